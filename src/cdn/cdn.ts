@@ -1,0 +1,31 @@
+/** Port: caches that the operator controls, in front of the service. */
+export interface Cdn {
+  /** For logs and `/readyz`, e.g. `cloudflare`. */
+  readonly name: string
+  /** Most ids that one `purge` takes. */
+  readonly batchSize: number
+  /** The longest that a fill can take from the request to its last byte. Unit: milliseconds. */
+  readonly longestFillMs: number
+  /** Headers for a response that may be kept: the provider's tag, and a lifetime for shared caches (seconds). */
+  cacheHeaders(id: string, lifetimeSeconds: number): Record<string, string>
+  /**
+   * Makes the caches forget every variant of these images. Resolves only after the provider said success; throws
+   * `PurgeFailed` otherwise, with `retryAfterMs` if the provider named a time.
+   */
+  purge(ids: string[]): Promise<void>
+}
+
+export class PurgeFailed extends Error {
+  readonly retryAfterMs: number | undefined
+
+  constructor(message: string, retryAfterMs?: number, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'PurgeFailed'
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/** The tag that every variant of an image carries. Compared without case by some providers: over-purges only. */
+export function cacheTag(id: string): string {
+  return `i-${id}`
+}

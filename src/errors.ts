@@ -1,0 +1,41 @@
+/**
+ * Three outcomes exist in this house. *Absent* is `null`. *Refused* is a `Refusal`: the client can do something
+ * about it, and `detail` is written for the client. *Broken* is any other `Error`: logged, answered as a bare 5xx.
+ */
+
+/** Why a request is refused. Stable: scripts and ShareX print it. `http/problem.ts` maps each code to its status. */
+export type RefusalCode =
+  | 'not-multipart'
+  | 'malformed-multipart'
+  | 'missing-file'
+  | 'unexpected-field'
+  | 'file-too-large'
+  | 'unsupported-type'
+  | 'damaged-image'
+  | 'blocked-image'
+  | 'cross-site'
+  | 'quota-exceeded'
+  | 'uploads-paused'
+  | 'storage-full'
+  | 'unavailable'
+  | 'too-slow'
+  | 'missing-key'
+  | 'unknown-key'
+  | 'not-found'
+  | 'removed'
+  | 'method-not-allowed'
+
+/** A request that is refused. `detail` is public: one plain sentence or two, no paths, no addresses, no keys. */
+export class Refusal extends Error {
+  readonly code: RefusalCode
+
+  constructor(code: RefusalCode, detail: string, options?: ErrorOptions) {
+    super(detail, options)
+    this.name = 'Refusal'
+    this.code = code
+  }
+
+  get detail(): string {
+    return this.message
+  }
+}

@@ -1,0 +1,81 @@
+/** The wire: what server, page, SDK and CLI agree on. It names no runtime and imports nothing. */
+
+/** Uploads that one client address may make in one UTC day. */
+export const DEFAULT_UPLOADS_PER_DAY = 100
+
+/** "25 MB", counted on the file part alone. Unit: bytes. */
+export const DEFAULT_MAX_UPLOAD_BYTES = 26_214_400
+
+/** The largest side that is accepted. Unit: pixels. */
+export const MAX_SIDE_PIXELS = 65_535
+
+/** The largest frame that is accepted (268 MP: a 200 MP phone picture passes). Unit: pixels. */
+export const MAX_FRAME_PIXELS = 2 ** 28
+
+/** How long a browser may keep an image. Unit: seconds. */
+export const RAW_MAX_AGE_SECONDS = 31_536_000
+
+/** How long a cache that the operator can purge may keep an image (RFC 9213). Unit: seconds. */
+export const CDN_MAX_AGE_SECONDS = 3600
+
+/** Media types that are accepted, with the extension that each one's files carry. */
+export const EXTENSIONS = {
+  'image/jpeg': 'jpg',
+  'image/png': 'png',
+  'image/gif': 'gif',
+  'image/webp': 'webp',
+  'image/avif': 'avif',
+} as const
+
+export type ImageType = keyof typeof EXTENSIONS
+
+export const IMAGE_TYPES = Object.keys(EXTENSIONS) as ImageType[]
+
+/** 11 characters of base62: 65 random bits. */
+export const ID_LENGTH = 11
+export const ID_PATTERN = /^[0-9A-Za-z]{11}$/
+
+/** The id, then 32 random characters of the same alphabet. */
+export const KEY_PATTERN = /^[0-9A-Za-z]{43}$/
+
+export const UPLOAD_PATH = '/api/upload'
+export const DELETE_PATH = '/api/delete'
+export const UPLOAD_FIELD = 'file'
+
+export function viewPath(id: string): string {
+  return `/${id}`
+}
+
+export function rawPath(id: string): string {
+  return `/raw/${id}`
+}
+
+/** The answer to an upload: these four members and no others. */
+export interface UploadAnswer {
+  id: string
+  /** Address of the viewer page. */
+  link: string
+  /** The only credential that deletes the image. */
+  key: string
+  /** Ready deletion address: a page that asks on GET, the deletion itself on DELETE. */
+  delete: string
+}
+
+export interface DeleteAnswer {
+  success: boolean
+}
+
+/** Problem details (RFC 9457), plus `error`: a stable machine code. */
+export interface Problem {
+  type: string
+  title: string
+  status: number
+  detail: string
+  error: string
+  /** Present on answers of the delete endpoint only. */
+  success?: false
+}
+
+export const RATE_LIMIT_HEADER = 'X-RateLimit-Limit'
+export const RATE_REMAINING_HEADER = 'X-RateLimit-Remaining'
+export const REQUEST_ID_HEADER = 'X-Request-Id'

@@ -1,0 +1,84 @@
+/**
+ * Port: what must be counted or remembered across images, in SQL. Losing the ledger loses no image.
+ * Every method that resolves has made its change durable. Throws `LedgerUnavailable` when it can't be reached.
+ */
+
+/** An operator's act, as recorded. */
+export interface Act {
+  /** ISO 8601, UTC. */
+  at: string
+  act: 'remove' | 'block' | 'unblock'
+  /** An image's id, or a SHA-256 in lower-case hex. */
+  subject: string
+  reason: string
+}
+
+/** A purge that caches still owe. */
+export interface Purge {
+  /** Of the row. */
+  purge: number
+  /** Of the image. */
+  id: string
+  /** Failures so far. */
+  attempts: number
+  /** A purge that succeeds before this time must be repeated: a fill may have been under way. Epoch milliseconds. */
+  fillEndsAt: number
+}
+
+export interface Ledger {
+  /**
+   * Takes one of `limit` places of `bucket` on `day` (YYYY-MM-DD, UTC), in one statement. The number of places used
+   * after it, or `null` if all are taken.
+   */
+  reservePlace(bucket: string, day: string, limit: number): Promise<number | null>
+  /** Gives one place back. Never below zero. */
+  releasePlace(bucket: string, day: string): Promise<void>
+  /** Places used. */
+  usedPlaces(bucket: string, day: string): Promise<number>
+  /** The day's salt: 32 random bytes, the same for every process, made by whoever asks first. */
+  daySalt(day: string): Promise<Uint8Array>
+  /** Forgets places and salts of days before `day`. */
+  forgetDaysBefore(day: string): Promise<void>
+
+  /** True if any of these digests is blocked. One statement. */
+  isBlocked(sha256: string[]): Promise<boolean>
+  /** Blocks each digest and records the act. Blocking twice is harmless. */
+  block(sha256: string[], reason: string, at: Date): Promise<void>
+  /** `false` if it was not blocked. Records the act. */
+  unblock(sha256: string, reason: string, at: Date): Promise<boolean>
+
+  /** Remembers that the operator removed this image, and records the act. Twice is harmless. */
+  recordRemoval(id: string, reason: string, at: Date): Promise<void>
+  /** True if the operator removed it. */
+  isRemoved(id: string): Promise<boolean>
+  /** The newest acts first, at most `limit`. */
+  acts(limit: number): Promise<Act[]>
+  /** How much is in it. */
+  counts(): Promise<{ placesToday: number; removals: number; blocks: number; purgesOwed: number }>
+
+  /** Writes down that caches must forget `id`. `fillEndsAt`: epoch milliseconds. */
+  owePurge(id: string, fillEndsAt: number, now: number): Promise<void>
+  /**
+   * Takes up to `limit` purges that are due, for this process alone until `now + leaseMs`: two processes never hold
+   * the same one.
+   */
+  claimPurges(limit: number, now: number, leaseMs: number): Promise<Purge[]>
+  /** The provider said success at `now`: forgets those whose fill had ended, puts the others off until it has. */
+  settlePurges(purges: Purge[], now: number): Promise<void>
+  /** The provider did not say success: due again at `retryAt`, with one more attempt. */
+  deferPurges(purges: Purge[], retryAt: number): Promise<void>
+  /** How many are owed, and since when the oldest (epoch milliseconds). */
+  owedPurges(): Promise<{ count: number; oldest: number | null }>
+
+  /** Resolves if the ledger answers. */
+  check(): Promise<void>
+  close(): Promise<void>
+}
+
+/** The ledger can't be reached, and trying again later may help. The service answers 503. */
+export class LedgerUnavailable extends Error {
+  constructor(options?: ErrorOptions) {
+    super('ledger unavailable', options)
+    this.name = 'LedgerUnavailable'
+  }
+}

@@ -1,0 +1,130 @@
+/** Port: images, each ONE object, its bytes and its record, written and removed as one. */
+import type { ByteSource, Segment } from '../formats/image.ts'
+import type { ImageType } from '../protocol.ts'
+
+/** Everything known about an image. It travels with the bytes: there is no table of images. */
+export interface ImageRecord {
+  id: string
+  type: ImageType
+  /** Of the stored bytes. Unit: bytes. */
+  size: number
+  /** As displayed. Unit: pixels. */
+  width: number
+  height: number
+  animated: boolean
+  /** SHA-256 of the stored bytes, lower-case hex. */
+  sha256: string
+  /** SHA-256 of the bytes as they were sent, lower-case hex. Differs if metadata was removed. */
+  sentSha256: string
+  /** SHA-256 of the deletion key, lower-case hex. */
+  keySha256: string
+  /** ISO 8601, UTC. */
+  createdAt: string
+}
+
+/** A range as asked for (RFC 9110, 14.1.2): from `first` to `last` inclusive, or the last `suffix` bytes. */
+export type ByteRange = { first: number; last?: number } | { suffix: number }
+
+/** A range as answered, both ends inclusive. Unit: bytes. */
+export interface ContentRange {
+  first: number
+  last: number
+}
+
+export interface StoredImage {
+  record: ImageRecord
+  /** Set if a range was asked for. */
+  range?: ContentRange
+  /**
+   * The bytes asked for: whole in memory, or a stream. A stream that finds its bytes cut short or changed errors
+   * before its last byte, so that a damaged image never ends as a clean answer. Cancel a stream that is not read.
+   */
+  body: Uint8Array | ReadableStream<Uint8Array>
+}
+
+export interface ObjectStore {
+  /**
+   * Receives bytes that nobody can see yet. Past `limitBytes` it throws `Refusal('file-too-large')`; what `body`
+   * throws is thrown on. Either way nothing is left behind. Never holds more than a small constant in memory
+   * (unless the technology has nothing but memory).
+   */
+  draft(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Draft>
+  /** The record alone. `null` if there is no such image. */
+  head(id: string): Promise<ImageRecord | null>
+  /** Opens an image, or a range of it. `null` if there is none. Throws `UnsatisfiableRange`. */
+  open(id: string, range?: ByteRange): Promise<StoredImage | null>
+  /** Removes an image for good: after it resolves, no crash brings it back. `false` if there was none. */
+  remove(id: string): Promise<boolean>
+  /** Every id in the store after `after`, in ascending order of code units, across pages. */
+  list(after?: string): AsyncIterable<string>
+  /** Resolves if an image could be written now. */
+  check(): Promise<void>
+  close(): Promise<void>
+}
+
+/** `read` gives random access, for `formats/`. */
+export interface Draft extends ByteSource {
+  /** SHA-256 of what `commit` would store, lower-case hex. */
+  digest(segments: Segment[]): Promise<string>
+  /**
+   * Makes it visible under `record.id`, whole and durable, or not at all. What it stores must have `record.sha256`.
+   * Throws `IdTaken` if the id exists. The draft can't be used afterwards, whatever the outcome.
+   */
+  commit(record: ImageRecord, segments: Segment[]): Promise<void>
+  /** Forgets the bytes. Harmless after `commit` or a second time. */
+  discard(): Promise<void>
+}
+
+/** A range that starts past the end (RFC 9110, 15.5.17). */
+export class UnsatisfiableRange extends Error {
+  /** Of the whole image. Unit: bytes. */
+  readonly size: number
+
+  constructor(size: number) {
+    super('range not satisfiable')
+    this.name = 'UnsatisfiableRange'
+    this.size = size
+  }
+}
+
+/** Two images drew the same id. */
+export class IdTaken extends Error {
+  constructor() {
+    super('id taken')
+    this.name = 'IdTaken'
+  }
+}
+
+/** The store has no room left. The service answers 507. */
+export class StoreFull extends Error {
+  constructor(options?: ErrorOptions) {
+    super('store full', options)
+    this.name = 'StoreFull'
+  }
+}
+
+/** The store can't be reached or written now, and trying again later may help. The service answers 503. */
+export class StoreUnavailable extends Error {
+  constructor(options?: ErrorOptions) {
+    super('store unavailable', options)
+    this.name = 'StoreUnavailable'
+  }
+}
+
+/** The bytes do not match the record: bit rot, or a cut file. Never answered as 200. */
+export class DamagedObject extends Error {
+  constructor(id: string, options?: ErrorOptions) {
+    super(`stored image ${id} is damaged`, options)
+    this.name = 'DamagedObject'
+  }
+}
+
+/** The bytes that `range` names of an object of `size` bytes. Throws `UnsatisfiableRange`. */
+export function resolveRange(range: ByteRange, size: number): ContentRange {
+  if ('suffix' in range) {
+    if (range.suffix === 0 || size === 0) throw new UnsatisfiableRange(size)
+    return { first: Math.max(0, size - range.suffix), last: size - 1 }
+  }
+  if (range.first >= size) throw new UnsatisfiableRange(size)
+  return { first: range.first, last: Math.min(range.last ?? size - 1, size - 1) }
+}
