@@ -1,0 +1,151 @@
+/**
+ * Receives bytes of unknown length in constant memory: the first few hundred KB stay in memory, the rest goes to a
+ * temporary file. Node only.
+ */
+import { createHash, type Hash } from 'node:crypto'
+import { type FileHandle, open, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Refusal } from '../errors.ts'
+import { type ByteSource, bytesOf, isWhole, type Segment } from '../formats/image.ts'
+
+/** Up to this size a draft has no file. 200 drafts at once are then 50 MB. */
+export const SPOOL_MEMORY_BYTES = 256 * 1024
+
+/** Writes to the temporary file are gathered up to this size. */
+const WRITE_BYTES = 128 * 1024
+
+export interface Spool {
+  /**
+   * Past `limitBytes` throws `Refusal('file-too-large')`; what `body` throws is thrown on. Either way nothing is
+   * left behind.
+   */
+  receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled>
+  /** A path in the spool's folder that no other process and no other call gets. */
+  path(): string
+  /** Removes what dead processes left: every file, or those of one process. */
+  sweep(pid?: number): Promise<void>
+}
+
+export interface Spooled extends ByteSource {
+  /** The temporary file, if there is one. It belongs to the caller: to append to, to flush, to move away. */
+  readonly file: { readonly path: string; readonly handle: FileHandle } | null
+  /** SHA-256 of what `segments` say, lower-case hex. */
+  digest(segments: Segment[]): Promise<string>
+  /** What `segments` say, in pieces. */
+  bytes(segments: Segment[]): AsyncIterable<Uint8Array>
+  /** Closes and removes the file. Harmless a second time, and after the file was moved away. */
+  discard(): Promise<void>
+}
+
+/** `folder` must exist. Temporary files are named `<pid>-<number>`. */
+export function createSpool(folder: string): Spool {
+  let serial = 0
+  const path = () => join(folder, `${process.pid}-${++serial}`)
+
+  async function receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled> {
+    const hash = createHash('sha256')
+    let file: { path: string; handle: FileHandle } | null = null
+    let pending: Uint8Array[] = []
+    let pendingBytes = 0
+    let size = 0
+    try {
+      for await (const chunk of body) {
+        if (chunk.length === 0) continue
+        size += chunk.length
+        if (size > limitBytes) {
+          throw new Refusal('file-too-large', `The file is larger than ${limitBytes} bytes, the most this server takes.`)
+        }
+        pending.push(chunk)
+        pendingBytes += chunk.length
+        if (file === null && size <= SPOOL_MEMORY_BYTES) continue
+        if (file !== null && pendingBytes < WRITE_BYTES) continue
+        if (file === null) {
+          const temporary = path()
+          file = { path: temporary, handle: await open(temporary, 'wx+', 0o600) }
+        }
+        await writeAll(file.handle, pending, hash)
+        pending = []
+        pendingBytes = 0
+      }
+      if (file !== null) {
+        await writeAll(file.handle, pending, hash)
+        return spooledFile(file, size, hash.digest('hex'))
+      }
+    } catch (error) {
+      if (file !== null) await discardFile(file)
+      throw error
+    }
+    return spooledMemory(pending.length === 1 ? pending[0] : Buffer.concat(pending, size))
+  }
+
+  async function sweep(pid?: number): Promise<void> {
+    const names = await readdir(folder)
+    const mine = pid === undefined ? names : names.filter((name) => name.startsWith(`${pid}-`))
+    await Promise.all(mine.map((name) => rm(join(folder, name), { force: true })))
+  }
+
+  return { receive, path, sweep }
+}
+
+async function writeAll(handle: FileHandle, chunks: Uint8Array[], hash: Hash): Promise<void> {
+  if (chunks.length === 0) return
+  for (const chunk of chunks) hash.update(chunk)
+  const joined = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
+  await handle.appendFile(joined)
+}
+
+async function discardFile(file: { path: string; handle: FileHandle }): Promise<void> {
+  await file.handle.close().catch(() => {})
+  await rm(file.path, { force: true })
+}
+
+function spooledMemory(bytes: Uint8Array): Spooled {
+  const source: ByteSource = {
+    size: bytes.length,
+    read: async (offset, length) => bytes.subarray(offset, offset + length),
+  }
+  let whole: string | undefined
+  return {
+    ...source,
+    file: null,
+    async digest(segments) {
+      if (isWhole(segments, bytes.length)) {
+        whole ??= createHash('sha256').update(bytes).digest('hex')
+        return whole
+      }
+      return digestOf(source, segments)
+    },
+    bytes: (segments) => bytesOf(source, segments),
+    discard: async () => {},
+  }
+}
+
+function spooledFile(file: { path: string; handle: FileHandle }, size: number, whole: string): Spooled {
+  const source: ByteSource = {
+    size,
+    async read(offset, length) {
+      const wanted = Math.max(0, Math.min(length, size - offset))
+      const buffer = Buffer.allocUnsafe(wanted)
+      let filled = 0
+      while (filled < wanted) {
+        const { bytesRead } = await file.handle.read(buffer, filled, wanted - filled, offset + filled)
+        if (bytesRead === 0) break
+        filled += bytesRead
+      }
+      return buffer.subarray(0, filled)
+    },
+  }
+  return {
+    ...source,
+    file,
+    digest: async (segments) => (isWhole(segments, size) ? whole : digestOf(source, segments)),
+    bytes: (segments) => bytesOf(source, segments),
+    discard: () => discardFile(file),
+  }
+}
+
+async function digestOf(source: ByteSource, segments: Segment[]): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const piece of bytesOf(source, segments)) hash.update(piece)
+  return hash.digest('hex')
+}
