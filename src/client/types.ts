@@ -1,0 +1,93 @@
+/** What the SDK speaks. No code: a page may import it without paying for it. */
+import type { ImageType, UploadAnswer } from '../protocol.ts'
+
+/**
+ * How much may change before the upload. GIF is never touched in any mode.
+ * - `auto`: best size. JPEG is recompressed, PNG takes its smallest exact form, a photograph in a PNG becomes JPEG.
+ * - `keep-format`: as `auto`, but the type stays.
+ * - `lossless`: no pixel changes. PNG may become lossless WebP.
+ * - `original`: the bytes as they are, with whatever the camera wrote into them.
+ * In all but `original`, location, owner, device, comments and thumbnails are removed.
+ */
+export type Mode = 'auto' | 'keep-format' | 'lossless' | 'original'
+
+/**
+ * What was done.
+ * - `unchanged`: the very bytes that came in.
+ * - `scrubbed`: metadata removed, image data untouched.
+ * - `lossless`: packed anew, every pixel identical.
+ * - `lossy`: recompressed; looks the same, pixels differ.
+ */
+export type Action = 'unchanged' | 'scrubbed' | 'lossless' | 'lossy'
+
+/** Why an image that could have been recompressed was only scrubbed. */
+export type Fallback = 'codec-error' | 'timed-out' | 'no-webassembly' | 'too-many-pixels'
+
+export interface CompressOptions {
+  /** Default: `auto`. */
+  mode?: Mode
+  /** Cancels: the promise rejects with the signal's reason, and the worker is ended. */
+  signal?: AbortSignal
+  /** Called as the stage changes. It must not throw. */
+  onProgress?: (progress: Progress) => void
+}
+
+export interface Compressed {
+  /** What to upload. The input itself if `action` is `unchanged`. */
+  blob: Blob
+  type: ImageType
+  action: Action
+  /** Unit: bytes. */
+  bytesIn: number
+  /** Unit: bytes. */
+  bytesOut: number
+  /** As displayed. Unit: pixels. */
+  width: number
+  /** As displayed. Unit: pixels. */
+  height: number
+  animated: boolean
+  /** The INPUT carries a position. Only mode `original` (and a GIF) would send it: warn there. */
+  hasLocation: boolean
+  /** The type that came in; differs from `type` after PNG → WebP or PNG → JPEG. */
+  typeIn: ImageType
+  /** Set if recompression was planned and did not happen. */
+  fallback?: Fallback
+}
+
+/** `compress` and `upload` report these in order. `waiting` stands between two tries of an upload. */
+export type Progress =
+  | { stage: 'inspecting' }
+  /** `type` and `hasLocation` are those of the input. */
+  | { stage: 'compressing'; type: ImageType; width: number; height: number; hasLocation: boolean }
+  /** Bytes of the body that left, of all of them. `percent` is whole, 0 to 100. */
+  | { stage: 'uploading'; sentBytes: number; totalBytes: number; percent: number }
+  /** The last try failed with `cause`; try number `attempt` follows after `seconds`. */
+  | { stage: 'waiting'; attempt: number; seconds: number; cause: Error }
+  | { stage: 'done' }
+
+export interface SendOptions {
+  /** Where the service lives, e.g. `https://pinhole.example`. Default: the page's own origin; required in Node. */
+  baseUrl?: string
+  signal?: AbortSignal
+  onProgress?: (progress: Progress) => void
+  /** Tries after the first one. Default: 3. */
+  retries?: number
+}
+
+export interface UploadOptions extends CompressOptions, SendOptions {}
+
+/** The service's answer, and where the bytes are. */
+export interface Sent extends UploadAnswer {
+  /** Address of the bytes themselves. */
+  raw: string
+  /** What is left of the day's quota, if the service said so. */
+  remaining?: number
+}
+
+export interface UploadResult extends Sent {
+  bytesIn: number
+  bytesOut: number
+  type: ImageType
+  action: Action
+  hasLocation: boolean
+}
