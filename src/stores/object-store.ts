@@ -40,6 +40,8 @@ export interface StoredImage {
    * before its last byte, so that a damaged image never ends as a clean answer. Cancel a stream that is not read.
    */
   body: Uint8Array | ReadableStream<Uint8Array>
+  /** To be called when bytes in memory have been sent: until then they count against the store's budget. */
+  release?(): void
 }
 
 export interface ObjectStore {

@@ -53,7 +53,10 @@ export function createSpool(folder: string): Spool {
         if (chunk.length === 0) continue
         size += chunk.length
         if (size > limitBytes) {
-          throw new Refusal('file-too-large', `The file is larger than ${limitBytes} bytes, the most this server takes.`)
+          throw new Refusal(
+            'file-too-large',
+            `The file is larger than ${limitBytes} bytes, the most this server takes.`,
+          )
         }
         pending.push(chunk)
         pendingBytes += chunk.length
