@@ -1,0 +1,33 @@
+/** The contract of `src/stores/object-store.ts`. Every adapter runs it; what it asks is what the service relies on. */
+import { describe } from 'node:test'
+import { commitCases } from './object-store/commits.ts'
+import { damageCases } from './object-store/damage.ts'
+import { draftCases } from './object-store/drafts.ts'
+import type { ContractOptions, OpenStore } from './object-store/harness.ts'
+import { harnessOf } from './object-store/harness.ts'
+import { listingCases } from './object-store/listing.ts'
+import { memoryCases } from './object-store/memory.ts'
+import { modelCases } from './object-store/model.ts'
+import { rangeCases } from './object-store/ranges.ts'
+import { readingCases } from './object-store/reading.ts'
+import { removalCases } from './object-store/removal.ts'
+import { strangeIdCases } from './object-store/strange-ids.ts'
+
+export type { ContractOptions, OpenedStore, OpenStore } from './object-store/harness.ts'
+
+/** Registers every case for one adapter. Each case opens a store of its own, empty at first. */
+export function objectStoreContract(name: string, open: OpenStore, options: ContractOptions = {}): void {
+  const harness = harnessOf(open)
+  describe(`object store: ${name}`, () => {
+    describe('drafts', () => draftCases(harness))
+    describe('commits', () => commitCases(harness))
+    describe('reading', () => readingCases(harness))
+    describe('ranges', () => rangeCases(harness))
+    describe('removal', () => removalCases(harness))
+    describe('listing', () => listingCases(harness))
+    describe('strange ids', () => strangeIdCases(harness))
+    describe('damage', () => damageCases(harness))
+    if (options.holdsDraftsInMemory !== true) describe('memory', () => memoryCases(harness))
+    describe('model', () => modelCases(harness, options.modelRuns ?? 20))
+  })
+}

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import type { Segment } from '../../../src/formats/image.ts'
+import { lengthOf, wholeOf } from '../../../src/formats/image.ts'
+import { DEFAULT_MAX_UPLOAD_BYTES, IMAGE_TYPES, MAX_SIDE_PIXELS } from '../../../src/protocol.ts'
+import type { ImageRecord } from '../../../src/stores/object-store.ts'
+import { IdTaken } from '../../../src/stores/object-store.ts'
+import {
+  assertAbsent,
+  assertHolds,
+  bytesFor,
+  idFor,
+  inChunks,
+  listOf,
+  put,
+  recordOf,
+  sha256Of,
+} from '../../support/stored-images.ts'
+import type { Harness } from './harness.ts'
+
+export function commitCases({ on, onHooks }: Harness): void {
+  on('keeps every field at its least and at its most', async (store) => {
+    const least: Partial<ImageRecord> = { width: 1, height: 1, createdAt: '1970-01-01T00:00:00.000Z' }
+    const most: Partial<ImageRecord> = {
+      width: MAX_SIDE_PIXELS,
+      height: MAX_SIDE_PIXELS,
+      animated: true,
+      sentSha256: 'f'.repeat(64),
+      keySha256: '0'.repeat(64),
+      createdAt: '9999-12-31T23:59:59.999Z',
+    }
+    for (const [index, type] of IMAGE_TYPES.entries()) {
+      for (const [name, changes] of Object.entries({ l: least, m: most })) {
+        const bytes = bytesFor(index, 1 + index)
+        const record = await put(store, idFor(`${name}${index}`), bytes, { ...changes, type })
+        await assertHolds(store, record, bytes)
+      }
+    }
+    const ids = ['00000000000', 'ZZZZZZZZZZZ', 'zzzzzzzzzzz']
+    for (const id of ids) await assertHolds(store, await put(store, id, bytesFor(9, 9)), bytesFor(9, 9))
+  })
+
+  on('keeps an image of the largest size', async (store) => {
+    const bytes = bytesFor(1, DEFAULT_MAX_UPLOAD_BYTES)
+    await assertHolds(store, await put(store, idFor('big'), bytes), bytes)
+  })
+
+  on('keeps an image of no bytes', async (store) => {
+    await assertHolds(store, await put(store, idFor('none'), new Uint8Array()), new Uint8Array())
+  })
+
+  for (const size of [1000, 1_500_000]) {
+    on(`stores the segments of ${size} bytes, in order`, async (store) => {
+      const bytes = bytesFor(4, size)
+      const third = Math.floor(size / 3)
+      const segments: Segment[] = [
+        new Uint8Array([0xff, 0xd8]),
+        { offset: third, length: third },
+        new Uint8Array(),
+        { offset: 0, length: 0 },
+        bytesFor(5, 77),
+        { offset: 2 * third, length: size - 2 * third },
+        { offset: 5, length: 1 },
+        new Uint8Array([0xff, 0xd9]),
+      ]
+      const kept = Buffer.concat(
+        segments.map((segment) =>
+          segment instanceof Uint8Array
+            ? segment
+            : bytes.subarray(segment.offset, segment.offset + segment.length),
+        ),
+      )
+      const draft = await store.draft(inChunks(bytes), size)
+      assert.equal(await draft.digest(segments), sha256Of(kept))
+      const record = recordOf(idFor('a'), kept, { sentSha256: sha256Of(bytes) })
+      assert.equal(record.size, lengthOf(segments))
+      await draft.commit(record, segments)
+      await assertHolds(store, record, kept)
+    })
+
+    on(`lets exactly one of many commits of one id win, ${size} bytes`, async (store) => {
+      const id = idFor('race')
+      const images = await Promise.all(
+        Array.from({ length: 8 }, async (_, seed) => {
+          const bytes = bytesFor(seed, size + seed)
+          const draft = await store.draft(inChunks(bytes), bytes.length)
+          return { bytes, draft, record: recordOf(id, bytes) }
+        }),
+      )
+      const outcomes = await Promise.allSettled(
+        images.map(({ draft, record }) => draft.commit(record, wholeOf(draft))),
+      )
+      const winners = images.filter((_, index) => outcomes[index].status === 'fulfilled')
+      assert.equal(winners.length, 1, 'one winner')
+      for (const outcome of outcomes) {
+        if (outcome.status === 'rejected')
+          assert.ok(outcome.reason instanceof IdTaken, String(outcome.reason))
+      }
+      await assertHolds(store, winners[0].record, winners[0].bytes)
+    })
+
+    on(`keeps the first image when its id is drawn again, ${size} bytes`, async (store) => {
+      const first = bytesFor(1, size)
+      const record = await put(store, idFor('a'), first)
+      await assert.rejects(put(store, record.id, bytesFor(2, size)), IdTaken)
+      await assert.rejects(put(store, record.id, first), IdTaken, 'the same bytes are no exception')
+      await assertHolds(store, record, first)
+    })
+
+    on(`a draft of ${size} bytes serves one commit; discarding it afterwards is harmless`, async (store) => {
+      const bytes = bytesFor(1, size)
+      const draft = await store.draft(inChunks(bytes), size)
+      const record = recordOf(idFor('a'), bytes)
+      await draft.commit(record, wholeOf(draft))
+      await assert.rejects(draft.commit({ ...record, id: idFor('b') }, wholeOf(draft)))
+      await draft.discard()
+      await draft.discard()
+      await assertAbsent(store, idFor('b'))
+      await assertHolds(store, record, bytes)
+    })
+  }
+
+  on('tells ids apart by case', async (store) => {
+    const lower = bytesFor(1, 500)
+    const upper = bytesFor(2, 600)
+    const first = await put(store, 'aBcdefghijk', lower)
+    await assertAbsent(store, 'AbCdefghijk')
+    await assertAbsent(store, 'abcdefghijk')
+    const second = await put(store, 'AbCdefghijk', upper)
+    await assertHolds(store, first, lower)
+    await assertHolds(store, second, upper)
+    assert.equal(await store.remove('ABCDEFGHIJK'), false)
+    assert.equal(await store.remove('AbCdefghijk'), true)
+    await assertHolds(store, first, lower)
+  })
+
+  on('commits many at once', async (store) => {
+    const seeds = Array.from({ length: 30 }, (_, index) => index)
+    const records = await Promise.all(
+      seeds.map((seed) => put(store, idFor(seed), bytesFor(seed, seed * 5000))),
+    )
+    for (const seed of seeds) await assertHolds(store, records[seed], bytesFor(seed, seed * 5000))
+    assert.deepEqual(await listOf(store), seeds.map(idFor).sort())
+  })
+
+  on('resolves check() when an image could be written', async (store) => {
+    await store.check()
+    assert.deepEqual(await listOf(store), [], 'a check stores no image')
+  })
+
+  onHooks(
+    ['reopen'],
+    'shows a commit to another process at once, and after a restart',
+    async (store, opened) => {
+      const other = await opened.reopen()
+      try {
+        const bytes = bytesFor(1, 500_000)
+        await assertAbsent(other, idFor('a'))
+        const record = await put(store, idFor('a'), bytes)
+        await assertHolds(other, record, bytes)
+        await assert.rejects(put(other, record.id, bytesFor(2, 100)), IdTaken)
+      } finally {
+        await other.close()
+      }
+    },
+  )
+}

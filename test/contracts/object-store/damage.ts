@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import type { ObjectStore } from '../../../src/stores/object-store.ts'
+import { assertHolds, assertSameBytes, bodyOf, bytesFor, idFor, put } from '../../support/stored-images.ts'
+import type { Harness } from './harness.ts'
+
+async function read(store: ObjectStore, id: string, range?: { first: number; last: number }) {
+  const image = await store.open(id, range)
+  assert.ok(image, 'a damaged image is not an absent one')
+  return bodyOf(image)
+}
+
+export function damageCases({ onHooks }: Harness): void {
+  for (const size of [2000, 700_000, 12_000_000]) {
+    for (const damage of ['flip', 'cut'] as const) {
+      onHooks(
+        ['corrupt', 'reopen'],
+        `a ${damage} in ${size} stored bytes never ends as a clean read`,
+        async (store, opened) => {
+          const bytes = bytesFor(1, size)
+          const record = await put(store, idFor('a'), bytes)
+          const sound = await put(store, idFor('b'), bytes)
+          await opened.corrupt(record.id, damage)
+          // What was read before may be in memory: a cold reader is the one that must notice.
+          const cold = await opened.reopen()
+          try {
+            await assert.rejects(read(cold, record.id), 'a damaged image must end in an error')
+            await assert.rejects(read(cold, record.id), 'a second time too')
+            await assertHolds(cold, sound, bytes)
+          } finally {
+            await cold.close()
+          }
+        },
+      )
+    }
+
+    onHooks(
+      ['corrupt', 'reopen'],
+      `a range of ${size} bytes that were cut is right, or an error`,
+      async (store, opened) => {
+        const bytes = bytesFor(1, size)
+        const record = await put(store, idFor('a'), bytes)
+        await opened.corrupt(record.id, 'cut')
+        const cold = await opened.reopen()
+        try {
+          for (const range of [
+            { first: 0, last: 99 },
+            { first: 0, last: size - 1 },
+            { first: size - 1, last: size - 1 },
+          ]) {
+            const got = await read(cold, record.id, range).catch(() => null)
+            if (got !== null) assertSameBytes(got, bytes.subarray(range.first, range.last + 1))
+          }
+        } finally {
+          await cold.close()
+        }
+      },
+    )
+  }
+}

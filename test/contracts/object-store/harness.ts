@@ -1,0 +1,75 @@
+/** What the contract needs from an adapter's test, and how each case is run. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ObjectStore } from '../../../src/stores/object-store.ts'
+
+/** A store under test. The optional hooks look behind the port; a case that needs a missing one is skipped, visibly. */
+export interface OpenedStore {
+  store: ObjectStore
+  /** Closes the store and removes all it made. */
+  close(): Promise<void>
+  /** A second store over the same data, as another process would open it. The case closes it. */
+  reopen?(): Promise<ObjectStore>
+  /** Damages a stored image behind the store's back: flips one bit in the middle of its bytes, or cuts their end off. */
+  corrupt?(id: string, damage: 'flip' | 'cut'): Promise<void>
+  /** Names of all that is kept besides whole images: temporary files, unfinished objects. */
+  leftovers?(): Promise<string[]>
+  /** How much is held open for readers now: file handles, connections. */
+  handles?(): Promise<number> | number
+}
+
+export type OpenStore = () => Promise<OpenedStore>
+
+export interface ContractOptions {
+  /** Runs of the random model. */
+  modelRuns?: number
+  /** The technology has nothing but memory for a draft (the edge). */
+  holdsDraftsInMemory?: boolean
+}
+
+type Hook = 'reopen' | 'corrupt' | 'leftovers' | 'handles'
+
+export interface Harness {
+  /** A case with a fresh store. Afterwards nothing may be left besides whole images. */
+  on(name: string, run: (store: ObjectStore, opened: OpenedStore) => Promise<void>): void
+  /** The same for a case that looks behind the port. */
+  onHooks<H extends Hook>(
+    hooks: H[],
+    name: string,
+    run: (store: ObjectStore, opened: OpenedStore & Required<Pick<OpenedStore, H>>) => Promise<void>,
+  ): void
+  open: OpenStore
+}
+
+export function harnessOf(open: OpenStore): Harness {
+  return {
+    open,
+    on: (name, run) => {
+      test(name, () => withStore(open, run))
+    },
+    onHooks: (hooks, name, run) => {
+      test(name, (t) =>
+        withStore(open, async (store, opened) => {
+          const missing = hooks.filter((hook) => opened[hook] === undefined)
+          if (missing.length > 0) return t.skip(`no hook: ${missing.join(', ')}`)
+          await run(store, opened as Parameters<typeof run>[1])
+        }),
+      )
+    },
+  }
+}
+
+async function withStore(
+  open: OpenStore,
+  run: (store: ObjectStore, opened: OpenedStore) => Promise<void>,
+): Promise<void> {
+  const opened = await open()
+  try {
+    await run(opened.store, opened)
+    if (opened.leftovers !== undefined) {
+      assert.deepEqual(await opened.leftovers(), [], 'nothing is left besides whole images')
+    }
+  } finally {
+    await opened.close()
+  }
+}

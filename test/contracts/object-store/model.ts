@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { ByteRange, ImageRecord, ObjectStore } from '../../../src/stores/object-store.ts'
+import { IdTaken, resolveRange, UnsatisfiableRange } from '../../../src/stores/object-store.ts'
+import { assertSameBytes, bodyOf, bytesFor, listOf, put } from '../../support/stored-images.ts'
+import type { Harness } from './harness.ts'
+
+/** Few, so that random steps meet; two differ in case alone. */
+const IDS = ['aBcdefghijk', 'AbCdefghijk', '00000000000', 'zzzzzzzzzzz']
+
+type Step =
+  | { step: 'put'; id: string; seed: number; size: number }
+  | { step: 'open' | 'head' | 'remove'; id: string }
+  | { step: 'range'; id: string; range: ByteRange }
+  | { step: 'list'; after: string | undefined }
+
+type Model = Map<string, { record: ImageRecord; bytes: Uint8Array }>
+
+const id = fc.constantFrom(...IDS)
+const size = fc.oneof(
+  { weight: 8, arbitrary: fc.nat(3000) },
+  { weight: 1, arbitrary: fc.integer({ min: 200_000, max: 600_000 }) },
+)
+const range: fc.Arbitrary<ByteRange> = fc.oneof(
+  fc.record({ suffix: fc.nat(4000) }),
+  fc.record({ first: fc.nat(3500) }),
+  fc.tuple(fc.nat(3500), fc.nat(3500)).map(([first, length]): ByteRange => ({ first, last: first + length })),
+)
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ step: fc.constant('put' as const), id, seed: fc.nat(), size }) },
+  { weight: 2, arbitrary: fc.record({ step: fc.constant('open' as const), id }) },
+  { weight: 3, arbitrary: fc.record({ step: fc.constant('range' as const), id, range }) },
+  { weight: 1, arbitrary: fc.record({ step: fc.constant('head' as const), id }) },
+  { weight: 2, arbitrary: fc.record({ step: fc.constant('remove' as const), id }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ step: fc.constant('list' as const), after: fc.option(id, { nil: undefined }) }),
+  },
+)
+
+export function modelCases({ open }: Harness, runs: number): void {
+  test('behaves like a map, whatever the sequence', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+        const opened = await open()
+        try {
+          const model: Model = new Map()
+          for (const each of steps) await take(each, opened.store, model)
+          assert.deepEqual(await listOf(opened.store), [...model.keys()].sort())
+          for (const [stored, { record, bytes }] of model) {
+            const image = await opened.store.open(stored)
+            assert.deepEqual(image?.record, record)
+            assertSameBytes(await bodyOf(image!), bytes)
+          }
+          if (opened.leftovers) assert.deepEqual(await opened.leftovers(), [])
+        } finally {
+          await opened.close()
+        }
+      }),
+      { numRuns: runs },
+    )
+  })
+}
+
+async function take(each: Step, store: ObjectStore, model: Model): Promise<void> {
+  if (each.step === 'list') {
+    const expected = [...model.keys()].sort().filter((key) => each.after === undefined || key > each.after)
+    assert.deepEqual(await listOf(store, each.after), expected)
+    return
+  }
+  const known = model.get(each.id)
+  switch (each.step) {
+    case 'put': {
+      const bytes = bytesFor(each.seed, each.size)
+      if (known) {
+        await assert.rejects(put(store, each.id, bytes), IdTaken)
+      } else {
+        model.set(each.id, { bytes, record: await put(store, each.id, bytes) })
+      }
+      return
+    }
+    case 'head':
+      assert.deepEqual(await store.head(each.id), known?.record ?? null)
+      return
+    case 'remove':
+      assert.equal(await store.remove(each.id), known !== undefined)
+      model.delete(each.id)
+      return
+    case 'open': {
+      const image = await store.open(each.id)
+      assert.deepEqual(image?.record, known?.record)
+      if (image && known) assertSameBytes(await bodyOf(image), known.bytes)
+      return
+    }
+    case 'range': {
+      if (!known) {
+        assert.equal(await store.open(each.id, each.range), null)
+        return
+      }
+      const expected = satisfiable(each.range, known.bytes.length)
+      if (expected === null) {
+        await assert.rejects(store.open(each.id, each.range), UnsatisfiableRange)
+        return
+      }
+      const image = await store.open(each.id, each.range)
+      assert.deepEqual(image?.range, expected)
+      assertSameBytes(await bodyOf(image!), known.bytes.subarray(expected.first, expected.last + 1))
+    }
+  }
+}
+
+function satisfiable(asked: ByteRange, total: number) {
+  try {
+    return resolveRange(asked, total)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import type { ObjectStore, StoredImage } from '../../../src/stores/object-store.ts'
+import {
+  assertAbsent,
+  assertHolds,
+  assertSameBytes,
+  bodyOf,
+  bytesFor,
+  idFor,
+  letGo,
+  put,
+} from '../../support/stored-images.ts'
+import { until } from '../../support/until.ts'
+import type { Harness } from './harness.ts'
+
+/** Past what a store may answer from memory. */
+const STREAMED = 12_000_000
+
+async function opened(store: ObjectStore, id: string): Promise<StoredImage> {
+  const image = await store.open(id)
+  assert.ok(image)
+  return image
+}
+
+export function readingCases({ on, onHooks }: Harness): void {
+  on('answers null for an id that nothing has', async (store) => {
+    await assertAbsent(store, idFor('nobody'))
+  })
+
+  on('serves many readers of one image', async (store) => {
+    const bytes = bytesFor(1, 3_000_000)
+    const record = await put(store, idFor('a'), bytes)
+    await Promise.all(Array.from({ length: 20 }, () => assertHolds(store, record, bytes)))
+  })
+
+  on('serves a slow reader while others come and go', async (store) => {
+    const bytes = bytesFor(1, STREAMED)
+    const record = await put(store, idFor('a'), bytes)
+    const slow = await opened(store, record.id)
+    await assertHolds(store, record, bytes)
+    assertSameBytes(await bodyOf(slow), bytes)
+  })
+
+  on('what a reader does to its bytes changes nothing for the next', async (store) => {
+    const bytes = bytesFor(1, 2000)
+    const record = await put(store, idFor('a'), bytes)
+    const image = await opened(store, record.id)
+    image.record.width = 1
+    image.record.keySha256 = 'changed'
+    await letGo(image)
+    await assertHolds(store, record, bytes)
+  })
+
+  for (const size of [2000, 700_000, STREAMED]) {
+    onHooks(
+      ['handles'],
+      `a reader of ${size} bytes that stops lets go of all it held`,
+      async (store, { handles }) => {
+        const record = await put(store, idFor('a'), bytesFor(1, size))
+        await bodyOf(await opened(store, record.id))
+        await until('handles are let go after a read', async () => (await handles()) === 0)
+        for (let round = 0; round < 20; round++) {
+          await letGo(await opened(store, record.id))
+          const image = await store.open(record.id, { first: 1, last: size - 2 })
+          assert.ok(image)
+          await letGo(image)
+          const begun = await opened(store, record.id)
+          if (begun.body instanceof Uint8Array) continue
+          const reader = begun.body.getReader()
+          await reader.read()
+          await reader.cancel()
+        }
+        await until('handles are let go after a cancel', async () => (await handles()) === 0)
+      },
+    )
+
+    onHooks(['handles'], `a missing range of ${size} bytes holds nothing`, async (store, { handles }) => {
+      const record = await put(store, idFor('a'), bytesFor(1, size))
+      await assert.rejects(store.open(record.id, { first: size }))
+      await store.head(record.id)
+      await store.open(idFor('b'))
+      await until('handles are let go', async () => (await handles()) === 0)
+    })
+  }
+}

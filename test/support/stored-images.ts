@@ -1,0 +1,109 @@
+/** Bytes and records to store, and ways to read them back. */
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { ID_LENGTH } from '../../src/protocol.ts'
+import type { ImageRecord, ObjectStore, StoredImage } from '../../src/stores/object-store.ts'
+
+/** Bytes that repeat nowhere, so that a piece in the wrong place shows. The same seed gives the same bytes. */
+export function bytesFor(seed: number, length: number): Uint8Array {
+  const bytes = new Uint8Array(length)
+  let state = (seed * 2654435761 + 12345) >>> 0
+  for (let at = 0; at < length; at++) {
+    // xorshift32: fast, and the same on every machine.
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    state >>>= 0
+    if (state === 0) state = 0x9e3779b9
+    bytes[at] = state >>> 11
+  }
+  return bytes
+}
+
+export function sha256Of(bytes: Uint8Array | string): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+/** A valid id that ends in `name`. */
+export function idFor(name: string | number): string {
+  return String(name).padStart(ID_LENGTH, '0')
+}
+
+/** A true record of `bytes`. */
+export function recordOf(id: string, bytes: Uint8Array, changes: Partial<ImageRecord> = {}): ImageRecord {
+  const sha256 = sha256Of(bytes)
+  return {
+    id,
+    type: 'image/jpeg',
+    size: bytes.length,
+    width: 640,
+    height: 480,
+    animated: false,
+    sha256,
+    sentSha256: sha256,
+    keySha256: sha256Of(`key of ${id} ${sha256}`),
+    createdAt: '2026-07-01T12:34:56.789Z',
+    ...changes,
+  }
+}
+
+/** `bytes` in chunks of `chunkBytes`. */
+export async function* inChunks(bytes: Uint8Array, chunkBytes = 64 * 1024): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes)
+}
+
+/** Stores `bytes` whole, and returns the record. */
+export async function put(
+  store: ObjectStore,
+  id: string,
+  bytes: Uint8Array,
+  changes: Partial<ImageRecord> = {},
+): Promise<ImageRecord> {
+  const record = recordOf(id, bytes, changes)
+  const draft = await store.draft(inChunks(bytes), bytes.length)
+  await draft.commit(record, [{ offset: 0, length: draft.size }])
+  return record
+}
+
+/** All bytes of an opened image. Throws what its stream throws. */
+export async function bodyOf(image: StoredImage): Promise<Uint8Array> {
+  if (image.body instanceof Uint8Array) return Uint8Array.from(image.body)
+  const chunks: Uint8Array[] = []
+  for await (const chunk of image.body) chunks.push(Uint8Array.from(chunk))
+  return Buffer.concat(chunks)
+}
+
+/** Lets go of an image that is not read. */
+export async function letGo(image: StoredImage): Promise<void> {
+  if (!(image.body instanceof Uint8Array)) await image.body.cancel()
+}
+
+/** Compares without printing megabytes on failure. */
+export function assertSameBytes(actual: Uint8Array, expected: Uint8Array, message = 'bytes'): void {
+  assert.equal(actual.length, expected.length, `${message}: length`)
+  if (Buffer.compare(actual, expected) === 0) return
+  const at = expected.findIndex((byte, index) => actual[index] !== byte)
+  assert.fail(`${message}: first difference at ${at} of ${expected.length}`)
+}
+
+/** Asserts that the store holds exactly this image under `record.id`. */
+export async function assertHolds(store: ObjectStore, record: ImageRecord, bytes: Uint8Array): Promise<void> {
+  assert.deepEqual(await store.head(record.id), record, 'head')
+  const image = await store.open(record.id)
+  assert.ok(image, 'open')
+  assert.deepEqual(image.record, record, 'record of open')
+  assert.equal(image.range, undefined, 'no range was asked for')
+  assertSameBytes(await bodyOf(image), bytes)
+}
+
+export async function assertAbsent(store: ObjectStore, id: string): Promise<void> {
+  assert.equal(await store.head(id), null, 'head')
+  assert.equal(await store.open(id), null, 'open')
+  assert.equal(await store.open(id, { first: 0 }), null, 'open of a range')
+}
+
+export async function listOf(store: ObjectStore, after?: string): Promise<string[]> {
+  const ids: string[] = []
+  for await (const id of store.list(after)) ids.push(id)
+  return ids
+}
