@@ -1,0 +1,99 @@
+/** A server under measure: a child process of its own, started, sampled and stopped. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { openSync, readFileSync } from 'node:fs'
+import { get } from 'node:http'
+import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export interface Child {
+  url: string
+  pid: number
+  /** From the spawn to the first 200. Unit: milliseconds. */
+  startMs: number
+  memory(): Memory
+  stop(): Promise<void>
+}
+
+/** Unit: MB. */
+export interface Memory {
+  resident: number
+  peak: number
+}
+
+export interface ChildOptions {
+  command: string
+  args: (port: number) => string[]
+  env?: (port: number) => Record<string, string>
+  /** What answers 200 once it is up. */
+  readyPath: string
+  /** Takes what it prints. */
+  logPath: string
+}
+
+const START_TIMEOUT_MS = 60_000
+const STOP_TIMEOUT_MS = 35_000
+const running = new Set<ChildProcess>()
+
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130))
+
+export async function startChild({ command, args, env, readyPath, logPath }: ChildOptions): Promise<Child> {
+  const port = await freePort()
+  const log = openSync(logPath, 'a')
+  const startedAt = performance.now()
+  const child = spawn(command, args(port), {
+    env: { ...process.env, ...env?.(port) },
+    stdio: ['ignore', log, log],
+  })
+  running.add(child)
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  ended.then(() => running.delete(child))
+  const url = `http://127.0.0.1:${port}`
+
+  while ((await statusOf(url + readyPath)) !== 200) {
+    if (child.exitCode !== null || performance.now() - startedAt > START_TIMEOUT_MS) {
+      child.kill('SIGKILL')
+      throw new Error(`${command} did not start:\n${readFileSync(logPath, 'utf8').slice(-2000)}`)
+    }
+    await sleep(2)
+  }
+  return {
+    url,
+    pid: child.pid!,
+    startMs: performance.now() - startedAt,
+    memory: () => memoryOf(child.pid!),
+    async stop() {
+      child.kill('SIGTERM')
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS)
+      await ended
+      clearTimeout(timer)
+    },
+  }
+}
+
+function statusOf(url: string): Promise<number> {
+  return new Promise((resolve) => {
+    const request = get(url, { agent: false }, (response) => {
+      response.resume()
+      resolve(response.statusCode ?? 0)
+    })
+    request.on('error', () => resolve(0))
+  })
+}
+
+function memoryOf(pid: number): Memory {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const megabytes = (field: string) => Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) / 1024
+  return { resident: megabytes('VmRSS'), peak: megabytes('VmHWM') }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}

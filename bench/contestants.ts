@@ -1,0 +1,54 @@
+/** Every server that is measured: ours, and the references. */
+import { mkdir } from 'node:fs/promises'
+import path from 'node:path'
+import { type Child, startChild } from './child.ts'
+import { nginxConfig } from './nginx.ts'
+
+const root = path.resolve(import.meta.dirname, '..')
+
+/** Ours, as `npm start` runs it, with `env` beside the defaults. Its data are in `<dir>/data`. */
+export async function startPinhole(dir: string, env: Record<string, string> = {}): Promise<Child> {
+  await mkdir(dir, { recursive: true })
+  return startChild({
+    command: process.execPath,
+    args: () => [...(process.env.BENCH_NODE_FLAGS?.split(' ') ?? []), path.join(root, 'src/node.ts')],
+    env: (port) => ({
+      PORT: String(port),
+      HOST: '127.0.0.1',
+      DATA_DIR: path.join(dir, 'data'),
+      LOG_LEVEL: 'warn',
+      NODE_ENV: 'production',
+      ...env,
+    }),
+    readyPath: '/healthz',
+    logPath: path.join(dir, 'pinhole.log'),
+  })
+}
+
+/** One of `references/`, called with its port and `args`. */
+export async function startReference(
+  name: string,
+  dir: string,
+  args: string[] = [],
+  env: Record<string, string> = {},
+): Promise<Child> {
+  await mkdir(dir, { recursive: true })
+  return startChild({
+    command: process.execPath,
+    args: (port) => [path.join(import.meta.dirname, 'references', `${name}.ts`), String(port), ...args],
+    env: () => ({ NODE_ENV: 'production', ...env }),
+    readyPath: '/healthz',
+    logPath: path.join(dir, `${name}.log`),
+  })
+}
+
+/** nginx over the files in `<dir>/files`; each answer carries `headers`. */
+export async function startNginx(dir: string, headers: [string, string][]): Promise<Child> {
+  await mkdir(path.join(dir, 'files'), { recursive: true })
+  return startChild({
+    command: 'nginx',
+    args: (port) => ['-p', dir, '-e', path.join(dir, 'error.log'), '-c', nginxConfig(dir, port, headers)],
+    readyPath: '/healthz',
+    logPath: path.join(dir, 'nginx.log'),
+  })
+}

@@ -1,0 +1,83 @@
+/** What the benches find, and how it is printed. */
+import { ratios, type Summary, summarize } from './statistics.ts'
+
+/** Two contestants, measured in turns. */
+export interface Comparison {
+  what: string
+  reference: string
+  subjectValues: number[]
+  referenceValues: number[]
+  unit: string
+  /** The ratio of medians of turns that is demanded. Without it the row is there for information. */
+  atLeast?: number
+}
+
+/** One figure of ours. */
+export interface Measure {
+  what: string
+  values: number[]
+  unit: string
+  atMost?: number
+}
+
+export interface Figures {
+  comparisons: Comparison[]
+  measures: Measure[]
+}
+
+/** As Markdown tables. */
+export function tablesOf({ comparisons, measures }: Figures): string {
+  const tables: string[] = []
+  if (comparisons.length > 0) {
+    tables.push(
+      table(
+        ['ours', 'against', 'ours, median', 'reference, median', 'ratio min', 'median', 'max', 'demanded'],
+        comparisons.map(comparisonRow),
+      ),
+    )
+  }
+  if (measures.length > 0) {
+    tables.push(table(['figure', 'min', 'median', 'max', 'unit', 'demanded'], measures.map(measureRow)))
+  }
+  return tables.join('\n\n')
+}
+
+function comparisonRow(row: Comparison): string[] {
+  const ratio = summarize(ratios(row.subjectValues, row.referenceValues))
+  return [
+    row.what,
+    row.reference,
+    `${rounded(summarize(row.subjectValues).median)} ${row.unit}`,
+    `${rounded(summarize(row.referenceValues).median)} ${row.unit}`,
+    ratio.min.toFixed(2),
+    ratio.median.toFixed(2),
+    ratio.max.toFixed(2),
+    row.atLeast === undefined ? '' : `≥ ${row.atLeast}: ${verdict(ratio.median >= row.atLeast)}`,
+  ]
+}
+
+function measureRow(row: Measure): string[] {
+  const { min, median, max }: Summary = summarize(row.values)
+  return [
+    row.what,
+    rounded(min),
+    rounded(median),
+    rounded(max),
+    row.unit,
+    row.atMost === undefined ? '' : `< ${row.atMost}: ${verdict(max < row.atMost)}`,
+  ]
+}
+
+function verdict(met: boolean): string {
+  return met ? 'met' : 'MISSED'
+}
+
+function rounded(value: number): string {
+  return value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3)
+}
+
+function table(head: string[], rows: string[][]): string {
+  const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column].length)))
+  const line = (cells: string[]) => `| ${cells.map((cell, i) => cell.padEnd(widths[i])).join(' | ')} |`
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n')
+}

@@ -1,0 +1,85 @@
+/** GET /raw/<id> against nginx, bare `node:http` and Hono, over the same bytes with the same headers. */
+import { mkdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { Child } from './child.ts'
+import { startNginx, startPinhole, startReference } from './contestants.ts'
+import type { Comparison, Figures } from './figures.ts'
+import { upload } from './multipart.ts'
+import type { BenchOptions } from './options.ts'
+import { noisePictures } from './pictures.ts'
+import { inTurns } from './turns.ts'
+import { wrk } from './wrk.ts'
+
+const CONNECTIONS = 32
+const SIZES = [
+  { name: '10 KB', bytes: 10_240, atLeast: 0.8 },
+  { name: '200 KB', bytes: 204_800, atLeast: 1 },
+  { name: '2 MB', bytes: 2_097_152, atLeast: 1 },
+]
+/** What each server says of itself on its own. */
+const OWN_HEADERS = new Set(['content-type', 'content-length', 'date', 'connection', 'keep-alive'])
+
+export async function benchGet({ dir, rounds, seconds }: BenchOptions): Promise<Figures> {
+  const files = path.join(dir, 'files')
+  await mkdir(files, { recursive: true })
+  const pinhole = await startPinhole(path.join(dir, 'pinhole'))
+  const cold = await startPinhole(path.join(dir, 'cold'), { HOT_SET_BYTES: '0' })
+  const children: Child[] = [pinhole, cold]
+  try {
+    let headers: [string, string][] = []
+    const paths: { ours: string; cold: string; theirs: string }[] = []
+    for (const { bytes } of SIZES) {
+      const [picture] = await noisePictures(1, bytes)
+      const id = await upload(pinhole.url, new Uint8Array(picture))
+      const response = await fetch(`${pinhole.url}/raw/${id}`)
+      headers = [...response.headers].filter(([name]) => !OWN_HEADERS.has(name))
+      await writeFile(path.join(files, `${id}.jpg`), await response.bytes())
+      const coldId = await upload(cold.url, new Uint8Array(picture))
+      paths.push({ ours: `/raw/${id}`, cold: `/raw/${coldId}`, theirs: `/raw/${id}.jpg` })
+    }
+    const headersPath = path.join(dir, 'headers.json')
+    await writeFile(headersPath, JSON.stringify(headers))
+    const nginx = await startNginx(dir, headers)
+    children.push(nginx)
+    const plain = await startReference('plain-get', dir, [files, headersPath])
+    children.push(plain)
+    const hono = await startReference('hono-get', dir, [files, headersPath])
+    children.push(hono)
+
+    const comparisons: Comparison[] = []
+    for (const [index, { name, atLeast }] of SIZES.entries()) {
+      console.error(`  ${name}`)
+      const { ours, cold: coldPath, theirs } = paths[index]
+      const contestant = (as: string, url: string) => ({
+        name: as,
+        measure: async () => (await wrk({ url, connections: CONNECTIONS, seconds })).requestsPerSecond,
+      })
+      const values = await inTurns(
+        [
+          contestant('nginx', nginx.url + theirs),
+          contestant('pinhole', pinhole.url + ours),
+          contestant('node:http', plain.url + theirs),
+          contestant('hono', hono.url + theirs),
+          contestant('cold', cold.url + coldPath),
+        ],
+        rounds,
+      )
+      const compare = (what: string, subject: string, reference: string, demanded?: number) =>
+        comparisons.push({
+          what: `GET ${name}${what}`,
+          reference,
+          subjectValues: values.get(subject)!,
+          referenceValues: values.get(reference)!,
+          unit: 'req/s',
+          atLeast: demanded,
+        })
+      compare('', 'pinhole', 'nginx', atLeast)
+      compare('', 'pinhole', 'node:http')
+      compare('', 'pinhole', 'hono')
+      compare(', no hot set', 'cold', 'nginx')
+    }
+    return { comparisons, measures: [] }
+  } finally {
+    for (const child of children) await child.stop()
+  }
+}

@@ -1,0 +1,72 @@
+/** `npm run bench -- [get] [upload] [store] [trickle] [options]`: see README.md. */
+import { execFileSync } from 'node:child_process'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Figures } from './figures.ts'
+import { tablesOf } from './figures.ts'
+import { machine } from './machine.ts'
+import type { BenchOptions } from './options.ts'
+import { saveFigures } from './readme.ts'
+
+const benches: Record<
+  string,
+  { needs: string[]; load: () => Promise<(options: BenchOptions) => Promise<Figures>> }
+> = {
+  get: { needs: ['wrk', 'nginx'], load: async () => (await import('./get.ts')).benchGet },
+  upload: { needs: ['wrk'], load: async () => (await import('./upload.ts')).benchUpload },
+  store: { needs: ['wrk'], load: async () => (await import('./store.ts')).benchStore },
+  trickle: { needs: [], load: async () => (await import('./trickle.ts')).benchTrickle },
+}
+
+const { values: flags, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rounds: { type: 'string', default: '7' },
+    seconds: { type: 'string', default: '3' },
+    images: { type: 'string', default: '100000' },
+    clients: { type: 'string', default: '200' },
+    dir: { type: 'string', default: tmpdir() },
+    save: { type: 'boolean', default: false },
+  },
+})
+const picked = positionals.length > 0 ? positionals : Object.keys(benches)
+const unknown = picked.filter((name) => !(name in benches))
+if (unknown.length > 0) throw new Error(`no such bench: ${unknown}. There are: ${Object.keys(benches)}`)
+const absent = [...new Set(picked.flatMap((name) => benches[name].needs))].filter(
+  (tool) => !isInstalled(tool),
+)
+if (absent.length > 0) throw new Error(`install these first, e.g. with apt-get: ${absent.join(' ')}`)
+
+console.error(machine())
+for (const name of picked) {
+  console.error(`\n${name}`)
+  await mkdir(flags.dir, { recursive: true })
+  const dir = await mkdtemp(path.join(flags.dir, `pinhole-bench-${name}-`))
+  try {
+    const bench = await benches[name].load()
+    const tables = tablesOf(
+      await bench({
+        dir,
+        rounds: Number(flags.rounds),
+        seconds: Number(flags.seconds),
+        images: Number(flags.images),
+        clients: Number(flags.clients),
+      }),
+    )
+    console.log(`\n${tables}\n`)
+    if (flags.save) await saveFigures(name, `${machine()}\n\n${tables}`)
+  } finally {
+    await rm(dir, { recursive: true, force: true })
+  }
+}
+
+function isInstalled(tool: string): boolean {
+  try {
+    execFileSync('sh', ['-c', `command -v ${tool}`], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,12 @@
+/** What a bench is told. */
+export interface BenchOptions {
+  /** A folder of its own, removed afterwards. */
+  dir: string
+  rounds: number
+  /** Of one turn. */
+  seconds: number
+  /** Stored images for `store`. */
+  images: number
+  /** Clients for `trickle`. */
+  clients: number
+}

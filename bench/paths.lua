@@ -1,0 +1,13 @@
+-- Asks for paths in random order. Called with a file that holds one path a line.
+local requests = {}
+
+function init(args)
+  for path in io.lines(args[1]) do
+    requests[#requests + 1] = wrk.format("GET", path)
+  end
+  math.randomseed(os.time())
+end
+
+function request()
+  return requests[math.random(#requests)]
+end

@@ -1,0 +1,15 @@
+/** The figures in README.md, each bench's between two markers of its own. */
+import { readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+
+const file = path.join(import.meta.dirname, 'README.md')
+
+export async function saveFigures(bench: string, figures: string): Promise<void> {
+  const text = await readFile(file, 'utf8')
+  const begin = `<!-- figures: ${bench} -->`
+  const end = `<!-- end: ${bench} -->`
+  const from = text.indexOf(begin)
+  const to = text.indexOf(end)
+  if (from < 0 || to < from) throw new Error(`README.md has no place for ${bench}`)
+  await writeFile(file, `${text.slice(0, from + begin.length)}\n${figures}\n${text.slice(to)}`)
+}

@@ -1,0 +1,101 @@
+/** What 100,000 stored images cost: to start, in memory, and to serve. */
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { startPinhole } from './contestants.ts'
+import type { Figures } from './figures.ts'
+import { fillStore } from './fill-store.ts'
+import type { BenchOptions } from './options.ts'
+import { inTurns } from './turns.ts'
+import { wrk } from './wrk.ts'
+
+const CONNECTIONS = 32
+/** As many as a hot set holds with ease. */
+const FEW = 100
+
+export async function benchStore({ dir, rounds, seconds, images }: BenchOptions): Promise<Figures> {
+  const few = path.join(dir, 'few')
+  const many = path.join(dir, 'many')
+  await mkdir(many, { recursive: true })
+  const empty = path.join(dir, 'empty')
+  const manyIds = await fillStore(path.join(many, 'data'), images)
+  const fewIds = await fillStore(path.join(few, 'data'), FEW)
+
+  const startMs = { empty: [] as number[], many: [] as number[] }
+  const resident = { empty: [] as number[], many: [] as number[] }
+  const start = async (folder: string, of: 'empty' | 'many') => {
+    const server = await startPinhole(folder)
+    startMs[of].push(server.startMs)
+    resident[of].push(server.memory().resident)
+    await server.stop()
+  }
+  for (let round = 0; round < rounds; round++) {
+    await rm(empty, { recursive: true, force: true })
+    await start(empty, 'empty')
+    await start(many, 'many')
+  }
+
+  const manyServer = await startPinhole(many)
+  const fewServer = await startPinhole(few)
+  try {
+    const contestant = async (name: string, url: string, ids: string[]) => {
+      const list = path.join(dir, `${name}.paths`)
+      await writeFile(list, ids.map((id) => `/raw/${id}\n`).join(''))
+      const script = { path: path.join(import.meta.dirname, 'paths.lua'), args: [list] }
+      return {
+        name,
+        measure: async () =>
+          (await wrk({ url, connections: CONNECTIONS, seconds, script })).requestsPerSecond,
+      }
+    }
+    const values = await inTurns(
+      [
+        await contestant('any of few', fewServer.url, fewIds),
+        await contestant('few of many', manyServer.url, manyIds.slice(0, FEW)),
+        await contestant('any of many', manyServer.url, manyIds),
+      ],
+      rounds,
+    )
+    const stored = `${images.toLocaleString('en')} stored`
+    const get = { referenceValues: values.get('any of few')!, unit: 'req/s' }
+    return {
+      comparisons: [
+        {
+          what: `GET 100 of ${stored}`,
+          reference: 'GET 100 of 100 stored',
+          subjectValues: values.get('few of many')!,
+          ...get,
+        },
+        {
+          what: `GET any of ${stored}`,
+          reference: 'GET 100 of 100 stored',
+          subjectValues: values.get('any of many')!,
+          ...get,
+        },
+        {
+          what: `start with ${stored}`,
+          reference: 'start with none',
+          subjectValues: startMs.many,
+          referenceValues: startMs.empty,
+          unit: 'ms',
+        },
+        {
+          what: `memory with ${stored}`,
+          reference: 'memory with none',
+          subjectValues: resident.many,
+          referenceValues: resident.empty,
+          unit: 'MB',
+        },
+      ],
+      measures: [
+        {
+          what: `memory after GET of any of ${stored}`,
+          values: [manyServer.memory().resident],
+          unit: 'MB',
+        },
+      ],
+    }
+  } finally {
+    await manyServer.stop()
+    await fewServer.stop()
+  }
+}

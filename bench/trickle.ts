@@ -1,0 +1,101 @@
+/** Many slow uploads of the largest files at once: the server's memory, and how long a GET beside them takes. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { Child } from './child.ts'
+import { startPinhole } from './contestants.ts'
+import type { Figures } from './figures.ts'
+import { upload } from './multipart.ts'
+import type { BenchOptions } from './options.ts'
+import { largePictures, noisePictures } from './pictures.ts'
+import { probe } from './probe.ts'
+import { percentile } from './statistics.ts'
+import type { TrickleReport } from './trickle-clients.ts'
+
+const GET_BYTES = 204_800
+const SAMPLE_MS = 100
+/** How long the clients are slow. Then they send the rest as fast as they can, and so all finish at about once. */
+const SLOW_SECONDS = 60
+const BYTES_PER_SECOND = 150_000
+const QUIET_SECONDS = 5
+
+export async function benchTrickle({ dir, clients }: BenchOptions): Promise<Figures> {
+  const server = await startPinhole(path.join(dir, 'pinhole'), {
+    TRUSTED_PROXIES: '127.0.0.1/32',
+    UPLOADS_PER_DAY: '1000000000',
+  })
+  try {
+    const [picture] = await noisePictures(1, GET_BYTES)
+    const url = `${server.url}/raw/${await upload(server.url, new Uint8Array(picture))}`
+    const files: string[] = []
+    for (const [index, bytes] of (await largePictures()).entries()) {
+      files.push(path.join(dir, `large-${index}`))
+      await writeFile(files[index], bytes)
+    }
+    const idle = server.memory().resident
+    const quiet = await probe(url, AbortSignal.timeout(QUIET_SECONDS * 1000))
+
+    const memory = sampleMemory(server)
+    const load = fork(path.join(import.meta.dirname, 'trickle-clients.ts'), [
+      server.url,
+      String(clients),
+      String(BYTES_PER_SECOND),
+      String(SLOW_SECONDS),
+      ...files,
+    ])
+    const [slow, fast] = [new AbortController(), new AbortController()]
+    const reported = new Promise<TrickleReport>((resolve, reject) => {
+      load.on('message', (message: 'hurrying' | TrickleReport) => {
+        if (message === 'hurrying') slow.abort()
+        else resolve(message)
+      })
+      load.once('exit', () => reject(new Error('the trickling clients died')))
+    })
+    const ended = once(load, 'exit')
+    reported.finally(() => fast.abort()).catch(() => slow.abort())
+    const whileSlow = await probe(url, slow.signal)
+    const slowPeak = Math.max(...memory.samples)
+    const whileFast = await probe(url, fast.signal)
+    const report = await reported
+    await ended
+    memory.stop()
+    if (report.stored !== clients)
+      throw new Error(`${report.stored} of ${clients} stored: ${report.failures}`)
+
+    const milliseconds = (what: string, values: number[], share: number, atMost?: number) => ({
+      what: `GET 200 KB ${what}, p${share * 100}`,
+      values: [percentile(values, share)],
+      unit: 'ms',
+      atMost,
+    })
+    const megabytes = (what: string, value: number, atMost?: number) => ({
+      what: `memory, ${what}`,
+      values: [value],
+      unit: 'MB',
+      atMost,
+    })
+    const slowly = `beside ${clients} slow uploads`
+    return {
+      comparisons: [],
+      measures: [
+        megabytes('idle', idle),
+        megabytes(`${clients} uploads trickle`, slowPeak, 250),
+        megabytes('highest ever, they end at once', server.memory().peak, 250),
+        milliseconds('alone', quiet, 0.99),
+        milliseconds(slowly, whileSlow, 0.5),
+        milliseconds(slowly, whileSlow, 0.99, 100),
+        milliseconds('while they end', whileFast, 0.5),
+        milliseconds('while they end', whileFast, 0.99),
+      ],
+    }
+  } finally {
+    await server.stop()
+  }
+}
+
+function sampleMemory(server: Child): { samples: number[]; stop(): void } {
+  const samples = [server.memory().resident]
+  const timer = setInterval(() => samples.push(server.memory().resident), SAMPLE_MS)
+  return { samples, stop: () => clearInterval(timer) }
+}

@@ -1,0 +1,22 @@
+/** Contestants measured one after the other, again and again, in one run on one machine. */
+
+export interface Contestant {
+  name: string
+  /** Before each turn, outside the measure. */
+  prepare?: () => Promise<void>
+  measure: () => Promise<number>
+}
+
+/** The values of each contestant, in the order of the rounds. Every other round goes backwards. */
+export async function inTurns(contestants: Contestant[], rounds: number): Promise<Map<string, number[]>> {
+  const values = new Map<string, number[]>(contestants.map(({ name }) => [name, []]))
+  for (let round = 0; round < rounds; round++) {
+    for (const { name, prepare, measure } of round % 2 ? contestants.toReversed() : contestants) {
+      await prepare?.()
+      values.get(name)!.push(await measure())
+    }
+    const last = contestants.map(({ name }) => `${name} ${Math.round(values.get(name)!.at(-1)!)}`)
+    console.error(`    round ${round + 1} of ${rounds}: ${last.join(', ')}`)
+  }
+  return values
+}

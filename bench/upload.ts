@@ -1,0 +1,128 @@
+/** Uploads against servers that only write what comes. */
+import { execFile } from 'node:child_process'
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import type { Child } from './child.ts'
+import { startPinhole, startReference } from './contestants.ts'
+import type { Comparison, Figures } from './figures.ts'
+import { writeBodies } from './multipart.ts'
+import type { BenchOptions } from './options.ts'
+import { noisePictures } from './pictures.ts'
+import { type Contestant, inTurns } from './turns.ts'
+import { wrk } from './wrk.ts'
+
+const CONNECTIONS = 64
+const PICTURES = 256
+const PICTURE_BYTES = 204_800
+const WARM_UP_SECONDS = 2
+
+export async function benchUpload({ dir, rounds, seconds }: BenchOptions): Promise<Figures> {
+  const clean = await writeBodies(path.join(dir, 'clean'), await noisePictures(PICTURES, PICTURE_BYTES))
+  const tagged = await writeBodies(
+    path.join(dir, 'tagged'),
+    await noisePictures(PICTURES, PICTURE_BYTES, { withMetadata: true }),
+  )
+  const threads = { UV_THREADPOOL_SIZE: process.env.UV_THREADPOOL_SIZE ?? String(THREADS) }
+  const folder = async (name: string) => {
+    const created = path.join(dir, name)
+    await mkdir(created, { recursive: true })
+    return created
+  }
+  const children: Child[] = []
+  const start = async (child: Promise<Child>) => {
+    children.push(await child)
+    return child
+  }
+  try {
+    const ours = path.join(dir, 'pinhole')
+    const pinhole = await start(
+      startPinhole(ours, { TRUSTED_PROXIES: '127.0.0.1/32', UPLOADS_PER_DAY: '1000000000' }),
+    )
+    const contestants: Contestant[] = []
+    const enter = async (name: string, server: Child, stored: string, bodies: string[]) => {
+      await measureUploads(server, stored, bodies, WARM_UP_SECONDS)
+      contestants.push({
+        name,
+        prepare: () => emptyPictures(stored),
+        measure: () => measureUploads(server, stored, bodies, seconds),
+      })
+    }
+    await enter('pinhole', pinhole, ours, clean)
+    for (const way of ['collect', 'stream']) {
+      const stored = await folder(`sink-${way}`)
+      await enter(
+        `sink, ${way}`,
+        await start(startReference('sink', dir, [stored, way], threads)),
+        stored,
+        clean,
+      )
+    }
+    const stored = await folder('fastify')
+    await enter('fastify', await start(startReference('fastify-sink', dir, [stored], threads)), stored, clean)
+    await enter('pinhole, metadata', pinhole, ours, tagged)
+
+    const values = await inTurns(contestants, rounds)
+    const compare = (what: string, subject: string, reference: string, atLeast?: number): Comparison => ({
+      what: `upload 200 KB${what}`,
+      reference,
+      subjectValues: values.get(subject)!,
+      referenceValues: values.get(reference)!,
+      unit: 'uploads/s',
+      atLeast,
+    })
+    return {
+      comparisons: [
+        compare('', 'pinhole', 'sink, collect', 0.8),
+        compare('', 'pinhole', 'sink, stream', 0.8),
+        compare('', 'pinhole', 'fastify', 0.7),
+        compare(', metadata to remove', 'pinhole, metadata', 'sink, collect'),
+      ],
+      measures: [],
+    }
+  } finally {
+    for (const child of children) await child.stop()
+  }
+}
+
+/** As many as ours starts with: `src/node.ts`. */
+const THREADS = 4
+
+/** Uploads acknowledged a second, after a check that what was acknowledged is on disk. */
+async function measureUploads(
+  server: Child,
+  stored: string,
+  bodies: string[],
+  seconds: number,
+): Promise<number> {
+  const before = (await picturesIn(stored)).length
+  const result = await wrk({
+    url: `${server.url}/api/upload`,
+    connections: CONNECTIONS,
+    seconds,
+    script: { path: path.join(import.meta.dirname, 'upload.lua'), args: bodies },
+  })
+  const written = (await picturesIn(stored)).length - before
+  if (written < result.requests)
+    throw new Error(`${result.requests} acknowledged, ${written} on disk in ${stored}`)
+  return result.requestsPerSecond
+}
+
+async function picturesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name))
+  const sizes = await Promise.all(files.map(async (file) => (await stat(file).catch(() => null))?.size ?? 0))
+  return files.filter((_, index) => sizes[index] > PICTURE_BYTES / 2 && !isDatabase(files[index]))
+}
+
+/** Room for the next turn, and nothing left for the kernel to write during it. */
+async function emptyPictures(folder: string): Promise<void> {
+  for (const file of await picturesIn(folder)) await rm(file, { force: true })
+  await promisify(execFile)('sync')
+}
+
+function isDatabase(file: string): boolean {
+  return /\.(sqlite|db)(-wal|-shm)?$/.test(file)
+}

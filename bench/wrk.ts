@@ -1,0 +1,35 @@
+/** Runs wrk and reads what it prints. */
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+
+export interface WrkRun {
+  url: string
+  connections: number
+  seconds: number
+  /** A Lua file, and what it is called with. */
+  script?: { path: string; args: string[] }
+}
+
+export interface WrkResult {
+  requestsPerSecond: number
+  requests: number
+}
+
+/** Throws if wrk met an answer that is not 2xx or 3xx, or a broken connection. */
+export async function wrk({ url, connections, seconds, script }: WrkRun): Promise<WrkResult> {
+  const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s']
+  if (script) args.push('-s', script.path)
+  args.push(url)
+  if (script) args.push('--', ...script.args)
+  const { stdout } = await promisify(execFile)('wrk', args)
+  return parse(stdout)
+}
+
+function parse(output: string): WrkResult {
+  const failures = /Non-2xx or 3xx responses: .*|Socket errors: .*/.exec(output)
+  if (failures) throw new Error(`wrk saw failures: ${failures[0]}`)
+  const rate = /Requests\/sec:\s+([\d.]+)/.exec(output)
+  const total = /(\d+) requests in/.exec(output)
+  if (!rate || !total || total[1] === '0') throw new Error(`wrk measured nothing:\n${output}`)
+  return { requestsPerSecond: Number(rate[1]), requests: Number(total[1]) }
+}
