@@ -1,0 +1,41 @@
+/** Reads the bundle of pages' files into memory. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Asset } from '../web/assets.ts'
+import type { AssetUrls } from '../web/page.ts'
+import { buildAssets, isFresh, readBundle } from './build-assets.ts'
+
+export interface LoadedAssets {
+  /** By path. */
+  assets: Map<string, Asset>
+  urls: AssetUrls
+}
+
+/**
+ * Every file that pages load. A bundle that is missing or older than its sources is built first where vite is
+ * installed. If that fails an older bundle serves, and `warn` says so; without any bundle this throws.
+ */
+export async function loadAssets(warn: (message: string) => void = console.warn): Promise<LoadedAssets> {
+  if (!(await isFresh())) {
+    try {
+      await buildAssets()
+    } catch (cause) {
+      if (!(await readBundle())) {
+        throw new Error('the files of the pages are not built: run npm install, then npm run build', {
+          cause,
+        })
+      }
+      warn(`pages are served from an older build: ${(cause as Error).message}`)
+    }
+  }
+  const { folder, list } = (await readBundle())!
+  const entries = await Promise.all(
+    list.files.map(async ({ path, file, type, brotli, immutable }): Promise<[string, Asset]> => {
+      const bytes = await readFile(join(folder, file))
+      return brotli
+        ? [path, { path, type, bytes, immutable, brotli: await readFile(join(folder, `${file}.br`)) }]
+        : [path, { path, type, bytes, immutable }]
+    }),
+  )
+  return { assets: new Map(entries), urls: list.urls }
+}

@@ -1,0 +1,73 @@
+/** `npm run build`: bundles what pages load, if its sources changed. */
+import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type AssetList, digestSources } from './asset-list.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const OUT = join(ROOT, 'dist/web')
+
+/** A build takes a second or two. A lock older than this was left by a process that died. Unit: milliseconds. */
+const LOCK_LIFETIME_MS = 60_000
+
+/** The folder of the bundle, and its list; `null` if it was never built. */
+export async function readBundle(): Promise<{ folder: string; list: AssetList } | null> {
+  try {
+    return { folder: OUT, list: JSON.parse(await readFile(join(OUT, 'assets.json'), 'utf8')) }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** True if the bundle is that of the sources beside it. An installed package has no sources: its bundle is right. */
+export async function isFresh(): Promise<boolean> {
+  const bundle = await readBundle()
+  if (!bundle) return false
+  const hasSources = await stat(join(ROOT, 'vite.config.ts')).then(
+    () => true,
+    () => false,
+  )
+  return !hasSources || bundle.list.sources === (await digestSources(ROOT))
+}
+
+/**
+ * Builds the bundle unless it is fresh. Processes that ask at once build it once, and readers see the old one or
+ * the new one whole. Throws if vite is not installed (it is a development dependency) or the sources don't build.
+ */
+export async function buildAssets(): Promise<void> {
+  await mkdir(join(ROOT, 'dist'), { recursive: true })
+  const lock = join(ROOT, 'dist/web.lock')
+  while (!(await take(lock))) await sleep(100)
+  try {
+    if (await isFresh()) return
+    const { build } = await import('vite').catch((cause) => {
+      throw new Error('vite is not installed: run npm install with development dependencies', { cause })
+    })
+    const fresh = `${OUT}.new`
+    await build({ configFile: join(ROOT, 'vite.config.ts'), build: { outDir: fresh } })
+    const old = `${OUT}.old`
+    await rm(old, { recursive: true, force: true })
+    await rename(OUT, old).catch(() => {})
+    await rename(fresh, OUT)
+    await rm(old, { recursive: true, force: true })
+  } finally {
+    await rm(lock, { recursive: true, force: true })
+  }
+}
+
+async function take(lock: string): Promise<boolean> {
+  try {
+    await mkdir(lock)
+    return true
+  } catch {
+    const age = await stat(lock).then(
+      ({ mtimeMs }) => Date.now() - mtimeMs,
+      () => 0,
+    )
+    if (age > LOCK_LIFETIME_MS) await rm(lock, { recursive: true, force: true })
+    return false
+  }
+}
+
+if (import.meta.main) await buildAssets()

@@ -1,0 +1,133 @@
+/** Bundles what pages load into `dist/web/`: hashed, compressed once, listed in `assets.json`. */
+import { readFile, writeFile } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, constants } from 'node:zlib'
+import { defineConfig, type Plugin } from 'vite'
+import { type AssetList, digestSources } from './src/node/asset-list.ts'
+
+const ROOT = import.meta.dirname
+
+/** Pages' scripts by name. */
+const SCRIPTS = { home: 'home.ts', viewer: 'viewer.ts', delete: 'delete.ts' }
+
+const TYPES: Record<string, string> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.wasm': 'application/wasm',
+  '.webmanifest': 'application/manifest+json',
+}
+
+export default defineConfig({
+  root: ROOT,
+  publicDir: false,
+  logLevel: 'warn',
+  build: {
+    outDir: 'dist/web',
+    emptyOutDir: true,
+    target: 'es2023',
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+    rolldownOptions: {
+      input: {
+        ...Object.fromEntries(
+          Object.entries(SCRIPTS).map(([name, file]) => [name, join(ROOT, 'src/web/browser', file)]),
+        ),
+        style: join(ROOT, 'src/web/style.css'),
+      },
+    },
+  },
+  plugins: [iconsAndManifest(), list()],
+})
+
+/** Icons under hashed names, and the manifest that names them. */
+function iconsAndManifest(): Plugin {
+  return {
+    name: 'pinhole-icons',
+    async generateBundle() {
+      const icons = join(ROOT, 'src/web/icons')
+      const emit = async (name: string) =>
+        this.getFileName(
+          this.emitFile({
+            type: 'asset',
+            name,
+            originalFileName: name,
+            source: await readFile(join(icons, name)),
+          }),
+        )
+      await emit('apple-icon.png')
+      const manifest = {
+        ...JSON.parse(await readFile(join(ROOT, 'src/web/manifest.json'), 'utf8')),
+        icons: [
+          { src: `/${await emit('icon.svg')}`, sizes: 'any', type: 'image/svg+xml' },
+          { src: `/${await emit('icon-192.png')}`, sizes: '192x192', type: 'image/png' },
+          { src: `/${await emit('icon-512.png')}`, sizes: '512x512', type: 'image/png' },
+          {
+            src: `/${await emit('icon-maskable-512.png')}`,
+            sizes: '512x512',
+            type: 'image/png',
+            purpose: 'maskable',
+          },
+        ],
+      }
+      this.emitFile({ type: 'asset', fileName: 'manifest.webmanifest', source: JSON.stringify(manifest) })
+      this.emitFile({
+        type: 'asset',
+        fileName: 'favicon.ico',
+        source: await readFile(join(icons, 'favicon.ico')),
+      })
+    },
+  }
+}
+
+/** Compresses every file and writes down what there is. */
+function list(): Plugin {
+  return {
+    name: 'pinhole-list',
+    async writeBundle({ dir }, bundle) {
+      const out = dir!
+      const brotli = promisify(brotliCompress)
+      const files = await Promise.all(
+        Object.values(bundle).map(async (output) => {
+          const file = output.fileName
+          const bytes = await readFile(join(out, file))
+          const packed = await brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } })
+          const isShorter = packed.length < bytes.length * 0.95
+          if (isShorter) await writeFile(join(out, `${file}.br`), packed)
+          return {
+            path: `/${file}`,
+            file,
+            type: TYPES[extname(file)] ?? 'application/octet-stream',
+            brotli: isShorter,
+            immutable: file.startsWith('assets/'),
+          }
+        }),
+      )
+      const named = (name: string) => {
+        const found = Object.values(bundle).find(
+          (output) =>
+            (output.type === 'chunk' && output.isEntry && output.name === name) ||
+            (output.type === 'asset' && output.names.includes(name)),
+        )
+        if (!found) throw new Error(`the bundle lacks ${name}`)
+        return `/${found.fileName}`
+      }
+      const assets: AssetList = {
+        sources: await digestSources(ROOT),
+        files,
+        urls: {
+          style: named('style.css'),
+          icon: named('icon.svg'),
+          appleIcon: named('apple-icon.png'),
+          manifest: '/manifest.webmanifest',
+          scripts: { home: named('home'), viewer: named('viewer'), delete: named('delete') },
+        },
+      }
+      await writeFile(join(out, 'assets.json'), JSON.stringify(assets, null, 1))
+    },
+  }
+}
