@@ -21,7 +21,7 @@ export type Mode = 'auto' | 'keep-format' | 'lossless' | 'original'
 export type Action = 'unchanged' | 'scrubbed' | 'lossless' | 'lossy'
 
 /** Why an image that could have been recompressed was only scrubbed. */
-export type Fallback = 'codec-error' | 'timed-out' | 'no-webassembly' | 'too-many-pixels'
+export type Fallback = 'codec-error' | 'timed-out' | 'no-webassembly' | 'no-worker' | 'too-many-pixels'
 
 export interface CompressOptions {
   /** Default: `auto`. */
@@ -72,6 +72,8 @@ export interface SendOptions {
   onProgress?: (progress: Progress) => void
   /** Tries after the first one. Default: 3. */
   retries?: number
+  /** The service's own limit, checked before anything is sent. Default: 26,214,400. Unit: bytes. */
+  maxBytes?: number
 }
 
 export interface UploadOptions extends CompressOptions, SendOptions {}

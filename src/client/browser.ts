@@ -1,0 +1,31 @@
+/** `pinhole/client` in a browser. Codecs and workers are fetched when the first file needs them. */
+import { createBrowserHost } from './browser-host.ts'
+import { createEngine, type Engine } from './engine.ts'
+import type { Compressed, CompressOptions, UploadOptions, UploadResult } from './types.ts'
+import { uploadWith } from './upload.ts'
+
+export { Refusal, type RefusalCode, ServerRefusal, Unreachable } from './errors.ts'
+export { remove } from './remove.ts'
+export { send } from './send.ts'
+export * from './types.ts'
+
+let engine: Engine | undefined
+function theEngine(): Engine {
+  engine ??= createEngine(createBrowserHost())
+  return engine
+}
+
+/** See `Engine.compress`. */
+export function compress(file: Blob, options?: CompressOptions): Promise<Compressed> {
+  return theEngine().compress(file, options)
+}
+
+/** Loads the codecs for photographs ahead of the first one, e.g. when a file is dragged over the page. */
+export function prepare(): void {
+  theEngine().prepare()
+}
+
+/** Compresses a file and uploads it. Rejects as `compress` and `send` do. */
+export function upload(file: Blob, options: UploadOptions = {}): Promise<UploadResult> {
+  return uploadWith(theEngine(), file, options)
+}

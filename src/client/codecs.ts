@@ -1,0 +1,191 @@
+/** The codecs as data: what each one is called with. Every one is loaded when it is first needed. */
+import type { MozJPEGModule as JpegDecoder } from '@jsquash/jpeg/codec/dec/mozjpeg_dec.js'
+import type {
+  MozJPEGModule as JpegEncoder,
+  EncodeOptions as JpegOptions,
+} from '@jsquash/jpeg/codec/enc/mozjpeg_enc.js'
+import type {
+  WebPModule as WebpEncoder,
+  EncodeOptions as WebpOptions,
+} from '@jsquash/webp/codec/enc/webp_enc.js'
+import type { Pixels } from './pixels.ts'
+
+/**
+ * Gives the compiled module of a package's `.wasm`, or `undefined` if the codec shall fetch it itself, by the URL
+ * that the bundler gave it.
+ */
+export type LoadWasm = (path: string) => Promise<WebAssembly.Module | undefined>
+
+export interface Codecs {
+  /** Loads what a photograph needs, before there is one. */
+  prepare(): Promise<void>
+  /** Applies the Exif orientation. */
+  decodeJpeg(bytes: Uint8Array): Promise<Pixels>
+  encodeJpeg(
+    pixels: Pixels,
+    options: { quality: number; fullChroma: boolean; gray: boolean },
+  ): Promise<Uint8Array<ArrayBuffer>>
+  /** 8 bits a channel. Does not apply an orientation. */
+  decodePng(bytes: Uint8Array): Promise<Pixels>
+  /** Exact, in the pixels that nobody sees too. */
+  encodeWebp(pixels: Pixels): Promise<Uint8Array<ArrayBuffer>>
+  optimisePng(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>>
+}
+
+export function createCodecs(loadWasm: LoadWasm): Codecs {
+  const jpegDecoder = once(async () => {
+    const glue = await import('@jsquash/jpeg/codec/dec/mozjpeg_dec.js')
+    return start<JpegDecoder>(glue.default, await loadWasm('@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm'))
+  })
+  const jpegEncoder = once(async () => {
+    const glue = await import('@jsquash/jpeg/codec/enc/mozjpeg_enc.js')
+    return start<JpegEncoder>(glue.default, await loadWasm('@jsquash/jpeg/codec/enc/mozjpeg_enc.wasm'))
+  })
+  const webpEncoder = once(async () => {
+    if (hasSimd()) {
+      const glue = await import('@jsquash/webp/codec/enc/webp_enc_simd.js')
+      return start<WebpEncoder>(glue.default, await loadWasm('@jsquash/webp/codec/enc/webp_enc_simd.wasm'))
+    }
+    const glue = await import('@jsquash/webp/codec/enc/webp_enc.js')
+    return start<WebpEncoder>(glue.default, await loadWasm('@jsquash/webp/codec/enc/webp_enc.wasm'))
+  })
+  const pngDecoder = once(async () => {
+    const glue = await import('@jsquash/png/codec/pkg/squoosh_png.js')
+    await glue.default(await loadWasm('@jsquash/png/codec/pkg/squoosh_png_bg.wasm'))
+    return glue
+  })
+  const pngOptimiser = once(async () => {
+    // The single-threaded build: the other one needs cross-origin isolation and hangs in Safari 26.2 (squoosh #1458).
+    const glue = await import('@jsquash/oxipng/codec/pkg/squoosh_oxipng.js')
+    await glue.default(await loadWasm('@jsquash/oxipng/codec/pkg/squoosh_oxipng_bg.wasm'))
+    return glue
+  })
+  return {
+    async prepare() {
+      await Promise.all([jpegDecoder(), jpegEncoder()])
+    },
+    async decodeJpeg(bytes) {
+      const pixels = (await jpegDecoder()).decode(bytes as BufferSource, true)
+      if (pixels === null) throw new Error('the JPEG decoder gave up')
+      return pixels
+    },
+    async encodeJpeg({ data, width, height }, { quality, fullChroma, gray }) {
+      const options: JpegOptions = {
+        ...MOZJPEG,
+        quality,
+        color_space: gray ? GRAYSCALE : YCBCR,
+        chroma_subsample: fullChroma ? 1 : 2,
+      }
+      return copyOf((await jpegEncoder()).encode(data as BufferSource, width, height, options))
+    },
+    async decodePng(bytes) {
+      return (await pngDecoder()).decode(bytes)
+    },
+    async encodeWebp({ data, width, height }) {
+      const result = (await webpEncoder()).encode(data as BufferSource, width, height, WEBP_LOSSLESS)
+      if (result === null) throw new Error('the WebP encoder gave up')
+      return copyOf(result)
+    },
+    async optimisePng(bytes) {
+      return copyOf((await pngOptimiser()).optimise(bytes, OXIPNG_LEVEL, false, false))
+    },
+  }
+}
+
+/** Higher levels gain 1 to 3 % and take 2.5 to 6 times as long. */
+const OXIPNG_LEVEL = 2
+
+const GRAYSCALE = 1
+const YCBCR = 3
+
+/** `auto_subsample` picks 4:2:2 at quality 80 and 4:4:4 at 90; the policy decides instead. */
+const MOZJPEG = {
+  baseline: false,
+  arithmetic: false,
+  progressive: true,
+  optimize_coding: true,
+  smoothing: 0,
+  quant_table: 3,
+  trellis_multipass: false,
+  trellis_opt_zero: false,
+  trellis_opt_table: false,
+  trellis_loops: 1,
+  auto_subsample: false,
+  separate_chroma_quality: false,
+  chroma_quality: 75,
+} satisfies Partial<JpegOptions>
+
+/** libwebp's defaults but for `lossless` and `exact`. For lossless coding, `quality` is effort. */
+const WEBP_LOSSLESS: WebpOptions = {
+  quality: 75,
+  target_size: 0,
+  target_PSNR: 0,
+  method: 4,
+  sns_strength: 50,
+  filter_strength: 60,
+  filter_sharpness: 0,
+  filter_type: 1,
+  partitions: 0,
+  segments: 4,
+  pass: 1,
+  show_compressed: 0,
+  preprocessing: 0,
+  autofilter: 0,
+  partition_limit: 0,
+  alpha_compression: 1,
+  alpha_filtering: 1,
+  alpha_quality: 100,
+  lossless: 1,
+  exact: 1,
+  image_hint: 0,
+  emulate_jpeg_size: 0,
+  thread_level: 0,
+  low_memory: 0,
+  near_lossless: 100,
+  use_delta_palette: 0,
+  use_sharp_yuv: 0,
+}
+
+interface EmscriptenOptions {
+  noInitialRun: boolean
+  instantiateWasm?: (
+    imports: WebAssembly.Imports,
+    done: (instance: WebAssembly.Instance) => void,
+  ) => WebAssembly.Exports
+}
+
+function start<Module>(
+  factory: (options: EmscriptenOptions) => Promise<Module>,
+  wasm: WebAssembly.Module | undefined,
+): Promise<Module> {
+  if (wasm === undefined) return factory({ noInitialRun: true })
+  return factory({
+    noInitialRun: true,
+    instantiateWasm(imports, done) {
+      const instance = new WebAssembly.Instance(wasm, imports)
+      done(instance)
+      return instance.exports
+    },
+  })
+}
+
+function once<T>(load: () => Promise<T>): () => Promise<T> {
+  let loaded: Promise<T> | undefined
+  return () => {
+    loaded ??= load()
+    return loaded
+  }
+}
+
+/** What a codec returns may be a view of its own memory. */
+function copyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(bytes)
+}
+
+/** The smallest module with a vector instruction (`i32.const 0; i8x16.splat; i8x16.popcnt; drop`). */
+function hasSimd(): boolean {
+  return WebAssembly.validate(
+    // biome-ignore format: one row
+    new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11]),
+  )
+}

@@ -1,0 +1,70 @@
+import { watchForStall } from './stall.ts'
+import { type Exchange, NetworkFault, type Transport } from './transport.ts'
+
+/** The transport where there is no XMLHttpRequest. The body is streamed, so that its progress can be seen. */
+export const fetchTransport: Transport = async ({ method, url, file, signal, onSent }) => {
+  const giveUp = new AbortController()
+  const watch = watchForStall((fault) => giveUp.abort(fault))
+  const signals = signal ? [signal, giveUp.signal] : [giveUp.signal]
+  const init: RequestInit & { duplex?: 'half' } = {
+    method,
+    signal: AbortSignal.any(signals),
+    // A redirected POST would arrive as a GET. The answer says where to go instead.
+    redirect: 'manual',
+  }
+  const headers = new Headers({ accept: 'application/json' })
+  if (file) {
+    const body = multipartOf(file)
+    headers.set('content-type', body.type)
+    headers.set('content-length', `${body.size}`)
+    init.duplex = 'half'
+    init.body = counted(body, (sentBytes) => {
+      watch.touch()
+      onSent?.(sentBytes, body.size)
+    })
+  }
+  try {
+    const response = await fetch(url, { ...init, headers })
+    watch.touch()
+    const text = await response.text()
+    return { status: response.status, header: (name) => response.headers.get(name), text }
+  } catch (error) {
+    signal?.throwIfAborted()
+    if (error instanceof NetworkFault) throw error
+    throw new NetworkFault(reasonOf(error), { cause: error })
+  } finally {
+    watch.stop()
+  }
+}
+
+/** RFC 7578. The name is the SDK's own and needs no escaping. */
+function multipartOf(file: NonNullable<Exchange['file']>): Blob {
+  const boundary = `pinhole-${crypto.randomUUID()}`
+  const head =
+    `--${boundary}\r\nContent-Disposition: form-data; name="${file.field}"; filename="${file.name}"\r\n` +
+    `Content-Type: ${file.blob.type || 'application/octet-stream'}\r\n\r\n`
+  return new Blob([head, file.blob, `\r\n--${boundary}--\r\n`], {
+    type: `multipart/form-data; boundary=${boundary}`,
+  })
+}
+
+function counted(blob: Blob, onSent: (sentBytes: number) => void): ReadableStream<Uint8Array> {
+  let sentBytes = 0
+  return blob.stream().pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        controller.enqueue(chunk)
+        sentBytes += chunk.length
+        onSent(sentBytes)
+      },
+    }),
+  )
+}
+
+/** `fetch` says "fetch failed" and hides the reason (ECONNREFUSED …) in the cause. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  const code = (cause as { code?: unknown } | null)?.code
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return message || String(code ?? 'the connection failed')
+}

@@ -1,0 +1,62 @@
+/** The ICC profile in a JPEG: APP2 segments that carry a share of it each (ICC.1:2022, annex B.4). */
+
+const SIGNATURE = new TextEncoder().encode('ICC_PROFILE\0')
+/** A segment holds 65,533 bytes: the signature, its own number, how many there are, and the share. */
+const SHARE_BYTES = 65_533 - SIGNATURE.length - 2
+
+/** Puts a profile into a JPEG that has none: behind SOI and a JFIF segment. `profile`: at most 16 MB. */
+export function withJpegProfile(jpeg: Uint8Array, profile: Uint8Array): Uint8Array<ArrayBuffer> {
+  const shares = Math.ceil(profile.length / SHARE_BYTES)
+  if (shares > 255) throw new Error('the colour profile is too large for a JPEG')
+  const at = jpeg[2] === 0xff && jpeg[3] === 0xe0 ? 4 + jpeg[4]! * 256 + jpeg[5]! : 2
+  const out = new Uint8Array(jpeg.length + profile.length + shares * (4 + SIGNATURE.length + 2))
+  out.set(jpeg.subarray(0, at))
+  let to = at
+  for (let number = 0; number < shares; number++) {
+    const share = profile.subarray(number * SHARE_BYTES, (number + 1) * SHARE_BYTES)
+    const length = 2 + SIGNATURE.length + 2 + share.length
+    out.set([0xff, 0xe2, length >> 8, length & 255], to)
+    out.set(SIGNATURE, to + 4)
+    out.set([number + 1, shares], to + 4 + SIGNATURE.length)
+    out.set(share, to + 6 + SIGNATURE.length)
+    to += 2 + length
+  }
+  out.set(jpeg.subarray(at), to)
+  return out
+}
+
+/** Collects the shares of a profile, in whatever order they come. */
+export function createProfileCollector() {
+  const shares = new Map<number, Uint8Array>()
+  let expected = 0
+  let broken = false
+  return {
+    /** `payload`: of any APP2 segment, without its length. */
+    add(payload: Uint8Array): void {
+      if (!SIGNATURE.every((byte, i) => payload[i] === byte) || payload.length < SIGNATURE.length + 2) return
+      const number = payload[SIGNATURE.length]!
+      const total = payload[SIGNATURE.length + 1]!
+      broken ||=
+        number === 0 || number > total || shares.has(number) || (expected !== 0 && total !== expected)
+      expected = total
+      shares.set(number, payload.slice(SIGNATURE.length + 2))
+    },
+    /** `null` if there is none, `broken` if shares are missing or contradict each other. */
+    result(): Uint8Array | null | 'broken' {
+      if (shares.size === 0) return broken ? 'broken' : null
+      if (broken || shares.size !== expected) return 'broken'
+      const inOrder = [...shares].sort(([a], [b]) => a - b).map(([, share]) => share)
+      return concatenated(inOrder)
+    },
+  }
+}
+
+function concatenated(parts: Uint8Array[]): Uint8Array {
+  const out = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    out.set(part, at)
+    at += part.length
+  }
+  return out
+}

@@ -1,0 +1,35 @@
+import { availableParallelism, totalmem } from 'node:os'
+import { Worker } from 'node:worker_threads'
+import type { EngineHost } from './host.ts'
+import type { Reply } from './messages.ts'
+
+const SMALL_MEMORY_BYTES = 4 * 2 ** 30
+
+export function createNodeHost(): EngineHost {
+  return {
+    maxWorkers: Math.max(1, Math.min(2, availableParallelism() - 1)),
+    memoryIsSmall: totalmem() <= SMALL_MEMORY_BYTES,
+    async sendable(blob) {
+      try {
+        return structuredClone(blob)
+      } catch {
+        // A file-backed Blob (`openAsBlob`) can't leave its thread.
+        return new Blob([await blob.arrayBuffer()], { type: blob.type })
+      }
+    },
+    startWorker({ onReply, onLost }) {
+      const worker = new Worker(new URL('./node-worker.ts', import.meta.url), { stdout: true, stderr: true })
+      worker.on('message', (reply: Reply) => onReply(reply))
+      worker.on('error', (error) => onLost(error instanceof Error ? error : new Error(String(error))))
+      worker.on('exit', () => onLost(new Error('the worker ended')))
+      return {
+        post: (request) => worker.postMessage(request),
+        setBusy: (busy) => (busy ? worker.ref() : worker.unref()),
+        terminate() {
+          worker.removeAllListeners()
+          void worker.terminate()
+        },
+      }
+    },
+  }
+}

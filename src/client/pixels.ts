@@ -1,0 +1,32 @@
+/** Decoded pixels: red, green, blue, alpha, 8 bits each, row by row; alpha is not multiplied in. */
+export interface Pixels {
+  data: Uint8Array | Uint8ClampedArray
+  width: number
+  height: number
+}
+
+export function isOpaque({ data }: Pixels): boolean {
+  for (let i = 3; i < data.length; i += 4) if (data[i] !== 255) return false
+  return true
+}
+
+/** Turns and mirrors as Exif orientation 1 to 8 says (TIFF 6.0, tag 274), so that 1 remains. */
+export function oriented(pixels: Pixels, orientation: number): Pixels {
+  if (orientation <= 1 || orientation > 8) return pixels
+  const { width, height, data } = pixels
+  // Where the stored row and column of a displayed pixel run: backwards, or swapped with each other.
+  const swap = orientation >= 5
+  const flipX = orientation === 2 || orientation === 3 || orientation === 7 || orientation === 8
+  const flipY = orientation === 3 || orientation === 4 || orientation === 6 || orientation === 7
+  const [outWidth, outHeight] = swap ? [height, width] : [width, height]
+  const from = new Uint32Array(data.buffer, data.byteOffset, width * height)
+  const to = new Uint32Array(width * height)
+  for (let y = 0, at = 0; y < outHeight; y++) {
+    for (let x = 0; x < outWidth; x++, at++) {
+      const column = swap ? y : x
+      const row = swap ? x : y
+      to[at] = from[(flipY ? height - 1 - row : row) * width + (flipX ? width - 1 - column : column)]!
+    }
+  }
+  return { data: new Uint8Array(to.buffer), width: outWidth, height: outHeight }
+}

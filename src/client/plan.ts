@@ -1,0 +1,130 @@
+/** The compression policy: what to do with a file, from facts about it. Pure. Reasons: docs/decisions/010. */
+import type { ImageType } from '../protocol.ts'
+import type { Fallback, Mode } from './types.ts'
+
+/** `rgb` and `gray` fit files of that kind. `unfit` is broken, or of another colour space. */
+export type ProfileKind = 'none' | 'srgb' | 'rgb' | 'gray' | 'unfit'
+
+export interface JpegFacts {
+  /** Baseline, extended or progressive Huffman: what every decoder reads. */
+  ordinary: boolean
+  /** Unit: bits a sample. */
+  precision: number
+  components: number
+  /** Chroma has as many samples as luma. */
+  fullChroma: boolean
+  /** Sum of the 64 entries of the luma quantisation table: large for a file that is already small. */
+  lumaTableSum: number
+  /** Written by this engine before. */
+  ownWork: boolean
+  /** HDR gain map, or any second picture that is no preview. */
+  gainMap: boolean
+  profile: ProfileKind
+}
+
+export interface PngFacts {
+  /** Unit: bits a channel. */
+  bitDepth: number
+  /** Colours are described by cICP, or by gAMA/cHRM other than sRGB's: WebP and JPEG would lose that. */
+  specialColour: boolean
+  /** Turned or mirrored by eXIf. */
+  orientation: number
+  profile: ProfileKind
+}
+
+export interface Facts {
+  type: ImageType
+  /** As displayed. */
+  width: number
+  height: number
+  animated: boolean
+  jpeg?: JpegFacts
+  png?: PngFacts
+}
+
+export interface Means {
+  webAssembly: boolean
+  /** Decoding more would take memory that the device may not have. */
+  maxPixels: number
+}
+
+export type Plan =
+  | { kind: 'keep' }
+  | { kind: 'scrub'; fallback?: Fallback }
+  | { kind: 'jpeg'; quality: number; fullChroma: boolean; gray: boolean; keepProfile: boolean }
+  | { kind: 'png'; mayBeWebp: boolean; mayBeJpeg: boolean; keepProfile: boolean }
+
+/** SSIMULACRA2 81.8 at the median of 15 camera files: not noticeable side by side. */
+export const JPEG_QUALITY = 85
+/** For photographs that arrive as PNG, always with full chroma. */
+export const PHOTO_PNG_QUALITY = 90
+
+/** libjpeg's quality 81, mozjpeg's 87: below, quality 85 grows the file or gains next to nothing. */
+const EFFICIENT_TABLE_SUM = 1400
+
+/** Decode and encode take 25 to 32 bytes a pixel. */
+export const MAX_PIXELS = 100_000_000
+export const MAX_PIXELS_SMALL_MEMORY = 24_000_000
+
+/** VP8L stores 14 bits for a side. */
+const MAX_WEBP_SIDE = 16_383
+
+export function planFor(facts: Facts, mode: Mode, means: Means): Plan {
+  const { type, animated, jpeg, png, width, height } = facts
+  if (type === 'image/gif' || mode === 'original') return { kind: 'keep' }
+  if (animated) return { kind: 'scrub' }
+  const wished = jpeg ? planForJpeg(jpeg, mode) : png ? planForPng(png, mode, facts) : null
+  if (wished === null) return { kind: 'scrub' }
+  if (!means.webAssembly) return { kind: 'scrub', fallback: 'no-webassembly' }
+  if (width * height > means.maxPixels) return { kind: 'scrub', fallback: 'too-many-pixels' }
+  return wished
+}
+
+function planForJpeg(jpeg: JpegFacts, mode: Mode): Plan | null {
+  if (mode === 'lossless') return null
+  const gray = jpeg.components === 1
+  if (!jpeg.ordinary || jpeg.precision !== 8 || !(gray || jpeg.components === 3)) return null
+  if (jpeg.gainMap || jpeg.ownWork || jpeg.lumaTableSum >= EFFICIENT_TABLE_SUM) return null
+  const keepProfile = jpeg.profile === (gray ? 'gray' : 'rgb')
+  if (!keepProfile && jpeg.profile !== 'none' && jpeg.profile !== 'srgb') return null
+  return { kind: 'jpeg', quality: JPEG_QUALITY, fullChroma: jpeg.fullChroma, gray, keepProfile }
+}
+
+function planForPng(png: PngFacts, mode: Mode, { width, height }: Facts): Plan {
+  const convertible =
+    mode !== 'keep-format' &&
+    png.bitDepth <= 8 &&
+    !png.specialColour &&
+    (png.profile === 'none' || png.profile === 'srgb' || png.profile === 'rgb') &&
+    Math.max(width, height) <= MAX_WEBP_SIDE
+  return {
+    kind: 'png',
+    mayBeWebp: convertible,
+    mayBeJpeg: convertible && mode === 'auto',
+    keepProfile: png.profile === 'rgb',
+  }
+}
+
+/** A JPEG gives up a generation of quality: only for a real gain. */
+const WORTH_A_GENERATION = 0.9
+
+/** Whether a recompressed JPEG replaces its input. Unit: bytes. */
+export function worthRecompressing(bytesIn: number, bytesOut: number): boolean {
+  return bytesOut <= WORTH_A_GENERATION * bytesIn
+}
+
+const PHOTO_BITS_PER_PIXEL = 6
+const PHOTO_MIN_PIXELS = 250_000
+
+/** Whether a PNG's pixels are a photograph: lossless coding finds no structure in them. Unit: bytes. */
+export function looksLikePhoto(webpBytes: number, pixels: number, opaque: boolean): boolean {
+  return opaque && pixels > PHOTO_MIN_PIXELS && (webpBytes * 8) / pixels > PHOTO_BITS_PER_PIXEL
+}
+
+const WORTH_A_NEW_TYPE = 0.85
+const WORTH_A_NEW_TYPE_BYTES = 8 * 1024
+
+/** Whether lossless WebP is so much smaller than PNG that people should get another type. Unit: bytes. */
+export function worthWebp(webpBytes: number, pngBytes: number): boolean {
+  return webpBytes <= WORTH_A_NEW_TYPE * pngBytes && pngBytes - webpBytes >= WORTH_A_NEW_TYPE_BYTES
+}

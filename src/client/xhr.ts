@@ -1,0 +1,45 @@
+import { watchForStall } from './stall.ts'
+import { NetworkFault, type Transport } from './transport.ts'
+
+/** The browser's transport: `fetch` reports no upload progress there. */
+export const xhrTransport: Transport = ({ method, url, file, signal, onSent }) =>
+  new Promise((resolve, reject) => {
+    signal?.throwIfAborted()
+    const request = new XMLHttpRequest()
+    const watch = watchForStall((fault) => end(() => reject(fault)))
+    const cancel = () => end(() => reject(signal?.reason))
+    const end = (settle: () => void) => {
+      watch.stop()
+      signal?.removeEventListener('abort', cancel)
+      settle()
+      request.abort()
+    }
+    signal?.addEventListener('abort', cancel)
+    request.open(method, url)
+    request.setRequestHeader('Accept', 'application/json')
+    request.upload.onprogress = ({ loaded, total }) => {
+      watch.touch()
+      onSent?.(loaded, total)
+    }
+    request.onprogress = watch.touch
+    request.onerror = () => end(() => reject(new NetworkFault('the connection failed')))
+    request.onload = () =>
+      end(() =>
+        resolve({
+          status: request.status,
+          header: (name) => headers.get(name.toLowerCase()) ?? null,
+          text: request.responseText,
+        }),
+      )
+    const headers = new Map<string, string>()
+    request.onreadystatechange = () => {
+      if (request.readyState !== XMLHttpRequest.HEADERS_RECEIVED) return
+      for (const line of request.getAllResponseHeaders().split('\r\n')) {
+        const colon = line.indexOf(':')
+        if (colon > 0) headers.set(line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim())
+      }
+    }
+    const form = new FormData()
+    if (file) form.append(file.field, file.blob, file.name)
+    request.send(file ? form : null)
+  })
