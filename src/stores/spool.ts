@@ -11,6 +11,9 @@ import { type ByteSource, bytesOf, isWhole, type Segment } from '../formats/imag
 /** Up to this size a draft has no file. 200 drafts at once are then 50 MB. */
 export const SPOOL_MEMORY_BYTES = 256 * 1024
 
+/** All drafts in memory together stay below this: beyond it even a small one gets a file. */
+const SPOOL_TOTAL_MEMORY_BYTES = 64 * 1024 * 1024
+
 /** Writes to the temporary file are gathered up to this size. */
 const WRITE_BYTES = 128 * 1024
 
@@ -40,6 +43,7 @@ export interface Spooled extends ByteSource {
 /** `folder` must exist. Temporary files are named `<pid>-<number>`. */
 export function createSpool(folder: string): Spool {
   let serial = 0
+  let memoryBytes = 0
   const path = () => join(folder, `${process.pid}-${++serial}`)
 
   async function receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled> {
@@ -60,7 +64,9 @@ export function createSpool(folder: string): Spool {
         }
         pending.push(chunk)
         pendingBytes += chunk.length
-        if (file === null && size <= SPOOL_MEMORY_BYTES) continue
+        memoryBytes += chunk.length
+        const hasRoom = size <= SPOOL_MEMORY_BYTES && memoryBytes <= SPOOL_TOTAL_MEMORY_BYTES
+        if (file === null && hasRoom) continue
         if (file !== null && pendingBytes < WRITE_BYTES) continue
         if (file === null) {
           const temporary = path()
@@ -68,17 +74,24 @@ export function createSpool(folder: string): Spool {
         }
         await writeAll(file.handle, pending, hash)
         pending = []
+        memoryBytes -= pendingBytes
         pendingBytes = 0
       }
       if (file !== null) {
         await writeAll(file.handle, pending, hash)
+        memoryBytes -= pendingBytes
         return spooledFile(file, size, hash.digest('hex'))
       }
     } catch (error) {
+      memoryBytes -= pendingBytes
       if (file !== null) await discardFile(file)
       throw error
     }
-    return spooledMemory(pending.length === 1 ? pending[0] : Buffer.concat(pending, size))
+    const bytes = pending.length === 1 ? pending[0] : Buffer.concat(pending, size)
+    return spooledMemory(bytes, () => {
+      memoryBytes -= size
+      size = 0
+    })
   }
 
   async function sweep(pid?: number): Promise<void> {
@@ -102,7 +115,7 @@ async function discardFile(file: { path: string; handle: FileHandle }): Promise<
   await rm(file.path, { force: true })
 }
 
-function spooledMemory(bytes: Uint8Array): Spooled {
+function spooledMemory(bytes: Uint8Array, giveBack: () => void): Spooled {
   const source: ByteSource = {
     size: bytes.length,
     read: async (offset, length) => bytes.subarray(offset, offset + length),
@@ -119,7 +132,7 @@ function spooledMemory(bytes: Uint8Array): Spooled {
       return digestOf(source, segments)
     },
     bytes: (segments) => bytesOf(source, segments),
-    discard: async () => {},
+    discard: async () => giveBack(),
   }
 }
 

@@ -1,0 +1,108 @@
+/** The web layer: every route on one screen. Runs wherever Hono does; a host adds its bindings. */
+import { Hono } from 'hono'
+import { Refusal } from '../errors.ts'
+import { DELETE_PATH, REQUEST_ID_HEADER, UPLOAD_PATH } from '../protocol.ts'
+import { sharexConfig, uploadScript } from '../web/integrations.ts'
+import { sendAsset } from './assets.ts'
+import type { AppContext, AppEnv, AppParts } from './context.ts'
+import { remove } from './delete.ts'
+import { commonHeaders, NO_STORE } from './headers.ts'
+import { healthz, readyz } from './health.ts'
+import { prefersHtml } from './negotiate.ts'
+import { askDeletion, deleteByForm, home, problemPage, terms, viewer } from './pages.ts'
+import { logFault, PROBLEM_TYPE, problemOf } from './problem.ts'
+import { sendRaw } from './send-raw.ts'
+import { upload, uploadHeaders } from './upload.ts'
+
+const ID_PATH = '/:id{[0-9A-Za-z]{11}}'
+const RAW_PATH = '/raw/:name'
+
+export function createApp(parts: AppParts): Hono<AppEnv> {
+  const app = new Hono<AppEnv>()
+  const common = commonHeaders(parts.baseUrl)
+
+  app.use(async (c, next) => {
+    c.set('requestId', crypto.randomUUID())
+    await next()
+    for (const [name, value] of common) c.res.headers.set(name, value)
+    if (!c.res.headers.has('Cache-Control')) c.res.headers.set('Cache-Control', NO_STORE)
+    if (!c.res.headers.has('ETag')) c.res.headers.set(REQUEST_ID_HEADER, c.get('requestId'))
+  })
+
+  app.use(UPLOAD_PATH, uploadHeaders(parts))
+  app.post(UPLOAD_PATH, (c) => upload(c, parts))
+  app.options(UPLOAD_PATH, (c) => c.body(null, 204, { Allow: 'POST, OPTIONS' }))
+  app.all(UPLOAD_PATH, allowOnly('POST, OPTIONS'))
+
+  app.use(DELETE_PATH, corsHeaders(parts))
+  app.get(DELETE_PATH, (c) => askDeletion(c, parts))
+  app.delete(DELETE_PATH, (c) => remove(c, parts))
+  app.options(DELETE_PATH, (c) => c.body(null, 204, { Allow: 'GET, HEAD, DELETE, OPTIONS' }))
+  app.all(DELETE_PATH, allowOnly('GET, HEAD, DELETE, OPTIONS'))
+
+  app.get(RAW_PATH, (c) => sendRaw(c, parts))
+  app.all(RAW_PATH, allowOnly('GET, HEAD'))
+
+  app.get('/', (c) => home(c, parts))
+  app.all('/', allowOnly('GET, HEAD'))
+  app.get('/terms', (c) => terms(c, parts))
+  app.all('/terms', allowOnly('GET, HEAD'))
+  app.post('/delete', (c) => deleteByForm(c, parts))
+  app.all('/delete', allowOnly('POST'))
+  app.get('/healthz', healthz)
+  app.get('/readyz', (c) => readyz(c, parts))
+  app.get('/sharex.sxcu', (c) =>
+    c.json(sharexConfig(parts.baseUrl), 200, {
+      'Content-Disposition': 'attachment; filename="pinhole.sxcu"',
+    }),
+  )
+  app.get('/upload.sh', (c) =>
+    c.body(uploadScript(parts.baseUrl), 200, { 'Content-Type': 'text/x-shellscript; charset=utf-8' }),
+  )
+  app.get(ID_PATH, (c) => viewer(c, parts, c.req.param('id')))
+  app.all(ID_PATH, allowOnly('GET, HEAD'))
+
+  app.get('*', (c, next) => sendAsset(c, parts.site) ?? next())
+  app.notFound((c) => answerError(c, parts, new Refusal('not-found', 'There is nothing at this address.')))
+  app.onError((error, c) => answerError(c, parts, error))
+  return app
+}
+
+/** A wrong method is 405 with `Allow` (RFC 9110, 15.5.6). */
+function allowOnly(methods: string) {
+  return (c: AppContext): never => {
+    c.header('Allow', methods)
+    throw new Refusal('method-not-allowed', `This address takes ${methods}.`)
+  }
+}
+
+function corsHeaders(parts: AppParts) {
+  return async (c: AppContext, next: () => Promise<void>) => {
+    await next()
+    for (const [name, value] of Object.entries(parts.origins.corsHeaders(c.req.header('Origin')))) {
+      c.res.headers.set(name, value)
+    }
+  }
+}
+
+/** People get a page, where the address is a page's or the client prefers one; all others problem details. */
+async function answerError(c: AppContext, parts: AppParts, error: unknown): Promise<Response> {
+  logFault(parts.log, error, c.get('requestId'))
+  const told = problemOf(error)
+  if (isPage(c) || prefersHtml(c.req.header('Accept'))) return problemPage(c, parts, told)
+  const success = c.req.path === DELETE_PATH ? { success: false as const } : {}
+  return new Response(JSON.stringify({ ...told, ...success }), {
+    status: told.status,
+    headers: {
+      'Content-Type': PROBLEM_TYPE,
+      ...(c.res.headers.get('Allow') ? { Allow: c.res.headers.get('Allow')! } : {}),
+    },
+  })
+}
+
+/** Addresses that people open. The API and everything under a folder is for programs. */
+function isPage(c: AppContext): boolean {
+  const { path, method } = c.req
+  if (method !== 'GET' && method !== 'HEAD') return path === '/delete'
+  return path === DELETE_PATH || !path.slice(1).includes('/')
+}

@@ -1,0 +1,58 @@
+/** What every handler has at hand. */
+import type { Context } from 'hono'
+import type { Images } from '../service/images.ts'
+import type { Quota } from '../service/quota.ts'
+import type { Asset } from '../web/assets.ts'
+import type { PageContext } from '../web/page.ts'
+import type { TrustedProxies } from './client-address.ts'
+import type { Origins } from './cross-site.ts'
+import type { Log } from './log.ts'
+import type { Raw } from './raw.ts'
+
+/** What a host hands over with a request. */
+export interface HostBindings {
+  /** The address of the socket's peer. */
+  peer?: string
+  /** The body as the host reads it, where that is cheaper than the request's own stream. */
+  body?: AsyncIterable<Uint8Array>
+}
+
+export interface AppEnv {
+  Bindings: HostBindings
+  Variables: {
+    requestId: string
+    /** Places left today, on answers of the upload endpoint. */
+    remaining?: number
+  }
+}
+
+export type AppContext = Context<AppEnv>
+
+export interface AppParts {
+  baseUrl: string
+  maxUploadBytes: number
+  uploadsPaused: boolean
+  images: Images
+  quota: Quota
+  raw: Raw
+  origins: Origins
+  trusted: TrustedProxies
+  site: Site
+  health: Health
+  log: Log
+}
+
+/** Pages and their files. */
+export interface Site {
+  context(acceptLanguage: string | undefined): PageContext
+  asset(path: string): Asset | null
+  /** Replaces the default terms. */
+  terms?: string | undefined
+}
+
+export interface Health {
+  /** What does not work now, by part; an empty object if all is well. Never rejects. */
+  faults(): Promise<Record<string, string>>
+  /** Purges that caches owe. `null` if no cache is configured. */
+  purges(): Promise<{ count: number; oldestSeconds: number } | null>
+}

@@ -1,0 +1,39 @@
+/** Headers that many answers share. */
+
+/** On every answer. HSTS only where the base URL is https. */
+export function commonHeaders(baseUrl: string): [string, string][] {
+  const headers: [string, string][] = [
+    ['X-Content-Type-Options', 'nosniff'],
+    ['Referrer-Policy', 'no-referrer'],
+  ]
+  if (baseUrl.startsWith('https:')) headers.push(['Strict-Transport-Security', 'max-age=63072000'])
+  return headers
+}
+
+/** On every page. No inline script or style anywhere; `blob:` and `data:` are for previews of chosen pictures. */
+export const PAGE_HEADERS: Record<string, string> = {
+  'Cache-Control': 'private, no-cache',
+  'CDN-Cache-Control': 'no-store',
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    "img-src 'self' blob: data:",
+    "style-src 'self'",
+    "script-src 'self' 'wasm-unsafe-eval'",
+    "worker-src 'self'",
+    "connect-src 'self'",
+    "manifest-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    'trusted-types pinhole',
+  ].join('; '),
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
+  'X-Frame-Options': 'DENY',
+  'X-Robots-Tag': 'noindex',
+  Vary: 'Accept-Language',
+}
+
+/** On answers that no cache may keep. */
+export const NO_STORE = 'no-store'

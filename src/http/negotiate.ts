@@ -1,0 +1,30 @@
+/** What kind of answer a client asks for (RFC 9110, 12.5.1). */
+import { parseAccept } from 'hono/utils/accept'
+
+export type Representation = 'json' | 'html' | 'text'
+
+/**
+ * JSON for everyone who does not ask otherwise. A page for browsers: they name `text/html` and like it better. Plain
+ * text for those who name it and take no JSON.
+ */
+export function representationFor(accept: string | undefined): Representation {
+  if (!accept) return 'json'
+  const ranges = parseAccept(accept)
+  const quality = (...names: string[]) => {
+    for (const name of names) {
+      const range = ranges.find(({ type }) => type.toLowerCase() === name)
+      if (range !== undefined) return range.q
+    }
+    return 0
+  }
+  const json = quality('application/json', 'application/problem+json', 'application/*', '*/*')
+  const html = quality('text/html')
+  const text = quality('text/plain', 'text/*')
+  if (html > 0 && html >= text && html > json) return 'html'
+  if (text > 0 && json === 0) return 'text'
+  return 'json'
+}
+
+export function prefersHtml(accept: string | undefined): boolean {
+  return representationFor(accept) === 'html'
+}

@@ -1,0 +1,67 @@
+/** The one table from refusals to statuses, and errors as problem details (RFC 9457). */
+import { Refusal, type RefusalCode } from '../errors.ts'
+import type { Problem } from '../protocol.ts'
+import type { Log } from './log.ts'
+
+const STATUS: Record<RefusalCode, number> = {
+  'missing-key': 400,
+  'malformed-multipart': 400,
+  'missing-file': 400,
+  'unexpected-field': 400,
+  'blocked-image': 403,
+  'cross-site': 403,
+  'not-found': 404,
+  'unknown-key': 404,
+  'method-not-allowed': 405,
+  'too-slow': 408,
+  removed: 410,
+  'file-too-large': 413,
+  'not-multipart': 415,
+  'unsupported-type': 415,
+  'damaged-image': 422,
+  'quota-exceeded': 429,
+  'uploads-paused': 503,
+  unavailable: 503,
+  'storage-full': 507,
+}
+
+/** Reason phrases (RFC 9110, RFC 6585, RFC 4918): the titles of problems of type `about:blank`. */
+const TITLE: Record<number, string> = {
+  400: 'Bad Request',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  410: 'Gone',
+  413: 'Content Too Large',
+  415: 'Unsupported Media Type',
+  416: 'Range Not Satisfiable',
+  422: 'Unprocessable Content',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+  507: 'Insufficient Storage',
+}
+
+export const PROBLEM_TYPE = 'application/problem+json'
+
+/** What the client is told. Anything but a refusal is a bare 500: the log has the rest. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Refusal) return problem(STATUS[error.code], error.code, error.detail)
+  return problem(
+    500,
+    'internal-error',
+    'Something went wrong on the server. The log has it under the request id.',
+  )
+}
+
+export function problem(status: number, code: string, detail: string): Problem {
+  return { type: 'about:blank', title: TITLE[status], status, detail, error: code }
+}
+
+/** Logs what is the server's own fault, and nothing of what is the client's. */
+export function logFault(log: Log, error: unknown, requestId: string): void {
+  if (!(error instanceof Refusal)) log.error({ requestId, err: error }, 'request failed')
+  else if (error.cause !== undefined)
+    log.error({ requestId, err: error.cause, code: error.code }, 'request refused')
+}

@@ -1,0 +1,21 @@
+/** GET /raw/<id> on hosts that do not answer it below the framework. */
+import type { AppContext, AppParts } from './context.ts'
+
+export async function sendRaw(c: AppContext, parts: AppParts): Promise<Response> {
+  const { pathname, search } = new URL(c.req.url)
+  // An empty query is not in `search`, but makes another address to a cache.
+  const query = search === '' && c.req.url.endsWith('?') ? '?' : search
+  const answer = await parts.raw({
+    method: c.req.method === 'HEAD' ? 'HEAD' : 'GET',
+    target: pathname + query,
+    header: (name) => c.req.header(name),
+  })
+  if (answer === null) return c.notFound()
+  const headers = new Headers()
+  for (let i = 0; i < answer.headers.length; i += 2) headers.append(answer.headers[i], answer.headers[i + 1])
+  answer.release?.()
+  return new Response(answer.body as Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null, {
+    status: answer.status,
+    headers,
+  })
+}

@@ -1,0 +1,13 @@
+/**
+ * Host: Node. Reads the configuration, opens the stores, serves.
+ *
+ *     node src/node.ts [--help]
+ */
+
+// The pool flushes files for many uploads at once. It takes its size when it is first used, so before all imports.
+process.env.UV_THREADPOOL_SIZE ??= '16'
+
+const { main } = await import('./node/main.ts')
+await main(process.argv.slice(2))
+
+export {}

@@ -1,0 +1,32 @@
+/** How long and how slow a client may be. Tests shorten them. */
+export interface Limits {
+  /** From the first byte of a request to the end of its headers. */
+  headersMs: number
+  /** Without a byte in either direction. */
+  idleMs: number
+  /** From the first byte of a request to its last. */
+  requestMs: number
+  /** How often the two above are looked at. */
+  checkMs: number
+  /** For so long a body may be as slow as it likes. */
+  slowBodyGraceMs: number
+  /** Afterwards it must have come at this rate on average. */
+  leastBytesPerSecond: number
+  /** What is read of a refused body, so that the client reads the answer. */
+  drainBytes: number
+  drainMs: number
+  /** What is under way at a stop may take this long. */
+  stopMs: number
+}
+
+export const LIMITS: Limits = {
+  headersMs: 15_000,
+  idleMs: 30_000,
+  requestMs: 600_000,
+  checkMs: 5_000,
+  slowBodyGraceMs: 20_000,
+  leastBytesPerSecond: 8 * 1024,
+  drainBytes: 64 * 1024 * 1024,
+  drainMs: 20_000,
+  stopMs: 30_000,
+}

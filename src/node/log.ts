@@ -1,0 +1,9 @@
+/** Structured logs, one JSON object a line, on standard error. */
+import { type Logger, pino } from 'pino'
+
+export function createLog(level: string): Logger {
+  return pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    pino.destination({ fd: 2, sync: true }),
+  )
+}

@@ -1,0 +1,80 @@
+/** Starts one process, or several on one port. */
+import cluster from 'node:cluster'
+import { resolve } from 'node:path'
+import { type Config, ConfigError, describeConfig, parseConfig } from '../config.ts'
+import { createLog } from './log.ts'
+import { startServer } from './server.ts'
+import { superviseWorkers } from './workers.ts'
+
+const HELP = `Pinhole: anonymous image sharing.
+
+Usage: npm start
+
+Variables of the environment, all optional:
+
+${describeConfig()}
+`
+
+export async function main(words: string[]): Promise<void> {
+  if (words.includes('--help') || words.includes('-h')) {
+    process.stdout.write(HELP)
+    return
+  }
+  const config = readConfig()
+  try {
+    if (cluster.isWorker || config.workers === 1) await serveHere(config)
+    else await superviseWorkers(config, (baseUrl) => announce(config, baseUrl))
+  } catch (error) {
+    createLog(config.logLevel).debug({ err: error }, 'start failed')
+    fail([(error as Error).message, ...causesOf(error)])
+  }
+}
+
+async function serveHere(config: Config): Promise<void> {
+  const server = await startServer(config, createLog(config.logLevel))
+  if (cluster.isWorker) process.send?.({ baseUrl: server.baseUrl })
+  else announce(config, server.baseUrl)
+  let isStopping = false
+  const stop = (): void => {
+    if (isStopping) return
+    isStopping = true
+    server.stop().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    )
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+}
+
+function readConfig(): Config {
+  try {
+    return parseConfig(process.env)
+  } catch (error) {
+    if (error instanceof ConfigError) return fail(error.mistakes)
+    throw error
+  }
+}
+
+function announce(config: Config, baseUrl: string): void {
+  const places = [`Images: ${withoutSecrets(config.objectsUrl) ?? `${resolve(config.dataDir)}/images`}`]
+  places.push(`Ledger: ${withoutSecrets(config.ledgerUrl) ?? `${resolve(config.dataDir)}/ledger.sqlite`}`)
+  process.stdout.write(`Pinhole is at ${baseUrl}\n${places.join('\n')}\n`)
+}
+
+/** A URL without user, password and query. */
+function withoutSecrets(url: string | null): string | null {
+  if (url === null) return null
+  const { protocol, host, pathname } = new URL(url)
+  return `${protocol}//${host}${pathname}`
+}
+
+function fail(lines: string[]): never {
+  process.stderr.write(`Pinhole did not start:\n${lines.map((line) => `  ${line}\n`).join('')}`)
+  process.exit(1)
+}
+
+function causesOf(error: unknown): string[] {
+  const cause = (error as Error).cause
+  return cause instanceof Error ? [cause.message, ...causesOf(cause)] : []
+}

@@ -1,0 +1,65 @@
+/** Opens what the configuration names. The only place that knows which adapters there are. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Cdn } from '../cdn/cdn.ts'
+import type { Config } from '../config.ts'
+import type { Log } from '../http/log.ts'
+import { createPurges, NO_PURGES, type Purges } from '../service/purges.ts'
+import { type FilesystemStore, openFilesystemStore } from '../stores/filesystem.ts'
+import type { Ledger } from '../stores/ledger.ts'
+import type { ObjectStore } from '../stores/object-store.ts'
+
+export interface Stores {
+  objects: ObjectStore
+  /** Set if images are in a folder. */
+  filesystem: FilesystemStore | null
+  ledger: Ledger
+  cdn: Cdn | null
+  purges: Purges
+  close(): Promise<void>
+}
+
+export async function openStores(config: Config, log: Log): Promise<Stores> {
+  await mkdir(config.dataDir, { recursive: true }).catch((cause) => {
+    throw new Error(`DATA_DIR=${config.dataDir} can not be made`, { cause })
+  })
+  const ledger = await openLedger(config)
+  const filesystem = config.objectsUrl === null ? await openFolder(config) : null
+  const objects = filesystem ?? (await openBucket(config))
+  const cdn = await openCdn(config)
+  const purges = cdn === null ? NO_PURGES : createPurges({ ledger, cdn, now: Date.now, onFailure })
+
+  function onFailure(error: unknown, ids: string[]): void {
+    log.warn({ err: error, ids }, 'a purge failed and will be tried again')
+  }
+
+  async function close(): Promise<void> {
+    await purges.stop()
+    await objects.close()
+    await ledger.close()
+  }
+
+  return { objects, filesystem, ledger, cdn, purges, close }
+}
+
+function openFolder(config: Config): Promise<FilesystemStore> {
+  return openFilesystemStore({ folder: join(config.dataDir, 'images'), hotSetBytes: config.hotSetBytes })
+}
+
+async function openLedger(config: Config): Promise<Ledger> {
+  if (config.ledgerUrl !== null) {
+    const { openPostgresLedger } = await import('../stores/postgres.ts')
+    return openPostgresLedger({ url: config.ledgerUrl })
+  }
+  const { openSqliteLedger } = await import('../stores/sqlite.ts')
+  return openSqliteLedger({ file: join(config.dataDir, 'ledger.sqlite') })
+}
+
+async function openBucket(_config: Config): Promise<ObjectStore> {
+  throw new Error('OBJECTS_URL is not supported yet')
+}
+
+async function openCdn(config: Config): Promise<Cdn | null> {
+  if (config.cdnUrl === null) return null
+  throw new Error('CDN_URL is not supported yet')
+}

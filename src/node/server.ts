@@ -1,0 +1,197 @@
+/** One process that serves. */
+import cluster from 'node:cluster'
+import { readFile } from 'node:fs/promises'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import type { Config } from '../config.ts'
+import { createApp } from '../http/app.ts'
+import { trustedProxies } from '../http/client-address.ts'
+import type { Health, HostBindings, Site } from '../http/context.ts'
+import { createOrigins } from '../http/cross-site.ts'
+import type { Log } from '../http/log.ts'
+import { createRaw } from '../http/raw.ts'
+import { createImages } from '../service/images.ts'
+import { createQuota } from '../service/quota.ts'
+import { pickMessages } from '../web/pages.ts'
+import { loadAssets } from './assets.ts'
+import { answerBeforeClosing, readBody } from './body.ts'
+import { LIMITS, type Limits } from './limits.ts'
+import { openStores, type Stores } from './open-service.ts'
+import { rawListener } from './send-raw.ts'
+
+export interface RunningServer {
+  baseUrl: string
+  port: number
+  /** Takes no more requests, finishes those under way, closes the stores. */
+  stop(): Promise<void>
+}
+
+export async function startServer(
+  config: Config,
+  log: Log,
+  options: { limits?: Partial<Limits>; now?: () => number } = {},
+): Promise<RunningServer> {
+  const limits = { ...LIMITS, ...options.limits }
+  const [stores, assets, terms] = await Promise.all([
+    openStores(config, log),
+    loadAssets((message) => log.warn({}, message)),
+    config.termsFile === null ? undefined : readFile(config.termsFile, 'utf8'),
+  ])
+  // Beside other workers their supervisor removes what dead ones left.
+  if (!cluster.isWorker) await stores.filesystem?.sweep()
+  const server = createServer({
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    connectionsCheckingInterval: limits.checkMs,
+    keepAliveTimeout: limits.idleMs,
+  })
+  server.timeout = limits.idleMs
+  server.on('clientError', refuseUnreadable)
+  await listen(server, config)
+  const { port } = server.address() as AddressInfo
+  const baseUrl = config.baseUrl ?? `http://localhost:${port}`
+  const listener = createListener({
+    config,
+    log,
+    limits,
+    now: options.now ?? Date.now,
+    stores,
+    assets,
+    terms,
+    baseUrl,
+  })
+  server.on('request', listener)
+  server.on('checkContinue', listener)
+  stores.purges.start()
+  return {
+    baseUrl,
+    port,
+    async stop() {
+      await drain(server, limits.stopMs)
+      await stores.close()
+    },
+  }
+}
+
+function createListener(parts: {
+  config: Config
+  log: Log
+  limits: Limits
+  now: () => number
+  stores: Stores
+  assets: Awaited<ReturnType<typeof loadAssets>>
+  terms: string | undefined
+  baseUrl: string
+}): RequestListener {
+  const { config, log, limits, now, stores, assets, baseUrl } = parts
+  const { objects, filesystem, ledger, cdn, purges } = stores
+  const { maxUploadBytes, stripMetadata, uploadsPerDay, uploadsPaused } = config
+  const images = createImages({ objects, ledger, purges, maxUploadBytes, stripMetadata, now })
+  const hot = filesystem === null ? {} : { hot: filesystem.hot }
+  const raw = createRaw({ images, ...hot, cdn, baseUrl, log })
+  const site: Site = {
+    context: (acceptLanguage) => ({
+      baseUrl,
+      maxUploadBytes,
+      uploadsPerDay,
+      stripsMetadata: stripMetadata,
+      messages: pickMessages(acceptLanguage),
+      assets: assets.urls,
+    }),
+    asset: (path) => assets.assets.get(path) ?? null,
+    terms: parts.terms,
+  }
+  const app = createApp({
+    baseUrl,
+    maxUploadBytes,
+    uploadsPaused,
+    images,
+    quota: createQuota(ledger, { limit: uploadsPerDay, now }),
+    raw,
+    origins: createOrigins(baseUrl, config.allowedOrigins),
+    trusted: trustedProxies(config.trustedProxies),
+    site,
+    health: healthOf(stores, log),
+    log,
+  })
+
+  const bindings = (incoming: IncomingMessage, outgoing: ServerResponse): HostBindings => ({
+    peer: incoming.socket.remoteAddress ?? '',
+    body: readBody(incoming, outgoing, limits),
+  })
+  const listener = getRequestListener(
+    (request, { incoming, outgoing }) =>
+      app.fetch(request, bindings(incoming as IncomingMessage, outgoing as ServerResponse)),
+    { overrideGlobalObjects: false, autoCleanupIncoming: false },
+  )
+  return rawListener(
+    raw,
+    (incoming, outgoing) => {
+      if (incoming.method !== 'GET' && incoming.method !== 'HEAD')
+        answerBeforeClosing(incoming, outgoing, limits)
+      void listener(incoming, outgoing)
+    },
+    log,
+  )
+}
+
+function healthOf({ objects, ledger, purges }: Stores, log: Log): Health {
+  async function fault(part: string, check: () => Promise<void>): Promise<[string, string][]> {
+    try {
+      await check()
+      return []
+    } catch (error) {
+      log.warn({ err: error, part }, 'not ready')
+      return [[part, 'unavailable']]
+    }
+  }
+  return {
+    async faults() {
+      const found = await Promise.all([fault('store', objects.check), fault('ledger', ledger.check)])
+      return Object.fromEntries(found.flat())
+    },
+    purges: purges.owed,
+  }
+}
+
+function listen(server: Server, config: Config): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) =>
+      reject(new Error(`can not listen on ${config.host}:${config.port}`, { cause })),
+    )
+    server.listen({ port: config.port, host: config.host, backlog: 1024 }, resolve)
+  })
+}
+
+/** Stops listening, lets what is under way end, and cuts off what takes longer. */
+async function drain(server: Server, longestMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  // A connection that was busy at the close becomes idle when its answer is out.
+  const sweep = setInterval(() => server.closeIdleConnections(), 50)
+  const cut = setTimeout(() => server.closeAllConnections(), longestMs)
+  await closed
+  clearInterval(sweep)
+  clearTimeout(cut)
+}
+
+/** A request that is no HTTP, or too slow or too large in its headers. */
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket | import('node:stream').Duplex): void {
+  const status =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? '431 Request Header Fields Too Large'
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? '408 Request Timeout'
+        : '400 Bad Request'
+  if (!socket.writable || error.code === 'ECONNRESET') socket.destroy()
+  else
+    socket.end(
+      `HTTP/1.1 ${status}\r\nCache-Control: no-store\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+    )
+}

@@ -1,0 +1,47 @@
+/** Several processes on one port and one data folder. */
+import cluster, { type Worker } from 'node:cluster'
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+import { openFilesystemStore } from '../stores/filesystem.ts'
+import { createLog } from './log.ts'
+
+/** A worker that dies at once is not started again at once. */
+const RESTART_MS = 1000
+
+/** Resolves when all workers listen. Starts a new worker for one that dies, and removes the drafts it left. */
+export async function superviseWorkers(config: Config, announce: (baseUrl: string) => void): Promise<void> {
+  const log = createLog(config.logLevel)
+  const folder = join(config.dataDir, 'images')
+  const store = config.objectsUrl === null ? await openFilesystemStore({ folder, hotSetBytes: 0 }) : null
+  await store?.sweep()
+  let isStopping = false
+  let listening = 0
+
+  function start(): Worker {
+    const worker = cluster.fork()
+    worker.once('message', (message: { baseUrl: string }) => {
+      if (++listening === config.workers) announce(message.baseUrl)
+    })
+    return worker
+  }
+
+  cluster.on('exit', (worker, code, signal) => {
+    if (isStopping || listening < config.workers) {
+      if (Object.keys(cluster.workers ?? {}).length === 0) process.exit(isStopping ? 0 : 1)
+      if (!isStopping && code !== 0) stop('SIGTERM')
+      return
+    }
+    log.error({ pid: worker.process.pid, code, signal }, 'a worker died and is started again')
+    store?.sweep(worker.process.pid).catch((err) => log.error({ err }, 'drafts were not removed'))
+    setTimeout(start, RESTART_MS)
+  })
+
+  function stop(signal: NodeJS.Signals): void {
+    isStopping = true
+    for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill(signal)
+  }
+
+  process.on('SIGTERM', () => stop('SIGTERM'))
+  process.on('SIGINT', () => stop('SIGTERM'))
+  for (let i = 0; i < config.workers; i++) start()
+}

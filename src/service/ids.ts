@@ -1,0 +1,50 @@
+/** Ids and deletion keys: random, opaque, of one alphabet. */
+import { ID_LENGTH } from '../protocol.ts'
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const KEY_SECRET_LENGTH = 32
+
+/** Bytes from here on would make some characters likelier than others. */
+const FAIR_BYTE_LIMIT = 256 - (256 % ALPHABET.length)
+
+/** 11 characters: 65 random bits. */
+export function newId(): string {
+  return randomText(ID_LENGTH)
+}
+
+/** The id, then 32 characters: 190 random bits. The id inside finds the image, so no index of keys is needed. */
+export function newKey(id: string): string {
+  return id + randomText(KEY_SECRET_LENGTH)
+}
+
+export function idOfKey(key: string): string {
+  return key.slice(0, ID_LENGTH)
+}
+
+function randomText(length: number): string {
+  let text = ''
+  while (text.length < length) {
+    for (const byte of crypto.getRandomValues(new Uint8Array(length * 2))) {
+      if (byte < FAIR_BYTE_LIMIT && text.length < length) text += ALPHABET[byte % ALPHABET.length]
+    }
+  }
+  return text
+}
+
+/** SHA-256 of a text's UTF-8 bytes, lower-case hex. */
+export async function sha256Hex(text: string): Promise<string> {
+  return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))))
+}
+
+export function toHex(bytes: Uint8Array): string {
+  let hex = ''
+  for (const byte of bytes) hex += byte.toString(16).padStart(2, '0')
+  return hex
+}
+
+/** Compares two texts in a time that does not tell where they differ. */
+export function equalInConstantTime(a: string, b: string): boolean {
+  let difference = a.length ^ b.length
+  for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i % b.length)
+  return difference === 0
+}

@@ -1,0 +1,111 @@
+/** The product's rules for images: publish, open, remove. No HTTP, no SQL. */
+import { Refusal } from '../errors.ts'
+import { isWhole, lengthOf, type Segment } from '../formats/image.ts'
+import { inspect } from '../formats/inspect.ts'
+import { KEY_PATTERN } from '../protocol.ts'
+import type { Ledger } from '../stores/ledger.ts'
+import type { ByteRange, Draft, ImageRecord, ObjectStore, StoredImage } from '../stores/object-store.ts'
+import { refuseFault } from './faults.ts'
+import { equalInConstantTime, idOfKey, newId, newKey, sha256Hex } from './ids.ts'
+import type { Purges } from './purges.ts'
+
+export interface Images {
+  /**
+   * Stores an image. When it resolves, the image survives a crash. Throws `Refusal`, and what `body` throws; then
+   * nothing is stored.
+   */
+  publish(body: AsyncIterable<Uint8Array>): Promise<{ record: ImageRecord; key: string }>
+  /** `null` if there is none. Throws `Refusal('removed')` if the operator removed it. */
+  find(id: string): Promise<ImageRecord | null>
+  /** As `find`; throws `UnsatisfiableRange` too. */
+  open(id: string, range?: ByteRange): Promise<StoredImage | null>
+  /** Removes the image that the key belongs to. `false` if there is none. */
+  remove(key: string): Promise<boolean>
+}
+
+export function createImages(parts: {
+  objects: ObjectStore
+  ledger: Ledger
+  purges: Purges
+  maxUploadBytes: number
+  stripMetadata: boolean
+  now: () => number
+}): Images {
+  const { objects, ledger, purges } = parts
+
+  async function publish(body: AsyncIterable<Uint8Array>) {
+    const draft = await objects.draft(body, parts.maxUploadBytes)
+    try {
+      if (draft.size === 0) throw new Refusal('missing-file', 'The file is empty.')
+      const { type, width, height, animated, segments } = await inspect(draft, { strip: parts.stripMetadata })
+      const { sha256, sentSha256 } = await digests(draft, segments)
+      if (await ledger.isBlocked(sha256 === sentSha256 ? [sha256] : [sha256, sentSha256])) {
+        throw new Refusal('blocked-image', 'The operator of this server removed this image and blocked it.')
+      }
+      const id = newId()
+      const key = newKey(id)
+      const record: ImageRecord = {
+        id,
+        type,
+        size: lengthOf(segments),
+        width,
+        height,
+        animated,
+        sha256,
+        sentSha256,
+        keySha256: await sha256Hex(key),
+        createdAt: new Date(parts.now()).toISOString(),
+      }
+      await draft.commit(record, segments)
+      return { record, key }
+    } finally {
+      await draft.discard()
+    }
+  }
+
+  /** Nothing is there: is that because the operator removed it? */
+  async function absent(id: string): Promise<null> {
+    if (await ledger.isRemoved(id)) {
+      throw new Refusal('removed', 'The operator of this server removed this image.')
+    }
+    return null
+  }
+
+  return {
+    publish: (body) => publish(body).catch(refuseFault),
+    async find(id) {
+      try {
+        return (await objects.head(id)) ?? (await absent(id))
+      } catch (error) {
+        return refuseFault(error)
+      }
+    },
+    async open(id, range) {
+      try {
+        return (await objects.open(id, range)) ?? (await absent(id))
+      } catch (error) {
+        return refuseFault(error)
+      }
+    },
+    async remove(key) {
+      if (!KEY_PATTERN.test(key)) return false
+      const id = idOfKey(key)
+      try {
+        const [record, keySha256] = await Promise.all([objects.head(id), sha256Hex(key)])
+        if (record === null || !equalInConstantTime(record.keySha256, keySha256)) return false
+        await purges.owe(id)
+        const removed = await objects.remove(id)
+        purges.hurry()
+        return removed
+      } catch (error) {
+        return refuseFault(error)
+      }
+    },
+  }
+}
+
+async function digests(draft: Draft, segments: Segment[]): Promise<{ sha256: string; sentSha256: string }> {
+  const sentSha256 = await draft.digest([{ offset: 0, length: draft.size }])
+  if (isWhole(segments, draft.size)) return { sha256: sentSha256, sentSha256 }
+  return { sha256: await draft.digest(segments), sentSha256 }
+}

@@ -1,0 +1,116 @@
+/**
+ * Caches that forget: every removal first writes down the purge it owes, and the purge stays written until the
+ * provider said success after the longest possible fill. One purge at once is not enough: a fill that was under way
+ * can put the image back after it.
+ */
+import type { Cdn } from '../cdn/cdn.ts'
+import { PurgeFailed } from '../cdn/cdn.ts'
+import type { Ledger, Purge } from '../stores/ledger.ts'
+
+export interface Purges {
+  /** Writes down that caches must forget the image. To be called before the object goes. */
+  owe(id: string): Promise<void>
+  /** Tries what is owed now rather than at the next round. Never throws. */
+  hurry(): void
+  /** What is owed, and for how long. `null` if no cache is configured. Unit: seconds. */
+  owed(): Promise<{ count: number; oldestSeconds: number } | null>
+  /** Works off what is due, also what earlier or other processes left, until `stop` is called. */
+  start(): void
+  /** Resolves when the round under way has ended. */
+  stop(): Promise<void>
+}
+
+/** Between two looks for purges that are due. */
+const ROUND_MS = 1000
+
+/** A process that dies gives back its claim after this time. */
+const LEASE_MS = 60_000
+
+const FIRST_RETRY_MS = 1000
+const LONGEST_RETRY_MS = 5 * 60_000
+
+/** No cache in front: nothing is owed. */
+export const NO_PURGES: Purges = {
+  owe: async () => {},
+  hurry: () => {},
+  owed: async () => null,
+  start: () => {},
+  stop: async () => {},
+}
+
+export function createPurges(parts: {
+  ledger: Ledger
+  cdn: Cdn
+  now: () => number
+  /** Hears of every purge that failed. */
+  onFailure: (error: unknown, ids: string[]) => void
+  roundMs?: number
+}): Purges {
+  const { ledger, cdn, now, onFailure } = parts
+  let timer: ReturnType<typeof setInterval> | undefined
+  let underWay: Promise<void> | undefined
+  let again = false
+
+  async function round(): Promise<void> {
+    for (;;) {
+      const due = await ledger.claimPurges(cdn.batchSize, now(), LEASE_MS)
+      if (due.length === 0) return
+      await work(due)
+    }
+  }
+
+  async function work(due: Purge[]): Promise<void> {
+    const ids = [...new Set(due.map(({ id }) => id))]
+    const startedAt = now()
+    try {
+      await cdn.purge(ids)
+    } catch (error) {
+      onFailure(error, ids)
+      const named = error instanceof PurgeFailed ? error.retryAfterMs : undefined
+      await ledger.deferPurges(due, now() + (named ?? backoffMs(due)))
+      return
+    }
+    await ledger.settlePurges(due, startedAt)
+  }
+
+  function hurry(): void {
+    if (underWay !== undefined) {
+      again = true
+      return
+    }
+    underWay = round()
+      .catch((error) => onFailure(error, []))
+      .finally(() => {
+        underWay = undefined
+        if (!again) return
+        again = false
+        hurry()
+      })
+  }
+
+  return {
+    owe: (id) => ledger.owePurge(id, now() + cdn.longestFillMs, now()),
+    hurry,
+    async owed() {
+      const { count, oldest } = await ledger.owedPurges()
+      return { count, oldestSeconds: oldest === null ? 0 : Math.max(0, Math.round((now() - oldest) / 1000)) }
+    },
+    start() {
+      timer ??= setInterval(hurry, parts.roundMs ?? ROUND_MS)
+      hurry()
+    },
+    async stop() {
+      clearInterval(timer)
+      timer = undefined
+      again = false
+      await underWay
+    },
+  }
+}
+
+/** Doubles with every failure; a random half keeps processes apart. */
+function backoffMs(due: Purge[]): number {
+  const attempts = Math.max(...due.map((purge) => purge.attempts))
+  const longest = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempts, 20))
+  return longest * (0.5 + Math.random() / 2)
+}
