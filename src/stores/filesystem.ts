@@ -91,9 +91,12 @@ export async function openFilesystemStore(options: {
       size: spooled.size,
       read: spooled.read,
       digest: spooled.digest,
-      discard: spooled.discard,
+      discard() {
+        spent = true
+        return spooled.discard()
+      },
       async commit(record, segments) {
-        if (spent) throw new Error('the draft was committed already')
+        if (spent) throw new Error('the draft is gone')
         spent = true
         try {
           await commit(spooled, record, segments)
@@ -120,8 +123,13 @@ export async function openFilesystemStore(options: {
       await rm(path, { force: true })
       throw isCode(error, 'EEXIST') ? new IdTaken() : error
     }
-    // The second name needs no flush: if it is back after a crash, the sweep at the next start removes it.
-    await Promise.all([flushes.flush(shardOf(record.id)), unlink(path)])
+    try {
+      // The first name's removal needs no flush: if it is back after a crash, the sweep at the next start removes it.
+      await Promise.all([flushes.flush(shardOf(record.id)), unlink(path)])
+    } catch (error) {
+      await rm(pathOf(record.id), { force: true })
+      throw error
+    }
   }
 
   /** A closed-to-others file with the image and its record, not yet flushed. */
