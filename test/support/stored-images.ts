@@ -67,7 +67,11 @@ export async function put(
 
 /** All bytes of an opened image. Throws what its stream throws. */
 export async function bodyOf(image: StoredImage): Promise<Uint8Array> {
-  if (image.body instanceof Uint8Array) return Uint8Array.from(image.body)
+  if (image.body instanceof Uint8Array) {
+    const bytes = Uint8Array.from(image.body)
+    image.release?.()
+    return bytes
+  }
   const chunks: Uint8Array[] = []
   for await (const chunk of image.body) chunks.push(Uint8Array.from(chunk))
   return Buffer.concat(chunks)
@@ -76,6 +80,7 @@ export async function bodyOf(image: StoredImage): Promise<Uint8Array> {
 /** Lets go of an image that is not read. */
 export async function letGo(image: StoredImage): Promise<void> {
   if (!(image.body instanceof Uint8Array)) await image.body.cancel()
+  image.release?.()
 }
 
 /** Compares without printing megabytes on failure. */

@@ -41,16 +41,6 @@ export function readingCases({ on, onHooks }: Harness): void {
     assertSameBytes(await bodyOf(slow), bytes)
   })
 
-  on('what a reader does to its bytes changes nothing for the next', async (store) => {
-    const bytes = bytesFor(1, 2000)
-    const record = await put(store, idFor('a'), bytes)
-    const image = await opened(store, record.id)
-    image.record.width = 1
-    image.record.keySha256 = 'changed'
-    await letGo(image)
-    await assertHolds(store, record, bytes)
-  })
-
   for (const size of [2000, 700_000, STREAMED]) {
     onHooks(
       ['handles'],
