@@ -1,0 +1,47 @@
+/** The HTTP contract: every row of the interface and of the contract, over a real socket, against any host. */
+import { after, describe } from 'node:test'
+import { browserCases } from './http-browser.ts'
+import { conditionCases } from './http-conditions.ts'
+import { deleteCases } from './http-delete.ts'
+import { drainCases } from './http-drain.ts'
+import { createWorld, type StartHost, type World } from './http-host.ts'
+import { malformedCases } from './http-malformed.ts'
+import { multipartCases } from './http-multipart.ts'
+import { operatorCases } from './http-operator.ts'
+import { pathCases } from './http-paths.ts'
+import { privacyCases } from './http-privacy.ts'
+import { quotaCases } from './http-quota.ts'
+import { rawCases } from './http-raw.ts'
+import { scrubCases } from './http-scrub.ts'
+import { transportCases } from './http-transport.ts'
+import { uploadCases } from './http-upload.ts'
+import { viewCases } from './http-view.ts'
+
+const PARTS: Record<string, (world: World) => void> = {
+  'what an upload answers': uploadCases,
+  'the form of an upload': multipartCases,
+  'broken forms': malformedCases,
+  'quota and client address': quotaCases,
+  'browsers and other sites': browserCases,
+  'refusals that come early': drainCases,
+  'raw bytes': rawCases,
+  'conditions and ranges': conditionCases,
+  'what is stored': scrubCases,
+  pages: viewCases,
+  deletion: deleteCases,
+  'methods and paths': pathCases,
+  'the transport': transportCases,
+  'the operator': operatorCases,
+  // Last: it reads what all the others left behind.
+  'what is kept': privacyCases,
+}
+
+export function httpContract(name: string, start: StartHost): void {
+  describe(`HTTP contract: ${name}`, () => {
+    const world = createWorld(start)
+    after(() => world.close())
+    for (const [part, cases] of Object.entries(PARTS)) {
+      describe(part, { concurrency: 8 }, () => cases(world))
+    }
+  })
+}

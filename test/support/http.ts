@@ -1,0 +1,76 @@
+/** Requests exactly as written: nothing is normalised, retried, followed or decoded on the way. */
+import http from 'node:http'
+
+export interface Answer {
+  status: number
+  headers: Headers
+  body: Buffer
+  text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever came
+  json(): any
+}
+
+export interface RequestOptions {
+  /** A list makes one line each. */
+  headers?: Record<string, string | string[]>
+  /** Bytes go with a Content-Length, a list of pieces goes chunked, one chunk a piece. */
+  body?: Uint8Array | Iterable<Uint8Array> | AsyncIterable<Uint8Array>
+  timeoutMs?: number
+}
+
+export function request(
+  url: string,
+  method: string,
+  path: string,
+  options: RequestOptions = {},
+): Promise<Answer> {
+  const { hostname, port } = new URL(url)
+  const { headers = {}, body, timeoutMs = 20_000 } = options
+  return new Promise((resolve, reject) => {
+    const length = body instanceof Uint8Array ? { 'Content-Length': String(body.length) } : {}
+    const outgoing = http.request(
+      { hostname, port, method, path, headers: { ...length, ...headers }, agent: false },
+      (incoming) => {
+        const pieces: Buffer[] = []
+        incoming.on('data', (piece) => pieces.push(piece))
+        incoming.on('error', reject)
+        incoming.on('end', () => {
+          outgoing.destroy()
+          resolve(answerOf(incoming.statusCode!, incoming.rawHeaders, Buffer.concat(pieces)))
+        })
+      },
+    )
+    outgoing.setTimeout(timeoutMs, () =>
+      outgoing.destroy(new Error(`${method} ${path}: no answer in ${timeoutMs} ms`)),
+    )
+    outgoing.on('error', reject)
+    send(outgoing, body).catch(reject)
+  })
+}
+
+async function send(outgoing: http.ClientRequest, body: RequestOptions['body']): Promise<void> {
+  if (body === undefined || body instanceof Uint8Array) {
+    outgoing.end(body)
+    return
+  }
+  outgoing.flushHeaders()
+  for await (const piece of body) {
+    if (outgoing.destroyed) return
+    if (!outgoing.write(piece)) await drained(outgoing)
+  }
+  outgoing.end()
+}
+
+function drained(outgoing: http.ClientRequest): Promise<void> {
+  return new Promise((resolve) => {
+    outgoing.once('drain', resolve)
+    outgoing.once('close', resolve)
+  })
+}
+
+export function answerOf(status: number, rawHeaders: string[], body: Buffer): Answer {
+  const headers = new Headers()
+  for (let i = 0; i < rawHeaders.length; i += 2) headers.append(rawHeaders[i]!, rawHeaders[i + 1]!)
+  const text = body.toString('utf8')
+  return { status, headers, body, text, json: () => JSON.parse(text) }
+}

@@ -1,0 +1,116 @@
+/** Starts the real server as its own process, on a free port and a folder of its own. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Env, killGroup, launch, type Process, type Ran, run } from './process.ts'
+
+const START_MS = 20_000
+/** More than the 30 s that a server may take to finish what is under way. */
+const END_MS = 40_000
+
+export interface StartOptions {
+  /** A folder that the caller made and removes. Without it, a temporary one, removed by `stop`. */
+  dataDir?: string
+  /** Arguments for Node, before the file. */
+  nodeArguments?: string[]
+}
+
+export interface RunningServer {
+  readonly url: string
+  readonly baseUrl: string
+  readonly port: number
+  readonly pid: number
+  readonly dataDir: string
+  stdout(): string
+  stderr(): string
+  /** Signals the server, waits for its end, and removes its temporary folder. */
+  stop(signal?: NodeJS.Signals): Promise<Ran>
+  /** Signals the server and waits for its end. The folder stays, for `restart`. */
+  end(signal?: NodeJS.Signals): Promise<Ran>
+  /** `kill -9` of the server and its workers. The folder stays, for `restart`. */
+  kill(): Promise<Ran>
+  /** Starts again on the same folder, after ending what still runs; the port may be another one. */
+  restart(env?: Env): Promise<void>
+  operator(words: string[]): Promise<Ran>
+}
+
+export async function startServer(env: Env = {}, options: StartOptions = {}): Promise<RunningServer> {
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'pinhole-')))
+  const forget = async () => {
+    if (!options.dataDir) await rm(dataDir, { recursive: true, force: true })
+  }
+  const words = [...(options.nodeArguments ?? []), 'src/node.ts']
+  let settings = serverEnv(env, dataDir)
+  let life = await live(words, settings).catch(async (error) => {
+    await forget()
+    throw error
+  })
+  const end = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    const { child, pid, ended } = life
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal)
+    const timer = setTimeout(killGroup, END_MS, pid)
+    return ended.finally(() => clearTimeout(timer))
+  }
+  return {
+    get url() {
+      return `http://127.0.0.1:${life.port}`
+    },
+    get baseUrl() {
+      return settings.BASE_URL ?? `http://localhost:${life.port}`
+    },
+    get port() {
+      return life.port
+    },
+    get pid() {
+      return life.pid
+    },
+    dataDir,
+    stdout: () => life.output.stdout,
+    stderr: () => life.output.stderr,
+    end,
+    async stop(signal) {
+      const ran = await end(signal)
+      await forget()
+      return ran
+    },
+    kill() {
+      killGroup(life.pid)
+      return life.ended
+    },
+    async restart(more = {}) {
+      await end()
+      settings = { ...settings, ...more }
+      life = await live(words, settings)
+    },
+    operator: (arguments_) => run(['src/node/operator.ts', ...arguments_], settings),
+  }
+}
+
+/** The environment that a server under test gets. */
+export function serverEnv(env: Env, dataDir: string): Env {
+  return { PORT: '0', HOST: '127.0.0.1', DATA_DIR: dataDir, TRUSTED_PROXIES: '127.0.0.1/32', ...env }
+}
+
+async function live(words: string[], env: Env): Promise<Process & { port: number }> {
+  const server = launch(words, env)
+  let timer: NodeJS.Timeout | undefined
+  try {
+    const port = await new Promise<number>((resolve, reject) => {
+      const { stdout } = server.child
+      const fail = (why: string) =>
+        reject(new Error(`${why}\n-- stdout\n${server.output.stdout}\n-- stderr\n${server.output.stderr}`))
+      timer = setTimeout(fail, START_MS, 'the server printed no address in time')
+      stdout?.on('data', () => {
+        const address = /http:\/\/\S+:(\d+)\D/.exec(server.output.stdout)
+        if (address) resolve(Number(address[1]))
+      })
+      server.ended.then((ran) => fail(`the server ended with ${ran.code ?? ran.signal}`))
+    })
+    return { ...server, port }
+  } catch (error) {
+    killGroup(server.pid)
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,104 @@
+/** A bare socket that speaks HTTP/1.1, for what no client library would send. */
+import net from 'node:net'
+import { type Answer, answerOf } from './http.ts'
+
+export interface Conversation {
+  socket: net.Socket
+  /** Resolves when the bytes are handed to the kernel. Rejects if the other side is gone. */
+  write(bytes: string | Uint8Array): Promise<void>
+  /** The next complete answer that is not 1xx. Rejects if the connection ends before it. */
+  answer(options?: { toHead?: boolean }): Promise<Answer>
+  /** Resolves when the other side has closed, with or without a reset. */
+  closed: Promise<void>
+  close(): void
+}
+
+export async function converse(url: string, timeoutMs = 20_000): Promise<Conversation> {
+  const { hostname, port } = new URL(url)
+  const socket = net.connect(Number(port), hostname)
+  socket.setNoDelay(true)
+  let received: Buffer = Buffer.alloc(0)
+  let over: Error | undefined
+  let wake = () => {}
+  const finish = (why: Error) => {
+    over ??= why
+    wake()
+  }
+  socket.setTimeout(timeoutMs, () => socket.destroy(new Error(`silence for ${timeoutMs} ms`)))
+  socket.on('data', (piece: Buffer) => {
+    received = Buffer.concat([received, piece])
+    wake()
+  })
+  socket.on('error', finish)
+  socket.on('end', () => finish(new Error('the connection ended before the answer did')))
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+  closed.then(() => finish(new Error('the connection closed before the answer did')))
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', resolve)
+    socket.once('error', reject)
+  })
+  return {
+    socket,
+    closed,
+    write: (bytes) =>
+      new Promise((resolve, reject) => {
+        socket.write(bytes, (error) => (error ? reject(error) : resolve()))
+      }),
+    async answer({ toHead = false } = {}) {
+      for (;;) {
+        const parsed = parse(received, toHead, over !== undefined)
+        if (parsed) {
+          received = received.subarray(parsed.length)
+          if (parsed.answer.status >= 200) return parsed.answer
+          continue
+        }
+        if (over) throw over
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    },
+    close: () => socket.destroy(),
+  }
+}
+
+/** One answer from the front of `bytes`, or `null` if it is not all there. */
+function parse(bytes: Buffer, toHead: boolean, ended: boolean): { answer: Answer; length: number } | null {
+  const headEnd = bytes.indexOf('\r\n\r\n')
+  if (headEnd === -1) return null
+  const [first, ...lines] = bytes.subarray(0, headEnd).toString('latin1').split('\r\n')
+  const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(first!)?.[1])
+  if (!status) throw new Error(`not an HTTP answer: ${first}`)
+  const raw = lines.flatMap((line) => {
+    const colon = line.indexOf(':')
+    return [line.slice(0, colon), line.slice(colon + 1).trim()]
+  })
+  const start = headEnd + 4
+  const whole = (body: Buffer, length: number) => ({ answer: answerOf(status, raw, body), length })
+  const { headers } = answerOf(status, raw, Buffer.alloc(0))
+  if (toHead || status < 200 || status === 204 || status === 304) return whole(Buffer.alloc(0), start)
+  const length = headers.get('Content-Length')
+  if (length !== null) {
+    const end = start + Number(length)
+    return bytes.length < end ? null : whole(bytes.subarray(start, end), end)
+  }
+  if (headers.get('Transfer-Encoding') === 'chunked') {
+    const chunks = dechunk(bytes, start)
+    return chunks && whole(chunks.body, chunks.end)
+  }
+  return ended ? whole(bytes.subarray(start), bytes.length) : null
+}
+
+function dechunk(bytes: Buffer, start: number): { body: Buffer; end: number } | null {
+  const pieces: Buffer[] = []
+  for (let at = start; ; ) {
+    const lineEnd = bytes.indexOf('\r\n', at)
+    if (lineEnd === -1) return null
+    const size = Number.parseInt(bytes.subarray(at, lineEnd).toString('latin1'), 16)
+    const next = lineEnd + 2 + size + 2
+    if (bytes.length < next) return null
+    if (size === 0) return { body: Buffer.concat(pieces), end: next }
+    pieces.push(bytes.subarray(lineEnd + 2, lineEnd + 2 + size))
+    at = next
+  }
+}

@@ -1,0 +1,64 @@
+/** Small images by hand, exact to the byte, each as different as its comment. */
+import { randomUUID } from 'node:crypto'
+import { crc32, deflateSync } from 'node:zlib'
+
+export interface GifOptions {
+  width?: number
+  height?: number
+  comment?: string
+  /** The whole file's. Filled up with comment bytes. Unit: bytes. */
+  size?: number
+}
+
+/** One transparent-free pixel on a canvas of `width` by `height`. No two calls without a comment are alike. */
+export function gif(options: GifOptions = {}): Buffer {
+  const { width = 3, height = 2, comment = randomUUID(), size } = options
+  const head = Buffer.from([
+    ...Buffer.from('GIF89a'),
+    ...[width & 255, width >> 8, height & 255, height >> 8, 0x80, 0, 0],
+    ...[0x20, 0x60, 0xa0, 0xff, 0xff, 0xff],
+  ])
+  const image = Buffer.from([0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0, 0x3b])
+  const text = Buffer.from(comment)
+  const fixed = head.length + image.length + 3
+  const area = size === undefined ? text.length + Math.ceil(text.length / 255) : size - fixed
+  return Buffer.concat([head, Buffer.from([0x21, 0xfe]), subBlocks(text, area), Buffer.from([0]), image])
+}
+
+/** `text`, repeated, in sub-blocks that take `area` bytes with their lengths. */
+function subBlocks(text: Buffer, area: number): Buffer {
+  const out = Buffer.alloc(area, text)
+  for (let at = 0; at < area; ) {
+    const left = area - at
+    // A last block of one byte would be a length without data.
+    const take = left === 257 ? 255 : Math.min(256, left)
+    out[at] = take - 1
+    at += take
+  }
+  return out
+}
+
+/** A grey PNG of any size, sound to the last row. */
+export function png(width: number, height: number): Buffer {
+  const header = Buffer.alloc(13)
+  header.writeUInt32BE(width, 0)
+  header.writeUInt32BE(height, 4)
+  // One bit a pixel, grey.
+  header.writeUInt8(1, 8)
+  const rows = Buffer.alloc((1 + Math.ceil(width / 8)) * height)
+  return Buffer.concat([
+    Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]),
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(rows)),
+    chunk('IEND', Buffer.alloc(0)),
+  ])
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type), data])
+  const out = Buffer.alloc(body.length + 8)
+  out.writeUInt32BE(data.length, 0)
+  body.copy(out, 4)
+  out.writeUInt32BE(crc32(body), body.length + 4)
+  return out
+}
