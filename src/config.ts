@@ -31,6 +31,8 @@ interface Variable<T> {
   meaning: string
   /** Throws an `Error` that says what the value should be. */
   parse(text: string): T
+  /** The value may hold a password: it is not printed. */
+  isSecret?: boolean
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
@@ -49,8 +51,14 @@ const VARIABLES = {
     '',
     'postgres://… (default: a SQLite file in DATA_DIR)',
     optional(url('postgres:', 'postgresql:')),
+    true,
   ),
-  CDN_URL: variable('', 'cache to purge: cloudflare://, fastly://, varnish://, nginx://', optional(url())),
+  CDN_URL: variable(
+    '',
+    'cache to purge: cloudflare://, fastly://, varnish://, nginx://',
+    optional(url()),
+    true,
+  ),
   TRUSTED_PROXIES: variable(
     '',
     'proxies whose X-Forwarded-For is believed, as CIDRs with commas',
@@ -97,12 +105,12 @@ export class ConfigError extends Error {
 /** An empty variable counts as not set. Throws `ConfigError`. */
 export function parseConfig(env: Record<string, string | undefined>): Config {
   const mistakes: string[] = []
-  function read<T>(name: keyof typeof VARIABLES, { fallback, parse }: Variable<T>): T {
+  function read<T>(name: keyof typeof VARIABLES, { fallback, parse, isSecret }: Variable<T>): T {
     const given = env[name]?.trim() || fallback
     try {
       return parse(given)
     } catch (error) {
-      mistakes.push(`${name}=${given}: ${(error as Error).message}`)
+      mistakes.push(`${name}${isSecret ? '' : `=${given}`}: ${(error as Error).message}`)
       return undefined as T
     }
   }
@@ -141,8 +149,13 @@ export function describeConfig(): string {
     .join('\n')
 }
 
-function variable<T>(fallback: string, meaning: string, parse: (text: string) => T): Variable<T> {
-  return { fallback, meaning, parse }
+function variable<T>(
+  fallback: string,
+  meaning: string,
+  parse: (text: string) => T,
+  isSecret = false,
+): Variable<T> {
+  return { fallback, meaning, parse, isSecret }
 }
 
 function text(given: string): string {

@@ -8,6 +8,7 @@ import { createPurges, NO_PURGES, type Purges } from '../service/purges.ts'
 import { type FilesystemStore, openFilesystemStore } from '../stores/filesystem.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { ObjectStore } from '../stores/object-store.ts'
+import { openCdn } from './open-cdn.ts'
 
 export interface Stores {
   objects: ObjectStore
@@ -26,7 +27,7 @@ export async function openStores(config: Config, log: Log): Promise<Stores> {
   const ledger = await openLedger(config)
   const filesystem = config.objectsUrl === null ? await openFolder(config) : null
   const objects = filesystem ?? (await openBucket(config))
-  const cdn = await openCdn(config)
+  const cdn = config.cdnUrl === null ? null : openCdn(config.cdnUrl)
   const purges = cdn === null ? NO_PURGES : createPurges({ ledger, cdn, now: Date.now, onFailure })
 
   function onFailure(error: unknown, ids: string[]): void {
@@ -57,9 +58,4 @@ async function openLedger(config: Config): Promise<Ledger> {
 
 async function openBucket(_config: Config): Promise<ObjectStore> {
   throw new Error('OBJECTS_URL is not supported yet')
-}
-
-async function openCdn(config: Config): Promise<Cdn | null> {
-  if (config.cdnUrl === null) return null
-  throw new Error('CDN_URL is not supported yet')
 }

@@ -1,0 +1,44 @@
+/**
+ * nginx with its cache purge module, purged by URL. `nginx://host:port?peer=host:port&peer=…`, with
+ * deploy/nginx/pinhole.conf loaded.
+ */
+import { EXTENSIONS } from '../protocol.ts'
+import { type Cdn, cacheTag, PurgeFailed } from './cdn.ts'
+import { call, type Fetch, longestFillMs } from './provider-call.ts'
+
+/** Each image has a dozen addresses, and each is a call. */
+const BATCH_SIZE = 10
+
+/** The module answers 404 or 412, by its version, for what it does not hold. */
+const DONE = [200, 204, 404, 412]
+
+export function nginxCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
+  const hosts = [url.host, ...url.searchParams.getAll('peer')]
+  return {
+    name: 'nginx',
+    batchSize: BATCH_SIZE,
+    longestFillMs: longestFillMs(url),
+    cacheHeaders: (id, lifetimeSeconds) => ({
+      'X-Accel-Expires': `${lifetimeSeconds}`,
+      'Cache-Tag': cacheTag(id),
+    }),
+    async purge(ids) {
+      for (const host of hosts) {
+        for (const id of ids) await Promise.all(targets(id).map((target) => purgeOne(fetch, host, target)))
+      }
+    },
+  }
+}
+
+async function purgeOne(fetch: Fetch, host: string, target: string): Promise<void> {
+  const { status } = await call(fetch, `http://${host}${target}`, { method: 'PURGE' })
+  if (!DONE.includes(status)) throw new PurgeFailed(`nginx at ${host} answered ${status}`)
+}
+
+/** Every address that answers with an image's bytes. */
+function targets(id: string): string[] {
+  const paths = ['', ...Object.values(EXTENSIONS).map((extension) => `.${extension}`)].map(
+    (end) => `/raw/${id}${end}`,
+  )
+  return paths.flatMap((path) => [path, `${path}?dl=1`])
+}

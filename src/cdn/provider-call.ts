@@ -1,0 +1,60 @@
+/** One call of a provider's API, bounded in time, with its failures told apart. Imports nothing but the port. */
+import { PurgeFailed } from './cdn.ts'
+
+/** A provider that has not answered by then is asked again later. */
+const CALL_TIMEOUT_MS = 10_000
+
+/** An answer longer than this says nothing that a purge needs. */
+const ANSWER_BYTES = 64 * 1024
+
+export interface ProviderAnswer {
+  status: number
+  text: string
+}
+
+export type Fetch = (request: string, init: RequestInit) => Promise<Response>
+
+/**
+ * Sends a request and reads the answer. Throws `PurgeFailed` if there is none in time, and for 429 and 503 with the
+ * time that `Retry-After` names. Other statuses are for the caller to judge.
+ */
+export async function call(fetch: Fetch, url: string, init: RequestInit): Promise<ProviderAnswer> {
+  const signal = AbortSignal.timeout(CALL_TIMEOUT_MS)
+  let response: Response
+  let text: string
+  try {
+    response = await fetch(url, { ...init, signal, redirect: 'error' })
+    text = (await response.text()).slice(0, ANSWER_BYTES)
+  } catch (cause) {
+    throw new PurgeFailed('the provider did not answer', undefined, { cause })
+  }
+  if (response.status === 429 || response.status === 503) {
+    const retryAfterMs = retryAfter(response.headers.get('Retry-After'))
+    throw new PurgeFailed(`the provider answered ${response.status}`, retryAfterMs)
+  }
+  return { status: response.status, text }
+}
+
+/** `Retry-After` (RFC 9110, 10.2.3) in milliseconds, at most an hour. */
+function retryAfter(header: string | null): number | undefined {
+  if (header === null) return undefined
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now()
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 1000), 3_600_000) : undefined
+}
+
+/** Longest fill, unless the URL names another with `fill` (seconds): caches wait so long for a first byte. */
+const LONGEST_FILL_MS = 60_000
+
+export function longestFillMs(url: URL): number {
+  const named = url.searchParams.get('fill')
+  if (named === null) return LONGEST_FILL_MS
+  if (!/^\d{1,4}$/.test(named)) throw new Error('CDN_URL: fill is a number of seconds')
+  return Number(named) * 1000
+}
+
+/** A parameter that the URL must have. */
+export function required(url: URL, name: string): string {
+  const value = url.searchParams.get(name)
+  if (!value) throw new Error(`CDN_URL: ${url.protocol}// needs ?${name}=…`)
+  return value
+}

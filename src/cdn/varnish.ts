@@ -1,0 +1,34 @@
+/**
+ * Varnish, banned by tag. `varnish://host:port?peer=host:port&peer=…`, with deploy/varnish/pinhole.vcl loaded.
+ *
+ * A ban reaches every variant of an image at once: with and without `dl=1`, with and without extension.
+ */
+import { type Cdn, cacheTag, PurgeFailed } from './cdn.ts'
+import { call, type Fetch, longestFillMs } from './provider-call.ts'
+
+const BATCH_SIZE = 50
+
+export function varnishCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
+  const hosts = [url.host, ...url.searchParams.getAll('peer')]
+  return {
+    name: 'varnish',
+    batchSize: BATCH_SIZE,
+    longestFillMs: longestFillMs(url),
+    cacheHeaders: (id, lifetimeSeconds) => ({
+      'Surrogate-Control': `max-age=${lifetimeSeconds}`,
+      'Cache-Tag': cacheTag(id),
+    }),
+    async purge(ids) {
+      const tags = `^(${ids.map(cacheTag).join('|')})$`
+      await Promise.all(
+        hosts.map(async (host) => {
+          const { status } = await call(fetch, `http://${host}/`, {
+            method: 'BAN',
+            headers: { 'X-Ban-Tags': tags },
+          })
+          if (status !== 200) throw new PurgeFailed(`Varnish at ${host} answered ${status}`)
+        }),
+      )
+    },
+  }
+}
