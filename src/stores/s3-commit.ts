@@ -1,0 +1,91 @@
+/** Writes an image and its record in one put. */
+import { type ByteSource, lengthOf, type Segment } from '../formats/image.ts'
+import { RAW_MAX_AGE_SECONDS } from '../protocol.ts'
+import { IdTaken, type ImageRecord, StoreUnavailable } from './object-store.ts'
+import { errorOf } from './s3-answer.ts'
+import type { S3Client } from './s3-client.ts'
+import { base64OfHex } from './s3-digest.ts'
+import { lookAt } from './s3-look.ts'
+import { encodeRecord, RECORD_HEADER } from './s3-record.ts'
+
+/** What a draft needs of where it keeps its bytes. `spool.ts` has it on Node. */
+export interface DraftBytes extends ByteSource {
+  /** SHA-256 of what `segments` say, lower-case hex. */
+  digest(segments: Segment[]): Promise<string>
+  /** What `segments` say, in pieces; from the start for every call. */
+  bytes(segments: Segment[]): AsyncIterable<Uint8Array>
+  discard(): Promise<void>
+}
+
+/** Up to this size a put is sent from memory. Unit: bytes. */
+const IN_MEMORY_BYTES = 256 * 1024
+
+export async function commitObject(
+  client: S3Client,
+  key: string,
+  image: { record: ImageRecord; draft: DraftBytes; segments: Segment[] },
+): Promise<void> {
+  const { record, draft, segments } = image
+  if (lengthOf(segments) !== record.size) throw new Error('the record’s size is not that of the segments')
+  const doing = 'PUT an image'
+  const answer = await client
+    .send({
+      method: 'PUT',
+      key,
+      headers: headersOf(record),
+      body: record.size <= IN_MEMORY_BYTES ? await joined(draft, segments) : () => draft.bytes(segments),
+      doing,
+    })
+    .catch(async (error) => {
+      // The last attempt may have been carried out, and only its reply lost.
+      const isStored = error instanceof StoreUnavailable && (await isOurs(client, key, record, 1))
+      if (isStored) return null
+      throw error
+    })
+  if (answer === null) return
+  if (answer.response !== null) {
+    await client.document(answer.response)
+    return
+  }
+  if (answer.failure!.status !== 412) throw errorOf(answer.failure!, doing)
+  if (answer.isRepeated && (await isOurs(client, key, record))) return
+  throw new IdTaken()
+}
+
+function headersOf(record: ImageRecord): Record<string, string> {
+  return {
+    'content-type': record.type,
+    'content-length': String(record.size),
+    'cache-control': `public, max-age=${RAW_MAX_AGE_SECONDS}, immutable`,
+    'if-none-match': '*',
+    'x-amz-content-sha256': record.sha256,
+    'x-amz-checksum-sha256': base64OfHex(record.sha256),
+    [RECORD_HEADER]: encodeRecord(record),
+  }
+}
+
+/** The hash of a random deletion key tells our image from any other. */
+async function isOurs(
+  client: S3Client,
+  key: string,
+  { id, keySha256, sha256 }: ImageRecord,
+  attempts?: number,
+): Promise<boolean> {
+  try {
+    const stored = (await lookAt(client, key, attempts))?.record(id)
+    return stored?.keySha256 === keySha256 && stored.sha256 === sha256
+  } catch (error) {
+    if (error instanceof StoreUnavailable && attempts === undefined) throw error
+    return false
+  }
+}
+
+async function joined(draft: DraftBytes, segments: Segment[]): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(lengthOf(segments))
+  let at = 0
+  for await (const piece of draft.bytes(segments)) {
+    bytes.set(piece, at)
+    at += piece.length
+  }
+  return bytes
+}

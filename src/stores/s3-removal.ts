@@ -1,0 +1,68 @@
+/**
+ * Removes an image so that exactly one remover is told that it was there.
+ *
+ * A DELETE does not say whether there was anything to delete, and few stores take a condition on one. So the image is
+ * first overwritten, on condition that it is still the one that was looked at, by a gravestone of a few bytes: only
+ * one remover can do that, and from then on the image is gone for every reader. Then the gravestone is deleted. A
+ * crash between the two leaves a gravestone, which reads as absent; the next removal of the id clears it away.
+ */
+import { StoreUnavailable } from './object-store.ts'
+import { errorOf } from './s3-answer.ts'
+import type { S3Client } from './s3-client.ts'
+import { GRAVESTONE_HEADER, type Look, lookAt } from './s3-look.ts'
+
+/** No image is so small, but the contract's: a listing looks closer at objects of this size. */
+export const GRAVESTONE = new TextEncoder().encode('removed')
+
+/** A gravestone of this age has lost its remover. Unit: milliseconds. */
+const FORSAKEN_MS = 60_000
+
+/** Each round is lost only to another remover or a new image of the same id. */
+const MAX_ROUNDS = 5
+
+export async function removeObject(client: S3Client, key: string): Promise<boolean> {
+  const mine = crypto.randomUUID()
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const found = await lookAt(client, key)
+    if (found === null) return false
+    if (found.gravestone === mine) return bury(client, key)
+    if (found.gravestone !== null) {
+      if (isForsaken(found)) await bury(client, key)
+      return false
+    }
+    if (await overwrite(client, key, found.etag, mine)) return bury(client, key)
+  }
+  throw new StoreUnavailable({ cause: new Error('others kept changing the object that was to be removed') })
+}
+
+/** `false` if the object is no longer the one with `etag`: looking again shows what became of it. */
+async function overwrite(client: S3Client, key: string, etag: string, mine: string): Promise<boolean> {
+  const doing = 'PUT a gravestone'
+  const { response, failure } = await client.send({
+    method: 'PUT',
+    key,
+    headers: { 'if-match': etag, 'cache-control': 'no-store', [GRAVESTONE_HEADER]: mine },
+    body: GRAVESTONE,
+    doing,
+  })
+  if (response !== null) {
+    await client.document(response)
+    return true
+  }
+  // Amazon answers 404 where there is nothing to match, others 412.
+  if (failure!.status === 412 || failure!.code === 'NoSuchKey') return false
+  throw errorOf(failure!, doing)
+}
+
+/** The image is gone already. A gravestone that stays harms nobody. */
+async function bury(client: S3Client, key: string): Promise<true> {
+  await client
+    .send({ method: 'DELETE', key, doing: 'DELETE a gravestone' })
+    .then(({ response }) => response && client.document(response))
+    .catch(() => {})
+  return true
+}
+
+function isForsaken({ now, modifiedAt }: Look): boolean {
+  return now - modifiedAt > FORSAKEN_MS
+}

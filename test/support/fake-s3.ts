@@ -1,0 +1,205 @@
+/**
+ * A strict S3 server in this process: real signatures, real payload hashes, conditional puts, ranges, listings; path
+ * style and virtual-host style. It does what Amazon's documentation says, and goes wrong on demand.
+ */
+import { createHash } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createFaults, type Fault, type Faults, type RequestFacts } from './fake-s3-faults.ts'
+import {
+  errorAnswer,
+  type FakeAnswer,
+  type FakeObject,
+  getObject,
+  listObjects,
+  putObject,
+} from './fake-s3-objects.ts'
+import { type Keys, signatureFault } from './fake-s3-signature.ts'
+
+/** A larger object is kept as a size alone, so that a test can measure the memory of others. */
+const LARGEST_KEPT_BYTES = 32 * 1024 * 1024
+
+export interface LoggedRequest extends RequestFacts {
+  headers: Record<string, string>
+  /** 0 if the connection was broken instead. */
+  status: number
+}
+
+export interface FakeS3 {
+  /** `http://127.0.0.1:port` */
+  endpoint: string
+  port: number
+  bucket: string
+  keys: Keys
+  objects: Map<string, FakeObject>
+  faults: Faults
+  requests: LoggedRequest[]
+  setVersioning(status: 'Enabled' | 'Suspended' | null): void
+  close(): Promise<void>
+}
+
+export async function startFakeS3(options: { bucket?: string; region?: string } = {}): Promise<FakeS3> {
+  const bucket = options.bucket ?? 'images'
+  const keys: Keys = {
+    accessKeyId: 'AKIDFAKE',
+    secretAccessKey: 'fake+secret/with=signs',
+    region: options.region ?? 'us-east-1',
+  }
+  const objects = new Map<string, FakeObject>()
+  const faults = createFaults()
+  const requests: LoggedRequest[] = []
+  let versioning: string | null = null
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { facts, isKnownBucket } = locate(request)
+    const logged: LoggedRequest = { ...facts, headers: headersOf(request), status: 0 }
+    requests.push(logged)
+    const fault = faults.take(facts)
+    if (fault?.kind === 'reset') return void request.socket.destroy()
+    if (fault?.kind === 'hang') return void request.resume()
+    if (fault?.kind === 'delay') await new Promise((resolve) => setTimeout(resolve, fault.ms))
+    if (fault?.kind === 'answer') {
+      request.resume()
+      const { status, code = '', body, headers } = fault
+      return send(
+        response,
+        logged,
+        body === undefined ? errorAnswer(status, code, headers) : { status, body, headers },
+      )
+    }
+    const answer = await answerTo(request, facts, isKnownBucket, fault)
+    if (fault?.kind === 'lose-reply') return void request.socket.destroy()
+    send(response, logged, answer, fault)
+  }
+
+  function locate(request: IncomingMessage): { facts: RequestFacts; isKnownBucket: boolean } {
+    const [path, query = ''] = request.url!.split('?')
+    const host = String(request.headers.host)
+    const names = path.slice(1).split('/').map(decodeURIComponent)
+    const isVirtual = !/^(127\.0\.0\.1|localhost)(:|$)/.test(host)
+    const asked = isVirtual ? host.split('.')[0] : names.shift()
+    const facts = { method: request.method!, key: names.join('/'), query: new URLSearchParams(query) }
+    return { facts, isKnownBucket: asked === bucket }
+  }
+
+  async function answerTo(
+    request: IncomingMessage,
+    facts: RequestFacts,
+    isKnownBucket: boolean,
+    fault: Fault | null,
+  ): Promise<FakeAnswer> {
+    const signature = signatureFault(request, keys)
+    if (signature !== null) {
+      request.resume()
+      return errorAnswer(signature === 'AuthorizationHeaderMalformed' ? 400 : 403, signature)
+    }
+    if (facts.method === 'PUT' && request.headers['content-length'] === undefined) {
+      return errorAnswer(411, 'MissingContentLength')
+    }
+    const body = await receive(request, fault?.kind === 'flip-request')
+    const headers = headersOf(request)
+    const payload = headers['x-amz-content-sha256']
+    if (payload !== 'UNSIGNED-PAYLOAD' && payload !== body.sha256.toString('hex')) {
+      return errorAnswer(400, 'XAmzContentSHA256Mismatch')
+    }
+    const checksum = headers['x-amz-checksum-sha256']
+    if (checksum !== undefined && checksum !== body.sha256.toString('base64'))
+      return errorAnswer(400, 'BadDigest')
+    if (!isKnownBucket) return errorAnswer(404, 'NoSuchBucket')
+    if (facts.key === '') return answerForBucket(facts)
+    switch (facts.method) {
+      case 'PUT':
+        return putObject(objects, facts.key, headers, body, fault?.kind === 'ignore-condition')
+      case 'GET':
+      case 'HEAD':
+        return getObject(objects, facts.key, headers, fault?.kind === 'ignore-range')
+      case 'DELETE':
+        objects.delete(facts.key)
+        return { status: 204 }
+      default:
+        return errorAnswer(405, 'MethodNotAllowed')
+    }
+  }
+
+  function answerForBucket({ method, query }: RequestFacts): FakeAnswer {
+    if (method !== 'GET') return errorAnswer(405, 'MethodNotAllowed')
+    if (query.get('list-type') === '2') return listObjects(objects, query)
+    if (!query.has('versioning')) return errorAnswer(501, 'NotImplemented')
+    const status = versioning === null ? '' : `<Status>${versioning}</Status>`
+    return {
+      status: 200,
+      body: `<VersioningConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${status}</VersioningConfiguration>`,
+    }
+  }
+
+  const server = createServer((request, response) => {
+    // A connection that breaks while a body arrives: nothing was carried out, nobody to tell.
+    handle(request, response).catch(() => request.socket.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    port,
+    bucket,
+    keys,
+    objects,
+    faults,
+    requests,
+    setVersioning: (status) => {
+      versioning = status
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+async function receive(request: IncomingMessage, flip: boolean) {
+  const sha256 = createHash('sha256')
+  const md5 = createHash('md5')
+  let chunks: Buffer[] | null = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    if (flip && size === 0) chunk[0] ^= 1
+    sha256.update(chunk)
+    md5.update(chunk)
+    size += chunk.length
+    chunks?.push(chunk)
+    if (size > LARGEST_KEPT_BYTES) chunks = null
+  }
+  const bytes = chunks === null ? null : Buffer.concat(chunks)
+  return { sha256: sha256.digest(), md5: md5.digest('hex'), size, bytes }
+}
+
+function send(
+  response: ServerResponse,
+  logged: LoggedRequest,
+  answer: FakeAnswer,
+  fault: Fault | null = null,
+) {
+  let body = Buffer.from(answer.body ?? '')
+  if (fault?.kind === 'shorten-answer') body = body.subarray(0, body.length - fault.byBytes)
+  if (fault?.kind === 'flip-answer') {
+    body = Buffer.from(body)
+    body[Math.floor(body.length / 2)] ^= 1
+  }
+  logged.status = answer.status
+  const length = answer.status === 204 ? {} : { 'content-length': String(body.length) }
+  response.writeHead(answer.status, { ...answer.headers, ...length, 'x-amz-request-id': 'fake' })
+  if (fault?.kind === 'cut-answer') {
+    response.write(body.subarray(0, fault.afterBytes), () => response.destroy())
+    if (fault.afterBytes === 0) response.destroy()
+  } else if (fault?.kind === 'stall-answer') {
+    response.flushHeaders()
+    response.write(body.subarray(0, fault.afterBytes))
+  } else {
+    response.end(logged.method === 'HEAD' ? undefined : body)
+  }
+}
+
+function headersOf(request: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
+}
