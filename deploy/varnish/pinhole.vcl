@@ -1,0 +1,88 @@
+# Varnish in front of Pinhole. CDN_URL=varnish://host:port on the servers.
+#
+# Images are kept for as long as the origin's Surrogate-Control says, and forgotten by tag: BAN / with X-Ban-Tags.
+vcl 4.1;
+
+import std;
+
+backend pinhole {
+    .host = "127.0.0.1";
+    .port = "3000";
+    # The server gives up a first byte before this; CDN_URL's `fill` must not be shorter.
+    .first_byte_timeout = 60s;
+    .between_bytes_timeout = 30s;
+}
+
+# Who may ban: the servers.
+acl pinhole_servers {
+    "localhost";
+    "127.0.0.1";
+    "::1";
+}
+
+sub vcl_recv {
+    if (req.method == "BAN") {
+        if (client.ip !~ pinhole_servers) {
+            return (synth(403, "Forbidden"));
+        }
+        if (!req.http.X-Ban-Tags) {
+            return (synth(400, "X-Ban-Tags is missing"));
+        }
+        # On obj alone, so that the ban lurker can work it off.
+        if (std.ban("obj.http.Cache-Tag ~ " + req.http.X-Ban-Tags)) {
+            return (synth(200, "Banned"));
+        }
+        return (synth(500, std.ban_error()));
+    }
+    # The address that the server counts uploads by: TRUSTED_PROXIES must name this machine.
+    if (req.method != "GET" && req.method != "HEAD") {
+        return (pass);
+    }
+    if (req.url !~ "^/raw/" && req.url !~ "^/assets/") {
+        return (pass);
+    }
+    # Image answers vary by nothing.
+    if (req.url ~ "^/raw/") {
+        unset req.http.Cookie;
+        unset req.http.Accept-Encoding;
+        unset req.http.Authorization;
+    }
+    return (hash);
+}
+
+sub vcl_hash {
+    # One copy for all host names.
+    hash_data(req.url);
+    return (lookup);
+}
+
+sub vcl_backend_response {
+    set beresp.grace = 0s;
+    set beresp.keep = 0s;
+    if (beresp.status != 200 && beresp.status != 206 && beresp.status != 304) {
+        set beresp.uncacheable = true;
+        set beresp.ttl = 0s;
+        return (deliver);
+    }
+    if (beresp.http.Surrogate-Control ~ "max-age=[0-9]+") {
+        set beresp.ttl = std.duration(regsub(beresp.http.Surrogate-Control, ".*max-age=([0-9]+).*", "\1s"), 0s);
+        # The lifetime browsers get is the origin's own; what is kept here begins anew for each of them.
+        unset beresp.http.Age;
+    }
+    return (deliver);
+}
+
+sub vcl_deliver {
+    # For caches that the operator purges, not for the world.
+    unset resp.http.Surrogate-Control;
+    unset resp.http.Cache-Tag;
+    unset resp.http.X-Varnish;
+    unset resp.http.Via;
+    # A browser counts its year from when it got the image.
+    unset resp.http.Age;
+    if (obj.hits > 0) {
+        set resp.http.X-Cache = "HIT";
+    } else {
+        set resp.http.X-Cache = "MISS";
+    }
+}
