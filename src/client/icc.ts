@@ -52,16 +52,7 @@ function isSrgbCurve(curve: Uint8Array | undefined): boolean {
 /** Linear light for an encoded value, both 0 to 1; `null` for a curve of another kind than sRGB profiles use. */
 function curveAt(curve: Uint8Array, value: number): number | null {
   const view = new DataView(curve.buffer, curve.byteOffset, curve.byteLength)
-  if (name(curve, 0) === 'para' && curve.length >= 32 && view.getUint16(8) === 3) {
-    const [g, a, b, c, d] = [0, 1, 2, 3, 4].map((i) => fixed(curve, 12 + 4 * i)) as [
-      number,
-      number,
-      number,
-      number,
-      number,
-    ]
-    return value >= d ? (a * value + b) ** g : c * value
-  }
+  if (name(curve, 0) === 'para') return parametricAt(curve, value)
   if (name(curve, 0) !== 'curv' || curve.length < 12) return null
   const count = view.getUint32(8)
   if (count < 256 || curve.length < 12 + 2 * count) return null
@@ -69,6 +60,16 @@ function curveAt(curve: Uint8Array, value: number): number | null {
   const below = Math.floor(position)
   const entry = (i: number) => view.getUint16(12 + 2 * Math.min(i, count - 1)) / 65_535
   return entry(below) + (entry(below + 1) - entry(below)) * (position - below)
+}
+
+/** ICC.1:2022, 10.18, functions 3 and 4. */
+function parametricAt(curve: Uint8Array, value: number): number | null {
+  const kind = curve[9]
+  const count = kind === 3 ? 5 : kind === 4 ? 7 : 0
+  if (count === 0 || curve.length < 12 + 4 * count) return null
+  const at = (i: number) => (i < count ? fixed(curve, 12 + 4 * i) : 0)
+  const [g, a, b, c, d, e, f] = [at(0), at(1), at(2), at(3), at(4), at(5), at(6)]
+  return value >= d ? (a * value + b) ** g + e : c * value + f
 }
 
 function srgbEncoded(light: number): number {

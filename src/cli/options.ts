@@ -1,0 +1,24 @@
+import { InvalidArgumentError, Option } from 'commander'
+import type { Mode } from '../client/types.ts'
+
+/** Where `pinhole serve` listens. */
+const DEFAULT_SERVER = 'http://localhost:3000'
+
+export function serverOption(): Option {
+  return new Option('-s, --server <url>', 'address of the service')
+    .env('PINHOLE_SERVER')
+    .default(DEFAULT_SERVER)
+}
+
+const MODES: Mode[] = ['auto', 'keep-format', 'lossless', 'original']
+
+export function modeOption(): Option {
+  return new Option('-m, --mode <mode>', 'how much may change: best size, same type, same pixels, or nothing')
+    .choices(MODES)
+    .default('auto')
+}
+
+export function wholeNumber(text: string): number {
+  if (!/^[1-9]\d{0,2}$/.test(text)) throw new InvalidArgumentError('It must be a number from 1 to 999.')
+  return Number(text)
+}

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs'
+import { Command } from 'commander'
+import { completionCommand } from './completion.ts'
+import { compressCommand } from './compress.ts'
+import { deleteCommand } from './delete.ts'
+import { listCommand } from './list.ts'
+import { serveCommand } from './serve.ts'
+import { uploadCommand } from './upload.ts'
+
+const EXIT_CODES = `
+Exit codes:
+  0    all done
+  1    something unexpected
+  2    the command line makes no sense
+  3    a file was refused or can't be read
+  4    the service refused (quota, unknown key, …)
+  5    the service can't be reached
+  130  interrupted
+With several files, the code is that of the first one that failed.`
+
+export function createProgram(): Command {
+  const program = new Command('pinhole')
+    .description('Anonymous image sharing: drop a picture, get a link, share it, delete it with a key.')
+    .version(versionOf())
+    .exitOverride()
+    .showHelpAfterError('(pinhole --help shows what there is)')
+    .addHelpText('after', EXIT_CODES)
+  for (const command of [
+    serveCommand(),
+    uploadCommand(),
+    deleteCommand(),
+    listCommand(),
+    compressCommand(),
+    completionCommand(program),
+  ]) {
+    program.addCommand(command.copyInheritedSettings(program))
+  }
+  return program
+}
+
+function versionOf(): string {
+  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
+}

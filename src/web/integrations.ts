@@ -1,0 +1,80 @@
+/** What screenshot tools and scripts fetch from a service to be set up for it. */
+import { UPLOAD_FIELD, UPLOAD_PATH } from '../protocol.ts'
+
+/**
+ * Settings for ShareX (https://getsharex.com/docs/custom-uploader), as `/sharex.sxcu` serves them. Opened with
+ * ShareX they add the service as a destination. `baseUrl`: without a slash at its end.
+ */
+export function sharexConfig(baseUrl: string): object {
+  return {
+    Version: '17.0.0',
+    Name: `Pinhole (${new URL(baseUrl).host})`,
+    DestinationType: 'ImageUploader',
+    RequestMethod: 'POST',
+    RequestURL: `${baseUrl}${UPLOAD_PATH}`,
+    Headers: { Accept: 'application/json' },
+    Body: 'MultipartFormData',
+    FileFormName: UPLOAD_FIELD,
+    URL: '{json:link}',
+    DeletionURL: '{json:delete}',
+    ErrorMessage: '{json:detail}',
+  }
+}
+
+/**
+ * A POSIX shell script that needs only curl, as `/upload.sh` serves it. It uploads files, or stdin, and prints their
+ * links. `baseUrl`: without a slash at its end.
+ */
+export function uploadScript(baseUrl: string): string {
+  return `#!/bin/sh
+# Uploads images to ${baseUrl} and prints their links. Needs only curl.
+#   upload.sh picture.jpg …        files
+#   grim - | upload.sh             an image from a pipe
+# The keys that delete them are kept in PINHOLE_KEYS (default ~/.local/share/pinhole/keys), for your eyes only.
+# It sends files as they are; the service removes location and other metadata, but not from GIF.
+set -eu
+server=\${PINHOLE_SERVER:-${shellQuoted(baseUrl)}}
+keys=\${PINHOLE_KEYS:-\${XDG_DATA_HOME:-$HOME/.local/share}/pinhole/keys}
+
+# The value of one member of the answer, which is a flat JSON object of plain strings.
+member() {
+  printf '%s' "$1" | sed -n 's/.*"'"$2"'" *: *"\\([^"]*\\)".*/\\1/p'
+}
+
+upload() {
+  answer=$(curl -sS -H 'Accept: application/json' -F "${UPLOAD_FIELD}=@-;filename=image" "$server${UPLOAD_PATH}") || return 5
+  link=$(member "$answer" link)
+  if [ -z "$link" ]; then
+    printf '%s: %s\\n' "$1" "$(member "$answer" detail)" >&2
+    return 4
+  fi
+  (umask 077 && mkdir -p "$(dirname "$keys")" && printf '%s %s\\n' "$link" "$(member "$answer" delete)" >>"$keys") ||
+    printf '%s: delete it at %s\\n' "$1" "$(member "$answer" delete)" >&2
+  printf '%s\\n' "$link"
+}
+
+if [ $# -eq 0 ]; then
+  if [ -t 0 ]; then
+    printf 'usage: %s FILE...   or   ... | %s\\n' "$0" "$0" >&2
+    exit 2
+  fi
+  set -- -
+fi
+status=0
+for file; do
+  if [ "$file" = - ]; then
+    upload stdin || status=$?
+  elif [ -f "$file" ] && [ -r "$file" ]; then
+    upload "$file" <"$file" || status=$?
+  else
+    printf '%s: no such file\\n' "$file" >&2
+    status=3
+  fi
+done
+exit $status
+`
+}
+
+function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}
