@@ -1,0 +1,42 @@
+/** Which brands say that a box file may be AVIF (AVIF 1.2, section 6; 23008-12, 10). */
+
+const AVIF_BRANDS: ReadonlySet<string> = new Set(['avif', 'avis'])
+
+/** Any codec may stand behind these. */
+const GENERAL_BRANDS: ReadonlySet<string> = new Set(['mif1', 'miaf', 'msf1'])
+
+const HEIC_BRANDS: ReadonlySet<string> = new Set('heic heix hevc hevx heim heis hevm hevs'.split(' '))
+
+/** Items and tracks that are coded in another way than AV1. */
+const OTHER_CODECS = ['hvc1', 'hev1', 'lhv1', 'avc1', 'vvc1', 'jpeg', 'j2k1', 'unci']
+
+/** The brands that the start of a file names, the major one first. Empty if it is no box file. */
+export function brandsOf(head: Uint8Array): string[] {
+  if (head.length < 16 || text(head.subarray(4, 8)) !== 'ftyp') return []
+  const end = Math.min(new DataView(head.buffer, head.byteOffset).getUint32(0), head.length)
+  const brands = [text(head.subarray(8, 12))]
+  for (let at = 16; at + 4 <= end; at += 4) brands.push(text(head.subarray(at, at + 4)))
+  return brands
+}
+
+export function namesAvif(brands: string[]): boolean {
+  return brands.some((brand) => AVIF_BRANDS.has(brand) || GENERAL_BRANDS.has(brand))
+}
+
+/**
+ * True if a file that starts so is AVIF. Where its brands leave that open, the codecs that its start names decide,
+ * and if none is named, `inspectAvif` does.
+ */
+export function isAvif(head: Uint8Array): boolean {
+  const brands = brandsOf(head)
+  if (brands.some((brand) => AVIF_BRANDS.has(brand))) return true
+  if (!namesAvif(brands) || brands.some((brand) => HEIC_BRANDS.has(brand))) return false
+  const rest = text(head.subarray(8))
+  return rest.includes('av01') || !OTHER_CODECS.some((codec) => rest.includes(codec))
+}
+
+function text(bytes: Uint8Array): string {
+  return LATIN1.decode(bytes)
+}
+
+const LATIN1 = new TextDecoder('latin1')
