@@ -1,0 +1,184 @@
+/** A Ceph store on one machine, in memory: monitor, manager, one OSD on `memstore`, and the S3 gateway. For tests. */
+import { execFile } from 'node:child_process'
+import { access, chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { delimiter, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { cephConfig } from './ceph-config.ts'
+import { answers, SERVICES_FOLDER, type Services, STATE_FILE } from './services-state.ts'
+
+const run = promisify(execFile)
+
+export const cephPackages = ['radosgw', 'ceph-mon', 'ceph-osd', 'ceph-mgr', 'ceph-common']
+
+const PROGRAMS = [
+  'radosgw',
+  'radosgw-admin',
+  'ceph-mon',
+  'ceph-osd',
+  'ceph-mgr',
+  'ceph',
+  'monmaptool',
+  'ceph-authtool',
+]
+
+/** A command that talks to the cluster gives up after this. Unit: milliseconds. */
+const COMMAND_TIMEOUT_MS = 60_000
+const GATEWAY_TIMEOUT_MS = 90_000
+/** How long a daemon may take to end before it is killed. Unit: milliseconds. */
+const STOP_TIMEOUT_MS = 10_000
+
+export async function missingPrograms(): Promise<string[]> {
+  const folders = (process.env.PATH ?? '').split(delimiter)
+  const found = await Promise.all(
+    PROGRAMS.map((program) =>
+      Promise.any(folders.map((folder) => access(join(folder, program)))).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  )
+  return PROGRAMS.filter((_, index) => !found[index])
+}
+
+/** Throws what went wrong, with the end of the logs, and leaves nothing running. */
+export async function startCeph(): Promise<Services> {
+  await stopCeph()
+  try {
+    return await start(SERVICES_FOLDER)
+  } catch (error) {
+    const logs = await endOfLogs(SERVICES_FOLDER)
+    await stopCeph()
+    throw new Error(`Ceph did not start.\n${logs}`, { cause: error })
+  }
+}
+
+async function start(folder: string): Promise<Services> {
+  for (const name of ['mon', 'osd', 'mgr', 'log']) await mkdir(join(folder, name), { recursive: true })
+  await chmod(folder, 0o700)
+  const [monV2, monV1, gateway] = await freePorts(3)
+  const conf = join(folder, 'ceph.conf')
+  const keyring = join(folder, 'keyring')
+  const fsid = crypto.randomUUID()
+  const monAddress = `[v2:127.0.0.1:${monV2},v1:127.0.0.1:${monV1}]`
+  await writeFile(conf, cephConfig({ folder, fsid, monAddress, gateway }))
+  const command = (program: string, ...args: string[]) =>
+    run(program, ['-c', conf, ...args], { timeout: COMMAND_TIMEOUT_MS })
+
+  await run('monmaptool', ['--create', '--fsid', fsid, '--addv', 'a', monAddress, join(folder, 'monmap')])
+  await run('ceph-authtool', [
+    '--create-keyring',
+    keyring,
+    '--gen-key',
+    '-n',
+    'mon.',
+    '--cap',
+    'mon',
+    'allow *',
+  ])
+  const caps = ['mon', 'osd', 'mds', 'mgr'].flatMap((service) => ['--cap', service, 'allow *'])
+  for (const entity of ['client.admin', 'client.rgw', 'mgr.x', 'osd.0']) {
+    await run('ceph-authtool', [keyring, '--gen-key', '-n', entity, ...caps])
+  }
+  await command('ceph-mon', '--mkfs', '-i', 'a', '--monmap', join(folder, 'monmap'), '--keyring', keyring)
+  await command('ceph-mon', '-i', 'a')
+  const osd = crypto.randomUUID()
+  await command('ceph', 'osd', 'new', osd, '0')
+  await command('ceph-osd', '-i', '0', '--mkfs', '--osd-uuid', osd)
+  await command('ceph-osd', '-i', '0')
+  await command('ceph-mgr', '-i', 'x')
+  await command('radosgw', '-n', 'client.rgw')
+  const endpoint = `http://127.0.0.1:${gateway}`
+  await untilItAnswers(endpoint)
+
+  const services: Services = {
+    folder,
+    endpoint,
+    accessKeyId: 'pinhole',
+    secretAccessKey: 'pinhole-secret',
+    fullAccessKeyId: 'pinhole-full',
+    fullSecretAccessKey: 'pinhole-full-secret',
+  }
+  const addUser = (uid: string, key: string, secret: string) =>
+    command(
+      'radosgw-admin',
+      'user',
+      'create',
+      `--uid=${uid}`,
+      `--display-name=${uid}`,
+      `--access-key=${key}`,
+      `--secret-key=${secret}`,
+    )
+  await addUser('pinhole', services.accessKeyId, services.secretAccessKey)
+  await addUser('full', services.fullAccessKeyId, services.fullSecretAccessKey)
+  await command('radosgw-admin', 'quota', 'set', '--uid=full', '--quota-scope=user', '--max-size=1K')
+  await command('radosgw-admin', 'quota', 'enable', '--uid=full', '--quota-scope=user')
+  await writeFile(STATE_FILE, JSON.stringify(services, null, 2))
+  return services
+}
+
+async function untilItAnswers(endpoint: string): Promise<void> {
+  const deadline = Date.now() + GATEWAY_TIMEOUT_MS
+  while (!(await answers(endpoint))) {
+    if (Date.now() > deadline) throw new Error(`the gateway does not answer at ${endpoint}`)
+    await sleep(250)
+  }
+}
+
+/** Ends every daemon that runs on our folder, and removes the folder. `false` if there was none. */
+export async function stopCeph(): Promise<boolean> {
+  const names = await readdir(SERVICES_FOLDER).catch(() => null)
+  if (names === null) return false
+  const pidFiles = names.filter((name) => name.endsWith('.pid'))
+  // The gateway first, the monitor last: each one's end needs the others.
+  const order = ['client', 'mgr', 'osd', 'mon']
+  pidFiles.sort((a, b) => order.indexOf(a.split('.')[0]) - order.indexOf(b.split('.')[0]))
+  for (const name of pidFiles) await endDaemon(join(SERVICES_FOLDER, name))
+  await rm(SERVICES_FOLDER, { recursive: true, force: true })
+  return true
+}
+
+async function endDaemon(pidFile: string): Promise<void> {
+  const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10)
+  if (!(await isOurs(pid))) return
+  process.kill(pid, 'SIGTERM')
+  const deadline = Date.now() + STOP_TIMEOUT_MS
+  while (await isOurs(pid)) {
+    if (Date.now() > deadline) process.kill(pid, 'SIGKILL')
+    await sleep(50)
+  }
+}
+
+/** A pid may have been given to somebody else since. A process that ended but was not yet waited for has no command. */
+async function isOurs(pid: number): Promise<boolean> {
+  const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+  return commandLine.includes(SERVICES_FOLDER)
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer()
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      return server
+    }),
+  )
+  return Promise.all(
+    servers.map((server) => {
+      const address = server.address()
+      if (address === null || typeof address === 'string') throw new Error('no port')
+      return new Promise<number>((resolve) => server.close(() => resolve(address.port)))
+    }),
+  )
+}
+
+async function endOfLogs(folder: string): Promise<string> {
+  const log = join(folder, 'log')
+  const names = await readdir(log).catch(() => [])
+  const ends = names.map(async (name) => {
+    const lines = (await readFile(join(log, name), 'utf8')).trimEnd().split('\n')
+    return `--- ${name}\n${lines.slice(-5).join('\n')}`
+  })
+  return (await Promise.all(ends)).join('\n')
+}
