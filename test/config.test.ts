@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import net from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { request } from './support/http.ts'
+import { type Env, type Ran, run } from './support/process.ts'
+import { serverEnv, startServer } from './support/server.ts'
+
+const WRONG: Env = {
+  PORT: '65536',
+  BASE_URL: 'https://pics.example/path',
+  OBJECTS_URL: 'ftp://bucket',
+  LEDGER_URL: 'mysql://somebody:hunter2@db/pinhole',
+  CDN_URL: 'gopher://somebody:hunter3@cache',
+  TRUSTED_PROXIES: '127.0.0.1/32,300.0.0.1/8',
+  UPLOADS_PER_DAY: '-1',
+  MAX_UPLOAD_BYTES: '25MB',
+  STRIP_METADATA: 'yes',
+  UPLOADS: 'off',
+  ALLOWED_ORIGINS: 'friend.example',
+  HOT_SET_BYTES: '1e9',
+  WORKERS: '0',
+  LOG_LEVEL: 'loud',
+}
+const VARIABLES = [...Object.keys(WRONG), 'HOST', 'DATA_DIR', 'TERMS_FILE']
+
+describe('configuration', { concurrency: 4 }, () => {
+  let folder: string
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'pinhole-'))
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  const start = (env: Env) => run(['src/node.ts'], serverEnv(env, join(folder, 'data')))
+
+  it('lists every mistake at once, and no password', async () => {
+    const ran = await start(WRONG)
+    checkFailed(ran)
+    for (const name of Object.keys(WRONG)) assert.match(ran.stderr, new RegExp(`\\b${name}\\b`), name)
+    assert.doesNotMatch(ran.stderr + ran.stdout, /hunter/)
+    const lines = ran.stderr.trim().split('\n')
+    assert.equal(
+      lines.filter((line) => /^\s*[A-Z_]+\b/.test(line)).length,
+      Object.keys(WRONG).length,
+      ran.stderr,
+    )
+  })
+
+  const more: Env[] = [
+    { PORT: 'http' },
+    { PORT: '-1' },
+    { PORT: '3000.5' },
+    { BASE_URL: 'pics.example' },
+    { BASE_URL: 'ftp://pics.example' },
+    { BASE_URL: 'https://pics.example/?x' },
+    { BASE_URL: 'https://somebody@pics.example' },
+    { TRUSTED_PROXIES: '10.0.0.0/33' },
+    { TRUSTED_PROXIES: 'fd00::/129' },
+    { TRUSTED_PROXIES: 'fd00::1::2/64' },
+    { TRUSTED_PROXIES: ':/8' },
+    { TRUSTED_PROXIES: 'loopback' },
+    { UPLOADS_PER_DAY: '0' },
+    { UPLOADS_PER_DAY: '1e3' },
+    { MAX_UPLOAD_BYTES: '0' },
+    { MAX_UPLOAD_BYTES: 'Infinity' },
+    { ALLOWED_ORIGINS: 'https://friend.example/path' },
+    { ALLOWED_ORIGINS: '*' },
+    { WORKERS: '1.5' },
+    { TERMS_FILE: '/nowhere/terms.txt' },
+    { DATA_DIR: '/dev/null/data' },
+    { HOST: '203.0.113.1' },
+  ]
+  for (const env of more) {
+    const [[name, value]] = Object.entries(env) as [[string, string]]
+    it(`does not start with ${name}=${value}`, async () => {
+      const ran = await start(env)
+      checkFailed(ran)
+      assert.match(ran.stderr, new RegExp(`${name}|${value.replace(/[.*?/]/g, '\\$&')}`))
+    })
+  }
+
+  it('does not start on a port that is taken', async () => {
+    const other = net.createServer()
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    try {
+      const port = String((other.address() as net.AddressInfo).port)
+      const ran = await start({ PORT: port })
+      checkFailed(ran)
+      assert.match(ran.stderr, new RegExp(port))
+    } finally {
+      other.close()
+    }
+  })
+
+  it('prints the table of variables for --help, and starts nothing', async () => {
+    const ran = await run(['src/node.ts', '--help'])
+    assert.equal(ran.code, 0)
+    for (const name of VARIABLES) assert.match(ran.stdout, new RegExp(`^\\s+${name} .*\\w`, 'm'), name)
+    for (const fallback of ['3000', '26214400', '100', './data'])
+      assert.ok(ran.stdout.includes(fallback), fallback)
+    assert.equal(ran.stderr, '')
+  })
+
+  it('prints where it is and what it keeps where, and nothing noisy', async () => {
+    const server = await startServer({})
+    try {
+      await request(server.url, 'GET', '/')
+      const lines = server.stdout().trim().split('\n')
+      assert.ok(lines.length <= 5, server.stdout())
+      assert.ok(server.stdout().includes(server.baseUrl))
+      assert.ok(server.stdout().includes(server.dataDir))
+      assert.doesNotMatch(server.stderr(), /warning|deprecat|experimental/i)
+    } finally {
+      await server.stop()
+    }
+  })
+
+  it('takes an empty variable as not set', async () => {
+    const { PORT, DATA_DIR, ...others } = Object.fromEntries(VARIABLES.map((name) => [name, '']))
+    const server = await startServer(others)
+    try {
+      assert.equal((await request(server.url, 'GET', '/readyz')).status, 200)
+    } finally {
+      await server.stop()
+    }
+  })
+
+  it('shows the terms that the operator wrote', async () => {
+    const file = join(folder, 'terms.txt')
+    await writeFile(file, 'No pictures of <b>Mondays</b>.')
+    const server = await startServer({ TERMS_FILE: file })
+    try {
+      const page = await request(server.url, 'GET', '/terms')
+      assert.equal(page.status, 200)
+      assert.match(page.text, /No pictures of &lt;b&gt;Mondays/)
+    } finally {
+      await server.stop()
+    }
+  })
+})
+
+function checkFailed(ran: Ran): void {
+  assert.ok(ran.code !== null && ran.code !== 0, `ended with ${ran.code ?? ran.signal}`)
+  assert.notEqual(ran.stderr.trim(), '')
+  assert.doesNotMatch(ran.stderr, /\n {4}at /, 'a stack is for bugs, not for slips')
+  assert.doesNotMatch(ran.stdout, /http:\/\//, 'it says nothing of an address')
+}

@@ -1,0 +1,64 @@
+/** What a source file imports, read from its text. */
+import { readFile } from 'node:fs/promises'
+import { posix, relative } from 'node:path'
+import { glob } from 'tinyglobby'
+import { ROOT } from './process.ts'
+
+export interface Import {
+  /** From the root of the repository, e.g. `src/http/app.ts`. */
+  from: string
+  /** Likewise if it is a file of the project; else as written, e.g. `node:fs/promises`. */
+  to: string
+  /** True if nothing of it is left when the types are stripped. */
+  typeOnly: boolean
+}
+
+const STATIC = /^[ \t]*(import|export)\s+(type\s+)?(?:([^'";]*?)\s+from\s+)?['"]([^'"]+)['"]/gm
+const DYNAMIC = /\b(?:import|require|import\.meta\.resolve)\(\s*['"]([^'"]+)['"]/g
+/** Not `import.meta.url` itself, but a file named by it: `new URL('./worker.ts', import.meta.url)`. */
+const BY_URL = /\bnew URL\(\s*['"](\.[^'"]+\.ts)['"],\s*import\.meta\.url/g
+const TYPE_IMPORT = /:\s*import\(\s*['"]([^'"]+)['"]\s*\)\s*\.|\|\s*import\(\s*['"]([^'"]+)['"]\s*\)\s*\./g
+
+export function importsOf(from: string, text: string): Import[] {
+  const code = text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^[ \t]*\/\/.*$/gm, '')
+  const types = [...code.matchAll(TYPE_IMPORT)].map(([, a, b]) => (a ?? b)!)
+  const dynamics = [...code.matchAll(DYNAMIC)].map(([, to]) => to!)
+  for (const type of types) dynamics.splice(dynamics.indexOf(type), 1)
+  const file = (to: string, typeOnly: boolean): Import => ({
+    from,
+    to: to.startsWith('.') ? posix.join(posix.dirname(from), to) : to,
+    typeOnly,
+  })
+  return [
+    ...[...code.matchAll(STATIC)]
+      .filter(([, , , names, to]) => names !== undefined || to !== undefined)
+      .map(([, , type, names, to]) => file(to!, type !== undefined || allTypes(names))),
+    ...types.map((to) => file(to, true)),
+    ...dynamics.map((to) => file(to, false)),
+    ...[...code.matchAll(BY_URL)].map(([, to]) => file(to!, false)),
+  ]
+}
+
+function allTypes(names: string | undefined): boolean {
+  const inside = /^\{([\s\S]*)\}$/.exec(names?.trim() ?? '')?.[1]
+  const parts = inside?.split(',').filter((part) => part.trim() !== '')
+  return parts !== undefined && parts.length > 0 && parts.every((part) => /^\s*type\s/.test(part))
+}
+
+/** Every import of every file under `src/`. */
+export async function allImports(): Promise<Import[]> {
+  const files = await glob('src/**/*.{ts,tsx,js,mjs}', { cwd: ROOT })
+  const lists = await Promise.all(
+    files.map(async (file) => importsOf(relative('', file), await readFile(`${ROOT}/${file}`, 'utf8'))),
+  )
+  return lists.flat()
+}
+
+/** Files and packages that are loaded when `entry` runs. */
+export function reachable(entry: string, imports: Import[]): Set<string> {
+  const seen = new Set([entry])
+  for (const at of seen) {
+    for (const { from, to, typeOnly } of imports) if (from === at && !typeOnly) seen.add(to)
+  }
+  return seen
+}
