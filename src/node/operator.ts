@@ -11,7 +11,7 @@ import { ConfigError, parseConfig } from '../config.ts'
 import { ID_PATTERN } from '../protocol.ts'
 import { createTakedown, type Status, type Takedown } from '../service/takedown.ts'
 import { createLog } from './log.ts'
-import { openStores } from './open-service.ts'
+import { openStores } from './open-stores.ts'
 
 const USAGE = `Usage: npm run operator -- COMMAND
 

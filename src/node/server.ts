@@ -19,11 +19,12 @@ import type { Log } from '../http/log.ts'
 import { createRaw } from '../http/raw.ts'
 import { createImages } from '../service/images.ts'
 import { createQuota } from '../service/quota.ts'
+import { createSpool } from '../stores/spool.ts'
 import { pickMessages } from '../web/pages.ts'
 import { loadAssets } from './assets.ts'
 import { answerBeforeClosing, readBody } from './body.ts'
 import { LIMITS, type Limits } from './limits.ts'
-import { openStores, type Stores } from './open-service.ts'
+import { draftFolder, openStores, type Stores } from './open-stores.ts'
 import { rawListener } from './send-raw.ts'
 
 export interface RunningServer {
@@ -45,7 +46,7 @@ export async function startServer(
     config.termsFile === null ? undefined : readFile(config.termsFile, 'utf8'),
   ])
   // Beside other workers their supervisor removes what dead ones left.
-  if (!cluster.isWorker) await stores.filesystem?.sweep()
+  if (!cluster.isWorker) await createSpool(draftFolder(config)).sweep()
   const server = createServer({
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,

@@ -1,9 +1,10 @@
 /** Several processes on one port and one data folder. */
 import cluster, { type Worker } from 'node:cluster'
-import { join } from 'node:path'
+import { mkdir } from 'node:fs/promises'
 import type { Config } from '../config.ts'
-import { openFilesystemStore } from '../stores/filesystem.ts'
+import { createSpool } from '../stores/spool.ts'
 import { createLog } from './log.ts'
+import { draftFolder } from './open-stores.ts'
 
 /** A worker that dies at once is not started again at once. */
 const RESTART_MS = 1000
@@ -11,9 +12,10 @@ const RESTART_MS = 1000
 /** Resolves when all workers listen. Starts a new worker for one that dies, and removes the drafts it left. */
 export async function superviseWorkers(config: Config, announce: (baseUrl: string) => void): Promise<void> {
   const log = createLog(config.logLevel)
-  const folder = join(config.dataDir, 'images')
-  const store = config.objectsUrl === null ? await openFilesystemStore({ folder, hotSetBytes: 0 }) : null
-  await store?.sweep()
+  const folder = draftFolder(config)
+  await mkdir(folder, { recursive: true })
+  const drafts = createSpool(folder)
+  await drafts.sweep()
   let isStopping = false
   let listening = 0
 
@@ -32,7 +34,7 @@ export async function superviseWorkers(config: Config, announce: (baseUrl: strin
       return
     }
     log.error({ pid: worker.process.pid, code, signal }, 'a worker died and is started again')
-    store?.sweep(worker.process.pid).catch((err) => log.error({ err }, 'drafts were not removed'))
+    drafts.sweep(worker.process.pid).catch((err) => log.error({ err }, 'drafts were not removed'))
     setTimeout(start, RESTART_MS)
   })
 

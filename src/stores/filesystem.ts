@@ -53,8 +53,6 @@ export interface FilesystemStore extends ObjectStore {
    * is seen at once). `null` says nothing about the image. Call `release` as for `open`.
    */
   hot(id: string): (StoredImage & { body: Uint8Array }) | null
-  /** Removes drafts of processes that are gone: all, or those of one. */
-  sweep(pid?: number): Promise<void>
 }
 
 /** Makes the folders if they are missing. `hotSetBytes`: memory for images, 0 for none. */
@@ -195,7 +193,6 @@ export async function openFilesystemStore(options: {
   return {
     draft,
     hot,
-    sweep: spool.sweep,
     head,
     async open(id: string, range?: ByteRange) {
       const image = range === undefined ? hot(id) : null

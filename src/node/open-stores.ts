@@ -1,4 +1,5 @@
 /** Opens what the configuration names. The only place that knows which adapters there are. */
+import { createHash } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Cdn } from '../cdn/cdn.ts'
@@ -8,6 +9,7 @@ import { createPurges, NO_PURGES, type Purges } from '../service/purges.ts'
 import { type FilesystemStore, openFilesystemStore } from '../stores/filesystem.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { ObjectStore } from '../stores/object-store.ts'
+import { createSpool } from '../stores/spool.ts'
 import { openCdn } from './open-cdn.ts'
 
 export interface Stores {
@@ -26,7 +28,7 @@ export async function openStores(config: Config, log: Log): Promise<Stores> {
   })
   const ledger = await openLedger(config)
   const filesystem = config.objectsUrl === null ? await openFolder(config) : null
-  const objects = filesystem ?? (await openBucket(config))
+  const objects = filesystem ?? (await openBucket(config, config.objectsUrl!))
   const cdn = config.cdnUrl === null ? null : openCdn(config.cdnUrl)
   const purges = cdn === null ? NO_PURGES : createPurges({ ledger, cdn, now: Date.now, onFailure })
 
@@ -43,8 +45,31 @@ export async function openStores(config: Config, log: Log): Promise<Stores> {
   return { objects, filesystem, ledger, cdn, purges, close }
 }
 
+/** Where drafts are kept that are too large for memory. */
+export function draftFolder(config: Config): string {
+  return join(config.dataDir, config.objectsUrl === null ? 'images/incoming' : 'incoming')
+}
+
 function openFolder(config: Config): Promise<FilesystemStore> {
   return openFilesystemStore({ folder: join(config.dataDir, 'images'), hotSetBytes: config.hotSetBytes })
+}
+
+async function openBucket(config: Config, url: string): Promise<ObjectStore> {
+  const { openS3Store } = await import('../stores/s3.ts')
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION } = process.env
+  if (!AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY) {
+    throw new Error('OBJECTS_URL needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
+  }
+  await mkdir(draftFolder(config), { recursive: true })
+  return openS3Store({
+    url,
+    accessKeyId: AWS_ACCESS_KEY_ID,
+    secretAccessKey: AWS_SECRET_ACCESS_KEY,
+    ...(AWS_SESSION_TOKEN ? { sessionToken: AWS_SESSION_TOKEN } : {}),
+    ...(AWS_REGION ? { region: AWS_REGION } : {}),
+    spool: createSpool(draftFolder(config)),
+    hasher: runningSha256,
+  })
 }
 
 async function openLedger(config: Config): Promise<Ledger> {
@@ -56,6 +81,7 @@ async function openLedger(config: Config): Promise<Ledger> {
   return openSqliteLedger({ file: join(config.dataDir, 'ledger.sqlite') })
 }
 
-async function openBucket(_config: Config): Promise<ObjectStore> {
-  throw new Error('OBJECTS_URL is not supported yet')
+function runningSha256() {
+  const hash = createHash('sha256')
+  return { update: (bytes: Uint8Array) => hash.update(bytes), digest: () => hash.digest('hex') }
 }
