@@ -1,0 +1,77 @@
+/** What the shared queries need of a database. One implementation a technology. */
+import {
+  type Dialect,
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
+import type { LedgerTables } from './sql-schema.ts'
+
+export type SqlValue = string | number
+
+export interface Statement {
+  readonly sql: string
+  readonly parameters: readonly SqlValue[]
+}
+
+export interface Outcome {
+  /** What the statement returns, if it returns rows. 64-bit integers are numbers. */
+  readonly rows: readonly Record<string, SqlValue | null>[]
+  /** Rows that it inserted, updated or deleted. */
+  readonly changes: number
+}
+
+/** Throws `LedgerUnavailable` when it can't be reached, and the technology's own error for a mistake in a statement. */
+export interface SqlDatabase {
+  readonly flavour: SqlFlavour
+  /** Runs one statement that changes nothing. */
+  read(statement: Statement): Promise<Outcome>
+  /** Runs statements as one: all or none of them, durable when it resolves. One outcome each. */
+  write(statements: readonly Statement[]): Promise<Outcome[]>
+  /** Makes deleted rows unreadable in what the technology keeps beside its tables, as far as it can. */
+  wipe(): Promise<void>
+  close(): Promise<void>
+}
+
+/** How the shared queries are spelt. */
+export interface SqlFlavour {
+  /** Builds and compiles queries; it has no connection, so it can't run them. */
+  readonly queries: Kysely<LedgerTables>
+  /** Most parameters of one statement. */
+  readonly maxParameters: number
+  /** Knows `for update skip locked`. Those who lack it have one writer at a time. */
+  readonly skipsLocked: boolean
+}
+
+// https://www.sqlite.org/limits.html, "Maximum Number Of Host Parameters".
+export const sqliteFlavour: SqlFlavour = {
+  queries: compilerOf({
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (database) => new SqliteIntrospector(database),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  }),
+  maxParameters: 32_766,
+  skipsLocked: false,
+}
+
+// PostgreSQL 18, 54.7: Bind counts its parameters in 16 bits.
+export const postgresFlavour: SqlFlavour = {
+  queries: compilerOf({
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (database) => new PostgresIntrospector(database),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  }),
+  maxParameters: 65_535,
+  skipsLocked: true,
+}
+
+function compilerOf(dialect: Dialect): Kysely<LedgerTables> {
+  return new Kysely<LedgerTables>({ dialect })
+}

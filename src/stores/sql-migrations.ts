@@ -1,0 +1,70 @@
+/**
+ * How the ledger's tables came to be, in the SQL that SQLite, Postgres and D1 share. A migration that was released
+ * is never edited; the next one is added at the end.
+ */
+
+export interface Migration {
+  readonly name: string
+  readonly statements: readonly string[]
+}
+
+const MIGRATIONS: readonly Migration[] = [
+  {
+    name: '001-ledger',
+    statements: [
+      `create table places (
+        day text not null,
+        bucket text not null,
+        used bigint not null check (used >= 0),
+        primary key (day, bucket)
+      )`,
+      `create table salts (
+        day text not null primary key,
+        salt text not null
+      )`,
+      `create table blocks (
+        sha256 text not null primary key,
+        blocked_at_ms bigint not null
+      )`,
+      `create table removals (
+        id text not null primary key,
+        removed_at_ms bigint not null
+      )`,
+      `create table acts (
+        number text not null primary key,
+        at_ms bigint not null,
+        recorded_us bigint not null,
+        act text not null check (act in ('remove', 'block', 'unblock')),
+        subject text not null,
+        reason text not null
+      )`,
+      'create index acts_by_time on acts (at_ms, recorded_us)',
+      `create table purges (
+        id text not null primary key,
+        claim bigint not null,
+        attempts bigint not null,
+        fill_ends_at_ms bigint not null,
+        due_at_ms bigint not null,
+        owed_since_ms bigint not null
+      )`,
+      'create index purges_by_due_time on purges (due_at_ms)',
+    ],
+  },
+]
+
+/** Run under a lock that keeps other processes from migrating, in the transaction of the migrations themselves. */
+export const CREATE_MIGRATIONS = 'create table if not exists migrations (name text not null primary key)'
+
+export const LIST_MIGRATIONS = 'select name from migrations'
+
+/** What is left to run after the migrations named in `applied`. Throws if a newer Pinhole has written the ledger. */
+export function pendingStatements(applied: readonly string[]): string[] {
+  const unknown = applied.filter((name) => !MIGRATIONS.some((migration) => migration.name === name))
+  if (unknown.length > 0) {
+    throw new Error(`the ledger was written by a newer version: it has ${unknown.join(', ')}`)
+  }
+  return MIGRATIONS.filter(({ name }) => !applied.includes(name)).flatMap(({ name, statements }) => [
+    ...statements,
+    `insert into migrations (name) values ('${name}')`,
+  ])
+}

@@ -1,0 +1,143 @@
+/**
+ * One flush for many writers. SQLite's flush blocks the event loop for a millisecond or more, so changes that arrive
+ * in the same turn share a transaction. Each is still whole on its own, with its own outcome.
+ */
+import type { Database } from 'better-sqlite3'
+
+/** Most changes in one transaction: keeps the loop and other processes from waiting for long. */
+const MAX_GROUP = 1000
+
+/** How long to wait before asking for the lock again. */
+const RETRY_MS = 2
+
+export interface GroupCommit {
+  /** Runs `change`, which is synchronous, in a transaction that others may share. Resolves when it is on the disk. */
+  submit<T>(change: () => T): Promise<T>
+  /** Resolves when nothing waits any more. */
+  drain(): Promise<void>
+}
+
+interface Waiting {
+  change(): unknown
+  resolve(value: unknown): void
+  reject(error: unknown): void
+}
+
+/**
+ * `isBusy` knows the error of a lock that another process holds; it is waited for up to `busyTimeoutMs`. Every other
+ * error of SQLite reaches those whose change it undid.
+ */
+export function groupCommit(
+  connection: Database,
+  busyTimeoutMs: number,
+  isBusy: (error: unknown) => boolean,
+): GroupCommit {
+  const begin = connection.prepare('begin immediate')
+  const commit = connection.prepare('commit')
+  const savepoint = connection.prepare('savepoint change')
+  const release = connection.prepare('release change')
+  const undo = connection.prepare('rollback to change')
+
+  let queue: Waiting[] = []
+  let scheduled = false
+  let busySince: number | undefined
+  let drains: (() => void)[] = []
+
+  function flush(): void {
+    scheduled = false
+    const group = queue.splice(0, MAX_GROUP)
+    try {
+      withoutWaiting(connection, busyTimeoutMs, () => begin.run())
+    } catch (error) {
+      busySince ??= performance.now()
+      if (isBusy(error) && performance.now() - busySince < busyTimeoutMs) {
+        queue = [...group, ...queue]
+        scheduled = true
+        setTimeout(flush, RETRY_MS)
+        return
+      }
+      busySince = undefined
+      finish(
+        group.map(
+          ({ reject }) =>
+            () =>
+              reject(error),
+        ),
+      )
+      return
+    }
+    busySince = undefined
+    try {
+      const answers = group.map(attempt)
+      commit.run()
+      finish(answers)
+    } catch (error) {
+      if (connection.inTransaction) connection.exec('rollback')
+      finish(
+        group.map(
+          ({ reject }) =>
+            () =>
+              reject(error),
+        ),
+      )
+    }
+  }
+
+  /** The answer to give once the transaction is on the disk. Throws if the whole transaction is lost. */
+  function attempt({ change, resolve, reject }: Waiting): () => void {
+    savepoint.run()
+    try {
+      const value = change()
+      release.run()
+      return () => resolve(value)
+    } catch (error) {
+      // A full disk, among others, makes SQLite roll back everything (https://www.sqlite.org/lang_transaction.html).
+      if (!connection.inTransaction) throw error
+      undo.run()
+      release.run()
+      return () => reject(error)
+    }
+  }
+
+  function finish(answers: (() => void)[]): void {
+    for (const answer of answers) answer()
+    if (queue.length > 0) schedule()
+    else {
+      for (const resolve of drains) resolve()
+      drains = []
+    }
+  }
+
+  function schedule(): void {
+    if (scheduled) return
+    scheduled = true
+    setImmediate(flush)
+  }
+
+  return {
+    submit: <T>(change: () => T) =>
+      new Promise<T>((resolve, reject) => {
+        queue.push({ change, resolve: resolve as Waiting['resolve'], reject })
+        schedule()
+      }),
+
+    drain: () =>
+      new Promise((resolve) => {
+        if (queue.length === 0) resolve()
+        else drains.push(resolve)
+      }),
+  }
+}
+
+/**
+ * Fails at once if another process holds the lock. SQLite would wait in a sleep of its own, up to `busyTimeoutMs`,
+ * and the event loop with it.
+ */
+export function withoutWaiting<T>(connection: Database, busyTimeoutMs: number, run: () => T): T {
+  connection.pragma('busy_timeout = 0')
+  try {
+    return run()
+  } finally {
+    connection.pragma(`busy_timeout = ${busyTimeoutMs}`)
+  }
+}

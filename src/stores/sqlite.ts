@@ -1,0 +1,183 @@
+/** Adapter: the ledger in one SQLite file, shared by the processes of one machine. */
+import { closeSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database, {
+  type Database as Connection,
+  type Statement as Prepared,
+  SqliteError,
+} from 'better-sqlite3'
+import { type Ledger, LedgerUnavailable } from './ledger.ts'
+import { type Outcome, type SqlDatabase, type Statement, sqliteFlavour } from './sql-database.ts'
+import { sqlLedger } from './sql-ledger.ts'
+import { CREATE_MIGRATIONS, LIST_MIGRATIONS, pendingStatements } from './sql-migrations.ts'
+import { groupCommit, withoutWaiting } from './sqlite-group-commit.ts'
+
+const BUSY_TIMEOUT_MS = 5000
+
+/** Before it, two processes could corrupt the file (https://www.sqlite.org/wal.html, "The WAL-Reset Bug"). */
+const OLDEST_SOUND_SQLITE = [3, 51, 3]
+
+/** https://www.sqlite.org/rescode.html: trouble with the file, the disk or other processes, not with the statement. */
+const UNAVAILABLE = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|PROTOCOL|READONLY|NOMEM)(_|$)/
+const BUSY = /^SQLITE_(BUSY|PROTOCOL)(_|$)/
+
+/** Other processes read and write in moments. If none of these finds a gap, the log is cut the next day. */
+const WIPE_ATTEMPTS = 20
+const WIPE_PAUSE_MS = 10
+
+/** Statements that are kept prepared. The ledger has some forty; lists of changing length make more. */
+const MAX_PREPARED = 200
+
+/** Opens the file, or makes it, and brings its tables up to date. Throws `LedgerUnavailable`. */
+export async function openSqliteLedger({ file }: { file: string }): Promise<Ledger> {
+  return sqlLedger(openDatabase(resolve(file)))
+}
+
+function openDatabase(file: string): SqlDatabase {
+  const connection = connect(file)
+  const identity = identityOf(file)
+  const prepared = new Map<string, Prepared>()
+  const commits = groupCommit(connection, BUSY_TIMEOUT_MS, (error) => hasCode(error, BUSY))
+  let closing: Promise<void> | undefined
+
+  /** A file that was removed or replaced under us would take changes and lose them with the last process. */
+  function assertSameFile(): void {
+    if (closing) throw new LedgerUnavailable({ cause: new Error('the ledger is closed') })
+    if (identityOf(file) !== identity) {
+      throw new LedgerUnavailable({
+        cause: new Error(`${file} was removed or replaced; restart after putting it back`),
+      })
+    }
+  }
+
+  function run({ sql, parameters }: Statement): Outcome {
+    const query = prepare(sql)
+    if (!query.reader) return { rows: [], changes: query.run(...parameters).changes }
+    const rows = query.all(...parameters) as Outcome['rows']
+    return { rows, changes: rows.length }
+  }
+
+  function prepare(sql: string): Prepared {
+    let query = prepared.get(sql)
+    if (!query) {
+      if (prepared.size >= MAX_PREPARED) prepared.clear()
+      query = connection.prepare(sql)
+      prepared.set(sql, query)
+    }
+    return query
+  }
+
+  return {
+    flavour: sqliteFlavour,
+
+    async read(statement) {
+      assertSameFile()
+      return passing(() => run(statement))
+    },
+
+    async write(statements) {
+      assertSameFile()
+      return commits.submit(() => statements.map(run)).catch(rethrow)
+    },
+
+    async wipe() {
+      // What was deleted stays in the log until it is cut.
+      for (let attempt = 0; attempt < WIPE_ATTEMPTS && !closing; attempt++) {
+        if (passing(() => cutLog(connection))) return
+        await sleep(WIPE_PAUSE_MS)
+      }
+    },
+
+    close() {
+      closing ??= commits.drain().then(() => void connection.close())
+      return closing
+    },
+  }
+}
+
+function connect(file: string): Connection {
+  return passing(() => {
+    mkdirSync(dirname(file), { recursive: true })
+    // SQLite gives its log the same mode. Whoever reads the salt can test addresses against the buckets.
+    closeSync(openSync(file, 'a', 0o600))
+    const connection = new Database(file, { timeout: BUSY_TIMEOUT_MS })
+    try {
+      assertSound(connection)
+      configure(connection)
+      migrate(connection)
+      return connection
+    } catch (error) {
+      connection.close()
+      throw error
+    }
+  })
+}
+
+function assertSound(connection: Connection): void {
+  const version = connection.prepare('select sqlite_version()').pluck().get() as string
+  const order = version.localeCompare(OLDEST_SOUND_SQLITE.join('.'), 'en', { numeric: true })
+  if (order < 0) throw new Error(`SQLite ${version} is too old: ${OLDEST_SOUND_SQLITE.join('.')} is needed`)
+}
+
+/** Every connection, explicitly: better-sqlite3 is compiled to flush nothing at a commit in WAL mode. */
+function configure(connection: Connection): void {
+  const settings = [
+    ['journal_mode', 'wal', 'wal'],
+    ['synchronous', 'full', 2],
+    ['busy_timeout', BUSY_TIMEOUT_MS, BUSY_TIMEOUT_MS],
+    ['foreign_keys', 'on', 1],
+    ['secure_delete', 'on', 1],
+  ] as const
+  for (const [name, value] of settings) connection.pragma(`${name} = ${value}`)
+  // Some take effect at the first access only.
+  connection.prepare('select count(*) from sqlite_schema').get()
+  for (const [name, , expected] of settings) {
+    const actual = connection.pragma(name, { simple: true })
+    if (actual !== expected) throw new Error(`SQLite keeps ${name} at ${actual}, not ${expected}`)
+  }
+}
+
+function migrate(connection: Connection): void {
+  const run = connection.transaction(() => {
+    connection.exec(CREATE_MIGRATIONS)
+    const applied = connection.prepare(LIST_MIGRATIONS).pluck().all() as string[]
+    for (const statement of pendingStatements(applied)) connection.exec(statement)
+  })
+  run.immediate()
+}
+
+/** `false` if another process reads or writes just now. */
+function cutLog(connection: Connection): boolean {
+  return withoutWaiting(connection, BUSY_TIMEOUT_MS, () => {
+    const [outcome] = connection.pragma('wal_checkpoint(truncate)') as [{ busy: number }]
+    return outcome.busy === 0
+  })
+}
+
+function identityOf(file: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(file)
+    return `${dev}:${ino}`
+  } catch {
+    return undefined
+  }
+}
+
+function passing<T>(run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    return rethrow(error)
+  }
+}
+
+function rethrow(error: unknown): never {
+  // A folder that can't be made or a file that can't be opened comes as an error of the system.
+  const isUnavailable = hasCode(error, UNAVAILABLE) || (error instanceof Error && 'syscall' in error)
+  throw isUnavailable ? new LedgerUnavailable({ cause: error }) : error
+}
+
+function hasCode(error: unknown, pattern: RegExp): boolean {
+  return error instanceof SqliteError && pattern.test(error.code)
+}
