@@ -1,0 +1,40 @@
+/** CRC-32 of PNG chunks (W3C PNG, annex D), eight bytes a step: every byte of an upload passes through it. */
+
+const POLYNOMIAL = 0xedb88320
+
+/** Row k of 256: the CRC of a byte followed by k zero bytes. */
+const TABLE = makeTable()
+
+function makeTable(): Int32Array {
+  const table = new Int32Array(8 * 256)
+  for (let byte = 0; byte < 256; byte++) {
+    let crc = byte
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ POLYNOMIAL : crc >>> 1
+    table[byte] = crc
+  }
+  for (let at = 256; at < table.length; at++) {
+    const before = table[at - 256]!
+    table[at] = (before >>> 8) ^ table[before & 0xff]!
+  }
+  return table
+}
+
+/** The CRC of `bytes[from..to)`, going on from `crc`: the result for what came before, or 0. */
+export function crc32(bytes: Uint8Array, from = 0, to: number = bytes.length, crc = 0): number {
+  let state = ~crc
+  let at = from
+  for (const last = to - 8; at <= last; at += 8) {
+    state ^= bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
+    state =
+      TABLE[0x700 | (state & 0xff)]! ^
+      TABLE[0x600 | ((state >>> 8) & 0xff)]! ^
+      TABLE[0x500 | ((state >>> 16) & 0xff)]! ^
+      TABLE[0x400 | (state >>> 24)]! ^
+      TABLE[0x300 | bytes[at + 4]!]! ^
+      TABLE[0x200 | bytes[at + 5]!]! ^
+      TABLE[0x100 | bytes[at + 6]!]! ^
+      TABLE[bytes[at + 7]!]!
+  }
+  for (; at < to; at++) state = (state >>> 8) ^ TABLE[(state ^ bytes[at]!) & 0xff]!
+  return ~state >>> 0
+}

@@ -1,0 +1,24 @@
+/** JPEG: inspected as a whole file, gain map included. */
+import { turnsSideways } from './exif.ts'
+import type { Inspector } from './image.ts'
+import { findGainMap, scrubWithGainMap } from './jpeg-gain-map.ts'
+import { scrubJpeg } from './jpeg-scrub.ts'
+import { walkJpeg } from './jpeg-walk.ts'
+import { keptRuns } from './kept-runs.ts'
+import { namesPlaceInXmp } from './xmp.ts'
+
+export const inspectJpeg: Inspector = async (source) => {
+  const first = await walkJpeg(source)
+  const gainMap = first.end < source.size ? await findGainMap(source, first) : null
+  const kept = keptRuns()
+  kept.append(gainMap ? scrubWithGainMap(first, gainMap) : scrubJpeg(first))
+  const sideways = turnsSideways(first.exif.orientation)
+  return {
+    type: 'image/jpeg',
+    width: sideways ? first.frame.height : first.frame.width,
+    height: sideways ? first.frame.width : first.frame.height,
+    animated: false,
+    hasLocation: first.exif.hasLocation || namesPlaceInXmp(first.xmp),
+    segments: kept.segments,
+  }
+}

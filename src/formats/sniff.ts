@@ -1,0 +1,47 @@
+/** Tells what a file is by its first bytes. Names and declared types are never asked. */
+import type { ImageType } from '../protocol.ts'
+import { isAvif } from './avif.ts'
+import { latin1 } from './xmp.ts'
+
+/** Enough for every signature here, and for the preamble of an SVG. Unit: bytes. */
+const SNIFFED_BYTES = 4096
+
+/** `null` if it is none of the accepted types. `head`: the start of the file, or all of a short one. */
+export function sniff(head: Uint8Array): ImageType | null {
+  const start = latin1(head.subarray(0, 12))
+  if (start.startsWith('\xff\xd8\xff')) return 'image/jpeg'
+  if (start.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png'
+  if (start.startsWith('GIF87a') || start.startsWith('GIF89a')) return 'image/gif'
+  if (start.startsWith('RIFF') && start.startsWith('WEBP', 8)) return 'image/webp'
+  return isAvif(head) ? 'image/avif' : null
+}
+
+/** Other files that people try to send, each with what it is called. The first that fits counts. */
+const OTHERS: [name: string, at: number, signatures: string[]][] = [
+  [
+    'a HEIC image',
+    4,
+    ['heic', 'heix', 'hevc', 'heim', 'heis', 'hevm', 'mif1', 'msf1'].map((b) => `ftyp${b}`),
+  ],
+  ['a JPEG XL image', 0, ['\xff\x0a', '\0\0\0\x0cJXL ']],
+  ['a JPEG 2000 image', 0, ['\0\0\0\x0cjP  ', '\xff\x4f\xff\x51']],
+  ['a TIFF image or a raw photo', 0, ['II*\0', 'MM\0*', 'II+\0', 'MM\0+']],
+  ['a BMP image', 0, ['BM']],
+  ['an icon', 0, ['\0\0\x01\0', '\0\0\x02\0']],
+  ['a Photoshop document', 0, ['8BPS']],
+  ['a PDF document', 0, ['%PDF-']],
+  ['a video', 4, ['ftyp', 'moov', 'mdat']],
+  ['a video', 0, ['\x1aE\xdf\xa3', 'FLV\x01']],
+  ['an archive', 0, ['PK\x03\x04', '7z\xbc\xaf', 'Rar!']],
+]
+
+/** What an unaccepted file is, for people: "a HEIC image". `null` if nobody knows. */
+export function nameOfOther(head: Uint8Array): string | null {
+  const start = latin1(head.subarray(0, SNIFFED_BYTES))
+  const known = OTHERS.find(([, at, signatures]) => signatures.some((text) => start.startsWith(text, at)))
+  if (known) return known[0]
+  const text = start.replace('\xef\xbb\xbf', '').trimStart().toLowerCase()
+  if (!text.startsWith('<')) return null
+  if (text.includes('<svg')) return 'an SVG image'
+  return text.startsWith('<!doctype html') || text.startsWith('<html') ? 'a web page' : null
+}
