@@ -1,0 +1,322 @@
+import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
+import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Limits } from '../src/node/limits.ts'
+import { filesIn } from './support/files.ts'
+import { request } from './support/http.ts'
+import { startLocalServer } from './support/local-server.ts'
+import { formOf } from './support/multipart.ts'
+import { startServer } from './support/server.ts'
+import { type Conversation, converse } from './support/socket.ts'
+import { gif } from './support/tiny-images.ts'
+import { until } from './support/until.ts'
+import { fetchRaw, post, remove, store } from './support/upload.ts'
+
+const FORM = 'Content-Type: multipart/form-data; boundary=pinhole-test-boundary'
+
+/** An upload of which part is sent. */
+interface Halfway {
+  talk: Conversation
+  bytes: Buffer
+  rest: Buffer
+}
+
+async function sendHalf(url: string, size: number, from: string): Promise<Halfway> {
+  const bytes = gif({ size })
+  const { body } = formOf(bytes)
+  const talk = await converse(url, 60_000)
+  const half = body.length >> 1
+  await talk.write(
+    `POST /api/upload HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\n${FORM}\r\nContent-Length: ${body.length}\r\n\r\n`,
+  )
+  await talk.write(body.subarray(0, half))
+  return { talk, bytes, rest: body.subarray(half) }
+}
+
+describe('many slow uploads', () => {
+  it('take little memory together, do not hold up others, and all arrive', async () => {
+    const server = await startServer({ UPLOADS_PER_DAY: '1000' })
+    try {
+      const { id, bytes } = await store(server.url)
+      const uploads = await Promise.all(
+        Array.from({ length: 100 }, (_, i) => sendHalf(server.url, 4_000_000, `198.51.100.${i}`)),
+      )
+      for (let i = 0; i < 50; i++) assert.deepEqual((await fetchRaw(server.url, id)).body, bytes)
+      // 200 MB have been sent.
+      const resident = await residentMegabytes(server.pid)
+      if (resident !== null) assert.ok(resident < 250, `${resident} MB`)
+      const answers = await Promise.all(
+        uploads.map(async ({ talk, rest, bytes }) => {
+          await talk.write(rest)
+          const answer = await talk.answer()
+          talk.close()
+          assert.equal(answer.status, 201, answer.text)
+          return { id: answer.json().id, bytes }
+        }),
+      )
+      for (const { id, bytes } of answers.slice(0, 10)) {
+        assert.ok((await fetchRaw(server.url, id)).body.equals(bytes))
+      }
+      const after = await residentMegabytes(server.pid)
+      if (after !== null) assert.ok(after < 250, `${after} MB`)
+    } finally {
+      await server.stop()
+    }
+  })
+})
+
+describe('SIGTERM', () => {
+  for (const WORKERS of ['1', '2']) {
+    it(`lets what is under way end, and loses nothing (WORKERS=${WORKERS})`, async () => {
+      const server = await startServer({ UPLOADS_PER_DAY: '1000', WORKERS })
+      try {
+        const before = await store(server.url)
+        const uploads = await Promise.all(
+          Array.from({ length: 12 }, (_, i) =>
+            sendHalf(server.url, i % 2 ? 3000 : 800_000, `198.51.100.${i}`),
+          ),
+        )
+        const idle = await converse(server.url, 60_000)
+        await idle.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
+        await idle.answer()
+        const ended = server.end('SIGTERM')
+        await idle.closed
+        await until(
+          'nobody new is let in',
+          () =>
+            converse(server.url).then(
+              (talk) => talk.close(),
+              (error) => error.code === 'ECONNREFUSED',
+            ) as Promise<boolean>,
+        )
+        const answers = await Promise.all(
+          uploads.map(async ({ talk, rest, bytes }) => {
+            await talk.write(rest)
+            const answer = await talk.answer()
+            assert.equal(answer.status, 201, answer.text)
+            return { ...answer.json(), bytes }
+          }),
+        )
+        const ran = await ended
+        assert.equal(ran.code, 0, ran.stderr)
+        await server.restart()
+        for (const { id, bytes } of [before, ...answers]) {
+          assert.ok((await fetchRaw(server.url, id)).body.equals(bytes))
+        }
+        assert.deepEqual((await filesIn(server.dataDir)).others, [])
+      } finally {
+        await server.stop()
+      }
+    })
+  }
+
+  it('lets a download end', async () => {
+    const server = await startServer({})
+    try {
+      const { id, bytes } = await store(server.url, gif({ size: 20_000_000 }))
+      const talk = await converse(server.url, 60_000)
+      await talk.write(`GET /raw/${id} HTTP/1.1\r\nHost: x\r\n\r\n`)
+      await new Promise<void>((resolve) => talk.socket.once('readable', resolve))
+      talk.socket.pause()
+      const ended = server.end('SIGTERM')
+      await sleep(300)
+      talk.socket.resume()
+      assert.ok((await talk.answer()).body.equals(bytes))
+      assert.equal((await ended).code, 0)
+    } finally {
+      await server.stop()
+    }
+  })
+})
+
+describe('clients that hold a connection', { concurrency: 4 }, () => {
+  const short: Partial<Limits> = {
+    headersMs: 300,
+    idleMs: 400,
+    requestMs: 2000,
+    checkMs: 50,
+    slowBodyGraceMs: 200,
+    leastBytesPerSecond: 100_000,
+    drainMs: 500,
+    stopMs: 1000,
+  }
+  const held: Record<string, (talk: Conversation) => Promise<number | null>> = {
+    'that say nothing': async () => null,
+    'that send headers byte by byte': async (talk) => {
+      await drip(talk, `GET / HTTP/1.1\r\nHost: x\r\n${'X: y\r\n'.repeat(10_000)}`)
+      return 408
+    },
+    'that fall silent in their headers': async (talk) => {
+      await talk.write('GET / HTTP/1.1\r\nHost: x\r\n')
+      return 408
+    },
+    'that are idle after an answer': async (talk) => {
+      await talk.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
+      assert.equal((await talk.answer()).status, 200)
+      return null
+    },
+  }
+  for (const [name, hold] of Object.entries(held)) {
+    it(`cuts off those ${name}`, async () => {
+      const server = await startLocalServer({}, { limits: short })
+      const talk = await converse(server.url)
+      try {
+        const status = await hold(talk)
+        if (status !== null) assert.equal((await talk.answer()).status, status)
+        await talk.closed
+        assert.equal((await request(server.url, 'GET', '/healthz')).status, 200)
+      } finally {
+        talk.close()
+        await server.stop()
+      }
+    })
+  }
+
+  it('refuses a body that is too slow, and gives its place back', async () => {
+    const server = await startLocalServer({}, { limits: { ...short, idleMs: 5000 } })
+    const { talk, rest } = await sendHalf(server.url, 100_000, '198.51.100.9')
+    try {
+      const dripping = drip(talk, rest)
+      const answer = await talk.answer()
+      assert.equal(answer.status, 408, answer.text)
+      assert.equal(answer.json().error, 'too-slow')
+      await talk.closed
+      await dripping
+      assert.equal(await placesLeft(server.url, '198.51.100.9'), 100)
+    } finally {
+      talk.close()
+      await server.stop()
+    }
+  })
+
+  it('gives up a body that stops, and gives its place back', async () => {
+    const server = await startLocalServer({}, { limits: short })
+    const { talk } = await sendHalf(server.url, 1_000_000, '198.51.100.9')
+    try {
+      await talk.closed
+      await until('the place is back', async () => (await placesLeft(server.url, '198.51.100.9')) === 100)
+    } finally {
+      talk.close()
+      await server.stop()
+    }
+  })
+
+  it('cuts off a reader that stops', async () => {
+    const server = await startLocalServer({}, { limits: short })
+    const { id } = await store(server.url, gif({ size: 20_000_000 }))
+    const talk = await converse(server.url)
+    try {
+      talk.socket.pause()
+      await talk.write(`GET /raw/${id} HTTP/1.1\r\nHost: x\r\n\r\n`)
+      // What the kernel holds is read later: then the end must come before all 20 MB do.
+      await sleep(1500)
+      talk.socket.resume()
+      await assert.rejects(talk.answer())
+    } finally {
+      talk.close()
+      await server.stop()
+    }
+  })
+})
+
+describe('the end of a day', () => {
+  it('gives everybody a new quota at 00:00 UTC, and places back to the day they are of', async () => {
+    let now = Date.UTC(2030, 0, 31, 23, 59, 59, 250)
+    const server = await startLocalServer({ UPLOADS_PER_DAY: '2' }, { now: () => now })
+    try {
+      await store(server.url)
+      const held = await sendHalf(server.url, 3000, '198.51.100.1')
+      await until('it holds a place', async () => (await placesLeft(server.url, '198.51.100.1')) === 0)
+      const refused = await post(server.url, gif())
+      assert.equal(refused.status, 429)
+      assert.equal(refused.headers.get('Retry-After'), '1')
+      now = Date.UTC(2030, 1, 1)
+      assert.equal(await placesLeft(server.url, '198.51.100.1'), 2)
+      held.talk.close()
+      await store(server.url)
+      assert.equal(await placesLeft(server.url, '198.51.100.1'), 1)
+      now = Date.UTC(2030, 1, 1, 0, 0, 0, 1)
+      await store(server.url)
+      const full = await post(server.url, gif())
+      assert.equal(full.headers.get('Retry-After'), '86400')
+    } finally {
+      await server.stop()
+    }
+  })
+})
+
+describe('two workers', () => {
+  it('share one quota, see deletions and removals at once, and outlive each other', async () => {
+    const server = await startServer({ WORKERS: '2' })
+    try {
+      const workers = await childrenOf(server.pid)
+      if (workers !== null) assert.equal(workers.length, 2)
+      const answers = await Promise.all(Array.from({ length: 300 }, () => post(server.url, gif())))
+      const stored = answers.filter(({ status }) => status === 201).map((answer) => answer.json())
+      assert.equal(stored.length, 100)
+      assert.equal(answers.filter(({ status }) => status === 429).length, 200)
+
+      for (const { id, key } of stored.slice(0, 10)) {
+        await everywhere(server.url, id, 200)
+        assert.equal((await remove(server.url, key)).status, 200)
+        await everywhere(server.url, id, 404)
+      }
+      const [{ id }] = stored.slice(10)
+      await everywhere(server.url, id, 200)
+      const ran = await server.operator(['remove', id, '--reason', 'x'])
+      assert.equal(ran.code, 0, ran.stderr)
+      await everywhere(server.url, id, 410)
+
+      if (workers === null) return
+      process.kill(workers[0]!, 'SIGKILL')
+      await until('the dead worker has a successor', async () => {
+        const now = await childrenOf(server.pid)
+        return now?.length === 2 && !now.includes(workers[0]!)
+      })
+      for (const { id } of stored.slice(11, 20)) await everywhere(server.url, id, 200)
+      await store(server.url, gif(), '198.51.100.77')
+    } finally {
+      await server.stop()
+    }
+  })
+})
+
+/** Asks over many connections at once, so that each process is asked. */
+async function everywhere(url: string, id: string, status: number): Promise<void> {
+  const answers = await Promise.all(Array.from({ length: 16 }, () => fetchRaw(url, id)))
+  for (const answer of answers) assert.equal(answer.status, status)
+}
+
+/** Sends byte by byte until all is sent or nobody listens. */
+async function drip(talk: Conversation, bytes: string | Uint8Array): Promise<void> {
+  for (const byte of Buffer.from(bytes)) {
+    if (talk.socket.destroyed) return
+    await talk.write(Buffer.of(byte)).catch(() => {})
+    await sleep(20)
+  }
+}
+
+async function placesLeft(url: string, from: string): Promise<number> {
+  const answer = await request(url, 'POST', '/api/upload', { headers: { 'X-Forwarded-For': from } })
+  return Number(answer.headers.get('X-RateLimit-Remaining'))
+}
+
+/** `null` where there is no /proc. */
+async function residentMegabytes(pid: number): Promise<number | null> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => null)
+  const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(status ?? '')?.[1]
+  return kilobytes === undefined ? null : Number(kilobytes) / 1024
+}
+
+/** `null` where there is no /proc. */
+async function childrenOf(pid: number): Promise<number[] | null> {
+  const pids = await readdir('/proc').catch(() => null)
+  if (pids === null) return null
+  const found: number[] = []
+  for (const name of pids.filter((name) => /^\d+$/.test(name))) {
+    const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '')
+    if (Number(/\) \S (\d+)/.exec(stat)?.[1]) === pid) found.push(Number(name))
+  }
+  return found
+}

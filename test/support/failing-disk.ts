@@ -1,0 +1,46 @@
+/**
+ * Loaded into a server with `--import`: makes one call to the disk fail. The file that FAILING_DISK names says which,
+ * as `<call> <number> <code>`, e.g. `sync 2 EIO`: the second `sync` from now fails, once. `0`: each fails, until the
+ * file is gone.
+ */
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+
+type Call = (...words: unknown[]) => unknown
+type Calls = Record<string, Call>
+
+const order = process.env.FAILING_DISK!
+let left = new Map<string, number>()
+
+/** Throws if it is this call's turn. */
+function meet(call: string): void {
+  let text: string
+  try {
+    text = fs.readFileSync(order, 'utf8')
+  } catch {
+    left = new Map()
+    return
+  }
+  const [wanted, number, code] = text.trim().split(' ')
+  if (wanted !== call) return
+  const turn = left.get(text) ?? Number(number)
+  left.set(text, turn - 1)
+  if (Number(number) !== 0 && turn !== 1) return
+  throw Object.assign(new Error(`${code}: injected, ${call}`), { code })
+}
+
+function failSometimes(calls: Calls, names: string[]): void {
+  for (const name of names) {
+    const original = calls[name]!
+    calls[name] = async function (this: unknown, ...words: unknown[]) {
+      meet(name)
+      return original.apply(this, words)
+    }
+  }
+}
+
+const handle = await fs.promises.open(process.execPath, 'r')
+failSometimes(Object.getPrototypeOf(handle) as Calls, ['write', 'writev', 'appendFile', 'sync', 'datasync'])
+await handle.close()
+failSometimes(fs.promises as unknown as Calls, ['link', 'rename', 'open', 'unlink'])
+syncBuiltinESMExports()

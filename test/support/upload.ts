@@ -1,0 +1,29 @@
+/** An upload as a client does it, for tests that are about something else. */
+import type { UploadAnswer } from '../../src/protocol.ts'
+import { type Answer, request } from './http.ts'
+import { formOf } from './multipart.ts'
+import { gif } from './tiny-images.ts'
+
+export function post(url: string, bytes: Uint8Array, from = '198.51.100.1'): Promise<Answer> {
+  const { body, contentType } = formOf(bytes)
+  const headers = { 'Content-Type': contentType, 'X-Forwarded-For': from }
+  return request(url, 'POST', '/api/upload', { headers, body })
+}
+
+export interface Stored extends UploadAnswer {
+  bytes: Buffer
+}
+
+export async function store(url: string, bytes: Buffer = gif(), from?: string): Promise<Stored> {
+  const answer = await post(url, bytes, from)
+  if (answer.status !== 201) throw new Error(`not stored: ${answer.status} ${answer.text}`)
+  return { ...answer.json(), bytes }
+}
+
+export function fetchRaw(url: string, id: string): Promise<Answer> {
+  return request(url, 'GET', `/raw/${id}`)
+}
+
+export function remove(url: string, key: string): Promise<Answer> {
+  return request(url, 'DELETE', `/api/delete?key=${key}`)
+}
