@@ -48,16 +48,22 @@ function multipartOf(file: NonNullable<Exchange['file']>): Blob {
   })
 }
 
+/** Small pieces, so that progress shows what the connection takes and not what memory holds. */
+const PIECE_BYTES = 64 * 1024
+
 function counted(blob: Blob, onSent: (sentBytes: number) => void): ReadableStream<Uint8Array> {
   let sentBytes = 0
-  return blob.stream().pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        controller.enqueue(chunk)
-        sentBytes += chunk.length
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const piece = blob.slice(sentBytes, sentBytes + PIECE_BYTES)
+        if (piece.size === 0) return controller.close()
+        controller.enqueue(new Uint8Array(await piece.arrayBuffer()))
+        sentBytes += piece.size
         onSent(sentBytes)
       },
-    }),
+    },
+    { highWaterMark: 0 },
   )
 }
 

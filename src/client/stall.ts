@@ -8,13 +8,24 @@ export interface StallWatch {
 
 /** Calls `onStall` once if nothing moves for `stallMs`. */
 export function watchForStall(onStall: (fault: NetworkFault) => void, stallMs = STALL_MS): StallWatch {
-  const expire = () => onStall(new NetworkFault(`the connection stood still for ${stallMs / 1000} s`))
-  let timer = setTimeout(expire, stallMs)
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const arm = () => {
+    timer = setTimeout(
+      () => onStall(new NetworkFault(`the connection stood still for ${stallMs / 1000} s`)),
+      stallMs,
+    )
+  }
+  arm()
   return {
     touch() {
+      // A body may go on moving after its answer came.
+      if (timer === undefined) return
       clearTimeout(timer)
-      timer = setTimeout(expire, stallMs)
+      arm()
     },
-    stop: () => clearTimeout(timer),
+    stop() {
+      clearTimeout(timer)
+      timer = undefined
+    },
   }
 }
