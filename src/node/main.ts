@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { type Config, ConfigError, describeConfig, parseConfig } from '../config.ts'
 import { createLog } from './log.ts'
 import { startServer } from './server.ts'
-import { superviseWorkers } from './workers.ts'
+import { type Address, superviseWorkers } from './workers.ts'
 
 const HELP = `Pinhole: anonymous image sharing.
 
@@ -23,7 +23,7 @@ export async function main(words: string[]): Promise<void> {
   const config = readConfig()
   try {
     if (cluster.isWorker || config.workers === 1) await serveHere(config)
-    else await superviseWorkers(config, (baseUrl) => announce(config, baseUrl))
+    else await superviseWorkers(config, (at) => announce(config, at))
   } catch (error) {
     createLog(config.logLevel).debug({ err: error }, 'start failed')
     fail([(error as Error).message, ...causesOf(error)])
@@ -32,8 +32,8 @@ export async function main(words: string[]): Promise<void> {
 
 async function serveHere(config: Config): Promise<void> {
   const server = await startServer(config, createLog(config.logLevel))
-  if (cluster.isWorker) process.send?.({ baseUrl: server.baseUrl })
-  else announce(config, server.baseUrl)
+  if (cluster.isWorker) process.send?.({ baseUrl: server.baseUrl, port: server.port })
+  else announce(config, server)
   let isStopping = false
   const stop = (): void => {
     if (isStopping) return
@@ -56,10 +56,16 @@ function readConfig(): Config {
   }
 }
 
-function announce(config: Config, baseUrl: string): void {
+function announce(config: Config, at: Address): void {
   const places = [`Images: ${withoutSecrets(config.objectsUrl) ?? `${resolve(config.dataDir)}/images`}`]
   places.push(`Ledger: ${withoutSecrets(config.ledgerUrl) ?? `${resolve(config.dataDir)}/ledger.sqlite`}`)
-  process.stdout.write(`Pinhole is at ${baseUrl}\n${places.join('\n')}\n`)
+  // Behind a proxy the two differ.
+  const listens = config.baseUrl === null ? '' : `, listening on http://${hostOf(config)}:${at.port}`
+  process.stdout.write(`Pinhole is at ${at.baseUrl}${listens}\n${places.join('\n')}\n`)
+}
+
+function hostOf({ host }: Config): string {
+  return host.includes(':') ? `[${host}]` : host
 }
 
 /** A URL without user, password and query. */

@@ -9,8 +9,14 @@ import { draftFolder } from './open-stores.ts'
 /** A worker that dies at once is not started again at once. */
 const RESTART_MS = 1000
 
+/** Where a process listens. */
+export interface Address {
+  baseUrl: string
+  port: number
+}
+
 /** Resolves when all workers listen. Starts a new worker for one that dies, and removes the drafts it left. */
-export async function superviseWorkers(config: Config, announce: (baseUrl: string) => void): Promise<void> {
+export async function superviseWorkers(config: Config, announce: (at: Address) => void): Promise<void> {
   const log = createLog(config.logLevel)
   const folder = draftFolder(config)
   await mkdir(folder, { recursive: true })
@@ -21,8 +27,8 @@ export async function superviseWorkers(config: Config, announce: (baseUrl: strin
 
   function start(): Worker {
     const worker = cluster.fork()
-    worker.once('message', (message: { baseUrl: string }) => {
-      if (++listening === config.workers) announce(message.baseUrl)
+    worker.once('message', (at: Address) => {
+      if (++listening === config.workers) announce(at)
     })
     return worker
   }
