@@ -48,7 +48,8 @@ osd class load list = *
 osd class default list = *
 
 [client.rgw]
-rgw frontends = beast endpoint=127.0.0.1:${gateway}
+# Without tcp_nodelay every small answer waits 40 ms for an acknowledgement.
+rgw frontends = beast endpoint=127.0.0.1:${gateway} tcp_nodelay=1
 rgw thread pool size = 64
 rgw enable usage log = false
 rgw dns name = localhost

@@ -20,38 +20,43 @@ const FORSAKEN_MS = 60_000
 /** Each round is lost only to another remover or a new image of the same id. */
 const MAX_ROUNDS = 5
 
-export async function removeObject(client: S3Client, key: string): Promise<boolean> {
-  const mine = crypto.randomUUID()
-  for (let round = 0; round < MAX_ROUNDS; round++) {
-    const found = await lookAt(client, key)
-    if (found === null) return false
-    if (found.gravestone === mine) return bury(client, key)
-    if (found.gravestone !== null) {
-      if (isForsaken(found)) await bury(client, key)
-      return false
-    }
-    if (await overwrite(client, key, found.etag, mine)) return bury(client, key)
-  }
-  throw new StoreUnavailable({ cause: new Error('others kept changing the object that was to be removed') })
-}
+/** Removes the object under a key. `false` if there was no image. */
+export function createRemover(client: S3Client): (key: string) => Promise<boolean> {
+  // RFC 9110 quotes an ETag. Ceph RGW compares that of a put with a bare one: seen with version 16.
+  let isBare = false
 
-/** `false` if the object is no longer the one with `etag`: looking again shows what became of it. */
-async function overwrite(client: S3Client, key: string, etag: string, mine: string): Promise<boolean> {
-  const doing = 'PUT a gravestone'
-  const { response, failure } = await client.send({
-    method: 'PUT',
-    key,
-    headers: { 'if-match': etag, 'cache-control': 'no-store', [GRAVESTONE_HEADER]: mine },
-    body: GRAVESTONE,
-    doing,
-  })
-  if (response !== null) {
-    await client.document(response)
-    return true
+  /** `false` if the object is not the one with this ETag: looking again shows what became of it. */
+  async function overwrite(key: string, match: string, mine: string): Promise<boolean> {
+    const doing = 'PUT a gravestone'
+    const headers = { 'if-match': match, 'cache-control': 'no-store', [GRAVESTONE_HEADER]: mine }
+    const { response, failure } = await client.send({ method: 'PUT', key, headers, body: GRAVESTONE, doing })
+    if (response !== null) {
+      await client.document(response)
+      return true
+    }
+    // Amazon answers 404 where there is nothing to match, others 412.
+    if (failure!.status === 412 || failure!.code === 'NoSuchKey') return false
+    throw errorOf(failure!, doing)
   }
-  // Amazon answers 404 where there is nothing to match, others 412.
-  if (failure!.status === 412 || failure!.code === 'NoSuchKey') return false
-  throw errorOf(failure!, doing)
+
+  return async (key) => {
+    const mine = crypto.randomUUID()
+    let tried = { etag: '', asBare: false }
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const found = await lookAt(client, key)
+      if (found === null) return false
+      if (found.gravestone === mine) return bury(client, key)
+      if (found.gravestone !== null) {
+        if (isForsaken(found)) await bury(client, key)
+        return false
+      }
+      if (found.etag === tried.etag) isBare = !tried.asBare
+      tried = { etag: found.etag, asBare: isBare }
+      const match = isBare ? found.etag.replaceAll('"', '') : found.etag
+      if (await overwrite(key, match, mine)) return bury(client, key)
+    }
+    throw new StoreUnavailable({ cause: new Error('others kept changing the object that was to be removed') })
+  }
 }
 
 /** The image is gone already. A gravestone that stays harms nobody. */

@@ -11,7 +11,7 @@ import { type Credentials, createS3Client, type Patience } from './s3-client.ts'
 import { commitObject, type DraftBytes } from './s3-commit.ts'
 import { assertListable, listIds } from './s3-list.ts'
 import { openObject, recordAt } from './s3-read.ts'
-import { removeObject } from './s3-removal.ts'
+import { createRemover } from './s3-removal.ts'
 import { assertFit } from './s3-start.ts'
 import { parseS3Url } from './s3-url.ts'
 
@@ -43,6 +43,7 @@ export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore>
   const { accessKeyId, secretAccessKey, sessionToken } = options
   const client = createS3Client(location, { accessKeyId, secretAccessKey, sessionToken }, options)
   await assertFit(client, bucket, prefix)
+  const remove = createRemover(client)
   const keyOf = (id: string) => prefix + id
 
   async function draft(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Draft> {
@@ -74,7 +75,7 @@ export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore>
     head: async (id) => (ID_PATTERN.test(id) ? recordAt({ client, id, key: keyOf(id) }) : null),
     open: async (id, range) =>
       ID_PATTERN.test(id) ? openObject({ client, id, key: keyOf(id), hasher }, range) : null,
-    remove: async (id) => ID_PATTERN.test(id) && removeObject(client, keyOf(id)),
+    remove: async (id) => ID_PATTERN.test(id) && remove(keyOf(id)),
     list: (after = '') => listIds(client, prefix, pageKeys, after),
     check: () => assertListable(client, prefix),
     close: async () => {},
