@@ -3,8 +3,9 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
-import { defineConfig, type Plugin } from 'vite'
+import { build, defineConfig, type Plugin, type Rolldown } from 'vite'
 import { type AssetList, digestSources } from './src/node/asset-list.ts'
+import type { ScriptName } from './src/web/page.ts'
 
 const ROOT = import.meta.dirname
 
@@ -29,19 +30,27 @@ export default defineConfig({
     outDir: 'dist/web',
     emptyOutDir: true,
     target: 'es2023',
-    modulePreload: { polyfill: false },
+    modulePreload: false,
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     rolldownOptions: {
+      checks: { pluginTimings: false },
       input: {
         ...Object.fromEntries(
           Object.entries(SCRIPTS).map(([name, file]) => [name, join(ROOT, 'src/web/browser', file)]),
         ),
         style: join(ROOT, 'src/web/style.css'),
       },
+      output: {
+        // What several pages share comes in one request, not in ten.
+        codeSplitting: {
+          groups: [{ name: 'shared', test: /src\/(web|protocol)|preload-helper/, minShareCount: 2 }],
+        },
+      },
     },
   },
-  plugins: [iconsAndManifest(), list()],
+  worker: { format: 'es' },
+  plugins: [iconsAndManifest(), serviceWorker(), list()],
 })
 
 /** Icons under hashed names, and the manifest that names them. */
@@ -84,6 +93,31 @@ function iconsAndManifest(): Plugin {
   }
 }
 
+/** One file at the root, because it may only answer for addresses beside and below its own. */
+function serviceWorker(): Plugin {
+  return {
+    name: 'pinhole-service-worker',
+    async generateBundle() {
+      const built = await build({
+        configFile: false,
+        logLevel: 'warn',
+        publicDir: false,
+        build: {
+          write: false,
+          target: 'es2023',
+          lib: {
+            entry: join(ROOT, 'src/web/browser/service-worker.ts'),
+            formats: ['iife'],
+            name: 'pinhole',
+          },
+        },
+      })
+      const [{ output }] = built as { output: { code: string }[] }[]
+      this.emitFile({ type: 'asset', fileName: 'service-worker.js', source: output[0].code })
+    },
+  }
+}
+
 /** Compresses every file and writes down what there is. */
 function list(): Plugin {
   return {
@@ -107,7 +141,7 @@ function list(): Plugin {
           }
         }),
       )
-      const named = (name: string) => {
+      const named = (name: string): string => {
         const found = Object.values(bundle).find(
           (output) =>
             (output.type === 'chunk' && output.isEntry && output.name === name) ||
@@ -124,10 +158,26 @@ function list(): Plugin {
           icon: named('icon.svg'),
           appleIcon: named('apple-icon.png'),
           manifest: '/manifest.webmanifest',
-          scripts: { home: named('home'), viewer: named('viewer'), delete: named('delete') },
+          scripts: forEachScript(named),
+          imports: forEachScript((name) => importsOf(bundle, named(name).slice(1)).map((file) => `/${file}`)),
         },
       }
       await writeFile(join(out, 'assets.json'), JSON.stringify(assets, null, 1))
     },
   }
+}
+
+function forEachScript<T>(value: (name: string) => T): Record<ScriptName, T> {
+  const entries = Object.keys(SCRIPTS).map((name) => [name, value(name)])
+  return Object.fromEntries(entries) as Record<ScriptName, T>
+}
+
+/** Every chunk that `file` needs before it runs. */
+function importsOf(bundle: Rolldown.OutputBundle, file: string, seen = new Set<string>()): string[] {
+  const chunk = bundle[file]
+  if (chunk?.type !== 'chunk') return []
+  for (const imported of chunk.imports) {
+    if (!seen.has(imported)) importsOf(bundle, imported, seen.add(imported))
+  }
+  return [...seen]
 }

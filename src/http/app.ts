@@ -3,6 +3,7 @@ import { Hono } from 'hono'
 import { Refusal } from '../errors.ts'
 import { DELETE_PATH, REQUEST_ID_HEADER, UPLOAD_PATH } from '../protocol.ts'
 import { sharexConfig, uploadScript } from '../web/integrations.ts'
+import { SHARE_PATH } from '../web/share-path.ts'
 import { sendAsset } from './assets.ts'
 import type { AppContext, AppEnv, AppParts } from './context.ts'
 import { remove } from './delete.ts'
@@ -33,6 +34,11 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   app.post(UPLOAD_PATH, (c) => upload(c, parts))
   app.options(UPLOAD_PATH, (c) => c.body(null, 204, { Allow: 'POST, OPTIONS' }))
   app.all(UPLOAD_PATH, allowOnly('POST, OPTIONS'))
+
+  // Where a phone shares to before the page's service worker answers there.
+  app.use(SHARE_PATH, uploadHeaders(parts))
+  app.post(SHARE_PATH, (c) => upload(c, parts))
+  app.all(SHARE_PATH, allowOnly('POST'))
 
   app.use(DELETE_PATH, corsHeaders(parts))
   app.get(DELETE_PATH, (c) => askDeletion(c, parts))

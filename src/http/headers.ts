@@ -26,7 +26,7 @@ export const PAGE_HEADERS: Record<string, string> = {
     "base-uri 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    'trusted-types pinhole',
+    'trusted-types pinhole pinhole-page',
   ].join('; '),
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',

@@ -25,7 +25,7 @@ ${id ? html`<img class="keepsake" src="${rawPath(id)}" alt="${remove.preview}">`
 <a class="button quiet" href="${id ? `/${id}` : '/'}">${remove.keep}</a>
 </form>
 </div>
-<div id="deleted" hidden>${deleted(ctx)}</div>
+<div id="deleted" hidden>${deletedNote(ctx)}</div>
 <p class="problem" role="status" id="status"></p>
 </main>`,
   })
@@ -37,11 +37,12 @@ export function deletedPage(ctx: PageContext): Page {
     title: `${ctx.messages.remove.doneTitle} · Pinhole`,
     kind: 'note',
     head: html`<meta name="robots" content="noindex">`,
-    main: html`<main>${deleted(ctx)}</main>`,
+    main: html`<main>${deletedNote(ctx)}</main>`,
   })
 }
 
-function deleted(ctx: PageContext): Page {
+/** What is said when a picture is gone. */
+export function deletedNote(ctx: PageContext): Page {
   const { remove } = ctx.messages
   return html`<h1 tabindex="-1">${remove.doneTitle}</h1>
 <p class="lead">${remove.doneDetail}</p>

@@ -12,8 +12,12 @@ export interface AssetUrls {
   icon: string
   appleIcon: string
   manifest: string
-  scripts: Record<'home' | 'viewer' | 'delete', string>
+  scripts: Record<ScriptName, string>
+  /** What a script imports at once, to be fetched beside it. */
+  imports: Record<ScriptName, string[]>
 }
+
+export type ScriptName = 'home' | 'viewer' | 'delete'
 
 export interface PageContext {
   /** No trailing slash. */
@@ -34,7 +38,7 @@ export interface PageParts {
   main: Page
   /** Further elements of the head. */
   head?: Page
-  script?: keyof AssetUrls['scripts']
+  script?: ScriptName
 }
 
 /** A whole document around `main`. */
@@ -50,7 +54,7 @@ export function page(ctx: PageContext, { title, kind, main, head, script }: Page
 <meta name="theme-color" content="#f6f1e7" media="(prefers-color-scheme: light)">
 <meta name="theme-color" content="#14110c" media="(prefers-color-scheme: dark)">
 <link rel="stylesheet" href="${assets.style}">
-${script ? html`<script type="module" src="${assets.scripts[script]}"></script>` : ''}
+${script ? scriptElements(assets, script) : ''}
 <link rel="icon" href="${assets.icon}" type="image/svg+xml">
 <link rel="apple-touch-icon" href="${assets.appleIcon}">
 <link rel="manifest" href="${assets.manifest}">
@@ -61,10 +65,13 @@ ${head ?? ''}
 <a class="wordmark" href="/">${mark()}<span>Pinhole</span></a>
 </header>
 ${main}
-<footer class="colophon">
-<a href="/terms">${messages.terms.link}</a>
-</footer>
+<footer class="colophon">${kind === 'home' ? '' : html`<a href="/terms">${messages.terms.link}</a>`}</footer>
 </body>
 </html>
 `
+}
+
+function scriptElements(assets: AssetUrls, script: ScriptName): Page {
+  return html`<script type="module" src="${assets.scripts[script]}"></script>
+${assets.imports[script].map((url) => html`<link rel="modulepreload" href="${url}">\n`)}`
 }

@@ -26,7 +26,7 @@ ${copyField(messages, { id: 'link', label: result.link, value: answer.link })}
 ${copyField(messages, { id: 'delete-link', label: result.deleteLink, value: answer.delete })}
 </div>
 <p class="soft">${plural(messages.lang, result.remaining, remaining)}</p>
-<p class="visually-hidden" role="status" id="status"></p>
+<p class="notice" role="status" id="status"></p>
 </main>`,
   })
 }

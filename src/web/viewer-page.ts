@@ -2,6 +2,7 @@ import { html } from 'hono/html'
 import { EXTENSIONS, rawPath } from '../protocol.ts'
 import type { ImageRecord } from '../stores/object-store.ts'
 import { copyField } from './copy-field.ts'
+import { deletedNote } from './delete-page.ts'
 import { embedCodes } from './embed-codes.ts'
 import { type Page, type PageContext, page } from './page.ts'
 import { byteSize, fill } from './wording.ts'
@@ -46,7 +47,7 @@ export function viewerPage(ctx: PageContext, { record }: { record: ImageRecord }
 <meta name="twitter:image:alt" content="${alt}">`,
     main: html`<main>
 <h1 class="visually-hidden">${title}</h1>
-<div class="stage"><a href="${source}" aria-label="${viewer.fullSize}"><img src="${source}" width="${width}" height="${height}" alt="${alt}"></a></div>
+<div class="stage"><a href="${source}" aria-label="${viewer.fullSize}"><img id="picture" class="${type === 'image/jpeg' ? '' : 'may-be-clear'}" src="${source}" width="${width}" height="${height}" alt="${alt}"></a></div>
 <div class="plate">
 <section class="caption" aria-label="${viewer.facts}">
 <a class="back" href="/">${messages.back}</a>
@@ -55,7 +56,10 @@ export function viewerPage(ctx: PageContext, { record }: { record: ImageRecord }
 <div><dt>${viewer.dimensions}</dt><dd>${width} × ${height}</dd></div>
 <div><dt>${viewer.size}</dt><dd>${byteSize(lang, record.size)}</dd></div>
 </dl>
-<div class="actions" data-image="${id}"><a class="button" href="${rawPath(id)}?dl=1" download>${viewer.download}</a></div>
+<div class="actions">
+<a class="button" href="${rawPath(id)}?dl=1" download>${viewer.download}</a>
+${ownerActions(ctx, id)}
+</div>
 </section>
 <section class="share" aria-labelledby="share">
 <h2 id="share">${viewer.share}</h2>
@@ -66,7 +70,17 @@ ${copyField(messages, { id: 'bbcode', label: viewer.bbcode, value: codes.bbcode 
 ${copyField(messages, { id: 'html', label: viewer.html, value: codes.html })}
 </section>
 </div>
-<p class="visually-hidden" role="status" id="status"></p>
-</main>`,
+<p class="notice" role="status" id="status"></p>
+</main>
+<template id="deleted">${deletedNote(ctx)}</template>`,
   })
+}
+
+/** Shown by the script to whoever uploaded the picture from this browser. The key is in its history, never here. */
+function ownerActions({ messages: { upload, remove } }: PageContext, id: string): Page {
+  return html`<span class="actions" id="owner" data-image="${id}" data-failed="${remove.failed}" data-offline="${remove.offline}" hidden>
+<button type="button" class="button quiet">${upload.delete}</button>
+<button type="button" class="button danger" hidden>${upload.confirmDelete}</button>
+<button type="button" class="button quiet" hidden>${upload.keep}</button>
+</span>`
 }

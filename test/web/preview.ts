@@ -36,6 +36,24 @@ function context(accept: string | undefined): PageContext {
 for (const [path, asset] of assets) {
   app.get(path, (c) => c.body(Buffer.from(asset.bytes), 200, { 'content-type': asset.type }))
 }
+let count = 0
+app.post('/api/upload', async (c) => {
+  await c.req.arrayBuffer()
+  const id = `Zr4Kq9Lm2${String(++count).padStart(2, '0')}`
+  const key = `${id}${'k'.repeat(32)}`
+  return c.json(
+    {
+      id,
+      link: `https://pinhole.example/${id}`,
+      key,
+      delete: `https://pinhole.example/api/delete?key=${key}`,
+    },
+    201,
+    { 'X-RateLimit-Remaining': `${100 - count}` },
+  )
+})
+app.options('/api/upload', (c) => c.body(null, 204, { 'X-RateLimit-Remaining': `${100 - count}` }))
+app.delete('/api/delete', (c) => c.json({ success: true }))
 app.get('/raw/:name', async (c) => {
   const file = c.req.param('name').startsWith('portrait') ? 'Portrait_8.jpg' : '2569067123_aca715a2ee_o.jpg'
   return c.body(await readFile(join(CORPUS, file)), 200, { 'content-type': 'image/jpeg' })

@@ -1,1 +1,88 @@
+/** The page at `/`, alive. */
+import type { Mode } from '../../client/types.ts'
+import type { EmbedCodes } from '../embed-codes.ts'
+import { SHARED_QUERY } from '../share-path.ts'
+import { copyText } from './copy.ts'
+import { enliveDevice } from './device.ts'
+import { takeDrops } from './drop.ts'
+import { inWords, words } from './facts.ts'
+import { openHistory } from './history.ts'
+import { takePastes } from './paste.ts'
+import { rememberMode, rememberSwitch } from './preferences.ts'
+import { askQuota } from './quota-note.ts'
+import { registerWorker } from './register-worker.ts'
+import { createRememberedList, type RememberedList } from './remembered-list.ts'
+import { say } from './status.ts'
+import { askBeforeLeaving, showTotals } from './totals.ts'
+import { codesOfAll, createUploadList } from './upload-list.ts'
+
+const find = <E extends HTMLElement>(id: string) => document.getElementById(id) as E
+const format = find<HTMLSelectElement>('format')
+const copyAll = find('copy-all')
+const history = openHistory()
+let remembered: RememberedList | undefined
+
+const uploads = createUploadList({
+  history,
+  mode: rememberMode([...document.querySelectorAll<HTMLInputElement>('input[name="mode"]')]) as () => Mode,
+  remembers: rememberSwitch(find('remember')),
+  format: () => format.value as keyof EmbedCodes,
+  onChange: settle,
+})
+
+function settle(): void {
+  const isEmpty = uploads.items.length === 0 && !remembered?.size
+  find('pictures').hidden = isEmpty
+  document.documentElement.toggleAttribute('data-busy', uploads.items.length > 0)
+  copyAll.hidden = uploads.pictures().length < 2
+  showTotals(uploads.items)
+}
+
+function take(files: File[]): void {
+  if (files.length === 0) say(words.nothing)
+  else void uploads.add(files)
+}
+
+const form = document.getElementById('upload')
+if (form) {
+  const input = find<HTMLInputElement>('file')
+  input.multiple = true
+  input.addEventListener('change', () => {
+    take([...input.files!])
+    input.value = ''
+  })
+  form.addEventListener('submit', (event) => event.preventDefault())
+  takeDrops({ onFiles: take, onAddressOnly: () => say(words.foreign) })
+  takePastes(take)
+  void askQuota()
+}
+
+format.addEventListener('change', () => {
+  uploads.showFormat(format.value as keyof EmbedCodes)
+  remembered?.showFormat(format.value as keyof EmbedCodes)
+})
+copyAll.addEventListener('click', async () => {
+  const pictures = uploads.pictures()
+  await copyText(codesOfAll(pictures, format.value as keyof EmbedCodes))
+  say(inWords.count(words.copiedAll, pictures.length))
+})
+
+askBeforeLeaving(uploads.items)
 document.documentElement.dataset.live = ''
+registerWorker()
+
+const opened = await history
+remembered = createRememberedList({
+  history: opened,
+  format: () => format.value as keyof EmbedCodes,
+  isShown: (id) => uploads.pictures().some((picture) => picture.id === id),
+  onChange: settle,
+})
+enliveDevice({ history: opened, onChange: () => remembered!.refresh() })
+await remembered.refresh()
+
+if (location.search === SHARED_QUERY) {
+  window.history.replaceState(null, '', '/')
+  const { takeShared } = await import('./shared-files.ts')
+  take(await takeShared())
+}

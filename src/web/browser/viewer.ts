@@ -1,4 +1,54 @@
-import { liveCopyButtons } from './copy.ts'
+/** The viewer and the result page: copy buttons, and a delete button for whoever uploaded the picture from here. */
+import { enliveCopyFields } from './copy-fields.ts'
+import { openHistory } from './history.ts'
 import { say } from './status.ts'
 
-liveCopyButtons(document, say)
+enliveCopyFields()
+
+const picture = document.getElementById('picture') as HTMLImageElement | null
+if (picture) {
+  // Attributes, not the natural size: they are there before the bytes.
+  const [width, height] = ['width', 'height'].map((side) => Number(picture.getAttribute(side)))
+  picture.style.setProperty('--shape', `${width / height}`)
+  picture.classList.add('measured')
+}
+
+const owner = document.getElementById('owner')
+if (owner) {
+  const { image, failed, offline } = owner.dataset as Record<string, string>
+  const history = await openHistory()
+  const remembered = await history.get(image)
+  if (remembered) enlive(owner)
+
+  function enlive(owner: HTMLElement): void {
+    const [ask, confirm, keep] = owner.querySelectorAll('button')
+    const confirming = (on: boolean) => {
+      ask.hidden = on
+      confirm.hidden = keep.hidden = !on
+    }
+    owner.hidden = false
+    ask.addEventListener('click', () => {
+      confirming(true)
+      keep.focus()
+    })
+    keep.addEventListener('click', () => {
+      confirming(false)
+      ask.focus()
+    })
+    confirm.addEventListener('click', async () => {
+      confirm.disabled = true
+      try {
+        const { deletePicture } = await import('./delete-picture.ts')
+        await deletePicture(remembered!, history)
+      } catch {
+        confirm.disabled = false
+        say(failed.replace('{reason}', offline))
+        return
+      }
+      const deleted = document.getElementById('deleted') as HTMLTemplateElement
+      document.querySelector('main')!.replaceChildren(deleted.content.cloneNode(true))
+      document.body.className = 'note'
+      document.querySelector<HTMLElement>('main h1')!.focus()
+    })
+  }
+}

@@ -1,0 +1,24 @@
+import { ServerRefusal } from '../../client/errors.ts'
+import { remove } from '../../client/remove.ts'
+import { rawPath } from '../../protocol.ts'
+import type { History, Remembered } from './history.ts'
+
+/**
+ * Deletes a picture everywhere we can reach: the service, this browser's own cache, and the history. One that is
+ * gone already counts as deleted. Rejects as `remove` does.
+ */
+export async function deletePicture(
+  { id, key }: Pick<Remembered, 'id' | 'key'>,
+  history: History,
+): Promise<void> {
+  await remove(key).catch((error) => {
+    if (!(error instanceof ServerRefusal && error.code === 'unknown-key')) throw error
+  })
+  await history.remove(id)
+  await evict(id)
+}
+
+/** Makes this browser's cache forget a picture that is no longer there: asked anew, it hears that. */
+export async function evict(id: string): Promise<void> {
+  await fetch(rawPath(id), { cache: 'reload' }).catch(() => {})
+}

@@ -1,0 +1,66 @@
+/** Pictures dropped anywhere on the page: files, folders, and images dragged over from another tab. */
+import { filesOfEntries } from './folders.ts'
+
+export interface DropOptions {
+  onFiles(files: File[]): void
+  /** Only an address was dropped, which this page may not fetch. */
+  onAddressOnly(): void
+}
+
+export function takeDrops({ onFiles, onAddressOnly }: DropOptions): void {
+  const root = document.documentElement
+  let isOwn = false
+  /** Entering a child comes before leaving its parent, so both are counted. */
+  let depth = 0
+  const settle = () => {
+    depth = 0
+    delete root.dataset.dragging
+  }
+  const carries = (event: DragEvent) =>
+    !isOwn && event.dataTransfer?.types.some((type) => type === 'Files' || type === 'text/uri-list')
+
+  addEventListener('dragstart', () => {
+    isOwn = true
+  })
+  addEventListener('dragend', () => {
+    isOwn = false
+  })
+  addEventListener('dragenter', (event) => {
+    if (!carries(event)) return
+    depth++
+    root.dataset.dragging = ''
+  })
+  addEventListener('dragleave', (event) => {
+    if (carries(event) && --depth <= 0) settle()
+  })
+  addEventListener('dragover', (event) => {
+    if (!carries(event)) return
+    event.preventDefault()
+    event.dataTransfer!.dropEffect = 'copy'
+  })
+  addEventListener('drop', async (event) => {
+    if (!carries(event)) return
+    event.preventDefault()
+    settle()
+    const transfer = event.dataTransfer!
+    const address = transfer.getData('text/uri-list').split(/\r?\n/)[0]
+    // The list of items empties itself when this handler returns, so it is read before anything is awaited.
+    const entries = [...transfer.items].flatMap((item) => item.webkitGetAsEntry?.() ?? [])
+    const files = entries.some((entry) => entry.isDirectory)
+      ? await filesOfEntries(entries)
+      : [...transfer.files]
+    const inline = files.length === 0 ? fileOfDataUrl(address) : null
+    if (inline) onFiles([inline])
+    else if (files.length === 0 && address) onAddressOnly()
+    else onFiles(files)
+  })
+}
+
+/** Some pages carry their pictures in the address itself. */
+function fileOfDataUrl(address: string): File | null {
+  const [, type, base64] = /^data:(image\/[a-z]+);base64,([A-Za-z0-9+/=]+)$/.exec(address) ?? []
+  if (!base64) return null
+  return new File([Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))], 'picture', {
+    type,
+  })
+}

@@ -1,0 +1,37 @@
+/** Most files that are taken from what is dropped. */
+const MOST_FILES = 1000
+
+const PICTURE_NAME = /\.(jpe?g|jfif|png|apng|gif|webp|avif|heic|heif)$/i
+
+/** Every file among `entries`, and every picture in the folders among them, however deep. */
+export async function filesOfEntries(entries: FileSystemEntry[]): Promise<File[]> {
+  const files: File[] = []
+  const walk = async (entry: FileSystemEntry, isInside: boolean): Promise<void> => {
+    if (files.length >= MOST_FILES) return
+    if (entry.isFile) {
+      // A folder holds other things too; only what was chosen by hand is worth a word when it is no picture.
+      if (!isInside || PICTURE_NAME.test(entry.name)) files.push(await fileOf(entry as FileSystemFileEntry))
+    } else {
+      for (const child of await childrenOf(entry as FileSystemDirectoryEntry)) await walk(child, true)
+    }
+  }
+  for (const entry of entries) await walk(entry, false)
+  return files
+}
+
+function fileOf(entry: FileSystemFileEntry): Promise<File> {
+  return new Promise((resolve, reject) => entry.file(resolve, reject))
+}
+
+async function childrenOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
+  const reader = folder.createReader()
+  const children: FileSystemEntry[] = []
+  // A reader gives 100 at a time, and none when it is through.
+  for (;;) {
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
+      reader.readEntries(resolve, reject),
+    )
+    if (some.length === 0) return children.sort((a, b) => a.name.localeCompare(b.name))
+    children.push(...some)
+  }
+}

@@ -1,0 +1,20 @@
+/** A QR code for the phone beside the screen. */
+import { encode } from 'uqr'
+
+const SVG = 'http://www.w3.org/2000/svg'
+
+export function showQr(link: string): void {
+  const dialog = document.getElementById('qr') as HTMLDialogElement
+  const { data, size } = encode(link, { ecc: 'M', border: 2 })
+  const drawing = document.createElementNS(SVG, 'svg')
+  drawing.setAttribute('viewBox', `0 0 ${size} ${size}`)
+  drawing.setAttribute('role', 'img')
+  drawing.setAttribute('aria-label', link)
+  const path = document.createElementNS(SVG, 'path')
+  const dark = data.flatMap((row, y) => row.flatMap((on, x) => (on ? `M${x} ${y}h1v1h-1z` : [])))
+  path.setAttribute('d', dark.join(''))
+  drawing.append(path)
+  dialog.querySelector('.qr-code')!.replaceChildren(drawing)
+  dialog.querySelector('.qr-link')!.textContent = link
+  dialog.showModal()
+}

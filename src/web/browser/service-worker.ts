@@ -1,0 +1,30 @@
+/** Takes what the phone's share sheet posts, and shows it to the page. It caches no page and no picture. */
+import { SHARE_PATH, SHARED_QUERY } from '../share-path.ts'
+import { keepShared } from './shared-files.ts'
+
+interface WorkerEvent extends Event {
+  request: Request
+  respondWith(answer: Promise<Response>): void
+  waitUntil(work: Promise<unknown>): void
+}
+
+interface WorkerScope {
+  skipWaiting(): Promise<void>
+  clients: { claim(): Promise<void> }
+  addEventListener(name: 'install' | 'activate' | 'fetch', listener: (event: WorkerEvent) => void): void
+}
+
+const worker = globalThis as unknown as WorkerScope
+
+worker.addEventListener('install', (event) => event.waitUntil(worker.skipWaiting()))
+worker.addEventListener('activate', (event) => event.waitUntil(worker.clients.claim()))
+worker.addEventListener('fetch', (event) => {
+  const { method, url } = event.request
+  if (method === 'POST' && new URL(url).pathname === SHARE_PATH) event.respondWith(receive(event.request))
+})
+
+async function receive(request: Request): Promise<Response> {
+  const form = await request.formData()
+  await keepShared(form.getAll('file').filter((part) => part instanceof File))
+  return Response.redirect(`/${SHARED_QUERY}`, 303)
+}

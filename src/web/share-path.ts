@@ -1,0 +1,5 @@
+/** Where phones post what is shared to us. Without the service worker it is the plain form's address. */
+export const SHARE_PATH = '/share'
+
+/** With this the page looks for what the service worker kept. */
+export const SHARED_QUERY = '?shared'
