@@ -65,6 +65,8 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   app.get('/upload.sh', (c) =>
     c.body(uploadScript(parts.baseUrl), 200, { 'Content-Type': 'text/x-shellscript; charset=utf-8' }),
   )
+  const others = ['/healthz', '/readyz', '/sharex.sxcu', '/upload.sh']
+  for (const path of others) app.all(path, allowOnly('GET, HEAD'))
   app.get(ID_PATH, (c) => viewer(c, parts, c.req.param('id')))
   app.all(ID_PATH, allowOnly('GET, HEAD'))
 

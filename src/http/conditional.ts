@@ -1,6 +1,11 @@
 /** Conditions and ranges of a request (RFC 9110, sections 13 and 14). */
 import type { ByteRange } from '../stores/object-store.ts'
 
+/** True if `If-Match` names the tag. The comparison is strong (RFC 9110, 13.1.1). */
+export function matchNames(header: string, etag: string): boolean {
+  return header.split(',').some((entry) => entry.trim() === '*' || entry.trim() === etag)
+}
+
 /** True if `If-None-Match` names the tag. The comparison is weak (RFC 9110, 13.1.2). */
 export function noneMatchNames(header: string, etag: string): boolean {
   return header.split(',').some((entry) => {
@@ -20,10 +25,15 @@ export function rangeOf(
 ): ByteRange | undefined {
   if (range === undefined) return undefined
   if (ifRange !== undefined && ifRange.trim() !== etag) return undefined
-  const match = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i.exec(range)
+  const match = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(range)
   if (match === null) return undefined
   const [, first, last] = match
-  if (first === '') return last === '' ? undefined : { suffix: Number(last) }
-  if (last === '') return { first: Number(first) }
-  return Number(last) < Number(first) ? undefined : { first: Number(first), last: Number(last) }
+  if (first === '') return last === '' ? undefined : { suffix: position(last) }
+  if (last === '') return { first: position(first) }
+  return position(last) < position(first) ? undefined : { first: position(first), last: position(last) }
+}
+
+/** Beyond the end of any image one position is as good as another. */
+function position(digits: string): number {
+  return Math.min(Number(digits), Number.MAX_SAFE_INTEGER)
 }

@@ -33,6 +33,7 @@ const TITLE: Record<number, string> = {
   405: 'Method Not Allowed',
   408: 'Request Timeout',
   410: 'Gone',
+  412: 'Precondition Failed',
   413: 'Content Too Large',
   415: 'Unsupported Media Type',
   416: 'Range Not Satisfiable',

@@ -4,7 +4,13 @@
  */
 import type { Cdn } from '../cdn/cdn.ts'
 import { Refusal } from '../errors.ts'
-import { CDN_MAX_AGE_SECONDS, EXTENSIONS, RAW_MAX_AGE_SECONDS, REQUEST_ID_HEADER } from '../protocol.ts'
+import {
+  CDN_MAX_AGE_SECONDS,
+  EXTENSIONS,
+  type Problem,
+  RAW_MAX_AGE_SECONDS,
+  REQUEST_ID_HEADER,
+} from '../protocol.ts'
 import type { Images } from '../service/images.ts'
 import {
   type ByteRange,
@@ -13,7 +19,7 @@ import {
   type StoredImage,
   UnsatisfiableRange,
 } from '../stores/object-store.ts'
-import { noneMatchNames, rangeOf } from './conditional.ts'
+import { matchNames, noneMatchNames, rangeOf } from './conditional.ts'
 import { commonHeaders, NO_STORE } from './headers.ts'
 import type { Log } from './log.ts'
 import { logFault, PROBLEM_TYPE, problem, problemOf } from './problem.ts'
@@ -22,7 +28,7 @@ export interface RawRequest {
   method: 'GET' | 'HEAD'
   /** Path and query, as sent. */
   target: string
-  header(name: 'if-none-match' | 'if-range' | 'range'): string | undefined
+  header(name: 'if-match' | 'if-none-match' | 'if-range' | 'range'): string | undefined
 }
 
 export interface RawAnswer {
@@ -33,6 +39,9 @@ export interface RawAnswer {
   /** To be called when the body has been sent, or never will be. */
   release?: (() => void) | undefined
 }
+
+/** `If-Match` names another image (RFC 9110, 13.1.1). */
+class PreconditionFailed extends Error {}
 
 /** `null` if the target is no address of an image's bytes. Never rejects. */
 export type Raw = (request: RawRequest) => Promise<RawAnswer | null>
@@ -63,7 +72,9 @@ export function createRaw(parts: {
     const isDownload = query === '?dl=1'
     if (query !== '' && !isDownload) return redirect(request.target, query)
     const isConditional =
-      request.header('if-none-match') !== undefined || request.header('range') !== undefined
+      request.header('if-match') !== undefined ||
+      request.header('if-none-match') !== undefined ||
+      request.header('range') !== undefined
     const isPlain = request.method === 'GET' && !isConditional
     const image = parts.hot?.(id) ?? (isPlain ? await parts.images.open(id) : null)
     try {
@@ -86,6 +97,10 @@ export function createRaw(parts: {
   ): Promise<RawAnswer> {
     const { etag, inline, download } = headersOf(record)
     const headers = isDownload ? download : inline
+    const ifMatch = request.header('if-match')
+    if (ifMatch !== undefined && !matchNames(ifMatch, etag)) {
+      throw new PreconditionFailed()
+    }
     const ifNoneMatch = request.header('if-none-match')
     if (ifNoneMatch !== undefined && noneMatchNames(ifNoneMatch, etag)) {
       return { status: 304, headers, body: null }
@@ -109,28 +124,30 @@ export function createRaw(parts: {
     const path = target.slice(0, target.length - query.length)
     const location = `${parts.baseUrl}${path}${wantsDownload ? '?dl=1' : ''}`
     const headers = ['Location', location, 'Cache-Control', NO_STORE, 'Content-Length', '0', ...common]
+    headers.push(REQUEST_ID_HEADER, crypto.randomUUID())
     return { status: 308, headers, body: null }
   }
 
   function refuse(error: unknown, method: string): RawAnswer {
+    if (error instanceof UnsatisfiableRange) {
+      const answer = told(method, problem(416, 'range-not-satisfiable', `The image has ${error.size} bytes.`))
+      answer.headers.push('Content-Range', `bytes */${error.size}`)
+      return answer
+    }
+    if (error instanceof PreconditionFailed) {
+      return told(method, problem(412, 'precondition-failed', 'The image is another one.'))
+    }
     const requestId = crypto.randomUUID()
-    const isRange = error instanceof UnsatisfiableRange
-    if (!isRange) logFault(parts.log, error, requestId)
-    const told = isRange
-      ? problem(416, 'range-not-satisfiable', `The image has ${error.size} bytes.`)
-      : problemOf(error)
-    const body = new TextEncoder().encode(JSON.stringify(told))
-    const headers = [
-      'Content-Type',
-      PROBLEM_TYPE,
-      'Content-Length',
-      `${body.length}`,
-      'Cache-Control',
-      NO_STORE,
-    ]
-    headers.push('Access-Control-Allow-Origin', '*', REQUEST_ID_HEADER, requestId, ...common)
-    if (isRange) headers.push('Content-Range', `bytes */${error.size}`)
-    return { status: told.status, headers, body: method === 'HEAD' ? null : body }
+    logFault(parts.log, error, requestId)
+    return told(method, problemOf(error), requestId)
+  }
+
+  function told(method: string, problem: Problem, requestId: string = crypto.randomUUID()): RawAnswer {
+    const body = new TextEncoder().encode(JSON.stringify(problem))
+    const headers = ['Content-Type', PROBLEM_TYPE, 'Content-Length', `${body.length}`]
+    headers.push('Cache-Control', NO_STORE, 'Access-Control-Allow-Origin', '*')
+    headers.push(REQUEST_ID_HEADER, requestId, ...common)
+    return { status: problem.status, headers, body: method === 'HEAD' ? null : body }
   }
 
   return async (request) => {

@@ -14,7 +14,7 @@ export function rawListener(raw: Raw, next: RequestListener, log: Log): RequestL
       return
     }
     // Node joins these when they come twice: they are never lists.
-    const header = (name: 'if-none-match' | 'if-range' | 'range') =>
+    const header = (name: 'if-match' | 'if-none-match' | 'if-range' | 'range') =>
       incoming.headers[name] as string | undefined
     raw({ method, target: url, header })
       .then((answer) => {
