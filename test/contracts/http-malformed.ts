@@ -82,6 +82,7 @@ export function malformedCases(world: World): void {
     'no Content-Disposition': partOf(['Content-Type: image/gif']),
     'no name': partOf(['Content-Disposition: form-data; filename="a.gif"']),
     'another disposition': partOf(['Content-Disposition: attachment; name="file"; filename="a.gif"']),
+    'two names': partOf(['Content-Disposition: form-data; name="file"; name="other"']),
     'an unfinished quoted name': partOf(['Content-Disposition: form-data; name="file']),
   }
   for (const [name, body] of Object.entries(broken)) {

@@ -52,12 +52,13 @@ export function multipartCases(world: World): void {
         ],
       },
     },
-    "a broken filename*=UTF-8''%": {
-      part: { lines: [`Content-Disposition: form-data; name="file"; filename="a.gif"; filename*=UTF-8''%`] },
+    'a filename in many scripts': {
+      part: { filename: 'スクリーンショット 10.30\u202fPM – Снимок 🙂 é.gif' },
     },
-    "a broken filename*=UTF-8''%E0%A4%A": {
-      part: { lines: [`Content-Disposition: form-data; name="file"; filename*=UTF-8''%E0%A4%A`] },
+    'a filename with a backslash, a quote and a semicolon': {
+      part: { lines: ['Content-Disposition: form-data; name="file"; filename="C:\\\\a; b=\\".gif"'] },
     },
+    'an empty parameter': { form: { parameter: 'pinhole-test-boundary;' } },
     'a filename with escapes that looks like a name': {
       part: { lines: ['Content-Disposition: form-data; name="file"; filename="a\\"; name=\\"other"'] },
     },
@@ -79,16 +80,13 @@ export function multipartCases(world: World): void {
     })
   }
 
-  it('accepts padding after a boundary (RFC 2046, 5.1.1)', async () => {
+  it('stays up when a filename* is broken, which RFC 7578 forbids anyway', async () => {
     const me = await visit(world, world.main)
-    const bytes = gif()
-    const { body, contentType } = formOf(bytes)
-    const padded = Buffer.from(
-      body.toString('latin1').replaceAll('-boundary\r\n', '-boundary \t\r\n'),
-      'latin1',
-    )
-    assert.notEqual(padded.length, body.length)
-    await checkStored(me, { body: padded, contentType }, bytes)
+    for (const value of ["UTF-8''%", "UTF-8''%E0%A4%A", "''", 'x', "UTF-8'en", "nope''%41"]) {
+      const lines = [`Content-Disposition: form-data; name="file"; filename="a.gif"; filename*=${value}`]
+      const answer = await me.post(multipart([{ lines, body: gif() }]))
+      if (answer.status !== 201) checkProblem(answer, 400, 'malformed-multipart')
+    }
   })
 
   it('accepts the last boundary without a line end', async () => {
@@ -109,7 +107,7 @@ export function multipartCases(world: World): void {
     const me = await visit(world, world.main)
     const comments = [
       '\r\n--pinhole-test-boundar',
-      '--pinhole-test-boundary--\r\n',
+      '--pinhole-test-boundary--\r',
       '\r\n\r\n',
       '\r\r\n--\r\n-',
       '\r\n--pinhole-test\r\n--pinhole-test-boun',

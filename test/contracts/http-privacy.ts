@@ -32,7 +32,8 @@ export function privacyCases(world: World): void {
   it('logs lines of JSON with the request id', async (t) => {
     const me = await visit(world, world.main)
     if (!me.host.logs) return t.skip("this host's logs cannot be read")
-    const answer = await me.get('/healthz')
+    const answer = await me.upload(gif())
+    assert.equal(answer.status, 201)
     const requestId = answer.headers.get('X-Request-Id')!
     const lines = me.host
       .logs()
@@ -78,6 +79,8 @@ async function* filesOf(host: Host): AsyncGenerator<[path: string, bytes: Buffer
   for (const entry of entries) {
     if (!entry.isFile()) continue
     const path = join(entry.parentPath, entry.name)
-    yield [path, await readFile(path)]
+    // Other cases go on beside these, and drafts come and go.
+    const bytes = await readFile(path).catch(() => null)
+    if (bytes) yield [path, bytes]
   }
 }

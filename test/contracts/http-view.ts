@@ -94,7 +94,14 @@ export function viewCases(world: World): void {
     )
     assert.equal(form?.method?.toLowerCase(), 'post')
     assert.equal(form?.enctype, 'multipart/form-data')
-    const fields = tags(page.text, 'input').filter(({ name }) => name !== undefined)
+    const inside = /<form[^>]*enctype[^>]*>([\s\S]*?)<\/form>/.exec(page.text)?.[1] ?? ''
+    const fields = tags(inside, 'input').filter(({ name }) => name !== undefined)
+    assert.ok(tags(inside, 'button').length + tags(inside, 'input').length > 1, 'a way to send it')
+    assert.doesNotMatch(
+      page.text,
+      /<(input|select|textarea)[^>]*\sform=/,
+      'no field from elsewhere on the page',
+    )
     assert.deepEqual(
       fields.map(({ type, name }) => [type, name]),
       [['file', 'file']],
