@@ -71,4 +71,4 @@ const timer = setTimeout(() => {
 await Promise.all(clients)
 clearTimeout(timer)
 process.send?.(report)
-process.disconnect()
+process.disconnect?.()
