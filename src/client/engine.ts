@@ -1,7 +1,7 @@
 /** Compresses files in workers. The page's thread never reads one. */
 import { Refusal } from '../errors.ts'
 import { type Inspection, isWhole } from '../formats/image.ts'
-import { blobOf } from './blob-source.ts'
+import { blobOf, blobSource } from './blob-source.ts'
 import type { EngineHost } from './host.ts'
 import type { Reply, Request } from './messages.ts'
 import { MAX_PIXELS, MAX_PIXELS_SMALL_MEMORY } from './plan.ts'
@@ -40,17 +40,16 @@ export function createEngine(host: EngineHost): Engine {
   async function work(blob: Blob, options: CompressOptions): Promise<Outcome> {
     const { mode = 'auto', signal, onProgress } = options
     const request: Request = { kind: 'compress', blob: await host.sendable(blob), mode, means }
-    let lease: Lease
+    let lease: Lease | null = null
     try {
       lease = await pool.lease(signal)
     } catch {
       signal?.throwIfAborted()
-      return { inspection: null, verdict: { kind: 'lost' } }
     }
-    const outcome = await converse(lease, request, signal, onProgress)
-    // Without a worker that ever ran, this thread looks at the file itself; nothing was proved against the file.
-    if (outcome.verdict.kind !== 'lost' || lease.started) return outcome
-    return { inspection: await inspectHere(blob), verdict: { kind: 'scrubbed', fallback: 'no-worker' } }
+    const outcome = lease && (await converse(lease, request, signal, onProgress))
+    if (outcome && (outcome.verdict.kind !== 'lost' || lease?.started)) return outcome
+    // No worker ever ran. This thread looks at the file itself: nothing was proved against the file.
+    return inspectHere(blob)
   }
 
   return {
@@ -131,12 +130,11 @@ function converse(
   })
 }
 
-async function inspectHere(blob: Blob): Promise<Inspection> {
-  const [{ inspect }, { blobSource }] = await Promise.all([
-    import('../formats/inspect.ts'),
-    import('./blob-source.ts'),
-  ])
-  return inspect(blobSource(blob))
+async function inspectHere(blob: Blob): Promise<Outcome> {
+  const { inspect } = await import('../formats/inspect.ts')
+  const inspection = await inspect(blobSource(blob))
+  const hadPlans = !inspection.animated && /jpeg|png/.test(inspection.type)
+  return { inspection, verdict: { kind: 'scrubbed', ...(hadPlans && { fallback: 'no-worker' }) } }
 }
 
 function untouched(file: Blob, { type, width, height, animated, hasLocation }: Inspection): Compressed {

@@ -1,0 +1,187 @@
+/** Pictures of every kind that the policy tells apart. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import sharp, { type Sharp } from 'sharp'
+import { ROOT } from '../support/process.ts'
+
+const CORPUS = process.env.PINHOLE_CORPUS ?? join(ROOT, '../shared/corpus')
+
+/** A real file, if the corpus lies beside the project. */
+export function fromCorpus(name: string): Blob | null {
+  const path = join(CORPUS, name)
+  return existsSync(path) ? blobOf(readFileSync(path)) : null
+}
+
+export function blobOf(bytes: Uint8Array): Blob {
+  return new Blob([new Uint8Array(bytes)])
+}
+
+/** Bytes that look random and are the same in every run. */
+export function noise(length: number, seed = 1): Uint8Array {
+  let state = seed
+  return Uint8Array.from({ length }, () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state >>> 24
+  })
+}
+
+/** Soft shapes with some grain, brighter towards one corner: compresses like a photograph, and no two turns are alike. */
+export function photo(width = 640, height = 480, grain = 10): Sharp {
+  const small = noise(16 * 12 * 3, 7)
+  for (let i = 0; i < small.length; i++) small[i] = small[i]! / 2 + ((i % 48) + i / 6) * 0.8
+  const fine = Buffer.from(noise(width * height, 9).map((value) => 128 + ((value - 128) * grain) / 128))
+  const shapes = sharp(small, { raw: { width: 16, height: 12, channels: 3 } }).resize(width, height, {
+    kernel: 'cubic',
+    fit: 'fill',
+  })
+  return shapes.composite([{ input: fine, raw: { width, height, channels: 1 }, blend: 'soft-light' }])
+}
+
+/** As a camera writes it. */
+export async function cameraJpeg(width?: number, height?: number): Promise<Buffer> {
+  return sharp(await photo(width, height).png().toBuffer())
+    .jpeg({ quality: 96 })
+    .toBuffer()
+}
+
+/** Flat areas, letters and lines. */
+export function screenshot(width = 800, height = 600): Sharp {
+  const rows = Array.from(
+    { length: 40 },
+    (_, i) =>
+      `<text x="${(i * 37) % 90}" y="${20 + i * 14}" font-size="12" fill="#${((i * 7919) % 4096).toString(16).padStart(3, '0')}">` +
+      `const row${i} = measure(${i * 31}, "the quick brown fox ${i}")</text>`,
+  )
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="100%" height="100%" fill="#fdfdf8"/>${rows.join('')}</svg>`
+  return sharp(Buffer.from(svg)).flatten({ background: 'white' })
+}
+
+export const GPS = {
+  IFD0: { Make: 'Camera', Model: 'Obscura' },
+  IFD3: {
+    GPSLatitudeRef: 'N',
+    GPSLatitude: '51/1 30/1 3230/100',
+    GPSLongitudeRef: 'W',
+    GPSLongitude: '0/1 7/1 3000/100',
+  },
+}
+
+export interface Chunk {
+  type: string
+  data: Buffer
+}
+
+export function pngChunks(png: Buffer): Chunk[] {
+  const chunks: Chunk[] = []
+  for (let at = 8; at < png.length; at += 12 + png.readUInt32BE(at)) {
+    chunks.push({
+      type: png.toString('latin1', at + 4, at + 8),
+      data: png.subarray(at + 8, at + 8 + png.readUInt32BE(at)),
+    })
+  }
+  return chunks
+}
+
+export function pngOf(chunks: Chunk[]): Buffer {
+  const parts = chunks.map(({ type, data }) => {
+    const out = Buffer.alloc(12 + data.length)
+    out.writeUInt32BE(data.length, 0)
+    out.write(type, 4, 'latin1')
+    data.copy(out, 8)
+    out.writeUInt32BE(crc32(out.subarray(4, 8 + data.length)), 8 + data.length)
+    return out
+  })
+  return Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]), ...parts])
+}
+
+/** Puts chunks between IHDR and what follows it. */
+export function withChunks(png: Buffer, ...chunks: Chunk[]): Buffer {
+  const [header, ...others] = pngChunks(png)
+  return pngOf([header!, ...chunks, ...others])
+}
+
+/** An animated PNG (PNG, third edition, 11.3.6) of frames of one size. */
+export async function apng(frames: number): Promise<Buffer> {
+  const [width, height] = [64, 48]
+  const pictures = await Promise.all(
+    Array.from({ length: frames }, async (_, i) => {
+      const background = { r: 40 * i, g: 90, b: 200 - 30 * i }
+      return pngChunks(
+        await sharp({ create: { width, height, channels: 3, background } })
+          .png()
+          .toBuffer(),
+      )
+    }),
+  )
+  let sequence = 0
+  const control = () => {
+    const data = Buffer.alloc(26)
+    data.writeUInt32BE(sequence++, 0)
+    data.writeUInt32BE(width, 4)
+    data.writeUInt32BE(height, 8)
+    data.writeUInt16BE(1, 20)
+    data.writeUInt16BE(10, 22)
+    return { type: 'fcTL', data }
+  }
+  const header = pictures[0]!.find(({ type }) => type === 'IHDR')!
+  const animation = Buffer.alloc(8)
+  animation.writeUInt32BE(frames, 0)
+  const body = pictures.flatMap((chunks, i) => [
+    control(),
+    ...chunks
+      .filter(({ type }) => type === 'IDAT')
+      .map(({ data }) => {
+        if (i === 0) return { type: 'IDAT', data }
+        const numbered = Buffer.alloc(4 + data.length)
+        numbered.writeUInt32BE(sequence++, 0)
+        data.copy(numbered, 4)
+        return { type: 'fdAT', data: numbered }
+      }),
+  ])
+  return pngOf([header, { type: 'acTL', data: animation }, ...body, { type: 'IEND', data: Buffer.alloc(0) }])
+}
+
+export async function animated(format: 'gif' | 'webp', frames = 3): Promise<Buffer> {
+  const [width, height] = [64, 48]
+  const input = Buffer.concat(
+    Array.from({ length: frames }, (_, i) => Buffer.alloc(width * height * 3, 60 * i + 20)),
+  )
+  const strip = sharp(input, { raw: { width, height: height * frames, channels: 3, pageHeight: height } })
+  return format === 'gif'
+    ? strip.gif({ loop: 2 }).toBuffer()
+    : strip.webp({ loop: 2, lossless: true }).toBuffer()
+}
+
+export interface Raw {
+  data: Buffer
+  width: number
+  height: number
+}
+
+/** Pixels as displayed, as stored: no colour profile is applied. */
+export async function rgba(image: Uint8Array | Blob): Promise<Raw> {
+  const bytes = image instanceof Blob ? await image.bytes() : image
+  const { data, info } = await sharp(bytes, { ignoreIcc: true })
+    .rotate()
+    .ensureAlpha()
+    .raw()
+    .toBuffer({ resolveWithObject: true })
+  return { data, width: info.width, height: info.height }
+}
+
+/** How far two pictures of one size are apart. Unit: of 255 levels, at the mean and at the worst of 8 by 8 areas. */
+export function distance(a: Raw, b: Raw): { mean: number; worst: number } {
+  const { width, height } = a
+  if (width !== b.width || height !== b.height) return { mean: 255, worst: 255 }
+  const sums = new Map<number, number>()
+  let sum = 0
+  for (let i = 0; i < a.data.length; i++) {
+    const apart = Math.abs(a.data[i]! - b.data[i]!)
+    const pixel = i >> 2
+    const area = (((pixel / width) | 0) >> 3) * 10_000 + ((pixel % width) >> 3)
+    sum += apart
+    sums.set(area, (sums.get(area) ?? 0) + apart / 256)
+  }
+  return { mean: sum / a.data.length, worst: Math.max(...sums.values()) }
+}
