@@ -10,9 +10,17 @@ export function namesPlaceInXmp(packet: string): boolean {
   return PLACE.test(packet)
 }
 
-/** Bytes of a packet as text, one character a byte: names and numbers are ASCII in every packet that matters. */
-export function latin1(bytes: Uint8Array): string {
-  return LATIN1.decode(bytes)
-}
+/** A call takes only so many arguments. */
+const CHARACTERS_AT_ONCE = 8192
 
-const LATIN1 = new TextDecoder('latin1')
+/**
+ * Bytes as text, one character a byte: names and numbers are ASCII in every packet that matters. A TextDecoder's
+ * "latin1" is windows-1252, which moves the bytes from 0x80 to 0x9F.
+ */
+export function latin1(bytes: Uint8Array): string {
+  let text = ''
+  for (let at = 0; at < bytes.length; at += CHARACTERS_AT_ONCE) {
+    text += String.fromCharCode(...bytes.subarray(at, at + CHARACTERS_AT_ONCE))
+  }
+  return text
+}

@@ -1,0 +1,47 @@
+/** What the format tests ask of `inspect`, and of sharp beside it. */
+import { Buffer } from 'node:buffer'
+import sharp, { type Metadata } from 'sharp'
+import { type ByteSource, bytesOf, type Inspection, isWhole, sourceOf } from '../../src/formats/image.ts'
+import { inspect } from '../../src/formats/inspect.ts'
+
+export interface Scrubbed extends Inspection {
+  file: Buffer
+  /** Nothing had to go: the file is one run. */
+  whole: boolean
+}
+
+/** What would be stored. */
+export async function scrub(file: Uint8Array): Promise<Scrubbed> {
+  const source = sourceOf(file)
+  const inspection = await inspect(source)
+  return {
+    ...inspection,
+    file: await assembled(source, inspection),
+    whole: isWhole(inspection.segments, file.length),
+  }
+}
+
+export async function assembled(source: ByteSource, { segments }: Inspection): Promise<Buffer> {
+  const pieces: Uint8Array[] = []
+  for await (const piece of bytesOf(source, segments)) pieces.push(piece)
+  return Buffer.concat(pieces)
+}
+
+/** Every sample of every frame, and what else a viewer goes by. Throws at sharp's slightest doubt. */
+export async function decoded(file: Uint8Array): Promise<{ pixels: Buffer; shown: Partial<Metadata> }> {
+  const options = { failOn: 'warning', animated: true, limitInputPixels: false } as const
+  const metadata = await sharp(file, options).metadata()
+  const { format, width, height, space, channels, depth, density, chromaSubsampling, isProgressive } =
+    metadata
+  const { pages, pageHeight, loop, delay, orientation, hasAlpha, icc, background } = metadata
+  const pixels = await sharp(file, options)
+    .raw({ depth: depth === 'ushort' ? 'ushort' : 'uchar' })
+    .toBuffer()
+  return {
+    pixels,
+    shown: {
+      ...{ format, width, height, space, channels, depth, density, chromaSubsampling, isProgressive },
+      ...{ pages, pageHeight, loop, delay, orientation, hasAlpha, icc, background },
+    },
+  }
+}

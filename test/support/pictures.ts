@@ -1,0 +1,58 @@
+/** Pictures for sharp to encode: gradients with noise, the same every time. */
+import sharp, { type Sharp } from 'sharp'
+
+export interface Picture {
+  width?: number
+  height?: number
+  channels?: 1 | 2 | 3 | 4
+  /** 16 bits a sample instead of 8. */
+  deep?: boolean
+  seed?: number
+}
+
+/** Numbers from 0 to 1 that repeat with their seed (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+export function picture({
+  width = 53,
+  height = 37,
+  channels = 3,
+  deep = false,
+  seed = 1,
+}: Picture = {}): Sharp {
+  const random = randomFrom(seed)
+  const most = deep ? 65_535 : 255
+  const pixels = deep ? new Uint16Array(width * height * channels) : new Uint8Array(width * height * channels)
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      for (let channel = 0; channel < channels; channel++) {
+        const slope = (x / width + (channel * y) / height) / 3
+        pixels[(y * width + x) * channels + channel] = most * Math.min(1, slope + random() * 0.3)
+      }
+    }
+  }
+  const image = sharp(pixels, { raw: { width, height, channels } })
+  if (channels > 2) return image
+  return image.toColourspace(deep ? 'grey16' : 'b-w')
+}
+
+/** Frames of one animation, for sharp to join. */
+export async function frames(count: number, options: Picture = {}): Promise<Sharp> {
+  const channels = options.channels ?? 4
+  const pages = await Promise.all(
+    Array.from({ length: count }, (_, index) =>
+      picture({ ...options, channels, seed: index + 1 })
+        .png()
+        .toBuffer(),
+    ),
+  )
+  return sharp(pages, { join: { animated: true } })
+}
