@@ -17,6 +17,7 @@ import { upload, uploadHeaders } from './upload.ts'
 
 const ID_PATH = '/:id{[0-9A-Za-z]{11}}'
 const RAW_PATH = '/raw/:name'
+const READ_ONLY_PATHS = ['/', '/terms', '/healthz', '/readyz', '/sharex.sxcu', '/upload.sh', ID_PATH]
 
 export function createApp(parts: AppParts): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
@@ -29,6 +30,9 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
     if (!c.res.headers.has('Cache-Control')) c.res.headers.set('Cache-Control', NO_STORE)
     if (!c.res.headers.has('ETag')) c.res.headers.set(REQUEST_ID_HEADER, c.get('requestId'))
   })
+
+  // `/x/../raw/<id>` and `/%72aw/<id>` would be further addresses of one image, and further copies in caches.
+  app.use((c, next) => (isCanonical(c) ? next() : Promise.resolve(c.notFound())))
 
   app.use(UPLOAD_PATH, uploadHeaders(parts))
   app.post(UPLOAD_PATH, (c) => upload(c, parts))
@@ -50,9 +54,7 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   app.all(RAW_PATH, allowOnly('GET, HEAD'))
 
   app.get('/', (c) => home(c, parts))
-  app.all('/', allowOnly('GET, HEAD'))
   app.get('/terms', (c) => terms(c, parts))
-  app.all('/terms', allowOnly('GET, HEAD'))
   app.post('/delete', (c) => deleteByForm(c, parts))
   app.all('/delete', allowOnly('POST'))
   app.get('/healthz', healthz)
@@ -65,15 +67,20 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   app.get('/upload.sh', (c) =>
     c.body(uploadScript(parts.baseUrl), 200, { 'Content-Type': 'text/x-shellscript; charset=utf-8' }),
   )
-  const others = ['/healthz', '/readyz', '/sharex.sxcu', '/upload.sh']
-  for (const path of others) app.all(path, allowOnly('GET, HEAD'))
   app.get(ID_PATH, (c) => viewer(c, parts, c.req.param('id')))
-  app.all(ID_PATH, allowOnly('GET, HEAD'))
+  for (const path of READ_ONLY_PATHS) app.all(path, allowOnly('GET, HEAD'))
 
   app.get('*', (c, next) => sendAsset(c, parts.site) ?? next())
   app.notFound((c) => answerError(c, parts, new Refusal('not-found', 'There is nothing at this address.')))
   app.onError((error, c) => answerError(c, parts, error))
   return app
+}
+
+/** One address for each resource: no escapes, no dot segments. */
+function isCanonical(c: AppContext): boolean {
+  const { pathname } = new URL(c.req.url)
+  const sent = c.env?.target?.split('?', 1)[0] ?? pathname
+  return sent === pathname && !pathname.includes('%')
 }
 
 /** A wrong method is 405 with `Allow` (RFC 9110, 15.5.6). */

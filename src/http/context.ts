@@ -13,6 +13,8 @@ import type { Raw } from './raw.ts'
 export interface HostBindings {
   /** The address of the socket's peer. */
   peer?: string
+  /** Path and query as sent, before any normalisation. */
+  target?: string
   /** The body as the host reads it, where that is cheaper than the request's own stream. */
   body?: AsyncIterable<Uint8Array>
 }

@@ -28,8 +28,10 @@ export interface RawRequest {
   method: 'GET' | 'HEAD'
   /** Path and query, as sent. */
   target: string
-  header(name: 'if-match' | 'if-none-match' | 'if-range' | 'range'): string | undefined
+  header(name: ConditionHeader): string | undefined
 }
+
+export type ConditionHeader = 'if-match' | 'if-none-match' | 'if-range' | 'range'
 
 export interface RawAnswer {
   status: number

@@ -3,6 +3,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Refusal } from '../errors.ts'
 import type { Limits } from './limits.ts'
 
+/** Requests whose clients were told to go on. */
+const continued = new WeakSet<IncomingMessage>()
+
+/** The client sends its body only when it is told to, or tires of waiting (RFC 9110, 10.1.1). */
+function awaitsContinue(incoming: IncomingMessage): boolean {
+  return incoming.headers.expect !== undefined && !continued.has(incoming)
+}
+
 /**
  * Ends with `Refusal('too-slow')` below the least rate, and with `Refusal('malformed-multipart')` if the client goes
  * away. Stopping early leaves the connection open: the answer is still to be sent.
@@ -12,7 +20,10 @@ export async function* readBody(
   outgoing: ServerResponse,
   limits: Limits,
 ): AsyncGenerator<Uint8Array> {
-  if (incoming.headers.expect !== undefined) outgoing.writeContinue()
+  if (awaitsContinue(incoming)) {
+    outgoing.writeContinue()
+    continued.add(incoming)
+  }
   const startedAt = performance.now()
   let received = 0
   try {
@@ -40,10 +51,11 @@ export function answerBeforeClosing(
   limits: Limits,
 ): void {
   const end = outgoing.end.bind(outgoing)
-  const isWaiting = incoming.headers.expect !== undefined
+  let isEnding = false
   outgoing.end = ((chunk?: unknown, ...rest: unknown[]): ServerResponse => {
-    if (incoming.complete || incoming.destroyed || outgoing.headersSent)
-      return end(chunk as never, ...(rest as []))
+    if (isEnding || incoming.complete || incoming.destroyed) return end(chunk as never, ...(rest as []))
+    isEnding = true
+    const isWaiting = awaitsContinue(incoming)
     if (isWaiting) outgoing.shouldKeepAlive = false
     if (chunk) outgoing.write(chunk as never)
     else outgoing.flushHeaders()

@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { pipeline, Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import type { Log } from '../http/log.ts'
-import type { Raw, RawAnswer } from '../http/raw.ts'
+import type { ConditionHeader, Raw, RawAnswer } from '../http/raw.ts'
 
 /** Answers GET and HEAD of image bytes itself and hands everything else to `next`. */
 export function rawListener(raw: Raw, next: RequestListener, log: Log): RequestListener {
@@ -14,8 +14,7 @@ export function rawListener(raw: Raw, next: RequestListener, log: Log): RequestL
       return
     }
     // Node joins these when they come twice: they are never lists.
-    const header = (name: 'if-match' | 'if-none-match' | 'if-range' | 'range') =>
-      incoming.headers[name] as string | undefined
+    const header = (name: ConditionHeader) => incoming.headers[name] as string | undefined
     raw({ method, target: url, header })
       .then((answer) => {
         if (answer === null) next(incoming, outgoing)

@@ -8,7 +8,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import type { Config } from '../config.ts'
 import { createApp } from '../http/app.ts'
@@ -26,6 +26,7 @@ import { answerBeforeClosing, readBody } from './body.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { draftFolder, openStores, type Stores } from './open-stores.ts'
 import { rawListener } from './send-raw.ts'
+import { refuseUnreadable, statusOf, unreadableAnswer } from './unreadable.ts'
 
 export interface RunningServer {
   baseUrl: string
@@ -52,9 +53,10 @@ export async function startServer(
     requestTimeout: limits.requestMs,
     connectionsCheckingInterval: limits.checkMs,
     keepAliveTimeout: limits.idleMs,
+    // Checked here, for an answer with the headers that all answers have.
+    requireHostHeader: false,
   })
   server.timeout = limits.idleMs
-  server.on('clientError', refuseUnreadable)
   await listen(server, config)
   const { port } = server.address() as AddressInfo
   const baseUrl = config.baseUrl ?? `http://localhost:${port}`
@@ -67,6 +69,10 @@ export async function startServer(
     assets,
     terms,
     baseUrl,
+  })
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (!socket.writable || error.code === 'ECONNRESET') socket.destroy()
+    else refuseUnreadable(baseUrl, statusOf(error), socket)
   })
   server.on('request', listener)
   server.on('checkContinue', listener)
@@ -125,22 +131,39 @@ function createListener(parts: {
 
   const bindings = (incoming: IncomingMessage, outgoing: ServerResponse): HostBindings => ({
     peer: incoming.socket.remoteAddress ?? '',
+    target: originForm(incoming.url ?? ''),
     body: readBody(incoming, outgoing, limits),
   })
   const listener = getRequestListener(
     (request, { incoming, outgoing }) =>
       app.fetch(request, bindings(incoming as IncomingMessage, outgoing as ServerResponse)),
-    { overrideGlobalObjects: false, autoCleanupIncoming: false },
+    {
+      overrideGlobalObjects: false,
+      autoCleanupIncoming: false,
+      // Errors of the app's never come here: these are targets that make no URL.
+      errorHandler: () => unreadableAnswer(baseUrl, 400),
+    },
   )
   return rawListener(
     raw,
     (incoming, outgoing) => {
+      if (incoming.headers.host === undefined && incoming.httpVersionMinor > 0) {
+        refuseUnreadable(baseUrl, 400, incoming.socket)
+        return
+      }
+      // The framework makes a URL of it and refuses what is no host. Nothing here depends on it.
+      incoming.headers.host = 'pinhole'
       if (incoming.method !== 'GET' && incoming.method !== 'HEAD')
         answerBeforeClosing(incoming, outgoing, limits)
       void listener(incoming, outgoing)
     },
     log,
   )
+}
+
+/** The absolute form of a target (RFC 9112, 3.2.2) without its scheme and authority. */
+function originForm(target: string): string {
+  return target.replace(/^https?:\/\/[^/?#]*/i, '') || '/'
 }
 
 function healthOf({ objects, ledger, purges }: Stores, log: Log): Health {
@@ -180,19 +203,4 @@ async function drain(server: Server, longestMs: number): Promise<void> {
   await closed
   clearInterval(sweep)
   clearTimeout(cut)
-}
-
-/** A request that is no HTTP, or too slow or too large in its headers. */
-function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket | import('node:stream').Duplex): void {
-  const status =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? '431 Request Header Fields Too Large'
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? '408 Request Timeout'
-        : '400 Bad Request'
-  if (!socket.writable || error.code === 'ECONNRESET') socket.destroy()
-  else
-    socket.end(
-      `HTTP/1.1 ${status}\r\nCache-Control: no-store\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
-    )
 }

@@ -157,7 +157,7 @@ export function pathCases(world: World): void {
       `/raw\\${id}`,
     ]) {
       const { status } = await me.get(path)
-      assert.ok([404, 308].includes(status), `${path} → ${status}`)
+      assert.ok([400, 404, 308].includes(status), `${path} → ${status}`)
     }
   })
 

@@ -1,0 +1,144 @@
+/**
+ * Reads the delimiters and part headers of a multipart body (RFC 2046, 5.1.1) as it comes, and hands out the bytes of
+ * each part. It holds no more than one delimiter, or one part's headers.
+ */
+import { fieldName } from './field-name.ts'
+
+export interface PartEvents {
+  /** A part begins. `name` is `null` unless it is form data with a name (RFC 7578, 4.2). */
+  start(name: string | null): void
+  /** Bytes of the part that began last. */
+  data(bytes: Uint8Array): void
+}
+
+/** Why a body can't be read, in words for the client. */
+export class MultipartError extends Error {}
+
+/** Far more than browsers send. */
+const MAX_PART_HEADER_BYTES = 16 * 1024
+
+const CR = 13
+const LF = 10
+const HYPHEN = 45
+
+type State = 'preamble' | 'delimiter' | 'headers' | 'body' | 'done'
+
+export class PartReader {
+  readonly #events: PartEvents
+  /** CRLF, two hyphens, the boundary. */
+  readonly #delimiter: Uint8Array
+  #state: State = 'preamble'
+  /** Bytes that can't be judged before more come. A body may begin with a delimiter that has no CRLF before it. */
+  #held: Uint8Array = Uint8Array.of(CR, LF)
+
+  constructor(boundary: string, events: PartEvents) {
+    this.#delimiter = new TextEncoder().encode(`\r\n--${boundary}`)
+    this.#events = events
+  }
+
+  /** True after the closing delimiter. What follows is no part of the form. */
+  get isDone(): boolean {
+    return this.#state === 'done'
+  }
+
+  /** Throws `MultipartError`. */
+  read(chunk: Uint8Array): void {
+    let bytes = this.#held.length === 0 ? chunk : concatenate(this.#held, chunk)
+    for (;;) {
+      const rest = this.#step(bytes)
+      if (rest === null) break
+      bytes = rest
+    }
+  }
+
+  /** What is left after one step, or `null` if more bytes must come first. */
+  #step(bytes: Uint8Array): Uint8Array | null {
+    switch (this.#state) {
+      case 'preamble':
+      case 'body':
+        return this.#skipTo(bytes)
+      case 'delimiter':
+        return this.#endOfDelimiter(bytes)
+      case 'headers':
+        return this.#headers(bytes)
+      case 'done':
+        return this.#hold(new Uint8Array(0))
+    }
+  }
+
+  #hold(bytes: Uint8Array): null {
+    this.#held = bytes
+    return null
+  }
+
+  /** Up to the next delimiter. */
+  #skipTo(bytes: Uint8Array): Uint8Array | null {
+    const at = indexOf(bytes, this.#delimiter)
+    const end = at < 0 ? Math.max(0, bytes.length - this.#delimiter.length + 1) : at
+    if (this.#state === 'body' && end > 0) this.#events.data(bytes.subarray(0, end))
+    if (at < 0) return this.#hold(bytes.subarray(end))
+    this.#state = 'delimiter'
+    return bytes.subarray(at + this.#delimiter.length)
+  }
+
+  /** Two hyphens close the form. Padding may stand before the line's end. */
+  #endOfDelimiter(bytes: Uint8Array): Uint8Array | null {
+    if (bytes.length < 2) return this.#hold(bytes)
+    if (bytes[0] === HYPHEN && bytes[1] === HYPHEN) {
+      this.#state = 'done'
+      return bytes.subarray(2)
+    }
+    let at = 0
+    while (at < bytes.length && (bytes[at] === 32 || bytes[at] === 9)) at++
+    if (at > MAX_PART_HEADER_BYTES) throw new MultipartError('a delimiter line is too long')
+    if (bytes.length < at + 2) return this.#hold(bytes)
+    if (bytes[at] !== CR || bytes[at + 1] !== LF) throw new MultipartError('a delimiter line does not end')
+    this.#state = 'headers'
+    // The line's end stays: an empty line right after it ends headers that are not there.
+    return bytes.subarray(at)
+  }
+
+  /** Up to the empty line. */
+  #headers(bytes: Uint8Array): Uint8Array | null {
+    const at = indexOf(bytes, EMPTY_LINE)
+    if (at > MAX_PART_HEADER_BYTES || (at < 0 && bytes.length > MAX_PART_HEADER_BYTES)) {
+      throw new MultipartError('the headers of a part are too long')
+    }
+    if (at < 0) return this.#hold(bytes)
+    this.#events.start(nameIn(bytes.subarray(2, Math.max(2, at))))
+    this.#state = 'body'
+    return bytes.subarray(at + EMPTY_LINE.length)
+  }
+}
+
+const EMPTY_LINE = Uint8Array.of(CR, LF, CR, LF)
+
+/** The name that the part's `Content-Disposition` gives. The other headers are ignored, but must be headers. */
+function nameIn(headers: Uint8Array): string | null {
+  const text = new TextDecoder().decode(headers).replace(/\r\n[ \t]+/g, ' ')
+  let disposition: string | undefined
+  for (const line of text.split('\r\n')) {
+    const header = /^([!#-'*+.^-z|~0-9A-Z-]+):([^\0]*)$/.exec(line)
+    if (header === null && line !== '') throw new MultipartError('a part has headers that are none')
+    if (header?.[1].toLowerCase() === 'content-disposition') disposition ??= header[2]
+  }
+  return fieldName(disposition)
+}
+
+/** -1 if it is not there. */
+function indexOf(bytes: Uint8Array, needle: Uint8Array): number {
+  for (let at = bytes.indexOf(needle[0]); at >= 0; at = bytes.indexOf(needle[0], at + 1)) {
+    if (at + needle.length > bytes.length) return -1
+    let matched = 1
+    while (matched < needle.length && bytes[at + matched] === needle[matched]) matched++
+    if (matched === needle.length) return at
+  }
+  return -1
+}
+
+function concatenate(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const joined = new Uint8Array(a.length + b.length)
+  joined.set(a)
+  joined.set(b, a.length)
+  return joined
+}

@@ -1,0 +1,42 @@
+/** Answers requests that are no HTTP, or whose headers are too slow or too large: no framework sees them. */
+import type { Duplex } from 'node:stream'
+import { commonHeaders, NO_STORE } from '../http/headers.ts'
+import { PROBLEM_TYPE, problem } from '../http/problem.ts'
+import { REQUEST_ID_HEADER } from '../protocol.ts'
+
+const WORDS: Record<400 | 408 | 431, [code: string, detail: string]> = {
+  400: ['bad-request', 'This is no HTTP request that the server can read.'],
+  408: ['too-slow', 'The request came too slowly and was given up.'],
+  431: ['headers-too-large', 'The headers of the request are too large.'],
+}
+
+/** For an error that Node's parser reports. */
+export function statusOf(error: NodeJS.ErrnoException): keyof typeof WORDS {
+  if (error.code === 'HPE_HEADER_OVERFLOW') return 431
+  return error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
+}
+
+/** The answer, for a framework to send. */
+export function unreadableAnswer(baseUrl: string, status: keyof typeof WORDS): Response {
+  const { headers, body } = answerOf(baseUrl, status)
+  return new Response(body, { status, headers })
+}
+
+/** Writes the answer and closes the connection: where the next request would begin is unknown. */
+export function refuseUnreadable(baseUrl: string, status: keyof typeof WORDS, socket: Duplex): void {
+  const { title, headers, body } = answerOf(baseUrl, status)
+  headers.push(['Content-Length', `${Buffer.byteLength(body)}`], ['Connection', 'close'])
+  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  socket.end(`HTTP/1.1 ${status} ${title}\r\n${lines}\r\n${body}`)
+}
+
+function answerOf(baseUrl: string, status: keyof typeof WORDS) {
+  const told = problem(status, ...WORDS[status])
+  const headers: [string, string][] = [
+    ...commonHeaders(baseUrl),
+    ['Content-Type', PROBLEM_TYPE],
+    ['Cache-Control', NO_STORE],
+    [REQUEST_ID_HEADER, crypto.randomUUID()],
+  ]
+  return { title: told.title, headers, body: JSON.stringify(told) }
+}
