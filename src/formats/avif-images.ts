@@ -1,7 +1,7 @@
 /** Checks the images of a file: sizes, settings, tiles, and that their data is whole. */
 import { propertyOf, spatialExtent } from './avif-item-properties.ts'
 import type { Item, Meta } from './avif-items.ts'
-import { AV1, inputsOf } from './avif-kept-items.ts'
+import { AV1 } from './avif-kept-items.ts'
 import type { ObuSummary, ObuWalk } from './avif-obus.ts'
 import { Fields, type Run, refuse } from './bmff-fields.ts'
 import { readRun } from './bmff-file.ts'
@@ -26,7 +26,7 @@ export async function checkImages(
     checkDimensions(width, height)
     if (image.type === AV1) await checkCoded(image, walk)
     else if (image.type === 'grid' || image.type === 'iovl') await checkComposed(source, meta, image)
-    else if (inputsOf(meta, image.id).length === 0) refuse('an image is made of nothing')
+    else if (image.inputs.length === 0) refuse('an image is made of nothing')
   }
 }
 
@@ -63,7 +63,7 @@ export function checkCodedData(data: ObuSummary, settings: CodecSettings): void 
 
 /** Grids (23008-12, 6.6.2.3) and overlays (6.6.2.2). */
 async function checkComposed(source: ByteSource, meta: Meta, image: Item): Promise<void> {
-  const inputs = inputsOf(meta, image.id)
+  const { inputs } = image
   const fields = await derivation(source, dataOf(image))
   const { version, flags } = { version: fields.u8(), flags: fields.u8() }
   if (version !== 0) refuse('an image is composed in an unknown way')

@@ -1,9 +1,16 @@
 /** Properties of items (ISO/IEC 23008-12, 9.3): size, rotation, crop, codec settings. */
-import type { Association, Item, ItemList, Meta, Property } from './avif-items.ts'
+import {
+  type Association,
+  type Item,
+  type ItemList,
+  MAX_ITEMS,
+  type Meta,
+  type Property,
+} from './avif-items.ts'
 import { type Box, type Fields, refuse } from './bmff-fields.ts'
 
-/** Most associations in one file: a few for each item. */
-const MAX_ASSOCIATIONS = 2 ** 17
+/** Most properties of all items: a handful for each. */
+const MAX_ASSOCIATIONS = 2 ** 16
 
 export function readProperties(box: Box, fields: Fields, meta: Meta): void {
   const boxes = fields.boxes()
@@ -13,29 +20,35 @@ export function readProperties(box: Box, fields: Fields, meta: Meta): void {
     .within(container.body, container.end)
     .boxes()
     .map((property) => ({ box: property, read: () => fields.within(property.body, property.end) }))
-  const seen = new Set<number>()
-  let left = MAX_ASSOCIATIONS
+  const taken = { items: new Set<number>(), left: MAX_ASSOCIATIONS }
   for (const child of boxes) {
     if (child.type !== 'ipma') continue
-    const list = readAssociations(child, fields.within(child.body, child.end), meta, seen)
+    const list = readAssociations(child, fields.within(child.body, child.end), meta, taken)
     list.parents = [box, meta.box]
     meta.lists.push(list)
-    left -= list.entries.length
-    if (left < 0) refuse('it has too many parts')
   }
 }
 
-function readAssociations(box: Box, fields: Fields, meta: Meta, seen: Set<number>): ItemList {
+/** What the lists before took: every item has one list. */
+interface Taken {
+  items: Set<number>
+  left: number
+}
+
+function readAssociations(box: Box, fields: Fields, meta: Meta, taken: Taken): ItemList {
   const { version, flags } = fields.versionAndFlags()
   const countAt = fields.at
   const count = fields.u32()
+  if (count > MAX_ITEMS) refuse('it has too many items')
   const list: ItemList = { box, parents: [], countAt, countWidth: 4, entries: [] }
   for (let i = 0; i < count; i++) {
     const start = fields.at
     const id = fields.uint(version === 0 ? 2 : 4)
-    if (seen.has(id)) refuse('an item has two lists of properties')
-    seen.add(id)
+    if (taken.items.has(id)) refuse('an item has two lists of properties')
+    taken.items.add(id)
     const associations = fields.u8()
+    taken.left -= associations
+    if (taken.left < 0) refuse('it has too many parts')
     const item = meta.items.get(id)
     for (let n = 0; n < associations; n++) {
       const association = readAssociation(fields, (flags & 1) === 1, meta.properties)

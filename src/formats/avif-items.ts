@@ -12,6 +12,8 @@ export interface Item {
   /** Where its data is, in order. `null`: not in this file, or in a way that no viewer of AVIF reads. */
   extents: Run[] | null
   properties: Association[]
+  /** What a derived image is made of, in order. */
+  inputs: number[]
 }
 
 export interface Property {

@@ -14,10 +14,10 @@ const DERIVED_TYPES: ReadonlySet<string> = new Set(['grid', 'iovl', 'iden', 'tma
  * Throws `Refusal('unsupported-type')` if the primary image is coded in another way.
  */
 export function keptItems(meta: Meta): Map<number, Item> {
-  const inputs = links(meta, 'dimg')
-  const auxiliaries = links(meta, 'auxl')
+  const auxiliaries = auxiliariesOf(meta)
   const thumbnails = new Set(meta.references.filter(({ type }) => type === 'thmb').map(({ from }) => from))
-  const parts = new Set([...inputs.values(), ...auxiliaries.values()].flat())
+  const parts = new Set([...meta.items.values()].flatMap(({ inputs }) => inputs))
+  for (const item of [...auxiliaries.values()].flat()) parts.add(item.id)
 
   const open = meta.primary === null ? [] : [meta.primary]
   for (const item of meta.items.values()) {
@@ -32,11 +32,8 @@ export function keptItems(meta: Meta): Map<number, Item> {
       throw new Refusal('unsupported-type', 'The file is no AVIF image: its picture is not coded in AV1.')
     }
     kept.set(id, item)
-    open.push(...(inputs.get(id) ?? []))
-    for (const auxiliary of auxiliaries.get(id) ?? []) {
-      const item = meta.items.get(auxiliary)
-      if (item && isImage(item)) open.push(auxiliary)
-    }
+    for (const input of item.inputs) open.push(input)
+    for (const auxiliary of auxiliaries.get(id) ?? []) open.push(auxiliary.id)
   }
   return kept
 }
@@ -45,22 +42,17 @@ function isImage({ type }: Item): boolean {
   return type === AV1 || DERIVED_TYPES.has(type)
 }
 
-/** From a derived image to the images it is made of, or from an image to those that complete it. */
-function links(meta: Meta, type: 'dimg' | 'auxl'): Map<number, number[]> {
-  const links = new Map<number, number[]>()
-  for (const { type: found, from, ids } of meta.references) {
-    if (found !== type || from === null) continue
+/** The images that complete an image, by its number (23008-12, 6.4.5). */
+function auxiliariesOf(meta: Meta): Map<number, Item[]> {
+  const auxiliaries = new Map<number, Item[]>()
+  for (const { type, from, ids } of meta.references) {
+    const auxiliary = type === 'auxl' && from !== null && meta.items.get(from)
+    if (!auxiliary || !isImage(auxiliary)) continue
     for (const id of ids) {
-      const [key, value] = type === 'dimg' ? [from, id] : [id, from]
-      const known = links.get(key)
-      if (known) known.push(value)
-      else links.set(key, [value])
+      const known = auxiliaries.get(id)
+      if (known) known.push(auxiliary)
+      else auxiliaries.set(id, [auxiliary])
     }
   }
-  return links
-}
-
-/** The items that a derived image is made of, in order. */
-export function inputsOf(meta: Meta, id: number): number[] {
-  return meta.references.find(({ type, from }) => type === 'dimg' && from === id)?.ids ?? []
+  return auxiliaries
 }

@@ -26,7 +26,7 @@ const KNOWN_TYPES: ReadonlySet<string> = new Set(
 const MAX_BRANDS_BYTES = 4096
 
 export async function layoutOf(source: ByteSource): Promise<AvifLayout> {
-  const walked = await boxesIn(source, { start: 0, end: source.size })
+  const walked = await boxesIn(source, { start: 0, end: source.size }, source.size)
   if (walked.broken && KNOWN_TYPES.has(walked.broken.type)) refuse('it is cut off')
   const [first] = walked.boxes
   if (first?.type !== 'ftyp' || first.end > MAX_BRANDS_BYTES) return refuse('it does not start with its type')

@@ -1,8 +1,7 @@
 /** Takes what is private out of a `meta` box, and leaves every image byte where it was. */
-import type { Association, IdList, Item, ItemList, Meta, Property } from './avif-items.ts'
-import { blank, cut, type Edit, isFree, overwrite, pad, resize } from './bmff-edits.ts'
+import type { IdList, Item, ItemList, Meta, Property } from './avif-items.ts'
+import { blankInto, cut, type Edit, isEmpty, overwrite, pad, resize } from './bmff-edits.ts'
 import type { Box } from './bmff-fields.ts'
-import { isZeroRun } from './bmff-file.ts'
 import type { ByteSource } from './image.ts'
 
 /** What a `meta` box keeps. Anything else in it is blanked: XML, `uuid`, boxes that nobody has heard of. */
@@ -30,82 +29,108 @@ export async function metaEdits(source: ByteSource, meta: Meta, kept: Map<number
     const keeps =
       KEPT_CHILDREN.has(child.type) ||
       (child.type === 'dinf' && child.end - child.start <= OWN_DATA_REFERENCE_BYTES) ||
-      (isFree(child) && (await isZeroRun(source, { start: child.body, end: child.end })))
-    if (!keeps) edits.push(...blank(child))
+      (await isEmpty(source, child))
+    if (!keeps) blankInto(edits, child)
   }
-  edits.push(...(await propertyEdits(source, meta, kept)))
+  await blankProperties(edits, source, meta, kept)
 
-  const gone = (id: number) => meta.items.has(id) && !kept.has(id)
-  const shrunk = new Map<Box, number>()
-  const shrink: Shrink = (boxes, bytes) => {
-    for (const box of boxes) shrunk.set(box, (shrunk.get(box) ?? 0) + bytes)
+  const cuts: Cuts = {
+    edits,
+    gone: (id) => meta.items.has(id) && !kept.has(id),
+    shrunk: new Map(),
   }
-  for (const list of meta.lists) edits.push(...cutEntries(list, gone, shrink))
-  edits.push(...cutLists(meta.references, meta.box, gone, shrink))
-  edits.push(...cutLists(meta.groups, meta.box, gone, shrink))
-  for (const [box, bytes] of shrunk) edits.push(resize(box, box.end - box.start - bytes))
+  for (const list of meta.lists) cutEntries(cuts, list)
+  cutLists(cuts, meta.references, meta.box)
+  cutLists(cuts, meta.groups, meta.box)
+  for (const [box, bytes] of cuts.shrunk) edits.push(resize(box, box.end - box.start - bytes))
   // Every item that goes takes its `infe` box along, so there is room for the header of a free box.
-  const freed = shrunk.get(meta.box) ?? 0
+  const freed = cuts.shrunk.get(meta.box) ?? 0
   if (freed > 0) edits.push(...pad(meta.box.end, freed))
   return edits
 }
 
-type Shrink = (boxes: Box[], bytes: number) => void
-type Gone = (id: number) => boolean
+interface Cuts {
+  edits: Edit[]
+  gone(id: number): boolean
+  /** How many bytes each box loses. */
+  shrunk: Map<Box, number>
+}
 
-function cutEntries(list: ItemList, gone: Gone, shrink: Shrink): Edit[] {
-  const entries = list.entries.filter(({ id }) => gone(id))
-  if (entries.length === 0) return []
-  shrink(
-    [list.box, ...list.parents],
-    entries.reduce((sum, { start, end }) => sum + end - start, 0),
-  )
-  return [overwrite(list.countAt, list.countWidth, list.entries.length - entries.length), ...entries.map(cut)]
+function shrink({ shrunk }: Cuts, bytes: number, ...boxes: Box[]): void {
+  for (const box of boxes) shrunk.set(box, (shrunk.get(box) ?? 0) + bytes)
+}
+
+function cutEntries(cuts: Cuts, list: ItemList): void {
+  const entries = list.entries.filter(({ id }) => cuts.gone(id))
+  if (entries.length === 0) return
+  for (const entry of entries) {
+    cuts.edits.push(cut(entry))
+    shrink(cuts, entry.end - entry.start, list.box, ...list.parents)
+  }
+  cuts.edits.push(overwrite(list.countAt, list.countWidth, list.entries.length - entries.length))
 }
 
 /** All lists of one parent. It goes too if nothing stays in it. */
-function cutLists(lists: IdList[], meta: Box, gone: Gone, shrink: Shrink): Edit[] {
-  const goes = ({ from, ids }: IdList) => (from !== null && gone(from)) || (ids.length > 0 && ids.every(gone))
-  const whole = lists.filter(goes)
-  const rest = lists.filter((list) => !goes(list))
+function cutLists(cuts: Cuts, lists: IdList[], meta: Box): void {
   const parent = lists[0]?.parent
-  if (!parent) return []
-  if (rest.length === 0) {
-    shrink([meta], parent.end - parent.start)
-    return [cut(parent)]
+  if (!parent) return
+  const goes = lists.map(
+    ({ from, ids }) => (from !== null && cuts.gone(from)) || (ids.length > 0 && ids.every(cuts.gone)),
+  )
+  if (goes.every(Boolean)) {
+    cuts.edits.push(cut(parent))
+    shrink(cuts, parent.end - parent.start, meta)
+    return
   }
-  const edits = whole.map(({ box }) => cut(box))
-  for (const { box } of whole) shrink([parent, meta], box.end - box.start)
-  for (const { box, ids, countAt, countWidth, idsAt, idWidth } of rest) {
-    const stays = ids.filter((id) => !gone(id)).length
-    if (stays === ids.length) continue
-    shrink([box, parent, meta], (ids.length - stays) * idWidth)
-    edits.push(overwrite(countAt, countWidth, stays))
-    for (const [index, id] of ids.entries()) {
-      const start = idsAt + index * idWidth
-      if (gone(id)) edits.push(cut({ start, end: start + idWidth }))
+  for (const [index, list] of lists.entries()) {
+    if (!goes[index]) {
+      cutIds(cuts, list, meta)
+      continue
     }
+    cuts.edits.push(cut(list.box))
+    shrink(cuts, list.box.end - list.box.start, parent, meta)
   }
-  return edits
+}
+
+function cutIds(
+  cuts: Cuts,
+  { box, parent, ids, countAt, countWidth, idsAt, idWidth }: IdList,
+  meta: Box,
+): void {
+  let stays = ids.length
+  for (const [index, id] of ids.entries()) {
+    if (!cuts.gone(id)) continue
+    const start = idsAt + index * idWidth
+    cuts.edits.push(cut({ start, end: start + idWidth }))
+    shrink(cuts, idWidth, box, parent, meta)
+    stays--
+  }
+  if (stays < ids.length) cuts.edits.push(overwrite(countAt, countWidth, stays))
 }
 
 /** Properties keep their numbers: one that goes becomes a free box, which may stand among them (23008-12, 9.3.1). */
-async function propertyEdits(source: ByteSource, meta: Meta, kept: Map<number, Item>): Promise<Edit[]> {
-  const edits: Edit[] = []
-  const essential = new Map<Property, Association[]>()
-  for (const association of [...kept.values()].flatMap((item) => item.properties)) {
-    if (!association.essential) continue
-    const others = essential.get(association.property)
-    if (others) others.push(association)
-    else essential.set(association.property, [association])
+async function blankProperties(
+  edits: Edit[],
+  source: ByteSource,
+  meta: Meta,
+  kept: Map<number, Item>,
+): Promise<void> {
+  const essential = new Set<Property>()
+  for (const { properties } of kept.values()) {
+    for (const one of properties) if (one.essential) essential.add(one.property)
   }
+  const gone = new Set<Property>()
   for (const property of meta.properties) {
     const { box } = property
-    const associations = essential.get(property) ?? []
-    if (KEPT_PROPERTIES.has(box.type)) continue
-    if (associations.length > 0 && !PRIVATE_PROPERTIES.has(box.type)) continue
-    if (isFree(box) && (await isZeroRun(source, { start: box.body, end: box.end }))) continue
-    edits.push(...blank(box), ...associations.map(({ at, width, index }) => overwrite(at, width, index)))
+    if (KEPT_PROPERTIES.has(box.type) || (await isEmpty(source, box))) continue
+    if (essential.has(property) && !PRIVATE_PROPERTIES.has(box.type)) continue
+    blankInto(edits, box)
+    gone.add(property)
   }
-  return edits
+  // No viewer may skip an image because of a property that is gone.
+  for (const { properties } of kept.values()) {
+    for (const { property, essential, at, width, index } of properties) {
+      if (essential && gone.has(property)) edits.push(overwrite(at, width, index))
+    }
+  }
 }

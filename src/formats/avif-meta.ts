@@ -9,6 +9,9 @@ import type { ByteSource } from './image.ts'
 /** Most bytes of description that are held in memory, for a file. Real ones take a few kilobytes. */
 export const MAX_INDEX_BYTES = 4 * 1024 * 1024
 
+/** Most items that lists name, over all of them. */
+const MAX_REFERENCES = 2 ** 16
+
 /** Boxes that are read. Each may be there once. */
 const READ_TYPES: ReadonlySet<string> = new Set(['hdlr', 'pitm', 'iloc', 'iinf', 'iref', 'iprp', 'grpl'])
 
@@ -52,7 +55,7 @@ export async function readMeta(source: ByteSource, box: Box): Promise<Meta | nul
   if (locations) readLocations(locations.box, locations.fields, meta, source.size)
   if (properties) readProperties(properties.box, properties.fields, meta)
   const [references, groups] = [body('iref'), body('grpl')]
-  if (references) meta.references = readReferences(references.box, references.fields)
+  if (references) readReferences(references.box, references.fields, meta)
   if (groups) meta.groups = readGroups(groups.box, groups.fields)
   return meta
 }
@@ -90,17 +93,25 @@ function readInfo(fields: Fields): Item {
   const type = version >= 2 ? fields.code() : ''
   fields.text()
   const contentType = type === 'mime' || version < 2 ? fields.text() : ''
-  return { id, type, contentType, extents: null, properties: [] }
+  return { id, type, contentType, extents: null, properties: [], inputs: [] }
 }
 
 /** 14496-12, 8.11.12. */
-function readReferences(parent: Box, fields: Fields): IdList[] {
+function readReferences(parent: Box, fields: Fields, meta: Meta): void {
   const idWidth = fields.versionAndFlags().version === 0 ? 2 : 4
-  return fields.boxes().map((box) => {
+  let left = MAX_REFERENCES
+  for (const box of fields.boxes()) {
     const body = fields.bodyOf(box)
     const from = body.uint(idWidth)
-    return { parent, from, ...readIds(box, body, 2, idWidth) }
-  })
+    const list = { parent, from, ...readIds(box, body, 2, idWidth) }
+    left -= list.ids.length
+    if (left < 0) refuse('it has too many parts')
+    meta.references.push(list)
+    const item = list.type === 'dimg' && meta.items.get(from)
+    if (!item) continue
+    if (item.inputs.length > 0) refuse('an image is made in two ways')
+    item.inputs = list.ids
+  }
 }
 
 /** 14496-12, 8.18.3. */

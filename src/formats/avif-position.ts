@@ -61,7 +61,7 @@ function placeInUserData({ box, fields }: Movie): boolean {
     const inner = fields.bodyOf(holder).boxes()
     return inner.some((child) => {
       const body = fields.bodyOf(child)
-      return child.type === 'udta' && PLACE_BOX.test(latin1(body.take(body.left)))
+      return child.type === 'udta' && PLACE_BOX.test(latin1(body.rest()))
     })
   })
 }

@@ -1,8 +1,8 @@
 /** Where the samples of a track are (ISO/IEC 14496-12, 8.7). */
 import { type Box, type Fields, type Run, refuse } from './bmff-fields.ts'
 
-/** Most samples of one track: an hour at 30 frames a second has 108,000. */
-const MAX_SAMPLES = 2 ** 17
+/** Most samples of all tracks: an hour at 30 frames a second has 108,000. */
+export const MAX_SAMPLES = 2 ** 17
 
 /** Every sample of a track in order, each inside the file. `table`: the children of `stbl`. */
 export function readSamples(fields: Fields, table: Map<string, Box>, fileBytes: number): Run[] {

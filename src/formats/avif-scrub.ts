@@ -4,8 +4,8 @@ import type { AvifLayout } from './avif-layout.ts'
 import { metaEdits } from './avif-meta-edits.ts'
 import { movieEdits } from './avif-track-edits.ts'
 import type { Movie } from './avif-tracks.ts'
-import { blank, type Edit, edited, isFree, union, unused } from './bmff-edits.ts'
-import type { Box } from './bmff-fields.ts'
+import { blankInto, type Edit, edited, isEmpty, union, unused } from './bmff-edits.ts'
+import type { Box, Run } from './bmff-fields.ts'
 import { isZeroRun } from './bmff-file.ts'
 import type { ByteSource, Segment } from './image.ts'
 
@@ -33,24 +33,39 @@ export async function scrubbed(source: ByteSource, { layout, meta, kept, movie }
   )) {
     if (!(await isZeroRun(source, gap))) edits.push(gap)
   }
-  if (meta) edits.push(...(await metaEdits(source, meta, kept)))
-  if (movie) edits.push(...movieEdits(movie))
+  const described = [meta ? await metaEdits(source, meta, kept) : [], movie ? movieEdits(movie) : []]
+  const end = await blankRest(edits, source, layout, holders(layout, used, meta, movie))
+  return edited([edits, ...described].flat(), end)
+}
 
+/** The boxes that hold something of what is shown. */
+function holders(layout: AvifLayout, used: Run[], meta: Meta | null, movie: Movie | null): Set<Box> {
   const holding = new Set<Box>([layout.boxes[0]!])
   if (meta) holding.add(meta.box)
   if (movie) holding.add(movie.box)
+  let next = 0
   for (const { box } of layout.data) {
-    if (used.some(({ start }) => start >= box.body && start < box.end)) holding.add(box)
+    while (used[next] && used[next]!.start < box.body) next++
+    if (used[next] && used[next]!.start < box.end) holding.add(box)
   }
+  return holding
+}
+
+/** Blanks the other boxes between those that hold something. Returns where the file ends: before litter behind them. */
+async function blankRest(
+  edits: Edit[],
+  source: ByteSource,
+  layout: AvifLayout,
+  holding: Set<Box>,
+): Promise<number> {
   const last = layout.boxes.findLastIndex((box) => holding.has(box))
   const data = new Set(layout.data.map(({ box }) => box))
   for (const [index, box] of layout.boxes.entries()) {
-    if (holding.has(box) || (index < last && data.has(box))) continue
-    const empty =
-      (isFree(box) || data.has(box)) && (await isZeroRun(source, { start: box.body, end: box.end }))
-    if (empty) continue
-    if (index > last) return edited(edits, box.start)
-    edits.push(...blank(box))
+    // Data boxes before the end have been zeroed as gaps.
+    if (holding.has(box) || (index < last && data.has(box)) || (await isEmpty(source, box))) continue
+    if (data.has(box) && (await isZeroRun(source, { start: box.body, end: box.end }))) continue
+    if (index > last) return box.start
+    blankInto(edits, box)
   }
-  return edited(edits, layout.end)
+  return layout.end
 }

@@ -1,7 +1,7 @@
 /** The tracks of an image sequence (ISO/IEC 14496-12, 8.3; AVIF 1.2, section 3): its `moov` box. */
 import { type CodecSettings, codecSettings } from './avif-images.ts'
 import { handlerOf, MAX_INDEX_BYTES } from './avif-meta.ts'
-import { readSamples } from './avif-samples.ts'
+import { MAX_SAMPLES, readSamples } from './avif-samples.ts'
 import { type Box, Fields, type Run, refuse } from './bmff-fields.ts'
 import { readRun } from './bmff-file.ts'
 import type { ByteSource } from './image.ts'
@@ -34,9 +34,12 @@ export async function readMovie(source: ByteSource, box: Box): Promise<Movie> {
   if (box.end - box.start > MAX_INDEX_BYTES) refuse('its description is too large')
   const fields = new Fields(await readRun(source, box), box.start)
   const tracks: Track[] = []
+  let samples = 0
   for (const child of fields.bodyOf(box).boxes()) {
     const track = child.type === 'trak' ? readTrack(fields, child, source.size) : null
     if (track) tracks.push(track)
+    samples += track?.samples.length ?? 0
+    if (samples > MAX_SAMPLES) refuse('it has too many samples')
   }
   return { box, fields, tracks }
 }

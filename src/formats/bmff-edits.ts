@@ -1,6 +1,7 @@
 /** Changes to a file as a list of edits, and the segments that they leave of it. */
 import { type Box, type Run, refuse } from './bmff-fields.ts'
-import type { Segment } from './image.ts'
+import { isZeroRun } from './bmff-file.ts'
+import type { ByteSource, Segment } from './image.ts'
 import { keptRuns } from './kept-runs.ts'
 
 /** Puts `bytes` in place of a run; without `bytes`, as many zeros. */
@@ -21,6 +22,11 @@ export function isFree(box: Box): boolean {
   return FREE_TYPES.has(box.type)
 }
 
+/** True for a box that readers skip, with nothing in it. */
+export async function isEmpty(source: ByteSource, box: Box): Promise<boolean> {
+  return isFree(box) && (await isZeroRun(source, { start: box.body, end: box.end }))
+}
+
 /** Takes a run out of the file. */
 export function cut({ start, end }: Run): Edit {
   return { start, end, bytes: NOTHING }
@@ -39,10 +45,9 @@ export function resize(box: Box, size: number): Edit {
 }
 
 /** Makes a box one that readers skip, of the same size, with nothing in it. */
-export function blank(box: Box): Edit[] {
-  const edits: Edit[] = isFree(box) ? [] : [{ start: box.start + 4, end: box.start + 8, bytes: FREE }]
+export function blankInto(edits: Edit[], box: Box): void {
+  if (!isFree(box)) edits.push({ start: box.start + 4, end: box.start + 8, bytes: FREE })
   if (box.end > box.body) edits.push({ start: box.body, end: box.end })
-  return edits
 }
 
 /** Puts an empty box of `length` bytes, at least 8, before the byte at `at`. */

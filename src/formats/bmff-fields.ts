@@ -24,16 +24,16 @@ export function refuse(what: string): never {
 }
 
 /**
- * The box whose header starts `header`, if there are enough bytes for one. A size of 0 means up to `limit`
- * (14496-12, 4.2). Its `end` is what the header says: compare it with `body` and `limit`.
+ * The box whose header starts `header`, if there are enough bytes for one. A size of 0 means up to `openEnd`
+ * (14496-12, 4.2). Its `end` is what the header says: see `fits`.
  */
-export function boxFrom(header: Uint8Array, start: number, limit: number): Box | null {
+export function boxFrom(header: Uint8Array, start: number, openEnd: number): Box | null {
   if (header.length < 8) return null
   const view = new DataView(header.buffer, header.byteOffset, header.length)
   const type = String.fromCharCode(...header.subarray(4, 8))
   const size = view.getUint32(0)
   if (size !== 1) {
-    return { type, start, body: start + 8, end: size === 0 ? limit : start + size, large: false }
+    return { type, start, body: start + 8, end: size === 0 ? openEnd : start + size, large: false }
   }
   if (header.length < 16) return null
   return { type, start, body: start + 16, end: start + Number(view.getBigUint64(8)), large: true }
@@ -122,6 +122,11 @@ export class Fields {
   take(length: number): Uint8Array {
     const from = this.advance(length)
     return this.bytes.subarray(from, from + length)
+  }
+
+  /** Everything up to the end. */
+  rest(): Uint8Array {
+    return this.take(this.left)
   }
 
   /** Version and flags of a full box (14496-12, 4.2). */

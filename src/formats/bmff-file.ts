@@ -37,17 +37,19 @@ export async function isZeroRun(source: ByteSource, { start, end }: Run): Promis
 
 /**
  * The boxes of a run in order, up to its end or to the first thing that is not a box within it. `end` is where the
- * last one ends; `broken` is the header found there, if there is one.
+ * last one ends; `broken` is the header found there, if there is one. Only a box on the top level may leave its size
+ * open: `openEnd` is where such a one ends.
  */
 export async function boxesIn(
   source: ByteSource,
   { start, end }: Run,
+  openEnd = 0,
 ): Promise<{ boxes: Box[]; end: number; broken: Box | null }> {
   const boxes: Box[] = []
   let at = start
   while (at < end) {
     if (boxes.length === MAX_BOXES_PER_PARENT) refuse('it holds too many boxes')
-    const box = boxFrom(await readRun(source, { start: at, end: Math.min(at + 16, end) }), at, end)
+    const box = boxFrom(await readRun(source, { start: at, end: Math.min(at + 16, end) }), at, openEnd)
     if (!box || !fits(box, end)) return { boxes, end: at, broken: box }
     boxes.push(box)
     at = box.end

@@ -1,0 +1,39 @@
+/** Boxes of ISO/IEC 14496-12, written by hand. */
+
+export function bytes(...parts: (Uint8Array | number[] | string)[]): Uint8Array {
+  return new Uint8Array(
+    Buffer.concat(
+      parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : Buffer.from(part))),
+    ),
+  )
+}
+
+export function u16(...values: number[]): Uint8Array {
+  return bytes(...values.map((value) => [(value >> 8) & 255, value & 255]))
+}
+
+export function u32(...values: number[]): Uint8Array {
+  return bytes(
+    ...values.map((value) => [(value >>> 24) & 255, (value >>> 16) & 255, (value >>> 8) & 255, value & 255]),
+  )
+}
+
+export function box(type: string, ...parts: (Uint8Array | number[] | string)[]): Uint8Array {
+  const body = bytes(...parts)
+  return bytes(u32(8 + body.length), type, body)
+}
+
+/** The same with its size in 64 bits. */
+export function largeBox(type: string, ...parts: (Uint8Array | number[] | string)[]): Uint8Array {
+  const body = bytes(...parts)
+  return bytes(u32(1), type, u32(0, 16 + body.length), body)
+}
+
+export function fullBox(
+  type: string,
+  version: number,
+  flags: number,
+  ...parts: (Uint8Array | number[] | string)[]
+) {
+  return box(type, u32((version << 24) | flags), ...parts)
+}
