@@ -1,5 +1,4 @@
 /** The chunks of a WebP (RFC 9649, 2.3), and those that code a picture. */
-import type { Cursor } from './cursor.ts'
 import { damaged } from './damaged.ts'
 import type { ExifFacts } from './exif.ts'
 import type { Segment } from './image.ts'
@@ -29,26 +28,27 @@ export interface WebpChunk {
   head: Uint8Array
 }
 
-/** The longest header of a chunk: ANMF's. Unit: bytes. */
-const MOST_HEAD_BYTES = 16
+/** Name, length, and the longest header that a body starts with: ANMF's. Unit: bytes. */
+export const CHUNK_START_BYTES = 8 + 16
 
 export function inconsistent(what: string): Error {
   return damaged(`The WebP file is inconsistent: ${what}.`)
 }
 
-/** The chunk at `at`. It must lie before `end`; the last one may lack its padding. */
-export async function chunkAt(cursor: Cursor, at: number, end: number = cursor.end): Promise<WebpChunk> {
-  const wanted = 8 + MOST_HEAD_BYTES
-  const bytes = cursor.peek(at, wanted) ?? (await cursor.load(at, wanted))
+/**
+ * The chunk at `at`, whose first bytes are `start`: at least `CHUNK_START_BYTES`, or all there are. It must lie before
+ * `end`; the last one may lack its padding.
+ */
+export function readChunk(start: Uint8Array, at: number, end: number): WebpChunk {
   if (at + 8 > end) throw inconsistent('a chunk is cut short')
-  const length = u32le(bytes, 4)
+  const length = u32le(start, 4)
   if (at + 8 + length > end) throw inconsistent('a chunk is longer than the file says')
   return {
-    type: String.fromCharCode(bytes[0]!, bytes[1]!, bytes[2]!, bytes[3]!),
+    type: String.fromCharCode(start[0]!, start[1]!, start[2]!, start[3]!),
     at,
     length,
     end: Math.min(at + 8 + length + (length & 1), end),
-    head: bytes.subarray(8, 8 + Math.min(length, MOST_HEAD_BYTES)),
+    head: start.subarray(8, Math.min(8 + length, CHUNK_START_BYTES)),
   }
 }
 

@@ -4,10 +4,11 @@ import { type ExifFacts, minimalExif, readExif } from './exif.ts'
 import { joined, type KeptRuns, keptRuns, sameBytes } from './kept-runs.ts'
 import type { PictureSize } from './webp-bitstream.ts'
 import {
-  chunkAt,
+  CHUNK_START_BYTES,
   chunkOf,
   inconsistent,
   le32,
+  readChunk,
   u24le,
   type Webp,
   type WebpChunk,
@@ -48,7 +49,8 @@ export async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Web
   let frames = 0
 
   for (let at = vp8x.end; at < cursor.end; ) {
-    const chunk = await chunkAt(cursor, at)
+    const start = cursor.peek(at, CHUNK_START_BYTES) ?? (await cursor.load(at, CHUNK_START_BYTES))
+    const chunk = readChunk(start, at, cursor.end)
     at = chunk.end
     if (chunk.type === 'ICCP') {
       if (!hasProfile) kept.keep(chunk.at, chunk.end - chunk.at)
@@ -124,20 +126,21 @@ async function walkFrame(
     throw inconsistent('a frame lies outside its picture')
   }
   const place = head.slice(0, ANMF_HEADER_BYTES)
-  const start = frame.at + 8 + ANMF_HEADER_BYTES
+  const chunksAt = frame.at + 8 + ANMF_HEADER_BYTES
   const end = frame.at + 8 + frame.length
   const picture = webpPicture()
   const runs = keptRuns()
   let bytes = 0
-  for (let at = start; at < end; ) {
-    const chunk = await chunkAt(cursor, at, end)
+  for (let at = chunksAt; at < end; ) {
+    const start = cursor.peek(at, CHUNK_START_BYTES) ?? (await cursor.load(at, CHUNK_START_BYTES))
+    const chunk = readChunk(start, at, end)
     at = chunk.end
     if (!picture.add(chunk)) continue
     runs.keep(chunk.at, chunk.end - chunk.at)
     bytes += chunk.end - chunk.at
   }
   if (!sameSize(picture.size, size)) throw inconsistent('a frame is not as large as it says')
-  if (start + bytes === end) {
+  if (chunksAt + bytes === end) {
     kept.keep(frame.at, frame.end - frame.at)
     return
   }

@@ -3,7 +3,16 @@ import { cursorOver } from './cursor.ts'
 import { checkDimensions, cutOff } from './damaged.ts'
 import { type ByteSource, type Inspector, lengthOf } from './image.ts'
 import { joined, keptRuns } from './kept-runs.ts'
-import { chunkAt, inconsistent, le32, u32le, type Webp, type WebpChunk, webpPicture } from './webp-chunks.ts'
+import {
+  CHUNK_START_BYTES,
+  inconsistent,
+  le32,
+  readChunk,
+  u32le,
+  type Webp,
+  type WebpChunk,
+  webpPicture,
+} from './webp-chunks.ts'
 import { walkExtended } from './webp-extended.ts'
 
 /** "RIFF", a length, "WEBP". Unit: bytes. */
@@ -32,7 +41,8 @@ export async function walkWebp(source: ByteSource): Promise<Webp> {
   const end = Math.min(8 + size + (size & 1), source.size)
 
   const cursor = cursorOver(source, end)
-  const first = await chunkAt(cursor, RIFF_BYTES)
+  const start = await cursor.load(RIFF_BYTES, CHUNK_START_BYTES)
+  const first = readChunk(start, RIFF_BYTES, end)
   const webp = first.type === 'VP8X' ? await walkExtended(cursor, first) : walkSimple(first)
   checkDimensions(webp.width, webp.height)
 

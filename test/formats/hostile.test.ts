@@ -1,0 +1,138 @@
+/** Whatever is done to a file: a result that holds together, or a Refusal. Never anything else. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { Refusal } from '../../src/errors.ts'
+import { type Inspection, lengthOf, sourceOf } from '../../src/formats/image.ts'
+import { inspect } from '../../src/formats/inspect.ts'
+import { madeImages } from '../support/images.ts'
+import { scrub } from './subject.ts'
+
+/** What `minimalExif`, a gain map's XMP and new headers can add at most. Unit: bytes. */
+const ADDED_BYTES = 2048
+
+/** More of them for a longer search: `FUZZ_RUNS=1000000 node --test test/formats/hostile.test.ts`. */
+const RUNS = Number(process.env.FUZZ_RUNS ?? 6000)
+
+const bases = (await madeImages()).map(({ bytes }) => bytes).filter(({ length }) => length < 20_000)
+const base = fc.constantFrom(...bases)
+/** A place in a file, as a fraction, nearer to its start: headers are there. */
+const place = fc
+  .tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.boolean())
+  .map(([at, near]) => (near ? at ** 4 : at))
+
+type Edit = (bytes: Uint8Array) => Uint8Array
+
+const edit: fc.Arbitrary<Edit> = fc.oneof(
+  fc.tuple(place, fc.nat(255)).map(
+    ([at, value]): Edit =>
+      (bytes) =>
+        bytes.with(Math.floor(at * (bytes.length - 1)), value),
+  ),
+  fc.tuple(place, fc.nat(7)).map(
+    ([at, bit]): Edit =>
+      (bytes) => {
+        const index = Math.floor(at * (bytes.length - 1))
+        return bytes.with(index, bytes[index]! ^ (1 << bit))
+      },
+  ),
+  fc.tuple(place, place).map(
+    ([from, length]): Edit =>
+      (bytes) => {
+        const start = Math.floor(from * bytes.length)
+        return Buffer.concat([
+          bytes.subarray(0, start),
+          bytes.subarray(start + Math.floor(length * bytes.length)),
+        ])
+      },
+  ),
+  fc.tuple(place, fc.uint8Array({ maxLength: 40 })).map(
+    ([at, more]): Edit =>
+      (bytes) =>
+        insert(bytes, at, more),
+  ),
+  fc.tuple(place, base, place, place).map(
+    ([at, other, from, length]): Edit =>
+      (bytes) => {
+        const start = Math.floor(from * other.length)
+        return insert(bytes, at, other.subarray(start, start + Math.floor(length * other.length)))
+      },
+  ),
+  // Length fields of every width and order, inflated.
+  fc.tuple(place, fc.constantFrom(2, 4, 8), fc.constantFrom(0xff, 0x7f, 0x80, 0, 1)).map(
+    ([at, width, value]): Edit =>
+      (bytes) => {
+        const start = Math.floor(at * Math.max(0, bytes.length - width))
+        return Uint8Array.from(bytes, (byte, index) =>
+          index >= start && index < start + width ? value : byte,
+        )
+      },
+  ),
+  place.map(
+    (at): Edit =>
+      (bytes) =>
+        bytes.subarray(0, Math.ceil(at * bytes.length)),
+  ),
+)
+
+function insert(bytes: Uint8Array, at: number, more: Uint8Array): Uint8Array {
+  const index = Math.floor(at * bytes.length)
+  return Buffer.concat([bytes.subarray(0, index), more, bytes.subarray(index)])
+}
+
+test('edited files end as a result that holds together, or as a refusal', async (t) => {
+  let accepted = 0
+  let refused = 0
+  await fc.assert(
+    fc.asyncProperty(base, fc.array(edit, { minLength: 1, maxLength: 5 }), async (bytes, edits) => {
+      const hostile = edits.reduce((edited, change) => (edited.length > 0 ? change(edited) : edited), bytes)
+      if (await holdsTogether(hostile)) accepted++
+      else refused++
+    }),
+    { numRuns: RUNS },
+  )
+  t.diagnostic(`${accepted} accepted, ${refused} refused`)
+  assert.ok(accepted > 100 && refused > 100, 'both ends are reached')
+})
+
+test('any bytes behind a signature', async () => {
+  const signature = fc.constantFrom(
+    Buffer.from([0xff, 0xd8, 0xff]),
+    Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1'),
+    Buffer.from('GIF89a'),
+    Buffer.from('RIFF\x30\0\0\0WEBPVP8X\x0a\0\0\0', 'latin1'),
+    Buffer.from('RIFF\x30\0\0\0WEBPVP8 ', 'latin1'),
+  )
+  await fc.assert(
+    fc.asyncProperty(signature, fc.uint8Array({ maxLength: 300 }), async (start, rest) => {
+      await holdsTogether(Buffer.concat([start, rest]))
+    }),
+    { numRuns: RUNS / 2 },
+  )
+})
+
+/** `false` if it is refused. */
+async function holdsTogether(bytes: Uint8Array): Promise<boolean> {
+  let inspection: Inspection
+  try {
+    inspection = await inspect(sourceOf(bytes))
+  } catch (error) {
+    assert.ok(error instanceof Refusal, String(error))
+    assert.match(error.code, /^(damaged-image|unsupported-type)$/)
+    return false
+  }
+  assert.ok(inspection.width >= 1 && inspection.height >= 1)
+  let end = 0
+  for (const segment of inspection.segments) {
+    if (segment instanceof Uint8Array) continue
+    assert.ok(segment.length > 0 && segment.offset >= end && segment.offset + segment.length <= bytes.length)
+    end = segment.offset + segment.length
+  }
+  assert.ok(lengthOf(inspection.segments) <= bytes.length + ADDED_BYTES)
+
+  const { file, width, height, type } = await scrub(bytes)
+  const again = await scrub(file)
+  assert.deepEqual([again.type, again.width, again.height], [type, width, height])
+  assert.equal(again.whole, true, 'what is stored is stored as it is')
+  return true
+}
