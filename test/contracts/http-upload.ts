@@ -129,6 +129,7 @@ export function uploadCases(world: World): void {
       assert.equal(answer.status, 201, answer.text)
       const raw = await me.get(`/raw/${answer.json().id}`)
       assert.ok(raw.body.equals(exact), 'the bytes come back')
+      assert.equal((await me.remove(answer.json().key)).status, 200)
       assert.equal(await me.remaining(), 99)
     })
 
