@@ -16,7 +16,7 @@ const KEPT_PROPERTIES: ReadonlySet<string> = new Set(
    hvcC lhvC avcC vvcC jpgC j2kH uncC cmpd`.split(/\s+/),
 )
 
-/** Properties that say who, when or with what, even where a file calls them essential (23008-12, 6.5.18 to 6.5.24). */
+/** Properties that say who, when or with what, even where a file calls them essential (23008-12, 6.5). */
 const PRIVATE_PROPERTIES: ReadonlySet<string> = new Set('udes altt crtt mdft cmin cmex'.split(' '))
 
 /**

@@ -14,7 +14,7 @@ const SEARCHED_BYTES = 1024 * 1024
 /** Most descriptions that are searched. */
 const MAX_SEARCHED = 16
 
-/** XMP in a `uuid` box of its own (XMP part 3, 1.1.4). */
+/** XMP in a `uuid` box of its own (XMP specification, part 3). */
 const XMP_UUID = new Uint8Array([
   0xbe, 0x7a, 0xcf, 0xcb, 0x97, 0xa9, 0x42, 0xe8, 0x9c, 0x71, 0x99, 0x94, 0x91, 0xe3, 0xaf, 0xac,
 ])

@@ -22,15 +22,12 @@ export interface Avif {
 export async function scrubbed(source: ByteSource, { layout, meta, kept, movie }: Avif): Promise<Segment[]> {
   const items = [...kept.values()].flatMap(({ extents }) => extents ?? [])
   const used = union([...items, ...(movie?.tracks.flatMap(({ samples }) => samples) ?? [])])
-  const regions = layout.data.map(({ inner }) => inner)
-  if (meta?.idat) regions.push({ start: meta.idat.body, end: meta.idat.end })
+  const inIdat = meta?.idat ? [{ start: meta.idat.body, end: meta.idat.end }] : []
+  const regions = [...layout.data.map(({ inner }) => inner), ...inIdat].toSorted((a, b) => a.start - b.start)
 
   // Data of items that go, and bytes that belong to nothing, such as the Exif of an earlier save.
   const edits: Edit[] = []
-  for (const gap of unused(
-    regions.toSorted((a, b) => a.start - b.start),
-    used,
-  )) {
+  for (const gap of unused(regions, used)) {
     if (!(await isZeroRun(source, gap))) edits.push(gap)
   }
   const described = [meta ? await metaEdits(source, meta, kept) : [], movie ? movieEdits(movie) : []]

@@ -49,9 +49,9 @@ function readTrack(fields: Fields, box: Box, fileBytes: number): Track | null {
   const parts = childrenOf(fields, box)
   const media = childrenOf(fields, parts.get('mdia'))
   const table = childrenOf(fields, childrenOf(fields, media.get('minf')).get('stbl'))
-  const [header, handler, descriptions] = [parts.get('tkhd'), media.get('hdlr'), table.get('stsd')]
-  if (!header || !descriptions || !PICTURE_HANDLERS.has(handlerOf(handler && fields.bodyOf(handler))))
-    return null
+  const [header, descriptions, handler] = [parts.get('tkhd'), table.get('stsd'), media.get('hdlr')]
+  if (!header || !descriptions || !handler) return null
+  if (!PICTURE_HANDLERS.has(handlerOf(fields.bodyOf(handler)))) return null
   if (childrenOf(fields, parts.get('tref')).has('thmb')) return null
 
   const entries = sampleEntries(fields, descriptions)

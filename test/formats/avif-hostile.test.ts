@@ -183,6 +183,50 @@ describe('a hostile file is handled', () => {
   })
 })
 
+describe('a small file that claims much is handled', () => {
+  const many = (count: number, piece: Uint8Array) => bytes(Buffer.alloc(count * piece.length, piece))
+  /** A track of one chunk with so many samples of 20 bytes, which takes no more room than one sample. */
+  const crowded = (at: number, samples: number) => {
+    const made = Buffer.from(track({ picture, samples: [{ at, length: 20 }] }))
+    made.writeUInt32BE(samples, made.indexOf('stsc') + 16)
+    made.writeUInt32BE(20, made.indexOf('stsz') + 8)
+    made.writeUInt32BE(samples, made.indexOf('stsz') + 12)
+    return made
+  }
+  const sample = (offsets: number[]) => [{ at: offsets[0]!, length: picture.data.length }]
+  const files: Record<string, () => Uint8Array> = {
+    'a thousand tracks of a hundred thousand samples each': () => {
+      const blobs = [new Uint8Array(2_100_000)]
+      return still(picture, { blobs, moov: (offsets) => moov([many(1000, crowded(offsets[0]!, 100_000))]) })
+    },
+    'hundreds of thousands of boxes in tracks': () => {
+      const extras = [many(10_000, box('udta', [1]))]
+      const plan = { blobs: [picture.data] }
+      return still(picture, {
+        ...plan,
+        moov: (offsets) => moov([many(12, track({ picture, samples: sample(offsets), extras }))], extras),
+      })
+    },
+    'a million references': () => {
+      const list = box('auxl', u16(1, 65_535), new Uint8Array(131_070))
+      return still(picture, { metaExtras: [fullBox('iref', 0, 0, many(16, list))] })
+    },
+    'a thousand references to each of its items': () => {
+      const list = box('auxl', u16(2, 60_000), many(60_000, u16(1)))
+      return still(picture, { items: [image(2, alpha)], metaExtras: [fullBox('iref', 0, 0, list)] })
+    },
+    'ten thousand pieces of litter': () => still(picture, { beforeData: [many(10_000, box('junk', [1]))] }),
+    'millions of units of two bytes': () => {
+      return still({ ...picture, data: bytes(picture.data, many(1_000_000, bytes([0x7a, 0]))) })
+    },
+  }
+  for (const [name, make] of Object.entries(files)) {
+    test(name, async () => {
+      await assertHandled(make())
+    })
+  }
+})
+
 /** Where anything that looks like a box starts. */
 function headersOf(file: Uint8Array): number[] {
   const types =
