@@ -131,7 +131,7 @@ function converse(
 }
 
 async function inspectHere(blob: Blob): Promise<Outcome> {
-  const { inspect } = await import('../formats/inspect.ts')
+  const { inspect } = await import('./inspect.ts')
   const inspection = await inspect(blobSource(blob))
   const hadPlans = !inspection.animated && /jpeg|png/.test(inspection.type)
   return { inspection, verdict: { kind: 'scrubbed', ...(hadPlans && { fallback: 'no-worker' }) } }
