@@ -1,0 +1,139 @@
+/** Ultra HDR: the gain map goes on working when what is private is gone, or the picture is plain. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import sharp, { type Sharp } from 'sharp'
+import { Refusal } from '../../src/errors.ts'
+import { sourceOf } from '../../src/formats/image.ts'
+import { inspect } from '../../src/formats/inspect.ts'
+import { hasGainMap } from '../../src/formats/jpeg-gain-map.ts'
+import { walkJpeg } from '../../src/formats/jpeg-walk.ts'
+import { corpus } from '../support/corpus.ts'
+import { exifSegment } from '../support/images-jpeg.ts'
+import { segment } from '../support/jpeg-coder.ts'
+import { picture } from '../support/pictures.ts'
+import { cameraExif, photoshopBlock } from '../support/private-metadata.ts'
+import { FIELDS_BY_CHANNEL, type UltraHdr, ultraHdr } from '../support/ultra-hdr.ts'
+import { decoded, scrub } from './subject.ts'
+
+const first = await picture({ width: 96, height: 64 }).withIccProfile('p3').jpeg().toBuffer()
+const second = await picture({ width: 48, height: 32, channels: 1, seed: 2 }).jpeg().toBuffer()
+const colourful = await picture({ width: 48, height: 32, seed: 2 }).jpeg().toBuffer()
+const extras = [exifSegment(cameraExif({ orientation: 1, density: 72 })), segment(0xed, photoshopBlock())]
+const video = Buffer.from('\0\0\0\x18ftypmp42 SECRET video', 'latin1')
+
+const bare: UltraHdr = { first, second }
+const phone: UltraHdr = { ...bare, firstExtras: extras, secondExtras: extras }
+
+/** What sharp 0.35 can do and its types do not say yet. */
+interface GainMapped extends Sharp {
+  withGainMap(): GainMapped
+  keepGainMap(): GainMapped
+}
+
+/** The picture as an HDR screen shows it. */
+async function hdrPixels(file: Uint8Array): Promise<Buffer> {
+  assert.ok((await sharp(file).metadata()).gainMap, 'a decoder sees the gain map')
+  return (sharp(file) as GainMapped).withGainMap().raw({ depth: 'float' }).toBuffer()
+}
+
+/** `same`: a file that shows the same, if a decoder does not find the gain map of `file` itself. */
+async function assertKept(file: Uint8Array, same = file): Promise<Buffer> {
+  const seen = await scrub(file)
+  assert.ok((await hdrPixels(seen.file)).equals(await hdrPixels(same)), 'every HDR pixel is the same')
+  assert.deepEqual((await decoded(seen.file)).pixels, (await decoded(file)).pixels)
+  assert.equal(seen.file.includes('SECRET'), false)
+  const again = await scrub(seen.file)
+  assert.equal(again.whole, true, 'scrubbing it again changes nothing')
+  assert.equal(hasGainMap(await walkJpeg(sourceOf(seen.file))), true)
+  return seen.file
+}
+
+async function firstImage(file: Uint8Array): Promise<Uint8Array> {
+  return file.subarray(0, (await walkJpeg(sourceOf(file))).end)
+}
+
+async function assertPlain(file: Uint8Array): Promise<void> {
+  const seen = await scrub(file)
+  assert.equal((await sharp(seen.file).metadata()).gainMap, undefined)
+  assert.deepEqual((await decoded(seen.file)).pixels, (await decoded(file)).pixels)
+  for (const trace of ['SECRET', 'MPF\0', 'hdrgm', '21496']) assert.equal(seen.file.includes(trace), false)
+  assert.equal(seen.file.indexOf('\xff\xd8\xff', 2, 'latin1'), -1, 'one image is left')
+}
+
+describe('kept', () => {
+  const kept: Record<string, Buffer> = {
+    'with nothing else': ultraHdr(bare),
+    'from a phone': ultraHdr(phone),
+    'with a video behind it': Buffer.concat([ultraHdr(phone), video]),
+    'listed in XMP alone': ultraHdr({ ...phone, index: 'container' }),
+  }
+  for (const [name, file] of Object.entries(kept)) {
+    test(name, async () => {
+      // sharp finds no gain map without an index. What is stored has one.
+      const stored = await assertKept(file, ultraHdr(phone))
+      assert.ok(stored.length < file.length)
+      const index = stored.indexOf('MPF\0')
+      const header = stored.subarray(index + 4)
+      const at = index + 4 + header.readUInt32BE(50 + 16 + 8)
+      assert.equal(stored.toString('hex', at, at + 3), 'ffd8ff')
+      assert.equal(at, header.readUInt32BE(50 + 4), 'the first image ends where the second starts')
+      assert.equal(at + header.readUInt32BE(50 + 16 + 4), stored.length)
+    })
+  }
+
+  test('with a gain for each channel', async () => {
+    // sharp does not read such XMP, so this looks at its text.
+    const { file } = await scrub(ultraHdr({ ...phone, second: colourful, fields: FIELDS_BY_CHANNEL }))
+    assert.ok(file.includes(FIELDS_BY_CHANNEL.elements) && file.includes('hdrgm:HDRCapacityMax="2.5"'))
+    assert.equal(file.includes('SECRET'), false)
+    assert.equal((await scrub(file)).whole, true)
+  })
+
+  test('as ISO 21496-1 says, without XMP', async () => {
+    const iso = await (sharp(ultraHdr(bare)) as GainMapped).keepGainMap().resize(64).jpeg().toBuffer()
+    assert.ok(iso.includes('urn:iso:std:iso:ts:21496:-1') && !iso.includes('hdrgm'))
+    await assertKept(iso)
+  })
+
+  for (const { name, bytes } of corpus(/gain-map\.jpg$/)) {
+    test(name, async () => {
+      await assertKept(bytes)
+    })
+  }
+})
+
+describe('dropped, the picture kept', async () => {
+  const dropped: Record<string, Uint8Array> = {
+    'a property that is no number': ultraHdr({
+      ...phone,
+      fields: { ...FIELDS_BY_CHANNEL, attributes: 'hdrgm:Gamma="SECRET"' },
+    }),
+    'a gain map without its greatest gain': ultraHdr({
+      ...phone,
+      fields: { attributes: 'hdrgm:Gamma="1"', elements: '' },
+    }),
+    'a list that points nowhere': ultraHdr({ ...phone, shift: 7 }),
+    'a second image that nobody announced': ultraHdr({ ...phone, silent: true }),
+    'a preview': ultraHdr({ ...phone, silent: true, secondType: 0x010001 }),
+    'a list whose images are gone': await firstImage(ultraHdr(phone)),
+  }
+  for (const [name, file] of Object.entries(dropped)) test(name, () => assertPlain(file))
+})
+
+test('clients hear of a gain map, and of any second image that is no preview', async () => {
+  const heard = async (plan: UltraHdr) => hasGainMap(await walkJpeg(sourceOf(ultraHdr(plan))))
+  assert.equal(await heard(bare), true)
+  assert.equal(await heard({ ...bare, silent: true }), true)
+  assert.equal(await heard({ ...bare, silent: true, secondType: 0x010001 }), false)
+  assert.equal(hasGainMap(await walkJpeg(sourceOf(first))), false)
+})
+
+test('a file that is cut off inside its gain map is refused', async () => {
+  for (const index of ['mpf', 'container'] as const) {
+    const file = ultraHdr({ ...phone, index })
+    const end = (await firstImage(file)).length
+    for (let place = end + 3; place < file.length; place++) {
+      await assert.rejects(inspect(sourceOf(file.subarray(0, place))), Refusal)
+    }
+  }
+})
