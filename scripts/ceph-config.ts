@@ -26,6 +26,8 @@ osd pool default size = 1
 osd pool default min size = 1
 osd pool default pg num = 8
 osd pool default pgp num = 8
+# Placement groups that are split while a pool is new can get stuck ("laggy") on one OSD.
+osd pool default pg autoscale mode = off
 osd crush chooseleaf type = 0
 mon allow pool size one = true
 mon allow pool delete = true
@@ -55,6 +57,5 @@ rgw enable usage log = false
 rgw dns name = localhost
 # Quotas are looked at for every put, so that a test sees them at once.
 rgw bucket quota ttl = 0
-rgw user quota bucket sync interval = 1
 `
 }

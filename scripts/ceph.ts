@@ -112,8 +112,9 @@ async function start(folder: string): Promise<Services> {
     )
   await addUser('pinhole', services.accessKeyId, services.secretAccessKey)
   await addUser('full', services.fullAccessKeyId, services.fullSecretAccessKey)
-  await command('radosgw-admin', 'quota', 'set', '--uid=full', '--quota-scope=user', '--max-size=1K')
-  await command('radosgw-admin', 'quota', 'enable', '--uid=full', '--quota-scope=user')
+  const quota = ['--uid=full', '--quota-scope=bucket']
+  await command('radosgw-admin', 'quota', 'set', ...quota, '--max-objects=2')
+  await command('radosgw-admin', 'quota', 'enable', ...quota)
   await writeFile(STATE_FILE, JSON.stringify(services, null, 2))
   return services
 }

@@ -10,7 +10,7 @@ export interface Services {
   endpoint: string
   accessKeyId: string
   secretAccessKey: string
-  /** Keys of a user who has no room left. */
+  /** Keys of a user whose buckets are full with two objects. */
   fullAccessKeyId: string
   fullSecretAccessKey: string
 }

@@ -38,21 +38,22 @@ export interface S3Request {
   doing: string
 }
 
-export interface S3Answer {
-  /** Set if the answer is a success. The body is the caller's to read or cancel. */
-  response: Response | null
-  /** Set if it is not. */
+/** One of `value` and `failure` is set. */
+export interface S3Answer<T> {
+  /** What a success brought. */
+  value: T | null
   failure: Failure | null
   /** An earlier attempt ended without a clear answer: it may have been carried out. */
   isRepeated: boolean
 }
 
+/** Both throw `StoreUnavailable` if no attempt got a clear answer, and what the body's source throws. */
 export interface S3Client {
   readonly patience: Patience
-  /** Throws `StoreUnavailable` if no attempt got a clear answer, and what the body's source throws. */
-  send(request: S3Request, patience?: Partial<Patience>): Promise<S3Answer>
-  /** Reads an answer's body as text. Also the way to finish with an answer whose body is small and of no use. */
-  document(response: Response): Promise<string>
+  /** The answer's body has been read as text. */
+  ask(request: S3Request, patience?: Partial<Patience>): Promise<S3Answer<string>>
+  /** The answer's body is the caller's to read or cancel. */
+  open(request: S3Request, patience?: Partial<Patience>): Promise<S3Answer<Response>>
 }
 
 export interface Credentials {
@@ -110,36 +111,41 @@ export function createS3Client(
     return addressOf(location, key) + (search.length > 0 ? `?${search.join('&')}` : '')
   }
 
+  async function insist<T>(
+    request: S3Request,
+    changes: Partial<Patience> | undefined,
+    accept: (response: Response, idleMs: number) => Promise<T>,
+  ): Promise<S3Answer<T>> {
+    const patience = { ...usualPatience, ...changes }
+    const startedAt = performance.now()
+    for (let tried = 1; ; tried++) {
+      const isRepeated = tried > 1
+      let cause: unknown
+      try {
+        const response = await attempt(request, patience.idleMs)
+        if (response.ok) return { value: await accept(response, patience.idleMs), failure: null, isRepeated }
+        const text = await readText(response, patience.idleMs)
+        const failure = readFailure(response.status, response.headers, text)
+        if (!isPassing(failure)) return { value: null, failure, isRepeated }
+        cause = new Error(`S3 answered ${failure.status} ${failure.code} ${failure.message}`.trimEnd())
+      } catch (error) {
+        if (error instanceof SourceFault) throw error.error
+        cause = error
+      }
+      const isLate = performance.now() - startedAt > patience.giveUpAfterMs
+      if (tried >= patience.attempts || isLate) {
+        throw new StoreUnavailable({
+          cause: new Error(`no usable answer in ${tried} attempts (${request.doing})`, { cause }),
+        })
+      }
+      await pause(tried, patience.firstPauseMs)
+    }
+  }
+
   return {
     patience: usualPatience,
-    async send(request, changes) {
-      const patience = { ...usualPatience, ...changes }
-      const startedAt = performance.now()
-      let isRepeated = false
-      for (let tried = 1; ; tried++) {
-        let cause: unknown
-        try {
-          const response = await attempt(request, patience.idleMs)
-          if (response.ok) return { response, failure: null, isRepeated }
-          const text = await readText(response, patience.idleMs)
-          const failure = readFailure(response.status, response.headers, text)
-          if (!isPassing(failure)) return { response: null, failure, isRepeated }
-          cause = new Error(`S3 answered ${failure.status} ${failure.code} ${failure.message}`.trimEnd())
-        } catch (error) {
-          if (error instanceof SourceFault) throw error.error
-          cause = error
-        }
-        isRepeated = true
-        const isLate = performance.now() - startedAt > patience.giveUpAfterMs
-        if (tried >= patience.attempts || isLate) {
-          throw new StoreUnavailable({
-            cause: new Error(`no usable answer in ${tried} attempts (${request.doing})`, { cause }),
-          })
-        }
-        await pause(tried, patience.firstPauseMs)
-      }
-    },
-    document: (response) => readText(response, usualPatience.idleMs),
+    ask: (request, patience) => insist(request, patience, readText),
+    open: (request, patience) => insist(request, patience, async (response) => response),
   }
 }
 

@@ -29,7 +29,7 @@ export async function commitObject(
   if (lengthOf(segments) !== record.size) throw new Error('the record’s size is not that of the segments')
   const doing = 'PUT an image'
   const answer = await client
-    .send({
+    .ask({
       method: 'PUT',
       key,
       headers: headersOf(record),
@@ -42,12 +42,8 @@ export async function commitObject(
       if (isStored) return null
       throw error
     })
-  if (answer === null) return
-  if (answer.response !== null) {
-    await client.document(answer.response)
-    return
-  }
-  if (answer.failure!.status !== 412) throw errorOf(answer.failure!, doing)
+  if (answer === null || answer.failure === null) return
+  if (answer.failure.status !== 412) throw errorOf(answer.failure, doing)
   if (answer.isRepeated && (await isOurs(client, key, record))) return
   throw new IdTaken()
 }

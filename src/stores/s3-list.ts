@@ -48,9 +48,9 @@ async function* listKeys(
     query.delimiter = '/'
     if (token !== null) query['continuation-token'] = token
     else if (start !== '') query['start-after'] = prefix + start
-    const { response, failure } = await client.send({ method: 'GET', query, doing })
+    const { value, failure } = await client.ask({ method: 'GET', query, doing })
     if (failure !== null) throw errorOf(failure, doing)
-    const page = await client.document(response!)
+    const page = value!
     for (const entry of elementsOf(page, 'Contents')) {
       yield { key: textOf(entry, 'Key') ?? '', size: Number(textOf(entry, 'Size')) }
     }
@@ -65,7 +65,6 @@ async function* listKeys(
 export async function assertListable(client: S3Client, prefix: string): Promise<void> {
   const query = { 'list-type': '2', 'max-keys': '1', prefix }
   const request = { method: 'GET', query, doing: 'LIST one image' } as const
-  const { response, failure } = await client.send(request, { attempts: 2, idleMs: 3000 })
+  const { failure } = await client.ask(request, { attempts: 2, idleMs: 3000 })
   if (failure !== null) throw errorOf(failure, request.doing)
-  await client.document(response!)
 }

@@ -1,6 +1,7 @@
 /** What is under a key, without its bytes. */
 import type { ImageRecord } from './object-store.ts'
 import { errorOf, isAbsent } from './s3-answer.ts'
+import { readAll } from './s3-body.ts'
 import type { S3Client } from './s3-client.ts'
 import { decodeRecord, RECORD_HEADER } from './s3-record.ts'
 
@@ -26,9 +27,10 @@ export async function lookAt(client: S3Client, key: string, attempts?: number): 
   const doing = 'GET the record of an image'
   const patience = attempts === undefined ? {} : { attempts }
   const request = { method: 'GET', key, headers: { range: 'bytes=0-0' }, doing } as const
-  const { response, failure } = await client.send(request, patience)
+  const { value: response, failure } = await client.open(request, patience)
   if (response !== null) {
-    if (response.status === 206) await client.document(response).catch(() => '')
+    // Read and not cancelled, so that the connection can be used again.
+    if (response.status === 206) await readAll(response, 1, client.patience.idleMs).catch(() => {})
     else await response.body?.cancel()
     return lookOf(response.headers)
   }
@@ -40,7 +42,7 @@ export async function lookAt(client: S3Client, key: string, attempts?: number): 
 /** No byte of an empty object can be asked for. */
 async function lookAtEmpty(client: S3Client, key: string): Promise<Look | null> {
   const doing = 'HEAD an empty image'
-  const { response, failure } = await client.send({ method: 'HEAD', key, doing })
+  const { value: response, failure } = await client.open({ method: 'HEAD', key, doing })
   if (response !== null) return lookOf(response.headers)
   if (failure!.status === 404) return null
   throw errorOf(failure!, doing)

@@ -40,7 +40,7 @@ export async function openObject(place: Place, range?: ByteRange): Promise<Store
   // Stores disagree on what the last 0 bytes are.
   if (range !== undefined && 'suffix' in range && range.suffix === 0) return unsatisfiable(place, range)
   const headers = range === undefined ? undefined : { range: headerOf(range) }
-  const { response, failure } = await client.send({ method: 'GET', key, headers, doing })
+  const { value: response, failure } = await client.open({ method: 'GET', key, headers, doing })
   if (response === null) {
     if (isAbsent(failure!)) return null
     if (failure!.status === 416 && range !== undefined) return unsatisfiable(place, range)
@@ -101,7 +101,7 @@ async function bodyOf(
 /** The rest of a body that broke off, of the very same object. */
 async function rest(client: S3Client, key: string, etag: string, span: ContentRange): Promise<Response> {
   const headers = { range: headerOf(span), 'if-match': etag }
-  const { response, failure } = await client.send({ method: 'GET', key, headers, doing })
+  const { value: response, failure } = await client.open({ method: 'GET', key, headers, doing })
   if (failure !== null) throw errorOf(failure, 'GET the rest of an image')
   if (contentRangeOf(response!)?.startsWith(`${span.first}-${span.last}/`)) return response!
   await response!.body?.cancel()

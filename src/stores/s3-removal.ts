@@ -7,7 +7,7 @@
  * crash between the two leaves a gravestone, which reads as absent; the next removal of the id clears it away.
  */
 import { StoreUnavailable } from './object-store.ts'
-import { errorOf } from './s3-answer.ts'
+import { errorOf, isAbsent, isFull } from './s3-answer.ts'
 import type { S3Client } from './s3-client.ts'
 import { GRAVESTONE_HEADER, type Look, lookAt } from './s3-look.ts'
 
@@ -29,14 +29,28 @@ export function createRemover(client: S3Client): (key: string) => Promise<boolea
   async function overwrite(key: string, match: string, mine: string): Promise<boolean> {
     const doing = 'PUT a gravestone'
     const headers = { 'if-match': match, 'cache-control': 'no-store', [GRAVESTONE_HEADER]: mine }
-    const { response, failure } = await client.send({ method: 'PUT', key, headers, body: GRAVESTONE, doing })
-    if (response !== null) {
-      await client.document(response)
+    const { failure } = await client.ask({ method: 'PUT', key, headers, body: GRAVESTONE, doing })
+    if (failure === null) return true
+    // Amazon answers 404 where there is nothing to match, others 412.
+    if (failure.status === 412 || failure.code === 'NoSuchKey') return false
+    // A full store has no room for a gravestone, but images must go. Two removers may then both be told.
+    if (isFull(failure)) {
+      await remove(key)
       return true
     }
-    // Amazon answers 404 where there is nothing to match, others 412.
-    if (failure!.status === 412 || failure!.code === 'NoSuchKey') return false
-    throw errorOf(failure!, doing)
+    throw errorOf(failure, doing)
+  }
+
+  async function remove(key: string): Promise<void> {
+    const doing = 'DELETE an object'
+    const { failure } = await client.ask({ method: 'DELETE', key, doing })
+    if (failure !== null && !isAbsent(failure)) throw errorOf(failure, doing)
+  }
+
+  /** The image is gone already. A gravestone that stays harms nobody. */
+  async function bury(key: string): Promise<true> {
+    await remove(key).catch(() => {})
+    return true
   }
 
   return async (key) => {
@@ -45,27 +59,18 @@ export function createRemover(client: S3Client): (key: string) => Promise<boolea
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const found = await lookAt(client, key)
       if (found === null) return false
-      if (found.gravestone === mine) return bury(client, key)
+      if (found.gravestone === mine) return bury(key)
       if (found.gravestone !== null) {
-        if (isForsaken(found)) await bury(client, key)
+        if (isForsaken(found)) await bury(key)
         return false
       }
       if (found.etag === tried.etag) isBare = !tried.asBare
       tried = { etag: found.etag, asBare: isBare }
       const match = isBare ? found.etag.replaceAll('"', '') : found.etag
-      if (await overwrite(key, match, mine)) return bury(client, key)
+      if (await overwrite(key, match, mine)) return bury(key)
     }
     throw new StoreUnavailable({ cause: new Error('others kept changing the object that was to be removed') })
   }
-}
-
-/** The image is gone already. A gravestone that stays harms nobody. */
-async function bury(client: S3Client, key: string): Promise<true> {
-  await client
-    .send({ method: 'DELETE', key, doing: 'DELETE a gravestone' })
-    .then(({ response }) => response && client.document(response))
-    .catch(() => {})
-  return true
 }
 
 function isForsaken({ now, modifiedAt }: Look): boolean {

@@ -12,7 +12,7 @@ export async function assertFit(client: S3Client, bucket: string, prefix: string
 
 async function assertNoVersions(client: S3Client, bucket: string): Promise<void> {
   const doing = 'GET the versioning of the bucket'
-  const { response, failure } = await client.send({ method: 'GET', query: { versioning: '' }, doing })
+  const { value, failure } = await client.ask({ method: 'GET', query: { versioning: '' }, doing })
   if (failure !== null) {
     if (failure.code === 'NoSuchBucket') {
       throw new Error(`the bucket "${bucket}" does not exist: create it, without versioning`, {
@@ -29,7 +29,7 @@ async function assertNoVersions(client: S3Client, bucket: string): Promise<void>
     }
     throw errorOf(failure, doing)
   }
-  const status = textOf(await client.document(response!), 'Status')
+  const status = textOf(value!, 'Status')
   if (status === null) return
   throw new Error(
     `the bucket "${bucket}" has versioning ${status === 'Enabled' ? 'on' : 'suspended'}: ` +
@@ -41,7 +41,7 @@ async function assertNoVersions(client: S3Client, bucket: string): Promise<void>
 async function assertConditions(client: S3Client, bucket: string, prefix: string): Promise<void> {
   const key = `${prefix}.probe-${crypto.randomUUID()}`
   const put = (condition: Record<string, string>) =>
-    client.send({
+    client.ask({
       method: 'PUT',
       key,
       headers: condition,
@@ -57,11 +57,9 @@ async function assertConditions(client: S3Client, bucket: string, prefix: string
     // 412 to a repeated first put: the lost attempt made the probe.
     if (created.failure !== null && created.failure.status !== 412)
       throw errorOf(created.failure, 'PUT a probe')
-    if (created.response !== null) await client.document(created.response)
     for (const condition of conditions) {
-      const { response, failure } = await put(condition)
+      const { failure } = await put(condition)
       if (failure?.status === 412) continue
-      if (response !== null) await client.document(response)
       throw new Error(
         `the object store of "${bucket}" does not honour ${Object.keys(condition)[0]} on a put: ` +
           'Pinhole needs conditional writes, as Amazon S3, Ceph RGW and Cloudflare R2 have them',
@@ -72,9 +70,6 @@ async function assertConditions(client: S3Client, bucket: string, prefix: string
     // A full or busy store must still serve and delete.
     if (!(error instanceof StoreFull || error instanceof StoreUnavailable)) throw error
   } finally {
-    await client
-      .send({ method: 'DELETE', key, doing: 'DELETE a probe' })
-      .then(({ response }) => response && client.document(response))
-      .catch(() => {})
+    await client.ask({ method: 'DELETE', key, doing: 'DELETE a probe' }).catch(() => {})
   }
 }

@@ -5,6 +5,7 @@ export interface RequestFacts {
   /** Empty for the bucket itself. */
   key: string
   query: URLSearchParams
+  headers: Record<string, string>
 }
 
 export type Fault =

@@ -35,7 +35,7 @@ export function putObject(
   key: string,
   request: Record<string, string>,
   body: { bytes: Buffer | null; size: number; md5: string },
-  ignoreCondition: boolean,
+  options: { ignoreCondition: boolean; hasBareEtags: boolean },
 ): FakeAnswer {
   if (Buffer.byteLength(key) > KEY_MAX_BYTES) return errorAnswer(400, 'KeyTooLongError')
   const headers = keptHeaders(request)
@@ -49,10 +49,11 @@ export function putObject(
   const noneMatch = request['if-none-match']
   const match = request['if-match']
   if (noneMatch !== undefined && noneMatch !== '*') return errorAnswer(501, 'NotImplemented')
-  if (!ignoreCondition) {
+  const expected = options.hasBareEtags ? known?.etag.replaceAll('"', '') : known?.etag
+  if (!options.ignoreCondition) {
     if (noneMatch === '*' && known !== undefined) return errorAnswer(412, 'PreconditionFailed')
     if (match !== undefined && known === undefined) return errorAnswer(404, 'NoSuchKey')
-    if (match !== undefined && known?.etag !== match) return errorAnswer(412, 'PreconditionFailed')
+    if (match !== undefined && expected !== match) return errorAnswer(412, 'PreconditionFailed')
   }
   const etag = `"${body.md5}"`
   objects.set(key, { bytes: body.bytes, size: body.size, etag, modifiedAt: new Date(), headers })

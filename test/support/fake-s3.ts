@@ -20,7 +20,6 @@ import { type Keys, signatureFault } from './fake-s3-signature.ts'
 const LARGEST_KEPT_BYTES = 32 * 1024 * 1024
 
 export interface LoggedRequest extends RequestFacts {
-  headers: Record<string, string>
   /** 0 if the connection was broken instead. */
   status: number
 }
@@ -35,11 +34,16 @@ export interface FakeS3 {
   faults: Faults
   requests: LoggedRequest[]
   setVersioning(status: 'Enabled' | 'Suspended' | null): void
+  /** Requests for keys that end so, as `METHOD status`. */
+  logOf(keyEnd: string): string[]
   close(): Promise<void>
 }
 
-export async function startFakeS3(options: { bucket?: string; region?: string } = {}): Promise<FakeS3> {
-  const bucket = options.bucket ?? 'images'
+/** `hasBareEtags`: puts compare If-Match without quotes, as Ceph RGW 16 does. */
+export async function startFakeS3(
+  options: { bucket?: string; region?: string; hasBareEtags?: boolean } = {},
+): Promise<FakeS3> {
+  const { bucket = 'images', hasBareEtags = false } = options
   const keys: Keys = {
     accessKeyId: 'AKIDFAKE',
     secretAccessKey: 'fake+secret/with=signs',
@@ -52,7 +56,7 @@ export async function startFakeS3(options: { bucket?: string; region?: string } 
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { facts, isKnownBucket } = locate(request)
-    const logged: LoggedRequest = { ...facts, headers: headersOf(request), status: 0 }
+    const logged: LoggedRequest = { ...facts, status: 0 }
     requests.push(logged)
     const fault = faults.take(facts)
     if (fault?.kind === 'reset') return void request.socket.destroy()
@@ -78,7 +82,12 @@ export async function startFakeS3(options: { bucket?: string; region?: string } 
     const names = path.slice(1).split('/').map(decodeURIComponent)
     const isVirtual = !/^(127\.0\.0\.1|localhost)(:|$)/.test(host)
     const asked = isVirtual ? host.split('.')[0] : names.shift()
-    const facts = { method: request.method!, key: names.join('/'), query: new URLSearchParams(query) }
+    const facts = {
+      method: request.method!,
+      key: names.join('/'),
+      query: new URLSearchParams(query),
+      headers: headersOf(request),
+    }
     return { facts, isKnownBucket: asked === bucket }
   }
 
@@ -109,7 +118,10 @@ export async function startFakeS3(options: { bucket?: string; region?: string } 
     if (facts.key === '') return answerForBucket(facts)
     switch (facts.method) {
       case 'PUT':
-        return putObject(objects, facts.key, headers, body, fault?.kind === 'ignore-condition')
+        return putObject(objects, facts.key, headers, body, {
+          ignoreCondition: fault?.kind === 'ignore-condition',
+          hasBareEtags,
+        })
       case 'GET':
       case 'HEAD':
         return getObject(objects, facts.key, headers, fault?.kind === 'ignore-range')
@@ -136,6 +148,8 @@ export async function startFakeS3(options: { bucket?: string; region?: string } 
     // A connection that breaks while a body arrives: nothing was carried out, nobody to tell.
     handle(request, response).catch(() => request.socket.destroy())
   })
+  // No connection is closed while a client may be about to use it: faults come on demand alone.
+  server.keepAliveTimeout = 60_000
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {
@@ -149,6 +163,8 @@ export async function startFakeS3(options: { bucket?: string; region?: string } 
     setVersioning: (status) => {
       versioning = status
     },
+    logOf: (keyEnd) =>
+      requests.filter(({ key }) => key.endsWith(keyEnd)).map(({ method, status }) => `${method} ${status}`),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

@@ -16,6 +16,7 @@ export interface S3Service {
   bucket: string
   accessKeyId: string
   secretAccessKey: string
+  region?: string
   /** For requests past the adapter, if they go elsewhere. */
   plainEndpoint?: string
 }
@@ -41,6 +42,7 @@ export async function openS3UnderTest(
   const open = () =>
     openS3Store({
       url: `s3://${service.bucket}/${encodeURI(prefix)}?endpoint=${service.endpoint}&style=${style}`,
+      region: service.region,
       accessKeyId: service.accessKeyId,
       secretAccessKey: service.secretAccessKey,
       spool: createSpool(folder),
@@ -75,7 +77,7 @@ export async function openS3UnderTest(
     },
     async close() {
       await store.close()
-      for (const key of await plain.list(prefix)) await plain.remove(key)
+      await Promise.all((await plain.list(prefix)).map(plain.remove))
       await rm(folder, { recursive: true })
     },
   }
@@ -83,9 +85,9 @@ export async function openS3UnderTest(
 
 /** Requests without the adapter. */
 export function plainRequests(service: S3Service) {
-  const { bucket, accessKeyId, secretAccessKey } = service
+  const { bucket, accessKeyId, secretAccessKey, region = 'us-east-1' } = service
   const endpoint = service.plainEndpoint ?? service.endpoint
-  const aws = new AwsClient({ accessKeyId, secretAccessKey, service: 's3', region: 'us-east-1', retries: 0 })
+  const aws = new AwsClient({ accessKeyId, secretAccessKey, service: 's3', region, retries: 0 })
   const addressOf = (key: string) =>
     `${endpoint}/${bucket}/${encodeURIComponent(key).replaceAll('%2F', '/').replaceAll("'", '%27')}`
   async function request(address: string, init: RequestInit = {}): Promise<Response> {
