@@ -56,7 +56,7 @@ const VARIABLES = {
   CDN_URL: variable(
     '',
     'cache to purge: cloudflare://, fastly://, varnish://, nginx://',
-    optional(url()),
+    optional(url('cloudflare:', 'fastly:', 'nginx:', 'varnish:')),
     true,
   ),
   TRUSTED_PROXIES: variable(
@@ -221,7 +221,9 @@ const CIDR =
   /^(?:(?:\d{1,3}\.){3}\d{1,3}(?:\/(?:[0-9]|[12]\d|3[0-2]))?|[0-9a-f:.]*:[0-9a-f:.]*(?:\/(?:\d{1,2}|1[01]\d|12[0-8]))?)$/i
 
 function cidr(given: string): string {
-  const octets = given.split('/')[0].split('.')
-  if (CIDR.test(given) && (given.includes(':') || octets.every((octet) => Number(octet) < 256))) return given
+  const [address] = given.split('/')
+  // The pattern says how it may be written, the URL parser whether it is an address.
+  const isAddress = URL.canParse(`http://${address.includes(':') ? `[${address}]` : address}/`)
+  if (CIDR.test(given) && isAddress) return given
   throw new Error(`"${given}" is no CIDR; one is like 10.0.0.0/8 or fd00::/8`)
 }
