@@ -111,11 +111,11 @@ export async function openFilesystemStore(options: {
     if (!ID_PATTERN.test(record.id)) throw new Error('not an id')
     const { path, handle } = await writeObject(spooled, record, segments)
     try {
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-    try {
+      try {
+        await handle.sync()
+      } finally {
+        await handle.close()
+      }
       await link(path, pathOf(record.id))
     } catch (error) {
       await rm(path, { force: true })
