@@ -9,6 +9,7 @@ import { filesIn } from './support/files.ts'
 import { request } from './support/http.ts'
 import { type RunningServer, startServer } from './support/server.ts'
 import { gif } from './support/tiny-images.ts'
+import { until } from './support/until.ts'
 import { fetchRaw, post, remove, store } from './support/upload.ts'
 
 it('holds every acknowledgement through ten kills under load', async () => {
@@ -177,7 +178,7 @@ async function checkUnclean(server: RunningServer, id: string, bytes: Buffer, wh
     assert.equal(whole.headers.get('Cache-Control'), 'no-store')
     assert.doesNotMatch(whole.text, /damage|digest|sha|\.ts|\/tmp/i, 'nothing of the inside')
     const requestId = whole.headers.get('X-Request-Id')!
-    assert.ok(server.stderr().includes(requestId), 'the log has it, under the same request id')
+    await until('the log has it, under the same request id', () => server.stderr().includes(requestId))
   }
   for (const range of ['bytes=0-99', 'bytes=-100', `bytes=${bytes.length >> 1}-`]) {
     const headers = { Range: range }
