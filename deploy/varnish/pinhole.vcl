@@ -1,6 +1,6 @@
 # Varnish in front of Pinhole. CDN_URL=varnish://host:port on the servers.
 #
-# Images are kept for as long as the origin's Surrogate-Control says, and forgotten by tag: BAN / with X-Ban-Tags.
+# Images are kept for as long as the origin's Surrogate-Control says, and forgotten by tag: PURGE / with X-Ban-Tags.
 vcl 4.1;
 
 import std;
@@ -21,7 +21,7 @@ acl pinhole_servers {
 }
 
 sub vcl_recv {
-    if (req.method == "BAN") {
+    if (req.method == "PURGE") {
         if (client.ip !~ pinhole_servers) {
             return (synth(403, "Forbidden"));
         }

@@ -31,7 +31,7 @@ export function nginxCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
 }
 
 async function purgeOne(fetch: Fetch, host: string, target: string): Promise<void> {
-  const { status } = await call(fetch, `http://${host}${target}`, { method: 'PURGE' })
+  const { status } = await call(fetch, `http://${host}/purge${target}`, { method: 'PURGE' })
   if (!DONE.includes(status)) throw new PurgeFailed(`nginx at ${host} answered ${status}`)
 }
 

@@ -23,7 +23,7 @@ export function varnishCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
       await Promise.all(
         hosts.map(async (host) => {
           const { status } = await call(fetch, `http://${host}/`, {
-            method: 'BAN',
+            method: 'PURGE',
             headers: { 'X-Ban-Tags': tags },
           })
           if (status !== 200) throw new PurgeFailed(`Varnish at ${host} answered ${status}`)

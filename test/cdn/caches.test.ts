@@ -1,0 +1,120 @@
+/** Deleting through real caches: once it is acknowledged and purged, no later request gets the image. */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { type Cache, freePort, isInstalled, startNginx, startVarnish } from '../support/caches.ts'
+import { type Answer, request } from '../support/http.ts'
+import { type RunningServer, startServer } from '../support/server.ts'
+import { type SlowOrigin, startSlowOrigin } from '../support/slow-origin.ts'
+import { until } from '../support/until.ts'
+import { store } from '../support/upload.ts'
+
+/** Long enough for a fill to be held across a removal, short enough for a test. Unit: seconds. */
+const FILL_SECONDS = 3
+
+const CACHES = [
+  { name: 'varnish', needs: 'varnishd', start: startVarnish },
+  {
+    name: 'nginx',
+    needs: '/usr/lib/nginx/modules/ngx_http_cache_purge_module.so',
+    start: (port: number, originPort: number) => startNginx(port, [originPort]),
+  },
+]
+
+for (const { name, needs, start } of CACHES) {
+  const installed = await isInstalled(needs)
+  const skip = installed || process.env.PINHOLE_CI ? false : `${name} is not on this machine`
+  describe(`deleting through ${name}`, { skip }, () => {
+    let server: RunningServer
+    let origin: SlowOrigin
+    let cache: Cache
+
+    before(async () => {
+      const port = await freePort()
+      server = await startServer({
+        CDN_URL: `${name}://127.0.0.1:${port}?fill=${FILL_SECONDS}`,
+        LOG_LEVEL: 'warn',
+      })
+      origin = await startSlowOrigin(() => server.port)
+      cache = await start(port, origin.port)
+    })
+    after(async () => {
+      await cache?.stop()
+      await origin?.stop()
+      await server?.stop()
+    })
+
+    const get = (path: string, headers = {}, method = 'GET'): Promise<Answer> =>
+      request(cache.url, method, path, { headers })
+    const owed = async () => (await request(server.url, 'GET', '/readyz')).json().purgesOwed as number
+    const remove = (key: string) => request(server.url, 'DELETE', `/api/delete?key=${key}`)
+
+    async function assertGone(id: string, etag: string): Promise<void> {
+      for (const path of [`/raw/${id}`, `/raw/${id}?dl=1`, `/raw/${id}.gif`, `/raw/${id}.gif?dl=1`]) {
+        assert.equal((await get(path)).status, 404, path)
+        assert.equal((await get(path, {}, 'HEAD')).status, 404, `HEAD ${path}`)
+        assert.equal((await get(path, { 'If-None-Match': etag })).status, 404, `conditional ${path}`)
+        assert.equal((await get(path, { Range: 'bytes=0-3' })).status, 404, `range ${path}`)
+      }
+    }
+
+    it('keeps images, and answers as the server does', async () => {
+      const { id, bytes } = await store(server.url)
+      const first = await get(`/raw/${id}`)
+      const [, second] = [first, await get(`/raw/${id}`)]
+      for (const answer of [first, second]) {
+        assert.equal(answer.status, 200)
+        assert.deepEqual(answer.body, bytes)
+        assert.equal(answer.headers.get('Cache-Control'), 'public, max-age=31536000, immutable')
+        assert.match(answer.headers.get('ETag') ?? '', /^"[0-9a-f]{64}"$/)
+        assert.equal(answer.headers.get('Surrogate-Control') ?? answer.headers.get('X-Accel-Expires'), null)
+      }
+      const part = await get(`/raw/${id}`, { Range: 'bytes=1-3' })
+      assert.equal(part.status, 206)
+      assert.deepEqual(part.body, bytes.subarray(1, 4))
+      const etag = first.headers.get('ETag') ?? ''
+      assert.equal((await get(`/raw/${id}`, { 'If-None-Match': etag })).status, 304)
+      origin.hold(`/raw/${id}`)
+      assert.equal((await get(`/raw/${id}`)).status, 200, 'it comes from the cache')
+      origin.release()
+    })
+
+    it('lets uploads and pages through', async () => {
+      const { id } = await store(cache.url)
+      assert.equal((await get(`/${id}`)).status, 200)
+      assert.equal((await get('/')).status, 200)
+      assert.equal((await get('/nothing')).status, 404)
+    })
+
+    it('forgets every address of a deleted image', async () => {
+      const { id, key } = await store(server.url)
+      const paths = [`/raw/${id}`, `/raw/${id}?dl=1`, `/raw/${id}.gif`, `/raw/${id}.gif?dl=1`]
+      for (const path of paths) assert.equal((await get(path)).status, 200)
+      const etag = (await get(paths[0])).headers.get('ETag') ?? ''
+      assert.equal((await remove(key)).status, 200)
+      await until('the first purge is done', async () => (await get(paths[0])).status === 404)
+      await assertGone(id, etag)
+    })
+
+    it('forgets an image whose fill was under way when it was deleted', async () => {
+      const { id, key } = await store(server.url)
+      const later = await store(server.url)
+      assert.equal((await get(`/raw/${later.id}`)).status, 200)
+      origin.hold(`/raw/${id}`)
+      const fill = get(`/raw/${id}`)
+      await until('the server has answered, and the cache has not heard it', () => origin.held() === 1)
+      assert.equal((await remove(key)).status, 200)
+      assert.equal((await remove(later.key)).status, 200)
+      await until('the first purge is behind us', async () => (await get(`/raw/${later.id}`)).status === 404)
+      origin.release()
+      const late = await fill
+      assert.equal(late.status, 200)
+      assert.equal(
+        (await get(`/raw/${id}`)).status,
+        200,
+        'the cache holds the deleted image: one purge alone is not enough',
+      )
+      await until('nothing is owed', async () => (await owed()) === 0)
+      await assertGone(id, late.headers.get('ETag') ?? '')
+    })
+  })
+}

@@ -1,0 +1,103 @@
+/** Purges that the provider does not take at once stay owed: across failures, crashes and processes. */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { type Asked, type FakeProvider, startFakeProvider } from '../support/fake-provider.ts'
+import { request } from '../support/http.ts'
+import { type RunningServer, startServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
+import { store } from '../support/upload.ts'
+
+const idsIn = ({ headers }: Asked): string[] =>
+  /^\^\((.*)\)\$$/
+    .exec(headers['x-ban-tags'] as string)![1]
+    .split('|')
+    .map((tag) => tag.replace(/^i-/, ''))
+
+const readyz = async (server: RunningServer) => (await request(server.url, 'GET', '/readyz')).json()
+const remove = (server: RunningServer, key: string) => request(server.url, 'DELETE', `/api/delete?key=${key}`)
+
+describe('purges owed', () => {
+  let provider: FakeProvider
+  let server: RunningServer
+  before(async () => {
+    provider = await startFakeProvider()
+    server = await startServer({
+      CDN_URL: `varnish://${provider.host}?fill=1`,
+      LOG_LEVEL: 'warn',
+      WORKERS: '2',
+    })
+  })
+  after(async () => {
+    await server?.stop()
+    await provider?.stop()
+  })
+
+  it('are tried again until the provider says success, and once more after the fill', async () => {
+    let failures = 2
+    const succeeded: number[] = []
+    provider.answer(() => {
+      if (failures-- > 0) return { status: 500 }
+      succeeded.push(Date.now())
+      return { status: 200 }
+    })
+    const { key } = await store(server.url)
+    const removedAt = Date.now()
+    assert.equal((await remove(server, key)).status, 200)
+    await until('nothing is owed', async () => (await readyz(server)).purgesOwed === 0)
+    assert.ok(succeeded.length >= 1)
+    assert.ok(succeeded.at(-1)! >= removedAt + 1000, 'the last success is later than any fill')
+  })
+
+  it('show in /readyz, and survive kill -9', async () => {
+    provider.answer({ status: 503 })
+    const { id, key } = await store(server.url)
+    assert.equal((await remove(server, key)).status, 200)
+    assert.equal((await readyz(server)).purgesOwed, 1)
+    await server.kill()
+    provider.asked.length = 0
+    provider.answer({ status: 200 })
+    await server.restart()
+    await until('nothing is owed', async () => (await readyz(server)).purgesOwed === 0)
+    assert.ok(provider.asked.flatMap(idsIn).includes(id))
+  })
+
+  it('are written before the object goes: no removal without one, whenever the server dies', async () => {
+    provider.answer({ status: 500 })
+    const images = await Promise.all(Array.from({ length: 20 }, () => store(server.url)))
+    const removals = images.map(({ key }) => remove(server, key).catch(() => null))
+    await Promise.race(removals)
+    await server.kill()
+    await Promise.all(removals)
+    await server.restart()
+    const gone: string[] = []
+    for (const { id } of images) {
+      if ((await request(server.url, 'GET', `/raw/${id}`)).status === 404) gone.push(id)
+    }
+    assert.ok(gone.length > 0)
+    provider.asked.length = 0
+    provider.answer({ status: 200 })
+    await until('nothing is owed', async () => (await readyz(server)).purgesOwed === 0)
+    const purged = new Set(provider.asked.flatMap(idsIn))
+    assert.deepEqual(
+      gone.filter((id) => !purged.has(id)),
+      [],
+    )
+  })
+
+  it('are each worked off by one process at a time', async () => {
+    const underWay = new Map<string, number>()
+    let most = 0
+    provider.answer((asked) => {
+      for (const id of idsIn(asked)) {
+        underWay.set(id, (underWay.get(id) ?? 0) + 1)
+        most = Math.max(most, underWay.get(id)!)
+      }
+      return { status: 200 }
+    })
+    const images = await Promise.all(Array.from({ length: 30 }, () => store(server.url)))
+    await Promise.all(images.map(({ key }) => remove(server, key)))
+    await until('nothing is owed', async () => (await readyz(server)).purgesOwed === 0)
+    assert.equal(underWay.size, 30)
+    assert.ok(most <= 2, `one purge at once and one after the fill, not ${most}`)
+  })
+})

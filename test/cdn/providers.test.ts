@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { PurgeFailed } from '../../src/cdn/cdn.ts'
+import { cloudflareCdn } from '../../src/cdn/cloudflare.ts'
+import { fastlyCdn } from '../../src/cdn/fastly.ts'
+import { nginxCdn } from '../../src/cdn/nginx.ts'
+import { call } from '../../src/cdn/provider-call.ts'
+import { varnishCdn } from '../../src/cdn/varnish.ts'
+import { openCdn } from '../../src/node/open-cdn.ts'
+import { cdnContract } from '../contracts/cdn.ts'
+import type { Asked } from '../support/fake-provider.ts'
+
+const untag = (tag: string) => tag.replace(/^i-/, '')
+const lists = (key: string) => (asked: Asked) => (JSON.parse(asked.body)[key] as string[]).map(untag)
+
+// As recorded from POST /zones/{zone_id}/purge_cache.
+const cloudflareSuccess = {
+  success: true,
+  errors: [],
+  messages: [],
+  result: { id: '023e105f4ecef8ad9ca31a8372d0c353' },
+}
+const cloudflareFailure = {
+  success: false,
+  errors: [
+    {
+      code: 1134,
+      message: 'Unable to purge ABC, rate limit reached. Please wait if you need to perform more operations',
+    },
+  ],
+  messages: [],
+  result: null,
+}
+
+cdnContract({
+  name: 'Cloudflare',
+  open: (host) => cloudflareCdn(new URL(`cloudflare://zone1?token=secret&api=http://${host}`)),
+  success: () => ({ status: 200, body: JSON.stringify(cloudflareSuccess) }),
+  lies: {
+    '200 with "success": false': { status: 200, body: JSON.stringify(cloudflareFailure) },
+    '200 with a page': { status: 200, body: '<html>Just a moment…</html>' },
+    '200 with null': { status: 200, body: 'null' },
+    '200 with "success": "true"': { status: 200, body: '{"success":"true"}' },
+    '204 without a body': { status: 204 },
+  },
+  idsIn: lists('tags'),
+  headers: {
+    'Cache-Tag': 'i-aaaaaaaaaaa',
+    'Cloudflare-CDN-Cache-Control': 'public, max-age=3600, must-revalidate',
+  },
+})
+
+cdnContract({
+  name: 'Fastly',
+  open: (host) => fastlyCdn(new URL(`fastly://SU1Z0isxPaozGVKXdv0eY?token=secret&api=http://${host}`)),
+  // As recorded from POST /service/{service_id}/purge.
+  success: (asked) => ({
+    status: 200,
+    body: JSON.stringify(
+      Object.fromEntries(
+        JSON.parse(asked.body).surrogate_keys.map((key: string) => [key, '108-1391560174-974124']),
+      ),
+    ),
+  }),
+  lies: {
+    '200 that names fewer keys': { status: 200, body: '{"i-aaaaaaaaaaa":"108-1"}' },
+    '200 with a page': { status: 200, body: '<html></html>' },
+    '200 with null': { status: 200, body: 'null' },
+  },
+  idsIn: lists('surrogate_keys'),
+  headers: { 'Surrogate-Control': 'max-age=3600, stale-if-error=0', 'Surrogate-Key': 'i-aaaaaaaaaaa' },
+})
+
+cdnContract({
+  name: 'Varnish',
+  open: (host) => varnishCdn(new URL(`varnish://${host}`)),
+  success: () => ({ status: 200, body: '<html>Banned</html>' }),
+  lies: { '204 of something that is no Varnish': { status: 204 } },
+  idsIn: ({ headers }) =>
+    /^\^\((.*)\)\$$/
+      .exec(headers['x-ban-tags'] as string)![1]
+      .split('|')
+      .map(untag),
+  headers: { 'Cache-Tag': 'i-aaaaaaaaaaa', 'Surrogate-Control': 'max-age=3600' },
+})
+
+cdnContract({
+  name: 'nginx',
+  open: (host) => nginxCdn(new URL(`nginx://${host}`)),
+  // 404 and 412: the module's words for "not in the cache".
+  success: ({ target }) => ({ status: target.endsWith('?dl=1') ? 404 : target.endsWith('.gif') ? 412 : 200 }),
+  lies: { '405 of an nginx without the module': { status: 405 } },
+  idsIn: ({ target }) => [/^\/purge\/raw\/(\w+)/.exec(target)![1]],
+  headers: { 'Cache-Tag': 'i-aaaaaaaaaaa', 'X-Accel-Expires': '3600' },
+})
+
+describe('cdn requests', () => {
+  it('send the token to Cloudflare as it wants it', async () => {
+    let seen: [string, RequestInit] | undefined
+    const cdn = cloudflareCdn(new URL('cloudflare://zone1?token=secret'), async (url, init) => {
+      seen = [url, init]
+      return Response.json(cloudflareSuccess)
+    })
+    await cdn.purge(['aaaaaaaaaaa'])
+    assert.equal(seen?.[0], 'https://api.cloudflare.com/client/v4/zones/zone1/purge_cache')
+    assert.equal(new Headers(seen?.[1].headers).get('Authorization'), 'Bearer secret')
+  })
+
+  it('keep the case of a Fastly service id', async () => {
+    let seen = ''
+    const cdn = fastlyCdn(new URL('fastly://SU1Z0isxPaozGVKXdv0eY?token=secret'), async (url) => {
+      seen = url
+      return Response.json({ 'i-aaaaaaaaaaa': '1' })
+    })
+    await cdn.purge(['aaaaaaaaaaa'])
+    assert.equal(seen, 'https://api.fastly.com/service/SU1Z0isxPaozGVKXdv0eY/purge')
+  })
+
+  it('give up on a provider that says nothing', async () => {
+    const never = (_url: string, init: RequestInit) =>
+      new Promise<Response>((_, reject) => {
+        const { signal } = init
+        assert.ok(signal, 'a call has a time limit')
+        reject(new DOMException('The operation timed out.', 'TimeoutError'))
+      })
+    await assert.rejects(call(never, 'http://provider.example/', {}), PurgeFailed)
+  })
+})
+
+describe('CDN_URL', () => {
+  const wrong = {
+    'https://example.com': /must begin with/,
+    'cloudflare://zone1': /token/,
+    'fastly://service1': /token/,
+    'varnish://127.0.0.1:80?fill=soon': /fill/,
+    'varnish:': /must begin with/,
+  }
+  for (const [url, message] of Object.entries(wrong)) {
+    it(`refuses ${url}`, () => assert.throws(() => openCdn(url), message))
+  }
+
+  it('does not repeat a token in its complaints', () => {
+    assert.throws(
+      () => openCdn('cloudflare://zone1?token=secret&fill=x'),
+      (error: Error) => !error.message.includes('secret'),
+    )
+  })
+
+  it('reads how long a fill may take', () => {
+    assert.equal(openCdn('varnish://127.0.0.1:80?fill=3').longestFillMs, 3000)
+    assert.equal(openCdn('varnish://127.0.0.1:80').longestFillMs, 60_000)
+  })
+})

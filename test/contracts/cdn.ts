@@ -1,0 +1,103 @@
+/** The contract of `src/cdn/cdn.ts`. Every provider runs it against answers of the shapes that its API gives. */
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { type Cdn, PurgeFailed } from '../../src/cdn/cdn.ts'
+import { type Asked, type FakeProvider, type Script, startFakeProvider } from '../support/fake-provider.ts'
+
+export interface ProviderCase {
+  name: string
+  /** The provider's client, with its API at `host`. */
+  open(host: string): Cdn
+  /** What the API answers when all went well. */
+  success(asked: Asked): Script
+  /** Answers that look like success and are none. */
+  lies: Record<string, Script>
+  /** Every id that a request asks to forget. */
+  idsIn(asked: Asked): string[]
+  /** Headers by which the provider finds an image and learns its lifetime. */
+  headers: Record<string, string>
+}
+
+const IDS = ['aaaaaaaaaaa', 'AAAAAAAAAAA', '0123456789z']
+
+export function cdnContract({ name, open, success, lies, idsIn, headers }: ProviderCase): void {
+  describe(`cdn: ${name}`, () => {
+    let provider: FakeProvider
+    let cdn: Cdn
+    before(async () => {
+      provider = await startFakeProvider()
+      cdn = open(provider.host)
+    })
+    beforeEach(() => {
+      provider.asked.length = 0
+    })
+    after(() => provider.stop())
+
+    const failsWith = async (script: Script): Promise<PurgeFailed> => {
+      provider.answer(script)
+      const error = await cdn.purge(IDS).then(
+        () => assert.fail('the purge passed for a success'),
+        (reason: unknown) => reason,
+      )
+      assert.ok(error instanceof PurgeFailed, String(error))
+      return error
+    }
+
+    it('asks to forget every id, and none besides', async () => {
+      provider.answer(success)
+      await cdn.purge(IDS)
+      assert.deepEqual([...new Set(provider.asked.flatMap(idsIn))].sort(), [...IDS].sort())
+    })
+
+    it('takes a whole batch', async () => {
+      provider.answer(success)
+      const many = Array.from({ length: cdn.batchSize }, (_, i) => `id${i}`.padEnd(11, 'x'))
+      await cdn.purge(many)
+      assert.equal(new Set(provider.asked.flatMap(idsIn)).size, many.length)
+    })
+
+    for (const status of [400, 401, 403, 500, 502, 530]) {
+      it(`fails on ${status}`, async () => {
+        await failsWith({ status, body: '{"success":false}' })
+      })
+    }
+
+    it('passes on how long a 429 asks to wait', async () => {
+      const error = await failsWith({ status: 429, headers: { 'Retry-After': '7' } })
+      assert.equal(error.retryAfterMs, 7000)
+    })
+
+    it('waits an hour at most, whatever a 503 asks', async () => {
+      const error = await failsWith({ status: 503, headers: { 'Retry-After': '999999999' } })
+      assert.equal(error.retryAfterMs, 3_600_000)
+    })
+
+    it('fails on a 429 that names no time', async () => {
+      assert.equal((await failsWith({ status: 429 })).retryAfterMs, undefined)
+    })
+
+    it('follows no redirect', async () => {
+      await failsWith({ status: 302, headers: { Location: '/' } })
+    })
+
+    it('fails on an answer that is cut', async () => {
+      await failsWith('cut')
+    })
+
+    for (const [what, script] of Object.entries(lies)) {
+      it(`is not deceived by ${what}`, async () => {
+        await failsWith(script)
+      })
+    }
+
+    it('fails if nobody answers', async () => {
+      const closed = await startFakeProvider()
+      await closed.stop()
+      await assert.rejects(open(closed.host).purge(IDS), PurgeFailed)
+    })
+
+    it('names the image and its lifetime in the headers that its caches read', () => {
+      assert.deepEqual(cdn.cacheHeaders('aaaaaaaaaaa', 3600), headers)
+    })
+  })
+}

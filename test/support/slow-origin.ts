@@ -1,0 +1,51 @@
+/** Stands between a cache and a server, and can hold back an answer that the server has already given. */
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface SlowOrigin {
+  readonly port: number
+  /** Answers to this target are held from now on. */
+  hold(target: string): void
+  /** Answers held now. */
+  held(): number
+  release(): void
+  stop(): Promise<void>
+}
+
+export async function startSlowOrigin(serverPort: () => number): Promise<SlowOrigin> {
+  let heldTarget: string | undefined
+  let waiting: (() => void)[] = []
+  const proxy = createServer((incoming, outgoing) => {
+    const { method, url, headers } = incoming
+    const forwarded = request(
+      { host: '127.0.0.1', port: serverPort(), method, path: url, headers },
+      (answer) => {
+        const pass = () => {
+          outgoing.writeHead(answer.statusCode ?? 502, answer.rawHeaders)
+          answer.pipe(outgoing)
+        }
+        if (url === heldTarget) waiting.push(pass)
+        else pass()
+      },
+    )
+    forwarded.on('error', () => outgoing.destroy())
+    incoming.pipe(forwarded)
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (proxy.address() as AddressInfo).port,
+    hold(target) {
+      heldTarget = target
+    },
+    held: () => waiting.length,
+    release() {
+      heldTarget = undefined
+      for (const pass of waiting) pass()
+      waiting = []
+    },
+    async stop() {
+      proxy.closeAllConnections()
+      await new Promise((resolve) => proxy.close(resolve))
+    },
+  }
+}
