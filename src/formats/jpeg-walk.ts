@@ -155,7 +155,7 @@ function newWalk() {
       if (frame!.coding !== 'lossless' && !quantisation[component.quantisation]) {
         throw damaged('The JPEG file is inconsistent: a quantisation table is missing.')
       }
-      if (scan.spectralStart === 0 || frame!.coding === 'lossless') drawn.add(component.id)
+      if (drawsComponents(frame!, scan)) drawn.add(component.id)
     }
   }
 
@@ -178,4 +178,9 @@ function newWalk() {
     checkScan,
     finish,
   }
+}
+
+/** True if the scan brings the rough picture that later scans may refine. */
+function drawsComponents({ coding }: JpegFrame, { spectralStart, approximationHigh }: JpegScan): boolean {
+  return coding === 'lossless' || (spectralStart === 0 && approximationHigh === 0)
 }

@@ -1,0 +1,36 @@
+/** Sizes are those that Chromium shows, whichever way a picture is to be turned. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sourceOf } from '../../src/formats/image.ts'
+import { inspect } from '../../src/formats/inspect.ts'
+import { launchBrowser } from '../support/browser.ts'
+import { picture } from '../support/pictures.ts'
+import { scrub } from './subject.ts'
+
+test('sizes as displayed, before and after', async () => {
+  const browser = await launchBrowser()
+  try {
+    const page = await browser.newPage()
+    const shownSize = (type: string, bytes: Buffer) =>
+      page.evaluate(
+        async (url) => {
+          const image = new Image()
+          image.src = url
+          await image.decode()
+          return [image.naturalWidth, image.naturalHeight]
+        },
+        `data:${type};base64,${bytes.toString('base64')}`,
+      )
+    for (const format of ['jpeg', 'png', 'webp', 'avif'] as const) {
+      for (let orientation = 1; orientation <= 8; orientation++) {
+        const file = await picture().withMetadata({ orientation }).toFormat(format).toBuffer()
+        const { type, width, height } = await inspect(sourceOf(file))
+        const shown = await shownSize(type, file)
+        assert.deepEqual([width, height], shown, `${format}, orientation ${orientation}`)
+        assert.deepEqual(await shownSize(type, (await scrub(file)).file), shown)
+      }
+    }
+  } finally {
+    await browser.close()
+  }
+})

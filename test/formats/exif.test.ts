@@ -1,0 +1,98 @@
+/** Exif: what is read of it, what is written back, and that nothing hostile is believed. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import sharp from 'sharp'
+import { type ExifFacts, minimalExif, readExif } from '../../src/formats/exif.ts'
+import { exifSegment } from '../support/images-jpeg.ts'
+import { withSegments } from '../support/jpeg-coder.ts'
+import { picture } from '../support/pictures.ts'
+import { cameraExif, tiff } from '../support/private-metadata.ts'
+
+const whole = fc.integer({ min: 1, max: 2 ** 32 - 1 })
+const rational = fc.tuple(whole, whole).map(([numerator, denominator]) => ({ numerator, denominator }))
+
+test('what is written is read again, and written the same', () => {
+  const facts: fc.Arbitrary<Partial<ExifFacts>> = fc.record(
+    {
+      orientation: fc.integer({ min: 1, max: 8 }),
+      xResolution: rational,
+      yResolution: rational,
+      resolutionUnit: fc.integer({ min: 1, max: 3 }),
+    },
+    { requiredKeys: [] },
+  )
+  fc.assert(
+    fc.property(facts, (some) => {
+      const written = minimalExif({ ...some, hasLocation: true })
+      const { orientation, xResolution, yResolution } = some
+      assert.equal(written === null, !orientation && !xResolution && !yResolution)
+      if (!written) return
+      const read = readExif(written)
+      assert.deepEqual(
+        [read.orientation, read.xResolution, read.yResolution, read.hasLocation],
+        [orientation, xResolution, yResolution, false],
+      )
+      assert.deepEqual(minimalExif(read), written)
+    }),
+  )
+})
+
+test('any bytes are read without a fault', () => {
+  const header = fc.constantFrom(
+    'II*\0\x08\0\0\0',
+    'MM\0*\0\0\0\x08',
+    'Exif\0\0MM\0*\0\0\0\x08',
+    'II*\0\xff\xff\xff\xff',
+    '',
+  )
+  fc.assert(
+    fc.property(header, fc.uint8Array({ maxLength: 200 }), (start, rest) => {
+      const read = readExif(Buffer.concat([Buffer.from(start, 'latin1'), rest]))
+      assert.ok(read.orientation === undefined || (read.orientation >= 1 && read.orientation <= 8))
+      minimalExif(read)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('cut anywhere, it says no more than it did', () => {
+  const exif = cameraExif({ orientation: 6, density: 300 })
+  for (let length = 0; length < exif.length; length++) {
+    const read = readExif(exif.subarray(0, length))
+    assert.ok(read.orientation === undefined || read.orientation === 6)
+  }
+})
+
+test('a position counts only if there is one', () => {
+  const located = (entries: Parameters<typeof tiff>[0]) =>
+    readExif(tiff([], [{ pointer: 0x8825, entries }])).hasLocation
+  assert.equal(readExif(cameraExif()).hasLocation, true)
+  assert.equal(readExif(cameraExif({ location: false })).hasLocation, false)
+  assert.equal(located([]), false)
+  assert.equal(located([{ tag: 0, type: 7, value: [2, 3, 0, 0] }]), false, 'a version alone')
+  assert.equal(located([{ tag: 2, type: 5, value: [0, 0, 0, 0, 0, 0] }]), false, 'no fix: zero by zero')
+  assert.equal(located([{ tag: 2, type: 5, value: [0, 1, 0, 1, 0, 1] }]), true, 'on the equator')
+})
+
+test('values of a wrong type or range are passed over', () => {
+  for (const value of [[0], [9], [65_535]]) {
+    assert.equal(readExif(tiff([{ tag: 0x0112, type: 3, value }])).orientation, undefined)
+  }
+  assert.equal(readExif(tiff([{ tag: 0x0112, type: 4, value: [6] }])).orientation, undefined)
+  assert.equal(readExif(tiff([{ tag: 0x011a, type: 5, value: [72, 0] }])).xResolution, undefined)
+})
+
+test('sharp reads what is written', async () => {
+  const written = minimalExif({
+    orientation: 7,
+    xResolution: { numerator: 2400, denominator: 10 },
+    yResolution: { numerator: 240, denominator: 1 },
+    resolutionUnit: 2,
+    hasLocation: false,
+  })!
+  const { orientation, density } = await sharp(
+    withSegments(await picture().jpeg().toBuffer(), exifSegment(written)),
+  ).metadata()
+  assert.deepEqual([orientation, density], [7, 240])
+})

@@ -1,0 +1,143 @@
+/** The way in: what is accepted, what is not and how it is called, limits, and files kept as they came. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import sharp from 'sharp'
+import { Refusal, type RefusalCode } from '../../src/errors.ts'
+import { isWhole, sourceOf } from '../../src/formats/image.ts'
+import { inspect } from '../../src/formats/inspect.ts'
+import { pngChunk, pngOf } from '../support/chunks.ts'
+import { madeImages } from '../support/images.ts'
+import { exifSegment } from '../support/images-jpeg.ts'
+import { segment, withSegments } from '../support/jpeg-coder.ts'
+import { picture } from '../support/pictures.ts'
+import { cameraExif } from '../support/private-metadata.ts'
+
+async function refusalOf(bytes: Uint8Array): Promise<{ code: RefusalCode; detail: string }> {
+  const error = await inspect(sourceOf(bytes)).then(
+    () => assert.fail('accepted'),
+    (error: unknown) => error,
+  )
+  assert.ok(error instanceof Refusal, String(error))
+  return { code: error.code, detail: error.detail }
+}
+
+describe('files of other types are refused by name', () => {
+  const others: [string, Buffer][] = [
+    ['HEIC', Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1')],
+    ['JPEG XL', Buffer.from('\xff\x0a\0\0', 'latin1')],
+    ['JPEG XL', Buffer.from('\0\0\0\x0cJXL \r\n\x87\n', 'latin1')],
+    ['TIFF', Buffer.from('II*\0\x08\0\0\0', 'latin1')],
+    ['BMP', Buffer.from('BM\x36\0\0\0\0\0\0\0', 'latin1')],
+    ['PDF', Buffer.from('%PDF-1.7\n')],
+    ['SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')],
+    [
+      'SVG',
+      Buffer.from('\ufeff<?xml version="1.0"?>\n<!-- drawn -->\n<svg xmlns="http://www.w3.org/2000/svg"/>'),
+    ],
+    ['video', Buffer.from('\0\0\0\x18ftypmp42', 'latin1')],
+    ['web page', Buffer.from('<!DOCTYPE html><title>x</title>')],
+  ]
+  for (const [name, bytes] of others) {
+    test(`${name}, ${bytes.length} bytes`, async () => {
+      const { code, detail } = await refusalOf(bytes)
+      assert.equal(code, 'unsupported-type')
+      assert.ok(detail.includes(name), detail)
+      assert.ok(detail.includes('JPEG, PNG, GIF, WebP or AVIF'), detail)
+    })
+  }
+
+  test('real ones', async () => {
+    const tiff = await picture().tiff().toBuffer()
+    assert.match((await refusalOf(tiff)).detail, /TIFF/)
+  })
+
+  test('nothing, text, and half a signature', async () => {
+    for (const text of ['', 'x', 'hello world', '\x89PNG', 'GIF8', 'RIFF____WAVE', '<', '\xff\xd8']) {
+      assert.equal((await refusalOf(Buffer.from(text, 'latin1'))).code, 'unsupported-type')
+    }
+  })
+})
+
+describe('limits', () => {
+  const header = (width: number, height: number) => {
+    const body = Buffer.alloc(13)
+    body.writeUInt32BE(width)
+    body.writeUInt32BE(height, 4)
+    body[8] = 1
+    return body
+  }
+  // A megabyte of zeros: enough, by its length, for any picture here.
+  const data = Buffer.concat([Buffer.from([0x78, 0x9c]), Buffer.alloc(1_000_000)])
+  const png = (width: number, height: number) =>
+    pngOf([pngChunk('IHDR', header(width, height)), pngChunk('IDAT', data), pngChunk('IEND')])
+
+  test('the largest sides and frames pass', async () => {
+    assert.equal((await inspect(sourceOf(png(65_535, 4096)))).width, 65_535)
+    assert.equal((await inspect(sourceOf(png(16_384, 16_384)))).height, 16_384)
+  })
+
+  test('larger ones are refused, and those without pixels', async () => {
+    for (const [width, height, detail] of [
+      [65_536, 1, /side/],
+      [1, 70_000, /side/],
+      [16_385, 16_384, /more than 268435456/],
+      [0, 5, /no pixels/],
+      [5, 0, /no pixels/],
+    ] as const) {
+      const refusal = await refusalOf(png(width, height))
+      assert.equal(refusal.code, 'damaged-image')
+      assert.match(refusal.detail, detail)
+    }
+  })
+
+  test('in each format', async () => {
+    const webp = await picture({ channels: 4 }).webp().toBuffer()
+    const vast = Buffer.from(webp)
+    assert.equal(vast.toString('latin1', 12, 16), 'VP8X')
+    vast.fill(0xff, 24, 30)
+    const flat = Buffer.from(await picture().jpeg().toBuffer())
+    flat.writeUInt16BE(0, flat.indexOf(Buffer.from([0xff, 0xc0])) + 5)
+    const gif = Buffer.from(await picture().gif().toBuffer())
+    const frame = gif.indexOf(Buffer.from([0x2c, 0, 0, 0, 0]))
+    gif.writeUInt16LE(0, frame + 5)
+    for (const bytes of [vast, flat, gif]) assert.equal((await refusalOf(bytes)).code, 'damaged-image')
+  })
+})
+
+test('every refusal says in plain words what is wrong', async () => {
+  for (const { bytes, type } of await madeImages()) {
+    const { detail } = await refusalOf(bytes.subarray(0, bytes.length >> 1))
+    assert.match(detail, /^[A-Z].*\.$/)
+    assert.ok(type === 'image/gif' || detail.length < 160, detail)
+  }
+})
+
+test('with `strip: false` a file is walked all the same and kept as it came', async () => {
+  const file = withSegments(await picture().jpeg().toBuffer(), exifSegment(cameraExif()))
+  const kept = await inspect(sourceOf(file), { strip: false })
+  assert.equal(isWhole(kept.segments, file.length), true)
+  assert.equal(kept.hasLocation, true)
+  assert.equal(isWhole((await inspect(sourceOf(file))).segments, file.length), false)
+  await assert.rejects(inspect(sourceOf(file.subarray(0, -5)), { strip: false }), Refusal)
+})
+
+test('a JPEG of 12 bits a sample is accepted', async () => {
+  const file = Buffer.from(await picture().jpeg({ progressive: true }).toBuffer())
+  const frame = file.indexOf(Buffer.from([0xff, 0xc2]))
+  file[frame + 4] = 12
+  assert.equal((await inspect(sourceOf(file))).type, 'image/jpeg')
+})
+
+test('AVIF goes its own way', async () => {
+  const file = await sharp({ create: { width: 20, height: 10, channels: 3, background: '#123' } })
+    .avif()
+    .toBuffer()
+  const { type, width, height } = await inspect(sourceOf(file))
+  assert.deepEqual([type, width, height], ['image/avif', 20, 10])
+})
+
+test('a picture that only a segment length tells apart is refused', async () => {
+  const file = withSegments(await picture().jpeg().toBuffer(), segment(0xe5, Buffer.alloc(100)))
+  file.writeUInt16BE(50_000, 4)
+  assert.equal((await refusalOf(file)).code, 'damaged-image')
+})
