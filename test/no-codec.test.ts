@@ -16,7 +16,7 @@ const NATIVE = ['better-sqlite3']
 const BUILDERS = ['vite']
 
 const CODECS =
-  /sharp|jsquash|squoosh|codec|canvas|jimp|vips|heif|imagemagick|graphicsmagick|png|jpe?g|webp|avif|gif/i
+  /sharp|jsquash|squoosh|codec|canvas|jimp|vips|heif|imagemagick|graphicsmagick|\bu?(png|jpe?g|webp|avif|gif)/i
 
 interface Graph {
   /** Absolute paths. */
