@@ -112,5 +112,5 @@ export function createPurges(parts: {
 function backoffMs(due: Purge[]): number {
   const attempts = Math.max(...due.map((purge) => purge.attempts))
   const longest = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempts, 20))
-  return longest * (0.5 + Math.random() / 2)
+  return Math.round(longest * (0.5 + Math.random() / 2))
 }
