@@ -4,8 +4,10 @@ import type { Progress } from '../client/types.ts'
 
 export interface Bars {
   start(name: string): Bar
-  /** Writes a line above the bars. */
+  /** Writes a line to stderr, above the bars. */
   say(line: string): void
+  /** Writes a line to stdout; above the bars if they stand on the same terminal. */
+  print(line: string): void
   stop(): void
 }
 
@@ -18,10 +20,12 @@ const STAGES = { inspecting: 'looking', compressing: 'compressing', uploading: '
 const NAME_COLUMNS = 28
 
 export function createBars(): Bars {
+  const print = (line: string) => process.stdout.write(`${line}\n`)
   if (!process.stderr.isTTY) {
     return {
       start: () => ({ show() {}, end() {} }),
       say: (line) => process.stderr.write(`${line}\n`),
+      print,
       stop() {},
     }
   }
@@ -33,9 +37,12 @@ export function createBars(): Bars {
       hideCursor: true,
       clearOnComplete: true,
       linewrap: false,
+      // Ctrl-C is handled by the command.
+      gracefulExit: false,
     },
     Presets.shades_classic,
   )
+  const say = (line: string) => bars.log(`${line}\n`)
   return {
     start(name) {
       const bar = bars.create(100, 0, { name: fitted(name), stage: 'waiting' })
@@ -57,8 +64,13 @@ export function createBars(): Bars {
         },
       }
     },
-    say: (line) => bars.log(`${line}\n`),
-    stop: () => bars.stop(),
+    say,
+    print: process.stdout.isTTY ? say : print,
+    stop() {
+      // Lines that were said since the last redraw.
+      bars.update()
+      bars.stop()
+    },
   }
 }
 

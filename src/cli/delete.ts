@@ -4,17 +4,21 @@ import { KEY_PATTERN } from '../protocol.ts'
 import { EXIT, type ExitCode, FileError, reportError } from './exit.ts'
 import { type Entry, openHistory } from './history.ts'
 import { interruptSignal } from './interrupt.ts'
-import { serverOption } from './options.ts'
+import { retriesOption, serverOption } from './options.ts'
 
 export function deleteCommand(): Command {
   return new Command('delete')
     .description('delete images for good')
     .argument('<link-or-key...>', 'links uploaded from this machine, deletion keys, or delete addresses')
     .addOption(serverOption())
+    .addOption(retriesOption())
     .action(deleteAll)
 }
 
-async function deleteAll(words: string[], { server }: { server: string }): Promise<void> {
+async function deleteAll(
+  words: string[],
+  { server, retries }: { server: string; retries: number },
+): Promise<void> {
   const signal = interruptSignal()
   const history = openHistory()
   const entries = await history.list()
@@ -29,7 +33,7 @@ async function deleteAll(words: string[], { server }: { server: string }): Promi
       }
       const address = entry?.delete ?? word
       // A delete address knows its service; a bare key doesn't.
-      await remove(address, { signal, ...(!URL.canParse(address) && { baseUrl: server }) })
+      await remove(address, { signal, retries, ...(!URL.canParse(address) && { baseUrl: server }) })
       if (entry) await history.forget(entry)
       process.stdout.write(`deleted ${entry?.link ?? word}\n`)
     } catch (error) {

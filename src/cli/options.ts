@@ -22,3 +22,14 @@ export function wholeNumber(text: string): number {
   if (!/^[1-9]\d{0,2}$/.test(text)) throw new InvalidArgumentError('It must be a number from 1 to 999.')
   return Number(text)
 }
+
+function countOf(text: string): number {
+  if (!/^\d{1,3}$/.test(text)) throw new InvalidArgumentError('It must be a number from 0 to 999.')
+  return Number(text)
+}
+
+export function retriesOption(): Option {
+  return new Option('-r, --retries <number>', 'tries after the first one, when network or service fail')
+    .argParser(countOf)
+    .default(3)
+}

@@ -8,13 +8,14 @@ import { type History, openHistory } from './history.ts'
 import { inParallel } from './in-parallel.ts'
 import { expandInputs, type Input } from './input.ts'
 import { interruptSignal } from './interrupt.ts'
-import { modeOption, serverOption, wholeNumber } from './options.ts'
+import { modeOption, retriesOption, serverOption, wholeNumber } from './options.ts'
 import { describe, LOCATION_WARNING } from './words.ts'
 
 interface UploadFlags {
   server: string
   mode: Mode
   jobs: number
+  retries: number
   json?: true
   copy?: true
   history: boolean
@@ -27,6 +28,7 @@ export function uploadCommand(): Command {
     .addOption(serverOption())
     .addOption(modeOption())
     .option('-j, --jobs <number>', 'uploads at a time', wholeNumber, 2)
+    .addOption(retriesOption())
     .option('--json', 'print one JSON object a file, with its deletion key')
     .option('-c, --copy', 'copy the links to the clipboard')
     .option('--no-history', "don't remember links and keys on this machine")
@@ -76,7 +78,8 @@ async function uploadOne(
   const bar = bars.start(name)
   try {
     signal.throwIfAborted()
-    const options = { mode: flags.mode, baseUrl: flags.server, signal, onProgress: bar.show }
+    const { mode, server: baseUrl, retries } = flags
+    const options = { mode, baseUrl, retries, signal, onProgress: bar.show }
     const compressed = await compress(await input.read(), options)
     return { name, compressed, sent: await send(compressed.blob, options) }
   } catch (error) {
@@ -108,13 +111,11 @@ function tell(
   if (flags.mode === 'original' && compressed.hasLocation) bars.say(`${name}: ${LOCATION_WARNING}`)
   else if (process.stderr.isTTY) bars.say(`${name}: ${describe(compressed)}`)
   if (!flags.json) {
-    process.stdout.write(`${sent.link}\n`)
+    bars.print(sent.link)
     return
   }
   const { bytesIn, bytesOut, type, action, hasLocation } = compressed
-  process.stdout.write(
-    `${JSON.stringify({ file: name, ...sent, bytesIn, bytesOut, type, action, hasLocation })}\n`,
-  )
+  bars.print(JSON.stringify({ file: name, ...sent, bytesIn, bytesOut, type, action, hasLocation }))
 }
 
 function tellError(
@@ -127,7 +128,7 @@ function tellError(
     bars.say(`${name}: ${text}`)
     if (flags.json) {
       const { code: reason } = error as { code?: string }
-      process.stdout.write(`${JSON.stringify({ file: name, error: reason ?? 'failed', detail: text })}\n`)
+      bars.print(JSON.stringify({ file: name, error: reason ?? 'failed', detail: text }))
     }
   }
   return code

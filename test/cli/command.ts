@@ -1,0 +1,65 @@
+/** Runs the built command as a person or a script does. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import { NODE, ROOT } from '../support/process.ts'
+
+const BIN = join(ROOT, 'bin/pinhole.mjs')
+
+export interface Ran {
+  code: number | null
+  stdout: Buffer
+  stderr: string
+}
+
+export interface Settings {
+  stdin?: Uint8Array
+  env?: Record<string, string>
+  /** Called with the process as soon as it runs. */
+  onStart?: (child: ChildProcess) => void
+}
+
+export interface Person {
+  /** The working folder. */
+  folder: string
+  /** Where the command keeps its history. */
+  dataHome: string
+  run(words: string[], settings?: Settings): Promise<Ran>
+  /** On a terminal: both streams are one, unless links go to the file `into`. */
+  runOnTerminal(words: string[], into?: string): Promise<Ran>
+}
+
+/** Somebody with an empty folder and no history, both gone after the tests. */
+export async function person(env: Record<string, string> = {}): Promise<Person> {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-cli-'))
+  after(() => rm(folder, { recursive: true, force: true }))
+  const dataHome = join(folder, '.data')
+  const base = { PATH: process.env.PATH ?? '', HOME: folder, XDG_DATA_HOME: dataHome, TERM: 'xterm', ...env }
+  const start = (program: string, words: string[], settings: Settings = {}) =>
+    new Promise<Ran>((resolve, reject) => {
+      const child = spawn(program, words, { cwd: folder, env: { ...base, ...settings.env } })
+      const stdout: Buffer[] = []
+      const stderr: Buffer[] = []
+      child.stdout.on('data', (part) => stdout.push(part))
+      child.stderr.on('data', (part) => stderr.push(part))
+      child.stdin.on('error', () => {})
+      child.stdin.end(settings.stdin ?? '')
+      child.on('error', reject)
+      child.on('close', (code) =>
+        resolve({ code, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString() }),
+      )
+      settings.onStart?.(child)
+    })
+  return {
+    folder,
+    dataHome,
+    run: (words, settings) => start(NODE, [BIN, ...words], settings),
+    runOnTerminal(words, into) {
+      const line = [NODE, BIN, ...words].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
+      // From util-linux: gives the command a terminal of its own, and hands its exit code on.
+      return start('script', ['-qefc', into ? `${line} >${into}` : line, '/dev/null'])
+    },
+  }
+}

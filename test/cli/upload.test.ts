@@ -1,0 +1,238 @@
+/** The command against a real server. */
+import assert from 'node:assert/strict'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import sharp from 'sharp'
+import { blobOf, cameraJpeg, GPS, photo, rgba, screenshot } from '../client/pictures.ts'
+import { type RunningServer, startServer } from '../support/server.ts'
+import { gif } from '../support/tiny-images.ts'
+import { type Person, person } from './command.ts'
+
+let server: RunningServer
+let jpeg: Buffer
+
+before(async () => {
+  server = await startServer()
+  jpeg = await cameraJpeg(320, 240)
+})
+after(() => server?.stop())
+
+async function uploader(): Promise<Person> {
+  const someone = await person({ PINHOLE_SERVER: server.url })
+  await writeFile(join(someone.folder, 'photo.jpg'), jpeg)
+  return someone
+}
+
+const rawOf = (link: string) => link.replace(/\/([0-9A-Za-z]+)$/, '/raw/$1')
+const bytesOf = async (link: string) => {
+  const response = await fetch(rawOf(link))
+  return response.ok ? Buffer.from(await response.arrayBuffer()) : response.status
+}
+
+test('upload prints the link alone, keeps the key for its owner, and delete takes the link back', async () => {
+  const me = await uploader()
+  const { code, stdout, stderr } = await me.run(['upload', 'photo.jpg'])
+  assert.deepEqual([code, stderr], [0, ''])
+  const link = stdout.toString().trim()
+  assert.equal(`${link}\n`, stdout.toString())
+  assert.match(link, new RegExp(`^${server.baseUrl}/[0-9A-Za-z]{11}$`))
+  const stored = (await bytesOf(link)) as Buffer
+  assert.ok(stored.length < 0.6 * jpeg.length, `${stored.length} of ${jpeg.length}`)
+
+  const folder = join(me.dataHome, 'pinhole/uploads')
+  const [file, ...others] = await readdir(folder)
+  assert.deepEqual(others, [])
+  assert.equal((await stat(join(folder, file!))).mode & 0o777, 0o600)
+  assert.equal((await stat(folder)).mode & 0o777, 0o700)
+
+  const list = (await me.run(['list'])).stdout.toString()
+  assert.match(list, new RegExp(`${link}  [0-9A-Za-z]{43} .*photo\\.jpg\\n$`))
+  const deleted = await me.run(['delete', link])
+  assert.deepEqual([deleted.code, deleted.stdout.toString()], [0, `deleted ${link}\n`])
+  assert.equal(await bytesOf(link), 404)
+  assert.equal((await me.run(['list'])).stdout.toString(), '')
+})
+
+test('--json says everything, also to list', async () => {
+  const me = await uploader()
+  const { stdout } = await me.run(['upload', '--json', 'photo.jpg'])
+  const answer = JSON.parse(stdout.toString())
+  const { id, link, key, bytesOut, ...rest } = answer
+  assert.equal(link, `${server.baseUrl}/${id}`)
+  assert.match(key, /^[0-9A-Za-z]{43}$/)
+  assert.equal(bytesOut, ((await bytesOf(link)) as Buffer).length)
+  assert.deepEqual(rest, {
+    file: 'photo.jpg',
+    delete: `${server.baseUrl}/api/delete?key=${key}`,
+    raw: `${server.baseUrl}/raw/${id}`,
+    remaining: rest.remaining,
+    bytesIn: jpeg.length,
+    type: 'image/jpeg',
+    action: 'lossy',
+    hasLocation: false,
+  })
+  const entry = JSON.parse((await me.run(['list', '--json'])).stdout.toString())
+  assert.deepEqual([entry.link, entry.key, entry.bytes, entry.name], [link, key, bytesOut, 'photo.jpg'])
+  assert.equal((await me.run(['delete', key])).code, 0)
+  assert.equal(await bytesOf(link), 404)
+})
+
+test('an image comes in by stdin, and --no-history forgets it', async () => {
+  const me = await uploader()
+  const image = gif()
+  const { code, stdout } = await me.run(['upload', '--no-history', '-'], { stdin: image })
+  assert.equal(code, 0)
+  assert.deepEqual(await bytesOf(stdout.toString().trim()), image)
+  assert.equal((await me.run(['list'])).stdout.length, 0)
+})
+
+test('globs and several files go in order; one that is refused spoils no other', async () => {
+  const me = await uploader()
+  await mkdir(join(me.folder, 'shots'))
+  const images = { a: gif(), b: gif(), c: gif() }
+  for (const [name, image] of Object.entries(images))
+    await writeFile(join(me.folder, `shots/${name}.gif`), image)
+  await writeFile(join(me.folder, 'notes.txt'), 'no image')
+  const { code, stdout, stderr } = await me.run([
+    'upload',
+    '-j',
+    '3',
+    'notes.txt',
+    'shots/*.gif',
+    'missing.png',
+    'shots',
+  ])
+  assert.equal(code, 3)
+  const links = stdout.toString().trim().split('\n')
+  assert.deepEqual(await Promise.all(links.map(bytesOf)), Object.values(images))
+  const [notes, missing, folder] = stderr.trim().split('\n')
+  assert.match(notes!, /^notes\.txt: This is no image of a known type\. Accepted are JPEG, PNG/)
+  assert.equal(missing, 'missing.png: There is no such file.')
+  assert.match(folder!, /^shots: This is a folder\./)
+})
+
+test('on a terminal there are bars and a line about each file', async () => {
+  const me = await uploader()
+  await writeFile(join(me.folder, 'screen.png'), await screenshot().png().toBuffer())
+  const { code, stdout } = await me.runOnTerminal(['upload', 'photo.jpg', 'screen.png'])
+  const text = stdout.toString()
+  assert.equal(code, 0)
+  assert.match(text, /photo\.jpg +[█░]+ .*% (looking|compressing|uploading|waiting|done)/)
+  assert.match(text, /photo\.jpg: JPEG \d+ KB → \d+ KB \(−\d+ %\), recompressed/)
+  assert.match(text, /screen\.png: PNG \d+ KB → WebP \d+ KB \(−\d+ %\), identical pixels/)
+  assert.equal(text.match(new RegExp(`${server.baseUrl}/[0-9A-Za-z]{11}`, 'g'))?.length, 2)
+  assert.ok(text.includes('\x1b[?25h'), 'the cursor is back')
+})
+
+test('with stdout in a file, the terminal has the bars and the file the link alone', async () => {
+  const me = await uploader()
+  const { code, stdout } = await me.runOnTerminal(['upload', 'photo.jpg'], 'links.txt')
+  assert.equal(code, 0)
+  assert.match(stdout.toString(), /photo\.jpg: JPEG/)
+  assert.doesNotMatch(stdout.toString(), /http:/)
+  assert.match(await readFile(join(me.folder, 'links.txt'), 'utf8'), /^http:\/\/\S+\n$/)
+})
+
+test('mode original sends the very bytes, and warns of a location', async () => {
+  const me = await uploader()
+  const located = await sharp(jpeg).withExif(GPS).jpeg().toBuffer()
+  await writeFile(join(me.folder, 'holiday.jpg'), located)
+  const original = await me.run(['upload', '--mode', 'original', '--json', 'holiday.jpg'])
+  assert.match(original.stderr, /^holiday\.jpg: it says where it was taken/)
+  assert.equal(JSON.parse(original.stdout.toString()).bytesOut, located.length)
+  const usual = await me.run(['upload', '--json', 'holiday.jpg'])
+  assert.equal(usual.stderr, '')
+  assert.equal(JSON.parse(usual.stdout.toString()).hasLocation, true)
+})
+
+test('what the service refuses, what it does not know, and where it is not, each has its exit code', async () => {
+  const me = await uploader()
+  const strange = await me.run(['delete', `${server.baseUrl}/abcdefghijk`])
+  assert.equal(strange.code, 3)
+  assert.match(strange.stderr, /no key for it/)
+  const unknown = await me.run(['delete', 'k'.repeat(43)])
+  assert.equal(unknown.code, 4)
+  assert.match(unknown.stderr, /pinhole list/)
+  const nowhere = await me.run(['upload', '--retries', '0', '--server', 'http://127.0.0.1:9', 'photo.jpg'])
+  assert.equal(nowhere.code, 5)
+  assert.match(nowhere.stderr, /can't be reached.*Check the address/)
+  assert.equal(nowhere.stdout.length, 0)
+  for (const words of [
+    ['upload'],
+    ['upload', '--mode', 'best', 'photo.jpg'],
+    ['fly'],
+    ['upload', '-j', '0', 'photo.jpg'],
+    ['upload', '-s', 'pics', 'photo.jpg'],
+  ]) {
+    const { code, stderr, stdout } = await me.run(words)
+    assert.equal(code, 2, words.join(' '))
+    assert.ok(stderr.length > 0 && stdout.length === 0, words.join(' '))
+  }
+})
+
+test('a used-up quota says when to come back', async (t) => {
+  const small = await startServer({ UPLOADS_PER_DAY: '1' })
+  t.after(() => small.stop())
+  const me = await person({ PINHOLE_SERVER: small.url })
+  await writeFile(join(me.folder, 'a.gif'), gif())
+  assert.equal((await me.run(['upload', 'a.gif'])).code, 0)
+  const { code, stderr } = await me.run(['upload', 'a.gif'])
+  assert.equal(code, 4)
+  assert.match(stderr, /Try again after .*\d/)
+})
+
+test('Ctrl-C ends a waiting upload in good order', async (t) => {
+  const silent = createServer(() => {}).listen(0, '127.0.0.1')
+  t.after(() => {
+    silent.closeAllConnections()
+    silent.close()
+  })
+  const me = await uploader()
+  const server = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const { code, stdout } = await me.run(['upload', '--server', server, 'photo.jpg'], {
+    onStart: (child) => silent.once('request', () => child.kill('SIGINT')),
+  })
+  assert.equal(code, 130)
+  assert.equal(stdout.length, 0)
+})
+
+test('without a clipboard, --copy says so and the link is on stdout all the same', async () => {
+  const me = await uploader()
+  const { code, stdout, stderr } = await me.run(['upload', '--copy', 'photo.jpg'], {
+    env: { PATH: '/nowhere', DISPLAY: '' },
+  })
+  assert.equal(code, 0)
+  assert.match(stdout.toString(), /^http/)
+  assert.match(stderr, /There is no clipboard/)
+})
+
+test('compress works offline, and shows what was done', async () => {
+  const me = await uploader()
+  const file = await me.run(['compress', 'photo.jpg', '-o', 'small.jpg'])
+  assert.equal(file.code, 0)
+  assert.match(file.stdout.toString(), /^photo\.jpg: JPEG \d+ KB → \d+ KB \(−\d+ %\), recompressed\n$/)
+  const small = await stat(join(me.folder, 'small.jpg'))
+  assert.ok(small.size < 0.6 * jpeg.length)
+
+  const piped = await me.run(['compress', '-', '-o', '-'], { stdin: jpeg })
+  assert.equal(piped.stdout.length, small.size)
+  assert.match(piped.stderr, /^\(stdin\): JPEG/)
+
+  const png = await sharp(await photo(640, 480, 60).png().toBuffer())
+    .png()
+    .toBuffer()
+  await writeFile(join(me.folder, 'scan.png'), png)
+  const named = await me.run(['compress', 'scan.png', '-o', 'scan2.png', '--json'])
+  assert.equal(JSON.parse(named.stdout.toString()).type, 'image/jpeg')
+  assert.match(named.stderr, /scan2\.png: its name does not say so, but this is a \.jpg file/)
+  const exact = await me.run(['compress', 'scan.png', '--mode', 'keep-format', '-o', me.folder, '--json'])
+  const { output, action } = JSON.parse(exact.stdout.toString())
+  assert.deepEqual([output, action], [join(me.folder, 'scan.png'), 'lossless'])
+  assert.equal(
+    Buffer.compare((await rgba(await sharp(output).png().toBuffer())).data, (await rgba(blobOf(png))).data),
+    0,
+  )
+})
