@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { AwsClient } from 'aws4fetch'
 import { cephConfig } from './ceph-config.ts'
 import { answers, SERVICES_FOLDER, type Services, STATE_FILE } from './services-state.ts'
 
@@ -115,8 +116,28 @@ async function start(folder: string): Promise<Services> {
   const quota = ['--uid=full', '--quota-scope=bucket']
   await command('radosgw-admin', 'quota', 'set', ...quota, '--max-objects=2')
   await command('radosgw-admin', 'quota', 'enable', ...quota)
+  await warmUp(services)
   await writeFile(STATE_FILE, JSON.stringify(services, null, 2))
   return services
+}
+
+/** The gateway makes its pools when the first bucket and object come: that is no test's time to spend. */
+async function warmUp({ endpoint, accessKeyId, secretAccessKey }: Services): Promise<void> {
+  const aws = new AwsClient({ accessKeyId, secretAccessKey, service: 's3', region: 'us-east-1', retries: 0 })
+  for (const [method, path] of [
+    ['PUT', '/warm-up'],
+    ['PUT', '/warm-up/object'],
+    ['GET', '/warm-up/object'],
+    ['DELETE', '/warm-up/object'],
+    ['DELETE', '/warm-up'],
+  ]) {
+    const response = await aws.fetch(endpoint + path, {
+      method,
+      signal: AbortSignal.timeout(COMMAND_TIMEOUT_MS),
+    })
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+    await response.body?.cancel()
+  }
 }
 
 async function untilItAnswers(endpoint: string): Promise<void> {

@@ -62,6 +62,7 @@ export function resumingReader(body: {
           if (++failures > MAX_RESUMPTIONS) throw new StoreUnavailable({ cause })
         }
         reader = readerOf(await resume(offset))
+        if (isCancelled) break
       }
       await reader.cancel().catch(() => {})
       return null

@@ -32,7 +32,7 @@ export function decodeRecord(id: string, text: string | null): ImageRecord {
 function isRecord(record: Partial<ImageRecord>): record is ImageRecord {
   return (
     IMAGE_TYPES.includes(record.type as never) &&
-    [record.size, record.width, record.height].every(Number.isSafeInteger) &&
+    [record.size, record.width, record.height].every((count) => Number.isSafeInteger(count) && count! >= 0) &&
     typeof record.animated === 'boolean' &&
     [record.sha256, record.sentSha256, record.keySha256].every((text) => SHA256.test(String(text))) &&
     typeof record.createdAt === 'string'

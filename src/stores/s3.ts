@@ -43,6 +43,8 @@ export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore>
   const { accessKeyId, secretAccessKey, sessionToken } = options
   const client = createS3Client(location, { accessKeyId, secretAccessKey, sessionToken }, options)
   await assertFit(client, bucket, prefix)
+  // Without permission to list, Amazon answers 403 where nothing is, and not 404.
+  await assertListable(client, prefix)
   const remove = createRemover(client)
   const keyOf = (id: string) => prefix + id
 

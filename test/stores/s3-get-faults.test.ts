@@ -16,6 +16,7 @@ import {
   listOf,
   put,
 } from '../support/stored-images.ts'
+import { until } from '../support/until.ts'
 
 const { withStore } = onFake()
 const ID = idFor('a')
@@ -155,6 +156,24 @@ for (const size of [2000, 700_000]) {
   })
 }
 
+withStore('a reader that stops while a broken body is taken up again holds nothing', async (opened, fake) => {
+  const { store, handles } = opened
+  await put(store, ID, bytesFor(1, 700_000))
+  fake.requests.length = 0
+  fake.faults.add({ kind: 'cut-answer', afterBytes: 1000 }, { on: GET })
+  fake.faults.add({ kind: 'delay', ms: 100 }, { on: GET })
+  const image = await store.open(ID)
+  assert.ok(image !== null && image.body instanceof ReadableStream)
+  const reader = image.body.getReader()
+  assert.equal((await reader.read()).value?.length, 1000)
+  const reading = reader.read()
+  await until('the rest is asked for', () => fake.logOf(ID).length === 2)
+  await reader.cancel()
+  await reading
+  await until('the rest is answered', () => fake.logOf(ID)[1] === 'GET 206')
+  await until('it is let go', async () => (await handles()) === 0)
+})
+
 describe('an object whose record', () => {
   const bytes = bytesFor(1, 500)
   const changes: [string, (record: Record<string, unknown>) => string | undefined][] = [
@@ -164,6 +183,7 @@ describe('an object whose record', () => {
     ['is another image’s', (record) => JSON.stringify({ ...record, id: idFor('b') })],
     ['has no type we know', (record) => JSON.stringify({ ...record, type: 'text/html' })],
     ['has another size', (record) => JSON.stringify({ ...record, size: 499 })],
+    ['has a negative size', (record) => JSON.stringify({ ...record, size: -1 })],
     ['has no size', (record) => JSON.stringify({ ...record, size: undefined })],
     ['has another digest', (record) => JSON.stringify({ ...record, sha256: 'a'.repeat(64) })],
     ['has no digest of its key', (record) => JSON.stringify({ ...record, keySha256: '' })],

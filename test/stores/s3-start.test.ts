@@ -56,6 +56,11 @@ describe('at start', () => {
     await assert.rejects(open(), /allow s3:GetBucketVersioning/)
   })
 
+  test('keys that may not list are refused: they would see 403 where nothing is', async () => {
+    fake.faults.add(answer(403, 'AccessDenied'), { on: ({ query }) => query.has('list-type') })
+    await assert.rejects(open(), /read, write, delete and list/)
+  })
+
   test('a bucket that does not exist is refused', async () => {
     const url = `s3://nobodys-bucket?endpoint=${fake.endpoint}&region=eu-central-9`
     await assert.rejects(open({ url }), /"nobodys-bucket" does not exist: create it/)
