@@ -48,14 +48,19 @@ export async function startChild({ command, args, env, readyPath, logPath }: Chi
     stdio: ['ignore', log, log],
   })
   running.add(child)
+  let isStopping = false
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  ended.then(() => running.delete(child))
+  ended.then(() => {
+    running.delete(child)
+    if (!isStopping) console.error(`${command} ${args(port).join(' ')} died:\n${endOf(logPath)}`)
+  })
   const url = `http://127.0.0.1:${port}`
 
   while ((await statusOf(url + readyPath)) !== 200) {
     if (child.exitCode !== null || performance.now() - startedAt > START_TIMEOUT_MS) {
       child.kill('SIGKILL')
-      throw new Error(`${command} did not start:\n${readFileSync(logPath, 'utf8').slice(-2000)}`)
+      isStopping = true
+      throw new Error(`${command} did not start:\n${endOf(logPath)}`)
     }
     await sleep(2)
   }
@@ -65,12 +70,17 @@ export async function startChild({ command, args, env, readyPath, logPath }: Chi
     startMs: performance.now() - startedAt,
     memory: () => memoryOf(child.pid!),
     async stop() {
+      isStopping = true
       child.kill('SIGTERM')
       const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS)
       await ended
       clearTimeout(timer)
     },
   }
+}
+
+function endOf(logPath: string): string {
+  return readFileSync(logPath, 'utf8').slice(-2000)
 }
 
 function statusOf(url: string): Promise<number> {
