@@ -3,6 +3,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { mkdir } from 'node:fs/promises'
 import type { Config } from '../config.ts'
 import { createSpool } from '../stores/spool.ts'
+import { loadAssets } from './assets.ts'
 import { createLog } from './log.ts'
 import { draftFolder } from './open-stores.ts'
 
@@ -22,6 +23,8 @@ export async function superviseWorkers(config: Config, announce: (at: Address) =
   await mkdir(folder, { recursive: true })
   const drafts = createSpool(folder)
   await drafts.sweep()
+  // A stale bundle is built once, not by every worker.
+  await loadAssets((message) => log.warn({}, message))
   let isStopping = false
   let listening = 0
 
