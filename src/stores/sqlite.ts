@@ -13,7 +13,14 @@ import { sqlLedger } from './sql-ledger.ts'
 import { CREATE_MIGRATIONS, LIST_MIGRATIONS, pendingStatements } from './sql-migrations.ts'
 import { groupCommit, withoutWaiting } from './sqlite-group-commit.ts'
 
-const BUSY_TIMEOUT_MS = 5000
+export interface SqliteLedgerOptions {
+  /** Made if it is not there, with its folder. On a disk of this machine: others share no locks. */
+  file: string
+  /** How long to wait for another process. */
+  timeoutMs?: number
+}
+
+const DEFAULT_TIMEOUT_MS = 5000
 
 /** Before it, two processes could corrupt the file (https://www.sqlite.org/wal.html, "The WAL-Reset Bug"). */
 const OLDEST_SOUND_SQLITE = [3, 51, 3]
@@ -30,15 +37,16 @@ const WIPE_PAUSE_MS = 10
 const MAX_PREPARED = 200
 
 /** Opens the file, or makes it, and brings its tables up to date. Throws `LedgerUnavailable`. */
-export async function openSqliteLedger({ file }: { file: string }): Promise<Ledger> {
-  return sqlLedger(openDatabase(resolve(file)))
+export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Ledger> {
+  const { file, timeoutMs = DEFAULT_TIMEOUT_MS } = options
+  return sqlLedger(openDatabase(resolve(file), timeoutMs))
 }
 
-function openDatabase(file: string): SqlDatabase {
-  const connection = connect(file)
+function openDatabase(file: string, timeoutMs: number): SqlDatabase {
+  const connection = connect(file, timeoutMs)
   const identity = identityOf(file)
   const prepared = new Map<string, Prepared>()
-  const commits = groupCommit(connection, BUSY_TIMEOUT_MS, (error) => hasCode(error, BUSY))
+  const commits = groupCommit(connection, timeoutMs, (error) => hasCode(error, BUSY))
   let closing: Promise<void> | undefined
 
   /** A file that was removed or replaced under us would take changes and lose them with the last process. */
@@ -84,7 +92,7 @@ function openDatabase(file: string): SqlDatabase {
     async wipe() {
       // What was deleted stays in the log until it is cut.
       for (let attempt = 0; attempt < WIPE_ATTEMPTS && !closing; attempt++) {
-        if (passing(() => cutLog(connection))) return
+        if (passing(() => cutLog(connection, timeoutMs))) return
         await sleep(WIPE_PAUSE_MS)
       }
     },
@@ -96,15 +104,15 @@ function openDatabase(file: string): SqlDatabase {
   }
 }
 
-function connect(file: string): Connection {
+function connect(file: string, timeoutMs: number): Connection {
   return passing(() => {
     mkdirSync(dirname(file), { recursive: true })
     // SQLite gives its log the same mode. Whoever reads the salt can test addresses against the buckets.
     closeSync(openSync(file, 'a', 0o600))
-    const connection = new Database(file, { timeout: BUSY_TIMEOUT_MS })
+    const connection = new Database(file, { timeout: timeoutMs })
     try {
       assertSound(connection)
-      configure(connection)
+      configure(connection, timeoutMs)
       migrate(connection)
       return connection
     } catch (error) {
@@ -121,11 +129,11 @@ function assertSound(connection: Connection): void {
 }
 
 /** Every connection, explicitly: better-sqlite3 is compiled to flush nothing at a commit in WAL mode. */
-function configure(connection: Connection): void {
+function configure(connection: Connection, timeoutMs: number): void {
   const settings = [
     ['journal_mode', 'wal', 'wal'],
     ['synchronous', 'full', 2],
-    ['busy_timeout', BUSY_TIMEOUT_MS, BUSY_TIMEOUT_MS],
+    ['busy_timeout', timeoutMs, timeoutMs],
     ['foreign_keys', 'on', 1],
     ['secure_delete', 'on', 1],
   ] as const
@@ -148,8 +156,8 @@ function migrate(connection: Connection): void {
 }
 
 /** `false` if another process reads or writes just now. */
-function cutLog(connection: Connection): boolean {
-  return withoutWaiting(connection, BUSY_TIMEOUT_MS, () => {
+function cutLog(connection: Connection, timeoutMs: number): boolean {
+  return withoutWaiting(connection, timeoutMs, () => {
     const [outcome] = connection.pragma('wal_checkpoint(truncate)') as [{ busy: number }]
     return outcome.busy === 0
   })

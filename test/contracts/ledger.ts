@@ -1,0 +1,28 @@
+/** The contract of `src/stores/ledger.ts`. Every adapter runs it; what it asks is what the service relies on. */
+import { describe } from 'node:test'
+import { durabilityCases } from './ledger/durability.ts'
+import { harnessOf, type OpenLedger } from './ledger/harness.ts'
+import { modelCases } from './ledger/model.ts'
+import { moderationCases } from './ledger/moderation.ts'
+import { outagesCases } from './ledger/outages.ts'
+import { placesCases } from './ledger/places.ts'
+import { purgesCases } from './ledger/purges.ts'
+import { saltsCases } from './ledger/salts.ts'
+import { strangeValuesCases } from './ledger/strange-values.ts'
+
+export type { LedgerUnderTest, OpenLedger } from './ledger/harness.ts'
+
+/** Registers every case for one adapter. Each case opens a ledger of its own, empty at first. */
+export function ledgerContract(name: string, open: OpenLedger, { modelRuns = 20 } = {}): void {
+  const harness = harnessOf(open)
+  describe(`ledger: ${name}`, () => {
+    describe('places', () => placesCases(harness))
+    describe('salts', () => saltsCases(harness))
+    describe('moderation', () => moderationCases(harness))
+    describe('purges', () => purgesCases(harness))
+    describe('durability', () => durabilityCases(harness))
+    describe('outages', () => outagesCases(harness))
+    describe('strange values', () => strangeValuesCases(harness))
+    describe('model', () => modelCases(harness, modelRuns))
+  })
+}

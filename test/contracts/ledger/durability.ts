@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Ledger, LedgerUnavailable } from '../../../src/stores/ledger.ts'
+import { until } from '../../support/until.ts'
+import type { Harness } from './harness.ts'
+
+const DAY = '2026-07-31'
+const AT = new Date('2026-07-31T12:00:00.000Z')
+const DIGEST = 'ab'.repeat(32)
+
+export function durabilityCases({ on, onHooks, open }: Harness): void {
+  on('has everything after it was closed and opened', async (ledger, { another }) => {
+    await ledger.reservePlace('a', DAY, 10)
+    const salt = await ledger.daySalt(DAY)
+    await ledger.block([DIGEST], 'spam', AT)
+    await ledger.recordRemoval('AAAAAAAAAAA', 'terms', AT)
+    await ledger.owePurge('AAAAAAAAAAA', 2000, 1000)
+    const acts = await ledger.acts(10)
+    await ledger.close()
+
+    const reopened = await another()
+    assert.equal(await reopened.usedPlaces('a', DAY), 1)
+    assert.deepEqual(await reopened.daySalt(DAY), salt)
+    assert.equal(await reopened.isBlocked([DIGEST]), true)
+    assert.equal(await reopened.isRemoved('AAAAAAAAAAA'), true)
+    assert.deepEqual(await reopened.acts(10), acts)
+    assert.deepEqual(await reopened.owedPurges(), { count: 1, oldest: 1000 })
+  })
+
+  on('ends the calls under way before it closes', async (ledger, { another }) => {
+    const calls = Array.from({ length: 50 }, () => ledger.reservePlace('a', DAY, 100))
+    const closing = ledger.close()
+    assert.deepEqual(
+      (await Promise.all(calls)).sort((a, b) => a! - b!),
+      Array.from({ length: 50 }, (_, nth) => nth + 1),
+    )
+    await closing
+    assert.equal(await (await another()).usedPlaces('a', DAY), 50)
+  })
+
+  on('can be closed twice, and not used afterwards', async (ledger) => {
+    await Promise.all([ledger.close(), ledger.close()])
+    await ledger.close()
+    for (const call of everyCall(ledger)) await assert.rejects(call(), LedgerUnavailable)
+  })
+
+  onHooks(['process'], 'has what was acknowledged before a kill -9', async (ledger, { process }) => {
+    const child = await process()
+    await child.call(Array.from({ length: 200 }, (_, nth) => ['reservePlace', `b${nth % 7}`, DAY, 1000]))
+    await child.call([['block', [DIGEST], 'spam', AT]])
+    await child.kill()
+    assert.equal(await usedIn(ledger, 7), 200)
+    assert.equal(await ledger.isBlocked([DIGEST]), true)
+  })
+
+  onHooks(['process'], 'is whole after a kill -9 in the midst', async (ledger, { process }) => {
+    const digests = Array.from({ length: 50 }, (_, nth) => nth.toString(16).padStart(64, '0'))
+    for (let round = 0; round < 3; round++) {
+      const child = await process()
+      let acknowledged = 0
+      const bucket = `round ${round}`
+      const work = (async () => {
+        for (;;) {
+          await child.call([
+            ['block', digests, bucket, AT],
+            ['reservePlace', bucket, DAY, 1_000_000],
+          ])
+          acknowledged += 1
+        }
+      })()
+      await until('some are acknowledged', () => acknowledged >= 5)
+      await child.kill()
+      await assert.rejects(work)
+      const used = await ledger.usedPlaces(bucket, DAY)
+      assert.ok(used === acknowledged || used === acknowledged + 1, `${used} of ${acknowledged}`)
+      const acts = (await ledger.acts(1_000_000)).filter(({ reason }) => reason === bucket)
+      assert.equal(acts.length % digests.length, 0, 'no block is recorded by half')
+    }
+    await ledger.check()
+  })
+
+  test('can be opened by many at once, new as it is', async () => {
+    const under = await open()
+    const ends: (() => Promise<void>)[] = []
+    try {
+      const handles = Promise.all(Array.from({ length: 8 }, () => under.open()))
+      const processes = Promise.all(Array.from({ length: 3 }, async () => under.process?.()))
+      for (const handle of await handles) ends.push(() => handle.close())
+      for (const process of await processes) if (process) ends.push(() => process.end())
+      await Promise.all((await handles).map((handle) => handle.reservePlace('a', DAY, 20)))
+      await Promise.all((await processes).map((process) => process?.call([['check']])))
+      assert.equal(await (await handles)[0]!.usedPlaces('a', DAY), 8)
+    } finally {
+      await Promise.all(ends.map((end) => end()))
+      await under.destroy()
+    }
+  })
+}
+
+/** One call of every method that answers. */
+export function everyCall(ledger: Ledger): (() => Promise<unknown>)[] {
+  return [
+    () => ledger.reservePlace('a', DAY, 10),
+    () => ledger.releasePlace('a', DAY),
+    () => ledger.usedPlaces('a', DAY),
+    () => ledger.daySalt('1999-12-31'),
+    () => ledger.forgetDaysBefore('1999-12-30'),
+    () => ledger.isBlocked([DIGEST]),
+    () => ledger.isBlocked([DIGEST, DIGEST, DIGEST]),
+    () => ledger.block([DIGEST], 'spam', AT),
+    () => ledger.unblock(DIGEST, 'a mistake', AT),
+    () => ledger.recordRemoval('AAAAAAAAAAA', 'terms', AT),
+    () => ledger.isRemoved('AAAAAAAAAAA'),
+    () => ledger.acts(10),
+    () => ledger.counts(),
+    () => ledger.owePurge('AAAAAAAAAAA', 2000, 1000),
+    () => ledger.claimPurges(10, 1000, 1000),
+    () => ledger.settlePurges([{ purge: 1, id: 'AAAAAAAAAAA', attempts: 0, fillEndsAt: 2000 }], 1000),
+    () => ledger.deferPurges([{ purge: 1, id: 'AAAAAAAAAAA', attempts: 0, fillEndsAt: 2000 }], 1000),
+    () => ledger.owedPurges(),
+    () => ledger.check(),
+  ]
+}
+
+async function usedIn(ledger: Ledger, buckets: number): Promise<number> {
+  let used = 0
+  for (let nth = 0; nth < buckets; nth++) used += await ledger.usedPlaces(`b${nth}`, DAY)
+  return used
+}

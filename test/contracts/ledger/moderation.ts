@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import type { Harness } from './harness.ts'
+
+const AT = new Date('2026-07-31T12:34:56.789Z')
+const later = (ms: number) => new Date(AT.getTime() + ms)
+const digest = (nth: number) => nth.toString(16).padStart(64, '0')
+
+export function moderationCases({ on }: Harness): void {
+  on('blocks and unblocks a digest', async (ledger, { another }) => {
+    const other = await another()
+    assert.equal(await ledger.isBlocked([digest(1)]), false)
+    await ledger.block([digest(1)], 'spam', AT)
+    assert.equal(await ledger.isBlocked([digest(1)]), true)
+    assert.equal(await other.isBlocked([digest(1)]), true)
+    assert.equal(await other.unblock(digest(1), 'a mistake', AT), true)
+    assert.equal(await ledger.isBlocked([digest(1)]), false)
+    assert.equal(await ledger.unblock(digest(1), 'again', AT), false)
+  })
+
+  on('finds one blocked digest among any number', async (ledger) => {
+    await ledger.block([digest(7), digest(8)], 'spam', AT)
+    assert.equal(await ledger.isBlocked([]), false)
+    assert.equal(await ledger.isBlocked([digest(1), digest(7)]), true)
+    assert.equal(await ledger.isBlocked([digest(8), digest(1)]), true)
+    assert.equal(await ledger.isBlocked([digest(1), digest(2)]), false)
+    assert.equal(await ledger.isBlocked([digest(1), digest(2), digest(8)]), true)
+    const thousand = Array.from({ length: 1000 }, (_, nth) => digest(nth + 100))
+    assert.equal(await ledger.isBlocked(thousand), false)
+    assert.equal(await ledger.isBlocked([...thousand, digest(7)]), true)
+    const many = Array.from({ length: 70_000 }, (_, nth) => digest(nth + 100))
+    assert.equal(await ledger.isBlocked(many), false)
+    assert.equal(await ledger.isBlocked([...many, digest(8)]), true)
+  })
+
+  on('blocks a thousand digests as one, and twice without harm', async (ledger) => {
+    const thousand = Array.from({ length: 1000 }, (_, nth) => digest(nth))
+    await ledger.block([...thousand, digest(5)], 'a list', AT)
+    await ledger.block([digest(5)], 'again', later(1))
+    assert.equal((await ledger.counts()).blocks, 1000)
+    assert.equal(await ledger.isBlocked([digest(999)]), true)
+    assert.equal((await ledger.acts(2000)).length, 1001)
+    await ledger.block([], 'nothing', AT)
+    assert.equal((await ledger.acts(2000)).length, 1001)
+  })
+
+  on('lets many block the same digests at once', async (ledger, { another }) => {
+    const handles = [ledger, await another()]
+    const digests = Array.from({ length: 20 }, (_, nth) => digest(nth))
+    await Promise.all(
+      Array.from({ length: 10 }, (_, nth) =>
+        handles[nth % 2]!.block(nth % 3 ? digests : digests.toReversed(), 'spam', AT),
+      ),
+    )
+    assert.equal((await ledger.counts()).blocks, 20)
+    assert.equal((await ledger.acts(1000)).length, 200)
+  })
+
+  on('says once alone that a digest was unblocked', async (ledger, { another }) => {
+    const handles = [ledger, await another()]
+    await ledger.block([digest(1)], 'spam', AT)
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, nth) => handles[nth % 2]!.unblock(digest(1), 'a mistake', AT)),
+    )
+    assert.equal(answers.filter((answer) => answer).length, 1)
+  })
+
+  on('remembers removals', async (ledger, { another }) => {
+    const other = await another()
+    assert.equal(await ledger.isRemoved('AbCdEfGhIjK'), false)
+    await ledger.recordRemoval('AbCdEfGhIjK', 'terms', AT)
+    await ledger.recordRemoval('AbCdEfGhIjK', 'terms, again', later(1))
+    assert.equal(await other.isRemoved('AbCdEfGhIjK'), true)
+    assert.equal(await ledger.isRemoved('abcdefghijk'), false, 'ids differ by case')
+    assert.equal((await ledger.counts()).removals, 1)
+    assert.deepEqual(
+      (await ledger.acts(10)).map(({ reason }) => reason),
+      ['terms, again', 'terms'],
+    )
+  })
+
+  on('shows the newest acts first, at most as many as asked for', async (ledger) => {
+    await ledger.recordRemoval('AAAAAAAAAAA', 'second', later(5))
+    await ledger.block([digest(1)], 'third', later(10))
+    await ledger.unblock(digest(1), 'fourth', later(10))
+    await ledger.recordRemoval('BBBBBBBBBBB', 'first', AT)
+    assert.deepEqual(await ledger.acts(10), [
+      { at: later(10).toISOString(), act: 'unblock', subject: digest(1), reason: 'fourth' },
+      { at: later(10).toISOString(), act: 'block', subject: digest(1), reason: 'third' },
+      { at: later(5).toISOString(), act: 'remove', subject: 'AAAAAAAAAAA', reason: 'second' },
+      { at: AT.toISOString(), act: 'remove', subject: 'BBBBBBBBBBB', reason: 'first' },
+    ])
+    assert.deepEqual(
+      (await ledger.acts(2)).map(({ reason }) => reason),
+      ['fourth', 'third'],
+    )
+    assert.deepEqual(await ledger.acts(0), [])
+    assert.deepEqual(await ledger.acts(-1), [])
+  })
+
+  on('keeps the order of acts of one moment', async (ledger) => {
+    for (let nth = 0; nth < 20; nth++) await ledger.recordRemoval('AAAAAAAAAAA', `${nth}`, AT)
+    assert.deepEqual(
+      (await ledger.acts(20)).map(({ reason }) => Number(reason)),
+      Array.from({ length: 20 }, (_, nth) => 19 - nth),
+    )
+  })
+
+  on('counts what is in it', async (ledger) => {
+    assert.deepEqual(await ledger.counts(), { placesToday: 0, removals: 0, blocks: 0, purgesOwed: 0 })
+    await ledger.block([digest(1), digest(2)], 'spam', AT)
+    await ledger.recordRemoval('AAAAAAAAAAA', 'terms', AT)
+    await ledger.owePurge('AAAAAAAAAAA', 2000, 1000)
+    await ledger.reservePlace('a', '1999-12-31', 10)
+    // Midnight may come between.
+    for (const day of [today(), tomorrow()]) {
+      await ledger.reservePlace('a', day, 10)
+      await ledger.reservePlace('b', day, 10)
+      await ledger.reservePlace('b', day, 10)
+    }
+    assert.deepEqual(await ledger.counts(), { placesToday: 3, removals: 1, blocks: 2, purgesOwed: 1 })
+  })
+}
+
+function today(): string {
+  return new Date().toISOString().slice(0, 10)
+}
+
+function tomorrow(): string {
+  return new Date(Date.now() + 86_400_000).toISOString().slice(0, 10)
+}

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict'
+import type { Ledger, Purge } from '../../../src/stores/ledger.ts'
+import type { Harness } from './harness.ts'
+
+const NOW = 1_790_000_000_000
+const FILL_MS = 60_000
+const LEASE_MS = 30_000
+
+export function purgesCases({ on, onHooks }: Harness): void {
+  on('owes nothing at first', async (ledger) => {
+    assert.deepEqual(await ledger.owedPurges(), { count: 0, oldest: null })
+    assert.deepEqual(await ledger.claimPurges(10, NOW, LEASE_MS), [])
+    await ledger.settlePurges([], NOW)
+    await ledger.deferPurges([], NOW)
+  })
+
+  on('hands out what is owed, once', async (ledger, { another }) => {
+    const other = await another()
+    await owe(ledger, 'A')
+    const [purge] = await ledger.claimPurges(10, NOW, LEASE_MS)
+    assert.equal(purge?.id, 'A')
+    assert.equal(purge?.attempts, 0)
+    assert.equal(purge?.fillEndsAt, NOW + FILL_MS)
+    assert.deepEqual(await ledger.claimPurges(10, NOW, LEASE_MS), [])
+    assert.deepEqual(await other.claimPurges(10, NOW + LEASE_MS - 1, LEASE_MS), [])
+    assert.deepEqual(await ledger.owedPurges(), { count: 1, oldest: NOW })
+  })
+
+  on('hands it out again when the lease has ended', async (ledger, { another }) => {
+    await owe(ledger, 'A')
+    await ledger.claimPurges(10, NOW, LEASE_MS)
+    const other = await another()
+    assert.deepEqual(idsOf(await other.claimPurges(10, NOW + LEASE_MS, LEASE_MS)), ['A'])
+    assert.deepEqual(await ledger.claimPurges(10, NOW + LEASE_MS, LEASE_MS), [])
+  })
+
+  on('puts off what succeeded before the fill ended, and forgets what succeeded after', async (ledger) => {
+    await owe(ledger, 'A')
+    const first = await ledger.claimPurges(10, NOW, LEASE_MS)
+    await ledger.settlePurges(first, NOW + FILL_MS - 1)
+    assert.equal((await ledger.owedPurges()).count, 1)
+    assert.deepEqual(await ledger.claimPurges(10, NOW + FILL_MS - 1, LEASE_MS), [])
+    const second = await ledger.claimPurges(10, NOW + FILL_MS, LEASE_MS)
+    assert.deepEqual(idsOf(second), ['A'])
+    await ledger.settlePurges(second, NOW + FILL_MS)
+    assert.deepEqual(await ledger.owedPurges(), { count: 0, oldest: null })
+    assert.deepEqual(await ledger.claimPurges(10, NOW + 10 * FILL_MS, LEASE_MS), [])
+  })
+
+  on('settles many at once, each by its own fill', async (ledger) => {
+    await owe(ledger, 'A', NOW, NOW + 10)
+    await owe(ledger, 'B', NOW, NOW + 20)
+    await owe(ledger, 'C', NOW, NOW + 30)
+    await ledger.settlePurges(await ledger.claimPurges(10, NOW, LEASE_MS), NOW + 20)
+    assert.deepEqual(await ledger.owedPurges(), { count: 1, oldest: NOW })
+    assert.deepEqual(idsOf(await ledger.claimPurges(10, NOW + 30, LEASE_MS)), ['C'])
+  })
+
+  on('makes what failed due again, and counts the failures', async (ledger) => {
+    await owe(ledger, 'A')
+    let due = NOW
+    for (const attempts of [0, 1, 2]) {
+      const purges = await ledger.claimPurges(10, due, LEASE_MS)
+      assert.deepEqual(
+        purges.map((purge) => purge.attempts),
+        [attempts],
+      )
+      due += 5000
+      await ledger.deferPurges(purges, due)
+      assert.deepEqual(await ledger.claimPurges(10, due - 1, LEASE_MS), [])
+    }
+    assert.deepEqual(await ledger.owedPurges(), { count: 1, oldest: NOW })
+  })
+
+  on('owes an image one purge, of the latest fill', async (ledger) => {
+    await owe(ledger, 'A', NOW, NOW + 500)
+    await owe(ledger, 'A', NOW + 100, NOW + 400)
+    await owe(ledger, 'A', NOW + 200, NOW + 900)
+    assert.deepEqual(await ledger.owedPurges(), { count: 1, oldest: NOW })
+    const purges = await ledger.claimPurges(10, NOW + 200, LEASE_MS)
+    assert.deepEqual(
+      purges.map(({ id, fillEndsAt }) => [id, fillEndsAt]),
+      [['A', NOW + 900]],
+    )
+  })
+
+  on('makes what is owed anew due at once, whatever an earlier claim reports', async (ledger) => {
+    for (const id of ['A', 'B', 'C']) await owe(ledger, id)
+    const earlier = await ledger.claimPurges(10, NOW, LEASE_MS)
+    await owe(ledger, 'A', NOW + 10, NOW + FILL_MS + 10)
+    await owe(ledger, 'B', NOW + 10, NOW + FILL_MS + 10)
+    await ledger.settlePurges(
+      earlier.filter(({ id }) => id !== 'B'),
+      NOW + 10 * FILL_MS,
+    )
+    await ledger.deferPurges(
+      earlier.filter(({ id }) => id === 'B'),
+      NOW + 10 * FILL_MS,
+    )
+    const again = await ledger.claimPurges(10, NOW + 10, LEASE_MS)
+    assert.deepEqual(idsOf(again), ['A', 'B'])
+    assert.deepEqual(
+      again.map(({ attempts }) => attempts),
+      [0, 0],
+    )
+    assert.equal((await ledger.owedPurges()).count, 2)
+  })
+
+  on('lets a claim that ran out change nothing for who holds it now', async (ledger, { another }) => {
+    await owe(ledger, 'A')
+    const slow = await ledger.claimPurges(10, NOW, LEASE_MS)
+    const other = await another()
+    const held = await other.claimPurges(10, NOW + LEASE_MS, LEASE_MS)
+    assert.deepEqual(idsOf(held), ['A'])
+    await ledger.deferPurges(slow, NOW)
+    await ledger.settlePurges(slow, NOW + LEASE_MS + 1)
+    assert.deepEqual(await ledger.claimPurges(10, NOW + LEASE_MS + 1, LEASE_MS), [])
+    await other.settlePurges(held, NOW + FILL_MS)
+    assert.equal((await ledger.owedPurges()).count, 0)
+  })
+
+  on('takes the longest due first, as many as asked for', async (ledger) => {
+    for (const [nth, id] of ['C', 'A', 'B', 'E', 'D'].entries()) await owe(ledger, id, NOW + nth)
+    assert.deepEqual(idsOf(await ledger.claimPurges(2, NOW + 10, LEASE_MS)), ['A', 'C'])
+    assert.deepEqual(await ledger.claimPurges(0, NOW + 10, LEASE_MS), [])
+    assert.deepEqual(await ledger.claimPurges(-1, NOW + 10, LEASE_MS), [])
+    assert.deepEqual(idsOf(await ledger.claimPurges(2, NOW + 3, LEASE_MS)), ['B', 'E'])
+    assert.deepEqual(await ledger.claimPurges(2, NOW + 3, LEASE_MS), [])
+    assert.deepEqual(idsOf(await ledger.claimPurges(2, NOW + 10, LEASE_MS)), ['D'])
+    assert.deepEqual(await ledger.owedPurges(), { count: 5, oldest: NOW })
+  })
+
+  on('gives each purge to one claimer', async (ledger, { another }) => {
+    const handles = [ledger, await another(), await another()]
+    const ids = await oweMany(ledger, 100)
+    const claims = await Promise.all(
+      Array.from({ length: 60 }, (_, nth) => handles[nth % 3]!.claimPurges(3, NOW, LEASE_MS)),
+    )
+    for (const claim of claims) assert.ok(claim.length <= 3)
+    claims.push(await ledger.claimPurges(1000, NOW, LEASE_MS))
+    assert.deepEqual(idsOf(claims.flat()), ids)
+  })
+
+  onHooks(['process'], 'gives each purge to one process', async (ledger, { process }) => {
+    const ids = await oweMany(ledger, 60)
+    const processes = await Promise.all([process(), process()])
+    const claims = await Promise.all(
+      processes.map((each) => each.call(Array.from({ length: 10 }, () => ['claimPurges', 2, NOW, LEASE_MS]))),
+    )
+    const rest = await ledger.claimPurges(1000, NOW, LEASE_MS)
+    assert.deepEqual(idsOf([...(claims.flat(2) as Purge[]), ...rest]), ids)
+  })
+
+  on('settles hundreds of several claims in one call', async (ledger) => {
+    await oweMany(ledger, 300)
+    const claims = [
+      ...(await ledger.claimPurges(100, NOW, LEASE_MS)),
+      ...(await ledger.claimPurges(500, NOW, LEASE_MS)),
+    ]
+    await ledger.deferPurges(claims.slice(0, 150), NOW + 1)
+    await ledger.settlePurges(claims.slice(150), NOW + FILL_MS)
+    assert.equal((await ledger.owedPurges()).count, 150)
+    assert.equal((await ledger.claimPurges(500, NOW + 1, LEASE_MS)).length, 150)
+  })
+}
+
+function owe(ledger: Ledger, id: string, now = NOW, fillEndsAt = NOW + FILL_MS): Promise<void> {
+  return ledger.owePurge(id, fillEndsAt, now)
+}
+
+async function oweMany(ledger: Ledger, count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, (_, nth) => `id-${nth}`)
+  await Promise.all(ids.map((id) => owe(ledger, id)))
+  return ids.sort()
+}
+
+function idsOf(purges: Purge[]): string[] {
+  return purges.map(({ id }) => id).sort()
+}

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import type { Harness } from './harness.ts'
+
+const DAY = '2026-07-31'
+
+export function saltsCases({ on, onHooks }: Harness): void {
+  on('makes 32 random bytes a day', async (ledger) => {
+    const salt = await ledger.daySalt(DAY)
+    assert.ok(salt instanceof Uint8Array)
+    assert.equal(salt.length, 32)
+    assert.deepEqual(await ledger.daySalt(DAY), salt)
+    const other = await ledger.daySalt('2026-08-01')
+    assert.notDeepEqual(other, salt)
+    assert.ok(new Set(salt).size > 8, 'the bytes differ')
+    assert.deepEqual(await ledger.daySalt(DAY), salt)
+  })
+
+  on('gives the same salt to all who ask first', async (ledger, { another }) => {
+    const handles = [ledger, await another(), await another()]
+    const salts = await Promise.all(Array.from({ length: 30 }, (_, nth) => handles[nth % 3]!.daySalt(DAY)))
+    for (const salt of salts) assert.deepEqual(salt, salts[0])
+  })
+
+  onHooks(['process'], 'gives the same salt to every process', async (ledger, { process }) => {
+    const processes = await Promise.all([process(), process(), process()])
+    const answers = await Promise.all(
+      processes.map((each) => each.call(Array.from({ length: 5 }, () => ['daySalt', DAY]))),
+    )
+    const salt = await ledger.daySalt(DAY)
+    for (const answer of answers.flat()) assert.deepEqual(new Uint8Array(answer as Uint8Array), salt)
+  })
+
+  on('can not be changed by who holds it', async (ledger) => {
+    const salt = await ledger.daySalt(DAY)
+    const kept = salt.slice()
+    salt.fill(0)
+    assert.deepEqual(await ledger.daySalt(DAY), kept)
+  })
+
+  on('forgets the salts of earlier days alone', async (ledger, { another }) => {
+    const old = await ledger.daySalt('2026-07-30')
+    const current = await ledger.daySalt(DAY)
+    await ledger.forgetDaysBefore(DAY)
+    const fresh = await another()
+    assert.deepEqual(await fresh.daySalt(DAY), current)
+    assert.notDeepEqual(await fresh.daySalt('2026-07-30'), old)
+    assert.deepEqual(await ledger.daySalt(DAY), current)
+  })
+
+  on('forgets a salt that it has just given', async (ledger) => {
+    const old = await ledger.daySalt('2026-07-30')
+    await ledger.forgetDaysBefore(DAY)
+    assert.notDeepEqual(await ledger.daySalt('2026-07-30'), old)
+  })
+}

