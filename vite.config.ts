@@ -42,9 +42,15 @@ export default defineConfig({
         style: join(ROOT, 'src/web/style.css'),
       },
       output: {
-        // What several pages share comes in one request, not in ten.
+        // What every page's script uses comes in one request, not in ten. Nothing here may count on the home page.
         codeSplitting: {
-          groups: [{ name: 'shared', test: /src\/(web|protocol)|preload-helper/, minShareCount: 2 }],
+          groups: [
+            {
+              name: 'shared',
+              test: /src\/(protocol|web\/wording|web\/browser\/(copy|history|status))\.ts|preload-helper/,
+              minShareCount: 2,
+            },
+          ],
         },
       },
     },

@@ -94,7 +94,8 @@ export function createCard(name: string): Card {
       for (const control of controls)
         control.hidden = !view.actions.includes(control.dataset.action as Action)
       // What had the focus may be hidden now: its successor takes over, so that the keyboard keeps its place.
-      if (hadFocus && !(document.activeElement as HTMLElement).checkVisibility?.()) {
+      const focused = document.activeElement as HTMLElement
+      if (hadFocus && !(element.contains(focused) && focused.checkVisibility())) {
         controls.find((control) => !control.hidden)?.focus()
       }
     },

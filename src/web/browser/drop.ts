@@ -30,8 +30,8 @@ export function takeDrops({ onFiles, onAddressOnly }: DropOptions): void {
     depth++
     root.dataset.dragging = ''
   })
-  addEventListener('dragleave', (event) => {
-    if (carries(event) && --depth <= 0) settle()
+  addEventListener('dragleave', () => {
+    if (depth > 0 && --depth === 0) settle()
   })
   addEventListener('dragover', (event) => {
     if (!carries(event)) return

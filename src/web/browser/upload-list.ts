@@ -6,7 +6,7 @@ import { facts, inWords, words } from './facts.ts'
 import type { History, Remembered } from './history.ts'
 import { codesOf, showPicture } from './picture-card.ts'
 import { createQueue, type Item, isUnfinished } from './queue.ts'
-import { showQuota } from './quota-note.ts'
+import { askQuota, showQuota } from './quota-note.ts'
 import { say } from './status.ts'
 import { thumbnailOf } from './thumbnail.ts'
 import { noteOn, viewOf, whatWasDone } from './upload-card.ts'
@@ -67,7 +67,9 @@ export function createUploadList(options: UploadListOptions): UploadList {
     const { card } = entry
     const { state } = item
     if (state.at === 'done') {
-      await settle(item, entry)
+      const settled = settle(item, entry)
+      onChange()
+      await settled
     } else if (state.at === 'failed') {
       card.show(viewOf(item))
       const reason =
@@ -92,6 +94,8 @@ export function createUploadList(options: UploadListOptions): UploadList {
     entry.picture = picture
     if (remaining !== undefined) showQuota(remaining)
     const isLast = !queue.items.some(isUnfinished)
+    // Answers may arrive in another order than they were counted in.
+    if (isLast) void askQuota()
     say(
       isLast && entries.size > 1
         ? inWords.count(words.allDone, queue.items.filter(({ state }) => state.at === 'done').length)

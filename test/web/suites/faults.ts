@@ -1,0 +1,203 @@
+/** Networks and servers that misbehave. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { sourceOf } from '../../../src/formats/image.ts'
+import { inspect } from '../../../src/formats/inspect.ts'
+import type { Fault } from '../support/fault-proxy.ts'
+import { gif, photo, photoWithPlace } from '../support/pictures.ts'
+import type { Site } from '../support/site.ts'
+import { openSite } from '../support/site.ts'
+import { card, cardIn, cardsIn, choose, heard, idOf, press } from '../support/steps.ts'
+
+/** What Chromium itself writes when a request fails. */
+const FAILED_REQUEST = /^Failed to load resource: /
+
+export function faultsSuite(site: () => Site): void {
+  it('brings 20 pictures through failures, cuts, lost answers, slowness and a time offline', async () => {
+    const { page, end } = await site().visit({ expected: FAILED_REQUEST })
+    await page.clock.install()
+    const faults: Fault[] = [
+      { kind: 'answer', status: 500 },
+      { kind: 'none' },
+      { kind: 'cut' },
+      { kind: 'answer', status: 503, headers: { 'Retry-After': '2' } },
+      { kind: 'hold', until: new Promise((resolve) => setTimeout(resolve, 300)) },
+      { kind: 'none' },
+      { kind: 'answer', status: 502, body: '<h1>Bad gateway</h1>' },
+      { kind: 'lose-answer' },
+    ]
+    let at = 0
+    site().proxy.onUpload = () => faults[at++] ?? { kind: 'none' }
+    const files = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => gif(`${index}.gif`, 100 + index)),
+    )
+    await choose(page, files)
+    await passTime(page, async () => (await doneCount(page)) >= 6)
+    await page.context().setOffline(true)
+    await page.locator('.card[data-state="waiting"]').first().waitFor()
+    await page.getByText('You are offline').first().waitFor()
+    await page.context().setOffline(false)
+    await passTime(page, async () => (await doneCount(page)) === 20)
+    assert.equal(await page.locator('.card').count(), 20)
+    for (const { name, buffer } of files) {
+      const id = await idOf(card(page, name))
+      const answer = await fetch(`${site().url}/raw/${id}`)
+      assert.deepEqual(Buffer.from(await answer.arrayBuffer()), buffer, name)
+    }
+    await end()
+  })
+
+  it('gives up a connection that stands still for 30 s, and tries again', async () => {
+    const { page, end } = await site().visit({ expected: FAILED_REQUEST })
+    await page.clock.install()
+    const never = new Promise<void>(() => {})
+    const before = site().proxy.uploads
+    site().proxy.onUpload = () =>
+      site().proxy.uploads === before + 1 ? { kind: 'hold', until: never } : { kind: 'none' }
+    await choose(page, [await gif('still.gif', 51)])
+    await cardIn(page, 'uploading', 'still.gif')
+    await page.getByText('Almost there').waitFor()
+    await page.clock.fastForward(31_000)
+    await passTime(page, async () => (await doneCount(page)) === 1)
+    await end()
+  })
+
+  it('says so when tries run out, and succeeds when asked again', async () => {
+    const { page, axe, end } = await site().visit({ expected: FAILED_REQUEST })
+    await page.clock.install()
+    site().proxy.onUpload = () => ({ kind: 'cut' })
+    await choose(page, [await photo('unlucky.jpg')])
+    await passTime(page, async () => (await page.locator('.card[data-state="failed"]').count()) === 1)
+    assert.match((await card(page, 'unlucky.jpg').textContent()) ?? '', /could not be reached/)
+    assert.deepEqual(await axe(), [])
+    site().proxy.onUpload = () => ({ kind: 'none' })
+    await press(card(page, 'unlucky.jpg'), 'retry')
+    await cardIn(page, 'done', 'unlucky.jpg')
+    await end()
+  })
+
+  it('does not repeat what the server refuses', async () => {
+    const { page, end } = await site().visit({ expected: FAILED_REQUEST })
+    const before = site().proxy.uploads
+    const body = JSON.stringify({
+      type: 'about:blank',
+      title: 'x',
+      status: 403,
+      detail: 'x',
+      error: 'blocked-image',
+    })
+    site().proxy.onUpload = () => ({ kind: 'answer', status: 403, body })
+    await choose(page, [await gif('blocked.gif', 52)])
+    const failed = await cardIn(page, 'failed', 'blocked.gif')
+    assert.match(
+      (await failed.locator('.card-state').textContent()) ?? '',
+      /operator of this service has blocked it/,
+    )
+    assert.equal(site().proxy.uploads, before + 1)
+    await end()
+  })
+
+  it('shows the quota as it shrinks, and when it comes back in the person’s own time', async () => {
+    const small = await openSite({ UPLOADS_PER_DAY: '2' })
+    try {
+      const { page, axe, end } = await small.visit({
+        expected: FAILED_REQUEST,
+        timezoneId: 'Asia/Kathmandu',
+        locale: 'de-DE',
+      })
+      await page.getByText('heute noch 2 Bilder möglich').waitFor()
+      await choose(
+        page,
+        await Promise.all(['a.gif', 'b.gif', 'c.gif', 'd.gif'].map((name, seed) => gif(name, 60 + seed))),
+      )
+      await cardsIn(page, 'done', 2)
+      await cardsIn(page, 'failed', 2)
+      await page.getByText('heute noch 0 Bilder möglich').waitFor()
+      // Midnight UTC in Kathmandu, give or take the seconds that the test takes.
+      assert.match(
+        (await card(page, 'd.gif').locator('.card-state').textContent()) ?? '',
+        /Um 05:4[45] geht es weiter/,
+      )
+      assert.deepEqual(await axe(), [])
+      await end()
+    } finally {
+      await small.close()
+    }
+  })
+
+  it('asks before it sends a place that the service would keep', async () => {
+    const keeping = await openSite({ STRIP_METADATA: 'off' })
+    try {
+      const { page, axe, end } = await keeping.visit()
+      await page.getByText('stored with everything that is in the file').waitFor()
+      await page.getByLabel('Original').check()
+      const chosen = await photoWithPlace('here.jpg')
+      await choose(page, [chosen, { ...chosen, name: 'there.jpg' }])
+      const asking = await cardIn(page, 'asking', 'here.jpg')
+      assert.deepEqual(await axe(), [])
+      await press(asking, 'with-place')
+      await press(await cardIn(page, 'asking', 'there.jpg'), 'without-place')
+      const kept = await fetch(`${keeping.url}/raw/${await idOf(await cardIn(page, 'done', 'here.jpg'))}`)
+      assert.deepEqual(Buffer.from(await kept.arrayBuffer()), chosen.buffer)
+      const cleaned = await fetch(`${keeping.url}/raw/${await idOf(await cardIn(page, 'done', 'there.jpg'))}`)
+      const { hasLocation } = await inspect(sourceOf(await cleaned.bytes()))
+      assert.equal(hasLocation, false)
+      await end()
+    } finally {
+      await keeping.close()
+    }
+  })
+
+  it('tells of a place that the service takes out, and remembers the choice of mode', async () => {
+    const { page, end } = await site().visit()
+    await page.getByLabel('Original').check()
+    await choose(page, [await photoWithPlace()])
+    const done = await cardIn(page, 'done', 'place.jpg')
+    assert.match((await done.locator('.card-state').textContent()) ?? '', /as it was/)
+    assert.match((await done.locator('.card-note').textContent()) ?? '', /The service takes that out/)
+    await page.reload()
+    assert.equal(await page.locator('input[name="mode"]:checked').getAttribute('value'), 'original')
+    await end()
+  })
+
+  it('lets nobody choose while uploads are paused', async () => {
+    const paused = await openSite({ UPLOADS: 'paused' })
+    try {
+      const { page, axe, end } = await paused.visit()
+      await page.getByText('Uploads are paused').waitFor()
+      assert.equal(await page.locator('#file').count(), 0)
+      assert.deepEqual(await axe(), [])
+      await end()
+    } finally {
+      await paused.close()
+    }
+  })
+
+  it('says what was in the way of an empty paste', async () => {
+    const { page, end } = await site().visit()
+    await page.evaluate(() => {
+      const dataTransfer = new DataTransfer()
+      dataTransfer.items.add('some words', 'text/uri-list')
+      document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }))
+    })
+    await heard(page, /only the address/)
+    await end()
+  })
+}
+
+function doneCount(page: Page): Promise<number> {
+  return page.locator('.card[data-state="done"]').count()
+}
+
+/**
+ * Lets the page's clock run ahead, second by second, until `reached`: waits between tries take no time here. Stands
+ * still while a codec works, which knows no clock but the wall's, and whose watchdog is on the page's.
+ */
+async function passTime(page: Page, reached: () => Promise<boolean>): Promise<void> {
+  for (let seconds = 0; !(await reached()); ) {
+    if ((await page.locator('.card[data-state="compressing"]').count()) > 0) continue
+    assert.ok(seconds++ < 600, (await page.locator('#pictures').textContent()) ?? '')
+    await page.clock.runFor(1000)
+  }
+}

@@ -1,0 +1,238 @@
+/** What this device remembers, and how it forgets. */
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { gif, photo } from '../support/pictures.ts'
+import type { Site } from '../support/site.ts'
+import { card, cardIn, cardsIn, choose, heard, idOf, press, uploadOne } from '../support/steps.ts'
+
+/** The cache is made to forget a deleted picture by asking for it once more. */
+const GONE = /status of 404/
+
+export function historySuite(site: () => Site): void {
+  it('brings back link, name, sizes, thumbnail and key after a reload', async () => {
+    const { page, axe, end } = await site().visit({ expected: GONE })
+    const id = await uploadOne(page, await photo('kept.jpg'))
+    await page.reload()
+    const earlier = page.locator('#remembered .card')
+    await earlier.waitFor()
+    assert.equal(await idOf(card(page, 'kept.jpg')), id)
+    assert.match((await earlier.locator('.card-state').textContent()) ?? '', /^JPEG \d+ kB$/)
+    const drawn = await earlier.locator('img').evaluate(async (image: HTMLImageElement) => {
+      await image.decode()
+      return image.naturalWidth
+    })
+    assert.ok(drawn > 0 && drawn < 320)
+    assert.deepEqual(await axe(), [])
+    await press(card(page, 'kept.jpg'), 'delete')
+    assert.deepEqual(await axe(), [], 'asking')
+    await press(card(page, 'kept.jpg'), 'keep')
+    await press(card(page, 'kept.jpg'), 'delete')
+    await press(card(page, 'kept.jpg'), 'confirm-delete')
+    await heard(page, /Deleted: kept.jpg/)
+    assert.equal((await fetch(`${site().url}/raw/${id}`)).status, 404)
+    await page.reload()
+    await page.locator('#device').waitFor()
+    assert.equal(await page.locator('.card').count(), 0)
+    await end()
+  })
+
+  it('makes this browser forget a deleted picture, too', async () => {
+    const { page, end } = await site().visit({ expected: /status of 404|ERR_CACHE_MISS/ })
+    const id = await uploadOne(page, await gif('cached.gif', 71))
+    const fromCache = () =>
+      page.evaluate(
+        (path) =>
+          fetch(path, { cache: 'only-if-cached', mode: 'same-origin' }).then(
+            ({ status }) => status,
+            () => 0,
+          ),
+        `/raw/${id}`,
+      )
+    await page.evaluate((path) => fetch(path).then((answer) => answer.blob()), `/raw/${id}`)
+    assert.equal(await fromCache(), 200)
+    await press(card(page, 'cached.gif'), 'delete')
+    await press(card(page, 'cached.gif'), 'confirm-delete')
+    await heard(page, /Deleted/)
+    assert.notEqual(await fromCache(), 200)
+    await end()
+  })
+
+  it('takes off what the service no longer has', async () => {
+    const { page, end } = await site().visit({ expected: GONE })
+    const id = await uploadOne(page, await gif('gone.gif', 72))
+    await uploadOne(page, await gif('still-there.gif', 73))
+    const key = await keyOf(page, id)
+    assert.equal((await fetch(`${site().url}/api/delete?key=${key}`, { method: 'DELETE' })).status, 200)
+    await page.reload()
+    await heard(page, /1 picture is no longer online/)
+    assert.deepEqual(await page.locator('.card-name').allTextContents(), ['still-there.gif'])
+    await end()
+  })
+
+  it('goes to a file and comes back in another browser, where it can delete', async () => {
+    const first = await site().visit()
+    const id = await uploadOne(first.page, await photo('travels.jpg'))
+    await first.page.click('#device summary')
+    assert.deepEqual(await first.axe(), [])
+    const download = first.page.waitForEvent('download')
+    await first.page.click('#export')
+    const file = await readFile(await (await download).path())
+    await first.end()
+
+    const second = await site().visit({ expected: GONE })
+    await second.page.click('#device summary')
+    await second.page.setInputFiles('#import-file', {
+      name: 'h.json',
+      mimeType: 'application/json',
+      buffer: file,
+    })
+    await heard(second.page, /1 picture imported/)
+    await cardIn(second.page, 'done', 'travels.jpg')
+    await second.page.locator('.card img:visible').waitFor()
+    await press(card(second.page, 'travels.jpg'), 'delete')
+    await press(card(second.page, 'travels.jpg'), 'confirm-delete')
+    await heard(second.page, /Deleted/)
+    assert.equal((await fetch(`${site().url}/raw/${id}`)).status, 404)
+    await second.end()
+  })
+
+  it('believes nothing that a file says', async () => {
+    const { page, end } = await site().visit()
+    const entry = {
+      id: 'Zr4Kq9Lm2Xa',
+      key: `Zr4Kq9Lm2Xa${'k'.repeat(32)}`,
+      link: `${site().url}/Zr4Kq9Lm2Xa`,
+      name: '<img src=x onerror=alert(1)>',
+      type: 'image/gif',
+      bytesIn: 1,
+      bytesOut: 1,
+      width: 1,
+      height: 1,
+      at: '2026-01-01T00:00:00.000Z',
+    }
+    const wrong = [
+      { ...entry, link: 'javascript:alert(1)' },
+      { ...entry, link: 'https://elsewhere.example/Zr4Kq9Lm2Xa' },
+      { ...entry, id: '../../etc' },
+      { ...entry, key: 'short' },
+      { ...entry, type: 'text/html' },
+      { ...entry, at: 'yesterday' },
+      null,
+      7,
+    ]
+    const give = (content: unknown) =>
+      page.setInputFiles('#import-file', {
+        name: 'h.json',
+        mimeType: 'application/json',
+        buffer: Buffer.from(typeof content === 'string' ? content : JSON.stringify(content)),
+      })
+    await give({ pinhole: 1, pictures: wrong })
+    await heard(page, /0 pictures imported/)
+    await give({ pinhole: 2, pictures: [entry] })
+    await heard(page, /holds no Pinhole history/)
+    await give('not json')
+    await heard(page, /holds no Pinhole history/)
+    assert.equal(await page.locator('.card').count(), 0)
+    await end()
+  })
+
+  it('forgets all when told to, after asking', async () => {
+    const { page, axe, end } = await site().visit()
+    const id = await uploadOne(page, await gif('forget.gif', 74))
+    await page.reload()
+    await cardsIn(page, 'done', 1)
+    await page.click('#device summary')
+    await page.click('#forget')
+    assert.deepEqual(await axe(), [])
+    await page.click('#forget-keep')
+    assert.equal(await page.locator('.card').count(), 1)
+    await page.click('#forget')
+    await page.click('#forget-confirm')
+    await heard(page, /Everything on this device is forgotten/)
+    assert.equal(await page.locator('.card').count(), 0)
+    await page.reload()
+    assert.equal(await page.locator('.card').count(), 0)
+    assert.equal((await fetch(`${site().url}/raw/${id}`)).status, 200, 'the picture stays')
+    await end()
+  })
+
+  it('remembers nothing when it must not, and says so on the card', async () => {
+    const { page, end } = await site().visit()
+    await page.click('#device summary')
+    await page.getByRole('switch').uncheck()
+    await uploadOne(page, await gif('secret.gif', 75))
+    assert.match(
+      (await card(page, 'secret.gif').locator('.card-note').textContent()) ?? '',
+      /does not remember/,
+    )
+    await page.reload()
+    await page.click('#device summary')
+    assert.equal(await page.getByRole('switch').isChecked(), false)
+    assert.equal(await page.locator('.card').count(), 0)
+    await end()
+  })
+
+  it('works where the browser denies storage', async () => {
+    const { page, axe, end } = await site().visit({
+      expected: GONE,
+      beforeScripts: () => {
+        indexedDB.open = () => {
+          throw new DOMException('denied', 'SecurityError')
+        }
+        Object.defineProperty(globalThis, 'localStorage', {
+          get() {
+            throw new DOMException('denied', 'SecurityError')
+          },
+        })
+      },
+    })
+    await choose(page, [await gif('passing.gif', 76)])
+    const done = await cardIn(page, 'done', 'passing.gif')
+    assert.match((await done.locator('.card-note').textContent()) ?? '', /does not remember/)
+    await page.click('#device summary')
+    await page.getByText('does not let Pinhole remember').waitFor()
+    assert.deepEqual(await axe(), [])
+    await press(card(page, 'passing.gif'), 'delete')
+    await press(card(page, 'passing.gif'), 'confirm-delete')
+    await heard(page, /Deleted/)
+    await end()
+  })
+
+  it('never lets a key into an address, but to delete', async () => {
+    const { page, end } = await site().visit({ expected: GONE })
+    const addresses: string[] = []
+    page.on('request', (request) => addresses.push(`${request.method()} ${request.url()}`))
+    const id = await uploadOne(page, await gif('key.gif', 77))
+    const key = await keyOf(page, id)
+    await page.reload()
+    await cardsIn(page, 'done', 1)
+    await page.goto(`${site().url}/${id}`)
+    await page.goto(site().url)
+    await press(card(page, 'key.gif'), 'delete')
+    await press(card(page, 'key.gif'), 'confirm-delete')
+    await heard(page, /Deleted/)
+    const withKey = addresses.filter((address) => address.includes(key))
+    assert.deepEqual(withKey, [`DELETE ${site().url}/api/delete?key=${key}`])
+    assert.equal(site().server.stdout().includes(key) || site().server.stderr().includes(key), false)
+    await end()
+  })
+}
+
+function keyOf(page: Page, id: string): Promise<string> {
+  return page.evaluate(
+    (id) =>
+      new Promise<string>((resolve) => {
+        const request = indexedDB.open('pinhole')
+        request.onsuccess = () => {
+          const get = request.result.transaction('pictures').objectStore('pictures').get(id)
+          get.onsuccess = () => {
+            request.result.close()
+            resolve(get.result.key)
+          }
+        }
+      }),
+    id,
+  )
+}

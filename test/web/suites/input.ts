@@ -1,0 +1,179 @@
+/** Every way in which a picture gets onto the page. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { it } from 'node:test'
+import { gif, heic, onDisk, photo, screenshot } from '../support/pictures.ts'
+import type { Site, Visit } from '../support/site.ts'
+import { card, cardIn, cardsIn, choose, heard, idOf } from '../support/steps.ts'
+
+export function inputSuite(site: () => Site): void {
+  it('takes several files from the picker, and says what it did to each', async () => {
+    const { page, end } = await site().visit()
+    const input = page.locator('#file')
+    assert.equal(await input.getAttribute('multiple'), '')
+    assert.match((await input.getAttribute('accept')) ?? '', /^image\/jpeg,(?!.*image\/\*)/)
+    await choose(page, [await photo(), await screenshot(), await gif()])
+    const state = async (name: string) =>
+      (await cardIn(page, 'done', name)).locator('.card-state').textContent()
+    assert.match((await state('photo.jpg')) ?? '', /^JPEG \d+ kB → \d+ kB, looks the same$/)
+    assert.match((await state('screen.png')) ?? '', /^PNG \d+ kB → (WebP )?\d+ (kB|bytes), identical pixels$/)
+    assert.match((await state('loop.gif')) ?? '', /^GIF \d+ (kB|bytes), as it was$/)
+    assert.deepEqual(await page.locator('.card-name').allTextContents(), [
+      'photo.jpg',
+      'screen.png',
+      'loop.gif',
+    ])
+    await end()
+  })
+
+  it('serves what the card links to', async () => {
+    const { page, end } = await site().visit()
+    const chosen = await gif('kept.gif')
+    await choose(page, [chosen])
+    const id = await idOf(await cardIn(page, 'done', 'kept.gif'))
+    const answer = await fetch(`${site().url}/raw/${id}`)
+    assert.deepEqual(Buffer.from(await answer.arrayBuffer()), chosen.buffer)
+    await end()
+  })
+
+  it('takes files and folders that are dropped, and of a folder only the pictures', async () => {
+    const folder = await onDisk([
+      await photo('single.jpg', 11),
+      await photo('holiday/a.jpg', 12),
+      await photo('holiday/deep/b.jpg', 13),
+      { name: 'holiday/.DS_Store', mimeType: '', buffer: Buffer.from('x') },
+    ])
+    const visit = await site().visit()
+    await drag(visit, { files: [join(folder, 'single.jpg'), join(folder, 'holiday')] })
+    await cardsIn(visit.page, 'done', 3)
+    assert.deepEqual((await visit.page.locator('.card-name').allTextContents()).sort(), [
+      'a.jpg',
+      'b.jpg',
+      'single.jpg',
+    ])
+    await visit.end()
+  })
+
+  it('opens the hole while something is dragged over the page, and closes it when it leaves', async () => {
+    const { page, cdp, end } = await site().visit()
+    const folder = await onDisk([await photo()])
+    const data = { items: [], files: [join(folder, 'photo.jpg')], dragOperationsMask: 1 }
+    await cdp.send('Input.dispatchDragEvent', { type: 'dragEnter', x: 300, y: 300, data })
+    await page.locator('html[data-dragging]').waitFor()
+    // Chromium's protocol ends a drag without telling the page; a person's pointer tells it.
+    await page.locator('h1').dispatchEvent('dragleave')
+    await page.locator('html:not([data-dragging])').waitFor()
+    await end()
+  })
+
+  it('takes an image dragged over from another tab, or says how to bring it', async () => {
+    const visit = await site().visit()
+    const { buffer } = await gif()
+    const inline = `data:image/gif;base64,${buffer.toString('base64')}`
+    await drag(visit, { items: [{ mimeType: 'text/uri-list', data: inline }] })
+    await cardIn(visit.page, 'done', 'picture')
+    await drag(visit, { items: [{ mimeType: 'text/uri-list', data: 'https://elsewhere.example/cat.jpg' }] })
+    await heard(visit.page, /only the address/)
+    await visit.end()
+  })
+
+  it('takes what is pasted anywhere, one picture or several', async () => {
+    const { page, end } = await site().visit({ permissions: ['clipboard-read', 'clipboard-write'] })
+    const { buffer } = await screenshot()
+    await page.evaluate(async (base64) => {
+      const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
+      await navigator.clipboard.write([
+        new ClipboardItem({ 'image/png': new Blob([bytes], { type: 'image/png' }) }),
+      ])
+    }, buffer.toString('base64'))
+    await page.keyboard.press('Control+V')
+    await cardsIn(page, 'done', 1)
+    const gifs = [await gif('one.gif', 21), await gif('two.gif', 22)]
+    await page.evaluate(
+      (files) => {
+        const clipboardData = new DataTransfer()
+        for (const { name, base64 } of files) {
+          const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
+          clipboardData.items.add(new File([bytes], name, { type: 'image/gif' }))
+        }
+        document.body.dispatchEvent(
+          new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }),
+        )
+      },
+      gifs.map(({ name, buffer }) => ({ name, base64: buffer.toString('base64') })),
+    )
+    await cardsIn(page, 'done', 3)
+    await end()
+  })
+
+  it('takes what the share sheet posts, through the service worker', async () => {
+    const { page, end } = await site().visit()
+    await page.evaluate(async () => {
+      const { active, waiting, installing } = await navigator.serviceWorker.ready
+      const worker = active ?? waiting ?? installing
+      if (worker?.state !== 'activated') {
+        await new Promise<void>((resolve) => {
+          worker?.addEventListener('statechange', () => worker.state === 'activated' && resolve())
+        })
+      }
+    })
+    const files = [await gif('shared one.gif', 31), await gif('größer.gif', 32)]
+    await page.evaluate(
+      (files) => {
+        const input = document.createElement('input')
+        input.type = 'file'
+        input.name = 'file'
+        input.multiple = true
+        const transfer = new DataTransfer()
+        for (const { name, base64 } of files) {
+          const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
+          transfer.items.add(new File([bytes], name, { type: 'image/gif' }))
+        }
+        input.files = transfer.files
+        const form = document.createElement('form')
+        Object.assign(form, { method: 'post', action: '/share', enctype: 'multipart/form-data' })
+        form.append(input)
+        document.body.append(form)
+        form.submit()
+      },
+      files.map(({ name, buffer }) => ({ name, base64: buffer.toString('base64') })),
+    )
+    await cardIn(page, 'done', 'shared one.gif')
+    await cardIn(page, 'done', 'größer.gif')
+    assert.equal(new URL(page.url()).search, '')
+    assert.equal(site().proxy.uploads > 0, true)
+    await page.reload()
+    await cardsIn(page, 'done', 2)
+    assert.equal(await page.locator('#uploads .card').count(), 0, 'shared files are taken once')
+    await end()
+  })
+
+  it('refuses HEIC and others before the upload, with a sentence that helps', async () => {
+    const { page, end } = await site().visit()
+    const before = site().proxy.uploads
+    const video = { name: 'clip.mov', mimeType: 'video/quicktime', buffer: Buffer.from('\0\0\0\x14ftypqt  ') }
+    const drawing = { name: 'plan.svg', mimeType: 'image/svg+xml', buffer: Buffer.from('<svg/>') }
+    const cut = { ...(await photo('cut.jpg')), buffer: (await photo()).buffer.subarray(0, 2000) }
+    await choose(page, [heic(), video, drawing, cut])
+    await cardsIn(page, 'failed', 4)
+    const says = (name: string) => card(page, name).locator('.card-state').textContent()
+    assert.match((await says('IMG_0001.HEIC')) ?? '', /Most Compatible/)
+    assert.match((await says('clip.mov')) ?? '', /video/)
+    assert.match((await says('plan.svg')) ?? '', /SVG/)
+    assert.match((await says('cut.jpg')) ?? '', /cut off/)
+    assert.equal(site().proxy.uploads, before)
+    await end()
+  })
+}
+
+interface Dragged {
+  files?: string[]
+  items?: { mimeType: string; data: string }[]
+}
+
+async function drag({ cdp }: Visit, { files = [], items = [] }: Dragged): Promise<void> {
+  const data = { items, files, dragOperationsMask: 1 }
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+    await cdp.send('Input.dispatchDragEvent', { type, x: 300, y: 300, data })
+  }
+}

@@ -1,0 +1,79 @@
+/** What the page costs before it is of use, and what it leaves alone until it is needed. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { gif, photo } from '../support/pictures.ts'
+import type { Site } from '../support/site.ts'
+import { cardIn, choose } from '../support/steps.ts'
+
+/** Of scripts and styles, compressed. */
+const FIRST_LOAD_BYTES = 15 * 1024
+
+export function loadingSuite(site: () => Site): void {
+  it('fetches at most 15 KB of scripts and styles at first, and no codec before a picture is chosen', async () => {
+    const { page, end } = await site().visit({ path: null })
+    const fetched: { path: string; bytes: number }[] = []
+    page.on('requestfinished', async (request) => {
+      const path = new URL(request.url()).pathname
+      const response = await request.response()
+      if (!/\.(js|css|wasm)$/.test(path) || response?.fromServiceWorker()) return
+      fetched.push({ path, bytes: Number(response?.headers()['content-length']) })
+    })
+    await page.goto(site().url)
+    await page.locator('#quota').filter({ hasText: 'left today' }).waitFor()
+    await page.evaluate(() => navigator.serviceWorker.ready)
+    const first = fetched.filter(({ path }) => !path.includes('service-worker'))
+    const total = first.reduce((sum, { bytes }) => sum + bytes, 0)
+    assert.ok(first.length >= 2 && total > 0)
+    assert.ok(total <= FIRST_LOAD_BYTES, `${total} bytes: ${JSON.stringify(first)}`)
+    assert.equal(
+      first.some(({ path }) => /wasm|worker|mozjpeg/.test(path)),
+      false,
+    )
+
+    await choose(page, [await gif('no-codec.gif', 91)])
+    await cardIn(page, 'done', 'no-codec.gif')
+    assert.equal(
+      fetched.some(({ path }) => path.endsWith('.wasm')),
+      false,
+      'a GIF needs no codec',
+    )
+    await choose(page, [await photo('codec.jpg', 92)])
+    await cardIn(page, 'done', 'codec.jpg')
+    await end()
+  })
+
+  it('is an app that can be installed and shared to', async () => {
+    const { page, cdp, end } = await site().visit()
+    await page.evaluate(() => navigator.serviceWorker.ready)
+    const { errors } = await cdp.send('Page.getAppManifest')
+    assert.deepEqual(errors, [])
+    const { installabilityErrors } = await cdp.send('Page.getInstallabilityErrors')
+    // A profile without a trace on the disk can't install anything; nothing else may stand in the way.
+    assert.deepEqual(
+      installabilityErrors.map(({ errorId }) => errorId).filter((id) => id !== 'in-incognito'),
+      [],
+    )
+    const address = await page.locator('link[rel="manifest"]').getAttribute('href')
+    const { share_target: target, icons } = await (await fetch(site().url + address)).json()
+    assert.equal(target.method, 'POST')
+    for (const { src, type } of icons) {
+      const icon = await fetch(site().url + src)
+      assert.equal(icon.status, 200)
+      assert.equal(icon.headers.get('content-type'), type)
+    }
+    await end()
+  })
+
+  it('serves the shared address as the plain form where no worker answers', async () => {
+    const form = new FormData()
+    const { buffer } = await gif('shared.gif', 93)
+    form.append('file', new Blob([new Uint8Array(buffer)]), 'shared.gif')
+    const answer = await fetch(`${site().url}/share`, {
+      method: 'POST',
+      body: form,
+      headers: { Accept: 'text/html', 'Sec-Fetch-Site': 'none' },
+    })
+    assert.equal(answer.status, 201)
+    assert.match(await answer.text(), /Here is your link/)
+  })
+}

@@ -1,0 +1,187 @@
+/** Viewer, deletion, result, errors and terms, as people meet them: with scripts and without. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { gif, photo, screenshot } from '../support/pictures.ts'
+import type { Site } from '../support/site.ts'
+import { heard, uploadOne } from '../support/steps.ts'
+
+/** What Chromium itself writes when an answer is an error. */
+const NOT_FOUND = /status of (400|404|410)/
+
+export function pagesSuite(site: () => Site): void {
+  it('works as a plain form where scripts do not run: upload, look, delete', async () => {
+    const { page, end } = await site().visit({ javaScriptEnabled: false, expected: NOT_FOUND })
+    assert.equal(await page.locator('.live').first().isVisible(), false)
+    const chosen = await gif('plain.gif', 81)
+    await page.setInputFiles('#file', chosen)
+    await page.getByRole('button', { name: 'Upload', exact: true }).click()
+    await page.getByRole('heading', { name: 'Here is your link.' }).waitFor()
+    await page.getByText('only way to delete').waitFor()
+    await page.getByText('more pictures today').waitFor()
+    const link = await page.locator('#link').inputValue()
+    const deleteLink = await page.locator('#delete-link').inputValue()
+    assert.match(deleteLink, new RegExp(`^${site().url}/api/delete\\?key=`))
+    await page.getByRole('link', { name: 'Look at it' }).click()
+    assert.equal(page.url(), link)
+    const raw = await page.locator('#picture').getAttribute('src')
+    assert.deepEqual(Buffer.from(await (await fetch(site().url + raw)).arrayBuffer()), chosen.buffer)
+    assert.equal((await page.content()).includes(new URL(deleteLink).searchParams.get('key')!), false)
+
+    await page.goto(deleteLink)
+    assert.equal((await fetch(link)).status, 200, 'looking at the delete link deletes nothing')
+    await page.getByRole('button', { name: 'Delete it' }).click()
+    await page.getByRole('heading', { name: 'The picture is deleted.' }).waitFor()
+    assert.equal((await fetch(link)).status, 404)
+    await end()
+  })
+
+  it('deletes from the delete link, where scripts run, with a DELETE', async () => {
+    const home = await site().visit({
+      permissions: ['clipboard-read', 'clipboard-write'],
+      expected: NOT_FOUND,
+    })
+    const { page } = home
+    const id = await uploadOne(page, await gif('linked.gif', 82))
+    await page.locator('[data-action="delete-link"]').click()
+    await heard(page, /Copied/)
+    const deleteLink = await page.evaluate(() => navigator.clipboard.readText())
+    await page.goto(deleteLink)
+    assert.deepEqual(await home.axe(), [], 'asking')
+    const deletion = page.waitForRequest((request) => request.method() === 'DELETE')
+    await page.getByRole('button', { name: 'Delete it' }).click()
+    await deletion
+    await page.getByRole('heading', { name: 'The picture is deleted.' }).waitFor()
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'The picture is deleted.')
+    assert.deepEqual(await home.axe(), [], 'deleted')
+    assert.equal((await fetch(`${site().url}/raw/${id}`)).status, 404)
+    await page.goto(deleteLink)
+    await page.getByRole('button', { name: 'Delete it' }).click()
+    await page.locator('#status').filter({ hasText: 'did not work' }).waitFor()
+    await home.end()
+  })
+
+  it('lets the owner, and nobody else, delete on the viewer', async () => {
+    const owner = await site().visit({ expected: NOT_FOUND })
+    const id = await uploadOne(owner.page, await screenshot('mine.png', 83))
+    const visitor = await site().visit({ path: `/${id}` })
+    await visitor.page.locator('button[data-copy]:visible').first().waitFor()
+    assert.equal(await visitor.page.locator('#owner').isVisible(), false)
+    assert.deepEqual(await visitor.axe(), [])
+    await visitor.end()
+
+    const { page } = owner
+    await page.goto(`${site().url}/${id}`)
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    assert.deepEqual(await owner.axe(), [], 'asking')
+    await page.getByRole('button', { name: 'Keep' }).click()
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    await page.getByRole('button', { name: 'Delete for good' }).click()
+    await page.getByRole('heading', { name: 'The picture is deleted.' }).waitFor()
+    assert.equal((await fetch(`${site().url}/${id}`)).status, 404)
+    await page.goto(site().url)
+    assert.equal(await page.locator('.card').count(), 0)
+    await owner.end()
+  })
+
+  it('copies every form of the link on the viewer, and downloads', async () => {
+    const { page, end } = await site().visit({ permissions: ['clipboard-read', 'clipboard-write'] })
+    const id = await uploadOne(page, await photo('view.jpg', 84))
+    await page.goto(`${site().url}/${id}`)
+    for (const name of ['page', 'direct', 'markdown', 'bbcode', 'html']) {
+      const text = await page.locator(`#${name}`).inputValue()
+      await page.locator(`[data-copy="${name}"]`).click()
+      assert.equal(await page.evaluate(() => navigator.clipboard.readText()), text)
+    }
+    const download = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Download' }).click()
+    assert.equal((await download).suggestedFilename(), `${id}.jpg`)
+    await page.getByRole('link', { name: 'Back to Pinhole' }).click()
+    assert.equal(page.url(), `${site().url}/`)
+    await end()
+  })
+
+  it('gives the picture its place before it arrives, at its own shape', async () => {
+    const { page, end } = await site().visit({ viewport: { width: 1000, height: 600 } })
+    const id = await uploadOne(page, await photo('tall.jpg', 85, 900))
+    const arriving = Promise.withResolvers<void>()
+    site().proxy.onOther = (path) =>
+      path.startsWith('/raw/') ? { kind: 'hold', until: arriving.promise } : { kind: 'none' }
+    await page.goto(`${site().url}/${id}`, { waitUntil: 'domcontentloaded' })
+    await page.locator('#picture.measured').waitFor()
+    const before = await page.locator('#picture').boundingBox()
+    arriving.resolve()
+    await page.locator('#picture').evaluate((image: HTMLImageElement) => image.decode())
+    assert.deepEqual(await page.locator('#picture').boundingBox(), before)
+    assert.ok(before && Math.abs(before.width / before.height - 4 / 3) < 0.01)
+    assert.ok(before && before.height <= 600)
+    await end()
+  })
+
+  it('has nothing that axe finds and nothing that scrolls sideways, light and dark, from 320 px on', async () => {
+    const home = await site().visit({ expected: NOT_FOUND, viewport: { width: 320, height: 640 } })
+    const { page } = home
+    const id = await uploadOne(page, await photo('narrow.jpg', 86))
+    const paths = ['/', `/${id}`, '/terms', '/AAAAAAAAAAA', '/api/delete', '/no/such/page']
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      for (const path of paths) {
+        await page.goto(site().url + path)
+        assert.deepEqual(await home.axe(), [], `${path}, ${colorScheme}`)
+        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+        assert.ok(overflow <= 0, `${path} is ${overflow} px too wide`)
+      }
+    }
+    await home.end()
+  })
+
+  it('gives every control 44 px, on the narrowest screen', async () => {
+    const { page, end } = await site().visit({ viewport: { width: 320, height: 640 } })
+    const id = await uploadOne(page, await photo('finger.jpg', 87))
+    await page.click('#device summary')
+    for (const path of [null, `/${id}`]) {
+      if (path) await page.goto(site().url + path)
+      const small = await page.evaluate(() => {
+        const controls = document.querySelectorAll<HTMLElement>(
+          'main :is(button, select, summary, .modes label, .switch, .button), .wordmark, .back',
+        )
+        return [...controls]
+          .filter((control) => control.checkVisibility() && control.getBoundingClientRect().height < 44)
+          .map((control) => control.outerHTML)
+      })
+      assert.deepEqual(small, [])
+    }
+    await end()
+  })
+
+  it('speaks the person’s language', async () => {
+    for (const [locale, lang, headline] of [
+      ['de-AT', 'de', 'Bild ablegen, Link bekommen.'],
+      ['fr-CA', 'fr', 'Déposez une image, recevez un lien.'],
+      ['ja-JP', 'en', 'Drop a picture, get a link.'],
+    ]) {
+      const { page, end } = await site().visit({ locale })
+      assert.equal(await page.locator('html').getAttribute('lang'), lang)
+      assert.equal(await page.locator('html').getAttribute('dir'), 'ltr')
+      await page.getByRole('heading', { name: headline }).waitFor()
+      await end()
+    }
+  })
+
+  it('moves nothing for people who ask for less motion', async () => {
+    const { page, end } = await site().visit({ reducedMotion: 'reduce' })
+    await uploadOne(page, await photo('calm.jpg', 88))
+    const moving = await page.evaluate(() =>
+      [...document.querySelectorAll('*')]
+        .filter((element) => {
+          const { transitionDuration, animationName } = getComputedStyle(element)
+          return (
+            animationName !== 'none' ||
+            transitionDuration.split(', ').some((time) => Number.parseFloat(time) > 0)
+          )
+        })
+        .map((element) => element.outerHTML.slice(0, 80)),
+    )
+    assert.deepEqual(moving, [])
+    await end()
+  })
+}

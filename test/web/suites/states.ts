@@ -1,0 +1,178 @@
+/** Each state of a card: what it says, what it offers, and that axe finds nothing in it. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { gif, photo } from '../support/pictures.ts'
+import type { Site } from '../support/site.ts'
+import { card, cardIn, cardsIn, choose, heard, press, uploadOne } from '../support/steps.ts'
+
+export function statesSuite(site: () => Site): void {
+  it('shows compressing, uploading with its progress, and done', async () => {
+    const compressing = Promise.withResolvers<void>()
+    const uploading = Promise.withResolvers<void>()
+    const { page, axe, end } = await site().visit()
+    site().proxy.onOther = (path) =>
+      path.includes('worker') ? { kind: 'hold', until: compressing.promise } : { kind: 'none' }
+    site().proxy.onUpload = () => ({ kind: 'hold', until: uploading.promise })
+
+    assert.deepEqual(await axe(), [], 'nothing chosen yet')
+    await choose(page, [
+      await photo('a.jpg'),
+      await photo('b.jpg', 2),
+      await photo('c.jpg', 3),
+      await photo('d.jpg', 4),
+    ])
+    await cardsIn(page, 'compressing', 3)
+    await cardIn(page, 'queued', 'd.jpg')
+    assert.match(await page.title(), /^0\/4 · /)
+    assert.deepEqual(await axe(), [], 'compressing')
+
+    compressing.resolve()
+    await cardsIn(page, 'uploading', 2)
+    await cardsIn(page, 'ready', 1)
+    await cardIn(page, 'queued', 'd.jpg')
+    const sending = page.locator('.card[data-state="uploading"]').first()
+    assert.match(
+      (await sending.locator('.card-state').textContent()) ?? '',
+      /^(Uploading, \d+ %|Almost there)$/,
+    )
+    assert.match((await sending.locator('.card-note').textContent()) ?? '', /→/)
+    assert.ok(await sending.locator('progress').isVisible())
+    assert.deepEqual(await axe(), [], 'uploading')
+    assert.equal(await leavingAsks(page), true)
+
+    uploading.resolve()
+    await cardsIn(page, 'done', 4)
+    await page
+      .locator('#totals')
+      .filter({ hasText: /^4 of 4 done · .* saved$/ })
+      .waitFor()
+    await heard(page, /4 pictures are up/)
+    assert.deepEqual(await axe(), [], 'done')
+    assert.equal(await leavingAsks(page), false)
+    await end()
+  })
+
+  it('cancels at every stage, and starts again when asked', async () => {
+    const compressing = Promise.withResolvers<void>()
+    const uploading = Promise.withResolvers<void>()
+    const { page, axe, end } = await site().visit()
+    site().proxy.onOther = (path) =>
+      path.includes('worker') ? { kind: 'hold', until: compressing.promise } : { kind: 'none' }
+    site().proxy.onUpload = () => ({ kind: 'hold', until: uploading.promise })
+    const names = ['a.jpg', 'b.jpg', 'c.jpg', 'd.jpg']
+    await choose(page, await Promise.all(names.map((name, index) => photo(name, index + 1))))
+    await press(await cardIn(page, 'queued', 'd.jpg'), 'cancel')
+    await press(await cardIn(page, 'compressing', 'a.jpg'), 'cancel')
+    compressing.resolve()
+    await cardsIn(page, 'uploading', 2)
+    await press(await cardIn(page, 'uploading', 'b.jpg'), 'cancel')
+    await cardsIn(page, 'cancelled', 3)
+    assert.deepEqual(await axe(), [])
+    const focused = await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
+    assert.equal(focused, 'Try again: b.jpg', 'the keyboard keeps its place')
+    await press(card(page, 'a.jpg'), 'dismiss')
+    await press(card(page, 'd.jpg'), 'retry')
+    uploading.resolve()
+    await cardsIn(page, 'done', 2)
+    assert.deepEqual((await page.locator('.card[data-state="done"] h3').allTextContents()).sort(), [
+      'c.jpg',
+      'd.jpg',
+    ])
+    await end()
+  })
+
+  it('offers every form of the link, one by one and all together', async () => {
+    const { page, axe, end } = await site().visit({ permissions: ['clipboard-read', 'clipboard-write'] })
+    const id = await uploadOne(page, await gif('one.gif', 41))
+    const other = await uploadOne(page, await gif('two.gif', 42))
+    const clipboard = () => page.evaluate(() => navigator.clipboard.readText())
+    const { url } = site()
+    await press(card(page, 'one.gif'), 'copy')
+    await heard(page, /Copied/)
+    assert.equal(await clipboard(), `${url}/${id}`)
+    for (const [format, text] of [
+      ['direct', `${url}/raw/${id}.gif`],
+      ['markdown', `![](${url}/raw/${id}.gif)`],
+      ['bbcode', `[img]${url}/raw/${id}.gif[/img]`],
+      ['html', `<a href="${url}/${id}"><img src="${url}/raw/${id}.gif" width="53" height="37" alt=""></a>`],
+    ]) {
+      await page.selectOption('#format', format)
+      await press(card(page, 'one.gif'), 'copy')
+      assert.equal(await clipboard(), text)
+    }
+    await page.selectOption('#format', 'page')
+    await page.click('#copy-all')
+    await heard(page, /2 links copied/)
+    assert.deepEqual((await clipboard()).split('\n').sort(), [`${url}/${id}`, `${url}/${other}`].sort())
+    await press(card(page, 'one.gif'), 'delete-link')
+    await heard(page, /Copied/)
+    assert.match(await clipboard(), new RegExp(`^${url}/api/delete\\?key=${id}[0-9A-Za-z]{32}$`))
+
+    await press(card(page, 'one.gif'), 'qr')
+    await page.locator('dialog[open] svg[role="img"]').waitFor()
+    assert.equal(await page.locator('dialog svg').getAttribute('aria-label'), `${url}/${id}`)
+    assert.deepEqual(await axe(), [], 'QR code')
+    await page.keyboard.press('Escape')
+    await page.locator('dialog:not([open])').waitFor({ state: 'attached' })
+    await end()
+  })
+
+  it('shares through the device where it can', async () => {
+    const { page, end } = await site().visit({
+      beforeScripts: () => {
+        Object.assign(Navigator.prototype, {
+          share: async (data: ShareData) => {
+            document.documentElement.dataset.shared = data.url
+          },
+        })
+      },
+    })
+    const id = await uploadOne(page, await gif('shared.gif', 43))
+    await press(card(page, 'shared.gif'), 'share')
+    await page.locator(`html[data-shared="${site().url}/${id}"]`).waitFor()
+    await end()
+  })
+
+  it('works by keyboard alone', async () => {
+    // The cache is made to forget a deleted picture by asking for it once more.
+    const { page, end } = await site().visit({ expected: /status of 404/ })
+    const chooser = page.waitForEvent('filechooser')
+    for (let presses = 0; presses < 5; presses++) {
+      await page.keyboard.press('Tab')
+      if (await page.evaluate(() => document.activeElement?.id === 'file')) break
+    }
+    await page.keyboard.press('Enter')
+    await (await chooser).setFiles([await gif('keys.gif', 44)])
+    const done = await cardIn(page, 'done', 'keys.gif')
+    await done.locator('.card-link input').focus()
+    const reached: string[] = []
+    for (let presses = 0; presses < 5; presses++) {
+      await page.keyboard.press('Tab')
+      reached.push((await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))) ?? '')
+    }
+    assert.deepEqual(
+      reached,
+      ['Copy', 'Open', 'QR code', 'Copy deletion link', 'Delete'].map((name) => `${name}: keys.gif`),
+    )
+    await page.keyboard.press('Enter')
+    await cardIn(page, 'confirming', 'keys.gif')
+    assert.equal(await focusedLabel(page), 'Delete for good: keys.gif')
+    await page.keyboard.press('Enter')
+    await page.waitForFunction(() => document.querySelectorAll('.card').length === 0)
+    await heard(page, /Deleted: keys.gif/)
+    await end()
+  })
+}
+
+function focusedLabel(page: Page): Promise<string | null | undefined> {
+  return page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
+}
+
+function leavingAsks(page: Page): Promise<boolean> {
+  return page.evaluate(() => {
+    const event = new Event('beforeunload', { cancelable: true })
+    dispatchEvent(event)
+    return event.defaultPrevented
+  })
+}

@@ -1,0 +1,95 @@
+/** Stands between browser and server, and does to uploads what networks do. */
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  request as requestOf,
+  type ServerResponse,
+} from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export type Fault =
+  | { kind: 'none' }
+  /** Answers with this instead of the server. */
+  | { kind: 'answer'; status: number; headers?: Record<string, string>; body?: string }
+  /** Breaks the connection in the middle of the body. */
+  | { kind: 'cut' }
+  /** Lets the server answer, and breaks the connection before its answer arrives. */
+  | { kind: 'lose-answer' }
+  /** Nothing moves until `until` settles. */
+  | { kind: 'hold'; until: Promise<unknown> }
+
+export interface FaultProxy {
+  readonly url: string
+  /** Set it to where the server listens before the first request. */
+  target: string
+  /** What happens to the next uploads. Default: nothing. */
+  onUpload: () => Fault
+  /** What happens to everything else. Default: nothing. */
+  onOther: (path: string) => Fault
+  /** Uploads that arrived so far, whatever became of them. */
+  readonly uploads: number
+  close(): Promise<void>
+}
+
+const NONE: Fault = { kind: 'none' }
+
+export async function startFaultProxy(): Promise<FaultProxy> {
+  const listener: RequestListener = (request, response) => {
+    const path = request.url ?? '/'
+    const isUpload = request.method === 'POST' && path === '/api/upload'
+    if (isUpload) uploads++
+    void treat(isUpload ? proxy.onUpload() : proxy.onOther(path), request, response, proxy.target)
+  }
+  let uploads = 0
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const proxy: FaultProxy = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    target: '',
+    onUpload: () => NONE,
+    onOther: () => NONE,
+    get uploads() {
+      return uploads
+    },
+    close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      server.closeAllConnections()
+      return closed
+    },
+  }
+  return proxy
+}
+
+async function treat(
+  fault: Fault,
+  request: IncomingMessage,
+  response: ServerResponse,
+  target: string,
+): Promise<void> {
+  request.on('error', () => {})
+  response.on('error', () => {})
+  if (fault.kind === 'cut') {
+    request.once('data', () => request.socket.destroy())
+    return
+  }
+  if (fault.kind === 'hold') await fault.until
+  if (fault.kind === 'answer') {
+    request.resume().on('end', () => response.writeHead(fault.status, fault.headers).end(fault.body))
+    return
+  }
+  const forwarded = requestOf(
+    new URL(request.url ?? '/', target),
+    { method: request.method, headers: request.headers },
+    (answer) => {
+      if (fault.kind === 'lose-answer') {
+        answer.resume().on('end', () => request.socket.destroy())
+        return
+      }
+      response.writeHead(answer.statusCode ?? 502, answer.rawHeaders)
+      answer.pipe(response)
+    },
+  )
+  forwarded.on('error', () => response.destroy())
+  request.pipe(forwarded)
+}

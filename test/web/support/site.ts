@@ -1,0 +1,111 @@
+/** The real server behind a proxy that can misbehave, and real Chromium in front of it. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core'
+import { launchBrowser } from '../../support/browser.ts'
+import { type RunningServer, startServer } from '../../support/server.ts'
+import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
+
+export interface Site {
+  readonly url: string
+  readonly server: RunningServer
+  readonly proxy: FaultProxy
+  readonly browser: Browser
+  /** A fresh profile: nothing is remembered from earlier visits. */
+  visit(options?: VisitOptions): Promise<Visit>
+  close(): Promise<void>
+}
+
+export interface VisitOptions extends BrowserContextOptions {
+  /** Complaints in the console that belong to the test. */
+  expected?: RegExp
+  /** Runs in every page before anything else. */
+  beforeScripts?: () => void
+  /** Default: `/`. `null` opens nothing yet. */
+  path?: string | null
+}
+
+export interface Visit {
+  page: Page
+  cdp: CDPSession
+  /** Axe's findings for WCAG 2.2 AA and best practices, as `rule: element`. */
+  axe(): Promise<string[]>
+  /** Closes the profile. Fails on any complaint in the console, breach of the policy, or request to another host. */
+  end(): Promise<void>
+}
+
+/** More than a healthy machine needs for anything. */
+const PATIENCE_MS = 15_000
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+export async function openSite(env: Record<string, string> = {}): Promise<Site> {
+  const proxy = await startFaultProxy()
+  const [server, browser] = await Promise.all([
+    startServer({ BASE_URL: proxy.url, UPLOADS_PER_DAY: '1000', ...env }),
+    launchBrowser(),
+  ])
+  // The first address that the server prints is the proxy's: where links begin.
+  const [, target] = /listening on (http:\/\/\S+)/.exec(server.stdout()) ?? []
+  assert.ok(target, server.stdout())
+  proxy.target = target
+  return {
+    url: proxy.url,
+    server,
+    proxy,
+    browser,
+    visit: (options = {}) => visit(browser, proxy, options),
+    async close() {
+      await browser.close()
+      await proxy.close()
+      await server.stop()
+    },
+  }
+}
+
+async function visit(
+  browser: Browser,
+  proxy: FaultProxy,
+  { expected, beforeScripts, path = '/', ...options }: VisitOptions,
+): Promise<Visit> {
+  proxy.onUpload = proxy.onOther = () => ({ kind: 'none' })
+  const context = await browser.newContext({ viewport: { width: 1000, height: 800 }, ...options })
+  context.setDefaultTimeout(PATIENCE_MS)
+  const complaints: string[] = []
+  const complain = (text: string) => {
+    if (!expected?.test(text)) complaints.push(text)
+  }
+  context.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complain(`${message.text()}`)
+  })
+  context.on('weberror', (error) => complain(`uncaught: ${error.error().stack}`))
+  context.on('request', (request) => {
+    const { origin, protocol } = new URL(request.url())
+    if (origin !== proxy.url && /^(https?|wss?):$/.test(protocol)) complain(`left the host: ${request.url()}`)
+  })
+  await context.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', (event) => {
+      console.error(`breach of the policy: ${event.effectiveDirective} ${event.blockedURI}`)
+    })
+  })
+  if (beforeScripts) await context.addInitScript(beforeScripts)
+  const page = await context.newPage()
+  if (path !== null) await page.goto(proxy.url + path)
+  return {
+    page,
+    cdp: await context.newCDPSession(page),
+    async axe() {
+      await page.evaluate(AXE)
+      return page.evaluate(async () => {
+        const { axe } = globalThis as unknown as { axe: typeof import('axe-core') }
+        const { violations } = await axe.run()
+        return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
+      })
+    },
+    async end() {
+      await context.close()
+      assert.deepEqual(complaints, [])
+    },
+  }
+}

@@ -1,0 +1,49 @@
+/** What tests do and look at on the home page. */
+import type { Locator, Page } from 'playwright-core'
+import type { ChosenFile } from './pictures.ts'
+
+export function card(page: Page, name: string): Locator {
+  return page.locator('.card', { has: page.getByRole('heading', { name, exact: true }) })
+}
+
+/** The card of `name` once it is in `state`. */
+export async function cardIn(page: Page, state: string, name: string): Promise<Locator> {
+  const found = page.locator(`.card[data-state="${state}"]`, {
+    has: page.getByRole('heading', { name, exact: true }),
+  })
+  await found.waitFor()
+  return found
+}
+
+export function press(card: Locator, action: string): Promise<void> {
+  return card.locator(`[data-action="${action}"]`).click()
+}
+
+export function choose(page: Page, files: ChosenFile[]): Promise<void> {
+  return page.setInputFiles('#file', files)
+}
+
+/** Waits until so many cards are in `state`. */
+export function cardsIn(page: Page, state: string, count: number): Promise<unknown> {
+  return page.waitForFunction(
+    ([state, count]) => document.querySelectorAll(`.card[data-state="${state}"]`).length === count,
+    [state, count] as const,
+  )
+}
+
+/** Uploads one picture and gives its id. */
+export async function uploadOne(page: Page, file: ChosenFile): Promise<string> {
+  await choose(page, [file])
+  const done = await cardIn(page, 'done', file.name)
+  return idOf(done)
+}
+
+export async function idOf(done: Locator): Promise<string> {
+  const link = await done.locator('.card-link input').inputValue()
+  return link.split('/').at(-1)!
+}
+
+/** What the one live region says next, or says now. */
+export async function heard(page: Page, words: RegExp): Promise<void> {
+  await page.locator('#status').filter({ hasText: words }).waitFor()
+}
