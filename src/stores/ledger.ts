@@ -1,6 +1,8 @@
 /**
  * Port: what must be counted or remembered across images, in SQL. Losing the ledger loses no image.
- * Every method that resolves has made its change durable. Throws `LedgerUnavailable` when it can't be reached.
+ * Every method that resolves has made its change durable; one that throws has changed nothing, unless its answer was
+ * lost on the way. Throws `LedgerUnavailable` when it can't be reached, `TypeError` for text with a NUL and numbers
+ * that are not whole, `RangeError` for a day that is not one.
  */
 
 /** An operator's act, as recorded. */
@@ -15,7 +17,7 @@ export interface Act {
 
 /** A purge that caches still owe. */
 export interface Purge {
-  /** Of the row. */
+  /** Of the claim. What an earlier claim of the same image settles or defers counts no more. */
   purge: number
   /** Of the image. */
   id: string
@@ -42,28 +44,34 @@ export interface Ledger {
 
   /** True if any of these digests is blocked. One statement. */
   isBlocked(sha256: string[]): Promise<boolean>
-  /** Blocks each digest and records the act. Blocking twice is harmless. */
+  /** Blocks each digest and records an act for each. Blocking twice is harmless: both acts are recorded. */
   block(sha256: string[], reason: string, at: Date): Promise<void>
-  /** `false` if it was not blocked. Records the act. */
+  /** `false` if it was not blocked. Records the act either way. */
   unblock(sha256: string, reason: string, at: Date): Promise<boolean>
 
-  /** Remembers that the operator removed this image, and records the act. Twice is harmless. */
+  /** Remembers that the operator removed this image, and records the act. Twice is harmless: both are recorded. */
   recordRemoval(id: string, reason: string, at: Date): Promise<void>
   /** True if the operator removed it. */
   isRemoved(id: string): Promise<boolean>
   /** The newest acts first, at most `limit`. */
   acts(limit: number): Promise<Act[]>
-  /** How much is in it. */
+  /** How much is in it. Today is the UTC day of this machine's clock. */
   counts(): Promise<{ placesToday: number; removals: number; blocks: number; purgesOwed: number }>
 
-  /** Writes down that caches must forget `id`. `fillEndsAt`: epoch milliseconds. */
+  /**
+   * Writes down that caches must forget `id`, at once and again after `fillEndsAt` (epoch milliseconds). Owing it again
+   * renews it: due at once, the later end of the two fills, and who claimed it before can settle it no more.
+   */
   owePurge(id: string, fillEndsAt: number, now: number): Promise<void>
   /**
    * Takes up to `limit` purges that are due, for this process alone until `now + leaseMs`: two processes never hold
    * the same one.
    */
   claimPurges(limit: number, now: number, leaseMs: number): Promise<Purge[]>
-  /** The provider said success at `now`: forgets those whose fill had ended, puts the others off until it has. */
+  /**
+   * The provider said success to a request that was sent at `now`: forgets the purges whose fill had ended by then,
+   * puts the others off until it has.
+   */
   settlePurges(purges: Purge[], now: number): Promise<void>
   /** The provider did not say success: due again at `retryAt`, with one more attempt. */
   deferPurges(purges: Purge[], retryAt: number): Promise<void>
@@ -72,6 +80,7 @@ export interface Ledger {
 
   /** Resolves if the ledger answers. */
   check(): Promise<void>
+  /** Ends the calls under way first. Later ones throw `LedgerUnavailable`. */
   close(): Promise<void>
 }
 
