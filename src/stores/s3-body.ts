@@ -62,7 +62,6 @@ export function resumingReader(body: {
           if (++failures > MAX_RESUMPTIONS) throw new StoreUnavailable({ cause })
         }
         reader = readerOf(await resume(offset))
-        if (isCancelled) break
       }
       await reader.cancel().catch(() => {})
       return null

@@ -1,5 +1,6 @@
 /** What a read makes of everything that can go wrong on the way from the store. */
 import assert from 'node:assert/strict'
+import { rm } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 import type { ObjectStore } from '../../src/stores/object-store.ts'
 import { DamagedObject, StoreUnavailable } from '../../src/stores/object-store.ts'
@@ -68,9 +69,9 @@ for (const size of [2000, 700_000]) {
 
     withStore('is broken, not absent, without permission', async ({ store }, fake) => {
       fake.faults.add(answer(403, 'AccessDenied'), { on: GET, times: 3 })
-      for (const attempt of [store.open(ID), store.head(ID), store.remove(ID)]) {
-        await assert.rejects(attempt, /check the keys/)
-      }
+      await assert.rejects(store.open(ID), /check the keys/)
+      await assert.rejects(store.head(ID), /check the keys/)
+      await assert.rejects(store.remove(ID), /check the keys/)
     })
 
     const breaks: Fault[] = [
@@ -111,6 +112,15 @@ for (const size of [2000, 700_000]) {
       })
       if (size < 10_000) assertSameBytes(await reading, bytes)
       else await assert.rejects(reading)
+    })
+
+    withStore('never mixes two images in one range', async ({ store }, fake) => {
+      await put(store, ID, bytes)
+      fake.faults.add({ kind: 'cut-answer', afterBytes: 100 }, { on: GET })
+      const image = await store.open(ID, { first: 0, last: size - 2 })
+      await store.remove(ID)
+      await put(store, ID, bytesFor(2, size))
+      await assert.rejects(bodyOf(image!))
     })
 
     withStore('ends in an error if a bit is wrong', async ({ store }, fake) => {
@@ -235,4 +245,5 @@ test('a store that is gone is unavailable, whatever is asked of it', async () =>
   await assert.rejects(put(store, ID, bytesFor(1, 700_000)), StoreUnavailable)
   await assert.rejects(listOf(store), StoreUnavailable)
   await assert.rejects(store.check(), StoreUnavailable)
+  await rm(opened.folder, { recursive: true })
 })

@@ -108,7 +108,9 @@ function withRange(answer: FakeAnswer, first: number, last: number, size: number
 function spanOf(from: string, to: string, size: number): 'whole' | 'none' | [number, number] {
   if (from === '') {
     if (to === '') return 'whole'
-    return Number(to) === 0 || size === 0 ? 'none' : [Math.max(0, size - Number(to)), size - 1]
+    // RFC 9110 has none of it, Ceph RGW 16 answers the whole: an adapter must not rely on either.
+    if (Number(to) === 0) return 'whole'
+    return size === 0 ? 'none' : [Math.max(0, size - Number(to)), size - 1]
   }
   if (to !== '' && Number(to) < Number(from)) return 'whole'
   if (Number(from) >= size) return 'none'

@@ -206,8 +206,10 @@ function send(
   const length = answer.status === 204 ? {} : { 'content-length': String(body.length) }
   response.writeHead(answer.status, { ...answer.headers, ...length, 'x-amz-request-id': 'fake' })
   if (fault?.kind === 'cut-answer') {
-    response.write(body.subarray(0, fault.afterBytes), () => response.destroy())
-    if (fault.afterBytes === 0) response.destroy()
+    response.flushHeaders()
+    response.write(body.subarray(0, fault.afterBytes))
+    // The headers and these bytes must be on their way first.
+    setTimeout(() => response.destroy(), 20)
   } else if (fault?.kind === 'stall-answer') {
     response.flushHeaders()
     response.write(body.subarray(0, fault.afterBytes))

@@ -55,7 +55,10 @@ export async function openS3UnderTest(
       fetch: bodies.fetch,
     })
   const plain = plainRequests(service)
-  const store = await open()
+  const store = await open().catch(async (error) => {
+    await rm(folder, { recursive: true })
+    throw error
+  })
   return {
     store,
     prefix,
