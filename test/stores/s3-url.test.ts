@@ -60,19 +60,17 @@ describe('an S3 URL', () => {
     ['s3://bucket?endpoint=minio:9000', /endpoint must be an http or https address, not "minio:9000"/],
     ['s3://bucket?endpoint=', /endpoint must be/],
     ['s3://bucket?endpoint=http://u:p@h', /an address alone/],
-    ['s3://bucket?endpoint=http://h/%3Fx=1', /never/],
     ['s3://bucket?style=vhost', /style must be path or virtual, not "vhost"/],
     ['s3://a.bucket', /use style=path/],
     ['s3://bucket?endpoint=http://h/p&style=virtual', /needs style=path/],
     ['s3://bucket/a//b', /empty name/],
     ['s3://bucket//', /empty name/],
-    ['s3://bucket/%2E%2E/x', /never/],
     ['s3://bucket/%00', /control character/],
     ['s3://bucket/%ff', /not percent-encoded UTF-8/],
     [`s3://bucket/${'a'.repeat(1000)}`, /longer than 900 bytes/],
     ['s3://bucket/a#b', /# has no meaning/],
   ]
-  for (const [text, message] of mistakes.filter(([, { source }]) => source !== 'never')) {
+  for (const [text, message] of mistakes) {
     test(`is told what is wrong with ${text.slice(0, 40)}`, () => {
       assert.throws(() => parseS3Url(text), message)
     })
