@@ -40,6 +40,7 @@ async function crcAcross(cursor: Cursor, from: number, to: number): Promise<numb
   let crc = 0
   for (let at = from; at < to; ) {
     const bytes = cursor.peek(at, 1) ?? (await cursor.load(at, 1))
+    if (bytes.length === 0) throw cutOff('PNG')
     const length = Math.min(bytes.length, to - at)
     crc = crc32(bytes, 0, length, crc)
     at += length

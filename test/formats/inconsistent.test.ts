@@ -64,6 +64,7 @@ describe('JPEG', async () => {
     'a picture cut down in the middle': without(plain, scanStart + 10, plain.length - 10),
     'no coded data': without(plain, scanStart, plain.length - 2),
     'a restart missing': without(restarts, marker(restarts, 0xd1), marker(restarts, 0xd2)),
+    'restarts out of order': changed(restarts, marker(restarts, 0xd1) + 1, 0xd4),
     'restarts missing at the end': Buffer.concat([
       restarts.subarray(0, restarts.lastIndexOf(Buffer.from([0xff, 0xd3]))),
       EOI,

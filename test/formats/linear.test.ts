@@ -135,6 +135,7 @@ describe('bytes read', () => {
       }
       assert.ok(segments <= MOST_SEGMENTS)
       assert.ok(counts.read <= 2 * bytes.length + CONSTANT, `${counts.read} of ${bytes.length}`)
+      assert.ok(counts.calls <= bytes.length / (WINDOW_BYTES / 4) + 100, `${counts.calls} reads`)
       assert.ok(counts.largest <= WINDOW_BYTES, `${counts.largest} at once`)
     })
   }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import sharp from 'sharp'
+import { webpChunks } from '../support/chunks.ts'
 import { corpus, DAMAGED } from '../support/corpus.ts'
 import { madeImages } from '../support/images.ts'
 import { decoded, scrub } from './subject.ts'
@@ -23,6 +24,26 @@ describe('images made here', () => {
   test('have names of their own', () => {
     assert.equal(new Set(made.map(({ name }) => name)).size, made.length)
   })
+})
+
+test('a stored WebP announces what it holds, and its length', async () => {
+  const flags = { ICCP: 0x20, EXIF: 0x08, 'XMP ': 0x04 }
+  let extended = 0
+  for (const { bytes } of made.filter(({ type }) => type === 'image/webp')) {
+    const { file } = await scrub(bytes)
+    assert.equal(file.readUInt32LE(4), file.length - 8)
+    const chunks = webpChunks(file)
+    if (chunks[0]!.type !== 'VP8X') continue
+    extended++
+    for (const [type, flag] of Object.entries(flags)) {
+      assert.equal(
+        (chunks[0]!.body[0]! & flag) !== 0,
+        chunks.some((chunk) => chunk.type === type),
+        type,
+      )
+    }
+  }
+  assert.ok(extended > 10)
 })
 
 describe('real images', () => {

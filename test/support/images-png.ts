@@ -73,6 +73,11 @@ export async function pngs(): Promise<MadeImage[]> {
     ),
     'animation chunks without an animation': withPngChunks(plain, 'IEND', pngChunk('fdAT', 'SECRET')),
     'bytes after the end': Buffer.concat([plain, Buffer.from('SECRET')]),
+    'Exif after the picture': withPngChunks(
+      plain,
+      'IEND',
+      pngChunk('eXIf', cameraExif({ orientation: 6, location: false })),
+    ),
     'density in Exif': withPngChunks(
       plain,
       'IDAT',
