@@ -91,3 +91,12 @@ export class LedgerUnavailable extends Error {
     this.name = 'LedgerUnavailable'
   }
 }
+
+/** The ledger has no room left to write to. The service answers 507. */
+export class LedgerFull extends LedgerUnavailable {
+  constructor(options?: ErrorOptions) {
+    super(options)
+    this.message = 'ledger full'
+    this.name = 'LedgerFull'
+  }
+}

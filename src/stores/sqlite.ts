@@ -7,7 +7,7 @@ import Database, {
   type Statement as Prepared,
   SqliteError,
 } from 'better-sqlite3'
-import { type Ledger, LedgerUnavailable } from './ledger.ts'
+import { type Ledger, LedgerFull, LedgerUnavailable } from './ledger.ts'
 import { type Outcome, type SqlDatabase, type Statement, sqliteFlavour } from './sql-database.ts'
 import { sqlLedger } from './sql-ledger.ts'
 import { CREATE_MIGRATIONS, LIST_MIGRATIONS, pendingStatements } from './sql-migrations.ts'
@@ -28,6 +28,7 @@ const OLDEST_SOUND_SQLITE = [3, 51, 3]
 /** https://www.sqlite.org/rescode.html: trouble with the file, the disk or other processes, not with the statement. */
 const UNAVAILABLE = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|PROTOCOL|READONLY|NOMEM)(_|$)/
 const BUSY = /^SQLITE_(BUSY|PROTOCOL)(_|$)/
+const FULL = /^SQLITE_FULL(_|$)/
 
 /** Other processes read and write in moments. If none of these finds a gap, the log is cut the next day. */
 const WIPE_ATTEMPTS = 20
@@ -181,6 +182,7 @@ function passing<T>(run: () => T): T {
 }
 
 function rethrow(error: unknown): never {
+  if (hasCode(error, FULL)) throw new LedgerFull({ cause: error })
   // A folder that can't be made or a file that can't be opened comes as an error of the system.
   const isUnavailable = hasCode(error, UNAVAILABLE) || (error instanceof Error && 'syscall' in error)
   throw isUnavailable ? new LedgerUnavailable({ cause: error }) : error
