@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
 
-const here = import.meta.dirname
+const here = join(import.meta.dirname, '../src/web/icons')
 const svg = await readFile(join(here, 'icon.svg'), 'utf8')
 // Systems cut their own shape out of a maskable icon, so its ground must reach the corners.
 const square = svg.replace(' rx="14"', '')
