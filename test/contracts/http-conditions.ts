@@ -36,6 +36,8 @@ export function conditionCases(world: World): void {
         assert.ok([null, String(SIZE)].includes(headers.get('Content-Length')))
       }
     }
+    // nginx takes one line of it at most.
+    if (!me.host.direct) return
     const lines = await me.get(path, { 'If-None-Match': [OTHER, etag] })
     assert.equal(lines.status, 304, 'over two lines')
   })

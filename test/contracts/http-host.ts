@@ -148,6 +148,15 @@ export async function visit(
   return visitor
 }
 
+/**
+ * Targets and methods that a server in front refuses before ours hears of them: escapes that are none, NUL, climbing
+ * out of the root, TRACE.
+ */
+export function isRefusedInFront({ direct }: Host, asked: { method?: string; path?: string }): boolean {
+  if (direct) return false
+  return asked.method === 'TRACE' || /%(?![0-9a-f]{2})|%00|\.\.%2f|%2e%2e/i.test(asked.path ?? '')
+}
+
 /** SHA-256, lower-case hex. */
 export function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')

@@ -62,8 +62,20 @@ export async function startNginx(port: number, originPorts: number[]): Promise<C
     [/\/var\/log\/nginx\/pinhole\.log/, `${folder}/access.log`],
     [/\/var\/log\/nginx\/pinhole-error\.log/, `${folder}/error.log`],
   ])
+  const modules = 'load_module /usr/lib/nginx/modules/ngx_http_cache_purge_module.so;'
+  return runNginx({ port, folder, site, modules })
+}
+
+/** nginx over a `site` in its http block. `folder` is removed when it stops. */
+export async function runNginx(options: {
+  port: number
+  folder: string
+  site: string
+  modules?: string
+}): Promise<Cache> {
+  const { port, folder, site, modules = '' } = options
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-  const conf = `load_module /usr/lib/nginx/modules/ngx_http_cache_purge_module.so;
+  const conf = `${modules}
 ${process.getuid?.() === 0 ? 'user root;' : ''}
 daemon off;
 worker_processes 2;
@@ -81,7 +93,7 @@ ${site}
 }
 
 /** What is shipped, with this machine's ports and folders. Every line that is to change must be there. */
-function replaced(text: string, changes: [RegExp, string][]): string {
+export function replaced(text: string, changes: [RegExp, string][]): string {
   return changes.reduce((changed, [pattern, replacement]) => {
     if (!pattern.test(changed)) throw new Error(`the configuration has no ${pattern}`)
     return changed.replace(pattern, replacement)

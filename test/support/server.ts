@@ -101,7 +101,8 @@ async function live(words: string[], env: Env): Promise<Process & { port: number
         reject(new Error(`${why}\n-- stdout\n${server.output.stdout}\n-- stderr\n${server.output.stderr}`))
       timer = setTimeout(fail, START_MS, 'the server printed no address in time')
       stdout?.on('data', () => {
-        const address = /http:\/\/\S+:(\d+)\D/.exec(server.output.stdout)
+        // Where links begin elsewhere, both addresses are printed.
+        const address = /http:\/\/\S+:(\d+)\n/.exec(server.output.stdout)
         if (address) resolve(Number(address[1]))
       })
       server.ended.then((ran) => fail(`the server ended with ${ran.code ?? ran.signal}`))
