@@ -38,7 +38,7 @@ export function moderationLedger(database: SqlDatabase): ModerationLedger {
       recorded_us: tick(),
       act,
       subject,
-      reason: reason.toWellFormed(),
+      reason,
     }
     return statement(queries.insertInto('acts').values(row))
   }
