@@ -6,6 +6,7 @@ import { type Answer, request } from '../support/http.ts'
 import { formOf, multipart } from '../support/multipart.ts'
 import { converse } from '../support/socket.ts'
 import { gif } from '../support/tiny-images.ts'
+import { until } from '../support/until.ts'
 import { freshAddress, type Visitor, visit, type World } from './http-host.ts'
 import { checkPage, checkProblem } from './http-rules.ts'
 
@@ -94,9 +95,9 @@ export function quotaCases(world: World): void {
         `Content-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n\r\n`,
     )
     await talk.write(body.subarray(0, 300_000))
-    await eventually(async () => (await me.remaining()) === 99, 'it holds a place while it is read')
+    await until('it holds a place while it is read', async () => (await me.remaining()) === 99)
     talk.close()
-    await eventually(async () => (await me.remaining()) === 100, 'the place comes back')
+    await until('the place comes back', async () => (await me.remaining()) === 100)
   })
 
   it('counts IPv6 by /64, and IPv4 in IPv6 as IPv4', async (t) => {
@@ -211,13 +212,4 @@ async function remainingBehind(me: Visitor, headers: Record<string, string | str
 function secondsToMidnight(): number {
   const now = Date.now()
   return (86_400_000 - (now % 86_400_000)) / 1000
-}
-
-/** For what happens after the last answer. The bound is for a hang, not for a speed. */
-async function eventually(holds: () => Promise<boolean>, what: string): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
-    if (await holds()) return
-    await sleep(50)
-  }
-  assert.fail(`never: ${what}`)
 }
