@@ -31,7 +31,6 @@ export const PAGE_HEADERS: Record<string, string> = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
   'X-Frame-Options': 'DENY',
-  'X-Robots-Tag': 'noindex',
   Vary: 'Accept-Language',
 }
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { decodeTrailer, TRAILER_MAX_BYTES } from './filesystem-trailer.ts'
-import type { FileIdentity, HotSet } from './hot-set.ts'
+import type { HotSet } from './hot-set.ts'
 import {
   type ByteRange,
   type ContentRange,
@@ -50,13 +50,7 @@ export async function openImage(request: {
         const part = range === undefined ? undefined : resolveRange(range, record.size)
         if (!isReserved) return { record, range: part, body: slice(bytes, part) }
         isUsed = true
-        const image = hotSet.add({
-          record,
-          bytes,
-          path,
-          identity: identityOf(stat),
-          reservedBytes: stat.size,
-        })
+        const image = hotSet.add({ record, bytes, path, reservedBytes: stat.size })
         return { record, range: part, body: slice(bytes, part), release: hotSet.pin(image) }
       } finally {
         if (isReserved && !isUsed) hotSet.unreserve(stat.size)
@@ -72,11 +66,6 @@ export async function openImage(request: {
   } finally {
     if (!streaming) await handle.close()
   }
-}
-
-/** Without the methods and dates that a stat carries. */
-function identityOf({ ino, size, ctimeMs }: FileIdentity): FileIdentity {
-  return { ino, size, ctimeMs }
 }
 
 function slice(bytes: Uint8Array, part: ContentRange | undefined): Uint8Array {

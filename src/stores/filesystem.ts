@@ -7,7 +7,7 @@
  * A commit is: temporary file, fsync, link, fsync of the folder. A link never replaces a file, so two images can't
  * take one id. A removal is: unlink, fsync of the folder.
  */
-import { statSync } from 'node:fs'
+import { accessSync } from 'node:fs'
 import {
   access,
   constants,
@@ -26,7 +26,7 @@ import { ID_PATTERN } from '../protocol.ts'
 import { openImage, readRecord } from './filesystem-read.ts'
 import { encodeTrailer } from './filesystem-trailer.ts'
 import { createFolderFlush } from './folder-flush.ts'
-import { createHotSet, type HotImage } from './hot-set.ts'
+import { createHotSet } from './hot-set.ts'
 import {
   type ByteRange,
   type Draft,
@@ -45,11 +45,14 @@ const MIN_FREE_BYTES = 8 * 1024 * 1024
 /** How long an answer of the file system about its room is believed. */
 const FREE_CHECK_MS = 250
 
+/** Images up to this size are not held to be sent: the system takes them from us at once, or a connection's worth is little. */
+const UNPINNED_BYTES = 64 * 1024
+
 const SHARDS = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz']
 
 export interface FilesystemStore extends ObjectStore {
   /**
-   * The image if it is in memory and its file is still there (one synchronous stat, so that a removal by any process
+   * The image if it is in memory and its file is still there (one synchronous look, so that a removal by any process
    * is seen at once). `null` says nothing about the image. Call `release` as for `open`.
    */
   hot(id: string): (StoredImage & { body: Uint8Array }) | null
@@ -157,17 +160,15 @@ export async function openFilesystemStore(options: {
   function hot(id: string): (StoredImage & { body: Uint8Array }) | null {
     const image = hotSet.get(id)
     if (image === undefined) return null
-    const stat = statSync(image.path, { throwIfNoEntry: false })
-    const { ino, ctimeMs, size } = image.identity
-    if (stat === undefined || stat.ino !== ino || stat.ctimeMs !== ctimeMs || stat.size !== size) {
+    try {
+      // A name never gets another file: that it is there is enough.
+      accessSync(image.path)
+    } catch {
       hotSet.evict(id)
       return null
     }
-    return answer(image)
-  }
-
-  function answer(image: HotImage): StoredImage & { body: Uint8Array } {
-    return { record: image.record, body: image.bytes, release: hotSet.pin(image) }
+    const { record, bytes: body } = image
+    return body.length <= UNPINNED_BYTES ? { record, body } : { record, body, release: hotSet.pin(image) }
   }
 
   async function withFile<T>(id: string, use: (handle: FileHandle) => Promise<T>): Promise<T | null> {

@@ -4,18 +4,10 @@
  */
 import type { ImageRecord } from './object-store.ts'
 
-/** What tells one file from another: a removed image never has the same. */
-export interface FileIdentity {
-  ino: number
-  size: number
-  ctimeMs: number
-}
-
 export interface HotImage {
   readonly record: ImageRecord
   readonly bytes: Uint8Array
   readonly path: string
-  readonly identity: FileIdentity
   /** What `reserve` set aside for it. */
   readonly reservedBytes: number
   /** Answers that are sending it. */

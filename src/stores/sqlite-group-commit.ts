@@ -1,6 +1,6 @@
 /**
- * One flush for many writers. SQLite's flush blocks the event loop for a millisecond or more, so changes that arrive
- * in the same turn share a transaction. Each is still whole on its own, with its own outcome.
+ * One flush for many writers, off the event loop. Changes that arrive while a flush runs share the next transaction
+ * and its flush. Each is still whole on its own, with its own outcome.
  */
 import type { Database } from 'better-sqlite3'
 
@@ -23,15 +23,19 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/**
- * `isBusy` knows the error of a lock that another process holds; it is waited for up to `busyTimeoutMs`. Every other
- * error of SQLite reaches those whose change it undid.
- */
-export function groupCommit(
-  connection: Database,
-  busyTimeoutMs: number,
-  isBusy: (error: unknown) => boolean,
-): GroupCommit {
+export interface GroupCommitOptions {
+  /** How long to wait for a lock that another process holds. */
+  busyTimeoutMs: number
+  /** Knows the error of such a lock. Every other error of SQLite reaches those whose change it undid. */
+  isBusy: (error: unknown) => boolean
+  /** Throws if no change must be made now. Asked once for each transaction. */
+  assertUsable: () => void
+  /** Puts what was committed on the disk. */
+  flushLog: () => Promise<void>
+}
+
+export function groupCommit(connection: Database, options: GroupCommitOptions): GroupCommit {
+  const { busyTimeoutMs, isBusy, assertUsable, flushLog } = options
   const begin = connection.prepare('begin immediate')
   const commit = connection.prepare('commit')
   const savepoint = connection.prepare('savepoint change')
@@ -40,6 +44,7 @@ export function groupCommit(
 
   let queue: Waiting[] = []
   let scheduled = false
+  let flushing: Promise<void> | undefined
   let busySince: number | undefined
   let drains: (() => void)[] = []
 
@@ -47,6 +52,7 @@ export function groupCommit(
     scheduled = false
     const group = queue.splice(0, MAX_GROUP)
     try {
+      assertUsable()
       withoutWaiting(connection, busyTimeoutMs, () => begin.run())
     } catch (error) {
       busySince ??= performance.now()
@@ -70,7 +76,17 @@ export function groupCommit(
     try {
       const answers = group.map(attempt)
       commit.run()
-      finish(answers)
+      flushing = flushLog().then(
+        () => finish(answers),
+        (error) =>
+          finish(
+            group.map(
+              ({ reject }) =>
+                () =>
+                  reject(error),
+            ),
+          ),
+      )
     } catch (error) {
       if (connection.inTransaction) connection.exec('rollback')
       finish(
@@ -100,6 +116,7 @@ export function groupCommit(
   }
 
   function finish(answers: (() => void)[]): void {
+    flushing = undefined
     for (const answer of answers) answer()
     if (queue.length > 0) schedule()
     else {
@@ -109,7 +126,7 @@ export function groupCommit(
   }
 
   function schedule(): void {
-    if (scheduled) return
+    if (scheduled || flushing !== undefined) return
     scheduled = true
     setImmediate(flush)
   }
@@ -123,7 +140,7 @@ export function groupCommit(
 
     drain: () =>
       new Promise((resolve) => {
-        if (queue.length === 0) resolve()
+        if (queue.length === 0 && flushing === undefined) resolve()
         else drains.push(resolve)
       }),
   }

@@ -12,6 +12,7 @@ import { type Outcome, type SqlDatabase, type Statement, sqliteFlavour } from '.
 import { sqlLedger } from './sql-ledger.ts'
 import { CREATE_MIGRATIONS, LIST_MIGRATIONS, pendingStatements } from './sql-migrations.ts'
 import { groupCommit, withoutWaiting } from './sqlite-group-commit.ts'
+import { openLog } from './sqlite-log.ts'
 
 export interface SqliteLedgerOptions {
   /** Made if it is not there, with its folder. On a disk of this machine: others share no locks. */
@@ -47,17 +48,26 @@ function openDatabase(file: string, timeoutMs: number): SqlDatabase {
   const connection = connect(file, timeoutMs)
   const identity = identityOf(file)
   const prepared = new Map<string, Prepared>()
-  const commits = groupCommit(connection, timeoutMs, (error) => hasCode(error, BUSY))
+  const log = openLog(file)
+  const commits = groupCommit(connection, {
+    busyTimeoutMs: timeoutMs,
+    isBusy: (error) => hasCode(error, BUSY),
+    assertUsable: assertSameFile,
+    flushLog: log.flush,
+  })
   let closing: Promise<void> | undefined
 
   /** A file that was removed or replaced under us would take changes and lose them with the last process. */
   function assertSameFile(): void {
-    if (closing) throw new LedgerUnavailable({ cause: new Error('the ledger is closed') })
     if (identityOf(file) !== identity) {
       throw new LedgerUnavailable({
         cause: new Error(`${file} was removed or replaced; restart after putting it back`),
       })
     }
+  }
+
+  function assertOpen(): void {
+    if (closing) throw new LedgerUnavailable({ cause: new Error('the ledger is closed') })
   }
 
   function run({ sql, parameters }: Statement): Outcome {
@@ -81,12 +91,13 @@ function openDatabase(file: string, timeoutMs: number): SqlDatabase {
     flavour: sqliteFlavour,
 
     async read(statement) {
+      assertOpen()
       assertSameFile()
       return passing(() => run(statement))
     },
 
     async write(statements) {
-      assertSameFile()
+      assertOpen()
       return commits.submit(() => statements.map(run)).catch(rethrow)
     },
 
@@ -99,7 +110,10 @@ function openDatabase(file: string, timeoutMs: number): SqlDatabase {
     },
 
     close() {
-      closing ??= commits.drain().then(() => void connection.close())
+      closing ??= commits.drain().then(() => {
+        log.close()
+        connection.close()
+      })
       return closing
     },
   }
@@ -129,11 +143,15 @@ function assertSound(connection: Connection): void {
   if (order < 0) throw new Error(`SQLite ${version} is too old: ${OLDEST_SOUND_SQLITE.join('.')} is needed`)
 }
 
-/** Every connection, explicitly: better-sqlite3 is compiled to flush nothing at a commit in WAL mode. */
+/**
+ * Every connection, explicitly. `synchronous=normal` flushes nothing at a commit, but everything around a checkpoint
+ * (https://www.sqlite.org/pragma.html#pragma_synchronous): the flush of a commit is `sqlite-log.ts`'s, which does not
+ * hold up the event loop.
+ */
 function configure(connection: Connection, timeoutMs: number): void {
   const settings = [
     ['journal_mode', 'wal', 'wal'],
-    ['synchronous', 'full', 2],
+    ['synchronous', 'normal', 1],
     ['busy_timeout', timeoutMs, timeoutMs],
     ['foreign_keys', 'on', 1],
     ['secure_delete', 'on', 1],
