@@ -43,11 +43,7 @@ function laterImages(jpeg: Jpeg): MpImage[] {
   return length === undefined ? [] : [{ start: jpeg.end, length, isPreview: false }]
 }
 
-/** True if the first picture announces a gain map, or lists a second image that is no preview of it. */
-export function hasGainMap(jpeg: Jpeg): boolean {
-  return announced(jpeg) || laterImages(jpeg).some(({ isPreview }) => !isPreview)
-}
-
+/** True if the first picture says that it has a gain map. */
 function announced(jpeg: Jpeg): boolean {
   return only(jpeg, 'gain-map') !== undefined || announcesGainMap(jpeg.xmp)
 }

@@ -105,7 +105,8 @@ function newWalk() {
 
   function addApplication(marker: number, body: Uint8Array, offset: number, length: number): void {
     const { kind, bodyBytes } = classify(marker, body)
-    if (SINGLE.has(kind) && seen.has(kind)) {
+    // Decoders ask no more once the picture has begun.
+    if (scans > 0 || (SINGLE.has(kind) && seen.has(kind))) {
       add({ marker, kind: 'other', offset, length })
       return
     }

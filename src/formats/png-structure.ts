@@ -1,7 +1,7 @@
 /** The chunks of a PNG, one by one: checked against each other (W3C PNG 3, 5.6), and kept or removed. */
 import { crc32 } from './crc32.ts'
 import { damaged } from './damaged.ts'
-import { type ExifFacts, minimalExif, readExif } from './exif.ts'
+import { EXIF_PREFIX, type ExifFacts, minimalExif, readExif } from './exif.ts'
 import type { Segment } from './image.ts'
 import { keptRuns, sameBytes } from './kept-runs.ts'
 import { type PngAnimation, readAnimation } from './png-animation.ts'
@@ -19,10 +19,6 @@ export interface PngChunk {
 export interface Png extends PngHeader {
   /** Of the animation; 0 for a still picture. */
   frames: number
-  /** Colours are coded as cICP says, which may be HDR. */
-  hasCicp: boolean
-  /** Body of iCCP in the file: name, method, deflated profile. Unit: bytes. */
-  icc?: { offset: number; length: number }
   exif: ExifFacts
   hasLocation: boolean
   segments: Segment[]
@@ -52,8 +48,6 @@ export function pngStructure() {
   let header: PngHeader | undefined
   let animation: PngAnimation | undefined
   let exif: ExifFacts | undefined
-  let icc: Png['icc']
-  let hasCicp = false
   let hasXmp = false
   let xmpNamesPlace = false
   let hasPalette = false
@@ -85,7 +79,7 @@ export function pngStructure() {
   }
 
   function readAncillary(chunk: PngChunk, body: Uint8Array): void {
-    const { type, at, length } = chunk
+    const { type, length } = chunk
     if (type === 'acTL' && picture === 'awaited') {
       if (animation) throw inconsistent('it is animated twice')
       animation = readAnimation(body, header!)
@@ -93,22 +87,20 @@ export function pngStructure() {
       animation?.control(body, picture === 'awaited')
     } else if (type === 'fdAT') {
       animation?.data(body, length)
-    } else if (type === 'iCCP') {
-      icc ??= { offset: at + 8, length }
-    } else if (type === 'cICP') {
-      hasCicp = true
     } else if (type === 'iTXt' && !hasXmp && latin1(body.subarray(0, XMP_KEYWORD.length)) === XMP_KEYWORD) {
       hasXmp = true
       xmpNamesPlace = namesPlaceInXmp(latin1(body))
     } else if (type === 'eXIf') {
-      keepExif(chunk, body)
+      readExifChunk(chunk, body)
     }
   }
 
-  /** Decoders take the orientation from a chunk before the picture only. */
-  function keepExif({ at, length }: PngChunk, body: Uint8Array): void {
-    if (exif || picture !== 'awaited') return
-    exif = readExif(body)
+  /** Decoders go by the first chunk, if it comes before the picture and holds bare Exif, without JPEG's prefix. */
+  function readExifChunk({ at, length }: PngChunk, body: Uint8Array): void {
+    if (exif) return
+    const facts = readExif(body)
+    const counts = picture === 'awaited' && body[0] !== EXIF_PREFIX[0]
+    exif = counts ? facts : { hasLocation: facts.hasLocation }
     const minimal = minimalExif(exif)
     if (!minimal) return
     if (minimal.length === length && sameBytes(minimal, body)) kept.keep(at, 12 + length)
@@ -144,8 +136,6 @@ export function pngStructure() {
       return {
         ...header,
         frames: animation?.frames ?? 0,
-        hasCicp,
-        icc,
         exif: exif ?? { hasLocation: false },
         hasLocation: xmpNamesPlace || (exif?.hasLocation ?? false),
         segments: kept.segments,

@@ -78,6 +78,15 @@ export async function jpegs(): Promise<MadeImage[]> {
   const dirty: Record<string, Buffer> = {
     comment: withSegments(plain, segment(COMMENT, Buffer.from('SECRET comment'))),
     'comment between scans': beforeLastScan(progressive, segment(COMMENT, Buffer.from('SECRET comment'))),
+    'Exif between scans': beforeLastScan(
+      progressive,
+      exifSegment(cameraExif({ orientation: 6, location: false })),
+    ),
+    'two Exif': withSegments(
+      plain,
+      exifSegment(cameraExif({ orientation: 6, location: false })),
+      exifSegment(cameraExif({ orientation: 3 })),
+    ),
     XMP: withSegments(plain, xmpSegment(editorXmp())),
     'extended XMP': withSegments(
       plain,

@@ -78,6 +78,14 @@ export async function pngs(): Promise<MadeImage[]> {
       'IEND',
       pngChunk('eXIf', cameraExif({ orientation: 6, location: false })),
     ),
+    'Exif as JPEG has it': withPngChunks(
+      plain,
+      'IDAT',
+      pngChunk(
+        'eXIf',
+        Buffer.concat([Buffer.from('Exif\0\0'), cameraExif({ orientation: 6, location: false })]),
+      ),
+    ),
     'density in Exif': withPngChunks(
       plain,
       'IDAT',
