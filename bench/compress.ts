@@ -1,0 +1,121 @@
+/**
+ * `npm run bench:compress [-- --photos N] [--save]`: what compression saves and costs, against what people use today,
+ * in one run in real Chromium. `--save` puts the figures into compress.md. Needs Debian's butteraugli,
+ * mate-backgrounds and plasma-workspace-wallpapers.
+ */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Browser } from 'playwright-core'
+import { launchBrowser } from '../test/support/browser.ts'
+import { serveEnginePage } from '../test/support/engine-page.ts'
+import {
+  detailTable,
+  type Gate,
+  gateTable,
+  photoGates,
+  screenGates,
+  summaryTable,
+} from './compress/figures.ts'
+import { type Input, inputOf, photographs } from './compress/photographs.ts'
+import { type Result, runContestant } from './compress/run.ts'
+import { screens } from './compress/screens.ts'
+import { machine } from './machine.ts'
+
+const { values } = parseArgs({
+  options: { photos: { type: 'string', default: '99' }, save: { type: 'boolean' } },
+})
+const folder = await mkdtemp(join(tmpdir(), 'pinhole-compress-'))
+const site = await serveEnginePage(join(import.meta.dirname, 'compress/contestants.ts'))
+const browser = await launchBrowser()
+try {
+  const started = machine()
+  const photos = await photographs(Number(values.photos))
+  const shots = await screenshots(browser, photos)
+  const photoResults = await runAll(photos)
+  const screenResults = await runAll(shots)
+  const again = await secondRuns([...photoResults, ...screenResults])
+  const gates = [...photoGates(photoResults, again), ...screenGates(screenResults)]
+  const figures = [
+    started,
+    gateTable(gates),
+    `### ${photos.length} photographs, halved, saved as JPEG 96 4:2:0`,
+    summaryTable(photoResults),
+    `### ${shots.length} screenshots of fixed pages, as Chromium's PNG`,
+    summaryTable(screenResults),
+    '### File by file: size in terms of the input, type, butteraugli',
+    detailTable(photoResults),
+    detailTable(screenResults),
+  ].join('\n\n')
+  process.stdout.write(`\n${figures}\n`)
+  if (values.save) await save(figures)
+  process.exitCode = gates.every(({ passed }: Gate) => passed) ? 0 : 1
+} finally {
+  await browser.close()
+  site.close()
+  await rm(folder, { recursive: true, force: true })
+}
+
+async function screenshots(browser: Browser, photos: Input[]): Promise<Input[]> {
+  const pictures = photos.map(({ bytes }) => `data:image/jpeg;base64,${bytes.toString('base64')}`)
+  const shots: Input[] = []
+  for (const { name, html, width, height, scale } of screens(pictures)) {
+    const page = await browser.newPage({ viewport: { width, height }, deviceScaleFactor: scale })
+    await page.setContent(html, { waitUntil: 'load' })
+    shots.push(await inputOf(name, await page.screenshot()))
+    await page.close()
+  }
+  return shots
+}
+
+/** Contestants take turns on each input, so that a busy moment of the machine hurts them alike. */
+async function runAll(inputs: Input[]): Promise<Result[]> {
+  const context = await browser.newContext({ bypassCSP: true })
+  const page = await context.newPage()
+  await page.goto(site.url)
+  const contestants = await page.evaluate(() => window.contestants)
+  // The first file pays for starting workers and codecs.
+  await page.evaluate(
+    ([base64, type]) => window.run('pinhole', base64!, type!),
+    [inputs[0]!.bytes.toString('base64'), 'image/jpeg'],
+  )
+  const results: Result[] = []
+  for (const input of inputs) {
+    for (const contestant of contestants) {
+      const result = await runContestant(page, contestant, input, folder)
+      results.push(result)
+      const score = result.score === null ? 'scaled down' : `butteraugli ${result.score.toFixed(2)}`
+      process.stderr.write(
+        `${input.name}: ${contestant} ${result.bytes.length} of ${input.bytes.length}, ${score}\n`,
+      )
+    }
+  }
+  await context.close()
+  return results
+}
+
+/** Size of what comes out of the engine's own output, in terms of that. */
+async function secondRuns(results: Result[]): Promise<number[]> {
+  const page = await browser.newPage()
+  await page.goto(site.url)
+  const ratios: number[] = []
+  for (const { contestant, bytes, type } of results) {
+    if (contestant !== 'pinhole') continue
+    const { base64 } = await page.evaluate(
+      ([base64, type]) => window.run('pinhole', base64!, type!),
+      [bytes.toString('base64'), type],
+    )
+    ratios.push(Buffer.from(base64, 'base64').length / bytes.length)
+  }
+  await page.close()
+  return ratios
+}
+
+async function save(figures: string): Promise<void> {
+  const file = join(import.meta.dirname, 'compress.md')
+  const text = await readFile(file, 'utf8')
+  const [begin, end] = ['<!-- figures -->', '<!-- end -->']
+  const head = text.slice(0, text.indexOf(begin) + begin.length)
+  await writeFile(file, `${head}\n${figures}\n${text.slice(text.indexOf(end))}`)
+}

@@ -1,0 +1,51 @@
+/** Runs in the page: Pinhole's engine, and what people use today, each with the settings that it comes with. */
+import imageCompression from 'browser-image-compression'
+import Compressor from 'compressorjs'
+import { compress } from '../../src/client/browser.ts'
+
+const CONTESTANTS: Record<string, (file: File) => Promise<Blob>> = {
+  pinhole: async (file) => (await compress(file)).blob,
+  compressorjs: (file) =>
+    new Promise((success, error) => {
+      new Compressor(file, { success, error })
+    }),
+  // Its worker loads its code from another host; the page's own thread does the same work.
+  'browser-image-compression 1 MB': (file) => imageCompression(file, { maxSizeMB: 1, useWebWorker: false }),
+  'canvas .85': async (file) => {
+    const bitmap = await createImageBitmap(file)
+    const canvas = new OffscreenCanvas(bitmap.width, bitmap.height)
+    canvas.getContext('2d')!.drawImage(bitmap, 0, 0)
+    return canvas.convertToBlob({ type: file.type, quality: 0.85 })
+  },
+}
+
+export interface PageResult {
+  type: string
+  milliseconds: number
+  base64: string
+}
+
+async function run(contestant: string, base64: string, type: string): Promise<PageResult> {
+  const file = new File([Uint8Array.fromBase64(base64)], 'input', { type })
+  const start = performance.now()
+  const blob = await CONTESTANTS[contestant]!(file)
+  const milliseconds = performance.now() - start
+  const bytes = new Uint8Array(await blob.arrayBuffer())
+  return { type: blob.type, milliseconds, base64: bytes.toBase64() }
+}
+
+declare global {
+  interface Window {
+    contestants: string[]
+    run: typeof run
+  }
+  interface Uint8ArrayConstructor {
+    fromBase64(text: string): Uint8Array<ArrayBuffer>
+  }
+  interface Uint8Array {
+    toBase64(): string
+  }
+}
+
+window.contestants = Object.keys(CONTESTANTS)
+window.run = run

@@ -1,0 +1,128 @@
+/** What a run says, and whether it is good enough. */
+import { percentile } from '../statistics.ts'
+import type { Result } from './run.ts'
+
+export interface Gate {
+  what: string
+  figure: string
+  passed: boolean
+}
+
+const median = (values: number[]) =>
+  percentile(
+    values.toSorted((a, b) => a - b),
+    0.5,
+  )
+const sum = (values: number[]) => values.reduce((total, value) => total + value, 0)
+const ratio = ({ bytes, input }: Result) => bytes.length / input.bytes.length
+const megapixels = ({ input }: Result) => (input.width * input.height) / 1e6
+
+export function photoGates(results: Result[], again: number[]): Gate[] {
+  const own = results.filter(({ contestant }) => contestant === 'pinhole')
+  const rivals = new Map(
+    results
+      .filter(({ contestant }) => contestant === 'compressorjs')
+      .map((result) => [result.input.name, result]),
+  )
+  const won = own.filter((result) => {
+    const rival = rivals.get(result.input.name)!
+    return result.bytes.length < rival.bytes.length && result.score !== null && result.score <= rival.score!
+  })
+  const saved = 1 - median(own.map(ratio))
+  const speed = median(own.map((result) => result.milliseconds / megapixels(result)))
+  const worst = Math.min(...again)
+  return [
+    {
+      what: 'photographs: smaller than compressorjs and looks no worse, on at least 90 % of files',
+      figure: `${won.length} of ${own.length}`,
+      passed: won.length >= 0.9 * own.length,
+    },
+    {
+      what: 'photographs: median saved at least 60 %',
+      figure: `${(100 * saved).toFixed(1)} %`,
+      passed: saved >= 0.6,
+    },
+    {
+      what: 'second run over own output keeps at least 0.98',
+      figure: worst.toFixed(3),
+      passed: worst >= 0.98,
+    },
+    {
+      what: 'JPEG in a Chromium worker: at most 150 ms/MP (median; needs an idle machine)',
+      figure: `${speed.toFixed(0)} ms/MP`,
+      passed: speed <= 150,
+    },
+  ]
+}
+
+export function screenGates(results: Result[]): Gate[] {
+  const own = results.filter(({ contestant }) => contestant === 'pinhole')
+  const lossless = own.filter(({ type }) => type !== 'image/jpeg')
+  const total = totalRatio(own)
+  const exact = lossless.filter(({ exact }) => exact).length
+  return [
+    {
+      what: 'screenshots: every lossless result exact to the pixel and its alpha',
+      figure: `${exact} of ${lossless.length}`,
+      passed: exact === lossless.length,
+    },
+    { what: 'screenshots: total at most 0.50 of the source', figure: total.toFixed(3), passed: total <= 0.5 },
+  ]
+}
+
+function totalRatio(results: Result[]): number {
+  return sum(results.map(({ bytes }) => bytes.length)) / sum(results.map(({ input }) => input.bytes.length))
+}
+
+/** One row a contestant. */
+export function summaryTable(results: Result[]): string {
+  const contestants = [...new Set(results.map(({ contestant }) => contestant))]
+  const rows = contestants.map((name) => {
+    const own = results.filter(({ contestant }) => contestant === name)
+    const scores = own.flatMap(({ score }) => (score === null ? [] : [score]))
+    const ratios = own.map(ratio)
+    return [
+      name,
+      median(ratios).toFixed(3),
+      `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`,
+      totalRatio(own).toFixed(3),
+      scores.length > 0 ? `${median(scores).toFixed(2)} / ${Math.max(...scores).toFixed(2)}` : '–',
+      `${own.length - scores.length}`,
+      median(own.map((result) => result.milliseconds / megapixels(result))).toFixed(0),
+    ]
+  })
+  return table(
+    ['', 'size, median', 'range', 'size, total', 'butteraugli median / worst', 'scaled down', 'ms/MP'],
+    rows,
+  )
+}
+
+/** One row a file: size and score of each contestant. */
+export function detailTable(results: Result[]): string {
+  const contestants = [...new Set(results.map(({ contestant }) => contestant))]
+  const inputs = [...new Map(results.map(({ input }) => [input.name, input])).values()]
+  const rows = inputs.map(({ name, sha256, bytes, width, height }) => [
+    name,
+    sha256,
+    `${width}×${height}`,
+    `${(bytes.length / 1000).toFixed(0)} KB`,
+    ...contestants.map((contestant) => {
+      const result = results.find((result) => result.contestant === contestant && result.input.name === name)!
+      const kind = result.type.slice(6)
+      const score = result.exact ? 'exact' : result.score === null ? 'scaled' : result.score.toFixed(2)
+      return `${ratio(result).toFixed(2)} ${kind}, ${score}`
+    }),
+  ])
+  return table(['file', 'SHA-256', 'size', 'bytes', ...contestants], rows)
+}
+
+export function gateTable(gates: Gate[]): string {
+  return table(
+    ['gate', 'figure', ''],
+    gates.map(({ what, figure, passed }) => [what, figure, passed ? 'passed' : '**missed**']),
+  )
+}
+
+function table(head: string[], rows: string[][]): string {
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+}

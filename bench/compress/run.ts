@@ -1,0 +1,38 @@
+/** One contestant's work on one input. */
+import type { Page } from 'playwright-core'
+import sharp from 'sharp'
+import { butteraugli } from './butteraugli.ts'
+import type { Input } from './photographs.ts'
+
+export interface Result {
+  contestant: string
+  input: Input
+  bytes: Buffer
+  type: string
+  milliseconds: number
+  /** `null` if it was scaled down. */
+  score: number | null
+  /** Every pixel and its alpha are the same. */
+  exact: boolean
+}
+
+export async function runContestant(
+  page: Page,
+  contestant: string,
+  input: Input,
+  folder: string,
+): Promise<Result> {
+  const { format } = await sharp(input.bytes).metadata()
+  const { base64, type, milliseconds } = await page.evaluate(
+    ({ contestant, base64, type }) => window.run(contestant, base64, type),
+    { contestant, base64: input.bytes.toString('base64'), type: `image/${format}` },
+  )
+  const bytes = Buffer.from(base64, 'base64')
+  const score = await butteraugli(input.bytes, bytes, folder)
+  return { contestant, input, bytes, type, milliseconds, score, exact: await isExact(input.bytes, bytes) }
+}
+
+async function isExact(before: Buffer, after: Buffer): Promise<boolean> {
+  const raw = (image: Buffer) => sharp(image, { ignoreIcc: true }).rotate().ensureAlpha().raw().toBuffer()
+  return (await raw(before)).equals(await raw(after))
+}
