@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import type { RefusalCode } from '../errors.ts'
+import { coveredBeam } from './beam.ts'
 import { type Page, type PageContext, page } from './page.ts'
 import { byteSize, fill } from './wording.ts'
 
@@ -20,9 +21,10 @@ export function errorPage(ctx: PageContext, { status, error, title, detail, requ
   const localDetail = (error && errors.details[error]) ?? detail
   return page(ctx, {
     title: `${localTitle} · Pinhole`,
-    kind: 'note',
+    kind: 'note lost',
     head: html`<meta name="robots" content="noindex">`,
     main: html`<main>
+${coveredBeam()}
 <p class="status-code">${status}</p>
 <h1>${localTitle}</h1>
 <p class="lead">${fill(localDetail, { limit: byteSize(lang, ctx.maxUploadBytes) })}</p>

@@ -163,6 +163,7 @@ const english = {
   terms: {
     link: 'Terms',
     title: 'Terms',
+    description: 'What you may upload to Pinhole, and what happens to it.',
     text: `Pinhole stores pictures and hands out links to them. By uploading you accept the following.
 
 Upload only what you may share. No pictures that are illegal, that show people in intimate situations without their consent, that abuse children, that threaten or harass, or that infringe the rights of others.
@@ -376,6 +377,7 @@ const german: Messages = {
   terms: {
     link: 'Bedingungen',
     title: 'Bedingungen',
+    description: 'Was du bei Pinhole hochladen darfst, und was damit geschieht.',
     text: `Pinhole speichert Bilder und gibt Links dazu aus. Wer hochlädt, ist mit Folgendem einverstanden.
 
 Lade nur hoch, was du teilen darfst. Keine Bilder, die verboten sind, die Menschen ohne ihr Einverständnis in intimen Situationen zeigen, die Kinder missbrauchen, die drohen oder belästigen oder die Rechte anderer verletzen.
@@ -593,6 +595,7 @@ const french: Messages = {
   terms: {
     link: 'Conditions',
     title: 'Conditions',
+    description: 'Ce que vous pouvez envoyer sur Pinhole, et ce qu’il en advient.',
     text: `Pinhole conserve des images et donne des liens vers elles. En envoyant une image, vous acceptez ce qui suit.
 
 N’envoyez que ce que vous avez le droit de partager. Aucune image illégale, montrant des personnes dans leur intimité sans leur accord, abusant d’enfants, menaçante ou harcelante, ou portant atteinte aux droits d’autrui.

@@ -33,7 +33,7 @@ export interface PageContext {
 
 export interface PageParts {
   title: string
-  /** One word for the stylesheet. */
+  /** Class of the body. */
   kind: string
   main: Page
   /** Further elements of the head. */

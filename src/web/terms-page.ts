@@ -8,6 +8,7 @@ export function termsPage(ctx: PageContext, { text }: { text?: string } = {}): P
   return page(ctx, {
     title: `${terms.title} · Pinhole`,
     kind: 'prose',
+    head: html`<meta name="description" content="${terms.description}">`,
     main: html`<main>
 <h1>${terms.title}</h1>
 ${paragraphs.map((paragraph) => html`<p>${paragraph.trim()}</p>\n`)}

@@ -47,7 +47,7 @@ export function viewerPage(ctx: PageContext, { record }: { record: ImageRecord }
 <meta name="twitter:image:alt" content="${alt}">`,
     main: html`<main>
 <h1 class="visually-hidden">${title}</h1>
-<div class="stage"><a href="${source}" aria-label="${viewer.fullSize}"><img id="picture" class="${type === 'image/jpeg' ? '' : 'may-be-clear'}" src="${source}" width="${width}" height="${height}" alt="${alt}"></a></div>
+<div class="stage"><a href="${source}" aria-label="${viewer.fullSize}"><img id="picture" fetchpriority="high" class="${type === 'image/jpeg' ? '' : 'may-be-clear'}" src="${source}" width="${width}" height="${height}" alt="${alt}"></a></div>
 <div class="plate">
 <section class="caption" aria-label="${viewer.facts}">
 <a class="back" href="/">${messages.back}</a>

@@ -99,7 +99,7 @@ export function faultsSuite(site: () => Site): void {
   })
 
   it('shows the quota as it shrinks, and when it comes back in the person’s own time', async () => {
-    const small = await openSite({ UPLOADS_PER_DAY: '2' })
+    const small = await openSite({ UPLOADS_PER_DAY: '2' }, site().browser)
     try {
       const { page, axe, end } = await small.visit({
         expected: FAILED_REQUEST,
@@ -127,7 +127,7 @@ export function faultsSuite(site: () => Site): void {
   })
 
   it('asks before it sends a place that the service would keep', async () => {
-    const keeping = await openSite({ STRIP_METADATA: 'off' })
+    const keeping = await openSite({ STRIP_METADATA: 'off' }, site().browser)
     try {
       const { page, axe, end } = await keeping.visit()
       await page.getByText('stored with everything that is in the file').waitFor()
@@ -162,7 +162,7 @@ export function faultsSuite(site: () => Site): void {
   })
 
   it('lets nobody choose while uploads are paused', async () => {
-    const paused = await openSite({ UPLOADS: 'paused' })
+    const paused = await openSite({ UPLOADS: 'paused' }, site().browser)
     try {
       const { page, axe, end } = await paused.visit()
       await page.getByText('Uploads are paused').waitFor()

@@ -35,6 +35,19 @@ export function pagesSuite(site: () => Site): void {
     await end()
   })
 
+  it('lets a chosen file be sent where scripts may run and ours never came', async () => {
+    const { page, end } = await site().visit({ path: null, expected: /Failed to load resource/ })
+    site().proxy.onOther = (path) =>
+      path.endsWith('.js') ? { kind: 'answer', status: 503 } : { kind: 'none' }
+    await page.goto(site().url)
+    const send = page.getByRole('button', { name: 'Upload', exact: true })
+    assert.equal(await send.isVisible(), false)
+    await page.setInputFiles('#file', await gif('patient.gif', 89))
+    await send.click()
+    await page.getByRole('heading', { name: 'Here is your link.' }).waitFor()
+    await end()
+  })
+
   it('deletes from the delete link, where scripts run, with a DELETE', async () => {
     const home = await site().visit({
       permissions: ['clipboard-read', 'clipboard-write'],

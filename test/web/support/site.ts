@@ -40,11 +40,12 @@ const PATIENCE_MS = 15_000
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-export async function openSite(env: Record<string, string> = {}): Promise<Site> {
+/** Starts a server with `env`. A browser that is given stays open. */
+export async function openSite(env: Record<string, string> = {}, given?: Browser): Promise<Site> {
   const proxy = await startFaultProxy()
   const [server, browser] = await Promise.all([
     startServer({ BASE_URL: proxy.url, UPLOADS_PER_DAY: '1000', ...env }),
-    launchBrowser(),
+    given ?? launchBrowser(),
   ])
   // The first address that the server prints is the proxy's: where links begin.
   const [, target] = /listening on (http:\/\/\S+)/.exec(server.stdout()) ?? []
@@ -57,7 +58,7 @@ export async function openSite(env: Record<string, string> = {}): Promise<Site> 
     browser,
     visit: (options = {}) => visit(browser, proxy, options),
     async close() {
-      await browser.close()
+      if (!given) await browser.close()
       await proxy.close()
       await server.stop()
     },
