@@ -39,7 +39,7 @@ export async function passScan(
     for (; index >= 0 && index + 1 < bytes.length; index = bytes.indexOf(0xff, index)) {
       const next = bytes[index + 1]!
       if (next === 0xff) {
-        index += 1
+        while (bytes[index + 1] === 0xff) index++
       } else if (next === 0) {
         index += 2
       } else if (isRestart(next)) {
