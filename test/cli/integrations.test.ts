@@ -1,0 +1,89 @@
+/** What screenshot tools fetch from the service, used as they use it. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { type RunningServer, startServer } from '../support/server.ts'
+import { gif } from '../support/tiny-images.ts'
+
+let server: RunningServer
+let folder: string
+
+before(async () => {
+  server = await startServer({ UPLOADS_PER_DAY: '4' })
+  folder = await mkdtemp(join(tmpdir(), 'pinhole-script-'))
+  const script = await (await fetch(`${server.url}/upload.sh`)).text()
+  await writeFile(join(folder, 'upload.sh'), script)
+})
+after(async () => {
+  await server?.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+function script(words: string[], stdin?: Uint8Array) {
+  return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
+    const env = { PATH: process.env.PATH, HOME: folder }
+    const child = execFile('sh', ['upload.sh', ...words], { cwd: folder, env }, (error, stdout, stderr) =>
+      resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
+    )
+    child.stdin?.end(stdin)
+  })
+}
+
+test('upload.sh needs no setting: it uploads files and pipes, and keeps the keys', async () => {
+  const images = [gif(), gif(), gif()]
+  await writeFile(join(folder, 'a b.gif'), images[0]!)
+  await writeFile(join(folder, 'c.gif'), images[1]!)
+  const files = await script(['a b.gif', 'c.gif', 'no.gif'])
+  assert.deepEqual([files.code, files.stderr], [3, 'no.gif: no such file\n'])
+  const piped = await script([], images[2])
+  assert.deepEqual([piped.code, piped.stderr], [0, ''])
+  const links = `${files.stdout}${piped.stdout}`.trim().split('\n')
+  assert.equal(links.length, 3)
+  for (const [i, link] of links.entries()) {
+    assert.ok(link.startsWith(`${server.baseUrl}/`))
+    const raw = await fetch(link.replace(server.baseUrl, `${server.baseUrl}/raw`))
+    assert.deepEqual(Buffer.from(await raw.arrayBuffer()), images[i])
+  }
+  const keys = join(folder, '.local/share/pinhole/keys')
+  assert.equal((await stat(keys)).mode & 0o777, 0o600)
+  const lines = (await readFile(keys, 'utf8')).trim().split('\n')
+  assert.deepEqual(
+    lines.map((line) => line.split(' ')[0]),
+    links,
+  )
+  const gone = await fetch(lines[0]!.split(' ')[1]!, { method: 'DELETE' })
+  assert.deepEqual(await gone.json(), { success: true })
+})
+
+test('upload.sh says why an upload was refused', async () => {
+  await writeFile(join(folder, 'notes.gif'), 'no image')
+  const refused = await script(['notes.gif'])
+  assert.equal(refused.code, 4)
+  assert.match(refused.stderr, /^notes\.gif: This is no image of a known type\./)
+  assert.equal(refused.stdout, '')
+})
+
+test('ShareX can upload and delete by the settings that the service serves', async () => {
+  const settings = await (await fetch(`${server.url}/sharex.sxcu`)).json()
+  assert.equal(settings.Body, 'MultipartFormData')
+  const upload = async (bytes: Uint8Array) => {
+    const form = new FormData()
+    form.append(settings.FileFormName, new Blob([new Uint8Array(bytes)]), 'shot.png')
+    const response = await fetch(settings.RequestURL, {
+      method: settings.RequestMethod,
+      headers: settings.Headers,
+      body: form,
+    })
+    return response.json()
+  }
+  const shown = (template: string, answer: Record<string, string>) =>
+    template.replace(/\{json:(\w+)\}/g, (_, name) => answer[name] ?? '')
+  const answer = await upload(gif())
+  assert.equal((await fetch(shown(settings.URL, answer))).status, 200)
+  const deletion = await fetch(shown(settings.DeletionURL, answer))
+  assert.match(deletion.headers.get('Content-Type')!, /html/)
+  assert.match(shown(settings.ErrorMessage, await upload(gif())), /100|4|quota|uploads/i)
+})
