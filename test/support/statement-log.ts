@@ -1,0 +1,55 @@
+/** What clients say to Postgres through a gate (PostgreSQL 18, 54.7, "Message Formats"). */
+import type { Socket } from 'node:net'
+import { type Gate, startGate } from './gate.ts'
+
+export interface StatementLog extends Gate {
+  /** In the order in which they were sent. */
+  statements: string[]
+  /** How often a client waited for an answer: each Sync, and each simple query. */
+  roundTrips(): number
+  clear(): void
+}
+
+export async function startStatementLog(postgresPort: number): Promise<StatementLog> {
+  const statements: string[] = []
+  let roundTrips = 0
+  const readers = new WeakMap<Socket, (bytes: Buffer) => void>()
+
+  function hear(type: string, body: Buffer): void {
+    const [first, second] = body.toString('utf8').split('\0')
+    if (type === 'Q') statements.push(first!)
+    if (type === 'P') statements.push(second!)
+    if (type === 'Q' || type === 'S') roundTrips++
+  }
+
+  const gate = await startGate(postgresPort, (connection, bytes) => {
+    if (!readers.has(connection)) readers.set(connection, messageReader(hear))
+    readers.get(connection)!(bytes)
+  })
+  return {
+    ...gate,
+    statements,
+    roundTrips: () => roundTrips,
+    clear() {
+      statements.length = 0
+      roundTrips = 0
+    },
+  }
+}
+
+/** The first message of a connection has no type. */
+function messageReader(hear: (type: string, body: Buffer) => void): (bytes: Buffer) => void {
+  let pending = Buffer.alloc(0)
+  let typeBytes = 0
+  return (bytes) => {
+    pending = Buffer.concat([pending, bytes])
+    for (;;) {
+      if (pending.length < typeBytes + 4) return
+      const end = typeBytes + pending.readUInt32BE(typeBytes)
+      if (pending.length < end) return
+      if (typeBytes > 0) hear(String.fromCharCode(pending[0]!), pending.subarray(typeBytes + 4, end))
+      pending = pending.subarray(end)
+      typeBytes = 1
+    }
+  }
+}
