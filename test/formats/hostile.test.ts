@@ -12,7 +12,7 @@ import { scrub } from './subject.ts'
 const ADDED_BYTES = 2048
 
 /** More of them for a longer search: `FUZZ_RUNS=1000000 node --test test/formats/hostile.test.ts`. */
-const RUNS = Number(process.env.FUZZ_RUNS ?? 6000)
+const RUNS = Number(process.env.FUZZ_RUNS ?? 3000)
 
 const bases = (await madeImages()).map(({ bytes }) => bytes).filter(({ length }) => length < 20_000)
 const base = fc.constantFrom(...bases)
@@ -92,7 +92,7 @@ test('edited files end as a result that holds together, or as a refusal', async 
     { numRuns: RUNS },
   )
   t.diagnostic(`${accepted} accepted, ${refused} refused`)
-  assert.ok(accepted > 100 && refused > 100, 'both ends are reached')
+  assert.ok(accepted > 50 && refused > 50, 'both ends are reached')
 })
 
 test('any bytes behind a signature', async () => {
