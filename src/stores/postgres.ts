@@ -1,6 +1,6 @@
 /** Adapter: the ledger in Postgres, shared by many machines. */
 import { type ClientBase, DatabaseError, Pool, type PoolClient, type QueryConfig, types } from 'pg'
-import { type Ledger, LedgerUnavailable } from './ledger.ts'
+import { type Ledger, LedgerFull, LedgerUnavailable } from './ledger.ts'
 import {
   type Outcome,
   postgresFlavour,
@@ -35,6 +35,9 @@ const MIGRATION_LOCK = 7_165_214_690
  * a standby is read only; 40: deadlock), resources (53), locks (55), an operator's act or a timeout (57), the system (58).
  */
 const UNAVAILABLE = /^(08|25|28|3D|40|53|55|57|58)/
+
+/** The same: `disk_full`. */
+const FULL = '53100'
 
 /** Connects, and brings the tables up to date. Throws `LedgerUnavailable`. */
 export async function openPostgresLedger(options: PostgresLedgerOptions): Promise<Ledger> {
@@ -169,6 +172,7 @@ async function passing<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run()
   } catch (error) {
+    if (error instanceof DatabaseError && error.code === FULL) throw new LedgerFull({ cause: error })
     // What is not said by the server is said by the connection or the pool.
     const isUnavailable = !(error instanceof DatabaseError) || UNAVAILABLE.test(error.code ?? '')
     throw isUnavailable ? new LedgerUnavailable({ cause: error }) : error

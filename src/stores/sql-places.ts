@@ -9,6 +9,10 @@ type PlacesLedger = Pick<
 >
 
 const SALT_BYTES = 32
+
+/** Rows of one transaction: a million in one held up SQLite, and its process, for 2.5 s. */
+const FORGOTTEN_AT_ONCE = 500
+
 const DAY_PATTERN = /^\d{4}-\d{2}-\d{2}$/
 
 interface Place {
@@ -60,8 +64,20 @@ export function placesLedger(database: SqlDatabase): PlacesLedger {
       .returning('salt'),
   )
 
-  const forgetPlaces = template<{ day: string }>(({ day }) =>
-    queries.deleteFrom('places').where('day', '<', day),
+  const forgetSomePlaces = template<{ day: string; limit: number }>(({ day, limit }) =>
+    queries
+      .deleteFrom('places')
+      .where(({ eb, refTuple, selectFrom }) =>
+        eb(
+          refTuple('day', 'bucket'),
+          'in',
+          selectFrom('places')
+            .select(['day', 'bucket'])
+            .where('day', '<', day)
+            .limit(limit)
+            .$asTuple('day', 'bucket'),
+        ),
+      ),
   )
 
   const forgetSalts = template<{ day: string }>(({ day }) =>
@@ -101,7 +117,13 @@ export function placesLedger(database: SqlDatabase): PlacesLedger {
     async forgetDaysBefore(day) {
       checkedDay(day)
       if (known && known.day < day) known = undefined
-      await database.write([forgetPlaces({ day }), forgetSalts({ day })])
+      // Without its salt a bucket says nothing any more.
+      await database.write([forgetSalts({ day })])
+      let forgotten: number
+      do {
+        const [outcome] = await database.write([forgetSomePlaces({ day, limit: FORGOTTEN_AT_ONCE })])
+        forgotten = outcome!.changes
+      } while (forgotten === FORGOTTEN_AT_ONCE)
       await database.wipe()
     },
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { inspect } from 'node:util'
 import { Client } from 'pg'
-import { type Ledger, LedgerUnavailable } from '../../src/stores/ledger.ts'
+import { type Ledger, LedgerFull, LedgerUnavailable } from '../../src/stores/ledger.ts'
 import { openPostgresLedger } from '../../src/stores/postgres.ts'
 import { type LedgerUnderTest, ledgerContract } from '../contracts/ledger.ts'
 import { startLedgerProcess } from '../support/ledger-process.ts'
@@ -58,6 +58,16 @@ describe('ledger: postgres, its statements', () => {
     })
     await owner.query('commit')
     assert.equal(await ledger.reservePlace('a', DAY, 10), 1)
+  })
+
+  test('says that it is full when the server is', async (t) => {
+    const { owner, ledger } = await ledgerOf(t)
+    await owner.query(`
+      create function fill() returns trigger language plpgsql as
+        $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$;
+      create trigger fill before insert on acts for each row execute function fill()`)
+    await assert.rejects(ledger.recordRemoval('AAAAAAAAAAA', 'terms', AT), LedgerFull)
+    assert.equal(await ledger.isRemoved('AAAAAAAAAAA'), false)
   })
 
   test('waits for the disk at a commit, even where the server is set not to', async (t) => {

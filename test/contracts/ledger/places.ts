@@ -62,6 +62,20 @@ export function placesCases({ on, onHooks }: Harness): void {
     assert.equal(await ledger.usedPlaces('a', '2026-01-11'), 1)
   })
 
+  on('forgets a thousand places', async (ledger, { another }) => {
+    const other = await another()
+    const buckets = Array.from({ length: 1100 }, (_, nth) => `bucket ${nth}`)
+    await Promise.all(buckets.map((bucket) => ledger.reservePlace(bucket, '2026-07-30', 9)))
+    await ledger.reservePlace('bucket 7', DAY, 9)
+    await Promise.all([ledger.forgetDaysBefore(DAY), other.forgetDaysBefore(DAY)])
+    const used = await Promise.all(buckets.map((bucket) => ledger.usedPlaces(bucket, '2026-07-30')))
+    assert.deepEqual(
+      used.filter((places) => places > 0),
+      [],
+    )
+    assert.equal(await ledger.usedPlaces('bucket 7', DAY), 1)
+  })
+
   on('gives exactly as many places as there are to 300 callers at once', async (ledger, { another }) => {
     const handles = [ledger, await another(), await another()]
     const answers = await Promise.all(
