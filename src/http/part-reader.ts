@@ -3,6 +3,7 @@
  * each part. It holds no more than one delimiter, or one part's headers.
  */
 import { fieldName } from './field-name.ts'
+import { type Search, searchFor } from './search.ts'
 
 export interface PartEvents {
   /** A part begins. `name` is `null` unless it is form data with a name (RFC 7578, 4.2). */
@@ -25,14 +26,17 @@ type State = 'preamble' | 'delimiter' | 'headers' | 'body' | 'done'
 
 export class PartReader {
   readonly #events: PartEvents
-  /** CRLF, two hyphens, the boundary. */
-  readonly #delimiter: Uint8Array
+  /** Finds CRLF, two hyphens, the boundary. */
+  readonly #findDelimiter: Search
+  readonly #delimiterBytes: number
   #state: State = 'preamble'
   /** Bytes that can't be judged before more come. A body may begin with a delimiter that has no CRLF before it. */
   #held: Uint8Array = Uint8Array.of(CR, LF)
 
   constructor(boundary: string, events: PartEvents) {
-    this.#delimiter = new TextEncoder().encode(`\r\n--${boundary}`)
+    const delimiter = new TextEncoder().encode(`\r\n--${boundary}`)
+    this.#findDelimiter = searchFor(delimiter)
+    this.#delimiterBytes = delimiter.length
     this.#events = events
   }
 
@@ -43,12 +47,27 @@ export class PartReader {
 
   /** Throws `MultipartError`. */
   read(chunk: Uint8Array): void {
-    let bytes = this.#held.length === 0 ? chunk : concatenate(this.#held, chunk)
+    let bytes = this.#afterHeld(chunk)
     for (;;) {
       const rest = this.#step(bytes)
       if (rest === null) break
       bytes = rest
     }
+  }
+
+  /** What was held and what came, as one. Nearly always a delimiter is in neither, and only the seam is copied. */
+  #afterHeld(chunk: Uint8Array): Uint8Array {
+    const held = this.#held
+    if (held.length === 0) return chunk
+    const isSkipping = this.#state === 'body' || this.#state === 'preamble'
+    if (isSkipping && held.length < this.#delimiterBytes && chunk.length >= this.#delimiterBytes) {
+      const seam = concatenate(held, chunk.subarray(0, this.#delimiterBytes - 1))
+      if (this.#findDelimiter(seam) < 0) {
+        if (this.#state === 'body') this.#events.data(held)
+        return chunk
+      }
+    }
+    return concatenate(held, chunk)
   }
 
   /** What is left after one step, or `null` if more bytes must come first. */
@@ -73,12 +92,12 @@ export class PartReader {
 
   /** Up to the next delimiter. */
   #skipTo(bytes: Uint8Array): Uint8Array | null {
-    const at = indexOf(bytes, this.#delimiter)
-    const end = at < 0 ? Math.max(0, bytes.length - this.#delimiter.length + 1) : at
+    const at = this.#findDelimiter(bytes)
+    const end = at < 0 ? Math.max(0, bytes.length - this.#delimiterBytes + 1) : at
     if (this.#state === 'body' && end > 0) this.#events.data(bytes.subarray(0, end))
     if (at < 0) return this.#hold(bytes.subarray(end))
     this.#state = 'delimiter'
-    return bytes.subarray(at + this.#delimiter.length)
+    return bytes.subarray(at + this.#delimiterBytes)
   }
 
   /** Two hyphens close the form. Padding may stand before the line's end. */
@@ -100,7 +119,7 @@ export class PartReader {
 
   /** Up to the empty line. */
   #headers(bytes: Uint8Array): Uint8Array | null {
-    const at = indexOf(bytes, EMPTY_LINE)
+    const at = findEmptyLine(bytes)
     if (at > MAX_PART_HEADER_BYTES || (at < 0 && bytes.length > MAX_PART_HEADER_BYTES)) {
       throw new MultipartError('the headers of a part are too long')
     }
@@ -112,6 +131,7 @@ export class PartReader {
 }
 
 const EMPTY_LINE = Uint8Array.of(CR, LF, CR, LF)
+const findEmptyLine = searchFor(EMPTY_LINE)
 
 /** The name that the part's `Content-Disposition` gives. The other headers are ignored, but must be headers. */
 function nameIn(headers: Uint8Array): string | null {
@@ -123,17 +143,6 @@ function nameIn(headers: Uint8Array): string | null {
     if (header?.[1].toLowerCase() === 'content-disposition') disposition ??= header[2]
   }
   return fieldName(disposition)
-}
-
-/** -1 if it is not there. */
-function indexOf(bytes: Uint8Array, needle: Uint8Array): number {
-  for (let at = bytes.indexOf(needle[0]); at >= 0; at = bytes.indexOf(needle[0], at + 1)) {
-    if (at + needle.length > bytes.length) return -1
-    let matched = 1
-    while (matched < needle.length && bytes[at + matched] === needle[matched]) matched++
-    if (matched === needle.length) return at
-  }
-  return -1
 }
 
 function concatenate(a: Uint8Array, b: Uint8Array): Uint8Array {

@@ -1,9 +1,11 @@
 /** Reads the bundle of pages' files into memory. */
+import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { Asset } from '../web/assets.ts'
 import type { AssetUrls } from '../web/page.ts'
-import { buildAssets, isFresh, readBundle } from './build-assets.ts'
+import { isFresh, readBundle } from './build-assets.ts'
 
 export interface LoadedAssets {
   /** By path. */
@@ -18,7 +20,8 @@ export interface LoadedAssets {
 export async function loadAssets(warn: (message: string) => void = console.warn): Promise<LoadedAssets> {
   if (!(await isFresh())) {
     try {
-      await buildAssets()
+      // In a process of its own: the bundler's memory is not the server's.
+      await promisify(execFile)(process.execPath, [join(import.meta.dirname, 'build-assets.ts')])
     } catch (cause) {
       if (!(await readBundle())) {
         throw new Error('the files of the pages are not built: run npm install, then npm run build', {

@@ -23,6 +23,7 @@ import { createSpool } from '../stores/spool.ts'
 import { pickMessages } from '../web/pages.ts'
 import { loadAssets } from './assets.ts'
 import { answerBeforeClosing, readBody } from './body.ts'
+import { nodeHashes } from './hashes.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { draftFolder, openStores, type Stores } from './open-stores.ts'
 import { rawListener } from './send-raw.ts'
@@ -100,7 +101,15 @@ function createListener(parts: {
   const { config, log, limits, now, stores, assets, baseUrl } = parts
   const { objects, filesystem, ledger, cdn, purges } = stores
   const { maxUploadBytes, stripMetadata, uploadsPerDay, uploadsPaused } = config
-  const images = createImages({ objects, ledger, purges, maxUploadBytes, stripMetadata, now })
+  const images = createImages({
+    objects,
+    ledger,
+    purges,
+    maxUploadBytes,
+    stripMetadata,
+    hashes: nodeHashes,
+    now,
+  })
   const hot = filesystem === null ? {} : { hot: filesystem.hot }
   const raw = createRaw({ images, ...hot, cdn, baseUrl, log })
   const site: Site = {
@@ -120,7 +129,7 @@ function createListener(parts: {
     maxUploadBytes,
     uploadsPaused,
     images,
-    quota: createQuota(ledger, { limit: uploadsPerDay, now }),
+    quota: createQuota(ledger, { limit: uploadsPerDay, hashes: nodeHashes, now }),
     raw,
     origins: createOrigins(baseUrl, config.allowedOrigins),
     trusted: trustedProxies(config.trustedProxies),

@@ -31,11 +31,6 @@ function randomText(length: number): string {
   return text
 }
 
-/** SHA-256 of a text's UTF-8 bytes, lower-case hex. */
-export async function sha256Hex(text: string): Promise<string> {
-  return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))))
-}
-
 export function toHex(bytes: Uint8Array): string {
   let hex = ''
   for (const byte of bytes) hex += byte.toString(16).padStart(2, '0')

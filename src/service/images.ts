@@ -6,7 +6,9 @@ import { KEY_PATTERN } from '../protocol.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { ByteRange, Draft, ImageRecord, ObjectStore, StoredImage } from '../stores/object-store.ts'
 import { refuseFault } from './faults.ts'
-import { equalInConstantTime, idOfKey, newId, newKey, sha256Hex } from './ids.ts'
+import { createGate } from './gate.ts'
+import type { Hashes } from './hashes.ts'
+import { equalInConstantTime, idOfKey, newId, newKey } from './ids.ts'
 import type { Purges } from './purges.ts'
 
 export interface Images {
@@ -23,44 +25,55 @@ export interface Images {
   remove(key: string): Promise<boolean>
 }
 
+/** Reading a draft of more than this takes many reads: not all clients' at once, or their windows fill the memory. */
+const LARGE_DRAFT_BYTES = 256 * 1024
+const LARGE_DRAFTS_AT_ONCE = 4
+
 export function createImages(parts: {
   objects: ObjectStore
   ledger: Ledger
   purges: Purges
   maxUploadBytes: number
   stripMetadata: boolean
+  hashes: Hashes
   now: () => number
 }): Images {
-  const { objects, ledger, purges } = parts
+  const { objects, ledger, purges, hashes } = parts
+  const largeDrafts = createGate(LARGE_DRAFTS_AT_ONCE)
 
   async function publish(body: AsyncIterable<Uint8Array>) {
     const draft = await objects.draft(body, parts.maxUploadBytes)
     try {
       if (draft.size === 0) throw new Refusal('missing-file', 'The file is empty.')
-      const { type, width, height, animated, segments } = await inspect(draft, { strip: parts.stripMetadata })
-      const { sha256, sentSha256 } = await digests(draft, segments)
-      if (await ledger.isBlocked(sha256 === sentSha256 ? [sha256] : [sha256, sentSha256])) {
-        throw new Refusal('blocked-image', 'The operator of this server removed this image and blocked it.')
-      }
-      const id = newId()
-      const key = newKey(id)
-      const record: ImageRecord = {
-        id,
-        type,
-        size: lengthOf(segments),
-        width,
-        height,
-        animated,
-        sha256,
-        sentSha256,
-        keySha256: await sha256Hex(key),
-        createdAt: new Date(parts.now()).toISOString(),
-      }
-      await draft.commit(record, segments)
-      return { record, key }
+      if (draft.size <= LARGE_DRAFT_BYTES) return await finish(draft)
+      return await largeDrafts.run(() => finish(draft))
     } finally {
       await draft.discard()
     }
+  }
+
+  async function finish(draft: Draft) {
+    const { type, width, height, animated, segments } = await inspect(draft, { strip: parts.stripMetadata })
+    const { sha256, sentSha256 } = await digests(draft, segments)
+    if (await ledger.isBlocked(sha256 === sentSha256 ? [sha256] : [sha256, sentSha256])) {
+      throw new Refusal('blocked-image', 'The operator of this server removed this image and blocked it.')
+    }
+    const id = newId()
+    const key = newKey(id)
+    const record: ImageRecord = {
+      id,
+      type,
+      size: lengthOf(segments),
+      width,
+      height,
+      animated,
+      sha256,
+      sentSha256,
+      keySha256: await hashes.sha256(key),
+      createdAt: new Date(parts.now()).toISOString(),
+    }
+    await draft.commit(record, segments)
+    return { record, key }
   }
 
   /** Nothing is there: is that because the operator removed it? */
@@ -91,7 +104,7 @@ export function createImages(parts: {
       if (!KEY_PATTERN.test(key)) return false
       const id = idOfKey(key)
       try {
-        const [record, keySha256] = await Promise.all([objects.head(id), sha256Hex(key)])
+        const [record, keySha256] = await Promise.all([objects.head(id), hashes.sha256(key)])
         if (record === null || !equalInConstantTime(record.keySha256, keySha256)) return false
         await purges.owe(id)
         const removed = await objects.remove(id)

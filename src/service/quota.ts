@@ -1,6 +1,6 @@
 /** The day's quota: so many stored images for each client address and UTC day, and never one more. */
 import type { Ledger } from '../stores/ledger.ts'
-import { toHex } from './ids.ts'
+import type { Hashes } from './hashes.ts'
 
 export interface Quota {
   readonly limit: number
@@ -21,15 +21,21 @@ export interface Place {
 
 const DAY_MS = 86_400_000
 
+/** Hex digits of an HMAC that tell addresses apart: 128 bits. */
+const BUCKET_LENGTH = 32
+
 /** Days that are over are kept this long, for uploads that began before midnight. */
 const KEPT_DAYS = 2
 
-export function createQuota(ledger: Ledger, options: { limit: number; now: () => number }): Quota {
-  const { limit, now } = options
-  const salts = new Map<string, Promise<CryptoKey>>()
+export function createQuota(
+  ledger: Ledger,
+  options: { limit: number; now: () => number; hashes: Hashes },
+): Quota {
+  const { limit, now, hashes } = options
+  const salts = new Map<string, Promise<Uint8Array>>()
 
-  /** The day's HMAC key. No address is stored: the ledger holds its HMAC, and forgets the salt with the day. */
-  function saltOf(day: string): Promise<CryptoKey> {
+  /** The key of the day's HMACs. No address is stored: the ledger holds its HMAC, and forgets the salt with the day. */
+  function saltOf(day: string): Promise<Uint8Array> {
     let salt = salts.get(day)
     if (salt === undefined) {
       salt = loadSalt(day)
@@ -40,16 +46,15 @@ export function createQuota(ledger: Ledger, options: { limit: number; now: () =>
     return salt
   }
 
-  async function loadSalt(day: string): Promise<CryptoKey> {
-    const bytes = await ledger.daySalt(day)
+  async function loadSalt(day: string): Promise<Uint8Array> {
+    const salt = await ledger.daySalt(day)
     await ledger.forgetDaysBefore(dayOf(now() - KEPT_DAYS * DAY_MS))
-    const algorithm = { name: 'HMAC', hash: 'SHA-256' }
-    return crypto.subtle.importKey('raw', new Uint8Array(bytes), algorithm, false, ['sign'])
+    return salt
   }
 
   async function bucketOf(address: string, day: string): Promise<string> {
-    const mac = await crypto.subtle.sign('HMAC', await saltOf(day), new TextEncoder().encode(address))
-    return toHex(new Uint8Array(mac, 0, 16))
+    const mac = await hashes.hmacSha256(await saltOf(day), address)
+    return mac.slice(0, BUCKET_LENGTH)
   }
 
   return {

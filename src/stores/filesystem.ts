@@ -226,7 +226,7 @@ export async function openFilesystemStore(options: {
       await access(incoming, constants.W_OK)
       await access(objects, constants.W_OK)
     },
-    close: async () => {},
+    close: flushes.close,
   }
 }
 
@@ -239,6 +239,7 @@ async function makeFolders(objects: string, incoming: string): Promise<void> {
   if (missing.length === 0) return
   const flushes = createFolderFlush()
   for (const folder of [objects, join(objects, '..'), join(objects, '..', '..')]) await flushes.flush(folder)
+  await flushes.close()
 }
 
 function byCodeUnits(a: string, b: string): number {

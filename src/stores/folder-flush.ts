@@ -1,18 +1,42 @@
 /** Makes names in folders durable, once for all who wait together. Node only. */
-import { open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 
 export interface FolderFlush {
   /** Resolves when every name that `folder` held at the call is on disk. */
   flush(folder: string): Promise<void>
+  close(): Promise<void>
 }
 
 /**
  * One flush of a folder at a time. A call that comes while one runs can't know whether that one saw its name, so it
- * waits for the next, together with all others that came meanwhile.
+ * waits for the next, together with all others that came meanwhile. Folders stay open between flushes.
  */
 export function createFolderFlush(): FolderFlush {
+  const handles = new Map<string, Promise<FileHandle>>()
   const running = new Map<string, Promise<void>>()
   const next = new Map<string, Promise<void>>()
+
+  function handleOf(folder: string): Promise<FileHandle> {
+    let handle = handles.get(folder)
+    if (handle === undefined) {
+      handle = open(folder, 'r')
+      handle.catch(() => handles.delete(folder))
+      handles.set(folder, handle)
+    }
+    return handle
+  }
+
+  async function flushNow(folder: string): Promise<void> {
+    const handle = await handleOf(folder)
+    try {
+      await handle.sync()
+    } catch (error) {
+      // A folder whose flush failed is opened anew: the old handle may have lost the error.
+      handles.delete(folder)
+      await handle.close().catch(() => {})
+      throw error
+    }
+  }
 
   function start(folder: string): Promise<void> {
     const flushing = flushNow(folder).finally(() => {
@@ -37,14 +61,12 @@ export function createFolderFlush(): FolderFlush {
     return queued
   }
 
-  return { flush }
-}
-
-async function flushNow(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
+  async function close(): Promise<void> {
+    await Promise.allSettled(running.values())
+    const open = [...handles.values()]
+    handles.clear()
+    await Promise.allSettled(open.map(async (handle) => (await handle).close()))
   }
+
+  return { flush, close }
 }

@@ -2,20 +2,21 @@
  * Receives bytes of unknown length in constant memory: the first few hundred KB stay in memory, the rest goes to a
  * temporary file. Node only.
  */
-import { createHash, type Hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Refusal } from '../errors.ts'
 import { type ByteSource, bytesOf, isWhole, type Segment } from '../formats/image.ts'
+import { createBlocks } from './blocks.ts'
 
-/** Up to this size a draft has no file. 200 drafts at once are then 50 MB. */
+/** Up to this size a draft has no file. */
 export const SPOOL_MEMORY_BYTES = 256 * 1024
+
+/** What a draft begins with, and what a larger one gathers before it writes. */
+const SMALL_BLOCK_BYTES = 64 * 1024
 
 /** All drafts in memory together stay below this: beyond it even a small one gets a file. */
 const SPOOL_TOTAL_MEMORY_BYTES = 64 * 1024 * 1024
-
-/** Writes to the temporary file are gathered up to this size. */
-const WRITE_BYTES = 128 * 1024
 
 export interface Spool {
   /**
@@ -43,18 +44,47 @@ export interface Spooled extends ByteSource {
 /** `folder` must exist. Temporary files are named `<pid>-<number>`. */
 export function createSpool(folder: string): Spool {
   let serial = 0
-  let memoryBytes = 0
+  const blocks = createBlocks()
   const path = () => join(folder, `${process.pid}-${++serial}`)
 
   async function receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled> {
     const hash = createHash('sha256')
     let file: { path: string; handle: FileHandle } | null = null
-    let pending: Uint8Array[] = []
-    let pendingBytes = 0
+    // Copied, not kept: chunks that die young cost the garbage collector nothing.
+    let block = blocks.take(SMALL_BLOCK_BYTES)
+    let filled = 0
     let size = 0
+
+    /** Makes room for more: a larger block, or an empty one after a write. */
+    async function makeRoom(): Promise<void> {
+      const hasRoom = blocks.takenBytes() <= SPOOL_TOTAL_MEMORY_BYTES
+      if (file === null && block.length < SPOOL_MEMORY_BYTES && hasRoom) {
+        const larger = blocks.take(SPOOL_MEMORY_BYTES)
+        block.copy(larger, 0, 0, filled)
+        blocks.give(block)
+        block = larger
+        return
+      }
+      await write()
+    }
+
+    async function write(): Promise<void> {
+      if (file === null) {
+        const temporary = path()
+        file = { path: temporary, handle: await open(temporary, 'wx+', 0o600) }
+      }
+      const bytes = block.subarray(0, filled)
+      hash.update(bytes)
+      await file.handle.appendFile(bytes)
+      filled = 0
+      if (block.length === SMALL_BLOCK_BYTES) return
+      blocks.give(block)
+      block = blocks.take(SMALL_BLOCK_BYTES)
+    }
+
+    let isInMemory = false
     try {
       for await (const chunk of body) {
-        if (chunk.length === 0) continue
         size += chunk.length
         if (size > limitBytes) {
           throw new Refusal(
@@ -62,36 +92,26 @@ export function createSpool(folder: string): Spool {
             `The file is larger than ${limitBytes} bytes, the most this server takes.`,
           )
         }
-        pending.push(chunk)
-        pendingBytes += chunk.length
-        memoryBytes += chunk.length
-        const hasRoom = size <= SPOOL_MEMORY_BYTES && memoryBytes <= SPOOL_TOTAL_MEMORY_BYTES
-        if (file === null && hasRoom) continue
-        if (file !== null && pendingBytes < WRITE_BYTES) continue
-        if (file === null) {
-          const temporary = path()
-          file = { path: temporary, handle: await open(temporary, 'wx+', 0o600) }
+        for (let at = 0; at < chunk.length; ) {
+          if (filled === block.length) await makeRoom()
+          const part = chunk.subarray(at, at + block.length - filled)
+          block.set(part, filled)
+          filled += part.length
+          at += part.length
         }
-        await writeAll(file.handle, pending, hash)
-        pending = []
-        memoryBytes -= pendingBytes
-        pendingBytes = 0
       }
       if (file !== null) {
-        await writeAll(file.handle, pending, hash)
-        memoryBytes -= pendingBytes
+        await write()
         return spooledFile(file, size, hash.digest('hex'))
       }
+      isInMemory = true
     } catch (error) {
-      memoryBytes -= pendingBytes
       if (file !== null) await discardFile(file)
       throw error
+    } finally {
+      if (!isInMemory) blocks.give(block)
     }
-    const bytes = pending.length === 1 ? pending[0] : Buffer.concat(pending, size)
-    return spooledMemory(bytes, () => {
-      memoryBytes -= size
-      size = 0
-    })
+    return spooledMemory(block.subarray(0, size), () => blocks.give(block))
   }
 
   async function sweep(pid?: number): Promise<void> {
@@ -103,19 +123,13 @@ export function createSpool(folder: string): Spool {
   return { receive, path, sweep }
 }
 
-async function writeAll(handle: FileHandle, chunks: Uint8Array[], hash: Hash): Promise<void> {
-  if (chunks.length === 0) return
-  for (const chunk of chunks) hash.update(chunk)
-  const joined = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
-  await handle.appendFile(joined)
-}
-
 async function discardFile(file: { path: string; handle: FileHandle }): Promise<void> {
   await file.handle.close().catch(() => {})
   await rm(file.path, { force: true })
 }
 
 function spooledMemory(bytes: Uint8Array, giveBack: () => void): Spooled {
+  let isGivenBack = false
   const source: ByteSource = {
     size: bytes.length,
     read: async (offset, length) => bytes.subarray(offset, offset + length),
@@ -132,7 +146,11 @@ function spooledMemory(bytes: Uint8Array, giveBack: () => void): Spooled {
       return digestOf(source, segments)
     },
     bytes: (segments) => bytesOf(source, segments),
-    discard: async () => giveBack(),
+    async discard() {
+      if (isGivenBack) return
+      isGivenBack = true
+      giveBack()
+    },
   }
 }
 

@@ -1,15 +1,19 @@
 import { mkdtemp, open, readdir, readlink, rm, stat, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { openFilesystemStore } from '../../src/stores/filesystem.ts'
 import { type OpenedStore, objectStoreContract } from '../contracts/object-store.ts'
 
 async function openStore(hotSetBytes: number): Promise<OpenedStore> {
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-store-'))
   const pathOf = (id: string) => join(folder, 'objects', id[0], id)
+  const store = await openFilesystemStore({ folder, hotSetBytes })
   return {
-    store: await openFilesystemStore({ folder, hotSetBytes }),
-    close: () => rm(folder, { recursive: true, force: true }),
+    store,
+    async close() {
+      await store.close()
+      await rm(folder, { recursive: true, force: true })
+    },
     reopen: () => openFilesystemStore({ folder, hotSetBytes }),
     async corrupt(id, damage) {
       const { size } = await stat(pathOf(id))
@@ -27,11 +31,11 @@ async function openStore(hotSetBytes: number): Promise<OpenedStore> {
   }
 }
 
-/** Files below `folder` that this process has open, where the system tells. */
+/** Files, not folders, below `folder` that this process has open, where the system tells. */
 async function handlesBelow(folder: string): Promise<number> {
   const links = await readdir('/proc/self/fd').catch(() => [])
   const targets = await Promise.all(links.map((link) => readlink(`/proc/self/fd/${link}`).catch(() => '')))
-  return targets.filter((target) => target.startsWith(folder)).length
+  return targets.filter((target) => target.startsWith(folder) && basename(target).length > 1).length
 }
 
 objectStoreContract('filesystem', () => openStore(64 * 1024 * 1024))
