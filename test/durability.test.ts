@@ -20,7 +20,7 @@ it('holds every acknowledgement through ten kills under load', async () => {
 
 it('holds every acknowledgement through kills of two workers', async () => {
   const figures = await crashRounds({ rounds: 3, env: { WORKERS: '2' } })
-  assert.ok(figures.uploads > 10, JSON.stringify(figures))
+  assert.ok(figures.uploads > 3, JSON.stringify(figures))
 })
 
 describe('a disk that fails', () => {

@@ -34,7 +34,7 @@ const LAYERS: { layer: RegExp; may: RegExp[]; types?: RegExp[] }[] = [
       PORTS,
       /^src\/(service|web)\//,
       /^src\/(errors|protocol)\.ts$/,
-      /^(hono|multipasta|ipaddr\.js)(\/|$)/,
+      /^(hono|ipaddr\.js)(\/|$)/,
     ],
   },
   {

@@ -7,7 +7,7 @@ import { type FileHandle, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Refusal } from '../errors.ts'
 import { type ByteSource, bytesOf, isWhole, type Segment } from '../formats/image.ts'
-import { createBlocks } from './blocks.ts'
+import { createBlocks } from './spool-blocks.ts'
 
 /** Up to this size a draft has no file. */
 export const SPOOL_MEMORY_BYTES = 256 * 1024
