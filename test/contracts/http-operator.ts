@@ -66,6 +66,20 @@ export function operatorCases(world: World): void {
     assert.equal(await me.remaining(), left, 'refusals do not count')
   })
 
+  it('blocks by what is sent alone', async (t) => {
+    const me = await visit(world, world.main)
+    if (!me.host.operator) return t.skip(NO_COMMAND)
+    const sent = await sharp({ create: { width: 7, height: 5, channels: 3, background: '#0c3' } })
+      .withExif({ IFD0: { Copyright: 'somebody' } })
+      .jpeg()
+      .toBuffer()
+    const { id } = await me.store(sent)
+    const stored = (await me.get(`/raw/${id}`)).body
+    await operate(me.host, ['block', sha256(sent), '--reason', 'known'])
+    checkProblem(await me.upload(sent), 403, 'blocked-image')
+    assert.equal((await me.upload(stored)).status, 201, 'what would be stored of it has another digest')
+  })
+
   it('blocks and unblocks by digest', async (t) => {
     const me = await visit(world, world.main)
     if (!me.host.operator) return t.skip(NO_COMMAND)
