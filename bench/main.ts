@@ -1,4 +1,4 @@
-/** `npm run bench -- [get] [upload] [store] [trickle] [options]`: see README.md. */
+/** `npm run bench -- [get] [upload] [store] [cluster] [trickle] [options]`: see README.md. */
 import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -17,6 +17,7 @@ const benches: Record<
   get: { needs: ['wrk', 'nginx'], load: async () => (await import('./get.ts')).benchGet },
   upload: { needs: ['wrk'], load: async () => (await import('./upload.ts')).benchUpload },
   store: { needs: ['wrk'], load: async () => (await import('./store.ts')).benchStore },
+  cluster: { needs: ['wrk', 'nginx'], load: async () => (await import('./cluster.ts')).benchCluster },
   trickle: { needs: [], load: async () => (await import('./trickle.ts')).benchTrickle },
 }
 

@@ -22,10 +22,11 @@ export interface PostgresServer {
 const USER = 'pinhole'
 const PASSWORD = 'a-password-that-no-log-may-hold'
 
-// The tests kill clients, never the machine.
-const FLAGS = ['fsync=off', 'unix_socket_directories=', 'listen_addresses=127.0.0.1', 'max_connections=100']
+const FLAGS = ['unix_socket_directories=', 'listen_addresses=127.0.0.1', 'max_connections=100']
 
-export async function startPostgres(): Promise<PostgresServer> {
+/** The tests kill clients, never the machine: nothing waits for the disk, unless it `flushes`. */
+export async function startPostgres(options: { flushes?: boolean } = {}): Promise<PostgresServer> {
+  const flags = [...FLAGS, `fsync=${options.flushes ? 'on' : 'off'}`]
   const port = await freePort()
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-postgres-'))
   const log: string[] = []
@@ -38,7 +39,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     // PostgreSQL refuses to run as root.
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C'],
-    postgresFlags: FLAGS.flatMap((flag) => ['-c', flag]),
+    postgresFlags: flags.flatMap((flag) => ['-c', flag]),
     onLog: (line) => void log.push(String(line)),
     onError: (error) => void log.push(String(error)),
   })

@@ -1,0 +1,142 @@
+/** Three processes on S3 and Postgres behind nginx, against one process that keeps all in a folder. */
+import { mkdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { freePort, startNginx } from '../test/support/caches.ts'
+import { startNginxFront } from '../test/support/front.ts'
+import { uploadCosts } from './cluster-costs.ts'
+import { startClusterServices } from './cluster-services.ts'
+import { startPinhole } from './contestants.ts'
+import type { Comparison, Figures } from './figures.ts'
+import { upload, writeBodies } from './multipart.ts'
+import type { BenchOptions } from './options.ts'
+import { noisePictures } from './pictures.ts'
+import { type Contestant, inTurns } from './turns.ts'
+import { wrk } from './wrk.ts'
+
+const PROCESSES = 3
+const UPLOAD_CONNECTIONS = 64
+const READ_CONNECTIONS = 32
+const PICTURES = 64
+const UPLOAD_BYTES = 204_800
+const READ_SIZES = [
+  { name: '10 KB', bytes: 10_240 },
+  { name: '200 KB', bytes: 204_800 },
+]
+const SERVER_ENV = { TRUSTED_PROXIES: '127.0.0.1/32', UPLOADS_PER_DAY: '1000000000' }
+
+interface Subject {
+  name: string
+  url: string
+  /** Of its images. `null` if they are not in the store that all share. */
+  prefix: string | null
+}
+
+export async function benchCluster({ dir, rounds, seconds }: BenchOptions): Promise<Figures> {
+  const services = await startClusterServices()
+  const stops: (() => Promise<void>)[] = [services.stop]
+  const start = async (name: string, env: Record<string, string>) => {
+    const server = await startPinhole(path.join(dir, name), { ...SERVER_ENV, ...env })
+    stops.unshift(server.stop)
+    return server.url
+  }
+  try {
+    const cachePort = await freePort()
+    const shared = {
+      ...(await services.env('cluster')),
+      CDN_URL: `nginx://127.0.0.1:${cachePort}`,
+    }
+    const servers = await Promise.all(
+      Array.from({ length: PROCESSES }, (_, nth) => start(`server-${nth}`, shared)),
+    )
+    const ports = servers.map((url) => Number(new URL(url).port))
+    const front = await startNginxFront(await freePort(), ports, [SERVER_ENV.TRUSTED_PROXIES])
+    stops.unshift(front.stop)
+    const cache = await startNginx(cachePort, ports)
+    stops.unshift(cache.stop)
+    const cluster = {
+      name: `${PROCESSES} on ${services.storeName} + Postgres`,
+      url: front.url,
+      prefix: 'cluster',
+    }
+    const single = {
+      name: `1 on ${services.storeName} + Postgres`,
+      url: await start('single', await services.env('single')),
+      prefix: 'single',
+    }
+    const embedded = { name: '1 on a folder + SQLite', url: await start('embedded', {}), prefix: null }
+    const cached = { ...cluster, name: `${cluster.name}, nginx with its cache`, url: cache.url }
+    const subjects: Subject[] = [cluster, single, embedded]
+
+    const comparisons: Comparison[] = []
+    const compare = (
+      what: string,
+      subject: Subject,
+      reference: Subject,
+      { unit, values }: { unit: string; values: Map<string, number[]> },
+    ) =>
+      comparisons.push({
+        what: `${what}, ${subject.name}`,
+        reference: reference.name,
+        subjectValues: values.get(subject.name)!,
+        referenceValues: values.get(reference.name)!,
+        unit,
+      })
+
+    const pictures = await noisePictures(PICTURES, UPLOAD_BYTES)
+    const bodies = await writeBodies(path.join(dir, 'bodies'), pictures)
+    const uploads = subjects.map((subject): Contestant => {
+      const { name, url, prefix } = subject
+      return {
+        name,
+        prepare: async () => {
+          if (prefix !== null) await services.empty(prefix)
+        },
+        measure: async () => {
+          const script = { path: path.join(import.meta.dirname, 'upload.lua'), args: bodies }
+          const run = { url: `${url}/api/upload`, connections: UPLOAD_CONNECTIONS, seconds, script }
+          const { requests, requestsPerSecond } = await wrk(run)
+          const stored = prefix === null ? requests : await services.countImages(prefix)
+          if (stored < requests) throw new Error(`${name}: ${requests} acknowledged, ${stored} in the store`)
+          return requestsPerSecond
+        },
+      }
+    })
+    for (const { prepare, measure } of uploads) {
+      await measure()
+      await prepare?.()
+    }
+    const uploaded = { unit: 'uploads/s', values: await inTurns(uploads, rounds) }
+    compare('upload 200 KB', cluster, embedded, uploaded)
+    compare('upload 200 KB', cluster, single, uploaded)
+
+    for (const { name: size, bytes } of READ_SIZES) {
+      const some = await noisePictures(PICTURES, bytes)
+      const reads = await Promise.all(
+        [...subjects, cached].map((subject) => readsOf(subject, some, { dir, size, seconds })),
+      )
+      const read = { unit: 'req/s', values: await inTurns(reads, rounds) }
+      compare(`GET ${size}`, cluster, embedded, read)
+      compare(`GET ${size}`, cluster, single, read)
+      compare(`GET ${size}`, cached, embedded, read)
+    }
+    return { comparisons, measures: await uploadCosts(path.join(dir, 'costs')) }
+  } finally {
+    for (const stop of stops) await stop()
+  }
+}
+
+async function readsOf(
+  { name, url }: Subject,
+  pictures: Buffer[],
+  options: { dir: string; size: string; seconds: number },
+): Promise<Contestant> {
+  const ids: string[] = []
+  for (const picture of pictures) ids.push(await upload(url, new Uint8Array(picture)))
+  const folder = path.join(options.dir, options.size.replace(' ', ''))
+  await mkdir(folder, { recursive: true })
+  const list = path.join(folder, `${name}.paths`)
+  await writeFile(list, ids.map((id) => `/raw/${id}\n`).join(''))
+  const script = { path: path.join(import.meta.dirname, 'paths.lua'), args: [list] }
+  const run = { url, connections: READ_CONNECTIONS, seconds: options.seconds, script }
+  return { name, measure: async () => (await wrk(run)).requestsPerSecond }
+}
