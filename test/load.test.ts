@@ -245,11 +245,18 @@ describe('two workers', () => {
     await everywhere(server.url, id, 410)
 
     if (workers === null) return
+    const drafts = async () => (await filesIn(server.dataDir)).others.length
+    const halves = await Promise.all(
+      Array.from({ length: 6 }, (_, i) => sendHalf(server.url, 2_000_000, `198.51.100.${i + 80}`)),
+    )
+    await until('all are drafts on disk', async () => (await drafts()) === halves.length)
     process.kill(workers[0]!, 'SIGKILL')
     await until('the dead worker has a successor', async () => {
       const now = await childrenOf(server.pid)
       return now?.length === 2 && !now.includes(workers[0]!)
     })
+    for (const { talk } of halves) talk.close()
+    await until('no draft is left, not even of the dead', async () => (await drafts()) === 0)
     for (const { id } of stored.slice(11, 20)) await everywhere(server.url, id, 200)
     await store(server.url, gif(), '198.51.100.77')
   })
