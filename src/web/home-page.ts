@@ -24,7 +24,7 @@ export function homePage(ctx: PageContext, { uploadsPaused }: { uploadsPaused: b
 ${beam()}
 <h1>${home.headline}</h1>
 <p class="lead">${fill(home.lead, { limit })}</p>
-${uploadsPaused ? html`<p class="paused" role="status">${home.paused}</p>` : uploadForm(messages)}
+${uploadsPaused ? html`<p class="paused">${home.paused}</p>` : uploadForm(messages)}
 </section>
 ${pictureLists(messages)}
 <p class="honesty">${home.honesty} ${ctx.stripsMetadata === false ? home.notStripped : home.stripped} <a href="/terms">${messages.terms.link}</a></p>

@@ -95,7 +95,7 @@ export function createCard(name: string): Card {
         control.hidden = !view.actions.includes(control.dataset.action as Action)
       // What had the focus may be hidden now: its successor takes over, so that the keyboard keeps its place.
       const focused = document.activeElement as HTMLElement
-      if (hadFocus && !(element.contains(focused) && focused.checkVisibility())) {
+      if (hadFocus && !(element.contains(focused) && focused.offsetParent)) {
         controls.find((control) => !control.hidden)?.focus()
       }
     },

@@ -1,0 +1,139 @@
+/** What pages are made of, without a browser. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { brotliDecompressSync } from 'node:zlib'
+import { loadAssets } from '../../src/node/assets.ts'
+import {
+  deletePage,
+  errorPage,
+  homePage,
+  type PageContext,
+  pickMessages,
+  resultPage,
+  termsPage,
+  viewerPage,
+} from '../../src/web/pages.ts'
+import { idFor, recordOf } from '../support/stored-images.ts'
+
+const HOSTILE = `</script></title>"'><img src=x onerror=alert(1)>`
+const KEY = `${idFor(1)}${'k'.repeat(32)}`
+const { assets, urls } = await loadAssets()
+
+const ctx: PageContext = {
+  baseUrl: 'https://pics.example',
+  maxUploadBytes: 26_214_400,
+  uploadsPerDay: 100,
+  messages: pickMessages('en'),
+  assets: urls,
+}
+const record = recordOf(idFor(1), new Uint8Array(2048), {
+  type: 'image/webp',
+  width: 640,
+  height: 480,
+  animated: true,
+})
+const answer = {
+  id: idFor(1),
+  link: 'https://pics.example/1',
+  key: KEY,
+  delete: 'https://pics.example/delete',
+}
+
+const pages = async () => ({
+  home: `${await homePage(ctx, { uploadsPaused: false })}`,
+  paused: `${await homePage(ctx, { uploadsPaused: true })}`,
+  viewer: `${await viewerPage(ctx, { record })}`,
+  deletion: `${await deletePage(ctx, { key: HOSTILE })}`,
+  result: `${await resultPage(ctx, { answer, remaining: 1 })}`,
+  error: `${await errorPage(ctx, { status: 418, title: HOSTILE, detail: HOSTILE })}`,
+  terms: `${await termsPage(ctx, { text: `${HOSTILE}\n\nsecond` })}`,
+})
+
+describe('pages', () => {
+  it('run no inline script and no inline style', async () => {
+    for (const [name, text] of Object.entries(await pages())) {
+      for (const [script] of text.matchAll(/<script\b[^>]*>/g)) {
+        assert.match(script, /\bsrc="\/assets\/|type="application\/json"/, name)
+      }
+      assert.doesNotMatch(text, /<style|\sstyle=|\son\w+=(?!alert)|javascript:/i, name)
+    }
+  })
+
+  it('escape what others wrote', async () => {
+    const { deletion, error, terms } = await pages()
+    for (const text of [deletion, error, terms]) {
+      assert.ok(!text.includes('<img src=x'))
+      assert.ok(text.includes('&lt;img src=x'))
+    }
+    assert.match(terms, /<p>second<\/p>/)
+  })
+
+  it('load nothing from another host', async () => {
+    for (const [name, text] of Object.entries(await pages())) {
+      for (const [, address] of text.matchAll(/<(?:script|link|img)\b[^>]*?\b(?:src|href)="([^"]*)"/g)) {
+        assert.match(address, /^(\/(?!\/)|https:\/\/pics\.example\/$)/, `${name}: ${address}`)
+      }
+    }
+  })
+
+  it('tell forums and chats what a link leads to', async () => {
+    const { viewer } = await pages()
+    const meta = (name: string) =>
+      new RegExp(`<meta (?:property|name)="${name}" content="([^"]*)"`).exec(viewer)?.[1]
+    assert.equal(meta('og:image'), `https://pics.example/raw/${idFor(1)}.webp`)
+    assert.equal(meta('og:image:type'), 'image/webp')
+    assert.equal(meta('og:image:width'), '640')
+    assert.equal(meta('og:image:height'), '480')
+    assert.equal(meta('og:url'), `https://pics.example/${idFor(1)}`)
+    assert.equal(meta('twitter:card'), 'summary_large_image')
+    assert.equal(meta('robots'), 'noindex')
+    assert.match(meta('og:image:alt') ?? '', /640 × 480/)
+  })
+
+  it('show the picture’s type, size and dimensions, and every form of its link', async () => {
+    const { viewer } = await pages()
+    for (const text of ['WebP, animated', '640 × 480', '2 kB', `/raw/${idFor(1)}?dl=1`])
+      assert.ok(viewer.includes(text), text)
+    const direct = `https://pics.example/raw/${idFor(1)}.webp`
+    assert.ok(viewer.includes(`value="![](${direct})"`))
+    assert.ok(viewer.includes(`value="[img]${direct}[/img]"`))
+    assert.ok(
+      viewer.includes(
+        `&lt;img src=&quot;${direct}&quot; width=&quot;640&quot; height=&quot;480&quot; alt=&quot;&quot;&gt;`,
+      ),
+    )
+  })
+
+  it('say honestly what becomes of hidden details', async () => {
+    const kept = `${await homePage({ ...ctx, stripsMetadata: false }, { uploadsPaused: false })}`
+    assert.match(kept, /stored with everything/)
+    assert.match((await pages()).home, /taken out of it/)
+  })
+
+  it('speak of an error in the person’s language where there are words for it', async () => {
+    const german = { ...ctx, messages: pickMessages('de') }
+    const known = `${await errorPage(german, { status: 413, error: 'file-too-large', title: 'x', detail: 'y' })}`
+    assert.match(known, /Dieses Bild ist zu groß\.[\s\S]*bis zu 25 MB/)
+    const unknown = `${await errorPage(german, { status: 500, title: 'Server error', detail: 'Sorry.' })}`
+    assert.match(unknown, /Das hat nicht geklappt\.[\s\S]*Sorry\./)
+  })
+})
+
+describe('the files of the pages', () => {
+  it('are the same, compressed or not, and hashed unless their name must stay', () => {
+    for (const { path, bytes, brotli, immutable, type } of assets.values()) {
+      if (brotli) assert.deepEqual(brotliDecompressSync(brotli), Buffer.from(bytes), path)
+      assert.equal(immutable, /^\/assets\/.*-[\w-]{8}\.\w+$/.test(path), path)
+      assert.notEqual(type, 'application/octet-stream', path)
+    }
+    for (const path of ['/favicon.ico', '/manifest.webmanifest', '/service-worker.js'])
+      assert.ok(assets.has(path), path)
+  })
+
+  it('are all there that pages name', async () => {
+    for (const text of Object.values(await pages())) {
+      for (const [, path] of text.matchAll(/"(\/assets\/[^"]+|\/manifest\.webmanifest)"/g))
+        assert.ok(assets.has(path), path)
+    }
+  })
+})

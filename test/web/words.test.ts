@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { LANGUAGES } from '../../src/web/messages.ts'
+import { pickMessages } from '../../src/web/pages.ts'
+import { byteSize, fill, plural } from '../../src/web/wording.ts'
+
+describe('the language of a page', () => {
+  for (const [header, lang] of [
+    [undefined, 'en'],
+    ['', 'en'],
+    ['de', 'de'],
+    ['de-CH, en;q=0.5', 'de'],
+    ['en;q=0.5, fr;q=0.9', 'fr'],
+    ['ja, fr;q=0.2, de;q=0.3', 'de'],
+    ['de;q=0, fr', 'fr'],
+    ['*', 'en'],
+    ['FR-fr', 'fr'],
+    ['de;q=zwei, fr;q=0.1', 'fr'],
+    [`${'x,'.repeat(5000)}de`, 'en'],
+  ] as const) {
+    it(`is ${lang} for ${header === undefined ? 'no header' : JSON.stringify(header.slice(0, 40))}`, () => {
+      assert.equal(pickMessages(header).lang, lang)
+    })
+  }
+})
+
+describe('messages', () => {
+  const [english, ...others] = LANGUAGES
+  const paths = (value: unknown, path = ''): [string, string][] =>
+    typeof value === 'string'
+      ? [[path, value]]
+      : Object.entries(value as object).flatMap(([name, inner]) => paths(inner, `${path}.${name}`))
+  const holes = (text: string) => (text.match(/\{\w+\}/g) ?? []).sort()
+
+  for (const messages of others) {
+    it(`say the same in ${messages.lang} as in English, with the same holes`, () => {
+      const translated = new Map(paths(messages))
+      assert.deepEqual(
+        [...translated.keys()].sort(),
+        paths(english)
+          .map(([path]) => path)
+          .sort(),
+      )
+      for (const [path, text] of paths(english)) {
+        assert.notEqual(translated.get(path)?.trim(), '', path)
+        assert.deepEqual(holes(translated.get(path) ?? ''), holes(text), path)
+      }
+    })
+  }
+
+  it('name a direction that browsers know', () => {
+    for (const { lang, dir } of LANGUAGES) assert.match(`${lang} ${dir}`, /^[a-z]{2} (ltr|rtl)$/)
+  })
+})
+
+describe('wording', () => {
+  it('puts values in, and leaves alone what it has no value for', () => {
+    assert.equal(fill('{a} of {b}, {c}', { a: 1, b: 'two' }), '1 of two, {c}')
+  })
+
+  it('counts as the language does', () => {
+    const forms = { one: '{count} picture', other: '{count} pictures' }
+    assert.equal(plural('en', forms, 1), '1 picture')
+    assert.equal(plural('en', forms, 0), '0 pictures')
+    assert.equal(plural('fr', forms, 0), '0 picture')
+    assert.equal(plural('de', forms, 1200), '1.200 pictures')
+  })
+
+  it('writes sizes as people do, 25 MB being the limit', () => {
+    assert.equal(byteSize('en', 26_214_400), '25 MB')
+    assert.equal(byteSize('en', 0), '0 bytes')
+    assert.equal(byteSize('en', 1), '1 byte')
+    assert.equal(byteSize('en', 829_183), '810 kB')
+    assert.equal(byteSize('de', 1_990_656), '1,9 MB')
+    assert.equal(byteSize('fr', 1_990_656), '1,9\u202fMo')
+  })
+})
