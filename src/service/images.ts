@@ -108,6 +108,7 @@ export function createImages(parts: {
         if (record === null || !equalInConstantTime(record.keySha256, keySha256)) return false
         await purges.owe(id)
         const removed = await objects.remove(id)
+        await purges.owe(id)
         purges.hurry()
         return removed
       } catch (error) {

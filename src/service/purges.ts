@@ -8,7 +8,10 @@ import { PurgeFailed } from '../cdn/cdn.ts'
 import type { Ledger, Purge } from '../stores/ledger.ts'
 
 export interface Purges {
-  /** Writes down that caches must forget the image. To be called before the object goes. */
+  /**
+   * Writes down that caches must forget the image. To be called before the object goes, so that no crash loses it, and
+   * again when it is gone: a round in between may have purged too early, and fills may end later.
+   */
   owe(id: string): Promise<void>
   /** Tries what is owed now rather than at the next round. Never throws. */
   hurry(): void

@@ -48,7 +48,8 @@ export function createQuota(
 
   async function loadSalt(day: string): Promise<Uint8Array> {
     const salt = await ledger.daySalt(day)
-    await ledger.forgetDaysBefore(dayOf(now() - KEPT_DAYS * DAY_MS))
+    // The day's first upload does not wait for it; what fails is forgotten the next day.
+    ledger.forgetDaysBefore(dayOf(now() - KEPT_DAYS * DAY_MS)).catch(() => {})
     return salt
   }
 

@@ -49,6 +49,7 @@ export function createTakedown(parts: {
       await ledger.recordRemoval(id, reason, at())
       await purges.owe(id)
       const removed = await objects.remove(id)
+      await purges.owe(id)
       purges.hurry()
       return { removed, blocked: digests }
     },
