@@ -26,8 +26,8 @@ export interface Purges {
 /** Between two looks for purges that are due. */
 const ROUND_MS = 1000
 
-/** A process that dies gives back its claim after this time. */
-const LEASE_MS = 60_000
+/** A process that dies gives back its claim after this time. A call to a provider is given up before. */
+const LEASE_MS = 15_000
 
 const FIRST_RETRY_MS = 1000
 const LONGEST_RETRY_MS = 5 * 60_000

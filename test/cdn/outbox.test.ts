@@ -13,6 +13,9 @@ const idsIn = ({ headers }: Asked): string[] =>
     .split('|')
     .map((tag) => tag.replace(/^i-/, ''))
 
+/** A claim that a killed process held is free again after 15 s. */
+const GIVE_UP_MS = 40_000
+
 const readyz = async (server: RunningServer) => (await request(server.url, 'GET', '/readyz')).json()
 const remove = (server: RunningServer, key: string) => request(server.url, 'DELETE', `/api/delete?key=${key}`)
 
@@ -43,7 +46,7 @@ describe('purges owed', () => {
     const { key } = await store(server.url)
     const removedAt = Date.now()
     assert.equal((await remove(server, key)).status, 200)
-    await until('nothing is owed', async () => (await readyz(server)).purgesOwed === 0)
+    await until('nothing is owed', async () => (await readyz(server)).purgesOwed === 0, GIVE_UP_MS)
     assert.ok(succeeded.length >= 1)
     assert.ok(succeeded.at(-1)! >= removedAt + 1000, 'the last success is later than any fill')
   })
@@ -57,7 +60,7 @@ describe('purges owed', () => {
     provider.asked.length = 0
     provider.answer({ status: 200 })
     await server.restart()
-    await until('nothing is owed', async () => (await readyz(server)).purgesOwed === 0)
+    await until('nothing is owed', async () => (await readyz(server)).purgesOwed === 0, GIVE_UP_MS)
     assert.ok(provider.asked.flatMap(idsIn).includes(id))
   })
 
@@ -76,7 +79,7 @@ describe('purges owed', () => {
     assert.ok(gone.length > 0)
     provider.asked.length = 0
     provider.answer({ status: 200 })
-    await until('nothing is owed', async () => (await readyz(server)).purgesOwed === 0)
+    await until('nothing is owed', async () => (await readyz(server)).purgesOwed === 0, GIVE_UP_MS)
     const purged = new Set(provider.asked.flatMap(idsIn))
     assert.deepEqual(
       gone.filter((id) => !purged.has(id)),
@@ -96,8 +99,8 @@ describe('purges owed', () => {
     })
     const images = await Promise.all(Array.from({ length: 30 }, () => store(server.url)))
     await Promise.all(images.map(({ key }) => remove(server, key)))
-    await until('nothing is owed', async () => (await readyz(server)).purgesOwed === 0)
+    await until('nothing is owed', async () => (await readyz(server)).purgesOwed === 0, GIVE_UP_MS)
     assert.equal(underWay.size, 30)
-    assert.ok(most <= 2, `one purge at once and one after the fill, not ${most}`)
+    assert.ok(most <= 3, `at most when it is owed, when the image is gone, and after the fill: not ${most}`)
   })
 })
