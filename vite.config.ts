@@ -124,6 +124,14 @@ function serviceWorker(): Plugin {
   }
 }
 
+const BEST = { [constants.BROTLI_PARAM_QUALITY]: 11 }
+
+/** Codecs are large and seldom change: a name with the same hash holds the same bytes as in the last build. */
+function earlier(file: string): Promise<Buffer | null> {
+  if (!file.endsWith('.wasm')) return Promise.resolve(null)
+  return readFile(join(ROOT, 'dist/web', `${file}.br`)).catch(() => null)
+}
+
 /** Compresses every file and writes down what there is. */
 function list(): Plugin {
   return {
@@ -135,7 +143,7 @@ function list(): Plugin {
         Object.values(bundle).map(async (output) => {
           const file = output.fileName
           const bytes = await readFile(join(out, file))
-          const packed = await brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } })
+          const packed = (await earlier(file)) ?? (await brotli(bytes, { params: BEST }))
           const isShorter = packed.length < bytes.length * 0.95
           if (isShorter) await writeFile(join(out, `${file}.br`), packed)
           return {

@@ -1,5 +1,5 @@
 /** `npm run build`: bundles what pages load, if its sources changed. */
-import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type AssetList, digestSources } from './asset-list.ts'
@@ -7,8 +7,11 @@ import { type AssetList, digestSources } from './asset-list.ts'
 const ROOT = join(import.meta.dirname, '../..')
 const OUT = join(ROOT, 'dist/web')
 
-/** A build takes a second or two. A lock older than this was left by a process that died. Unit: milliseconds. */
-const LOCK_LIFETIME_MS = 60_000
+/** Whoever builds says so this often, by the lock's time. Unit: milliseconds. */
+const HEARTBEAT_MS = 2000
+
+/** A lock that was silent for so long was left by a process that died. Unit: milliseconds. */
+const LOCK_LIFETIME_MS = 20_000
 
 /** The folder of the bundle, and its list; `null` if it was never built. */
 export async function readBundle(): Promise<{ folder: string; list: AssetList } | null> {
@@ -39,12 +42,13 @@ export async function buildAssets(): Promise<void> {
   await mkdir(join(ROOT, 'dist'), { recursive: true })
   const lock = join(ROOT, 'dist/web.lock')
   while (!(await take(lock))) await sleep(100)
+  const fresh = `${OUT}.${process.pid}`
+  const heartbeat = setInterval(() => utimes(lock, new Date(), new Date()).catch(() => {}), HEARTBEAT_MS)
   try {
     if (await isFresh()) return
     const { build } = await import('vite').catch((cause) => {
       throw new Error('vite is not installed: run npm install with development dependencies', { cause })
     })
-    const fresh = `${OUT}.new`
     await build({ configFile: join(ROOT, 'vite.config.ts'), build: { outDir: fresh } })
     const old = `${OUT}.old`
     await rm(old, { recursive: true, force: true })
@@ -52,6 +56,8 @@ export async function buildAssets(): Promise<void> {
     await rename(fresh, OUT)
     await rm(old, { recursive: true, force: true })
   } finally {
+    clearInterval(heartbeat)
+    await rm(fresh, { recursive: true, force: true })
     await rm(lock, { recursive: true, force: true })
   }
 }

@@ -71,7 +71,7 @@ export function faultsSuite(site: () => Site): void {
     await passTime(page, async () => (await page.locator('.card[data-state="failed"]').count()) === 1)
     assert.match((await card(page, 'unlucky.jpg').textContent()) ?? '', /could not be reached/)
     assert.deepEqual(await axe(), [], 'failed')
-    await page.emulateMedia({ colorScheme: 'dark' })
+    await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
     assert.deepEqual(await axe(), [], 'failed, dark')
     site().proxy.onUpload = () => ({ kind: 'none' })
     await press(card(page, 'unlucky.jpg'), 'retry')

@@ -136,7 +136,7 @@ export function pagesSuite(site: () => Site): void {
     const id = await uploadOne(page, await photo('narrow.jpg', 86))
     const paths = ['/', `/${id}`, '/terms', '/AAAAAAAAAAA', '/api/delete', '/no/such/page']
     for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
       for (const path of paths) {
         await page.goto(site().url + path)
         assert.deepEqual(await home.axe(), [], `${path}, ${colorScheme}`)
