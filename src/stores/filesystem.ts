@@ -45,8 +45,8 @@ const MIN_FREE_BYTES = 8 * 1024 * 1024
 /** How long an answer of the file system about its room is believed. */
 const FREE_CHECK_MS = 250
 
-/** Images up to this size are not held to be sent: the system takes them from us at once, or a connection's worth is little. */
-const UNPINNED_BYTES = 64 * 1024
+/** Images up to this size are not held to be sent: a connection may hold as much as a stream's chunk in any case. */
+const UNPINNED_BYTES = 256 * 1024
 
 const SHARDS = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz']
 
