@@ -60,10 +60,10 @@ try {
 async function screenshots(browser: Browser, photos: Input[]): Promise<Input[]> {
   const pictures = photos.map(({ bytes }) => `data:image/jpeg;base64,${bytes.toString('base64')}`)
   const shots: Input[] = []
-  for (const { name, html, width, height, scale } of screens(pictures)) {
+  for (const { name, html, width, height, scale, transparent = false } of screens(pictures)) {
     const page = await browser.newPage({ viewport: { width, height }, deviceScaleFactor: scale })
     await page.setContent(html, { waitUntil: 'load' })
-    shots.push(await inputOf(name, await page.screenshot()))
+    shots.push(await inputOf(name, await page.screenshot({ omitBackground: transparent })))
     await page.close()
   }
   return shots

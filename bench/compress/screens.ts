@@ -7,6 +7,8 @@ export interface Screen {
   height: number
   /** Device pixels for a pixel of the page. */
   scale: number
+  /** What the page leaves free is transparent in the screenshot. */
+  transparent?: true
 }
 
 /** `photos`: JPEG files as data URLs, for the pages that show some. */
@@ -17,6 +19,10 @@ export function screens(photos: string[]): Screen[] {
     { name: 'docs 1x', html: docs(), width: 1366, height: 900, scale: 1 },
     { name: 'dashboard 2x', html: dashboard(), width: 1280, height: 800, scale: 2 },
     { name: 'chat with photos 3x', html: chat(photos), width: 390, height: 844, scale: 3 },
+    { name: 'terminal 2x', html: terminal(), width: 1000, height: 640, scale: 2 },
+    { name: 'spreadsheet 1x', html: spreadsheet(), width: 1600, height: 900, scale: 1 },
+    { name: 'window with shadow 2x', html: dialog(), width: 720, height: 520, scale: 2, transparent: true },
+    { name: 'photo, full screen 1x', html: photoViewer(photos), width: 1280, height: 800, scale: 1 },
     { name: 'article with photo 1x', html: article(photos), width: 1280, height: 1000, scale: 1 },
   ]
 }
@@ -90,6 +96,49 @@ function chat(photos: string[]): string {
   return page(
     'background:#fff;display:flex;flex-direction:column;padding:12px',
     `<style>p{max-width:78%;border-radius:18px;padding:8px 13px;margin:4px}img{display:block;border-radius:10px}</style>${bubbles.join('')}`,
+  )
+}
+
+function terminal(): string {
+  const lines = Array.from({ length: 34 }, (_, i) =>
+    i % 6 === 0
+      ? `<b>user@host</b>:<u>~/${words(1, i + 2)}</u>$ ${words(3, i + 40)}`
+      : `-rw-r--r-- 1 user user ${(i * 104729) % 100000} Nov ${10 + (i % 20)} 1${i % 10}:0${i % 6} ${words(2, i + 60).replace(' ', '_')}`,
+  )
+  return page(
+    'background:#300a24;color:#eee',
+    `<style>pre{margin:8px;font:14px/18px monospace}b{color:#8ae234}u{color:#729fcf;text-decoration:none}</style><pre>${lines.join('\n')}</pre>`,
+  )
+}
+
+function spreadsheet(): string {
+  const rows = Array.from(
+    { length: 36 },
+    (_, y) =>
+      `<tr><th>${y + 1}</th>${Array.from({ length: 14 }, (_, x) => `<td>${x % 4 === 0 ? words(2, y + 20 * x) : ((y * 7919 + x * 104729) % 100000) / 100}</td>`).join('')}</tr>`,
+  )
+  return page(
+    'background:#fff',
+    `<style>table{border-collapse:collapse;font-size:13px}td,th{border:1px solid #ddd;padding:2px 8px;min-width:96px}th{background:#f3f3f3;min-width:40px}</style><table>${rows.join('')}</table>`,
+  )
+}
+
+function dialog(): string {
+  const rows = Array.from(
+    { length: 7 },
+    (_, i) =>
+      `<p><span>${words(4, i + 33)}</span><i style="background:${i % 2 ? '#34c759' : '#ccc'}"></i></p>`,
+  )
+  return page(
+    'background:transparent',
+    `<style>main{margin:40px;background:#f6f6f8;border-radius:12px;box-shadow:0 18px 36px #0006;padding:18px 26px}p{display:flex;justify-content:space-between}i{width:40px;height:22px;border-radius:11px}</style><main><h2>${words(2, 15)}</h2>${rows.join('')}</main>`,
+  )
+}
+
+function photoViewer(photos: string[]): string {
+  return page(
+    `background:#111 url(${photos.at(-2)}) center/1280px 800px`,
+    '<div style="padding:10px;background:#000a;color:#fff">‹ &nbsp; photo.jpg &nbsp; ›</div>',
   )
 }
 

@@ -9,6 +9,7 @@ import type {
   EncodeOptions as WebpOptions,
 } from '@jsquash/webp/codec/enc/webp_enc.js'
 import type { Pixels } from './pixels.ts'
+import type { JpegQuality } from './plan.ts'
 
 /**
  * Gives the compiled module of a package's `.wasm`, or `undefined` if the codec shall fetch it itself, by the URL
@@ -23,7 +24,7 @@ export interface Codecs {
   decodeJpeg(bytes: Uint8Array): Promise<Pixels>
   encodeJpeg(
     pixels: Pixels,
-    options: { quality: number; fullChroma: boolean; gray: boolean },
+    options: { quality: JpegQuality; fullChroma: boolean; gray: boolean },
   ): Promise<Uint8Array<ArrayBuffer>>
   /** 8 bits a channel. Does not apply an orientation. */
   decodePng(bytes: Uint8Array): Promise<Pixels>
@@ -72,7 +73,8 @@ export function createCodecs(loadWasm: LoadWasm): Codecs {
     async encodeJpeg({ data, width, height }, { quality, fullChroma, gray }) {
       const options: JpegOptions = {
         ...MOZJPEG,
-        quality,
+        quality: quality.luma,
+        chroma_quality: quality.chroma,
         color_space: gray ? GRAYSCALE : YCBCR,
         chroma_subsample: fullChroma ? 1 : 2,
       }
@@ -111,8 +113,7 @@ const MOZJPEG = {
   trellis_opt_table: false,
   trellis_loops: 1,
   auto_subsample: false,
-  separate_chroma_quality: false,
-  chroma_quality: 75,
+  separate_chroma_quality: true,
 } satisfies Partial<JpegOptions>
 
 /** libwebp's defaults but for `lossless` and `exact`. For lossless coding, `quality` is effort. */

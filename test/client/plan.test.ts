@@ -44,7 +44,7 @@ const png = (facts: Partial<PngFacts> = {}, size = SIZE): Facts => ({
 })
 const recompressed = {
   kind: 'jpeg',
-  quality: 85,
+  quality: { luma: 87, chroma: 75 },
   fullChroma: false,
   gray: false,
   keepProfile: false,
