@@ -30,12 +30,7 @@ const LAYERS: { layer: RegExp; may: RegExp[]; types?: RegExp[] }[] = [
   {
     layer: /^http\//,
     // Of a port: its errors and shapes. They name no technology.
-    may: [
-      PORTS,
-      /^src\/(service|web)\//,
-      /^src\/(errors|protocol)\.ts$/,
-      /^(hono|ipaddr\.js)(\/|$)/,
-    ],
+    may: [PORTS, /^src\/(service|web)\//, /^src\/(errors|protocol)\.ts$/, /^(hono|ipaddr\.js)(\/|$)/],
   },
   {
     layer: /^client\//,
