@@ -28,13 +28,19 @@ export function photoGates(results: Result[], again: number[]): Gate[] {
     const rival = rivals.get(result.input.name)!
     return result.bytes.length < rival.bytes.length && result.score !== null && result.score <= rival.score!
   })
+  const about = own.filter((result) => {
+    const rival = rivals.get(result.input.name)!
+    return (
+      result.bytes.length < rival.bytes.length && result.score !== null && result.score <= rival.score! + 0.05
+    )
+  })
   const saved = 1 - median(own.map(ratio))
   const speed = median(own.map((result) => result.milliseconds / megapixels(result)))
   const worst = Math.min(...again)
   return [
     {
       what: 'photographs: smaller than compressorjs and looks no worse, on at least 90 % of files',
-      figure: `${won.length} of ${own.length}`,
+      figure: `${won.length} of ${own.length} (${about.length} if a score may be 0.05 higher)`,
       passed: won.length >= 0.9 * own.length,
     },
     {
@@ -66,7 +72,11 @@ export function screenGates(results: Result[]): Gate[] {
       figure: `${exact} of ${lossless.length}`,
       passed: exact === lossless.length,
     },
-    { what: 'screenshots: total at most 0.50 of the source', figure: total.toFixed(3), passed: total <= 0.5 },
+    {
+      what: 'screenshots: total at most 0.50 of the source',
+      figure: `${total.toFixed(3)} (${totalRatio(lossless).toFixed(3)} without those that became JPEG)`,
+      passed: total <= 0.5,
+    },
   ]
 }
 

@@ -37,7 +37,8 @@ function words(count: number, seed: number): string {
   let state = seed
   return Array.from({ length: count }, () => {
     state = (state * 1103515245 + 12345) % 2147483648
-    return WORDS[state % WORDS.length]
+    // The low bits of such a sequence repeat soon.
+    return WORDS[(state >> 12) % WORDS.length]
   }).join(' ')
 }
 
@@ -137,7 +138,7 @@ function dialog(): string {
 
 function photoViewer(photos: string[]): string {
   return page(
-    `background:#111 url(${photos.at(-2)}) center/1280px 800px`,
+    `background:#111 url(${photos.at(-2)}) center/1280px 800px;height:800px`,
     '<div style="padding:10px;background:#000a;color:#fff">‹ &nbsp; photo.jpg &nbsp; ›</div>',
   )
 }
