@@ -19,10 +19,12 @@ const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const
 export function byteSize(lang: string, bytes: number): string {
   const power = bytes < 1024 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10))
   const amount = bytes / 1024 ** power
-  return new Intl.NumberFormat(lang, {
+  const text = new Intl.NumberFormat(lang, {
     style: 'unit',
     unit: UNITS[power],
     unitDisplay: power === 0 ? 'long' : 'short',
     maximumFractionDigits: power > 1 && amount < 10 ? 1 : 0,
   }).format(amount)
+  // A number and its unit stay on one line.
+  return text.replace(' ', '\u00a0')
 }

@@ -92,7 +92,7 @@ describe('pages', () => {
 
   it('show the picture’s type, size and dimensions, and every form of its link', async () => {
     const { viewer } = await pages()
-    for (const text of ['WebP, animated', '640 × 480', '2 kB', `/raw/${idFor(1)}?dl=1`])
+    for (const text of ['WebP, animated', '640 × 480', '2\u00a0kB', `/raw/${idFor(1)}?dl=1`])
       assert.ok(viewer.includes(text), text)
     const direct = `https://pics.example/raw/${idFor(1)}.webp`
     assert.ok(viewer.includes(`value="![](${direct})"`))
@@ -113,7 +113,7 @@ describe('pages', () => {
   it('speak of an error in the person’s language where there are words for it', async () => {
     const german = { ...ctx, messages: pickMessages('de') }
     const known = `${await errorPage(german, { status: 413, error: 'file-too-large', title: 'x', detail: 'y' })}`
-    assert.match(known, /Dieses Bild ist zu groß\.[\s\S]*bis zu 25 MB/)
+    assert.match(known, /Dieses Bild ist zu groß\.[\s\S]*bis zu 25\u00a0MB/)
     const unknown = `${await errorPage(german, { status: 500, title: 'Server error', detail: 'Sorry.' })}`
     assert.match(unknown, /Das hat nicht geklappt\.[\s\S]*Sorry\./)
   })

@@ -67,11 +67,11 @@ describe('wording', () => {
   })
 
   it('writes sizes as people do, 25 MB being the limit', () => {
-    assert.equal(byteSize('en', 26_214_400), '25 MB')
-    assert.equal(byteSize('en', 0), '0 bytes')
-    assert.equal(byteSize('en', 1), '1 byte')
-    assert.equal(byteSize('en', 829_183), '810 kB')
-    assert.equal(byteSize('de', 1_990_656), '1,9 MB')
+    assert.equal(byteSize('en', 26_214_400), '25\u00a0MB')
+    assert.equal(byteSize('en', 0), '0\u00a0bytes')
+    assert.equal(byteSize('en', 1), '1\u00a0byte')
+    assert.equal(byteSize('en', 829_183), '810\u00a0kB')
+    assert.equal(byteSize('de', 1_990_656), '1,9\u00a0MB')
     assert.equal(byteSize('fr', 1_990_656), '1,9\u202fMo')
   })
 })

@@ -1,9 +1,12 @@
 /** What the card of an upload says and offers, state by state. */
 import type { Compressed } from '../../client/types.ts'
-import type { CardView } from './card.ts'
+import type { Action, CardView } from './card.ts'
 import { facts, inWords, words } from './facts.ts'
 import { typeName } from './picture-card.ts'
 import type { Item } from './queue.ts'
+
+/** Refusals of the file itself: another try of the same file ends the same. */
+const HOPELESS = new Set(['unsupported-type', 'damaged-image', 'blocked-image', 'file-too-large'])
 
 /** `reason`: why it failed, if it did. */
 export function viewOf({ state, file, compressed }: Item, reason?: string): CardView {
@@ -27,8 +30,11 @@ export function viewOf({ state, file, compressed }: Item, reason?: string): Card
       const status = navigator.onLine ? inWords.fill(words.waiting, { seconds }) : words.offline
       return { state: 'waiting', status, note: made, actions: ['cancel'] }
     }
-    case 'failed':
-      return { state: 'failed', status: reason ?? words.failed, actions: ['retry', 'dismiss'] }
+    case 'failed': {
+      const isHopeless = HOPELESS.has((state.error as { code?: string }).code ?? '')
+      const actions: Action[] = isHopeless ? ['dismiss'] : ['retry', 'dismiss']
+      return { state: 'failed', status: reason ?? words.failed, actions }
+    }
     case 'cancelled':
       return { state: 'cancelled', status: words.cancelled, actions: ['retry', 'dismiss'] }
     case 'done':

@@ -44,6 +44,7 @@ export function createUploadList(options: UploadListOptions): UploadList {
   const list = document.getElementById('uploads')!
   const entries = new Map<Item, Entry>()
   let uploading: Uploading | undefined
+  let isBusy = false
 
   const queue = createQueue({
     async loadUploader() {
@@ -60,6 +61,10 @@ export function createUploadList(options: UploadListOptions): UploadList {
     onChange(item) {
       const entry = entries.get(item)
       if (entry) void show(item, entry)
+      const wasBusy = isBusy
+      isBusy = queue.items.some(isUnfinished)
+      // Answers may arrive in another order than they were counted in.
+      if (wasBusy && !isBusy) void askQuota()
     },
   })
 
@@ -94,8 +99,6 @@ export function createUploadList(options: UploadListOptions): UploadList {
     entry.picture = picture
     if (remaining !== undefined) showQuota(remaining)
     const isLast = !queue.items.some(isUnfinished)
-    // Answers may arrive in another order than they were counted in.
-    if (isLast) void askQuota()
     say(
       isLast && entries.size > 1
         ? inWords.count(words.allDone, queue.items.filter(({ state }) => state.at === 'done').length)

@@ -18,7 +18,7 @@ export function historySuite(site: () => Site): void {
     const earlier = page.locator('#remembered .card')
     await earlier.waitFor()
     assert.equal(await idOf(card(page, 'kept.jpg')), id)
-    assert.match((await earlier.locator('.card-state').textContent()) ?? '', /^JPEG \d+ kB$/)
+    assert.match((await earlier.locator('.card-state').textContent()) ?? '', /^JPEG \d+\skB$/)
     const drawn = await earlier.locator('img').evaluate(async (image: HTMLImageElement) => {
       await image.decode()
       return image.naturalWidth

@@ -15,9 +15,12 @@ export function inputSuite(site: () => Site): void {
     await choose(page, [await photo(), await screenshot(), await gif()])
     const state = async (name: string) =>
       (await cardIn(page, 'done', name)).locator('.card-state').textContent()
-    assert.match((await state('photo.jpg')) ?? '', /^JPEG \d+ kB → \d+ kB, looks the same$/)
-    assert.match((await state('screen.png')) ?? '', /^PNG \d+ kB → (WebP )?\d+ (kB|bytes), identical pixels$/)
-    assert.match((await state('loop.gif')) ?? '', /^GIF \d+ (kB|bytes), as it was$/)
+    assert.match((await state('photo.jpg')) ?? '', /^JPEG \d+\skB → \d+\skB, looks the same$/)
+    assert.match(
+      (await state('screen.png')) ?? '',
+      /^PNG \d+\skB → (WebP )?\d+\s(kB|bytes), identical pixels$/,
+    )
+    assert.match((await state('loop.gif')) ?? '', /^GIF \d+\s(kB|bytes), as it was$/)
     assert.deepEqual(await page.locator('.card-name').allTextContents(), [
       'photo.jpg',
       'screen.png',
@@ -162,6 +165,7 @@ export function inputSuite(site: () => Site): void {
     assert.match((await says('plan.svg')) ?? '', /SVG/)
     assert.match((await says('cut.jpg')) ?? '', /cut off/)
     assert.equal(site().proxy.uploads, before)
+    assert.equal(await page.locator('[data-action="retry"]:visible').count(), 0, 'nothing would change')
     await end()
   })
 }
