@@ -18,8 +18,8 @@ import type { JpegQuality } from './plan.ts'
 export type LoadWasm = (path: string) => Promise<WebAssembly.Module | undefined>
 
 export interface Codecs {
-  /** Loads what a photograph needs, before there is one. */
-  prepare(): Promise<void>
+  /** Fetches and compiles what most files of a kind need. */
+  load(kind: 'jpeg' | 'png'): Promise<void>
   /** Applies the Exif orientation. */
   decodeJpeg(bytes: Uint8Array): Promise<Pixels>
   encodeJpeg(
@@ -62,8 +62,10 @@ export function createCodecs(loadWasm: LoadWasm): Codecs {
     return glue
   })
   return {
-    async prepare() {
-      await Promise.all([jpegDecoder(), jpegEncoder()])
+    async load(kind) {
+      const needed =
+        kind === 'jpeg' ? [jpegDecoder(), jpegEncoder()] : [pngDecoder(), webpEncoder(), pngOptimiser()]
+      await Promise.all(needed)
     },
     async decodeJpeg(bytes) {
       const pixels = (await jpegDecoder()).decode(bytes as BufferSource, true)

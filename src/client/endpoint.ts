@@ -15,7 +15,7 @@ export interface Endpoint {
 /** `baseUrl` defaults to the page's own origin. Throws a `TypeError` where there is none, or if it is no http URL. */
 export function endpointOf(baseUrl = globalThis.location?.origin): Endpoint {
   if (baseUrl === undefined) throw new TypeError('baseUrl is missing: the address of the Pinhole service')
-  const base = URL.parse(baseUrl)
+  const base = URL.canParse(baseUrl) ? new URL(baseUrl) : null
   if (base === null || !/^https?:$/.test(base.protocol)) {
     throw new TypeError(`baseUrl is not an http address: ${baseUrl}`)
   }

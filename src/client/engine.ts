@@ -19,12 +19,14 @@ export interface Engine {
   prepare(): void
 }
 
-/** How long a worker may take before it is ended, as long as the file's dimensions are unknown, and afterwards. */
+/** How long a worker may take before it is ended: to look at a file, and to recompress it. */
 const PATIENCE_MS = 10_000
 const PATIENCE_MS_PER_MEGABYTE = 1000
 const PATIENCE_MS_PER_MEGAPIXEL = 1500
+/** 250 KB of codecs over a bad mobile connection. */
+const LOADING_MS = 120_000
 
-type Verdict = Exclude<Reply, { kind: 'ready' | 'inspected' }> | { kind: 'lost' | 'timed-out' }
+type Verdict = Exclude<Reply, { kind: 'ready' | 'inspected' | 'working' }> | { kind: 'lost' | 'timed-out' }
 interface Outcome {
   inspection: Inspection | null
   verdict: Verdict
@@ -99,6 +101,10 @@ function converse(
     let megapixels = 0
     const patience = (ms: number) => setTimeout(() => finish({ kind: 'timed-out' }, 'end'), ms)
     let timer = patience(PATIENCE_MS + (request.blob.size / 1e6) * PATIENCE_MS_PER_MEGABYTE)
+    const restart = (ms: number) => {
+      clearTimeout(timer)
+      timer = patience(ms)
+    }
     const settle = (release: number | 'end') => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', cancel)
@@ -116,14 +122,14 @@ function converse(
     lease.listen((reply) => {
       if (reply === null) return finish({ kind: 'lost' }, 'end')
       if (reply.kind === 'ready') return
+      if (reply.kind === 'working') return restart(PATIENCE_MS + megapixels * PATIENCE_MS_PER_MEGAPIXEL)
       if (reply.kind !== 'inspected') {
         return finish(reply, reply.kind === 'scrubbed' && reply.fallback ? 'end' : megapixels)
       }
       inspection = reply.inspection
       const { type, width, height, hasLocation } = inspection
       megapixels = (width * height) / 1e6
-      clearTimeout(timer)
-      timer = patience(PATIENCE_MS + megapixels * PATIENCE_MS_PER_MEGAPIXEL)
+      restart(LOADING_MS)
       onProgress?.({ stage: 'compressing', type, width, height, hasLocation })
     })
     lease.post(request)

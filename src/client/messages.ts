@@ -14,6 +14,8 @@ export type Request =
 export type Reply =
   | { kind: 'ready' }
   | { kind: 'inspected'; inspection: Inspection }
+  /** The codecs are here: from now on time counts. Only if something is to be recompressed. */
+  | { kind: 'working' }
   /** The file as it came, or without its metadata: the engine has all it needs for both. */
   | { kind: 'kept' }
   | { kind: 'scrubbed'; fallback?: Fallback }

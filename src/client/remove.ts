@@ -15,7 +15,7 @@ export async function remove(
   options: Pick<SendOptions, 'baseUrl' | 'signal' | 'retries'> = {},
   endpoint?: Endpoint,
 ): Promise<void> {
-  const address = URL.parse(key)
+  const address = URL.canParse(key) ? new URL(key) : null
   const bareKey = address?.searchParams.get('key') ?? key
   if (!KEY_PATTERN.test(bareKey)) throw new TypeError('this is neither a deletion key nor a delete address')
   const service = address === null ? undefined : address.origin + address.pathname.replace(DELETE_PATH, '')

@@ -13,7 +13,7 @@ import { type Recompressed, recompress } from './recompress.ts'
 /** Handles requests one after the other. */
 export function createWork(codecs: Codecs, reply: (reply: Reply, transfer?: ArrayBuffer[]) => void) {
   return async (request: Request): Promise<void> => {
-    if (request.kind === 'prepare') return codecs.prepare()
+    if (request.kind === 'prepare') return codecs.load('jpeg').catch(() => {})
     try {
       const last = await compress(request, codecs, reply)
       reply(last, last.kind === 'recompressed' ? [last.bytes.buffer] : [])
@@ -43,6 +43,8 @@ async function compress(
   const orientation = facts.png?.orientation ?? 1
   let result: Recompressed | null
   try {
+    await codecs.load(plan.kind)
+    reply({ kind: 'working' })
     result = await recompress(plan, { scrubbed, profile, orientation }, codecs)
     if (result && !(await isSound(result, inspection))) throw new Error('the result is not the same picture')
   } catch {
