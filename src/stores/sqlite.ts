@@ -31,6 +31,8 @@ const UNAVAILABLE = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|PROTOCOL|READONLY|
 const BUSY = /^SQLITE_(BUSY|PROTOCOL)(_|$)/
 const FULL = /^SQLITE_FULL(_|$)/
 
+const OPEN_PAUSE_MS = 20
+
 /** Other processes read and write in moments. If none of these finds a gap, the log is cut the next day. */
 const WIPE_ATTEMPTS = 20
 const WIPE_PAUSE_MS = 10
@@ -41,7 +43,16 @@ const MAX_PREPARED = 200
 /** Opens the file, or makes it, and brings its tables up to date. Throws `LedgerUnavailable`. */
 export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Ledger> {
   const { file, timeoutMs = DEFAULT_TIMEOUT_MS } = options
-  return sqlLedger(openDatabase(resolve(file), timeoutMs))
+  const deadline = performance.now() + timeoutMs
+  for (;;) {
+    try {
+      return sqlLedger(openDatabase(resolve(file), timeoutMs))
+    } catch (error) {
+      // Of several that open a new file at once, SQLite lets one change to a log, and the others do not wait for it.
+      if (!hasCode((error as Error).cause, BUSY) || performance.now() > deadline) throw error
+      await sleep(OPEN_PAUSE_MS)
+    }
+  }
 }
 
 function openDatabase(file: string, timeoutMs: number): SqlDatabase {
