@@ -71,10 +71,11 @@ describe('configuration', { concurrency: 4 }, () => {
     { TERMS_FILE: '/nowhere/terms.txt' },
     { DATA_DIR: '/dev/null/data' },
     { HOST: '203.0.113.1' },
+    { HOST: '203.0.113.1', WORKERS: '2' },
   ]
   for (const env of more) {
     const [[name, value]] = Object.entries(env) as [[string, string]]
-    it(`does not start with ${name}=${value}`, async () => {
+    it(`does not start with ${Object.entries(env).map((pair) => pair.join('='))}`, async () => {
       const ran = await start(env)
       checkFailed(ran)
       assert.match(ran.stderr, new RegExp(`${name}|${value.replace(/[.*?/]/g, '\\$&')}`))

@@ -26,6 +26,7 @@ export async function superviseWorkers(config: Config, announce: (at: Address) =
   // A stale bundle is built once, not by every worker.
   await loadAssets((message) => log.warn({}, message))
   let isStopping = false
+  let exitCode = 0
   let listening = 0
 
   function start(): Worker {
@@ -38,8 +39,10 @@ export async function superviseWorkers(config: Config, announce: (at: Address) =
 
   cluster.on('exit', (worker, code, signal) => {
     if (isStopping || listening < config.workers) {
-      if (Object.keys(cluster.workers ?? {}).length === 0) process.exit(isStopping ? 0 : 1)
-      if (!isStopping && code !== 0) stop('SIGTERM')
+      // One that can't start ends them all.
+      if (!isStopping) exitCode = 1
+      if (Object.keys(cluster.workers ?? {}).length === 0) process.exit(exitCode)
+      if (!isStopping) stop('SIGTERM')
       return
     }
     log.error({ pid: worker.process.pid, code, signal }, 'a worker died and is started again')
