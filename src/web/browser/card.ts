@@ -62,7 +62,7 @@ export function createCard(name: string): Card {
   field.addEventListener('focus', () => field.select())
   copy.addEventListener('click', async () => {
     const label = copy.textContent
-    await copyText(field.value, field)
+    await copyText(field.value)
     say(facts.copied)
     if (label === facts.copied) return
     copy.textContent = facts.copied

@@ -12,7 +12,7 @@ export function enliveCopyFields(): void {
     button.hidden = false
     field.addEventListener('focus', () => field.select())
     button.addEventListener('click', async () => {
-      await copyText(field.value, field)
+      await copyText(field.value)
       button.textContent = button.dataset.copied!
       say(button.dataset.copied!)
       setTimeout(() => {

@@ -1,9 +1,16 @@
-/** Puts `text` on the clipboard. Where that is not allowed, `field` is selected and copied the old way. */
-export async function copyText(text: string, field?: HTMLInputElement): Promise<void> {
+/** Puts `text` on the clipboard. Where scripts may not (over plain http), the old way: by selecting it. */
+export async function copyText(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text)
   } catch {
-    field?.select()
+    const focused = document.activeElement as HTMLElement | null
+    const field = document.createElement('textarea')
+    field.value = text
+    field.className = 'visually-hidden'
+    document.body.append(field)
+    field.select()
     document.execCommand('copy')
+    field.remove()
+    focused?.focus()
   }
 }

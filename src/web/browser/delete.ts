@@ -1,10 +1,13 @@
 /** The page that asks before it deletes: its button sends the DELETE. */
 import { DELETE_PATH, type Problem } from '../../protocol.ts'
 import { fill } from '../wording.ts'
-import { say } from './status.ts'
 
 const form = document.getElementById('delete') as HTMLFormElement
 const { working, failed, offline } = form.dataset as Record<string, string>
+/** What went wrong stays until the next try. */
+const say = (text: string) => {
+  document.getElementById('status')!.textContent = text
+}
 
 form.addEventListener('submit', async (event) => {
   event.preventDefault()

@@ -10,7 +10,9 @@ export async function filesOfEntries(entries: FileSystemEntry[]): Promise<File[]
     if (files.length >= MOST_FILES) return
     if (entry.isFile) {
       // A folder holds other things too; only what was chosen by hand is worth a word when it is no picture.
-      if (!isInside || PICTURE_NAME.test(entry.name)) files.push(await fileOf(entry as FileSystemFileEntry))
+      if (isInside && !PICTURE_NAME.test(entry.name)) return
+      const file = await fileOf(entry as FileSystemFileEntry).catch(() => null)
+      if (file) files.push(file)
     } else {
       for (const child of await childrenOf(entry as FileSystemDirectoryEntry)) await walk(child, true)
     }

@@ -81,7 +81,7 @@ remembered = createRememberedList({
 enliveDevice({ history: opened, onChange: () => remembered!.refresh() })
 await remembered.refresh()
 
-if (location.search === SHARED_QUERY) {
+if (location.search === SHARED_QUERY && 'caches' in globalThis) {
   window.history.replaceState(null, '', '/')
   const { takeShared } = await import('./shared-files.ts')
   take(await takeShared())

@@ -116,6 +116,8 @@ export function createQueue(options: QueueOptions): Queue {
         if (progress.stage === 'waiting') change(item, { at: 'waiting', seconds: progress.seconds })
       },
     })
+    // The bytes are up: nobody needs them here any more.
+    item.compressed = { ...item.compressed!, blob: new Blob() }
     change(item, { at: 'done', sent })
   }
 

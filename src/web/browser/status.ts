@@ -1,5 +1,5 @@
 /** How long a sentence stands. Unit: milliseconds. */
-const STANDS_MS = 6000
+const STANDS_MS = 10_000
 
 let timer: ReturnType<typeof setTimeout> | undefined
 

@@ -19,6 +19,9 @@ export function showTotals(items: readonly Item[]): void {
 
 export function askBeforeLeaving(items: readonly Item[]): void {
   addEventListener('beforeunload', (event) => {
-    if (items.some(isUnfinished)) event.preventDefault()
+    if (!items.some(isUnfinished)) return
+    event.preventDefault()
+    // Chromium before 119 asks only if this is set.
+    event.returnValue = true
   })
 }

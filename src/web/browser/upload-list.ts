@@ -14,6 +14,9 @@ import { noteOn, viewOf, whatWasDone } from './upload-card.ts'
 /** Cards that are made before the page may draw again. */
 const CARDS_AT_ONCE = 8
 
+/** Refusals that every further upload would meet as well. */
+const FINAL = new Set(['quota-exceeded', 'uploads-paused', 'storage-full'])
+
 export interface UploadListOptions {
   history: Promise<History>
   mode(): Mode
@@ -57,7 +60,7 @@ export function createUploadList(options: UploadListOptions): UploadList {
       const isKept = !facts.stripsMetadata || compressed?.type === 'image/gif'
       return Boolean(compressed?.hasLocation) && isSentAsItIs && isKept && !placeAllowed
     },
-    isFinal: (error) => (error as { code?: string }).code === 'quota-exceeded',
+    isFinal: (error) => FINAL.has((error as { code?: string }).code ?? ''),
     onChange(item) {
       const entry = entries.get(item)
       if (entry) void show(item, entry)
@@ -105,16 +108,24 @@ export function createUploadList(options: UploadListOptions): UploadList {
         : inWords.fill(words.ready1, { name: file.name }),
     )
     const known = await history
+    const shown = (isKept: boolean) =>
+      showPicture(entry.card, picture, {
+        history: known,
+        status: whatWasDone(compressed),
+        note: noteOn(item, isKept && known.lasts),
+        onDeleted: () => forget(item, entry),
+      })
     const keeps = remembers()
-    if (keeps) await known.put([picture])
-    showPicture(entry.card, picture, {
-      history: known,
-      status: whatWasDone(compressed),
-      note: noteOn(item, keeps && known.lasts),
-      onDeleted: () => forget(item, entry),
-    })
-    const thumbnail = (await entry.thumbnail) ?? undefined
-    if (keeps && thumbnail && (await known.get(id))) await known.put([{ ...picture, thumbnail }])
+    shown(keeps)
+    if (!keeps) return
+    try {
+      await known.put([picture])
+      const thumbnail = (await entry.thumbnail) ?? undefined
+      if (thumbnail && (await known.get(id))) await known.put([{ ...picture, thumbnail }])
+    } catch {
+      // No room left, most likely.
+      shown(false)
+    }
   }
 
   function forget(item: Item, { card }: Entry): void {

@@ -200,6 +200,20 @@ export function historySuite(site: () => Site): void {
     await end()
   })
 
+  it('gives the link, and says what it can’t do, when the storage is full', async () => {
+    const { page, end } = await site().visit({
+      beforeScripts: () => {
+        IDBObjectStore.prototype.put = () => {
+          throw new DOMException('full', 'QuotaExceededError')
+        }
+      },
+    })
+    const id = await uploadOne(page, await gif('full.gif', 78))
+    assert.equal((await fetch(`${site().url}/raw/${id}`)).status, 200)
+    await card(page, 'full.gif').getByText('does not remember').waitFor()
+    await end()
+  })
+
   it('never lets a key into an address, but to delete', async () => {
     const { page, end } = await site().visit({ expected: GONE })
     const addresses: string[] = []

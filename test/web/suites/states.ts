@@ -118,6 +118,24 @@ export function statesSuite(site: () => Site): void {
     await end()
   })
 
+  it('copies where the clipboard is closed to scripts, as over plain http', async () => {
+    const { page, end } = await site().visit({
+      beforeScripts: () => Object.defineProperty(navigator, 'clipboard', { value: undefined }),
+    })
+    const id = await uploadOne(page, await gif('old-way.gif', 45))
+    await press(card(page, 'old-way.gif'), 'delete-link')
+    await heard(page, /Copied/)
+    await page.evaluate(() => {
+      const field = document.createElement('textarea')
+      field.id = 'pasted'
+      document.body.append(field)
+      field.focus()
+    })
+    await page.keyboard.press('Control+V')
+    assert.match(await page.locator('#pasted').inputValue(), new RegExp(`/api/delete\\?key=${id}`))
+    await end()
+  })
+
   it('shares through the device where it can', async () => {
     const { page, end } = await site().visit({
       beforeScripts: () => {
