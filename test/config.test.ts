@@ -4,6 +4,7 @@ import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { ConfigError, parseConfig } from '../src/config.ts'
 import { request } from './support/http.ts'
 import { type Env, type Ran, run } from './support/process.ts'
 import { serverEnv, startServer } from './support/server.ts'
@@ -48,7 +49,7 @@ describe('configuration', { concurrency: 4 }, () => {
     )
   })
 
-  const more: Env[] = [
+  const wrong: Env[] = [
     { PORT: 'http' },
     { PORT: '-1' },
     { PORT: '3000.5' },
@@ -68,17 +69,34 @@ describe('configuration', { concurrency: 4 }, () => {
     { ALLOWED_ORIGINS: 'https://friend.example/path' },
     { ALLOWED_ORIGINS: '*' },
     { WORKERS: '1.5' },
+  ]
+  for (const env of wrong) {
+    const [[name, value]] = Object.entries(env) as [[string, string]]
+    it(`refuses ${name}=${value}`, () => {
+      assert.throws(
+        () => parseConfig(env),
+        (error: ConfigError) => {
+          assert.ok(error instanceof ConfigError)
+          assert.equal(error.mistakes.length, 1)
+          assert.match(error.mistakes[0]!, new RegExp(`^${name}\\b.* (must|no|is) `))
+          return true
+        },
+      )
+    })
+  }
+
+  const unusable: Env[] = [
     { TERMS_FILE: '/nowhere/terms.txt' },
     { DATA_DIR: '/dev/null/data' },
     { HOST: '203.0.113.1' },
     { HOST: '203.0.113.1', WORKERS: '2' },
   ]
-  for (const env of more) {
+  for (const env of unusable) {
     const [[name, value]] = Object.entries(env) as [[string, string]]
     it(`does not start with ${Object.entries(env).map((pair) => pair.join('='))}`, async () => {
       const ran = await start(env)
       checkFailed(ran)
-      assert.match(ran.stderr, new RegExp(`${name}|${value.replace(/[.*?/]/g, '\\$&')}`))
+      assert.match(ran.stderr, new RegExp(`${name}|${value}`))
     })
   }
 
