@@ -28,6 +28,8 @@ osd pool default pg num = 8
 osd pool default pgp num = 8
 # Placement groups that are split while a pool is new can get stuck ("laggy") on one OSD.
 osd pool default pg autoscale mode = off
+# A placement group whose lease lapses on a busy machine stays "laggy" on one OSD: nothing renews it. The lease is 0.8 of this.
+osd heartbeat grace = 36000
 osd crush chooseleaf type = 0
 mon allow pool size one = true
 mon allow pool delete = true
