@@ -1,0 +1,166 @@
+/** A folder of many images: disk, start, memory, reads, writes and listings, beside a folder of few. */
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { ID_PATTERN } from '../src/protocol.ts'
+import { newId } from '../src/service/ids.ts'
+import { openFilesystemStore } from '../src/stores/filesystem.ts'
+import { encodeTrailer } from '../src/stores/filesystem-trailer.ts'
+import { gif } from '../test/support/tiny-images.ts'
+import type { Child } from './child.ts'
+import { startPinhole } from './contestants.ts'
+import type { Measure } from './figures.ts'
+import { upload } from './multipart.ts'
+import { percentile } from './statistics.ts'
+
+const run = promisify(execFile)
+
+const WRITES_AT_ONCE = 32
+const FEW = 1000
+const ROUNDS = 7
+/** Of each round. */
+const READS = 3000
+const UPLOADS = 100
+const IMAGE_BYTES = 2000
+
+export async function measureImages(dir: string, count: number): Promise<Measure[]> {
+  const few = await fill(path.join(dir, 'few'), FEW)
+  const filledAt = performance.now()
+  const many = await fill(path.join(dir, 'many'), count)
+  const seconds = (performance.now() - filledAt) / 1000
+  console.error(`    ${count.toLocaleString('en')} images written in ${Math.round(seconds)} s`)
+  const { stdout } = await run('du', ['-s', '-B1', path.join(many.folder, 'data/images/objects')])
+  return [
+    { what: 'disk an image', values: [Number(stdout.split('\t')[0]) / count], unit: 'bytes' },
+    { what: 'of which image and record', values: [many.bytesEach], unit: 'bytes' },
+    ...(await measureListing(many.folder, count)),
+    ...(await measureServers([few, many].map((filled) => ({ ...filled, name: nameOf(filled) })))),
+  ]
+}
+
+interface Filled {
+  folder: string
+  ids: string[]
+  bytesEach: number
+}
+
+function nameOf({ ids }: Filled): string {
+  return `${ids.length.toLocaleString('en')} images`
+}
+
+/** Files as the store writes them, without its flushes. */
+async function fill(folder: string, count: number): Promise<Filled> {
+  const images = path.join(folder, 'data/images')
+  await mkdir(images, { recursive: true })
+  await (await openFilesystemStore({ folder: images, hotSetBytes: 0 })).close()
+  const bytes = gif({ size: IMAGE_BYTES })
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  const facts = { type: 'image/gif', size: bytes.length, width: 3, height: 2, animated: false } as const
+  const ids: string[] = []
+  let bytesEach = 0
+  const write = async () => {
+    while (ids.length < count) {
+      const id = newId()
+      ids.push(id)
+      const record = { id, ...facts, sha256, sentSha256: sha256, keySha256: sha256 }
+      const file = Buffer.concat([bytes, encodeTrailer({ ...record, createdAt: '2026-07-31T12:00:00.000Z' })])
+      bytesEach = file.length
+      await writeFile(path.join(images, 'objects', id[0]!, id), file)
+      if (ids.length % 100_000 === 0) console.error(`    ${ids.length.toLocaleString('en')} images`)
+    }
+  }
+  await Promise.all(Array.from({ length: WRITES_AT_ONCE }, write))
+  return { folder, ids, bytesEach }
+}
+
+async function measureListing(folder: string, count: number): Promise<Measure[]> {
+  const store = await openFilesystemStore({ folder: path.join(folder, 'data/images'), hotSetBytes: 0 })
+  const startedAt = performance.now()
+  let listed = 0
+  for await (const id of store.list()) if (ID_PATTERN.test(id)) listed++
+  const seconds = (performance.now() - startedAt) / 1000
+  await store.close()
+  if (listed !== count) throw new Error(`${listed} of ${count} listed`)
+  return [{ what: `list ${count.toLocaleString('en')} images`, values: [seconds], unit: 's' }]
+}
+
+/** In turns, so that what slows the machine for a while slows both. */
+async function measureServers(folders: (Filled & { name: string })[]): Promise<Measure[]> {
+  const found: Subject[] = folders.map((folder) => ({
+    ...folder,
+    starts: [],
+    memory: [],
+    reads: [],
+    uploads: [],
+  }))
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const { folder, starts, memory } of found) {
+      const server = await startPinhole(folder)
+      starts.push(server.startMs)
+      memory.push(server.memory().resident)
+      await server.stop()
+    }
+  }
+  try {
+    // Without a hot set: every read comes from its file.
+    const env = { HOT_SET_BYTES: '0', UPLOADS_PER_DAY: '1000000' }
+    for (const subject of found) subject.server = await startPinhole(subject.folder, env)
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const { server, ids, reads, uploads } of found) {
+        const offset = round * READS
+        reads.push(
+          ...(await timed(READS, (nth) => read(server!, ids[((offset + nth) * 7919) % ids.length]!))),
+        )
+        uploads.push(...(await timed(UPLOADS, () => upload(server!.url, new Uint8Array(gif())))))
+      }
+    }
+    return found.flatMap(({ name, starts, memory, reads, uploads, server }) => [
+      { what: `start with ${name}`, values: starts, unit: 'ms' },
+      { what: `memory after the start with ${name}`, values: memory, unit: 'MB' },
+      ...percentiles(`GET one of ${name}`, ascending(reads)),
+      ...percentiles(`upload beside ${name}`, ascending(uploads)),
+      { what: `memory afterwards with ${name}`, values: [server!.memory().resident], unit: 'MB' },
+    ])
+  } finally {
+    for (const { server } of found) await server?.stop()
+  }
+}
+
+interface Subject extends Filled {
+  name: string
+  starts: number[]
+  memory: number[]
+  reads: number[]
+  uploads: number[]
+  server?: Child
+}
+
+function ascending(values: number[]): number[] {
+  return values.toSorted((a, b) => a - b)
+}
+
+async function read(server: Child, id: string): Promise<void> {
+  const response = await fetch(`${server.url}/raw/${id}`)
+  const { length } = await response.bytes()
+  if (response.status !== 200 || length !== IMAGE_BYTES) throw new Error(`GET ${id}: ${response.status}`)
+}
+
+/** One after the other. Unit: milliseconds, ascending. */
+export async function timed(times: number, act: (nth: number) => Promise<unknown>): Promise<number[]> {
+  const took: number[] = []
+  for (let nth = 0; nth < times; nth++) {
+    const startedAt = performance.now()
+    await act(nth)
+    took.push(performance.now() - startedAt)
+  }
+  return took.sort((a, b) => a - b)
+}
+
+export function percentiles(what: string, took: number[]): Measure[] {
+  return [
+    { what: `${what}, median`, values: [percentile(took, 0.5)], unit: 'ms' },
+    { what: `${what}, p99`, values: [percentile(took, 0.99)], unit: 'ms' },
+  ]
+}
