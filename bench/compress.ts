@@ -31,8 +31,9 @@ const site = await serveEnginePage(join(import.meta.dirname, 'compress/contestan
 const browser = await launchBrowser()
 try {
   const started = machine()
-  const photos = await photographs(Number(values.photos))
-  const shots = await screenshots(browser, photos)
+  const all = await photographs()
+  const photos = all.slice(0, Number(values.photos))
+  const shots = await screenshots(browser, all)
   const photoResults = await runAll(photos)
   const screenResults = await runAll(shots)
   const again = await secondRuns([...photoResults, ...screenResults])
@@ -74,6 +75,7 @@ async function runAll(inputs: Input[]): Promise<Result[]> {
   const context = await browser.newContext({ bypassCSP: true })
   const page = await context.newPage()
   await page.goto(site.url)
+  const cdp = await browser.newBrowserCDPSession()
   const contestants = await page.evaluate(() => window.contestants)
   // The first file pays for starting workers and codecs.
   await page.evaluate(
@@ -83,7 +85,7 @@ async function runAll(inputs: Input[]): Promise<Result[]> {
   const results: Result[] = []
   for (const input of inputs) {
     for (const contestant of contestants) {
-      const result = await runContestant(page, contestant, input, folder)
+      const result = await runContestant(page, contestant, input, folder, cdp)
       results.push(result)
       const score = result.score === null ? 'scaled down' : `butteraugli ${result.score.toFixed(2)}`
       process.stderr.write(

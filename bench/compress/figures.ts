@@ -35,7 +35,7 @@ export function photoGates(results: Result[], again: number[]): Gate[] {
     )
   })
   const saved = 1 - median(own.map(ratio))
-  const speed = median(own.map((result) => result.milliseconds / megapixels(result)))
+  const speed = median(own.map((result) => result.cpuMilliseconds / megapixels(result)))
   const worst = Math.min(...again)
   return [
     {
@@ -54,7 +54,7 @@ export function photoGates(results: Result[], again: number[]): Gate[] {
       passed: worst >= 0.98,
     },
     {
-      what: 'JPEG in a Chromium worker: at most 150 ms/MP (median; needs an idle machine)',
+      what: 'JPEG in a Chromium worker: at most 150 ms/MP of CPU time (median)',
       figure: `${speed.toFixed(0)} ms/MP`,
       passed: speed <= 150,
     },
@@ -98,11 +98,21 @@ export function summaryTable(results: Result[]): string {
       totalRatio(own).toFixed(3),
       scores.length > 0 ? `${median(scores).toFixed(2)} / ${Math.max(...scores).toFixed(2)}` : '–',
       `${own.length - scores.length}`,
+      median(own.map((result) => result.cpuMilliseconds / megapixels(result))).toFixed(0),
       median(own.map((result) => result.milliseconds / megapixels(result))).toFixed(0),
     ]
   })
   return table(
-    ['', 'size, median', 'range', 'size, total', 'butteraugli median / worst', 'scaled down', 'ms/MP'],
+    [
+      '',
+      'size, median',
+      'range',
+      'size, total',
+      'butteraugli median / worst',
+      'scaled down',
+      'CPU ms/MP',
+      'waited ms/MP',
+    ],
     rows,
   )
 }

@@ -25,10 +25,10 @@ export interface Input {
   sha256: string
 }
 
-/** `most`: how many files at most. Throws if the packages are not installed. */
-export async function photographs(most: number): Promise<Input[]> {
+/** Throws if the packages are not installed. */
+export async function photographs(): Promise<Input[]> {
   const inputs: Input[] = []
-  for (const file of FILES.slice(0, most)) {
+  for (const file of FILES) {
     await access(file).catch((cause) => {
       throw new Error(`${file} is missing: apt-get install mate-backgrounds plasma-workspace-wallpapers`, {
         cause,

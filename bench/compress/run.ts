@@ -1,5 +1,5 @@
 /** One contestant's work on one input. */
-import type { Page } from 'playwright-core'
+import type { CDPSession, Page } from 'playwright-core'
 import sharp from 'sharp'
 import { butteraugli } from './butteraugli.ts'
 import type { Input } from './photographs.ts'
@@ -9,7 +9,10 @@ export interface Result {
   input: Input
   bytes: Buffer
   type: string
+  /** That a person waits. */
   milliseconds: number
+  /** That processors work for the page, its workers included: the same on a busy machine. */
+  cpuMilliseconds: number
   /** `null` if it was scaled down. */
   score: number | null
   /** Every pixel and its alpha are the same. */
@@ -21,18 +24,36 @@ export async function runContestant(
   contestant: string,
   input: Input,
   folder: string,
+  cdp: CDPSession,
 ): Promise<Result> {
   const { format } = await sharp(input.bytes).metadata()
+  const before = await rendererSeconds(cdp)
   const { base64, type, milliseconds } = await page.evaluate(
     ({ contestant, base64, type }) => window.run(contestant, base64, type),
     { contestant, base64: input.bytes.toString('base64'), type: `image/${format}` },
   )
+  const cpuMilliseconds = 1000 * ((await rendererSeconds(cdp)) - before)
   const bytes = Buffer.from(base64, 'base64')
   const score = await butteraugli(input.bytes, bytes, folder)
-  return { contestant, input, bytes, type, milliseconds, score, exact: await isExact(input.bytes, bytes) }
+  return {
+    contestant,
+    input,
+    bytes,
+    type,
+    milliseconds,
+    cpuMilliseconds,
+    score,
+    exact: await isExact(input.bytes, bytes),
+  }
 }
 
 async function isExact(before: Buffer, after: Buffer): Promise<boolean> {
   const raw = (image: Buffer) => sharp(image, { ignoreIcc: true }).rotate().ensureAlpha().raw().toBuffer()
   return (await raw(before)).equals(await raw(after))
+}
+
+/** CPU time of all pages' processes so far. */
+async function rendererSeconds(cdp: CDPSession): Promise<number> {
+  const { processInfo } = await cdp.send('SystemInfo.getProcessInfo')
+  return processInfo.filter(({ type }) => type === 'renderer').reduce((sum, { cpuTime }) => sum + cpuTime, 0)
 }

@@ -22,7 +22,8 @@ export function screens(photos: string[]): Screen[] {
     { name: 'terminal 2x', html: terminal(), width: 1000, height: 640, scale: 2 },
     { name: 'spreadsheet 1x', html: spreadsheet(), width: 1600, height: 900, scale: 1 },
     { name: 'window with shadow 2x', html: dialog(), width: 720, height: 520, scale: 2, transparent: true },
-    { name: 'photo, full screen 1x', html: photoViewer(photos), width: 1280, height: 800, scale: 1 },
+    { name: 'photo, full screen 1x', html: photoViewer(photos.at(-2)!), width: 1280, height: 800, scale: 1 },
+    { name: 'soft photo, full screen 1x', html: photoViewer(photos[0]!), width: 1280, height: 800, scale: 1 },
     { name: 'article with photo 1x', html: article(photos), width: 1280, height: 1000, scale: 1 },
   ]
 }
@@ -136,9 +137,9 @@ function dialog(): string {
   )
 }
 
-function photoViewer(photos: string[]): string {
+function photoViewer(photo: string): string {
   return page(
-    `background:#111 url(${photos.at(-2)}) center/1280px 800px;height:800px`,
+    `background:#111 url(${photo}) center/1280px 800px;height:800px`,
     '<div style="padding:10px;background:#000a;color:#fff">‹ &nbsp; photo.jpg &nbsp; ›</div>',
   )
 }
