@@ -21,10 +21,10 @@ export function pictureLists({ upload, viewer }: Messages): Page {
 <button type="button" class="button quiet" id="copy-all" hidden>${upload.copyAll}</button>
 </div>
 </header>
-<ol class="cards" id="uploads"></ol>
+<ol class="cards" id="uploads" role="list"></ol>
 <section id="earlier" aria-labelledby="earlier-title" hidden>
 <h2 class="earlier-title" id="earlier-title">${upload.earlier}</h2>
-<ol class="cards" id="remembered"></ol>
+<ol class="cards" id="remembered" role="list"></ol>
 <button type="button" class="button quiet" id="show-more" hidden>${upload.showMore}</button>
 </section>
 </section>
