@@ -14,13 +14,14 @@ import { fetchRaw, post, remove, store } from './support/upload.ts'
 
 it('holds every acknowledgement through ten kills under load', async () => {
   const figures = await crashRounds({ rounds: 10 })
-  assert.ok(figures.uploads > 50 && figures.deletions > 10, JSON.stringify(figures))
+  assert.ok(figures.uploads + figures.deletions >= 100, JSON.stringify(figures))
+  assert.ok(figures.deletions > 0, 'some were deleted')
   assert.ok(figures.cut > 0, 'some uploads were under way at a kill')
 })
 
 it('holds every acknowledgement through kills of two workers', async () => {
   const figures = await crashRounds({ rounds: 3, env: { WORKERS: '2' } })
-  assert.ok(figures.uploads > 3, JSON.stringify(figures))
+  assert.ok(figures.uploads + figures.deletions >= 30, JSON.stringify(figures))
 })
 
 describe('a disk that fails', () => {

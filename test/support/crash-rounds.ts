@@ -9,6 +9,7 @@ import { filesIn } from './files.ts'
 import type { Answer } from './http.ts'
 import { type RunningServer, startServer } from './server.ts'
 import { gif } from './tiny-images.ts'
+import { until } from './until.ts'
 import { fetchRaw, post, remove } from './upload.ts'
 
 /** What is known of an image from the answers alone. `asked`: a deletion was sent, and its answer never came. */
@@ -32,6 +33,8 @@ export interface CrashFigures {
 
 const CLIENTS = 8
 const PLACES = 1_000_000
+/** Acknowledgements in each round, at least. */
+const LEAST_ANSWERS = 10
 /** Of the images that nothing happened to, so many are looked at in each round; all of them after the last. */
 const SAMPLE = 50
 
@@ -52,7 +55,10 @@ export async function crashRounds(options: {
   try {
     for (let round = 1; round <= options.rounds; round++) {
       const load = startLoad(server, images, figures)
+      const enough = figures.uploads + figures.deletions + LEAST_ANSWERS
       await sleep(20 + Math.random() * 300)
+      // A busy machine answers little in that time, and a round without answers shows nothing.
+      await until('some are answered', () => figures.uploads + figures.deletions >= enough)
       const killed = server.kill()
       await load.ended()
       await killed
