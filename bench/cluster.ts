@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { freePort, startNginx } from '../test/support/caches.ts'
 import { startNginxFront } from '../test/support/front.ts'
-import { uploadCosts } from './cluster-costs.ts'
+import { costs } from './cluster-costs.ts'
 import { startClusterServices } from './cluster-services.ts'
 import { startPinhole } from './contestants.ts'
 import type { Comparison, Figures } from './figures.ts'
@@ -119,7 +119,7 @@ export async function benchCluster({ dir, rounds, seconds }: BenchOptions): Prom
       compare(`GET ${size}`, cluster, single, read)
       compare(`GET ${size}`, cached, embedded, read)
     }
-    return { comparisons, measures: await uploadCosts(path.join(dir, 'costs')) }
+    return { comparisons, measures: await costs(path.join(dir, 'costs')) }
   } finally {
     for (const stop of stops) await stop()
   }

@@ -68,7 +68,6 @@ async function fill(folder: string, count: number): Promise<Filled> {
       const file = Buffer.concat([bytes, encodeTrailer({ ...record, createdAt: '2026-07-31T12:00:00.000Z' })])
       bytesEach = file.length
       await writeFile(path.join(images, 'objects', id[0]!, id), file)
-      if (ids.length % 100_000 === 0) console.error(`    ${ids.length.toLocaleString('en')} images`)
     }
   }
   await Promise.all(Array.from({ length: WRITES_AT_ONCE }, write))

@@ -95,10 +95,14 @@ async function measureUse(name: string, ledger: Ledger, rows: number): Promise<M
   const removed = await timed(TIMES, () => ledger.isRemoved(newId()))
   const counts = await timed(3, () => ledger.counts())
   const startedAt = performance.now()
-  const outcome = await ledger.forgetDaysBefore(DAY).then(
-    () => 'forget',
-    (error: Error) => `FAILED to forget (${error.cause})`,
-  )
+  let isForgetting = true
+  const forgetting = ledger.forgetDaysBefore(DAY).finally(() => {
+    isForgetting = false
+  })
+  const meanwhile: number[] = []
+  do meanwhile.push(...(await timed(20, () => ledger.reservePlace(bucket(), DAY, 100))))
+  while (isForgetting)
+  await forgetting
   const forgetSeconds = (performance.now() - startedAt) / 1000
   return [
     ...percentiles(`${name}: reserve a place`, reserve),
@@ -106,9 +110,13 @@ async function measureUse(name: string, ledger: Ledger, rows: number): Promise<M
     ...percentiles(`${name}: was an image removed`, removed),
     { what: `${name}: count all (operator status)`, values: counts, unit: 'ms' },
     {
-      what: `${name}: ${outcome} a day of ${rows.toLocaleString('en')} addresses`,
+      what: `${name}: forget a day of ${rows.toLocaleString('en')} addresses`,
       values: [forgetSeconds],
       unit: 's',
     },
+    ...percentiles(
+      `${name}: reserve a place meanwhile`,
+      meanwhile.toSorted((a, b) => a - b),
+    ),
   ]
 }

@@ -1,25 +1,32 @@
 /**
  * What a million images and a million rows cost: the measured figures of docs/scale.md.
  *
- *     node bench/scale.ts [--count 1000000] [--dir FOLDER]
+ *     node bench/scale.ts [ledger] [images] [--count 1000000] [--dir FOLDER]
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { tablesOf } from './figures.ts'
+import { type Measure, tablesOf } from './figures.ts'
 import { machine } from './machine.ts'
 import { measureImages } from './scale-images.ts'
 import { measureLedgers } from './scale-ledger.ts'
 
-const { values: flags } = parseArgs({
+const parts = { ledger: measureLedgers, images: measureImages }
+
+const { values: flags, positionals } = parseArgs({
+  allowPositionals: true,
   options: { count: { type: 'string', default: '1000000' }, dir: { type: 'string', default: tmpdir() } },
 })
 const dir = await mkdtemp(path.join(flags.dir, 'pinhole-scale-'))
 try {
   console.error(machine())
   const count = Number(flags.count)
-  const measures = [...(await measureLedgers(dir, count)), ...(await measureImages(dir, count))]
+  const measures: Measure[] = []
+  for (const [name, measure] of Object.entries(parts)) {
+    if (positionals.length > 0 && !positionals.includes(name)) continue
+    measures.push(...(await measure(dir, count)))
+  }
   console.log(`${machine()}\n\n${tablesOf({ comparisons: [], measures })}`)
 } finally {
   await rm(dir, { recursive: true, force: true })
