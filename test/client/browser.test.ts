@@ -12,7 +12,7 @@ import { moov, track } from '../formats/avif-tracks-assembly.ts'
 import { launchBrowser } from '../support/browser.ts'
 import { type EnginePage, serveEnginePage } from '../support/engine-page.ts'
 import { SENT } from './fake-service.ts'
-import { animated, apng, blobOf, cameraJpeg, photo, rgba, screenshot } from './pictures.ts'
+import { animated, apng, blobOf, brokenPng, cameraJpeg, photo, rgba, screenshot } from './pictures.ts'
 
 let site: EnginePage
 let browser: Browser
@@ -210,6 +210,16 @@ test('prepare fetches the codecs before there is a file', async () => {
   }
   assert.equal([...site.downloads.keys()].filter((name) => name.endsWith('.wasm')).length, 2)
   await fresh.close()
+})
+
+test('a file that breaks a codec goes out as it came, and the next one is compressed', async () => {
+  const { action, fallback } = await compressInPage(await brokenPng())
+  assert.deepEqual([action, fallback], ['unchanged', 'codec-error'])
+  assert.equal((await compressInPage(await cameraJpeg(200, 150))).action, 'lossy')
+  const refused = await page.evaluate(() =>
+    window.pinhole.compress(new Blob(['<svg/>'])).catch((error) => `${error.name} ${error.code}`),
+  )
+  assert.equal(refused, 'Refusal unsupported-type')
 })
 
 test('nothing was said on the console, and the policy was never broken', () => {

@@ -101,6 +101,18 @@ export function withChunks(png: Buffer, ...chunks: Chunk[]): Buffer {
   return pngOf([header!, ...chunks, ...others])
 }
 
+/** A PNG with a sound structure, whose pixels don't unpack: it breaks a codec, not the walk. */
+export async function brokenPng(): Promise<Buffer> {
+  const chunks = pngChunks(await screenshot(200, 100).png().toBuffer())
+  return pngOf(
+    chunks.map(({ type, data }) => {
+      if (type !== 'IDAT') return { type, data }
+      const start = data.subarray(0, 40)
+      return { type, data: Buffer.concat([start, noise(data.length - start.length)]) }
+    }),
+  )
+}
+
 /** An animated PNG (PNG, third edition, 11.3.6) of frames of one size. */
 export async function apng(frames: number): Promise<Buffer> {
   const [width, height] = [64, 48]
