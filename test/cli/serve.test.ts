@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { ROOT } from '../support/process.ts'
@@ -69,5 +69,6 @@ test('the command runs on whatever Node starts it, or says what it needs', async
     said += text
   })
   const code = await new Promise((resolve) => old.on('close', resolve))
-  assert.deepEqual([code, said], [0, '0.1.0\n'])
+  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
+  assert.deepEqual([code, said], [0, `${version}\n`])
 })
