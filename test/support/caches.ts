@@ -108,6 +108,10 @@ async function running(child: ChildProcess, port: number, folder: string): Promi
   child.stdout?.on('data', read)
   child.stderr?.on('data', read)
   const ended = new Promise((resolve) => child.once('exit', resolve))
+  // Tests that end early leave none behind.
+  const kill = () => void child.kill('SIGTERM')
+  process.once('exit', kill)
+  void ended.then(() => process.off('exit', kill))
   const stop = async () => {
     child.kill('SIGTERM')
     await ended
