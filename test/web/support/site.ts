@@ -100,6 +100,9 @@ async function visit(
       await page.evaluate(AXE)
       return page.evaluate(async () => {
         const { axe } = globalThis as unknown as { axe: typeof import('axe-core') }
+        // A colour half-way through its transition is no state of the page.
+        const changes = document.getAnimations().filter((change) => change instanceof CSSTransition)
+        await Promise.allSettled(changes.map((change) => change.finished))
         const { violations } = await axe.run()
         return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
       })
