@@ -1,5 +1,5 @@
 /** The HTTP contract on the two combinations that mix one machine's parts with many machines'. */
-import { after, before } from 'node:test'
+import { after, before, describe } from 'node:test'
 import { httpContract, type Part } from './contracts/http.ts'
 import type { Host } from './contracts/http-host.ts'
 import { s3Env, serviceOf } from './support/cluster.ts'
@@ -8,8 +8,8 @@ import { type PostgresServer, startPostgres } from './support/postgres.ts'
 import type { Env } from './support/process.ts'
 import { startServer } from './support/server.ts'
 
-/** No store or ledger has a say in these. `http.test.ts` and `http-cluster.test.ts` run them. */
-const WITHOUT: Part[] = [
+/** No store and no ledger has a say in these. `http.test.ts` and `http-cluster.test.ts` run everything. */
+const NEITHER: Part[] = [
   'the form of an upload',
   'broken forms',
   'browsers and other sites',
@@ -17,6 +17,10 @@ const WITHOUT: Part[] = [
   'methods and paths',
   'the transport',
 ]
+const STORE_ALONE: Part[] = ['raw bytes', 'conditions and ranges', 'what is stored', 'pages']
+/** It reads the server's files. What Postgres keeps is read in `cluster.test.ts`. */
+const IN_FILES: Part[] = ['what is kept']
+const LEDGER_ALONE: Part[] = ['quota and client address', 'the operator']
 
 let postgres: PostgresServer
 let fake: FakeS3
@@ -26,17 +30,18 @@ before(async () => {
 })
 after(() => Promise.all([postgres?.destroy(), fake?.close()]))
 
-httpContract(
-  'filesystem and Postgres',
-  async (env) => hostOn({ LEDGER_URL: await postgres.createSchema(), ...env }),
-  WITHOUT,
-)
-
-httpContract(
-  'S3 and SQLite',
-  (env) => hostOn({ ...s3Env(serviceOf(fake), `host-${++prefixes}`), ...env }),
-  WITHOUT,
-)
+describe('combinations', { concurrency: 2 }, () => {
+  httpContract(
+    'filesystem and Postgres',
+    async (env) => hostOn({ LEDGER_URL: await postgres.createSchema(), ...env }),
+    [...NEITHER, ...STORE_ALONE, ...IN_FILES],
+  )
+  httpContract(
+    'S3 and SQLite',
+    (env) => hostOn({ ...s3Env(serviceOf(fake), `host-${++prefixes}`), ...env }),
+    [...NEITHER, ...LEDGER_ALONE],
+  )
+})
 
 async function hostOn(env: Env): Promise<Host> {
   const server = await startServer(env)
