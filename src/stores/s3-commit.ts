@@ -3,7 +3,7 @@ import { type ByteSource, lengthOf, type Segment } from '../formats/image.ts'
 import { RAW_MAX_AGE_SECONDS } from '../protocol.ts'
 import { IdTaken, type ImageRecord, StoreUnavailable } from './object-store.ts'
 import { errorOf } from './s3-answer.ts'
-import type { S3Client } from './s3-client.ts'
+import type { Patience, S3Client } from './s3-client.ts'
 import { base64OfHex } from './s3-digest.ts'
 import { lookAt } from './s3-look.ts'
 import { encodeRecord, RECORD_HEADER } from './s3-record.ts'
@@ -38,7 +38,8 @@ export async function commitObject(
     })
     .catch(async (error) => {
       // The last attempt may have been carried out, and only its reply lost.
-      const isStored = error instanceof StoreUnavailable && (await isOurs(client, key, record, 1))
+      const isStored =
+        error instanceof StoreUnavailable && (await isOurs(client, key, record, lastLook(client.patience)))
       if (isStored) return null
       throw error
     })
@@ -65,15 +66,20 @@ async function isOurs(
   client: S3Client,
   key: string,
   { id, keySha256, sha256 }: ImageRecord,
-  attempts?: number,
+  patience?: Partial<Patience>,
 ): Promise<boolean> {
   try {
-    const stored = (await lookAt(client, key, attempts))?.record(id)
+    const stored = (await lookAt(client, key, patience))?.record(id)
     return stored?.keySha256 === keySha256 && stored.sha256 === sha256
   } catch (error) {
-    if (error instanceof StoreUnavailable && attempts === undefined) throw error
+    if (error instanceof StoreUnavailable && patience === undefined) throw error
     return false
   }
+}
+
+/** Short: whoever uploads has waited for all attempts, and hosts cut connections that are idle for 30 s. */
+function lastLook({ idleMs }: Patience): Partial<Patience> {
+  return { attempts: 1, idleMs: idleMs / 2 }
 }
 
 async function joined(draft: DraftBytes, segments: Segment[]): Promise<Uint8Array<ArrayBuffer>> {

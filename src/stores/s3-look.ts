@@ -2,7 +2,7 @@
 import type { ImageRecord } from './object-store.ts'
 import { errorOf, isAbsent } from './s3-answer.ts'
 import { readAll } from './s3-body.ts'
-import type { S3Client } from './s3-client.ts'
+import type { Patience, S3Client } from './s3-client.ts'
 import { decodeRecord, RECORD_HEADER } from './s3-record.ts'
 
 /** An object that only marks that its image is being removed. See `s3-removal.ts`. */
@@ -23,9 +23,12 @@ export interface Look {
  * One round trip. A GET of one byte and not a HEAD: the answer to a HEAD has no body, so that its 404 could not tell
  * a missing image from a missing bucket or a stray proxy.
  */
-export async function lookAt(client: S3Client, key: string, attempts?: number): Promise<Look | null> {
+export async function lookAt(
+  client: S3Client,
+  key: string,
+  patience?: Partial<Patience>,
+): Promise<Look | null> {
   const doing = 'GET the record of an image'
-  const patience = attempts === undefined ? {} : { attempts }
   const request = { method: 'GET', key, headers: { range: 'bytes=0-0' }, doing } as const
   const { value: response, failure } = await client.open(request, patience)
   if (response !== null) {
