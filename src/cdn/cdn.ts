@@ -10,10 +10,14 @@ export interface Cdn {
   cacheHeaders(id: string, lifetimeSeconds: number): Record<string, string>
   /**
    * Makes the caches forget every variant of these images. Resolves only after the provider said success; throws
-   * `PurgeFailed` otherwise, with `retryAfterMs` if the provider named a time.
+   * `PurgeFailed` otherwise, with `retryAfterMs` if the provider named a time. Either way within `LONGEST_PURGE_MS`,
+   * and with no request left under way.
    */
   purge(ids: string[]): Promise<void>
 }
+
+/** A provider that has not answered by then is asked again later. */
+export const LONGEST_PURGE_MS = 10_000
 
 export class PurgeFailed extends Error {
   readonly retryAfterMs: number | undefined

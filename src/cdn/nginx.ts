@@ -3,8 +3,8 @@
  * deploy/nginx/pinhole.conf loaded.
  */
 import { EXTENSIONS } from '../protocol.ts'
-import { type Cdn, cacheTag, PurgeFailed } from './cdn.ts'
-import { call, type Fetch, longestFillMs } from './provider-call.ts'
+import { type Cdn, cacheTag, LONGEST_PURGE_MS, PurgeFailed } from './cdn.ts'
+import { call, type Fetch, longestFillMs, onEach } from './provider-call.ts'
 
 /** Each image has a dozen addresses, and each is a call. */
 const BATCH_SIZE = 10
@@ -23,15 +23,20 @@ export function nginxCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
       'Cache-Tag': cacheTag(id),
     }),
     async purge(ids) {
-      for (const host of hosts) {
-        for (const id of ids) await Promise.all(targets(id).map((target) => purgeOne(fetch, host, target)))
-      }
+      const signal = AbortSignal.timeout(LONGEST_PURGE_MS)
+      const purge = (host: string, target: string) => purgeOne(fetch, { host, target, signal })
+      await onEach(hosts, async (host) => {
+        for (const id of ids) await onEach(targets(id), (target) => purge(host, target))
+      })
     },
   }
 }
 
-async function purgeOne(fetch: Fetch, host: string, target: string): Promise<void> {
-  const { status } = await call(fetch, `http://${host}/purge${target}`, { method: 'PURGE' })
+async function purgeOne(
+  fetch: Fetch,
+  { host, target, signal }: { host: string; target: string; signal: AbortSignal },
+): Promise<void> {
+  const { status } = await call(fetch, `http://${host}/purge${target}`, { method: 'PURGE', signal })
   if (!DONE.includes(status)) throw new PurgeFailed(`nginx at ${host} answered ${status}`)
 }
 

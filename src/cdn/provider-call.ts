@@ -1,8 +1,5 @@
 /** One call of a provider's API, bounded in time, with its failures told apart. Imports nothing but the port. */
-import { PurgeFailed } from './cdn.ts'
-
-/** A provider that has not answered by then is asked again later. */
-const CALL_TIMEOUT_MS = 10_000
+import { LONGEST_PURGE_MS, PurgeFailed } from './cdn.ts'
 
 /** An answer longer than this says nothing that a purge needs. */
 const ANSWER_BYTES = 64 * 1024
@@ -16,10 +13,11 @@ export type Fetch = (request: string, init: RequestInit) => Promise<Response>
 
 /**
  * Sends a request and reads the answer. Throws `PurgeFailed` if there is none in time, and for 429 and 503 with the
- * time that `Retry-After` names. Other statuses are for the caller to judge.
+ * time that `Retry-After` names. Other statuses are for the caller to judge. A purge of several calls gives all of them
+ * one `signal`.
  */
 export async function call(fetch: Fetch, url: string, init: RequestInit): Promise<ProviderAnswer> {
-  const signal = AbortSignal.timeout(CALL_TIMEOUT_MS)
+  const signal = init.signal ?? AbortSignal.timeout(LONGEST_PURGE_MS)
   let response: Response
   let text: string
   try {
@@ -33,6 +31,13 @@ export async function call(fetch: Fetch, url: string, init: RequestInit): Promis
     throw new PurgeFailed(`the provider answered ${response.status}`, retryAfterMs)
   }
   return { status: response.status, text }
+}
+
+/** All are asked, also when one of them fails. Throws what the first threw, when all are done. */
+export async function onEach(names: string[], ask: (name: string) => Promise<void>): Promise<void> {
+  for (const outcome of await Promise.allSettled(names.map(ask))) {
+    if (outcome.status === 'rejected') throw outcome.reason
+  }
 }
 
 /** `Retry-After` (RFC 9110, 10.2.3) in milliseconds, at most an hour. */

@@ -4,7 +4,7 @@
  * A ban reaches every variant of an image at once: with and without `dl=1`, with and without extension.
  */
 import { type Cdn, cacheTag, PurgeFailed } from './cdn.ts'
-import { call, type Fetch, longestFillMs } from './provider-call.ts'
+import { call, type Fetch, longestFillMs, onEach } from './provider-call.ts'
 
 const BATCH_SIZE = 50
 
@@ -20,15 +20,13 @@ export function varnishCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
     }),
     async purge(ids) {
       const tags = `^(${ids.map(cacheTag).join('|')})$`
-      await Promise.all(
-        hosts.map(async (host) => {
-          const { status } = await call(fetch, `http://${host}/`, {
-            method: 'PURGE',
-            headers: { 'X-Ban-Tags': tags },
-          })
-          if (status !== 200) throw new PurgeFailed(`Varnish at ${host} answered ${status}`)
-        }),
-      )
+      await onEach(hosts, async (host) => {
+        const { status } = await call(fetch, `http://${host}/`, {
+          method: 'PURGE',
+          headers: { 'X-Ban-Tags': tags },
+        })
+        if (status !== 200) throw new PurgeFailed(`Varnish at ${host} answered ${status}`)
+      })
     },
   }
 }

@@ -4,7 +4,7 @@
  * can put the image back after it.
  */
 import type { Cdn } from '../cdn/cdn.ts'
-import { PurgeFailed } from '../cdn/cdn.ts'
+import { LONGEST_PURGE_MS, PurgeFailed } from '../cdn/cdn.ts'
 import type { Ledger, Purge } from '../stores/ledger.ts'
 
 export interface Purges {
@@ -26,7 +26,7 @@ export interface Purges {
 /** Between two looks for purges that are due. */
 const ROUND_MS = 1000
 
-/** A process that dies gives back its claim after this time. A call to a provider is given up before. */
+/** A process that dies gives back its claim after this time. */
 const LEASE_MS = 15_000
 
 const FIRST_RETRY_MS = 1000
@@ -56,9 +56,11 @@ export function createPurges(parts: {
 
   async function round(): Promise<void> {
     for (;;) {
-      const due = await ledger.claimPurges(cdn.batchSize, now(), LEASE_MS)
+      const claimedAt = now()
+      const due = await ledger.claimPurges(cdn.batchSize, claimedAt, LEASE_MS)
       if (due.length === 0) return
-      await work(due)
+      // Otherwise a slow ledger used the claim up: the purge could be under way still when another process begins it.
+      if (now() + LONGEST_PURGE_MS <= claimedAt + LEASE_MS) await work(due)
     }
   }
 

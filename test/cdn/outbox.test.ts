@@ -1,6 +1,12 @@
 /** Purges that the provider does not take at once stay owed: across failures, crashes and processes. */
 import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { varnishCdn } from '../../src/cdn/varnish.ts'
+import { createPurges } from '../../src/service/purges.ts'
+import { openSqliteLedger } from '../../src/stores/sqlite.ts'
 import { type Asked, type FakeProvider, startFakeProvider } from '../support/fake-provider.ts'
 import { request } from '../support/http.ts'
 import { type RunningServer, startServer } from '../support/server.ts'
@@ -103,4 +109,46 @@ describe('purges owed', () => {
     assert.equal(underWay.size, 30)
     assert.ok(most <= 3, `at most when it is owed, when the image is gone, and after the fill: not ${most}`)
   })
+})
+
+it('a purge is not begun when a slow ledger used its claim up', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-purges-'))
+  const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
+  const provider = await startFakeProvider()
+  let now = 1_790_000_000_000
+  let slownessMs = 6000
+  let claims = 0
+  const slow = {
+    ...ledger,
+    async claimPurges(...claim: Parameters<typeof ledger.claimPurges>) {
+      const claimed = await ledger.claimPurges(...claim)
+      now += slownessMs
+      claims++
+      return claimed
+    },
+  }
+  const purges = createPurges({
+    ledger: slow,
+    cdn: varnishCdn(new URL(`varnish://${provider.host}?fill=0`)),
+    now: () => now,
+    onFailure: (error) => assert.fail(String(error)),
+  })
+  try {
+    provider.answer({ status: 200 })
+    await purges.owe('aaaaaaaaaaa')
+    purges.hurry()
+    // One claim with the purge, one that finds nothing more.
+    await until('it was claimed', () => claims === 2)
+    assert.equal(provider.asked.length, 0)
+    slownessMs = 100
+    now += 15_000
+    purges.hurry()
+    await until('it is done', async () => (await purges.owed())?.count === 0)
+    assert.equal(provider.asked.length, 1)
+  } finally {
+    await purges.stop()
+    await provider.stop()
+    await ledger.close()
+    await rm(folder, { recursive: true })
+  }
 })

@@ -127,6 +127,47 @@ describe('cdn requests', () => {
   })
 })
 
+for (const [name, open, answered] of [
+  ['Varnish', varnishCdn, 1],
+  ['nginx', nginxCdn, 12],
+] as const) {
+  describe(`${name} on several machines`, () => {
+    const purge = async (answer: (host: string) => Response) => {
+      const seen = new Map<string, number>()
+      const signals = new Set<unknown>()
+      const url = new URL(`${name.toLowerCase()}://one:80?peer=two:80&peer=three:80`)
+      const cdn = open(url, async (address, { signal }) => {
+        const { hostname } = new URL(address)
+        seen.set(hostname, (seen.get(hostname) ?? 0) + 1)
+        signals.add(signal)
+        return answer(hostname)
+      })
+      return { outcome: await cdn.purge(['aaaaaaaaaaa']).catch((error) => error), seen, signals }
+    }
+
+    for (const broken of ['one', 'two', 'three']) {
+      it(`is purged on all, also when ${broken} fails`, async () => {
+        const { outcome, seen } = await purge((host) =>
+          host === broken ? new Response(null, { status: 500 }) : new Response(''),
+        )
+        assert.ok(outcome instanceof PurgeFailed)
+        assert.deepEqual(
+          [...seen],
+          ['one', 'two', 'three'].map((host) => [host, answered]),
+        )
+      })
+    }
+
+    it('is given up as a whole after one time limit', async () => {
+      const { outcome, signals } = await purge(() => new Response(''))
+      assert.equal(outcome, undefined)
+      // Calls of one machine follow each other, so each must not begin its own time.
+      assert.ok(name === 'Varnish' || signals.size === 1)
+      for (const signal of signals) assert.ok(signal instanceof AbortSignal)
+    })
+  })
+}
+
 describe('CDN_URL', () => {
   const wrong = {
     'https://example.com': /must begin with/,
