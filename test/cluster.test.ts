@@ -41,6 +41,13 @@ after(async () => {
 const everywhere = (ask: (url: string) => Promise<Answer>) => Promise.all(urls.map(ask))
 const page = (url: string, id: string) => request(url, 'GET', `/${id}`)
 const ready = (url: string) => request(url, 'GET', '/readyz')
+/** A success holds for a while. */
+async function untilReadyzSays(told: Record<string, string>): Promise<void> {
+  const expected = JSON.stringify(told)
+  await until(`/readyz says ${expected} everywhere`, async () =>
+    (await everywhere(ready)).every((answer) => answer.text === expected),
+  )
+}
 const remainingOf = (answer: Answer) => Number(answer.headers.get('X-RateLimit-Remaining'))
 /** Seen without using a place: no multipart. */
 const placesLeft = async (from: string) =>
@@ -147,10 +154,8 @@ describe('a store that is not there', () => {
           assert.equal(answer.headers.get('Cache-Control'), 'no-store')
         }
         for (const answer of await everywhere((url) => page(url, id))) assert.equal(answer.status, 503)
-        for (const answer of await everywhere(ready)) {
-          assert.equal(answer.status, 503)
-          assert.deepEqual(answer.json(), { status: 'unavailable', store: 'unavailable' })
-        }
+        await untilReadyzSays({ status: 'unavailable', store: 'unavailable' })
+        for (const answer of await everywhere(ready)) assert.equal(answer.status, 503)
         for (const answer of await everywhere((url) => request(url, 'GET', '/healthz'))) {
           assert.equal(answer.status, 200)
         }
@@ -164,6 +169,30 @@ describe('a store that is not there', () => {
       assert.equal((await remove(urls[2]!, key)).status, 200)
     })
   }
+})
+
+describe('a store that takes no writes', () => {
+  it('is not ready, refuses uploads and deletions, and serves on', async () => {
+    const from = '198.51.100.50'
+    const { id, key, bytes } = await store(urls[0]!, gif(), from)
+    fake.faults.add(
+      { kind: 'answer', status: 503, code: 'ServiceUnavailable' },
+      { times: Infinity, on: ({ method }) => method === 'PUT' || method === 'DELETE' },
+    )
+    try {
+      await untilReadyzSays({ status: 'unavailable', store: 'unavailable' })
+      for (const answer of await everywhere((url) => fetchRaw(url, id))) assert.deepEqual(answer.body, bytes)
+      for (const answer of await everywhere((url) => post(url, gif(), from))) {
+        checkProblem(answer, 503, 'unavailable')
+      }
+      for (const answer of await everywhere((url) => remove(url, key))) assert.equal(answer.status, 503)
+    } finally {
+      fake.faults.clear()
+    }
+    for (const answer of await everywhere(ready)) assert.equal(answer.status, 200)
+    for (const answer of await everywhere((url) => fetchRaw(url, id))) assert.deepEqual(answer.body, bytes)
+    assert.equal((await remove(urls[1]!, key)).status, 200)
+  })
 })
 
 describe('a ledger that is not there', () => {

@@ -132,6 +132,10 @@ describe('everything else', () => {
       act: () => expectStatus(200, get('/')),
       cost: { store: [], ledger: [] },
     },
+    'whether it is ready': {
+      act: () => expectStatus(200, get('/readyz')),
+      cost: { store: ['PUT', 'DELETE'], ledger: ['select migrations'] },
+    },
     // Looked at twice, marked, deleted: exactly one of many removers must be told that it was the one.
     'a deletion': {
       act: ({ key }) => expectStatus(200, remove(server.url, key)),

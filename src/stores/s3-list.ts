@@ -61,10 +61,10 @@ async function* listKeys(
   } while (token !== null)
 }
 
-/** One small page, so that a readiness probe costs little. */
+/** Throws unless these keys may list. */
 export async function assertListable(client: S3Client, prefix: string): Promise<void> {
   const query = { 'list-type': '2', 'max-keys': '1', prefix }
   const request = { method: 'GET', query, doing: 'LIST one image' } as const
-  const { failure } = await client.ask(request, { attempts: 2, idleMs: 3000 })
+  const { failure } = await client.ask(request)
   if (failure !== null) throw errorOf(failure, request.doing)
 }

@@ -2,6 +2,7 @@
 import { StoreFull, StoreUnavailable } from './object-store.ts'
 import { errorOf } from './s3-answer.ts'
 import type { S3Client } from './s3-client.ts'
+import { createProbe } from './s3-probe.ts'
 import { textOf } from './s3-xml.ts'
 
 /** Throws an `Error` that says what to change if `bucket` can't keep the store's promises. */
@@ -39,17 +40,9 @@ async function assertNoVersions(client: S3Client, bucket: string): Promise<void>
 
 /** Some stores accept conditions and ignore them: then two images could take one id. */
 async function assertConditions(client: S3Client, bucket: string, prefix: string): Promise<void> {
-  const key = `${prefix}.probe-${crypto.randomUUID()}`
-  const put = (condition: Record<string, string>) =>
-    client.ask({
-      method: 'PUT',
-      key,
-      headers: condition,
-      body: new TextEncoder().encode('probe'),
-      doing: 'PUT a probe',
-    })
+  const probe = createProbe(client, prefix)
   try {
-    const created = await put({ 'if-none-match': '*' })
+    const created = await probe.put({ 'if-none-match': '*' })
     const conditions: Record<string, string>[] = [
       { 'if-none-match': '*' },
       { 'if-match': '"00000000000000000000000000000000"' },
@@ -58,7 +51,7 @@ async function assertConditions(client: S3Client, bucket: string, prefix: string
     if (created.failure !== null && created.failure.status !== 412)
       throw errorOf(created.failure, 'PUT a probe')
     for (const condition of conditions) {
-      const { failure } = await put(condition)
+      const { failure } = await probe.put(condition)
       if (failure?.status === 412) continue
       throw new Error(
         `the object store of "${bucket}" does not honour ${Object.keys(condition)[0]} on a put: ` +
@@ -66,10 +59,10 @@ async function assertConditions(client: S3Client, bucket: string, prefix: string
         { cause: failure === null ? undefined : errorOf(failure, 'PUT a probe') },
       )
     }
+    await probe.remove()
   } catch (error) {
+    await probe.remove().catch(() => {})
     // A full or busy store must still serve and delete.
     if (!(error instanceof StoreFull || error instanceof StoreUnavailable)) throw error
-  } finally {
-    await client.ask({ method: 'DELETE', key, doing: 'DELETE a probe' }).catch(() => {})
   }
 }

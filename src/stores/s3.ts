@@ -10,6 +10,7 @@ import type { Hasher } from './s3-body.ts'
 import { type Credentials, createS3Client, type Patience } from './s3-client.ts'
 import { commitObject, type DraftBytes } from './s3-commit.ts'
 import { assertListable, listIds } from './s3-list.ts'
+import { createCheck } from './s3-probe.ts'
 import { openObject, recordAt } from './s3-read.ts'
 import { createRemover } from './s3-removal.ts'
 import { assertFit } from './s3-start.ts'
@@ -79,7 +80,7 @@ export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore>
       ID_PATTERN.test(id) ? openObject({ client, id, key: keyOf(id), hasher }, range) : null,
     remove: async (id) => ID_PATTERN.test(id) && remove(keyOf(id)),
     list: (after = '') => listIds(client, prefix, pageKeys, after),
-    check: () => assertListable(client, prefix),
+    check: createCheck(client, prefix),
     close: async () => {},
   }
 }

@@ -125,6 +125,7 @@ if (services === null) {
       const first = await put(store, idFor(1), bytes)
       const second = await put(store, idFor(2), bytes)
       await assert.rejects(put(store, idFor(3), bytes), StoreFull)
+      await assert.rejects(store.check(), StoreFull)
       await assertHolds(store, first, bytes)
       assert.equal(await store.remove(first.id), true)
       await assertAbsent(store, first.id)

@@ -9,6 +9,7 @@ import { loopbackFetch } from '../support/loopback-fetch.ts'
 import { answer, QUICK } from '../support/s3-on-fake.ts'
 import { openS3UnderTest } from '../support/s3-under-test.ts'
 import { assertAbsent, assertHolds, bytesFor, idFor, listOf, put } from '../support/stored-images.ts'
+import { until } from '../support/until.ts'
 
 let fake: FakeS3
 before(async () => {
@@ -59,6 +60,12 @@ describe('at start', () => {
   test('keys that may not list are refused: they would see 403 where nothing is', async () => {
     fake.faults.add(answer(403, 'AccessDenied'), { on: ({ query }) => query.has('list-type') })
     await assert.rejects(open(), /read, write, delete and list/)
+  })
+
+  test('keys that may not delete are refused', async () => {
+    fake.faults.add(answer(403, 'AccessDenied'), { on: ({ method }) => method === 'DELETE', times: 2 })
+    await assert.rejects(open(), /read, write, delete and list/)
+    fake.objects.clear()
   })
 
   test('a bucket that does not exist is refused', async () => {
@@ -129,9 +136,8 @@ describe('at start', () => {
 })
 
 describe('check()', () => {
-  test('says when the store is down, full of itself, or hangs', async () => {
+  test('says when the store is down, or full', async () => {
     const store = await open()
-    await store.check()
     fake.faults.add(answer(503, 'SlowDown'), { times: 2 })
     await assert.rejects(store.check(), StoreUnavailable)
     fake.faults.add(answer(404, 'NoSuchBucket'))
@@ -140,6 +146,40 @@ describe('check()', () => {
     await assert.rejects(store.check(), /check the keys/)
     fake.faults.add(answer(403, 'QuotaExceeded'))
     await assert.rejects(store.check(), StoreFull)
+    await store.check()
+    assert.equal(fake.objects.size, 0)
+  })
+
+  test('says when only writes, or only removals, fail', async () => {
+    const store = await open()
+    for (const method of ['PUT', 'DELETE']) {
+      const failing = (request: RequestFacts) => request.method === method
+      fake.faults.add(answer(503, 'SlowDown'), { on: failing, times: 2 })
+      await assert.rejects(store.check(), StoreUnavailable)
+      fake.faults.add(answer(403, 'AccessDenied'), { on: failing })
+      await assert.rejects(store.check(), /write, delete/)
+    }
+    await store.check()
+  })
+
+  test('asks the store once, however many ask for it, and asks again when a success is old', async () => {
+    const store = await open()
+    fake.requests.length = 0
+    const manyChecks = () => Promise.all(Array.from({ length: 50 }, () => store.check()))
+    await manyChecks()
+    await manyChecks()
+    assert.deepEqual(
+      fake.requests.map(({ method }) => method),
+      ['PUT', 'DELETE'],
+    )
+    fake.faults.add(answer(503, 'SlowDown'), { times: Infinity })
+    await until('the failure shows', () =>
+      store.check().then(
+        () => false,
+        () => true,
+      ),
+    )
+    fake.faults.clear()
     await store.check()
   })
 })
