@@ -23,10 +23,19 @@ export interface RawRequest {
   method: 'GET' | 'HEAD'
   /** Path and query, as sent. */
   target: string
+  /** Whether it has any of the condition headers, beside an `If-Range` of no range. */
+  isConditional: boolean
   header(name: ConditionHeader): string | undefined
 }
 
 export type ConditionHeader = 'if-match' | 'if-none-match' | 'if-range' | 'range'
+
+/** Those that mean something on their own. In lower case. */
+export const CONDITION_HEADERS: ReadonlySet<string> = new Set<ConditionHeader>([
+  'if-match',
+  'if-none-match',
+  'range',
+])
 
 export interface RawAnswer {
   status: number
@@ -47,6 +56,10 @@ class PreconditionFailed extends Error {}
 export type Raw = (request: RawRequest) => RawAnswer | null | Promise<RawAnswer>
 
 const DOWNLOAD = '?dl=1'
+
+const PREFIX = '/raw/'
+/** Where an extension or a query begins. */
+const ID_END = PREFIX.length + 11
 
 const TARGET = /^\/raw\/([0-9A-Za-z]{11})(?:\.(jpg|png|gif|webp|avif))?(\?.*)?$/s
 
@@ -70,18 +83,25 @@ export function createRaw(parts: {
     return headers
   }
 
-  /** The whole of an image in memory, or `null` if that is not what is asked for. */
-  function answerHot(request: RawRequest, { id, extension, query }: Target): RawAnswer | null {
-    if (parts.hot === undefined || !isPlain(request) || (query !== '' && query !== DOWNLOAD)) return null
-    const image = parts.hot(id)
+  /** The whole of an image in memory, or `null` if that is not what is asked for, or not in this way. */
+  function answerHot(request: RawRequest): RawAnswer | null {
+    const { target } = request
+    if (parts.hot === undefined || !isPlain(request) || !target.startsWith(PREFIX)) return null
+    const image = parts.hot(target.slice(PREFIX.length, ID_END))
     if (image === null) return null
     const { record, body, release } = image
-    if (extension !== undefined && extension !== EXTENSIONS[record.type]) {
-      release?.()
-      return null
-    }
     const { wholeInline, wholeDownload } = headersOf(record)
-    return { status: 200, headers: query === DOWNLOAD ? wholeDownload : wholeInline, body, release }
+    if (target.length === ID_END) return { status: 200, headers: wholeInline, body, release }
+    switch (target.slice(ID_END)) {
+      case `.${EXTENSIONS[record.type]}`:
+        return { status: 200, headers: wholeInline, body, release }
+      case DOWNLOAD:
+      case `.${EXTENSIONS[record.type]}${DOWNLOAD}`:
+        return { status: 200, headers: wholeDownload, body, release }
+      default:
+        release?.()
+        return null
+    }
   }
 
   async function answer(request: RawRequest, { id, extension, query }: Target): Promise<RawAnswer> {
@@ -160,14 +180,16 @@ export function createRaw(parts: {
     return { status: problem.status, headers, body: method === 'HEAD' ? null : body }
   }
 
-  return (request) => {
+  function answerOther(request: RawRequest): Promise<RawAnswer> | null {
     const match = TARGET.exec(request.target)
     if (match === null) return null
     const target = { id: match[1], extension: match[2], query: match[3] ?? '' }
+    return answer(request, target).catch((error) => refuse(error, request.method))
+  }
+
+  return (request) => {
     try {
-      return (
-        answerHot(request, target) ?? answer(request, target).catch((error) => refuse(error, request.method))
-      )
+      return answerHot(request) ?? answerOther(request)
     } catch (error) {
       return refuse(error, request.method)
     }
@@ -181,13 +203,8 @@ interface Target {
 }
 
 /** All of it, whatever the client has already. */
-function isPlain({ method, header }: RawRequest): boolean {
-  return (
-    method === 'GET' &&
-    header('range') === undefined &&
-    header('if-none-match') === undefined &&
-    header('if-match') === undefined
-  )
+function isPlain({ method, isConditional }: RawRequest): boolean {
+  return method === 'GET' && !isConditional
 }
 
 function notFound(): Refusal {

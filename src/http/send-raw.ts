@@ -1,5 +1,6 @@
 /** GET /raw/<id> on hosts that do not answer it below the framework. */
 import type { AppContext, AppParts } from './context.ts'
+import { CONDITION_HEADERS } from './raw.ts'
 
 export async function sendRaw(c: AppContext, parts: AppParts): Promise<Response> {
   const { pathname, search } = new URL(c.req.url)
@@ -8,6 +9,7 @@ export async function sendRaw(c: AppContext, parts: AppParts): Promise<Response>
   const answer = await parts.raw({
     method: c.req.method === 'HEAD' ? 'HEAD' : 'GET',
     target: pathname + query,
+    isConditional: [...CONDITION_HEADERS].some((name) => c.req.header(name) !== undefined),
     header: (name) => c.req.header(name),
   })
   if (answer === null) return c.notFound()

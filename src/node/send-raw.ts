@@ -1,9 +1,9 @@
 /** Writes image bytes straight to the socket: what a framework adds costs more than the image. */
-import type { RequestListener, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import type { ReadableStream as WebStream } from 'node:stream/web'
 import type { Log } from '../http/log.ts'
-import type { Raw, RawAnswer } from '../http/raw.ts'
+import { CONDITION_HEADERS, type Raw, type RawAnswer } from '../http/raw.ts'
 
 /** Answers GET and HEAD of image bytes itself and hands everything else to `next`. */
 export function rawListener(raw: Raw, next: RequestListener, log: Log): RequestListener {
@@ -16,6 +16,7 @@ export function rawListener(raw: Raw, next: RequestListener, log: Log): RequestL
     const answer = raw({
       method,
       target: url,
+      isConditional: isConditional(incoming),
       // Node joins these when they come twice: they are never lists.
       header: (name) => incoming.headers[name] as string | undefined,
     })
@@ -23,6 +24,14 @@ export function rawListener(raw: Raw, next: RequestListener, log: Log): RequestL
     else if (answer instanceof Promise) void answer.then((answer) => send(answer, outgoing, log))
     else send(answer, outgoing, log)
   }
+}
+
+/** Looks at the names alone: Node makes an object of all headers when it is asked for one. */
+function isConditional({ rawHeaders }: IncomingMessage): boolean {
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (CONDITION_HEADERS.has(rawHeaders[i].toLowerCase())) return true
+  }
+  return false
 }
 
 function send(answer: RawAnswer, outgoing: ServerResponse, log: Log): void {

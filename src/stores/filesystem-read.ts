@@ -50,7 +50,7 @@ export async function openImage(request: {
         const part = range === undefined ? undefined : resolveRange(range, record.size)
         if (!isReserved) return { record, range: part, body: slice(bytes, part) }
         isUsed = true
-        const image = hotSet.add({ record, bytes, path, reservedBytes: stat.size })
+        const image = hotSet.add({ stored: { record, body: bytes }, path, reservedBytes: stat.size })
         return { record, range: part, body: slice(bytes, part), release: hotSet.pin(image) }
       } finally {
         if (isReserved && !isUsed) hotSet.unreserve(stat.size)

@@ -167,8 +167,8 @@ export async function openFilesystemStore(options: {
       hotSet.evict(id)
       return null
     }
-    const { record, bytes: body } = image
-    return body.length <= UNPINNED_BYTES ? { record, body } : { record, body, release: hotSet.pin(image) }
+    const { stored } = image
+    return stored.body.length <= UNPINNED_BYTES ? stored : { ...stored, release: hotSet.pin(image) }
   }
 
   async function withFile<T>(id: string, use: (handle: FileHandle) => Promise<T>): Promise<T | null> {

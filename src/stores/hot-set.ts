@@ -1,15 +1,20 @@
 /**
- * Whole images in memory, under a byte budget, least recently used out first. Bytes that an answer is still sending
- * count until it is done, so that slow readers can't hold more than the budget.
+ * Whole images in memory, under a byte budget. Bytes that an answer is still sending count until it is done, so that
+ * slow readers can't hold more than the budget.
+ *
+ * Out first is what came first and was not asked for since it was last looked at (the clock algorithm): a hit costs a
+ * mark, not a new place in a list.
  */
-import type { ImageRecord } from './object-store.ts'
+import type { StoredImage } from './object-store.ts'
 
 export interface HotImage {
-  readonly record: ImageRecord
-  readonly bytes: Uint8Array
+  /** As the store hands it out to whoever need not hold it. */
+  readonly stored: StoredImage & { body: Uint8Array }
   readonly path: string
   /** What `reserve` set aside for it. */
   readonly reservedBytes: number
+  /** Asked for since the last look at it. */
+  isUsed: boolean
   /** Answers that are sending it. */
   pins: number
   /** Out of the set: its bytes are given back with the last pin. */
@@ -23,7 +28,7 @@ export interface HotSet {
   /** Gives back what `reserve` set aside and was not used. */
   unreserve(bytes: number): void
   /** Takes an image in, on room that was reserved for it. */
-  add(image: Omit<HotImage, 'pins' | 'evicted'>): HotImage
+  add(image: Pick<HotImage, 'stored' | 'path' | 'reservedBytes'>): HotImage
   evict(id: string): void
   pin(image: HotImage): () => void
 }
@@ -32,12 +37,12 @@ export interface HotSet {
 const ENTRY_BYTES = 1024
 
 export function createHotSet(budgetBytes: number): HotSet {
-  // A Map iterates in order of insertion: a hit moves its entry to the end.
+  // A Map iterates in order of insertion.
   const images = new Map<string, HotImage>()
   let used = 0
 
   function drop(image: HotImage): void {
-    images.delete(image.record.id)
+    images.delete(image.stored.record.id)
     image.evicted = true
     if (image.pins === 0) used -= image.reservedBytes + ENTRY_BYTES
   }
@@ -45,19 +50,22 @@ export function createHotSet(budgetBytes: number): HotSet {
   return {
     get(id) {
       const image = images.get(id)
-      if (image !== undefined) {
-        images.delete(id)
-        images.set(id, image)
-      }
+      if (image !== undefined) image.isUsed = true
       return image
     },
     reserve(bytes) {
       const wanted = bytes + ENTRY_BYTES
       // One image must not push out all others.
       if (wanted > budgetBytes / 4) return false
-      for (const image of images.values()) {
+      // What goes to the end comes by again, without its mark.
+      for (const [id, image] of images) {
         if (used + wanted <= budgetBytes) break
-        if (image.pins === 0) drop(image)
+        if (image.pins > 0) continue
+        if (image.isUsed) {
+          image.isUsed = false
+          images.delete(id)
+          images.set(id, image)
+        } else drop(image)
       }
       if (used + wanted > budgetBytes) return false
       used += wanted
@@ -67,10 +75,11 @@ export function createHotSet(budgetBytes: number): HotSet {
       used -= bytes + ENTRY_BYTES
     },
     add(image) {
-      const known = images.get(image.record.id)
+      const { id } = image.stored.record
+      const known = images.get(id)
       if (known !== undefined) drop(known)
-      const hot: HotImage = { ...image, pins: 0, evicted: false }
-      images.set(image.record.id, hot)
+      const hot: HotImage = { ...image, isUsed: false, pins: 0, evicted: false }
+      images.set(id, hot)
       return hot
     },
     evict(id) {
