@@ -8,7 +8,7 @@ import { sendAsset } from './assets.ts'
 import type { AppContext, AppEnv, AppParts } from './context.ts'
 import { remove } from './delete.ts'
 import { commonHeaders, NO_STORE } from './headers.ts'
-import { healthz, readyz } from './health.ts'
+import { healthz, metrics, readyz } from './health.ts'
 import { prefersHtml } from './negotiate.ts'
 import { askDeletion, deleteByForm, home, problemPage, terms, viewer } from './pages.ts'
 import { logFault, PROBLEM_TYPE, problemOf } from './problem.ts'
@@ -17,7 +17,16 @@ import { upload, uploadHeaders } from './upload.ts'
 
 const ID_PATH = '/:id{[0-9A-Za-z]{11}}'
 const RAW_PATH = '/raw/:name'
-const READ_ONLY_PATHS = ['/', '/terms', '/healthz', '/readyz', '/sharex.sxcu', '/upload.sh', ID_PATH]
+const READ_ONLY_PATHS = [
+  '/',
+  '/terms',
+  '/healthz',
+  '/readyz',
+  '/metrics',
+  '/sharex.sxcu',
+  '/upload.sh',
+  ID_PATH,
+]
 
 export function createApp(parts: AppParts): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
@@ -59,6 +68,7 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   app.all('/delete', allowOnly('POST'))
   app.get('/healthz', healthz)
   app.get('/readyz', (c) => readyz(c, parts))
+  app.get('/metrics', (c) => metrics(c, parts))
   app.get('/sharex.sxcu', (c) =>
     c.json(sharexConfig(parts.baseUrl), 200, {
       'Content-Disposition': 'attachment; filename="pinhole.sxcu"',

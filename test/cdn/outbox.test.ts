@@ -57,16 +57,21 @@ describe('purges owed', () => {
     assert.ok(succeeded.at(-1)! >= removedAt + 1000, 'the last success is later than any fill')
   })
 
-  it('show in /readyz, and survive kill -9', async () => {
+  it('show in /readyz and /metrics, and survive kill -9', async () => {
     provider.answer({ status: 503 })
     const { id, key } = await store(server.url)
     assert.equal((await remove(server, key)).status, 200)
     assert.equal((await readyz(server)).purgesOwed, 1)
+    const metrics = await request(server.url, 'GET', '/metrics')
+    assert.match(metrics.headers.get('Content-Type') ?? '', /^text\/plain; version=0\.0\.4/)
+    assert.match(metrics.text, /^# TYPE pinhole_purges_owed gauge\npinhole_purges_owed 1\n/m)
+    assert.match(metrics.text, /^pinhole_oldest_purge_seconds \d+\n/m)
     await server.kill()
     provider.asked.length = 0
     provider.answer({ status: 200 })
     await server.restart()
     await until('nothing is owed', async () => (await readyz(server)).purgesOwed === 0, GIVE_UP_MS)
+    assert.match((await request(server.url, 'GET', '/metrics')).text, /^pinhole_purges_owed 0\n/m)
     assert.ok(provider.asked.flatMap(idsIn).includes(id))
   })
 
