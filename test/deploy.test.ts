@@ -1,0 +1,70 @@
+/** What is in `deploy/`, as far as it can be looked at without running it. Its nginx and Varnish sites run elsewhere. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { validate } from 'dockerfile-utils'
+import { isInstalled, replaced } from './support/caches.ts'
+import { ROOT } from './support/process.ts'
+
+const run = promisify(execFile)
+const shipped = (path: string) => readFile(join(ROOT, 'deploy', path), 'utf8')
+const unless = async (program: string) =>
+  (await isInstalled(program)) || process.env.PINHOLE_CI ? false : `${program} is not on this machine`
+
+test('the Dockerfile has no mistake that its linter knows', async () => {
+  const found = validate(await shipped('docker/Dockerfile'))
+  assert.deepEqual(
+    found.map(({ range, message }) => `line ${range.start.line + 1}: ${message}`),
+    [],
+  )
+})
+
+test('the Dockerfile copies nothing that .dockerignore keeps out', async () => {
+  const ignored = (await readFile(join(ROOT, '.dockerignore'), 'utf8')).split('\n')
+  assert.ok(ignored.includes('.env'), 'passwords stay out of the build')
+  const copied = [...(await shipped('docker/Dockerfile')).matchAll(/^COPY (?!--from)(.*) \S+$/gm)]
+  const names = copied.flatMap(([, sources]) => sources!.split(' '))
+  assert.ok(names.includes('package.json'))
+  for (const name of names) assert.ok(!ignored.includes(name), name)
+})
+
+test('systemd takes the unit', { skip: await unless('systemd-analyze') }, async () => {
+  const unit = replaced(await shipped('systemd/pinhole.service'), [
+    [/^ExecStart=\/opt\/pinhole\/node_modules\/\.bin\/node /m, `ExecStart=${process.execPath} `],
+    [/^WorkingDirectory=\/opt\/pinhole$/m, `WorkingDirectory=${ROOT}`],
+  ])
+  await inFolder(async (folder) => {
+    const file = join(folder, 'pinhole.service')
+    await writeFile(file, unit)
+    const { stdout, stderr } = await run('systemd-analyze', ['verify', file])
+    // Unknown settings are warnings, and the exit code is 0.
+    assert.doesNotMatch(stdout + stderr, /pinhole\.service/)
+  })
+})
+
+test('nginx takes the site of compose.yaml', { skip: await unless('nginx') }, async () => {
+  await inFolder(async (folder) => {
+    const site = replaced(await shipped('docker/nginx.conf'), [
+      // Names of the compose network.
+      [/server server1:3000;\s+server server2:3000;\s+server server3:3000;/, 'server 127.0.0.1:3000;'],
+      [/\/dev\/stdout/, join(folder, 'access.log')],
+      [/\/dev\/stderr/, join(folder, 'error.log')],
+    ])
+    const conf = join(folder, 'nginx.conf')
+    await writeFile(conf, `pid ${folder}/pid;\nevents {}\nhttp {\n${site}\n}\n`)
+    await run('nginx', ['-t', '-p', folder, '-e', join(folder, 'error.log'), '-c', conf])
+  })
+})
+
+async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-deploy-'))
+  try {
+    await work(folder)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
