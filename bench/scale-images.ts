@@ -67,7 +67,7 @@ async function fill(folder: string, count: number): Promise<Filled> {
       const record = { id, ...facts, sha256, sentSha256: sha256, keySha256: sha256 }
       const file = Buffer.concat([bytes, encodeTrailer({ ...record, createdAt: '2026-07-31T12:00:00.000Z' })])
       bytesEach = file.length
-      await writeFile(path.join(images, 'objects', id[0]!, id), file)
+      await writeFile(path.join(images, 'objects', id), file)
     }
   }
   await Promise.all(Array.from({ length: WRITES_AT_ONCE }, write))

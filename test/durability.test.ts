@@ -50,7 +50,7 @@ describe('a disk that fails', () => {
       [size > 1_000_000 ? 'appendFile' : 'writev', 0],
       ['sync', 1],
       ['sync', 2],
-      ['link', 1],
+      ['rename', 1],
     ]
     if (size > 1_000_000) rows.push(['appendFile', 5])
     for (const [call, turn] of rows) {
@@ -69,7 +69,7 @@ describe('a disk that fails', () => {
           assert.doesNotMatch(answer.text, /injected|ENOSPC|EIO|incoming/, 'nothing of the inside')
           // Reading and deleting open files too.
           if (call !== 'open') assert.deepEqual((await fetchRaw(server.url, stays.id)).body, stays.bytes)
-          if (call === 'link' || call === 'writev' || call === 'appendFile') {
+          if (call === 'rename' || call === 'writev' || call === 'appendFile') {
             assert.equal((await remove(server.url, goes.key)).status, 200)
             before.images.delete(goes.id)
           }

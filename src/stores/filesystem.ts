@@ -1,21 +1,22 @@
 /**
  * Images in a folder: one file an image, its bytes and then its record. Node only.
  *
- *     <folder>/objects/<first character of the id>/<id>
+ *     <folder>/objects/<id>
  *     <folder>/incoming/<process>-<number>      drafts
  *
- * A commit is: temporary file, fsync, link, fsync of the folder. A link never replaces a file, so two images can't
- * take one id. A removal is: unlink, fsync of the folder.
+ * A commit is: temporary file, fsync, rename, fsync of the folder. A removal is: unlink, fsync of the folder. All
+ * images are in one folder, so that one flush serves all commits that wait for one: with many folders each upload
+ * would pay for its own.
  */
 import { accessSync } from 'node:fs'
 import {
   access,
   constants,
   type FileHandle,
-  link,
   mkdir,
   open,
-  readdir,
+  opendir,
+  rename,
   rm,
   statfs,
   unlink,
@@ -25,6 +26,7 @@ import type { Segment } from '../formats/image.ts'
 import { ID_PATTERN } from '../protocol.ts'
 import { openImage, readRecord } from './filesystem-read.ts'
 import { encodeTrailer } from './filesystem-trailer.ts'
+import { completeFile, writeObject } from './filesystem-write.ts'
 import { createFolderFlush } from './folder-flush.ts'
 import { createHotSet } from './hot-set.ts'
 import {
@@ -48,7 +50,8 @@ const FREE_CHECK_MS = 250
 /** Images up to this size are not held to be sent: a connection may hold as much as a stream's chunk in any case. */
 const UNPINNED_BYTES = 256 * 1024
 
-const SHARDS = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz']
+/** Ids that `list` holds at once, about: each so many cost one more reading of the folder. */
+const LIST_PAGE = 100_000
 
 export interface FilesystemStore extends ObjectStore {
   /**
@@ -69,8 +72,8 @@ export async function openFilesystemStore(options: {
   const flushes = createFolderFlush()
   const hotSet = createHotSet(options.hotSetBytes)
   const spool = createSpool(incoming)
-  const shardOf = (id: string) => join(objects, id[0])
-  const pathOf = (id: string) => join(objects, id[0], id)
+  const pathOf = (id: string) => join(objects, id)
+  const committing = new Set<string>()
   let freeCheckedAt = 0
   let isFull = false
 
@@ -84,9 +87,15 @@ export async function openFilesystemStore(options: {
     if (isFull) throw new StoreFull()
   }
 
+  /** What the disk just refused is looked at again before the next upload. */
+  function writeFault(error: unknown): never {
+    freeCheckedAt = 0
+    storeFault(error)
+  }
+
   async function draft(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Draft> {
     await assertRoom().catch(storeFault)
-    const spooled = await spool.receive(body, limitBytes).catch(storeFault)
+    const spooled = await spool.receive(body, limitBytes).catch(writeFault)
     let spent = false
     return {
       size: spooled.size,
@@ -102,7 +111,7 @@ export async function openFilesystemStore(options: {
         try {
           await commit(spooled, record, segments)
         } catch (error) {
-          storeFault(error)
+          writeFault(error)
         } finally {
           await spooled.discard()
         }
@@ -111,59 +120,42 @@ export async function openFilesystemStore(options: {
   }
 
   async function commit(spooled: Spooled, record: ImageRecord, segments: Segment[]): Promise<void> {
-    if (!ID_PATTERN.test(record.id)) throw new Error('not an id')
-    const { path, handle } = await writeObject(spooled, record, segments)
+    const { id } = record
+    if (!ID_PATTERN.test(id)) throw new Error('not an id')
+    // A rename replaces: the name must be free, and nobody else of this process about to take it. Two processes that
+    // draw the same id of 65 random bits, and rename within the same microseconds, are not guarded against.
+    if (committing.has(id)) throw new IdTaken()
+    committing.add(id)
     try {
+      const isKept = record.size === spooled.size && record.sha256 === record.sentSha256
+      const draft = isKept ? spooled.file : null
+      const path = draft?.path ?? spool.path()
       try {
-        await handle.sync()
-      } finally {
-        await handle.close()
+        const trailer = encodeTrailer(record)
+        if (draft === null) await writeObject(path, spooled, segments, trailer)
+        else await completeFile(draft.handle, trailer)
+        if (exists(pathOf(id))) throw new IdTaken()
+        await rename(path, pathOf(id))
+      } catch (error) {
+        await rm(path, { force: true })
+        throw error
       }
-      await link(path, pathOf(record.id))
-    } catch (error) {
-      await rm(path, { force: true })
-      throw isCode(error, 'EEXIST') ? new IdTaken() : error
-    }
-    try {
-      // The first name's removal needs no flush: if it is back after a crash, the sweep at the next start removes it.
-      await Promise.all([flushes.flush(shardOf(record.id)), unlink(path)])
-    } catch (error) {
-      await rm(pathOf(record.id), { force: true })
-      throw error
-    }
-  }
-
-  /** A closed-to-others file with the image and its record, not yet flushed. */
-  async function writeObject(spooled: Spooled, record: ImageRecord, segments: Segment[]) {
-    const trailer = encodeTrailer(record)
-    if (spooled.file !== null && record.size === spooled.size && record.sha256 === record.sentSha256) {
-      await spooled.file.handle.appendFile(trailer)
-      return spooled.file
-    }
-    const path = spool.path()
-    const handle = await open(path, 'wx', 0o600)
-    try {
-      const pieces: Uint8Array[] = []
-      for await (const piece of spooled.bytes(segments)) {
-        if (spooled.file === null) pieces.push(piece)
-        else await handle.appendFile(piece)
+      try {
+        await flushes.flush(objects)
+      } catch (error) {
+        await rm(pathOf(id), { force: true })
+        throw error
       }
-      await handle.writev([...pieces, trailer])
-      return { path, handle }
-    } catch (error) {
-      await handle.close().catch(() => {})
-      await rm(path, { force: true })
-      throw error
+    } finally {
+      committing.delete(id)
     }
   }
 
   function hot(id: string): (StoredImage & { body: Uint8Array }) | null {
     const image = hotSet.get(id)
     if (image === undefined) return null
-    try {
-      // A name never gets another file: that it is there is enough.
-      accessSync(image.path)
-    } catch {
+    // A name never gets another file: that it is there is enough.
+    if (!exists(image.path)) {
       hotSet.evict(id)
       return null
     }
@@ -205,7 +197,7 @@ export async function openFilesystemStore(options: {
       try {
         await unlink(pathOf(id))
         hotSet.evict(id)
-        await flushes.flush(shardOf(id))
+        await flushes.flush(objects)
         return true
       } catch (error) {
         if (isCode(error, 'ENOENT')) return false
@@ -213,12 +205,11 @@ export async function openFilesystemStore(options: {
       }
     },
     async *list(after = '') {
-      for (const shard of SHARDS) {
-        if (shard < after.slice(0, 1)) continue
-        const names = await readdir(join(objects, shard))
-        // A file system that ignores case has one folder for two shards.
-        const ids = names.filter((name) => name[0] === shard && ID_PATTERN.test(name) && name > after)
-        yield* ids.sort(byCodeUnits)
+      for (let last = after; ; ) {
+        const page = await namesAfter(objects, last)
+        yield* page
+        if (page.length < LIST_PAGE) return
+        last = page[page.length - 1]
       }
     },
     async check() {
@@ -233,13 +224,30 @@ export async function openFilesystemStore(options: {
 async function makeFolders(objects: string, incoming: string): Promise<void> {
   await mkdir(incoming, { recursive: true })
   await mkdir(objects, { recursive: true })
-  const present = new Set(await readdir(objects))
-  const missing = SHARDS.filter((shard) => !present.has(shard))
-  for (const shard of missing) await mkdir(join(objects, shard), { recursive: true })
-  if (missing.length === 0) return
+  // Every time: the process that made them may have died before it flushed.
   const flushes = createFolderFlush()
-  for (const folder of [objects, join(objects, '..'), join(objects, '..', '..')]) await flushes.flush(folder)
+  for (const folder of [join(objects, '..'), join(objects, '..', '..')]) await flushes.flush(folder)
   await flushes.close()
+}
+
+function exists(path: string): boolean {
+  try {
+    accessSync(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The first `LIST_PAGE` ids after `after`, in order. */
+async function namesAfter(folder: string, after: string): Promise<string[]> {
+  let names: string[] = []
+  for await (const { name } of await opendir(folder, { bufferSize: 1024 })) {
+    if (name <= after || !ID_PATTERN.test(name)) continue
+    names.push(name)
+    if (names.length === 2 * LIST_PAGE) names = names.sort(byCodeUnits).slice(0, LIST_PAGE)
+  }
+  return names.sort(byCodeUnits).slice(0, LIST_PAGE)
 }
 
 function byCodeUnits(a: string, b: string): number {

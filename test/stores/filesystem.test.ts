@@ -1,12 +1,12 @@
 import { mkdtemp, open, readdir, readlink, rm, stat, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join, sep } from 'node:path'
 import { openFilesystemStore } from '../../src/stores/filesystem.ts'
 import { type OpenedStore, objectStoreContract } from '../contracts/object-store.ts'
 
 async function openStore(hotSetBytes: number): Promise<OpenedStore> {
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-store-'))
-  const pathOf = (id: string) => join(folder, 'objects', id[0], id)
+  const pathOf = (id: string) => join(folder, 'objects', id)
   const store = await openFilesystemStore({ folder, hotSetBytes })
   return {
     store,
@@ -31,11 +31,12 @@ async function openStore(hotSetBytes: number): Promise<OpenedStore> {
   }
 }
 
-/** Files, not folders, below `folder` that this process has open, where the system tells. */
+/** Images and drafts below `folder` that this process has open, where the system tells. */
 async function handlesBelow(folder: string): Promise<number> {
   const links = await readdir('/proc/self/fd').catch(() => [])
   const targets = await Promise.all(links.map((link) => readlink(`/proc/self/fd/${link}`).catch(() => '')))
-  return targets.filter((target) => target.startsWith(folder) && basename(target).length > 1).length
+  const folders = ['objects', 'incoming'].map((name) => join(folder, name) + sep)
+  return targets.filter((target) => folders.some((folder) => target.startsWith(folder))).length
 }
 
 objectStoreContract('filesystem', () => openStore(64 * 1024 * 1024))

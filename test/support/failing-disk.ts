@@ -39,8 +39,27 @@ function failSometimes(calls: Calls, names: string[]): void {
   }
 }
 
+/** The same for calls that take a callback. `names`: of the calls, and what the order calls them. */
+function failCallbacks(calls: Calls, names: Record<string, string>): void {
+  for (const [name, ordered] of Object.entries(names)) {
+    const original = calls[name]!
+    const failing = (...words: unknown[]) => {
+      try {
+        meet(ordered)
+      } catch (error) {
+        process.nextTick(words.at(-1) as Call, error)
+        return
+      }
+      original(...words)
+    }
+    // `promisify` asks for these.
+    calls[name] = Object.defineProperties(failing, Object.getOwnPropertyDescriptors(original))
+  }
+}
+
 const handle = await fs.promises.open(process.execPath, 'r')
 failSometimes(Object.getPrototypeOf(handle) as Calls, ['write', 'writev', 'appendFile', 'sync', 'datasync'])
 await handle.close()
-failSometimes(fs.promises as unknown as Calls, ['link', 'rename', 'open', 'unlink'])
+failSometimes(fs.promises as unknown as Calls, ['rename', 'open', 'unlink'])
+failCallbacks(fs as unknown as Calls, { open: 'open', writev: 'writev', fsync: 'sync' })
 syncBuiltinESMExports()
