@@ -1,5 +1,7 @@
 /** What holds over several servers on one S3 store and one Postgres, and when one of these is not there. */
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { checkProblem } from './contracts/http-rules.ts'
 import { freePort } from './support/caches.ts'
@@ -272,6 +274,21 @@ describe('nginx before servers that die', { skip: hasNginx ? false : 'nginx is n
     front = await startNginxFront(await freePort(), ports, ['127.0.0.1/32'])
   })
   after(() => front?.stop())
+
+  it('keeps no key and no address in its logs', async () => {
+    const from = '198.51.102.9'
+    const { id, key } = await store(front.url, gif(), from)
+    assert.equal((await request(front.url, 'GET', `/api/delete?key=${key}`)).status, 200)
+    assert.equal((await remove(front.url, key)).status, 200)
+    const logged = (name: string) => readFile(join(front.folder!, name), 'utf8')
+    await until('the last request is logged', async () => (await logged('access.log')).includes('DELETE'))
+    assert.match(await logged('access.log'), / GET \/api\/delete 200 /)
+    for (const name of ['access.log', 'error.log']) {
+      const lines = await logged(name)
+      assert.ok(!lines.includes(key.slice(id.length)), name)
+      assert.doesNotMatch(lines, /198\.51\.102|127\.0\.0\.1|\?/, name)
+    }
+  })
 
   it('asks the others, also for uploads', async () => {
     const { id, bytes } = await store(front.url, gif(), '198.51.102.1')
