@@ -1,5 +1,6 @@
 /** Deleting through real caches: once it is acknowledged and purged, no later request gets the image. */
 import assert from 'node:assert/strict'
+import http from 'node:http'
 import { after, before, describe, it } from 'node:test'
 import { type Cache, freePort, isInstalled, startNginx, startVarnish } from '../support/caches.ts'
 import { type Answer, request } from '../support/http.ts'
@@ -12,15 +13,16 @@ import { store } from '../support/upload.ts'
 const FILL_SECONDS = 3
 
 const CACHES = [
-  { name: 'varnish', needs: 'varnishd', start: startVarnish },
+  { name: 'varnish', needs: 'varnishd', start: startVarnish, purgePath: () => '/' },
   {
     name: 'nginx',
     needs: '/usr/lib/nginx/modules/ngx_http_cache_purge_module.so',
     start: (port: number, originPort: number) => startNginx(port, [originPort]),
+    purgePath: (id: string) => `/purge/raw/${id}`,
   },
 ]
 
-for (const { name, needs, start } of CACHES) {
+for (const { name, needs, start, purgePath } of CACHES) {
   const installed = await isInstalled(needs)
   const skip = installed || process.env.PINHOLE_CI ? false : `${name} is not on this machine`
   describe(`deleting through ${name}`, { skip }, () => {
@@ -85,6 +87,17 @@ for (const { name, needs, start } of CACHES) {
       assert.equal((await get('/nothing')).status, 404)
     })
 
+    it('lets nobody purge but the servers', async () => {
+      const { id } = await store(server.url)
+      assert.equal((await get(`/raw/${id}`)).status, 200)
+      const headers = { 'X-Ban-Tags': `^(i-${id})$` }
+      const purge = { method: 'PURGE', path: purgePath(id), headers }
+      assert.equal(await statusFrom('127.0.0.2', cache.url, purge), 403)
+      origin.hold(`/raw/${id}`)
+      assert.equal((await get(`/raw/${id}`)).status, 200, 'it comes from the cache')
+      origin.release()
+    })
+
     it('forgets every address of a deleted image', async () => {
       const { id, key } = await store(server.url)
       const paths = [`/raw/${id}`, `/raw/${id}?dl=1`, `/raw/${id}.gif`, `/raw/${id}.gif?dl=1`]
@@ -116,5 +129,17 @@ for (const { name, needs, start } of CACHES) {
       await until('nothing is owed', async () => (await owed()) === 0)
       await assertGone(id, late.headers.get('ETag') ?? '')
     })
+  })
+}
+
+/** Asked from another address of this machine. */
+function statusFrom(localAddress: string, url: string, options: http.RequestOptions): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const outgoing = http.request(url, { ...options, localAddress, agent: false }, (incoming) => {
+      incoming.resume()
+      incoming.on('end', () => resolve(incoming.statusCode!))
+    })
+    outgoing.on('error', reject)
+    outgoing.end()
   })
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { IdTaken, StoreUnavailable } from '../../src/stores/object-store.ts'
 import { startFakeS3 } from '../support/fake-s3.ts'
+import type { Fault, RequestFacts } from '../support/fake-s3-faults.ts'
 import { answer, on, onFake, QUICK } from '../support/s3-on-fake.ts'
 import { openS3UnderTest } from '../support/s3-under-test.ts'
 import { assertAbsent, assertHolds, bytesFor, idFor, listOf, put } from '../support/stored-images.ts'
@@ -31,6 +32,22 @@ describe('a removal', () => {
         assert.equal(await store.remove(ID), false)
       })
     }
+
+    withStore(`survives a store that hangs at its ${method}`, async ({ store, prefix }, fake) => {
+      await put(store, ID, bytes)
+      fake.faults.add({ kind: 'hang' }, { on: on(method) })
+      assert.equal(await store.remove(ID), true)
+      assert.ok(!fake.objects.has(prefix + ID))
+    })
+
+    withStore(`asks no more than four times for its ${method}`, async ({ store }, fake) => {
+      await put(store, ID, bytes)
+      fake.requests.length = 0
+      fake.faults.add({ kind: 'lose-reply' }, { on: on(method), times: 100 })
+      await store.remove(ID).catch((error) => assert.ok(error instanceof StoreUnavailable))
+      const asked = fake.requests.filter((request) => request.method === method)
+      assert.equal(asked.length, 4)
+    })
   }
 
   withStore(
@@ -146,18 +163,32 @@ describe('a listing', () => {
     assert.deepEqual(await listOf(store), [ID])
   })
 
-  withStore('survives faults on any page', async ({ store, prefix }, fake) => {
-    const ids = Array.from({ length: 35 }, (_, index) => idFor(index))
-    for (const id of ids) fake.objects.set(prefix + id, stranger())
-    for (const fault of [
-      answer(503, 'SlowDown'),
-      { kind: 'reset' },
-      { kind: 'cut-answer', afterBytes: 50 },
-    ] as const) {
-      fake.faults.add(fault, { on: ({ query }) => query.has('continuation-token') })
-    }
-    assert.deepEqual(await listOf(store), ids)
-    fake.faults.add(answer(404, 'NoSuchBucket'), { on: ({ query }) => query.has('continuation-token') })
+  const isLaterPage = ({ query }: RequestFacts) => query.has('continuation-token')
+  const faults: Fault[] = [
+    answer(503, 'SlowDown'),
+    { kind: 'reset' },
+    { kind: 'lose-reply' },
+    { kind: 'hang' },
+    { kind: 'cut-answer', afterBytes: 50 },
+    { kind: 'stall-answer', afterBytes: 50 },
+  ]
+  for (const fault of faults) {
+    withStore(`survives ${fault.kind} on a later page, a bounded number of times`, async (opened, fake) => {
+      const { store, prefix } = opened
+      const ids = Array.from({ length: 35 }, (_, index) => idFor(index))
+      for (const id of ids) fake.objects.set(prefix + id, stranger())
+      fake.faults.add(fault, { on: isLaterPage, times: 3 })
+      assert.deepEqual(await listOf(store), ids)
+      fake.requests.length = 0
+      fake.faults.add(fault, { on: isLaterPage, times: 100 })
+      await assert.rejects(listOf(store), StoreUnavailable)
+      assert.equal(fake.requests.filter(isLaterPage).length, 4)
+    })
+  }
+
+  withStore('does not take a bucket that went away for its end', async ({ store, prefix }, fake) => {
+    for (let index = 0; index < 35; index++) fake.objects.set(prefix + idFor(index), stranger())
+    fake.faults.add(answer(404, 'NoSuchBucket'), { on: isLaterPage })
     await assert.rejects(listOf(store), StoreUnavailable)
   })
 
