@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
-import { NODE, ROOT } from '../support/process.ts'
+import { COMPILED, NODE, ROOT } from '../support/process.ts'
 
 const BIN = join(ROOT, 'bin/pinhole.mjs')
 
@@ -36,7 +36,14 @@ export async function person(env: Record<string, string> = {}): Promise<Person> 
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-cli-'))
   after(() => rm(folder, { recursive: true, force: true }))
   const dataHome = join(folder, '.data')
-  const base = { PATH: process.env.PATH ?? '', HOME: folder, XDG_DATA_HOME: dataHome, TERM: 'xterm', ...env }
+  const base = {
+    PATH: process.env.PATH ?? '',
+    HOME: folder,
+    XDG_DATA_HOME: dataHome,
+    TERM: 'xterm',
+    ...COMPILED,
+    ...env,
+  }
   const start = (program: string, words: string[], settings: Settings = {}) =>
     new Promise<Ran>((resolve, reject) => {
       const child = spawn(program, words, { cwd: folder, env: { ...base, ...settings.env } })

@@ -46,7 +46,7 @@ export async function cameraJpeg(width?: number, height?: number): Promise<Buffe
 }
 
 /** Flat areas, letters and lines. */
-export function screenshot(width = 680, height = 500): Sharp {
+export function screenshot(width = 400, height = 300): Sharp {
   const rows = Array.from(
     { length: 40 },
     (_, i) =>

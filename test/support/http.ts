@@ -71,6 +71,14 @@ function drained(outgoing: http.ClientRequest): Promise<void> {
 export function answerOf(status: number, rawHeaders: string[], body: Buffer): Answer {
   const headers = new Headers()
   for (let i = 0; i < rawHeaders.length; i += 2) headers.append(rawHeaders[i]!, rawHeaders[i + 1]!)
-  const text = body.toString('utf8')
-  return { status, headers, body, text, json: () => JSON.parse(text) }
+  return {
+    status,
+    headers,
+    body,
+    // Read where it is asked for: most bodies are megabytes of picture.
+    get text() {
+      return body.toString('utf8')
+    },
+    json: () => JSON.parse(body.toString('utf8')),
+  }
 }

@@ -24,7 +24,7 @@ export async function gifs(): Promise<MadeImage[]> {
     gif('two colours', await picture().gif({ colours: 2 }).toBuffer()),
     gif('interlaced', await picture().gif({ progressive: true }).toBuffer()),
     gif('with transparency', await picture({ channels: 4 }).gif().toBuffer()),
-    gif('several windows long', await picture({ width: 900, height: 700 }).gif().toBuffer()),
+    gif('several windows long', await picture({ width: 900, height: 700 }).gif({ effort: 1 }).toBuffer()),
     gif('animated', animated, { animated: true }),
     gif(
       'animated, colours of its own each',
@@ -70,7 +70,9 @@ export async function webps(): Promise<MadeImage[]> {
     'lossless, opaque': await picture().webp({ lossless: true }).toBuffer(),
     'near lossless': await picture().webp({ nearLossless: true }).toBuffer(),
     'one pixel': await picture({ width: 1, height: 1 }).webp().toBuffer(),
-    'several windows long': await picture({ width: 700, height: 500 }).webp({ lossless: true }).toBuffer(),
+    'several windows long': await picture({ width: 700, height: 500 })
+      .webp({ lossless: true, effort: 0 })
+      .toBuffer(),
     'wide gamut': await picture().withIccProfile('p3').webp().toBuffer(),
     'wide gamut with alpha': await picture({ channels: 4 }).withIccProfile('p3').webp().toBuffer(),
     'extended for nothing': extended(0),

@@ -12,6 +12,11 @@ export const NODE =
 
 export type Env = Record<string, string>
 
+/** Where Node keeps what it compiled, if anywhere: a process that finds it there starts in half the time. */
+export const COMPILED: Env = process.env.NODE_COMPILE_CACHE
+  ? { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }
+  : {}
+
 export interface Ran {
   code: number | null
   signal: NodeJS.Signals | null
@@ -37,7 +42,13 @@ process.on('exit', () => {
 export function launch(words: string[], env: Env = {}): Process {
   const child = spawn(NODE, words, {
     cwd: ROOT,
-    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', TMPDIR: tmpdir(), ...env },
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: process.env.HOME ?? '',
+      TMPDIR: tmpdir(),
+      ...COMPILED,
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A group of its own, so that workers can be killed with their parent.
     detached: true,
