@@ -21,6 +21,7 @@ export function pathCases(world: World): void {
     [() => '/', ['GET', 'HEAD']],
     [() => '/healthz', ['GET', 'HEAD']],
     [() => '/readyz', ['GET', 'HEAD']],
+    [() => '/metrics', ['GET', 'HEAD']],
   ]
   for (const [pathOf, allowed] of routes) {
     it(`answers 405 with Allow: ${allowed} at ${pathOf({ id: '<id>', key: '<key>' } as Upload)}`, async () => {
@@ -54,6 +55,7 @@ export function pathCases(world: World): void {
       '/api/delete',
       '/healthz',
       '/readyz',
+      '/metrics',
       `/${gone.id}`,
       `/raw/${gone.id}`,
       '/a/b',
@@ -196,7 +198,7 @@ export function pathCases(world: World): void {
 
   it('says that it is alive and ready', async () => {
     const me = await visit(world, world.main)
-    for (const path of ['/healthz', '/readyz']) {
+    for (const path of ['/healthz', '/readyz', '/metrics']) {
       const answer = await me.get(path)
       assert.equal(answer.status, 200, answer.text)
       assert.equal(answer.headers.get('Cache-Control'), 'no-store')
