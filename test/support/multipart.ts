@@ -30,7 +30,7 @@ export function multipart(parts: Part[], options: FormOptions = {}): Form {
   }
   pieces.push(`--${boundary}--\r\n`, epilogue)
   return {
-    body: Buffer.concat(pieces.map((piece) => Buffer.from(piece))),
+    body: Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))),
     contentType: `multipart/form-data; boundary=${options.parameter ?? boundary}`,
   }
 }
