@@ -86,7 +86,8 @@ export class PartReader {
   }
 
   #hold(bytes: Uint8Array): null {
-    this.#held = bytes
+    // A copy: the chunk is its owner's again when it has been read.
+    this.#held = new Uint8Array(bytes)
     return null
   }
 

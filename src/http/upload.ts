@@ -53,7 +53,8 @@ export async function upload(c: AppContext, parts: AppParts): Promise<Response> 
   c.set('remaining', place.remaining)
   try {
     const body = c.env?.body ?? c.req.raw.body ?? []
-    const published = await parts.images.publish(filePart(c.req.header('Content-Type'), bytesOf(body)))
+    const file = filePart(c.req.header('Content-Type'), bytesOf(body))
+    const published = await parts.images.publish(file, bodyLength(c))
     const { id, type, size } = published.record
     parts.log.info({ requestId: c.get('requestId'), id, type, size }, 'image stored')
     return answer(c, parts, { id, key: published.key, remaining: place.remaining })
@@ -62,6 +63,12 @@ export async function upload(c: AppContext, parts: AppParts): Promise<Response> 
     await place.release().catch((cause) => parts.log.error({ err: cause }, 'a place was not given back'))
     throw error
   }
+}
+
+/** Unit: bytes. `undefined` for a body in chunks. */
+function bodyLength(c: AppContext): number | undefined {
+  const length = c.req.header('Content-Length')
+  return length !== undefined && /^\d{1,15}$/.test(length) ? Number(length) : undefined
 }
 
 async function* bytesOf(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Refusal } from '../errors.ts'
 import type { Limits } from './limits.ts'
+import type { Turns } from './turns.ts'
 
 /** Requests whose clients were told to go on. */
 const continued = new WeakSet<IncomingMessage>()
@@ -13,31 +14,94 @@ function awaitsContinue(incoming: IncomingMessage): boolean {
 
 /**
  * Ends with `Refusal('too-slow')` below the least rate, and with `Refusal('malformed-multipart')` if the client goes
- * away. Stopping early leaves the connection open: the answer is still to be sent.
+ * away. The time that the server takes for itself does not count against the client. Stopping early leaves the
+ * connection open: the answer is still to be sent.
+ *
+ * A chunk is the caller's until it asks for the next one. Then its memory is given back: as garbage it would lie
+ * outside V8's heap, and be collected only when tens of MB of it have come together.
  */
 export async function* readBody(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   limits: Limits,
+  turns: Turns,
 ): AsyncGenerator<Uint8Array> {
   if (awaitsContinue(incoming)) {
     outgoing.writeContinue()
     continued.add(incoming)
   }
-  const startedAt = performance.now()
+  const chunks = chunksOf(incoming)
+  let waitedMs = 0
   let received = 0
   try {
-    for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
+    for (;;) {
+      const since = performance.now()
+      turns.clients(incoming.socket)
+      const chunk = await chunks.next()
+      turns.ours(incoming.socket, outgoing)
+      waitedMs += performance.now() - since
+      if (chunk === null) return
       received += chunk.length
-      const seconds = (performance.now() - startedAt - limits.slowBodyGraceMs) / 1000
+      const seconds = (waitedMs - limits.slowBodyGraceMs) / 1000
       if (seconds > 0 && received < seconds * limits.leastBytesPerSecond) {
         throw new Refusal('too-slow', 'The upload came too slowly and was given up.')
       }
       yield chunk
+      // A small one may share its memory with others.
+      if (chunk.byteLength === chunk.buffer.byteLength) chunk.buffer.transfer(0)
     }
-  } catch (error) {
-    if (error instanceof Refusal) throw error
-    throw new Refusal('malformed-multipart', 'The connection was lost before the upload ended.')
+  } finally {
+    chunks.stop()
+  }
+}
+
+/**
+ * The chunks of a body one by one, as they came from the socket; `null` after the last. Node's own iterator joins what
+ * waits, which is a copy. Nothing comes that is not asked for, but for one chunk.
+ */
+function chunksOf(incoming: IncomingMessage): { next(): Promise<Buffer<ArrayBuffer> | null>; stop(): void } {
+  const waiting: (Buffer<ArrayBuffer> | null)[] = []
+  let isLost = false
+  let wake = (): void => {}
+
+  function take(chunk: Buffer<ArrayBuffer>): void {
+    waiting.push(chunk)
+    incoming.pause()
+    wake()
+  }
+  function end(): void {
+    waiting.push(null)
+    wake()
+  }
+  function lose(): void {
+    isLost = true
+    wake()
+  }
+  incoming.on('data', take)
+  incoming.on('end', end)
+  incoming.on('error', lose)
+  incoming.on('close', lose)
+  if (incoming.destroyed) isLost = true
+
+  return {
+    async next() {
+      if (waiting.length === 0 && !isLost) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+          incoming.resume()
+        })
+      }
+      const chunk = waiting.shift()
+      if (chunk !== undefined) return chunk
+      throw new Refusal('malformed-multipart', 'The connection was lost before the upload ended.')
+    },
+    stop() {
+      incoming.pause()
+      incoming.off('data', take)
+      incoming.off('end', end)
+      incoming.off('close', lose)
+      // An error that nobody hears would end the process.
+    },
   }
 }
 

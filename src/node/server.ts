@@ -27,6 +27,7 @@ import { nodeHashes } from './hashes.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { draftFolder, openStores, type Stores } from './open-stores.ts'
 import { rawListener } from './send-raw.ts'
+import { type Turns, takeTurns } from './turns.ts'
 import { refuseUnreadable, statusOf, unreadableAnswer } from './unreadable.ts'
 
 export interface RunningServer {
@@ -57,7 +58,7 @@ export async function startServer(
     // Checked here, for an answer with the headers that all answers have.
     requireHostHeader: false,
   })
-  server.timeout = limits.idleMs
+  const turns = takeTurns(server, limits.idleMs)
   await listen(server, config)
   const { port } = server.address() as AddressInfo
   const baseUrl = config.baseUrl ?? `http://localhost:${port}`
@@ -65,6 +66,7 @@ export async function startServer(
     config,
     log,
     limits,
+    turns,
     now: options.now ?? Date.now,
     stores,
     assets,
@@ -92,13 +94,14 @@ function createListener(parts: {
   config: Config
   log: Log
   limits: Limits
+  turns: Turns
   now: () => number
   stores: Stores
   assets: Awaited<ReturnType<typeof loadAssets>>
   terms: string | undefined
   baseUrl: string
 }): RequestListener {
-  const { config, log, limits, now, stores, assets, baseUrl } = parts
+  const { config, log, limits, turns, now, stores, assets, baseUrl } = parts
   const { objects, filesystem, ledger, cdn, purges } = stores
   const { maxUploadBytes, stripMetadata, uploadsPerDay, uploadsPaused } = config
   const images = createImages({
@@ -141,7 +144,7 @@ function createListener(parts: {
   const bindings = (incoming: IncomingMessage, outgoing: ServerResponse): HostBindings => ({
     peer: incoming.socket.remoteAddress ?? '',
     target: originForm(incoming.url ?? ''),
-    body: readBody(incoming, outgoing, limits),
+    body: readBody(incoming, outgoing, limits, turns),
   })
   const listener = getRequestListener(
     (request, { incoming, outgoing }) =>
@@ -164,6 +167,7 @@ function createListener(parts: {
       incoming.headers.host = 'pinhole'
       if (incoming.method !== 'GET' && incoming.method !== 'HEAD')
         answerBeforeClosing(incoming, outgoing, limits)
+      turns.ours(incoming.socket, outgoing)
       void listener(incoming, outgoing)
     },
     log,

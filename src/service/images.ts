@@ -14,9 +14,9 @@ import type { Purges } from './purges.ts'
 export interface Images {
   /**
    * Stores an image. When it resolves, the image survives a crash. Throws `Refusal`, and what `body` throws; then
-   * nothing is stored.
+   * nothing is stored. `mostBytes`: more than this is known not to come.
    */
-  publish(body: AsyncIterable<Uint8Array>): Promise<{ record: ImageRecord; key: string }>
+  publish(body: AsyncIterable<Uint8Array>, mostBytes?: number): Promise<{ record: ImageRecord; key: string }>
   /** `null` if there is none. Throws `Refusal('removed')` if the operator removed it. */
   find(id: string): Promise<ImageRecord | null>
   /** As `find`; throws `UnsatisfiableRange` too. */
@@ -41,8 +41,8 @@ export function createImages(parts: {
   const { objects, ledger, purges, hashes } = parts
   const largeDrafts = createGate(LARGE_DRAFTS_AT_ONCE)
 
-  async function publish(body: AsyncIterable<Uint8Array>) {
-    const draft = await objects.draft(body, parts.maxUploadBytes)
+  async function publish(body: AsyncIterable<Uint8Array>, mostBytes: number) {
+    const draft = await objects.draft(body, Math.min(parts.maxUploadBytes, mostBytes))
     try {
       if (draft.size === 0) throw new Refusal('missing-file', 'The file is empty.')
       if (draft.size <= LARGE_DRAFT_BYTES) return await finish(draft)
@@ -85,7 +85,7 @@ export function createImages(parts: {
   }
 
   return {
-    publish: (body) => publish(body).catch(refuseFault),
+    publish: (body, mostBytes = Number.POSITIVE_INFINITY) => publish(body, mostBytes).catch(refuseFault),
     async find(id) {
       try {
         return (await objects.head(id)) ?? (await absent(id))

@@ -46,9 +46,9 @@ export interface StoredImage {
 
 export interface ObjectStore {
   /**
-   * Receives bytes that nobody can see yet. Past `limitBytes` it throws `Refusal('file-too-large')`; what `body`
-   * throws is thrown on. Either way nothing is left behind. Never holds more than a small constant in memory
-   * (unless the technology has nothing but memory).
+   * Receives bytes that nobody can see yet. `limitBytes`: the most that is allowed, or less if less is known to come.
+   * Past it, it throws `Refusal('file-too-large')`; what `body` throws is thrown on. Either way nothing is left
+   * behind. Never holds more than a small constant in memory (unless the technology has nothing but memory).
    */
   draft(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Draft>
   /** The record alone. `null` if there is no such image. */

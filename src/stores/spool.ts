@@ -9,19 +9,19 @@ import { Refusal } from '../errors.ts'
 import { type ByteSource, bytesOf, isWhole, type Segment } from '../formats/image.ts'
 import { createBlocks } from './spool-blocks.ts'
 
-/** Up to this size a draft has no file. */
+/** A draft that is known to be no larger than this has no file. */
 export const SPOOL_MEMORY_BYTES = 256 * 1024
 
-/** What a draft begins with, and what a larger one gathers before it writes. */
+/** What a larger draft gathers before it writes. */
 const SMALL_BLOCK_BYTES = 64 * 1024
 
 /** All drafts in memory together stay below this: beyond it even a small one gets a file. */
-const SPOOL_TOTAL_MEMORY_BYTES = 64 * 1024 * 1024
+const SPOOL_TOTAL_MEMORY_BYTES = 32 * 1024 * 1024
 
 export interface Spool {
   /**
-   * Past `limitBytes` throws `Refusal('file-too-large')`; what `body` throws is thrown on. Either way nothing is
-   * left behind.
+   * `limitBytes`: the most that is allowed, or less if less is known to come. Past it, it throws
+   * `Refusal('file-too-large')`; what `body` throws is thrown on. Either way nothing is left behind.
    */
   receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled>
   /** A path in the spool's folder that no other process and no other call gets. */
@@ -51,22 +51,10 @@ export function createSpool(folder: string): Spool {
     const hash = createHash('sha256')
     let file: { path: string; handle: FileHandle } | null = null
     // Copied, not kept: chunks that die young cost the garbage collector nothing.
-    let block = blocks.take(SMALL_BLOCK_BYTES)
+    const fits = limitBytes <= SPOOL_MEMORY_BYTES && blocks.takenBytes() <= SPOOL_TOTAL_MEMORY_BYTES
+    const block = blocks.take(fits && limitBytes > SMALL_BLOCK_BYTES ? SPOOL_MEMORY_BYTES : SMALL_BLOCK_BYTES)
     let filled = 0
     let size = 0
-
-    /** Makes room for more: a larger block, or an empty one after a write. */
-    async function makeRoom(): Promise<void> {
-      const hasRoom = blocks.takenBytes() <= SPOOL_TOTAL_MEMORY_BYTES
-      if (file === null && block.length < SPOOL_MEMORY_BYTES && hasRoom) {
-        const larger = blocks.take(SPOOL_MEMORY_BYTES)
-        block.copy(larger, 0, 0, filled)
-        blocks.give(block)
-        block = larger
-        return
-      }
-      await write()
-    }
 
     async function write(): Promise<void> {
       if (file === null) {
@@ -77,9 +65,6 @@ export function createSpool(folder: string): Spool {
       hash.update(bytes)
       await file.handle.appendFile(bytes)
       filled = 0
-      if (block.length === SMALL_BLOCK_BYTES) return
-      blocks.give(block)
-      block = blocks.take(SMALL_BLOCK_BYTES)
     }
 
     let isInMemory = false
@@ -93,7 +78,7 @@ export function createSpool(folder: string): Spool {
           )
         }
         for (let at = 0; at < chunk.length; ) {
-          if (filled === block.length) await makeRoom()
+          if (filled === block.length) await write()
           const part = chunk.subarray(at, at + block.length - filled)
           block.set(part, filled)
           filled += part.length
