@@ -16,7 +16,7 @@ const MAX_OVERHEAD_BYTES = 64 * 1024
  */
 export async function* filePart(
   contentType: string | undefined,
-  body: AsyncIterable<Uint8Array>,
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   const boundary = boundaryOf(contentType)
   const names: string[] = []
@@ -39,7 +39,7 @@ export async function* filePart(
     for await (const chunk of body) {
       bodyBytes += chunk.length
       reader.read(chunk)
-      yield* chunks
+      for (const bytes of chunks) yield bytes
       chunks = []
       if (bodyBytes - fileBytes <= MAX_OVERHEAD_BYTES) continue
       throw names.length > 0 ? unexpectedField() : new MultipartError('it holds too much besides the file')

@@ -53,7 +53,7 @@ export async function upload(c: AppContext, parts: AppParts): Promise<Response> 
   c.set('remaining', place.remaining)
   try {
     const body = c.env?.body ?? c.req.raw.body ?? []
-    const file = filePart(c.req.header('Content-Type'), bytesOf(body))
+    const file = filePart(c.req.header('Content-Type'), body)
     const published = await parts.images.publish(file, bodyLength(c))
     const { id, type, size } = published.record
     parts.log.info({ requestId: c.get('requestId'), id, type, size }, 'image stored')
@@ -69,10 +69,6 @@ export async function upload(c: AppContext, parts: AppParts): Promise<Response> 
 function bodyLength(c: AppContext): number | undefined {
   const length = c.req.header('Content-Length')
   return length !== undefined && /^\d{1,15}$/.test(length) ? Number(length) : undefined
-}
-
-async function* bytesOf(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield* body
 }
 
 async function answer(

@@ -15,7 +15,7 @@ const english = {
     honesty:
       'Your picture is kept until you delete it. Anyone who has its link can see it. When you delete it, it is gone from here for good, but copies in other people’s browsers can’t be called back.',
     stripped:
-      'Before it is stored, place, camera details, thumbnails and comments are taken out of it; the pixels stay. A GIF stays as it is.',
+      'Before it is stored, place, camera details, thumbnails and comments are taken out of it. A GIF stays as it is.',
     notStripped: 'It is stored with everything that is in the file, such as place and camera details.',
   },
   upload: {
@@ -231,7 +231,7 @@ const german: Messages = {
     honesty:
       'Dein Bild bleibt, bis du es löschst. Wer den Link hat, kann es sehen. Wenn du es löschst, ist es hier endgültig weg, aber Kopien in den Browsern anderer lassen sich nicht zurückholen.',
     stripped:
-      'Vor dem Speichern werden Ort, Kameradaten, Vorschaubilder und Kommentare entfernt; die Pixel bleiben. Ein GIF bleibt, wie es ist.',
+      'Vor dem Speichern werden Ort, Kameradaten, Vorschaubilder und Kommentare entfernt. Ein GIF bleibt, wie es ist.',
     notStripped: 'Gespeichert wird alles, was in der Datei steht, auch Ort und Kameradaten.',
   },
   upload: {
@@ -388,7 +388,7 @@ Wer den Link zu einem Bild hat, kann es sehen. Links sind zu lang zum Erraten; s
 
 Mit dem Löschschlüssel, den du beim Hochladen bekommst, kannst du ein Bild jederzeit löschen. Danach ist es in diesem Dienst endgültig weg. Kopien in den Browsern anderer, und was andere gespeichert haben, erreichen wir nicht.
 
-Kein Konto, keine Verfolgung. Für die Höchstzahl am Tag wird eine verschlüsselte Form deiner Netzadresse gezählt und nach Ende des Tages vergessen.
+Kein Konto, kein Tracking. Für die Höchstzahl am Tag wird eine verschlüsselte Form deiner Netzadresse gezählt und nach Ende des Tages vergessen.
 
 Der Dienst kommt, wie er ist, ohne Gewähr. Behalte eigene Kopien von Bildern, die dir wichtig sind.`,
   },
@@ -444,7 +444,7 @@ const french: Messages = {
     honesty:
       'Votre image est conservée jusqu’à ce que vous la supprimiez. Toute personne qui a le lien peut la voir. Une fois supprimée, elle disparaît d’ici pour de bon, mais les copies dans les navigateurs d’autres personnes ne peuvent pas être rappelées.',
     stripped:
-      'Avant l’enregistrement, le lieu, les données de l’appareil, les vignettes et les commentaires sont retirés ; les pixels restent. Un GIF reste tel quel.',
+      'Avant l’enregistrement, le lieu, les données de l’appareil, les vignettes et les commentaires sont retirés. Un GIF reste tel quel.',
     notStripped:
       'Elle est enregistrée avec tout ce que contient le fichier, y compris le lieu et les données de l’appareil.',
   },
