@@ -18,6 +18,9 @@ export async function jpegFactsOf(
   const fullChroma = others.every(
     ({ horizontal, vertical }) => horizontal === luma!.horizontal && vertical === luma!.vertical,
   )
+  const halfChroma = others.every(
+    ({ horizontal, vertical }) => horizontal * 2 === luma!.horizontal && vertical * 2 === luma!.vertical,
+  )
   const lumaTableSum = quantisation[luma!.quantisation]?.reduce((sum, value) => sum + value, 0) ?? 0
   const profile = await profileOf(source, segments)
   return {
@@ -26,6 +29,7 @@ export async function jpegFactsOf(
       precision: frame.precision,
       components: frame.components.length,
       fullChroma,
+      halfChroma,
       lumaTableSum,
       ownWork: frame.coding === 'progressive' && fullChroma && lumaTableSum === OWN_PHOTO_TABLE_SUM,
       gainMap: hasGainMap(segments),

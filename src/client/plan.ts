@@ -13,6 +13,8 @@ export interface JpegFacts {
   components: number
   /** Chroma has as many samples as luma. */
   fullChroma: boolean
+  /** Chroma has half as many samples as luma in both directions (4:2:0). */
+  halfChroma: boolean
   /** Sum of the 64 entries of the luma quantisation table: large for a file that is already small. */
   lumaTableSum: number
   /** Written by this engine before. */
@@ -51,7 +53,7 @@ export interface Means {
 export type Plan =
   | { kind: 'keep' }
   | { kind: 'scrub'; fallback?: Fallback }
-  | { kind: 'jpeg'; quality: JpegQuality; fullChroma: boolean; gray: boolean; keepProfile: boolean }
+  | { kind: 'jpeg'; fullChroma: boolean; restoreChroma: boolean; gray: boolean; keepProfile: boolean }
   | { kind: 'png'; mayBeWebp: boolean; mayBeJpeg: boolean; keepProfile: boolean }
 
 /** mozjpeg's, of brightness and of colour. */
@@ -60,11 +62,32 @@ export interface JpegQuality {
   chroma: number
 }
 
+/** What suits most photographs. Colour steps are exactly one level of 255 (a DC step of 8). */
+export const JPEG_QUALITY: JpegQuality = { luma: 84, chroma: 75 }
+
+/** What a picture, or a sample of it, takes at `JPEG_QUALITY`. */
+export interface JpegSpending {
+  /** Of what brightness and colour have for themselves, 0 to 1. */
+  colourShare: number
+  bitsPerPixel: number
+}
+
+const COLOURFUL_SHARE = 0.2
+const COLOURLESS_SHARE = 0.1
+/** Above this, texture everywhere hides small errors, and a step of quality costs most. */
+const DENSE_BITS_PER_PIXEL = 1
+
 /**
- * The bytes of 85 for both, better spent: colour steps of exactly one level of 255 (a DC step of 8), and finer
- * brightness.
+ * Moves brightness by a step where that suits better. In a colourful picture errors of colour are what is seen first,
+ * and one step of brightness buys nothing; where there is hardly any colour, brightness is all that is seen.
  */
-export const JPEG_QUALITY: JpegQuality = { luma: 87, chroma: 75 }
+export function qualityFor({ colourShare, bitsPerPixel }: JpegSpending): JpegQuality {
+  const { luma, chroma } = JPEG_QUALITY
+  if (colourShare >= COLOURFUL_SHARE) return { luma: luma - 1, chroma }
+  if (colourShare < COLOURLESS_SHARE && bitsPerPixel < DENSE_BITS_PER_PIXEL) return { luma: luma + 1, chroma }
+  return JPEG_QUALITY
+}
+
 /** For photographs that arrive as PNG, always with full chroma. */
 export const PHOTO_PNG_QUALITY: JpegQuality = { luma: 90, chroma: 90 }
 
@@ -96,7 +119,8 @@ function planForJpeg(jpeg: JpegFacts, mode: Mode): Plan | null {
   if (jpeg.gainMap || jpeg.ownWork || jpeg.lumaTableSum >= EFFICIENT_TABLE_SUM) return null
   const keepProfile = jpeg.profile === (gray ? 'gray' : 'rgb')
   if (!keepProfile && jpeg.profile !== 'none' && jpeg.profile !== 'srgb') return null
-  return { kind: 'jpeg', quality: JPEG_QUALITY, fullChroma: jpeg.fullChroma, gray, keepProfile }
+  const { fullChroma, halfChroma } = jpeg
+  return { kind: 'jpeg', fullChroma, restoreChroma: halfChroma && !gray, gray, keepProfile }
 }
 
 function planForPng(png: PngFacts, mode: Mode, { width, height }: Facts): Plan {

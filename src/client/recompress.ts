@@ -1,10 +1,20 @@
 /** Carries out a plan. Runs in a worker. */
 
 import type { ImageType } from '../protocol.ts'
+import { restoreChroma } from './chroma.ts'
 import type { Codecs } from './codecs.ts'
 import { withJpegProfile } from './jpeg-profile.ts'
-import { isOpaque, oriented, type Pixels } from './pixels.ts'
-import { looksLikePhoto, PHOTO_PNG_QUALITY, type Plan, worthRecompressing, worthWebp } from './plan.ts'
+import { spendingOf } from './jpeg-spending.ts'
+import { isOpaque, oriented, type Pixels, sampled } from './pixels.ts'
+import {
+  JPEG_QUALITY,
+  looksLikePhoto,
+  PHOTO_PNG_QUALITY,
+  type Plan,
+  qualityFor,
+  worthRecompressing,
+  worthWebp,
+} from './plan.ts'
 import type { Action } from './types.ts'
 import { withWebpProfile } from './webp-profile.ts'
 
@@ -37,11 +47,18 @@ async function fromJpeg(
   codecs: Codecs,
 ): Promise<Recompressed | null> {
   const pixels = await codecs.decodeJpeg(scrubbed)
-  const encoded = await codecs.encodeJpeg(pixels, plan)
+  if (plan.restoreChroma) restoreChroma(pixels)
+  const encoded = await encodePhotograph(pixels, plan, codecs)
   const bytes = plan.keepProfile && profile ? withJpegProfile(encoded, profile) : encoded
   return worthRecompressing(scrubbed.length, bytes.length)
     ? { bytes, type: 'image/jpeg', action: 'lossy' }
     : null
+}
+
+/** Encodes a sample to learn what the picture spends its bytes on, then the whole. */
+async function encodePhotograph(pixels: Pixels, plan: Plan & { kind: 'jpeg' }, codecs: Codecs) {
+  const sample = await codecs.encodeJpeg(sampled(pixels), { ...plan, quality: JPEG_QUALITY })
+  return codecs.encodeJpeg(pixels, { ...plan, quality: qualityFor(await spendingOf(sample)) })
 }
 
 async function fromPng(
@@ -57,7 +74,7 @@ async function fromPng(
     webp = packed
     const area = pixels.width * pixels.height
     if (plan.mayBeJpeg && looksLikePhoto(packed.length, area, isOpaque(pixels))) {
-      const jpeg = await encodePhoto(pixels, kept, codecs)
+      const jpeg = await encodePhotoOfPng(pixels, kept, codecs)
       if (jpeg.length < Math.min(packed.length, scrubbed.length)) {
         return { bytes: jpeg, type: 'image/jpeg', action: 'lossy' }
       }
@@ -78,7 +95,7 @@ async function encodeWebp(pixels: Pixels, profile: Uint8Array | null, codecs: Co
   return profile ? withWebpProfile(bytes, profile, pixels) : bytes
 }
 
-async function encodePhoto(pixels: Pixels, profile: Uint8Array | null, codecs: Codecs) {
+async function encodePhotoOfPng(pixels: Pixels, profile: Uint8Array | null, codecs: Codecs) {
   const bytes = await codecs.encodeJpeg(pixels, { quality: PHOTO_PNG_QUALITY, fullChroma: true, gray: false })
   return profile ? withJpegProfile(bytes, profile) : bytes
 }

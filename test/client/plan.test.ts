@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import {
   type Facts,
+  JPEG_QUALITY,
   type JpegFacts,
   looksLikePhoto,
   MAX_PIXELS,
@@ -11,6 +12,7 @@ import {
   type PngFacts,
   type ProfileKind,
   planFor,
+  qualityFor,
   worthRecompressing,
   worthWebp,
 } from '../../src/client/plan.ts'
@@ -30,6 +32,7 @@ const jpeg = (facts: Partial<JpegFacts> = {}): Facts => ({
     precision: 8,
     components: 3,
     fullChroma: false,
+    halfChroma: true,
     lumaTableSum: 400,
     ownWork: false,
     gainMap: false,
@@ -44,8 +47,8 @@ const png = (facts: Partial<PngFacts> = {}, size = SIZE): Facts => ({
 })
 const recompressed = {
   kind: 'jpeg',
-  quality: { luma: 87, chroma: 75 },
   fullChroma: false,
+  restoreChroma: true,
   gray: false,
   keepProfile: false,
 } as const
@@ -62,12 +65,18 @@ const TABLE: [what: string, facts: Facts, mode: Mode, plan: Plan][] = [
   ['JPEG at the edge of efficiency', jpeg({ lumaTableSum: 1399 }), 'auto', recompressed],
   ['efficient JPEG', jpeg({ lumaTableSum: 1400 }), 'auto', SCRUB],
   ['our own JPEG of a photo that was a PNG', jpeg({ fullChroma: true, ownWork: true }), 'auto', SCRUB],
-  ['4:4:4 JPEG', jpeg({ fullChroma: true }), 'auto', { ...recompressed, fullChroma: true }],
+  [
+    '4:4:4 JPEG',
+    jpeg({ fullChroma: true, halfChroma: false }),
+    'auto',
+    { ...recompressed, fullChroma: true, restoreChroma: false },
+  ],
+  ['4:2:2 JPEG', jpeg({ halfChroma: false }), 'auto', { ...recompressed, restoreChroma: false }],
   [
     'grey JPEG',
     jpeg({ components: 1, fullChroma: true }),
     'auto',
-    { ...recompressed, gray: true, fullChroma: true },
+    { ...recompressed, gray: true, fullChroma: true, restoreChroma: false },
   ],
   ['CMYK JPEG', jpeg({ components: 4 }), 'auto', SCRUB],
   ['two-component JPEG', jpeg({ components: 2 }), 'auto', SCRUB],
@@ -80,9 +89,9 @@ const TABLE: [what: string, facts: Facts, mode: Mode, plan: Plan][] = [
   ['JPEG with a broken profile', jpeg({ profile: 'unfit' }), 'auto', SCRUB],
   [
     'grey JPEG with a grey profile',
-    jpeg({ components: 1, profile: 'gray' }),
+    jpeg({ components: 1, fullChroma: true, profile: 'gray' }),
     'auto',
-    { ...recompressed, gray: true, keepProfile: true },
+    { ...recompressed, gray: true, fullChroma: true, restoreChroma: false, keepProfile: true },
   ],
   ['grey JPEG with a colour profile', jpeg({ components: 1, profile: 'rgb' }), 'auto', SCRUB],
   ['PNG', png(), 'auto', repacked],
@@ -135,6 +144,7 @@ const anyFacts: fc.Arbitrary<Facts> = fc
       precision: fc.constantFrom(8, 12),
       components: fc.integer({ min: 1, max: 4 }),
       fullChroma: fc.boolean(),
+      halfChroma: fc.boolean(),
       lumaTableSum: fc.integer({ min: 64, max: 4000 }),
       ownWork: fc.boolean(),
       gainMap: fc.boolean(),
@@ -172,6 +182,40 @@ test('whatever the file: pixels change in no mode but auto and keep-format, type
       )
     }),
   )
+})
+
+const spendings = fc.record({
+  colourShare: fc.double({ min: 0, max: 1, noNaN: true }),
+  bitsPerPixel: fc.double({ min: 0.01, max: 24, noNaN: true }),
+})
+
+test('more colour or more texture never asks for finer brightness, and colour stays as fine', () => {
+  fc.assert(
+    fc.property(spendings, spendings, (a, b) => {
+      const less = {
+        colourShare: Math.min(a.colourShare, b.colourShare),
+        bitsPerPixel: Math.min(a.bitsPerPixel, b.bitsPerPixel),
+      }
+      const more = {
+        colourShare: Math.max(a.colourShare, b.colourShare),
+        bitsPerPixel: Math.max(a.bitsPerPixel, b.bitsPerPixel),
+      }
+      const [fine, coarse] = [qualityFor(less), qualityFor(more)]
+      assert.ok(fine.luma >= coarse.luma)
+      assert.ok(
+        Math.abs(fine.luma - JPEG_QUALITY.luma) <= 1 && Math.abs(coarse.luma - JPEG_QUALITY.luma) <= 1,
+      )
+      assert.equal(fine.chroma, JPEG_QUALITY.chroma)
+      assert.equal(coarse.chroma, JPEG_QUALITY.chroma)
+    }),
+  )
+})
+
+test('a picture of little colour gets finer brightness unless it is all texture; a colourful one coarser', () => {
+  const lumaOf = (colourShare: number, bitsPerPixel: number) => qualityFor({ colourShare, bitsPerPixel }).luma
+  assert.deepEqual([lumaOf(0, 0.99), lumaOf(0.099, 0.5)], [85, 85])
+  assert.deepEqual([lumaOf(0, 1), lumaOf(0.1, 0.5), lumaOf(0.199, 3)], [84, 84, 84])
+  assert.deepEqual([lumaOf(0.2, 0.1), lumaOf(1, 3)], [83, 83])
 })
 
 test('a generation of JPEG is spent for a tenth of the bytes or more', () => {
