@@ -55,6 +55,10 @@ osd class default list = *
 # Without tcp_nodelay every small answer waits 40 ms for an acknowledgement.
 rgw frontends = beast endpoint=127.0.0.1:${gateway} tcp_nodelay=1
 rgw thread pool size = 64
+# What was deleted is given back within seconds, not hours: the store is small, and a full OSD lets every put hang.
+rgw gc obj min wait = 5
+rgw gc processor period = 10
+rgw gc processor max time = 10
 rgw enable usage log = false
 rgw dns name = localhost
 # Quotas are looked at for every put, so that a test sees them at once.
