@@ -11,7 +11,7 @@ export async function startPinhole(dir: string, env: Record<string, string> = {}
   await mkdir(dir, { recursive: true })
   return startChild({
     command: process.execPath,
-    args: () => ['--max-semi-space-size=4', path.join(root, 'src/node.ts')],
+    args: () => ['--max-semi-space-size=8', path.join(root, 'src/node.ts')],
     env: (port) => ({
       PORT: String(port),
       HOST: '127.0.0.1',

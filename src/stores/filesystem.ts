@@ -8,7 +8,7 @@
  * images are in one folder, so that one flush serves all commits that wait for one: with many folders each upload
  * would pay for its own.
  */
-import { accessSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import {
   access,
   constants,
@@ -134,7 +134,7 @@ export async function openFilesystemStore(options: {
         const trailer = encodeTrailer(record)
         if (draft === null) await writeObject(path, spooled, segments, trailer)
         else await completeFile(draft.handle, trailer)
-        if (exists(pathOf(id))) throw new IdTaken()
+        if (existsSync(pathOf(id))) throw new IdTaken()
         await rename(path, pathOf(id))
       } catch (error) {
         await rm(path, { force: true })
@@ -155,7 +155,7 @@ export async function openFilesystemStore(options: {
     const image = hotSet.get(id)
     if (image === undefined) return null
     // A name never gets another file: that it is there is enough.
-    if (!exists(image.path)) {
+    if (!existsSync(image.path)) {
       hotSet.evict(id)
       return null
     }
@@ -228,15 +228,6 @@ async function makeFolders(objects: string, incoming: string): Promise<void> {
   const flushes = createFolderFlush()
   for (const folder of [join(objects, '..'), join(objects, '..', '..')]) await flushes.flush(folder)
   await flushes.close()
-}
-
-function exists(path: string): boolean {
-  try {
-    accessSync(path)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** The first `LIST_PAGE` ids after `after`, in order. */

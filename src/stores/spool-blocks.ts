@@ -4,9 +4,9 @@
  */
 export interface Blocks {
   /** Its bytes are what the last user left. */
-  take(bytes: number): Buffer
+  take(bytes: number): Buffer<ArrayBuffer>
   /** To be called once for each block taken, when nobody reads it any more. */
-  give(block: Buffer): void
+  give(block: Buffer<ArrayBuffer>): void
   /** Of all blocks that are taken now. */
   takenBytes(): number
 }
@@ -15,7 +15,7 @@ export interface Blocks {
 const KEPT_BLOCKS = 64
 
 export function createBlocks(): Blocks {
-  const kept = new Map<number, Buffer[]>()
+  const kept = new Map<number, Buffer<ArrayBuffer>[]>()
   let taken = 0
 
   return {

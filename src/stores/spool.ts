@@ -2,7 +2,7 @@
  * Receives bytes of unknown length in constant memory: the first few hundred KB stay in memory, the rest goes to a
  * temporary file. Node only.
  */
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Refusal } from '../errors.ts'
@@ -17,6 +17,9 @@ const SMALL_BLOCK_BYTES = 64 * 1024
 
 /** All drafts in memory together stay below this: beyond it even a small one gets a file. */
 const SPOOL_TOTAL_MEMORY_BYTES = 32 * 1024 * 1024
+
+/** From this size on, bytes in memory are hashed by another thread. */
+const HASH_BESIDE_BYTES = 64 * 1024
 
 export interface Spool {
   /**
@@ -48,7 +51,7 @@ export function createSpool(folder: string): Spool {
   const path = () => join(folder, `${process.pid}-${++serial}`)
 
   async function receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled> {
-    const hash = createHash('sha256')
+    const running = createHash('sha256')
     let file: { path: string; handle: FileHandle } | null = null
     // Copied, not kept: chunks that die young cost the garbage collector nothing.
     const fits = limitBytes <= SPOOL_MEMORY_BYTES && blocks.takenBytes() <= SPOOL_TOTAL_MEMORY_BYTES
@@ -62,7 +65,7 @@ export function createSpool(folder: string): Spool {
         file = { path: temporary, handle: await open(temporary, 'wx+', 0o600) }
       }
       const bytes = block.subarray(0, filled)
-      hash.update(bytes)
+      running.update(bytes)
       await file.handle.appendFile(bytes)
       filled = 0
     }
@@ -87,7 +90,7 @@ export function createSpool(folder: string): Spool {
       }
       if (file !== null) {
         await write()
-        return spooledFile(file, size, hash.digest('hex'))
+        return spooledFile(file, size, running.digest('hex'))
       }
       isInMemory = true
     } catch (error) {
@@ -113,19 +116,19 @@ async function discardFile(file: { path: string; handle: FileHandle }): Promise<
   await rm(file.path, { force: true })
 }
 
-function spooledMemory(bytes: Uint8Array, giveBack: () => void): Spooled {
+function spooledMemory(bytes: Uint8Array<ArrayBuffer>, giveBack: () => void): Spooled {
   let isGivenBack = false
   const source: ByteSource = {
     size: bytes.length,
     read: async (offset, length) => bytes.subarray(offset, offset + length),
   }
-  let whole: string | undefined
+  let whole: Promise<string> | undefined
   return {
     ...source,
     file: null,
     async digest(segments) {
       if (isWhole(segments, bytes.length)) {
-        whole ??= createHash('sha256').update(bytes).digest('hex')
+        whole ??= digestOfBytes(bytes)
         return whole
       }
       return digestOf(source, segments)
@@ -161,6 +164,12 @@ function spooledFile(file: { path: string; handle: FileHandle }, size: number, w
     bytes: (segments) => bytesOf(source, segments),
     discard: () => discardFile(file),
   }
+}
+
+/** Large ones by the thread pool: a trip there costs as much as 30 KB here. */
+async function digestOfBytes(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  if (bytes.length < HASH_BESIDE_BYTES) return hash('sha256', bytes)
+  return Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('hex')
 }
 
 async function digestOf(source: ByteSource, segments: Segment[]): Promise<string> {
