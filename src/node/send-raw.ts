@@ -4,9 +4,32 @@ import { pipeline, Readable } from 'node:stream'
 import type { ReadableStream as WebStream } from 'node:stream/web'
 import type { Log } from '../http/log.ts'
 import { CONDITION_HEADERS, type Raw, type RawAnswer } from '../http/raw.ts'
+import type { Turns } from './turns.ts'
 
 /** Answers GET and HEAD of image bytes itself and hands everything else to `next`. */
-export function rawListener(raw: Raw, next: RequestListener, log: Log): RequestListener {
+export function rawListener(raw: Raw, next: RequestListener, turns: Turns, log: Log): RequestListener {
+  function send(answer: RawAnswer, { socket }: IncomingMessage, outgoing: ServerResponse): void {
+    const { status, headers, body, release } = answer
+    if (outgoing.destroyed) {
+      // The client left while the image was being opened.
+      release?.()
+      if (body instanceof ReadableStream) void body.cancel()
+      return
+    }
+    if (release !== undefined) outgoing.once('close', release)
+    outgoing.writeHead(status, headers)
+    if (!(body instanceof ReadableStream)) {
+      outgoing.end(body)
+      if (outgoing.writableLength > 0) turns.watch(socket)
+      return
+    }
+    turns.watch(socket)
+    pipeline(Readable.fromWeb(body as WebStream), outgoing, (error) => {
+      // The client that goes away is no fault of ours; bytes that are damaged are.
+      if (error && !isClientGone(error)) log.error({ err: error }, 'an image could not be sent whole')
+    })
+  }
+
   return (incoming, outgoing) => {
     const { method, url = '' } = incoming
     if ((method !== 'GET' && method !== 'HEAD') || !url.startsWith('/raw/')) {
@@ -21,8 +44,8 @@ export function rawListener(raw: Raw, next: RequestListener, log: Log): RequestL
       header: (name) => incoming.headers[name] as string | undefined,
     })
     if (answer === null) next(incoming, outgoing)
-    else if (answer instanceof Promise) void answer.then((answer) => send(answer, outgoing, log))
-    else send(answer, outgoing, log)
+    else if (answer instanceof Promise) void answer.then((answer) => send(answer, incoming, outgoing))
+    else send(answer, incoming, outgoing)
   }
 }
 
@@ -32,26 +55,6 @@ function isConditional({ rawHeaders }: IncomingMessage): boolean {
     if (CONDITION_HEADERS.has(rawHeaders[i].toLowerCase())) return true
   }
   return false
-}
-
-function send(answer: RawAnswer, outgoing: ServerResponse, log: Log): void {
-  const { status, headers, body, release } = answer
-  if (outgoing.destroyed) {
-    // The client left while the image was being opened.
-    release?.()
-    if (body instanceof ReadableStream) void body.cancel()
-    return
-  }
-  if (release !== undefined) outgoing.once('close', release)
-  outgoing.writeHead(status, headers)
-  if (!(body instanceof ReadableStream)) {
-    outgoing.end(body)
-    return
-  }
-  pipeline(Readable.fromWeb(body as WebStream), outgoing, (error) => {
-    // The client that goes away is no fault of ours; bytes that are damaged are.
-    if (error && !isClientGone(error)) log.error({ err: error }, 'an image could not be sent whole')
-  })
 }
 
 function isClientGone(error: NodeJS.ErrnoException): boolean {

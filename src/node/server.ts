@@ -167,9 +167,11 @@ function createListener(parts: {
       incoming.headers.host = 'pinhole'
       if (incoming.method !== 'GET' && incoming.method !== 'HEAD')
         answerBeforeClosing(incoming, outgoing, limits)
+      turns.watch(incoming.socket)
       turns.ours(incoming.socket, outgoing)
       void listener(incoming, outgoing)
     },
+    turns,
     log,
   )
 }
