@@ -24,6 +24,7 @@ export interface ChildOptions {
   command: string
   args: (port: number) => string[]
   env?: (port: number) => Record<string, string>
+  cwd?: string
   /** What answers 200 once it is up. */
   readyPath: string
   /** Takes what it prints. */
@@ -39,11 +40,19 @@ process.on('exit', () => {
 })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130))
 
-export async function startChild({ command, args, env, readyPath, logPath }: ChildOptions): Promise<Child> {
+export async function startChild({
+  command,
+  args,
+  env,
+  cwd,
+  readyPath,
+  logPath,
+}: ChildOptions): Promise<Child> {
   const port = await freePort()
   const log = openSync(logPath, 'a')
   const startedAt = performance.now()
   const child = spawn(command, args(port), {
+    cwd,
     env: { ...process.env, ...env?.(port) },
     stdio: ['ignore', log, log],
   })

@@ -6,16 +6,16 @@ import { nginxConfig } from './nginx.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
 
-/** Ours, as `npm start` runs it, with `env` beside the defaults. Its data are in `<dir>/data`. */
+/** Ours, as `npm start` runs it in `dir`, with `env` beside the defaults: its data are in `<dir>/data`. */
 export async function startPinhole(dir: string, env: Record<string, string> = {}): Promise<Child> {
   await mkdir(dir, { recursive: true })
   return startChild({
     command: process.execPath,
     args: () => ['--max-semi-space-size=8', path.join(root, 'src/node.ts')],
+    cwd: dir,
     env: (port) => ({
       PORT: String(port),
       HOST: '127.0.0.1',
-      DATA_DIR: path.join(dir, 'data'),
       LOG_LEVEL: 'warn',
       NODE_ENV: 'production',
       ...env,

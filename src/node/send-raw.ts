@@ -20,7 +20,7 @@ export function rawListener(raw: Raw, next: RequestListener, turns: Turns, log: 
     outgoing.writeHead(status, headers)
     if (!(body instanceof ReadableStream)) {
       outgoing.end(body)
-      if (outgoing.writableLength > 0) turns.watch(socket)
+      if (socket.writableLength > 0) turns.watch(socket)
       return
     }
     turns.watch(socket)
