@@ -1,6 +1,6 @@
 /** The HTTP contract on the two combinations that mix one machine's parts with many machines'. */
 import { after, before, describe } from 'node:test'
-import { httpContract, type Part } from './contracts/http.ts'
+import { httpContract, IN_CI, PARTS, type Part } from './contracts/http.ts'
 import type { Host } from './contracts/http-host.ts'
 import { s3Env, serviceOf } from './support/cluster.ts'
 import { type FakeS3, startFakeS3 } from './support/fake-s3.ts'
@@ -8,22 +8,9 @@ import { type PostgresServer, startPostgres } from './support/postgres.ts'
 import type { Env } from './support/process.ts'
 import { startServer } from './support/server.ts'
 
-/** CI runs everything on these too. Elsewhere that would double the time of `npm test` and say little. */
-const IN_CI = process.env.PINHOLE_CI !== undefined
-
-/** No store and no ledger has a say in these. `http.test.ts` and `http-cluster.test.ts` run everything. */
-const NEITHER: Part[] = [
-  'the form of an upload',
-  'broken forms',
-  'browsers and other sites',
-  'refusals that come early',
-  'methods and paths',
-  'the transport',
-]
-const STORE_ALONE: Part[] = ['raw bytes', 'conditions and ranges', 'what is stored', 'pages']
-/** It reads the server's files. What Postgres keeps is read in `cluster.test.ts`. */
-const IN_FILES: Part[] = ['what is kept']
-const LEDGER_ALONE: Part[] = ['quota and client address', 'the operator']
+/** What changes when store or ledger are others. CI runs everything. */
+const OF_THE_LEDGER: Part[] = ['quota and client address', 'the operator', 'deletion']
+const OF_THE_STORE: Part[] = ['what an upload answers', 'raw bytes', 'conditions and ranges', 'deletion']
 
 let postgres: PostgresServer
 let fake: FakeS3
@@ -37,12 +24,12 @@ describe('combinations', { concurrency: 2 }, () => {
   httpContract(
     'filesystem and Postgres',
     async (env) => hostOn({ LEDGER_URL: await postgres.createSchema(), ...env }),
-    IN_CI ? [] : [...NEITHER, ...STORE_ALONE, ...IN_FILES],
+    IN_CI ? PARTS : OF_THE_LEDGER,
   )
   httpContract(
     'S3 and SQLite',
     (env) => hostOn({ ...s3Env(serviceOf(fake), `host-${++prefixes}`), ...env }),
-    IN_CI ? [] : [...NEITHER, ...LEDGER_ALONE],
+    IN_CI ? PARTS : OF_THE_STORE,
   )
 })
 

@@ -1,29 +1,49 @@
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
-import { startFakeS3 } from './support/fake-s3.ts'
-import { startLocalServer } from './support/local-server.ts'
+import { after, before, it } from 'node:test'
+import { type FakeS3, startFakeS3 } from './support/fake-s3.ts'
+import { type LocalServer, startLocalServer } from './support/local-server.ts'
 import { on } from './support/s3-on-fake.ts'
 import { gif } from './support/tiny-images.ts'
+import { until } from './support/until.ts'
 import { fetchRaw, post } from './support/upload.ts'
 
 /** Far less than the store takes, and more than any other step. */
 const IDLE_MS = 500
 const STORE_MS = 2000
 
-it('cuts off no client that waits for the server, however long that takes', async (t) => {
-  const fake = await startFakeS3()
-  t.after(() => fake.close())
+let fake: FakeS3
+let server: LocalServer
+before(async () => {
+  fake = await startFakeS3()
   // Read where every tool of Amazon's reads them. Each test file is a process.
   process.env.AWS_ACCESS_KEY_ID = fake.keys.accessKeyId
   process.env.AWS_SECRET_ACCESS_KEY = fake.keys.secretAccessKey
-  const server = await startLocalServer(
+  server = await startLocalServer(
     { OBJECTS_URL: `s3://${fake.bucket}?endpoint=${encodeURIComponent(fake.endpoint)}` },
     { limits: { idleMs: IDLE_MS } },
   )
-  t.after(() => server.stop())
+})
+after(async () => {
+  await server?.stop()
+  await fake?.close()
+})
+
+it('cuts off no client that waits for the server, however long that takes', async () => {
   const bytes = gif({ size: 100_000 })
   fake.faults.add({ kind: 'delay', ms: STORE_MS }, { on: on('PUT') })
   const answer = await post(server.url, bytes)
   assert.equal(answer.status, 201, answer.text)
   assert.deepEqual((await fetchRaw(server.url, answer.json().id)).body, bytes)
+})
+
+it('lets large uploads wait for the store together, not one after the other', async () => {
+  const count = 12
+  fake.requests.length = 0
+  const puts = () =>
+    fake.requests.filter(({ method, key }) => method === 'PUT' && /[0-9A-Za-z]{11}$/.test(key))
+  fake.faults.add({ kind: 'delay', ms: STORE_MS * 2 }, { on: on('PUT'), times: count })
+  const answers = Array.from({ length: count }, () => post(server.url, gif({ size: 400_000 })))
+  await until('all are at the store', () => puts().length === count)
+  assert.deepEqual([...new Set(puts().map(({ status }) => status))], [0], 'none was answered before')
+  for (const answer of await Promise.all(answers)) assert.equal(answer.status, 201, answer.text)
 })

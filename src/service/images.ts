@@ -27,7 +27,9 @@ export interface Images {
 
 /** Reading a draft of more than this takes many reads: not all clients' at once, or their windows fill the memory. */
 const LARGE_DRAFT_BYTES = 256 * 1024
-const LARGE_DRAFTS_AT_ONCE = 4
+const LARGE_READS_AT_ONCE = 4
+/** A commit holds less, and waits for a store that may be far away. */
+const LARGE_COMMITS_AT_ONCE = 64
 
 export function createImages(parts: {
   objects: ObjectStore
@@ -39,22 +41,24 @@ export function createImages(parts: {
   now: () => number
 }): Images {
   const { objects, ledger, purges, hashes } = parts
-  const largeDrafts = createGate(LARGE_DRAFTS_AT_ONCE)
+  const largeReads = createGate(LARGE_READS_AT_ONCE)
+  const largeCommits = createGate(LARGE_COMMITS_AT_ONCE)
 
   async function publish(body: AsyncIterable<Uint8Array>, mostBytes: number) {
     const draft = await objects.draft(body, Math.min(parts.maxUploadBytes, mostBytes))
     try {
       if (draft.size === 0) throw new Refusal('missing-file', 'The file is empty.')
-      if (draft.size <= LARGE_DRAFT_BYTES) return await finish(draft)
-      return await largeDrafts.run(() => finish(draft))
+      return await finish(draft)
     } finally {
       await draft.discard()
     }
   }
 
   async function finish(draft: Draft) {
-    const { type, width, height, animated, segments } = await inspect(draft, { strip: parts.stripMetadata })
-    const { sha256, sentSha256 } = await digests(draft, segments)
+    const isLarge = draft.size > LARGE_DRAFT_BYTES
+    const { type, width, height, animated, segments, sha256, sentSha256 } = isLarge
+      ? await largeReads.run(() => examine(draft))
+      : await examine(draft)
     if (await ledger.isBlocked(sha256 === sentSha256 ? [sha256] : [sha256, sentSha256])) {
       throw new Refusal('blocked-image', 'The operator of this server removed this image and blocked it.')
     }
@@ -72,8 +76,14 @@ export function createImages(parts: {
       keySha256: await hashes.sha256(key),
       createdAt: new Date(parts.now()).toISOString(),
     }
-    await draft.commit(record, segments)
+    if (isLarge) await largeCommits.run(() => draft.commit(record, segments))
+    else await draft.commit(record, segments)
     return { record, key }
+  }
+
+  async function examine(draft: Draft) {
+    const inspection = await inspect(draft, { strip: parts.stripMetadata })
+    return { ...inspection, ...(await digests(draft, inspection.segments)) }
   }
 
   /** Nothing is there: is that because the operator removed it? */
