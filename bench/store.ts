@@ -17,8 +17,8 @@ export async function benchStore({ dir, rounds, seconds, images }: BenchOptions)
   const many = path.join(dir, 'many')
   await mkdir(many, { recursive: true })
   const empty = path.join(dir, 'empty')
-  const manyIds = await fillStore(path.join(many, 'data'), images)
-  const fewIds = await fillStore(path.join(few, 'data'), FEW)
+  const manyIds = await fillStore(path.join(many, 'data/images'), images)
+  const fewIds = await fillStore(path.join(few, 'data/images'), FEW)
 
   const startMs = { empty: [] as number[], many: [] as number[] }
   const resident = { empty: [] as number[], many: [] as number[] }
