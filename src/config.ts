@@ -43,14 +43,14 @@ const VARIABLES = {
   BASE_URL: variable('', 'address that links begin with (default: http://localhost:PORT)', optional(baseUrl)),
   DATA_DIR: variable('./data', 'folder for images, ledger and drafts', text),
   OBJECTS_URL: variable(
-    '',
-    's3://bucket/prefix?endpoint=…&region=… (default: DATA_DIR)',
-    optional(url('s3:')),
+    'file:',
+    'file: is a folder in DATA_DIR; or s3://bucket/prefix?endpoint=…&region=…',
+    inDataDir('file:', url('s3:')),
   ),
   LEDGER_URL: variable(
-    '',
-    'postgres://… (default: a SQLite file in DATA_DIR)',
-    optional(url('postgres:', 'postgresql:')),
+    'sqlite:',
+    'sqlite: is a file in DATA_DIR; or postgres://…',
+    inDataDir('sqlite:', url('postgres:', 'postgresql:')),
     true,
   ),
   CDN_URL: variable(
@@ -164,6 +164,15 @@ function text(given: string): string {
 
 function optional<T>(parse: (given: string) => T): (given: string) => T | null {
   return (given) => (given === '' ? null : parse(given))
+}
+
+/** `null` for `local`, and for nothing. */
+function inDataDir(local: string, parse: (given: string) => string): (given: string) => string | null {
+  return (given) => {
+    if (given === '' || given === local) return null
+    if (given.startsWith(local)) throw new Error(`must be ${local} alone; DATA_DIR says where that is`)
+    return parse(given)
+  }
 }
 
 function list(parse: (given: string) => string): (given: string) => string[] {

@@ -51,6 +51,8 @@ describe('configuration', { concurrency: 4 }, () => {
 
   const wrong: Env[] = [
     { PORT: 'http' },
+    { OBJECTS_URL: 'file:///srv/images' },
+    { LEDGER_URL: 'sqlite:/srv/ledger.sqlite' },
     { PORT: '-1' },
     { PORT: '3000.5' },
     { BASE_URL: 'pics.example' },
