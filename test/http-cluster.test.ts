@@ -15,7 +15,6 @@ const TOGETHER: Part[] = [
   'raw bytes',
   'conditions and ranges',
   'deletion',
-  'the transport',
   'the operator',
   'what is kept',
 ]

@@ -71,7 +71,11 @@ async function visit(
   { expected, beforeScripts, path = '/', ...options }: VisitOptions,
 ): Promise<Visit> {
   proxy.onUpload = proxy.onOther = () => ({ kind: 'none' })
-  const context = await browser.newContext({ viewport: { width: 1000, height: 800 }, ...options })
+  const context = await browser.newContext({
+    viewport: { width: 1000, height: 800 },
+    reducedMotion: 'reduce',
+    ...options,
+  })
   context.setDefaultTimeout(PATIENCE_MS)
   const complaints: string[] = []
   const complain = (text: string) => {
@@ -97,7 +101,7 @@ async function visit(
     page,
     cdp: await context.newCDPSession(page),
     async axe() {
-      await page.evaluate(AXE)
+      if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE)
       return page.evaluate(async () => {
         const { axe } = globalThis as unknown as { axe: typeof import('axe-core') }
         // A colour half-way through its transition is no state of the page.
