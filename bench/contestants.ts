@@ -1,4 +1,5 @@
 /** Every server that is measured: ours, and the references. */
+import { readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { type Child, startChild } from './child.ts'
@@ -6,12 +7,17 @@ import { nginxConfig } from './nginx.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
 
+/** The words after `node` of the package's own start command. */
+const START: string[] = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
+  .scripts.start.split(' ')
+  .slice(1)
+
 /** Ours, as `npm start` runs it in `dir`, with `env` beside the defaults: its data are in `<dir>/data`. */
 export async function startPinhole(dir: string, env: Record<string, string> = {}): Promise<Child> {
   await mkdir(dir, { recursive: true })
   return startChild({
     command: process.execPath,
-    args: () => ['--max-semi-space-size=8', path.join(root, 'src/node.ts')],
+    args: () => START.map((word) => (word.endsWith('.ts') ? path.join(root, word) : word)),
     cwd: dir,
     env: (port) => ({
       PORT: String(port),

@@ -7,13 +7,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { validate } from 'dockerfile-utils'
-import { isInstalled, replaced } from './support/caches.ts'
+import { replaced, skipWithout } from './support/caches.ts'
 import { ROOT } from './support/process.ts'
 
 const run = promisify(execFile)
 const shipped = (path: string) => readFile(join(ROOT, 'deploy', path), 'utf8')
-const unless = async (program: string) =>
-  (await isInstalled(program)) || process.env.PINHOLE_CI ? false : `${program} is not on this machine`
 
 test('the Dockerfile has no mistake that its linter knows', async () => {
   const found = validate(await shipped('docker/Dockerfile'))
@@ -32,7 +30,7 @@ test('the Dockerfile copies nothing that .dockerignore keeps out', async () => {
   for (const name of names) assert.ok(!ignored.includes(name), name)
 })
 
-test('systemd takes the unit', { skip: await unless('systemd-analyze') }, async () => {
+test('systemd takes the unit', { skip: await skipWithout('systemd-analyze') }, async () => {
   const unit = replaced(await shipped('systemd/pinhole.service'), [
     [/^ExecStart=\/opt\/pinhole\/node_modules\/\.bin\/node /m, `ExecStart=${process.execPath} `],
     [/^WorkingDirectory=\/opt\/pinhole$/m, `WorkingDirectory=${ROOT}`],
@@ -46,7 +44,7 @@ test('systemd takes the unit', { skip: await unless('systemd-analyze') }, async 
   })
 })
 
-test('nginx takes the site of compose.yaml', { skip: await unless('nginx') }, async () => {
+test('nginx takes the site of compose.yaml', { skip: await skipWithout('nginx') }, async () => {
   await inFolder(async (folder) => {
     const site = replaced(await shipped('docker/nginx.conf'), [
       // Names of the compose network.

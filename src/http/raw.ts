@@ -4,7 +4,7 @@
  */
 import type { Cdn } from '../cdn/cdn.ts'
 import { Refusal } from '../errors.ts'
-import { EXTENSIONS, type Problem, REQUEST_ID_HEADER } from '../protocol.ts'
+import { EXTENSIONS, ID_LENGTH, type Problem, REQUEST_ID_HEADER, rawPath } from '../protocol.ts'
 import type { Images } from '../service/images.ts'
 import {
   type ByteRange,
@@ -57,9 +57,9 @@ export type Raw = (request: RawRequest) => RawAnswer | null | Promise<RawAnswer>
 
 const DOWNLOAD = '?dl=1'
 
-const PREFIX = '/raw/'
+export const RAW_PREFIX = rawPath('')
 /** Where an extension or a query begins. */
-const ID_END = PREFIX.length + 11
+const ID_END = RAW_PREFIX.length + ID_LENGTH
 
 const TARGET = /^\/raw\/([0-9A-Za-z]{11})(?:\.(jpg|png|gif|webp|avif))?(\?.*)?$/s
 
@@ -86,8 +86,8 @@ export function createRaw(parts: {
   /** The whole of an image in memory, or `null` if that is not what is asked for, or not in this way. */
   function answerHot(request: RawRequest): RawAnswer | null {
     const { target } = request
-    if (parts.hot === undefined || !isPlain(request) || !target.startsWith(PREFIX)) return null
-    const image = parts.hot(target.slice(PREFIX.length, ID_END))
+    if (parts.hot === undefined || !isPlain(request) || !target.startsWith(RAW_PREFIX)) return null
+    const image = parts.hot(target.slice(RAW_PREFIX.length, ID_END))
     if (image === null) return null
     const { record, body, release } = image
     const { wholeInline, wholeDownload } = headersOf(record)

@@ -61,7 +61,7 @@ export async function* readBody(
  */
 function chunksOf(incoming: IncomingMessage): { next(): Promise<Buffer<ArrayBuffer> | null>; stop(): void } {
   const waiting: (Buffer<ArrayBuffer> | null)[] = []
-  let isLost = false
+  let isLost = incoming.destroyed
   let wake = (): void => {}
 
   function take(chunk: Buffer<ArrayBuffer>): void {
@@ -79,9 +79,9 @@ function chunksOf(incoming: IncomingMessage): { next(): Promise<Buffer<ArrayBuff
   }
   incoming.on('data', take)
   incoming.on('end', end)
+  // For good: an error that nobody hears would end the process.
   incoming.on('error', lose)
   incoming.on('close', lose)
-  if (incoming.destroyed) isLost = true
 
   return {
     async next() {
@@ -100,7 +100,6 @@ function chunksOf(incoming: IncomingMessage): { next(): Promise<Buffer<ArrayBuff
       incoming.off('data', take)
       incoming.off('end', end)
       incoming.off('close', lose)
-      // An error that nobody hears would end the process.
     },
   }
 }

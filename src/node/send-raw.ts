@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { pipeline, Readable } from 'node:stream'
 import type { ReadableStream as WebStream } from 'node:stream/web'
 import type { Log } from '../http/log.ts'
-import { CONDITION_HEADERS, type Raw, type RawAnswer } from '../http/raw.ts'
+import { CONDITION_HEADERS, RAW_PREFIX, type Raw, type RawAnswer } from '../http/raw.ts'
 import type { Turns } from './turns.ts'
 
 /** Answers GET and HEAD of image bytes itself and hands everything else to `next`. */
@@ -32,7 +32,7 @@ export function rawListener(raw: Raw, next: RequestListener, turns: Turns, log: 
 
   return (incoming, outgoing) => {
     const { method, url = '' } = incoming
-    if ((method !== 'GET' && method !== 'HEAD') || !url.startsWith('/raw/')) {
+    if ((method !== 'GET' && method !== 'HEAD') || !url.startsWith(RAW_PREFIX)) {
       next(incoming, outgoing)
       return
     }

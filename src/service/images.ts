@@ -6,7 +6,7 @@ import { KEY_PATTERN } from '../protocol.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { ByteRange, Draft, ImageRecord, ObjectStore, StoredImage } from '../stores/object-store.ts'
 import { refuseFault } from './faults.ts'
-import { createGate } from './gate.ts'
+import { createGate, type Gate } from './gate.ts'
 import type { Hashes } from './hashes.ts'
 import { equalInConstantTime, idOfKey, newId, newKey } from './ids.ts'
 import type { Purges } from './purges.ts'
@@ -55,10 +55,11 @@ export function createImages(parts: {
   }
 
   async function finish(draft: Draft) {
-    const isLarge = draft.size > LARGE_DRAFT_BYTES
-    const { type, width, height, animated, segments, sha256, sentSha256 } = isLarge
-      ? await largeReads.run(() => examine(draft))
-      : await examine(draft)
+    const inTurn = <T>(gate: Gate, work: () => Promise<T>) =>
+      draft.size > LARGE_DRAFT_BYTES ? gate.run(work) : work()
+    const { type, width, height, animated, segments, sha256, sentSha256 } = await inTurn(largeReads, () =>
+      examine(draft),
+    )
     if (await ledger.isBlocked(sha256 === sentSha256 ? [sha256] : [sha256, sentSha256])) {
       throw new Refusal('blocked-image', 'The operator of this server removed this image and blocked it.')
     }
@@ -76,8 +77,7 @@ export function createImages(parts: {
       keySha256: await hashes.sha256(key),
       createdAt: new Date(parts.now()).toISOString(),
     }
-    if (isLarge) await largeCommits.run(() => draft.commit(record, segments))
-    else await draft.commit(record, segments)
+    await inTurn(largeCommits, () => draft.commit(record, segments))
     return { record, key }
   }
 

@@ -127,27 +127,32 @@ export async function openFilesystemStore(options: {
     if (committing.has(id)) throw new IdTaken()
     committing.add(id)
     try {
-      const isKept = record.size === spooled.size && record.sha256 === record.sentSha256
-      const draft = isKept ? spooled.file : null
-      const path = draft?.path ?? spool.path()
-      try {
-        const trailer = encodeTrailer(record)
-        if (draft === null) await writeObject(path, spooled, segments, trailer)
-        else await completeFile(draft.handle, trailer)
-        if (existsSync(pathOf(id))) throw new IdTaken()
-        await rename(path, pathOf(id))
-      } catch (error) {
-        await rm(path, { force: true })
-        throw error
-      }
-      try {
-        await flushes.flush(objects)
-      } catch (error) {
-        await rm(pathOf(id), { force: true })
-        throw error
-      }
+      await place(spooled, record, segments)
     } finally {
       committing.delete(id)
+    }
+  }
+
+  async function place(spooled: Spooled, record: ImageRecord, segments: Segment[]): Promise<void> {
+    const target = pathOf(record.id)
+    const isKept = record.size === spooled.size && record.sha256 === record.sentSha256
+    const draft = isKept ? spooled.file : null
+    const path = draft?.path ?? spool.path()
+    const trailer = encodeTrailer(record)
+    try {
+      if (draft === null) await writeObject(path, spooled, segments, trailer)
+      else await completeFile(draft.handle, trailer)
+      if (existsSync(target)) throw new IdTaken()
+      await rename(path, target)
+    } catch (error) {
+      await rm(path, { force: true })
+      throw error
+    }
+    try {
+      await flushes.flush(objects)
+    } catch (error) {
+      await rm(target, { force: true })
+      throw error
     }
   }
 

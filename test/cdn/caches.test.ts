@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import http from 'node:http'
 import { after, before, describe, it } from 'node:test'
-import { type Cache, freePort, isInstalled, startNginx, startVarnish } from '../support/caches.ts'
+import { type Cache, freePort, skipWithout, startNginx, startVarnish } from '../support/caches.ts'
 import { type Answer, request } from '../support/http.ts'
 import { type RunningServer, startServer } from '../support/server.ts'
 import { type SlowOrigin, startSlowOrigin } from '../support/slow-origin.ts'
@@ -23,8 +23,7 @@ const CACHES = [
 ]
 
 for (const { name, needs, start, purgePath } of CACHES) {
-  const installed = await isInstalled(needs)
-  const skip = installed || process.env.PINHOLE_CI ? false : `${name} is not on this machine`
+  const skip = await skipWithout(needs, name)
   describe(`deleting through ${name}`, { skip }, () => {
     let server: RunningServer
     let origin: SlowOrigin

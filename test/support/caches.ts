@@ -23,6 +23,12 @@ export async function freePort(): Promise<number> {
 }
 
 /** True if the program is on this machine. */
+/** Why a suite that needs the program is skipped; `false` if it is not. In CI a missing one is a failure. */
+export async function skipWithout(program: string, name = program): Promise<string | false> {
+  const mayRun = (await isInstalled(program)) || process.env.PINHOLE_CI
+  return mayRun ? false : `${name} is not on this machine`
+}
+
 export function isInstalled(program: string): Promise<boolean> {
   return promisify(execFile)('sh', ['-c', `command -v ${program} || test -e ${program}`]).then(
     () => true,
