@@ -44,8 +44,11 @@ export function rawListener(raw: Raw, next: RequestListener, turns: Turns, log: 
       header: (name) => incoming.headers[name] as string | undefined,
     })
     if (answer === null) next(incoming, outgoing)
-    else if (answer instanceof Promise) void answer.then((answer) => send(answer, incoming, outgoing))
-    else send(answer, incoming, outgoing)
+    else if (answer instanceof Promise) {
+      turns.watch(incoming.socket)
+      turns.ours(incoming.socket, outgoing)
+      void answer.then((answer) => send(answer, incoming, outgoing))
+    } else send(answer, incoming, outgoing)
   }
 }
 

@@ -26,6 +26,7 @@ import { answerBeforeClosing, readBody } from './body.ts'
 import { nodeHashes } from './hashes.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { draftFolder, openStores, type Stores } from './open-stores.ts'
+import { stepBehindEventLoop } from './pool.ts'
 import { rawListener } from './send-raw.ts'
 import { type Turns, takeTurns } from './turns.ts'
 import { refuseUnreadable, statusOf, unreadableAnswer } from './unreadable.ts'
@@ -54,11 +55,12 @@ export async function startServer(
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
     connectionsCheckingInterval: limits.checkMs,
-    keepAliveTimeout: limits.idleMs,
+    // Looked after by `takeTurns`.
+    keepAliveTimeout: 0,
     // Checked here, for an answer with the headers that all answers have.
     requireHostHeader: false,
   })
-  const turns = takeTurns(server, limits.idleMs)
+  const turns = takeTurns(server, limits)
   await listen(server, config)
   const { port } = server.address() as AddressInfo
   const baseUrl = config.baseUrl ?? `http://localhost:${port}`
@@ -77,6 +79,7 @@ export async function startServer(
     if (!socket.writable || error.code === 'ECONNRESET') socket.destroy()
     else refuseUnreadable(baseUrl, statusOf(error), socket)
   })
+  stepBehindEventLoop()
   server.on('request', listener)
   server.on('checkContinue', listener)
   stores.purges.start()

@@ -34,9 +34,11 @@ export async function openImage(request: {
   id: string
   path: string
   hotSet: HotSet
+  /** Of removals, before `handle` was opened. */
+  epoch: number
   range: ByteRange | undefined
 }): Promise<StoredImage | null> {
-  const { handle, id, path, hotSet, range } = request
+  const { handle, id, path, hotSet, epoch, range } = request
   let streaming = false
   try {
     const stat = await handle.stat()
@@ -50,7 +52,12 @@ export async function openImage(request: {
         const part = range === undefined ? undefined : resolveRange(range, record.size)
         if (!isReserved) return { record, range: part, body: slice(bytes, part) }
         isUsed = true
-        const image = hotSet.add({ stored: { record, body: bytes }, path, reservedBytes: stat.size })
+        const image = hotSet.add({
+          stored: { record, body: bytes },
+          path,
+          seen: epoch,
+          reservedBytes: stat.size,
+        })
         return { record, range: part, body: slice(bytes, part), release: hotSet.pin(image) }
       } finally {
         if (isReserved && !isUsed) hotSet.unreserve(stat.size)

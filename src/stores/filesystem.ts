@@ -3,12 +3,13 @@
  *
  *     <folder>/objects/<id>
  *     <folder>/incoming/<process>-<number>      drafts
+ *     <folder>/removals                         changes with each removal
  *
- * A commit is: temporary file, fsync, rename, fsync of the folder. A removal is: unlink, fsync of the folder. All
- * images are in one folder, so that one flush serves all commits that wait for one: with many folders each upload
- * would pay for its own.
+ * A commit is: temporary file, fsync, rename, fsync of the folder. A removal is: unlink, word to all processes, fsync of
+ * the folder. All images are in one folder, so that one flush serves all commits that wait for one: with many folders
+ * each upload would pay for its own.
  */
-import { existsSync } from 'node:fs'
+import { access as accessFile, existsSync } from 'node:fs'
 import {
   access,
   constants,
@@ -25,6 +26,7 @@ import { join } from 'node:path'
 import type { Segment } from '../formats/image.ts'
 import { ID_PATTERN } from '../protocol.ts'
 import { openImage, readRecord } from './filesystem-read.ts'
+import { openRemovals } from './filesystem-removals.ts'
 import { encodeTrailer } from './filesystem-trailer.ts'
 import { completeFile, writeObject } from './filesystem-write.ts'
 import { createFolderFlush } from './folder-flush.ts'
@@ -55,8 +57,8 @@ const LIST_PAGE = 100_000
 
 export interface FilesystemStore extends ObjectStore {
   /**
-   * The image if it is in memory and its file is still there (one synchronous look, so that a removal by any process
-   * is seen at once). `null` says nothing about the image. Call `release` as for `open`.
+   * The image if it is in memory and its file is still there (one small synchronous read, so that a removal by any
+   * process is seen at once). `null` says nothing about the image. Call `release` as for `open`.
    */
   hot(id: string): (StoredImage & { body: Uint8Array }) | null
 }
@@ -71,6 +73,7 @@ export async function openFilesystemStore(options: {
   await makeFolders(objects, incoming)
   const flushes = createFolderFlush()
   const hotSet = createHotSet(options.hotSetBytes)
+  const removals = await openRemovals(join(options.folder, 'removals')).catch(storeFault)
   const spool = createSpool(incoming)
   const pathOf = (id: string) => join(objects, id)
   const committing = new Set<string>()
@@ -142,7 +145,7 @@ export async function openFilesystemStore(options: {
     try {
       if (draft === null) await writeObject(path, spooled, segments, trailer)
       else await completeFile(draft.handle, trailer)
-      if (existsSync(target)) throw new IdTaken()
+      if (await isThere(target)) throw new IdTaken()
       await rename(path, target)
     } catch (error) {
       await rm(path, { force: true })
@@ -159,10 +162,14 @@ export async function openFilesystemStore(options: {
   function hot(id: string): (StoredImage & { body: Uint8Array }) | null {
     const image = hotSet.get(id)
     if (image === undefined) return null
-    // A name never gets another file: that it is there is enough.
-    if (!existsSync(image.path)) {
-      hotSet.evict(id)
-      return null
+    const epoch = removals.epoch()
+    if (image.seen !== epoch) {
+      // A name never gets another file: that it is there is enough.
+      if (!existsSync(image.path)) {
+        hotSet.evict(id)
+        return null
+      }
+      image.seen = epoch
     }
     const { stored } = image
     return stored.body.length <= UNPINNED_BYTES ? stored : { ...stored, release: hotSet.pin(image) }
@@ -173,8 +180,9 @@ export async function openFilesystemStore(options: {
     try {
       return await use(await open(pathOf(id), 'r'))
     } catch (error) {
-      if (isCode(error, 'ENOENT')) return null
-      return storeFault(error)
+      if (!isCode(error, 'ENOENT')) return storeFault(error)
+      hotSet.evict(id)
+      return null
     }
   }
 
@@ -194,7 +202,9 @@ export async function openFilesystemStore(options: {
     head,
     async open(id: string, range?: ByteRange) {
       const image = range === undefined ? hot(id) : null
-      return image ?? withFile(id, (handle) => openImage({ handle, id, path: pathOf(id), hotSet, range }))
+      if (image !== null) return image
+      const epoch = removals.epoch()
+      return withFile(id, (handle) => openImage({ handle, id, path: pathOf(id), hotSet, epoch, range }))
     },
     async remove(id) {
       // On a file system that ignores case another image may answer to this name.
@@ -202,6 +212,7 @@ export async function openFilesystemStore(options: {
       try {
         await unlink(pathOf(id))
         hotSet.evict(id)
+        await removals.announce()
         await flushes.flush(objects)
         return true
       } catch (error) {
@@ -222,7 +233,10 @@ export async function openFilesystemStore(options: {
       await access(incoming, constants.W_OK)
       await access(objects, constants.W_OK)
     },
-    close: flushes.close,
+    async close() {
+      await flushes.close()
+      removals.close()
+    },
   }
 }
 
@@ -248,6 +262,11 @@ async function namesAfter(folder: string, after: string): Promise<string[]> {
 
 function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** Beside the event loop: the folder may be locked by a rename or a flush. */
+function isThere(path: string): Promise<boolean> {
+  return new Promise((resolve) => accessFile(path, (error) => resolve(error?.code !== 'ENOENT')))
 }
 
 function isCode(error: unknown, ...codes: string[]): boolean {

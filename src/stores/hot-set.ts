@@ -11,6 +11,8 @@ export interface HotImage {
   /** As the store hands it out to whoever need not hold it. */
   readonly stored: StoredImage & { body: Uint8Array }
   readonly path: string
+  /** The epoch of removals in which its file was last known to be there. */
+  seen: number
   /** What `reserve` set aside for it. */
   readonly reservedBytes: number
   /** Asked for since the last look at it. */
@@ -28,7 +30,7 @@ export interface HotSet {
   /** Gives back what `reserve` set aside and was not used. */
   unreserve(bytes: number): void
   /** Takes an image in, on room that was reserved for it. */
-  add(image: Pick<HotImage, 'stored' | 'path' | 'reservedBytes'>): HotImage
+  add(image: Pick<HotImage, 'stored' | 'path' | 'seen' | 'reservedBytes'>): HotImage
   evict(id: string): void
   pin(image: HotImage): () => void
 }

@@ -2,7 +2,7 @@
  * Receives bytes of unknown length in constant memory: the first few hundred KB stay in memory, the rest goes to a
  * temporary file. Node only.
  */
-import { createHash, hash } from 'node:crypto'
+import { createHash, type Hash, hash } from 'node:crypto'
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Refusal } from '../errors.ts'
@@ -51,7 +51,8 @@ export function createSpool(folder: string): Spool {
   const path = () => join(folder, `${process.pid}-${++serial}`)
 
   async function receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled> {
-    const running = createHash('sha256')
+    // What stays in memory is hashed at the end, beside the event loop.
+    let running: Hash | undefined
     let file: { path: string; handle: FileHandle } | null = null
     // Copied, not kept: chunks that die young cost the garbage collector nothing.
     const fits = limitBytes <= SPOOL_MEMORY_BYTES && blocks.takenBytes() <= SPOOL_TOTAL_MEMORY_BYTES
@@ -65,6 +66,7 @@ export function createSpool(folder: string): Spool {
         file = { path: temporary, handle: await open(temporary, 'wx+', 0o600) }
       }
       const bytes = block.subarray(0, filled)
+      running ??= createHash('sha256')
       running.update(bytes)
       await file.handle.appendFile(bytes)
       filled = 0
@@ -90,7 +92,7 @@ export function createSpool(folder: string): Spool {
       }
       if (file !== null) {
         await write()
-        return spooledFile(file, size, running.digest('hex'))
+        return spooledFile(file, size, running!.digest('hex'))
       }
       isInMemory = true
     } catch (error) {

@@ -34,6 +34,7 @@ export interface GroupCommitOptions {
   flushLog: () => Promise<void>
 }
 
+/** `connection` must not wait for locks itself: it would in a sleep of its own, and the event loop with it. */
 export function groupCommit(connection: Database, options: GroupCommitOptions): GroupCommit {
   const { busyTimeoutMs, isBusy, assertUsable, flushLog } = options
   const begin = connection.prepare('begin immediate')
@@ -53,7 +54,7 @@ export function groupCommit(connection: Database, options: GroupCommitOptions): 
     const group = queue.splice(0, MAX_GROUP)
     try {
       assertUsable()
-      withoutWaiting(connection, busyTimeoutMs, () => begin.run())
+      begin.run()
     } catch (error) {
       busySince ??= performance.now()
       if (isBusy(error) && performance.now() - busySince < busyTimeoutMs) {
@@ -143,18 +144,5 @@ export function groupCommit(connection: Database, options: GroupCommitOptions): 
         if (queue.length === 0 && flushing === undefined) resolve()
         else drains.push(resolve)
       }),
-  }
-}
-
-/**
- * Fails at once if another process holds the lock. SQLite would wait in a sleep of its own, up to `busyTimeoutMs`,
- * and the event loop with it.
- */
-export function withoutWaiting<T>(connection: Database, busyTimeoutMs: number, run: () => T): T {
-  connection.pragma('busy_timeout = 0')
-  try {
-    return run()
-  } finally {
-    connection.pragma(`busy_timeout = ${busyTimeoutMs}`)
   }
 }

@@ -11,7 +11,7 @@ import { type Ledger, LedgerFull, LedgerUnavailable } from './ledger.ts'
 import { type Outcome, type SqlDatabase, type Statement, sqliteFlavour } from './sql-database.ts'
 import { sqlLedger } from './sql-ledger.ts'
 import { CREATE_MIGRATIONS, LIST_MIGRATIONS, pendingStatements } from './sql-migrations.ts'
-import { groupCommit, withoutWaiting } from './sqlite-group-commit.ts'
+import { groupCommit } from './sqlite-group-commit.ts'
 import { openLog } from './sqlite-log.ts'
 
 export interface SqliteLedgerOptions {
@@ -32,6 +32,8 @@ const BUSY = /^SQLITE_(BUSY|PROTOCOL)(_|$)/
 const FULL = /^SQLITE_FULL(_|$)/
 
 const OPEN_PAUSE_MS = 20
+
+const READ_PAUSE_MS = 2
 
 /** Other processes read and write in moments. If none of these finds a gap, the log is cut the next day. */
 const WIPE_ATTEMPTS = 20
@@ -104,7 +106,16 @@ function openDatabase(file: string, timeoutMs: number): SqlDatabase {
     async read(statement) {
       assertOpen()
       assertSameFile()
-      return passing(() => run(statement))
+      // Readers wait for nobody, but for one who opens or mends the log.
+      const deadline = performance.now() + timeoutMs
+      for (;;) {
+        try {
+          return run(statement)
+        } catch (error) {
+          if (!hasCode(error, BUSY) || performance.now() > deadline) return rethrow(error)
+          await sleep(READ_PAUSE_MS)
+        }
+      }
     },
 
     async write(statements) {
@@ -115,7 +126,7 @@ function openDatabase(file: string, timeoutMs: number): SqlDatabase {
     async wipe() {
       // What was deleted stays in the log until it is cut.
       for (let attempt = 0; attempt < WIPE_ATTEMPTS && !closing; attempt++) {
-        if (passing(() => cutLog(connection, timeoutMs))) return
+        if (passing(() => cutLog(connection))) return
         await sleep(WIPE_PAUSE_MS)
       }
     },
@@ -140,6 +151,8 @@ function connect(file: string, timeoutMs: number): Connection {
       assertSound(connection)
       configure(connection, timeoutMs)
       migrate(connection)
+      // From here on a lock of another process is waited for beside the event loop: SQLite would sleep.
+      connection.pragma('busy_timeout = 0')
       return connection
     } catch (error) {
       connection.close()
@@ -186,11 +199,9 @@ function migrate(connection: Connection): void {
 }
 
 /** `false` if another process reads or writes just now. */
-function cutLog(connection: Connection, timeoutMs: number): boolean {
-  return withoutWaiting(connection, timeoutMs, () => {
-    const [outcome] = connection.pragma('wal_checkpoint(truncate)') as [{ busy: number }]
-    return outcome.busy === 0
-  })
+function cutLog(connection: Connection): boolean {
+  const [outcome] = connection.pragma('wal_checkpoint(truncate)') as [{ busy: number }]
+  return outcome.busy === 0
 }
 
 function identityOf(file: string): string | undefined {

@@ -1,8 +1,12 @@
-import { mkdtemp, open, readdir, readlink, rm, stat, truncate } from 'node:fs/promises'
+import assert from 'node:assert/strict'
+import { mkdtemp, open, readdir, readlink, rm, stat, truncate, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, sep } from 'node:path'
+import { test } from 'node:test'
 import { openFilesystemStore } from '../../src/stores/filesystem.ts'
 import { type OpenedStore, objectStoreContract } from '../contracts/object-store.ts'
+import { bytesFor, idFor, put } from '../support/stored-images.ts'
+import { until } from '../support/until.ts'
 
 async function openStore(hotSetBytes: number): Promise<OpenedStore> {
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-store-'))
@@ -41,3 +45,30 @@ async function handlesBelow(folder: string): Promise<number> {
 
 objectStoreContract('filesystem', () => openStore(64 * 1024 * 1024))
 objectStoreContract('filesystem without memory', () => openStore(0), { modelRuns: 5 })
+
+test('an image in memory goes with a removal by anybody', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-store-'))
+  const [mine, other] = await Promise.all(
+    [1, 2].map(() => openFilesystemStore({ folder, hotSetBytes: 64 * 1024 * 1024 })),
+  )
+  t.after(async () => {
+    await Promise.all([mine, other].map((store) => store.close()))
+    await rm(folder, { recursive: true, force: true })
+  })
+  for (const name of ['a', 'b', 'c']) {
+    await put(mine, idFor(name), bytesFor(1, 2000))
+    ;(await mine.open(idFor(name)))?.release?.()
+    assert.ok(mine.hot(idFor(name)), 'it is in memory')
+  }
+  assert.equal(await other.remove(idFor('a')), true)
+  assert.equal(mine.hot(idFor('a')), null)
+  assert.ok(mine.hot(idFor('b')))
+  // By hand, with no word to anybody.
+  await unlink(join(folder, 'objects', idFor('b')))
+  await until('it is missed', () => mine.hot(idFor('b')) === null)
+  assert.ok(mine.hot(idFor('c')))
+  // Its process died before it could tell, and the next one does.
+  await unlink(join(folder, 'objects', idFor('c')))
+  await (await openFilesystemStore({ folder, hotSetBytes: 0 })).close()
+  assert.equal(mine.hot(idFor('c')), null)
+})

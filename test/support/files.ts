@@ -3,13 +3,16 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ID_PATTERN } from '../../src/protocol.ts'
 
-/** Files that hold images (their name is the id), and those that are neither that nor the ledger. */
+/** What a server keeps besides images. */
+const OWN = /^(ledger\.sqlite.*|removals)$/
+
+/** Files that hold images (their name is the id), and those that nothing should have left. */
 export async function filesIn(dataDir: string): Promise<{ images: Map<string, string>; others: string[] }> {
   const entries = await readdir(dataDir, { recursive: true, withFileTypes: true })
   const images = new Map<string, string>()
   const others: string[] = []
   for (const entry of entries) {
-    if (!entry.isFile() || entry.name.startsWith('ledger.sqlite')) continue
+    if (!entry.isFile() || OWN.test(entry.name)) continue
     const path = join(entry.parentPath, entry.name)
     if (ID_PATTERN.test(entry.name)) images.set(entry.name, path)
     else others.push(path)
