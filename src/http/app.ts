@@ -13,7 +13,7 @@ import { prefersHtml } from './negotiate.ts'
 import { askDeletion, deleteByForm, home, problemPage, terms, viewer } from './pages.ts'
 import { logFault, PROBLEM_TYPE, problemOf } from './problem.ts'
 import { sendRaw } from './send-raw.ts'
-import { upload, uploadHeaders } from './upload.ts'
+import { createUploadForPrograms, upload, uploadHeaders } from './upload.ts'
 
 const ID_PATH = '/:id{[0-9A-Za-z]{11}}'
 const RAW_PATH = '/raw/:name'
@@ -31,6 +31,7 @@ const READ_ONLY_PATHS = [
 export function createApp(parts: AppParts): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   const common = commonHeaders(parts.baseUrl)
+  const forPrograms = createUploadForPrograms(parts)
 
   app.use(async (c, next) => {
     c.set('requestId', crypto.randomUUID())
@@ -44,13 +45,13 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   app.use((c, next) => (isCanonical(c) ? next() : Promise.resolve(c.notFound())))
 
   app.use(UPLOAD_PATH, uploadHeaders(parts))
-  app.post(UPLOAD_PATH, (c) => upload(c, parts))
+  app.post(UPLOAD_PATH, (c) => upload(c, parts, forPrograms))
   app.options(UPLOAD_PATH, (c) => c.body(null, 204, { Allow: 'POST, OPTIONS' }))
   app.all(UPLOAD_PATH, allowOnly('POST, OPTIONS'))
 
   // Where a phone shares to before the page's service worker answers there.
   app.use(SHARE_PATH, uploadHeaders(parts))
-  app.post(SHARE_PATH, (c) => upload(c, parts))
+  app.post(SHARE_PATH, (c) => upload(c, parts, forPrograms))
   app.all(SHARE_PATH, allowOnly('POST'))
 
   app.use(DELETE_PATH, corsHeaders(parts))

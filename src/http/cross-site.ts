@@ -2,8 +2,8 @@
 import { Refusal } from '../errors.ts'
 
 export interface Origins {
-  /** Throws `Refusal('cross-site')`. Clients that are no browsers send none of these headers, and pass. */
-  assertAllowed(headers: Headers): void
+  /** Throws `Refusal('cross-site')`. `header`: by name in lower case. Clients that are no browsers send none of these headers, and pass. */
+  assertAllowed(header: (name: string) => string | undefined): void
   /** CORS headers for an origin that is allowed; none for all others. */
   corsHeaders(origin: string | undefined): Record<string, string>
 }
@@ -13,12 +13,12 @@ export function createOrigins(baseUrl: string, allowed: string[]): Origins {
   const others = new Set(allowed)
 
   return {
-    assertAllowed(headers) {
-      const origin = headers.get('Origin')
-      if (origin !== null && (origin === own || others.has(origin))) return
-      const site = headers.get('Sec-Fetch-Site')
+    assertAllowed(header) {
+      const origin = header('origin')
+      if (origin !== undefined && (origin === own || others.has(origin))) return
+      const site = header('sec-fetch-site')
       if (site === 'same-origin' || site === 'none') return
-      if (site === null && (origin === null || isHost(origin, headers.get('Host')))) return
+      if (site === undefined && (origin === undefined || isHost(origin, header('host')))) return
       throw new Refusal(
         'cross-site',
         'Another site asked your browser to upload. This server does not allow it.',
@@ -40,6 +40,6 @@ export function createOrigins(baseUrl: string, allowed: string[]): Origins {
 }
 
 /** Browsers without `Sec-Fetch-Site` send the page's origin: is it the host they speak to? */
-function isHost(origin: string, host: string | null): boolean {
+function isHost(origin: string, host: string | undefined): boolean {
   return URL.canParse(origin) && new URL(origin).host === host
 }

@@ -43,7 +43,7 @@ export function askDeletion(c: AppContext, parts: AppParts): Promise<Response> {
 
 /** The page's own form, for browsers without scripts. */
 export async function deleteByForm(c: AppContext, parts: AppParts): Promise<Response> {
-  parts.origins.assertAllowed(c.req.raw.headers)
+  parts.origins.assertAllowed((name) => c.req.header(name))
   const { key } = await c.req.parseBody()
   if (typeof key !== 'string' || key === '') throw new Refusal('missing-key', 'The form has no deletion key.')
   if (!(await parts.images.remove(key))) throw unknownKey()

@@ -13,11 +13,12 @@ import {
   type StoredImage,
   UnsatisfiableRange,
 } from '../stores/object-store.ts'
+import { type Answer, problemAnswer } from './answer.ts'
 import { matchNames, noneMatchNames, rangeOf } from './conditional.ts'
 import { commonHeaders, NO_STORE } from './headers.ts'
 import { type ImageHeaders, imageHeaders } from './image-headers.ts'
 import type { Log } from './log.ts'
-import { logFault, PROBLEM_TYPE, problem, problemOf } from './problem.ts'
+import { logFault, problem, problemOf } from './problem.ts'
 
 export interface RawRequest {
   method: 'GET' | 'HEAD'
@@ -37,15 +38,6 @@ export const CONDITION_HEADERS: ReadonlySet<string> = new Set<ConditionHeader>([
   'range',
 ])
 
-export interface RawAnswer {
-  status: number
-  /** Name, value, name, value, … */
-  headers: string[]
-  body: Uint8Array | ReadableStream<Uint8Array> | null
-  /** To be called when the body has been sent, or never will be. */
-  release?: (() => void) | undefined
-}
-
 /** `If-Match` names another image (RFC 9110, 13.1.1). */
 class PreconditionFailed extends Error {}
 
@@ -53,7 +45,7 @@ class PreconditionFailed extends Error {}
  * `null` if the target is no address of an image's bytes. An image in memory is answered at once: a promise would cost
  * a tenth of the answer. Never throws, never rejects.
  */
-export type Raw = (request: RawRequest) => RawAnswer | null | Promise<RawAnswer>
+export type Raw = (request: RawRequest) => Answer | null | Promise<Answer>
 
 const DOWNLOAD = '?dl=1'
 
@@ -84,7 +76,7 @@ export function createRaw(parts: {
   }
 
   /** The whole of an image in memory, or `null` if that is not what is asked for, or not in this way. */
-  function answerHot(request: RawRequest): RawAnswer | null {
+  function answerHot(request: RawRequest): Answer | null {
     const { target } = request
     if (parts.hot === undefined || !isPlain(request) || !target.startsWith(RAW_PREFIX)) return null
     const image = parts.hot(target.slice(RAW_PREFIX.length, ID_END))
@@ -104,7 +96,7 @@ export function createRaw(parts: {
     }
   }
 
-  async function answer(request: RawRequest, { id, extension, query }: Target): Promise<RawAnswer> {
+  async function answer(request: RawRequest, { id, extension, query }: Target): Promise<Answer> {
     if (query !== '' && query !== DOWNLOAD) return redirect(request.target, query)
     const image = parts.hot?.(id) ?? (isPlain(request) ? await parts.images.open(id) : null)
     try {
@@ -124,7 +116,7 @@ export function createRaw(parts: {
     record: ImageRecord,
     isDownload: boolean,
     image: StoredImage | null,
-  ): Promise<RawAnswer> {
+  ): Promise<Answer> {
     const { etag, inline, download, wholeInline, wholeDownload } = headersOf(record)
     const headers = isDownload ? download : inline
     const whole = isDownload ? wholeDownload : wholeInline
@@ -149,7 +141,7 @@ export function createRaw(parts: {
     return { status: 206, headers: [...length, ...place, ...headers], body, release }
   }
 
-  function redirect(target: string, query: string): RawAnswer {
+  function redirect(target: string, query: string): Answer {
     const wantsDownload = query.slice(1).split('&').includes('dl=1')
     const path = target.slice(0, target.length - query.length)
     const location = `${parts.baseUrl}${path}${wantsDownload ? '?dl=1' : ''}`
@@ -158,7 +150,7 @@ export function createRaw(parts: {
     return { status: 308, headers, body: null }
   }
 
-  function refuse(error: unknown, method: string): RawAnswer {
+  function refuse(error: unknown, method: string): Answer {
     if (error instanceof UnsatisfiableRange) {
       const answer = told(method, problem(416, 'range-not-satisfiable', `The image has ${error.size} bytes.`))
       answer.headers.push('Content-Range', `bytes */${error.size}`)
@@ -172,15 +164,12 @@ export function createRaw(parts: {
     return told(method, problemOf(error), requestId)
   }
 
-  function told(method: string, problem: Problem, requestId: string = crypto.randomUUID()): RawAnswer {
-    const body = new TextEncoder().encode(JSON.stringify(problem))
-    const headers = ['Content-Type', PROBLEM_TYPE, 'Content-Length', `${body.length}`]
-    headers.push('Cache-Control', NO_STORE, 'Access-Control-Allow-Origin', '*')
-    headers.push(REQUEST_ID_HEADER, requestId, ...common)
-    return { status: problem.status, headers, body: method === 'HEAD' ? null : body }
+  function told(method: string, problem: Problem, requestId: string = crypto.randomUUID()): Answer {
+    const answer = problemAnswer(problem, requestId, ['Access-Control-Allow-Origin', '*', ...common])
+    return method === 'HEAD' ? { ...answer, body: null } : answer
   }
 
-  function answerOther(request: RawRequest): Promise<RawAnswer> | null {
+  function answerOther(request: RawRequest): Promise<Answer> | null {
     const match = TARGET.exec(request.target)
     if (match === null) return null
     const target = { id: match[1], extension: match[2], query: match[3] ?? '' }

@@ -1,4 +1,5 @@
 /** GET /raw/<id> on hosts that do not answer it below the framework. */
+import { responseOf } from './answer.ts'
 import type { AppContext, AppParts } from './context.ts'
 import { CONDITION_HEADERS } from './raw.ts'
 
@@ -12,12 +13,5 @@ export async function sendRaw(c: AppContext, parts: AppParts): Promise<Response>
     isConditional: [...CONDITION_HEADERS].some((name) => c.req.header(name) !== undefined),
     header: (name) => c.req.header(name),
   })
-  if (answer === null) return c.notFound()
-  const headers = new Headers()
-  for (let i = 0; i < answer.headers.length; i += 2) headers.append(answer.headers[i], answer.headers[i + 1])
-  answer.release?.()
-  return new Response(answer.body as Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null, {
-    status: answer.status,
-    headers,
-  })
+  return answer === null ? c.notFound() : responseOf(answer)
 }

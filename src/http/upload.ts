@@ -10,89 +10,166 @@ import {
 } from '../protocol.ts'
 import { refuseFault } from '../service/faults.ts'
 import { resultPage } from '../web/pages.ts'
+import { type Answer, problemAnswer, responseOf, textAnswer } from './answer.ts'
 import { clientAddress, quotaAddress } from './client-address.ts'
 import type { AppContext, AppEnv, AppParts } from './context.ts'
+import { commonHeaders } from './headers.ts'
 import { filePart } from './multipart.ts'
 import { representationFor } from './negotiate.ts'
 import { sendPage } from './pages.ts'
+import { logFault, problemOf } from './problem.ts'
 
-function addressOf(c: AppContext, parts: AppParts): string {
-  const peer = c.env?.peer ?? ''
-  return quotaAddress(clientAddress(peer, c.req.header('X-Forwarded-For'), parts.trusted))
+export interface UploadRequest {
+  /** The address of the socket's peer. */
+  peer: string
+  /** By name in lower case. */
+  header(name: string): string | undefined
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+  requestId: string
 }
 
-/** Rate limit and CORS headers: on every answer of the endpoint, refusals included. */
-export function uploadHeaders(parts: AppParts): MiddlewareHandler<AppEnv> {
-  return async (c, next) => {
-    await next()
-    const known = c.get('remaining')
-    // A ledger that does not answer takes no upload either.
-    const remaining = known ?? (await parts.quota.remaining(addressOf(c, parts)).catch(() => 0))
-    c.res.headers.set(RATE_LIMIT_HEADER, `${parts.quota.limit}`)
-    c.res.headers.set(RATE_REMAINING_HEADER, `${remaining}`)
-    if (c.res.status === 429) c.res.headers.set('Retry-After', `${parts.quota.secondsToReset()}`)
-    for (const [name, value] of Object.entries(parts.origins.corsHeaders(c.req.header('Origin')))) {
-      c.res.headers.set(name, value)
-    }
-  }
-}
+type Parts = Pick<AppParts, 'baseUrl' | 'uploadsPaused' | 'images' | 'quota' | 'origins' | 'trusted' | 'log'>
 
-export async function upload(c: AppContext, parts: AppParts): Promise<Response> {
-  parts.origins.assertAllowed(c.req.raw.headers)
-  if (parts.uploadsPaused) {
-    throw new Refusal('uploads-paused', 'The operator of this server paused uploads. Please try again later.')
-  }
-  const place = await parts.quota.reserve(addressOf(c, parts)).catch(refuseFault)
-  if (place === null) {
-    c.set('remaining', 0)
-    throw new Refusal(
-      'quota-exceeded',
-      `This address made its ${parts.quota.limit} uploads of today. The counter resets at midnight UTC.`,
-    )
-  }
-  c.set('remaining', place.remaining)
+/** `remaining`: places left today, if that was found out. */
+type Outcome = { remaining?: number } & ({ answer: UploadAnswer } | { error: unknown })
+
+/** Takes an upload from whoever may send it. Never rejects. */
+async function receive(request: UploadRequest, parts: Parts): Promise<Outcome> {
+  const { quota, uploadsPaused, log, baseUrl } = parts
   try {
-    const body = c.env?.body ?? c.req.raw.body ?? []
-    const file = filePart(c.req.header('Content-Type'), body)
-    const published = await parts.images.publish(file, bodyLength(c))
-    const { id, type, size } = published.record
-    parts.log.info({ requestId: c.get('requestId'), id, type, size }, 'image stored')
-    return answer(c, parts, { id, key: published.key, remaining: place.remaining })
+    parts.origins.assertAllowed(request.header)
+    if (uploadsPaused) {
+      throw new Refusal(
+        'uploads-paused',
+        'The operator of this server paused uploads. Please try again later.',
+      )
+    }
+    const place = await quota.reserve(addressOf(request, parts)).catch(refuseFault)
+    if (place === null) return { remaining: 0, error: quotaExceeded(quota.limit) }
+    const { remaining } = place
+    try {
+      const file = filePart(request.header('content-type'), request.body)
+      const { record, key } = await parts.images.publish(file, bodyLength(request))
+      const { id, type, size } = record
+      log.info({ requestId: request.requestId, id, type, size }, 'image stored')
+      const link = baseUrl + viewPath(id)
+      return { remaining, answer: { id, link, key, delete: `${baseUrl}${DELETE_PATH}?key=${key}` } }
+    } catch (error) {
+      await place.release().catch((cause) => log.error({ err: cause }, 'a place was not given back'))
+      return { remaining: Math.min(quota.limit, remaining + 1), error }
+    }
   } catch (error) {
-    c.set('remaining', Math.min(parts.quota.limit, place.remaining + 1))
-    await place.release().catch((cause) => parts.log.error({ err: cause }, 'a place was not given back'))
-    throw error
+    return { error }
   }
+}
+
+function addressOf({ peer, header }: UploadRequest, { trusted }: Pick<Parts, 'trusted'>): string {
+  return quotaAddress(clientAddress(peer, header('x-forwarded-for'), trusted))
+}
+
+function quotaExceeded(limit: number): Refusal {
+  return new Refusal(
+    'quota-exceeded',
+    `This address made its ${limit} uploads of today. The counter resets at midnight UTC.`,
+  )
 }
 
 /** Unit: bytes. `undefined` for a body in chunks. */
-function bodyLength(c: AppContext): number | undefined {
-  const length = c.req.header('Content-Length')
+function bodyLength({ header }: UploadRequest): number | undefined {
+  const length = header('content-length')
   return length !== undefined && /^\d{1,15}$/.test(length) ? Number(length) : undefined
 }
 
-async function answer(
+/**
+ * The upload for programs, in no framework's language: what one costs the server is written to its socket at once.
+ * Never rejects. `null` for clients that want a page.
+ */
+export type UploadForPrograms = (request: UploadRequest) => Promise<Answer> | null
+
+export function createUploadForPrograms(parts: Parts): UploadForPrograms {
+  const common = commonHeaders(parts.baseUrl).flat()
+
+  async function answer(request: UploadRequest, isText: boolean): Promise<Answer> {
+    const { requestId } = request
+    const outcome = await receive(request, parts)
+    if ('answer' in outcome) {
+      const { link } = outcome.answer
+      const more = [
+        'Location',
+        link,
+        ...(await limitHeaders(request, 201, parts, outcome.remaining)),
+        ...common,
+      ]
+      if (isText) return textAnswer(201, 'text/plain; charset=UTF-8', `${link}\n`, requestId, more)
+      return textAnswer(201, 'application/json', JSON.stringify(outcome.answer), requestId, more)
+    }
+    logFault(parts.log, outcome.error, requestId)
+    const told = problemOf(outcome.error)
+    const limits = await limitHeaders(request, told.status, parts, outcome.remaining)
+    return problemAnswer(told, requestId, [...limits, ...common])
+  }
+
+  return (request) => {
+    const representation = representationFor(request.header('accept'))
+    return representation === 'html' ? null : answer(request, representation === 'text')
+  }
+}
+
+/** Rate limit, CORS and `Vary`: on every answer of the endpoint, refusals included. Name, value, name, value, … */
+async function limitHeaders(
+  request: UploadRequest,
+  status: number,
+  parts: Parts,
+  known: number | undefined,
+): Promise<string[]> {
+  // A ledger that does not answer takes no upload either.
+  const remaining = known ?? (await parts.quota.remaining(addressOf(request, parts)).catch(() => 0))
+  const headers = [RATE_LIMIT_HEADER, `${parts.quota.limit}`, RATE_REMAINING_HEADER, `${remaining}`]
+  if (status === 429) headers.push('Retry-After', `${parts.quota.secondsToReset()}`)
+  const { Vary, ...cors } = parts.origins.corsHeaders(request.header('origin'))
+  headers.push('Vary', Vary === undefined ? 'Accept' : `Accept, ${Vary}`)
+  for (const [name, value] of Object.entries(cors)) headers.push(name, value)
+  return headers
+}
+
+/** The same headers where the framework sends the answer. */
+export function uploadHeaders(parts: AppParts): MiddlewareHandler<AppEnv> {
+  return async (c, next) => {
+    await next()
+    if (c.res.headers.has(RATE_REMAINING_HEADER)) return
+    const headers = await limitHeaders(requestOf(c), c.res.status, parts, c.get('remaining'))
+    for (let i = 0; i < headers.length; i += 2) c.res.headers.set(headers[i], headers[i + 1])
+  }
+}
+
+function requestOf(c: AppContext): UploadRequest {
+  return {
+    peer: c.env?.peer ?? '',
+    header: (name) => c.req.header(name),
+    body: c.env?.body ?? c.req.raw.body ?? [],
+    requestId: c.get('requestId'),
+  }
+}
+
+/** Where a host hands all requests to the framework, and for those who want a page. */
+export async function upload(
   c: AppContext,
   parts: AppParts,
-  { id, key, remaining }: { id: string; key: string; remaining: number },
+  forPrograms: UploadForPrograms,
 ): Promise<Response> {
-  const link = parts.baseUrl + viewPath(id)
-  const answer: UploadAnswer = { id, link, key, delete: `${parts.baseUrl}${DELETE_PATH}?key=${key}` }
-  c.header('Location', link)
-  c.header('Vary', 'Accept')
-  switch (representationFor(c.req.header('Accept'))) {
-    case 'html': {
-      const page = await sendPage(
-        c,
-        resultPage(parts.site.context(c.req.header('Accept-Language')), { answer, remaining }),
-        201,
-      )
-      page.headers.set('Cache-Control', 'no-store')
-      return page
-    }
-    case 'text':
-      return c.text(`${link}\n`, 201)
-    case 'json':
-      return c.json(answer, 201)
-  }
+  const request = requestOf(c)
+  const answer = forPrograms(request)
+  if (answer !== null) return responseOf(await answer)
+  const outcome = await receive(request, parts)
+  if (outcome.remaining !== undefined) c.set('remaining', outcome.remaining)
+  if ('error' in outcome) throw outcome.error
+  c.header('Location', outcome.answer.link)
+  const context = parts.site.context(c.req.header('Accept-Language'))
+  const page = await sendPage(
+    c,
+    resultPage(context, { answer: outcome.answer, remaining: outcome.remaining! }),
+    201,
+  )
+  page.headers.set('Cache-Control', 'no-store')
+  return page
 }

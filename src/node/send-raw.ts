@@ -2,13 +2,14 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import type { ReadableStream as WebStream } from 'node:stream/web'
+import type { Answer } from '../http/answer.ts'
 import type { Log } from '../http/log.ts'
-import { CONDITION_HEADERS, RAW_PREFIX, type Raw, type RawAnswer } from '../http/raw.ts'
+import { CONDITION_HEADERS, RAW_PREFIX, type Raw } from '../http/raw.ts'
 import type { Turns } from './turns.ts'
 
 /** Answers GET and HEAD of image bytes itself and hands everything else to `next`. */
 export function rawListener(raw: Raw, next: RequestListener, turns: Turns, log: Log): RequestListener {
-  function send(answer: RawAnswer, { socket }: IncomingMessage, outgoing: ServerResponse): void {
+  function send(answer: Answer, { socket }: IncomingMessage, outgoing: ServerResponse): void {
     const { status, headers, body, release } = answer
     if (outgoing.destroyed) {
       // The client left while the image was being opened.

@@ -13,10 +13,11 @@ import { getRequestListener } from '@hono/node-server'
 import type { Config } from '../config.ts'
 import { createApp } from '../http/app.ts'
 import { trustedProxies } from '../http/client-address.ts'
-import type { Health, HostBindings, Site } from '../http/context.ts'
+import type { AppParts, Health, HostBindings, Site } from '../http/context.ts'
 import { createOrigins } from '../http/cross-site.ts'
 import type { Log } from '../http/log.ts'
 import { createRaw } from '../http/raw.ts'
+import { createUploadForPrograms } from '../http/upload.ts'
 import { createImages } from '../service/images.ts'
 import { createQuota } from '../service/quota.ts'
 import { createSpool } from '../stores/spool.ts'
@@ -28,6 +29,7 @@ import { LIMITS, type Limits } from './limits.ts'
 import { draftFolder, openStores, type Stores } from './open-stores.ts'
 import { stepBehindEventLoop } from './pool.ts'
 import { rawListener } from './send-raw.ts'
+import { uploadListener } from './send-upload.ts'
 import { type Turns, takeTurns } from './turns.ts'
 import { refuseUnreadable, statusOf, unreadableAnswer } from './unreadable.ts'
 
@@ -93,7 +95,7 @@ export async function startServer(
   }
 }
 
-function createListener(parts: {
+function createListener(given: {
   config: Config
   log: Log
   limits: Limits
@@ -104,7 +106,7 @@ function createListener(parts: {
   terms: string | undefined
   baseUrl: string
 }): RequestListener {
-  const { config, log, limits, turns, now, stores, assets, baseUrl } = parts
+  const { config, log, limits, turns, now, stores, assets, baseUrl } = given
   const { objects, filesystem, ledger, cdn, purges } = stores
   const { maxUploadBytes, stripMetadata, uploadsPerDay, uploadsPaused } = config
   const images = createImages({
@@ -128,9 +130,9 @@ function createListener(parts: {
       assets: assets.urls,
     }),
     asset: (path) => assets.assets.get(path) ?? null,
-    terms: parts.terms,
+    terms: given.terms,
   }
-  const app = createApp({
+  const parts: AppParts = {
     baseUrl,
     maxUploadBytes,
     uploadsPaused,
@@ -142,12 +144,15 @@ function createListener(parts: {
     site,
     health: healthOf(stores, log),
     log,
-  })
+  }
+  const app = createApp(parts)
+  const bodyOf = (incoming: IncomingMessage, outgoing: ServerResponse) =>
+    readBody(incoming, outgoing, limits, turns)
 
   const bindings = (incoming: IncomingMessage, outgoing: ServerResponse): HostBindings => ({
     peer: incoming.socket.remoteAddress ?? '',
     target: originForm(incoming.url ?? ''),
-    body: readBody(incoming, outgoing, limits, turns),
+    body: bodyOf(incoming, outgoing),
   })
   const listener = getRequestListener(
     (request, { incoming, outgoing }) =>
@@ -159,6 +164,11 @@ function createListener(parts: {
       errorHandler: () => unreadableAnswer(baseUrl, 400),
     },
   )
+  const uploads = uploadListener(createUploadForPrograms(parts), bodyOf, (incoming, outgoing) => {
+    // The framework makes a URL of it and refuses what is no host. Nothing here depends on it.
+    incoming.headers.host = 'pinhole'
+    void listener(incoming, outgoing)
+  })
   return rawListener(
     raw,
     (incoming, outgoing) => {
@@ -166,13 +176,11 @@ function createListener(parts: {
         refuseUnreadable(baseUrl, 400, incoming.socket)
         return
       }
-      // The framework makes a URL of it and refuses what is no host. Nothing here depends on it.
-      incoming.headers.host = 'pinhole'
       if (incoming.method !== 'GET' && incoming.method !== 'HEAD')
         answerBeforeClosing(incoming, outgoing, limits)
       turns.watch(incoming.socket)
       turns.ours(incoming.socket, outgoing)
-      void listener(incoming, outgoing)
+      uploads(incoming, outgoing)
     },
     turns,
     log,
