@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 
-/** By how much the pool steps back (`nice`): the loop keeps about three quarters of a processor that both want. */
-const POOL_NICE = 5
+/** By how much the pool steps back (`nice`): the loop keeps nine tenths of a processor that both want. */
+const POOL_NICE = 10
 
 /**
  * Lets the event loop go first. The kernel runs a thread that was just woken before the one that woke it: each file
