@@ -28,7 +28,7 @@ import { ID_PATTERN } from '../protocol.ts'
 import { openImage, readRecord } from './filesystem-read.ts'
 import { openRemovals } from './filesystem-removals.ts'
 import { encodeTrailer } from './filesystem-trailer.ts'
-import { completeFile, writeObject } from './filesystem-write.ts'
+import { completeFile, createObjectWriter } from './filesystem-write.ts'
 import { createFolderFlush } from './folder-flush.ts'
 import { createHotSet } from './hot-set.ts'
 import {
@@ -73,6 +73,7 @@ export async function openFilesystemStore(options: {
   await makeFolders(objects, incoming)
   const flushes = createFolderFlush()
   const hotSet = createHotSet(options.hotSetBytes)
+  const writer = createObjectWriter()
   const removals = await openRemovals(join(options.folder, 'removals')).catch(storeFault)
   const spool = createSpool(incoming)
   const pathOf = (id: string) => join(objects, id)
@@ -141,10 +142,10 @@ export async function openFilesystemStore(options: {
     const isKept = record.size === spooled.size && record.sha256 === record.sentSha256
     const draft = isKept ? spooled.file : null
     const path = draft?.path ?? spool.path()
-    const trailer = encodeTrailer(record)
+    const trailerAfter = (bytes?: number) => encodeTrailer(record, bytes)
     try {
-      if (draft === null) await writeObject(path, spooled, segments, trailer)
-      else await completeFile(draft.handle, trailer)
+      if (draft === null) await writer.write(path, spooled, segments, trailerAfter)
+      else await completeFile(draft.handle, trailerAfter())
       if (await isThere(target)) throw new IdTaken()
       await rename(path, target)
     } catch (error) {

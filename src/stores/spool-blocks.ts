@@ -14,21 +14,52 @@ export interface Blocks {
 /** Blocks of one size that are kept for the next to take. */
 const KEPT_BLOCKS = 64
 
-export function createBlocks(): Blocks {
+/** Aligned blocks are made so many at a time. */
+const SLAB_BLOCKS = 16
+
+/** https://webassembly.github.io/spec/core/exec/runtime.html, "Memory Instances". */
+const WEBASSEMBLY_PAGE_BYTES = 64 * 1024
+
+/**
+ * `isAligned`: each block starts at a multiple of `PAGE_BYTES`, if their sizes are such multiples. Only WebAssembly
+ * promises that of its memory.
+ */
+export function createBlocks(options: { isAligned: boolean }): Blocks {
   const kept = new Map<number, Buffer<ArrayBuffer>[]>()
   let taken = 0
+
+  function keptOf(bytes: number): Buffer<ArrayBuffer>[] {
+    let blocks = kept.get(bytes)
+    if (blocks === undefined) {
+      blocks = []
+      kept.set(bytes, blocks)
+    }
+    return blocks
+  }
 
   return {
     take(bytes) {
       taken += bytes
-      return kept.get(bytes)?.pop() ?? Buffer.allocUnsafeSlow(bytes)
+      const blocks = keptOf(bytes)
+      if (options.isAligned && blocks.length === 0) blocks.push(...slabOf(bytes))
+      return blocks.pop() ?? Buffer.allocUnsafeSlow(bytes)
     },
     give(block) {
       taken -= block.length
-      const sameSize = kept.get(block.length) ?? []
-      kept.set(block.length, sameSize)
-      if (sameSize.length < KEPT_BLOCKS) sameSize.push(block)
+      const blocks = keptOf(block.length)
+      if (blocks.length < KEPT_BLOCKS) blocks.push(block)
     },
     takenBytes: () => taken,
+  }
+}
+
+/** Its pages take room when they are first written. None if the process may not map so much. */
+function slabOf(bytes: number): Buffer<ArrayBuffer>[] {
+  try {
+    const initial = Math.ceil((SLAB_BLOCKS * bytes) / WEBASSEMBLY_PAGE_BYTES)
+    const { buffer } = new WebAssembly.Memory({ initial })
+    return Array.from({ length: SLAB_BLOCKS }, (_, nth) => Buffer.from(buffer, nth * bytes, bytes))
+  } catch {
+    return []
   }
 }

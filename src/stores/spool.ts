@@ -1,25 +1,16 @@
 /**
- * Receives bytes of unknown length in constant memory: the first few hundred KB stay in memory, the rest goes to a
- * temporary file. Node only.
+ * Receives bytes of unknown length in constant memory: what is known to be small stays there, the rest goes to a temporary
+ * file. Node only.
  */
-import { createHash, type Hash, hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Refusal } from '../errors.ts'
 import { type ByteSource, bytesOf, isWhole, type Segment } from '../formats/image.ts'
 import { createBlocks } from './spool-blocks.ts'
+import { assertWithin, createMemorySpool, digestOf, spooledMemory } from './spool-memory.ts'
 
-/** A draft that is known to be no larger than this has no file. */
-export const SPOOL_MEMORY_BYTES = 256 * 1024
-
-/** What a larger draft gathers before it writes. */
-const SMALL_BLOCK_BYTES = 64 * 1024
-
-/** All drafts in memory together stay below this: beyond it even a small one gets a file. */
-const SPOOL_TOTAL_MEMORY_BYTES = 32 * 1024 * 1024
-
-/** From this size on, bytes in memory are hashed by another thread. */
-const HASH_BESIDE_BYTES = 64 * 1024
+/** What a draft gathers before it writes. */
+const BLOCK_BYTES = 64 * 1024
 
 export interface Spool {
   /**
@@ -38,6 +29,12 @@ export interface Spooled extends ByteSource {
   readonly file: { readonly path: string; readonly handle: FileHandle } | null
   /** SHA-256 of what `segments` say, lower-case hex. */
   digest(segments: Segment[]): Promise<string>
+  /**
+   * What `segments` say and then a tail, as one run of memory that starts at a page. `tailAfter` makes the tail for so
+   * many bytes before it, of at most `TAIL_BYTES`. `null` if the draft has no such memory. What the draft held may be
+   * gone afterwards.
+   */
+  gather(segments: Segment[], tailAfter: (bytes: number) => Uint8Array): Uint8Array | null
   /** What `segments` say, in pieces. */
   bytes(segments: Segment[]): AsyncIterable<Uint8Array>
   /** Closes and removes the file. Harmless a second time, and after the file was moved away. */
@@ -47,16 +44,20 @@ export interface Spooled extends ByteSource {
 /** `folder` must exist. Temporary files are named `<pid>-<number>`. */
 export function createSpool(folder: string): Spool {
   let serial = 0
-  const blocks = createBlocks()
+  const blocks = createBlocks({ isAligned: false })
+  const memory = createMemorySpool()
   const path = () => join(folder, `${process.pid}-${++serial}`)
 
-  async function receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled> {
-    // What stays in memory is hashed at the end, beside the event loop.
-    let running: Hash | undefined
+  function receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled> {
+    return memory.hasRoom(limitBytes) ? memory.receive(body, limitBytes) : receiveInFile(body, limitBytes)
+  }
+
+  /** In a file unless it ends before the first write. */
+  async function receiveInFile(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled> {
+    const running = createHash('sha256')
     let file: { path: string; handle: FileHandle } | null = null
     // Copied, not kept: chunks that die young cost the garbage collector nothing.
-    const fits = limitBytes <= SPOOL_MEMORY_BYTES && blocks.takenBytes() <= SPOOL_TOTAL_MEMORY_BYTES
-    const block = blocks.take(fits && limitBytes > SMALL_BLOCK_BYTES ? SPOOL_MEMORY_BYTES : SMALL_BLOCK_BYTES)
+    const block = blocks.take(BLOCK_BYTES)
     let filled = 0
     let size = 0
 
@@ -66,7 +67,6 @@ export function createSpool(folder: string): Spool {
         file = { path: temporary, handle: await open(temporary, 'wx+', 0o600) }
       }
       const bytes = block.subarray(0, filled)
-      running ??= createHash('sha256')
       running.update(bytes)
       await file.handle.appendFile(bytes)
       filled = 0
@@ -76,12 +76,7 @@ export function createSpool(folder: string): Spool {
     try {
       for await (const chunk of body) {
         size += chunk.length
-        if (size > limitBytes) {
-          throw new Refusal(
-            'file-too-large',
-            `The file is larger than ${limitBytes} bytes, the most this server takes.`,
-          )
-        }
+        assertWithin(limitBytes, size)
         for (let at = 0; at < chunk.length; ) {
           if (filled === block.length) await write()
           const part = chunk.subarray(at, at + block.length - filled)
@@ -92,7 +87,7 @@ export function createSpool(folder: string): Spool {
       }
       if (file !== null) {
         await write()
-        return spooledFile(file, size, running!.digest('hex'))
+        return spooledFile(file, size, running.digest('hex'))
       }
       isInMemory = true
     } catch (error) {
@@ -101,7 +96,7 @@ export function createSpool(folder: string): Spool {
     } finally {
       if (!isInMemory) blocks.give(block)
     }
-    return spooledMemory(block.subarray(0, size), () => blocks.give(block))
+    return spooledMemory(block.subarray(0, size), { gather: () => null, discard: () => blocks.give(block) })
   }
 
   async function sweep(pid?: number): Promise<void> {
@@ -116,32 +111,6 @@ export function createSpool(folder: string): Spool {
 async function discardFile(file: { path: string; handle: FileHandle }): Promise<void> {
   await file.handle.close().catch(() => {})
   await rm(file.path, { force: true })
-}
-
-function spooledMemory(bytes: Uint8Array<ArrayBuffer>, giveBack: () => void): Spooled {
-  let isGivenBack = false
-  const source: ByteSource = {
-    size: bytes.length,
-    read: async (offset, length) => bytes.subarray(offset, offset + length),
-  }
-  let whole: Promise<string> | undefined
-  return {
-    ...source,
-    file: null,
-    async digest(segments) {
-      if (isWhole(segments, bytes.length)) {
-        whole ??= digestOfBytes(bytes)
-        return whole
-      }
-      return digestOf(source, segments)
-    },
-    bytes: (segments) => bytesOf(source, segments),
-    async discard() {
-      if (isGivenBack) return
-      isGivenBack = true
-      giveBack()
-    },
-  }
 }
 
 function spooledFile(file: { path: string; handle: FileHandle }, size: number, whole: string): Spooled {
@@ -164,18 +133,7 @@ function spooledFile(file: { path: string; handle: FileHandle }, size: number, w
     file,
     digest: async (segments) => (isWhole(segments, size) ? whole : digestOf(source, segments)),
     bytes: (segments) => bytesOf(source, segments),
+    gather: () => null,
     discard: () => discardFile(file),
   }
-}
-
-/** Large ones by the thread pool: a trip there costs as much as 30 KB here. */
-async function digestOfBytes(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  if (bytes.length < HASH_BESIDE_BYTES) return hash('sha256', bytes)
-  return Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('hex')
-}
-
-async function digestOf(source: ByteSource, segments: Segment[]): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const piece of bytesOf(source, segments)) hash.update(piece)
-  return hash.digest('hex')
 }
