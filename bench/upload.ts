@@ -86,7 +86,7 @@ export async function benchUpload({ dir, rounds, seconds }: BenchOptions): Promi
 }
 
 /** As many as ours starts with: `src/node.ts`. */
-const THREADS = 16
+const THREADS = 8
 
 /** Uploads acknowledged a second, after a check that what was acknowledged is on disk. */
 async function measureUploads(

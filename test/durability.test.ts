@@ -89,6 +89,26 @@ describe('a disk that fails', () => {
     assert.equal(answer.status, 503, answer.text)
     assert.equal(answer.json().success, false)
   })
+
+  it('says no success of a deletion that other processes were not told of', async () => {
+    const { id, key } = await store(server.url)
+    await writeFile(order, 'write 1 EIO')
+    const answer = await remove(server.url, key)
+    await rm(order)
+    assert.equal(answer.status, 503, answer.text)
+    assert.equal((await fetchRaw(server.url, id)).status, 404)
+  })
+
+  // The last: from then on the server knows.
+  it('takes uploads where nothing can be written past the page cache', async () => {
+    await writeFile(order, 'writev 1 EINVAL')
+    for (const size of [2000, 200_000]) {
+      const { id, bytes } = await store(server.url, gif({ size }))
+      assert.deepEqual((await fetchRaw(server.url, id)).body, bytes)
+    }
+    await rm(order)
+    assert.deepEqual((await filesIn(server.dataDir)).others, [])
+  })
 })
 
 describe('a full disk', () => {

@@ -3,9 +3,10 @@ import { mkdtemp, open, readdir, readlink, rm, stat, truncate, unlink } from 'no
 import { tmpdir } from 'node:os'
 import { join, sep } from 'node:path'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { openFilesystemStore } from '../../src/stores/filesystem.ts'
 import { type OpenedStore, objectStoreContract } from '../contracts/object-store.ts'
-import { bytesFor, idFor, put } from '../support/stored-images.ts'
+import { assertHolds, bytesFor, idFor, put } from '../support/stored-images.ts'
 import { until } from '../support/until.ts'
 
 async function openStore(hotSetBytes: number): Promise<OpenedStore> {
@@ -45,6 +46,25 @@ async function handlesBelow(folder: string): Promise<number> {
 
 objectStoreContract('filesystem', () => openStore(64 * 1024 * 1024))
 objectStoreContract('filesystem without memory', () => openStore(0), { modelRuns: 5 })
+
+test('images up to 256 KB are written in whole pages, and read back as they came', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-store-'))
+  const store = await openFilesystemStore({ folder, hotSetBytes: 0 })
+  t.after(async () => {
+    await store.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+  let number = 0
+  await fc.assert(
+    fc.asyncProperty(fc.nat(256 * 1024), async (size) => {
+      const bytes = bytesFor(size, size)
+      const record = await put(store, idFor(++number), bytes)
+      await assertHolds(store, record, bytes)
+      assert.equal((await stat(join(folder, 'objects', record.id))).size % 4096, 0)
+    }),
+    { numRuns: 40, examples: [[0], [4096], [64 * 1024], [64 * 1024 + 1], [256 * 1024]] },
+  )
+})
 
 test('an image in memory goes with a removal by anybody', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-store-'))

@@ -48,7 +48,7 @@ export function commitCases({ on, onHooks }: Harness): void {
     await assertHolds(store, await put(store, idFor('none'), new Uint8Array()), new Uint8Array())
   })
 
-  for (const size of [1000, 1_500_000]) {
+  for (const size of [1000, 64 * 1024, 256 * 1024, 1_500_000]) {
     on(`stores the segments of ${size} bytes, in order`, async (store) => {
       const bytes = bytesFor(4, size)
       const third = Math.floor(size / 3)
