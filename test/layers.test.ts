@@ -19,7 +19,7 @@ const LAYERS: { layer: RegExp; may: RegExp[]; types?: RegExp[] }[] = [
       /^src\/stores\/(object-store|ledger)\.ts$/,
       /^src\/(errors|protocol)\.ts$/,
       /^src\/formats\/image\.ts$/,
-      /^(kysely|better-sqlite3|pg|aws4fetch)(\/|$)/,
+      /^(better-sqlite3|pg|aws4fetch)(\/|$)/,
     ],
   },
   { layer: /^cdn\//, may: [PORTS, /^src\/(errors|protocol)\.ts$/] },

@@ -154,7 +154,8 @@ async function migrate(client: PoolClient): Promise<void> {
 }
 
 function queryOf({ sql, parameters }: Statement): QueryConfig {
-  return { text: sql, values: [...parameters] }
+  let number = 0
+  return { text: sql.replaceAll('?', () => `$${++number}`), values: [...parameters] }
 }
 
 /** The pool drops a connection whose statement failed. */

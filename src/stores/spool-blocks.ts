@@ -21,8 +21,8 @@ const SLAB_BLOCKS = 16
 const WEBASSEMBLY_PAGE_BYTES = 64 * 1024
 
 /**
- * `isAligned`: each block starts at a multiple of `PAGE_BYTES`, if their sizes are such multiples. Only WebAssembly
- * promises that of its memory.
+ * `isAligned`: each block starts at a multiple of `PAGE_BYTES`, if their sizes are such multiples. Only a
+ * `WebAssembly.Memory` promises that.
  */
 export function createBlocks(options: { isAligned: boolean }): Blocks {
   const kept = new Map<number, Buffer<ArrayBuffer>[]>()

@@ -1,20 +1,9 @@
 /** What the shared queries need of a database. One implementation a technology. */
-import {
-  type Dialect,
-  DummyDriver,
-  Kysely,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-} from 'kysely'
-import type { LedgerTables } from './sql-schema.ts'
 
 export type SqlValue = string | number
 
 export interface Statement {
+  /** With a `?` for each parameter, and no other question mark. */
   readonly sql: string
   readonly parameters: readonly SqlValue[]
 }
@@ -38,10 +27,8 @@ export interface SqlDatabase {
   close(): Promise<void>
 }
 
-/** How the shared queries are spelt. */
+/** Where the databases differ. */
 export interface SqlFlavour {
-  /** Builds and compiles queries; it has no connection, so it can't run them. */
-  readonly queries: Kysely<LedgerTables>
   /** Most parameters of one statement. */
   readonly maxParameters: number
   /** Knows `for update skip locked`. Those who lack it have one writer at a time. */
@@ -49,29 +36,7 @@ export interface SqlFlavour {
 }
 
 // https://www.sqlite.org/limits.html, "Maximum Number Of Host Parameters".
-export const sqliteFlavour: SqlFlavour = {
-  queries: compilerOf({
-    createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new DummyDriver(),
-    createIntrospector: (database) => new SqliteIntrospector(database),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
-  }),
-  maxParameters: 32_766,
-  skipsLocked: false,
-}
+export const sqliteFlavour: SqlFlavour = { maxParameters: 32_766, skipsLocked: false }
 
 // PostgreSQL 18, 54.7: Bind counts its parameters in 16 bits.
-export const postgresFlavour: SqlFlavour = {
-  queries: compilerOf({
-    createAdapter: () => new PostgresAdapter(),
-    createDriver: () => new DummyDriver(),
-    createIntrospector: (database) => new PostgresIntrospector(database),
-    createQueryCompiler: () => new PostgresQueryCompiler(),
-  }),
-  maxParameters: 65_535,
-  skipsLocked: true,
-}
-
-function compilerOf(dialect: Dialect): Kysely<LedgerTables> {
-  return new Kysely<LedgerTables>({ dialect })
-}
+export const postgresFlavour: SqlFlavour = { maxParameters: 65_535, skipsLocked: true }

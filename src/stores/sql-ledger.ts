@@ -4,11 +4,9 @@ import type { SqlDatabase } from './sql-database.ts'
 import { moderationLedger } from './sql-moderation.ts'
 import { placesLedger } from './sql-places.ts'
 import { purgesLedger } from './sql-purges.ts'
-import { statement } from './sql-statement.ts'
+import { sql } from './sql-statement.ts'
 
 export function sqlLedger(database: SqlDatabase): Ledger {
-  const { queries } = database.flavour
-
   return {
     ...placesLedger(database),
     ...moderationLedger(database),
@@ -16,25 +14,11 @@ export function sqlLedger(database: SqlDatabase): Ledger {
 
     async counts() {
       const today = new Date().toISOString().slice(0, 10)
-      const { rows } = await database.read(
-        statement(
-          queries.selectNoFrom(({ selectFrom }) => [
-            selectFrom('places')
-              .select(({ fn }) => fn.sum('used').as('sum'))
-              .where('day', '=', today)
-              .as('places'),
-            selectFrom('removals')
-              .select(({ fn }) => fn.countAll().as('count'))
-              .as('removals'),
-            selectFrom('blocks')
-              .select(({ fn }) => fn.countAll().as('count'))
-              .as('blocks'),
-            selectFrom('purges')
-              .select(({ fn }) => fn.countAll().as('count'))
-              .as('purges'),
-          ]),
-        ),
-      )
+      const { rows } = await database.read(sql`select
+        (select sum(used) from places where day = ${today}) as places,
+        (select count(*) from removals) as removals,
+        (select count(*) from blocks) as blocks,
+        (select count(*) from purges) as purges`)
       const { places, removals, blocks, purges } = rows[0]!
       return {
         // A sum is null over no rows, and Postgres gives it as a numeric, in text.
@@ -46,7 +30,7 @@ export function sqlLedger(database: SqlDatabase): Ledger {
     },
 
     async check() {
-      await database.read(statement(queries.selectFrom('migrations').select('name')))
+      await database.read(sql`select name from migrations`)
     },
 
     close: () => database.close(),

@@ -12,12 +12,14 @@ const MIGRATIONS: readonly Migration[] = [
   {
     name: '001-ledger',
     statements: [
+      // Places taken by one bucket on one day. Days are YYYY-MM-DD, UTC.
       `create table places (
         day text not null,
         bucket text not null,
         used bigint not null check (used >= 0),
         primary key (day, bucket)
       )`,
+      // 32 bytes in hex: SQLite and Postgres name their binary types differently.
       `create table salts (
         day text not null primary key,
         salt text not null
@@ -30,6 +32,7 @@ const MIGRATIONS: readonly Migration[] = [
         id text not null primary key,
         removed_at_ms bigint not null
       )`,
+      // Numbers are random; microseconds order acts of the same millisecond.
       `create table acts (
         number text not null primary key,
         at_ms bigint not null,
@@ -39,6 +42,8 @@ const MIGRATIONS: readonly Migration[] = [
         reason text not null
       )`,
       'create index acts_by_time on acts (at_ms, recorded_us)',
+      // One debt for each image. `claim`: the token of the last claim, 0 if there is none or the debt was renewed: an
+      // older claim settles nothing. `due_at_ms`: not to be claimed before; while claimed, the end of the lease.
       `create table purges (
         id text not null primary key,
         claim bigint not null,

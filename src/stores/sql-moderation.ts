@@ -1,7 +1,7 @@
 /** What the operator removed and blocked, and the record of it. */
 import type { Act, Ledger } from './ledger.ts'
-import type { SqlDatabase } from './sql-database.ts'
-import { statement, template } from './sql-statement.ts'
+import type { SqlDatabase, Statement } from './sql-database.ts'
+import { list, sql } from './sql-statement.ts'
 
 type ModerationLedger = Pick<
   Ledger,
@@ -16,43 +16,20 @@ interface NewAct {
 }
 
 export function moderationLedger(database: SqlDatabase): ModerationLedger {
-  const { queries, maxParameters } = database.flavour
+  const { maxParameters } = database.flavour
   const tick = microseconds()
 
-  const blocked = (sha256: readonly string[]) =>
-    queries.selectFrom('blocks').select('sha256').where('sha256', 'in', sha256).limit(1)
-
-  // What an upload asks: the digest as sent and as stored.
-  const pairBlocked = template<{ sent: string; stored: string }>(({ sent, stored }) =>
-    blocked([sent, stored]),
-  )
-
-  const removed = template<{ id: string }>(({ id }) =>
-    queries.selectFrom('removals').select('id').where('id', '=', id),
-  )
-
-  function record({ act, subject, reason, at }: NewAct) {
-    const row = {
-      number: crypto.randomUUID(),
-      at_ms: at.getTime(),
-      recorded_us: tick(),
-      act,
-      subject,
-      reason,
-    }
-    return statement(queries.insertInto('acts').values(row))
+  function record({ act, subject, reason, at }: NewAct): Statement {
+    return sql`insert into acts (number, at_ms, recorded_us, act, subject, reason)
+      values (${crypto.randomUUID()}, ${at.getTime()}, ${tick()}, ${act}, ${subject}, ${reason})`
   }
 
   return {
     async isBlocked(sha256) {
-      const [sent, stored = sent] = sha256
-      if (sent === undefined || stored === undefined) return false
-      if (sha256.length <= 2) {
-        return (await database.read(pairBlocked({ sent, stored }))).rows.length > 0
-      }
-      for (let at = 0; at < sha256.length; at += maxParameters - 1) {
-        const some = sha256.slice(at, at + maxParameters - 1)
-        if ((await database.read(statement(blocked(some)))).rows.length > 0) return true
+      for (let at = 0; at < sha256.length; at += maxParameters) {
+        const some = list(sha256.slice(at, at + maxParameters))
+        const { rows } = await database.read(sql`select sha256 from blocks where sha256 in ${some} limit 1`)
+        if (rows.length > 0) return true
       }
       return false
     },
@@ -63,12 +40,8 @@ export function moderationLedger(database: SqlDatabase): ModerationLedger {
       if (digests.length === 0) return
       await database.write(
         digests.flatMap((digest) => [
-          statement(
-            queries
-              .insertInto('blocks')
-              .values({ sha256: digest, blocked_at_ms: at.getTime() })
-              .onConflict((conflict) => conflict.column('sha256').doNothing()),
-          ),
+          sql`insert into blocks (sha256, blocked_at_ms) values (${digest}, ${at.getTime()})
+            on conflict (sha256) do nothing`,
           record({ act: 'block', subject: digest, reason, at }),
         ]),
       )
@@ -76,7 +49,7 @@ export function moderationLedger(database: SqlDatabase): ModerationLedger {
 
     async unblock(sha256, reason, at) {
       const [gone] = await database.write([
-        statement(queries.deleteFrom('blocks').where('sha256', '=', sha256)),
+        sql`delete from blocks where sha256 = ${sha256}`,
         record({ act: 'unblock', subject: sha256, reason, at }),
       ])
       return gone!.changes > 0
@@ -84,30 +57,19 @@ export function moderationLedger(database: SqlDatabase): ModerationLedger {
 
     async recordRemoval(id, reason, at) {
       await database.write([
-        statement(
-          queries
-            .insertInto('removals')
-            .values({ id, removed_at_ms: at.getTime() })
-            .onConflict((conflict) => conflict.column('id').doNothing()),
-        ),
+        sql`insert into removals (id, removed_at_ms) values (${id}, ${at.getTime()}) on conflict (id) do nothing`,
         record({ act: 'remove', subject: id, reason, at }),
       ])
     },
 
     async isRemoved(id) {
-      return (await database.read(removed({ id }))).rows.length > 0
+      return (await database.read(sql`select id from removals where id = ${id}`)).rows.length > 0
     },
 
     async acts(limit) {
       const { rows } = await database.read(
-        statement(
-          queries
-            .selectFrom('acts')
-            .select(['at_ms', 'act', 'subject', 'reason'])
-            .orderBy('at_ms', 'desc')
-            .orderBy('recorded_us', 'desc')
-            .limit(Math.max(0, limit)),
-        ),
+        sql`select at_ms, act, subject, reason from acts
+          order by at_ms desc, recorded_us desc limit ${Math.max(0, limit)}`,
       )
       return rows.map(({ at_ms, act, subject, reason }) => ({
         at: new Date(at_ms as number).toISOString(),

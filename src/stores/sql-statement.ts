@@ -1,46 +1,55 @@
-/** From Kysely's queries to statements: compiled once where it pays, and only with values every database takes alike. */
+/** SQL as SQLite, Postgres and D1 share it, with its values in place: they are sent beside it, never in it. */
 import type { SqlValue, Statement } from './sql-database.ts'
 
-/** A query of Kysely's. */
-interface Compilable {
-  compile(): { readonly sql: string; readonly parameters: readonly unknown[] }
-}
+class List {
+  readonly values: readonly SqlValue[]
 
-/** Stands for a value that each call fills in. */
-class Slot {
-  readonly name: string
-
-  constructor(name: string) {
-    this.name = name
+  constructor(values: readonly SqlValue[]) {
+    this.values = values
   }
 }
 
-/** Compiles a query that is asked once in a while. */
-export function statement(query: Compilable): Statement {
-  const { sql, parameters } = query.compile()
-  return { sql, parameters: parameters.map(checked) }
+class Words {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
 }
 
-/**
- * Compiles a query once. Compiling costs three times as much as running it in SQLite. `build` gets a stand-in for
- * each parameter and must pass it on to Kysely as it is.
- */
-export function template<P extends object>(build: (parameter: P) => Compilable): (values: P) => Statement {
-  const slots = new Proxy({} as P, { get: (_, name) => new Slot(String(name)) })
-  const { sql, parameters } = build(slots).compile()
-  return (values) => ({
-    sql,
-    parameters: parameters.map((value) =>
-      checked(value instanceof Slot ? values[value.name as keyof P] : value),
-    ),
-  })
+/** Values in parentheses, for `in`. There must be one at least. */
+export function list(values: readonly SqlValue[]): List {
+  return new List(values)
+}
+
+/** SQL that not all databases know. Only ever a constant of the source. */
+export function words(text: string): Words {
+  return new Words(text)
+}
+
+/** Each value becomes a `?`. Throws `TypeError` for a value that the databases do not take alike. */
+export function sql(texts: TemplateStringsArray, ...values: (SqlValue | List | Words)[]): Statement {
+  let text = texts[0]!
+  const parameters: SqlValue[] = []
+  for (const [index, value] of values.entries()) {
+    if (value instanceof Words) text += value.text
+    else if (value instanceof List) {
+      text += `(${value.values.map(() => '?').join(', ')})`
+      parameters.push(...value.values.map(checked))
+    } else {
+      text += '?'
+      parameters.push(checked(value))
+    }
+    text += texts[index + 1]!
+  }
+  return { sql: text, parameters }
 }
 
 /**
  * Postgres has no NUL in text and no fractions in integers, SQLite stores both. Refused for all, so that all behave
  * the same.
  */
-function checked(value: unknown): SqlValue {
+function checked(value: SqlValue): SqlValue {
   if (typeof value === 'string') {
     if (value.includes('\0')) throw new TypeError('the ledger takes no text with a NUL in it')
     return value

@@ -24,7 +24,8 @@ export function draftCases({ on }: Harness): void {
   const arrivals: [string, number, number][] = [
     ['1 byte', 1, 1],
     ['100 KB at once', 100_000, 100_000],
-    ['300 KB byte by byte', 300_000, 1],
+    ['70 KB byte by byte', 70_000, 1],
+    ['300 KB in pieces of 7 bytes', 300_000, 7],
     ['1 MB in odd chunks', 1_000_000, 65_537],
     ['5 MB in chunks of 1 MB', 5_000_000, 1_048_576],
   ]
