@@ -56,8 +56,8 @@ async function costOf(act: () => Promise<unknown>): Promise<Cost> {
     store: fake.requests.map(({ method }) => method),
     ledger: ledger.statements.map((sql) =>
       sql
-        .replace(/^(\w+) .*?(?:from|into|update) "(\w+)".*$/s, '$1 $2')
-        .replace(/^update "(\w+)".*$/s, 'update $1'),
+        .replace(/^(\w+) .*?(?:from|into|update) (\w+).*$/s, '$1 $2')
+        .replace(/^update (\w+).*$/s, 'update $1'),
     ),
   }
 }

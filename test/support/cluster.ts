@@ -70,9 +70,12 @@ export interface Cluster {
   stop(): Promise<void>
 }
 
-/** All with the same settings. Each has a data folder of its own, in `dataDirs` or a temporary one. */
-export async function startCluster(env: Env, options: StartOptions[] = []): Promise<Cluster> {
-  const starting = Array.from({ length: PROCESSES }, (_, nth) => startServer(env, options[nth]))
+/** As many servers as there are `options`, all with the same settings. Each has a data folder of its own. */
+export async function startCluster(
+  env: Env,
+  options: StartOptions[] = Array.from({ length: PROCESSES }, () => ({})),
+): Promise<Cluster> {
+  const starting = options.map((one) => startServer(env, one))
   const started = await Promise.allSettled(starting)
   const servers = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
   const stop = async () => {
