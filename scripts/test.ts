@@ -46,7 +46,7 @@ const events = run({
   concurrency: FILES_AT_ONCE,
   cwd: ROOT,
   // Files come and go: collecting all of a heap that is still small is most of the collector's work.
-  execArgv: ['--initial-old-space-size=512', '--max-semi-space-size=64'],
+  execArgv: ['--initial-old-space-size=512'],
 })
 events.on('test:summary', ({ file, success, counts }) => {
   if (file === undefined) process.exitCode = success && counts.tests > 0 ? 0 : 1

@@ -10,7 +10,7 @@ async function read(store: ObjectStore, id: string, range?: { first: number; las
 }
 
 export function damageCases({ onHooks }: Harness): void {
-  for (const size of [2000, 700_000, 12_000_000]) {
+  for (const size of [2000, 700_000, 9_000_000]) {
     for (const damage of ['flip', 'cut'] as const) {
       onHooks(
         ['corrupt', 'reopen'],

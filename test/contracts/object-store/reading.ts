@@ -14,7 +14,7 @@ import { until } from '../../support/until.ts'
 import type { Harness } from './harness.ts'
 
 /** Past what a store may answer from memory. */
-const STREAMED = 12_000_000
+const STREAMED = 9_000_000
 
 async function opened(store: ObjectStore, id: string): Promise<StoredImage> {
   const image = await store.open(id)

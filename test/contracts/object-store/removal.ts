@@ -50,7 +50,7 @@ export function removalCases({ on, onHooks }: Harness): void {
     }
   })
 
-  for (const size of [2000, 12_000_000]) {
+  for (const size of [2000, 9_000_000]) {
     on(`never gives wrong bytes to a reader of ${size} bytes that a removal overtakes`, async (store) => {
       const bytes = bytesFor(1, size)
       for (const moment of ['before the first byte', 'after the first piece']) {
