@@ -57,11 +57,7 @@ export function createMemorySpool(): MemorySpool {
         target = blocks.take(blockBytes)
         taken.push(target)
         let at = 0
-        for (const segment of segments) {
-          const piece =
-            segment instanceof Uint8Array
-              ? segment
-              : bytes.subarray(segment.offset, segment.offset + segment.length)
+        for (const piece of piecesOf(bytes, segments)) {
           target.set(piece, at)
           at += piece.length
         }
@@ -91,7 +87,7 @@ export function spooledMemory(
     ...source,
     file: null,
     async digest(segments) {
-      if (!isWhole(segments, bytes.length)) return digestOf(source, segments)
+      if (!isWhole(segments, bytes.length)) return digestOfBytes(Buffer.concat(piecesOf(bytes, segments)))
       whole ??= digestOfBytes(bytes)
       return whole
     },
@@ -103,6 +99,12 @@ export function spooledMemory(
       discard()
     },
   }
+}
+
+function piecesOf(bytes: Uint8Array, segments: Segment[]): Uint8Array[] {
+  return segments.map((segment) =>
+    segment instanceof Uint8Array ? segment : bytes.subarray(segment.offset, segment.offset + segment.length),
+  )
 }
 
 async function digestOfBytes(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
