@@ -60,7 +60,8 @@ export async function* readBody(
  * waits, which is a copy. Nothing comes that is not asked for, but for one chunk.
  */
 function chunksOf(incoming: IncomingMessage): { next(): Promise<Buffer<ArrayBuffer> | null>; stop(): void } {
-  const waiting: (Buffer<ArrayBuffer> | null)[] = []
+  // A request that announces no body has ended already.
+  const waiting: (Buffer<ArrayBuffer> | null)[] = incoming.readableEnded ? [null] : []
   let isLost = incoming.destroyed
   let wake = (): void => {}
 

@@ -61,6 +61,8 @@ export async function startServer(
     keepAliveTimeout: 0,
     // Checked here, for an answer with the headers that all answers have.
     requireHostHeader: false,
+    // A GET has no body to wait for.
+    optimizeEmptyRequests: true,
   })
   const turns = takeTurns(server, limits)
   await listen(server, config)
