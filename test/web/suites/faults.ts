@@ -28,7 +28,10 @@ export function faultsSuite(site: () => Site): void {
       { kind: 'lose-answer' },
     ]
     let at = 0
-    site().proxy.onUpload = () => faults[at++] ?? { kind: 'none' }
+    const online = Promise.withResolvers<void>()
+    // However fast the others are, some are still to be sent when the network goes.
+    site().proxy.onUpload = () =>
+      faults[at++] ?? (at < 20 ? { kind: 'none' } : { kind: 'hold', until: online.promise })
     const files = await Promise.all(
       Array.from({ length: 20 }, (_, index) => gif(`${index}.gif`, 100 + index)),
     )
@@ -37,6 +40,7 @@ export function faultsSuite(site: () => Site): void {
     await page.context().setOffline(true)
     await page.locator('.card[data-state="waiting"]').first().waitFor()
     await page.getByText('You are offline').first().waitFor()
+    online.resolve()
     await page.context().setOffline(false)
     await passTime(page, async () => (await doneCount(page)) === 20)
     assert.equal(await page.locator('.card').count(), 20)
