@@ -40,7 +40,7 @@ const LONG = [
   'cluster',
 ].map((name) => `test/${name}.test.ts`)
 
-/** Starting a process for each of these takes longer than what they do: they share one. No file here has hooks of its own. */
+/** Starting a process for each of these takes longer than what they do: they share one. None has hooks of its own. */
 const SHORT = [
   'client/{chroma,engine,hostile,jpeg-quality,plan,profiles,remove,sample,send,stall}',
   'formats/{avif,avif-exiftool,avif-refusals,avif-scrub,avif-sequence,displayed,exif,inconsistent,inspect}',

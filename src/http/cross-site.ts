@@ -2,7 +2,10 @@
 import { Refusal } from '../errors.ts'
 
 export interface Origins {
-  /** Throws `Refusal('cross-site')`. `header`: by name in lower case. Clients that are no browsers send none of these headers, and pass. */
+  /**
+   * Throws `Refusal('cross-site')`. Clients that are no browsers send none of these headers, and pass. `header`: by name
+   * in lower case.
+   */
   assertAllowed(header: (name: string) => string | undefined): void
   /** CORS headers for an origin that is allowed; none for all others. */
   corsHeaders(origin: string | undefined): Record<string, string>

@@ -5,6 +5,7 @@ import type { ReadableStream as WebStream } from 'node:stream/web'
 import type { Answer } from '../http/answer.ts'
 import type { Log } from '../http/log.ts'
 import { CONDITION_HEADERS, RAW_PREFIX, type Raw } from '../http/raw.ts'
+import { headersOf } from './request-header.ts'
 import type { Turns } from './turns.ts'
 
 /** Answers GET and HEAD of image bytes itself and hands everything else to `next`. */
@@ -41,8 +42,7 @@ export function rawListener(raw: Raw, next: RequestListener, turns: Turns, log: 
       method,
       target: url,
       isConditional: isConditional(incoming),
-      // Node joins these when they come twice: they are never lists.
-      header: (name) => incoming.headers[name] as string | undefined,
+      header: headersOf(incoming),
     })
     if (answer === null) next(incoming, outgoing)
     else if (answer instanceof Promise) {

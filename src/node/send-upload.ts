@@ -2,6 +2,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { UploadForPrograms } from '../http/upload.ts'
 import { UPLOAD_PATH } from '../protocol.ts'
+import { headersOf } from './request-header.ts'
 
 /** Hands everything else to `next`. `readBody`: as it is given to the framework. */
 export function uploadListener(
@@ -13,8 +14,7 @@ export function uploadListener(
     const answer = isUpload(incoming)
       ? upload({
           peer: incoming.socket.remoteAddress ?? '',
-          // Node joins these when they come twice: they are never lists.
-          header: (name) => incoming.headers[name] as string | undefined,
+          header: headersOf(incoming),
           body: readBody(incoming, outgoing),
           requestId: crypto.randomUUID(),
         })

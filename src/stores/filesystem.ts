@@ -5,11 +5,11 @@
  *     <folder>/incoming/<process>-<number>      drafts
  *     <folder>/removals                         changes with each removal
  *
- * A commit is: temporary file, fsync, rename, fsync of the folder. A removal is: unlink, word to all processes, fsync of
- * the folder. All images are in one folder, so that one flush serves all commits that wait for one: with many folders
- * each upload would pay for its own.
+ * A commit is: temporary file, fsync, rename, fsync of the folder. A removal is: unlink, word to all processes, fsync
+ * of the folder. All images are in one folder, so that one flush serves all commits that wait for one: with many
+ * folders each upload would pay for its own.
  */
-import { access as accessFile, existsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import {
   access,
   constants,
@@ -267,7 +267,10 @@ function byCodeUnits(a: string, b: string): number {
 
 /** Beside the event loop: the folder may be locked by a rename or a flush. */
 function isThere(path: string): Promise<boolean> {
-  return new Promise((resolve) => accessFile(path, (error) => resolve(error?.code !== 'ENOENT')))
+  return access(path).then(
+    () => true,
+    (error) => !isCode(error, 'ENOENT'),
+  )
 }
 
 function isCode(error: unknown, ...codes: string[]): boolean {

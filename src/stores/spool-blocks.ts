@@ -21,7 +21,7 @@ const SLAB_BLOCKS = 16
 const WEBASSEMBLY_PAGE_BYTES = 64 * 1024
 
 /**
- * `isAligned`: each block starts at a multiple of `PAGE_BYTES`, if their sizes are such multiples. Only a
+ * `isAligned`: each block starts at a page of 4096 bytes, if their sizes are whole pages. Only a
  * `WebAssembly.Memory` promises that.
  */
 export function createBlocks(options: { isAligned: boolean }): Blocks {

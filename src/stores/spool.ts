@@ -1,6 +1,6 @@
 /**
- * Receives bytes of unknown length in constant memory: what is known to be small stays there, the rest goes to a temporary
- * file. Node only.
+ * Receives bytes of unknown length in constant memory: what is known to be small stays there, the rest goes to a
+ * temporary file. Node only.
  */
 import { createHash } from 'node:crypto'
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises'
@@ -31,8 +31,7 @@ export interface Spooled extends ByteSource {
   digest(segments: Segment[]): Promise<string>
   /**
    * What `segments` say and then a tail, as one run of memory that starts at a page. `tailAfter` makes the tail for so
-   * many bytes before it, of at most `TAIL_BYTES`. `null` if the draft has no such memory. What the draft held may be
-   * gone afterwards.
+   * many bytes before it, of 8 KB at most. `null` if the draft has no such memory.
    */
   gather(segments: Segment[], tailAfter: (bytes: number) => Uint8Array): Uint8Array | null
   /** What `segments` say, in pieces. */
