@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
 import { build, defineConfig, type Plugin, type Rolldown } from 'vite'
 import { type AssetList, digestSources } from './src/node/asset-list.ts'
-import type { ScriptName } from './src/web/page.ts'
+import type { ScriptName } from './src/web/pages/page.ts'
 
 const ROOT = import.meta.dirname
 
@@ -39,7 +39,7 @@ export default defineConfig({
         ...Object.fromEntries(
           Object.entries(SCRIPTS).map(([name, file]) => [name, join(ROOT, 'src/web/browser', file)]),
         ),
-        style: join(ROOT, 'src/web/style.css'),
+        style: join(ROOT, 'src/web/style/style.css'),
       },
       output: {
         // What every page's script uses comes in one request, not in ten. Nothing here may count on the home page.
@@ -47,7 +47,7 @@ export default defineConfig({
           groups: [
             {
               name: 'shared',
-              test: /src\/(protocol|web\/wording|web\/browser\/(copy|history|status))\.ts|preload-helper/,
+              test: /src\/(protocol|web\/messages\/wording|web\/browser\/(copy|status|device\/history))\.ts|preload-helper/,
               minShareCount: 2,
             },
           ],

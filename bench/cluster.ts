@@ -1,8 +1,8 @@
 /** Three processes on S3 and Postgres behind nginx, against one process that keeps all in a folder. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { freePort, startNginx } from '../test/support/caches.ts'
-import { startNginxFront } from '../test/support/front.ts'
+import { freePort, startNginx } from '../test/support/processes/caches.ts'
+import { startNginxFront } from '../test/support/processes/front.ts'
 import { costs } from './cluster-costs.ts'
 import { startClusterServices } from './cluster-services.ts'
 import { startPinhole } from './contestants.ts'

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { wholeOf } from '../src/formats/image.ts'
 import { newId } from '../src/service/ids.ts'
-import { openFilesystemStore } from '../src/stores/filesystem.ts'
+import { openFilesystemStore } from '../src/stores/filesystem/store.ts'
 import { noisePictures } from './pictures.ts'
 
 const AT_ONCE = 64

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { ConfigError, parseConfig } from '../src/config.ts'
 import { request } from './support/http.ts'
-import { type Env, type Ran, run } from './support/process.ts'
-import { serverEnv, startServer } from './support/server.ts'
+import { type Env, type Ran, run } from './support/processes/process.ts'
+import { serverEnv, startServer } from './support/processes/server.ts'
 
 const WRONG: Env = {
   PORT: '65536',

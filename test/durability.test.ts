@@ -7,8 +7,8 @@ import { after, before, describe, it } from 'node:test'
 import { crashRounds } from './support/crash-rounds.ts'
 import { filesIn } from './support/files.ts'
 import { request } from './support/http.ts'
-import { type RunningServer, startServer } from './support/server.ts'
-import { gif } from './support/tiny-images.ts'
+import { gif } from './support/images/tiny-images.ts'
+import { type RunningServer, startServer } from './support/processes/server.ts'
 import { until } from './support/until.ts'
 import { fetchRaw, post, remove, store } from './support/upload.ts'
 
@@ -31,7 +31,7 @@ describe('a disk that fails', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'pinhole-'))
     order = join(folder, 'order')
-    const preload = new URL('./support/failing-disk.ts', import.meta.url).href
+    const preload = new URL('./support/processes/failing-disk.ts', import.meta.url).href
     server = await startServer(
       { FAILING_DISK: order, UPLOADS_PER_DAY: '1000' },
       { nodeArguments: ['--import', preload] },

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before } from 'node:test'
 import { httpContract, IN_CI, PARTS, type Part } from './contracts/http.ts'
-import { freePort } from './support/caches.ts'
-import { type Backends, PROCESSES, startBackends, startCluster } from './support/cluster.ts'
-import { hasNginx, startNginxFront, startPlainFront } from './support/front.ts'
+import { freePort } from './support/processes/caches.ts'
+import { type Backends, PROCESSES, startBackends, startCluster } from './support/processes/cluster.ts'
+import { hasNginx, startNginxFront, startPlainFront } from './support/processes/front.ts'
 
 /** What servers, stores and a proxy could get wrong together. CI runs everything. */
 const TOGETHER: Part[] = ['quota and client address', 'raw bytes', 'deletion', 'the operator']

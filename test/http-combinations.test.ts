@@ -1,12 +1,12 @@
 /** The HTTP contract on the two combinations that mix one machine's parts with many machines'. */
 import { after, before, describe } from 'node:test'
+import type { Host } from './contracts/http/host.ts'
 import { httpContract, IN_CI, PARTS, type Part } from './contracts/http.ts'
-import type { Host } from './contracts/http-host.ts'
-import { s3Env, serviceOf } from './support/cluster.ts'
-import { type FakeS3, startFakeS3 } from './support/fake-s3.ts'
-import { type PostgresServer, startPostgres } from './support/postgres.ts'
-import type { Env } from './support/process.ts'
-import { startServer } from './support/server.ts'
+import { s3Env, serviceOf } from './support/processes/cluster.ts'
+import { type PostgresServer, startPostgres } from './support/processes/postgres.ts'
+import type { Env } from './support/processes/process.ts'
+import { startServer } from './support/processes/server.ts'
+import { type FakeS3, startFakeS3 } from './support/s3/fake-s3.ts'
 
 /** What changes when store or ledger are others. CI runs everything. */
 const OF_THE_LEDGER: Part[] = ['quota and client address', 'the operator', 'deletion']

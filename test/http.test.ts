@@ -1,5 +1,5 @@
 import { httpContract } from './contracts/http.ts'
-import { startServer } from './support/server.ts'
+import { startServer } from './support/processes/server.ts'
 
 httpContract('Node, filesystem and SQLite', async (env) => {
   const server = await startServer(env)

@@ -2,80 +2,83 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { allImports, type Import, importsOf, reachable } from './support/imports.ts'
 
-const PORTS = /^src\/(stores\/(object-store|ledger)|cdn\/cdn)\.ts$/
+/** What every layer may import: the wire, the codes of refusals. */
+const BASE = ['errors.ts', 'protocol.ts']
 
-/** By what follows `src/`, the first that matches. What a layer may import besides itself. */
-const LAYERS: { layer: RegExp; may: RegExp[]; types?: RegExp[] }[] = [
-  { layer: /^(errors|protocol)\.ts$/, may: [] },
-  {
-    layer: /^(stores\/(object-store|ledger)|cdn\/cdn)\.ts$/,
-    may: [],
-    types: [/^src\/formats\/image\.ts$/, /^src\/protocol\.ts$/],
-  },
-  { layer: /^formats\//, may: [/^src\/(errors|protocol)\.ts$/] },
-  {
-    layer: /^stores\/(filesystem|folder|hot|spool|s3|sql|sqlite|postgres|r2|d1)[\w-]*\.ts$/,
-    may: [
-      /^src\/stores\/(object-store|ledger)\.ts$/,
-      /^src\/(errors|protocol)\.ts$/,
-      /^src\/formats\/image\.ts$/,
-      /^(better-sqlite3|pg|aws4fetch)(\/|$)/,
-    ],
-  },
-  { layer: /^cdn\//, may: [PORTS, /^src\/(errors|protocol)\.ts$/] },
-  {
-    layer: /^service\//,
-    may: [PORTS, /^src\/formats\//, /^src\/(errors|protocol)\.ts$/],
-  },
-  {
-    layer: /^http\//,
-    // Of a port: its errors and shapes. They name no technology.
-    may: [PORTS, /^src\/(service|web)\//, /^src\/(errors|protocol)\.ts$/, /^(hono|ipaddr\.js)(\/|$)/],
-  },
-  {
-    layer: /^client\//,
-    may: [/^src\/formats\//, /^src\/(errors|protocol)\.ts$/, /^@jsquash\//],
-  },
-  {
-    layer: /^web\//,
-    may: [/^src\/(client|formats)\//, /^src\/(errors|protocol)\.ts$/, /^(hono|uqr|@jsquash)(\/|$)/],
-    types: [PORTS],
-  },
-  {
-    layer: /^cli(\.ts$|\/)/,
-    may: [/^src\/(client|formats)\//, /^src\/(errors|protocol)\.ts$/, /^[^./]/],
-  },
-  { layer: /^config\.ts$/, may: [/^src\/(errors|protocol)\.ts$/] },
-  { layer: /^(node|worker)(\.ts$|\/)/, may: [/^src\/(?!cli\/)/, /^[^./]/] },
-]
+/** Ports: an interface, its shapes and its errors. They name no technology. */
+const PORTS = ['stores/object-store.ts', 'stores/ledger.ts', 'cdn/cdn.ts']
 
-/** Where modules of Node may be used: its host, the adapters that are for it alone, the SDK's entry for it, the CLI. */
-const NODE_ONLY =
-  /^src\/(node\.ts$|node\/|cli\.ts$|cli\/|client\/node[\w-]*\.ts$|stores\/(filesystem|folder|hot|spool|sqlite|postgres)[\w-]*\.ts$)/
+interface Layer {
+  /** Files, folders (they end with a slash) and packages it may import, besides itself. */
+  may: string[]
+  /** Those of which it may import types. */
+  types?: string[]
+  /** Whether it may use modules of Node, and packages that do. */
+  node?: boolean
+}
+
+/** Everything on the server's side. */
+const SERVER = ['cdn/', 'formats/', 'http/', 'service/', 'stores/', 'web/']
+
+/** By folder or file under `src/`: the longest that fits is the layer of a file. */
+const LAYERS: Record<string, Layer> = {
+  'errors.ts': { may: [] },
+  'protocol.ts': { may: [] },
+  'config.ts': { may: BASE },
+  'stores/object-store.ts': { may: [], types: ['formats/image.ts', 'protocol.ts'] },
+  'stores/ledger.ts': { may: [], types: ['protocol.ts'] },
+  'cdn/cdn.ts': { may: [], types: ['protocol.ts'] },
+
+  'formats/': { may: BASE },
+
+  'stores/drafts/': { may: [...BASE, ...PORTS, 'formats/image.ts'], node: true },
+  'stores/filesystem/': { may: [...BASE, ...PORTS, 'formats/image.ts', 'stores/drafts/'], node: true },
+  'stores/s3/': { may: [...BASE, ...PORTS, 'formats/image.ts', 'aws4fetch'] },
+  'stores/sql/': { may: [...BASE, ...PORTS] },
+  'stores/sqlite/': { may: [...BASE, ...PORTS, 'stores/sql/', 'better-sqlite3'], node: true },
+  'stores/postgres/': { may: [...BASE, ...PORTS, 'stores/sql/', 'pg'], node: true },
+  'cdn/': { may: [...BASE, ...PORTS] },
+
+  'service/': { may: [...BASE, ...PORTS, 'formats/'] },
+  'http/': { may: [...BASE, ...PORTS, 'service/', 'web/', 'hono', 'ipaddr.js'] },
+
+  'client/': { may: [...BASE, 'formats/', '@jsquash'] },
+  'client/node.ts': { may: [...BASE, 'formats/', 'client/'], node: true },
+  'client/worker/node-host.ts': { may: ['client/'], node: true },
+  'client/worker/node-worker.ts': { may: ['client/'], node: true },
+  'web/': { may: [...BASE, 'client/', 'formats/', 'hono', 'uqr', '@jsquash'], types: PORTS },
+  'cli/': { may: [...BASE, 'cli/', 'client/', 'formats/', '*'], node: true },
+  // Starts the server as a process of its own.
+  'cli/serve.ts': { may: ['cli/', 'node.ts', '*'], node: true },
+  'cli.ts': { may: ['cli/', '*'], node: true },
+
+  'node/': { may: [...BASE, 'config.ts', ...SERVER, '*'], node: true },
+  'node.ts': { may: ['node/'], node: true },
+}
+
+/** The layer of a file: its place in the table. */
+function layerOf(path: string): string | undefined {
+  return Object.keys(LAYERS)
+    .filter((place) => fits(path, place))
+    .sort((a, b) => b.length - a.length)[0]
+}
+
+/** `path`: of a file under `src/`, or the name of a package. `*` is any package. */
+function fits(path: string, place: string): boolean {
+  if (place === '*') return !path.includes('.ts')
+  return place.endsWith('/') ? path.startsWith(place) : path === place || path.startsWith(`${place}/`)
+}
 
 function faultOf({ from, to, typeOnly }: Import): string | null {
   const path = from.replace('src/', '')
-  if (to.startsWith('node:') || to === 'pg' || to === 'better-sqlite3') {
-    return NODE_ONLY.test(from) ? null : `${from} imports ${to}, but runs elsewhere too`
-  }
-  const rule = LAYERS.find(({ layer }) => layer.test(path))
-  if (!rule) return `${from} is in no layer`
-  const own = path.includes('/') ? `src/${path.slice(0, path.indexOf('/') + 1)}` : null
-  // Technologies beside each other share nothing but what their port and their own files hold.
-  if (own && own !== 'src/stores/' && own !== 'src/cdn/' && to.startsWith(own)) return null
-  if (own === 'src/stores/' && technologyOf(from) === technologyOf(to)) return null
-  if (own === 'src/cdn/' && !PORTS.test(to) && rule.layer.test(to.replace('src/', ''))) return null
-  const allowed = [...rule.may, ...(typeOnly ? (rule.types ?? []) : [])]
-  if (allowed.some((pattern) => pattern.test(to))) return null
+  const place = layerOf(path)
+  if (place === undefined) return `${from} is in no layer`
+  const { may, types = [], node = false } = LAYERS[place]!
+  if (to.startsWith('node:')) return node ? null : `${from} imports ${to}, but runs elsewhere too`
+  const target = to.replace(/^src\//, '')
+  if (layerOf(target) === place && place.endsWith('/')) return null
+  if ([...may, ...(typeOnly ? types : [])].some((allowed) => fits(target, allowed))) return null
   return `${from} imports ${typeOnly ? 'types of ' : ''}${to}`
-}
-
-/** Files of one technology in `src/stores/`. */
-function technologyOf(file: string): string | undefined {
-  const first = /^src\/stores\/([a-z0-9]+)/.exec(file)?.[1]
-  if (/^(filesystem|folder|hot|spool)$/.test(first ?? '')) return 'filesystem'
-  if (/^(sql|sqlite|postgres|d1)$/.test(first ?? '')) return 'sql'
-  return first
 }
 
 it('keeps every layer to what it may import', async () => {
@@ -112,29 +115,33 @@ it('decodes no image in the server', async () => {
 it('sees what it is there to see', () => {
   const faults = (from: string, text: string) => importsOf(from, text).map(faultOf).filter(Boolean)
   const wrong: [from: string, text: string][] = [
-    ['src/service/images.ts', "import { openFilesystem } from '../stores/filesystem.ts'"],
+    ['src/service/images.ts', "import { openFilesystemStore } from '../stores/filesystem/store.ts'"],
     ['src/service/images.ts', "import { Hono } from 'hono'"],
-    ['src/http/upload.ts', "import {\n  openFilesystem,\n} from '../stores/filesystem.ts'"],
-    ['src/web/viewer-page.ts', "import { resolveRange } from '../stores/object-store.ts'"],
-    ['src/http/upload.ts', "import { readFile } from 'node:fs/promises'"],
-    ['src/http/upload.ts', "const fs = await import('node:fs')"],
-    ['src/formats/png.ts', "import { inflateSync } from 'node:zlib'"],
-    ['src/formats/png.ts', "export { a } from '../service/images.ts'"],
-    ['src/formats/png.ts', "import '../service/images.ts'"],
-    ['src/stores/s3.ts', "import { spool } from './spool.ts'"],
-    ['src/stores/sqlite.ts', "import { open } from './filesystem.ts'"],
+    [
+      'src/http/routes/upload.ts',
+      "import {\n  openFilesystemStore,\n} from '../../stores/filesystem/store.ts'",
+    ],
+    ['src/web/pages/viewer.ts', "import { resolveRange } from '../../stores/object-store.ts'"],
+    ['src/http/routes/upload.ts', "import { readFile } from 'node:fs/promises'"],
+    ['src/http/routes/upload.ts', "const fs = await import('node:fs')"],
+    ['src/formats/png/png.ts', "import { inflateSync } from 'node:zlib'"],
+    ['src/formats/png/png.ts', "export { a } from '../../service/images.ts'"],
+    ['src/formats/png/png.ts', "import '../../service/images.ts'"],
+    ['src/stores/s3/store.ts', "import { spool } from '../drafts/spool.ts'"],
+    ['src/stores/sqlite/ledger.ts', "import { open } from '../filesystem/store.ts'"],
     ['src/protocol.ts', "import type { Refusal } from './errors.ts'"],
     ['src/stores/ledger.ts', "import { IMAGE_TYPES } from '../protocol.ts'"],
+    ['src/cli/upload.ts', "import { createImages } from '../service/images.ts'"],
     ['src/client/upload.ts', "import { createImages } from '../service/images.ts'"],
-    ['src/client/engine.ts', "const worker = new URL('../node/server.ts', import.meta.url)"],
+    ['src/client/compress/engine.ts', "const worker = new URL('../../node/server.ts', import.meta.url)"],
     ['src/elsewhere/new.ts', "import { a } from '../errors.ts'"],
   ]
   for (const [from, text] of wrong) assert.equal(faults(from, text).length, 1, `${from}: ${text}`)
   const right: [from: string, text: string][] = [
-    ['src/web/viewer-page.ts', "import { type A, type B } from '../stores/object-store.ts'"],
+    ['src/web/pages/viewer.ts', "import { type A, type B } from '../../stores/object-store.ts'"],
     ['src/service/images.ts', "import { IdTaken, type Draft } from '../stores/object-store.ts'"],
     ['src/node.ts', "const { main } = await import('./node/main.ts')"],
-    ['src/formats/png.ts', "/* import { a } from '../http/app.ts' */\n// import 'node:fs'"],
+    ['src/formats/png/png.ts', "/* import { a } from '../../http/app.ts' */\n// import 'node:fs'"],
   ]
   for (const [from, text] of right) assert.deepEqual(faults(from, text), [], text)
 })

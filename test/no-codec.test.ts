@@ -64,7 +64,7 @@ const { files, outside } = await importGraph(ENTRY, BUILDERS)
 const packages = [...new Set(files.map(packageOf))].filter((folder) => folder !== null)
 
 test('the whole graph is followed', () => {
-  for (const file of ['src/formats/inspect.ts', 'src/formats/jpeg-walk.ts', 'src/service']) {
+  for (const file of ['src/formats/inspect.ts', 'src/formats/jpeg/walk.ts', 'src/service']) {
     assert.ok(
       files.some((path) => path.startsWith(join(ROOT, file))),
       file,
@@ -114,6 +114,6 @@ test('the project brings none either, and asks for no decoder of the runtime', (
 })
 
 test('this would see a codec', async () => {
-  const graph = await importGraph('test/support/pictures.ts', ['sharp'])
+  const graph = await importGraph('test/support/images/pictures.ts', ['sharp'])
   assert.ok(graph.outside.some((id) => CODECS.test(id)))
 })

@@ -1,13 +1,13 @@
 /** What each request costs: how often it asks the object store and the ledger. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { s3Env, serviceOf } from './support/cluster.ts'
-import { type FakeS3, startFakeS3 } from './support/fake-s3.ts'
 import { request } from './support/http.ts'
-import { type PostgresServer, startPostgres } from './support/postgres.ts'
-import { type RunningServer, startServer } from './support/server.ts'
+import { gif } from './support/images/tiny-images.ts'
+import { s3Env, serviceOf } from './support/processes/cluster.ts'
+import { type PostgresServer, startPostgres } from './support/processes/postgres.ts'
+import { type RunningServer, startServer } from './support/processes/server.ts'
+import { type FakeS3, startFakeS3 } from './support/s3/fake-s3.ts'
 import { type StatementLog, startStatementLog } from './support/statement-log.ts'
-import { gif } from './support/tiny-images.ts'
 import { fetchRaw, post, remove, type Stored, store } from './support/upload.ts'
 
 /** As `METHOD`, or `METHOD bytes` for a put. */

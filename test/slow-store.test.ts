@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
-import { type FakeS3, startFakeS3 } from './support/fake-s3.ts'
-import { type LocalServer, startLocalServer } from './support/local-server.ts'
-import { on } from './support/s3-on-fake.ts'
-import { gif } from './support/tiny-images.ts'
+import { gif } from './support/images/tiny-images.ts'
+import { type LocalServer, startLocalServer } from './support/processes/local-server.ts'
+import { type FakeS3, startFakeS3 } from './support/s3/fake-s3.ts'
+import { on } from './support/s3/on-fake.ts'
 import { until } from './support/until.ts'
 import { fetchRaw, post } from './support/upload.ts'
 

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { remove } from '../client/remove.ts'
+import { remove } from '../client/api/remove.ts'
 import { KEY_PATTERN } from '../protocol.ts'
 import { EXIT, type ExitCode, FileError, reportError } from './exit.ts'
 import { type Entry, openHistory } from './history.ts'

@@ -1,12 +1,13 @@
 /** `pinhole/client` in a browser. Codecs and workers are fetched when the first file needs them. */
-import { createBrowserHost } from './browser-host.ts'
-import { createEngine, type Engine } from './engine.ts'
+
+import { createEngine, type Engine } from './compress/engine.ts'
 import type { Compressed, CompressOptions, UploadOptions, UploadResult } from './types.ts'
 import { uploadWith } from './upload.ts'
+import { createBrowserHost } from './worker/browser-host.ts'
 
+export { remove } from './api/remove.ts'
+export { send } from './api/send.ts'
 export { Refusal, type RefusalCode, ServerRefusal, Unreachable } from './errors.ts'
-export { remove } from './remove.ts'
-export { send } from './send.ts'
 export * from './types.ts'
 
 let engine: Engine | undefined

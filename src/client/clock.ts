@@ -1,4 +1,4 @@
-import type { Clock } from './retry.ts'
+import type { Clock } from './api/retry.ts'
 
 export const realClock: Clock = {
   random: Math.random,

@@ -1,13 +1,13 @@
 /** `pinhole/client` in Node (24 or later). Workers start when the first file needs them. */
 
-import { createEngine, type Engine } from './engine.ts'
-import { createNodeHost } from './node-host.ts'
+import { createEngine, type Engine } from './compress/engine.ts'
 import type { Compressed, CompressOptions, UploadOptions, UploadResult } from './types.ts'
 import { uploadWith } from './upload.ts'
+import { createNodeHost } from './worker/node-host.ts'
 
+export { remove } from './api/remove.ts'
+export { send } from './api/send.ts'
 export { Refusal, type RefusalCode, ServerRefusal, Unreachable } from './errors.ts'
-export { remove } from './remove.ts'
-export { send } from './send.ts'
 export * from './types.ts'
 
 let engine: Engine | undefined

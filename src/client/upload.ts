@@ -1,6 +1,6 @@
-import { endpointOf } from './endpoint.ts'
-import type { Engine } from './engine.ts'
-import { send } from './send.ts'
+import { endpointOf } from './api/endpoint.ts'
+import { send } from './api/send.ts'
+import type { Engine } from './compress/engine.ts'
 import type { UploadOptions, UploadResult } from './types.ts'
 
 /** Compresses, then sends. */

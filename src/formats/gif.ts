@@ -1,8 +1,8 @@
 /** GIF (GIF89a specification). Walked to its trailer, and stored byte for byte whatever is in it. */
-import { type Cursor, cursorOver } from './cursor.ts'
+import { type Cursor, cursorOver } from './bytes/cursor.ts'
 import { checkDimensions, cutOff, damaged } from './damaged.ts'
 import { type Inspector, wholeOf } from './image.ts'
-import { latin1, namesPlaceInXmp } from './xmp.ts'
+import { latin1, namesPlaceInXmp } from './metadata/xmp.ts'
 
 const EXTENSION = 0x21
 const APPLICATION = 0xff

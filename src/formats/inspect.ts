@@ -1,12 +1,12 @@
 /** The way into `formats/`: what is this file, is it whole, and what of it is kept? */
 import type { ImageType } from '../protocol.ts'
-import { inspectAvif } from './avif.ts'
+import { inspectAvif } from './avif/avif.ts'
 import { inspectGif } from './gif.ts'
 import type { ByteSource, Inspection, Inspector } from './image.ts'
 import { inspectWith } from './inspect-with.ts'
-import { inspectJpeg } from './jpeg.ts'
-import { inspectPng } from './png.ts'
-import { inspectWebp } from './webp.ts'
+import { inspectJpeg } from './jpeg/jpeg.ts'
+import { inspectPng } from './png/png.ts'
+import { inspectWebp } from './webp/webp.ts'
 
 const INSPECTORS: Record<ImageType, Inspector> = {
   'image/jpeg': inspectJpeg,

@@ -1,6 +1,6 @@
 /** Answers in no framework's language, for a host to write straight to its socket. */
 import { type Problem, REQUEST_ID_HEADER } from '../protocol.ts'
-import { NO_STORE } from './headers.ts'
+import { NO_STORE } from './headers/common.ts'
 import { PROBLEM_TYPE } from './problem.ts'
 
 export interface Answer {

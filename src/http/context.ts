@@ -3,11 +3,11 @@ import type { Context } from 'hono'
 import type { Images } from '../service/images.ts'
 import type { Quota } from '../service/quota.ts'
 import type { Asset } from '../web/assets.ts'
-import type { PageContext } from '../web/page.ts'
-import type { TrustedProxies } from './client-address.ts'
-import type { Origins } from './cross-site.ts'
+import type { PageContext } from '../web/pages/page.ts'
+import type { TrustedProxies } from './headers/client-address.ts'
+import type { Origins } from './headers/cross-site.ts'
 import type { Log } from './log.ts'
-import type { Raw } from './raw.ts'
+import type { Raw } from './routes/raw.ts'
 
 /** What a host hands over with a request. */
 export interface HostBindings {

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Asset } from '../web/assets.ts'
-import type { AssetUrls } from '../web/page.ts'
+import type { AssetUrls } from '../web/pages/page.ts'
 import { isFresh, readBundle } from './build-assets.ts'
 
 export interface LoadedAssets {

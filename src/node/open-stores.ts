@@ -6,10 +6,10 @@ import type { Cdn } from '../cdn/cdn.ts'
 import type { Config } from '../config.ts'
 import type { Log } from '../http/log.ts'
 import { createPurges, NO_PURGES, type Purges } from '../service/purges.ts'
-import { type FilesystemStore, openFilesystemStore } from '../stores/filesystem.ts'
+import { createSpool } from '../stores/drafts/spool.ts'
+import { type FilesystemStore, openFilesystemStore } from '../stores/filesystem/store.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { ObjectStore } from '../stores/object-store.ts'
-import { createSpool } from '../stores/spool.ts'
 import { openCdn } from './open-cdn.ts'
 
 export interface Stores {
@@ -55,7 +55,7 @@ function openFolder(config: Config): Promise<FilesystemStore> {
 }
 
 async function openBucket(config: Config, url: string): Promise<ObjectStore> {
-  const { openS3Store } = await import('../stores/s3.ts')
+  const { openS3Store } = await import('../stores/s3/store.ts')
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION } = process.env
   if (!AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY) {
     throw new Error('OBJECTS_URL needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
@@ -74,10 +74,10 @@ async function openBucket(config: Config, url: string): Promise<ObjectStore> {
 
 async function openLedger(config: Config): Promise<Ledger> {
   if (config.ledgerUrl !== null) {
-    const { openPostgresLedger } = await import('../stores/postgres.ts')
+    const { openPostgresLedger } = await import('../stores/postgres/ledger.ts')
     return openPostgresLedger({ url: config.ledgerUrl })
   }
-  const { openSqliteLedger } = await import('../stores/sqlite.ts')
+  const { openSqliteLedger } = await import('../stores/sqlite/ledger.ts')
   return openSqliteLedger({ file: join(config.dataDir, 'ledger.sqlite') })
 }
 

@@ -4,7 +4,7 @@ import { pipeline, Readable } from 'node:stream'
 import type { ReadableStream as WebStream } from 'node:stream/web'
 import type { Answer } from '../http/answer.ts'
 import type { Log } from '../http/log.ts'
-import { CONDITION_HEADERS, RAW_PREFIX, type Raw } from '../http/raw.ts'
+import { CONDITION_HEADERS, RAW_PREFIX, type Raw } from '../http/routes/raw.ts'
 import { headersOf } from './request-header.ts'
 import type { Turns } from './turns.ts'
 

@@ -1,6 +1,6 @@
 /** Takes the uploads of programs without the framework: what it adds costs as much as looking at the image. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import type { UploadForPrograms } from '../http/upload.ts'
+import type { UploadForPrograms } from '../http/routes/upload.ts'
 import { UPLOAD_PATH } from '../protocol.ts'
 import { headersOf } from './request-header.ts'
 

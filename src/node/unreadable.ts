@@ -1,6 +1,6 @@
 /** Answers requests that are no HTTP, or whose headers are too slow or too large: no framework sees them. */
 import type { Duplex } from 'node:stream'
-import { commonHeaders, NO_STORE } from '../http/headers.ts'
+import { commonHeaders, NO_STORE } from '../http/headers/common.ts'
 import { PROBLEM_TYPE, problem } from '../http/problem.ts'
 import { REQUEST_ID_HEADER } from '../protocol.ts'
 

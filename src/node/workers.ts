@@ -2,7 +2,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { mkdir } from 'node:fs/promises'
 import type { Config } from '../config.ts'
-import { createSpool } from '../stores/spool.ts'
+import { createSpool } from '../stores/drafts/spool.ts'
 import { loadAssets } from './assets.ts'
 import { createLog } from './log.ts'
 import { draftFolder } from './open-stores.ts'

@@ -1,9 +1,10 @@
 /** The pages that the server answers with. */
-export { deletedPage, deletePage } from './delete-page.ts'
-export { type ErrorFacts, errorPage } from './error-page.ts'
-export { homePage } from './home-page.ts'
-export { pickMessages } from './language.ts'
-export type { AssetUrls, Page, PageContext } from './page.ts'
-export { resultPage } from './result-page.ts'
-export { termsPage } from './terms-page.ts'
-export { viewerPage } from './viewer-page.ts'
+
+export { pickMessages } from './messages/language.ts'
+export { deletedPage, deletePage } from './pages/delete.ts'
+export { type ErrorFacts, errorPage } from './pages/error.ts'
+export { homePage } from './pages/home.ts'
+export type { AssetUrls, Page, PageContext } from './pages/page.ts'
+export { resultPage } from './pages/result.ts'
+export { termsPage } from './pages/terms.ts'
+export { viewerPage } from './pages/viewer.ts'

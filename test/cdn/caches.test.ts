@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import http from 'node:http'
 import { after, before, describe, it } from 'node:test'
-import { type Cache, freePort, skipWithout, startNginx, startVarnish } from '../support/caches.ts'
 import { type Answer, request } from '../support/http.ts'
-import { type RunningServer, startServer } from '../support/server.ts'
-import { type SlowOrigin, startSlowOrigin } from '../support/slow-origin.ts'
+import { type Cache, freePort, skipWithout, startNginx, startVarnish } from '../support/processes/caches.ts'
+import { type RunningServer, startServer } from '../support/processes/server.ts'
+import { type SlowOrigin, startSlowOrigin } from '../support/processes/slow-origin.ts'
 import { until } from '../support/until.ts'
 import { store } from '../support/upload.ts'
 

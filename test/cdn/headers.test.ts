@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { type Answer, request } from '../support/http.ts'
-import { type RunningServer, startServer } from '../support/server.ts'
+import { type RunningServer, startServer } from '../support/processes/server.ts'
 import { type Stored, store } from '../support/upload.ts'
 
 const PROVIDERS: Record<string, (id: string) => Record<string, string>> = {

@@ -8,7 +8,7 @@ import { call } from '../../src/cdn/provider-call.ts'
 import { varnishCdn } from '../../src/cdn/varnish.ts'
 import { openCdn } from '../../src/node/open-cdn.ts'
 import { cdnContract } from '../contracts/cdn.ts'
-import type { Asked } from '../support/fake-provider.ts'
+import type { Asked } from '../support/processes/fake-provider.ts'
 
 const untag = (tag: string) => tag.replace(/^i-/, '')
 const lists = (key: string) => (asked: Asked) => (JSON.parse(asked.body)[key] as string[]).map(untag)

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
-import { COMPILED, NODE, ROOT } from '../support/process.ts'
+import { COMPILED, NODE, ROOT } from '../support/processes/process.ts'
 
 const BIN = join(ROOT, 'bin/pinhole.mjs')
 

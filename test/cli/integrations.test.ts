@@ -5,8 +5,8 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { type RunningServer, startServer } from '../support/server.ts'
-import { gif } from '../support/tiny-images.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { type RunningServer, startServer } from '../support/processes/server.ts'
 
 let server: RunningServer
 let folder: string

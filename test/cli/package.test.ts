@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { cameraJpeg } from '../client/pictures.ts'
-import { NODE, ROOT } from '../support/process.ts'
+import { NODE, ROOT } from '../support/processes/process.ts'
 import { until } from '../support/until.ts'
 
 const run = promisify(execFile)

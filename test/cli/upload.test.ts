@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
 import { blobOf, cameraJpeg, GPS, photo, rgba, screenshot } from '../client/pictures.ts'
-import { type RunningServer, startServer } from '../support/server.ts'
-import { gif } from '../support/tiny-images.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { type RunningServer, startServer } from '../support/processes/server.ts'
 import { type Person, person } from './command.ts'
 
 let server: RunningServer

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import sharp, { type Sharp } from 'sharp'
-import { ROOT } from '../support/process.ts'
+import { ROOT } from '../support/processes/process.ts'
 
 const CORPUS = process.env.PINHOLE_CORPUS ?? join(ROOT, '../shared/corpus')
 

@@ -2,7 +2,12 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { type Cdn, PurgeFailed } from '../../src/cdn/cdn.ts'
-import { type Asked, type FakeProvider, type Script, startFakeProvider } from '../support/fake-provider.ts'
+import {
+  type Asked,
+  type FakeProvider,
+  type Script,
+  startFakeProvider,
+} from '../support/processes/fake-provider.ts'
 
 export interface ProviderCase {
   name: string

@@ -5,8 +5,8 @@ import { Refusal } from '../../src/errors.ts'
 import { sourceOf } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 import { corpus, DAMAGED } from '../support/corpus.ts'
-import { madeImages } from '../support/images.ts'
-import { randomFrom } from '../support/pictures.ts'
+import { madeImages } from '../support/images/images.ts'
+import { randomFrom } from '../support/images/pictures.ts'
 
 const PLACES = 200
 const LAST_BYTES = 64

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { sourceOf } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 import { launchBrowser } from '../support/browser.ts'
-import { picture } from '../support/pictures.ts'
+import { picture } from '../support/images/pictures.ts'
 import { scrub } from './subject.ts'
 
 test('sizes as displayed, before and after', async () => {

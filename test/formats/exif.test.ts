@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import sharp from 'sharp'
-import { type ExifFacts, minimalExif, readExif } from '../../src/formats/exif.ts'
-import { exifSegment } from '../support/images-jpeg.ts'
-import { withSegments } from '../support/jpeg-coder.ts'
-import { picture } from '../support/pictures.ts'
-import { cameraExif, tiff } from '../support/private-metadata.ts'
+import { type ExifFacts, minimalExif, readExif } from '../../src/formats/metadata/exif.ts'
+import { exifSegment } from '../support/images/jpeg.ts'
+import { withSegments } from '../support/images/jpeg-coder.ts'
+import { picture } from '../support/images/pictures.ts'
+import { cameraExif, tiff } from '../support/images/private-metadata.ts'
 
 const whole = fc.integer({ min: 1, max: 2 ** 32 - 1 })
 const rational = fc.tuple(whole, whole).map(([numerator, denominator]) => ({ numerator, denominator }))

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { Refusal } from '../../src/errors.ts'
 import { type Inspection, lengthOf, sourceOf } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
-import { madeImages } from '../support/images.ts'
+import { madeImages } from '../support/images/images.ts'
 import { scrub } from './subject.ts'
 
 /** What `minimalExif`, a gain map's XMP and new headers can add at most. Unit: bytes. */

@@ -17,8 +17,8 @@ import {
   webpOf,
   withPngChunks,
 } from '../support/chunks.ts'
-import { codeJpeg, EOI, SOI, segment, withSegments } from '../support/jpeg-coder.ts'
-import { frames, picture } from '../support/pictures.ts'
+import { codeJpeg, EOI, SOI, segment, withSegments } from '../support/images/jpeg-coder.ts'
+import { frames, picture } from '../support/images/pictures.ts'
 
 function refuseAll(files: Record<string, Uint8Array>): void {
   for (const [name, bytes] of Object.entries(files)) {

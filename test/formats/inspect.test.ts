@@ -6,11 +6,11 @@ import { Refusal, type RefusalCode } from '../../src/errors.ts'
 import { isWhole, sourceOf } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 import { pngChunk, pngOf } from '../support/chunks.ts'
-import { madeImages } from '../support/images.ts'
-import { exifSegment } from '../support/images-jpeg.ts'
-import { segment, withSegments } from '../support/jpeg-coder.ts'
-import { picture } from '../support/pictures.ts'
-import { cameraExif } from '../support/private-metadata.ts'
+import { madeImages } from '../support/images/images.ts'
+import { exifSegment } from '../support/images/jpeg.ts'
+import { segment, withSegments } from '../support/images/jpeg-coder.ts'
+import { picture } from '../support/images/pictures.ts'
+import { cameraExif } from '../support/images/private-metadata.ts'
 
 async function refusalOf(bytes: Uint8Array): Promise<{ code: RefusalCode; detail: string }> {
   const error = await inspect(sourceOf(bytes)).then(

@@ -5,10 +5,10 @@ import { Refusal } from '../../src/errors.ts'
 import { type ByteSource, sourceOf, WINDOW_BYTES } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 import { pngChunk, pngChunks, pngOf, webpChunks, webpOf } from '../support/chunks.ts'
-import { exifSegment, xmpSegment } from '../support/images-jpeg.ts'
-import { codeJpeg, EOI, segment, withSegments } from '../support/jpeg-coder.ts'
-import { frames, picture } from '../support/pictures.ts'
-import { cameraExif, editorXmp } from '../support/private-metadata.ts'
+import { exifSegment, xmpSegment } from '../support/images/jpeg.ts'
+import { codeJpeg, EOI, segment, withSegments } from '../support/images/jpeg-coder.ts'
+import { frames, picture } from '../support/images/pictures.ts'
+import { cameraExif, editorXmp } from '../support/images/private-metadata.ts'
 
 const SIZE = 6 * 1024 * 1024
 const MOST_SEGMENTS = 4096

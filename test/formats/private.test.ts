@@ -7,7 +7,7 @@ import { basename, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { corpus, DAMAGED } from '../support/corpus.ts'
-import { madeImages } from '../support/images.ts'
+import { madeImages } from '../support/images/images.ts'
 import { scrub } from './subject.ts'
 
 const run = promisify(execFile)

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import sharp from 'sharp'
 import { webpChunks } from '../support/chunks.ts'
 import { corpus, DAMAGED } from '../support/corpus.ts'
-import { madeImages } from '../support/images.ts'
+import { madeImages } from '../support/images/images.ts'
 import { decoded, scrub } from './subject.ts'
 
 const made = await madeImages()

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { posix, relative } from 'node:path'
 import { glob } from 'tinyglobby'
-import { ROOT } from './process.ts'
+import { ROOT } from './processes/process.ts'
 
 export interface Import {
   /** From the root of the repository, e.g. `src/http/app.ts`. */

@@ -1,8 +1,8 @@
 /** An upload as a client does it, for tests that are about something else. */
 import type { UploadAnswer } from '../../src/protocol.ts'
 import { type Answer, request } from './http.ts'
+import { gif } from './images/tiny-images.ts'
 import { formOf } from './multipart.ts'
-import { gif } from './tiny-images.ts'
 
 export function post(url: string, bytes: Uint8Array, from = '198.51.100.1'): Promise<Answer> {
   const { body, contentType } = formOf(bytes)

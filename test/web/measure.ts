@@ -1,7 +1,7 @@
 /** Prints the figures of docs/upload-page.md: `node test/web/measure.ts`. Run it on a machine with nothing else to do. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { picture } from '../support/pictures.ts'
+import { picture } from '../support/images/pictures.ts'
 import { onDisk } from './support/pictures.ts'
 import { openSite } from './support/site.ts'
 import { cardsIn } from './support/steps.ts'

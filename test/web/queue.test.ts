@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Compressed, Sent } from '../../src/client/types.ts'
-import { createQueue, type Item, type Uploader } from '../../src/web/browser/queue.ts'
+import { createQueue, type Item, type Uploader } from '../../src/web/browser/upload/queue.ts'
 
 interface Step<T> {
   name: string

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { LANGUAGES } from '../../src/web/messages.ts'
+import { LANGUAGES } from '../../src/web/messages/messages.ts'
+import { byteSize, fill, plural } from '../../src/web/messages/wording.ts'
 import { pickMessages } from '../../src/web/pages.ts'
-import { byteSize, fill, plural } from '../../src/web/wording.ts'
 
 describe('the language of a page', () => {
   for (const [header, lang] of [

@@ -1,6 +1,6 @@
 /** The page that asks before it deletes: its button sends the DELETE. */
 import { DELETE_PATH, type Problem } from '../../protocol.ts'
-import { fill } from '../wording.ts'
+import { fill } from '../messages/wording.ts'
 
 const form = document.getElementById('delete') as HTMLFormElement
 const { working, failed, offline } = form.dataset as Record<string, string>

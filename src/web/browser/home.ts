@@ -1,20 +1,20 @@
 /** The page at `/`, alive. */
 import type { Mode } from '../../client/types.ts'
-import type { EmbedCodes } from '../embed-codes.ts'
+import type { EmbedCodes } from '../pages/embed-codes.ts'
 import { SHARED_QUERY } from '../share-path.ts'
 import { copyText } from './copy.ts'
-import { enliveDevice } from './device.ts'
-import { takeDrops } from './drop.ts'
+import { enliveDevice } from './device/device.ts'
+import { openHistory } from './device/history.ts'
+import { rememberMode, rememberSwitch } from './device/preferences.ts'
+import { createRememberedList, type RememberedList } from './device/remembered-list.ts'
 import { inWords, words } from './facts.ts'
-import { openHistory } from './history.ts'
-import { takePastes } from './paste.ts'
-import { rememberMode, rememberSwitch } from './preferences.ts'
-import { askQuota } from './quota-note.ts'
 import { registerWorker } from './register-worker.ts'
-import { createRememberedList, type RememberedList } from './remembered-list.ts'
 import { say } from './status.ts'
-import { askBeforeLeaving, showTotals } from './totals.ts'
-import { codesOfAll, createUploadList } from './upload-list.ts'
+import { takeDrops } from './upload/drop.ts'
+import { takePastes } from './upload/paste.ts'
+import { askQuota } from './upload/quota-note.ts'
+import { askBeforeLeaving, showTotals } from './upload/totals.ts'
+import { codesOfAll, createUploadList } from './upload/upload-list.ts'
 
 const find = <E extends HTMLElement>(id: string) => document.getElementById(id) as E
 const format = find<HTMLSelectElement>('format')
@@ -83,6 +83,6 @@ await remembered.refresh()
 
 if (location.search === SHARED_QUERY && 'caches' in globalThis) {
   window.history.replaceState(null, '', '/')
-  const { takeShared } = await import('./shared-files.ts')
+  const { takeShared } = await import('./upload/shared-files.ts')
   take(await takeShared())
 }

@@ -1,6 +1,6 @@
 /** The viewer and the result page: copy buttons, and a delete button for whoever uploaded the picture from here. */
 import { enliveCopyFields } from './copy-fields.ts'
-import { openHistory } from './history.ts'
+import { openHistory } from './device/history.ts'
 import { say } from './status.ts'
 
 enliveCopyFields()

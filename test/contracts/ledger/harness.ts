@@ -1,7 +1,7 @@
 /** What the contract needs from an adapter's test, and how each case is run. */
 import { type TestContext, test } from 'node:test'
 import type { Ledger } from '../../../src/stores/ledger.ts'
-import type { LedgerProcess } from '../../support/ledger-process.ts'
+import type { LedgerProcess } from '../../support/processes/ledger-process.ts'
 
 /** A ledger that is empty at first, and the ways to reach it. */
 export interface LedgerUnderTest {

@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { picture } from '../../support/pictures.ts'
+import { picture } from '../../support/images/pictures.ts'
 
 export interface ChosenFile {
   name: string

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core'
 import { launchBrowser } from '../../support/browser.ts'
-import { type RunningServer, startServer } from '../../support/server.ts'
+import { type RunningServer, startServer } from '../../support/processes/server.ts'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 
 export interface Site {

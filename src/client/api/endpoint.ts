@@ -1,0 +1,28 @@
+import { realClock } from '../clock.ts'
+import { fetchTransport } from './fetch.ts'
+import type { Clock } from './retry.ts'
+import type { Transport } from './transport.ts'
+import { xhrTransport } from './xhr.ts'
+
+/** A service, and how to talk to it. */
+export interface Endpoint {
+  /** Absolute address of a path of the service. */
+  address(path: string): string
+  transport: Transport
+  clock: Clock
+}
+
+/** `baseUrl` defaults to the page's own origin. Throws a `TypeError` where there is none, or if it is no http URL. */
+export function endpointOf(baseUrl = globalThis.location?.origin): Endpoint {
+  if (baseUrl === undefined) throw new TypeError('baseUrl is missing: the address of the Pinhole service')
+  const base = URL.canParse(baseUrl) ? new URL(baseUrl) : null
+  if (base === null || !/^https?:$/.test(base.protocol)) {
+    throw new TypeError(`baseUrl is not an http address: ${baseUrl}`)
+  }
+  const root = base.origin + base.pathname.replace(/\/$/, '')
+  return {
+    address: (path) => root + path,
+    transport: typeof XMLHttpRequest === 'function' ? xhrTransport : fetchTransport,
+    clock: realClock,
+  }
+}

@@ -1,0 +1,33 @@
+import { DELETE_PATH, KEY_PATTERN } from '../../protocol.ts'
+import type { SendOptions } from '../types.ts'
+import { objectOf, refusalOf, rejectAnswer } from './answers.ts'
+import { type Endpoint, endpointOf } from './endpoint.ts'
+import { withRetries } from './retry.ts'
+
+const DEFAULT_RETRIES = 3
+
+/**
+ * Deletes an image for good. Takes its key, or the delete address that came with it. Resolves once it is gone.
+ * Rejects with a `TypeError` if that is no key, `ServerRefusal`, `Unreachable`, or the signal's reason.
+ */
+export async function remove(
+  key: string,
+  options: Pick<SendOptions, 'baseUrl' | 'signal' | 'retries'> = {},
+  endpoint?: Endpoint,
+): Promise<void> {
+  const address = URL.canParse(key) ? new URL(key) : null
+  const bareKey = address?.searchParams.get('key') ?? key
+  if (!KEY_PATTERN.test(bareKey)) throw new TypeError('this is neither a deletion key nor a delete address')
+  const service = address === null ? undefined : address.origin + address.pathname.replace(DELETE_PATH, '')
+  const { transport, clock, address: addressOf } = endpoint ?? endpointOf(options.baseUrl ?? service)
+  const { signal, retries = DEFAULT_RETRIES } = options
+  const url = `${addressOf(DELETE_PATH)}?key=${bareKey}`
+  const attempt = async (number: number) => {
+    const answer = await transport({ method: 'DELETE', url, signal })
+    if (answer.status === 200 && objectOf(answer).success === true) return
+    // An earlier try may have deleted it and its answer been lost.
+    if (number > 1 && refusalOf(answer).code === 'unknown-key') return
+    rejectAnswer(answer)
+  }
+  await withRetries(attempt, { retries, signal }, clock)
+}

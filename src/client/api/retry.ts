@@ -1,0 +1,61 @@
+import { type ServerRefusal, Unreachable } from '../errors.ts'
+import { NetworkFault } from './transport.ts'
+
+/** The server failed (408, 429, 5xx) in a way that may pass. */
+export class Failing extends Error {
+  readonly refusal: ServerRefusal
+
+  constructor(refusal: ServerRefusal) {
+    super(`the service answered ${refusal.status}: ${refusal.detail}`)
+    this.name = 'Failing'
+    this.refusal = refusal
+  }
+}
+
+export interface Patience {
+  /** Tries after the first one. */
+  retries: number
+  signal?: AbortSignal | undefined
+  onWait?: ((attempt: number, seconds: number, cause: Error) => void) | undefined
+}
+
+/** What a test replaces. */
+export interface Clock {
+  /** Rejects with the signal's reason if that comes first. */
+  sleep(seconds: number, signal?: AbortSignal): Promise<void>
+  /** 0 to 1. */
+  random(): number
+  /** Resolves once the device believes that it is online. */
+  online(signal?: AbortSignal): Promise<void>
+}
+
+const FIRST_DELAY_SECONDS = 1
+
+/**
+ * Runs `attempt` until it gives a result, waiting between tries: 1, 2, 4, 8 … s, each shortened by up to half so
+ * that clients that failed together don't come back together; or as long as the service asks for. Waiting for the
+ * network to come back costs no try.
+ */
+export async function withRetries<T>(
+  attempt: (number: number) => Promise<T>,
+  { retries, signal, onWait }: Patience,
+  clock: Clock,
+): Promise<T> {
+  for (let number = 1; ; number++) {
+    try {
+      return await attempt(number)
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (!(error instanceof NetworkFault || error instanceof Failing)) throw error
+      if (number > retries) {
+        throw error instanceof Failing ? error.refusal : new Unreachable(number, error)
+      }
+      const backoff = FIRST_DELAY_SECONDS * 2 ** (number - 1) * (1 - clock.random() / 2)
+      const asked = error instanceof Failing ? (error.refusal.retryAfterSeconds ?? 0) : 0
+      const seconds = Math.max(backoff, asked)
+      onWait?.(number + 1, seconds, error)
+      await clock.sleep(seconds, signal)
+      await clock.online(signal)
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import { Refusal } from '../../errors.ts'
+import {
+  DEFAULT_MAX_UPLOAD_BYTES,
+  EXTENSIONS,
+  type ImageType,
+  RATE_REMAINING_HEADER,
+  rawPath,
+  UPLOAD_FIELD,
+  UPLOAD_PATH,
+  viewPath,
+} from '../../protocol.ts'
+import type { SendOptions, Sent } from '../types.ts'
+import { objectOf, rejectAnswer } from './answers.ts'
+import { type Endpoint, endpointOf } from './endpoint.ts'
+import { withRetries } from './retry.ts'
+import { type Answer, NetworkFault } from './transport.ts'
+
+const DEFAULT_RETRIES = 3
+
+/**
+ * Uploads bytes as they are. Rejects with `Refusal('file-too-large')` before anything is sent, `ServerRefusal`,
+ * `Unreachable`, or the signal's reason.
+ *
+ * A network fault is retried. If the connection breaks after the service stored the image and before its answer
+ * arrived, the retry stores it a second time; the first copy's link is known to nobody.
+ */
+export async function send(
+  blob: Blob,
+  options: SendOptions = {},
+  endpoint: Endpoint = endpointOf(options.baseUrl),
+): Promise<Sent> {
+  const { signal, onProgress, retries = DEFAULT_RETRIES, maxBytes = DEFAULT_MAX_UPLOAD_BYTES } = options
+  if (blob.size > maxBytes) throw tooLarge(blob.size, maxBytes)
+  const extension = EXTENSIONS[blob.type as ImageType] ?? 'bin'
+  const attempt = async () => {
+    onProgress?.({ stage: 'uploading', sentBytes: 0, totalBytes: blob.size, percent: 0 })
+    const answer = await endpoint.transport({
+      method: 'POST',
+      url: endpoint.address(UPLOAD_PATH),
+      // The name on the person's disk is nobody's business.
+      file: { field: UPLOAD_FIELD, name: `image.${extension}`, blob },
+      signal,
+      onSent: (sentBytes, totalBytes) =>
+        onProgress?.({
+          stage: 'uploading',
+          sentBytes,
+          totalBytes,
+          percent: Math.floor((100 * sentBytes) / totalBytes),
+        }),
+    })
+    return answer.status === 201 ? sentOf(answer) : rejectAnswer(answer)
+  }
+  const onWait = (attempt: number, seconds: number, cause: Error) =>
+    onProgress?.({ stage: 'waiting', attempt, seconds, cause })
+  const sent = await withRetries(attempt, { retries, signal, onWait }, endpoint.clock)
+  onProgress?.({ stage: 'done' })
+  return sent
+}
+
+function sentOf(answer: Answer): Sent {
+  const { id, link, key, delete: deleteLink } = objectOf(answer)
+  if (
+    typeof id !== 'string' ||
+    typeof link !== 'string' ||
+    typeof key !== 'string' ||
+    typeof deleteLink !== 'string'
+  ) {
+    throw new NetworkFault('the answer is not from a Pinhole service')
+  }
+  const remaining = answer.header(RATE_REMAINING_HEADER)
+  return {
+    id,
+    link,
+    key,
+    delete: deleteLink,
+    raw: link.slice(0, link.length - viewPath(id).length) + rawPath(id),
+    ...(remaining !== null && /^\d+$/.test(remaining) ? { remaining: Number(remaining) } : {}),
+  }
+}
+
+function tooLarge(bytes: number, maxBytes: number): Refusal {
+  const megabytes = (value: number) => (value / 2 ** 20).toFixed(1)
+  return new Refusal(
+    'file-too-large',
+    `The image has ${megabytes(bytes)} MB after compression; at most ${megabytes(maxBytes)} MB are accepted.`,
+  )
+}

@@ -1,0 +1,17 @@
+/** As `formats/inspect.ts`, but each format is fetched when the first file of its type comes. */
+import type { ByteSource, Inspection, Inspector } from '../../formats/image.ts'
+import { inspectWith } from '../../formats/inspect-with.ts'
+import type { ImageType } from '../../protocol.ts'
+
+const INSPECTORS: Record<ImageType, () => Promise<Inspector>> = {
+  'image/jpeg': async () => (await import('../../formats/jpeg/jpeg.ts')).inspectJpeg,
+  'image/png': async () => (await import('../../formats/png/png.ts')).inspectPng,
+  'image/gif': async () => (await import('../../formats/gif.ts')).inspectGif,
+  'image/webp': async () => (await import('../../formats/webp/webp.ts')).inspectWebp,
+  'image/avif': async () => (await import('../../formats/avif/avif.ts')).inspectAvif,
+}
+
+/** Throws `Refusal` as the service would: `unsupported-type` or `damaged-image`. */
+export function inspect(source: ByteSource): Promise<Inspection> {
+  return inspectWith((type) => INSPECTORS[type](), source)
+}

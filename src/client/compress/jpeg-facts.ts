@@ -1,0 +1,70 @@
+import type { ByteSource } from '../../formats/image.ts'
+import { readMpf } from '../../formats/jpeg/mpf.ts'
+import { type JpegSegment, nameOfKind } from '../../formats/jpeg/segments.ts'
+import { type Jpeg, walkJpeg } from '../../formats/jpeg/walk.ts'
+import { latin1 } from '../../formats/metadata/xmp.ts'
+import { profileKindOf } from './icc.ts'
+import { createProfileCollector } from './jpeg-profile.ts'
+import type { JpegFacts } from './plan.ts'
+
+/** What the luma table of mozjpeg's quality 90 adds up to: how this engine writes photographs that came as PNG. */
+const OWN_PHOTO_TABLE_SUM = 1141
+
+export async function jpegFactsOf(
+  source: ByteSource,
+): Promise<{ facts: JpegFacts; profile: Uint8Array | null }> {
+  const { segments, frame, quantisation } = await walkJpeg(source)
+  const [luma, ...others] = frame.components
+  const fullChroma = others.every(
+    ({ horizontal, vertical }) => horizontal === luma!.horizontal && vertical === luma!.vertical,
+  )
+  const halfChroma = others.every(
+    ({ horizontal, vertical }) => horizontal * 2 === luma!.horizontal && vertical * 2 === luma!.vertical,
+  )
+  const lumaTableSum = quantisation[luma!.quantisation]?.reduce((sum, value) => sum + value, 0) ?? 0
+  const profile = await profileOf(source, segments)
+  return {
+    facts: {
+      ordinary: frame.coding !== 'lossless' && !frame.arithmetic,
+      precision: frame.precision,
+      components: frame.components.length,
+      fullChroma,
+      halfChroma,
+      lumaTableSum,
+      ownWork: frame.coding === 'progressive' && fullChroma && lumaTableSum === OWN_PHOTO_TABLE_SUM,
+      gainMap: hasGainMap(segments),
+      profile: profile === 'broken' ? 'unfit' : profileKindOf(profile),
+    },
+    profile: profile === 'broken' ? null : profile,
+  }
+}
+
+async function profileOf(source: ByteSource, segments: JpegSegment[]): Promise<Uint8Array | null | 'broken'> {
+  const shares = createProfileCollector()
+  for (const { kind, offset, length } of segments) {
+    if (kind !== 'icc') continue
+    const bytes = await source.read(offset, length)
+    // Fill bytes, the marker, the length.
+    const bodyAt = bytes.findIndex((byte) => byte !== 0xff) + 3
+    shares.add(bytes.subarray(bodyAt))
+  }
+  return shares.result()
+}
+
+function hasGainMap(segments: Jpeg['segments']): boolean {
+  return segments.some(
+    ({ kind, body }) =>
+      kind === 'gain-map' ||
+      (kind === 'xmp' && body !== undefined && GAIN_MAP_XMP.test(latin1(body))) ||
+      (kind === 'mpf' && body !== undefined && namesSecondPicture(body)),
+  )
+}
+
+/** Adobe's namespace prefix (Ultra HDR), and Apple's. */
+const GAIN_MAP_XMP = /hdrgm|hdr-gain-map|HDRGainMap/
+
+/** A picture that is no preview: a gain map, depth, the other eye. Apple may mark its gain map only so. */
+function namesSecondPicture(body: Uint8Array): boolean {
+  const [, ...others] = readMpf(body.subarray(nameOfKind('mpf').length), 0)
+  return others.some(({ isPreview }) => !isPreview)
+}

@@ -1,0 +1,163 @@
+/** The compression policy: what to do with a file, from facts about it. Pure. Reasons: docs/decisions/010. */
+import type { ImageType } from '../../protocol.ts'
+import type { Fallback, Mode } from '../types.ts'
+
+/** `rgb` and `gray` fit files of that kind. `unfit` is broken, or of another colour space. */
+export type ProfileKind = 'none' | 'srgb' | 'rgb' | 'gray' | 'unfit'
+
+export interface JpegFacts {
+  /** Baseline, extended or progressive Huffman: what every decoder reads. */
+  ordinary: boolean
+  /** Unit: bits a sample. */
+  precision: number
+  components: number
+  /** Chroma has as many samples as luma. */
+  fullChroma: boolean
+  /** Chroma has half as many samples as luma in both directions (4:2:0). */
+  halfChroma: boolean
+  /** Sum of the 64 entries of the luma quantisation table: large for a file that is already small. */
+  lumaTableSum: number
+  /** Written by this engine before. */
+  ownWork: boolean
+  /** HDR gain map, or any second picture that is no preview. */
+  gainMap: boolean
+  profile: ProfileKind
+}
+
+export interface PngFacts {
+  /** Unit: bits a channel. */
+  bitDepth: number
+  /** Colours are described by cICP, or by gAMA/cHRM other than sRGB's: WebP and JPEG would lose that. */
+  specialColour: boolean
+  /** Turned or mirrored by eXIf. */
+  orientation: number
+  profile: ProfileKind
+}
+
+export interface Facts {
+  type: ImageType
+  /** As displayed. */
+  width: number
+  height: number
+  animated: boolean
+  jpeg?: JpegFacts
+  png?: PngFacts
+}
+
+export interface Means {
+  webAssembly: boolean
+  /** Decoding more would take memory that the device may not have. */
+  maxPixels: number
+}
+
+export type Plan =
+  | { kind: 'keep' }
+  | { kind: 'scrub'; fallback?: Fallback }
+  | { kind: 'jpeg'; fullChroma: boolean; restoreChroma: boolean; gray: boolean; keepProfile: boolean }
+  | { kind: 'png'; mayBeWebp: boolean; mayBeJpeg: boolean; keepProfile: boolean }
+
+/** mozjpeg's, of brightness and of colour. */
+export interface JpegQuality {
+  luma: number
+  chroma: number
+}
+
+/** What suits most photographs. Colour steps are exactly one level of 255 (a DC step of 8). */
+export const JPEG_QUALITY: JpegQuality = { luma: 84, chroma: 75 }
+
+/** What a picture, or a sample of it, takes at `JPEG_QUALITY`. */
+export interface JpegSpending {
+  /** Of what brightness and colour have for themselves, 0 to 1. */
+  colourShare: number
+  bitsPerPixel: number
+}
+
+const COLOURFUL_SHARE = 0.2
+const COLOURLESS_SHARE = 0.1
+/** Above this, texture everywhere hides small errors, and a step of quality costs most. */
+const DENSE_BITS_PER_PIXEL = 1
+
+/**
+ * Moves brightness by a step where that suits better. In a colourful picture errors of colour are what is seen first,
+ * and one step of brightness buys nothing; where there is hardly any colour, brightness is all that is seen.
+ */
+export function qualityFor({ colourShare, bitsPerPixel }: JpegSpending): JpegQuality {
+  const { luma, chroma } = JPEG_QUALITY
+  if (colourShare >= COLOURFUL_SHARE) return { luma: luma - 1, chroma }
+  if (colourShare < COLOURLESS_SHARE && bitsPerPixel < DENSE_BITS_PER_PIXEL) return { luma: luma + 1, chroma }
+  return JPEG_QUALITY
+}
+
+/** For photographs that arrive as PNG, always with full chroma. */
+export const PHOTO_PNG_QUALITY: JpegQuality = { luma: 90, chroma: 90 }
+
+/** About libjpeg's quality 81, and less than this engine's own output: recompressing gains next to nothing. */
+const EFFICIENT_TABLE_SUM = 1400
+
+/** Decode and encode take 25 to 32 bytes a pixel. */
+export const MAX_PIXELS = 100_000_000
+export const MAX_PIXELS_SMALL_MEMORY = 24_000_000
+
+/** VP8L stores 14 bits for a side. */
+const MAX_WEBP_SIDE = 16_383
+
+export function planFor(facts: Facts, mode: Mode, means: Means): Plan {
+  const { type, animated, jpeg, png, width, height } = facts
+  if (type === 'image/gif' || mode === 'original') return { kind: 'keep' }
+  if (animated) return { kind: 'scrub' }
+  const wished = jpeg ? planForJpeg(jpeg, mode) : png ? planForPng(png, mode, facts) : null
+  if (wished === null) return { kind: 'scrub' }
+  if (!means.webAssembly) return { kind: 'scrub', fallback: 'no-webassembly' }
+  if (width * height > means.maxPixels) return { kind: 'scrub', fallback: 'too-many-pixels' }
+  return wished
+}
+
+function planForJpeg(jpeg: JpegFacts, mode: Mode): Plan | null {
+  if (mode === 'lossless') return null
+  const gray = jpeg.components === 1
+  if (!jpeg.ordinary || jpeg.precision !== 8 || !(gray || jpeg.components === 3)) return null
+  if (jpeg.gainMap || jpeg.ownWork || jpeg.lumaTableSum >= EFFICIENT_TABLE_SUM) return null
+  const keepProfile = jpeg.profile === (gray ? 'gray' : 'rgb')
+  if (!keepProfile && jpeg.profile !== 'none' && jpeg.profile !== 'srgb') return null
+  const { fullChroma, halfChroma } = jpeg
+  return { kind: 'jpeg', fullChroma, restoreChroma: halfChroma && !gray, gray, keepProfile }
+}
+
+function planForPng(png: PngFacts, mode: Mode, { width, height }: Facts): Plan {
+  const convertible =
+    mode !== 'keep-format' &&
+    png.bitDepth <= 8 &&
+    !png.specialColour &&
+    (png.profile === 'none' || png.profile === 'srgb' || png.profile === 'rgb') &&
+    Math.max(width, height) <= MAX_WEBP_SIDE
+  return {
+    kind: 'png',
+    mayBeWebp: convertible,
+    mayBeJpeg: convertible && mode === 'auto',
+    keepProfile: png.profile === 'rgb',
+  }
+}
+
+/** A JPEG gives up a generation of quality: only for a real gain. */
+const WORTH_A_GENERATION = 0.9
+
+/** Whether a recompressed JPEG replaces its input. Unit: bytes. */
+export function worthRecompressing(bytesIn: number, bytesOut: number): boolean {
+  return bytesOut <= WORTH_A_GENERATION * bytesIn
+}
+
+const PHOTO_BITS_PER_PIXEL = 6
+const PHOTO_MIN_PIXELS = 250_000
+
+/** Whether a PNG's pixels are a photograph: lossless coding finds no structure in them. Unit: bytes. */
+export function looksLikePhoto(webpBytes: number, pixels: number, opaque: boolean): boolean {
+  return opaque && pixels > PHOTO_MIN_PIXELS && (webpBytes * 8) / pixels > PHOTO_BITS_PER_PIXEL
+}
+
+const WORTH_A_NEW_TYPE = 0.85
+const WORTH_A_NEW_TYPE_BYTES = 8 * 1024
+
+/** Whether lossless WebP is so much smaller than PNG that people should get another type. Unit: bytes. */
+export function worthWebp(webpBytes: number, pngBytes: number): boolean {
+  return webpBytes <= WORTH_A_NEW_TYPE * pngBytes && pngBytes - webpBytes >= WORTH_A_NEW_TYPE_BYTES
+}

@@ -1,0 +1,85 @@
+/** Reads what stands before the pixels of a sound PNG (PNG, third edition, section 11). */
+import { cursorOver } from '../../formats/bytes/cursor.ts'
+import type { ByteSource } from '../../formats/image.ts'
+import { readExif } from '../../formats/metadata/exif.ts'
+import { latin1 } from '../../formats/metadata/xmp.ts'
+import { profileKindOf } from './icc.ts'
+import type { PngFacts } from './plan.ts'
+
+const SIGNATURE_BYTES = 8
+/** A profile is a few KB; 4 MB is more than any printer's. */
+const MAX_PROFILE_BYTES = 4 * 2 ** 20
+const MAX_CHUNK_BYTES = MAX_PROFILE_BYTES
+
+export async function pngFactsOf(
+  source: ByteSource,
+): Promise<{ facts: PngFacts; profile: Uint8Array | null }> {
+  const chunks = await chunksOf(source)
+  const compressed = chunks.get('iCCP')
+  const profile = compressed ? await profileOf(compressed) : null
+  const tagged = compressed !== undefined || chunks.has('sRGB')
+  return {
+    facts: {
+      bitDepth: chunks.get('IHDR')?.[8] ?? 0,
+      specialColour: chunks.has('cICP') || (!tagged && hasOwnGamma(chunks)),
+      orientation: readExif(chunks.get('eXIf') ?? new Uint8Array()).orientation ?? 1,
+      profile: compressed && profile === null ? 'unfit' : profileKindOf(profile),
+    },
+    profile,
+  }
+}
+
+const WANTED = new Set(['IHDR', 'iCCP', 'sRGB', 'cICP', 'gAMA', 'cHRM', 'eXIf'])
+
+/** eXIf may stand behind the pixels too. */
+async function chunksOf(source: ByteSource): Promise<Map<string, Uint8Array>> {
+  const chunks = new Map<string, Uint8Array>()
+  const cursor = cursorOver(source)
+  for (let at = SIGNATURE_BYTES; at + 12 <= source.size; ) {
+    const head = cursor.peek(at, 8) ?? (await cursor.load(at, 8))
+    const length = new DataView(head.buffer, head.byteOffset).getUint32(0)
+    const name = latin1(head.subarray(4, 8))
+    if (name === 'IEND') break
+    if (WANTED.has(name) && length <= MAX_CHUNK_BYTES && !chunks.has(name)) {
+      const chunk = cursor.peek(at + 8, length) ?? (await cursor.load(at + 8, length))
+      chunks.set(name, chunk.slice(0, length))
+    }
+    at += 12 + length
+  }
+  return chunks
+}
+
+/** Unit: 1/100,000 (PNG, 11.3.2.2). */
+const SRGB_GAMMA = 45_455
+const SRGB_CHROMATICITIES = [31_270, 32_900, 64_000, 33_000, 30_000, 60_000, 15_000, 6_000]
+const TOLERANCE = 100
+
+function hasOwnGamma(chunks: Map<string, Uint8Array>): boolean {
+  return differs(chunks.get('gAMA'), [SRGB_GAMMA]) || differs(chunks.get('cHRM'), SRGB_CHROMATICITIES)
+}
+
+function differs(chunk: Uint8Array | undefined, expected: number[]): boolean {
+  if (chunk === undefined) return false
+  if (chunk.length !== 4 * expected.length) return true
+  const view = new DataView(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+  return expected.some((value, i) => Math.abs(view.getUint32(4 * i) - value) > TOLERANCE)
+}
+
+/** iCCP: a name, a zero, the method 0, then a zlib stream. `null` if that is not what it holds. */
+async function profileOf(chunk: Uint8Array): Promise<Uint8Array | null> {
+  const nameEnd = chunk.indexOf(0)
+  if (nameEnd < 1 || chunk[nameEnd + 1] !== 0) return null
+  const packed = new Blob([chunk.slice(nameEnd + 2)])
+  const parts: Uint8Array<ArrayBuffer>[] = []
+  let size = 0
+  try {
+    for await (const part of packed.stream().pipeThrough(new DecompressionStream('deflate'))) {
+      size += part.length
+      if (size > MAX_PROFILE_BYTES) return null
+      parts.push(part)
+    }
+  } catch {
+    return null
+  }
+  return new Uint8Array(await new Blob(parts).arrayBuffer())
+}

@@ -1,0 +1,25 @@
+/** What the engine and its workers say to each other. Everything here survives a structured clone. */
+import type { RefusalCode } from '../../errors.ts'
+import type { Inspection } from '../../formats/image.ts'
+import type { ImageType } from '../../protocol.ts'
+import type { Means } from '../compress/plan.ts'
+import type { Action, Fallback, Mode } from '../types.ts'
+
+export type Request =
+  | { kind: 'compress'; blob: Blob; mode: Mode; means: Means }
+  /** Load the codecs that photographs need. No answer. */
+  | { kind: 'prepare' }
+
+/** `ready` comes once, unasked. `compress` is answered by `refused` or `failed`, or by `inspected` and then one of the others. */
+export type Reply =
+  | { kind: 'ready' }
+  | { kind: 'inspected'; inspection: Inspection }
+  /** The codecs are here: from now on time counts. Only if something is to be recompressed. */
+  | { kind: 'working' }
+  /** The file as it came, or without its metadata: the engine has all it needs for both. */
+  | { kind: 'kept' }
+  | { kind: 'scrubbed'; fallback?: Fallback }
+  | { kind: 'recompressed'; bytes: Uint8Array<ArrayBuffer>; type: ImageType; action: Action }
+  | { kind: 'refused'; code: RefusalCode; detail: string }
+  /** The file can't be read: gone from the disk, or a fault of the program. */
+  | { kind: 'failed'; message: string }

@@ -1,0 +1,14 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { parentPort } from 'node:worker_threads'
+import { createCodecs } from '../compress/codecs.ts'
+import type { Reply, Request } from './messages.ts'
+import { createWork } from './work.ts'
+
+const codecs = createCodecs(async (path) =>
+  WebAssembly.compile(await readFile(fileURLToPath(import.meta.resolve(path)))),
+)
+const post = (reply: Reply, transfer: ArrayBuffer[] = []) => parentPort?.postMessage(reply, transfer)
+const work = createWork(codecs, post)
+parentPort?.on('message', (request: Request) => work(request))
+post({ kind: 'ready' })

@@ -1,0 +1,105 @@
+/** Checks the images of a file: sizes, settings, tiles, and that their data is whole. */
+
+import { Fields, type Run, refuse } from '../bmff/fields.ts'
+import { readRun } from '../bmff/file.ts'
+import { joined } from '../bytes/kept-runs.ts'
+import { checkDimensions } from '../damaged.ts'
+import type { ByteSource } from '../image.ts'
+import { propertyOf, spatialExtent } from './item-properties.ts'
+import type { Item, Meta } from './items.ts'
+import { AV1 } from './kept-items.ts'
+import type { ObuSummary, ObuWalk } from './obus.ts'
+
+/** The largest description of a derived image that is read: an overlay of 1,000 images takes 8 KB. Unit: bytes. */
+const MAX_DERIVATION_BYTES = 64 * 1024
+
+/** Throws `Refusal('damaged-image')` unless all these images are whole and agree with themselves. */
+export async function checkImages(
+  source: ByteSource,
+  meta: Meta,
+  images: Iterable<Item>,
+  walk: ObuWalk,
+): Promise<void> {
+  // In order of place, so that one read serves neighbours.
+  const placed = [...images].toSorted((a, b) => (a.extents?.[0]?.start ?? 0) - (b.extents?.[0]?.start ?? 0))
+  for (const image of placed) {
+    const { width, height } = spatialExtent(image)
+    checkDimensions(width, height)
+    if (image.type === AV1) await checkCoded(image, walk)
+    else if (image.type === 'grid' || image.type === 'iovl') await checkComposed(source, meta, image)
+    else if (image.inputs.length === 0) refuse('an image is made of nothing')
+  }
+}
+
+async function checkCoded(image: Item, walk: ObuWalk): Promise<void> {
+  const { width, height } = spatialExtent(image)
+  const settings = codecSettings(propertyOf(image, 'av1C'))
+  const data = await walk(dataOf(image))
+  checkCodedData(data, settings)
+  const sequence = data.sequence
+  if (!sequence) return
+  const fits = width <= sequence.maxWidth && height <= sequence.maxHeight
+  const exact = width === sequence.maxWidth && height === sequence.maxHeight
+  if (!fits || (sequence.exact && !exact)) refuse('an image has another size than it says')
+}
+
+/** The header of `av1C` (AV1 in ISOBMFF, 2.3.3). */
+export interface CodecSettings {
+  /** Units that belong before the data, e.g. its sequence header. */
+  hasUnits: boolean
+}
+
+export function codecSettings(fields: Fields | null): CodecSettings {
+  if (!fields || fields.left < 4 || fields.u8() !== 0x81) return refuse('an image has no codec settings')
+  fields.skip(3)
+  return { hasUnits: fields.left > 0 }
+}
+
+/** Throws unless the data can start a picture, within the limits. */
+export function checkCodedData(data: ObuSummary, settings: CodecSettings): void {
+  if (!data.hasPicture) refuse('an image has no picture data')
+  if (data.sequence) checkDimensions(data.sequence.maxWidth, data.sequence.maxHeight)
+  else if (!settings.hasUnits) refuse('an image has no sequence header')
+}
+
+/** Grids (23008-12, 6.6.2.3) and overlays (6.6.2.2). */
+async function checkComposed(source: ByteSource, meta: Meta, image: Item): Promise<void> {
+  const { inputs } = image
+  const fields = await derivation(source, dataOf(image))
+  const { version, flags } = { version: fields.u8(), flags: fields.u8() }
+  if (version !== 0) refuse('an image is composed in an unknown way')
+  const width = flags & 1 ? 4 : 2
+  const declared = spatialExtent(image)
+  if (image.type === 'grid') {
+    const [rows, columns] = [fields.u8() + 1, fields.u8() + 1]
+    if (rows * columns !== inputs.length) refuse('a grid has the wrong number of tiles')
+    const tile = meta.items.get(inputs[0]!)
+    const tileSize = tile ? spatialExtent(tile) : refuse('a tile is missing')
+    if (tileSize.width * columns < declared.width || tileSize.height * rows < declared.height) {
+      refuse('the tiles do not fill the image')
+    }
+  } else {
+    fields.skip(8)
+  }
+  if (fields.uint(width) !== declared.width || fields.uint(width) !== declared.height) {
+    refuse('an image has another size than it says')
+  }
+  if (image.type === 'iovl' && (inputs.length === 0 || fields.left !== inputs.length * 2 * width)) {
+    refuse('an image is composed in an unknown way')
+  }
+}
+
+async function derivation(source: ByteSource, extents: Run[]): Promise<Fields> {
+  const parts: Uint8Array[] = []
+  let length = 0
+  for (const extent of extents) {
+    length += extent.end - extent.start
+    if (length > MAX_DERIVATION_BYTES) refuse('an image is composed in an unknown way')
+    parts.push(await readRun(source, extent))
+  }
+  return new Fields(joined(...parts), 0)
+}
+
+function dataOf(image: Item): Run[] {
+  return image.extents?.length ? image.extents : refuse('an image has no data')
+}

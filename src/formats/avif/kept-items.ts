@@ -1,0 +1,58 @@
+/** Which items are the picture, and which only describe it. */
+import { Refusal } from '../../errors.ts'
+import { refuse } from '../bmff/fields.ts'
+import type { Item, Meta } from './items.ts'
+
+export const AV1 = 'av01'
+
+/** Images made from others (23008-12, 6.6; `tmap`: with a gain map, ISO 21496-1; `sato`: more bits, AVIF 1.2). */
+const DERIVED_TYPES: ReadonlySet<string> = new Set(['grid', 'iovl', 'iden', 'tmap', 'sato'])
+
+/**
+ * The images to keep: the primary one, every other AV1 image or image derived from some, and what those are made of
+ * or completed by (tiles, alpha, depth, gain map). Not kept: thumbnails with their parts, and all that is no image.
+ * Throws `Refusal('unsupported-type')` if the primary image is coded in another way.
+ */
+export function keptItems(meta: Meta): Map<number, Item> {
+  const auxiliaries = auxiliariesOf(meta)
+  const thumbnails = new Set(meta.references.filter(({ type }) => type === 'thmb').map(({ from }) => from))
+  const parts = new Set([...meta.items.values()].flatMap(({ inputs }) => inputs))
+  for (const item of [...auxiliaries.values()].flat()) parts.add(item.id)
+
+  const open = meta.primary === null ? [] : [meta.primary]
+  for (const item of meta.items.values()) {
+    if (isImage(item) && !thumbnails.has(item.id) && !parts.has(item.id)) open.push(item.id)
+  }
+  const kept = new Map<number, Item>()
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    if (kept.has(id)) continue
+    const item = meta.items.get(id)
+    if (!item) return refuse('an image is missing')
+    if (!isImage(item)) {
+      throw new Refusal('unsupported-type', 'The file is no AVIF image: its picture is not coded in AV1.')
+    }
+    kept.set(id, item)
+    for (const input of item.inputs) open.push(input)
+    for (const auxiliary of auxiliaries.get(id) ?? []) open.push(auxiliary.id)
+  }
+  return kept
+}
+
+function isImage({ type }: Item): boolean {
+  return type === AV1 || DERIVED_TYPES.has(type)
+}
+
+/** The images that complete an image, by its number (23008-12, 6.4.5). */
+function auxiliariesOf(meta: Meta): Map<number, Item[]> {
+  const auxiliaries = new Map<number, Item[]>()
+  for (const { type, from, ids } of meta.references) {
+    const auxiliary = type === 'auxl' && from !== null && meta.items.get(from)
+    if (!auxiliary || !isImage(auxiliary)) continue
+    for (const id of ids) {
+      const known = auxiliaries.get(id)
+      if (known) known.push(auxiliary)
+      else auxiliaries.set(id, [auxiliary])
+    }
+  }
+  return auxiliaries
+}

@@ -1,0 +1,61 @@
+/** The top level of an AVIF file: where its description and its data are. */
+import { Refusal } from '../../errors.ts'
+import { type Box, type Run, refuse } from '../bmff/fields.ts'
+import { boxesIn, readRun } from '../bmff/file.ts'
+import type { ByteSource } from '../image.ts'
+import { brandsOf, namesAvif } from './brands.ts'
+
+export interface AvifLayout {
+  boxes: Box[]
+  meta: Box | null
+  moov: Box | null
+  /** Boxes that hold image data, and where in them it may be. */
+  data: { box: Box; inner: Run }[]
+  /** Where the last box ends. What follows it is none of the image. Unit: bytes. */
+  end: number
+}
+
+/** One of these that ends after the file does is cut off. Anything else at the end is not a box, but litter. */
+const KNOWN_TYPES: ReadonlySet<string> = new Set(
+  'ftyp meta moov mdat imda free skip wide uuid udta moof mfra sidx ssix styp prft pdin emsg meco mpvd'.split(
+    ' ',
+  ),
+)
+
+/** A type of four brands is usual. Unit: bytes. */
+const MAX_BRANDS_BYTES = 4096
+
+export async function layoutOf(source: ByteSource): Promise<AvifLayout> {
+  const walked = await boxesIn(source, { start: 0, end: source.size }, source.size)
+  if (walked.broken && KNOWN_TYPES.has(walked.broken.type)) refuse('it is cut off')
+  const [first] = walked.boxes
+  if (first?.type !== 'ftyp' || first.end > MAX_BRANDS_BYTES) return refuse('it does not start with its type')
+  if (!namesAvif(brandsOf(await readRun(source, first)))) {
+    throw new Refusal('unsupported-type', 'The file is no AVIF image.')
+  }
+  // A second file type starts a second file, e.g. the film of a motion photo.
+  const second = walked.boxes.findIndex(({ type }, index) => index > 0 && type === 'ftyp')
+  const boxes = second < 0 ? walked.boxes : walked.boxes.slice(0, second)
+  return {
+    boxes,
+    meta: only(boxes, 'meta'),
+    moov: only(boxes, 'moov'),
+    data: boxes.filter(isData).map((box) => ({ box, inner: innerOf(box) })),
+    end: boxes.at(-1)!.end,
+  }
+}
+
+function only(boxes: Box[], type: string): Box | null {
+  const [box, ...others] = boxes.filter((box) => box.type === type)
+  return others.length > 0 ? refuse(`it has two ${type} boxes`) : (box ?? null)
+}
+
+/** 14496-12, 8.1.1 and 8.1.4. */
+function isData({ type }: Box): boolean {
+  return type === 'mdat' || type === 'imda'
+}
+
+/** `imda` starts with a number that names it. */
+function innerOf({ type, body, end }: Box): Run {
+  return { start: type === 'imda' ? Math.min(end, body + 4) : body, end }
+}

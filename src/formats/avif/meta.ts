@@ -1,0 +1,134 @@
+/** Reads the `meta` box of a HEIF file (ISO/IEC 23008-12). */
+
+import { type Box, Fields, refuse } from '../bmff/fields.ts'
+import { boxesIn, readRun } from '../bmff/file.ts'
+import type { ByteSource } from '../image.ts'
+import { readLocations } from './item-locations.ts'
+import { readProperties } from './item-properties.ts'
+import { type IdList, type Item, type ItemList, MAX_ITEMS, type Meta } from './items.ts'
+
+/** Most bytes of description that are held in memory, for a file. Real ones take a few kilobytes. */
+export const MAX_INDEX_BYTES = 4 * 1024 * 1024
+
+/** Most items that lists name, over all of them. */
+const MAX_REFERENCES = 2 ** 16
+
+/** Boxes that are read. Each may be there once. */
+const READ_TYPES: ReadonlySet<string> = new Set(['hdlr', 'pitm', 'iloc', 'iinf', 'iref', 'iprp', 'grpl'])
+
+/** Reads a `meta` box, but not its `idat`. `null` if it is not about images. */
+export async function readMeta(source: ByteSource, box: Box): Promise<Meta | null> {
+  if (box.end - box.body < 4) refuse('its meta box is cut off')
+  const { boxes: children, end } = await boxesIn(source, { start: box.body + 4, end: box.end })
+  if (end !== box.end) refuse('a box is larger than the one around it')
+  const idat = children.filter((child) => child.type === 'idat')
+  const parts = new Map<string, { box: Box; fields: Fields }>()
+  let indexBytes = 0
+  for (const child of children) {
+    if (!READ_TYPES.has(child.type)) continue
+    if (parts.has(child.type)) refuse(`it has two ${child.type} boxes`)
+    indexBytes += child.end - child.start
+    if (indexBytes > MAX_INDEX_BYTES) refuse('its description is too large')
+    parts.set(child.type, { box: child, fields: new Fields(await readRun(source, child), child.start) })
+  }
+  if (idat.length > 1) refuse('it has two idat boxes')
+
+  const body = (type: string) => {
+    const part = parts.get(type)
+    return part && { box: part.box, fields: part.fields.bodyOf(part.box) }
+  }
+  if (handlerOf(body('hdlr')?.fields) !== 'pict') return null
+  const meta: Meta = {
+    box,
+    children,
+    primary: null,
+    items: new Map(),
+    properties: [],
+    references: [],
+    groups: [],
+    lists: [],
+    idat: idat[0] ?? null,
+  }
+  const primary = body('pitm')?.fields
+  if (primary) meta.primary = primary.uint(primary.versionAndFlags().version === 0 ? 2 : 4)
+  const [infos, locations, properties] = [body('iinf'), body('iloc'), body('iprp')]
+  if (infos) readInfos(infos.box, infos.fields, meta)
+  if (locations) readLocations(locations.box, locations.fields, meta, source.size)
+  if (properties) readProperties(properties.box, properties.fields, meta)
+  const [references, groups] = [body('iref'), body('grpl')]
+  if (references) readReferences(references.box, references.fields, meta)
+  if (groups) meta.groups = readGroups(groups.box, groups.fields)
+  return meta
+}
+
+/** 14496-12, 8.4.3. */
+export function handlerOf(fields: Fields | undefined): string {
+  if (!fields) return ''
+  fields.skip(8)
+  return fields.code()
+}
+
+/** 14496-12, 8.11.6. */
+function readInfos(box: Box, fields: Fields, meta: Meta): void {
+  const countWidth = fields.versionAndFlags().version === 0 ? 2 : 4
+  const countAt = fields.at
+  const count = fields.uint(countWidth)
+  const boxes = fields.boxes()
+  if (boxes.length !== count || boxes.some(({ type }) => type !== 'infe'))
+    refuse('its item list is inconsistent')
+  if (count > MAX_ITEMS) refuse('it has too many items')
+  const list: ItemList = { box, parents: [meta.box], countAt, countWidth, entries: [] }
+  for (const info of boxes) {
+    const item = readInfo(fields.bodyOf(info))
+    if (meta.items.has(item.id)) refuse('two items have the same number')
+    meta.items.set(item.id, item)
+    list.entries.push({ id: item.id, start: info.start, end: info.end })
+  }
+  meta.lists.push(list)
+}
+
+function readInfo(fields: Fields): Item {
+  const { version } = fields.versionAndFlags()
+  const id = fields.uint(version === 3 ? 4 : 2)
+  fields.skip(2)
+  const type = version >= 2 ? fields.code() : ''
+  fields.text()
+  const contentType = type === 'mime' || version < 2 ? fields.text() : ''
+  return { id, type, contentType, extents: null, properties: [], inputs: [] }
+}
+
+/** 14496-12, 8.11.12. */
+function readReferences(parent: Box, fields: Fields, meta: Meta): void {
+  const idWidth = fields.versionAndFlags().version === 0 ? 2 : 4
+  let left = MAX_REFERENCES
+  for (const box of fields.boxes()) {
+    const body = fields.bodyOf(box)
+    const from = body.uint(idWidth)
+    const list = { parent, from, ...readIds(box, body, 2, idWidth) }
+    left -= list.ids.length
+    if (left < 0) refuse('it has too many parts')
+    meta.references.push(list)
+    const item = list.type === 'dimg' && meta.items.get(from)
+    if (!item) continue
+    if (item.inputs.length > 0) refuse('an image is made in two ways')
+    item.inputs = list.ids
+  }
+}
+
+/** 14496-12, 8.18.3. */
+function readGroups(parent: Box, fields: Fields): IdList[] {
+  return fields.boxes().map((box) => {
+    const body = fields.bodyOf(box)
+    body.skip(8)
+    return { parent, from: null, ...readIds(box, body, 4, 4) }
+  })
+}
+
+function readIds(box: Box, body: Fields, countWidth: number, idWidth: number) {
+  const countAt = body.at
+  const count = body.uint(countWidth)
+  const idsAt = body.at
+  if (count * idWidth > body.left) refuse('a list of items is cut off')
+  const ids = Array.from({ length: count }, () => body.uint(idWidth))
+  return { box, type: box.type, ids, countAt, countWidth, idsAt, idWidth }
+}

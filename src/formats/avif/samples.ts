@@ -1,0 +1,82 @@
+/** Where the samples of a track are (ISO/IEC 14496-12, 8.7). */
+import { type Box, type Fields, type Run, refuse } from '../bmff/fields.ts'
+
+/** Most samples of all tracks: an hour at 30 frames a second has 108,000. */
+export const MAX_SAMPLES = 2 ** 17
+
+/** Every sample of a track in order, each inside the file. `table`: the children of `stbl`. */
+export function readSamples(fields: Fields, table: Map<string, Box>, fileBytes: number): Run[] {
+  const sizes = sampleSizes(fields, table)
+  const offsets = chunkOffsets(fields, table)
+  const counts = chunkCounts(fields, table, offsets.length)
+  const samples: Run[] = []
+  for (const [chunk, offset] of offsets.entries()) {
+    let at = offset
+    const count = counts(chunk)
+    if (count > sizes.length - samples.length) refuse('its sample table is inconsistent')
+    for (let i = 0; i < count; i++) {
+      const end = at + sizes[samples.length]!
+      if (end > fileBytes) refuse('it is cut off: a sample lies outside it')
+      samples.push({ start: at, end })
+      at = end
+    }
+  }
+  if (samples.length !== sizes.length) refuse('its sample table is inconsistent')
+  return samples
+}
+
+function sampleSizes(fields: Fields, table: Map<string, Box>): number[] {
+  const [plain, compact] = [table.get('stsz'), table.get('stz2')]
+  if (plain) {
+    const body = fields.bodyOf(plain)
+    body.skip(4)
+    const [size, count] = [body.u32(), counted(body.u32())]
+    return Array.from({ length: count }, () => size || body.u32())
+  }
+  if (!compact) return refuse('its sample table is incomplete')
+  const body = fields.bodyOf(compact)
+  body.skip(7)
+  const bits = body.u8()
+  const count = counted(body.u32())
+  if (bits === 8) return Array.from({ length: count }, () => body.u8())
+  if (bits === 16) return Array.from({ length: count }, () => body.u16())
+  if (bits !== 4) refuse('its sample table is inconsistent')
+  let byte = 0
+  return Array.from({ length: count }, (_, i) => {
+    if (i % 2 === 0) byte = body.u8()
+    return i % 2 === 0 ? byte >> 4 : byte & 15
+  })
+}
+
+function chunkOffsets(fields: Fields, table: Map<string, Box>): number[] {
+  const [short, long] = [table.get('stco'), table.get('co64')]
+  const box = short ?? long ?? refuse('its sample table is incomplete')
+  const body = fields.bodyOf(box)
+  body.skip(4)
+  const count = counted(body.u32())
+  return Array.from({ length: count }, () => body.uint(short ? 4 : 8))
+}
+
+/** How many samples a chunk holds (8.7.4). `chunks`: how many there are. Ask in ascending order. */
+function chunkCounts(fields: Fields, table: Map<string, Box>, chunks: number): (chunk: number) => number {
+  const body = fields.bodyOf(table.get('stsc') ?? refuse('its sample table is incomplete'))
+  body.skip(4)
+  const runs = Array.from({ length: counted(body.u32()) }, () => {
+    const [first, count] = [body.u32() - 1, body.u32()]
+    body.skip(4)
+    return { first, count }
+  })
+  const ascending = runs.every(
+    (run, i) => run.first === (i === 0 ? 0 : Math.max(run.first, runs[i - 1]!.first + 1)),
+  )
+  if (chunks > 0 && (runs.length === 0 || !ascending)) refuse('its sample table is inconsistent')
+  let index = 0
+  return (chunk) => {
+    while (runs[index + 1] && runs[index + 1]!.first <= chunk) index++
+    return runs[index]!.count
+  }
+}
+
+function counted(count: number): number {
+  return count <= MAX_SAMPLES ? count : refuse('it has too many samples')
+}

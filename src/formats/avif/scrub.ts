@@ -1,0 +1,69 @@
+/** What is left of an AVIF file without what is private. Every image byte that is kept stays where it was. */
+
+import { blankInto, type Edit, edited, isEmpty, union, unused } from '../bmff/edits.ts'
+import type { Box, Run } from '../bmff/fields.ts'
+import { isZeroRun } from '../bmff/file.ts'
+import type { ByteSource, Segment } from '../image.ts'
+import type { Item, Meta } from './items.ts'
+import type { AvifLayout } from './layout.ts'
+import { metaEdits } from './meta-edits.ts'
+import { movieEdits } from './track-edits.ts'
+import type { Movie } from './tracks.ts'
+
+export interface Avif {
+  layout: AvifLayout
+  /** `null` if there are no items. */
+  meta: Meta | null
+  kept: Map<number, Item>
+  /** `null` if there is no track to keep. */
+  movie: Movie | null
+}
+
+/** Throws `Refusal('damaged-image')` if image data lies where no image data may be. */
+export async function scrubbed(source: ByteSource, { layout, meta, kept, movie }: Avif): Promise<Segment[]> {
+  const items = [...kept.values()].flatMap(({ extents }) => extents ?? [])
+  const used = union([...items, ...(movie?.tracks.flatMap(({ samples }) => samples) ?? [])])
+  const inIdat = meta?.idat ? [{ start: meta.idat.body, end: meta.idat.end }] : []
+  const regions = [...layout.data.map(({ inner }) => inner), ...inIdat].toSorted((a, b) => a.start - b.start)
+
+  // Data of items that go, and bytes that belong to nothing, such as the Exif of an earlier save.
+  const edits: Edit[] = []
+  for (const gap of unused(regions, used)) {
+    if (!(await isZeroRun(source, gap))) edits.push(gap)
+  }
+  const described = [meta ? await metaEdits(source, meta, kept) : [], movie ? movieEdits(movie) : []]
+  const end = await blankRest(edits, source, layout, holders(layout, used, meta, movie))
+  return edited([edits, ...described].flat(), end)
+}
+
+/** The boxes that hold something of what is shown. */
+function holders(layout: AvifLayout, used: Run[], meta: Meta | null, movie: Movie | null): Set<Box> {
+  const holding = new Set<Box>([layout.boxes[0]!])
+  if (meta) holding.add(meta.box)
+  if (movie) holding.add(movie.box)
+  let next = 0
+  for (const { box } of layout.data) {
+    while (used[next] && used[next]!.start < box.body) next++
+    if (used[next] && used[next]!.start < box.end) holding.add(box)
+  }
+  return holding
+}
+
+/** Blanks the other boxes between those that hold something. Returns where the file ends: before litter behind them. */
+async function blankRest(
+  edits: Edit[],
+  source: ByteSource,
+  layout: AvifLayout,
+  holding: Set<Box>,
+): Promise<number> {
+  const last = layout.boxes.findLastIndex((box) => holding.has(box))
+  const data = new Set(layout.data.map(({ box }) => box))
+  for (const [index, box] of layout.boxes.entries()) {
+    // Data boxes before the end have been zeroed as gaps.
+    if (holding.has(box) || (index < last && data.has(box)) || (await isEmpty(source, box))) continue
+    if (data.has(box) && (await isZeroRun(source, { start: box.body, end: box.end }))) continue
+    if (index > last) return box.start
+    blankInto(edits, box)
+  }
+  return layout.end
+}

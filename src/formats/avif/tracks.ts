@@ -1,0 +1,101 @@
+/** The tracks of an image sequence (ISO/IEC 14496-12, 8.3; AVIF 1.2, section 3): its `moov` box. */
+
+import { type Box, Fields, type Run, refuse } from '../bmff/fields.ts'
+import { readRun } from '../bmff/file.ts'
+import type { ByteSource } from '../image.ts'
+import { type CodecSettings, codecSettings } from './images.ts'
+import { handlerOf, MAX_INDEX_BYTES } from './meta.ts'
+import { MAX_SAMPLES, readSamples } from './samples.ts'
+
+export interface Track {
+  box: Box
+  id: number
+  /** As the track header says; viewers show that. Unit: pixels. */
+  width: number
+  height: number
+  settings: CodecSettings
+  samples: Run[]
+}
+
+export interface Movie {
+  box: Box
+  /** All of the `moov` box. */
+  fields: Fields
+  /** The tracks of AV1 pictures; any other is not kept. */
+  tracks: Track[]
+}
+
+/** Pictures, video, and what completes them, e.g. alpha. */
+const PICTURE_HANDLERS: ReadonlySet<string> = new Set(['pict', 'vide', 'auxv'])
+
+/** From the start of a visual sample entry to its boxes (14496-12, 12.1.3). Unit: bytes. */
+export const SAMPLE_ENTRY_BYTES = 86
+
+export async function readMovie(source: ByteSource, box: Box): Promise<Movie> {
+  if (box.end - box.start > MAX_INDEX_BYTES) refuse('its description is too large')
+  const fields = new Fields(await readRun(source, box), box.start)
+  const tracks: Track[] = []
+  let samples = 0
+  for (const child of fields.bodyOf(box).boxes()) {
+    const track = child.type === 'trak' ? readTrack(fields, child, source.size) : null
+    if (track) tracks.push(track)
+    samples += track?.samples.length ?? 0
+    if (samples > MAX_SAMPLES) refuse('it has too many samples')
+  }
+  return { box, fields, tracks }
+}
+
+/** `null` for a track that is no AV1 picture, or a thumbnail. */
+function readTrack(fields: Fields, box: Box, fileBytes: number): Track | null {
+  const parts = childrenOf(fields, box)
+  const media = childrenOf(fields, parts.get('mdia'))
+  const table = childrenOf(fields, childrenOf(fields, media.get('minf')).get('stbl'))
+  const [header, descriptions, handler] = [parts.get('tkhd'), table.get('stsd'), media.get('hdlr')]
+  if (!header || !descriptions || !handler) return null
+  if (!PICTURE_HANDLERS.has(handlerOf(fields.bodyOf(handler)))) return null
+  if (childrenOf(fields, parts.get('tref')).has('thmb')) return null
+
+  const entries = sampleEntries(fields, descriptions)
+  if (entries.length === 0 || entries.some(({ type }) => type !== 'av01')) return null
+  const settings = entries.map((entry) => {
+    const config = fields
+      .within(entry.start + SAMPLE_ENTRY_BYTES, entry.end)
+      .boxes()
+      .find(({ type }) => type === 'av1C')
+    return codecSettings(config ? fields.bodyOf(config) : null)
+  })
+  return {
+    box,
+    ...trackHeader(fields.bodyOf(header)),
+    settings: { hasUnits: settings.every(({ hasUnits }) => hasUnits) },
+    samples: readSamples(fields, table, fileBytes),
+  }
+}
+
+/** The first child of each type. */
+function childrenOf(fields: Fields, box: Box | undefined): Map<string, Box> {
+  const children = new Map<string, Box>()
+  if (!box) return children
+  for (const child of fields.bodyOf(box).boxes()) {
+    if (!children.has(child.type)) children.set(child.type, child)
+  }
+  return children
+}
+
+/** 14496-12, 8.5.2. */
+export function sampleEntries(fields: Fields, descriptions: Box): Box[] {
+  const body = fields.bodyOf(descriptions)
+  body.skip(4)
+  const count = body.u32()
+  const entries = body.boxes()
+  return entries.length === count ? entries : refuse('its sample table is inconsistent')
+}
+
+/** 14496-12, 8.3.2. */
+function trackHeader(fields: Fields): { id: number; width: number; height: number } {
+  const wide = fields.versionAndFlags().version === 1
+  fields.skip(wide ? 16 : 8)
+  const id = fields.u32()
+  fields.skip(4 + (wide ? 8 : 4) + 52)
+  return { id, width: fields.u32() >>> 16, height: fields.u32() >>> 16 }
+}

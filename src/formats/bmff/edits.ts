@@ -1,0 +1,120 @@
+/** Changes to a file as a list of edits, and the segments that they leave of it. */
+
+import { keptRuns } from '../bytes/kept-runs.ts'
+import type { ByteSource, Segment } from '../image.ts'
+import { type Box, type Run, refuse } from './fields.ts'
+import { isZeroRun } from './file.ts'
+
+/** Puts `bytes` in place of a run; without `bytes`, as many zeros. */
+export interface Edit extends Run {
+  readonly bytes?: Uint8Array
+}
+
+/** Zeros are pieces of this one, however many are asked for: a file can't make the process hold them. */
+const ZEROS = new Uint8Array(64 * 1024)
+
+const FREE = new TextEncoder().encode('free')
+const NOTHING = new Uint8Array(0)
+
+/** Boxes whose contents no reader looks at (14496-12, 8.1.2); `wide` is QuickTime's. */
+const FREE_TYPES: ReadonlySet<string> = new Set(['free', 'skip', 'wide'])
+
+export function isFree(box: Box): boolean {
+  return FREE_TYPES.has(box.type)
+}
+
+/** True for a box that readers skip, with nothing in it. */
+export async function isEmpty(source: ByteSource, box: Box): Promise<boolean> {
+  return isFree(box) && (await isZeroRun(source, { start: box.body, end: box.end }))
+}
+
+/** Takes a run out of the file. */
+export function cut({ start, end }: Run): Edit {
+  return { start, end, bytes: NOTHING }
+}
+
+/** Overwrites a field. `width`: at most 8 bytes. */
+export function overwrite(at: number, width: number, value: number): Edit {
+  const bytes = new Uint8Array(8)
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(value))
+  return { start: at, end: at + width, bytes: bytes.subarray(8 - width) }
+}
+
+/** Writes a new size into a box's header. */
+export function resize(box: Box, size: number): Edit {
+  return box.large ? overwrite(box.start + 8, 8, size) : overwrite(box.start, 4, size)
+}
+
+/** Makes a box one that readers skip, of the same size, with nothing in it. */
+export function blankInto(edits: Edit[], box: Box): void {
+  if (!isFree(box)) edits.push({ start: box.start + 4, end: box.start + 8, bytes: FREE })
+  if (box.end > box.body) edits.push({ start: box.body, end: box.end })
+}
+
+/** Puts an empty box of `length` bytes, at least 8, before the byte at `at`. */
+export function pad(at: number, length: number): Edit[] {
+  const header = new Uint8Array(8)
+  new DataView(header.buffer).setUint32(0, length)
+  header.set(FREE, 4)
+  return [
+    { start: at, end: at, bytes: header },
+    ...zeros(length - 8).map((bytes) => ({ start: at, end: at, bytes })),
+  ]
+}
+
+/** What the edits leave of the first `end` bytes of the source. No two edits may overlap. */
+export function edited(edits: Edit[], end: number): Segment[] {
+  const kept = keptRuns()
+  let at = 0
+  // The sort is stable: insertions at one place stay in their order.
+  for (const edit of edits.toSorted((a, b) => a.start - b.start)) {
+    if (edit.end > end) continue
+    if (edit.start < at) throw new Error('two edits overlap')
+    kept.keep(at, edit.start - at)
+    for (const bytes of edit.bytes ? [edit.bytes] : zeros(edit.end - edit.start)) kept.put(bytes)
+    at = edit.end
+  }
+  kept.keep(at, end - at)
+  return kept.segments
+}
+
+function zeros(length: number): Uint8Array[] {
+  const pieces: Uint8Array[] = []
+  for (let left = length; left > 0; left -= ZEROS.length) pieces.push(ZEROS.subarray(0, left))
+  return pieces
+}
+
+/** The same bytes as runs in ascending order that neither touch nor overlap. */
+export function union(runs: Run[]): Run[] {
+  const merged: Run[] = []
+  for (const run of runs.toSorted((a, b) => a.start - b.start)) {
+    const last = merged.at(-1)
+    if (run.end <= run.start) continue
+    if (last && run.start <= last.end) {
+      merged[merged.length - 1] = { start: last.start, end: Math.max(last.end, run.end) }
+    } else {
+      merged.push(run)
+    }
+  }
+  return merged
+}
+
+/**
+ * What of `regions` (ascending, apart from each other) `used` (a union) leaves over. Throws if a used run is not
+ * inside one region.
+ */
+export function unused(regions: Run[], used: Run[]): Run[] {
+  const gaps: Run[] = []
+  let next = 0
+  for (const region of regions) {
+    let at = region.start
+    for (let run = used[next]; run && run.start < region.end; run = used[++next]) {
+      if (run.start < region.start || run.end > region.end) refuse('image data lies outside the data boxes')
+      if (run.start > at) gaps.push({ start: at, end: run.start })
+      at = run.end
+    }
+    if (at < region.end) gaps.push({ start: at, end: region.end })
+  }
+  if (next < used.length) refuse('image data lies outside the data boxes')
+  return gaps
+}

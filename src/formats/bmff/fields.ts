@@ -1,0 +1,164 @@
+/** Boxes of the ISO base media file format (ISO/IEC 14496-12), and their fields, with every read bounds-checked. */
+import { damaged } from '../damaged.ts'
+
+/** Most boxes in one parent. Real files hold a few dozen; an item list holds one box an item. */
+export const MAX_BOXES_PER_PARENT = 16_384
+
+/** A stretch of the file, `end` exclusive. Unit: bytes from the start of the file. */
+export interface Run {
+  readonly start: number
+  readonly end: number
+}
+
+/** A box: its header starts at `start`, its contents at `body`. */
+export interface Box extends Run {
+  readonly type: string
+  readonly body: number
+  /** Its size stands in 64 bits, after the type. */
+  readonly large: boolean
+}
+
+/** Throws `Refusal('damaged-image')`: the file is cut off or contradicts itself. `what` ends the sentence. */
+export function refuse(what: string): never {
+  throw damaged(`The AVIF file is damaged: ${what}.`)
+}
+
+/**
+ * The box whose header starts `header`, if there are enough bytes for one. A size of 0 means up to `openEnd`
+ * (14496-12, 4.2). Its `end` is what the header says: see `fits`.
+ */
+export function boxFrom(header: Uint8Array, start: number, openEnd: number): Box | null {
+  if (header.length < 8) return null
+  const view = new DataView(header.buffer, header.byteOffset, header.length)
+  const type = String.fromCharCode(...header.subarray(4, 8))
+  const size = view.getUint32(0)
+  if (size !== 1) {
+    return { type, start, body: start + 8, end: size === 0 ? openEnd : start + size, large: false }
+  }
+  if (header.length < 16) return null
+  return { type, start, body: start + 16, end: start + Number(view.getBigUint64(8)), large: true }
+}
+
+/** True if the box holds its own header and lies within `limit`. */
+export function fits(box: Box, limit: number): boolean {
+  return box.end >= box.body && box.end <= limit
+}
+
+/** Big-endian fields of a part of the file that is in memory. Positions are positions in the file. */
+export class Fields {
+  at: number
+  readonly end: number
+  private readonly bytes: Uint8Array
+  private readonly view: DataView
+  private readonly base: number
+
+  /** `base`: where `bytes` starts in the file. */
+  constructor(bytes: Uint8Array, base: number, start = base, end = base + bytes.length) {
+    this.bytes = bytes
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+    this.base = base
+    this.at = start
+    this.end = end
+  }
+
+  get left(): number {
+    return this.end - this.at
+  }
+
+  /** The fields from `start` to `end`, both within these. */
+  within(start: number, end: number): Fields {
+    if (start < this.base || end > this.end || start > end) refuse('a box is shorter than its contents')
+    return new Fields(this.bytes, this.base, start, end)
+  }
+
+  bodyOf(box: Box): Fields {
+    return this.within(box.body, box.end)
+  }
+
+  skip(length: number): void {
+    this.advance(length)
+  }
+
+  u8(): number {
+    return this.view.getUint8(this.advance(1))
+  }
+
+  u16(): number {
+    return this.view.getUint16(this.advance(2))
+  }
+
+  u32(): number {
+    return this.view.getUint32(this.advance(4))
+  }
+
+  /** Beyond 2^53 it is not exact, and larger than any file. */
+  u64(): number {
+    return Number(this.view.getBigUint64(this.advance(8)))
+  }
+
+  /** A field whose width the file chooses. `width`: 0, 2, 4 or 8 bytes; a field of no width is 0. */
+  uint(width: number): number {
+    if (width === 0) return 0
+    if (width === 2) return this.u16()
+    if (width === 4) return this.u32()
+    if (width === 8) return this.u64()
+    return refuse('a field has a width that does not exist')
+  }
+
+  /** A four-character code. */
+  code(): string {
+    return String.fromCharCode(...this.take(4))
+  }
+
+  /** Text up to a zero byte or the end. Consumes both. */
+  text(): string {
+    const rest = this.bytes.subarray(this.at - this.base, this.end - this.base)
+    const zero = rest.indexOf(0)
+    const length = zero < 0 ? rest.length : zero
+    this.at += zero < 0 ? length : length + 1
+    return new TextDecoder().decode(rest.subarray(0, length))
+  }
+
+  take(length: number): Uint8Array {
+    const from = this.advance(length)
+    return this.bytes.subarray(from, from + length)
+  }
+
+  /** Everything up to the end. */
+  rest(): Uint8Array {
+    return this.take(this.left)
+  }
+
+  /** Version and flags of a full box (14496-12, 4.2). */
+  versionAndFlags(): { version: number; flags: number } {
+    const word = this.u32()
+    return { version: word >>> 24, flags: word & 0xff_ffff }
+  }
+
+  /** The boxes from here to the end. Up to seven zero bytes may follow the last one, as QuickTime writes them. */
+  boxes(): Box[] {
+    const boxes: Box[] = []
+    while (this.left > 0) {
+      if (this.left < 8 && isZero(this.take(this.left))) break
+      if (boxes.length === MAX_BOXES_PER_PARENT) refuse('a box holds too many boxes')
+      const from = this.at - this.base
+      const header = this.bytes.subarray(from, Math.min(from + 16, this.end - this.base))
+      const box = boxFrom(header, this.at, 0)
+      if (!box || !fits(box, this.end)) refuse('a box is larger than the one around it')
+      boxes.push(box)
+      this.at = box.end
+    }
+    return boxes
+  }
+
+  private advance(length: number): number {
+    const from = this.at - this.base
+    if (length > this.left) refuse('a box is shorter than its contents')
+    this.at += length
+    return from
+  }
+}
+
+export function isZero(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte === 0)
+}

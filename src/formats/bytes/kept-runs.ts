@@ -1,0 +1,68 @@
+/** Collects what is kept of a file, in order. Neighbours are merged, so that a clean file is one run. */
+import { damaged } from '../damaged.ts'
+import type { Segment } from '../image.ts'
+
+/**
+ * A sound file needs a handful. A hostile one could ask for a piece every few bytes, and each is a read of the store.
+ */
+const MAX_SEGMENTS = 4096
+
+export interface KeptRuns {
+  /** Keeps `length` bytes of the source from `offset`. */
+  keep(offset: number, length: number): void
+  /** Puts literal bytes. */
+  put(bytes: Uint8Array): void
+  /** Keeps and puts what was collected elsewhere. */
+  append(segments: Segment[]): void
+  readonly segments: Segment[]
+}
+
+export function keptRuns(): KeptRuns {
+  const segments: Segment[] = []
+
+  function push(segment: Segment): void {
+    if (segments.length >= MAX_SEGMENTS) throw damaged('The file is in too many pieces.')
+    segments.push(segment)
+  }
+
+  function keep(offset: number, length: number): void {
+    if (length === 0) return
+    const last = segments.at(-1)
+    if (last && !(last instanceof Uint8Array) && last.offset + last.length === offset) {
+      segments[segments.length - 1] = { offset: last.offset, length: last.length + length }
+    } else {
+      push({ offset, length })
+    }
+  }
+
+  function put(bytes: Uint8Array): void {
+    if (bytes.length > 0) push(bytes)
+  }
+
+  return {
+    segments,
+    keep,
+    put,
+    append(more) {
+      for (const segment of more) {
+        if (segment instanceof Uint8Array) put(segment)
+        else keep(segment.offset, segment.length)
+      }
+    },
+  }
+}
+
+/** Bytes one after the other. */
+export function joined(...parts: Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.length
+  }
+  return all
+}
+
+export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index])
+}

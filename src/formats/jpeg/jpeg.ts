@@ -1,0 +1,25 @@
+/** JPEG: inspected as a whole file, gain map included. */
+
+import { keptRuns } from '../bytes/kept-runs.ts'
+import type { Inspector } from '../image.ts'
+import { turnsSideways } from '../metadata/exif.ts'
+import { namesPlaceInXmp } from '../metadata/xmp.ts'
+import { findGainMap, scrubWithGainMap } from './gain-map.ts'
+import { scrubJpeg } from './scrub.ts'
+import { walkJpeg } from './walk.ts'
+
+export const inspectJpeg: Inspector = async (source) => {
+  const first = await walkJpeg(source)
+  const gainMap = first.end < source.size ? await findGainMap(source, first) : null
+  const kept = keptRuns()
+  kept.append(gainMap ? scrubWithGainMap(first, gainMap) : scrubJpeg(first))
+  const sideways = turnsSideways(first.exif.orientation)
+  return {
+    type: 'image/jpeg',
+    width: sideways ? first.frame.height : first.frame.width,
+    height: sideways ? first.frame.width : first.frame.height,
+    animated: false,
+    hasLocation: first.exif.hasLocation || namesPlaceInXmp(first.xmp),
+    segments: kept.segments,
+  }
+}

@@ -1,0 +1,57 @@
+/** Finds the markers of a JPEG (ITU-T T.81, B.1.1), between segments and inside coded data. */
+import type { Cursor } from '../bytes/cursor.ts'
+import { cutOff, damaged } from '../damaged.ts'
+import { EOI, SOI, TEM } from './segments.ts'
+
+export function isStandalone(marker: number): boolean {
+  return marker === SOI || marker === EOI || marker === TEM || isRestart(marker)
+}
+
+function isRestart(marker: number): boolean {
+  return marker >= 0xd0 && marker <= 0xd7
+}
+
+/** The marker at `at`, behind any number of fill bytes. */
+export async function markerAt(cursor: Cursor, at: number): Promise<{ marker: number; bodyAt: number }> {
+  for (let from = at; ; ) {
+    const bytes = cursor.peek(from, 2) ?? (await cursor.load(from, 2))
+    if (bytes.length < 2) throw cutOff('JPEG')
+    if (bytes[0] !== 0xff)
+      throw damaged('The JPEG file is inconsistent: there are stray bytes between its segments.')
+    let index = 1
+    while (bytes[index] === 0xff) index++
+    if (index < bytes.length) return { marker: bytes[index]!, bodyAt: from + index + 1 }
+    from += bytes.length - 1
+  }
+}
+
+/** Passes over a scan's coded data, to the next marker that is no restart. Checks that restarts count 0 to 7. */
+export async function passScan(
+  cursor: Cursor,
+  start: number,
+  restartsCount: boolean,
+): Promise<{ end: number; restarts: number }> {
+  let restarts = 0
+  for (let at = start; ; ) {
+    const bytes = cursor.peek(at, 2) ?? (await cursor.load(at, 2))
+    if (bytes.length < 2) throw cutOff('JPEG')
+    let index = bytes.indexOf(0xff)
+    for (; index >= 0 && index + 1 < bytes.length; index = bytes.indexOf(0xff, index)) {
+      const next = bytes[index + 1]!
+      if (next === 0xff) {
+        while (bytes[index + 1] === 0xff) index++
+      } else if (next === 0) {
+        index += 2
+      } else if (isRestart(next)) {
+        if (restartsCount && next !== 0xd0 + (restarts & 7)) {
+          throw damaged('The JPEG file is inconsistent: a part of the picture is missing.')
+        }
+        restarts++
+        index += 2
+      } else {
+        return { end: at + index, restarts }
+      }
+    }
+    at += index < 0 ? bytes.length : index
+  }
+}

@@ -1,0 +1,48 @@
+/** Keeps other sites from uploading through their visitors' browsers, unless the operator allows their origin. */
+import { Refusal } from '../../errors.ts'
+
+export interface Origins {
+  /**
+   * Throws `Refusal('cross-site')`. Clients that are no browsers send none of these headers, and pass. `header`: by name
+   * in lower case.
+   */
+  assertAllowed(header: (name: string) => string | undefined): void
+  /** CORS headers for an origin that is allowed; none for all others. */
+  corsHeaders(origin: string | undefined): Record<string, string>
+}
+
+export function createOrigins(baseUrl: string, allowed: string[]): Origins {
+  const own = new URL(baseUrl).origin
+  const others = new Set(allowed)
+
+  return {
+    assertAllowed(header) {
+      const origin = header('origin')
+      if (origin !== undefined && (origin === own || others.has(origin))) return
+      const site = header('sec-fetch-site')
+      if (site === 'same-origin' || site === 'none') return
+      if (site === undefined && (origin === undefined || isHost(origin, header('host')))) return
+      throw new Refusal(
+        'cross-site',
+        'Another site asked your browser to upload. This server does not allow it.',
+      )
+    },
+    corsHeaders(origin): Record<string, string> {
+      if (origin === undefined || !others.has(origin)) return {}
+      return {
+        'Access-Control-Allow-Origin': origin,
+        'Access-Control-Allow-Methods': 'POST, DELETE',
+        'Access-Control-Allow-Headers': 'Accept, Content-Type',
+        'Access-Control-Expose-Headers':
+          'Location, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-Request-Id',
+        'Access-Control-Max-Age': '86400',
+        Vary: 'Origin',
+      }
+    },
+  }
+}
+
+/** Browsers without `Sec-Fetch-Site` send the page's origin: is it the host they speak to? */
+function isHost(origin: string, host: string | undefined): boolean {
+  return URL.canParse(origin) && new URL(origin).host === host
+}

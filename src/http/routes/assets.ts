@@ -1,0 +1,20 @@
+/** The pages' own files, from memory: no path of a client ever reaches a file system. */
+import type { AppContext, Site } from '../context.ts'
+
+const IMMUTABLE = 'public, max-age=31536000, immutable'
+
+/** `null` if there is no such file. */
+export function sendAsset(c: AppContext, site: Site): Response | null {
+  const asset = site.asset(new URL(c.req.url).pathname)
+  if (asset === null) return null
+  const brotli = /\bbr\b/.test(c.req.header('Accept-Encoding') ?? '') ? asset.brotli : undefined
+  const bytes = brotli ?? asset.bytes
+  const headers = new Headers({
+    'Content-Type': asset.type,
+    'Content-Length': `${bytes.length}`,
+    'Cache-Control': asset.immutable ? IMMUTABLE : 'no-cache',
+    Vary: 'Accept-Encoding',
+  })
+  if (brotli !== undefined) headers.set('Content-Encoding', 'br')
+  return new Response(bytes as Uint8Array<ArrayBuffer>, { headers })
+}

@@ -1,0 +1,67 @@
+/** Pages: home, viewer, deletion, terms, and errors for people. */
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { Refusal, type RefusalCode } from '../../errors.ts'
+import type { Problem } from '../../protocol.ts'
+import type { Page } from '../../web/pages/page.ts'
+import { deletedPage, deletePage, errorPage, homePage, termsPage, viewerPage } from '../../web/pages.ts'
+import type { AppContext, AppParts } from '../context.ts'
+import { PAGE_HEADERS } from '../headers/common.ts'
+
+export async function sendPage(
+  c: AppContext,
+  page: Page,
+  status: ContentfulStatusCode = 200,
+): Promise<Response> {
+  for (const [name, value] of Object.entries(PAGE_HEADERS)) c.header(name, value)
+  return c.html(page, status)
+}
+
+function contextOf(c: AppContext, parts: AppParts) {
+  return parts.site.context(c.req.header('Accept-Language'))
+}
+
+export function home(c: AppContext, parts: AppParts): Promise<Response> {
+  return sendPage(c, homePage(contextOf(c, parts), { uploadsPaused: parts.uploadsPaused }))
+}
+
+export function terms(c: AppContext, parts: AppParts): Promise<Response> {
+  return sendPage(c, termsPage(contextOf(c, parts), { text: parts.site.terms }))
+}
+
+export async function viewer(c: AppContext, parts: AppParts, id: string): Promise<Response> {
+  const record = await parts.images.find(id)
+  if (record === null) throw new Refusal('not-found', 'There is no such image. It may have been deleted.')
+  return sendPage(c, viewerPage(contextOf(c, parts), { record }))
+}
+
+/** GET never deletes: link previews fetch it. */
+export function askDeletion(c: AppContext, parts: AppParts): Promise<Response> {
+  const key = c.req.query('key')
+  if (!key) throw new Refusal('missing-key', 'This address needs the deletion key: ?key=…')
+  return sendPage(c, deletePage(contextOf(c, parts), { key }))
+}
+
+/** The page's own form, for browsers without scripts. */
+export async function deleteByForm(c: AppContext, parts: AppParts): Promise<Response> {
+  parts.origins.assertAllowed((name) => c.req.header(name))
+  const { key } = await c.req.parseBody()
+  if (typeof key !== 'string' || key === '') throw new Refusal('missing-key', 'The form has no deletion key.')
+  if (!(await parts.images.remove(key))) throw unknownKey()
+  return sendPage(c, deletedPage(contextOf(c, parts)))
+}
+
+export function unknownKey(): Refusal {
+  return new Refusal('unknown-key', 'No image has this deletion key. It may have been deleted already.')
+}
+
+/** An error as a page. No cache keeps it: what is missing now may be there soon, and the other way round. */
+export async function problemPage(c: AppContext, parts: AppParts, problem: Problem): Promise<Response> {
+  const page = errorPage(contextOf(c, parts), {
+    ...problem,
+    error: problem.error as RefusalCode,
+    ...(problem.status >= 500 ? { requestId: c.get('requestId') } : {}),
+  })
+  const response = await sendPage(c, page, problem.status as ContentfulStatusCode)
+  response.headers.set('Cache-Control', 'no-store')
+  return response
+}

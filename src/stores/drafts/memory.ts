@@ -1,0 +1,128 @@
+/** Drafts that are known to be small: they stay in memory until they are stored. Node only. */
+import { createHash, hash } from 'node:crypto'
+import { Refusal } from '../../errors.ts'
+import { type ByteSource, bytesOf, isWhole, lengthOf, type Segment, sourceOf } from '../../formats/image.ts'
+import { createBlocks } from './blocks.ts'
+import type { Spooled } from './spool.ts'
+
+const LARGE_BYTES = 256 * 1024
+const SMALL_BYTES = 64 * 1024
+
+/** Room behind a draft for what the store puts there. With it the sizes of blocks are whole pages. */
+const TAIL_BYTES = 8 * 1024
+
+/** All of them together stay below this: beyond it even a small one gets a file. */
+const TOTAL_BYTES = 32 * 1024 * 1024
+
+/** From this size on, bytes are hashed by another thread: a trip there costs as much as 30 KB here. */
+const HASH_BESIDE_BYTES = 64 * 1024
+
+export interface MemorySpool {
+  /** Whether a draft of at most so many bytes may stay in memory now. */
+  hasRoom(limitBytes: number): boolean
+  /** As `Spool.receive`. */
+  receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled>
+}
+
+export function createMemorySpool(): MemorySpool {
+  const blocks = createBlocks({ isAligned: true })
+
+  async function receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled> {
+    const blockBytes = (limitBytes <= SMALL_BYTES ? SMALL_BYTES : LARGE_BYTES) + TAIL_BYTES
+    const taken = [blocks.take(blockBytes)]
+    const [block] = taken
+    const discard = () => {
+      for (const block of taken) blocks.give(block)
+    }
+    let size = 0
+    try {
+      for await (const chunk of body) {
+        const at = size
+        size += chunk.length
+        assertWithin(limitBytes, size)
+        // Copied, not kept: chunks that die young cost the garbage collector nothing.
+        block.set(chunk, at)
+      }
+    } catch (error) {
+      discard()
+      throw error
+    }
+    const bytes = block.subarray(0, size)
+
+    function gather(segments: Segment[], tailAfter: (bytes: number) => Uint8Array): Uint8Array | null {
+      const length = lengthOf(segments)
+      if (length + TAIL_BYTES > blockBytes) return null
+      let target = block
+      if (!isWhole(segments, size)) {
+        target = blocks.take(blockBytes)
+        taken.push(target)
+        let at = 0
+        for (const piece of piecesOf(bytes, segments)) {
+          target.set(piece, at)
+          at += piece.length
+        }
+      }
+      const tail = tailAfter(length)
+      target.set(tail, length)
+      return target.subarray(0, length + tail.length)
+    }
+
+    return spooledMemory(bytes, { gather, discard })
+  }
+
+  return {
+    hasRoom: (limitBytes) => limitBytes <= LARGE_BYTES && blocks.takenBytes() <= TOTAL_BYTES,
+    receive,
+  }
+}
+
+export function spooledMemory(
+  bytes: Uint8Array<ArrayBuffer>,
+  { gather, discard }: { gather: Spooled['gather']; discard: () => void },
+): Spooled {
+  let isDiscarded = false
+  const source = sourceOf(bytes)
+  let whole: Promise<string> | undefined
+  return {
+    ...source,
+    file: null,
+    async digest(segments) {
+      if (!isWhole(segments, bytes.length)) return digestOfBytes(Buffer.concat(piecesOf(bytes, segments)))
+      whole ??= digestOfBytes(bytes)
+      return whole
+    },
+    gather,
+    bytes: (segments) => bytesOf(source, segments),
+    async discard() {
+      if (isDiscarded) return
+      isDiscarded = true
+      discard()
+    },
+  }
+}
+
+function piecesOf(bytes: Uint8Array, segments: Segment[]): Uint8Array[] {
+  return segments.map((segment) =>
+    segment instanceof Uint8Array ? segment : bytes.subarray(segment.offset, segment.offset + segment.length),
+  )
+}
+
+async function digestOfBytes(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  if (bytes.length < HASH_BESIDE_BYTES) return hash('sha256', bytes)
+  return Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('hex')
+}
+
+export async function digestOf(source: ByteSource, segments: Segment[]): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const piece of bytesOf(source, segments)) hash.update(piece)
+  return hash.digest('hex')
+}
+
+/** Throws `Refusal('file-too-large')`. */
+export function assertWithin(limitBytes: number, size: number): void {
+  if (size <= limitBytes) return
+  throw new Refusal(
+    'file-too-large',
+    `The file is larger than ${limitBytes} bytes, the most this server takes.`,
+  )
+}

@@ -1,0 +1,138 @@
+/**
+ * Receives bytes of unknown length in constant memory: what is known to be small stays there, the rest goes to a
+ * temporary file. Node only.
+ */
+import { createHash } from 'node:crypto'
+import { type FileHandle, open, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type ByteSource, bytesOf, isWhole, type Segment } from '../../formats/image.ts'
+import { createBlocks } from './blocks.ts'
+import { assertWithin, createMemorySpool, digestOf, spooledMemory } from './memory.ts'
+
+/** What a draft gathers before it writes. */
+const BLOCK_BYTES = 64 * 1024
+
+export interface Spool {
+  /**
+   * `limitBytes`: the most that is allowed, or less if less is known to come. Past it, it throws
+   * `Refusal('file-too-large')`; what `body` throws is thrown on. Either way nothing is left behind.
+   */
+  receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled>
+  /** A path in the spool's folder that no other process and no other call gets. */
+  path(): string
+  /** Removes what dead processes left: every file, or those of one process. */
+  sweep(pid?: number): Promise<void>
+}
+
+export interface Spooled extends ByteSource {
+  /** The temporary file, if there is one. It belongs to the caller: to append to, to flush, to move away. */
+  readonly file: { readonly path: string; readonly handle: FileHandle } | null
+  /** SHA-256 of what `segments` say, lower-case hex. */
+  digest(segments: Segment[]): Promise<string>
+  /**
+   * What `segments` say and then a tail, as one run of memory that starts at a page. `tailAfter` makes the tail for so
+   * many bytes before it, of 8 KB at most. `null` if the draft has no such memory.
+   */
+  gather(segments: Segment[], tailAfter: (bytes: number) => Uint8Array): Uint8Array | null
+  /** What `segments` say, in pieces. */
+  bytes(segments: Segment[]): AsyncIterable<Uint8Array>
+  /** Closes and removes the file. Harmless a second time, and after the file was moved away. */
+  discard(): Promise<void>
+}
+
+/** `folder` must exist. Temporary files are named `<pid>-<number>`. */
+export function createSpool(folder: string): Spool {
+  let serial = 0
+  const blocks = createBlocks({ isAligned: false })
+  const memory = createMemorySpool()
+  const path = () => join(folder, `${process.pid}-${++serial}`)
+
+  function receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled> {
+    return memory.hasRoom(limitBytes) ? memory.receive(body, limitBytes) : receiveInFile(body, limitBytes)
+  }
+
+  /** In a file unless it ends before the first write. */
+  async function receiveInFile(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled> {
+    const running = createHash('sha256')
+    let file: { path: string; handle: FileHandle } | null = null
+    // Copied, not kept: chunks that die young cost the garbage collector nothing.
+    const block = blocks.take(BLOCK_BYTES)
+    let filled = 0
+    let size = 0
+
+    async function write(): Promise<void> {
+      if (file === null) {
+        const temporary = path()
+        file = { path: temporary, handle: await open(temporary, 'wx+', 0o600) }
+      }
+      const bytes = block.subarray(0, filled)
+      running.update(bytes)
+      await file.handle.appendFile(bytes)
+      filled = 0
+    }
+
+    let isInMemory = false
+    try {
+      for await (const chunk of body) {
+        size += chunk.length
+        assertWithin(limitBytes, size)
+        for (let at = 0; at < chunk.length; ) {
+          if (filled === block.length) await write()
+          const part = chunk.subarray(at, at + block.length - filled)
+          block.set(part, filled)
+          filled += part.length
+          at += part.length
+        }
+      }
+      if (file !== null) {
+        await write()
+        return spooledFile(file, size, running.digest('hex'))
+      }
+      isInMemory = true
+    } catch (error) {
+      if (file !== null) await discardFile(file)
+      throw error
+    } finally {
+      if (!isInMemory) blocks.give(block)
+    }
+    return spooledMemory(block.subarray(0, size), { gather: () => null, discard: () => blocks.give(block) })
+  }
+
+  async function sweep(pid?: number): Promise<void> {
+    const names = await readdir(folder)
+    const mine = pid === undefined ? names : names.filter((name) => name.startsWith(`${pid}-`))
+    await Promise.all(mine.map((name) => rm(join(folder, name), { force: true })))
+  }
+
+  return { receive, path, sweep }
+}
+
+async function discardFile(file: { path: string; handle: FileHandle }): Promise<void> {
+  await file.handle.close().catch(() => {})
+  await rm(file.path, { force: true })
+}
+
+function spooledFile(file: { path: string; handle: FileHandle }, size: number, whole: string): Spooled {
+  const source: ByteSource = {
+    size,
+    async read(offset, length) {
+      const wanted = Math.max(0, Math.min(length, size - offset))
+      const buffer = Buffer.allocUnsafe(wanted)
+      let filled = 0
+      while (filled < wanted) {
+        const { bytesRead } = await file.handle.read(buffer, filled, wanted - filled, offset + filled)
+        if (bytesRead === 0) break
+        filled += bytesRead
+      }
+      return buffer.subarray(0, filled)
+    },
+  }
+  return {
+    ...source,
+    file,
+    digest: async (segments) => (isWhole(segments, size) ? whole : digestOf(source, segments)),
+    bytes: (segments) => bytesOf(source, segments),
+    gather: () => null,
+    discard: () => discardFile(file),
+  }
+}

@@ -1,0 +1,70 @@
+/** Lists ids, page by page (ListObjectsV2). */
+import { ID_PATTERN } from '../../protocol.ts'
+import { errorOf } from './answer.ts'
+import type { S3Client } from './client.ts'
+import { lookAt } from './head.ts'
+import { GRAVESTONE } from './removal.ts'
+import { elementsOf, textOf } from './xml.ts'
+
+const doing = 'LIST images'
+
+export async function* listIds(
+  client: S3Client,
+  prefix: string,
+  pageKeys: number,
+  after: string,
+): AsyncGenerator<string> {
+  let last = after
+  for await (const { key, size } of listKeys(client, prefix, pageKeys, startOf(after))) {
+    const id = key.slice(prefix.length)
+    if (!ID_PATTERN.test(id) || id <= after) continue
+    if (id <= last) throw new Error('the object store does not list in order: Pinhole can’t use it')
+    last = id
+    if (size === GRAVESTONE.length && (await isGravestone(client, key))) continue
+    yield id
+  }
+}
+
+/** Every id that sorts after `after` sorts after its longest beginning that an id could have. */
+function startOf(after: string): string {
+  return /^[0-9A-Za-z]{0,11}/.exec(after)![0]
+}
+
+async function isGravestone(client: S3Client, key: string): Promise<boolean> {
+  const found = await lookAt(client, key)
+  return found === null || found.gravestone !== null
+}
+
+async function* listKeys(
+  client: S3Client,
+  prefix: string,
+  pageKeys: number,
+  start: string,
+): AsyncGenerator<{ key: string; size: number }> {
+  let token: string | null = null
+  do {
+    const query: Record<string, string> = { 'list-type': '2', 'max-keys': String(pageKeys), prefix }
+    // Whatever else is in the bucket below a folder of its own is one entry, not a thousand.
+    query.delimiter = '/'
+    if (token !== null) query['continuation-token'] = token
+    else if (start !== '') query['start-after'] = prefix + start
+    const { value, failure } = await client.ask({ method: 'GET', query, doing })
+    if (failure !== null) throw errorOf(failure, doing)
+    const page = value!
+    for (const entry of elementsOf(page, 'Contents')) {
+      yield { key: textOf(entry, 'Key') ?? '', size: Number(textOf(entry, 'Size')) }
+    }
+    token = textOf(page, 'NextContinuationToken')
+    if (token === null && textOf(page, 'IsTruncated') === 'true') {
+      throw new Error('the object store cut a listing short and does not say how to go on')
+    }
+  } while (token !== null)
+}
+
+/** Throws unless these keys may list. */
+export async function assertListable(client: S3Client, prefix: string): Promise<void> {
+  const query = { 'list-type': '2', 'max-keys': '1', prefix }
+  const request = { method: 'GET', query, doing: 'LIST one image' } as const
+  const { failure } = await client.ask(request)
+  if (failure !== null) throw errorOf(failure, request.doing)
+}

@@ -1,0 +1,53 @@
+/** Finds out whether images could be written and removed now, by an object that is neither. */
+import { errorOf, isAbsent } from './answer.ts'
+import type { Patience, S3Answer, S3Client } from './client.ts'
+
+/** For so long a success is taken for the next: anybody may ask `/readyz`, and each put costs. Unit: milliseconds. */
+const SUCCESS_HOLDS_MS = 2000
+
+/** Whoever asks whether we are ready does not wait long. */
+const IMPATIENCE: Partial<Patience> = { attempts: 2, idleMs: 3000 }
+
+export interface Probe {
+  put(condition?: Record<string, string>): Promise<S3Answer<string>>
+  /** Throws unless it is gone. */
+  remove(): Promise<void>
+}
+
+/** Not an id, so no listing shows it. Each has a name of its own: some stores take one put a second to a key. */
+export function createProbe(client: S3Client, prefix: string, patience?: Partial<Patience>): Probe {
+  const key = `${prefix}.probe-${crypto.randomUUID()}`
+  return {
+    put: (headers = {}) => {
+      const body = new TextEncoder().encode('probe')
+      return client.ask({ method: 'PUT', key, headers, body, doing: 'PUT a probe' }, patience)
+    },
+    async remove() {
+      const doing = 'DELETE a probe'
+      const { failure } = await client.ask({ method: 'DELETE', key, doing }, patience)
+      if (failure !== null && !isAbsent(failure)) throw errorOf(failure, doing)
+    },
+  }
+}
+
+/** Resolves if a probe could be written and removed. Callers at one time share one probe. */
+export function createCheck(client: S3Client, prefix: string): () => Promise<void> {
+  let underWay: Promise<void> | undefined
+  let succeededAt = -Infinity
+
+  async function check(): Promise<void> {
+    const probe = createProbe(client, prefix, IMPATIENCE)
+    const { failure } = await probe.put()
+    if (failure !== null) throw errorOf(failure, 'PUT a probe')
+    await probe.remove()
+    succeededAt = performance.now()
+  }
+
+  return async () => {
+    if (performance.now() - succeededAt < SUCCESS_HOLDS_MS) return
+    underWay ??= check().finally(() => {
+      underWay = undefined
+    })
+    await underWay
+  }
+}

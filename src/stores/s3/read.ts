@@ -1,0 +1,137 @@
+/** Opens images and ranges of them, and lets none pass whose bytes are not those of its record. */
+import {
+  type ByteRange,
+  type ContentRange,
+  DamagedObject,
+  type ImageRecord,
+  resolveRange,
+  type StoredImage,
+} from '../object-store.ts'
+import { errorOf, isAbsent } from './answer.ts'
+import { collect, type Hasher, resumingReader, streamOf } from './body.ts'
+import type { S3Client } from './client.ts'
+import { sha256Of } from './digest.ts'
+import { GRAVESTONE_HEADER, lookAt } from './head.ts'
+import { decodeRecord, RECORD_HEADER } from './record.ts'
+
+/** Up to this size an image is read whole and checked before it is answered. Unit: bytes. */
+const IN_MEMORY_BYTES = 256 * 1024
+
+/** The same where no running hash exists: larger images are checked by their length alone. Unit: bytes. */
+const IN_MEMORY_WITHOUT_HASHER_BYTES = 8 * 1024 * 1024
+
+export interface Place {
+  client: S3Client
+  id: string
+  key: string
+  hasher: (() => Hasher) | undefined
+}
+
+const doing = 'GET an image'
+
+/** `null` for a gravestone: its image is gone. */
+export async function recordAt({ client, id, key }: Omit<Place, 'hasher'>): Promise<ImageRecord | null> {
+  const found = await lookAt(client, key)
+  return found === null || found.gravestone !== null ? null : found.record(id)
+}
+
+export async function openObject(place: Place, range?: ByteRange): Promise<StoredImage | null> {
+  const { client, id, key } = place
+  const headers = range === undefined ? undefined : { range: headerOf(range) }
+  const { value: response, failure } = await client.open({ method: 'GET', key, headers, doing })
+  if (response === null) {
+    if (isAbsent(failure!)) return null
+    if (failure!.status === 416 && range !== undefined) return unsatisfiable(place, range)
+    throw errorOf(failure!, doing)
+  }
+  try {
+    if (response.headers.has(GRAVESTONE_HEADER)) {
+      await response.body?.cancel()
+      return null
+    }
+    const record = decodeRecord(id, response.headers.get(RECORD_HEADER))
+    // Stores disagree on ranges such as the last 0 bytes: ours is the word that counts.
+    const part = range === undefined ? undefined : resolveRange(range, record.size)
+    assertSpan(response, record, part)
+    return { record, range: part, body: await bodyOf(place, response, record, part) }
+  } catch (error) {
+    await response.body?.cancel().catch(() => {})
+    throw error
+  }
+}
+
+/** Throws, or answers `null` if the image is not there. */
+async function unsatisfiable(place: Place, range: ByteRange): Promise<null> {
+  const record = await recordAt(place)
+  if (record === null) return null
+  resolveRange(range, record.size)
+  throw new DamagedObject(place.id, { cause: new Error('the store has fewer bytes than the record says') })
+}
+
+async function bodyOf(
+  { client, id, key, hasher }: Place,
+  response: Response,
+  record: ImageRecord,
+  part: ContentRange | undefined,
+): Promise<StoredImage['body']> {
+  const { first, last } = part ?? { first: 0, last: record.size - 1 }
+  const size = last - first + 1
+  const isWhole = size === record.size
+  const etag = response.headers.get('etag') ?? ''
+  const reader = resumingReader({
+    id,
+    first: response,
+    size,
+    idleMs: client.patience.idleMs,
+    resume: (offset) => rest(client, key, etag, { first: first + offset, last }),
+  })
+  if (isWhole && size <= (hasher ? IN_MEMORY_BYTES : IN_MEMORY_WITHOUT_HASHER_BYTES)) {
+    const bytes = await collect(reader, size)
+    if ((await sha256Of(bytes)) !== record.sha256) throw new DamagedObject(id)
+    return bytes
+  }
+  const hash = isWhole ? hasher?.() : undefined
+  return streamOf(reader, size, (chunk, isLast) => {
+    hash?.update(chunk)
+    if (isLast && hash !== undefined && hash.digest() !== record.sha256) throw new DamagedObject(id)
+  })
+}
+
+/** The rest of a body that broke off, of the very same object. */
+async function rest(client: S3Client, key: string, etag: string, span: ContentRange): Promise<Response> {
+  const headers = { range: headerOf(span), 'if-match': etag }
+  const { value: response, failure } = await client.open({ method: 'GET', key, headers, doing })
+  if (failure !== null) throw errorOf(failure, 'GET the rest of an image')
+  if (contentRangeOf(response!)?.startsWith(`${span.first}-${span.last}/`)) return response!
+  await response!.body?.cancel()
+  throw new Error('the object store gave another range than was asked for')
+}
+
+/** Throws unless the answer says that it carries these bytes of an image of this size. */
+function assertSpan(response: Response, record: ImageRecord, part: ContentRange | undefined): void {
+  const { first, last } = part ?? { first: 0, last: record.size - 1 }
+  const isWhole = last - first + 1 === record.size
+  if (response.status === 206) {
+    const expected = `${first}-${last}/${record.size}`
+    const answered = contentRangeOf(response)
+    if (answered !== expected) {
+      throw new DamagedObject(record.id, { cause: new Error(`range ${answered}, expected ${expected}`) })
+    }
+  } else if (!isWhole) {
+    throw new Error('the object store ignores ranges')
+  }
+  const length = response.headers.get('content-length')
+  if (length !== null && Number(length) !== last - first + 1) {
+    throw new DamagedObject(record.id, {
+      cause: new Error(`${length} bytes, expected ${last - first + 1}`),
+    })
+  }
+}
+
+function contentRangeOf(response: Response): string | null {
+  return /^bytes (\d+-\d+\/\d+)$/.exec(response.headers.get('content-range') ?? '')?.[1] ?? null
+}
+
+function headerOf(range: ByteRange): string {
+  return 'suffix' in range ? `bytes=-${range.suffix}` : `bytes=${range.first}-${range.last ?? ''}`
+}

@@ -1,0 +1,78 @@
+/**
+ * Removes an image so that exactly one remover is told that it was there.
+ *
+ * A DELETE does not say whether there was anything to delete, and few stores take a condition on one. So the image is
+ * first overwritten, on condition that it is still the one that was looked at, by a gravestone of a few bytes: only
+ * one remover can do that, and from then on the image is gone for every reader. Then the gravestone is deleted. A
+ * crash between the two leaves a gravestone, which reads as absent; the next removal of the id clears it away.
+ */
+import { StoreUnavailable } from '../object-store.ts'
+import { errorOf, isAbsent, isFull } from './answer.ts'
+import type { S3Client } from './client.ts'
+import { GRAVESTONE_HEADER, type Look, lookAt } from './head.ts'
+
+/** No image is so small, but the contract's: a listing looks closer at objects of this size. */
+export const GRAVESTONE = new TextEncoder().encode('removed')
+
+/** A gravestone of this age has lost its remover. Unit: milliseconds. */
+const FORSAKEN_MS = 60_000
+
+/** Each round is lost only to another remover or a new image of the same id. */
+const MAX_ROUNDS = 5
+
+/** Removes the object under a key. `false` if there was no image. */
+export function createRemover(client: S3Client): (key: string) => Promise<boolean> {
+  // RFC 9110 quotes an ETag. Ceph RGW compares that of a put with a bare one: seen with version 16.
+  let isBare = false
+
+  /** `false` if the object is not the one with this ETag: looking again shows what became of it. */
+  async function overwrite(key: string, match: string, mine: string): Promise<boolean> {
+    const doing = 'PUT a gravestone'
+    const headers = { 'if-match': match, 'cache-control': 'no-store', [GRAVESTONE_HEADER]: mine }
+    const { failure } = await client.ask({ method: 'PUT', key, headers, body: GRAVESTONE, doing })
+    if (failure === null) return true
+    // Amazon answers 404 where there is nothing to match, others 412.
+    if (failure.status === 412 || failure.code === 'NoSuchKey') return false
+    // A full store has no room for a gravestone, but images must go. Two removers may then both be told.
+    if (isFull(failure)) {
+      await remove(key)
+      return true
+    }
+    throw errorOf(failure, doing)
+  }
+
+  async function remove(key: string): Promise<void> {
+    const doing = 'DELETE an object'
+    const { failure } = await client.ask({ method: 'DELETE', key, doing })
+    if (failure !== null && !isAbsent(failure)) throw errorOf(failure, doing)
+  }
+
+  /** The image is gone already. A gravestone that stays harms nobody. */
+  async function bury(key: string): Promise<true> {
+    await remove(key).catch(() => {})
+    return true
+  }
+
+  return async (key) => {
+    const mine = crypto.randomUUID()
+    let tried = { etag: '', asBare: false }
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const found = await lookAt(client, key)
+      if (found === null) return false
+      if (found.gravestone === mine) return bury(key)
+      if (found.gravestone !== null) {
+        if (isForsaken(found)) await bury(key)
+        return false
+      }
+      if (found.etag === tried.etag) isBare = !tried.asBare
+      tried = { etag: found.etag, asBare: isBare }
+      const match = isBare ? found.etag.replaceAll('"', '') : found.etag
+      if (await overwrite(key, match, mine)) return bury(key)
+    }
+    throw new StoreUnavailable({ cause: new Error('others kept changing the object that was to be removed') })
+  }
+}
+
+function isForsaken({ now, modifiedAt }: Look): boolean {
+  return now - modifiedAt > FORSAKEN_MS
+}

@@ -1,0 +1,93 @@
+/**
+ * Images in an S3-compatible store: one object an image, `<prefix><id>`, its record in the object's user metadata.
+ * Web standards only; where a draft keeps its bytes, and a running hash, are the host's to give.
+ *
+ * The store must be strongly consistent, honour conditions on puts, and keep no old versions: see `start.ts`.
+ */
+import { ID_PATTERN } from '../../protocol.ts'
+import { type Draft, type ObjectStore, StoreFull } from '../object-store.ts'
+import type { Hasher } from './body.ts'
+import { type Credentials, createS3Client, type Patience } from './client.ts'
+import { commitObject, type DraftBytes } from './commit.ts'
+import { assertListable, listIds } from './list.ts'
+import { createCheck } from './probe.ts'
+import { openObject, recordAt } from './read.ts'
+import { createRemover } from './removal.ts'
+import { assertFit } from './start.ts'
+import { parseS3Url } from './url.ts'
+
+export { parseS3Url } from './url.ts'
+
+export interface S3StoreOptions extends Credentials {
+  /** `s3://bucket/prefix?endpoint=…&region=…&style=path|virtual` */
+  url: string
+  /** For a URL that names none. */
+  region?: string
+  /** Receives drafts: `createSpool` on Node. */
+  spool: { receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<DraftBytes> }
+  /** A running SHA-256. Without one, images over 8 MB are checked by their length alone. */
+  hasher?: () => Hasher
+  fetch?: typeof fetch
+  /** Keys asked for in one page of a listing. */
+  pageKeys?: number
+  patience?: Partial<Patience>
+}
+
+/** What Amazon and most others give at most. */
+const PAGE_KEYS = 1000
+
+/** Throws an `Error` that says what to change if the URL is wrong or the bucket unfit, `StoreUnavailable`. */
+export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore> {
+  const { spool, hasher, pageKeys = PAGE_KEYS } = options
+  const location = parseS3Url(options.url, options.region)
+  const { bucket, prefix } = location
+  const { accessKeyId, secretAccessKey, sessionToken } = options
+  const client = createS3Client(location, { accessKeyId, secretAccessKey, sessionToken }, options)
+  await assertFit(client, bucket, prefix)
+  // Without permission to list, Amazon answers 403 where nothing is, and not 404.
+  await assertListable(client, prefix)
+  const remove = createRemover(client)
+  const keyOf = (id: string) => prefix + id
+
+  async function draft(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Draft> {
+    const bytes = await spool.receive(body, limitBytes).catch(fullOrThrow)
+    let isSpent = false
+    return {
+      size: bytes.size,
+      read: bytes.read,
+      digest: bytes.digest,
+      async commit(record, segments) {
+        if (isSpent) throw new Error('the draft was committed or discarded already')
+        isSpent = true
+        try {
+          if (!ID_PATTERN.test(record.id)) throw new Error('not an id')
+          await commitObject(client, keyOf(record.id), { record, draft: bytes, segments })
+        } finally {
+          await bytes.discard()
+        }
+      },
+      async discard() {
+        isSpent = true
+        await bytes.discard()
+      },
+    }
+  }
+
+  return {
+    draft,
+    head: async (id) => (ID_PATTERN.test(id) ? recordAt({ client, id, key: keyOf(id) }) : null),
+    open: async (id, range) =>
+      ID_PATTERN.test(id) ? openObject({ client, id, key: keyOf(id), hasher }, range) : null,
+    remove: async (id) => ID_PATTERN.test(id) && remove(keyOf(id)),
+    list: (after = '') => listIds(client, prefix, pageKeys, after),
+    check: createCheck(client, prefix),
+    close: async () => {},
+  }
+}
+
+/** A spool's own disk can be full too. */
+function fullOrThrow(error: unknown): never {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'ENOSPC' || code === 'EDQUOT') throw new StoreFull({ cause: error })
+  throw error
+}

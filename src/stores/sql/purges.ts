@@ -1,0 +1,96 @@
+/** The purges that caches still owe: an outbox that several processes work off. */
+import type { Ledger, Purge } from '../ledger.ts'
+import type { Outcome, SqlDatabase } from './database.ts'
+import { list, sql, words } from './statement.ts'
+
+type PurgesLedger = Pick<Ledger, 'owePurge' | 'claimPurges' | 'settlePurges' | 'deferPurges' | 'owedPurges'>
+
+export function purgesLedger(database: SqlDatabase): PurgesLedger {
+  const { maxParameters, skipsLocked } = database.flavour
+  const skipLocked = words(skipsLocked ? 'for update skip locked' : '')
+
+  // A statement has a few parameters beside the ids.
+  const batch = maxParameters - 4
+
+  return {
+    async owePurge(id, fillEndsAt, now) {
+      // A claim of 0: nobody holds it.
+      await database.write([
+        sql`insert into purges (id, claim, attempts, fill_ends_at_ms, due_at_ms, owed_since_ms)
+          values (${id}, 0, 0, ${fillEndsAt}, ${now}, ${now})
+          on conflict (id) do update set
+            claim = 0,
+            due_at_ms = excluded.due_at_ms,
+            fill_ends_at_ms = case
+              when excluded.fill_ends_at_ms > purges.fill_ends_at_ms then excluded.fill_ends_at_ms
+              else purges.fill_ends_at_ms
+            end`,
+      ])
+    },
+
+    async claimPurges(limit, now, leaseMs) {
+      // The condition stands twice: without `skip locked`, an update that waited for another's looks at it once more.
+      // Materialized: a plan that runs the inner query twice would take more than the limit.
+      const [claimed] = await database.write([
+        sql`with due as materialized (
+            select id from purges where due_at_ms <= ${now} order by due_at_ms limit ${Math.max(0, limit)} ${skipLocked}
+          )
+          update purges set claim = ${randomToken()}, due_at_ms = ${now + leaseMs}
+          where id in (select due.id from due) and due_at_ms <= ${now}
+          returning id, claim, attempts, fill_ends_at_ms`,
+      ])
+      return purgesOf(claimed!)
+    },
+
+    async settlePurges(purges, now) {
+      const statements = heldClaims(purges, batch).flatMap(({ token, ids }) => [
+        sql`delete from purges where claim = ${token} and id in ${list(ids)} and fill_ends_at_ms <= ${now}`,
+        sql`update purges set claim = 0, due_at_ms = fill_ends_at_ms
+          where claim = ${token} and id in ${list(ids)}`,
+      ])
+      if (statements.length > 0) await database.write(statements)
+    },
+
+    async deferPurges(purges, retryAt) {
+      const statements = heldClaims(purges, batch).map(
+        ({ token, ids }) => sql`update purges set claim = 0, attempts = attempts + 1, due_at_ms = ${retryAt}
+          where claim = ${token} and id in ${list(ids)}`,
+      )
+      if (statements.length > 0) await database.write(statements)
+    },
+
+    async owedPurges() {
+      const { rows } = await database.read(
+        sql`select count(*) as count, min(owed_since_ms) as oldest from purges`,
+      )
+      const { count, oldest } = rows[0]!
+      return { count: count as number, oldest: oldest as number | null }
+    },
+  }
+}
+
+/** 48 random bits: no two claims of one purge draw the same. Never 0. */
+function randomToken(): number {
+  const [high, low] = crypto.getRandomValues(new Uint32Array(2)) as unknown as [number, number]
+  return (high % 2 ** 16) * 2 ** 32 + low + 1
+}
+
+function purgesOf({ rows }: Outcome): Purge[] {
+  return rows.map(({ id, claim, attempts, fill_ends_at_ms }) => ({
+    purge: claim as number,
+    id: id as string,
+    attempts: attempts as number,
+    fillEndsAt: fill_ends_at_ms as number,
+  }))
+}
+
+/** The ids of `purges` under each claim, at most `size` at a time. */
+function heldClaims(purges: readonly Purge[], size: number): { token: number; ids: string[] }[] {
+  return [...Map.groupBy(purges, ({ purge }) => purge)].flatMap(([token, held]) => {
+    const ids = held.map(({ id }) => id).sort()
+    return Array.from({ length: Math.ceil(ids.length / size) }, (_, nth) => ({
+      token,
+      ids: ids.slice(nth * size, (nth + 1) * size),
+    }))
+  })
+}

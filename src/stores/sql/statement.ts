@@ -1,0 +1,59 @@
+/** SQL as SQLite, Postgres and D1 share it, with its values in place: they are sent beside it, never in it. */
+import type { SqlValue, Statement } from './database.ts'
+
+class List {
+  readonly values: readonly SqlValue[]
+
+  constructor(values: readonly SqlValue[]) {
+    this.values = values
+  }
+}
+
+class Words {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** Values in parentheses, for `in`. There must be one at least. */
+export function list(values: readonly SqlValue[]): List {
+  return new List(values)
+}
+
+/** SQL that not all databases know. Only ever a constant of the source. */
+export function words(text: string): Words {
+  return new Words(text)
+}
+
+/** Each value becomes a `?`. Throws `TypeError` for a value that the databases do not take alike. */
+export function sql(texts: TemplateStringsArray, ...values: (SqlValue | List | Words)[]): Statement {
+  let text = texts[0]!
+  const parameters: SqlValue[] = []
+  for (const [index, value] of values.entries()) {
+    if (value instanceof Words) text += value.text
+    else if (value instanceof List) {
+      text += `(${value.values.map(() => '?').join(', ')})`
+      parameters.push(...value.values.map(checked))
+    } else {
+      text += '?'
+      parameters.push(checked(value))
+    }
+    text += texts[index + 1]!
+  }
+  return { sql: text, parameters }
+}
+
+/**
+ * Postgres has no NUL in text and no fractions in integers, SQLite stores both. Refused for all, so that all behave
+ * the same.
+ */
+function checked(value: SqlValue): SqlValue {
+  if (typeof value === 'string') {
+    if (value.includes('\0')) throw new TypeError('the ledger takes no text with a NUL in it')
+    return value
+  }
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value
+  throw new TypeError(`the ledger takes text and whole numbers, not ${String(value)}`)
+}

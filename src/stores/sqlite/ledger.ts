@@ -1,0 +1,233 @@
+/** Adapter: the ledger in one SQLite file, shared by the processes of one machine. */
+import { closeSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database, {
+  type Database as Connection,
+  type Statement as Prepared,
+  SqliteError,
+} from 'better-sqlite3'
+import { type Ledger, LedgerFull, LedgerUnavailable } from '../ledger.ts'
+import { type Outcome, type SqlDatabase, type Statement, sqliteFlavour } from '../sql/database.ts'
+import { sqlLedger } from '../sql/ledger.ts'
+import { CREATE_MIGRATIONS, LIST_MIGRATIONS, pendingStatements } from '../sql/migrations.ts'
+import { groupCommit } from './group-commit.ts'
+import { openLog } from './log.ts'
+
+export interface SqliteLedgerOptions {
+  /** Made if it is not there, with its folder. On a disk of this machine: others share no locks. */
+  file: string
+  /** How long to wait for another process. */
+  timeoutMs?: number
+}
+
+const DEFAULT_TIMEOUT_MS = 5000
+
+/** Before it, two processes could corrupt the file (https://www.sqlite.org/wal.html, "The WAL-Reset Bug"). */
+const OLDEST_SOUND_SQLITE = [3, 51, 3]
+
+/** https://www.sqlite.org/rescode.html: trouble with the file, the disk or other processes, not with the statement. */
+const UNAVAILABLE = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|PROTOCOL|READONLY|NOMEM)(_|$)/
+const BUSY = /^SQLITE_(BUSY|PROTOCOL)(_|$)/
+const FULL = /^SQLITE_FULL(_|$)/
+
+const OPEN_PAUSE_MS = 20
+
+const READ_PAUSE_MS = 2
+
+/** Other processes read and write in moments. If none of these finds a gap, the log is cut the next day. */
+const WIPE_ATTEMPTS = 20
+const WIPE_PAUSE_MS = 10
+
+/** Statements that are kept prepared. The ledger has some forty; lists of changing length make more. */
+const MAX_PREPARED = 200
+
+/** Opens the file, or makes it, and brings its tables up to date. Throws `LedgerUnavailable`. */
+export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Ledger> {
+  const { file, timeoutMs = DEFAULT_TIMEOUT_MS } = options
+  const deadline = performance.now() + timeoutMs
+  for (;;) {
+    try {
+      return sqlLedger(openDatabase(resolve(file), timeoutMs))
+    } catch (error) {
+      // Of several that open a new file at once, SQLite lets one change to a log, and the others do not wait for it.
+      if (!hasCode((error as Error).cause, BUSY) || performance.now() > deadline) throw error
+      await sleep(OPEN_PAUSE_MS)
+    }
+  }
+}
+
+function openDatabase(file: string, timeoutMs: number): SqlDatabase {
+  const connection = connect(file, timeoutMs)
+  const identity = identityOf(file)
+  const prepared = new Map<string, Prepared>()
+  const log = openLog(file)
+  const commits = groupCommit(connection, {
+    busyTimeoutMs: timeoutMs,
+    isBusy: (error) => hasCode(error, BUSY),
+    assertUsable: assertSameFile,
+    flushLog: log.flush,
+  })
+  let closing: Promise<void> | undefined
+
+  /** A file that was removed or replaced under us would take changes and lose them with the last process. */
+  function assertSameFile(): void {
+    if (identityOf(file) !== identity) {
+      throw new LedgerUnavailable({
+        cause: new Error(`${file} was removed or replaced; restart after putting it back`),
+      })
+    }
+  }
+
+  function assertOpen(): void {
+    if (closing) throw new LedgerUnavailable({ cause: new Error('the ledger is closed') })
+  }
+
+  function run({ sql, parameters }: Statement): Outcome {
+    const query = prepare(sql)
+    if (!query.reader) return { rows: [], changes: query.run(...parameters).changes }
+    const rows = query.all(...parameters) as Outcome['rows']
+    return { rows, changes: rows.length }
+  }
+
+  function prepare(sql: string): Prepared {
+    let query = prepared.get(sql)
+    if (!query) {
+      if (prepared.size >= MAX_PREPARED) prepared.clear()
+      query = connection.prepare(sql)
+      prepared.set(sql, query)
+    }
+    return query
+  }
+
+  return {
+    flavour: sqliteFlavour,
+
+    async read(statement) {
+      assertOpen()
+      assertSameFile()
+      // Readers wait for nobody, but for one who opens or mends the log.
+      const deadline = performance.now() + timeoutMs
+      for (;;) {
+        try {
+          return run(statement)
+        } catch (error) {
+          if (!hasCode(error, BUSY) || performance.now() > deadline) return rethrow(error)
+          await sleep(READ_PAUSE_MS)
+        }
+      }
+    },
+
+    async write(statements) {
+      assertOpen()
+      return commits.submit(() => statements.map(run)).catch(rethrow)
+    },
+
+    async wipe() {
+      // What was deleted stays in the log until it is cut.
+      for (let attempt = 0; attempt < WIPE_ATTEMPTS && !closing; attempt++) {
+        if (passing(() => cutLog(connection))) return
+        await sleep(WIPE_PAUSE_MS)
+      }
+    },
+
+    close() {
+      closing ??= commits.drain().then(() => {
+        log.close()
+        connection.close()
+      })
+      return closing
+    },
+  }
+}
+
+function connect(file: string, timeoutMs: number): Connection {
+  return passing(() => {
+    mkdirSync(dirname(file), { recursive: true })
+    // SQLite gives its log the same mode. Whoever reads the salt can test addresses against the buckets.
+    closeSync(openSync(file, 'a', 0o600))
+    const connection = new Database(file, { timeout: timeoutMs })
+    try {
+      assertSound(connection)
+      configure(connection, timeoutMs)
+      migrate(connection)
+      // From here on a lock of another process is waited for beside the event loop: SQLite would sleep.
+      connection.pragma('busy_timeout = 0')
+      return connection
+    } catch (error) {
+      connection.close()
+      throw error
+    }
+  })
+}
+
+function assertSound(connection: Connection): void {
+  const version = connection.prepare('select sqlite_version()').pluck().get() as string
+  const order = version.localeCompare(OLDEST_SOUND_SQLITE.join('.'), 'en', { numeric: true })
+  if (order < 0) throw new Error(`SQLite ${version} is too old: ${OLDEST_SOUND_SQLITE.join('.')} is needed`)
+}
+
+/**
+ * Every connection, explicitly. `synchronous=normal` flushes nothing at a commit, but everything around a checkpoint
+ * (https://www.sqlite.org/pragma.html#pragma_synchronous): the flush of a commit is `log.ts`'s, which does not
+ * hold up the event loop.
+ */
+function configure(connection: Connection, timeoutMs: number): void {
+  const settings = [
+    ['journal_mode', 'wal', 'wal'],
+    ['synchronous', 'normal', 1],
+    ['busy_timeout', timeoutMs, timeoutMs],
+    ['foreign_keys', 'on', 1],
+    ['secure_delete', 'on', 1],
+  ] as const
+  for (const [name, value] of settings) connection.pragma(`${name} = ${value}`)
+  // Some take effect at the first access only.
+  connection.prepare('select count(*) from sqlite_schema').get()
+  for (const [name, , expected] of settings) {
+    const actual = connection.pragma(name, { simple: true })
+    if (actual !== expected) throw new Error(`SQLite keeps ${name} at ${actual}, not ${expected}`)
+  }
+}
+
+function migrate(connection: Connection): void {
+  const run = connection.transaction(() => {
+    connection.exec(CREATE_MIGRATIONS)
+    const applied = connection.prepare(LIST_MIGRATIONS).pluck().all() as string[]
+    for (const statement of pendingStatements(applied)) connection.exec(statement)
+  })
+  run.immediate()
+}
+
+/** `false` if another process reads or writes just now. */
+function cutLog(connection: Connection): boolean {
+  const [outcome] = connection.pragma('wal_checkpoint(truncate)') as [{ busy: number }]
+  return outcome.busy === 0
+}
+
+function identityOf(file: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(file)
+    return `${dev}:${ino}`
+  } catch {
+    return undefined
+  }
+}
+
+function passing<T>(run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    return rethrow(error)
+  }
+}
+
+function rethrow(error: unknown): never {
+  if (hasCode(error, FULL)) throw new LedgerFull({ cause: error })
+  // A folder that can't be made or a file that can't be opened comes as an error of the system.
+  const isUnavailable = hasCode(error, UNAVAILABLE) || (error instanceof Error && 'syscall' in error)
+  throw isUnavailable ? new LedgerUnavailable({ cause: error }) : error
+}
+
+function hasCode(error: unknown, pattern: RegExp): boolean {
+  return error instanceof SqliteError && pattern.test(error.code)
+}

@@ -1,0 +1,80 @@
+/** History as a file, to keep or to carry to another browser. */
+import { ID_PATTERN, IMAGE_TYPES, type ImageType, KEY_PATTERN } from '../../../protocol.ts'
+import type { Remembered } from './history.ts'
+
+interface HistoryFile {
+  /** Of this format. */
+  pinhole: 1
+  pictures: (Omit<Remembered, 'thumbnail'> & { thumbnail?: string })[]
+}
+
+export async function writeHistory(pictures: Remembered[]): Promise<Blob> {
+  const file: HistoryFile = {
+    pinhole: 1,
+    pictures: await Promise.all(
+      pictures.map(async ({ thumbnail, ...rest }) =>
+        thumbnail ? { ...rest, thumbnail: await dataUrlOf(thumbnail) } : rest,
+      ),
+    ),
+  }
+  return new Blob([JSON.stringify(file, null, 1)], { type: 'application/json' })
+}
+
+/** Every sound entry of such a file. Throws if it is none. Anybody may have made the file, so nothing is believed. */
+export async function readHistory(file: Blob): Promise<Remembered[]> {
+  const { pinhole, pictures } = JSON.parse(await file.text()) as Partial<HistoryFile>
+  if (pinhole !== 1 || !Array.isArray(pictures)) throw new TypeError('not a history file')
+  return pictures.flatMap((entry) => rememberedOf(entry) ?? [])
+}
+
+function rememberedOf(entry: Partial<Record<keyof Remembered, unknown>> | null): Remembered | null {
+  const text = (value: unknown) => (typeof value === 'string' ? value : '')
+  const number = (value: unknown) =>
+    Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : 0
+  const id = text(entry?.id)
+  const key = text(entry?.key)
+  const link = URL.parse(text(entry?.link))
+  const at = new Date(text(entry?.at))
+  const isSound =
+    ID_PATTERN.test(id) &&
+    KEY_PATTERN.test(key) &&
+    IMAGE_TYPES.includes(entry?.type as ImageType) &&
+    link?.origin === location.origin &&
+    link.pathname === `/${id}` &&
+    !Number.isNaN(at.getTime())
+  if (!isSound) return null
+  return {
+    id,
+    key,
+    link: link.href,
+    name: text(entry?.name).slice(0, 255),
+    type: entry?.type as ImageType,
+    bytesIn: number(entry?.bytesIn),
+    bytesOut: number(entry?.bytesOut),
+    width: number(entry?.width),
+    height: number(entry?.height),
+    at: at.toISOString(),
+    thumbnail: blobOf(text(entry?.thumbnail)),
+  }
+}
+
+const DATA_URL = /^data:(image\/(?:webp|png|jpeg));base64,([A-Za-z0-9+/=]{1,200000})$/
+
+function blobOf(dataUrl: string): Blob | undefined {
+  const [, type, base64] = DATA_URL.exec(dataUrl) ?? []
+  if (!base64) return undefined
+  try {
+    return new Blob([Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))], { type })
+  } catch {
+    return undefined
+  }
+}
+
+function dataUrlOf(blob: Blob): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader()
+    reader.onload = () => resolve(reader.result as string)
+    reader.onerror = () => reject(reader.error)
+    reader.readAsDataURL(blob)
+  })
+}

@@ -1,0 +1,166 @@
+/** Which picture is compressed when, and which one is uploaded. Knows nothing of the page. */
+import type { Compressed, Mode, Sent } from '../../../client/types.ts'
+
+/** At most this many at once on the way to the server. */
+const UPLOADS = 2
+/** And one more in the making, so that an upload never waits for a codec. */
+const UNDER_WAY = UPLOADS + 1
+
+export type State =
+  | { at: 'queued' | 'compressing' | 'asking' | 'ready' | 'cancelled' }
+  | { at: 'uploading'; percent: number }
+  /** Between two tries. */
+  | { at: 'waiting'; seconds: number }
+  | { at: 'done'; sent: Sent }
+  | { at: 'failed'; error: unknown }
+
+export interface Item {
+  readonly number: number
+  readonly file: File
+  mode: Mode
+  state: State
+  /** Set once it is compressed: a second try of the upload does not compress again. */
+  compressed?: Compressed
+  /** The person has seen that it carries a place, and sends it. */
+  placeAllowed?: boolean
+  cancel: AbortController
+}
+
+/** The parts of the client that a queue needs. */
+export interface Uploader {
+  compress: typeof import('../../../client/browser.ts').compress
+  send: typeof import('../../../client/browser.ts').send
+}
+
+export interface QueueOptions {
+  /** Fetched when the first picture needs it. */
+  loadUploader(): Promise<Uploader>
+  maxBytes: number
+  /** True if the person must be asked before this is sent. */
+  mustAsk(item: Item): boolean
+  /** True if every upload after this one would fail in the same way. */
+  isFinal(error: unknown): boolean
+  onChange(item: Item): void
+}
+
+const UNFINISHED = new Set(['queued', 'compressing', 'asking', 'ready', 'uploading', 'waiting'])
+
+export function isUnfinished({ state }: Item): boolean {
+  return UNFINISHED.has(state.at)
+}
+
+export interface Queue {
+  readonly items: readonly Item[]
+  add(file: File, mode: Mode): Item
+  /** Stops it at any stage. Harmless when it is finished. */
+  cancel(item: Item): void
+  /** Puts a failed or cancelled one back. */
+  retry(item: Item): void
+  /** The answer to `asking`. */
+  allowPlace(item: Item, allowed: boolean): void
+  /** Takes a finished one off the list. */
+  drop(item: Item): void
+}
+
+export function createQueue(options: QueueOptions): Queue {
+  const { loadUploader, maxBytes, mustAsk, isFinal, onChange } = options
+  const items: Item[] = []
+  let count = 0
+
+  function change(item: Item, state: State): void {
+    item.state = state
+    onChange(item)
+  }
+
+  const at = (...names: State['at'][]) => items.filter(({ state }) => names.includes(state.at))
+
+  function pump(): void {
+    for (const item of at('ready').slice(0, Math.max(0, UPLOADS - at('uploading', 'waiting').length))) {
+      void run(item, upload)
+    }
+    const free = UNDER_WAY - at('compressing', 'ready', 'uploading', 'waiting').length
+    for (const item of at('queued').slice(0, Math.max(0, free))) void run(item, compress)
+  }
+
+  async function run(item: Item, step: (item: Item, signal: AbortSignal) => Promise<void>): Promise<void> {
+    const { signal } = item.cancel
+    try {
+      await step(item, signal)
+    } catch (error) {
+      if (!signal.aborted) {
+        change(item, { at: 'failed', error })
+        if (isFinal(error)) for (const other of at('queued', 'ready')) change(other, { at: 'failed', error })
+      }
+    }
+    pump()
+  }
+
+  async function compress(item: Item, signal: AbortSignal): Promise<void> {
+    change(item, { at: 'compressing' })
+    const uploader = await loadUploader()
+    signal.throwIfAborted()
+    item.compressed ??= await uploader.compress(item.file, { mode: item.mode, signal })
+    signal.throwIfAborted()
+    change(item, { at: mustAsk(item) ? 'asking' : 'ready' })
+  }
+
+  async function upload(item: Item, signal: AbortSignal): Promise<void> {
+    change(item, { at: 'uploading', percent: 0 })
+    const { send } = await loadUploader()
+    const sent = await send(item.compressed!.blob, {
+      signal,
+      maxBytes,
+      onProgress(progress) {
+        if (signal.aborted) return
+        if (progress.stage === 'uploading') change(item, { at: 'uploading', percent: progress.percent })
+        if (progress.stage === 'waiting') change(item, { at: 'waiting', seconds: progress.seconds })
+      },
+    })
+    // The bytes are up: nobody needs them here any more.
+    item.compressed = { ...item.compressed!, blob: new Blob() }
+    change(item, { at: 'done', sent })
+  }
+
+  return {
+    items,
+    add(file, mode) {
+      const item: Item = {
+        number: ++count,
+        file,
+        mode,
+        state: { at: 'queued' },
+        cancel: new AbortController(),
+      }
+      items.push(item)
+      onChange(item)
+      queueMicrotask(pump)
+      return item
+    },
+    cancel(item) {
+      if (!isUnfinished(item)) return
+      item.cancel.abort()
+      change(item, { at: 'cancelled' })
+      pump()
+    },
+    retry(item) {
+      item.cancel = new AbortController()
+      change(item, { at: 'queued' })
+      pump()
+    },
+    allowPlace(item, allowed) {
+      item.placeAllowed = allowed
+      if (allowed) {
+        change(item, { at: 'ready' })
+      } else {
+        item.mode = 'lossless'
+        delete item.compressed
+        change(item, { at: 'queued' })
+      }
+      pump()
+    },
+    drop(item) {
+      const index = items.indexOf(item)
+      if (index >= 0) items.splice(index, 1)
+    },
+  }
+}

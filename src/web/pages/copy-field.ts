@@ -1,0 +1,14 @@
+/** A text to take along: a field to select from, and a button that copies it where scripts run. */
+import { html } from 'hono/html'
+import type { Messages } from '../messages/messages.ts'
+import { fill } from '../messages/wording.ts'
+import type { Page } from './page.ts'
+
+export function copyField(messages: Messages, field: { id: string; label: string; value: string }): Page {
+  const { copy, copied, copyWhat } = messages.viewer
+  return html`<div class="copy-field">
+<label for="${field.id}">${field.label}</label>
+<input id="${field.id}" type="text" value="${field.value}" readonly spellcheck="false" autocomplete="off">
+<button type="button" class="button quiet" data-copy="${field.id}" data-copied="${copied}" aria-label="${fill(copyWhat, { what: field.label })}" hidden>${copy}</button>
+</div>`
+}

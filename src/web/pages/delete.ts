@@ -1,0 +1,50 @@
+import { html } from 'hono/html'
+import { ID_LENGTH, KEY_PATTERN, rawPath } from '../../protocol.ts'
+import { type Page, type PageContext, page } from './page.ts'
+
+/**
+ * Asks before it deletes: opening the delete link changes nothing. The button sends the DELETE by script; without
+ * scripts the form posts the key to `/delete`.
+ */
+export function deletePage(ctx: PageContext, { key }: { key: string }): Page {
+  const { remove } = ctx.messages
+  const id = KEY_PATTERN.test(key) ? key.slice(0, ID_LENGTH) : null
+  return page(ctx, {
+    title: `${remove.title} · Pinhole`,
+    kind: 'note',
+    script: 'delete',
+    head: html`<meta name="robots" content="noindex">`,
+    main: html`<main>
+<div class="asked" id="asked">
+${id ? html`<img class="keepsake" src="${rawPath(id)}" alt="${remove.preview}">` : ''}
+<h1>${remove.title}</h1>
+<p class="lead">${remove.detail}</p>
+<form class="actions" id="delete" method="post" action="/delete" data-working="${remove.working}" data-failed="${remove.failed}" data-offline="${remove.offline}">
+<input type="hidden" name="key" value="${key}">
+<button type="submit" class="button danger">${remove.confirm}</button>
+<a class="button quiet" href="${id ? `/${id}` : '/'}">${remove.keep}</a>
+</form>
+</div>
+<div id="deleted" hidden>${deletedNote(ctx)}</div>
+<p class="problem" role="status" id="status"></p>
+</main>`,
+  })
+}
+
+/** What the form without scripts answers. */
+export function deletedPage(ctx: PageContext): Page {
+  return page(ctx, {
+    title: `${ctx.messages.remove.doneTitle} · Pinhole`,
+    kind: 'note',
+    head: html`<meta name="robots" content="noindex">`,
+    main: html`<main>${deletedNote(ctx)}</main>`,
+  })
+}
+
+/** What is said when a picture is gone. */
+export function deletedNote(ctx: PageContext): Page {
+  const { remove } = ctx.messages
+  return html`<h1 tabindex="-1">${remove.doneTitle}</h1>
+<p class="lead">${remove.doneDetail}</p>
+<p class="actions"><a class="button" href="/">${remove.another}</a></p>`
+}

@@ -1,0 +1,35 @@
+import { html } from 'hono/html'
+import type { RefusalCode } from '../../errors.ts'
+import { byteSize, fill } from '../messages/wording.ts'
+import { coveredBeam } from './beam.ts'
+import { type Page, type PageContext, page } from './page.ts'
+
+export interface ErrorFacts {
+  status: number
+  /** Set if the error is a refusal: its words in the person's language are used where there are some. */
+  error?: RefusalCode
+  title: string
+  detail: string
+  /** For the operator to find it in the log. */
+  requestId?: string
+}
+
+/** An error, for people. */
+export function errorPage(ctx: PageContext, { status, error, title, detail, requestId }: ErrorFacts): Page {
+  const { errors, lang } = ctx.messages
+  const localTitle = (error && errors.titles[error]) ?? (lang === 'en' ? title : errors.fallbackTitle)
+  const localDetail = (error && errors.details[error]) ?? detail
+  return page(ctx, {
+    title: `${localTitle} · Pinhole`,
+    kind: 'note lost',
+    head: html`<meta name="robots" content="noindex">`,
+    main: html`<main>
+${coveredBeam()}
+<p class="status-code">${status}</p>
+<h1>${localTitle}</h1>
+<p class="lead">${fill(localDetail, { limit: byteSize(lang, ctx.maxUploadBytes) })}</p>
+<p class="actions"><a class="button" href="/">${errors.home}</a></p>
+${requestId ? html`<p class="soft"><code>${requestId}</code></p>` : ''}
+</main>`,
+  })
+}

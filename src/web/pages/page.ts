@@ -1,0 +1,77 @@
+/** What every page is made of. */
+import { html } from 'hono/html'
+import type { HtmlEscapedString } from 'hono/utils/html'
+import type { Messages } from '../messages/messages.ts'
+import { mark } from './mark.ts'
+
+export type Page = HtmlEscapedString | Promise<HtmlEscapedString>
+
+/** Addresses of what pages load, all of this service. Those of `scripts` are ES modules. */
+export interface AssetUrls {
+  style: string
+  icon: string
+  appleIcon: string
+  manifest: string
+  scripts: Record<ScriptName, string>
+  /** What a script imports at once, to be fetched beside it. */
+  imports: Record<ScriptName, string[]>
+}
+
+export type ScriptName = 'home' | 'viewer' | 'delete'
+
+export interface PageContext {
+  /** No trailing slash. */
+  baseUrl: string
+  maxUploadBytes: number
+  uploadsPerDay: number
+  /** False if the operator keeps metadata in what is stored. Default: true. */
+  stripsMetadata?: boolean
+  /** In the language that the person asked for. */
+  messages: Messages
+  assets: AssetUrls
+}
+
+export interface PageParts {
+  title: string
+  /** Class of the body. */
+  kind: string
+  main: Page
+  /** Further elements of the head. */
+  head?: Page
+  script?: ScriptName
+}
+
+/** A whole document around `main`. */
+export function page(ctx: PageContext, { title, kind, main, head, script }: PageParts): Page {
+  const { messages, assets } = ctx
+  return html`<!doctype html>
+<html lang="${messages.lang}" dir="${messages.dir}">
+<head>
+<meta charset="utf-8">
+<title>${title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="theme-color" content="#f6f1e7" media="(prefers-color-scheme: light)">
+<meta name="theme-color" content="#14110c" media="(prefers-color-scheme: dark)">
+<link rel="stylesheet" href="${assets.style}">
+${script ? scriptElements(assets, script) : ''}
+<link rel="icon" href="${assets.icon}" type="image/svg+xml">
+<link rel="apple-touch-icon" href="${assets.appleIcon}">
+<link rel="manifest" href="${assets.manifest}">
+${head ?? ''}
+</head>
+<body class="${kind}">
+<header class="masthead">
+<a class="wordmark" href="/">${mark()}<span>Pinhole</span></a>
+</header>
+${main}
+<footer class="colophon">${kind === 'home' ? '' : html`<a href="/terms">${messages.terms.link}</a>`}</footer>
+</body>
+</html>
+`
+}
+
+function scriptElements(assets: AssetUrls, script: ScriptName): Page {
+  return html`<script type="module" src="${assets.scripts[script]}"></script>
+${assets.imports[script].map((url) => html`<link rel="modulepreload" href="${url}">\n`)}`
+}

@@ -1,0 +1,32 @@
+import { html } from 'hono/html'
+import { rawPath, type UploadAnswer } from '../../protocol.ts'
+import { plural } from '../messages/wording.ts'
+import { copyField } from './copy-field.ts'
+import { type Page, type PageContext, page } from './page.ts'
+
+/** What a browser that posts the plain form gets. The only place where the server ever shows a key. */
+export function resultPage(
+  ctx: PageContext,
+  { answer, remaining }: { answer: UploadAnswer; remaining: number },
+): Page {
+  const { messages } = ctx
+  const { result } = messages
+  return page(ctx, {
+    title: `${result.title} · Pinhole`,
+    kind: 'note',
+    script: 'viewer',
+    head: html`<meta name="robots" content="noindex">`,
+    main: html`<main>
+<img class="keepsake" src="${rawPath(answer.id)}" alt="">
+<h1>${result.title}</h1>
+${copyField(messages, { id: 'link', label: result.link, value: answer.link })}
+<p class="actions"><a class="button" href="${answer.link}">${result.view}</a> <a class="button quiet" href="/">${result.another}</a></p>
+<div class="keep">
+<p>${result.keep}</p>
+${copyField(messages, { id: 'delete-link', label: result.deleteLink, value: answer.delete })}
+</div>
+<p class="soft">${plural(messages.lang, result.remaining, remaining)}</p>
+<p class="notice" role="status" id="status"></p>
+</main>`,
+  })
+}

@@ -1,0 +1,83 @@
+/** A server that misbehaves on demand, one step a request, and remembers what it got. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after } from 'node:test'
+import type { Endpoint } from '../../../src/client/api/endpoint.ts'
+import { fetchTransport } from '../../../src/client/api/fetch.ts'
+
+export const SENT = {
+  id: 'abcdefghijk',
+  link: 'https://pics.example/abcdefghijk',
+  key: `abcdefghijk${'K'.repeat(32)}`,
+  delete: `https://pics.example/api/delete?key=abcdefghijk${'K'.repeat(32)}`,
+}
+
+export type Step =
+  | { status: number; headers?: Record<string, string>; body?: object | string }
+  /** The request arrives whole, and the connection is cut instead of an answer. */
+  | 'lose the reply'
+  /** The connection is cut before the body is read. */
+  | 'cut'
+  /** Nothing is ever answered. */
+  | 'hang'
+
+export interface FakeService {
+  url: string
+  requests: { method: string; url: string; headers: IncomingMessage['headers']; body: Buffer }[]
+  /** Seconds that the client slept. */
+  slept: number[]
+  endpoint: Endpoint
+}
+
+export async function fakeService(...steps: Step[]): Promise<FakeService> {
+  const requests: FakeService['requests'] = []
+  const slept: number[] = []
+  const server = createServer((request, response) => {
+    const step = steps.shift()
+    if (step === undefined) throw new Error('more requests than steps')
+    if (step === 'cut') {
+      requests.push({
+        method: request.method!,
+        url: request.url!,
+        headers: request.headers,
+        body: Buffer.alloc(0),
+      })
+      request.socket.destroy()
+      return
+    }
+    const parts: Buffer[] = []
+    request.on('data', (part) => parts.push(part))
+    request.on('error', () => {})
+    request.on('end', () => {
+      const { method, url, headers } = request
+      requests.push({ method: method!, url: url!, headers, body: Buffer.concat(parts) })
+      if (step === 'lose the reply') request.socket.destroy()
+      else if (step !== 'hang') answer(response, step)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const endpoint: Endpoint = {
+    address: (path) => url + path,
+    transport: fetchTransport,
+    clock: {
+      random: () => 0,
+      online: async () => {},
+      async sleep(seconds, signal) {
+        signal?.throwIfAborted()
+        slept.push(seconds)
+      },
+    },
+  }
+  return { url, requests, slept, endpoint }
+}
+
+function answer(response: ServerResponse, { status, headers, body = '' }: Exclude<Step, string>): void {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  response.writeHead(status, headers)
+  response.end(text)
+}

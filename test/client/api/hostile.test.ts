@@ -1,0 +1,76 @@
+/** Whatever comes in: a refusal, or a sound file without a location. Never a hang, never a crash. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import sharp from 'sharp'
+import { compress } from '../../../src/client/node.ts'
+import { sourceOf } from '../../../src/formats/image.ts'
+import { inspect } from '../../../src/formats/inspect.ts'
+import { png } from '../../support/images/tiny-images.ts'
+import { blobOf, brokenPng, cameraJpeg, GPS, photo } from '../pictures.ts'
+
+async function endsWell(bytes: Uint8Array): Promise<void> {
+  let result: Awaited<ReturnType<typeof compress>>
+  try {
+    result = await compress(blobOf(bytes))
+  } catch (error) {
+    assert.equal((error as Error).name, 'Refusal', `${(error as Error).stack}`)
+    return
+  }
+  const out = await result.blob.bytes()
+  const { type, width, height, hasLocation } = await inspect(sourceOf(out))
+  assert.deepEqual([type, width, height], [result.type, result.width, result.height])
+  assert.equal(hasLocation, false)
+  assert.ok(out.length <= bytes.length || result.action === 'scrubbed')
+}
+
+test('files with bytes changed, runs copied, and ends cut', async () => {
+  const base = await photo(96, 64).png().toBuffer()
+  const originals = [
+    await sharp(base).withExif(GPS).withIccProfile('p3').jpeg({ quality: 95 }).toBuffer(),
+    await sharp(base).withExif(GPS).png().toBuffer(),
+    await sharp(base).withExif(GPS).webp().toBuffer(),
+  ]
+  const hurt = fc
+    .record({
+      original: fc.constantFrom(...originals),
+      edits: fc.array(
+        fc.record({
+          at: fc.double({ min: 0, max: 1, noNaN: true }),
+          bytes: fc.uint8Array({ minLength: 1, maxLength: 4 }),
+        }),
+        { maxLength: 6 },
+      ),
+      keep: fc.oneof(
+        { weight: 4, arbitrary: fc.constant(1) },
+        { weight: 1, arbitrary: fc.double({ min: 0, max: 1, noNaN: true }) },
+      ),
+    })
+    .map(({ original, edits, keep }) => {
+      const bytes = Buffer.from(original)
+      for (const { at, bytes: edit } of edits) bytes.set(edit, Math.floor(at * (bytes.length - edit.length)))
+      return bytes.subarray(0, Math.ceil(keep * bytes.length))
+    })
+  await fc.assert(fc.asyncProperty(hurt, endsWell), { numRuns: 150 })
+})
+
+test('a PNG whose pixels do not unpack is sent as it came, and it says why', async () => {
+  const { action, fallback } = await compress(blobOf(await brokenPng()))
+  assert.deepEqual([action, fallback], ['unchanged', 'codec-error'])
+})
+
+test('after a codec gave up, the next file is compressed as ever', async () => {
+  const files = [await brokenPng(), await cameraJpeg(320, 240), await brokenPng()]
+  const results = await Promise.all(files.map((file) => compress(blobOf(file))))
+  assert.deepEqual(
+    results.map(({ action }) => action),
+    ['unchanged', 'lossy', 'unchanged'],
+  )
+})
+
+test('a small file of a huge picture is not unpacked', async () => {
+  const bomb = png(16_000, 16_000)
+  assert.ok(bomb.length < 100_000)
+  const { action, fallback } = await compress(blobOf(bomb))
+  assert.deepEqual([action, fallback], ['unchanged', 'too-many-pixels'])
+})

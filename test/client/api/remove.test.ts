@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { remove } from '../../../src/client/api/remove.ts'
+import { ServerRefusal } from '../../../src/client/errors.ts'
+import { fakeService, SENT } from './fake-service.ts'
+
+const GONE = { status: 200, body: { success: true } }
+const UNKNOWN = {
+  status: 404,
+  body: {
+    type: 'about:blank',
+    title: 'No',
+    status: 404,
+    detail: 'No such key.',
+    error: 'unknown-key',
+    success: false,
+  },
+}
+
+test('deletes by key', async () => {
+  const service = await fakeService(GONE)
+  await remove(SENT.key, {}, service.endpoint)
+  const [{ method, url } = assert.fail()] = service.requests
+  assert.equal(`${method} ${url}`, `DELETE /api/delete?key=${SENT.key}`)
+})
+
+test('deletes by delete address, at the service that it names', async () => {
+  const service = await fakeService(GONE, GONE)
+  await remove(`${service.url}/api/delete?key=${SENT.key}`)
+  assert.equal(service.requests[0]?.url, `/api/delete?key=${SENT.key}`)
+  await remove(`${service.url}/pics/api/delete?key=${SENT.key}`)
+  assert.equal(service.requests[1]?.url, `/pics/api/delete?key=${SENT.key}`)
+})
+
+test('an unknown key is a refusal', async () => {
+  const service = await fakeService(UNKNOWN)
+  await assert.rejects(remove(SENT.key, {}, service.endpoint), (error) => {
+    assert.ok(error instanceof ServerRefusal)
+    assert.equal(error.code, 'unknown-key')
+    return true
+  })
+})
+
+test('an unknown key after a lost reply means that it is gone', async () => {
+  const service = await fakeService('lose the reply', UNKNOWN)
+  await remove(SENT.key, {}, service.endpoint)
+  assert.equal(service.requests.length, 2)
+})
+
+test('a 404 of somebody else does not mean that it is gone', async () => {
+  const service = await fakeService('lose the reply', { status: 404, body: '<html>' })
+  await assert.rejects(remove(SENT.key, {}, service.endpoint), { name: 'ServerRefusal', status: 404 })
+})
+
+test('what is no key is never sent', async () => {
+  const service = await fakeService()
+  for (const word of ['', 'abc', 'https://pics.example/abcdefghijk', `${SENT.key}x`]) {
+    await assert.rejects(remove(word, {}, service.endpoint), TypeError)
+  }
+  assert.equal(service.requests.length, 0)
+})

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { send } from '../../../src/client/api/send.ts'
+import { Refusal, ServerRefusal, Unreachable } from '../../../src/client/errors.ts'
+import type { Progress } from '../../../src/client/types.ts'
+import { fakeService, SENT } from './fake-service.ts'
+
+const CREATED = { status: 201, headers: { 'X-RateLimit-Remaining': '99' }, body: SENT }
+const blobOf = (bytes: number) => new Blob([new Uint8Array(bytes).fill(7)], { type: 'image/png' })
+const problem = (status: number, error: string, headers?: Record<string, string>) => ({
+  status,
+  headers: { 'Content-Type': 'application/problem+json', ...headers },
+  body: { type: 'about:blank', title: 'No', status, detail: `Because of ${error}.`, error },
+})
+
+test('sends one form field named file, and nothing that names the person', async () => {
+  const service = await fakeService(CREATED)
+  const sent = await send(blobOf(5), {}, service.endpoint)
+  assert.deepEqual(sent, { ...SENT, raw: 'https://pics.example/raw/abcdefghijk', remaining: 99 })
+  const [{ method, url, headers, body } = assert.fail()] = service.requests
+  assert.equal(`${method} ${url}`, 'POST /api/upload')
+  assert.equal(headers['content-length'], String(body.length))
+  const form = await new Response(new Uint8Array(body), {
+    headers: { 'content-type': headers['content-type']! },
+  }).formData()
+  const [[name, file] = assert.fail(), ...others] = [...form]
+  assert.equal(name, 'file')
+  assert.deepEqual(others, [])
+  assert.ok(file instanceof File)
+  assert.equal(file.name, 'image.png')
+  assert.equal(file.type, 'image/png')
+  assert.deepEqual(await file.bytes(), new Uint8Array(5).fill(7))
+})
+
+test('reports bytes as they leave, up to all of them, then done', async () => {
+  const service = await fakeService(CREATED)
+  const reports: Progress[] = []
+  await send(blobOf(1_000_000), { onProgress: (progress) => reports.push(progress) }, service.endpoint)
+  const percents = reports.flatMap((report) => (report.stage === 'uploading' ? [report.percent] : []))
+  assert.equal(percents[0], 0)
+  assert.equal(percents.at(-1), 100)
+  assert.ok(percents.length > 5, `${percents}`)
+  assert.deepEqual(
+    percents,
+    percents.toSorted((a, b) => a - b),
+  )
+  assert.deepEqual(reports.at(-1), { stage: 'done' })
+})
+
+test('tries again after a cut, a lost reply, 408, 500, 502 and 503, waiting longer each time', async () => {
+  for (const fault of [
+    'cut',
+    'lose the reply',
+    { status: 408 },
+    { status: 500 },
+    { status: 502, body: '<html>' },
+    problem(503, 'unavailable'),
+  ] as const) {
+    const service = await fakeService(fault, fault, CREATED)
+    const waits: Progress[] = []
+    const onProgress = (progress: Progress) => progress.stage === 'waiting' && waits.push(progress)
+    assert.equal((await send(blobOf(70_000), { onProgress }, service.endpoint)).id, SENT.id)
+    assert.equal(service.requests.length, 3)
+    assert.deepEqual(service.slept, [1, 2])
+    assert.deepEqual(
+      waits.map((wait) => wait.stage === 'waiting' && [wait.attempt, wait.seconds]),
+      [
+        [2, 1],
+        [3, 2],
+      ],
+    )
+  }
+})
+
+test('gives up after the tries it was given, and says how many', async () => {
+  const service = await fakeService('cut', 'cut', 'cut')
+  await assert.rejects(send(blobOf(5), { retries: 2 }, service.endpoint), (error) => {
+    assert.ok(error instanceof Unreachable)
+    assert.equal(error.attempts, 3)
+    assert.match(error.message, /3 tries/)
+    return true
+  })
+  assert.equal(service.requests.length, 3)
+})
+
+test('a server that fails to the end is a ServerRefusal with what it said', async () => {
+  const service = await fakeService(problem(503, 'unavailable'), problem(503, 'unavailable'))
+  await assert.rejects(send(blobOf(5), { retries: 1 }, service.endpoint), (error) => {
+    assert.ok(error instanceof ServerRefusal)
+    assert.equal(error.status, 503)
+    assert.equal(error.code, 'unavailable')
+    assert.equal(error.problem?.detail, 'Because of unavailable.')
+    return true
+  })
+})
+
+test('never tries again after a refusal', async () => {
+  for (const refusal of [
+    problem(413, 'file-too-large'),
+    problem(415, 'unsupported-type'),
+    problem(422, 'damaged-image'),
+    problem(403, 'blocked-image'),
+    problem(429, 'quota-exceeded', { 'Retry-After': '40000' }),
+    problem(429, 'quota-exceeded'),
+    problem(503, 'uploads-paused'),
+    problem(507, 'storage-full'),
+  ]) {
+    const service = await fakeService(refusal)
+    await assert.rejects(send(blobOf(5), {}, service.endpoint), (error) => {
+      assert.ok(error instanceof ServerRefusal && error instanceof Refusal)
+      assert.equal(error.code, refusal.body.error)
+      assert.equal(error.detail, refusal.body.detail)
+      assert.deepEqual(error.problem, refusal.body)
+      return true
+    })
+    assert.equal(service.requests.length, 1)
+  }
+})
+
+test('waits as long as a short Retry-After asks, in seconds or as a date', async () => {
+  const seconds = await fakeService(problem(429, 'quota-exceeded', { 'Retry-After': '7' }), CREATED)
+  await send(blobOf(5), {}, seconds.endpoint)
+  assert.deepEqual(seconds.slept, [7])
+  const at = new Date(Date.now() + 30_000).toUTCString()
+  const date = await fakeService(problem(503, 'unavailable', { 'Retry-After': at }), CREATED)
+  await send(blobOf(5), {}, date.endpoint)
+  assert.ok(date.slept[0]! > 25 && date.slept[0]! <= 30, `${date.slept}`)
+})
+
+test('does not wait for a Retry-After that nobody would sit through', async () => {
+  const service = await fakeService(problem(503, 'unavailable', { 'Retry-After': '61' }))
+  await assert.rejects(send(blobOf(5), {}, service.endpoint), {
+    name: 'ServerRefusal',
+    retryAfterSeconds: 61,
+  })
+  assert.deepEqual(service.slept, [])
+})
+
+test('an answer of something else is no success', async () => {
+  const moved = await fakeService({ status: 301, headers: { Location: 'https://pics.example/api/upload' } })
+  await assert.rejects(send(blobOf(5), {}, moved.endpoint), /moved to https:\/\/pics\.example/)
+  const page = await fakeService({ status: 200, body: '<html>' })
+  await assert.rejects(send(blobOf(5), {}, page.endpoint), /does not answer like a Pinhole service/)
+  const portal = await fakeService({ status: 201, body: '{}' })
+  await assert.rejects(send(blobOf(5), { retries: 0 }, portal.endpoint), { name: 'Unreachable' })
+})
+
+test('a cancelled upload ends with the reason of the signal, before, during and between tries', async () => {
+  const before = await fakeService()
+  const reason = new Error('changed my mind')
+  await assert.rejects(send(blobOf(5), { signal: AbortSignal.abort(reason) }, before.endpoint), reason)
+
+  const during = await fakeService('hang')
+  const stop = new AbortController()
+  const pending = send(blobOf(5), { signal: stop.signal }, during.endpoint)
+  setTimeout(() => stop.abort(reason), 20)
+  await assert.rejects(pending, reason)
+
+  const between = await fakeService('cut')
+  const later = new AbortController()
+  const onProgress = ({ stage }: Progress) => stage === 'waiting' && later.abort(reason)
+  await assert.rejects(send(blobOf(5), { signal: later.signal, onProgress }, between.endpoint), reason)
+  assert.equal(between.requests.length, 1)
+})
+
+test('25 MB pass, a byte more is refused before anything is sent', async () => {
+  const service = await fakeService(CREATED)
+  await send(blobOf(26_214_400), {}, service.endpoint)
+  await assert.rejects(send(blobOf(26_214_401), {}, service.endpoint), {
+    name: 'Refusal',
+    code: 'file-too-large',
+  })
+  await assert.rejects(send(blobOf(6), { maxBytes: 5 }, service.endpoint), { code: 'file-too-large' })
+  assert.equal(service.requests.length, 1)
+})
+
+test('a base address that is none is a TypeError', async () => {
+  for (const baseUrl of ['pics.example', 'ftp://pics.example']) {
+    await assert.rejects(send(blobOf(5), { baseUrl }), TypeError)
+  }
+  await assert.rejects(send(blobOf(5)), TypeError)
+})

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { restoreChroma } from '../../../src/client/compress/chroma.ts'
+import type { Pixels } from '../../../src/client/compress/pixels.ts'
+
+/** Colour samples, each for two pixels by two, at one brightness and far from clipping. */
+interface Samples {
+  columns: number
+  rows: number
+  cb: number[]
+  cr: number[]
+}
+
+const samples: fc.Arbitrary<Samples> = fc
+  .record({ columns: fc.integer({ min: 2, max: 12 }), rows: fc.integer({ min: 2, max: 12 }) })
+  .chain(({ columns, rows }) => {
+    const plane = fc.array(fc.integer({ min: -40, max: 40 }), {
+      minLength: columns * rows,
+      maxLength: columns * rows,
+    })
+    return fc.record({ columns: fc.constant(columns), rows: fc.constant(rows), cb: plane, cr: plane })
+  })
+
+const BRIGHTNESS = 128
+
+/** As libjpeg does: the nearest sample counts 3, the next 1, in both directions. */
+function decoded({ columns, rows, cb, cr }: Samples): Pixels {
+  const [width, height] = [2 * columns, 2 * rows]
+  const data = new Uint8ClampedArray(4 * width * height)
+  const at = (plane: number[], x: number, y: number) =>
+    plane[Math.min(Math.max(y, 0), rows - 1) * columns + Math.min(Math.max(x, 0), columns - 1)]!
+  const spread = (plane: number[], x: number, y: number) => {
+    const [near, next] = [x >> 1, (x >> 1) + (x % 2 === 0 ? -1 : 1)]
+    const [nearRow, nextRow] = [y >> 1, (y >> 1) + (y % 2 === 0 ? -1 : 1)]
+    return (
+      (9 * at(plane, near, nearRow) +
+        3 * at(plane, next, nearRow) +
+        3 * at(plane, near, nextRow) +
+        at(plane, next, nextRow)) /
+      16
+    )
+  }
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const [blue, red] = [spread(cb, x, y), spread(cr, x, y)]
+      data.set(
+        [
+          BRIGHTNESS + 1.402 * red,
+          BRIGHTNESS - 0.344136 * blue - 0.714136 * red,
+          BRIGHTNESS + 1.772 * blue,
+          255,
+        ],
+        4 * (y * width + x),
+      )
+    }
+  }
+  return { data, width, height }
+}
+
+/** As an encoder does: the mean of two pixels by two. The sum of the squares of what differs. */
+function errorOf({ data, width }: Pixels, { columns, rows, cb, cr }: Samples): number {
+  let error = 0
+  for (let row = 0; row < rows; row++) {
+    for (let column = 0; column < columns; column++) {
+      const sum = [0, 0, 0]
+      for (const [x, y] of [
+        [0, 0],
+        [1, 0],
+        [0, 1],
+        [1, 1],
+      ] as const) {
+        const at = 4 * ((2 * row + y) * width + 2 * column + x)
+        for (const channel of [0, 1, 2]) sum[channel]! += data[at + channel]! / 4
+      }
+      const [red, green, blue] = sum as [number, number, number]
+      error += (-0.168736 * red - 0.331264 * green + 0.5 * blue - cb[row * columns + column]!) ** 2
+      error += (0.5 * red - 0.418688 * green - 0.081312 * blue - cr[row * columns + column]!) ** 2
+    }
+  }
+  return error
+}
+
+const copyOf = ({ data, ...size }: Pixels): Pixels => ({ data: data.slice(), ...size })
+
+test('an encoder finds colour closer to what the decoder read, whatever the picture', () => {
+  fc.assert(
+    fc.property(samples, (picture) => {
+      const blurred = decoded(picture)
+      const restored = copyOf(blurred)
+      restoreChroma(restored)
+      // Levels are whole: half a level in each channel is beyond any pixel's reach.
+      const rounding = picture.columns * picture.rows * 0.5
+      assert.ok(errorOf(restored, picture) <= 0.8 * errorOf(blurred, picture) + rounding)
+    }),
+  )
+})
+
+test('a sharp edge of colour loses most of its blur', () => {
+  const [columns, rows] = [16, 8]
+  const cb = Array.from({ length: columns * rows }, (_, i) => (i % columns < 8 ? -40 : 40))
+  const picture = { columns, rows, cb, cr: cb.map((value) => -value) }
+  const blurred = decoded(picture)
+  const restored = copyOf(blurred)
+  restoreChroma(restored)
+  assert.ok(errorOf(restored, picture) < 0.2 * errorOf(blurred, picture))
+})
+
+test('brightness stays to the level, alpha to the bit', () => {
+  fc.assert(
+    fc.property(samples, (picture) => {
+      const before = decoded(picture)
+      const after = copyOf(before)
+      restoreChroma(after)
+      for (let i = 0; i < before.data.length; i += 4) {
+        const luma = ({ data }: Pixels) => 0.299 * data[i]! + 0.587 * data[i + 1]! + 0.114 * data[i + 2]!
+        assert.ok(Math.abs(luma(after) - luma(before)) <= 0.5)
+        assert.equal(after.data[i + 3], 255)
+      }
+    }),
+  )
+})
+
+test('grey, one colour, and sides of one or odd pixels', () => {
+  const side = fc.integer({ min: 1, max: 9 })
+  fc.assert(
+    fc.property(side, side, fc.uint8Array({ minLength: 3, maxLength: 3 }), (width, height, colour) => {
+      const flat = { width, height, data: new Uint8Array(4 * width * height) }
+      for (let i = 0; i < flat.data.length; i += 4) flat.data.set([...colour, 7], i)
+      const gray = { width, height, data: flat.data.map((_, i) => ((i >> 2) * 37 * (colour[0]! + 1)) & 255) }
+      for (const pixels of [flat, gray]) {
+        const before = pixels.data.slice()
+        restoreChroma(pixels)
+        assert.deepEqual(pixels.data, before)
+      }
+    }),
+  )
+})

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  type Facts,
+  JPEG_QUALITY,
+  type JpegFacts,
+  looksLikePhoto,
+  MAX_PIXELS,
+  type Means,
+  type Plan,
+  type PngFacts,
+  type ProfileKind,
+  planFor,
+  qualityFor,
+  worthRecompressing,
+  worthWebp,
+} from '../../../src/client/compress/plan.ts'
+import type { Mode } from '../../../src/client/types.ts'
+import { IMAGE_TYPES } from '../../../src/protocol.ts'
+
+const MEANS: Means = { webAssembly: true, maxPixels: MAX_PIXELS }
+const SIZE = { width: 4000, height: 3000, animated: false }
+const SCRUB: Plan = { kind: 'scrub' }
+const KEEP: Plan = { kind: 'keep' }
+
+const jpeg = (facts: Partial<JpegFacts> = {}): Facts => ({
+  type: 'image/jpeg',
+  ...SIZE,
+  jpeg: {
+    ordinary: true,
+    precision: 8,
+    components: 3,
+    fullChroma: false,
+    halfChroma: true,
+    lumaTableSum: 400,
+    ownWork: false,
+    gainMap: false,
+    profile: 'none',
+    ...facts,
+  },
+})
+const png = (facts: Partial<PngFacts> = {}, size = SIZE): Facts => ({
+  type: 'image/png',
+  ...size,
+  png: { bitDepth: 8, specialColour: false, orientation: 1, profile: 'none', ...facts },
+})
+const recompressed = {
+  kind: 'jpeg',
+  fullChroma: false,
+  restoreChroma: true,
+  gray: false,
+  keepProfile: false,
+} as const
+const repacked = { kind: 'png', mayBeWebp: true, mayBeJpeg: true, keepProfile: false } as const
+const optimised = { ...repacked, mayBeWebp: false, mayBeJpeg: false }
+
+const TABLE: [what: string, facts: Facts, mode: Mode, plan: Plan][] = [
+  ['GIF', { type: 'image/gif', ...SIZE }, 'auto', KEEP],
+  ['animated GIF', { type: 'image/gif', ...SIZE, animated: true }, 'lossless', KEEP],
+  ['camera JPEG', jpeg(), 'auto', recompressed],
+  ['camera JPEG, keep format', jpeg(), 'keep-format', recompressed],
+  ['camera JPEG, lossless', jpeg(), 'lossless', SCRUB],
+  ['camera JPEG, original', jpeg(), 'original', KEEP],
+  ['JPEG at the edge of efficiency', jpeg({ lumaTableSum: 1399 }), 'auto', recompressed],
+  ['efficient JPEG', jpeg({ lumaTableSum: 1400 }), 'auto', SCRUB],
+  ['our own JPEG of a photo that was a PNG', jpeg({ fullChroma: true, ownWork: true }), 'auto', SCRUB],
+  [
+    '4:4:4 JPEG',
+    jpeg({ fullChroma: true, halfChroma: false }),
+    'auto',
+    { ...recompressed, fullChroma: true, restoreChroma: false },
+  ],
+  ['4:2:2 JPEG', jpeg({ halfChroma: false }), 'auto', { ...recompressed, restoreChroma: false }],
+  [
+    'grey JPEG',
+    jpeg({ components: 1, fullChroma: true }),
+    'auto',
+    { ...recompressed, gray: true, fullChroma: true, restoreChroma: false },
+  ],
+  ['CMYK JPEG', jpeg({ components: 4 }), 'auto', SCRUB],
+  ['two-component JPEG', jpeg({ components: 2 }), 'auto', SCRUB],
+  ['12-bit JPEG', jpeg({ precision: 12 }), 'auto', SCRUB],
+  ['arithmetic or lossless JPEG', jpeg({ ordinary: false }), 'auto', SCRUB],
+  ['JPEG with a gain map', jpeg({ gainMap: true }), 'auto', SCRUB],
+  ['JPEG with an sRGB profile', jpeg({ profile: 'srgb' }), 'auto', recompressed],
+  ['JPEG with a P3 profile', jpeg({ profile: 'rgb' }), 'auto', { ...recompressed, keepProfile: true }],
+  ['JPEG with a profile of another space', jpeg({ profile: 'gray' }), 'auto', SCRUB],
+  ['JPEG with a broken profile', jpeg({ profile: 'unfit' }), 'auto', SCRUB],
+  [
+    'grey JPEG with a grey profile',
+    jpeg({ components: 1, fullChroma: true, profile: 'gray' }),
+    'auto',
+    { ...recompressed, gray: true, fullChroma: true, restoreChroma: false, keepProfile: true },
+  ],
+  ['grey JPEG with a colour profile', jpeg({ components: 1, profile: 'rgb' }), 'auto', SCRUB],
+  ['PNG', png(), 'auto', repacked],
+  ['PNG, keep format', png(), 'keep-format', optimised],
+  ['PNG, lossless', png(), 'lossless', { ...repacked, mayBeJpeg: false }],
+  ['PNG, original', png(), 'original', KEEP],
+  ['PNG of 1 bit', png({ bitDepth: 1 }), 'auto', repacked],
+  ['PNG of 16 bits', png({ bitDepth: 16 }), 'auto', optimised],
+  ['PNG with cICP', png({ specialColour: true }), 'auto', optimised],
+  ['PNG with a P3 profile', png({ profile: 'rgb' }), 'auto', { ...repacked, keepProfile: true }],
+  ['PNG with a grey profile', png({ profile: 'gray' }), 'auto', optimised],
+  ['PNG as wide as WebP goes', png({}, { ...SIZE, width: 16_383 }), 'auto', repacked],
+  ['PNG wider than WebP goes', png({}, { ...SIZE, width: 16_384 }), 'auto', optimised],
+  ['APNG', { type: 'image/png', ...SIZE, animated: true }, 'auto', SCRUB],
+  ['animated WebP', { type: 'image/webp', ...SIZE, animated: true }, 'auto', SCRUB],
+  ['still WebP', { type: 'image/webp', ...SIZE }, 'auto', SCRUB],
+  ['AVIF', { type: 'image/avif', ...SIZE }, 'auto', SCRUB],
+  ['AVIF sequence', { type: 'image/avif', ...SIZE, animated: true }, 'lossless', SCRUB],
+]
+
+for (const [what, facts, mode, plan] of TABLE) {
+  test(`${what} (${mode}): ${plan.kind}`, () => assert.deepEqual(planFor(facts, mode, MEANS), plan))
+}
+
+test('too many pixels for the device are scrubbed, and it says so', () => {
+  const small = { ...MEANS, maxPixels: 24_000_000 }
+  const of = (width: number) => ({ ...jpeg(), width, height: 6000 })
+  assert.deepEqual(planFor(of(4000), 'auto', small), recompressed)
+  assert.deepEqual(planFor(of(4001), 'auto', small), { kind: 'scrub', fallback: 'too-many-pixels' })
+  assert.deepEqual(planFor(of(16_666), 'auto', MEANS), recompressed)
+  assert.deepEqual(planFor(of(16_667), 'auto', MEANS), { kind: 'scrub', fallback: 'too-many-pixels' })
+})
+
+test('without WebAssembly everything is scrubbed, and it says so where more was planned', () => {
+  const bare = { ...MEANS, webAssembly: false }
+  assert.deepEqual(planFor(jpeg(), 'auto', bare), { kind: 'scrub', fallback: 'no-webassembly' })
+  assert.deepEqual(planFor(jpeg({ gainMap: true }), 'auto', bare), SCRUB)
+  assert.deepEqual(planFor({ type: 'image/gif', ...SIZE }, 'auto', bare), KEEP)
+})
+
+const profiles = fc.constantFrom<ProfileKind>('none', 'srgb', 'rgb', 'gray', 'unfit')
+const anyFacts: fc.Arbitrary<Facts> = fc
+  .record({
+    type: fc.constantFrom(...IMAGE_TYPES),
+    width: fc.integer({ min: 1, max: 65_535 }),
+    height: fc.integer({ min: 1, max: 65_535 }),
+    animated: fc.boolean(),
+    jpeg: fc.record({
+      ordinary: fc.boolean(),
+      precision: fc.constantFrom(8, 12),
+      components: fc.integer({ min: 1, max: 4 }),
+      fullChroma: fc.boolean(),
+      halfChroma: fc.boolean(),
+      lumaTableSum: fc.integer({ min: 64, max: 4000 }),
+      ownWork: fc.boolean(),
+      gainMap: fc.boolean(),
+      profile: profiles,
+    }),
+    png: fc.record({
+      bitDepth: fc.constantFrom(1, 2, 4, 8, 16),
+      specialColour: fc.boolean(),
+      orientation: fc.integer({ min: 1, max: 8 }),
+      profile: profiles,
+    }),
+  })
+  .map(({ jpeg, png, ...facts }) => ({
+    ...facts,
+    ...(facts.type === 'image/jpeg' && { jpeg }),
+    ...(facts.type === 'image/png' && !facts.animated && { png }),
+  }))
+const anyMeans = fc.record({ webAssembly: fc.boolean(), maxPixels: fc.constantFrom(24_000_000, MAX_PIXELS) })
+const anyMode = fc.constantFrom<Mode>('auto', 'keep-format', 'lossless', 'original')
+
+test('whatever the file: pixels change in no mode but auto and keep-format, types in no mode but auto and lossless', () => {
+  fc.assert(
+    fc.property(anyFacts, anyMode, anyMeans, (facts, mode, means) => {
+      const plan = planFor(facts, mode, means)
+      if (facts.type === 'image/gif' || mode === 'original') return plan.kind === 'keep'
+      if (plan.kind === 'keep') return false
+      if (plan.kind === 'scrub') return true
+      if (facts.animated || !means.webAssembly || facts.width * facts.height > means.maxPixels) return false
+      if (plan.kind === 'jpeg') return facts.type === 'image/jpeg' && mode !== 'lossless'
+      return (
+        facts.type === 'image/png' &&
+        (mode === 'auto' || !plan.mayBeJpeg) &&
+        (mode !== 'keep-format' || !plan.mayBeWebp) &&
+        (!plan.mayBeWebp || (facts.png!.bitDepth <= 8 && Math.max(facts.width, facts.height) <= 16_383))
+      )
+    }),
+  )
+})
+
+const spendings = fc.record({
+  colourShare: fc.double({ min: 0, max: 1, noNaN: true }),
+  bitsPerPixel: fc.double({ min: 0.01, max: 24, noNaN: true }),
+})
+
+test('more colour or more texture never asks for finer brightness, and colour stays as fine', () => {
+  fc.assert(
+    fc.property(spendings, spendings, (a, b) => {
+      const less = {
+        colourShare: Math.min(a.colourShare, b.colourShare),
+        bitsPerPixel: Math.min(a.bitsPerPixel, b.bitsPerPixel),
+      }
+      const more = {
+        colourShare: Math.max(a.colourShare, b.colourShare),
+        bitsPerPixel: Math.max(a.bitsPerPixel, b.bitsPerPixel),
+      }
+      const [fine, coarse] = [qualityFor(less), qualityFor(more)]
+      assert.ok(fine.luma >= coarse.luma)
+      assert.ok(
+        Math.abs(fine.luma - JPEG_QUALITY.luma) <= 1 && Math.abs(coarse.luma - JPEG_QUALITY.luma) <= 1,
+      )
+      assert.equal(fine.chroma, JPEG_QUALITY.chroma)
+      assert.equal(coarse.chroma, JPEG_QUALITY.chroma)
+    }),
+  )
+})
+
+test('a picture of little colour gets finer brightness unless it is all texture; a colourful one coarser', () => {
+  const lumaOf = (colourShare: number, bitsPerPixel: number) => qualityFor({ colourShare, bitsPerPixel }).luma
+  assert.deepEqual([lumaOf(0, 0.99), lumaOf(0.099, 0.5)], [85, 85])
+  assert.deepEqual([lumaOf(0, 1), lumaOf(0.1, 0.5), lumaOf(0.199, 3)], [84, 84, 84])
+  assert.deepEqual([lumaOf(0.2, 0.1), lumaOf(1, 3)], [83, 83])
+})
+
+test('a generation of JPEG is spent for a tenth of the bytes or more', () => {
+  assert.equal(worthRecompressing(1000, 900), true)
+  assert.equal(worthRecompressing(1000, 901), false)
+})
+
+test('a new type is worth 15 % and 8 KB', () => {
+  assert.equal(worthWebp(85_000, 100_000), true)
+  assert.equal(worthWebp(85_001, 100_000), false)
+  assert.equal(worthWebp(1000, 1000 + 8191), false)
+  assert.equal(worthWebp(1000, 1000 + 8192), true)
+})
+
+test('a photograph is opaque, large, and has more than 6 bits a pixel without loss', () => {
+  assert.equal(looksLikePhoto(750_001, 1_000_000, true), true)
+  assert.equal(looksLikePhoto(750_000, 1_000_000, true), false)
+  assert.equal(looksLikePhoto(750_001, 1_000_000, false), false)
+  assert.equal(looksLikePhoto(250_000, 250_000, true), false)
+})

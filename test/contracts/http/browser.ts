@@ -1,0 +1,104 @@
+/** Browsers on other sites (Fetch Metadata), and origins that are allowed (CORS). */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { gif } from '../../support/images/tiny-images.ts'
+import { visit, type World } from './host.ts'
+import { checkPage, checkProblem } from './rules.ts'
+
+const EVIL = 'https://evil.example'
+const FRIEND = 'https://friend.example'
+
+export function browserCases(world: World): void {
+  const strangers: Record<string, Record<string, string>> = {
+    'a script on another site': { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'cors', Origin: EVIL },
+    'a form on another site': { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate', Origin: EVIL },
+    'a hidden frame': { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors', Origin: 'null' },
+    'another site without an Origin': { 'Sec-Fetch-Site': 'cross-site' },
+    'an old browser on another site': { Origin: EVIL },
+    'an old browser that hides where it is': { Origin: 'null' },
+  }
+  for (const [name, headers] of Object.entries(strangers)) {
+    it(`refuses ${name}: 403 cross-site`, async () => {
+      const me = await visit(world, world.main)
+      const answer = await me.upload(gif(), headers)
+      checkProblem(answer, 403, 'cross-site')
+      assert.equal(answer.headers.get('Access-Control-Allow-Origin'), null)
+      assert.equal(await me.remaining(), 100)
+      checkPage(await me.upload(gif(), { ...headers, Accept: 'text/html,*/*;q=0.8' }), 403)
+    })
+  }
+
+  it('takes uploads from its own pages, and from what is no browser', async () => {
+    const me = await visit(world, world.main)
+    const own = new URL(me.host.baseUrl).origin
+    const friends: Record<string, string>[] = [
+      {},
+      { Origin: own },
+      { 'Sec-Fetch-Site': 'same-origin', Origin: own },
+      { 'Sec-Fetch-Site': 'same-origin' },
+      { 'Sec-Fetch-Site': 'none' },
+    ]
+    for (const headers of friends) assert.equal((await me.upload(gif(), headers)).status, 201)
+  })
+
+  it('lets an allowed origin upload and read every answer', async () => {
+    const me = await visit(world, world.strict)
+    const headers = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'cors', Origin: FRIEND }
+    const answers = [
+      await me.upload(gif(), headers),
+      await me.upload(Buffer.from('no image'), headers),
+      await me.upload(gif(), headers),
+      await me.upload(gif(), headers),
+    ]
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [201, 415, 201, 429],
+    )
+    for (const { headers } of answers) {
+      assert.equal(headers.get('Access-Control-Allow-Origin'), FRIEND)
+      assert.equal(headers.get('Access-Control-Allow-Credentials'), null)
+      const exposed = listOf(headers, 'Access-Control-Expose-Headers')
+      for (const name of ['x-ratelimit-limit', 'x-ratelimit-remaining', 'retry-after']) {
+        assert.ok(exposed.includes(name), `${name} in ${exposed}`)
+      }
+      assert.ok(listOf(headers, 'Vary').includes('origin'))
+    }
+  })
+
+  it('refuses every origin but those allowed', async () => {
+    for (const origin of [
+      EVIL,
+      'http://friend.example',
+      `${FRIEND}.evil.example`,
+      `${FRIEND}:8443`,
+      'null',
+    ]) {
+      const me = await visit(world, world.strict)
+      const answer = await me.upload(gif(), { 'Sec-Fetch-Site': 'cross-site', Origin: origin })
+      checkProblem(answer, 403, 'cross-site')
+      assert.equal(answer.headers.get('Access-Control-Allow-Origin'), null, origin)
+    }
+  })
+
+  it('answers the preflight of an allowed origin', async () => {
+    const me = await visit(world, world.strict)
+    const preflight = (origin: string) =>
+      me.request('OPTIONS', '/api/upload', {
+        headers: {
+          Origin: origin,
+          'Access-Control-Request-Method': 'POST',
+          'Access-Control-Request-Headers': 'x-custom',
+        },
+      })
+    const answer = await preflight(FRIEND)
+    assert.ok([200, 204].includes(answer.status))
+    assert.equal(answer.headers.get('Access-Control-Allow-Origin'), FRIEND)
+    assert.ok(listOf(answer.headers, 'Access-Control-Allow-Methods').includes('post'))
+    assert.ok(listOf(answer.headers, 'Vary').includes('origin'))
+    assert.equal((await preflight(EVIL)).headers.get('Access-Control-Allow-Origin'), null)
+  })
+}
+
+function listOf(headers: Headers, name: string): string[] {
+  return (headers.get(name) ?? '').split(',').map((item) => item.trim().toLowerCase())
+}

@@ -1,0 +1,154 @@
+/** A refusal that comes before the body is sent must reach the client, not a reset. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { it } from 'node:test'
+import { request } from '../../support/http.ts'
+import { gif } from '../../support/images/tiny-images.ts'
+import { converse } from '../../support/socket.ts'
+import { type Visitor, visit, type World } from './host.ts'
+import { checkAnswer, checkProblem } from './rules.ts'
+
+const MEGABYTE = 1024 * 1024
+const HEAD =
+  '--b\r\nContent-Disposition: form-data; name="file"; filename="a.gif"\r\nContent-Type: image/gif\r\n\r\n'
+
+interface Case {
+  name: string
+  /** Unit: MiB. Under the limit where the size is not what is refused. */
+  size: number
+  status: number
+  error: string
+  ready: () => Promise<Visitor>
+}
+
+export function drainCases(world: World): void {
+  const main = () => visit(world, world.main)
+  const paused = () => visit(world, world.paused)
+  const without = () => withoutQuota(world)
+  const cases: Case[] = [
+    { name: 'too large a file', size: 30, status: 413, error: 'file-too-large', ready: main },
+    { name: 'a used up quota', size: 20, status: 429, error: 'quota-exceeded', ready: without },
+    { name: 'paused uploads', size: 20, status: 503, error: 'uploads-paused', ready: paused },
+  ]
+  for (const { name, size, status, error, ready } of cases) {
+    const bodyBytes = size * MEGABYTE
+    for (const chunked of [false, true]) {
+      it(`${name}: a client that sends it all before it reads gets its ${status}${chunked ? ', chunked' : ''}`, async () => {
+        const me = await ready()
+        const talk = await converse(me.host.url)
+        const piece = Buffer.alloc(MEGABYTE)
+        talk.socket.pause()
+        const length = chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${bodyBytes}`
+        await talk.write(`${requestHead(me)}${length}\r\n\r\n`)
+        await talk.write(chunked ? `${HEAD.length.toString(16)}\r\n${HEAD}\r\n` : HEAD)
+        for (let sent = HEAD.length; sent < bodyBytes; ) {
+          const part = piece.subarray(0, bodyBytes - sent)
+          await talk.write(chunked ? Buffer.concat([chunkHead(part), part, CRLF]) : part)
+          sent += part.length
+        }
+        if (chunked) await talk.write('0\r\n\r\n')
+        talk.socket.resume()
+        const answer = await talk.answer()
+        talk.close()
+        checkAnswer(answer, {
+          method: 'POST',
+          path: '/api/upload',
+          https: me.host.baseUrl.startsWith('https'),
+        })
+        checkProblem(answer, status, error)
+      })
+    }
+
+    it(`${name}: fetch gets its ${status}`, async () => {
+      const me = await ready()
+      for (let round = 0; round < 3; round++) {
+        const form = new FormData()
+        form.append('file', new Blob([new Uint8Array(bodyBytes)]), 'a.gif')
+        const answer = await fetch(`${me.host.url}/api/upload`, {
+          method: 'POST',
+          headers: identity(me),
+          body: form,
+        })
+        assert.equal(answer.status, status)
+        assert.equal((await answer.json()).error, error)
+      }
+    })
+
+    it(`${name}: curl gets its ${status}`, async (t) => {
+      const me = await ready()
+      const [who] = Object.entries(identity(me))
+      const words = ['-sS', '-F', 'file=@-;filename=a.gif', '-w', '\n%{http_code}']
+      if (who) words.push('-H', who.join(': '))
+      const ran = await curl([...words, `${me.host.url}/api/upload`], Buffer.alloc(bodyBytes))
+      if (ran === null) return t.skip('no curl on this machine')
+      const [body, code] = [ran.slice(0, -4), ran.slice(-3)]
+      assert.equal(code, String(status))
+      assert.equal(JSON.parse(body).error, error)
+    })
+  }
+
+  it('serves others while one is drained', async () => {
+    const me = await visit(world, world.paused)
+    const talk = await converse(me.host.url)
+    await talk.write(`${requestHead(me)}Content-Length: ${20 * MEGABYTE}\r\n\r\n${HEAD}`)
+    assert.equal((await request(me.host.url, 'GET', '/healthz')).status, 200)
+    talk.close()
+  })
+
+  it('does not read an endless body for ever', async (t) => {
+    const me = await visit(world, world.main)
+    if (!me.host.direct) return t.skip('something before this host reads bodies')
+    const talk = await converse(me.host.url)
+    await talk.write(`${requestHead(me)}Transfer-Encoding: chunked\r\n\r\n`)
+    await talk.write(`${HEAD.length.toString(16)}\r\n${HEAD}\r\n`)
+    const piece = Buffer.alloc(MEGABYTE)
+    const chunk = Buffer.concat([chunkHead(piece), piece, CRLF])
+    let sentMegabytes = 0
+    const pour = async () => {
+      for (; sentMegabytes < 512; sentMegabytes++) await talk.write(chunk)
+    }
+    let isStuck = false
+    talk.socket.once('timeout', () => {
+      isStuck = true
+    })
+    await assert.rejects(pour)
+    await talk.closed
+    assert.ok(!isStuck, 'it neither reads on nor ends the connection')
+  })
+}
+
+const CRLF = Buffer.from('\r\n')
+
+function chunkHead(piece: Uint8Array): Buffer {
+  return Buffer.from(`${piece.length.toString(16)}\r\n`)
+}
+
+function identity(me: Visitor): Record<string, string> {
+  return me.host.clientHeader ? { [me.host.clientHeader]: me.address } : {}
+}
+
+function requestHead(me: Visitor): string {
+  const who = Object.entries(identity(me)).map((line) => `${line.join(': ')}\r\n`)
+  const type = 'Content-Type: multipart/form-data; boundary=b\r\n'
+  return `POST /api/upload HTTP/1.1\r\nHost: localhost\r\n${who.join('')}${type}`
+}
+
+async function withoutQuota(world: World): Promise<Visitor> {
+  const me = await visit(world, world.bare)
+  while ((await me.upload(gif())).status !== 429);
+  return me
+}
+
+/** What curl prints, or `null` if there is no curl. */
+function curl(words: string[], input: Buffer): Promise<string | null> {
+  return new Promise((resolve, reject) => {
+    const child = execFile('curl', words, (error, stdout, stderr) => {
+      if (!error) resolve(stdout)
+      else if ((error as NodeJS.ErrnoException).code === 'ENOENT') resolve(null)
+      else reject(new Error(`curl: ${stderr}`, { cause: error }))
+    })
+    // The status is asserted on; a pipe that curl stops reading is no failure of its own.
+    child.stdin?.on('error', () => {})
+    child.stdin?.end(input)
+  })
+}

@@ -1,0 +1,163 @@
+/** What the HTTP suite needs from a host, and the visitors that it sends there. */
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import type { UploadAnswer } from '../../../src/protocol.ts'
+import { type Answer, type RequestOptions, request } from '../../support/http.ts'
+import { gif } from '../../support/images/tiny-images.ts'
+import { type Form, formOf } from '../../support/multipart.ts'
+import type { Env, Ran } from '../../support/processes/process.ts'
+import { checkAnswer } from './rules.ts'
+
+export interface Host {
+  /** Where to connect, e.g. `http://127.0.0.1:41234`. */
+  url: string
+  /** What its absolute links start with. */
+  baseUrl: string
+  /** The header that names the client to this host. `null` if nothing but the socket does. */
+  clientHeader: 'X-Forwarded-For' | 'CF-Connecting-IP' | null
+  /** True if nothing between the socket and the server reads or rewrites requests. */
+  direct: boolean
+  /** Where it keeps everything, if that can be looked into. */
+  dataDir?: string
+  /** Everything it has logged. */
+  logs?: () => string
+  /** The operator's command against the running host. */
+  operator?: (words: string[]) => Promise<Ran>
+  stop(): Promise<unknown>
+}
+
+export type StartHost = (env?: Env) => Promise<Host>
+
+export interface World {
+  /** As it comes; trusts 127.0.0.1, 10.0.0.0/8 and 2001:db8:ffff::/48 as proxies; logs all it can. */
+  main(): Promise<Host>
+  /** https base URL, 2 uploads a day of at most 4,000 bytes, no scrubbing, one allowed origin. */
+  strict(): Promise<Host>
+  /** Trusts no proxy; 3 uploads a day. */
+  bare(): Promise<Host>
+  paused(): Promise<Host>
+  /** What must never be in a log or, with `dataDir`, in a file. */
+  readonly addresses: Set<string>
+  readonly keys: Set<string>
+  close(): Promise<void>
+}
+
+export const STRICT = {
+  BASE_URL: 'https://pics.example',
+  UPLOADS_PER_DAY: '2',
+  MAX_UPLOAD_BYTES: '4000',
+  STRIP_METADATA: 'off',
+  ALLOWED_ORIGINS: 'https://friend.example',
+}
+
+export function createWorld(start: StartHost): World {
+  const started: Promise<Host>[] = []
+  const once = (env: Env) => {
+    let host: Promise<Host> | undefined
+    return () => {
+      if (!host) {
+        host = start(env)
+        started.push(host)
+      }
+      return host
+    }
+  }
+  return {
+    main: once({ TRUSTED_PROXIES: '127.0.0.1/32,10.0.0.0/8,2001:db8:ffff::/48', LOG_LEVEL: 'trace' }),
+    strict: once(STRICT),
+    bare: once({ TRUSTED_PROXIES: '', UPLOADS_PER_DAY: '3' }),
+    paused: once({ UPLOADS: 'paused' }),
+    addresses: new Set(),
+    keys: new Set(),
+    async close() {
+      const hosts = await Promise.allSettled(started)
+      await Promise.all(hosts.map((host) => host.status === 'fulfilled' && host.value.stop()))
+    },
+  }
+}
+
+/** An image that a visitor stored. */
+export interface Upload extends UploadAnswer {
+  /** As sent. */
+  bytes: Buffer
+}
+
+export interface Visitor {
+  host: Host
+  address: string
+  /** Any request; the answer is checked against the rules that hold for every answer. */
+  request(method: string, path: string, options?: RequestOptions): Promise<Answer>
+  get(path: string, headers?: RequestOptions['headers']): Promise<Answer>
+  /** Posts a form, whatever it is. */
+  post(form: Form, headers?: RequestOptions['headers']): Promise<Answer>
+  upload(bytes: Uint8Array, headers?: RequestOptions['headers']): Promise<Answer>
+  /** Uploads and expects success. */
+  store(bytes?: Buffer): Promise<Upload>
+  remove(key: string): Promise<Answer>
+  /** Places left today, seen without using one. */
+  remaining(): Promise<number>
+}
+
+let lastAddress = 0
+
+/** Somebody new: an address of their own, so a whole day's quota. 198.18.0.0/15 is for tests (RFC 2544). */
+export function freshAddress(): string {
+  lastAddress += 1
+  return `198.${18 + (lastAddress >> 16)}.${(lastAddress >> 8) & 255}.${lastAddress & 255}`
+}
+
+export async function visit(
+  world: World,
+  hostOf: () => Promise<Host>,
+  address = freshAddress(),
+): Promise<Visitor> {
+  const host = await hostOf()
+  world.addresses.add(address)
+  const identity: Record<string, string> = host.clientHeader ? { [host.clientHeader]: address } : {}
+  const visitor: Visitor = {
+    host,
+    address,
+    async request(method, path, options = {}) {
+      const headers = { ...identity, ...options.headers }
+      const answer = await request(host.url, method, path, { ...options, headers })
+      checkAnswer(answer, { method, path, https: host.baseUrl.startsWith('https:') })
+      return answer
+    },
+    get: (path, headers = {}) => visitor.request('GET', path, { headers }),
+    post: (form, headers = {}) =>
+      visitor.request('POST', '/api/upload', {
+        headers: { 'Content-Type': form.contentType, ...headers },
+        body: form.body,
+      }),
+    upload: (bytes, headers) => visitor.post(formOf(bytes), headers),
+    async store(bytes = gif()) {
+      const answer = await visitor.upload(bytes)
+      assert.equal(answer.status, 201, answer.text)
+      const upload: UploadAnswer = answer.json()
+      world.keys.add(upload.key)
+      return { ...upload, bytes }
+    },
+    remove: (key) => visitor.request('DELETE', `/api/delete?key=${key}`),
+    async remaining() {
+      // No multipart: refused, and refusals do not count.
+      const answer = await visitor.request('POST', '/api/upload')
+      assert.equal(answer.status, 415, answer.text)
+      return Number(answer.headers.get('X-RateLimit-Remaining'))
+    },
+  }
+  return visitor
+}
+
+/**
+ * Targets and methods that a server in front refuses before ours hears of them: escapes that are none, NUL, climbing
+ * out of the root, TRACE.
+ */
+export function isRefusedInFront({ direct }: Host, asked: { method?: string; path?: string }): boolean {
+  if (direct) return false
+  return asked.method === 'TRACE' || /%(?![0-9a-f]{2})|%00|\.\.%2f|%2e%2e/i.test(asked.path ?? '')
+}
+
+/** SHA-256, lower-case hex. */
+export function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}

@@ -1,0 +1,135 @@
+/** Bodies that are no form, or a broken one. None of them may cost a place, memory or the process. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { gif } from '../../support/images/tiny-images.ts'
+import { formOf, multipart, type Part } from '../../support/multipart.ts'
+import { visit, type World } from './host.ts'
+import { checkProblem } from './rules.ts'
+
+export function malformedCases(world: World): void {
+  const types = [
+    'application/json',
+    'application/x-www-form-urlencoded',
+    'multipart/mixed; boundary=pinhole-test-boundary',
+    'multipart/form-datax; boundary=pinhole-test-boundary',
+    'image/gif',
+    'text/plain; x=multipart/form-data; boundary=pinhole-test-boundary',
+    '',
+    'multipart',
+    ';',
+  ]
+  for (const type of types) {
+    it(`refuses a body of type '${type}': 415 not-multipart`, async () => {
+      const me = await visit(world, world.main)
+      checkProblem(await me.post({ body: formOf(gif()).body, contentType: type }), 415, 'not-multipart')
+    })
+  }
+
+  it('refuses a body without a type: 415 not-multipart', async () => {
+    const me = await visit(world, world.main)
+    checkProblem(await me.request('POST', '/api/upload', { body: formOf(gif()).body }), 415, 'not-multipart')
+    checkProblem(await me.request('POST', '/api/upload'), 415, 'not-multipart')
+  })
+
+  it('refuses a type without a usable boundary: 400 malformed-multipart', async () => {
+    const me = await visit(world, world.main)
+    const { body } = formOf(gif())
+    for (const rest of ['', ';', '; boundary', '; boundary=', '; boundary=""', '; boundary="', '; x=y']) {
+      const answer = await me.post({ body, contentType: `multipart/form-data${rest}` })
+      checkProblem(answer, 400, 'malformed-multipart')
+    }
+  })
+
+  it('refuses, or reads, a boundary longer than RFC 2046 allows, and stays up', async () => {
+    const me = await visit(world, world.main)
+    for (const length of [71, 500, 8000]) {
+      const answer = await me.post(
+        multipart([{ name: 'file', body: gif() }], { boundary: 'b'.repeat(length) }),
+      )
+      if (answer.status !== 201) checkProblem(answer, 400, 'malformed-multipart')
+    }
+  })
+
+  it('refuses a form cut off at any byte', async () => {
+    const { body, contentType } = formOf(gif({ comment: '\r\n--pinhole' }))
+    const fileStart = body.indexOf('GIF89a')
+    const end = body.length - '\r\n'.length
+    const visitors = await Promise.all(Array.from({ length: 8 }, () => visit(world, world.main)))
+    let next = 0
+    await Promise.all(
+      visitors.map(async (me) => {
+        while (next < end) {
+          const length = next++
+          const answer = await me.post({ body: body.subarray(0, length), contentType })
+          // Before the file has begun, it may as well be called missing.
+          const code = length > fileStart ? 'malformed-multipart' : /^(malformed-multipart|missing-file)$/
+          checkProblem(answer, 400, code)
+        }
+        assert.equal(await me.remaining(), 100)
+      }),
+    )
+  })
+
+  const broken: Record<string, Buffer | string> = {
+    'another boundary': formOf(gif()).body.toString('latin1').replaceAll('pinhole', 'pinhale'),
+    'lines that end in LF alone': formOf(gif()).body.toString('latin1').replaceAll('\r\n', '\n'),
+    'a part without headers': '--pinhole-test-boundary\r\n\r\nx\r\n--pinhole-test-boundary--\r\n',
+    'nothing but line ends': '\r\n'.repeat(1000),
+    'nothing but zeros': Buffer.alloc(100_000),
+    'a header without a colon': partOf(['Content-Disposition form-data; name="file"']),
+    'a header line with a NUL': partOf(['Content-Disposition: form-data; name="file"\0']),
+    'no Content-Disposition': partOf(['Content-Type: image/gif']),
+    'no name': partOf(['Content-Disposition: form-data; filename="a.gif"']),
+    'another disposition': partOf(['Content-Disposition: attachment; name="file"; filename="a.gif"']),
+    'two names': partOf(['Content-Disposition: form-data; name="file"; name="other"']),
+    'an unfinished quoted name': partOf(['Content-Disposition: form-data; name="file']),
+  }
+  for (const [name, body] of Object.entries(broken)) {
+    it(`refuses ${name}: 400`, async () => {
+      const me = await visit(world, world.main)
+      const bytes = typeof body === 'string' ? Buffer.from(body, 'latin1') : body
+      const answer = await me.post({
+        body: bytes,
+        contentType: 'multipart/form-data; boundary=pinhole-test-boundary',
+      })
+      checkProblem(answer, 400, /^(malformed-multipart|missing-file|unexpected-field)$/)
+    })
+  }
+
+  it('refuses part headers that are far too large: 400 malformed-multipart', async () => {
+    const me = await visit(world, world.main)
+    const disposition = 'Content-Disposition: form-data; name="file"; filename="a.gif"'
+    const heaps: Part['lines'][] = [
+      [disposition, `X-Long: ${'x'.repeat(100_000)}`],
+      [disposition, ...Array.from({ length: 5000 }, (_, i) => `X-${i}: y`)],
+      [`Content-Disposition: form-data; name="file"; filename="${'x'.repeat(100_000)}"`],
+      [`${'x'.repeat(5_000_000)}`],
+    ]
+    for (const lines of heaps) {
+      const form = multipart([{ lines, body: gif() }])
+      checkProblem(await me.post(form), 400, 'malformed-multipart')
+    }
+  })
+
+  it('refuses a hundred thousand parts at the second', async () => {
+    const me = await visit(world, world.main)
+    const part = '--pinhole-test-boundary\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n'
+    const body = Buffer.from(`${part.repeat(100_000)}--pinhole-test-boundary--\r\n`)
+    const contentType = 'multipart/form-data; boundary=pinhole-test-boundary'
+    checkProblem(await me.post({ body, contentType }), 400, /^(unexpected-field|missing-file)$/)
+  })
+
+  it('refuses a compressed body, and inflates nothing', async () => {
+    const me = await visit(world, world.main)
+    const { body, contentType } = formOf(gif())
+    const answer = await me.post({ body: gzipSync(body), contentType }, { 'Content-Encoding': 'gzip' })
+    checkProblem(answer, answer.status, /^(not-multipart|malformed-multipart)$/)
+    assert.ok([400, 415].includes(answer.status))
+  })
+}
+
+/** A form of one part with these header lines, and a sound image in it. */
+function partOf(lines: string[]): Buffer {
+  return multipart([{ lines, body: gif() }]).body
+}

@@ -1,0 +1,199 @@
+/** The form of an upload: what is sound, however it is written, cut and sent. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { gif } from '../../support/images/tiny-images.ts'
+import { type FormOptions, formOf, multipart, type Part } from '../../support/multipart.ts'
+import { type Visitor, visit, type World } from './host.ts'
+import { checkProblem } from './rules.ts'
+
+const FILE: Omit<Part, 'body'> = { name: 'file', filename: 'a.gif', type: 'image/gif' }
+
+export function multipartCases(world: World): void {
+  const sound: Record<string, { part?: Partial<Part>; form?: FormOptions }> = {
+    'a preamble': { form: { preamble: 'This is a message in MIME format.\r\n' } },
+    'an epilogue': { form: { epilogue: 'and this is after it\r\n' } },
+    'an epilogue that looks like a part': {
+      form: { epilogue: '--pinhole-test-boundary\r\nContent-Disposition: form-data; name="x"\r\n\r\nx\r\n' },
+    },
+    'a boundary of 70 characters': { form: { boundary: 'b'.repeat(70) } },
+    'a boundary of one character': { form: { boundary: 'b' } },
+    'a boundary of dashes': { form: { boundary: '------' } },
+    'a quoted boundary of every character allowed': {
+      form: { boundary: "a'()+_,-./:=? z", parameter: `"a'()+_,-./:=? z"` },
+    },
+    'a quoted boundary with escapes': { form: { boundary: 'ab', parameter: '"\\a\\b"' } },
+    'parameters around the boundary': {
+      form: { parameter: 'pinhole-test-boundary; charset=utf-8; __proto__=x' },
+    },
+    'no filename': { part: { filename: undefined } },
+    'no type': { part: { type: undefined } },
+    'an unquoted name': { part: { lines: ['Content-Disposition: form-data; name=file; filename=a.gif'] } },
+    'headers in lower case': { part: { lines: ['content-disposition: FORM-DATA; NAME="file"'] } },
+    'headers without a space': {
+      part: { lines: ['Content-Disposition:form-data;name="file";filename="a"'] },
+    },
+    'more headers': {
+      part: {
+        lines: [
+          'X-Note: kept by nobody',
+          'Content-Disposition: form-data; name="file"; filename="a.gif"',
+          'Content-Transfer-Encoding: binary',
+          'Content-Length: 5',
+        ],
+      },
+    },
+    'a header named __proto__': {
+      part: {
+        lines: [
+          '__proto__: x',
+          'Content-Disposition: form-data; name="file"',
+          'constructor: y',
+          'toString: z',
+        ],
+      },
+    },
+    'a filename in many scripts': {
+      part: { filename: 'スクリーンショット 10.30\u202fPM – Снимок 🙂 é.gif' },
+    },
+    'a filename with a backslash, a quote and a semicolon': {
+      part: { lines: ['Content-Disposition: form-data; name="file"; filename="C:\\\\a; b=\\".gif"'] },
+    },
+    'an empty parameter': { form: { parameter: 'pinhole-test-boundary;' } },
+    'a filename with escapes that looks like a name': {
+      part: { lines: ['Content-Disposition: form-data; name="file"; filename="a\\"; name=\\"other"'] },
+    },
+    'a filename before the name': {
+      part: { lines: ['Content-Disposition: form-data; filename="x; name=other.gif"; name="file"'] },
+    },
+    'a filename out of the folder': { part: { filename: '../../../../etc/passwd' } },
+    'a filename of 2,000 characters': { part: { filename: 'é'.repeat(1000) } },
+    'a filename that is no UTF-8': {
+      part: { lines: ['Content-Disposition: form-data; name="file"; filename="\xff\xfe"'] },
+    },
+    'an empty filename': { part: { filename: '' } },
+  }
+  for (const [name, { part, form }] of Object.entries(sound)) {
+    it(`accepts ${name}`, async () => {
+      const me = await visit(world, world.main)
+      const bytes = gif()
+      await checkStored(me, multipart([{ ...FILE, body: bytes, ...part }], form), bytes)
+    })
+  }
+
+  it('stays up when a filename* is broken, which RFC 7578 forbids anyway', async () => {
+    const me = await visit(world, world.main)
+    for (const value of ["UTF-8''%", "UTF-8''%E0%A4%A", "''", 'x', "UTF-8'en", "nope''%41"]) {
+      const lines = [`Content-Disposition: form-data; name="file"; filename="a.gif"; filename*=${value}`]
+      const answer = await me.post(multipart([{ lines, body: gif() }]))
+      if (answer.status !== 201) checkProblem(answer, 400, 'malformed-multipart')
+    }
+  })
+
+  it('accepts the last boundary without a line end', async () => {
+    const me = await visit(world, world.main)
+    const bytes = gif()
+    const { body, contentType } = formOf(bytes)
+    await checkStored(me, { body: body.subarray(0, -2), contentType }, bytes)
+  })
+
+  it('reads the media type without regard to case', async () => {
+    const me = await visit(world, world.main)
+    const { body } = formOf(gif())
+    const contentType = 'Multipart/FORM-Data;BOUNDARY="pinhole-test-boundary"'
+    assert.equal((await me.post({ body, contentType })).status, 201)
+  })
+
+  it('takes what only looks like a boundary as part of the file', async () => {
+    const me = await visit(world, world.main)
+    const comments = [
+      '\r\n--pinhole-test-boundar',
+      '--pinhole-test-boundary--\r',
+      '\r\n\r\n',
+      '\r\r\n--\r\n-',
+      '\r\n--pinhole-test\r\n--pinhole-test-boun',
+    ]
+    for (const comment of comments) {
+      const bytes = gif({ comment: comment.repeat(3) })
+      await checkStored(me, formOf(bytes), bytes)
+    }
+  })
+
+  it('reads a form cut in two at any byte', async () => {
+    const bytes = gif({ comment: '\r\n--pinhole' })
+    const { body, contentType } = formOf(bytes)
+    const me = await Promise.all(Array.from({ length: 8 }, () => visit(world, world.main)))
+    let cut = 0
+    await Promise.all(
+      me.map(async (visitor) => {
+        while (cut < body.length - 1) {
+          cut += 1
+          const at = cut
+          const answer = await visitor.request('POST', '/api/upload', {
+            headers: { 'Content-Type': contentType },
+            // Each piece is a chunk of its own, so it reaches the server's parser as one.
+            body: [body.subarray(0, at), body.subarray(at)],
+          })
+          assert.equal(answer.status, 201, `cut at ${at}: ${answer.text}`)
+          if (at % 16 === 0) assert.deepEqual((await visitor.get(`/raw/${answer.json().id}`)).body, bytes)
+        }
+      }),
+    )
+  })
+
+  it('reads a form that comes byte by byte', async () => {
+    const me = await visit(world, world.main)
+    const bytes = gif({ comment: '\r\n--pinhole' })
+    const { body, contentType } = formOf(bytes)
+    const answer = await me.request('POST', '/api/upload', {
+      headers: { 'Content-Type': contentType },
+      body: Array.from(body, (byte) => Buffer.of(byte)),
+    })
+    assert.equal(answer.status, 201, answer.text)
+    assert.deepEqual((await me.get(`/raw/${answer.json().id}`)).body, bytes)
+  })
+
+  it('refuses anything besides the one file: 400 unexpected-field', async () => {
+    const me = await visit(world, world.main)
+    const file: Part = { ...FILE, body: gif() }
+    const extras: Part[] = [
+      { name: 'title', body: 'Holiday' },
+      { name: 'title', body: '' },
+      { name: '', body: '' },
+      { name: 'file', body: 'a text of the same name' },
+      { name: 'file', filename: 'b.gif', type: 'image/gif', body: gif() },
+      { name: 'file2', filename: 'b.gif', type: 'image/gif', body: gif() },
+      { name: '__proto__', body: 'x' },
+      { name: 'files[0][a]', body: 'x' },
+    ]
+    for (const extra of extras) {
+      checkProblem(await me.post(multipart([file, extra])), 400, 'unexpected-field')
+      const before = await me.post(multipart([extra, file]))
+      // Of two parts named `file`, the first may already be no image.
+      if (extra.name === 'file' && extra.filename === undefined) assert.ok([400, 415].includes(before.status))
+      else checkProblem(before, 400, 'unexpected-field')
+    }
+    assert.equal(await me.remaining(), 100)
+  })
+
+  it('refuses a form without a file, or with an empty one: 400 missing-file', async () => {
+    const me = await visit(world, world.main)
+    checkProblem(await me.post(multipart([])), 400, 'missing-file')
+    checkProblem(await me.post(multipart([{ ...FILE, body: '' }])), 400, 'missing-file')
+    checkProblem(await me.post(multipart([{ name: 'file', body: '' }])), 400, 'missing-file')
+  })
+
+  it('refuses a part of another name, also where only case differs', async () => {
+    const me = await visit(world, world.main)
+    for (const name of ['image', 'FILE', 'file ', 'file[]', 'constructor']) {
+      // Two rows of the contract fit: no part named `file`, and a part besides it.
+      const answer = await me.post(multipart([{ ...FILE, name, body: gif() }]))
+      checkProblem(answer, 400, /^(missing-file|unexpected-field)$/)
+    }
+  })
+}
+
+async function checkStored(me: Visitor, form: { body: Buffer; contentType: string }, bytes: Buffer) {
+  const answer = await me.post(form)
+  assert.equal(answer.status, 201, answer.text)
+  assert.deepEqual((await me.get(`/raw/${answer.json().id}`)).body, bytes)
+}

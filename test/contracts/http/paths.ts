@@ -1,0 +1,239 @@
+/** Methods, paths, HEAD, links from the base URL, and health. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { gif } from '../../support/images/tiny-images.ts'
+import { formOf } from '../../support/multipart.ts'
+import { isRefusedInFront, type Upload, type Visitor, visit, type World } from './host.ts'
+import { steady } from './raw.ts'
+import { checkProblem } from './rules.ts'
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'QUERY', 'TRACE']
+
+export function pathCases(world: World): void {
+  const routes: [path: (upload: Upload) => string, allowed: string[]][] = [
+    [() => '/api/upload', ['POST']],
+    [({ key }) => `/api/delete?key=${key}`, ['GET', 'HEAD', 'DELETE']],
+    [() => '/api/delete', ['GET', 'HEAD', 'DELETE']],
+    [({ id }) => `/${id}`, ['GET', 'HEAD']],
+    [({ id }) => `/raw/${id}`, ['GET', 'HEAD']],
+    [({ id }) => `/raw/${id}.gif`, ['GET', 'HEAD']],
+    [() => '/raw/AAAAAAAAAAA', ['GET', 'HEAD']],
+    [() => '/', ['GET', 'HEAD']],
+    [() => '/healthz', ['GET', 'HEAD']],
+    [() => '/readyz', ['GET', 'HEAD']],
+    [() => '/metrics', ['GET', 'HEAD']],
+  ]
+  for (const [pathOf, allowed] of routes) {
+    it(`answers 405 with Allow: ${allowed} at ${pathOf({ id: '<id>', key: '<key>' } as Upload)}`, async () => {
+      const me = await visit(world, world.main)
+      const upload = await me.store()
+      const path = pathOf(upload)
+      for (const method of METHODS.filter((method) => !allowed.includes(method))) {
+        if (isRefusedInFront(me.host, { method })) continue
+        const answer = await me.request(method, path)
+        checkProblem(answer, 405, 'method-not-allowed')
+        const allow = answer.headers
+          .get('Allow')
+          ?.split(/, */)
+          .filter((name) => name !== 'OPTIONS')
+        assert.deepEqual(allow?.sort(), [...allowed].sort(), method)
+        assert.equal(answer.headers.get('Cache-Control'), 'no-store')
+      }
+      if (!allowed.includes('HEAD')) assert.equal((await me.request('HEAD', path)).status, 405)
+      assert.equal((await me.get(`/raw/${upload.id}`)).status, 200, 'the image is still there')
+    })
+  }
+
+  it('answers HEAD as GET without a body, wherever GET works', async () => {
+    const me = await visit(world, world.main)
+    const { id, key } = await me.store()
+    const gone = await me.store()
+    await me.remove(gone.key)
+    const paths = ['/', `/${id}`, `/raw/${id}`, `/raw/${id}.gif`, `/raw/${id}?dl=1`, `/raw/${id}?x`]
+    paths.push(
+      `/api/delete?key=${key}`,
+      '/api/delete',
+      '/healthz',
+      '/readyz',
+      '/metrics',
+      `/${gone.id}`,
+      `/raw/${gone.id}`,
+      '/a/b',
+    )
+    for (const path of paths) {
+      const [get, head] = [await me.get(path), await me.request('HEAD', path)]
+      assert.equal(head.status, get.status, path)
+      const { 'content-security-policy': _, 'content-length': length, ...rest } = steady(get.headers)
+      const {
+        'content-security-policy': __,
+        'content-length': headLength,
+        ...headRest
+      } = steady(head.headers)
+      assert.deepEqual(headRest, rest, path)
+      assert.ok(headLength === undefined || headLength === length, path)
+    }
+  })
+
+  it('knows no address but the exact one: 404', async () => {
+    const me = await visit(world, world.main)
+    const { id } = await me.store()
+    const paths = [
+      `/raw%2F${id}`,
+      `//raw/${id}`,
+      `/raw//${id}`,
+      `/raw/${id}/`,
+      `/${id}/`,
+      `//${id}`,
+      `/RAW/${id}`,
+    ]
+    paths.push(
+      `/Raw/${id}`,
+      `/raw/${id}//`,
+      `/raw/${id}%2F`,
+      `/${id}%2F`,
+      `/raw/./${id}/x`,
+      `/raw/${id}/..%2f`,
+    )
+    paths.push(
+      `/${id}.gif`,
+      `/${id}.html`,
+      `/${id}/raw`,
+      `/raw`,
+      '/raw/',
+      `/raw/${id};x=1`,
+      `/${id};x`,
+      `/${id}.`,
+    )
+    paths.push(
+      '/api',
+      '/api/',
+      '/api/Upload',
+      '/API/upload',
+      '/api/upload/',
+      '/api//upload',
+      '/api/upload/x',
+      '/api%2Fupload',
+    )
+    paths.push(
+      '/healthz/',
+      '/HEALTHZ',
+      '/Readyz',
+      '/index.html',
+      '/.env',
+      '/..%2f..%2fetc%2fpasswd',
+      '/%2e%2e/x',
+      '/a/b/c',
+    )
+    paths.push(
+      '/%',
+      '/%E0%A4%A',
+      '/%00',
+      `/${id}%00`,
+      `/${'x'.repeat(4000)}`,
+      '/assets/',
+      '/assets/..%2f..%2fpackage.json',
+    )
+    for (const path of paths) {
+      if (isRefusedInFront(me.host, { path })) continue
+      const answer = await me.get(path)
+      assert.equal(answer.status, 404, path)
+      assert.match(answer.headers.get('Content-Type') ?? '', /^(application\/problem\+json|text\/html)/)
+    }
+    for (const path of ['/api/upload/', '/api/Upload', '//api/upload', '/api%2Fupload', '/upload']) {
+      const { body, contentType } = formOf(gif())
+      const answer = await me.request('POST', path, { headers: { 'Content-Type': contentType }, body })
+      checkProblem(answer, 404, 'not-found')
+    }
+    for (const path of ['/api/nothing', '/api/delete/', '/api/Delete?key=x', '/api/delete/x']) {
+      checkProblem(await me.get(path), 404, 'not-found')
+    }
+  })
+
+  it('makes no further copy of an image under an escaped address', async () => {
+    const me = await visit(world, world.main)
+    const { id } = await me.store()
+    const escaped = `%${id.charCodeAt(0).toString(16)}${id.slice(1)}`
+    for (const path of [
+      `/raw/${escaped}`,
+      `/%72aw/${id}`,
+      `/x/../raw/${id}`,
+      `/raw/./${id}`,
+      `/raw\\${id}`,
+    ]) {
+      const { status } = await me.get(path)
+      assert.ok([400, 404, 308].includes(status), `${path} → ${status}`)
+    }
+  })
+
+  it('takes absolute links from its base URL alone', async () => {
+    for (const hostOf of [world.main, world.strict]) {
+      const me = await visit(world, hostOf)
+      const lies = {
+        Host: 'evil.example',
+        'X-Forwarded-Host': 'evil.example',
+        'X-Forwarded-Proto': 'ftp',
+        'X-Forwarded-Port': '81',
+        Forwarded: 'host=evil.example;proto=ftp',
+        'X-Original-URL': '/evil.example',
+      }
+      const answer = await me.upload(gif(), lies)
+      assert.equal(answer.status, 201, answer.text)
+      const { id, key, link, delete: address } = answer.json()
+      world.keys.add(key)
+      assert.equal(link, `${me.host.baseUrl}/${id}`)
+      assert.equal(address, `${me.host.baseUrl}/api/delete?key=${key}`)
+      const others = [
+        '/',
+        `/${id}`,
+        `/api/delete?key=${key}`,
+        `/raw/${id}`,
+        `/raw/${id}?x=1`,
+        '/nowhere',
+        '/raw/x',
+      ]
+      for (const path of others) checkNoMention(await me.get(path, lies), 'evil.example', path)
+      checkNoMention(await me.upload(Buffer.from('x'), lies), 'evil.example', 'a refusal')
+    }
+  })
+
+  it('says that it is alive and ready', async () => {
+    const me = await visit(world, world.main)
+    for (const path of ['/healthz', '/readyz', '/metrics']) {
+      const answer = await me.get(path)
+      assert.equal(answer.status, 200, answer.text)
+      assert.equal(answer.headers.get('Cache-Control'), 'no-store')
+    }
+  })
+
+  it('gives every answer a request id of its own, whatever the client says', async () => {
+    const me = await visit(world, world.main)
+    const ids = new Set<string | null>()
+    for (let i = 0; i < 5; i++) {
+      const answer = await me.get('/healthz', { 'X-Request-Id': 'mine-mine-mine' })
+      ids.add(answer.headers.get('X-Request-Id'))
+    }
+    assert.equal(ids.size, 5)
+    assert.ok(!ids.has('mine-mine-mine'))
+  })
+
+  it('sends HSTS if and only if its base URL is https', async () => {
+    // Each answer is checked for it on its way; these are one of each kind.
+    for (const hostOf of [world.strict, world.main]) {
+      const me = await visit(world, hostOf)
+      const answers = [
+        await me.get('/'),
+        await me.get('/raw/x'),
+        await me.remove('x'),
+        await me.get('/healthz'),
+      ]
+      for (const { headers } of answers) {
+        assert.equal(headers.has('Strict-Transport-Security'), me.host.baseUrl.startsWith('https:'))
+      }
+    }
+  })
+}
+
+function checkNoMention(answer: Awaited<ReturnType<Visitor['get']>>, what: string, where: string): void {
+  const headers = [...answer.headers].join('\n')
+  assert.ok(!`${headers}\n${answer.text}`.includes(what), where)
+}

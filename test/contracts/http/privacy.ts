@@ -1,0 +1,96 @@
+/** What a host keeps of its visitors, after all the other cases: nothing in its logs, nothing in its files. */
+import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { it } from 'node:test'
+import { gif } from '../../support/images/tiny-images.ts'
+import { until } from '../../support/until.ts'
+import { type Host, visit, type World } from './host.ts'
+
+export function privacyCases(world: World): void {
+  it('logs no key, no address, no query string, no file name', async (t) => {
+    const me = await visit(world, world.main)
+    if (!me.host.logs) return t.skip("this host's logs cannot be read")
+    const { id, key } = await me.store()
+    await me.get(`/${id}?marker-of-a-query=1`)
+    await me.get(`/raw/${id}?marker-of-a-query=1`)
+    await me.get(`/api/delete?key=${key}`)
+    await me.request('POST', `/api/delete?key=${key}`)
+    await me.get(`/api/delete?key=${key}&marker-of-a-query=%`)
+    await me.remove(key)
+    await me.remove(key)
+    const logs = me.host.logs()
+    assert.notEqual(logs, '', 'at LOG_LEVEL=trace there is something to look into')
+    assert.ok(world.addresses.size > 50 && world.keys.size > 50, 'the other cases ran')
+    for (const secret of world.keys) {
+      assert.ok(!logs.includes(secret), 'a key')
+      assert.ok(!logs.includes(secret.slice(11)), 'the secret half of a key')
+    }
+    for (const address of world.addresses) assert.ok(!logs.includes(address), address)
+    assert.doesNotMatch(logs, /marker-of-a-query|[?&](key|dl|x)=|harmless-|\.html"|forwarded/i)
+  })
+
+  it('logs lines of JSON with the request id', async (t) => {
+    const me = await visit(world, world.main)
+    const { logs } = me.host
+    if (!logs) return t.skip("this host's logs cannot be read")
+    const answer = await me.upload(gif())
+    assert.equal(answer.status, 201)
+    const requestId = answer.headers.get('X-Request-Id')!
+    // The answer may be here before the line, and the end of a line after its beginning.
+    await until('the line comes', () => logs().includes(`${requestId}"`))
+    const lines = logs()
+      .split('\n')
+      .filter((line) => line.startsWith('{') && line.endsWith('}'))
+    assert.ok(lines.length > 100)
+    const entries = lines.map((line) => JSON.parse(line))
+    assert.ok(
+      entries.some((entry) => Object.values(entry).includes(requestId)),
+      `a line with ${requestId}`,
+    )
+  })
+
+  it('keeps no key, no address and no file name in its files', async (t) => {
+    const me = await visit(world, world.main)
+    if (!me.host.dataDir) return t.skip("this host's files cannot be read")
+    const secrets = new Set([...world.keys].map((key) => key.slice(11)))
+    for await (const [path, bytes] of filesOf(me.host)) {
+      const text = bytes.toString('latin1')
+      for (const [run] of text.matchAll(/[0-9A-Za-z]{32,}/g)) {
+        for (let at = 0; at + 32 <= run.length; at++) {
+          assert.ok(!secrets.has(run.slice(at, at + 32)), `a key in ${path}`)
+        }
+      }
+      for (const [run] of text.matchAll(/\d+\.\d+\.\d+\.\d+|[0-9a-f]*:[0-9a-f:]+/gi)) {
+        assert.ok(!world.addresses.has(run), `an address in ${path}`)
+      }
+      assert.ok(!text.includes('harmless-'), `a file name in ${path}`)
+    }
+  })
+
+  it('keeps nothing of what was deleted, refused or broken off', async (t) => {
+    const me = await visit(world, world.main)
+    if (!me.host.dataDir) return t.skip("this host's files cannot be read")
+    const comment = 'mark of an image that must not stay;'
+    const size = 900_000
+    const { key } = await me.store(gif({ comment, size }))
+    assert.equal((await me.remove(key)).status, 200)
+    assert.equal((await me.upload(gif({ comment, size }).subarray(0, -1))).status, 422)
+    assert.equal((await me.upload(Buffer.from(comment.repeat(20_000)))).status, 415)
+    for await (const [path, bytes] of filesOf(me.host)) {
+      assert.ok(!bytes.includes(comment), path)
+    }
+  })
+}
+
+async function* filesOf(host: Host): AsyncGenerator<[path: string, bytes: Buffer]> {
+  const entries = await readdir(host.dataDir!, { recursive: true, withFileTypes: true })
+  assert.ok(entries.length > 0)
+  for (const entry of entries) {
+    if (!entry.isFile()) continue
+    const path = join(entry.parentPath, entry.name)
+    // Other cases go on beside these, and drafts come and go.
+    const bytes = await readFile(path).catch(() => null)
+    if (bytes) yield [path, bytes]
+  }
+}

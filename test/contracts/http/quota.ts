@@ -1,0 +1,215 @@
+/** 100 stored images a day for each client address, and whose address that is. */
+import assert from 'node:assert/strict'
+import { before, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Answer, request } from '../../support/http.ts'
+import { gif } from '../../support/images/tiny-images.ts'
+import { formOf, multipart } from '../../support/multipart.ts'
+import { converse } from '../../support/socket.ts'
+import { until } from '../../support/until.ts'
+import { freshAddress, type Visitor, visit, type World } from './host.ts'
+import { checkPage, checkProblem } from './rules.ts'
+
+const remainingOf = (answer: Answer) => Number(answer.headers.get('X-RateLimit-Remaining'))
+
+export function quotaCases(world: World): void {
+  // A day that ends in the middle of a case would give everybody a new quota.
+  before(async () => {
+    const left = secondsToMidnight()
+    if (left < 30) await sleep((left + 1) * 1000)
+  })
+
+  it('acknowledges 100, then answers 429 with Retry-After', async () => {
+    const me = await visit(world, world.main)
+    for (let n = 1; n <= 100; n++) {
+      const answer = await me.upload(gif())
+      assert.equal(answer.status, 201, `upload ${n}: ${answer.text}`)
+      assert.equal(answer.headers.get('X-RateLimit-Limit'), '100')
+      assert.equal(remainingOf(answer), 100 - n)
+    }
+    for (let n = 101; n <= 103; n++) {
+      const answer = await me.upload(gif())
+      checkProblem(answer, 429, 'quota-exceeded')
+      assert.equal(remainingOf(answer), 0)
+      const left = secondsToMidnight()
+      const retryAfter = Number(answer.headers.get('Retry-After'))
+      assert.ok(
+        retryAfter >= Math.floor(left) && retryAfter <= left + 5,
+        `${retryAfter} for ${left} s to midnight`,
+      )
+    }
+    checkPage(await me.upload(gif(), { Accept: 'text/html' }), 429)
+    const neighbour = await visit(world, world.main)
+    assert.equal(remainingOf(await neighbour.upload(gif())), 99)
+  })
+
+  it('acknowledges exactly 100 of 300 at once', async () => {
+    const me = await visit(world, world.main)
+    const answers = await Promise.all(Array.from({ length: 300 }, () => me.upload(gif())))
+    const stored = answers.filter(({ status }) => status === 201)
+    assert.equal(stored.length, 100)
+    for (const answer of answers) if (answer.status !== 201) checkProblem(answer, 429, 'quota-exceeded')
+    const ids = new Set(stored.map((answer) => answer.json().id))
+    assert.equal(ids.size, 100)
+    for (const id of ids) assert.equal((await me.get(`/raw/${id}`)).status, 200)
+    const remains = stored.map(remainingOf)
+    assert.equal(Math.min(...remains), 0)
+    assert.ok(remains.every((left) => left >= 0 && left <= 99))
+  })
+
+  it('counts stored images only', async () => {
+    const me = await visit(world, world.main)
+    const file = { name: 'file', body: gif() }
+    const refused = [
+      me.upload(Buffer.from('no image')),
+      me.upload(gif().subarray(0, 30)),
+      me.upload(gif(), { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' }),
+      me.post(multipart([])),
+      me.post(multipart([file, file])),
+      me.post({ body: Buffer.from('x'), contentType: 'multipart/form-data; boundary=b' }),
+      me.request('GET', '/api/upload'),
+      me.request('PUT', '/api/upload'),
+    ]
+    for (const answer of await Promise.all(refused)) assert.ok(answer.status >= 400, answer.text)
+    assert.equal(await me.remaining(), 100)
+    assert.equal(remainingOf(await me.upload(gif())), 99)
+    // While a body is read it holds a place, and then gives it back.
+    const bad = await me.upload(Buffer.from('no image'))
+    assert.equal(remainingOf(bad), 99)
+  })
+
+  it('does not give a place back for a deletion', async () => {
+    const me = await visit(world, world.main)
+    const { key } = await me.store()
+    assert.equal((await me.remove(key)).status, 200)
+    assert.equal(await me.remaining(), 99)
+  })
+
+  it('gives the place back when the client goes away half-way', async (t) => {
+    const me = await visit(world, world.main)
+    if (!me.host.clientHeader) return t.skip('this host names clients by their socket')
+    const { body, contentType } = formOf(gif({ size: 400_000 }))
+    const talk = await converse(me.host.url)
+    await talk.write(
+      `POST /api/upload HTTP/1.1\r\nHost: x\r\n${me.host.clientHeader}: ${me.address}\r\n` +
+        `Content-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n\r\n`,
+    )
+    await talk.write(body.subarray(0, 300_000))
+    await until('it holds a place while it is read', async () => (await me.remaining()) === 99)
+    talk.close()
+    await until('the place comes back', async () => (await me.remaining()) === 100)
+  })
+
+  it('counts IPv6 by /64, and IPv4 in IPv6 as IPv4', async (t) => {
+    const { host } = await visit(world, world.main)
+    if (!host.clientHeader) return t.skip('this host names clients by their socket')
+    const as = (address: string) => visit(world, world.main, address)
+    const first = await as('2001:db8:1:2::1')
+    await first.store()
+    for (const same of ['2001:db8:1:2:ffff:ffff:ffff:ffff', '2001:0DB8:0001:0002:0:0:0:9']) {
+      assert.equal(await (await as(same)).remaining(), 99, same)
+    }
+    for (const other of ['2001:db8:1:3::1', '2001:db8:2:2::1']) {
+      assert.equal(await (await as(other)).remaining(), 100, other)
+    }
+    await (await as('203.0.113.7')).store()
+    for (const same of ['::ffff:203.0.113.7', '::FFFF:cb00:7107']) {
+      assert.equal(await (await as(same)).remaining(), 99, same)
+    }
+    for (const other of ['203.0.113.8', '::ffff:203.0.113.8']) {
+      assert.equal(await (await as(other)).remaining(), 100, other)
+    }
+  })
+
+  it('takes the last untrusted hop for the client', async (t) => {
+    const me = await visit(world, world.main)
+    if (me.host.clientHeader !== 'X-Forwarded-For') return t.skip('this host reads no X-Forwarded-For')
+    await me.store()
+    const real = me.address
+    const walks: (string | string[])[] = [
+      `203.0.113.99, ${real}`,
+      `203.0.113.99,${real},10.0.0.5`,
+      `  203.0.113.99 ,  ${real} , 10.0.0.5,10.255.0.1 `,
+      `${real}, 2001:db8:ffff::7`,
+      `unknown, ${real}`,
+      [`203.0.113.99`, real],
+      [`203.0.113.99, ${real}`, '10.0.0.5'],
+    ]
+    for (const walk of walks) {
+      assert.equal(await remainingBehind(me, { 'X-Forwarded-For': walk }), 99, String(walk))
+    }
+    // A trusted-looking hop left of the client is the client's own invention.
+    assert.equal(await remainingBehind(me, { 'X-Forwarded-For': `10.0.0.5, ${real}` }), 99)
+    assert.equal(await remainingBehind(me, { 'X-Forwarded-For': `${real}, ${freshAddress()}` }), 100)
+  })
+
+  it('reads no other header for the client', async (t) => {
+    const me = await visit(world, world.main)
+    if (me.host.clientHeader !== 'X-Forwarded-For') return t.skip('this host reads no X-Forwarded-For')
+    await me.store()
+    for (const header of [
+      'X-Real-IP',
+      'True-Client-IP',
+      'CF-Connecting-IP',
+      'X-Client-IP',
+      'Fly-Client-IP',
+    ]) {
+      const left = await remainingBehind(me, { 'X-Forwarded-For': me.address, [header]: '203.0.113.50' })
+      assert.equal(left, 99, header)
+    }
+    const forwarded = { 'X-Forwarded-For': me.address, Forwarded: 'for=203.0.113.50' }
+    assert.equal(await remainingBehind(me, forwarded), 99)
+  })
+
+  it('survives any nonsense in X-Forwarded-For', async () => {
+    const me = await visit(world, world.main)
+    const nonsense = [
+      '',
+      ',',
+      ', ,',
+      'x'.repeat(5000),
+      '999.1.1.1',
+      '::::',
+      '1.2.3.4:80',
+      '[::1]:80',
+      '_hidden',
+    ]
+    nonsense.push('fe80::1%eth0', '0x7f.1', '127.1', `${'1.1.1.1,'.repeat(1000)}1.1.1.1`)
+    for (const value of nonsense) {
+      const answer = await me.request('POST', '/api/upload', { headers: { 'X-Forwarded-For': value } })
+      checkProblem(answer, 415, 'not-multipart')
+    }
+  })
+
+  it('believes no forwarded header of a peer that is no trusted proxy', async (t) => {
+    const host = await world.bare()
+    if (!host.direct) return t.skip('something stands before this host')
+    const post = async () => {
+      const { body, contentType } = formOf(gif())
+      const lie = freshAddress()
+      const headers = {
+        'Content-Type': contentType,
+        'X-Forwarded-For': lie,
+        'X-Real-IP': lie,
+        'CF-Connecting-IP': lie,
+        Forwarded: `for=${lie}`,
+      }
+      return request(host.url, 'POST', '/api/upload', { headers, body })
+    }
+    // Others may have used this address before.
+    const answers = [await post()]
+    while (answers.at(-1)!.status === 201) answers.push(await post())
+    assert.ok(answers.length <= 4, `${answers.length - 1} uploads of 3`)
+    checkProblem(answers.at(-1)!, 429, 'quota-exceeded')
+    assert.equal(answers[0]!.headers.get('X-RateLimit-Limit'), '3')
+  })
+}
+
+async function remainingBehind(me: Visitor, headers: Record<string, string | string[]>): Promise<number> {
+  return remainingOf(await request(me.host.url, 'POST', '/api/upload', { headers }))
+}
+
+function secondsToMidnight(): number {
+  const now = Date.now()
+  return (86_400_000 - (now % 86_400_000)) / 1000
+}

@@ -1,0 +1,194 @@
+/** GET /raw/<id>: the bytes, their headers, their other addresses, and their end. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { png } from '../../support/images/tiny-images.ts'
+import { isRefusedInFront, sha256, visit, type World } from './host.ts'
+import { checkProblem } from './rules.ts'
+
+export function rawCases(world: World): void {
+  it('answers the bytes with every header of the contract', async () => {
+    const me = await visit(world, world.main)
+    const { id, bytes } = await me.store()
+    const { status, headers, body } = await me.get(`/raw/${id}`)
+    assert.equal(status, 200)
+    assert.deepEqual(body, bytes)
+    const expected = {
+      'Content-Type': 'image/gif',
+      'Content-Length': String(bytes.length),
+      'Cache-Control': 'public, max-age=31536000, immutable',
+      ETag: `"${sha256(bytes)}"`,
+      'Repr-Digest': `sha-256=:${Buffer.from(sha256(bytes), 'hex').toString('base64')}:`,
+      'Accept-Ranges': 'bytes',
+      'Content-Disposition': `inline; filename="${id}.gif"`,
+      'Content-Security-Policy': "default-src 'none'; sandbox",
+      'Cross-Origin-Resource-Policy': 'cross-origin',
+      'Access-Control-Allow-Origin': '*',
+      'X-Robots-Tag': 'noindex',
+      'CDN-Cache-Control': 'public, max-age=3600, must-revalidate',
+      'Transfer-Encoding': null,
+      'Content-Encoding': null,
+      'Content-Range': null,
+      // Constant headers need none, and some caches keep one copy for each value.
+      Vary: null,
+    }
+    for (const [name, value] of Object.entries(expected)) assert.equal(headers.get(name), value, name)
+    assert.match(headers.get('Cache-Tag') ?? '', new RegExp(id))
+  })
+
+  it('answers dl=1 as a download of the same bytes', async () => {
+    const me = await visit(world, world.main)
+    const { id, bytes } = await me.store()
+    const plain = await me.get(`/raw/${id}`)
+    for (const path of [`/raw/${id}?dl=1`, `/raw/${id}.gif?dl=1`]) {
+      const { status, headers, body } = await me.get(path)
+      assert.equal(status, 200)
+      assert.deepEqual(body, bytes)
+      assert.equal(headers.get('Content-Disposition'), `attachment; filename="${id}.gif"`)
+      for (const name of ['Content-Type', 'Cache-Control', 'ETag', 'Cache-Tag', 'Content-Security-Policy']) {
+        assert.equal(headers.get(name), plain.headers.get(name), name)
+      }
+    }
+  })
+
+  it('is the same resource under its own extension, and none under another', async () => {
+    const me = await visit(world, world.main)
+    const { id, bytes } = await me.store()
+    const alias = await me.get(`/raw/${id}.gif`)
+    assert.equal(alias.status, 200)
+    assert.deepEqual(alias.body, bytes)
+    assert.equal(alias.headers.get('ETag'), `"${sha256(bytes)}"`)
+    assert.equal(alias.headers.get('Content-Disposition'), `inline; filename="${id}.gif"`)
+    const picture = await me.store(png(9, 5))
+    assert.equal((await me.get(`/raw/${picture.id}.png`)).status, 200)
+    const wrong = [
+      '.png',
+      '.jpg',
+      '.webp',
+      '.avif',
+      '.GIF',
+      '.Gif',
+      '.giff',
+      '.gif.gif',
+      '.',
+      '.html',
+      '.svg',
+    ]
+    for (const suffix of wrong) {
+      const answer = await me.get(`/raw/${id}${suffix}`)
+      checkProblem(answer, 404, 'not-found')
+      assert.equal(answer.headers.get('Cache-Control'), 'no-store')
+    }
+  })
+
+  it('redirects any other query to the canonical address', async () => {
+    const me = await visit(world, world.main)
+    const { id } = await me.store()
+    const queries = ['x=1', 'dl', 'dl=', 'dl=0', 'dl=2', 'dl=01', 'dl=1%20', 'DL=1', 'dl=1&dl=1', 'dl=1&dl=2']
+    queries.push(
+      'dl=1&x=2',
+      'x=2&dl=1',
+      'dl=1&',
+      '&dl=1',
+      '%64l=1',
+      'dl=%31',
+
+      '=',
+      '%',
+      '&',
+      'dl=1=',
+    )
+    for (const path of [`/raw/${id}`, `/raw/${id}.gif`]) {
+      for (const query of queries) {
+        const address = `${path}?${query}`
+        const { status, headers } = await me.get(address, { 'X-Forwarded-Host': 'evil.example' })
+        assert.equal(status, 308, address)
+        assert.equal(headers.get('Cache-Control'), 'no-store')
+        assert.equal(headers.get('ETag'), null)
+        const to = new URL(headers.get('Location')!, me.host.baseUrl)
+        assert.equal(to.origin, new URL(me.host.baseUrl).origin, address)
+        assert.ok([`/raw/${id}`, path].includes(to.pathname), `${address} → ${to}`)
+        // A wish for a download may be kept.
+        assert.ok(
+          to.search === '' || (to.search === '?dl=1' && /(dl|%64l)=(1|%31)/.test(query)),
+          `${address} → ${to}`,
+        )
+        assert.equal((await me.request('HEAD', address)).status, 308)
+        const followed = await me.get(to.pathname + to.search)
+        assert.equal(followed.status, 200, `${address} → ${to}`)
+      }
+    }
+  })
+
+  it('answers HEAD as GET without the bytes', async () => {
+    const me = await visit(world, world.main)
+    const { id } = await me.store()
+    for (const path of [`/raw/${id}`, `/raw/${id}.gif`, `/raw/${id}?dl=1`]) {
+      const get = await me.get(path)
+      const head = await me.request('HEAD', path)
+      assert.equal(head.status, 200)
+      assert.deepEqual(steady(head.headers), steady(get.headers))
+    }
+  })
+
+  it('knows no other ids', async () => {
+    const me = await visit(world, world.main)
+    const { id, key } = await me.store()
+    const flipped = id.replace(/[a-z]/i, (letter) =>
+      letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+    )
+    const strangers = ['', 'AAAAAAAAAAA', id.slice(1), `${id}a`, `${id.slice(0, 10)}-`, key, 'index.html']
+    strangers.push('..%2f..%2fetc%2fpasswd', '%00', `${id}%00`, `${id}%20`, '%', '%E0%A4%A', 'x'.repeat(4000))
+    if (flipped !== id) strangers.push(flipped)
+    for (const stranger of strangers) {
+      if (isRefusedInFront(me.host, { path: stranger })) continue
+      const answer = await me.get(`/raw/${stranger}`)
+      checkProblem(answer, 404, 'not-found')
+      assert.equal(answer.headers.get('Cache-Control'), 'no-store')
+    }
+  })
+
+  it('is gone after deletion, whatever is asked and however', async () => {
+    const me = await visit(world, world.main)
+    const { id, key, bytes } = await me.store()
+    const etag = `"${sha256(bytes)}"`
+    // Hot before it goes.
+    for (let i = 0; i < 3; i++) assert.equal((await me.get(`/raw/${id}`)).status, 200)
+    assert.equal((await me.remove(key)).status, 200)
+    const questions: Record<string, string>[] = [
+      {},
+      { 'If-None-Match': etag },
+      { 'If-None-Match': '*' },
+      { Range: 'bytes=0-9' },
+      { Range: 'bytes=999999-' },
+      { Range: 'bytes=0-9', 'If-Range': etag },
+      { 'If-Match': etag },
+      { 'If-Modified-Since': 'Thu, 01 Jan 2099 00:00:00 GMT' },
+      { 'Cache-Control': 'only-if-cached' },
+    ]
+    for (const path of [`/raw/${id}`, `/raw/${id}.gif`, `/raw/${id}?dl=1`]) {
+      for (const headers of questions) {
+        const answer = await me.get(path, headers)
+        checkProblem(answer, 404, 'not-found')
+        assert.equal(answer.headers.get('Cache-Control'), 'no-store')
+        assert.doesNotMatch(answer.headers.get('CDN-Cache-Control') ?? 'no-store', /max-age=[1-9]/)
+        assert.equal((await me.request('HEAD', path, { headers })).status, 404)
+      }
+    }
+  })
+
+  it('looks the same deleted as never there', async () => {
+    const me = await visit(world, world.main)
+    const { id, key } = await me.store()
+    await me.remove(key)
+    const never = [...id].reverse().join('')
+    const [deleted, unknown] = [await me.get(`/raw/${id}`), await me.get(`/raw/${never}`)]
+    assert.equal(deleted.text.replaceAll(id, ''), unknown.text.replaceAll(never, ''))
+    assert.deepEqual(steady(deleted.headers), steady(unknown.headers))
+  })
+}
+
+/** Headers that two equal answers share. */
+export function steady(headers: Headers): Record<string, string> {
+  const { date, 'x-request-id': _, connection, 'keep-alive': __, ...rest } = Object.fromEntries(headers)
+  return rest
+}

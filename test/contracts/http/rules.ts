@@ -1,0 +1,86 @@
+/** Rules that hold for every answer, and for every refusal. */
+import assert from 'node:assert/strict'
+import type { Answer } from '../../support/http.ts'
+
+export interface Asked {
+  method: string
+  path: string
+  /** The base URL is https. */
+  https: boolean
+}
+
+const LIFETIMES = [
+  'no-store',
+  // Pages.
+  'private, no-cache',
+  // Images and assets whose name changes with their content.
+  'public, max-age=31536000, immutable',
+]
+
+export function checkAnswer({ status, headers, body }: Answer, { method, path, https }: Asked): void {
+  const where = `${method} ${path} → ${status}`
+  assert.equal(headers.get('X-Content-Type-Options'), 'nosniff', where)
+  assert.equal(headers.get('Referrer-Policy'), 'no-referrer', where)
+  // An answer with a tag may be a cache's, and then belongs to no request.
+  if (!headers.has('ETag')) {
+    assert.match(headers.get('X-Request-Id') ?? '', /^[\w-]{8,}$/, `${where}: request id`)
+  }
+  assert.ok(
+    LIFETIMES.includes(headers.get('Cache-Control') ?? ''),
+    `${where}: ${headers.get('Cache-Control')}`,
+  )
+  if (status >= 400) {
+    assert.notEqual(headers.get('Cache-Control'), LIFETIMES[2], `${where}: refusals are not kept`)
+    assert.equal(headers.get('ETag'), null, where)
+  }
+  assert.equal(headers.get('Set-Cookie'), null, where)
+  assert.equal(headers.get('X-Powered-By'), null, where)
+  const hsts = headers.get('Strict-Transport-Security')
+  if (https) assert.match(hsts ?? '', /^max-age=\d{7,}/, where)
+  else assert.equal(hsts, null, where)
+  if (headers.get('Content-Type')?.startsWith('text/html')) {
+    const policy = headers.get('Content-Security-Policy') ?? ''
+    assert.match(policy, /default-src 'none'/, where)
+    assert.doesNotMatch(policy, /'unsafe-(eval|inline)'/, where)
+  }
+  if (method === 'HEAD' || status === 304) assert.equal(body.length, 0, where)
+  // A CORS preflight is of this endpoint too.
+  if (path.split('?')[0] === '/api/upload') checkUploadAnswer(status, headers, where)
+  else assert.equal(headers.get('X-RateLimit-Limit'), null, where)
+}
+
+function checkUploadAnswer(status: number, headers: Headers, where: string): void {
+  assert.match(headers.get('X-RateLimit-Limit') ?? '', /^\d+$/, `${where}: X-RateLimit-Limit`)
+  assert.match(headers.get('X-RateLimit-Remaining') ?? '', /^\d+$/, `${where}: X-RateLimit-Remaining`)
+  const retryAfter = headers.get('Retry-After')
+  if (status === 429) assert.match(retryAfter ?? '', /^[1-9]\d*$/, `${where}: Retry-After`)
+  else assert.equal(retryAfter, null, `${where}: Retry-After is on 429 only`)
+}
+
+/** A refusal as problem details (RFC 9457). */
+export function checkProblem(answer: Answer, status: number, error: string | RegExp): void {
+  assert.equal(answer.status, status, answer.text)
+  assert.equal(answer.headers.get('Content-Type')?.split(';')[0], 'application/problem+json')
+  const problem = answer.json()
+  const { success, ...members } = problem
+  assert.deepEqual(Object.keys(members).sort(), ['detail', 'error', 'status', 'title', 'type'])
+  assert.ok(success === undefined || success === false)
+  assert.equal(problem.status, status)
+  assert.match(problem.error, /^[a-z]+(-[a-z]+)*$/)
+  if (error instanceof RegExp) assert.match(problem.error, error)
+  else assert.equal(problem.error, error)
+  for (const member of ['type', 'title', 'detail']) {
+    assert.equal(typeof problem[member], 'string', member)
+    assert.notEqual(problem[member], '', member)
+  }
+  assert.ok(URL.canParse(problem.type, 'https://any.example/'), problem.type)
+}
+
+/** A refusal as a page for people. */
+export function checkPage(answer: Answer, status: number): void {
+  assert.equal(answer.status, status, answer.text)
+  assert.match(answer.headers.get('Content-Type') ?? '', /^text\/html; ?charset=utf-8$/i)
+  assert.match(answer.text, /^<!doctype html>/i)
+  assert.match(answer.text, /<html lang="\w+"/)
+  assert.match(answer.text, /<title>[^<]+<\/title>/)
+}

@@ -1,0 +1,198 @@
+/** POST /api/upload: success, its answers, the size limit, and bytes that are no sound image. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import sharp, { type Sharp } from 'sharp'
+import { gif, png } from '../../support/images/tiny-images.ts'
+import { formOf, multipart } from '../../support/multipart.ts'
+import { visit, type World } from './host.ts'
+import { checkPage, checkProblem } from './rules.ts'
+
+const LIMIT = 26_214_400
+
+const picture = () => sharp({ create: { width: 40, height: 30, channels: 3, background: '#7a5' } })
+
+/** By extension of what is stored. */
+const ENCODERS: Record<string, (image: Sharp) => Promise<Buffer>> = {
+  jpg: (image) => image.jpeg().toBuffer(),
+  png: (image) => image.png().toBuffer(),
+  gif: (image) => image.gif().toBuffer(),
+  webp: (image) => image.webp().toBuffer(),
+  avif: (image) => image.avif({ effort: 0 }).toBuffer(),
+}
+const TYPES: Record<string, string> = {
+  jpg: 'image/jpeg',
+  png: 'image/png',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  avif: 'image/avif',
+}
+
+export function uploadCases(world: World): void {
+  for (const [extension, encode] of Object.entries(ENCODERS)) {
+    it(`stores ${extension}, whatever name and type it is sent under`, async () => {
+      const me = await visit(world, world.main)
+      const bytes = await encode(picture())
+      const form = multipart([
+        { name: 'file', filename: `harmless-${extension}.html`, type: 'text/html', body: bytes },
+      ])
+      const answer = await me.post(form)
+      assert.equal(answer.status, 201, answer.text)
+      const { id } = answer.json()
+      const raw = await me.get(`/raw/${id}`)
+      assert.equal(raw.headers.get('Content-Type'), TYPES[extension])
+      assert.equal(raw.headers.get('Content-Disposition'), `inline; filename="${id}.${extension}"`)
+      assert.deepEqual(raw.body, bytes, 'a file without anything private is stored byte for byte')
+    })
+  }
+
+  it('answers 201 with a Location and exactly four members', async () => {
+    const me = await visit(world, world.main)
+    const answer = await me.upload(gif())
+    assert.equal(answer.status, 201, answer.text)
+    assert.match(answer.headers.get('Content-Type') ?? '', /^application\/json/)
+    assert.equal(answer.headers.get('Cache-Control'), 'no-store')
+    const upload = answer.json()
+    assert.deepEqual(Object.keys(upload).sort(), ['delete', 'id', 'key', 'link'])
+    assert.match(upload.id, /^[0-9A-Za-z]{11}$/)
+    assert.match(upload.key, /^[0-9A-Za-z]{43}$/)
+    assert.ok(upload.key.startsWith(upload.id))
+    assert.equal(upload.link, `${me.host.baseUrl}/${upload.id}`)
+    assert.equal(upload.delete, `${me.host.baseUrl}/api/delete?key=${upload.key}`)
+    assert.equal(answer.headers.get('Location'), upload.link)
+  })
+
+  it('gives the same bytes a new id and key each time', async () => {
+    const me = await visit(world, world.main)
+    const bytes = gif()
+    const uploads = [await me.store(bytes), await me.store(bytes)]
+    assert.notEqual(uploads[0]!.id, uploads[1]!.id)
+    assert.notEqual(uploads[0]!.key.slice(11), uploads[1]!.key.slice(11))
+  })
+
+  const answers: [accept: string | undefined, kind: 'json' | 'plain' | 'html'][] = [
+    [undefined, 'json'],
+    ['*/*', 'json'],
+    ['application/json', 'json'],
+    ['application/*', 'json'],
+    ['image/png', 'json'],
+    ['text/plain, application/json', 'json'],
+    ['text/plain, application/json;q=0.1', 'json'],
+    ['text/plain, */*', 'json'],
+    ['application/json, text/html;q=0.5', 'json'],
+    ['text/plain', 'plain'],
+    ['TEXT/Plain; q=0.5', 'plain'],
+    ['text/plain, application/json;q=0', 'plain'],
+    ['text/html', 'html'],
+    ['text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8', 'html'],
+  ]
+  for (const [accept, kind] of answers) {
+    it(`answers ${kind} to Accept: ${accept ?? '(none)'}`, async () => {
+      const me = await visit(world, world.main)
+      const answer = await me.upload(gif(), accept === undefined ? {} : { Accept: accept })
+      assert.equal(answer.status, 201, answer.text)
+      const link = answer.headers.get('Location')!
+      assert.match(link, new RegExp(`^${me.host.baseUrl}/[0-9A-Za-z]{11}$`))
+      if (kind === 'json') {
+        assert.match(answer.headers.get('Content-Type') ?? '', /^application\/json/)
+        assert.equal(answer.json().link, link)
+      } else if (kind === 'plain') {
+        assert.match(answer.headers.get('Content-Type') ?? '', /^text\/plain/)
+        assert.equal(answer.text, `${link}\n`)
+      } else {
+        checkPage(answer, 201)
+        assert.ok(answer.text.includes(link), 'the link')
+        const id = link.slice(-11)
+        assert.match(answer.text, new RegExp(`/api/delete\\?key=${id}[0-9A-Za-z]{32}\\b`), 'the delete link')
+      }
+    })
+  }
+
+  it('answers a refused plain form with a page, and a refused script with a problem', async () => {
+    const me = await visit(world, world.main)
+    checkPage(await me.upload(Buffer.from('no image'), { Accept: 'text/html,*/*;q=0.8' }), 415)
+    checkProblem(await me.upload(Buffer.from('no image'), { Accept: 'text/plain' }), 415, 'unsupported-type')
+  })
+
+  for (const chunked of [false, true]) {
+    const how = chunked ? 'chunked' : 'with a Content-Length'
+    it(`takes 26,214,400 bytes and not one more, ${how}`, async () => {
+      const me = await visit(world, world.main)
+      const bytes = gif({ size: LIMIT + 1 })
+      const post = (file: Buffer) => {
+        const { body, contentType } = formOf(file)
+        const pieces = chunked ? [body.subarray(0, 70_000), body.subarray(70_000)] : body
+        return me.request('POST', '/api/upload', { headers: { 'Content-Type': contentType }, body: pieces })
+      }
+      checkProblem(await post(bytes), 413, 'file-too-large')
+      const exact = gif({ size: LIMIT })
+      const answer = await post(exact)
+      assert.equal(answer.status, 201, answer.text)
+      const raw = await me.get(`/raw/${answer.json().id}`)
+      assert.ok(raw.body.equals(exact), 'the bytes come back')
+      assert.equal((await me.remove(answer.json().key)).status, 200)
+      assert.equal(await me.remaining(), 99)
+    })
+
+    it(`takes MAX_UPLOAD_BYTES and not one more, ${how}`, async () => {
+      const me = await visit(world, world.strict)
+      const post = (size: number) => {
+        const { body, contentType } = formOf(gif({ size }))
+        return me.request('POST', '/api/upload', {
+          headers: { 'Content-Type': contentType },
+          body: chunked ? [body] : body,
+        })
+      }
+      checkProblem(await post(4001), 413, 'file-too-large')
+      assert.equal((await post(4000)).status, 201)
+    })
+  }
+
+  const strangers: Record<string, Buffer> = {
+    text: Buffer.from('hello'),
+    'one byte': Buffer.from('G'),
+    html: Buffer.from('<!doctype html><script>alert(1)</script>'),
+    svg: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'),
+    pdf: Buffer.from('%PDF-1.7\n%âãÏÓ\n'),
+    bmp: Buffer.concat([Buffer.from('BM'), Buffer.alloc(60)]),
+    tiff: Buffer.concat([Buffer.from('II*\0'), Buffer.alloc(60)]),
+    'a sound file': Buffer.from('RIFF\x24\0\0\0WAVEfmt \x10\0\0\0'),
+    'a film': Buffer.from('\0\0\0\x18ftypisom\0\0\x02\0isomiso2'),
+    heic: Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic'),
+    'bytes before a GIF': Buffer.concat([Buffer.from(' '), gif()]),
+  }
+  for (const [name, bytes] of Object.entries(strangers)) {
+    it(`refuses ${name}: 415 unsupported-type`, async () => {
+      const me = await visit(world, world.main)
+      checkProblem(await me.upload(bytes, { Accept: 'application/json' }), 415, 'unsupported-type')
+    })
+  }
+
+  for (const [extension, encode] of Object.entries(ENCODERS)) {
+    it(`refuses a cut ${extension}: 422 damaged-image`, async () => {
+      const me = await visit(world, world.main)
+      const bytes = await encode(picture())
+      for (const length of [bytes.length - 1, bytes.length >> 1, 40]) {
+        checkProblem(await me.upload(bytes.subarray(0, length)), 422, 'damaged-image')
+      }
+    })
+  }
+
+  it('refuses sides over 65,535 pixels and frames over 2^28 pixels', async () => {
+    const me = await visit(world, world.main)
+    checkProblem(await me.upload(png(65_536, 1)), 422, 'damaged-image')
+    checkProblem(await me.upload(png(1, 65_536)), 422, 'damaged-image')
+    checkProblem(await me.upload(png(16_385, 16_384)), 422, 'damaged-image')
+    checkProblem(await me.upload(png(0, 1)), 422, 'damaged-image')
+    for (const bytes of [png(65_535, 1), png(1, 65_535), png(16_384, 16_384)]) {
+      assert.equal((await me.upload(bytes)).status, 201)
+    }
+  })
+
+  it('answers 503 uploads-paused while the operator pauses uploads, and counts nothing', async () => {
+    const me = await visit(world, world.paused)
+    const answer = await me.upload(gif())
+    checkProblem(answer, 503, 'uploads-paused')
+    assert.equal(answer.headers.get('X-RateLimit-Remaining'), '100')
+    checkPage(await me.get('/'), 200)
+  })
+}

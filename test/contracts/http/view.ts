@@ -1,0 +1,163 @@
+/** Pages: the viewer, home, and errors for people. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { png } from '../../support/images/tiny-images.ts'
+import { visit, type World } from './host.ts'
+import { checkPage } from './rules.ts'
+
+export function viewCases(world: World): void {
+  it('shows the image, with its size held open', async () => {
+    const me = await visit(world, world.main)
+    const { id } = await me.store(png(123, 45))
+    const page = await me.get(`/${id}`)
+    checkPage(page, 200)
+    assert.equal(page.headers.get('Cache-Control'), 'private, no-cache')
+    const image = tags(page.text, 'img').find((tag) => tag.src?.includes(`/raw/${id}`))
+    assert.equal(image?.width, '123')
+    assert.equal(image?.height, '45')
+    assert.notEqual(image?.alt, undefined)
+    const links = tags(page.text, 'a')
+    assert.ok(
+      links.some(({ href }) => pathOf(href, me.host.baseUrl) === '/'),
+      'a back link',
+    )
+    const download = links.find(({ href }) => pathOf(href, me.host.baseUrl) === `/raw/${id}?dl=1`)
+    assert.ok(download, 'a download button')
+    assert.match(page.text, /PNG/)
+    assert.match(page.text, /123\s*(<[^>]*>)*\s*[×x]\s*(<[^>]*>)*\s*45/)
+    assert.match(page.text, /\d\s*(B|bytes|KB)\b/)
+  })
+
+  it('offers the links to copy, absolute', async () => {
+    const me = await visit(world, world.main)
+    const { id, link } = await me.store(png(4, 3))
+    const text = unescapeHtml((await me.get(`/${id}`)).text)
+    const raw = `${me.host.baseUrl}/raw/${id}`
+    assert.ok(text.includes(link), 'the page')
+    assert.ok(text.includes(raw), 'the image')
+    assert.match(text, new RegExp(`!?\\[[^\\]]*\\]\\(${raw}(\\.png)?\\)`), 'Markdown')
+    assert.match(text, new RegExp(`\\[img\\]${raw}(\\.png)?\\[/img\\]`, 'i'), 'BBCode')
+    assert.match(text, new RegExp(`<img [^>]*src="${raw}(\\.png)?"`), 'HTML')
+  })
+
+  it('carries Open Graph and Twitter card tags', async () => {
+    const me = await visit(world, world.main)
+    const { id, link } = await me.store(png(123, 45))
+    const { text } = await me.get(`/${id}`)
+    const meta = new Map(tags(text, 'meta').map((tag) => [tag.property ?? tag.name, tag.content]))
+    assert.match(meta.get('og:image') ?? '', new RegExp(`^${me.host.baseUrl}/raw/${id}(\\.png)?$`))
+    assert.equal(meta.get('og:image:width'), '123')
+    assert.equal(meta.get('og:image:height'), '45')
+    assert.equal(meta.get('og:image:type'), 'image/png')
+    assert.equal(meta.get('og:url'), link)
+    assert.ok(meta.get('og:title'))
+    assert.equal(meta.get('twitter:card'), 'summary_large_image')
+  })
+
+  it('never holds the deletion key', async () => {
+    const me = await visit(world, world.main)
+    const { id, key } = await me.store()
+    const secret = key.slice(id.length)
+    for (const path of [`/${id}`, `/${id}?key=${key}`, `/raw/${id}`]) {
+      const answer = await me.get(path)
+      assert.ok(!answer.text.includes(secret), path)
+      assert.ok(![...answer.headers.values()].some((value) => path.endsWith(id) && value.includes(secret)))
+    }
+  })
+
+  it('shows the page under any query', async () => {
+    const me = await visit(world, world.main)
+    const { id } = await me.store()
+    checkPage(await me.get(`/${id}?fbclid=x&"><script>`), 200)
+    assert.ok(!(await me.get(`/${id}?"><script>alert(1)</script>`)).text.includes('alert(1)'))
+  })
+
+  it('answers a friendly 404 page for what is unknown or deleted', async () => {
+    const me = await visit(world, world.main)
+    const { id, key } = await me.store()
+    await me.remove(key)
+    for (const path of [`/${id}`, '/AAAAAAAAAAA']) {
+      const page = await me.get(path, { 'If-None-Match': '*' })
+      checkPage(page, 404)
+      assert.doesNotMatch(page.text, /og:image/)
+      assert.equal((await me.request('HEAD', path)).status, 404)
+    }
+  })
+
+  it('has a home page whose form works without a script', async () => {
+    const me = await visit(world, world.main)
+    const page = await me.get('/')
+    checkPage(page, 200)
+    assert.equal(page.headers.get('Cache-Control'), 'private, no-cache')
+    const form = tags(page.text, 'form').find(
+      ({ action }) => pathOf(action, me.host.baseUrl) === '/api/upload',
+    )
+    assert.equal(form?.method?.toLowerCase(), 'post')
+    assert.equal(form?.enctype, 'multipart/form-data')
+    const inside = /<form[^>]*enctype[^>]*>([\s\S]*?)<\/form>/.exec(page.text)?.[1] ?? ''
+    const fields = tags(inside, 'input').filter(({ name }) => name !== undefined)
+    assert.ok(tags(inside, 'button').length + tags(inside, 'input').length > 1, 'a way to send it')
+    assert.doesNotMatch(
+      page.text,
+      /<(input|select|textarea)[^>]*\sform=/,
+      'no field from elsewhere on the page',
+    )
+    assert.deepEqual(
+      fields.map(({ type, name }) => [type, name]),
+      [['file', 'file']],
+      'exactly one field, named file',
+    )
+  })
+
+  it('lets its policy allow what its pages need, and keeps hashed assets', async () => {
+    const me = await visit(world, world.main)
+    const { id } = await me.store()
+    const origin = new URL(me.host.baseUrl).origin
+    for (const path of ['/', `/${id}`, '/AAAAAAAAAAA']) {
+      const page = await me.get(path)
+      const policy = page.headers.get('Content-Security-Policy') ?? ''
+      assert.match(policy, /frame-ancestors 'none'/)
+      assert.match(policy, /base-uri 'none'/)
+      const sheets = tags(page.text, 'link').filter(({ rel }) => rel === 'stylesheet')
+      assert.ok(sheets.length > 0, `${path} has a style`)
+      const assets = [...sheets.map(({ href }) => href), ...tags(page.text, 'script').map(({ src }) => src)]
+      for (const address of assets.filter((address) => address !== undefined)) {
+        const to = new URL(address, me.host.baseUrl)
+        assert.equal(to.origin, origin, 'nothing comes from elsewhere')
+        const asset = await me.get(to.pathname + to.search)
+        assert.equal(asset.status, 200, address)
+        assert.match(asset.headers.get('Content-Type') ?? '', /^text\/(css|javascript)/)
+        assert.equal((await me.request('HEAD', to.pathname)).status, 200)
+      }
+    }
+  })
+}
+
+/** The start tags of a name, as attributes; the pages are our own, so a pattern is enough. */
+function tags(html: string, name: string): Record<string, string | undefined>[] {
+  return [...html.matchAll(new RegExp(`<${name}((?:\\s[^>]*)?)>`, 'gi'))].map(([, attributes]) =>
+    Object.fromEntries(
+      [...attributes!.matchAll(/([\w:-]+)(?:=(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g)].map(
+        ([, key, double, single, plain]) => [
+          key!.toLowerCase(),
+          unescapeHtml(double ?? single ?? plain ?? ''),
+        ],
+      ),
+    ),
+  )
+}
+
+function unescapeHtml(text: string): string {
+  return text
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+}
+
+function pathOf(href: string | undefined, baseUrl: string): string | null {
+  if (href === undefined) return null
+  const to = new URL(href, baseUrl)
+  return to.origin === new URL(baseUrl).origin ? to.pathname + to.search : null
+}

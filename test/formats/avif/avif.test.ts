@@ -1,0 +1,215 @@
+/** Every sound AVIF is accepted, measured as displayed, and left as it is if nothing in it is private. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import sharp, { type AvifOptions } from 'sharp'
+import { isAvif } from '../../../src/formats/avif/avif.ts'
+import {
+  alphaKind,
+  assemble,
+  clap,
+  coded,
+  image,
+  imir,
+  irot,
+  ispe,
+  noise,
+  type Plan,
+  still,
+} from './assembly.ts'
+import { box, bytes, fullBox, u16, u32 } from './boxes.ts'
+import { corpus, decoded, inspect, scrub } from './subject.ts'
+
+const picture = await coded(noise(64, 48))
+const other = await coded(noise(64, 48, 60))
+const alpha = await coded(noise(64, 48).greyscale(), { quality: 90 })
+
+/** Accepted, with the size that sharp sees, and byte for byte. Resolves to the inspection. */
+async function assertSound(file: Uint8Array) {
+  const shown = await decoded(file)
+  const seen = await scrub(file)
+  assert.deepEqual([seen.width, seen.height], [shown.width, shown.height])
+  assert.deepEqual([seen.type, seen.whole, seen.hasLocation], ['image/avif', true, false])
+  assert.equal(isAvif(file.subarray(0, 4096)), true)
+  return seen
+}
+
+describe('files that sharp makes', () => {
+  const bitdepths = [8, 10, 12] as const
+  for (const bitdepth of bitdepths) {
+    for (const chromaSubsampling of ['4:2:0', '4:4:4']) {
+      for (const lossless of [false, true]) {
+        for (const channels of [3, 4] as const) {
+          const options: AvifOptions = { bitdepth, chromaSubsampling, lossless, effort: 0 }
+          const name = `${bitdepth} bit, ${chromaSubsampling}, ${channels} channels${lossless ? ', lossless' : ''}`
+          test(name, async () => {
+            const opaque = noise(70, 50)
+            const file = await (channels === 4 ? opaque.ensureAlpha(0.5) : opaque).avif(options).toBuffer()
+            const depth = file[file.indexOf('pixi') + 9]
+            assert.equal(depth, bitdepth)
+            assert.equal((await assertSound(file)).animated, false)
+          })
+        }
+      }
+    }
+  }
+
+  test('with a colour profile', async () => {
+    await assertSound(await noise(70, 50).withIccProfile('p3').avif({ effort: 0 }).toBuffer())
+  })
+
+  test('one pixel, and a long thin one', async () => {
+    await assertSound(await noise(1, 1).avif({ effort: 0 }).toBuffer())
+    await assertSound(await noise(1, 3000).avif({ effort: 0 }).toBuffer())
+  })
+
+  test('larger', async () => {
+    const file = await noise(700, 500).avif({ effort: 0, quality: 80 }).toBuffer()
+    await assertSound(file)
+  })
+})
+
+describe('real files', () => {
+  const files = corpus()
+  if (files.length === 0) test.skip('the corpus is not here')
+  for (const { name, file } of files) {
+    test(name, async () => {
+      const shown = await decoded(file)
+      const seen = await inspect(file)
+      assert.deepEqual([seen.width, seen.height, seen.animated], [shown.width, shown.height, false])
+      assert.equal(isAvif(file.subarray(0, 4096)), true)
+    })
+  }
+})
+
+describe('files put together by hand', () => {
+  const grid = (columns: number, rows: number, width: number, height: number) => {
+    const tiles = [picture, other, other, picture].slice(0, columns * rows)
+    const items = tiles.map((tile, index) => ({ ...image(10 + index, tile), hidden: true }))
+    const data = bytes([0, 0, rows - 1, columns - 1], u16(width, height))
+    return { tiles: items, data, from: items.map(({ id }) => id) }
+  }
+  const inIdat = image(1, picture)
+  const files: Record<string, () => Uint8Array> = {
+    plain: () => still(picture),
+    'data in idat': () => assemble({ primary: 1, items: [{ ...inIdat, inIdat: true }] }),
+    'data in five extents': () => assemble({ primary: 1, items: [{ ...image(1, picture), pieces: 5 }] }),
+    'data in extents of a few bytes': () =>
+      assemble({ primary: 1, items: [{ ...image(1, picture), pieces: 30 }] }),
+    'data box with a 64-bit size': () => still(picture, { dataSize: 'large' }),
+    'data box up to the end': () => still(picture, { dataSize: 'to-end' }),
+    '32-bit item numbers': () => still(picture, { wideIds: true }),
+    'the brand mif1 alone': () => still(picture, { major: 'mif1', brands: ['mif1', 'miaf'] }),
+    'the data before its description': () => still(picture, { dataFirst: true }),
+    'an empty free box before and after': () =>
+      still(picture, {
+        beforeData: [box('free', new Uint8Array(40))],
+        afterData: [box('skip'), box('free', [0])],
+      }),
+    'zeros between items': () => still(picture, { blobs: [new Uint8Array(100)] }),
+    turned: () => assemble({ primary: 1, items: [image(1, picture, irot(1))] }),
+    'turned and mirrored': () => assemble({ primary: 1, items: [image(1, picture, irot(3), imir(1))] }),
+    'upside down': () => assemble({ primary: 1, items: [image(1, picture, irot(2))] }),
+    cropped: () => assemble({ primary: 1, items: [image(1, picture, clap(30, 20))] }),
+    'cropped, then turned': () => assemble({ primary: 1, items: [image(1, picture, clap(30, 20), irot(1))] }),
+    'with alpha': () => {
+      const items = [image(1, picture), { ...image(2, alpha, alphaKind()), hidden: true }]
+      return assemble({ primary: 1, items, references: [['auxl', 2, 1]] })
+    },
+    'a grid': () => {
+      const { tiles, data, from } = grid(2, 2, 128, 96)
+      const items = [{ id: 1, type: 'grid', data, properties: [ispe(128, 96)] }, ...tiles]
+      return assemble({ primary: 1, items, references: [['dimg', 1, ...from]] })
+    },
+    'a grid in idat that crops its last tiles, turned': () => {
+      const { tiles, data, from } = grid(2, 1, 100, 48)
+      const items = [
+        { id: 1, type: 'grid', data, inIdat: true, properties: [ispe(100, 48), irot(1)] },
+        ...tiles,
+      ]
+      return assemble({ primary: 1, items, references: [['dimg', 1, ...from]] })
+    },
+    'an overlay': () => {
+      const data = bytes([0, 0], u16(0, 0, 0, 0xffff), u16(90, 80), u32(0xffff0005), u16(20, 30))
+      const overlay = bytes(data.subarray(0, 14), u16(5, 5), u16(20, 30))
+      const items = [
+        { id: 1, type: 'iovl', data: overlay, properties: [ispe(90, 80)] },
+        { ...image(2, picture), hidden: true },
+        { ...image(3, other), hidden: true },
+      ]
+      return assemble({ primary: 1, items, references: [['dimg', 1, 2, 3]] })
+    },
+    'an identity, turned': () => {
+      const items = [
+        { id: 1, type: 'iden', properties: [ispe(64, 48), irot(1)] },
+        { ...image(2, picture), hidden: true },
+      ]
+      return assemble({ primary: 1, items, references: [['dimg', 1, 2]] })
+    },
+    'two images, the second one primary': () =>
+      assemble({ primary: 2, items: [image(1, other), image(2, picture)] }),
+    'a gain map': () => {
+      const items = [
+        image(1, picture),
+        { id: 2, type: 'tmap', data: new Uint8Array(62), properties: [ispe(64, 48)] },
+        { ...image(3, alpha), hidden: true },
+      ]
+      const groups = [fullBox('altr', 0, 0, u32(7, 2, 2, 1))]
+      return assemble({ primary: 1, items, references: [['dimg', 2, 1, 3]], groups })
+    },
+    'light levels and mastering display': () => {
+      const clli = { box: box('clli', u16(1000, 400)) }
+      const mdcv = { box: box('mdcv', new Uint8Array(24).fill(9)) }
+      return assemble({ primary: 1, items: [image(1, picture, clli, mdcv)] })
+    },
+  }
+  for (const [name, make] of Object.entries(files))
+    test(name, () => assertSound(make()).then(() => undefined))
+
+  test('the brand miaf first, which sharp does not know', async () => {
+    const file = still(picture, { major: 'miaf', brands: ['miaf'] })
+    assert.deepEqual((await scrub(file)).whole, true)
+  })
+})
+
+describe('what is AVIF', () => {
+  const start = (...brands: string[]) => bytes(box('ftyp', brands[0]!, u32(0), ...brands))
+
+  test('brands say so', () => {
+    for (const brand of ['avif', 'avis', 'mif1', 'miaf', 'msf1']) {
+      assert.equal(isAvif(start('mp42', brand)), true, brand)
+      assert.equal(isAvif(start(brand, 'iso8')), true, brand)
+    }
+  })
+
+  test('other box files are something else', () => {
+    for (const brand of ['heic', 'heix', 'hevc', 'isom', 'mp42', 'qt  ', 'crx ']) {
+      assert.equal(isAvif(start(brand, brand)), false, brand)
+    }
+    assert.equal(isAvif(start('heic', 'mif1', 'miaf')), false)
+  })
+
+  test('codecs decide where brands leave it open', () => {
+    const general = (type: string): Plan => ({
+      major: 'mif1',
+      brands: ['mif1'],
+      items: [{ id: 1, type }],
+      primary: 1,
+    })
+    assert.equal(isAvif(assemble(general('hvc1'))), false)
+    assert.equal(isAvif(assemble(general('av01'))), true)
+  })
+
+  test('what is no box file is not AVIF', async () => {
+    assert.equal(isAvif(new Uint8Array(0)), false)
+    assert.equal(isAvif(bytes(u32(16), 'fty')), false)
+    assert.equal(isAvif(await noise(8, 8).png().toBuffer()), false)
+    assert.equal(
+      isAvif(
+        await sharp({ create: { width: 8, height: 8, channels: 3, background: 'red' } })
+          .webp()
+          .toBuffer(),
+      ),
+      false,
+    )
+  })
+})

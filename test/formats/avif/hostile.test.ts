@@ -1,0 +1,303 @@
+/** Whatever arrives, the answer is a result that holds or a Refusal, and the walk reads little of the file. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { Refusal } from '../../../src/errors.ts'
+import { inspectAvif, isAvif } from '../../../src/formats/avif/avif.ts'
+import { type ByteSource, lengthOf, sourceOf } from '../../../src/formats/image.ts'
+import { alphaKind, assemble, coded, image, irot, ispe, noise, still } from './assembly.ts'
+import { box, bytes, fullBox, u16, u32 } from './boxes.ts'
+import { corpus, inspect, type Scrubbed, scrub } from './subject.ts'
+import { moov, track } from './tracks-assembly.ts'
+
+const RUNS = 1500
+const picture = await coded(noise(64, 48))
+const alpha = await coded(noise(64, 48).greyscale())
+
+/** Small files that together have every box that is read. */
+const seeds: Uint8Array[] = [
+  await noise(30, 20)
+    .withExif({ IFD0: { Make: 'maker' }, IFD3: { GPSLatitude: '51/1 30/1 0/1' } })
+    .withXmp('<x:xmpmeta xmlns:x="adobe:ns:meta/"/>')
+    .avif({ effort: 0 })
+    .toBuffer(),
+  assemble({
+    primary: 1,
+    items: [
+      {
+        id: 1,
+        type: 'grid',
+        data: bytes([0, 0, 0, 1], u16(128, 48)),
+        inIdat: true,
+        properties: [ispe(128, 48), irot(1)],
+      },
+      image(2, picture),
+      image(3, picture),
+      image(4, alpha, alphaKind(), { box: box('udes', [0]), essential: true }),
+      { id: 5, type: 'Exif', data: bytes(u32(0), 'MM'), pieces: 2 },
+      { ...image(6, alpha), hidden: true },
+    ],
+    references: [
+      ['dimg', 1, 2, 3],
+      ['auxl', 4, 1],
+      ['cdsc', 5, 1, 6],
+      ['thmb', 6, 1],
+    ],
+    groups: [fullBox('altr', 0, 0, u32(7, 2, 1, 6))],
+    metaExtras: [box('uuid', new Uint8Array(16))],
+    afterData: [box('uuid', new Uint8Array(20))],
+  }),
+  assemble({
+    major: 'avis',
+    brands: ['avis', 'avif'],
+    primary: 1,
+    items: [image(1, picture)],
+    blobs: [picture.data, alpha.data],
+    wideIds: true,
+    moov: (offsets) => {
+      const samples = [picture, alpha].map(({ data }, i) => ({ at: offsets[i]!, length: data.length }))
+      const plan = { picture, samples, time: 5, extras: [box('udta', 'x'), box('tref', box('auxl', u32(2)))] }
+      return moov([track(plan), track({ ...plan, id: 3, handler: 'meta' })], [box('meta', u32(0))])
+    },
+  }),
+]
+
+/** A refusal, or a result that is true of the file and leaves nothing to scrub. */
+async function assertHandled(file: Uint8Array): Promise<Scrubbed | null> {
+  isAvif(file.subarray(0, 512))
+  let result: Scrubbed
+  try {
+    result = await scrub(file)
+  } catch (error) {
+    if (error instanceof Refusal) return null
+    throw error
+  }
+  assert.ok(result.width > 0 && result.height > 0)
+  assert.ok(result.file.length <= file.length)
+  assert.equal(result.file.length, lengthOf(result.segments))
+  const again = await scrub(result.file)
+  assert.deepEqual(
+    [again.whole, again.width, again.height, again.animated],
+    [true, result.width, result.height, result.animated],
+  )
+  return result
+}
+
+const seed = fc.constantFrom(...seeds)
+const place = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true })
+
+function at(file: Uint8Array, place: number): number {
+  return Math.floor(place * file.length)
+}
+
+describe('a hostile file is handled', () => {
+  test('bytes changed', async () => {
+    const change = fc.tuple(place, fc.integer({ min: 0, max: 255 }))
+    await fc.assert(
+      fc.asyncProperty(seed, fc.array(change, { minLength: 1, maxLength: 8 }), async (file, changes) => {
+        const changed = Uint8Array.from(file)
+        for (const [place, value] of changes) changed[at(changed, place)] = value
+        await assertHandled(changed)
+      }),
+      { numRuns: RUNS },
+    )
+  })
+
+  test('bytes changed in the description', async () => {
+    const change = fc.tuple(
+      place,
+      fc.oneof(fc.constantFrom(0, 1, 0x7f, 0x80, 0xff), fc.integer({ min: 0, max: 255 })),
+    )
+    await fc.assert(
+      fc.asyncProperty(seed, fc.array(change, { minLength: 1, maxLength: 4 }), async (file, changes) => {
+        const changed = Uint8Array.from(file)
+        const end = Buffer.from(file).indexOf('mdat')
+        for (const [place, value] of changes) changed[Math.floor(place * end)] = value
+        await assertHandled(changed)
+      }),
+      { numRuns: RUNS },
+    )
+  })
+
+  test('cut, and continued with something else', async () => {
+    await fc.assert(
+      fc.asyncProperty(seed, seed, place, place, async (head, tail, end, start) => {
+        await assertHandled(bytes(head.subarray(0, at(head, end)), tail.subarray(at(tail, start))))
+      }),
+      { numRuns: RUNS },
+    )
+  })
+
+  test('a stretch taken out, doubled or filled', async () => {
+    const kind = fc.constantFrom('out', 'twice', 'filled')
+    await fc.assert(
+      fc.asyncProperty(
+        seed,
+        place,
+        fc.integer({ min: 1, max: 40 }),
+        kind,
+        async (file, place, length, kind) => {
+          const from = at(file, place)
+          const stretch = file.subarray(from, from + length)
+          const middle = {
+            out: [],
+            twice: bytes(stretch, stretch),
+            filled: new Uint8Array(length).fill(0xff),
+          }[kind]
+          await assertHandled(bytes(file.subarray(0, from), middle, file.subarray(from + length)))
+        },
+      ),
+      { numRuns: RUNS },
+    )
+  })
+
+  test('lengths and numbers blown up, in 32 and 64 bits', async () => {
+    const value = fc.oneof(
+      fc.constantFrom(0, 1, 2, 7, 8, 15, 16, 0x7fffffff, 0x80000000, 0xfffffff8, 0xffffffff),
+      fc.nat({ max: 5000 }),
+    )
+    const large = fc.option(
+      fc.constantFrom(u32(0, 16), u32(0, 0), u32(0, 900), u32(0xffffffff, 0xffffffff), u32(1, 0)),
+    )
+    await fc.assert(
+      fc.asyncProperty(seed, place, value, large, async (file, place, value, large) => {
+        const heads = headersOf(file)
+        const head = heads[Math.floor(place * heads.length)]!
+        const changed = Buffer.from(file)
+        changed.writeUInt32BE(large ? 1 : value, head)
+        if (large) changed.set(large.subarray(0, Math.max(0, file.length - head - 8)), head + 8)
+        await assertHandled(changed)
+      }),
+      { numRuns: RUNS },
+    )
+  })
+
+  test('anything behind a file type', async () => {
+    const start = box('ftyp', 'avif', u32(0), 'mif1')
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (rest) => {
+        assert.equal(await assertHandled(bytes(start, rest)), null)
+      }),
+      { numRuns: RUNS },
+    )
+  })
+})
+
+describe('a small file that claims much is handled', () => {
+  const many = (count: number, piece: Uint8Array) => bytes(Buffer.alloc(count * piece.length, piece))
+  /** A track of one chunk with so many samples of 20 bytes, which takes no more room than one sample. */
+  const crowded = (at: number, samples: number) => {
+    const made = Buffer.from(track({ picture, samples: [{ at, length: 20 }] }))
+    made.writeUInt32BE(samples, made.indexOf('stsc') + 16)
+    made.writeUInt32BE(20, made.indexOf('stsz') + 8)
+    made.writeUInt32BE(samples, made.indexOf('stsz') + 12)
+    return made
+  }
+  const sample = (offsets: number[]) => [{ at: offsets[0]!, length: picture.data.length }]
+  const files: Record<string, () => Uint8Array> = {
+    'a thousand tracks of a hundred thousand samples each': () => {
+      const blobs = [new Uint8Array(2_100_000)]
+      return still(picture, { blobs, moov: (offsets) => moov([many(1000, crowded(offsets[0]!, 100_000))]) })
+    },
+    'hundreds of thousands of boxes in tracks': () => {
+      const extras = [many(10_000, box('udta', [1]))]
+      const plan = { blobs: [picture.data] }
+      return still(picture, {
+        ...plan,
+        moov: (offsets) => moov([many(12, track({ picture, samples: sample(offsets), extras }))], extras),
+      })
+    },
+    'a million references': () => {
+      const list = box('auxl', u16(1, 65_535), new Uint8Array(131_070))
+      return still(picture, { metaExtras: [fullBox('iref', 0, 0, many(16, list))] })
+    },
+    'a thousand references to each of its items': () => {
+      const list = box('auxl', u16(2, 60_000), many(60_000, u16(1)))
+      return still(picture, { items: [image(2, alpha)], metaExtras: [fullBox('iref', 0, 0, list)] })
+    },
+    'ten thousand pieces of litter': () => still(picture, { beforeData: [many(10_000, box('junk', [1]))] }),
+    'millions of units of two bytes': () => {
+      return still({ ...picture, data: bytes(picture.data, many(1_000_000, bytes([0x7a, 0]))) })
+    },
+  }
+  for (const [name, make] of Object.entries(files)) {
+    test(name, async () => {
+      await assertHandled(make())
+    })
+  }
+})
+
+/** Where anything that looks like a box starts. */
+function headersOf(file: Uint8Array): number[] {
+  const types =
+    'ftyp meta hdlr pitm iloc iinf infe iref iprp ipco ispe av1C ipma grpl idat mdat uuid moov trak tkhd stbl stsd stsz stsc stco av01 dimg auxl cdsc altr tref udta'
+  const text = Buffer.from(file).toString('latin1')
+  return types.split(' ').flatMap((type) => {
+    const found = [...text.matchAll(new RegExp(type, 'g'))].map(({ index }) => index - 4)
+    return found.filter((head) => head >= 0)
+  })
+}
+
+/** Counts what a walk reads. */
+function counted(source: ByteSource) {
+  const seen = { bytes: 0, reads: 0, largest: 0 }
+  const read = async (offset: number, length: number) => {
+    const got = await source.read(offset, length)
+    seen.bytes += got.length
+    seen.reads++
+    seen.largest = Math.max(seen.largest, got.length)
+    return got
+  }
+  return { source: { size: source.size, read }, seen }
+}
+
+describe('what is read', () => {
+  test('of a large picture, its description and a few headers', async () => {
+    const large = await coded(noise(1024, 1024), { quality: 100, chromaSubsampling: '4:4:4' })
+    const file = still(large)
+    assert.ok(file.length > 1_000_000)
+    const { source, seen } = counted(sourceOf(file))
+    await inspectAvif(source)
+    assert.ok(seen.bytes < 8192, `${seen.bytes} bytes were read`)
+  })
+
+  test('of real files, too', async () => {
+    for (const { name, file } of corpus()) {
+      const { source, seen } = counted(sourceOf(file))
+      await inspectAvif(source)
+      assert.ok(seen.bytes < 16_384, `${seen.bytes} bytes of ${name} were read`)
+    }
+  })
+
+  test('of any file, at most twice its size and a little, in windows', async () => {
+    const litter = box('free', new Uint8Array(3_000_000))
+    const padding = Uint8Array.from({ length: 600_000 }, (_, i) => (i % 2 === 0 ? 0x7a : 0))
+    const files = [
+      still(picture, { beforeData: [litter], afterData: [litter], blobs: [new Uint8Array(2_000_000)] }),
+      // Nothing but padding units of two bytes (AV1, 5.3).
+      still({ ...picture, data: bytes(picture.data, padding) }),
+      still(picture, {
+        items: Array.from({ length: 900 }, (_, i) => ({
+          ...image(i + 2, picture),
+          data: bytes(picture.data),
+        })),
+      }),
+    ]
+    for (const file of files) {
+      const { source, seen } = counted(sourceOf(file))
+      await inspectAvif(source).catch((error) => assert.ok(error instanceof Refusal))
+      assert.ok(seen.bytes <= 2 * file.length + 65_536, `${seen.bytes} bytes of ${file.length} were read`)
+      assert.ok(seen.largest <= 256 * 1024)
+    }
+  })
+
+  test('a source that ends before its size is refused', async () => {
+    const file = still(picture)
+    const short = { size: file.length, read: sourceOf(file.subarray(0, 100)).read }
+    await assert.rejects(inspectAvif(short), Refusal)
+  })
+
+  test('padding alone is no picture', async () => {
+    await assert.rejects(inspect(still({ ...picture, data: bytes([0x7a, 0, 0x7a, 0]) })), Refusal)
+  })
+})

@@ -1,0 +1,260 @@
+/** What is private leaves an AVIF file; everything a viewer shows stays, byte for byte where it was. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { alphaKind, assemble, coded, image, irot, ispe, noise, type Plan, still } from './assembly.ts'
+import { box, bytes, fullBox, largeBox, u16, u32 } from './boxes.ts'
+import { C2PA_UUID, exif, SECRET, uuid, XMP_TYPE, XMP_UUID, xmp } from './private.ts'
+import { corpus, decoded, type Scrubbed, scrub } from './subject.ts'
+
+const picture = await coded(noise(64, 48))
+const small = await coded(noise(16, 12))
+
+/**
+ * Scrubs, and checks what holds for every file: same pixels, no secret, and nothing left to do. `clean`: the same
+ * picture, for a file that sharp refuses because of what goes.
+ */
+async function assertScrubbed(file: Uint8Array, clean = file): Promise<Scrubbed> {
+  const before = await decoded(clean)
+  const result = await scrub(file)
+  assert.equal(result.whole, false)
+  const { exif: _, xmp: __, ...after } = await decoded(result.file)
+  const { exif: ___, xmp: ____, ...wanted } = before
+  assert.deepEqual(after, wanted)
+  assert.equal(Buffer.from(result.file).includes('SECRET'), false)
+  const again = await scrub(result.file)
+  assert.deepEqual([again.whole, again.hasLocation], [true, false])
+  assert.deepEqual(
+    [again.width, again.height, again.animated],
+    [result.width, result.height, result.animated],
+  )
+  return result
+}
+
+const thumbnail = { ...image(9, small), hidden: true }
+
+describe('files that sharp makes', () => {
+  test('Exif, XMP and a position go; profile, turn and pixels stay', async () => {
+    const file = await noise(60, 40)
+      .withIccProfile('p3')
+      .withExif({
+        IFD0: { Make: SECRET, Orientation: '6' },
+        IFD3: { GPSLatitudeRef: 'N', GPSLatitude: '51/1 30/1 0/1' },
+      })
+      .withXmp(new TextDecoder().decode(xmp('exif:UserComment')))
+      .avif({ effort: 0 })
+      .toBuffer()
+    const result = await assertScrubbed(file)
+    assert.equal(result.hasLocation, true)
+    const after = await decoded(result.file)
+    assert.deepEqual([after.exif, after.xmp, after.icc !== undefined], [undefined, undefined, true])
+    assert.equal(result.file.length, file.length)
+  })
+})
+
+describe('real files', () => {
+  const files = corpus()
+  if (files.length === 0) test.skip('the corpus is not here')
+  for (const { name, file } of files) {
+    test(name, async () => {
+      // The one with Exif; the others carry nothing private.
+      if (name !== 'pitm.avif') return assert.equal((await scrub(file)).whole, true)
+      const result = await assertScrubbed(file)
+      assert.equal(Buffer.from(result.file).includes('Paint.NET'), false)
+    })
+  }
+})
+
+describe('files put together by hand', () => {
+  const files: Record<string, Plan> = {
+    'an Exif item': { items: [{ id: 2, type: 'Exif', data: exif(false) }], references: [['cdsc', 2, 1]] },
+    'an XMP item': {
+      items: [{ id: 2, type: 'mime', contentType: XMP_TYPE, data: xmp('dc:creator') }],
+      references: [['cdsc', 2, 1]],
+    },
+    'Exif and XMP in idat': {
+      items: [
+        { id: 2, type: 'Exif', data: exif(false), inIdat: true },
+        { id: 3, type: 'mime', contentType: XMP_TYPE, data: xmp('dc:creator'), inIdat: true, pieces: 3 },
+      ],
+      references: [
+        ['cdsc', 2, 1],
+        ['cdsc', 3, 1],
+      ],
+    },
+    '32-bit item numbers': {
+      wideIds: true,
+      items: [{ id: 70_000, type: 'Exif', data: exif(false) }],
+      references: [['cdsc', 70_000, 1]],
+    },
+    'an item of any other type': { items: [{ id: 2, type: 'uri ', name: SECRET, data: bytes(SECRET) }] },
+    'an item without data': { items: [{ id: 2, type: 'Exif', name: SECRET }] },
+    'XML and unknown boxes beside the items': {
+      metaExtras: [
+        fullBox('xml ', 0, 0, SECRET),
+        uuid(XMP_UUID, SECRET),
+        box('what', SECRET),
+        box('free', SECRET),
+      ],
+    },
+    'a data reference to another file': {
+      metaExtras: [
+        box('dinf', fullBox('dref', 0, 0, u32(1), fullBox('url ', 0, 0, `file:///home/${SECRET}\0`))),
+      ],
+    },
+    'boxes before the description': { beforeMeta: [uuid(XMP_UUID, SECRET), box('free', SECRET)] },
+    'boxes before the data': {
+      beforeData: [
+        uuid(C2PA_UUID, SECRET),
+        largeBox('junk', SECRET),
+        box('skip', SECRET),
+        box('moof', SECRET),
+      ],
+    },
+    'a description of something else': { beforeData: [box('moov', box('udta', SECRET))] },
+    'boxes after the data': { afterData: [box('free', [0]), uuid(C2PA_UUID, SECRET), box('free', [0])] },
+    'the film of a motion photo': { afterData: [box('mpvd', SECRET)] },
+    'a second file behind the first': {
+      afterData: [box('ftyp', 'mp42', u32(0)), box('moov', SECRET), bytes(SECRET)],
+    },
+    'bytes after the last box': { afterData: [bytes(SECRET)] },
+    'few bytes after the last box': { afterData: [bytes('SECRET')] },
+    'a second data box of nothing': { beforeData: [box('mdat', SECRET)], afterData: [box('mdat', SECRET)] },
+    'data that belongs to nothing': { blobs: [new Uint8Array(9), bytes(SECRET)] },
+    'data that belongs to nothing, up to the end': { blobs: [bytes(SECRET)], dataSize: 'to-end' },
+    'a 64-bit data box': { items: [{ id: 2, type: 'Exif', data: exif(false) }], dataSize: 'large' },
+    'everything at once': {
+      items: [
+        { id: 2, type: 'Exif', data: exif(true), pieces: 4 },
+        { id: 3, type: 'mime', contentType: XMP_TYPE, data: xmp('dc:creator') },
+        thumbnail,
+        { id: 4, type: 'jumb', data: bytes(SECRET), inIdat: true },
+      ],
+      references: [
+        ['cdsc', 2, 1, 9],
+        ['thmb', 9, 1],
+        ['cdsc', 3, 1],
+      ],
+      groups: [fullBox('eqiv', 0, 0, u32(5, 2, 1, 9)), fullBox('eqiv', 0, 0, u32(6, 1, 2))],
+      metaExtras: [box('what', SECRET)],
+      beforeData: [uuid(XMP_UUID, SECRET)],
+      afterData: [uuid(C2PA_UUID, SECRET)],
+      blobs: [bytes(SECRET)],
+    },
+  }
+  for (const [name, plan] of Object.entries(files)) {
+    for (const dataFirst of plan.dataSize === 'to-end' ? [false] : [false, true]) {
+      test(dataFirst ? `${name}, data first` : name, async () => {
+        await assertScrubbed(still(picture, { ...plan, dataFirst }), still(picture))
+      })
+    }
+  }
+
+  test('descriptions and times that are properties', async () => {
+    const properties = [
+      { box: fullBox('udes', 0, 0, 'en\0', SECRET, '\0tags\0'), essential: true },
+      { box: fullBox('crtt', 0, 0, u32(0, 77)) },
+      { box: box('abcd', SECRET) },
+      irot(1),
+    ]
+    const clean = assemble({ primary: 1, items: [image(1, picture, irot(1))] })
+    const { file } = await assertScrubbed(
+      assemble({ primary: 1, items: [image(1, picture, ...properties)] }),
+      clean,
+    )
+    assert.equal(Buffer.from(file).includes('crtt'), false)
+  })
+
+  test('a thumbnail goes with its tiles and its alpha', async () => {
+    const other = await coded(noise(16, 12, 90))
+    const alpha = await coded(noise(32, 12).greyscale())
+    const plan: Plan = {
+      items: [
+        { id: 5, type: 'grid', data: bytes([0, 0, 0, 1], u16(32, 12)), properties: [ispe(32, 12)] },
+        { ...image(6, small), hidden: true },
+        { ...image(7, other), hidden: true },
+        image(8, alpha, alphaKind()),
+      ],
+      references: [
+        ['thmb', 5, 1],
+        ['dimg', 5, 6, 7],
+        ['auxl', 8, 5],
+      ],
+    }
+    const { file } = await assertScrubbed(still(picture, plan))
+    for (const gone of [small.data, other.data, alpha.data, bytes('thmb'), bytes('auxl'), bytes('grid')]) {
+      assert.equal(Buffer.from(file).includes(gone), false)
+    }
+    assert.equal(Buffer.from(file).includes(picture.data), true)
+  })
+
+  test('tiles, alpha and a gain map stay when Exif goes', async () => {
+    const alpha = await coded(noise(128, 48).greyscale())
+    const tmap = { id: 5, type: 'tmap', data: new Uint8Array(62).fill(7), properties: [ispe(128, 48)] }
+    const plan: Plan = {
+      primary: 1,
+      items: [
+        { id: 9, type: 'Exif', data: exif(true) },
+        {
+          id: 1,
+          type: 'grid',
+          data: bytes([0, 0, 0, 1], u16(128, 48)),
+          properties: [ispe(128, 48), irot(1)],
+        },
+        image(2, picture),
+        image(3, { ...picture, data: bytes(picture.data) }),
+        image(4, small),
+        tmap,
+        image(6, alpha, alphaKind()),
+      ],
+      references: [
+        ['cdsc', 9, 1, 5],
+        ['dimg', 1, 2, 3],
+        ['dimg', 5, 1, 4],
+        ['auxl', 6, 1],
+      ],
+      groups: [fullBox('altr', 0, 0, u32(7, 2, 5, 1))],
+    }
+    const { file, width, height, hasLocation } = await assertScrubbed(assemble(plan))
+    assert.deepEqual([width, height, hasLocation], [48, 128, true])
+    for (const stays of [small.data, tmap.data, alpha.data, bytes('tmap'), bytes('altr')]) {
+      assert.equal(Buffer.from(file).includes(stays), true)
+    }
+    assert.equal((await decoded(file)).hasAlpha, true)
+  })
+
+  test('an Exif item that names image data as its own takes none of it along', async () => {
+    const items = [{ id: 2, type: 'Exif', sharing: 1 }]
+    const { file } = await assertScrubbed(still(picture, { items, references: [['cdsc', 2, 1]] }))
+    assert.equal(Buffer.from(file).includes(picture.data), true)
+  })
+
+  test('metadata larger than a window goes', async () => {
+    const data = bytes(u32(0), new Uint8Array(900_000).fill(0x53), SECRET)
+    const { file } = await assertScrubbed(still(picture, { items: [{ id: 2, type: 'Exif', data }] }))
+    assert.equal(file.filter((byte) => byte === 0x53).length < 200, true)
+  })
+})
+
+describe('a position', () => {
+  const places: Record<string, Plan> = {
+    'in Exif': { items: [{ id: 2, type: 'Exif', data: exif(true) }] },
+    'in Exif, in pieces': { items: [{ id: 2, type: 'Exif', data: exif(true), pieces: 7 }] },
+    'in XMP': { items: [{ id: 2, type: 'mime', contentType: XMP_TYPE, data: xmp('exif:GPSLatitude') }] },
+    'in an XMP box': { afterData: [uuid(XMP_UUID, xmp('exif:GPSLatitude'))] },
+    'in user data': { beforeData: [box('moov', box('udta', box('\u00a9xyz', u16(20, 0), '+51.5-0.1/')))] },
+  }
+  for (const [name, plan] of Object.entries(places)) {
+    test(name, async () => assert.equal((await scrub(still(picture, plan))).hasLocation, true))
+  }
+
+  const none: Record<string, Plan> = {
+    'Exif without one': { items: [{ id: 2, type: 'Exif', data: exif(false) }] },
+    'Exif that is no Exif': { items: [{ id: 2, type: 'Exif', data: bytes(u32(0xfffffff0), 'MM') }] },
+    'Exif of three bytes': { items: [{ id: 2, type: 'Exif', data: bytes('abc') }] },
+    'XMP without one': { items: [{ id: 2, type: 'mime', contentType: XMP_TYPE, data: xmp('dc:creator') }] },
+    'another box': { afterData: [uuid(C2PA_UUID, xmp('exif:GPSLatitude'))] },
+  }
+  for (const [name, plan] of Object.entries(none)) {
+    test(`none: ${name}`, async () => assert.equal((await scrub(still(picture, plan))).hasLocation, false))
+  }
+})

@@ -1,0 +1,212 @@
+/** Image sequences: tracks of AV1 pictures, with or without a still picture beside them. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { Refusal } from '../../../src/errors.ts'
+import { assemble, coded, image, noise, type Plan, still } from './assembly.ts'
+import { box, bytes, fullBox, u32 } from './boxes.ts'
+import { decoded, inspect, scrub } from './subject.ts'
+import { moov, type TrackPlan, track } from './tracks-assembly.ts'
+
+const SECRET = 'SECRET: who made it'
+const frames = await Promise.all([80, 120, 160].map((mean) => coded(noise(64, 48, mean))))
+const [first, second, third] = frames as [(typeof frames)[0], (typeof frames)[0], (typeof frames)[0]]
+
+/** A sequence whose samples are the frames; `change` turns the track into another one. */
+function sequence(
+  change: (track: TrackPlan) => Uint8Array[] = (plan) => [track(plan)],
+  plan: Plan = {},
+): Uint8Array {
+  const blobs = [...(plan.blobs ?? []), ...frames.map(({ data }) => data)]
+  const skipped = blobs.length - frames.length
+  return assemble({
+    major: 'avis',
+    brands: ['avis', 'msf1', 'miaf'],
+    ...plan,
+    blobs,
+    moov: (offsets) => {
+      const samples = offsets.slice(skipped).map((at, i) => ({ at, length: frames[i]!.data.length }))
+      return moov(change({ picture: first, samples }))
+    },
+  })
+}
+
+function refusedAs(code: string) {
+  return (error: unknown) => error instanceof Refusal && error.code === code
+}
+
+describe('a sequence', () => {
+  test('alone', async () => {
+    const seen = await scrub(sequence())
+    assert.deepEqual([seen.width, seen.height, seen.animated, seen.whole], [64, 48, true, true])
+  })
+
+  test('with 64-bit offsets', async () => {
+    const seen = await scrub(sequence((plan) => [track({ ...plan, wideOffsets: true })]))
+    assert.deepEqual([seen.animated, seen.whole], [true, true])
+  })
+
+  test('beside a still picture that viewers without animation show', async () => {
+    const file = sequence(undefined, {
+      major: 'avif',
+      brands: ['avif', 'avis'],
+      primary: 1,
+      items: [image(1, third)],
+    })
+    const seen = await scrub(file)
+    assert.deepEqual([seen.width, seen.height, seen.animated, seen.whole], [64, 48, true, true])
+    assert.deepEqual((await decoded(file)).data, (await decoded(still(third))).data)
+  })
+
+  test('of one sample is not animated', async () => {
+    const file = sequence((plan) => [track({ ...plan, samples: plan.samples.slice(0, 1) })])
+    assert.equal((await inspect(file)).animated, false)
+  })
+
+  test('a still picture under the brand avis is not animated', async () => {
+    const seen = await scrub(still(first, { major: 'avis', brands: ['avis', 'avif', 'mif1'] }))
+    assert.deepEqual([seen.animated, seen.whole], [false, true])
+  })
+
+  test('with alpha', async () => {
+    const file = sequence((plan) => {
+      const reference = box('tref', box('auxl', u32(1)))
+      return [track(plan), track({ ...plan, id: 2, handler: 'auxv', extras: [reference] })]
+    })
+    const seen = await scrub(file)
+    assert.deepEqual([seen.animated, seen.whole], [true, true])
+  })
+})
+
+describe('what is private in a sequence', () => {
+  const meta = fullBox(
+    'meta',
+    0,
+    0,
+    fullBox('hdlr', 0, 0, u32(0), 'mdta', u32(0, 0, 0), [0]),
+    box('ilst', SECRET),
+  )
+  const changes: Record<string, (plan: TrackPlan) => Uint8Array[]> = {
+    'user data and metadata of a track': (plan) => [
+      track({
+        ...plan,
+        extras: [box('udta', box('name', SECRET)), meta, box('uuid', new Uint8Array(16), SECRET)],
+      }),
+    ],
+    'user data and metadata of the film': (plan) => [
+      track(plan),
+      box('udta', SECRET),
+      meta,
+      box('free', SECRET),
+    ],
+    'its times': (plan) => [track({ ...plan, time: 0x53454352 })],
+    'a track of metadata': (plan) => [
+      track({ ...plan, extras: [box('tref', box('cdsc', u32(7)))] }),
+      track({ ...plan, id: 7, handler: 'meta', entry: 'mett', samples: [], extras: [box('udta', SECRET)] }),
+    ],
+    'a track of sound': (plan) => [
+      track({ ...plan, id: 7, handler: 'soun', entry: 'SECR', samples: [] }),
+      track(plan),
+    ],
+    'a thumbnail track': (plan) => [
+      track(plan),
+      track({ ...plan, id: 2, samples: [], extras: [box('tref', box('thmb', u32(1))), box('udta', SECRET)] }),
+    ],
+    'a film in another codec': (plan) => [
+      track(plan),
+      track({ ...plan, id: 3, handler: 'vide', entry: 'hvc1', extras: [box('udta', SECRET)] }),
+    ],
+  }
+  for (const [name, change] of Object.entries(changes)) {
+    test(name, async () => {
+      const file = sequence(change)
+      const result = await scrub(file)
+      assert.equal(result.whole, false)
+      assert.equal(result.file.length, file.length)
+      assert.equal(Buffer.from(result.file).includes('SECR'), false)
+      for (const { data } of frames) {
+        assert.equal(Buffer.from(result.file).indexOf(data), Buffer.from(file).indexOf(data))
+      }
+      const again = await scrub(result.file)
+      assert.deepEqual([again.whole, again.animated], [true, true])
+    })
+  }
+
+  test('the samples of a track that goes, between those of one that stays', async () => {
+    const blobs = [bytes(SECRET), new Uint8Array(50).fill(0x53)]
+    const file = sequence(
+      (plan) => {
+        const at = plan.samples[0]!.at - 50 - SECRET.length
+        const spoken = [{ at, length: SECRET.length }]
+        return [track(plan), track({ ...plan, id: 2, handler: 'soun', entry: 'mp4a', samples: spoken })]
+      },
+      { blobs },
+    )
+    const result = await scrub(file)
+    assert.equal(Buffer.from(result.file).includes('SECRET'), false)
+    assert.equal(Buffer.from(result.file).includes('SSS'), false)
+    for (const { data } of frames) assert.equal(Buffer.from(result.file).includes(data), true)
+  })
+
+  test('a film that no viewer of AVIF shows goes whole, and the still picture stays', async () => {
+    const file = sequence((plan) => [track({ ...plan, handler: 'vide', entry: 'hvc1' })], {
+      major: 'avif',
+      brands: ['avif'],
+      primary: 1,
+      items: [image(1, third)],
+    })
+    const result = await scrub(file)
+    assert.equal(result.animated, false)
+    for (const gone of ['moov', 'hvc1']) assert.equal(Buffer.from(result.file).includes(gone), false)
+    assert.equal(Buffer.from(result.file).includes(first.data), false)
+    assert.deepEqual((await decoded(result.file)).data, (await decoded(still(third))).data)
+  })
+
+  test('a place in the user data of a track', async () => {
+    const place = box('udta', box('\u00a9xyz', '+51.5-0.1/'))
+    assert.equal((await inspect(sequence((plan) => [track({ ...plan, extras: [place] })]))).hasLocation, true)
+    assert.equal((await inspect(sequence())).hasLocation, false)
+  })
+})
+
+describe('a damaged sequence', () => {
+  const cases: Record<string, (plan: TrackPlan) => Uint8Array[]> = {
+    'a sample outside the file': (plan) => [track({ ...plan, samples: [{ at: 1_000_000, length: 10 }] })],
+    'a sample outside the data': (plan) => [track({ ...plan, samples: [{ at: 30, length: 10 }] })],
+    'a sample too long': (plan) => [
+      track({ ...plan, samples: plan.samples.map((one) => ({ ...one, length: 1e6 })) }),
+    ],
+    'a sample cut short': (plan) => [
+      track({ ...plan, samples: plan.samples.map((one) => ({ ...one, length: one.length - 1 })) }),
+    ],
+    'a sample of nothing': (plan) => [
+      track({ ...plan, samples: plan.samples.map((one) => ({ ...one, length: 0 })) }),
+    ],
+    'no samples': (plan) => [track({ ...plan, samples: [] })],
+    'no pixels': (plan) => [track({ ...plan, picture: { ...first, width: 0 } })],
+    'no codec settings': (plan) => [track({ ...plan, picture: { ...first, av1C: box('free', [0]) } })],
+    'no track': () => [],
+  }
+  for (const [name, change] of Object.entries(cases)) {
+    test(name, () => assert.rejects(inspect(sequence(change)), refusedAs('damaged-image')))
+  }
+
+  test('more samples than the chunks hold', async () => {
+    const file = Buffer.from(sequence())
+    file.writeUInt32BE(4, file.indexOf('stsz') + 12)
+    await assert.rejects(inspect(file), refusedAs('damaged-image'))
+  })
+
+  test('a number of samples beyond all reason', async () => {
+    const file = Buffer.from(sequence())
+    const at = file.indexOf('stsz')
+    file.writeUInt32BE(1, at + 8)
+    file.writeUInt32BE(0xffffffff, at + 12)
+    await assert.rejects(inspect(file), refusedAs('damaged-image'))
+  })
+
+  test('the second sample is whole, but not AV1', async () => {
+    const file = Buffer.from(sequence())
+    file[file.indexOf(second.data)] = 0xff
+    await assert.rejects(inspect(file), refusedAs('damaged-image'))
+  })
+})

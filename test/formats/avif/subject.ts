@@ -1,0 +1,44 @@
+/** What the AVIF tests ask of the module, and of sharp beside it. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import sharp from 'sharp'
+import { inspectAvif } from '../../../src/formats/avif/avif.ts'
+import { bytesOf, type Inspection, isWhole, sourceOf } from '../../../src/formats/image.ts'
+
+export function inspect(file: Uint8Array): Promise<Inspection> {
+  return inspectAvif(sourceOf(file))
+}
+
+export interface Scrubbed extends Inspection {
+  file: Uint8Array
+  /** Nothing had to go. */
+  whole: boolean
+}
+
+export async function scrub(file: Uint8Array): Promise<Scrubbed> {
+  const source = sourceOf(file)
+  const inspection = await inspectAvif(source)
+  const pieces: Uint8Array[] = []
+  for await (const piece of bytesOf(source, inspection.segments)) pieces.push(piece)
+  const whole = isWhole(inspection.segments, file.length)
+  return { ...inspection, file: new Uint8Array(Buffer.concat(pieces)), whole }
+}
+
+/** Pixels of the primary image, and what else a viewer goes by. Throws at sharp's slightest doubt. */
+export async function decoded(file: Uint8Array) {
+  const options = { failOn: 'warning', limitInputPixels: false } as const
+  const { data, info } = await sharp(file, options)
+    .raw({ depth: 'ushort' })
+    .toBuffer({ resolveWithObject: true })
+  const { width, height, pages, orientation, density, icc, hasAlpha, exif, xmp } =
+    await sharp(file).metadata()
+  return { data, info, width, height, pages, orientation, density, icc, hasAlpha, exif, xmp }
+}
+
+/** Real files, if they lie beside the project. */
+export function corpus(): { name: string; file: Uint8Array }[] {
+  const folder = process.env.PINHOLE_CORPUS ?? resolve(import.meta.dirname, '../../../../shared/corpus')
+  if (!existsSync(folder)) return []
+  const names = readdirSync(folder).filter((name) => name.endsWith('.avif'))
+  return names.map((name) => ({ name, file: new Uint8Array(readFileSync(join(folder, name))) }))
+}

@@ -1,0 +1,249 @@
+/** What a read makes of everything that can go wrong on the way from the store. */
+import assert from 'node:assert/strict'
+import { rm } from 'node:fs/promises'
+import { describe, test } from 'node:test'
+import type { ObjectStore } from '../../../src/stores/object-store.ts'
+import { DamagedObject, StoreUnavailable } from '../../../src/stores/object-store.ts'
+import { startFakeS3 } from '../../support/s3/fake-s3.ts'
+import type { Fault } from '../../support/s3/fake-s3-faults.ts'
+import { answer, on, onFake, QUICK } from '../../support/s3/on-fake.ts'
+import { openS3UnderTest } from '../../support/s3/under-test.ts'
+import {
+  assertHolds,
+  assertSameBytes,
+  bodyOf,
+  bytesFor,
+  idFor,
+  listOf,
+  put,
+} from '../../support/stored-images.ts'
+import { until } from '../../support/until.ts'
+
+const { withStore } = onFake()
+const ID = idFor('a')
+const GET = on('GET')
+
+async function read(store: ObjectStore, range?: { first: number; last: number }): Promise<Uint8Array> {
+  const image = await store.open(ID, range)
+  assert.ok(image, 'an image that is there is not absent')
+  return bodyOf(image)
+}
+
+/** Answered from memory, and as a stream. */
+for (const size of [2000, 700_000]) {
+  describe(`a read of ${size} bytes`, () => {
+    const bytes = bytesFor(1, size)
+
+    const passing: [string, Fault][] = [
+      ['500', answer(500, 'InternalError')],
+      ['503 SlowDown', answer(503, 'SlowDown')],
+      ['a reset', { kind: 'reset' }],
+      ['a lost reply', { kind: 'lose-reply' }],
+    ]
+    for (const [name, fault] of passing) {
+      withStore(`survives ${name}`, async ({ store }, fake) => {
+        await put(store, ID, bytes)
+        fake.faults.add(fault, { on: GET, times: 3 })
+        assertSameBytes(await read(store), bytes)
+        fake.faults.add(fault, { on: GET, times: 3 })
+        assert.ok(await store.head(ID))
+      })
+    }
+
+    const unavailable: [string, Fault][] = [
+      ...passing,
+      ['a 404 for the bucket', answer(404, 'NoSuchBucket')],
+      ['a proxy’s 404', { kind: 'answer', status: 404, body: '<html>404 Not Found</html>' }],
+      ['an empty 404', { kind: 'answer', status: 404, body: '' }],
+    ]
+    for (const [name, fault] of unavailable) {
+      withStore(`does not take ${name} for an absent image`, async ({ store }, fake) => {
+        fake.faults.add(fault, { on: GET, times: 100 })
+        await assert.rejects(store.open(ID), StoreUnavailable)
+        await assert.rejects(store.open(ID, { first: 0 }), StoreUnavailable)
+        await assert.rejects(store.open(ID, { suffix: 0 }), StoreUnavailable)
+        await assert.rejects(store.head(ID), StoreUnavailable)
+        await assert.rejects(store.remove(ID), StoreUnavailable)
+      })
+    }
+
+    withStore('is broken, not absent, without permission', async ({ store }, fake) => {
+      fake.faults.add(answer(403, 'AccessDenied'), { on: GET, times: 3 })
+      await assert.rejects(store.open(ID), /check the keys/)
+      await assert.rejects(store.head(ID), /check the keys/)
+      await assert.rejects(store.remove(ID), /check the keys/)
+    })
+
+    const breaks: Fault[] = [
+      { kind: 'cut-answer', afterBytes: 0 },
+      { kind: 'cut-answer', afterBytes: 1 },
+      { kind: 'cut-answer', afterBytes: 900 },
+      { kind: 'cut-answer', afterBytes: size - 1 },
+      { kind: 'stall-answer', afterBytes: 0 },
+      { kind: 'stall-answer', afterBytes: 900 },
+    ]
+    for (const fault of breaks) {
+      withStore(`goes on after ${JSON.stringify(fault)}`, async ({ store }, fake) => {
+        await put(store, ID, bytes)
+        fake.faults.add(fault, { on: GET })
+        assertSameBytes(await read(store), bytes)
+        if (fault.kind !== 'cut-answer') return
+        fake.faults.add({ ...fault, afterBytes: Math.min(fault.afterBytes, 900) }, { on: GET })
+        assertSameBytes(await read(store, { first: 500, last: 1499 }), bytes.subarray(500, 1500))
+      })
+    }
+
+    withStore('ends in an error if it is cut again and again', async ({ store }, fake) => {
+      await put(store, ID, bytes)
+      fake.requests.length = 0
+      fake.faults.add({ kind: 'cut-answer', afterBytes: 0 }, { on: GET, times: 100 })
+      await assert.rejects(read(store), StoreUnavailable)
+      assert.ok(fake.logOf(ID).length <= 16, 'bounded')
+    })
+
+    withStore('ends in an error if the image is replaced on the way', async ({ store }, fake) => {
+      await put(store, ID, bytes)
+      fake.faults.add({ kind: 'cut-answer', afterBytes: 1000 }, { on: GET })
+      const reading = store.open(ID).then(async (image) => {
+        // A small one was read to its end already, a large one not yet.
+        await store.remove(ID)
+        await put(store, ID, bytesFor(2, size))
+        return bodyOf(image!)
+      })
+      if (size < 10_000) assertSameBytes(await reading, bytes)
+      else await assert.rejects(reading)
+    })
+
+    withStore('never mixes two images in one range', async ({ store }, fake) => {
+      await put(store, ID, bytes)
+      fake.faults.add({ kind: 'cut-answer', afterBytes: 100 }, { on: GET })
+      const image = await store.open(ID, { first: 0, last: size - 2 })
+      await store.remove(ID)
+      await put(store, ID, bytesFor(2, size))
+      await assert.rejects(bodyOf(image!))
+    })
+
+    withStore('ends in an error if a bit is wrong', async ({ store }, fake) => {
+      await put(store, ID, bytes)
+      fake.faults.add({ kind: 'flip-answer' }, { on: GET })
+      await assert.rejects(read(store), DamagedObject)
+      assertSameBytes(await read(store), bytes)
+    })
+
+    withStore('ends in an error if the answer is shorter, and says so', async ({ store }, fake) => {
+      await put(store, ID, bytes)
+      fake.faults.add({ kind: 'shorten-answer', byBytes: 1 }, { on: GET, times: 2 })
+      await assert.rejects(read(store), DamagedObject)
+      await assert.rejects(read(store, { first: 10, last: 20 }), DamagedObject)
+    })
+
+    withStore('gives no whole where a part was asked for', async ({ store }, fake) => {
+      await put(store, ID, bytes)
+      fake.faults.add({ kind: 'ignore-range' }, { on: GET, times: 2 })
+      await assert.rejects(read(store, { first: 10, last: 20 }), /ignores ranges/)
+      assertSameBytes(await read(store, { first: 0, last: size - 1 }), bytes)
+    })
+
+    withStore('gives up on a store that hangs', async ({ store }, fake) => {
+      await put(store, ID, bytes)
+      fake.faults.add({ kind: 'hang' }, { on: GET, times: 4 })
+      await assert.rejects(store.open(ID), StoreUnavailable)
+      assertSameBytes(await read(store), bytes)
+    })
+
+    withStore('takes one request', async ({ store }, fake) => {
+      await put(store, ID, bytes)
+      fake.requests.length = 0
+      await read(store)
+      await read(store, { first: 1, last: 2 })
+      await store.head(ID)
+      await store.head(idFor('b'))
+      assert.deepEqual(
+        fake.requests.map(({ method, status }) => `${method} ${status}`),
+        ['GET 200', 'GET 206', 'GET 206', 'GET 404'],
+      )
+    })
+  })
+}
+
+withStore('a reader that stops while a broken body is taken up again holds nothing', async (opened, fake) => {
+  const { store, handles } = opened
+  await put(store, ID, bytesFor(1, 700_000))
+  fake.requests.length = 0
+  fake.faults.add({ kind: 'cut-answer', afterBytes: 1000 }, { on: GET })
+  fake.faults.add({ kind: 'delay', ms: 100 }, { on: GET })
+  const image = await store.open(ID)
+  assert.ok(image !== null && image.body instanceof ReadableStream)
+  const reader = image.body.getReader()
+  assert.equal((await reader.read()).value?.length, 1000)
+  const reading = reader.read()
+  await until('the rest is asked for', () => fake.logOf(ID).length === 2)
+  await reader.cancel()
+  await reading
+  await until('the rest is answered', () => fake.logOf(ID)[1] === 'GET 206')
+  await until('it is let go', async () => (await handles()) === 0)
+})
+
+describe('an object whose record', () => {
+  const bytes = bytesFor(1, 500)
+  const changes: [string, (record: Record<string, unknown>) => string | undefined][] = [
+    ['is missing', () => undefined],
+    ['is not JSON', () => '{"id":'],
+    ['is null', () => 'null'],
+    ['is another image’s', (record) => JSON.stringify({ ...record, id: idFor('b') })],
+    ['has no type we know', (record) => JSON.stringify({ ...record, type: 'text/html' })],
+    ['has another size', (record) => JSON.stringify({ ...record, size: 499 })],
+    ['has a negative size', (record) => JSON.stringify({ ...record, size: -1 })],
+    ['has no size', (record) => JSON.stringify({ ...record, size: undefined })],
+    ['has another digest', (record) => JSON.stringify({ ...record, sha256: 'a'.repeat(64) })],
+    ['has no digest of its key', (record) => JSON.stringify({ ...record, keySha256: '' })],
+  ]
+  for (const [name, change] of changes) {
+    withStore(`${name} is damaged, and can be removed`, async ({ store, prefix }, fake) => {
+      const record = await put(store, ID, bytes)
+      const { headers } = fake.objects.get(prefix + ID)!
+      const changed = change({ ...record })
+      if (changed === undefined) delete headers['x-amz-meta-record']
+      else headers['x-amz-meta-record'] = changed
+      await assert.rejects(read(store), DamagedObject)
+      assert.equal(await store.remove(ID), true)
+      assert.equal(await store.open(ID), null)
+    })
+  }
+})
+
+describe('without a running hash', () => {
+  for (const size of [700_000, 9_000_000]) {
+    withStore(
+      `${size} bytes are read whole, and damage that can be seen is an error`,
+      async ({ store }, fake) => {
+        const bytes = bytesFor(1, size)
+        const record = await put(store, ID, bytes)
+        await assertHolds(store, record, bytes)
+        fake.faults.add({ kind: 'shorten-answer', byBytes: 5 }, { on: GET })
+        await assert.rejects(read(store), DamagedObject)
+        if (size > 8_000_000) return
+        fake.faults.add({ kind: 'flip-answer' }, { on: GET })
+        await assert.rejects(read(store), DamagedObject)
+      },
+      { hasher: undefined },
+    )
+  }
+})
+
+test('a store that is gone is unavailable, whatever is asked of it', async () => {
+  const fake = await startFakeS3()
+  const opened = await openS3UnderTest(
+    { endpoint: fake.endpoint, bucket: fake.bucket, ...fake.keys },
+    { patience: QUICK },
+  )
+  const { store } = opened
+  await fake.close()
+  await assert.rejects(store.open(ID), StoreUnavailable)
+  await assert.rejects(store.head(ID), StoreUnavailable)
+  await assert.rejects(store.remove(ID), StoreUnavailable)
+  await assert.rejects(put(store, ID, bytesFor(1, 700_000)), StoreUnavailable)
+  await assert.rejects(listOf(store), StoreUnavailable)
+  await assert.rejects(store.check(), StoreUnavailable)
+  await rm(opened.folder, { recursive: true })
+})

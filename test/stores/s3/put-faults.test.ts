@@ -1,0 +1,220 @@
+/** What a commit makes of everything that can go wrong on the way to the store. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { lengthOf, wholeOf } from '../../../src/formats/image.ts'
+import { IdTaken, StoreFull, StoreUnavailable } from '../../../src/stores/object-store.ts'
+import { openS3Store } from '../../../src/stores/s3/store.ts'
+import type { Fault } from '../../support/s3/fake-s3-faults.ts'
+import { answer, on, onFake, QUICK } from '../../support/s3/on-fake.ts'
+import {
+  assertAbsent,
+  assertHolds,
+  bytesFor,
+  idFor,
+  inChunks,
+  put,
+  recordOf,
+} from '../../support/stored-images.ts'
+
+const { withStore, service } = onFake()
+const ID = idFor('a')
+
+/** Sent from memory, and as a stream. */
+for (const size of [2000, 700_000]) {
+  describe(`a put of ${size} bytes`, () => {
+    const bytes = bytesFor(1, size)
+
+    withStore('is one request, and the object carries all that is known', async ({ store, prefix }, fake) => {
+      const record = await put(store, ID, bytes, { type: 'image/webp' })
+      assert.deepEqual(fake.logOf(ID), ['PUT 200'])
+      const { headers } = fake.requests.find(({ method }) => method === 'PUT')!
+      assert.equal(headers['x-amz-content-sha256'], record.sha256)
+      assert.equal(headers['x-amz-checksum-sha256'], Buffer.from(record.sha256, 'hex').toString('base64'))
+      assert.equal(headers['if-none-match'], '*')
+      assert.equal(headers['content-length'], String(size))
+      assert.equal(headers['transfer-encoding'], undefined)
+      const stored = fake.objects.get(prefix + ID)!
+      assert.equal(stored.headers['content-type'], 'image/webp')
+      assert.equal(stored.headers['cache-control'], 'public, max-age=31536000, immutable')
+      assert.deepEqual(JSON.parse(stored.headers['x-amz-meta-record']), record)
+      assert.match(stored.headers['x-amz-meta-record'], /^[ -~]{1,1024}$/)
+    })
+
+    const passing: [string, Fault][] = [
+      ['500', answer(500, 'InternalError')],
+      ['502 from a proxy', { kind: 'answer', status: 502, body: '<html>Bad Gateway</html>' }],
+      ['503 SlowDown', answer(503, 'SlowDown')],
+      ['504', answer(504)],
+      ['429', answer(429, 'TooManyRequests')],
+      ['400 RequestTimeout', answer(400, 'RequestTimeout')],
+      ['409 ConditionalRequestConflict', answer(409, 'ConditionalRequestConflict')],
+      ['a reset', { kind: 'reset' }],
+      ['a bit flipped on the way', { kind: 'flip-request' }],
+      ['a delay', { kind: 'delay', ms: 50 }],
+    ]
+    for (const [name, fault] of passing) {
+      withStore(`survives ${name}`, async ({ store }, fake) => {
+        fake.faults.add(fault, { on: on('PUT'), times: 3 })
+        const record = await put(store, ID, bytes)
+        assert.ok(fake.logOf(ID).filter((line) => line.startsWith('PUT')).length <= 4)
+        await assertHolds(store, record, bytes)
+      })
+
+      if (fault.kind === 'delay') continue
+      withStore(`gives up after 4 times ${name}, and leaves nothing`, async (opened, fake) => {
+        fake.faults.add(fault, { on: on('PUT'), times: 100 })
+        await assert.rejects(put(opened.store, ID, bytes), StoreUnavailable)
+        assert.equal(fake.logOf(ID).filter((line) => line.startsWith('PUT')).length, 4)
+        await assertAbsent(opened.store, ID)
+        assert.deepEqual(await opened.leftovers(), [])
+      })
+    }
+
+    withStore('survives a store that hangs', async ({ store }, fake) => {
+      fake.faults.add({ kind: 'hang' }, { on: on('PUT') })
+      const record = await put(store, ID, bytes)
+      await assertHolds(store, record, bytes)
+    })
+
+    withStore('knows its own image when the reply was lost', async ({ store }, fake) => {
+      fake.faults.add({ kind: 'lose-reply' }, { on: on('PUT') })
+      const record = await put(store, ID, bytes)
+      assert.deepEqual(fake.logOf(ID), ['PUT 0', 'PUT 412', 'GET 206'])
+      await assertHolds(store, record, bytes)
+    })
+
+    withStore('knows its own image when every reply was lost', async ({ store }, fake) => {
+      fake.faults.add({ kind: 'lose-reply' }, { on: on('PUT'), times: 4 })
+      const record = await put(store, ID, bytes)
+      await assertHolds(store, record, bytes)
+    })
+
+    withStore('takes no other image for its own', async ({ store }, fake) => {
+      const other = bytesFor(2, size)
+      const record = await put(store, ID, other)
+      fake.faults.add({ kind: 'reset' }, { on: on('PUT') })
+      await assert.rejects(put(store, ID, bytes), IdTaken)
+      await assertHolds(store, record, other)
+    })
+
+    withStore('takes the same bytes under another key for another image', async ({ store }, fake) => {
+      const record = await put(store, ID, bytes, { keySha256: 'a'.repeat(64) })
+      fake.faults.add({ kind: 'reset' }, { on: on('PUT') })
+      await assert.rejects(put(store, ID, bytes, { keySha256: 'b'.repeat(64) }), IdTaken)
+      await assertHolds(store, record, bytes)
+    })
+
+    const full: [string, Fault][] = [
+      ['507', answer(507)],
+      ['Ceph’s quota', answer(403, 'QuotaExceeded')],
+      ['MinIO’s disk', answer(507, 'XMinioStorageFull')],
+    ]
+    for (const [name, fault] of full) {
+      withStore(`says that the store is full: ${name}`, async (opened, fake) => {
+        fake.faults.add(fault, { on: on('PUT'), times: 100 })
+        await assert.rejects(put(opened.store, ID, bytes), StoreFull)
+        assert.equal(fake.logOf(ID).length, 1, 'no retry makes room')
+        assert.deepEqual(await opened.leftovers(), [])
+      })
+    }
+
+    const broken: [string, Fault, RegExp][] = [
+      ['keys that may not write', answer(403, 'AccessDenied'), /check the keys/],
+      ['a wrong clock', answer(403, 'RequestTimeTooSkewed'), /clock/],
+      ['a wrong region', answer(301, 'PermanentRedirect'), /region/],
+      ['an answer nobody expects', answer(418, 'Teapot'), /can’t use/],
+      ['a missing feature', answer(501, 'NotImplemented'), /can’t use/],
+    ]
+    for (const [name, fault, message] of broken) {
+      withStore(`is broken, without a retry, by ${name}`, async (opened, fake) => {
+        fake.faults.add(fault, { on: on('PUT'), times: 100 })
+        await assert.rejects(put(opened.store, ID, bytes), (error: Error) => {
+          assert.equal(error.name, 'Error', 'neither full nor unavailable')
+          assert.match(error.message, message)
+          assert.ok(error.cause instanceof Error)
+          assert.ok(!`${error.stack}${error.cause.stack}`.includes(fake.keys.secretAccessKey))
+          return true
+        })
+        assert.equal(fake.logOf(ID).length, 1)
+        assert.deepEqual(await opened.leftovers(), [])
+      })
+    }
+
+    withStore('finds no bucket: unavailable, not broken', async ({ store }, fake) => {
+      fake.faults.add(answer(404, 'NoSuchBucket'), { on: on('PUT') })
+      await assert.rejects(put(store, ID, bytes), StoreUnavailable)
+    })
+
+    withStore('stores nothing under a wrong digest', async (opened) => {
+      const draft = await opened.store.draft(inChunks(bytes), size)
+      const record = recordOf(ID, bytes, { sha256: 'a'.repeat(64) })
+      await assert.rejects(draft.commit(record, wholeOf(draft)))
+      await assertAbsent(opened.store, ID)
+    })
+
+    withStore('sends nothing under a wrong size', async (opened, fake) => {
+      const draft = await opened.store.draft(inChunks(bytes), size)
+      await assert.rejects(draft.commit(recordOf(ID, bytes, { size: size - 1 }), wholeOf(draft)), /size/)
+      assert.deepEqual(fake.logOf(ID), [])
+    })
+
+    withStore('sends the segments anew for every attempt', async ({ store }, fake) => {
+      fake.faults.add({ kind: 'reset' }, { on: on('PUT'), times: 2 })
+      fake.faults.add(answer(503, 'SlowDown'), { on: on('PUT') })
+      const segments = [bytesFor(3, 50), { offset: 100, length: size - 100 }, bytesFor(4, 50)]
+      const kept = Buffer.concat([bytesFor(3, 50), bytes.subarray(100), bytesFor(4, 50)])
+      const draft = await store.draft(inChunks(bytes), size)
+      const record = recordOf(ID, kept)
+      assert.equal(record.size, lengthOf(segments))
+      await draft.commit(record, segments)
+      await assertHolds(store, record, kept)
+    })
+  })
+}
+
+test('what a draft’s own disk throws is passed on, without a retry', async () => {
+  const fault = Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' })
+  let reads = 0
+  let discarded = 0
+  const { endpoint, bucket, ...keys } = service()
+  const store = await openS3Store({
+    url: `s3://${bucket}/eio?endpoint=${endpoint}`,
+    ...keys,
+    patience: QUICK,
+    spool: {
+      receive: async () => ({
+        size: 1_000_000,
+        read: () => Promise.reject(fault),
+        digest: () => Promise.reject(fault),
+        async *bytes() {
+          reads++
+          yield new Uint8Array(500_000)
+          throw fault
+        },
+        discard: async () => {
+          discarded++
+        },
+      }),
+    },
+  })
+  const draft = await store.draft(inChunks(new Uint8Array()), 1)
+  const record = recordOf(ID, new Uint8Array(1_000_000))
+  await assert.rejects(draft.commit(record, wholeOf(draft)), (error) => error === fault)
+  assert.equal(reads, 1)
+  assert.equal(discarded, 1)
+  await assertAbsent(store, ID)
+})
+
+test('a spool without room is a full store', async () => {
+  const { endpoint, bucket, ...keys } = service()
+  const store = await openS3Store({
+    url: `s3://${bucket}/enospc?endpoint=${endpoint}`,
+    ...keys,
+    spool: {
+      receive: async () => {
+        throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
+      },
+    },
+  })
+  await assert.rejects(store.draft(inChunks(new Uint8Array(1)), 1), StoreFull)
+})

@@ -1,0 +1,95 @@
+/** Ultra HDR files put together by hand (Android "Ultra HDR image format" 1.1), with whatever a camera adds. */
+import { xmpSegment } from './jpeg.ts'
+import { segment, withSegments } from './jpeg-coder.ts'
+
+const GAIN_MAP_FIELDS =
+  'hdrgm:GainMapMin="-0.5" hdrgm:GainMapMax="2.5" hdrgm:Gamma="1.2" hdrgm:OffsetSDR="0.015625"' +
+  ' hdrgm:OffsetHDR="0.015625" hdrgm:HDRCapacityMin="0" hdrgm:HDRCapacityMax="2.5" hdrgm:BaseRenditionIsHDR="False"'
+
+/** The maximum for each channel, as elements. */
+export const FIELDS_BY_CHANNEL = {
+  attributes: GAIN_MAP_FIELDS.replace(' hdrgm:GainMapMax="2.5"', ''),
+  elements:
+    '<hdrgm:GainMapMax><rdf:Seq><rdf:li>2.5</rdf:li><rdf:li>2.25</rdf:li><rdf:li>2</rdf:li></rdf:Seq></hdrgm:GainMapMax>',
+}
+
+export interface UltraHdr {
+  first: Uint8Array
+  second: Uint8Array
+  /** Segments that a camera puts into each. */
+  firstExtras?: Uint8Array[]
+  secondExtras?: Uint8Array[]
+  fields?: { attributes: string; elements: string }
+  /** How the second image is listed: in an index, or in the XMP's directory alone. */
+  index?: 'mpf' | 'container'
+  /** CIPA DC-007, table 4. */
+  secondType?: number
+  /** Added to the place that the index states. */
+  shift?: number
+  /** Without the XMP that announces a gain map. */
+  silent?: boolean
+}
+
+export function ultraHdr(plan: UltraHdr): Buffer {
+  const { fields = { attributes: GAIN_MAP_FIELDS, elements: '' }, index = 'mpf' } = plan
+  const second = withSegments(
+    plan.second,
+    xmpSegment(packet(`xmp:CreatorTool="SECRET tool" ${fields.attributes}`, fields.elements)),
+    ...(plan.secondExtras ?? []),
+  )
+  const directory =
+    '<Container:Directory><rdf:Seq><rdf:li rdf:parseType="Resource"><Container:Item Item:Semantic="Primary"' +
+    ' Item:Mime="image/jpeg"/></rdf:li><rdf:li rdf:parseType="Resource"><Container:Item Item:Semantic="GainMap"' +
+    ` Item:Mime="image/jpeg" Item:Length="${second.length}"/></rdf:li></rdf:Seq></Container:Directory>`
+  const before = [
+    ...(plan.firstExtras ?? []),
+    ...(plan.silent
+      ? []
+      : [xmpSegment(packet('xmp:CreatorTool="SECRET tool" hdrgm:Version="1.0"', directory))]),
+  ]
+  if (index === 'container') return Buffer.concat([withSegments(plan.first, ...before), second])
+
+  const headerAt = 2 + before.reduce((sum, { length }) => sum + length, 0) + 8
+  const blank = mpf(0, 0, 0, 0)
+  const firstLength = plan.first.length + headerAt - 2 - 8 + blank.length
+  const offset = firstLength - headerAt + (plan.shift ?? 0)
+  const listed = mpf(firstLength, second.length, offset, plan.secondType ?? 0)
+  return Buffer.concat([withSegments(plan.first, ...before, listed), second])
+}
+
+function packet(attributes: string, elements: string): Buffer {
+  const version = attributes.includes('hdrgm:Version') ? '' : ' hdrgm:Version="1.0"'
+  return Buffer.from(
+    '<x:xmpmeta xmlns:x="adobe:ns:meta/" x:xmptk="SECRET toolkit"><rdf:RDF' +
+      ' xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description' +
+      ' xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/"' +
+      ' xmlns:Container="http://ns.google.com/photos/1.0/container/"' +
+      ' xmlns:Item="http://ns.google.com/photos/1.0/container/item/"' +
+      `${version} ${attributes}>${elements}</rdf:Description></rdf:RDF></x:xmpmeta>`,
+  )
+}
+
+/** Little-endian, as some phones write it. */
+function mpf(firstLength: number, secondLength: number, offset: number, secondType: number): Buffer {
+  const out = Buffer.alloc(82)
+  out.write('II*\0', 'latin1')
+  out.writeUInt32LE(8, 4)
+  out.writeUInt16LE(3, 8)
+  const entries: [number, number, number, number][] = [
+    [0xb000, 7, 4, 0x30303130],
+    [0xb001, 4, 1, 2],
+    [0xb002, 7, 32, 50],
+  ]
+  for (const [index, [tag, type, count, value]] of entries.entries()) {
+    out.writeUInt16LE(tag, 10 + index * 12)
+    out.writeUInt16LE(type, 12 + index * 12)
+    out.writeUInt32LE(count, 14 + index * 12)
+    out.writeUInt32LE(value, 18 + index * 12)
+  }
+  out.writeUInt32LE(0x030000, 50)
+  out.writeUInt32LE(firstLength, 54)
+  out.writeUInt32LE(secondType, 66)
+  out.writeUInt32LE(secondLength, 70)
+  out.writeUInt32LE(offset, 74)
+  return segment(0xe2, Buffer.from('MPF\0'), out)
+}

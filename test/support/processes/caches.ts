@@ -1,0 +1,140 @@
+/** Real caches in front of a real server, with the configurations that `deploy/` ships. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { until } from '../until.ts'
+import { ROOT } from './process.ts'
+
+export interface Cache {
+  url: string
+  stop(): Promise<void>
+}
+
+/** A port that nobody listens on now. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** True if the program is on this machine. */
+/** Why a suite that needs the program is skipped; `false` if it is not. In CI a missing one is a failure. */
+export async function skipWithout(program: string, name = program): Promise<string | false> {
+  const mayRun = (await isInstalled(program)) || process.env.PINHOLE_CI
+  return mayRun ? false : `${name} is not on this machine`
+}
+
+export function isInstalled(program: string): Promise<boolean> {
+  return promisify(execFile)('sh', ['-c', `command -v ${program} || test -e ${program}`]).then(
+    () => true,
+    () => false,
+  )
+}
+
+export async function startVarnish(port: number, originPort: number): Promise<Cache> {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-varnish-'))
+  const shipped = await readFile(join(ROOT, 'deploy/varnish/pinhole.vcl'), 'utf8')
+  const vcl = join(folder, 'pinhole.vcl')
+  await writeFile(vcl, replaced(shipped, [[/\.port = "3000"/, `.port = "${originPort}"`]]))
+  const words = [
+    '-F',
+    '-n',
+    join(folder, 'work'),
+    '-a',
+    `127.0.0.1:${port}`,
+    '-f',
+    vcl,
+    '-s',
+    'malloc,64m',
+    '-j',
+    'none',
+  ]
+  return running(spawn('varnishd', words, { stdio: ['ignore', 'pipe', 'pipe'] }), port, folder)
+}
+
+export async function startNginx(port: number, originPorts: number[]): Promise<Cache> {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-nginx-'))
+  const shipped = await readFile(join(ROOT, 'deploy/nginx/pinhole.conf'), 'utf8')
+  const servers = originPorts.map((originPort) => `server 127.0.0.1:${originPort};`).join(' ')
+  const site = replaced(shipped, [
+    [/listen 80;/, `listen 127.0.0.1:${port};`],
+    [/server 127\.0\.0\.1:3000;/, servers],
+    [/\/var\/cache\/nginx\/pinhole/, `${folder}/cache`],
+    [/\/var\/log\/nginx\/pinhole\.log/, `${folder}/access.log`],
+    [/\/var\/log\/nginx\/pinhole-error\.log/, `${folder}/error.log`],
+  ])
+  const modules = 'load_module /usr/lib/nginx/modules/ngx_http_cache_purge_module.so;'
+  return runNginx({ port, folder, site, modules })
+}
+
+/** nginx over a `site` in its http block. `folder` is removed when it stops. */
+export async function runNginx(options: {
+  port: number
+  folder: string
+  site: string
+  modules?: string
+}): Promise<Cache> {
+  const { port, folder, site, modules = '' } = options
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+  const conf = `${modules}
+${process.getuid?.() === 0 ? 'user root;' : ''}
+daemon off;
+worker_processes 2;
+pid ${folder}/pid;
+error_log ${folder}/error.log;
+events { worker_connections 1024; }
+http {
+${temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join('\n')}
+${site}
+}
+`
+  await writeFile(join(folder, 'nginx.conf'), conf)
+  const words = ['-p', folder, '-e', join(folder, 'error.log'), '-c', join(folder, 'nginx.conf')]
+  return running(spawn('nginx', words, { stdio: ['ignore', 'pipe', 'pipe'] }), port, folder)
+}
+
+/** What is shipped, with this machine's ports and folders. Every line that is to change must be there. */
+export function replaced(text: string, changes: [RegExp, string][]): string {
+  return changes.reduce((changed, [pattern, replacement]) => {
+    if (!pattern.test(changed)) throw new Error(`the configuration has no ${pattern}`)
+    return changed.replace(pattern, replacement)
+  }, text)
+}
+
+async function running(child: ChildProcess, port: number, folder: string): Promise<Cache> {
+  let output = ''
+  const read = (text: Buffer) => {
+    output += text
+  }
+  child.stdout?.on('data', read)
+  child.stderr?.on('data', read)
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  // Tests that end early leave none behind.
+  const kill = () => void child.kill('SIGTERM')
+  process.once('exit', kill)
+  void ended.then(() => process.off('exit', kill))
+  const stop = async () => {
+    child.kill('SIGTERM')
+    await ended
+    await rm(folder, { recursive: true, force: true })
+  }
+  await until('the cache listens', () => {
+    if (child.exitCode !== null) throw new Error(`the cache ended:\n${output}`)
+    return listens(port)
+  })
+  return { url: `http://127.0.0.1:${port}`, stop }
+}
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('connect', () => resolve(true))
+    socket.once('error', () => resolve(false))
+    socket.once('connect', () => socket.destroy())
+  })
+}

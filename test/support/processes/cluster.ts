@@ -1,0 +1,90 @@
+/** Several servers over one S3 store and one Postgres, as they run on several machines. */
+import { readServices } from '../../../scripts/services-state.ts'
+import { type FakeS3, startFakeS3 } from '../s3/fake-s3.ts'
+import { plainRequests, type S3Service } from '../s3/under-test.ts'
+import { type PostgresServer, startPostgres } from './postgres.ts'
+import type { Env } from './process.ts'
+import { type RunningServer, type StartOptions, startServer } from './server.ts'
+
+export const PROCESSES = 3
+
+export interface Backends {
+  /** "Ceph" or "the fake S3". */
+  storeName: string
+  service: S3Service
+  postgres: PostgresServer
+  /** Settings for servers that share one prefix and one schema, and share them with no others. */
+  place(): Promise<Env>
+  stop(): Promise<void>
+}
+
+/** `ceph`: takes it where it runs. In CI it must. */
+export async function startBackends(options: { ceph: boolean }): Promise<Backends> {
+  const ceph = options.ceph ? await readServices() : null
+  if (options.ceph && process.env.PINHOLE_CI && ceph === null) {
+    throw new Error('no S3 server runs: npm run services -- start')
+  }
+  const [fake, postgres] = await Promise.all([ceph === null ? startFakeS3() : null, startPostgres()])
+  const service = fake === null ? await bucketOn(ceph!) : serviceOf(fake)
+  let places = 0
+  return {
+    storeName: fake === null ? 'Ceph' : 'the fake S3',
+    service,
+    postgres,
+    async place() {
+      return { ...s3Env(service, `place-${++places}`), LEDGER_URL: await postgres.createSchema() }
+    },
+    async stop() {
+      await Promise.all([fake?.close(), postgres.destroy()])
+    },
+  }
+}
+
+export function serviceOf(fake: FakeS3): S3Service {
+  return { endpoint: fake.endpoint, bucket: fake.bucket, ...fake.keys }
+}
+
+/** Settings of a server whose images are in this store. */
+export function s3Env(service: S3Service, prefix: string): Env {
+  const { endpoint, bucket, accessKeyId, secretAccessKey } = service
+  return {
+    OBJECTS_URL: `s3://${bucket}/${prefix}?endpoint=${endpoint}`,
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+  }
+}
+
+async function bucketOn(ceph: {
+  endpoint: string
+  accessKeyId: string
+  secretAccessKey: string
+}): Promise<S3Service> {
+  const { endpoint, accessKeyId, secretAccessKey } = ceph
+  const service = { endpoint, accessKeyId, secretAccessKey, bucket: `pinhole-cluster-${process.pid}` }
+  await plainRequests(service).createBucket(service.bucket)
+  return service
+}
+
+export interface Cluster {
+  servers: RunningServer[]
+  stop(): Promise<void>
+}
+
+/** As many servers as there are `options`, all with the same settings. Each has a data folder of its own. */
+export async function startCluster(
+  env: Env,
+  options: StartOptions[] = Array.from({ length: PROCESSES }, () => ({})),
+): Promise<Cluster> {
+  const starting = options.map((one) => startServer(env, one))
+  const started = await Promise.allSettled(starting)
+  const servers = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+  const stop = async () => {
+    await Promise.all(servers.map((server) => server.stop()))
+  }
+  const failed = started.find((one) => one.status === 'rejected')
+  if (failed) {
+    await stop()
+    throw failed.reason
+  }
+  return { servers, stop }
+}

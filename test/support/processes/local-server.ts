@@ -1,0 +1,31 @@
+/** The server inside the test's own process, where limits and the clock can be set. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseConfig } from '../../../src/config.ts'
+import type { Limits } from '../../../src/node/limits.ts'
+import { createLog } from '../../../src/node/log.ts'
+import { startServer } from '../../../src/node/server.ts'
+import type { Env } from './process.ts'
+import { serverEnv } from './server.ts'
+
+export interface LocalServer {
+  url: string
+  stop(): Promise<void>
+}
+
+export async function startLocalServer(
+  env: Env,
+  options: { limits?: Partial<Limits>; now?: () => number },
+): Promise<LocalServer> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'pinhole-'))
+  const config = parseConfig(serverEnv(env, dataDir))
+  const server = await startServer(config, createLog('silent'), options)
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    async stop() {
+      await server.stop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,181 @@
+/** An S3 adapter over some S3 server, with hooks that look behind it by plain requests of their own. */
+import { createHash } from 'node:crypto'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { AwsClient } from 'aws4fetch'
+import { ID_PATTERN } from '../../../src/protocol.ts'
+import { createSpool } from '../../../src/stores/drafts/spool.ts'
+import { GRAVESTONE_HEADER } from '../../../src/stores/s3/head.ts'
+import type { S3StoreOptions } from '../../../src/stores/s3/store.ts'
+import { openS3Store } from '../../../src/stores/s3/store.ts'
+import type { OpenedStore } from '../../contracts/object-store.ts'
+
+export interface S3Service {
+  endpoint: string
+  bucket: string
+  accessKeyId: string
+  secretAccessKey: string
+  region?: string
+  /** For requests past the adapter, if they go elsewhere. */
+  plainEndpoint?: string
+}
+
+export interface OpenedS3 extends Required<OpenedStore> {
+  /** Ends with a slash, and is this store's alone. */
+  prefix: string
+  /** The draft folder. */
+  folder: string
+}
+
+let serial = 0
+
+/** A store under a prefix of its own. Pages are small, so that few objects fill several. */
+export async function openS3UnderTest(
+  service: S3Service,
+  changes: Partial<S3StoreOptions> & { style?: 'path' | 'virtual' } = {},
+): Promise<OpenedS3> {
+  const { style = 'path', ...options } = changes
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-s3-'))
+  const prefix = `run ${process.pid}+${++serial}/ä/`
+  const bodies = countBodies(options.fetch ?? fetch)
+  const open = () =>
+    openS3Store({
+      url: `s3://${service.bucket}/${encodeURI(prefix)}?endpoint=${service.endpoint}&style=${style}`,
+      region: service.region,
+      accessKeyId: service.accessKeyId,
+      secretAccessKey: service.secretAccessKey,
+      spool: createSpool(folder),
+      hasher: () => {
+        const hash = createHash('sha256')
+        return { update: (bytes) => hash.update(bytes), digest: () => hash.digest('hex') }
+      },
+      pageKeys: 10,
+      ...options,
+      fetch: bodies.fetch,
+    })
+  const plain = plainRequests(service)
+  const store = await open().catch(async (error) => {
+    await rm(folder, { recursive: true })
+    throw error
+  })
+  return {
+    store,
+    prefix,
+    folder,
+    reopen: open,
+    handles: () => bodies.open(),
+    async corrupt(id, damage) {
+      const { headers, bytes } = await plain.get(prefix + id)
+      if (damage === 'flip') bytes[Math.floor(bytes.length / 2)] ^= 1
+      await plain.put(prefix + id, headers, damage === 'cut' ? bytes.subarray(0, -100) : bytes)
+    },
+    async leftovers() {
+      const left = await readdir(folder)
+      for (const key of await plain.list(prefix)) {
+        const isImage = ID_PATTERN.test(key.slice(prefix.length)) && !(await plain.isGravestone(key))
+        if (!isImage) left.push(key)
+      }
+      return left
+    },
+    async close() {
+      await store.close()
+      await Promise.all((await plain.list(prefix)).map(plain.remove))
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+/** Requests without the adapter. */
+export function plainRequests(service: S3Service) {
+  const { bucket, accessKeyId, secretAccessKey, region = 'us-east-1' } = service
+  const endpoint = service.plainEndpoint ?? service.endpoint
+  const aws = new AwsClient({ accessKeyId, secretAccessKey, service: 's3', region, retries: 0 })
+  const addressOf = (key: string) =>
+    `${endpoint}/${bucket}/${encodeURIComponent(key).replaceAll('%2F', '/').replaceAll("'", '%27')}`
+  async function request(address: string, init: RequestInit = {}): Promise<Response> {
+    const response = await aws.fetch(address, init)
+    if (response.ok) return response
+    throw new Error(`${init.method ?? 'GET'} ${address}: ${response.status} ${await response.text()}`)
+  }
+  return {
+    request,
+    async createBucket(name: string) {
+      await (await request(`${endpoint}/${name}`, { method: 'PUT' })).text()
+    },
+    async get(key: string) {
+      const response = await request(addressOf(key))
+      const kept = [...response.headers].filter(([name]) =>
+        /^(x-amz-meta-|content-type|cache-control)/.test(name),
+      )
+      return { headers: Object.fromEntries(kept), bytes: Buffer.from(await response.arrayBuffer()) }
+    },
+    async put(key: string, headers: Record<string, string>, bytes: Uint8Array) {
+      const sha256 = createHash('sha256').update(bytes).digest('hex')
+      const init = {
+        method: 'PUT',
+        headers: { ...headers, 'x-amz-content-sha256': sha256 },
+        body: Buffer.from(bytes),
+      }
+      await (await request(addressOf(key), init)).text()
+    },
+    async remove(key: string) {
+      await (await request(addressOf(key), { method: 'DELETE', headers: EMPTY })).text()
+    },
+    async isGravestone(key: string) {
+      const response = await request(addressOf(key), { method: 'HEAD', headers: EMPTY })
+      return response.headers.has(GRAVESTONE_HEADER)
+    },
+    async list(prefix: string): Promise<string[]> {
+      const keys: string[] = []
+      for (let start = ''; ; start = keys.at(-1)!) {
+        const query = `list-type=2&prefix=${encodeURIComponent(prefix)}&start-after=${encodeURIComponent(start)}`
+        const page = await (await request(`${endpoint}/${bucket}?${query}`, { headers: EMPTY })).text()
+        keys.push(...Array.from(page.matchAll(/<Key>(.*?)<\/Key>/g), ([, key]) => key))
+        if (!page.includes('<IsTruncated>true')) return keys
+      }
+    },
+  }
+}
+
+const EMPTY = { 'x-amz-content-sha256': createHash('sha256').digest('hex') }
+
+/** Counts answers whose body was neither read to its end nor let go: each holds a connection. */
+function countBodies(inner: typeof fetch): { fetch: typeof fetch; open(): number } {
+  let open = 0
+  return {
+    open: () => open,
+    async fetch(...request) {
+      const response = await inner(...request)
+      if (response.body === null) return response
+      open++
+      const reader = response.body.getReader()
+      let isOpen = true
+      const end = () => {
+        if (isOpen) open--
+        isOpen = false
+      }
+      const body = new ReadableStream<Uint8Array>(
+        {
+          async pull(controller) {
+            try {
+              const { value, done } = await reader.read()
+              if (!done) return controller.enqueue(value)
+              end()
+              controller.close()
+            } catch (error) {
+              end()
+              throw error
+            }
+          },
+          async cancel(reason) {
+            end()
+            await reader.cancel(reason)
+          },
+        },
+        { highWaterMark: 0 },
+      )
+      return new Response(body, response)
+    },
+  }
+}
