@@ -17,7 +17,7 @@ export async function startPinhole(dir: string, env: Record<string, string> = {}
   await mkdir(dir, { recursive: true })
   return startChild({
     command: process.execPath,
-    args: () => START.map((word) => (word.endsWith('.ts') ? path.join(root, word) : word)),
+    args: () => START.map((word) => (word.includes('/') ? path.join(root, word) : word)),
     cwd: dir,
     env: (port) => ({
       PORT: String(port),

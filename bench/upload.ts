@@ -85,7 +85,7 @@ export async function benchUpload({ dir, rounds, seconds }: BenchOptions): Promi
   }
 }
 
-/** As many as ours starts with: `src/node.ts`. */
+/** As many as ours starts with: `bin/serve.mjs`. */
 const THREADS = 8
 
 /** Uploads acknowledged a second, after a check that what was acknowledged is on disk. */

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { ConfigError, parseConfig } from '../src/config.ts'
 import { request } from './support/http.ts'
-import { type Env, type Ran, run } from './support/processes/process.ts'
+import { type Env, type Ran, ROOT, run } from './support/processes/process.ts'
 import { serverEnv, startServer } from './support/processes/server.ts'
 
 const WRONG: Env = {
@@ -25,7 +25,9 @@ const WRONG: Env = {
   WORKERS: '0',
   LOG_LEVEL: 'loud',
 }
-const VARIABLES = [...Object.keys(WRONG), 'HOST', 'DATA_DIR', 'TERMS_FILE']
+const VARIABLES = [...Object.keys(WRONG), 'HOST', 'DATA_DIR', 'TERMS_FILE', 'AWS_REGION']
+
+const isLinux = process.platform === 'linux'
 
 describe('configuration', { concurrency: 4 }, () => {
   let folder: string
@@ -34,7 +36,7 @@ describe('configuration', { concurrency: 4 }, () => {
   })
   after(() => rm(folder, { recursive: true, force: true }))
 
-  const start = (env: Env) => run(['src/node.ts'], serverEnv(env, join(folder, 'data')))
+  const start = (env: Env) => run(['bin/serve.mjs'], serverEnv(env, join(folder, 'data')))
 
   it('lists every mistake at once, and no password', async () => {
     const ran = await start(WRONG)
@@ -116,7 +118,7 @@ describe('configuration', { concurrency: 4 }, () => {
   })
 
   it('prints the table of variables for --help, and starts nothing', async () => {
-    const ran = await run(['src/node.ts', '--help'])
+    const ran = await run(['bin/serve.mjs', '--help'])
     assert.equal(ran.code, 0)
     for (const name of VARIABLES) assert.match(ran.stdout, new RegExp(`^\\s+${name} .*\\w`, 'm'), name)
     for (const fallback of ['3000', '26214400', '100', './data'])
@@ -133,6 +135,31 @@ describe('configuration', { concurrency: 4 }, () => {
       assert.ok(server.stdout().includes(server.baseUrl))
       assert.ok(server.stdout().includes(server.dataDir))
       assert.doesNotMatch(server.stderr(), /warning|deprecat|experimental/i)
+    } finally {
+      await server.stop()
+    }
+  })
+
+  it('says the same in the README', async () => {
+    const { stdout } = await run(['bin/serve.mjs', '--help'])
+    const readme = await readFile(join(ROOT, 'README.md'), 'utf8')
+    const rows = [...readme.matchAll(/^\| `([A-Z][A-Z_]+)` \| (?:`([^`]*)`)? *\|/gm)]
+    const told = [...stdout.matchAll(/^ {2}([A-Z][A-Z_]+) .*?(?:\[([^\]]*)\])?$/gm)]
+    const entry = ([, name, fallback = '']: RegExpExecArray) => [name, name === 'BASE_URL' ? '' : fallback]
+    assert.deepEqual(rows.map(entry).sort(), told.map(entry).sort())
+  })
+
+  it('runs with the flags and the thread pool of the launcher', { skip: !isLinux }, async () => {
+    const server = await startServer({ HOT_SET_BYTES: '0' })
+    try {
+      const command = await readFile(`/proc/${server.pid}/cmdline`, 'utf8')
+      assert.match(command, /--max-semi-space-size=8\0.*src\/node\.ts/s)
+      await request(server.url, 'GET', '/readyz')
+      const threads = await readdir(`/proc/${server.pid}/task`)
+      const names = await Promise.all(
+        threads.map((thread) => readFile(`/proc/${server.pid}/task/${thread}/comm`, 'utf8')),
+      )
+      assert.equal(names.filter((name) => name.startsWith('libuv-worker')).length, 8)
     } finally {
       await server.stop()
     }

@@ -24,7 +24,8 @@ const SERVER = ['cdn/', 'formats/', 'http/', 'service/', 'stores/', 'web/']
 const LAYERS: Record<string, Layer> = {
   'errors.ts': { may: [] },
   'protocol.ts': { may: [] },
-  'config.ts': { may: BASE },
+  'config.ts': { may: [...BASE, 'config/'] },
+  'config/': { may: BASE },
   'stores/object-store.ts': { may: [], types: ['formats/image.ts', 'protocol.ts'] },
   'stores/ledger.ts': { may: [], types: ['protocol.ts'] },
   'cdn/cdn.ts': { may: [], types: ['protocol.ts'] },
@@ -47,9 +48,7 @@ const LAYERS: Record<string, Layer> = {
   'client/worker/node-host.ts': { may: ['client/'], node: true },
   'client/worker/node-worker.ts': { may: ['client/'], node: true },
   'web/': { may: [...BASE, 'client/', 'formats/', 'hono', 'uqr', '@jsquash'], types: PORTS },
-  'cli/': { may: [...BASE, 'cli/', 'client/', 'formats/', '*'], node: true },
-  // Starts the server as a process of its own.
-  'cli/serve.ts': { may: ['cli/', 'node.ts', '*'], node: true },
+  'cli/': { may: [...BASE, 'client/', 'formats/', '*'], node: true },
   'cli.ts': { may: ['cli/', '*'], node: true },
 
   'node/': { may: [...BASE, 'config.ts', ...SERVER, '*'], node: true },

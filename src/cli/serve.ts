@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 
-const SERVER = fileURLToPath(new URL('../node.ts', import.meta.url))
+const SERVER = fileURLToPath(new URL('../../bin/serve.mjs', import.meta.url))
 
 export function serveCommand(): Command {
   return new Command('serve')

@@ -56,17 +56,17 @@ function openFolder(config: Config): Promise<FilesystemStore> {
 
 async function openBucket(config: Config, url: string): Promise<ObjectStore> {
   const { openS3Store } = await import('../stores/s3/store.ts')
-  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION } = process.env
-  if (!AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY) {
+  const { awsAccessKeyId, awsSecretAccessKey, awsSessionToken, awsRegion } = config
+  if (awsAccessKeyId === null || awsSecretAccessKey === null) {
     throw new Error('OBJECTS_URL needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
   }
   await mkdir(draftFolder(config), { recursive: true })
   return openS3Store({
     url,
-    accessKeyId: AWS_ACCESS_KEY_ID,
-    secretAccessKey: AWS_SECRET_ACCESS_KEY,
-    ...(AWS_SESSION_TOKEN ? { sessionToken: AWS_SESSION_TOKEN } : {}),
-    ...(AWS_REGION ? { region: AWS_REGION } : {}),
+    accessKeyId: awsAccessKeyId,
+    secretAccessKey: awsSecretAccessKey,
+    ...(awsSessionToken === null ? {} : { sessionToken: awsSessionToken }),
+    ...(awsRegion === null ? {} : { region: awsRegion }),
     spool: createSpool(draftFolder(config)),
     hasher: runningSha256,
   })

@@ -39,7 +39,7 @@ export async function startServer(env: Env = {}, options: StartOptions = {}): Pr
   const forget = async () => {
     if (!options.dataDir) await rm(dataDir, { recursive: true, force: true })
   }
-  const words = [...(options.nodeArguments ?? []), 'src/node.ts']
+  const words = [...(options.nodeArguments ?? []), 'bin/serve.mjs']
   let settings = serverEnv(env, dataDir)
   let life = await live(words, settings).catch(async (error) => {
     await forget()

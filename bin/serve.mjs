@@ -1,0 +1,40 @@
+#!/usr/bin/env node
+// Starts the server: `npm start`, the Docker image, the systemd unit and `pinhole serve` all run this file.
+// Plain JavaScript that any Node can read, so that an old one gets a sentence instead of a syntax error.
+import { existsSync } from 'node:fs'
+import process from 'node:process'
+import { fileURLToPath } from 'node:url'
+
+const OLDEST_NODE = 24
+
+// A young generation of 8 MB is collected often and quickly; the default of 16 MB and more grows the process by as much.
+const FLAGS = ['--max-semi-space-size=8']
+
+// The thread pool flushes files for many uploads at once; with more threads they only wait for each other's locks.
+// libuv reads its size once, when the pool is first used: it has to be in the environment when the process starts.
+const ENVIRONMENT = { UV_THREADPOOL_SIZE: '8' }
+
+function refuse(sentence) {
+  process.stderr.write(`Pinhole did not start:\n  ${sentence}\n`)
+  process.exit(1)
+}
+
+if (process.platform === 'win32') {
+  refuse('The server needs Linux or macOS: Windows can not flush a folder to disk. In WSL it runs.')
+}
+if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
+  refuse(
+    `The server needs Node ${OLDEST_NODE} or later; this is ${process.versions.node}. npm start brings its own.`,
+  )
+}
+
+// A checkout has its sources; an installed package has them compiled, for Node strips no types in node_modules.
+const at = (path) => fileURLToPath(new URL(path, import.meta.url))
+const server = existsSync(at('../src/node.ts')) ? at('../src/node.ts') : at('../lib/node.js')
+
+// The process becomes the server: same pid, so signals and supervisors reach it, and nothing is left of the launcher.
+process.execve(
+  process.execPath,
+  [process.execPath, ...process.execArgv, ...FLAGS, server, ...process.argv.slice(2)],
+  { ...ENVIRONMENT, ...process.env },
+)

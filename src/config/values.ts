@@ -1,0 +1,80 @@
+/** How the values of variables are read. Each throws an `Error` that says what the value should be. */
+
+export function text(given: string): string {
+  return given
+}
+
+export function optional<T>(parse: (given: string) => T): (given: string) => T | null {
+  return (given) => (given === '' ? null : parse(given))
+}
+
+/** `null` for `local`, and for nothing. */
+export function inDataDir(local: string, parse: (given: string) => string): (given: string) => string | null {
+  return (given) => {
+    if (given === '' || given === local) return null
+    if (given.startsWith(local)) throw new Error(`must be ${local} alone; DATA_DIR says where that is`)
+    return parse(given)
+  }
+}
+
+export function list(parse: (given: string) => string): (given: string) => string[] {
+  return (given) =>
+    given
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== '')
+      .map(parse)
+}
+
+export function integer(least: number, most: number): (given: string) => number {
+  return (given) => {
+    const value = Number(given)
+    if (/^\d+$/.test(given) && value >= least && value <= most) return value
+    throw new Error(`must be a whole number from ${least} to ${most}`)
+  }
+}
+
+export function choice<T>(values: Record<string, T>): (given: string) => T {
+  return (given) => {
+    if (Object.hasOwn(values, given)) return values[given]
+    throw new Error(`must be one of ${Object.keys(values).join(', ')}`)
+  }
+}
+
+export function url(...schemes: string[]): (given: string) => string {
+  return (given) => {
+    if (!URL.canParse(given)) throw new Error('must be a URL')
+    if (schemes.length > 0 && !schemes.includes(new URL(given).protocol)) {
+      throw new Error(`must begin with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`)
+    }
+    return given
+  }
+}
+
+export function baseUrl(given: string): string {
+  const parsed = URL.canParse(given) ? new URL(given) : null
+  const isPlain =
+    parsed?.pathname === '/' && parsed.search === '' && parsed.hash === '' && parsed.username === ''
+  if (parsed === null || !isPlain || !/^https?:$/.test(parsed.protocol)) {
+    throw new Error('must be like https://pics.example, without a path')
+  }
+  return parsed.origin
+}
+
+export function origin(given: string): string {
+  if (!URL.canParse(given) || new URL(given).origin !== given.replace(/\/$/, '')) {
+    throw new Error(`"${given}" is no origin; one is like https://forum.example`)
+  }
+  return new URL(given).origin
+}
+
+const CIDR =
+  /^(?:(?:\d{1,3}\.){3}\d{1,3}(?:\/(?:[0-9]|[12]\d|3[0-2]))?|[0-9a-f:.]*:[0-9a-f:.]*(?:\/(?:\d{1,2}|1[01]\d|12[0-8]))?)$/i
+
+export function cidr(given: string): string {
+  const [address] = given.split('/')
+  // The pattern says how it may be written, the URL parser whether it is an address.
+  const isAddress = URL.canParse(`http://${address.includes(':') ? `[${address}]` : address}/`)
+  if (CIDR.test(given) && isAddress) return given
+  throw new Error(`"${given}" is no CIDR; one is like 10.0.0.0/8 or fd00::/8`)
+}
