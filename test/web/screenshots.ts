@@ -12,13 +12,13 @@ const VIEWPORT = { width: 1200, height: 1000 }
 
 const site = await openSite({ BASE_URL: 'https://pinhole.example', UPLOADS_PER_DAY: '100' })
 try {
-  const chosen = await Promise.all([
+  const chosen: [ChosenFile, ...ChosenFile[]] = await Promise.all([
     jpeg('hills-in-the-mist.jpg', hills()),
     jpeg('before-dawn.jpg', sea()),
     jpeg('two-pears.jpg', pears()),
   ])
   await home(chosen)
-  await viewer(chosen[1])
+  await viewer(chosen[0])
 } finally {
   await site.close()
 }
@@ -28,7 +28,7 @@ async function jpeg(name: string, buffer: Promise<Buffer>): Promise<ChosenFile> 
 }
 
 /** One picture is up, one on its way, one waits for its turn. */
-async function home([first, ...others]: ChosenFile[]): Promise<void> {
+async function home([first, ...others]: [ChosenFile, ...ChosenFile[]]): Promise<void> {
   const { page, end } = await site.visit({ viewport: VIEWPORT, colorScheme: 'light' })
   await choose(page, [first])
   await cardIn(page, 'done', first.name)
@@ -42,7 +42,7 @@ async function home([first, ...others]: ChosenFile[]): Promise<void> {
     for (const [index, card] of [
       ...document.querySelectorAll<HTMLElement>('.card[data-state="uploading"]'),
     ].entries()) {
-      const percent = [64, 23][index]
+      const percent = index === 0 ? 64 : 23
       card.style.setProperty('--sent', `${percent}`)
       card.querySelector('progress')!.value = percent
       card.querySelector('.card-state')!.textContent = `Uploading, ${percent} %`

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { LANGUAGES } from '../../src/web/messages/messages.ts'
+import { LANGUAGES } from '../../src/web/messages/language.ts'
 import { byteSize, fill, plural } from '../../src/web/messages/wording.ts'
 import { pickMessages } from '../../src/web/pages.ts'
 

@@ -3,7 +3,7 @@ import { DELETE_PATH, type Problem } from '../../protocol.ts'
 import { fill } from '../messages/wording.ts'
 
 const form = document.getElementById('delete') as HTMLFormElement
-const { working, failed, offline } = form.dataset as Record<string, string>
+const { working = '', failed = '', offline = '' } = form.dataset
 /** What went wrong stays until the next try. */
 const say = (text: string) => {
   document.getElementById('status')!.textContent = text

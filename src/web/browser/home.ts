@@ -2,17 +2,17 @@
 import type { Mode } from '../../client/types.ts'
 import type { EmbedCodes } from '../pages/embed-codes.ts'
 import { SHARED_QUERY } from '../share-path.ts'
-import { copyText } from './copy.ts'
-import { enliveDevice } from './device/device.ts'
-import { openHistory } from './device/history.ts'
-import { rememberMode, rememberSwitch } from './device/preferences.ts'
-import { createRememberedList, type RememberedList } from './device/remembered-list.ts'
-import { inWords, words } from './facts.ts'
-import { registerWorker } from './register-worker.ts'
-import { say } from './status.ts'
-import { takeDrops } from './upload/drop.ts'
-import { takePastes } from './upload/paste.ts'
-import { askQuota } from './upload/quota-note.ts'
+import { enliveDevice } from './history/device.ts'
+import { openHistory } from './history/history.ts'
+import { rememberMode, rememberSwitch } from './history/preferences.ts'
+import { createRememberedList, type RememberedList } from './history/remembered-list.ts'
+import { takeDrops } from './intake/drop.ts'
+import { takePastes } from './intake/paste.ts'
+import { copyText } from './page/clipboard.ts'
+import { inWords, words } from './page/facts.ts'
+import { registerWorker } from './page/register-worker.ts'
+import { say } from './page/status.ts'
+import { askQuota } from './upload/quota.ts'
 import { askBeforeLeaving, showTotals } from './upload/totals.ts'
 import { codesOfAll, createUploadList } from './upload/upload-list.ts'
 
@@ -83,6 +83,6 @@ await remembered.refresh()
 
 if (location.search === SHARED_QUERY && 'caches' in globalThis) {
   window.history.replaceState(null, '', '/')
-  const { takeShared } = await import('./upload/shared-files.ts')
+  const { takeShared } = await import('./intake/shared-files.ts')
   take(await takeShared())
 }

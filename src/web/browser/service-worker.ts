@@ -1,6 +1,6 @@
 /** Takes what the phone's share sheet posts, and shows it to the page. It caches no page and no picture. */
 import { SHARE_PATH, SHARED_QUERY } from '../share-path.ts'
-import { keepShared } from './upload/shared-files.ts'
+import { keepShared } from './intake/shared-files.ts'
 
 interface WorkerEvent extends Event {
   request: Request

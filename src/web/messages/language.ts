@@ -1,5 +1,10 @@
 /** Which language a person reads, and how numbers are written in it. */
-import { LANGUAGES, type Messages } from './messages.ts'
+import { english } from './english/english.ts'
+import { french } from './french/french.ts'
+import { german } from './german/german.ts'
+import type { Messages } from './messages.ts'
+
+export const LANGUAGES: Messages[] = [english, german, french]
 
 /** The best of ours for an `Accept-Language` header (RFC 4647, lookup on the primary tag); English if none fits. */
 export function pickMessages(acceptLanguage: string | undefined): Messages {
@@ -17,5 +22,5 @@ export function pickMessages(acceptLanguage: string | undefined): Messages {
     const found = LANGUAGES.find(({ lang }) => lang === primary)
     if (found) return found
   }
-  return LANGUAGES[0]
+  return english
 }

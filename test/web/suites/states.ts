@@ -97,7 +97,7 @@ export function statesSuite(site: () => Site): void {
       ['bbcode', `[img]${url}/raw/${id}.gif[/img]`],
       ['html', `<a href="${url}/${id}"><img src="${url}/raw/${id}.gif" width="53" height="37" alt=""></a>`],
     ]) {
-      await page.selectOption('#format', format)
+      await page.selectOption('#format', format!)
       await press(card(page, 'one.gif'), 'copy')
       assert.equal(await clipboard(), text)
     }

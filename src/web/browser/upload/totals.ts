@@ -1,5 +1,5 @@
 /** How far everything is, in one line, in the tab's title, and as a question before leaving. */
-import { inWords, words } from '../facts.ts'
+import { inWords, words } from '../page/facts.ts'
 import { type Item, isUnfinished } from './queue.ts'
 
 const title = document.title

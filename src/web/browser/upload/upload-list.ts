@@ -1,15 +1,15 @@
 /** The pictures of this visit: one card each, from the moment they are chosen. */
 import type { Mode } from '../../../client/types.ts'
 import type { EmbedCodes } from '../../pages/embed-codes.ts'
-import type { History, Remembered } from '../device/history.ts'
-import { facts, inWords, words } from '../facts.ts'
-import { say } from '../status.ts'
-import { type Card, createCard } from './card.ts'
-import { codesOf, showPicture } from './picture-card.ts'
+import { type Card, createCard } from '../card/card.ts'
+import { codesOf, showPicture } from '../card/picture-card.ts'
+import { thumbnailOf } from '../card/thumbnail.ts'
+import { noteOn, viewOf, whatWasDone } from '../card/upload-card.ts'
+import type { History, Remembered } from '../history/history.ts'
+import { facts, inWords, words } from '../page/facts.ts'
+import { say } from '../page/status.ts'
 import { createQueue, type Item, isUnfinished } from './queue.ts'
-import { askQuota, showQuota } from './quota-note.ts'
-import { thumbnailOf } from './thumbnail.ts'
-import { noteOn, viewOf, whatWasDone } from './upload-card.ts'
+import { askQuota, showQuota } from './quota.ts'
 
 /** Cards that are made before the page may draw again. */
 const CARDS_AT_ONCE = 8

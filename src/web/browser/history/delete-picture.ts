@@ -1,7 +1,7 @@
-import { remove } from '../../client/api/remove.ts'
-import { ServerRefusal } from '../../client/errors.ts'
-import { rawPath } from '../../protocol.ts'
-import type { History, Remembered } from './device/history.ts'
+import { remove } from '../../../client/api/remove.ts'
+import { ServerRefusal } from '../../../client/errors.ts'
+import { rawPath } from '../../../protocol.ts'
+import type { History, Remembered } from './history.ts'
 
 /**
  * Deletes a picture everywhere we can reach: the service, this browser's own cache, and the history. One that is

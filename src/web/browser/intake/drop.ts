@@ -43,7 +43,7 @@ export function takeDrops({ onFiles, onAddressOnly }: DropOptions): void {
     event.preventDefault()
     settle()
     const transfer = event.dataTransfer!
-    const address = transfer.getData('text/uri-list').split(/\r?\n/)[0]
+    const address = transfer.getData('text/uri-list').split(/\r?\n/)[0] ?? ''
     // The list of items empties itself when this handler returns, so it is read before anything is awaited.
     const entries = [...transfer.items].flatMap((item) => item.webkitGetAsEntry?.() ?? [])
     const files = entries.some((entry) => entry.isDirectory)

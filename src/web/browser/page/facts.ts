@@ -1,5 +1,5 @@
-import { byteSize, fill, plural } from '../messages/wording.ts'
-import type { PageFacts } from '../pages/page-facts.ts'
+import { byteSize, fill, plural } from '../../messages/wording.ts'
+import type { PageFacts } from '../../pages/page-facts.ts'
 
 /** What the server wrote into the page for us. */
 export const facts: PageFacts = JSON.parse(document.getElementById('facts')!.textContent)

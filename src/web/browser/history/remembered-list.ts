@@ -1,10 +1,10 @@
 /** The pictures of earlier visits. */
 import { rawPath } from '../../../protocol.ts'
 import type { EmbedCodes } from '../../pages/embed-codes.ts'
-import { facts, inWords, words } from '../facts.ts'
-import { say } from '../status.ts'
-import { type Card, createCard } from '../upload/card.ts'
-import { showPicture, typeName } from '../upload/picture-card.ts'
+import { type Card, createCard } from '../card/card.ts'
+import { showPicture, typeName } from '../card/picture-card.ts'
+import { facts, inWords, words } from '../page/facts.ts'
+import { say } from '../page/status.ts'
 import type { History, Remembered } from './history.ts'
 
 /** Cards that are shown before "show more". */

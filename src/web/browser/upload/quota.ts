@@ -1,5 +1,5 @@
 import { RATE_REMAINING_HEADER, UPLOAD_PATH } from '../../../protocol.ts'
-import { inWords, words } from '../facts.ts'
+import { inWords, words } from '../page/facts.ts'
 
 export function showQuota(remaining: number): void {
   const note = document.getElementById('quota')

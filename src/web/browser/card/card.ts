@@ -1,8 +1,8 @@
 /** One picture's card: what it shows, and what can be done with it. */
 import type { EmbedCodes } from '../../pages/embed-codes.ts'
-import { copyText } from '../copy.ts'
-import { facts, words } from '../facts.ts'
-import { say } from '../status.ts'
+import { copyText } from '../page/clipboard.ts'
+import { facts, words } from '../page/facts.ts'
+import { say } from '../page/status.ts'
 
 export type Action =
   | 'open'

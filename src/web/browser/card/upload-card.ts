@@ -1,9 +1,9 @@
 /** What the card of an upload says and offers, state by state. */
 import type { Compressed } from '../../../client/types.ts'
-import { facts, inWords, words } from '../facts.ts'
+import { facts, inWords, words } from '../page/facts.ts'
+import type { Item } from '../upload/queue.ts'
 import type { Action, CardView } from './card.ts'
 import { typeName } from './picture-card.ts'
-import type { Item } from './queue.ts'
 
 /** Refusals of the file itself: another try of the same file ends the same. */
 const HOPELESS = new Set(['unsupported-type', 'damaged-image', 'blocked-image', 'file-too-large'])

@@ -1,6 +1,6 @@
 /** What this device remembers: keep it, move it, forget it. */
-import { inWords, words } from '../facts.ts'
-import { say } from '../status.ts'
+import { inWords, words } from '../page/facts.ts'
+import { say } from '../page/status.ts'
 import type { History } from './history.ts'
 
 export interface DeviceOptions {

@@ -1,10 +1,10 @@
 /** A card of a picture that is on the service: links, sharing, deletion. */
 import { DELETE_PATH, EXTENSIONS } from '../../../protocol.ts'
 import { type EmbedCodes, embedCodes } from '../../pages/embed-codes.ts'
-import { copyText } from '../copy.ts'
-import type { History, Remembered } from '../device/history.ts'
-import { facts, inWords, words } from '../facts.ts'
-import { say } from '../status.ts'
+import type { History, Remembered } from '../history/history.ts'
+import { copyText } from '../page/clipboard.ts'
+import { facts, inWords, words } from '../page/facts.ts'
+import { say } from '../page/status.ts'
 import type { Action, Card } from './card.ts'
 
 export interface PictureCardOptions {
@@ -30,7 +30,7 @@ export function showPicture(card: Card, picture: Remembered, options: PictureCar
 
   card.onAction = async (action) => {
     if (action === 'share') await navigator.share({ url: codes.page }).catch(() => {})
-    if (action === 'qr') await import('../qr.ts').then(({ showQr }) => showQr(codes.page))
+    if (action === 'qr') await import('./qr.ts').then(({ showQr }) => showQr(codes.page))
     if (action === 'delete-link') {
       await copyText(`${facts.baseUrl}${DELETE_PATH}?key=${picture.key}`)
       say(facts.copied)
@@ -42,10 +42,10 @@ export function showPicture(card: Card, picture: Remembered, options: PictureCar
     if (action === 'confirm-delete') {
       card.show({ state: 'deleting', status: words.deleting, actions: [] })
       try {
-        const { deletePicture } = await import('../delete-picture.ts')
+        const { deletePicture } = await import('../history/delete-picture.ts')
         await deletePicture(picture, history)
       } catch (error) {
-        const { reasonOf } = await import('./refusal-text.ts')
+        const { reasonOf } = await import('../upload/uploading.ts')
         const problem = inWords.fill(words.deleteFailed, { reason: await reasonOf(error) })
         settled(problem)
         say(problem)

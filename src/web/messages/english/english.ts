@@ -1,0 +1,17 @@
+import { errors, home, remove, result, viewer } from './pages.ts'
+import { terms } from './terms.ts'
+import { live, upload } from './upload.ts'
+
+export const english = {
+  lang: 'en',
+  dir: 'ltr' as 'ltr' | 'rtl',
+  back: 'Back to Pinhole',
+  home,
+  viewer,
+  remove,
+  result,
+  errors,
+  upload,
+  live,
+  terms,
+}
