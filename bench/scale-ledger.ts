@@ -16,7 +16,7 @@ const OLD_DAY = '2026-07-28'
 const DAY = '2026-07-31'
 const TIMES = 2000
 
-const PLACES = `insert into places (day, bucket, used)`
+const RESERVATIONS = `insert into places (day, bucket, used)`
 const REMOVALS = `insert into removals (id, removed_at_ms)`
 
 export async function measureLedgers(dir: string, rows: number): Promise<Measure[]> {
@@ -35,7 +35,7 @@ async function inSqlite(file: string, rows: number): Promise<Measure[]> {
     const pages = (database.pragma('page_count', { simple: true }) as number) - before
     return (pages * (database.pragma('page_size', { simple: true }) as number)) / rows
   }
-  const place = await measureFill(`${PLACES} ${many} select '${OLD_DAY}', ${hex}, 3 from n`)
+  const reservation = await measureFill(`${RESERVATIONS} ${many} select '${OLD_DAY}', ${hex}, 3 from n`)
   const removal = await measureFill(`${REMOVALS} ${many} select substr(${hex}, 1, 11), i from n`)
   database.pragma('wal_checkpoint(truncate)')
   database.close()
@@ -44,7 +44,7 @@ async function inSqlite(file: string, rows: number): Promise<Measure[]> {
   const ledger = await openSqliteLedger({ file })
   const openMs = performance.now() - startedAt
   try {
-    return [...sizes('SQLite', place, removal, openMs), ...(await measureUse('SQLite', ledger, rows))]
+    return [...sizes('SQLite', reservation, removal, openMs), ...(await measureUse('SQLite', ledger, rows))]
   } finally {
     await ledger.close()
   }
@@ -64,25 +64,25 @@ async function inPostgres(rows: number): Promise<Measure[]> {
     return Number(found[0].bytes) / rows
   }
   try {
-    await owner.query(`${PLACES} select '${OLD_DAY}', ${hex}, 3 ${many}`)
+    await owner.query(`${RESERVATIONS} select '${OLD_DAY}', ${hex}, 3 ${many}`)
     await owner.query(`${REMOVALS} select substr(${hex}, 1, 11), i ${many}`)
-    const place = await bytesEach('places')
+    const reservation = await bytesEach('places')
     const removal = await bytesEach('removals')
     const startedAt = performance.now()
     const ledger = await openPostgresLedger({ url })
     const openMs = performance.now() - startedAt
     const measures = await measureUse('Postgres', ledger, rows)
     await ledger.close()
-    return [...sizes('Postgres', place, removal, openMs), ...measures]
+    return [...sizes('Postgres', reservation, removal, openMs), ...measures]
   } finally {
     await owner.end()
     await postgres.destroy()
   }
 }
 
-function sizes(name: string, place: number, removal: number, openMs: number): Measure[] {
+function sizes(name: string, reservation: number, removal: number, openMs: number): Measure[] {
   return [
-    { what: `${name}: a place, with its index`, values: [place], unit: 'bytes' },
+    { what: `${name}: a reservation, with its index`, values: [reservation], unit: 'bytes' },
     { what: `${name}: a removal, with its index`, values: [removal], unit: 'bytes' },
     { what: `${name}: open`, values: [openMs], unit: 'ms' },
   ]
@@ -90,7 +90,7 @@ function sizes(name: string, place: number, removal: number, openMs: number): Me
 
 async function measureUse(name: string, ledger: Ledger, rows: number): Promise<Measure[]> {
   const bucket = () => randomBytes(16).toString('hex')
-  const reserve = await timed(TIMES, () => ledger.reservePlace(bucket(), DAY, 100))
+  const reserve = await timed(TIMES, () => ledger.reserveUpload(bucket(), DAY, 100))
   const blocked = await timed(TIMES, () => ledger.isBlocked([bucket() + bucket()]))
   const removed = await timed(TIMES, () => ledger.isRemoved(newId()))
   const counts = await timed(3, () => ledger.counts())
@@ -100,12 +100,12 @@ async function measureUse(name: string, ledger: Ledger, rows: number): Promise<M
     isForgetting = false
   })
   const meanwhile: number[] = []
-  do meanwhile.push(...(await timed(20, () => ledger.reservePlace(bucket(), DAY, 100))))
+  do meanwhile.push(...(await timed(20, () => ledger.reserveUpload(bucket(), DAY, 100))))
   while (isForgetting)
   await forgetting
   const forgetSeconds = (performance.now() - startedAt) / 1000
   return [
-    ...percentiles(`${name}: reserve a place`, reserve),
+    ...percentiles(`${name}: reserve an upload`, reserve),
     ...percentiles(`${name}: is a digest blocked`, blocked),
     ...percentiles(`${name}: was an image removed`, removed),
     { what: `${name}: count all (operator status)`, values: counts, unit: 'ms' },
@@ -115,7 +115,7 @@ async function measureUse(name: string, ledger: Ledger, rows: number): Promise<M
       unit: 's',
     },
     ...percentiles(
-      `${name}: reserve a place meanwhile`,
+      `${name}: reserve an upload meanwhile`,
       meanwhile.toSorted((a, b) => a - b),
     ),
   ]

@@ -7,7 +7,7 @@ import { SHARE_PATH } from '../web/share-path.ts'
 import type { AppContext, AppEnv, AppParts } from './context.ts'
 import { commonHeaders, NO_STORE } from './headers/common.ts'
 import { prefersHtml } from './headers/negotiate.ts'
-import { logFault, PROBLEM_TYPE, problemOf } from './problem.ts'
+import { logFault, PROBLEM_TYPE, toProblem } from './problem.ts'
 import { sendAsset } from './routes/assets.ts'
 import { remove } from './routes/delete.ts'
 import { healthz, metrics, readyz } from './routes/health.ts'
@@ -114,7 +114,7 @@ function corsHeaders(parts: AppParts) {
 /** People get a page, where the address is a page's or the client prefers one; all others problem details. */
 async function answerError(c: AppContext, parts: AppParts, error: unknown): Promise<Response> {
   logFault(parts.log, error, c.get('requestId'))
-  const told = problemOf(error)
+  const told = toProblem(error)
   if (isPage(c) || prefersHtml(c.req.header('Accept'))) return problemPage(c, parts, told)
   const success = c.req.path === DELETE_PATH ? { success: false as const } : {}
   return new Response(JSON.stringify({ ...told, ...success }), {

@@ -23,7 +23,7 @@ export interface AppEnv {
   Bindings: HostBindings
   Variables: {
     requestId: string
-    /** Places left today, on answers of the upload endpoint. */
+    /** Uploads left today, on answers of the upload endpoint. */
     remaining?: number
   }
 }

@@ -48,7 +48,7 @@ const TITLE: Record<number, string> = {
 export const PROBLEM_TYPE = 'application/problem+json'
 
 /** What the client is told. Anything but a refusal is a bare 500: the log has the rest. */
-export function problemOf(error: unknown): Problem {
+export function toProblem(error: unknown): Problem {
   if (error instanceof Refusal) return problem(STATUS[error.code], error.code, error.detail)
   return problem(
     500,

@@ -40,12 +40,6 @@ function randomText(length: number): string {
   return text
 }
 
-export function toHex(bytes: Uint8Array): string {
-  let hex = ''
-  for (const byte of bytes) hex += byte.toString(16).padStart(2, '0')
-  return hex
-}
-
 /** Compares two texts in a time that does not tell where they differ. */
 export function equalInConstantTime(a: string, b: string): boolean {
   let difference = a.length ^ b.length

@@ -6,10 +6,10 @@ import { KEY_PATTERN } from '../protocol.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { ByteRange, Draft, ImageRecord, ObjectStore, StoredImage } from '../stores/object-store.ts'
 import { refuseFault } from './faults.ts'
-import { createGate, type Gate } from './gate.ts'
 import type { Hashes } from './hashes.ts'
 import { equalInConstantTime, idOfKey, newId, newKey } from './ids.ts'
 import type { Purges } from './purges.ts'
+import { createSemaphore, type Semaphore } from './semaphore.ts'
 
 export interface Images {
   /**
@@ -41,8 +41,8 @@ export function createImages(parts: {
   now: () => number
 }): Images {
   const { objects, ledger, purges, hashes } = parts
-  const largeReads = createGate(LARGE_READS_AT_ONCE)
-  const largeCommits = createGate(LARGE_COMMITS_AT_ONCE)
+  const largeReads = createSemaphore(LARGE_READS_AT_ONCE)
+  const largeCommits = createSemaphore(LARGE_COMMITS_AT_ONCE)
 
   async function publish(body: AsyncIterable<Uint8Array>, mostBytes: number) {
     const draft = await objects.draft(body, Math.min(parts.maxUploadBytes, mostBytes))
@@ -55,8 +55,8 @@ export function createImages(parts: {
   }
 
   async function finish(draft: Draft) {
-    const inTurn = <T>(gate: Gate, work: () => Promise<T>) =>
-      draft.size > LARGE_DRAFT_BYTES ? gate.run(work) : work()
+    const inTurn = <T>(semaphore: Semaphore, work: () => Promise<T>) =>
+      draft.size > LARGE_DRAFT_BYTES ? semaphore.run(work) : work()
     const { type, width, height, animated, segments, sha256, sentSha256 } = await inTurn(largeReads, () =>
       examine(draft),
     )
@@ -74,7 +74,7 @@ export function createImages(parts: {
       animated,
       sha256,
       sentSha256,
-      keySha256: await hashes.sha256(key),
+      keySha256: hashes.sha256(key),
       createdAt: new Date(parts.now()).toISOString(),
     }
     await inTurn(largeCommits, () => draft.commit(record, segments))
@@ -114,8 +114,8 @@ export function createImages(parts: {
       if (!KEY_PATTERN.test(key)) return false
       const id = idOfKey(key)
       try {
-        const [record, keySha256] = await Promise.all([objects.head(id), hashes.sha256(key)])
-        if (record === null || !equalInConstantTime(record.keySha256, keySha256)) return false
+        const record = await objects.head(id)
+        if (record === null || !equalInConstantTime(record.keySha256, hashes.sha256(key))) return false
         await purges.owe(id)
         const removed = await objects.remove(id)
         await purges.owe(id)

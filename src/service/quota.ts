@@ -4,18 +4,18 @@ import type { Hashes } from './hashes.ts'
 
 export interface Quota {
   readonly limit: number
-  /** Takes a place before the body is read. `null` if none is left. */
-  reserve(address: string): Promise<Place | null>
-  /** Places left, without taking one. */
+  /** Reserves an upload before the body is read. `null` if none is left. */
+  reserve(address: string): Promise<Reservation | null>
+  /** Uploads left, without reserving one. */
   remaining(address: string): Promise<number>
   /** Whole seconds to the next 00:00 UTC, at least 1. */
   secondsToReset(): number
 }
 
-export interface Place {
-  /** Places left after this one. */
+export interface Reservation {
+  /** Uploads left after this one. */
   readonly remaining: number
-  /** Gives the place back, to the day it was taken from. Only the first call counts. */
+  /** Gives it back, to the day it was made on. Only the first call counts. */
   release(): Promise<void>
 }
 
@@ -54,8 +54,7 @@ export function createQuota(
   }
 
   async function bucketOf(address: string, day: string): Promise<string> {
-    const mac = await hashes.hmacSha256(await saltOf(day), address)
-    return mac.slice(0, BUCKET_LENGTH)
+    return hashes.hmacSha256(await saltOf(day), address).slice(0, BUCKET_LENGTH)
   }
 
   return {
@@ -63,7 +62,7 @@ export function createQuota(
     async reserve(address) {
       const day = dayOf(now())
       const bucket = await bucketOf(address, day)
-      const used = await ledger.reservePlace(bucket, day, limit)
+      const used = await ledger.reserveUpload(bucket, day, limit)
       if (used === null) return null
       let held = true
       return {
@@ -71,13 +70,13 @@ export function createQuota(
         async release() {
           if (!held) return
           held = false
-          await ledger.releasePlace(bucket, day)
+          await ledger.releaseUpload(bucket, day)
         },
       }
     },
     async remaining(address) {
       const day = dayOf(now())
-      return Math.max(0, limit - (await ledger.usedPlaces(await bucketOf(address, day), day)))
+      return Math.max(0, limit - (await ledger.usedUploads(await bucketOf(address, day), day)))
     },
     secondsToReset: () => Math.max(1, Math.ceil((DAY_MS - (now() % DAY_MS)) / 1000)),
   }

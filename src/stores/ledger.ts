@@ -29,17 +29,17 @@ export interface Purge {
 
 export interface Ledger {
   /**
-   * Takes one of `limit` places of `bucket` on `day` (YYYY-MM-DD, UTC), in one statement. The number of places used
-   * after it, or `null` if all are taken.
+   * Reserves one of the `limit` uploads of `bucket` on `day` (YYYY-MM-DD, UTC), in one statement. The number of
+   * uploads used after it, or `null` if all are reserved.
    */
-  reservePlace(bucket: string, day: string, limit: number): Promise<number | null>
-  /** Gives one place back. Never below zero. */
-  releasePlace(bucket: string, day: string): Promise<void>
-  /** Places used. */
-  usedPlaces(bucket: string, day: string): Promise<number>
+  reserveUpload(bucket: string, day: string, limit: number): Promise<number | null>
+  /** Gives a reservation back. Never below zero. */
+  releaseUpload(bucket: string, day: string): Promise<void>
+  /** Uploads that are reserved or made. */
+  usedUploads(bucket: string, day: string): Promise<number>
   /** The day's salt: 32 random bytes, the same for every process, made by whoever asks first. */
   daySalt(day: string): Promise<Uint8Array>
-  /** Forgets places and salts of days before `day`. */
+  /** Forgets reservations and salts of days before `day`. */
   forgetDaysBefore(day: string): Promise<void>
 
   /** True if any of these digests is blocked. One statement. */
@@ -56,7 +56,7 @@ export interface Ledger {
   /** The newest acts first, at most `limit`. */
   acts(limit: number): Promise<Act[]>
   /** How much is in it. Today is the UTC day of this machine's clock. */
-  counts(): Promise<{ placesToday: number; removals: number; blocks: number; purgesOwed: number }>
+  counts(): Promise<{ uploadsToday: number; removals: number; blocks: number; purgesOwed: number }>
 
   /**
    * Writes down that caches must forget `id`, at once and again after `fillEndsAt` (epoch milliseconds). Owing it again

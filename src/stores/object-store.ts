@@ -48,7 +48,7 @@ export interface ObjectStore {
   /**
    * Receives bytes that nobody can see yet. `limitBytes`: the most that is allowed, or less if less is known to come.
    * Past it, it throws `Refusal('file-too-large')`; what `body` throws is thrown on. Either way nothing is left
-   * behind. Never holds more than a small constant in memory (unless the technology has nothing but memory).
+   * behind. Never holds more than a small constant in memory.
    */
   draft(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Draft>
   /** The record alone. `null` if there is no such image. */

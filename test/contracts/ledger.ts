@@ -5,8 +5,8 @@ import { harnessOf, type OpenLedger } from './ledger/harness.ts'
 import { modelCases } from './ledger/model.ts'
 import { moderationCases } from './ledger/moderation.ts'
 import { outagesCases } from './ledger/outages.ts'
-import { placesCases } from './ledger/places.ts'
 import { purgesCases } from './ledger/purges.ts'
+import { quotaCases } from './ledger/quota.ts'
 import { saltsCases } from './ledger/salts.ts'
 import { strangeValuesCases } from './ledger/strange-values.ts'
 
@@ -16,7 +16,7 @@ export type { LedgerUnderTest, OpenLedger } from './ledger/harness.ts'
 export function ledgerContract(name: string, open: OpenLedger, { modelRuns = 20 } = {}): void {
   const harness = harnessOf(open)
   describe(`ledger: ${name}`, () => {
-    describe('places', () => placesCases(harness))
+    describe('places', () => quotaCases(harness))
     describe('salts', () => saltsCases(harness))
     describe('moderation', () => moderationCases(harness))
     describe('purges', () => purgesCases(harness))

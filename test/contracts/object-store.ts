@@ -27,7 +27,7 @@ export function objectStoreContract(name: string, open: OpenStore, options: Cont
     describe('listing', () => listingCases(harness))
     describe('strange ids', () => strangeIdCases(harness))
     describe('damage', () => damageCases(harness))
-    if (options.holdsDraftsInMemory !== true) describe('memory', () => memoryCases(harness))
+    describe('memory', () => memoryCases(harness))
     describe('model', () => modelCases(harness, options.modelRuns ?? 20))
   })
 }

@@ -51,13 +51,13 @@ describe('ledger: postgres, its statements', () => {
     const { owner, url } = await ledgerOf(t)
     const ledger = await opened(t, { url, timeoutMs: 500 })
     await owner.query('begin; lock table places')
-    await assert.rejects(ledger.reservePlace('a', DAY, 10), (error) => {
+    await assert.rejects(ledger.reserveUpload('a', DAY, 10), (error) => {
       assert.ok(error instanceof LedgerUnavailable)
       assert.equal((error.cause as { code: string }).code, '57014')
       return true
     })
     await owner.query('commit')
-    assert.equal(await ledger.reservePlace('a', DAY, 10), 1)
+    assert.equal(await ledger.reserveUpload('a', DAY, 10), 1)
   })
 
   test('says that it is full when the server is', async (t) => {
@@ -78,9 +78,9 @@ describe('ledger: postgres, its statements', () => {
         $$ begin insert into seen values (current_setting('synchronous_commit')); return new; end $$;
       create trigger see after insert on places for each row execute function see()`)
     const careless = await opened(t, { url: withOption(url, '-c synchronous_commit=off') })
-    await careless.reservePlace('a', DAY, 10)
+    await careless.reserveUpload('a', DAY, 10)
     const careful = await opened(t, { url: withOption(url, '-c synchronous_commit=remote_apply') })
-    await careful.reservePlace('b', DAY, 10)
+    await careful.reserveUpload('b', DAY, 10)
     assert.deepEqual((await owner.query('select setting from seen')).rows, [
       { setting: 'on' },
       { setting: 'remote_apply' },
@@ -105,7 +105,7 @@ describe('ledger: postgres, its connections', () => {
     let most = 0
     const calls = Promise.all(
       Array.from({ length: 300 }, (_, nth) =>
-        nth % 10 ? ledger.reservePlace('a', DAY, 1000) : ledger.block([DIGEST, `${nth}`], 'spam', AT),
+        nth % 10 ? ledger.reserveUpload('a', DAY, 1000) : ledger.block([DIGEST, `${nth}`], 'spam', AT),
       ),
     )
     let done = false
@@ -132,7 +132,7 @@ describe('ledger: postgres, its connections', () => {
     await until('it is used again', () => succeeds(ledger.check()))
 
     await owner.query('begin; lock table places')
-    const waiting = [1, 2, 3].map(() => ledger.reservePlace('a', DAY, 10))
+    const waiting = [1, 2, 3].map(() => ledger.reserveUpload('a', DAY, 10))
     const failures = Promise.allSettled(waiting)
     await until('they wait', async () => (await blockedOf('doomed')) === 3)
     assert.equal(await terminate('doomed'), 3)
@@ -140,7 +140,7 @@ describe('ledger: postgres, its connections', () => {
       assert.ok(outcome.status === 'rejected' && outcome.reason instanceof LedgerUnavailable)
     }
     await owner.query('commit')
-    assert.equal(await ledger.reservePlace('a', DAY, 10), 1)
+    assert.equal(await ledger.reserveUpload('a', DAY, 10), 1)
   })
 
   test('survives a connection that breaks in a transaction', async (t) => {
@@ -163,13 +163,13 @@ describe('ledger: postgres, its connections', () => {
     const { url } = await ledgerOf(t)
     const { proxy, through } = await proxyOf(t, url)
     const ledger = await opened(t, { url: through, timeoutMs: 500, maxConnections: 2 })
-    assert.equal(await ledger.reservePlace('a', DAY, 10), 1)
+    assert.equal(await ledger.reserveUpload('a', DAY, 10), 1)
     proxy.silence()
     // More than there are connections: some break, the others find none.
     const outcomes = await Promise.allSettled([
       ledger.check(),
       ledger.block([DIGEST], 'spam', AT),
-      ledger.reservePlace('a', DAY, 10),
+      ledger.reserveUpload('a', DAY, 10),
       ledger.isRemoved('AAAAAAAAAAA'),
     ])
     for (const outcome of outcomes) {
@@ -177,7 +177,7 @@ describe('ledger: postgres, its connections', () => {
     }
     proxy.speak()
     await until('it is used again', () => succeeds(ledger.check()))
-    assert.equal(await ledger.reservePlace('a', DAY, 10), 2)
+    assert.equal(await ledger.reserveUpload('a', DAY, 10), 2)
     assert.equal(await ledger.isBlocked([DIGEST]), false)
   })
 

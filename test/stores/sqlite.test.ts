@@ -37,7 +37,7 @@ describe('ledger: sqlite, its file', () => {
     const file = join(await folderOf(t), 'new', 'folder', 'ledger.sqlite')
     const ledger = await openSqliteLedger({ file })
     t.after(() => ledger.close())
-    await ledger.reservePlace('a', DAY, 1)
+    await ledger.reserveUpload('a', DAY, 1)
     const names = await readdir(join(file, '..'))
     assert.ok(names.includes('ledger.sqlite-wal'), 'it writes ahead')
     for (const name of names) {
@@ -48,11 +48,11 @@ describe('ledger: sqlite, its file', () => {
   test('shares one transaction among the changes of a turn', async (t) => {
     const { ledger, file } = await ledgerOf(t)
     const logBytes = async () => (await stat(`${file}-wal`)).size
-    await ledger.reservePlace('a', DAY, 1000)
+    await ledger.reserveUpload('a', DAY, 1000)
     const before = await logBytes()
-    await Promise.all(Array.from({ length: 50 }, () => ledger.reservePlace('a', DAY, 1000)))
+    await Promise.all(Array.from({ length: 50 }, () => ledger.reserveUpload('a', DAY, 1000)))
     const shared = (await logBytes()) - before
-    for (let nth = 0; nth < 50; nth++) await ledger.reservePlace('a', DAY, 1000)
+    for (let nth = 0; nth < 50; nth++) await ledger.reserveUpload('a', DAY, 1000)
     const alone = (await logBytes()) - before - shared
     // A transaction writes each page that it changed once.
     assert.ok(shared > 0 && shared * 10 < alone, `${shared} bytes of log, ${alone} if alone`)
@@ -64,10 +64,10 @@ describe('ledger: sqlite, its file', () => {
       begin select raise(abort, 'told to fail'); end`)
     const digest = 'ab'.repeat(32)
     const outcomes = await Promise.allSettled([
-      ledger.reservePlace('a', DAY, 10),
+      ledger.reserveUpload('a', DAY, 10),
       ledger.block([digest], 'fail', AT),
       ledger.recordRemoval('AAAAAAAAAAA', 'fail', AT),
-      ledger.reservePlace('a', DAY, 10),
+      ledger.reserveUpload('a', DAY, 10),
       ledger.recordRemoval('BBBBBBBBBBB', 'terms', AT),
     ])
     assert.deepEqual(
@@ -77,14 +77,14 @@ describe('ledger: sqlite, its file', () => {
     assert.equal(await ledger.isBlocked([digest]), false)
     assert.equal(await ledger.isRemoved('AAAAAAAAAAA'), false)
     assert.equal(await ledger.isRemoved('BBBBBBBBBBB'), true)
-    assert.equal(await ledger.usedPlaces('a', DAY), 2)
+    assert.equal(await ledger.usedUploads('a', DAY), 2)
   })
 
   test('keeps nothing of a day that was forgotten', async (t) => {
     const { ledger, folder } = await ledgerOf(t)
     const salt = Buffer.from(await ledger.daySalt('2026-07-30')).toString('hex')
     const bucket = 'a-bucket-of-yesterday'
-    await ledger.reservePlace(bucket, '2026-07-30', 10)
+    await ledger.reserveUpload(bucket, '2026-07-30', 10)
     assert.ok(await holds(folder, salt), 'it is there before')
     assert.ok(await holds(folder, bucket))
     await ledger.forgetDaysBefore(DAY)
@@ -94,14 +94,14 @@ describe('ledger: sqlite, its file', () => {
 
   test('takes no change when the file was replaced', async (t) => {
     const { ledger, file } = await ledgerOf(t)
-    await ledger.reservePlace('a', DAY, 10)
+    await ledger.reserveUpload('a', DAY, 10)
     await copyFile(file, `${file}.copy`)
     await rename(file, `${file}.old`)
     await rename(`${file}.copy`, file)
     await assert.rejects(ledger.check(), LedgerUnavailable)
-    await assert.rejects(ledger.reservePlace('a', DAY, 10), LedgerUnavailable)
+    await assert.rejects(ledger.reserveUpload('a', DAY, 10), LedgerUnavailable)
     await rename(`${file}.old`, file)
-    assert.equal(await ledger.reservePlace('a', DAY, 10), 2)
+    assert.equal(await ledger.reserveUpload('a', DAY, 10), 2)
   })
 
   test('refuses a ledger of a newer version', async (t) => {
@@ -134,13 +134,13 @@ describe('ledger: sqlite, beside others', () => {
   test('waits for another process without stopping the event loop', async (t) => {
     const { ledger, raw } = await ledgerOf(t)
     raw.exec('begin immediate')
-    const calls = Array.from({ length: 10 }, () => ledger.reservePlace('a', DAY, 100))
+    const calls = Array.from({ length: 10 }, () => ledger.reserveUpload('a', DAY, 100))
     const settled = Promise.race(calls).then(() => true)
     for (let turn = 0; turn < 20; turn++) {
       const waits = new Promise((resolve) => setTimeout(resolve, 1, false))
       assert.equal(await Promise.race([settled, waits]), false, 'the lock is held')
     }
-    assert.equal(await ledger.usedPlaces('a', DAY), 0, 'reading goes on')
+    assert.equal(await ledger.usedUploads('a', DAY), 0, 'reading goes on')
     raw.exec('commit')
     assert.equal((await Promise.all(calls)).at(-1), 10)
   })
@@ -151,20 +151,20 @@ describe('ledger: sqlite, beside others', () => {
     t.after(() => ledger.close())
     raw.exec('begin immediate')
     for (let round = 0; round < 2; round++) {
-      await assert.rejects(ledger.reservePlace('a', DAY, 10), (error) => {
+      await assert.rejects(ledger.reserveUpload('a', DAY, 10), (error) => {
         assert.ok(error instanceof LedgerUnavailable)
         assert.equal((error.cause as { code: string }).code, 'SQLITE_BUSY')
         return true
       })
     }
     raw.exec('commit')
-    assert.equal(await ledger.reservePlace('a', DAY, 10), 1)
+    assert.equal(await ledger.reserveUpload('a', DAY, 10), 1)
   })
 
   test('closes only after what waits for another process', async (t) => {
     const { ledger, raw, file } = await ledgerOf(t)
     raw.exec('begin immediate')
-    const call = ledger.reservePlace('a', DAY, 10)
+    const call = ledger.reserveUpload('a', DAY, 10)
     const closing = ledger.close()
     assert.equal(await Promise.race([closing.then(() => 'closed'), sleep(20, 'open')]), 'open')
     raw.exec('commit')
@@ -172,7 +172,7 @@ describe('ledger: sqlite, beside others', () => {
     await closing
     const reopened = await openSqliteLedger({ file })
     t.after(() => reopened.close())
-    assert.equal(await reopened.usedPlaces('a', DAY), 1)
+    assert.equal(await reopened.usedUploads('a', DAY), 1)
   })
 
   test('waits at its start for a process that changes the tables', async (t) => {
@@ -188,20 +188,20 @@ describe('ledger: sqlite, beside others', () => {
     first.exec('commit')
     const process = await starting
     t.after(() => process.end())
-    assert.deepEqual(await process.call([['reservePlace', 'a', DAY, 1]]), [1])
+    assert.deepEqual(await process.call([['reserveUpload', 'a', DAY, 1]]), [1])
   })
 
   test('refuses while the disk is full, and goes on when it is not', { skip: !hasPrlimit() }, async (t) => {
     const { ledger, file } = await ledgerOf(t)
     const child = await startLedgerProcess({ file })
     t.after(() => child.end())
-    assert.deepEqual(await child.call([['reservePlace', 'a', DAY, 1000]]), [1])
+    assert.deepEqual(await child.call([['reserveUpload', 'a', DAY, 1000]]), [1])
     const log = await stat(`${file}-wal`)
     // Writes past this size fail, as they do on a full disk.
     limitFileSize(child.pid, `${log.size + 10_000}`)
     let refused = ''
     await until('the disk is full', async () => {
-      refused = await child.call([['reservePlace', 'a', DAY, 1000]]).then(
+      refused = await child.call([['reserveUpload', 'a', DAY, 1000]]).then(
         () => '',
         (error) => String(error),
       )
@@ -209,12 +209,12 @@ describe('ledger: sqlite, beside others', () => {
     })
     assert.match(refused, /LedgerUnavailable/)
     assert.match(refused, /SqliteError/)
-    const used = await ledger.usedPlaces('a', DAY)
+    const used = await ledger.usedUploads('a', DAY)
     await assert.rejects(child.call([['block', ['ab'.repeat(32)], 'spam', AT]]), /LedgerUnavailable/)
-    assert.deepEqual(await child.call([['usedPlaces', 'a', DAY]]), [used], 'reading goes on')
+    assert.deepEqual(await child.call([['usedUploads', 'a', DAY]]), [used], 'reading goes on')
     assert.deepEqual(await ledger.acts(10), [])
     limitFileSize(child.pid, 'unlimited')
-    assert.deepEqual(await child.call([['reservePlace', 'a', DAY, 1000]]), [used + 1])
+    assert.deepEqual(await child.call([['reserveUpload', 'a', DAY, 1000]]), [used + 1])
     await child.call([['check']])
   })
 })

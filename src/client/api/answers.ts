@@ -26,7 +26,7 @@ export function rejectAnswer(answer: Answer): never {
 }
 
 export function refusalOf(answer: Answer): ServerRefusal {
-  const problem = problemOf(answer)
+  const problem = toProblem(answer)
   const detail = problem?.detail ?? strangeness(answer)
   return new ServerRefusal(detail, answer.status, problem, retryAfterOf(answer.header('Retry-After')))
 }
@@ -47,7 +47,7 @@ export function objectOf(answer: Answer): Record<string, unknown> {
   return value
 }
 
-function problemOf({ text }: Answer): Problem | null {
+function toProblem({ text }: Answer): Problem | null {
   const value = parsed(text)
   return typeof value?.error === 'string' && typeof value.detail === 'string' ? (value as never) : null
 }

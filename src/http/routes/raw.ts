@@ -18,7 +18,7 @@ import { commonHeaders, NO_STORE } from '../headers/common.ts'
 import { matchNames, noneMatchNames, rangeOf } from '../headers/conditional.ts'
 import { type ImageHeaders, imageHeaders } from '../headers/image-headers.ts'
 import type { Log } from '../log.ts'
-import { logFault, problem, problemOf } from '../problem.ts'
+import { logFault, problem, toProblem } from '../problem.ts'
 
 export interface RawRequest {
   method: 'GET' | 'HEAD'
@@ -161,7 +161,7 @@ export function createRaw(parts: {
     }
     const requestId = crypto.randomUUID()
     logFault(parts.log, error, requestId)
-    return told(method, problemOf(error), requestId)
+    return told(method, toProblem(error), requestId)
   }
 
   function told(method: string, problem: Problem, requestId: string = crypto.randomUUID()): Answer {

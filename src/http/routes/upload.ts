@@ -16,7 +16,7 @@ import { clientAddress, quotaAddress } from '../headers/client-address.ts'
 import { commonHeaders } from '../headers/common.ts'
 import { representationFor } from '../headers/negotiate.ts'
 import { filePart } from '../multipart/multipart.ts'
-import { logFault, problemOf } from '../problem.ts'
+import { logFault, toProblem } from '../problem.ts'
 import { sendPage } from './pages.ts'
 
 export interface UploadRequest {
@@ -30,7 +30,7 @@ export interface UploadRequest {
 
 type Parts = Pick<AppParts, 'baseUrl' | 'uploadsPaused' | 'images' | 'quota' | 'origins' | 'trusted' | 'log'>
 
-/** `remaining`: places left today, if that was found out. */
+/** `remaining`: uploads left today, if that was found out. */
 type Outcome = { remaining?: number } & ({ answer: UploadAnswer } | { error: unknown })
 
 /** Takes an upload from whoever may send it. Never rejects. */
@@ -44,9 +44,9 @@ async function receive(request: UploadRequest, parts: Parts): Promise<Outcome> {
         'The operator of this server paused uploads. Please try again later.',
       )
     }
-    const place = await quota.reserve(addressOf(request, parts)).catch(refuseFault)
-    if (place === null) return { remaining: 0, error: quotaExceeded(quota.limit) }
-    const { remaining } = place
+    const reservation = await quota.reserve(addressOf(request, parts)).catch(refuseFault)
+    if (reservation === null) return { remaining: 0, error: quotaExceeded(quota.limit) }
+    const { remaining } = reservation
     try {
       const file = filePart(request.header('content-type'), request.body)
       const { record, key } = await parts.images.publish(file, bodyLength(request))
@@ -55,7 +55,9 @@ async function receive(request: UploadRequest, parts: Parts): Promise<Outcome> {
       const link = baseUrl + viewPath(id)
       return { remaining, answer: { id, link, key, delete: `${baseUrl}${DELETE_PATH}?key=${key}` } }
     } catch (error) {
-      await place.release().catch((cause) => log.error({ err: cause }, 'a place was not given back'))
+      await reservation
+        .release()
+        .catch((cause) => log.error({ err: cause }, 'a reservation was not given back'))
       return { remaining: Math.min(quota.limit, remaining + 1), error }
     }
   } catch (error) {
@@ -104,7 +106,7 @@ export function createUploadForPrograms(parts: Parts): UploadForPrograms {
       return textAnswer(201, 'application/json', JSON.stringify(outcome.answer), requestId, more)
     }
     logFault(parts.log, outcome.error, requestId)
-    const told = problemOf(outcome.error)
+    const told = toProblem(outcome.error)
     const limits = await limitHeaders(request, told.status, parts, outcome.remaining)
     return problemAnswer(told, requestId, [...limits, ...common])
   }

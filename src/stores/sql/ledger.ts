@@ -2,27 +2,27 @@
 import type { Ledger } from '../ledger.ts'
 import type { SqlDatabase } from './database.ts'
 import { moderationLedger } from './moderation.ts'
-import { placesLedger } from './places.ts'
 import { purgesLedger } from './purges.ts'
+import { quotaLedger } from './quota.ts'
 import { sql } from './statement.ts'
 
 export function sqlLedger(database: SqlDatabase): Ledger {
   return {
-    ...placesLedger(database),
+    ...quotaLedger(database),
     ...moderationLedger(database),
     ...purgesLedger(database),
 
     async counts() {
       const today = new Date().toISOString().slice(0, 10)
       const { rows } = await database.read(sql`select
-        (select sum(used) from places where day = ${today}) as places,
+        (select sum(used) from places where day = ${today}) as uploads,
         (select count(*) from removals) as removals,
         (select count(*) from blocks) as blocks,
         (select count(*) from purges) as purges`)
-      const { places, removals, blocks, purges } = rows[0]!
+      const { uploads, removals, blocks, purges } = rows[0]!
       return {
         // A sum is null over no rows, and Postgres gives it as a numeric, in text.
-        placesToday: Number(places ?? 0),
+        uploadsToday: Number(uploads ?? 0),
         removals: removals as number,
         blocks: blocks as number,
         purgesOwed: purges as number,

@@ -1,5 +1,5 @@
 /**
- * How the ledger's tables came to be, in the SQL that SQLite, Postgres and D1 share. A migration that was released
+ * How the ledger's tables came to be, in the SQL that SQLite and Postgres share. A migration that was released
  * is never edited; the next one is added at the end.
  */
 

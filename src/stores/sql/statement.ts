@@ -1,4 +1,4 @@
-/** SQL as SQLite, Postgres and D1 share it, with its values in place: they are sent beside it, never in it. */
+/** SQL as SQLite and Postgres share it, with its values in place: they are sent beside it, never in it. */
 import type { SqlValue, Statement } from './database.ts'
 
 class List {

@@ -10,7 +10,7 @@ const DIGEST = 'ab'.repeat(32)
 
 export function durabilityCases({ on, onHooks, open }: Harness): void {
   on('has everything after it was closed and opened', async (ledger, { another }) => {
-    await ledger.reservePlace('a', DAY, 10)
+    await ledger.reserveUpload('a', DAY, 10)
     const salt = await ledger.daySalt(DAY)
     await ledger.block([DIGEST], 'spam', AT)
     await ledger.recordRemoval('AAAAAAAAAAA', 'terms', AT)
@@ -19,7 +19,7 @@ export function durabilityCases({ on, onHooks, open }: Harness): void {
     await ledger.close()
 
     const reopened = await another()
-    assert.equal(await reopened.usedPlaces('a', DAY), 1)
+    assert.equal(await reopened.usedUploads('a', DAY), 1)
     assert.deepEqual(await reopened.daySalt(DAY), salt)
     assert.equal(await reopened.isBlocked([DIGEST]), true)
     assert.equal(await reopened.isRemoved('AAAAAAAAAAA'), true)
@@ -28,14 +28,14 @@ export function durabilityCases({ on, onHooks, open }: Harness): void {
   })
 
   on('ends the calls under way before it closes', async (ledger, { another }) => {
-    const calls = Array.from({ length: 50 }, () => ledger.reservePlace('a', DAY, 100))
+    const calls = Array.from({ length: 50 }, () => ledger.reserveUpload('a', DAY, 100))
     const closing = ledger.close()
     assert.deepEqual(
       (await Promise.all(calls)).sort((a, b) => a! - b!),
       Array.from({ length: 50 }, (_, nth) => nth + 1),
     )
     await closing
-    assert.equal(await (await another()).usedPlaces('a', DAY), 50)
+    assert.equal(await (await another()).usedUploads('a', DAY), 50)
   })
 
   on('can be closed twice, and not used afterwards', async (ledger) => {
@@ -46,7 +46,7 @@ export function durabilityCases({ on, onHooks, open }: Harness): void {
 
   onHooks(['process'], 'has what was acknowledged before a kill -9', async (ledger, { process }) => {
     const child = await process()
-    await child.call(Array.from({ length: 200 }, (_, nth) => ['reservePlace', `b${nth % 7}`, DAY, 1000]))
+    await child.call(Array.from({ length: 200 }, (_, nth) => ['reserveUpload', `b${nth % 7}`, DAY, 1000]))
     await child.call([['block', [DIGEST], 'spam', AT]])
     await child.kill()
     assert.equal(await usedIn(ledger, 7), 200)
@@ -63,7 +63,7 @@ export function durabilityCases({ on, onHooks, open }: Harness): void {
         for (;;) {
           await child.call([
             ['block', digests, bucket, AT],
-            ['reservePlace', bucket, DAY, 1_000_000],
+            ['reserveUpload', bucket, DAY, 1_000_000],
           ])
           acknowledged += 1
         }
@@ -71,7 +71,7 @@ export function durabilityCases({ on, onHooks, open }: Harness): void {
       await until('some are acknowledged', () => acknowledged >= 5)
       await child.kill()
       await assert.rejects(work)
-      const used = await ledger.usedPlaces(bucket, DAY)
+      const used = await ledger.usedUploads(bucket, DAY)
       assert.ok(used === acknowledged || used === acknowledged + 1, `${used} of ${acknowledged}`)
       const acts = (await ledger.acts(1_000_000)).filter(({ reason }) => reason === bucket)
       assert.equal(acts.length % digests.length, 0, 'no block is recorded by half')
@@ -87,9 +87,9 @@ export function durabilityCases({ on, onHooks, open }: Harness): void {
       const processes = Promise.all(Array.from({ length: 3 }, async () => under.process?.()))
       for (const handle of await handles) ends.push(() => handle.close())
       for (const process of await processes) if (process) ends.push(() => process.end())
-      await Promise.all((await handles).map((handle) => handle.reservePlace('a', DAY, 20)))
+      await Promise.all((await handles).map((handle) => handle.reserveUpload('a', DAY, 20)))
       await Promise.all((await processes).map((process) => process?.call([['check']])))
-      assert.equal(await (await handles)[0]!.usedPlaces('a', DAY), 8)
+      assert.equal(await (await handles)[0]!.usedUploads('a', DAY), 8)
     } finally {
       await Promise.all(ends.map((end) => end()))
       await under.destroy()
@@ -100,9 +100,9 @@ export function durabilityCases({ on, onHooks, open }: Harness): void {
 /** One call of every method that answers. */
 export function everyCall(ledger: Ledger): (() => Promise<unknown>)[] {
   return [
-    () => ledger.reservePlace('a', DAY, 10),
-    () => ledger.releasePlace('a', DAY),
-    () => ledger.usedPlaces('a', DAY),
+    () => ledger.reserveUpload('a', DAY, 10),
+    () => ledger.releaseUpload('a', DAY),
+    () => ledger.usedUploads('a', DAY),
     () => ledger.daySalt('1999-12-31'),
     () => ledger.forgetDaysBefore('1999-12-30'),
     () => ledger.isBlocked([DIGEST]),
@@ -124,6 +124,6 @@ export function everyCall(ledger: Ledger): (() => Promise<unknown>)[] {
 
 async function usedIn(ledger: Ledger, buckets: number): Promise<number> {
   let used = 0
-  for (let nth = 0; nth < buckets; nth++) used += await ledger.usedPlaces(`b${nth}`, DAY)
+  for (let nth = 0; nth < buckets; nth++) used += await ledger.usedUploads(`b${nth}`, DAY)
   return used
 }

@@ -66,7 +66,7 @@ export function modelCases({ open }: Harness, runs: number): void {
               oldest: since.length > 0 ? Math.min(...since) : null,
             })
           }
-          for (const [name, used] of model.used) assert.equal(await handles[1]!.usedPlaces(name, DAY), used)
+          for (const [name, used] of model.used) assert.equal(await handles[1]!.usedUploads(name, DAY), used)
         } finally {
           await Promise.all(handles.map((handle) => handle.close()))
           await under.destroy()
@@ -85,12 +85,12 @@ async function take(each: Step, ledger: Ledger, model: Model): Promise<void> {
     case 'reserve': {
       const used = model.used.get(each.bucket) ?? 0
       const granted = used < each.limit ? used + 1 : null
-      assert.equal(await ledger.reservePlace(each.bucket, DAY, each.limit), granted)
+      assert.equal(await ledger.reserveUpload(each.bucket, DAY, each.limit), granted)
       if (granted !== null) model.used.set(each.bucket, granted)
       return
     }
     case 'release':
-      await ledger.releasePlace(each.bucket, DAY)
+      await ledger.releaseUpload(each.bucket, DAY)
       model.used.set(each.bucket, Math.max(0, (model.used.get(each.bucket) ?? 0) - 1))
       return
     case 'owe': {

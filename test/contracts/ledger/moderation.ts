@@ -106,18 +106,18 @@ export function moderationCases({ on }: Harness): void {
   })
 
   on('counts what is in it', async (ledger) => {
-    assert.deepEqual(await ledger.counts(), { placesToday: 0, removals: 0, blocks: 0, purgesOwed: 0 })
+    assert.deepEqual(await ledger.counts(), { uploadsToday: 0, removals: 0, blocks: 0, purgesOwed: 0 })
     await ledger.block([digest(1), digest(2)], 'spam', AT)
     await ledger.recordRemoval('AAAAAAAAAAA', 'terms', AT)
     await ledger.owePurge('AAAAAAAAAAA', 2000, 1000)
-    await ledger.reservePlace('a', '1999-12-31', 10)
+    await ledger.reserveUpload('a', '1999-12-31', 10)
     // Midnight may come between.
     for (const day of [today(), tomorrow()]) {
-      await ledger.reservePlace('a', day, 10)
-      await ledger.reservePlace('b', day, 10)
-      await ledger.reservePlace('b', day, 10)
+      await ledger.reserveUpload('a', day, 10)
+      await ledger.reserveUpload('b', day, 10)
+      await ledger.reserveUpload('b', day, 10)
     }
-    assert.deepEqual(await ledger.counts(), { placesToday: 3, removals: 1, blocks: 2, purgesOwed: 1 })
+    assert.deepEqual(await ledger.counts(), { uploadsToday: 3, removals: 1, blocks: 2, purgesOwed: 1 })
   })
 }
 

@@ -15,7 +15,7 @@ export function outagesCases({ on, onHooks }: Harness): void {
     ['interrupt'],
     'says so when it is gone, and is used again when it is back',
     async (ledger, hooks) => {
-      assert.equal(await ledger.reservePlace('kept', DAY, 10), 1)
+      assert.equal(await ledger.reserveUpload('kept', DAY, 10), 1)
       const restore = await hooks.interrupt()
       try {
         for (const call of everyCall(ledger)) {
@@ -29,8 +29,8 @@ export function outagesCases({ on, onHooks }: Harness): void {
         await restore()
       }
       await ledger.check()
-      assert.equal(await ledger.reservePlace('kept', DAY, 10), 2)
-      assert.equal(await ledger.usedPlaces('a', DAY), 0, 'what failed left nothing')
+      assert.equal(await ledger.reserveUpload('kept', DAY, 10), 2)
+      assert.equal(await ledger.usedUploads('a', DAY), 0, 'what failed left nothing')
       assert.deepEqual(await ledger.acts(10), [])
       for (const call of everyCall(ledger)) await call()
     },
@@ -48,7 +48,7 @@ export function outagesCases({ on, onHooks }: Harness): void {
         while (!stop) {
           asked += 1
           try {
-            await ledger.reservePlace('a', DAY, 1_000_000)
+            await ledger.reserveUpload('a', DAY, 1_000_000)
             acknowledged += 1
           } catch (error) {
             errors.push(error)
@@ -69,7 +69,7 @@ export function outagesCases({ on, onHooks }: Harness): void {
       stop = true
       await Promise.all(callers)
       for (const error of errors) assert.ok(error instanceof LedgerUnavailable, String(error))
-      const used = await ledger.usedPlaces('a', DAY)
+      const used = await ledger.usedUploads('a', DAY)
       assert.ok(acknowledged <= used && used <= asked, `${acknowledged} <= ${used} <= ${asked}`)
     },
   )

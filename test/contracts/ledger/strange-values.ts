@@ -33,7 +33,7 @@ const STRANGE = [
 export function strangeValuesCases({ on }: Harness): void {
   on('keeps strange text apart and as it is', async (ledger) => {
     for (const [nth, text] of STRANGE.entries()) {
-      assert.equal(await ledger.reservePlace(text, DAY, 1), 1, text)
+      assert.equal(await ledger.reserveUpload(text, DAY, 1), 1, text)
       assert.equal(await ledger.isRemoved(text), false, text)
       await ledger.recordRemoval(text, text, new Date(AT.getTime() + nth))
       assert.equal(await ledger.isRemoved(text), true, text)
@@ -43,7 +43,7 @@ export function strangeValuesCases({ on }: Harness): void {
       assert.equal(await ledger.unblock(text, text, AT), true, text)
       await ledger.owePurge(text, 2000, 1000)
     }
-    for (const text of STRANGE) assert.equal(await ledger.usedPlaces(text, DAY), 1, text)
+    for (const text of STRANGE) assert.equal(await ledger.usedUploads(text, DAY), 1, text)
     const purges = await ledger.claimPurges(100, 1000, 1000)
     assert.deepEqual(purges.map(({ id }) => id).sort(), STRANGE.toSorted())
     await ledger.settlePurges(purges, 2000)
@@ -80,15 +80,15 @@ export function strangeValuesCases({ on }: Harness): void {
     assert.equal(acts[0]?.at, '9999-12-31T23:59:59.999Z')
     await ledger.owePurge('A', Number.MAX_SAFE_INTEGER, 1)
     assert.equal((await ledger.claimPurges(1, 1, 1))[0]?.fillEndsAt, Number.MAX_SAFE_INTEGER)
-    assert.equal(await ledger.reservePlace('a', DAY, Number.MAX_SAFE_INTEGER), 1)
+    assert.equal(await ledger.reserveUpload('a', DAY, Number.MAX_SAFE_INTEGER), 1)
   })
 
   on('refuses text with a NUL, and leaves nothing of the call', async (ledger) => {
     const nul = 'a\0b'
     for (const call of [
-      () => ledger.reservePlace(nul, DAY, 1),
-      () => ledger.releasePlace(nul, DAY),
-      () => ledger.usedPlaces(nul, DAY),
+      () => ledger.reserveUpload(nul, DAY, 1),
+      () => ledger.releaseUpload(nul, DAY),
+      () => ledger.usedUploads(nul, DAY),
       () => ledger.isBlocked([nul]),
       () => ledger.isBlocked([DIGEST, DIGEST, nul]),
       () => ledger.block([DIGEST, nul], 'spam', AT),
@@ -110,9 +110,9 @@ export function strangeValuesCases({ on }: Harness): void {
   on('refuses numbers that are not whole, and times that are none', async (ledger) => {
     const none = new Date(Number.NaN)
     for (const call of [
-      () => ledger.reservePlace('a', DAY, Number.NaN),
-      () => ledger.reservePlace('a', DAY, 1.5),
-      () => ledger.reservePlace('a', DAY, Number.POSITIVE_INFINITY),
+      () => ledger.reserveUpload('a', DAY, Number.NaN),
+      () => ledger.reserveUpload('a', DAY, 1.5),
+      () => ledger.reserveUpload('a', DAY, Number.POSITIVE_INFINITY),
       () => ledger.acts(0.5),
       () => ledger.block([DIGEST], 'spam', none),
       () => ledger.unblock(DIGEST, 'a mistake', none),
@@ -123,7 +123,7 @@ export function strangeValuesCases({ on }: Harness): void {
     ]) {
       await assert.rejects(call(), TypeError, String(call))
     }
-    assert.equal(await ledger.usedPlaces('a', DAY), 0)
+    assert.equal(await ledger.usedUploads('a', DAY), 0)
     assert.deepEqual(await ledger.acts(10), [])
     assert.equal((await ledger.counts()).purgesOwed, 0)
   })

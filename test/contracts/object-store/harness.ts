@@ -23,8 +23,6 @@ export type OpenStore = () => Promise<OpenedStore>
 export interface ContractOptions {
   /** Runs of the random model. */
   modelRuns?: number
-  /** The technology has nothing but memory for a draft (the edge). */
-  holdsDraftsInMemory?: boolean
 }
 
 type Hook = 'reopen' | 'corrupt' | 'leftovers' | 'handles'

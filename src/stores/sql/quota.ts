@@ -3,9 +3,10 @@ import type { Ledger } from '../ledger.ts'
 import type { SqlDatabase } from './database.ts'
 import { sql } from './statement.ts'
 
-type PlacesLedger = Pick<
+/** The table is called `places`: what each bucket has used of each day. */
+type QuotaLedger = Pick<
   Ledger,
-  'reservePlace' | 'releasePlace' | 'usedPlaces' | 'daySalt' | 'forgetDaysBefore'
+  'reserveUpload' | 'releaseUpload' | 'usedUploads' | 'daySalt' | 'forgetDaysBefore'
 >
 
 const SALT_BYTES = 32
@@ -15,12 +16,12 @@ const FORGOTTEN_AT_ONCE = 500
 
 const DAY_PATTERN = /^\d{4}-\d{2}-\d{2}$/
 
-export function placesLedger(database: SqlDatabase): PlacesLedger {
+export function quotaLedger(database: SqlDatabase): QuotaLedger {
   // Every upload asks for the salt of the day.
   let known: { day: string; salt: string } | undefined
 
   return {
-    async reservePlace(bucket, day, limit) {
+    async reserveUpload(bucket, day, limit) {
       const statement = sql`insert into places (day, bucket, used) values (${checkedDay(day)}, ${bucket}, 1)
         on conflict (day, bucket) do update set used = places.used + 1 where places.used < ${limit}
         returning used`
@@ -30,14 +31,14 @@ export function placesLedger(database: SqlDatabase): PlacesLedger {
       return (outcome?.rows[0]?.used as number | undefined) ?? null
     },
 
-    async releasePlace(bucket, day) {
+    async releaseUpload(bucket, day) {
       await database.write([
         sql`update places set used = used - 1
           where day = ${checkedDay(day)} and bucket = ${bucket} and used > 0`,
       ])
     },
 
-    async usedPlaces(bucket, day) {
+    async usedUploads(bucket, day) {
       const { rows } = await database.read(
         sql`select used from places where day = ${checkedDay(day)} and bucket = ${bucket}`,
       )

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import type { Harness } from './harness.ts'
+
+const DAY = '2026-07-31'
+const LIMIT = 100
+
+export function quotaCases({ on, onHooks }: Harness): void {
+  on('counts up to the limit, and not past it', async (ledger) => {
+    assert.equal(await ledger.usedUploads('a', DAY), 0)
+    assert.equal(await ledger.reserveUpload('a', DAY, 3), 1)
+    assert.equal(await ledger.reserveUpload('a', DAY, 3), 2)
+    assert.equal(await ledger.usedUploads('a', DAY), 2)
+    assert.equal(await ledger.reserveUpload('a', DAY, 3), 3)
+    assert.equal(await ledger.reserveUpload('a', DAY, 3), null)
+    assert.equal(await ledger.usedUploads('a', DAY), 3)
+  })
+
+  on('gives a reservation back to whoever asks next', async (ledger) => {
+    for (const used of [1, 2]) assert.equal(await ledger.reserveUpload('a', DAY, 2), used)
+    await ledger.releaseUpload('a', DAY)
+    assert.equal(await ledger.usedUploads('a', DAY), 1)
+    assert.equal(await ledger.reserveUpload('a', DAY, 2), 2)
+    assert.equal(await ledger.reserveUpload('a', DAY, 2), null)
+  })
+
+  on('never counts below zero', async (ledger) => {
+    await ledger.releaseUpload('a', DAY)
+    assert.equal(await ledger.usedUploads('a', DAY), 0)
+    await ledger.reserveUpload('a', DAY, 5)
+    await Promise.all(Array.from({ length: 5 }, () => ledger.releaseUpload('a', DAY)))
+    assert.equal(await ledger.usedUploads('a', DAY), 0)
+    assert.equal(await ledger.reserveUpload('a', DAY, 5), 1)
+  })
+
+  on('keeps buckets apart, and days', async (ledger) => {
+    assert.equal(await ledger.reserveUpload('a', DAY, 1), 1)
+    assert.equal(await ledger.reserveUpload('A', DAY, 1), 1)
+    assert.equal(await ledger.reserveUpload('b', DAY, 1), 1)
+    assert.equal(await ledger.reserveUpload('a', '2026-08-01', 1), 1)
+    assert.equal(await ledger.reserveUpload('a', DAY, 1), null)
+    await ledger.releaseUpload('a', '2026-08-01')
+    assert.equal(await ledger.usedUploads('a', DAY), 1)
+    assert.equal(await ledger.usedUploads('a', '2026-08-01'), 0)
+  })
+
+  on('reserves nothing under a limit of nothing, and under one that was lowered', async (ledger) => {
+    assert.equal(await ledger.reserveUpload('a', DAY, 0), null)
+    assert.equal(await ledger.usedUploads('a', DAY), 0)
+    for (const used of [1, 2, 3]) assert.equal(await ledger.reserveUpload('a', DAY, 10), used)
+    assert.equal(await ledger.reserveUpload('a', DAY, 2), null)
+    assert.equal(await ledger.usedUploads('a', DAY), 3)
+  })
+
+  on('forgets the reservations of earlier days alone', async (ledger) => {
+    for (const day of ['2025-12-31', '2026-01-09', '2026-01-10', '2026-01-11']) {
+      await ledger.reserveUpload('a', day, 9)
+    }
+    await ledger.forgetDaysBefore('2026-01-10')
+    assert.equal(await ledger.usedUploads('a', '2025-12-31'), 0)
+    assert.equal(await ledger.usedUploads('a', '2026-01-09'), 0)
+    assert.equal(await ledger.usedUploads('a', '2026-01-10'), 1)
+    assert.equal(await ledger.usedUploads('a', '2026-01-11'), 1)
+  })
+
+  on('forgets a thousand reservations', async (ledger, { another }) => {
+    const other = await another()
+    const buckets = Array.from({ length: 1100 }, (_, nth) => `bucket ${nth}`)
+    await Promise.all(buckets.map((bucket) => ledger.reserveUpload(bucket, '2026-07-30', 9)))
+    await ledger.reserveUpload('bucket 7', DAY, 9)
+    await Promise.all([ledger.forgetDaysBefore(DAY), other.forgetDaysBefore(DAY)])
+    const used = await Promise.all(buckets.map((bucket) => ledger.usedUploads(bucket, '2026-07-30')))
+    assert.deepEqual(
+      used.filter((uploads) => uploads > 0),
+      [],
+    )
+    assert.equal(await ledger.usedUploads('bucket 7', DAY), 1)
+  })
+
+  on(
+    'makes exactly as many reservations as are allowed for 300 callers at once',
+    async (ledger, { another }) => {
+      const handles = [ledger, await another(), await another()]
+      const answers = await Promise.all(
+        Array.from({ length: 300 }, (_, nth) => handles[nth % 3]!.reserveUpload('a', DAY, LIMIT)),
+      )
+      assertEachCountOnce(answers)
+      assert.equal(await ledger.usedUploads('a', DAY), LIMIT)
+    },
+  )
+
+  onHooks(['process'], 'does the same over three processes', async (ledger, { process }) => {
+    const processes = await Promise.all([process(), process(), process()])
+    const answers = await Promise.all(
+      processes.map((each) =>
+        each.call(Array.from({ length: 100 }, () => ['reserveUpload', 'a', DAY, LIMIT - 1])),
+      ),
+    )
+    assertEachCountOnce(answers.flat(), LIMIT - 1)
+    assert.equal(await ledger.usedUploads('a', DAY), LIMIT - 1)
+  })
+
+  on('loses no count when reservations are made and given back at once', async (ledger, { another }) => {
+    const handles = [ledger, await another()]
+    await Promise.all(
+      Array.from({ length: 200 }, async (_, nth) => {
+        const handle = handles[nth % 2]!
+        assert.notEqual(await handle.reserveUpload('a', DAY, 1000), null)
+        if (nth % 4 < 2) await handle.releaseUpload('a', DAY)
+      }),
+    )
+    assert.equal(await ledger.usedUploads('a', DAY), 100)
+  })
+
+  on('takes no day that is not one', async (ledger) => {
+    for (const day of ['', '2026-7-31', "2026-07-31' or '1'='1", '2026-07-31\n', 'z']) {
+      await assert.rejects(ledger.reserveUpload('a', day, 1), RangeError, day)
+      await assert.rejects(ledger.releaseUpload('a', day), RangeError, day)
+      await assert.rejects(ledger.usedUploads('a', day), RangeError, day)
+      await assert.rejects(ledger.daySalt(day), RangeError, day)
+      await assert.rejects(ledger.forgetDaysBefore(day), RangeError, day)
+    }
+  })
+}
+
+function assertEachCountOnce(answers: unknown[], limit = LIMIT): void {
+  const counts = answers.filter((answer) => answer !== null) as number[]
+  assert.deepEqual(
+    counts.sort((a, b) => a - b),
+    Array.from({ length: limit }, (_, nth) => nth + 1),
+  )
+}
