@@ -1,0 +1,21 @@
+/** operator block */
+import { Command } from 'commander'
+import { onData } from './data.ts'
+import { print } from './print.ts'
+import { readDigests, reasonOption } from './subjects.ts'
+
+export function blockCommand(): Command {
+  return new Command('block')
+    .description('refuse these bytes, by the digest of what is sent or stored')
+    .argument('<sha256...>', 'digests in hex', readDigests)
+    .addOption(reasonOption())
+    .action((digests: string[], { reason }: { reason: string }) =>
+      onData(async ({ takedown }) => {
+        for (const digest of digests) {
+          await takedown.block(digest, reason)
+          print(`blocked ${digest}`)
+        }
+        return 0
+      }),
+    )
+}

@@ -1,0 +1,26 @@
+/** Opens the data that a command works on. */
+import { type Config, parseConfig } from '../../config.ts'
+import { createTakedown, type Takedown } from '../../service/takedown.ts'
+import { createLog } from '../log.ts'
+import { openStores, type Stores } from '../open-stores.ts'
+
+export interface OperatorData {
+  config: Config
+  stores: Stores
+  takedown: Takedown
+}
+
+/** Runs `work` on the data that the environment names, and closes it. What `work` returns is the exit code. */
+export async function onData(work: (data: OperatorData) => Promise<number>): Promise<void> {
+  const config = parseConfig(process.env)
+  const stores = await openStores(config, createLog(config.logLevel))
+  try {
+    process.exitCode = await work({
+      config,
+      stores,
+      takedown: createTakedown({ ...stores, now: Date.now }),
+    })
+  } finally {
+    await stores.close()
+  }
+}

@@ -1,0 +1,25 @@
+/** operator remove */
+import { Command } from 'commander'
+import { onData } from './data.ts'
+import { print } from './print.ts'
+import { readIds, reasonOption } from './subjects.ts'
+
+export function removeCommand(): Command {
+  return new Command('remove')
+    .description('remove images for good: they answer 410')
+    .argument('<id...>', 'ids, or addresses that end with one', readIds)
+    .addOption(reasonOption())
+    .option('--block', 'refuse the same bytes from now on', false)
+    .action((ids: string[], options: { reason: string; block: boolean }) =>
+      onData(async ({ takedown }) => {
+        let missed = 0
+        for (const id of ids) {
+          const { removed, blocked } = await takedown.remove(id, options.reason, options)
+          const also = blocked.length > 0 ? `, blocked ${blocked.join(' ')}` : ''
+          if (!removed) missed++
+          print(removed ? `removed ${id}${also}` : `${id} was not there; it answers 410 from now on`)
+        }
+        return missed === 0 ? 0 : 1
+      }),
+    )
+}

@@ -1,0 +1,34 @@
+/** What commands take: ids, digests, reasons. */
+import { InvalidArgumentError, Option } from 'commander'
+import { ID_PATTERN } from '../../protocol.ts'
+
+const SHA256_PATTERN = /^[0-9a-f]{64}$/
+
+/** An id, or an address that ends with one. For an argument that takes several. */
+export function readIds(subject: string, before: string[] = []): string[] {
+  const id = subject
+    .replace(/[?#].*$/, '')
+    .replace(/^.*\//, '')
+    .replace(/\.\w+$/, '')
+  if (!ID_PATTERN.test(id)) throw new InvalidArgumentError(`"${subject}" is no image's id.`)
+  return [...before, id]
+}
+
+/** SHA-256 in hex. */
+export function readDigest(subject: string): string {
+  const digest = subject.toLowerCase()
+  if (!SHA256_PATTERN.test(digest)) throw new InvalidArgumentError(`"${subject}" is no SHA-256 in hex.`)
+  return digest
+}
+
+/** For an argument that takes several. */
+export function readDigests(subject: string, before: string[] = []): string[] {
+  return [...before, readDigest(subject)]
+}
+
+export function reasonOption(): Option {
+  return new Option('--reason <text>', 'why; it is recorded').makeOptionMandatory().argParser((text) => {
+    if (text.trim() === '') throw new InvalidArgumentError('Give a reason.')
+    return text
+  })
+}
