@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { allImports, type Import, importsOf, reachable } from './support/imports.ts'
+import { allImports, type Import, importsOf } from './support/imports.ts'
 
 /** What every layer may import: the wire, the codes of refusals. */
 const BASE = ['errors.ts', 'protocol.ts']
@@ -93,20 +93,6 @@ it('imports files by their whole name', async () => {
   const imports = (await allImports()).filter(({ to }) => to.startsWith('src/'))
   assert.deepEqual(
     imports.filter(({ to }) => !/\.(ts|css|json)$/.test(to)),
-    [],
-  )
-})
-
-it('decodes no image in the server', async () => {
-  const imports = await allImports()
-  const loaded = reachable('src/node.ts', imports)
-  assert.ok(loaded.has('src/formats/inspect.ts') && loaded.has('hono'), 'the graph is followed')
-  const codecs = [...loaded].filter((to) =>
-    /sharp|@jsquash|codec|canvas|jimp|libvips|pngjs|jpeg-js/i.test(to),
-  )
-  assert.deepEqual(codecs, [])
-  assert.deepEqual(
-    [...loaded].filter((to) => to.startsWith('src/client/') || to.startsWith('src/cli/')),
     [],
   )
 })

@@ -227,7 +227,7 @@ describe('two workers', () => {
     const server = await startServer({ WORKERS: '2' })
     t.after(() => server.stop())
     const workers = await childrenOf(server.pid)
-    if (workers !== null) assert.equal(workers.length, 2)
+    if (process.platform === 'linux') assert.equal(workers?.length, 2)
     const answers = await Promise.all(Array.from({ length: 300 }, () => post(server.url, gif())))
     const stored = answers.filter(({ status }) => status === 201).map((answer) => answer.json())
     assert.equal(stored.length, 100)
@@ -244,7 +244,8 @@ describe('two workers', () => {
     assert.equal(ran.code, 0, ran.stderr)
     await everywhere(server.url, id, 410)
 
-    if (workers === null) return
+    // Elsewhere nothing tells which processes are whose children.
+    if (workers === null) return t.skip('a worker can be killed alone on Linux only')
     const drafts = async () => (await filesIn(server.dataDir)).others.length
     const halves = await Promise.all(
       Array.from({ length: 6 }, (_, i) => sendHalf(server.url, 2_000_000, `198.51.100.${i + 80}`)),

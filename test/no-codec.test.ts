@@ -76,6 +76,13 @@ test('the whole graph is followed', () => {
   assert.deepEqual(unknown, [], 'every import is resolved')
 })
 
+test('nothing of the client, which has codecs, is in it', () => {
+  assert.deepEqual(
+    files.filter((file) => /^src\/(client|cli)\//.test(file.slice(ROOT.length + 1))),
+    [],
+  )
+})
+
 test('no package in it is an image codec', () => {
   const names = [...packages.map(nameOf), ...outside]
   assert.deepEqual(

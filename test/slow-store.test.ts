@@ -15,11 +15,12 @@ let fake: FakeS3
 let server: LocalServer
 before(async () => {
   fake = await startFakeS3()
-  // Read where every tool of Amazon's reads them. Each test file is a process.
-  process.env.AWS_ACCESS_KEY_ID = fake.keys.accessKeyId
-  process.env.AWS_SECRET_ACCESS_KEY = fake.keys.secretAccessKey
   server = await startLocalServer(
-    { OBJECTS_URL: `s3://${fake.bucket}?endpoint=${encodeURIComponent(fake.endpoint)}` },
+    {
+      OBJECTS_URL: `s3://${fake.bucket}?endpoint=${encodeURIComponent(fake.endpoint)}`,
+      AWS_ACCESS_KEY_ID: fake.keys.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: fake.keys.secretAccessKey,
+    },
     { limits: { idleMs: IDLE_MS } },
   )
 })

@@ -53,12 +53,3 @@ export async function allImports(): Promise<Import[]> {
   )
   return lists.flat()
 }
-
-/** Files and packages that are loaded when `entry` runs. */
-export function reachable(entry: string, imports: Import[]): Set<string> {
-  const seen = new Set([entry])
-  for (const at of seen) {
-    for (const { from, to, typeOnly } of imports) if (from === at && !typeOnly) seen.add(to)
-  }
-  return seen
-}

@@ -10,7 +10,7 @@ import { type Host, visit, type World } from './host.ts'
 export function privacyCases(world: World): void {
   it('logs no key, no address, no query string, no file name', async (t) => {
     const me = await visit(world, world.main)
-    if (!me.host.logs) return t.skip("this host's logs cannot be read")
+    if (!me.host.logs) return t.skip("does not apply: this host's logs cannot be read")
     const { id, key } = await me.store()
     await me.get(`/${id}?marker-of-a-query=1`)
     await me.get(`/raw/${id}?marker-of-a-query=1`)
@@ -33,7 +33,7 @@ export function privacyCases(world: World): void {
   it('logs lines of JSON with the request id', async (t) => {
     const me = await visit(world, world.main)
     const { logs } = me.host
-    if (!logs) return t.skip("this host's logs cannot be read")
+    if (!logs) return t.skip("does not apply: this host's logs cannot be read")
     const answer = await me.upload(gif())
     assert.equal(answer.status, 201)
     const requestId = answer.headers.get('X-Request-Id')!
@@ -52,7 +52,7 @@ export function privacyCases(world: World): void {
 
   it('keeps no key, no address and no file name in its files', async (t) => {
     const me = await visit(world, world.main)
-    if (!me.host.dataDir) return t.skip("this host's files cannot be read")
+    if (!me.host.dataDir) return t.skip("does not apply: this host's files cannot be read")
     const secrets = new Set([...world.keys].map((key) => key.slice(11)))
     for await (const [path, bytes] of filesOf(me.host)) {
       const text = bytes.toString('latin1')
@@ -70,7 +70,7 @@ export function privacyCases(world: World): void {
 
   it('keeps nothing of what was deleted, refused or broken off', async (t) => {
     const me = await visit(world, world.main)
-    if (!me.host.dataDir) return t.skip("this host's files cannot be read")
+    if (!me.host.dataDir) return t.skip("does not apply: this host's files cannot be read")
     const comment = 'mark of an image that must not stay;'
     const size = 900_000
     const { key } = await me.store(gif({ comment, size }))

@@ -87,7 +87,7 @@ export function quotaCases(world: World): void {
 
   it('gives the place back when the client goes away half-way', async (t) => {
     const me = await visit(world, world.main)
-    if (!me.host.clientHeader) return t.skip('this host names clients by their socket')
+    if (!me.host.clientHeader) return t.skip('does not apply: this host names clients by their socket')
     const { body, contentType } = formOf(gif({ size: 400_000 }))
     const talk = await converse(me.host.url)
     await talk.write(
@@ -102,7 +102,7 @@ export function quotaCases(world: World): void {
 
   it('counts IPv6 by /64, and IPv4 in IPv6 as IPv4', async (t) => {
     const { host } = await visit(world, world.main)
-    if (!host.clientHeader) return t.skip('this host names clients by their socket')
+    if (!host.clientHeader) return t.skip('does not apply: this host names clients by their socket')
     const as = (address: string) => visit(world, world.main, address)
     const first = await as('2001:db8:1:2::1')
     await first.store()
@@ -123,7 +123,8 @@ export function quotaCases(world: World): void {
 
   it('takes the last untrusted hop for the client', async (t) => {
     const me = await visit(world, world.main)
-    if (me.host.clientHeader !== 'X-Forwarded-For') return t.skip('this host reads no X-Forwarded-For')
+    if (me.host.clientHeader !== 'X-Forwarded-For')
+      return t.skip('does not apply: this host reads no X-Forwarded-For')
     await me.store()
     const real = me.address
     const walks: (string | string[])[] = [
@@ -145,7 +146,8 @@ export function quotaCases(world: World): void {
 
   it('reads no other header for the client', async (t) => {
     const me = await visit(world, world.main)
-    if (me.host.clientHeader !== 'X-Forwarded-For') return t.skip('this host reads no X-Forwarded-For')
+    if (me.host.clientHeader !== 'X-Forwarded-For')
+      return t.skip('does not apply: this host reads no X-Forwarded-For')
     await me.store()
     for (const header of [
       'X-Real-IP',
@@ -183,7 +185,7 @@ export function quotaCases(world: World): void {
 
   it('believes no forwarded header of a peer that is no trusted proxy', async (t) => {
     const host = await world.bare()
-    if (!host.direct) return t.skip('something stands before this host')
+    if (!host.direct) return t.skip('does not apply: something stands before this host')
     const post = async () => {
       const { body, contentType } = formOf(gif())
       const lie = freshAddress()

@@ -49,7 +49,7 @@ export function harnessOf(open: OpenLedger): Harness {
     }
     try {
       const missing = hooks.filter((hook) => under[hook] === undefined)
-      if (missing.length > 0) return t.skip(`no hook: ${missing.join(', ')}`)
+      if (missing.length > 0) return t.skip(`does not apply: no hook: ${missing.join(', ')}`)
       const process = async () => {
         const started = await under.process!()
         processes.push(started)

