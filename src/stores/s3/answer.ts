@@ -12,7 +12,7 @@ export interface Failure {
 }
 
 /** Codes that a retry may cure although the status speaks of the request's fault. */
-const PASSING_CODES = [
+const RETRYABLE_CODES = [
   'RequestTimeout',
   'SlowDown',
   'InternalError',
@@ -41,11 +41,13 @@ export function isFull({ status, code }: Failure): boolean {
 }
 
 /** True if the same request may succeed later. */
-export function isPassing(failure: Failure): boolean {
+export function isRetryable(failure: Failure): boolean {
   if (isFull(failure)) return false
   if (failure.status === 501) return false
   return (
-    failure.status >= 500 || [408, 425, 429].includes(failure.status) || PASSING_CODES.includes(failure.code)
+    failure.status >= 500 ||
+    [408, 425, 429].includes(failure.status) ||
+    RETRYABLE_CODES.includes(failure.code)
   )
 }
 
@@ -59,7 +61,7 @@ export function errorOf(failure: Failure, doing: string): Error {
   const { status, code, message } = failure
   const cause = new Error(`S3 answered ${[status, code, message].filter(Boolean).join(' ')} (${doing})`)
   if (isFull(failure)) return new StoreFull({ cause })
-  if (status === 404 || isPassing(failure)) return new StoreUnavailable({ cause })
+  if (status === 404 || isRetryable(failure)) return new StoreUnavailable({ cause })
   if (status === 401 || status === 403) {
     const reason =
       code === 'RequestTimeTooSkewed'

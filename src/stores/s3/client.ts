@@ -1,12 +1,12 @@
 /** Signed requests to an S3 store, each tried a bounded number of times. Web standards only. */
 import { AwsClient } from 'aws4fetch'
 import { StoreUnavailable } from '../object-store.ts'
-import { type Failure, isPassing, readFailure } from './answer.ts'
+import { type Failure, isRetryable, readFailure } from './answer.ts'
 import { readAll } from './body.ts'
 import { sha256Of } from './digest.ts'
 import { addressOf, encodeName, type S3Location } from './url.ts'
 
-export interface Patience {
+export interface RetryPolicy {
   /** Most times that one request is sent. */
   attempts: number
   /** No further attempt begins after this time. Unit: milliseconds. */
@@ -17,7 +17,12 @@ export interface Patience {
   firstPauseMs: number
 }
 
-export const PATIENCE: Patience = { attempts: 4, giveUpAfterMs: 15_000, idleMs: 10_000, firstPauseMs: 100 }
+export const RETRY_POLICY: RetryPolicy = {
+  attempts: 4,
+  giveUpAfterMs: 15_000,
+  idleMs: 10_000,
+  firstPauseMs: 100,
+}
 
 const NOTHING = new Uint8Array()
 
@@ -49,11 +54,11 @@ export interface S3Answer<T> {
 
 /** Both throw `StoreUnavailable` if no attempt got a clear answer, and what the body's source throws. */
 export interface S3Client {
-  readonly patience: Patience
+  readonly retryPolicy: RetryPolicy
   /** The answer's body has been read as text. */
-  ask(request: S3Request, patience?: Partial<Patience>): Promise<S3Answer<string>>
+  ask(request: S3Request, retryPolicy?: Partial<RetryPolicy>): Promise<S3Answer<string>>
   /** The answer's body is the caller's to read or cancel. */
-  open(request: S3Request, patience?: Partial<Patience>): Promise<S3Answer<Response>>
+  open(request: S3Request, retryPolicy?: Partial<RetryPolicy>): Promise<S3Answer<Response>>
 }
 
 export interface Credentials {
@@ -65,11 +70,11 @@ export interface Credentials {
 export function createS3Client(
   location: S3Location,
   credentials: Credentials,
-  options: { fetch?: typeof fetch; patience?: Partial<Patience> } = {},
+  options: { fetch?: typeof fetch; retryPolicy?: Partial<RetryPolicy> } = {},
 ): S3Client {
   const aws = new AwsClient({ ...credentials, service: 's3', region: location.region })
   const send = options.fetch ?? ((request: Request) => fetch(request))
-  const usualPatience = { ...PATIENCE, ...options.patience }
+  const defaultPolicy = { ...RETRY_POLICY, ...options.retryPolicy }
 
   async function attempt(request: S3Request, idleMs: number): Promise<Response> {
     const watch = watchIdle(idleMs)
@@ -111,41 +116,42 @@ export function createS3Client(
     return addressOf(location, key) + (search.length > 0 ? `?${search.join('&')}` : '')
   }
 
-  async function insist<T>(
+  async function withRetries<T>(
     request: S3Request,
-    changes: Partial<Patience> | undefined,
+    changes: Partial<RetryPolicy> | undefined,
     accept: (response: Response, idleMs: number) => Promise<T>,
   ): Promise<S3Answer<T>> {
-    const patience = { ...usualPatience, ...changes }
+    const retryPolicy = { ...defaultPolicy, ...changes }
     const startedAt = performance.now()
     for (let tried = 1; ; tried++) {
       const isRepeated = tried > 1
       let cause: unknown
       try {
-        const response = await attempt(request, patience.idleMs)
-        if (response.ok) return { value: await accept(response, patience.idleMs), failure: null, isRepeated }
-        const text = await readText(response, patience.idleMs)
+        const response = await attempt(request, retryPolicy.idleMs)
+        if (response.ok)
+          return { value: await accept(response, retryPolicy.idleMs), failure: null, isRepeated }
+        const text = await readText(response, retryPolicy.idleMs)
         const failure = readFailure(response.status, response.headers, text)
-        if (!isPassing(failure)) return { value: null, failure, isRepeated }
+        if (!isRetryable(failure)) return { value: null, failure, isRepeated }
         cause = new Error(`S3 answered ${failure.status} ${failure.code} ${failure.message}`.trimEnd())
       } catch (error) {
         if (error instanceof SourceFault) throw error.error
         cause = error
       }
-      const isLate = performance.now() - startedAt > patience.giveUpAfterMs
-      if (tried >= patience.attempts || isLate) {
+      const isLate = performance.now() - startedAt > retryPolicy.giveUpAfterMs
+      if (tried >= retryPolicy.attempts || isLate) {
         throw new StoreUnavailable({
           cause: new Error(`no usable answer in ${tried} attempts (${request.doing})`, { cause }),
         })
       }
-      await pause(tried, patience.firstPauseMs)
+      await pause(tried, retryPolicy.firstPauseMs)
     }
   }
 
   return {
-    patience: usualPatience,
-    ask: (request, patience) => insist(request, patience, readText),
-    open: (request, patience) => insist(request, patience, async (response) => response),
+    retryPolicy: defaultPolicy,
+    ask: (request, retryPolicy) => withRetries(request, retryPolicy, readText),
+    open: (request, retryPolicy) => withRetries(request, retryPolicy, async (response) => response),
   }
 }
 

@@ -3,9 +3,9 @@ import { type ByteSource, lengthOf, type Segment } from '../../formats/image.ts'
 import { RAW_MAX_AGE_SECONDS } from '../../protocol.ts'
 import { IdTaken, type ImageRecord, StoreUnavailable } from '../object-store.ts'
 import { errorOf } from './answer.ts'
-import type { Patience, S3Client } from './client.ts'
+import type { RetryPolicy, S3Client } from './client.ts'
 import { base64OfHex } from './digest.ts'
-import { lookAt } from './head.ts'
+import { headObject } from './head.ts'
 import { encodeRecord, RECORD_HEADER } from './record.ts'
 
 /** What a draft needs of where it keeps its bytes. `spool.ts` has it on Node. */
@@ -39,7 +39,7 @@ export async function commitObject(
     .catch(async (error) => {
       // The last attempt may have been carried out, and only its reply lost.
       const isStored =
-        error instanceof StoreUnavailable && (await isOurs(client, key, record, lastLook(client.patience)))
+        error instanceof StoreUnavailable && (await isOurs(client, key, record, lastLook(client.retryPolicy)))
       if (isStored) return null
       throw error
     })
@@ -66,19 +66,19 @@ async function isOurs(
   client: S3Client,
   key: string,
   { id, keySha256, sha256 }: ImageRecord,
-  patience?: Partial<Patience>,
+  retryPolicy?: Partial<RetryPolicy>,
 ): Promise<boolean> {
   try {
-    const stored = (await lookAt(client, key, patience))?.record(id)
+    const stored = (await headObject(client, key, retryPolicy))?.record(id)
     return stored?.keySha256 === keySha256 && stored.sha256 === sha256
   } catch (error) {
-    if (error instanceof StoreUnavailable && patience === undefined) throw error
+    if (error instanceof StoreUnavailable && retryPolicy === undefined) throw error
     return false
   }
 }
 
 /** Short: whoever uploads has waited for all attempts, and hosts cut connections that are idle for 30 s. */
-function lastLook({ idleMs }: Patience): Partial<Patience> {
+function lastLook({ idleMs }: RetryPolicy): Partial<RetryPolicy> {
   return { attempts: 1, idleMs: idleMs / 2 }
 }
 

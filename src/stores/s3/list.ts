@@ -2,8 +2,8 @@
 import { ID_PATTERN } from '../../protocol.ts'
 import { errorOf } from './answer.ts'
 import type { S3Client } from './client.ts'
-import { lookAt } from './head.ts'
-import { GRAVESTONE } from './removal.ts'
+import { headObject } from './head.ts'
+import { TOMBSTONE } from './removal.ts'
 import { elementsOf, textOf } from './xml.ts'
 
 const doing = 'LIST images'
@@ -20,7 +20,7 @@ export async function* listIds(
     if (!ID_PATTERN.test(id) || id <= after) continue
     if (id <= last) throw new Error('the object store does not list in order: Pinhole can’t use it')
     last = id
-    if (size === GRAVESTONE.length && (await isGravestone(client, key))) continue
+    if (size === TOMBSTONE.length && (await isTombstone(client, key))) continue
     yield id
   }
 }
@@ -30,9 +30,9 @@ function startOf(after: string): string {
   return /^[0-9A-Za-z]{0,11}/.exec(after)![0]
 }
 
-async function isGravestone(client: S3Client, key: string): Promise<boolean> {
-  const found = await lookAt(client, key)
-  return found === null || found.gravestone !== null
+async function isTombstone(client: S3Client, key: string): Promise<boolean> {
+  const found = await headObject(client, key)
+  return found === null || found.tombstone !== null
 }
 
 async function* listKeys(

@@ -1,12 +1,12 @@
 /** Finds out whether images could be written and removed now, by an object that is neither. */
 import { errorOf, isAbsent } from './answer.ts'
-import type { Patience, S3Answer, S3Client } from './client.ts'
+import type { RetryPolicy, S3Answer, S3Client } from './client.ts'
 
 /** For so long a success is taken for the next: anybody may ask `/readyz`, and each put costs. Unit: milliseconds. */
 const SUCCESS_HOLDS_MS = 2000
 
 /** Whoever asks whether we are ready does not wait long. */
-const IMPATIENCE: Partial<Patience> = { attempts: 2, idleMs: 3000 }
+const QUICK_RETRIES: Partial<RetryPolicy> = { attempts: 2, idleMs: 3000 }
 
 export interface Probe {
   put(condition?: Record<string, string>): Promise<S3Answer<string>>
@@ -15,16 +15,16 @@ export interface Probe {
 }
 
 /** Not an id, so no listing shows it. Each has a name of its own: some stores take one put a second to a key. */
-export function createProbe(client: S3Client, prefix: string, patience?: Partial<Patience>): Probe {
+export function createProbe(client: S3Client, prefix: string, retryPolicy?: Partial<RetryPolicy>): Probe {
   const key = `${prefix}.probe-${crypto.randomUUID()}`
   return {
     put: (headers = {}) => {
       const body = new TextEncoder().encode('probe')
-      return client.ask({ method: 'PUT', key, headers, body, doing: 'PUT a probe' }, patience)
+      return client.ask({ method: 'PUT', key, headers, body, doing: 'PUT a probe' }, retryPolicy)
     },
     async remove() {
       const doing = 'DELETE a probe'
-      const { failure } = await client.ask({ method: 'DELETE', key, doing }, patience)
+      const { failure } = await client.ask({ method: 'DELETE', key, doing }, retryPolicy)
       if (failure !== null && !isAbsent(failure)) throw errorOf(failure, doing)
     },
   }
@@ -36,7 +36,7 @@ export function createCheck(client: S3Client, prefix: string): () => Promise<voi
   let succeededAt = -Infinity
 
   async function check(): Promise<void> {
-    const probe = createProbe(client, prefix, IMPATIENCE)
+    const probe = createProbe(client, prefix, QUICK_RETRIES)
     const { failure } = await probe.put()
     if (failure !== null) throw errorOf(failure, 'PUT a probe')
     await probe.remove()

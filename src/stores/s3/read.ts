@@ -11,7 +11,7 @@ import { errorOf, isAbsent } from './answer.ts'
 import { collect, type Hasher, resumingReader, streamOf } from './body.ts'
 import type { S3Client } from './client.ts'
 import { sha256Of } from './digest.ts'
-import { GRAVESTONE_HEADER, lookAt } from './head.ts'
+import { headObject, TOMBSTONE_HEADER } from './head.ts'
 import { decodeRecord, RECORD_HEADER } from './record.ts'
 
 /** Up to this size an image is read whole and checked before it is answered. Unit: bytes. */
@@ -29,10 +29,10 @@ export interface Place {
 
 const doing = 'GET an image'
 
-/** `null` for a gravestone: its image is gone. */
+/** `null` for a tombstone: its image is gone. */
 export async function recordAt({ client, id, key }: Omit<Place, 'hasher'>): Promise<ImageRecord | null> {
-  const found = await lookAt(client, key)
-  return found === null || found.gravestone !== null ? null : found.record(id)
+  const found = await headObject(client, key)
+  return found === null || found.tombstone !== null ? null : found.record(id)
 }
 
 export async function openObject(place: Place, range?: ByteRange): Promise<StoredImage | null> {
@@ -45,7 +45,7 @@ export async function openObject(place: Place, range?: ByteRange): Promise<Store
     throw errorOf(failure!, doing)
   }
   try {
-    if (response.headers.has(GRAVESTONE_HEADER)) {
+    if (response.headers.has(TOMBSTONE_HEADER)) {
       await response.body?.cancel()
       return null
     }
@@ -82,7 +82,7 @@ async function bodyOf(
     id,
     first: response,
     size,
-    idleMs: client.patience.idleMs,
+    idleMs: client.retryPolicy.idleMs,
     resume: (offset) => rest(client, key, etag, { first: first + offset, last }),
   })
   if (isWhole && size <= (hasher ? IN_MEMORY_BYTES : IN_MEMORY_WITHOUT_HASHER_BYTES)) {

@@ -2,19 +2,19 @@
  * Removes an image so that exactly one remover is told that it was there.
  *
  * A DELETE does not say whether there was anything to delete, and few stores take a condition on one. So the image is
- * first overwritten, on condition that it is still the one that was looked at, by a gravestone of a few bytes: only
- * one remover can do that, and from then on the image is gone for every reader. Then the gravestone is deleted. A
- * crash between the two leaves a gravestone, which reads as absent; the next removal of the id clears it away.
+ * first overwritten, on condition that it is still the one that was looked at, by a tombstone of a few bytes: only
+ * one remover can do that, and from then on the image is gone for every reader. Then the tombstone is deleted. A
+ * crash between the two leaves a tombstone, which reads as absent; the next removal of the id clears it away.
  */
 import { StoreUnavailable } from '../object-store.ts'
 import { errorOf, isAbsent, isFull } from './answer.ts'
 import type { S3Client } from './client.ts'
-import { GRAVESTONE_HEADER, type Look, lookAt } from './head.ts'
+import { type FoundObject, headObject, TOMBSTONE_HEADER } from './head.ts'
 
 /** No image is so small, but the contract's: a listing looks closer at objects of this size. */
-export const GRAVESTONE = new TextEncoder().encode('removed')
+export const TOMBSTONE = new TextEncoder().encode('removed')
 
-/** A gravestone of this age has lost its remover. Unit: milliseconds. */
+/** A tombstone of this age has lost its remover. Unit: milliseconds. */
 const FORSAKEN_MS = 60_000
 
 /** Each round is lost only to another remover or a new image of the same id. */
@@ -27,13 +27,13 @@ export function createRemover(client: S3Client): (key: string) => Promise<boolea
 
   /** `false` if the object is not the one with this ETag: looking again shows what became of it. */
   async function overwrite(key: string, match: string, mine: string): Promise<boolean> {
-    const doing = 'PUT a gravestone'
-    const headers = { 'if-match': match, 'cache-control': 'no-store', [GRAVESTONE_HEADER]: mine }
-    const { failure } = await client.ask({ method: 'PUT', key, headers, body: GRAVESTONE, doing })
+    const doing = 'PUT a tombstone'
+    const headers = { 'if-match': match, 'cache-control': 'no-store', [TOMBSTONE_HEADER]: mine }
+    const { failure } = await client.ask({ method: 'PUT', key, headers, body: TOMBSTONE, doing })
     if (failure === null) return true
     // Amazon answers 404 where there is nothing to match, others 412.
     if (failure.status === 412 || failure.code === 'NoSuchKey') return false
-    // A full store has no room for a gravestone, but images must go. Two removers may then both be told.
+    // A full store has no room for a tombstone, but images must go. Two removers may then both be told.
     if (isFull(failure)) {
       await remove(key)
       return true
@@ -47,7 +47,7 @@ export function createRemover(client: S3Client): (key: string) => Promise<boolea
     if (failure !== null && !isAbsent(failure)) throw errorOf(failure, doing)
   }
 
-  /** The image is gone already. A gravestone that stays harms nobody. */
+  /** The image is gone already. A tombstone that stays harms nobody. */
   async function bury(key: string): Promise<true> {
     await remove(key).catch(() => {})
     return true
@@ -57,10 +57,10 @@ export function createRemover(client: S3Client): (key: string) => Promise<boolea
     const mine = crypto.randomUUID()
     let tried = { etag: '', asBare: false }
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const found = await lookAt(client, key)
+      const found = await headObject(client, key)
       if (found === null) return false
-      if (found.gravestone === mine) return bury(key)
-      if (found.gravestone !== null) {
+      if (found.tombstone === mine) return bury(key)
+      if (found.tombstone !== null) {
         if (isForsaken(found)) await bury(key)
         return false
       }
@@ -73,6 +73,6 @@ export function createRemover(client: S3Client): (key: string) => Promise<boolea
   }
 }
 
-function isForsaken({ now, modifiedAt }: Look): boolean {
+function isForsaken({ now, modifiedAt }: FoundObject): boolean {
   return now - modifiedAt > FORSAKEN_MS
 }

@@ -7,7 +7,7 @@
 import { ID_PATTERN } from '../../protocol.ts'
 import { type Draft, type ObjectStore, StoreFull } from '../object-store.ts'
 import type { Hasher } from './body.ts'
-import { type Credentials, createS3Client, type Patience } from './client.ts'
+import { type Credentials, createS3Client, type RetryPolicy } from './client.ts'
 import { commitObject, type DraftBytes } from './commit.ts'
 import { assertListable, listIds } from './list.ts'
 import { createCheck } from './probe.ts'
@@ -30,7 +30,7 @@ export interface S3StoreOptions extends Credentials {
   fetch?: typeof fetch
   /** Keys asked for in one page of a listing. */
   pageKeys?: number
-  patience?: Partial<Patience>
+  retryPolicy?: Partial<RetryPolicy>
 }
 
 /** What Amazon and most others give at most. */

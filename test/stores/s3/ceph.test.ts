@@ -53,7 +53,9 @@ if (services === null) {
 
     for (const size of [1000, 700_000]) {
       test(`refuses ${size} bytes that are not those of the signed digest`, async () => {
-        const { store, leftovers, close } = await openS3UnderTest(service, { patience: { firstPauseMs: 1 } })
+        const { store, leftovers, close } = await openS3UnderTest(service, {
+          retryPolicy: { firstPauseMs: 1 },
+        })
         const bytes = bytesFor(1, size)
         const draft = await store.draft(inChunks(bytes), size)
         const record = recordOf(ID, bytes, { sha256: 'a'.repeat(64) })

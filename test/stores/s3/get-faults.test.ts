@@ -235,7 +235,7 @@ test('a store that is gone is unavailable, whatever is asked of it', async () =>
   const fake = await startFakeS3()
   const opened = await openS3UnderTest(
     { endpoint: fake.endpoint, bucket: fake.bucket, ...fake.keys },
-    { patience: QUICK },
+    { retryPolicy: QUICK },
   )
   const { store } = opened
   await fake.close()

@@ -180,7 +180,7 @@ test('what a draft’s own disk throws is passed on, without a retry', async () 
   const store = await openS3Store({
     url: `s3://${bucket}/eio?endpoint=${endpoint}`,
     ...keys,
-    patience: QUICK,
+    retryPolicy: QUICK,
     spool: {
       receive: async () => ({
         size: 1_000_000,

@@ -51,7 +51,7 @@ describe('a removal', () => {
   }
 
   withStore(
-    'is unavailable, and the image stays, if the store takes no gravestone',
+    'is unavailable, and the image stays, if the store takes no tombstone',
     async ({ store }, fake) => {
       const record = await put(store, ID, bytes)
       fake.faults.add(answer(503, 'SlowDown'), { on: on('PUT'), times: 100 })
@@ -77,16 +77,16 @@ describe('a removal', () => {
   })
 
   withStore(
-    'that died after its gravestone is done: no reader, no listing, no bytes',
+    'that died after its tombstone is done: no reader, no listing, no bytes',
     async (opened, fake) => {
       const { store, prefix } = opened
       await put(store, ID, bytes)
       fake.faults.add(answer(503, 'SlowDown'), { on: on('DELETE'), times: 100 })
       assert.equal(await store.remove(ID), true)
       fake.faults.clear()
-      const gravestone = fake.objects.get(prefix + ID)!
-      assert.ok(gravestone.size < 10, 'the bytes are gone')
-      assert.equal(gravestone.headers['x-amz-meta-record'], undefined, 'so is the record')
+      const tombstone = fake.objects.get(prefix + ID)!
+      assert.ok(tombstone.size < 10, 'the bytes are gone')
+      assert.equal(tombstone.headers['x-amz-meta-record'], undefined, 'so is the record')
       await assertAbsent(store, ID)
       assert.equal(await store.open(ID, { first: 5000 }), null)
       assert.deepEqual(await listOf(store), [])
@@ -94,9 +94,9 @@ describe('a removal', () => {
       assert.equal(await store.remove(ID), false)
       assert.ok(fake.objects.has(prefix + ID), 'its remover may still be at work')
 
-      gravestone.modifiedAt = new Date(Date.now() - 61_000)
+      tombstone.modifiedAt = new Date(Date.now() - 61_000)
       assert.equal(await store.remove(ID), false)
-      assert.ok(!fake.objects.has(prefix + ID), 'a forsaken gravestone is cleared away')
+      assert.ok(!fake.objects.has(prefix + ID), 'a forsaken tombstone is cleared away')
       await assertHolds(store, await put(store, ID, bytes), bytes)
     },
   )
@@ -105,7 +105,7 @@ describe('a removal', () => {
     const fake = await startFakeS3({ hasBareEtags: true })
     const opened = await openS3UnderTest(
       { endpoint: fake.endpoint, bucket: fake.bucket, ...fake.keys },
-      { patience: QUICK },
+      { retryPolicy: QUICK },
     )
     try {
       for (const round of [1, 2]) {
@@ -158,7 +158,7 @@ describe('a listing', () => {
     { pageKeys: undefined },
   )
 
-  withStore('names an image of a gravestone’s size', async ({ store }) => {
+  withStore('names an image of a tombstone’s size', async ({ store }) => {
     await put(store, ID, new TextEncoder().encode('removed'))
     assert.deepEqual(await listOf(store), [ID])
   })

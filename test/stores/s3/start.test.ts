@@ -25,7 +25,7 @@ const isProbe = ({ key, method }: RequestFacts) => key.includes('.probe-') && me
 function open(changes: { url?: string; secretAccessKey?: string; sessionToken?: string } = {}) {
   const { accessKeyId, secretAccessKey } = fake.keys
   const url = `s3://images/p?endpoint=${fake.endpoint}&region=eu-central-9`
-  return openS3Store({ url, accessKeyId, secretAccessKey, spool, patience: QUICK, ...changes })
+  return openS3Store({ url, accessKeyId, secretAccessKey, spool, retryPolicy: QUICK, ...changes })
 }
 
 describe('at start', () => {

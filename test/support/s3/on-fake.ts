@@ -1,13 +1,13 @@
 /** One fake S3 server a test file, and a store on it for each case. */
 import { after, before, test } from 'node:test'
-import type { Patience } from '../../../src/stores/s3/client.ts'
+import type { RetryPolicy } from '../../../src/stores/s3/client.ts'
 import type { S3StoreOptions } from '../../../src/stores/s3/store.ts'
 import { type FakeS3, startFakeS3 } from './fake-s3.ts'
 import type { Fault, RequestFacts } from './fake-s3-faults.ts'
 import { type OpenedS3, openS3UnderTest, type S3Service } from './under-test.ts'
 
 /** As patient as by default, but faster. */
-export const QUICK: Partial<Patience> = { attempts: 4, firstPauseMs: 1, idleMs: 400 }
+export const QUICK: Partial<RetryPolicy> = { attempts: 4, firstPauseMs: 1, idleMs: 400 }
 
 export function onFake() {
   let fake: FakeS3
@@ -23,7 +23,7 @@ export function onFake() {
     options: Partial<S3StoreOptions> = {},
   ): void {
     test(name, async () => {
-      const opened = await openS3UnderTest(service(), { patience: QUICK, ...options })
+      const opened = await openS3UnderTest(service(), { retryPolicy: QUICK, ...options })
       fake.requests.length = 0
       try {
         await run(opened, fake)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { AwsClient } from 'aws4fetch'
 import { ID_PATTERN } from '../../../src/protocol.ts'
 import { createSpool } from '../../../src/stores/drafts/spool.ts'
-import { GRAVESTONE_HEADER } from '../../../src/stores/s3/head.ts'
+import { TOMBSTONE_HEADER } from '../../../src/stores/s3/head.ts'
 import type { S3StoreOptions } from '../../../src/stores/s3/store.ts'
 import { openS3Store } from '../../../src/stores/s3/store.ts'
 import type { OpenedStore } from '../../contracts/object-store.ts'
@@ -73,7 +73,7 @@ export async function openS3UnderTest(
     async leftovers() {
       const left = await readdir(folder)
       for (const key of await plain.list(prefix)) {
-        const isImage = ID_PATTERN.test(key.slice(prefix.length)) && !(await plain.isGravestone(key))
+        const isImage = ID_PATTERN.test(key.slice(prefix.length)) && !(await plain.isTombstone(key))
         if (!isImage) left.push(key)
       }
       return left
@@ -122,9 +122,9 @@ export function plainRequests(service: S3Service) {
     async remove(key: string) {
       await (await request(addressOf(key), { method: 'DELETE', headers: EMPTY })).text()
     },
-    async isGravestone(key: string) {
+    async isTombstone(key: string) {
       const response = await request(addressOf(key), { method: 'HEAD', headers: EMPTY })
-      return response.headers.has(GRAVESTONE_HEADER)
+      return response.headers.has(TOMBSTONE_HEADER)
     },
     async list(prefix: string): Promise<string[]> {
       const keys: string[] = []
