@@ -8,6 +8,7 @@ import { createWorld, type StartHost, type World } from './http/host.ts'
 import { malformedCases } from './http/malformed.ts'
 import { multipartCases } from './http/multipart.ts'
 import { operatorCases } from './http/operator.ts'
+import { pageCases } from './http/pages.ts'
 import { pathCases } from './http/paths.ts'
 import { privacyCases } from './http/privacy.ts'
 import { quotaCases } from './http/quota.ts'
@@ -28,6 +29,7 @@ const CASES = {
   'conditions and ranges': conditionCases,
   'what is stored': scrubCases,
   pages: viewCases,
+  'how pages are sent': pageCases,
   deletion: deleteCases,
   'methods and paths': pathCases,
   'the transport': transportCases,

@@ -31,7 +31,7 @@ export const PAGE_HEADERS: Record<string, string> = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
   'X-Frame-Options': 'DENY',
-  Vary: 'Accept-Language',
+  Vary: 'Accept-Language, Accept-Encoding',
 }
 
 /** On answers that no cache may keep. */

@@ -25,6 +25,15 @@ export function representationFor(accept: string | undefined): Representation {
   return 'json'
 }
 
+/** True if the client takes answers in `coding`, e.g. `gzip` (RFC 9110, 12.5.3). */
+export function acceptsCoding(acceptEncoding: string | undefined, coding: string): boolean {
+  if (!acceptEncoding) return false
+  const codings = parseAccept(acceptEncoding)
+  const found =
+    codings.find(({ type }) => type.toLowerCase() === coding) ?? codings.find(({ type }) => type === '*')
+  return found !== undefined && found.q > 0
+}
+
 export function prefersHtml(accept: string | undefined): boolean {
   return representationFor(accept) === 'html'
 }

@@ -1,5 +1,6 @@
 /** The pages' own files, from memory: no path of a client ever reaches a file system. */
 import type { AppContext, Site } from '../context.ts'
+import { acceptsCoding } from '../headers/negotiate.ts'
 
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
@@ -7,7 +8,7 @@ const IMMUTABLE = 'public, max-age=31536000, immutable'
 export function sendAsset(c: AppContext, site: Site): Response | null {
   const asset = site.asset(new URL(c.req.url).pathname)
   if (asset === null) return null
-  const brotli = /\bbr\b/.test(c.req.header('Accept-Encoding') ?? '') ? asset.brotli : undefined
+  const brotli = acceptsCoding(c.req.header('Accept-Encoding'), 'br') ? asset.brotli : undefined
   const bytes = brotli ?? asset.bytes
   const headers = new Headers({
     'Content-Type': asset.type,

@@ -1,11 +1,12 @@
 /** Pages: home, viewer, deletion, terms, and errors for people. */
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { Refusal, type RefusalCode } from '../../errors.ts'
-import type { Problem } from '../../protocol.ts'
+import { ID_LENGTH, KEY_PATTERN, type Problem } from '../../protocol.ts'
 import type { Page } from '../../web/pages/page.ts'
 import { deletedPage, deletePage, errorPage, homePage, termsPage, viewerPage } from '../../web/pages.ts'
 import type { AppContext, AppParts } from '../context.ts'
-import { PAGE_HEADERS } from '../headers/common.ts'
+import { NO_STORE, PAGE_HEADERS } from '../headers/common.ts'
+import { acceptsCoding } from '../headers/negotiate.ts'
 
 export async function sendPage(
   c: AppContext,
@@ -16,29 +17,56 @@ export async function sendPage(
   return c.html(page, status)
 }
 
+/**
+ * The same, compressed where the client takes that. Never a page with a key in it: the length of a compressed answer
+ * tells of its content to whoever can put text of their own beside it (BREACH).
+ */
+async function sendCompressed(
+  c: AppContext,
+  page: Page,
+  status: ContentfulStatusCode = 200,
+): Promise<Response> {
+  const response = await sendPage(c, page, status)
+  if (response.body === null || !acceptsCoding(c.req.header('Accept-Encoding'), 'gzip')) return response
+  const compressed = await new Response(
+    response.body.pipeThrough(new CompressionStream('gzip')),
+  ).arrayBuffer()
+  const headers = new Headers(response.headers)
+  headers.set('Content-Encoding', 'gzip')
+  headers.set('Content-Length', `${compressed.byteLength}`)
+  return new Response(compressed, { status, headers })
+}
+
 function contextOf(c: AppContext, parts: AppParts) {
   return parts.site.context(c.req.header('Accept-Language'))
 }
 
 export function home(c: AppContext, parts: AppParts): Promise<Response> {
-  return sendPage(c, homePage(contextOf(c, parts), { uploadsPaused: parts.uploadsPaused }))
+  return sendCompressed(c, homePage(contextOf(c, parts), { uploadsPaused: parts.uploadsPaused }))
 }
 
 export function terms(c: AppContext, parts: AppParts): Promise<Response> {
-  return sendPage(c, termsPage(contextOf(c, parts), { text: parts.site.terms }))
+  return sendCompressed(c, termsPage(contextOf(c, parts), { text: parts.site.terms }))
 }
 
 export async function viewer(c: AppContext, parts: AppParts, id: string): Promise<Response> {
   const record = await parts.images.find(id)
   if (record === null) throw new Refusal('not-found', 'There is no such image. It may have been deleted.')
-  return sendPage(c, viewerPage(contextOf(c, parts), { record }))
+  return sendCompressed(c, viewerPage(contextOf(c, parts), { record }))
 }
 
-/** GET never deletes: link previews fetch it. */
-export function askDeletion(c: AppContext, parts: AppParts): Promise<Response> {
+/** GET never deletes: link previews fetch it. The key is in the page, so nothing keeps it. */
+export async function askDeletion(c: AppContext, parts: AppParts): Promise<Response> {
   const key = c.req.query('key')
   if (!key) throw new Refusal('missing-key', 'This address needs the deletion key: ?key=…')
-  return sendPage(c, deletePage(contextOf(c, parts), { key }))
+  if (!KEY_PATTERN.test(key)) throw unknownKey()
+  const isThere = (await parts.images.find(key.slice(0, ID_LENGTH))) !== null
+  const context = contextOf(c, parts)
+  const response = isThere
+    ? await sendPage(c, deletePage(context, { key }))
+    : await sendCompressed(c, deletedPage(context, { wasGone: true }), 404)
+  response.headers.set('Cache-Control', NO_STORE)
+  return response
 }
 
 /** The page's own form, for browsers without scripts. */
@@ -47,7 +75,9 @@ export async function deleteByForm(c: AppContext, parts: AppParts): Promise<Resp
   const { key } = await c.req.parseBody()
   if (typeof key !== 'string' || key === '') throw new Refusal('missing-key', 'The form has no deletion key.')
   if (!(await parts.images.remove(key))) throw unknownKey()
-  return sendPage(c, deletedPage(contextOf(c, parts)))
+  const response = await sendPage(c, deletedPage(contextOf(c, parts)))
+  response.headers.set('Cache-Control', NO_STORE)
+  return response
 }
 
 export function unknownKey(): Refusal {
@@ -61,7 +91,7 @@ export async function problemPage(c: AppContext, parts: AppParts, problem: Probl
     error: problem.error as RefusalCode,
     ...(problem.status >= 500 ? { requestId: c.get('requestId') } : {}),
   })
-  const response = await sendPage(c, page, problem.status as ContentfulStatusCode)
-  response.headers.set('Cache-Control', 'no-store')
+  const response = await sendCompressed(c, page, problem.status as ContentfulStatusCode)
+  response.headers.set('Cache-Control', NO_STORE)
   return response
 }

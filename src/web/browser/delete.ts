@@ -1,5 +1,5 @@
 /** The page that asks before it deletes: its button sends the DELETE. */
-import { DELETE_PATH, type Problem } from '../../protocol.ts'
+import { DELETE_PATH } from '../../protocol.ts'
 import { fill } from '../messages/wording.ts'
 
 const form = document.getElementById('delete') as HTMLFormElement
@@ -15,19 +15,22 @@ form.addEventListener('submit', async (event) => {
   button.disabled = true
   say(working)
   const key = (form.elements.namedItem('key') as HTMLInputElement).value
-  try {
-    const answer = await fetch(`${DELETE_PATH}?key=${encodeURIComponent(key)}`, { method: 'DELETE' })
-    if (!answer.ok) throw new Error(((await answer.json()) as Problem).detail)
-  } catch (error) {
+  const answer = await fetch(`${DELETE_PATH}?key=${encodeURIComponent(key)}`, { method: 'DELETE' }).catch(
+    () => null,
+  )
+  if (!answer?.ok && answer?.status !== 404) {
     button.disabled = false
-    say(fill(failed, { reason: error instanceof TypeError ? offline : (error as Error).message }))
+    button.focus()
+    say(fill(failed, { reason: offline }))
     return
   }
   say('')
   document.getElementById('asked')!.hidden = true
-  const deleted = document.getElementById('deleted')!
-  deleted.hidden = false
-  deleted.querySelector('h1')!.focus()
+  const note = document.getElementById(answer.ok ? 'deleted' : 'gone')!
+  note.hidden = false
+  const heading = note.querySelector('h1')!
+  heading.focus()
+  document.title = `${heading.textContent} · Pinhole`
   // This browser may have kept the picture: asking anew makes it forget.
   const picture = document.querySelector<HTMLImageElement>('img.keepsake')
   if (picture) await fetch(picture.src, { cache: 'reload' }).catch(() => {})

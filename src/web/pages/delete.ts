@@ -26,25 +26,27 @@ ${id ? html`<img class="keepsake" src="${rawPath(id)}" alt="${remove.preview}">`
 </form>
 </div>
 <div id="deleted" hidden>${deletedNote(ctx)}</div>
+<div id="gone" hidden>${deletedNote(ctx, { wasGone: true })}</div>
 <p class="problem" role="status" id="status"></p>
 </main>`,
   })
 }
 
-/** What the form without scripts answers. */
-export function deletedPage(ctx: PageContext): Page {
+/** What the form without scripts answers; and, if the picture `wasGone` before, the delete link itself. */
+export function deletedPage(ctx: PageContext, { wasGone = false } = {}): Page {
+  const { doneTitle, goneTitle } = ctx.messages.remove
   return page(ctx, {
-    title: `${ctx.messages.remove.doneTitle} · Pinhole`,
+    title: `${wasGone ? goneTitle : doneTitle} · Pinhole`,
     kind: 'note',
     head: html`<meta name="robots" content="noindex">`,
-    main: html`<main>${deletedNote(ctx)}</main>`,
+    main: html`<main>${deletedNote(ctx, { wasGone })}</main>`,
   })
 }
 
 /** What is said when a picture is gone. */
-export function deletedNote(ctx: PageContext): Page {
+export function deletedNote(ctx: PageContext, { wasGone = false } = {}): Page {
   const { remove } = ctx.messages
-  return html`<h1 tabindex="-1">${remove.doneTitle}</h1>
-<p class="lead">${remove.doneDetail}</p>
+  return html`<h1 tabindex="-1">${wasGone ? remove.goneTitle : remove.doneTitle}</h1>
+<p class="lead">${wasGone ? remove.goneDetail : remove.doneDetail}</p>
 <p class="actions"><a class="button" href="/">${remove.another}</a></p>`
 }

@@ -45,6 +45,8 @@ export const remove = {
   working: 'Deleting …',
   failed: 'That did not work: {reason}',
   offline: 'The service could not be reached. Please try again.',
+  goneTitle: 'This picture is gone already.',
+  goneDetail: 'It was deleted before. There is nothing left to delete.',
   doneTitle: 'The picture is deleted.',
   doneDetail:
     'It is gone from here for good. Copies that other people’s browsers have kept can’t be called back.',

@@ -48,6 +48,8 @@ export const remove: Messages['remove'] = {
   working: 'Suppression …',
   failed: 'Cela n’a pas marché : {reason}',
   offline: 'Le service est injoignable. Veuillez réessayer.',
+  goneTitle: 'Cette image est déjà supprimée.',
+  goneDetail: 'Elle a été supprimée auparavant. Il n’y a plus rien à supprimer.',
   doneTitle: 'L’image est supprimée.',
   doneDetail:
     'Elle a disparu d’ici pour de bon. Les copies gardées par les navigateurs d’autres personnes ne peuvent pas être rappelées.',

@@ -46,6 +46,8 @@ export const remove: Messages['remove'] = {
   working: 'Wird gelöscht …',
   failed: 'Das hat nicht geklappt: {reason}',
   offline: 'Der Dienst war nicht zu erreichen. Bitte noch einmal versuchen.',
+  goneTitle: 'Dieses Bild ist schon gelöscht.',
+  goneDetail: 'Es wurde früher gelöscht. Hier ist nichts mehr zu löschen.',
   doneTitle: 'Das Bild ist gelöscht.',
   doneDetail:
     'Hier ist es endgültig weg. Kopien, die die Browser anderer behalten haben, lassen sich nicht zurückholen.',
