@@ -44,7 +44,7 @@ export interface StoredImage {
   release?(): void
 }
 
-export interface ObjectStore {
+export interface ObjectStore extends HeldImages {
   /**
    * Receives bytes that nobody can see yet. `limitBytes`: the most that is allowed, or less if less is known to come.
    * Past it, it throws `Refusal('file-too-large')`; what `body` throws is thrown on. Either way nothing is left
@@ -62,6 +62,26 @@ export interface ObjectStore {
   /** Resolves if an image could be written now. */
   check(): Promise<void>
   close(): Promise<void>
+}
+
+/**
+ * Images out of sight, until they are released: nothing above but these methods knows them. An image is in one place at
+ * every moment, visible or held, also if the process is killed in the middle. Each change is durable when it resolves,
+ * and may be repeated to make sure of one whose process died.
+ */
+export interface HeldImages {
+  /** Takes an image out of sight. `false` if there is none to be seen. */
+  hold(id: string): Promise<boolean>
+  /** Brings it back: the same bytes under the same record. `false` if none is held. */
+  release(id: string): Promise<boolean>
+  /** The record alone. `null` if none is held. */
+  headHeld(id: string): Promise<ImageRecord | null>
+  /** Opens a held image. `null` if there is none. */
+  openHeld(id: string): Promise<StoredImage | null>
+  /** Removes a held image for good. `false` if there was none. */
+  removeHeld(id: string): Promise<boolean>
+  /** Every id that is held, in no order. Clears away what processes left that were killed while they moved an image. */
+  listHeld(): AsyncIterable<string>
 }
 
 /** `read` gives random access, for `formats/`. */

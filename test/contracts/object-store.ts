@@ -5,6 +5,7 @@ import { damageCases } from './object-store/damage.ts'
 import { draftCases } from './object-store/drafts.ts'
 import type { ContractOptions, OpenStore } from './object-store/harness.ts'
 import { harnessOf } from './object-store/harness.ts'
+import { holdingCases } from './object-store/holding.ts'
 import { listingCases } from './object-store/listing.ts'
 import { memoryCases } from './object-store/memory.ts'
 import { modelCases } from './object-store/model.ts'
@@ -24,6 +25,7 @@ export function objectStoreContract(name: string, open: OpenStore, options: Cont
     describe('reading', () => readingCases(harness))
     describe('ranges', () => rangeCases(harness))
     describe('removal', () => removalCases(harness))
+    describe('holding', () => holdingCases(harness))
     describe('listing', () => listingCases(harness))
     describe('strange ids', () => strangeIdCases(harness))
     describe('damage', () => damageCases(harness))

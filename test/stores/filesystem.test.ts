@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { openFilesystemStore } from '../../src/stores/filesystem/store.ts'
 import { type OpenedStore, objectStoreContract } from '../contracts/object-store.ts'
+import { dyingAt } from '../support/dying-disk.ts'
 import { assertHolds, bytesFor, idFor, put } from '../support/stored-images.ts'
 import { until } from '../support/until.ts'
 
@@ -20,6 +21,15 @@ async function openStore(hotSetBytes: number): Promise<OpenedStore> {
       await rm(folder, { recursive: true, force: true })
     },
     reopen: () => openFilesystemStore({ folder, hotSetBytes }),
+    reopenLater: () => openFilesystemStore({ folder, hotSetBytes }),
+    async dying(step, act) {
+      const dying = await openFilesystemStore({ folder, hotSetBytes })
+      try {
+        return await dyingAt(step, () => act(dying))
+      } finally {
+        await dying.close()
+      }
+    },
     async corrupt(id, damage) {
       const { size } = await stat(pathOf(id))
       if (damage === 'cut') return truncate(pathOf(id), size - 1000)
@@ -31,7 +41,10 @@ async function openStore(hotSetBytes: number): Promise<OpenedStore> {
       await file.write(byte, 0, 1, middle)
       await file.close()
     },
-    leftovers: () => readdir(join(folder, 'incoming')),
+    leftovers: async () => [
+      ...(await readdir(join(folder, 'incoming'))),
+      ...(await readdir(join(folder, 'held'))),
+    ],
     handles: () => handlesBelow(folder),
   }
 }

@@ -107,6 +107,30 @@ export async function assertAbsent(store: ObjectStore, id: string): Promise<void
   assert.equal(await store.open(id, { first: 0 }), null, 'open of a range')
 }
 
+/** Asserts that the image is out of sight, whole. */
+export async function assertHeld(store: ObjectStore, record: ImageRecord, bytes: Uint8Array): Promise<void> {
+  await assertAbsent(store, record.id)
+  assert.deepEqual(await store.headHeld(record.id), record, 'headHeld')
+  const image = await store.openHeld(record.id)
+  assert.ok(image, 'openHeld')
+  assert.deepEqual(image.record, record, 'record of openHeld')
+  assertSameBytes(await bodyOf(image), bytes)
+  assert.ok((await heldOf(store)).includes(record.id), 'listHeld')
+}
+
+export async function assertNotHeld(store: ObjectStore, id: string): Promise<void> {
+  assert.equal(await store.headHeld(id), null, 'headHeld')
+  assert.equal(await store.openHeld(id), null, 'openHeld')
+  assert.ok(!(await heldOf(store)).includes(id), 'listHeld')
+}
+
+/** In order. */
+export async function heldOf(store: ObjectStore): Promise<string[]> {
+  const ids: string[] = []
+  for await (const id of store.listHeld()) ids.push(id)
+  return ids.sort()
+}
+
 export async function listOf(store: ObjectStore, after?: string): Promise<string[]> {
   const ids: string[] = []
   for await (const id of store.list(after)) ids.push(id)

@@ -2,6 +2,7 @@
  * Images in a folder: one file an image, its bytes and then its record. Node only.
  *
  *     <folder>/objects/<id>
+ *     <folder>/held/<id>                        out of sight: `hold.ts`
  *     <folder>/incoming/<process>-<number>      drafts
  *     <folder>/removals                         changes with each removal
  *
@@ -10,18 +11,7 @@
  * folders each upload would pay for its own.
  */
 import { existsSync } from 'node:fs'
-import {
-  access,
-  constants,
-  type FileHandle,
-  mkdir,
-  open,
-  opendir,
-  rename,
-  rm,
-  statfs,
-  unlink,
-} from 'node:fs/promises'
+import { access, constants, type FileHandle, mkdir, open, rename, rm, statfs, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Segment } from '../../formats/image.ts'
 import { ID_PATTERN } from '../../protocol.ts'
@@ -34,10 +24,12 @@ import {
   type ObjectStore,
   type StoredImage,
   StoreFull,
-  StoreUnavailable,
 } from '../object-store.ts'
+import { isCode, isThere, storeFault } from './faults.ts'
 import { createFolderFlush } from './folder-flush.ts'
+import { holdImages } from './hold.ts'
 import { createHotSet } from './hot-set.ts'
+import { idsAfter } from './ids.ts'
 import { openImage, readRecord } from './read.ts'
 import { openRemovals } from './removals.ts'
 import { encodeTrailer } from './trailer.ts'
@@ -51,9 +43,6 @@ const FREE_CHECK_MS = 250
 
 /** Images up to this size are not held to be sent: a connection may hold as much as a stream's chunk in any case. */
 const UNPINNED_BYTES = 256 * 1024
-
-/** Ids that `list` holds at once, about: each so many cost one more reading of the folder. */
-const LIST_PAGE = 100_000
 
 export interface FilesystemStore extends ObjectStore {
   /**
@@ -70,7 +59,8 @@ export async function openFilesystemStore(options: {
 }): Promise<FilesystemStore> {
   const objects = join(options.folder, 'objects')
   const incoming = join(options.folder, 'incoming')
-  await makeFolders(objects, incoming)
+  const held = join(options.folder, 'held')
+  await makeFolders(incoming, objects, held)
   const flushes = createFolderFlush()
   const hotSet = createHotSet(options.hotSetBytes)
   const writer = createObjectWriter()
@@ -207,6 +197,7 @@ export async function openFilesystemStore(options: {
       const epoch = removals.epoch()
       return withFile(id, (handle) => openImage({ handle, id, path: pathOf(id), hotSet, epoch, range }))
     },
+    ...holdImages({ objects, held, flushes, removals, hotSet }),
     async remove(id) {
       // On a file system that ignores case another image may answer to this name.
       if ((await head(id).catch(() => 'damaged')) === null) return false
@@ -221,14 +212,7 @@ export async function openFilesystemStore(options: {
         return storeFault(error)
       }
     },
-    async *list(after = '') {
-      for (let last = after; ; ) {
-        const page = await namesAfter(objects, last)
-        yield* page
-        if (page.length < LIST_PAGE) return
-        last = page[page.length - 1]
-      }
-    },
+    list: (after = '') => idsAfter(objects, after),
     async check() {
       await assertRoom()
       await access(incoming, constants.W_OK)
@@ -241,47 +225,10 @@ export async function openFilesystemStore(options: {
   }
 }
 
-async function makeFolders(objects: string, incoming: string): Promise<void> {
-  await mkdir(incoming, { recursive: true })
-  await mkdir(objects, { recursive: true })
+async function makeFolders(...folders: [string, ...string[]]): Promise<void> {
+  for (const folder of folders) await mkdir(folder, { recursive: true })
   // Every time: the process that made them may have died before it flushed.
   const flushes = createFolderFlush()
-  for (const folder of [join(objects, '..'), join(objects, '..', '..')]) await flushes.flush(folder)
+  for (const up of ['..', '../..']) await flushes.flush(join(folders[0], up))
   await flushes.close()
-}
-
-/** The first `LIST_PAGE` ids after `after`, in order. */
-async function namesAfter(folder: string, after: string): Promise<string[]> {
-  let names: string[] = []
-  for await (const { name } of await opendir(folder, { bufferSize: 1024 })) {
-    if (name <= after || !ID_PATTERN.test(name)) continue
-    names.push(name)
-    if (names.length === 2 * LIST_PAGE) names = names.sort(byCodeUnits).slice(0, LIST_PAGE)
-  }
-  return names.sort(byCodeUnits).slice(0, LIST_PAGE)
-}
-
-function byCodeUnits(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
-}
-
-/** Beside the event loop: the folder may be locked by a rename or a flush. */
-function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    (error) => !isCode(error, 'ENOENT'),
-  )
-}
-
-function isCode(error: unknown, ...codes: string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(error.code as string)
-}
-
-/** Tells a full disk and a disk that can't be used from everything else. */
-function storeFault(error: unknown): never {
-  if (isCode(error, 'ENOSPC', 'EDQUOT', 'EFBIG')) throw new StoreFull({ cause: error })
-  if (isCode(error, 'EIO', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'ENOENT', 'ENODEV', 'ESTALE')) {
-    throw new StoreUnavailable({ cause: error })
-  }
-  throw error
 }

@@ -32,8 +32,8 @@ export async function commitObject(
     .ask({
       method: 'PUT',
       key,
-      headers: headersOf(record),
-      body: record.size <= IN_MEMORY_BYTES ? await joined(draft, segments) : () => draft.bytes(segments),
+      headers: { ...headersOf(record), 'if-none-match': '*' },
+      body: await bodyOf(draft, segments),
       doing,
     })
     .catch(async (error) => {
@@ -49,12 +49,12 @@ export async function commitObject(
   throw new IdTaken()
 }
 
-function headersOf(record: ImageRecord): Record<string, string> {
+/** Of a put, beside its condition. */
+export function headersOf(record: ImageRecord): Record<string, string> {
   return {
     'content-type': record.type,
     'content-length': String(record.size),
     'cache-control': `public, max-age=${RAW_MAX_AGE_SECONDS}, immutable`,
-    'if-none-match': '*',
     'x-amz-content-sha256': record.sha256,
     'x-amz-checksum-sha256': base64OfHex(record.sha256),
     [RECORD_HEADER]: encodeRecord(record),
@@ -80,6 +80,11 @@ async function isOurs(
 /** Short: whoever uploads has waited for all attempts, and hosts cut connections that are idle for 30 s. */
 function lastLook({ idleMs }: RetryPolicy): Partial<RetryPolicy> {
   return { attempts: 1, idleMs: idleMs / 2 }
+}
+
+/** For a put: bytes that are few, or a source of them for every attempt. */
+export async function bodyOf(draft: DraftBytes, segments: Segment[]) {
+  return lengthOf(segments) <= IN_MEMORY_BYTES ? joined(draft, segments) : () => draft.bytes(segments)
 }
 
 async function joined(draft: DraftBytes, segments: Segment[]): Promise<Uint8Array<ArrayBuffer>> {

@@ -8,6 +8,9 @@ import { decodeRecord, RECORD_HEADER } from './record.ts'
 /** An object that only marks that its image is being removed. See `removal.ts`. */
 export const TOMBSTONE_HEADER = 'x-amz-meta-removed'
 
+/** What a tombstone says whose image is held: `held ` and the name of its copy. See `hold.ts`. */
+const HELD = /^held (.+)$/
+
 export interface FoundObject {
   etag: string
   /** Who put the tombstone. `null` if the object is none. */
@@ -17,6 +20,11 @@ export interface FoundObject {
   now: number
   /** Throws `DamagedObject` if the object carries no sound record of `id`. */
   record(id: string): ImageRecord
+}
+
+/** The name of the copy that this tombstone stands for, if its image is held and not gone. */
+export function heldCopyOf({ tombstone }: FoundObject): string | null {
+  return HELD.exec(tombstone ?? '')?.[1] ?? null
 }
 
 /**

@@ -35,12 +35,12 @@ async function isTombstone(client: S3Client, key: string): Promise<boolean> {
   return found === null || found.tombstone !== null
 }
 
-async function* listKeys(
+export async function* listKeys(
   client: S3Client,
   prefix: string,
   pageKeys: number,
   start: string,
-): AsyncGenerator<{ key: string; size: number }> {
+): AsyncGenerator<{ key: string; size: number; modifiedAt: number }> {
   let token: string | null = null
   do {
     const query: Record<string, string> = { 'list-type': '2', 'max-keys': String(pageKeys), prefix }
@@ -52,7 +52,8 @@ async function* listKeys(
     if (failure !== null) throw errorOf(failure, doing)
     const page = value!
     for (const entry of elementsOf(page, 'Contents')) {
-      yield { key: textOf(entry, 'Key') ?? '', size: Number(textOf(entry, 'Size')) }
+      const modifiedAt = Date.parse(textOf(entry, 'LastModified') ?? '')
+      yield { key: textOf(entry, 'Key') ?? '', size: Number(textOf(entry, 'Size')), modifiedAt }
     }
     token = textOf(page, 'NextContinuationToken')
     if (token === null && textOf(page, 'IsTruncated') === 'true') {

@@ -9,7 +9,8 @@
 import { StoreUnavailable } from '../object-store.ts'
 import { errorOf, isAbsent, isFull } from './answer.ts'
 import type { S3Client } from './client.ts'
-import { type FoundObject, headObject, TOMBSTONE_HEADER } from './head.ts'
+import { type FoundObject, headObject, heldCopyOf, TOMBSTONE_HEADER } from './head.ts'
+import type { Overwrite } from './overwrite.ts'
 
 /** No image is so small, but the contract's: a listing looks closer at objects of this size. */
 export const TOMBSTONE = new TextEncoder().encode('removed')
@@ -21,56 +22,46 @@ const FORSAKEN_MS = 60_000
 const MAX_ROUNDS = 5
 
 /** Removes the object under a key. `false` if there was no image. */
-export function createRemover(client: S3Client): (key: string) => Promise<boolean> {
-  // RFC 9110 quotes an ETag. Ceph RGW compares that of a put with a bare one: seen with version 16.
-  let isBare = false
-
+export function createRemover(client: S3Client, overwrite: Overwrite): (key: string) => Promise<boolean> {
   /** `false` if the object is not the one with this ETag: looking again shows what became of it. */
-  async function overwrite(key: string, match: string, mine: string): Promise<boolean> {
+  async function mark(key: string, etag: string, mine: string): Promise<boolean> {
     const doing = 'PUT a tombstone'
-    const headers = { 'if-match': match, 'cache-control': 'no-store', [TOMBSTONE_HEADER]: mine }
-    const { failure } = await client.ask({ method: 'PUT', key, headers, body: TOMBSTONE, doing })
-    if (failure === null) return true
-    // Amazon answers 404 where there is nothing to match, others 412.
-    if (failure.status === 412 || failure.code === 'NoSuchKey') return false
+    const headers = { 'cache-control': 'no-store', [TOMBSTONE_HEADER]: mine }
+    const { outcome } = await overwrite(etag, { key, headers, body: TOMBSTONE, doing })
+    if (typeof outcome === 'string') return outcome === 'done'
     // A full store has no room for a tombstone, but images must go. Two removers may then both be told.
-    if (isFull(failure)) {
-      await remove(key)
-      return true
-    }
-    throw errorOf(failure, doing)
-  }
-
-  async function remove(key: string): Promise<void> {
-    const doing = 'DELETE an object'
-    const { failure } = await client.ask({ method: 'DELETE', key, doing })
-    if (failure !== null && !isAbsent(failure)) throw errorOf(failure, doing)
+    if (!isFull(outcome)) throw errorOf(outcome, doing)
+    await removeObject(client, key)
+    return true
   }
 
   /** The image is gone already. A tombstone that stays harms nobody. */
   async function bury(key: string): Promise<true> {
-    await remove(key).catch(() => {})
+    await removeObject(client, key).catch(() => {})
     return true
   }
 
   return async (key) => {
     const mine = crypto.randomUUID()
-    let tried = { etag: '', asBare: false }
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const found = await headObject(client, key)
       if (found === null) return false
       if (found.tombstone === mine) return bury(key)
       if (found.tombstone !== null) {
-        if (isForsaken(found)) await bury(key)
+        if (isForsaken(found) && heldCopyOf(found) === null) await bury(key)
         return false
       }
-      if (found.etag === tried.etag) isBare = !tried.asBare
-      tried = { etag: found.etag, asBare: isBare }
-      const match = isBare ? found.etag.replaceAll('"', '') : found.etag
-      if (await overwrite(key, match, mine)) return bury(key)
+      if (await mark(key, found.etag, mine)) return bury(key)
     }
     throw new StoreUnavailable({ cause: new Error('others kept changing the object that was to be removed') })
   }
+}
+
+/** Nothing there is as good. */
+export async function removeObject(client: S3Client, key: string): Promise<void> {
+  const doing = 'DELETE an object'
+  const { failure } = await client.ask({ method: 'DELETE', key, doing })
+  if (failure !== null && !isAbsent(failure)) throw errorOf(failure, doing)
 }
 
 function isForsaken({ now, modifiedAt }: FoundObject): boolean {

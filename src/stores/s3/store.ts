@@ -9,7 +9,9 @@ import { type Draft, type ObjectStore, StoreFull } from '../object-store.ts'
 import type { Hasher } from './body.ts'
 import { type Credentials, createS3Client, type RetryPolicy } from './client.ts'
 import { commitObject, type DraftBytes } from './commit.ts'
+import { holdObjects } from './hold.ts'
 import { assertListable, listIds } from './list.ts'
+import { createOverwrite } from './overwrite.ts'
 import { createCheck } from './probe.ts'
 import { openObject, recordAt } from './read.ts'
 import { createRemover } from './removal.ts'
@@ -31,6 +33,7 @@ export interface S3StoreOptions extends Credentials {
   /** Keys asked for in one page of a listing. */
   pageKeys?: number
   retryPolicy?: Partial<RetryPolicy>
+  now?: () => number
 }
 
 /** What Amazon and most others give at most. */
@@ -46,7 +49,8 @@ export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore>
   await assertFit(client, bucket, prefix)
   // Without permission to list, Amazon answers 403 where nothing is, and not 404.
   await assertListable(client, prefix)
-  const remove = createRemover(client)
+  const overwrite = createOverwrite(client)
+  const remove = createRemover(client, overwrite)
   const keyOf = (id: string) => prefix + id
 
   async function draft(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Draft> {
@@ -79,6 +83,14 @@ export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore>
     open: async (id, range) =>
       ID_PATTERN.test(id) ? openObject({ client, id, key: keyOf(id), hasher }, range) : null,
     remove: async (id) => ID_PATTERN.test(id) && remove(keyOf(id)),
+    ...holdObjects({
+      client,
+      location,
+      overwrite,
+      hasher,
+      receive: spool.receive,
+      now: options.now ?? Date.now,
+    }),
     list: (after = '') => listIds(client, prefix, pageKeys, after),
     check: createCheck(client, prefix),
     close: async () => {},

@@ -10,6 +10,13 @@ export interface OpenedStore {
   close(): Promise<void>
   /** A second store over the same data, as another process would open it. The case closes it. */
   reopen?(): Promise<ObjectStore>
+  /** The same, an hour later by its own clock: what processes left that died before may be cleared away. */
+  reopenLater?(): Promise<ObjectStore>
+  /**
+   * Runs `act` in a process that dies just before its `step`-th call to the disk or the network from then on, the first
+   * being 0. True if it died.
+   */
+  dying?(step: number, act: (store: ObjectStore) => Promise<unknown>): Promise<boolean>
   /** Damages a stored image behind the store's back: flips one bit in the middle of its bytes, or cuts their end off. */
   corrupt?(id: string, damage: 'flip' | 'cut'): Promise<void>
   /** Names of all that is kept besides whole images: temporary files, unfinished objects. */
@@ -25,7 +32,7 @@ export interface ContractOptions {
   modelRuns?: number
 }
 
-type Hook = 'reopen' | 'corrupt' | 'leftovers' | 'handles'
+type Hook = 'reopen' | 'reopenLater' | 'dying' | 'corrupt' | 'leftovers' | 'handles'
 
 export interface Harness {
   /** A case with a fresh store. Afterwards nothing may be left besides whole images. */

@@ -60,6 +60,21 @@ export function putObject(
   return { status: 200, headers: { etag } }
 }
 
+/** CopyObject: the same bytes and metadata under another key. */
+export function copyObject(
+  objects: Map<string, FakeObject>,
+  bucket: string,
+  key: string,
+  source: string,
+): FakeAnswer {
+  const from = decodeURIComponent(source)
+  if (!from.startsWith(`/${bucket}/`)) return errorAnswer(400, 'InvalidArgument')
+  const object = objects.get(from.slice(bucket.length + 2))
+  if (object === undefined) return errorAnswer(404, 'NoSuchKey')
+  objects.set(key, { ...object, modifiedAt: new Date() })
+  return { status: 200, body: `<CopyObjectResult><ETag>${escapeXml(object.etag)}</ETag></CopyObjectResult>` }
+}
+
 function keptHeaders(request: Record<string, string>): Record<string, string> {
   const kept = Object.entries(request).filter(
     ([name]) => ['content-type', 'cache-control'].includes(name) || name.startsWith('x-amz-meta-'),

@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { createFaults, type Fault, type Faults, type RequestFacts } from './fake-s3-faults.ts'
 import {
+  copyObject,
   errorAnswer,
   type FakeAnswer,
   type FakeObject,
@@ -118,6 +119,9 @@ export async function startFakeS3(
     if (facts.key === '') return answerForBucket(facts)
     switch (facts.method) {
       case 'PUT':
+        if (headers['x-amz-copy-source'] !== undefined) {
+          return copyObject(objects, bucket, facts.key, headers['x-amz-copy-source'])
+        }
         return putObject(objects, facts.key, headers, body, {
           ignoreCondition: fault?.kind === 'ignore-condition',
           hasBareEtags,

@@ -39,7 +39,7 @@ export async function openS3UnderTest(
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-s3-'))
   const prefix = `run ${process.pid}+${++serial}/ä/`
   const bodies = countBodies(options.fetch ?? fetch)
-  const open = () =>
+  const open = (more: Partial<S3StoreOptions> = {}) =>
     openS3Store({
       url: `s3://${service.bucket}/${encodeURI(prefix)}?endpoint=${service.endpoint}&style=${style}`,
       region: service.region,
@@ -53,6 +53,7 @@ export async function openS3UnderTest(
       pageKeys: 10,
       ...options,
       fetch: bodies.fetch,
+      ...more,
     })
   const plain = plainRequests(service)
   const store = await open().catch(async (error) => {
@@ -63,7 +64,25 @@ export async function openS3UnderTest(
     store,
     prefix,
     folder,
-    reopen: open,
+    reopen: () => open(),
+    reopenLater: () => open({ now: () => Date.now() + 3_600_000 }),
+    async dying(step, act) {
+      let left = step
+      let isArmed = false
+      const dying = await open({
+        retryPolicy: { attempts: 1 },
+        async fetch(...request) {
+          if (isArmed && left-- <= 0) throw new Error('this process died')
+          return bodies.fetch(...request)
+        },
+      })
+      isArmed = true
+      await act(dying).catch((error) => {
+        if (left >= 0) throw error
+      })
+      await dying.close()
+      return left < 0
+    },
     handles: () => bodies.open(),
     async corrupt(id, damage) {
       const { headers, bytes } = await plain.get(prefix + id)

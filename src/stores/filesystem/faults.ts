@@ -1,0 +1,24 @@
+/** What the file system's errors mean. Node only. */
+import { access } from 'node:fs/promises'
+import { StoreFull, StoreUnavailable } from '../object-store.ts'
+
+/** Beside the event loop: the folder may be locked by a rename or a flush. */
+export function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    (error) => !isCode(error, 'ENOENT'),
+  )
+}
+
+export function isCode(error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(error.code as string)
+}
+
+/** Tells a full disk and a disk that can't be used from everything else. */
+export function storeFault(error: unknown): never {
+  if (isCode(error, 'ENOSPC', 'EDQUOT', 'EFBIG')) throw new StoreFull({ cause: error })
+  if (isCode(error, 'EIO', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'ENOENT', 'ENODEV', 'ESTALE')) {
+    throw new StoreUnavailable({ cause: error })
+  }
+  throw error
+}
