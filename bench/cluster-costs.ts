@@ -36,7 +36,7 @@ export async function costs(dir: string): Promise<Measure[]> {
   try {
     const pictures = await noisePictures(UPLOADS, 20_000)
     // The first upload of a day asks for the day's salt.
-    await upload(server.url, new Uint8Array(pictures[0]))
+    await upload(server.url, new Uint8Array(pictures[0]!))
     fake.requests.length = 0
     ledger.clear()
     for (const picture of pictures) await upload(server.url, new Uint8Array(picture))

@@ -77,7 +77,7 @@ function rounded(value: number): string {
 }
 
 function table(head: string[], rows: string[][]): string {
-  const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column].length)))
-  const line = (cells: string[]) => `| ${cells.map((cell, i) => cell.padEnd(widths[i])).join(' | ')} |`
+  const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]!.length)))
+  const line = (cells: string[]) => `| ${cells.map((cell, i) => cell.padEnd(widths[i]!)).join(' | ')} |`
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n')
 }

@@ -24,7 +24,7 @@ export async function fillStore(folder: string, count: number): Promise<string[]
 
   async function fill(): Promise<void> {
     while (left-- > 0) {
-      const { bytes, sha256 } = facts[left % facts.length]
+      const { bytes, sha256 } = facts[left % facts.length]!
       const draft = await store.draft(once(bytes), bytes.length)
       const id = newId()
       const record = { id, type: 'image/jpeg', size: bytes.length, sha256, sentSha256: sha256 } as const

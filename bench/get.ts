@@ -30,11 +30,11 @@ export async function benchGet({ dir, rounds, seconds }: BenchOptions): Promise<
     const paths: { ours: string; cold: string; theirs: string }[] = []
     for (const { bytes } of SIZES) {
       const [picture] = await noisePictures(1, bytes)
-      const id = await upload(pinhole.url, new Uint8Array(picture))
+      const id = await upload(pinhole.url, new Uint8Array(picture!))
       const response = await fetch(`${pinhole.url}/raw/${id}`)
       headers = [...response.headers].filter(([name]) => !OWN_HEADERS.has(name))
       await writeFile(path.join(files, `${id}.jpg`), await response.bytes())
-      const coldId = await upload(cold.url, new Uint8Array(picture))
+      const coldId = await upload(cold.url, new Uint8Array(picture!))
       paths.push({ ours: `/raw/${id}`, cold: `/raw/${coldId}`, theirs: `/raw/${id}.jpg` })
     }
     const headersPath = path.join(dir, 'headers.json')
@@ -49,7 +49,7 @@ export async function benchGet({ dir, rounds, seconds }: BenchOptions): Promise<
     const comparisons: Comparison[] = []
     for (const [index, { name, atLeast }] of SIZES.entries()) {
       console.error(`  ${name}`)
-      const { ours, cold: coldPath, theirs } = paths[index]
+      const { ours, cold: coldPath, theirs } = paths[index]!
       const contestant = (as: string, url: string) => ({
         name: as,
         measure: async () => (await wrk({ url, connections: CONNECTIONS, seconds })).requestsPerSecond,

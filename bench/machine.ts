@@ -8,14 +8,14 @@ export function machine(): string {
   return [
     new Date().toISOString().slice(0, 16).replace('T', ' '),
     `commit ${commit()}`,
-    `${processors.length} × ${processors[0].model.trim()}`,
+    `${processors.length} × ${processors[0]!.model.trim()}`,
     `${Math.round(totalmem() / 2 ** 30)} GB`,
     `Linux ${release()}`,
     `Node ${process.versions.node}`,
     ...[versionOf('nginx', /nginx\/[\d.]+/), versionOf('wrk', /wrk \S+ ?[\d.]*/)].filter(
       (text) => text !== '',
     ),
-    `load ${loadavg()[0].toFixed(1)}`,
+    `load ${loadavg()[0]!.toFixed(1)}`,
   ].join(', ')
 }
 

@@ -35,7 +35,7 @@ const { values: flags, positionals } = parseArgs({
 const picked = positionals.length > 0 ? positionals : Object.keys(benches)
 const unknown = picked.filter((name) => !(name in benches))
 if (unknown.length > 0) throw new Error(`no such bench: ${unknown}. There are: ${Object.keys(benches)}`)
-const absent = [...new Set(picked.flatMap((name) => benches[name].needs))].filter(
+const absent = [...new Set(picked.flatMap((name) => benches[name]!.needs))].filter(
   (tool) => !isInstalled(tool),
 )
 if (absent.length > 0) throw new Error(`install these first, e.g. with apt-get: ${absent.join(' ')}`)
@@ -46,7 +46,7 @@ for (const name of picked) {
   await mkdir(flags.dir, { recursive: true })
   const dir = await mkdtemp(path.join(flags.dir, `pinhole-bench-${name}-`))
   try {
-    const bench = await benches[name].load()
+    const bench = await benches[name]!.load()
     const tables = tablesOf(
       await bench({
         dir,

@@ -60,7 +60,7 @@ function client(picture: Buffer): Promise<void> {
 
 const clients: Promise<void>[] = []
 for (let i = 0; i < Number(count); i++) {
-  clients.push(client(pictures[i % pictures.length]))
+  clients.push(client(pictures[i % pictures.length]!))
   // Otherwise all steps fall together.
   await sleep(STEP_MS / 10)
 }

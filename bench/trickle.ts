@@ -27,11 +27,11 @@ export async function benchTrickle({ dir, clients }: BenchOptions): Promise<Figu
   })
   try {
     const [picture] = await noisePictures(1, GET_BYTES)
-    const url = `${server.url}/raw/${await upload(server.url, new Uint8Array(picture))}`
+    const url = `${server.url}/raw/${await upload(server.url, new Uint8Array(picture!))}`
     const files: string[] = []
     for (const [index, bytes] of (await largePictures()).entries()) {
       files.push(path.join(dir, `large-${index}`))
-      await writeFile(files[index], bytes)
+      await writeFile(files[index]!, bytes)
     }
     const idle = server.memory().resident
     const quiet = await probe(url, AbortSignal.timeout(QUIET_SECONDS * 1000))

@@ -114,7 +114,7 @@ async function picturesIn(folder: string): Promise<string[]> {
     .filter((entry) => entry.isFile())
     .map((entry) => path.join(entry.parentPath, entry.name))
   const sizes = await Promise.all(files.map(async (file) => (await stat(file).catch(() => null))?.size ?? 0))
-  return files.filter((_, index) => sizes[index] > PICTURE_BYTES / 2 && !isDatabase(files[index]))
+  return files.filter((_, index) => sizes[index]! > PICTURE_BYTES / 2 && !isDatabase(files[index]!))
 }
 
 /**

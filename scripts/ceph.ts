@@ -58,7 +58,7 @@ export async function startCeph(): Promise<Services> {
 async function start(folder: string): Promise<Services> {
   for (const name of ['mon', 'osd', 'mgr', 'log']) await mkdir(join(folder, name), { recursive: true })
   await chmod(folder, 0o700)
-  const [monV2, monV1, gateway] = await freePorts(3)
+  const [monV2, monV1, gateway] = (await freePorts(3)) as [number, number, number]
   const conf = join(folder, 'ceph.conf')
   const keyring = join(folder, 'keyring')
   const fsid = crypto.randomUUID()
@@ -155,7 +155,7 @@ export async function stopCeph(): Promise<boolean> {
   const pidFiles = names.filter((name) => name.endsWith('.pid'))
   // The gateway first, the monitor last: each one's end needs the others.
   const order = ['client', 'mgr', 'osd', 'mon']
-  pidFiles.sort((a, b) => order.indexOf(a.split('.')[0]) - order.indexOf(b.split('.')[0]))
+  pidFiles.sort((a, b) => order.indexOf(a.split('.')[0]!) - order.indexOf(b.split('.')[0]!))
   for (const name of pidFiles) await endDaemon(join(SERVICES_FOLDER, name))
   await rm(SERVICES_FOLDER, { recursive: true, force: true })
   return true

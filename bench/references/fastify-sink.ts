@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import multipart from '@fastify/multipart'
 import fastify from 'fastify'
 
-const [port, folder] = process.argv.slice(2)
+const [port, folder] = process.argv.slice(2) as [string, string]
 let uploads = 0
 
 const app = fastify()

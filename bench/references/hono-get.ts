@@ -7,7 +7,7 @@ import path from 'node:path'
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 
-const [port, folder, headersPath] = process.argv.slice(2)
+const [port, folder, headersPath] = process.argv.slice(2) as [string, string, string]
 const pictures = new Map(readdirSync(folder).map((name) => [name, readFileSync(path.join(folder, name))]))
 const headers: [string, string][] = JSON.parse(readFileSync(headersPath, 'utf8'))
 

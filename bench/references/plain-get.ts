@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import path from 'node:path'
 
-const [port, folder, headersPath] = process.argv.slice(2)
+const [port, folder, headersPath] = process.argv.slice(2) as [string, string, string]
 const pictures = new Map(
   readdirSync(folder).map((name) => [`/raw/${name}`, readFileSync(path.join(folder, name))]),
 )

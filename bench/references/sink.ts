@@ -9,7 +9,7 @@ import { open, rename, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import path from 'node:path'
 
-const [port, folder, way] = process.argv.slice(2)
+const [port, folder, way] = process.argv.slice(2) as [string, string, string]
 let uploads = 0
 
 async function collect(request: IncomingMessage, temporary: string): Promise<void> {

@@ -101,9 +101,9 @@ for (const { name, needs, start, purgePath } of CACHES) {
       const { id, key } = await store(server.url)
       const paths = [`/raw/${id}`, `/raw/${id}?dl=1`, `/raw/${id}.gif`, `/raw/${id}.gif?dl=1`]
       for (const path of paths) assert.equal((await get(path)).status, 200)
-      const etag = (await get(paths[0])).headers.get('ETag') ?? ''
+      const etag = (await get(paths[0]!)).headers.get('ETag') ?? ''
       assert.equal((await remove(key)).status, 200)
-      await until('the first purge is done', async () => (await get(paths[0])).status === 404)
+      await until('the first purge is done', async () => (await get(paths[0]!)).status === 404)
       await assertGone(id, etag)
     })
 

@@ -15,7 +15,7 @@ import { store } from '../support/upload.ts'
 
 const idsIn = ({ headers }: Asked): string[] =>
   /^\^\((.*)\)\$$/
-    .exec(headers['x-ban-tags'] as string)![1]
+    .exec(headers['x-ban-tags'] as string)![1]!
     .split('|')
     .map((tag) => tag.replace(/^i-/, ''))
 

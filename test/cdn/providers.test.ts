@@ -78,7 +78,7 @@ cdnContract({
   lies: { '204 of something that is no Varnish': { status: 204 } },
   idsIn: ({ headers }) =>
     /^\^\((.*)\)\$$/
-      .exec(headers['x-ban-tags'] as string)![1]
+      .exec(headers['x-ban-tags'] as string)![1]!
       .split('|')
       .map(untag),
   headers: { 'Cache-Tag': 'i-aaaaaaaaaaa', 'Surrogate-Control': 'max-age=3600' },
@@ -90,7 +90,7 @@ cdnContract({
   // 404 and 412: the module's words for "not in the cache".
   success: ({ target }) => ({ status: target.endsWith('?dl=1') ? 404 : target.endsWith('.gif') ? 412 : 200 }),
   lies: { '405 of an nginx without the module': { status: 405 } },
-  idsIn: ({ target }) => [/^\/purge\/raw\/(\w+)/.exec(target)![1]],
+  idsIn: ({ target }) => [/^\/purge\/raw\/(\w+)/.exec(target)![1]!],
   headers: { 'Cache-Tag': 'i-aaaaaaaaaaa', 'X-Accel-Expires': '3600' },
 })
 

@@ -22,7 +22,7 @@ export async function startGate(
     for (const [from, to] of [
       [client, target],
       [target, client],
-    ]) {
+    ] as const) {
       sockets.add(from)
       from.setNoDelay(true)
       from.on('error', () => {})

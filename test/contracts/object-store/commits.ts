@@ -89,13 +89,13 @@ export function commitCases({ on, onHooks }: Harness): void {
       const outcomes = await Promise.allSettled(
         images.map(({ draft, record }) => draft.commit(record, wholeOf(draft))),
       )
-      const winners = images.filter((_, index) => outcomes[index].status === 'fulfilled')
+      const winners = images.filter((_, index) => outcomes[index]!.status === 'fulfilled')
       assert.equal(winners.length, 1, 'one winner')
       for (const outcome of outcomes) {
         if (outcome.status === 'rejected')
           assert.ok(outcome.reason instanceof IdTaken, String(outcome.reason))
       }
-      await assertHolds(store, winners[0].record, winners[0].bytes)
+      await assertHolds(store, winners[0]!.record, winners[0]!.bytes)
     })
 
     on(`keeps the first image when its id is drawn again, ${size} bytes`, async (store) => {
@@ -138,7 +138,7 @@ export function commitCases({ on, onHooks }: Harness): void {
     const records = await Promise.all(
       seeds.map((seed) => put(store, idFor(seed), bytesFor(seed, seed * 5000))),
     )
-    for (const seed of seeds) await assertHolds(store, records[seed], bytesFor(seed, seed * 5000))
+    for (const seed of seeds) await assertHolds(store, records[seed]!, bytesFor(seed, seed * 5000))
     assert.deepEqual(await listOf(store), seeds.map(idFor).sort())
   })
 

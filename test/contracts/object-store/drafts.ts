@@ -169,7 +169,7 @@ export function draftCases({ on }: Harness): void {
     )
     for (const seed of seeds) {
       const bytes = bytesFor(seed, 300_000 + seed)
-      assert.equal(await drafts[seed].digest(wholeOf(drafts[seed])), sha256Of(bytes))
+      assert.equal(await drafts[seed]!.digest(wholeOf(drafts[seed]!)), sha256Of(bytes))
     }
     await Promise.all(drafts.map((draft) => draft.discard()))
   })

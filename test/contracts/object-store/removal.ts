@@ -71,7 +71,7 @@ export function removalCases({ on, onHooks }: Harness): void {
       while (!stop) {
         const image = await store.open(idFor('a'))
         if (image !== null) {
-          const expected = images[image.record.width - 1]
+          const expected = images[image.record.width - 1]!
           const read = await bodyOf(image).catch(() => null)
           if (read !== null) assertSameBytes(read, expected)
         }
@@ -84,7 +84,7 @@ export function removalCases({ on, onHooks }: Harness): void {
     try {
       for (let round = 0; round < 20; round++) {
         const width = 1 + (round % 2)
-        await put(store, idFor('a'), images[width - 1], { width })
+        await put(store, idFor('a'), images[width - 1]!, { width })
         await new Promise((resolve) => setImmediate(resolve))
         assert.equal(await store.remove(idFor('a')), true)
       }

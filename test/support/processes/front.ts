@@ -53,13 +53,13 @@ export async function startPlainFront(port: number, originPorts: number[]): Prom
   const server = createServer({ allowHalfOpen: true }, (client) => {
     const origin = connect({
       host: '127.0.0.1',
-      port: originPorts[turn++ % originPorts.length],
+      port: originPorts[turn++ % originPorts.length]!,
       allowHalfOpen: true,
     })
     for (const [from, to] of [
       [client, origin],
       [origin, client],
-    ]) {
+    ] as const) {
       sockets.add(from)
       from.on('error', () => to.destroy())
       from.on('close', () => {

@@ -100,7 +100,7 @@ export function getObject(
     'accept-ranges': 'bytes',
   }
   const asked = /^bytes=(\d*)-(\d*)$/.exec(request.range ?? '')
-  const range = asked === null || ignoreRange ? 'whole' : spanOf(asked[1], asked[2], object.size)
+  const range = asked === null || ignoreRange ? 'whole' : spanOf(asked[1]!, asked[2]!, object.size)
   if (range === 'none') {
     return errorAnswer(416, 'InvalidRange', { 'content-range': `bytes */${object.size}` })
   }

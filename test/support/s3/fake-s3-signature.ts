@@ -16,8 +16,14 @@ export function signatureFault(request: IncomingMessage, keys: Keys): string | n
   const parts =
     /^AWS4-HMAC-SHA256 Credential=([^,]+), ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(header)
   if (parts === null) return 'AccessDenied'
-  const [, credential, signedHeaders, signature] = parts
-  const [accessKeyId, day, region, service, terminator] = credential.split('/')
+  const [, credential, signedHeaders, signature] = parts as unknown as [string, string, string, string]
+  const [accessKeyId, day, region, service, terminator] = credential.split('/') as [
+    string,
+    string,
+    string,
+    string,
+    string,
+  ]
   if (accessKeyId !== keys.accessKeyId) return 'InvalidAccessKeyId'
   if (service !== 's3' || terminator !== 'aws4_request') return 'AuthorizationHeaderMalformed'
   if (region !== keys.region) return 'AuthorizationHeaderMalformed'
@@ -25,8 +31,15 @@ export function signatureFault(request: IncomingMessage, keys: Keys): string | n
   const date = String(request.headers['x-amz-date'])
   const stamp = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(date)
   if (stamp === null || !date.startsWith(day)) return 'AccessDenied'
-  const [, ...fields] = stamp.map(Number)
-  const [year, month, dayOfMonth, hour, minute, second] = fields
+  const [, year, month, dayOfMonth, hour, minute, second] = stamp.map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
   const time = Date.UTC(year, month - 1, dayOfMonth, hour, minute, second)
   if (Math.abs(Date.now() - time) > MAX_SKEW_MS) return 'RequestTimeTooSkewed'
 
@@ -63,7 +76,7 @@ export function signatureFault(request: IncomingMessage, keys: Keys): string | n
 
 function canonicalPath(target: string): string {
   return target
-    .split('?')[0]
+    .split('?')[0]!
     .split('/')
     .map((name) => encode(decodeURIComponent(name)))
     .join('/')
@@ -76,7 +89,7 @@ function canonicalQuery(target: string): string {
     .filter(Boolean)
     .map((pair) => {
       const [name, value = ''] = pair.split('=')
-      return `${encode(decodeURIComponent(name))}=${encode(decodeURIComponent(value))}`
+      return `${encode(decodeURIComponent(name!))}=${encode(decodeURIComponent(value))}`
     })
     .sort()
     .join('&')

@@ -80,7 +80,7 @@ export async function startFakeS3(
   function locate(request: IncomingMessage): { facts: RequestFacts; isKnownBucket: boolean } {
     const [path, query = ''] = request.url!.split('?')
     const host = String(request.headers.host)
-    const names = path.slice(1).split('/').map(decodeURIComponent)
+    const names = path!.slice(1).split('/').map(decodeURIComponent)
     const isVirtual = !/^(127\.0\.0\.1|localhost)(:|$)/.test(host)
     const asked = isVirtual ? host.split('.')[0] : names.shift()
     const facts = {
@@ -183,7 +183,7 @@ async function receive(request: IncomingMessage, flip: boolean) {
   let chunks: Buffer[] | null = []
   let size = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
-    if (flip && size === 0) chunk[0] ^= 1
+    if (flip && size === 0) chunk[0]! ^= 1
     sha256.update(chunk)
     md5.update(chunk)
     size += chunk.length
@@ -204,7 +204,7 @@ function send(
   if (fault?.kind === 'shorten-answer') body = body.subarray(0, body.length - fault.byBytes)
   if (fault?.kind === 'flip-answer') {
     body = Buffer.from(body)
-    body[Math.floor(body.length / 2)] ^= 1
+    body[Math.floor(body.length / 2)]! ^= 1
   }
   logged.status = answer.status
   const length = answer.status === 204 ? {} : { 'content-length': String(body.length) }

@@ -86,7 +86,7 @@ export async function openS3UnderTest(
     handles: () => bodies.open(),
     async corrupt(id, damage) {
       const { headers, bytes } = await plain.get(prefix + id)
-      if (damage === 'flip') bytes[Math.floor(bytes.length / 2)] ^= 1
+      if (damage === 'flip') bytes[Math.floor(bytes.length / 2)]! ^= 1
       await plain.put(prefix + id, headers, damage === 'cut' ? bytes.subarray(0, -100) : bytes)
     },
     async leftovers() {
@@ -150,7 +150,7 @@ export function plainRequests(service: S3Service) {
       for (let start = ''; ; start = keys.at(-1)!) {
         const query = `list-type=2&prefix=${encodeURIComponent(prefix)}&start-after=${encodeURIComponent(start)}`
         const page = await (await request(`${endpoint}/${bucket}?${query}`, { headers: EMPTY })).text()
-        keys.push(...Array.from(page.matchAll(/<Key>(.*?)<\/Key>/g), ([, key]) => key))
+        keys.push(...Array.from(page.matchAll(/<Key>(.*?)<\/Key>/g), ([, key]) => key!))
         if (!page.includes('<IsTruncated>true')) return keys
       }
     },
