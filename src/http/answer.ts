@@ -1,6 +1,6 @@
 /** Answers in no framework's language, for a host to write straight to its socket. */
 import { type Problem, REQUEST_ID_HEADER } from '../protocol.ts'
-import { NO_STORE } from './headers/common.ts'
+import { NO_STORE, PAGE_HEADERS } from './headers/common.ts'
 import { PROBLEM_TYPE } from './problem.ts'
 
 export interface Answer {
@@ -31,13 +31,23 @@ export function textAnswer(
   return { status, headers, body }
 }
 
-/** For hosts whose framework sends the answer. */
-export function responseOf({ status, headers, body, release }: Answer): Response {
-  const named = new Headers()
-  for (let i = 0; i < headers.length; i += 2) named.append(headers[i], headers[i + 1])
-  release?.()
-  return new Response(body as string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null, {
-    status,
-    headers: named,
-  })
+/** A page that no cache keeps, not even the browser's. `page`: HTML. */
+export function pageAnswer(
+  status: number,
+  page: { toString(): string },
+  requestId: string,
+  more: readonly string[],
+): Answer {
+  return textAnswer(status, 'text/html; charset=UTF-8', page.toString(), requestId, [...PAGE_ONLY, ...more])
+}
+
+/** What pages have besides a lifetime. A header may stand twice: `Vary` lists what either needs. */
+const PAGE_ONLY = Object.entries(PAGE_HEADERS)
+  .filter(([name]) => name !== 'Cache-Control')
+  .flat()
+
+/** An answer without a body. */
+export function emptyAnswer(status: number, requestId: string, more: readonly string[]): Answer {
+  const headers = ['Cache-Control', NO_STORE, REQUEST_ID_HEADER, requestId, ...more]
+  return { status, headers, body: null }
 }

@@ -1,9 +1,11 @@
-/** The web layer: every route on one screen. Runs wherever Hono does; a host adds its bindings. */
+/**
+ * The web layer: every route on one screen. Uploads (`routes/upload.ts`) and image bytes (`routes/raw.ts`) never come
+ * here: the host answers them below the framework.
+ */
 import { Hono } from 'hono'
 import { Refusal } from '../errors.ts'
-import { DELETE_PATH, REQUEST_ID_HEADER, UPLOAD_PATH } from '../protocol.ts'
+import { DELETE_PATH, REQUEST_ID_HEADER } from '../protocol.ts'
 import { sharexConfig, uploadScript } from '../web/integrations.ts'
-import { SHARE_PATH } from '../web/share-path.ts'
 import type { AppContext, AppEnv, AppParts } from './context.ts'
 import { commonHeaders, NO_STORE } from './headers/common.ts'
 import { prefersHtml } from './headers/negotiate.ts'
@@ -12,8 +14,6 @@ import { sendAsset } from './routes/assets.ts'
 import { remove } from './routes/delete.ts'
 import { healthz, metrics, readyz } from './routes/health.ts'
 import { askDeletion, deleteByForm, home, problemPage, terms, viewer } from './routes/pages.ts'
-import { sendRaw } from './routes/send-raw.ts'
-import { createUploadForPrograms, upload, uploadHeaders } from './routes/upload.ts'
 
 const ID_PATH = '/:id{[0-9A-Za-z]{11}}'
 const RAW_PATH = '/raw/:name'
@@ -31,7 +31,6 @@ const READ_ONLY_PATHS = [
 export function createApp(parts: AppParts): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   const common = commonHeaders(parts.baseUrl)
-  const forPrograms = createUploadForPrograms(parts)
 
   app.use(async (c, next) => {
     c.set('requestId', crypto.randomUUID())
@@ -44,23 +43,14 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   // `/x/../raw/<id>` and `/%72aw/<id>` would be further addresses of one image, and further copies in caches.
   app.use((c, next) => (isCanonical(c) ? next() : Promise.resolve(c.notFound())))
 
-  app.use(UPLOAD_PATH, uploadHeaders(parts))
-  app.post(UPLOAD_PATH, (c) => upload(c, parts, forPrograms))
-  app.options(UPLOAD_PATH, (c) => c.body(null, 204, { Allow: 'POST, OPTIONS' }))
-  app.all(UPLOAD_PATH, allowOnly('POST, OPTIONS'))
-
-  // Where a phone shares to before the page's service worker answers there.
-  app.use(SHARE_PATH, uploadHeaders(parts))
-  app.post(SHARE_PATH, (c) => upload(c, parts, forPrograms))
-  app.all(SHARE_PATH, allowOnly('POST'))
-
   app.use(DELETE_PATH, corsHeaders(parts))
   app.get(DELETE_PATH, (c) => askDeletion(c, parts))
   app.delete(DELETE_PATH, (c) => remove(c, parts))
   app.options(DELETE_PATH, (c) => c.body(null, 204, { Allow: 'GET, HEAD, DELETE, OPTIONS' }))
   app.all(DELETE_PATH, allowOnly('GET, HEAD, DELETE, OPTIONS'))
 
-  app.get(RAW_PATH, (c) => sendRaw(c, parts))
+  // What is an image's address was answered by the host.
+  app.get(RAW_PATH, (c) => c.notFound())
   app.all(RAW_PATH, allowOnly('GET, HEAD'))
 
   app.get('/', (c) => home(c, parts))

@@ -21,11 +21,7 @@ export interface HostBindings {
 
 export interface AppEnv {
   Bindings: HostBindings
-  Variables: {
-    requestId: string
-    /** Uploads left today, on answers of the upload endpoint. */
-    remaining?: number
-  }
+  Variables: { requestId: string }
 }
 
 export type AppContext = Context<AppEnv>

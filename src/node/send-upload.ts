@@ -1,36 +1,33 @@
-/** Takes the uploads of programs without the framework: what it adds costs as much as looking at the image. */
+/** Takes uploads from the socket, and writes their answers there. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import type { UploadForPrograms } from '../http/routes/upload.ts'
-import { UPLOAD_PATH } from '../protocol.ts'
+import { takesUploads, type Upload } from '../http/routes/upload.ts'
 import { headersOf } from './request-header.ts'
 
-/** Hands everything else to `next`. `readBody`: as it is given to the framework. */
+/** Hands everything else to `next`. */
 export function uploadListener(
-  upload: UploadForPrograms,
+  upload: Upload,
   readBody: (incoming: IncomingMessage, outgoing: ServerResponse) => AsyncIterable<Uint8Array>,
   next: RequestListener,
 ): RequestListener {
   return (incoming, outgoing) => {
-    const answer = isUpload(incoming)
-      ? upload({
-          peer: incoming.socket.remoteAddress ?? '',
-          header: headersOf(incoming),
-          body: readBody(incoming, outgoing),
-          requestId: crypto.randomUUID(),
-        })
-      : null
-    if (answer === null) {
+    const { method = '', url = '' } = incoming
+    const path = url.split('?', 1)[0]!
+    if (!takesUploads(path)) {
       next(incoming, outgoing)
       return
     }
+    const answer = upload({
+      method,
+      path,
+      peer: incoming.socket.remoteAddress ?? '',
+      header: headersOf(incoming),
+      body: readBody(incoming, outgoing),
+      requestId: crypto.randomUUID(),
+    })
     void answer.then(({ status, headers, body }) => {
       if (outgoing.destroyed) return
       outgoing.writeHead(status, headers)
       outgoing.end(body)
     })
   }
-}
-
-function isUpload({ method, url }: IncomingMessage): boolean {
-  return method === 'POST' && url === UPLOAD_PATH
 }

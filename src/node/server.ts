@@ -1,37 +1,26 @@
 /** One process that serves. */
 import cluster from 'node:cluster'
 import { readFile } from 'node:fs/promises'
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { getRequestListener } from '@hono/node-server'
 import type { Config } from '../config.ts'
-import { createApp } from '../http/app.ts'
-import type { AppParts, Health, HostBindings, Site } from '../http/context.ts'
+import type { AppParts, Health, Site } from '../http/context.ts'
 import { trustedProxies } from '../http/headers/client-address.ts'
 import { createOrigins } from '../http/headers/cross-site.ts'
 import type { Log } from '../http/log.ts'
 import { createRaw } from '../http/routes/raw.ts'
-import { createUploadForPrograms } from '../http/routes/upload.ts'
 import { createImages } from '../service/images.ts'
 import { createQuota } from '../service/quota.ts'
 import { createSpool } from '../stores/drafts/spool.ts'
 import { pickMessages } from '../web/pages.ts'
 import { loadAssets } from './assets.ts'
-import { answerBeforeClosing, readBody } from './body.ts'
 import { nodeHashes } from './hashes.ts'
 import { LIMITS, type Limits } from './limits.ts'
+import { createListener } from './listener.ts'
 import { draftFolder, openStores, type Stores } from './open-stores.ts'
 import { stepBehindEventLoop } from './pool.ts'
-import { rawListener } from './send-raw.ts'
-import { uploadListener } from './send-upload.ts'
 import { type Turns, takeTurns } from './turns.ts'
-import { refuseUnreadable, statusOf, unreadableAnswer } from './unreadable.ts'
+import { refuseUnreadable, statusOf } from './unreadable.ts'
 
 export interface RunningServer {
   baseUrl: string
@@ -68,7 +57,7 @@ export async function startServer(
   await listen(server, config)
   const { port } = server.address() as AddressInfo
   const baseUrl = config.baseUrl ?? `http://localhost:${port}`
-  const listener = createListener({
+  const listener = listenerOf({
     config,
     log,
     limits,
@@ -97,7 +86,7 @@ export async function startServer(
   }
 }
 
-function createListener(given: {
+function listenerOf(given: {
   config: Config
   log: Log
   limits: Limits
@@ -147,51 +136,7 @@ function createListener(given: {
     health: healthOf(stores, log),
     log,
   }
-  const app = createApp(parts)
-  const bodyOf = (incoming: IncomingMessage, outgoing: ServerResponse) =>
-    readBody(incoming, outgoing, limits, turns)
-
-  const bindings = (incoming: IncomingMessage, outgoing: ServerResponse): HostBindings => ({
-    peer: incoming.socket.remoteAddress ?? '',
-    target: originForm(incoming.url ?? ''),
-    body: bodyOf(incoming, outgoing),
-  })
-  const listener = getRequestListener(
-    (request, { incoming, outgoing }) =>
-      app.fetch(request, bindings(incoming as IncomingMessage, outgoing as ServerResponse)),
-    {
-      overrideGlobalObjects: false,
-      autoCleanupIncoming: false,
-      // Errors of the app's never come here: these are targets that make no URL.
-      errorHandler: () => unreadableAnswer(baseUrl, 400),
-    },
-  )
-  const uploads = uploadListener(createUploadForPrograms(parts), bodyOf, (incoming, outgoing) => {
-    // The framework makes a URL of it and refuses what is no host. Nothing here depends on it.
-    incoming.headers.host = 'pinhole'
-    void listener(incoming, outgoing)
-  })
-  return rawListener(
-    raw,
-    (incoming, outgoing) => {
-      if (incoming.headers.host === undefined && incoming.httpVersionMinor > 0) {
-        refuseUnreadable(baseUrl, 400, incoming.socket)
-        return
-      }
-      if (incoming.method !== 'GET' && incoming.method !== 'HEAD')
-        answerBeforeClosing(incoming, outgoing, limits)
-      turns.watch(incoming.socket)
-      turns.ours(incoming.socket, outgoing)
-      uploads(incoming, outgoing)
-    },
-    turns,
-    log,
-  )
-}
-
-/** The absolute form of a target (RFC 9112, 3.2.2) without its scheme and authority. */
-function originForm(target: string): string {
-  return target.replace(/^https?:\/\/[^/?#]*/i, '') || '/'
+  return createListener(parts, turns, limits)
 }
 
 function healthOf({ objects, ledger, purges }: Stores, log: Log): Health {

@@ -46,44 +46,36 @@ export function createImages(parts: {
 
   async function publish(body: AsyncIterable<Uint8Array>, mostBytes: number) {
     const draft = await objects.draft(body, Math.min(parts.maxUploadBytes, mostBytes))
-    try {
-      if (draft.size === 0) throw new Refusal('missing-file', 'The file is empty.')
-      return await finish(draft)
-    } finally {
-      await draft.discard()
-    }
-  }
-
-  async function finish(draft: Draft) {
     const inTurn = <T>(semaphore: Semaphore, work: () => Promise<T>) =>
       draft.size > LARGE_DRAFT_BYTES ? semaphore.run(work) : work()
-    const { type, width, height, animated, segments, sha256, sentSha256 } = await inTurn(largeReads, () =>
-      examine(draft),
-    )
-    if (await ledger.isBlocked(sha256 === sentSha256 ? [sha256] : [sha256, sentSha256])) {
-      throw new Refusal('blocked-image', 'The operator of this server removed this image and blocked it.')
-    }
+    const inspected = await inTurn(largeReads, () => examine(draft)).catch(async (error) => {
+      await draft.discard()
+      throw error
+    })
+    const { segments, ...facts } = inspected
     const id = newId()
     const key = newKey(id)
     const record: ImageRecord = {
       id,
-      type,
+      ...facts,
       size: lengthOf(segments),
-      width,
-      height,
-      animated,
-      sha256,
-      sentSha256,
       keySha256: hashes.sha256(key),
       createdAt: new Date(parts.now()).toISOString(),
     }
+    // The end of the draft, whatever comes of it.
     await inTurn(largeCommits, () => draft.commit(record, segments))
     return { record, key }
   }
 
+  /** Everything that a draft may be refused for. */
   async function examine(draft: Draft) {
-    const inspection = await inspect(draft, { strip: parts.stripMetadata })
-    return { ...inspection, ...(await digests(draft, inspection.segments)) }
+    if (draft.size === 0) throw new Refusal('missing-file', 'The file is empty.')
+    const { type, width, height, animated, segments } = await inspect(draft, { strip: parts.stripMetadata })
+    const { sha256, sentSha256 } = await digests(draft, segments)
+    if (await ledger.isBlocked(sha256 === sentSha256 ? [sha256] : [sha256, sentSha256])) {
+      throw new Refusal('blocked-image', 'The operator of this server removed this image and blocked it.')
+    }
+    return { type, width, height, animated, sha256, sentSha256, segments }
   }
 
   /** Nothing is there: is that because the operator removed it? */

@@ -1,12 +1,13 @@
 /** Pages: home, viewer, deletion, terms, and errors for people. */
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { Refusal, type RefusalCode } from '../../errors.ts'
+import { Refusal } from '../../errors.ts'
 import { ID_LENGTH, KEY_PATTERN, type Problem } from '../../protocol.ts'
 import type { Page } from '../../web/pages/page.ts'
-import { deletedPage, deletePage, errorPage, homePage, termsPage, viewerPage } from '../../web/pages.ts'
+import { deletedPage, deletePage, homePage, termsPage, viewerPage } from '../../web/pages.ts'
 import type { AppContext, AppParts } from '../context.ts'
 import { NO_STORE, PAGE_HEADERS } from '../headers/common.ts'
 import { acceptsCoding } from '../headers/negotiate.ts'
+import { errorPageOf } from './error-page.ts'
 
 export async function sendPage(
   c: AppContext,
@@ -86,11 +87,7 @@ export function unknownKey(): Refusal {
 
 /** An error as a page. No cache keeps it: what is missing now may be there soon, and the other way round. */
 export async function problemPage(c: AppContext, parts: AppParts, problem: Problem): Promise<Response> {
-  const page = errorPage(contextOf(c, parts), {
-    ...problem,
-    error: problem.error as RefusalCode,
-    ...(problem.status >= 500 ? { requestId: c.get('requestId') } : {}),
-  })
+  const page = errorPageOf(contextOf(c, parts), problem, c.get('requestId'))
   const response = await sendCompressed(c, page, problem.status as ContentfulStatusCode)
   response.headers.set('Cache-Control', NO_STORE)
   return response

@@ -1,0 +1,13 @@
+/** A problem as a page for people. */
+import type { RefusalCode } from '../../errors.ts'
+import type { Problem } from '../../protocol.ts'
+import { errorPage, type Page, type PageContext } from '../../web/pages.ts'
+
+/** The server's own faults show the request id, for the operator to find them in the log. */
+export function errorPageOf(context: PageContext, problem: Problem, requestId: string): Page {
+  return errorPage(context, {
+    ...problem,
+    error: problem.error as RefusalCode,
+    ...(problem.status >= 500 ? { requestId } : {}),
+  })
+}

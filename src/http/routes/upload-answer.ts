@@ -1,0 +1,75 @@
+/** What an upload is answered with: one outcome, in the representation that the client prefers. */
+import { RATE_LIMIT_HEADER, RATE_REMAINING_HEADER, type UploadAnswer } from '../../protocol.ts'
+import { resultPage } from '../../web/pages.ts'
+import { type Answer, emptyAnswer, pageAnswer, problemAnswer, textAnswer } from '../answer.ts'
+import type { AppParts } from '../context.ts'
+import { commonHeaders } from '../headers/common.ts'
+import { representationFor } from '../headers/negotiate.ts'
+import { toProblem } from '../problem.ts'
+import { errorPageOf } from './error-page.ts'
+import type { Outcome, UploadRequest } from './upload.ts'
+
+export interface UploadAnswers {
+  answerTo(request: UploadRequest, outcome: Outcome & { remaining: number }): Promise<Answer>
+}
+
+export function createUploadAnswers(parts: AppParts): UploadAnswers {
+  const common = commonHeaders(parts.baseUrl).flat()
+
+  async function answerStored(
+    request: UploadRequest,
+    stored: UploadAnswer,
+    remaining: number,
+  ): Promise<Answer> {
+    const { requestId } = request
+    const headers = ['Location', stored.link, ...endpointHeaders(request, 201, remaining)]
+    switch (representationFor(request.header('accept'))) {
+      case 'html': {
+        const context = parts.site.context(request.header('accept-language'))
+        return pageAnswer(201, await resultPage(context, { answer: stored, remaining }), requestId, headers)
+      }
+      case 'text':
+        return textAnswer(201, 'text/plain; charset=UTF-8', `${stored.link}\n`, requestId, headers)
+      case 'json':
+        return textAnswer(201, 'application/json', JSON.stringify(stored), requestId, headers)
+    }
+  }
+
+  async function answerError(
+    request: UploadRequest,
+    error: unknown,
+    outcome: { remaining: number; allow?: string },
+  ): Promise<Answer> {
+    const { requestId } = request
+    const problem = toProblem(error)
+    const headers = endpointHeaders(request, problem.status, outcome.remaining)
+    if (outcome.allow !== undefined) headers.push('Allow', outcome.allow)
+    if (representationFor(request.header('accept')) !== 'html') {
+      return problemAnswer(problem, requestId, headers)
+    }
+    const context = parts.site.context(request.header('accept-language'))
+    return pageAnswer(problem.status, await errorPageOf(context, problem, requestId), requestId, headers)
+  }
+
+  /** Rate limit, CORS and `Vary`: on every answer of the endpoint, refusals included. */
+  function endpointHeaders(request: UploadRequest, status: number, remaining: number): string[] {
+    const headers = [RATE_LIMIT_HEADER, `${parts.quota.limit}`, RATE_REMAINING_HEADER, `${remaining}`]
+    if (status === 429) headers.push('Retry-After', `${parts.quota.secondsToReset()}`)
+    headers.push('Vary', 'Accept')
+    for (const [name, value] of Object.entries(parts.origins.corsHeaders(request.header('origin')))) {
+      headers.push(name, value)
+    }
+    headers.push(...common)
+    return headers
+  }
+
+  return {
+    async answerTo(request, outcome) {
+      const { stored, error, remaining, allow } = outcome
+      if (stored !== undefined) return answerStored(request, stored, remaining)
+      if (error !== undefined) return answerError(request, error, outcome)
+      const headers = endpointHeaders(request, 204, remaining)
+      return emptyAnswer(204, request.requestId, ['Allow', allow ?? '', ...headers])
+    },
+  }
+}
