@@ -99,6 +99,28 @@ describe('a disk that fails', () => {
     assert.equal((await fetchRaw(server.url, id)).status, 404)
   })
 
+  it('takes uploads again after a flush of the ledger failed, and is not ready until then', async () => {
+    await writeFile(order, 'log 0 EIO')
+    assert.equal((await post(server.url, gif())).status, 503)
+    const answer = await request(server.url, 'GET', '/readyz')
+    assert.deepEqual([answer.status, answer.json().ledger], [503, 'unavailable'])
+    assert.equal((await request(server.url, 'GET', '/healthz')).status, 200, 'it lives')
+    await rm(order)
+    await until('it healed', async () => (await request(server.url, 'GET', '/readyz')).status === 200)
+    const { id, bytes } = await store(server.url)
+    await server.kill()
+    await server.restart()
+    assert.deepEqual((await fetchRaw(server.url, id)).body, bytes)
+  })
+
+  it('is not ready where the store takes no writes', async () => {
+    await writeFile(order, 'open 0 EROFS')
+    const answer = await request(server.url, 'GET', '/readyz')
+    assert.deepEqual([answer.status, answer.json().store], [503, 'unavailable'])
+    await rm(order)
+    await until('it is ready', async () => (await request(server.url, 'GET', '/readyz')).status === 200)
+  })
+
   // The last: from then on the server knows.
   it('takes uploads where nothing can be written past the page cache', async () => {
     await writeFile(order, 'writev 1 EINVAL')

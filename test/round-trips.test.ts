@@ -134,7 +134,7 @@ describe('everything else', () => {
     },
     'whether it is ready': {
       act: () => expectStatus(200, get('/readyz')),
-      cost: { store: ['PUT', 'DELETE'], ledger: ['select migrations'] },
+      cost: { store: ['PUT', 'DELETE'], ledger: ['insert facts'] },
     },
     // Looked at twice, marked, deleted: exactly one of many removers must be told that it was the one.
     'a deletion': {

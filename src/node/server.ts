@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Config } from '../config.ts'
-import type { AppParts, Health, Site } from '../http/context.ts'
+import type { AppParts, Site } from '../http/context.ts'
 import { trustedProxies } from '../http/headers/client-address.ts'
 import { createOrigins } from '../http/headers/cross-site.ts'
 import type { Log } from '../http/log.ts'
@@ -15,6 +15,7 @@ import { createSpool } from '../stores/drafts/spool.ts'
 import { pickMessages } from '../web/pages.ts'
 import { loadAssets } from './assets.ts'
 import { nodeHashes } from './hashes.ts'
+import { healthOf } from './health.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { createListener } from './listener.ts'
 import { draftFolder, openStores, type Stores } from './open-stores.ts'
@@ -137,25 +138,6 @@ function listenerOf(given: {
     log,
   }
   return createListener(parts, turns, limits)
-}
-
-function healthOf({ objects, ledger, purges }: Stores, log: Log): Health {
-  async function fault(part: string, check: () => Promise<void>): Promise<[string, string][]> {
-    try {
-      await check()
-      return []
-    } catch (error) {
-      log.warn({ err: error, part }, 'not ready')
-      return [[part, 'unavailable']]
-    }
-  }
-  return {
-    async faults() {
-      const found = await Promise.all([fault('store', objects.check), fault('ledger', ledger.check)])
-      return Object.fromEntries(found.flat())
-    },
-    purges: purges.owed,
-  }
 }
 
 function listen(server: Server, config: Config): Promise<void> {

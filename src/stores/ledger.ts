@@ -27,6 +27,12 @@ export interface Purge {
   fillEndsAt: number
 }
 
+/** How often something may be done. */
+export interface Rate {
+  intervalMs: number
+  burst: number
+}
+
 export interface Ledger {
   /**
    * Reserves one of the `limit` uploads of `bucket` on `day` (YYYY-MM-DD, UTC), in one statement. The number of
@@ -78,7 +84,21 @@ export interface Ledger {
   /** How many are owed, and since when the oldest (epoch milliseconds). */
   owedPurges(): Promise<{ count: number; oldest: number | null }>
 
-  /** Resolves if the ledger answers. */
+  /** Facts about the instance, by name. */
+  facts(): Promise<Record<string, string>>
+  /** Writes those that nobody wrote yet, or all, as one. Resolves to all facts as they are afterwards. */
+  writeFacts(facts: Record<string, string>, options: { replace: boolean }): Promise<Record<string, string>>
+  /** By the clock that all servers share, epoch milliseconds. `null`: it is this machine's own. */
+  time(): Promise<number | null>
+  /**
+   * Takes a turn at what all servers together may do `burst` times at once, and once in `intervalMs` on average.
+   * Resolves to 0, or to how long to wait before asking again. `now`: epoch milliseconds.
+   */
+  takeTurn(name: string, now: number, rate: Rate): Promise<number>
+  /** Nobody gets a turn before `until` (epoch milliseconds). */
+  holdTurns(name: string, until: number, rate: Rate): Promise<void>
+
+  /** Resolves if the ledger can be written now. */
   check(): Promise<void>
   /** Ends the calls under way first. Later ones throw `LedgerUnavailable`. */
   close(): Promise<void>

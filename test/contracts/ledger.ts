@@ -2,6 +2,7 @@
 import { describe } from 'node:test'
 import { durabilityCases } from './ledger/durability.ts'
 import { harnessOf, type OpenLedger } from './ledger/harness.ts'
+import { instanceCases } from './ledger/instance.ts'
 import { modelCases } from './ledger/model.ts'
 import { moderationCases } from './ledger/moderation.ts'
 import { outagesCases } from './ledger/outages.ts'
@@ -20,6 +21,7 @@ export function ledgerContract(name: string, open: OpenLedger, { modelRuns = 20 
     describe('salts', () => saltsCases(harness))
     describe('moderation', () => moderationCases(harness))
     describe('purges', () => purgesCases(harness))
+    describe('instance', () => instanceCases(harness))
     describe('durability', () => durabilityCases(harness))
     describe('outages', () => outagesCases(harness))
     describe('strange values', () => strangeValuesCases(harness))

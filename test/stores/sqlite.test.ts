@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import {
+  copyFile,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
@@ -102,6 +113,25 @@ describe('ledger: sqlite, its file', () => {
     await assert.rejects(ledger.reserveUpload('a', DAY, 10), LedgerUnavailable)
     await rename(`${file}.old`, file)
     assert.equal(await ledger.reserveUpload('a', DAY, 10), 2)
+  })
+
+  test('is unavailable, not broken, where the file is corrupt', async (t) => {
+    const { ledger, file } = await ledgerOf(t)
+    await ledger.writeFacts({ a: '1' }, { replace: true })
+    await ledger.close()
+    const raw = new Database(file)
+    const [{ rootpage }] = raw.prepare("select rootpage from sqlite_schema where name = 'facts'").all() as [
+      { rootpage: number },
+    ]
+    const pageBytes = raw.pragma('page_size', { simple: true }) as number
+    raw.close()
+    const handle = await open(file, 'r+')
+    await handle.write(Buffer.alloc(pageBytes, 0x55), 0, pageBytes, (rootpage - 1) * pageBytes)
+    await handle.close()
+    const corrupt = await openSqliteLedger({ file })
+    t.after(() => corrupt.close())
+    await assert.rejects(corrupt.facts(), LedgerUnavailable)
+    await assert.rejects(corrupt.check(), LedgerUnavailable)
   })
 
   test('refuses a ledger of a newer version', async (t) => {

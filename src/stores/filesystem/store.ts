@@ -30,6 +30,7 @@ import { createFolderFlush } from './folder-flush.ts'
 import { holdImages } from './hold.ts'
 import { createHotSet } from './hot-set.ts'
 import { idsAfter } from './ids.ts'
+import { writeProbe } from './probe.ts'
 import { openImage, readRecord } from './read.ts'
 import { openRemovals } from './removals.ts'
 import { encodeTrailer } from './trailer.ts'
@@ -214,9 +215,9 @@ export async function openFilesystemStore(options: {
     },
     list: (after = '') => idsAfter(objects, after),
     async check() {
-      await assertRoom()
-      await access(incoming, constants.W_OK)
-      await access(objects, constants.W_OK)
+      await assertRoom().catch(storeFault)
+      await access(objects, constants.W_OK).catch(storeFault)
+      await writeProbe(spool.path(), () => flushes.flush(objects)).catch(storeFault)
     },
     async close() {
       await flushes.close()

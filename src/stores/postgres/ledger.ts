@@ -18,6 +18,8 @@ export interface PostgresLedgerOptions {
   maxConnections?: number
   /** How long to wait for a connection, and for a statement. */
   timeoutMs?: number
+  /** Refuses to make its tables. */
+  mustExist?: boolean
 }
 
 const DEFAULT_MAX_CONNECTIONS = 10
@@ -43,6 +45,7 @@ const FULL = '53100'
 export async function openPostgresLedger(options: PostgresLedgerOptions): Promise<Ledger> {
   const pool = connect(options)
   try {
+    if (options.mustExist) await assertThere(pool)
     await transact(pool, migrate)
   } catch (error) {
     await pool.end()
@@ -141,6 +144,11 @@ async function transact<T>(pool: Pool, work: (client: PoolClient) => Promise<T>)
     // Closing the connection rolls back, and works where a rollback could not be sent.
     client.release(failure)
   }
+}
+
+async function assertThere(pool: Pool): Promise<void> {
+  const { rows } = await ask(pool, { text: "select to_regclass('migrations') is not null as there" })
+  if (!rows[0]!.there) throw new Error('there is no ledger in this database')
 }
 
 async function migrate(client: PoolClient): Promise<void> {

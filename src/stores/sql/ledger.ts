@@ -1,6 +1,7 @@
 /** The ledger over any database that runs the shared SQL. */
 import type { Ledger } from '../ledger.ts'
 import type { SqlDatabase } from './database.ts'
+import { instanceLedger } from './instance.ts'
 import { moderationLedger } from './moderation.ts'
 import { purgesLedger } from './purges.ts'
 import { quotaLedger } from './quota.ts'
@@ -11,6 +12,7 @@ export function sqlLedger(database: SqlDatabase): Ledger {
     ...quotaLedger(database),
     ...moderationLedger(database),
     ...purgesLedger(database),
+    ...instanceLedger(database),
 
     async counts() {
       const today = new Date().toISOString().slice(0, 10)
@@ -27,10 +29,6 @@ export function sqlLedger(database: SqlDatabase): Ledger {
         blocks: blocks as number,
         purgesOwed: purges as number,
       }
-    },
-
-    async check() {
-      await database.read(sql`select name from migrations`)
     },
 
     close: () => database.close(),

@@ -55,6 +55,14 @@ const MIGRATIONS: readonly Migration[] = [
       'create index purges_by_due_time on purges (due_at_ms)',
     ],
   },
+  {
+    name: '002-instance',
+    statements: [
+      'create table facts (name text not null primary key, value text not null)',
+      // `full_at_ms`: when as many turns as ever are free again.
+      'create table turns (name text not null primary key, full_at_ms bigint not null)',
+    ],
+  },
 ]
 
 /** Run under a lock that keeps other processes from migrating, in the transaction of the migrations themselves. */

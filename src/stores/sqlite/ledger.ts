@@ -1,5 +1,5 @@
 /** Adapter: the ledger in one SQLite file, shared by the processes of one machine. */
-import { closeSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database, {
@@ -8,17 +8,20 @@ import Database, {
   SqliteError,
 } from 'better-sqlite3'
 import { type Ledger, LedgerFull, LedgerUnavailable } from '../ledger.ts'
-import { type Outcome, type SqlDatabase, type Statement, sqliteFlavour } from '../sql/database.ts'
+import { type Outcome, type Statement, sqliteFlavour } from '../sql/database.ts'
 import { sqlLedger } from '../sql/ledger.ts'
 import { CREATE_MIGRATIONS, LIST_MIGRATIONS, pendingStatements } from '../sql/migrations.ts'
 import { groupCommit } from './group-commit.ts'
 import { openLog } from './log.ts'
+import { type OpenDatabase, reopening } from './reopening.ts'
 
 export interface SqliteLedgerOptions {
   /** Made if it is not there, with its folder. On a disk of this machine: others share no locks. */
   file: string
   /** How long to wait for another process. */
   timeoutMs?: number
+  /** Refuses to make it. */
+  mustExist?: boolean
 }
 
 const DEFAULT_TIMEOUT_MS = 5000
@@ -27,9 +30,12 @@ const DEFAULT_TIMEOUT_MS = 5000
 const OLDEST_SOUND_SQLITE = [3, 51, 3]
 
 /** https://www.sqlite.org/rescode.html: trouble with the file, the disk or other processes, not with the statement. */
-const UNAVAILABLE = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|PROTOCOL|READONLY|NOMEM)(_|$)/
+const UNAVAILABLE = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|PROTOCOL|READONLY|NOMEM|CORRUPT)(_|$)/
 const BUSY = /^SQLITE_(BUSY|PROTOCOL)(_|$)/
 const FULL = /^SQLITE_FULL(_|$)/
+
+/** What SQLite flushes itself, around a checkpoint. A failed write it undoes. */
+const FLUSH = /^SQLITE_IOERR_(DIR_)?FSYNC$/
 
 const OPEN_PAUSE_MS = 20
 
@@ -44,11 +50,14 @@ const MAX_PREPARED = 200
 
 /** Opens the file, or makes it, and brings its tables up to date. Throws `LedgerUnavailable`. */
 export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Ledger> {
-  const { file, timeoutMs = DEFAULT_TIMEOUT_MS } = options
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, mustExist = false } = options
+  const file = resolve(options.file)
+  if (mustExist && !existsSync(file)) throw new Error(`there is no ledger at ${file}`)
   const deadline = performance.now() + timeoutMs
   for (;;) {
     try {
-      return sqlLedger(openDatabase(resolve(file), timeoutMs))
+      const opened = openDatabase(file, timeoutMs)
+      return sqlLedger(reopening(opened, () => openAgain(file, timeoutMs)))
     } catch (error) {
       // Of several that open a new file at once, SQLite lets one change to a log, and the others do not wait for it.
       if (!hasCode((error as Error).cause, BUSY) || performance.now() > deadline) throw error
@@ -57,7 +66,22 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
   }
 }
 
-function openDatabase(file: string, timeoutMs: number): SqlDatabase {
+/** After a failure of the disk. Throws as long as it fails. */
+function openAgain(file: string, timeoutMs: number): OpenDatabase {
+  if (!existsSync(file)) {
+    throw new LedgerUnavailable({ cause: new Error(`${file} was removed; restart after putting it back`) })
+  }
+  const database = openDatabase(file, timeoutMs)
+  try {
+    if (database.emptyLog()) return database
+    throw new LedgerUnavailable({ cause: new Error('another process reads the log that failed') })
+  } catch (error) {
+    database.close().catch(() => {})
+    throw error
+  }
+}
+
+function openDatabase(file: string, timeoutMs: number): OpenDatabase & { emptyLog(): boolean } {
   const connection = connect(file, timeoutMs)
   const identity = identityOf(file)
   const prepared = new Map<string, Prepared>()
@@ -66,9 +90,10 @@ function openDatabase(file: string, timeoutMs: number): SqlDatabase {
     busyTimeoutMs: timeoutMs,
     isBusy: (error) => hasCode(error, BUSY),
     assertUsable: assertSameFile,
-    flushLog: log.flush,
+    flushLog: () => log.flush().catch(failed),
   })
   let closing: Promise<void> | undefined
+  let failure: Error | null = null
 
   /** A file that was removed or replaced under us would take changes and lose them with the last process. */
   function assertSameFile(): void {
@@ -77,6 +102,17 @@ function openDatabase(file: string, timeoutMs: number): SqlDatabase {
         cause: new Error(`${file} was removed or replaced; restart after putting it back`),
       })
     }
+  }
+
+  /** Nothing more goes into a log that the disk may have lost a part of. */
+  function failed(error: unknown): never {
+    failure ??= error as Error
+    throw error
+  }
+
+  function remember(error: unknown): never {
+    if (hasCode(error, FLUSH)) failure ??= error as Error
+    return rethrow(error)
   }
 
   function assertOpen(): void {
@@ -102,6 +138,8 @@ function openDatabase(file: string, timeoutMs: number): SqlDatabase {
 
   return {
     flavour: sqliteFlavour,
+    failure: () => failure,
+    emptyLog: () => passing(() => cutLog(connection)),
 
     async read(statement) {
       assertOpen()
@@ -112,7 +150,7 @@ function openDatabase(file: string, timeoutMs: number): SqlDatabase {
         try {
           return run(statement)
         } catch (error) {
-          if (!hasCode(error, BUSY) || performance.now() > deadline) return rethrow(error)
+          if (!hasCode(error, BUSY) || performance.now() > deadline) return remember(error)
           await sleep(READ_PAUSE_MS)
         }
       }
@@ -120,7 +158,7 @@ function openDatabase(file: string, timeoutMs: number): SqlDatabase {
 
     async write(statements) {
       assertOpen()
-      return commits.submit(() => statements.map(run)).catch(rethrow)
+      return commits.submit(() => statements.map(run)).catch(remember)
     },
 
     async wipe() {

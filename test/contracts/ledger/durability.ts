@@ -118,6 +118,10 @@ export function everyCall(ledger: Ledger): (() => Promise<unknown>)[] {
     () => ledger.settlePurges([{ purge: 1, id: 'AAAAAAAAAAA', attempts: 0, fillEndsAt: 2000 }], 1000),
     () => ledger.deferPurges([{ purge: 1, id: 'AAAAAAAAAAA', attempts: 0, fillEndsAt: 2000 }], 1000),
     () => ledger.owedPurges(),
+    () => ledger.facts(),
+    () => ledger.writeFacts({ a: '1' }, { replace: true }),
+    () => ledger.takeTurn('a', 1000, { intervalMs: 1000, burst: 2 }),
+    () => ledger.holdTurns('a', 2000, { intervalMs: 1000, burst: 2 }),
     () => ledger.check(),
   ]
 }

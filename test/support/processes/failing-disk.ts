@@ -26,7 +26,7 @@ function meet(call: string): void {
   const turn = left.get(text) ?? Number(number)
   left.set(text, turn - 1)
   if (Number(number) !== 0 && turn !== 1) return
-  throw Object.assign(new Error(`${code}: injected, ${call}`), { code })
+  throw Object.assign(new Error(`${code}: injected, ${call}`), { code, syscall: call })
 }
 
 function failSometimes(calls: Calls, names: string[]): void {
@@ -61,5 +61,11 @@ const handle = await fs.promises.open(process.execPath, 'r')
 failSometimes(Object.getPrototypeOf(handle) as Calls, ['write', 'writev', 'appendFile', 'sync', 'datasync'])
 await handle.close()
 failSometimes(fs.promises as unknown as Calls, ['rename', 'open', 'unlink'])
-failCallbacks(fs as unknown as Calls, { open: 'open', write: 'write', writev: 'writev', fsync: 'sync' })
+failCallbacks(fs as unknown as Calls, {
+  open: 'open',
+  write: 'write',
+  writev: 'writev',
+  fsync: 'sync',
+  fdatasync: 'log',
+})
 syncBuiltinESMExports()

@@ -1,0 +1,42 @@
+/** Whether this process can do its work now. */
+import type { Health } from '../http/context.ts'
+import type { Log } from '../http/log.ts'
+import type { Stores } from './open-stores.ts'
+
+/** Anybody may ask, and each answer costs a write to store and ledger. */
+const SUCCESS_HOLDS_MS = 500
+
+export function healthOf({ objects, ledger, purges }: Stores, log: Log): Health {
+  const parts = { store: shared(objects.check), ledger: shared(ledger.check) }
+
+  async function fault([part, check]: [string, () => Promise<void>]): Promise<[string, string][]> {
+    try {
+      await check()
+      return []
+    } catch (error) {
+      log.warn({ err: error, part }, 'not ready')
+      return [[part, 'unavailable']]
+    }
+  }
+
+  return {
+    async faults() {
+      return Object.fromEntries((await Promise.all(Object.entries(parts).map(fault))).flat())
+    },
+    purges: purges.owed,
+  }
+}
+
+/** Those who ask at one time share a check, and its success holds for a moment. */
+function shared(check: () => Promise<void>): () => Promise<void> {
+  let underWay: Promise<void> | undefined
+  let succeededAt = -Infinity
+  return async () => {
+    if (performance.now() - succeededAt < SUCCESS_HOLDS_MS) return
+    underWay ??= check().finally(() => {
+      underWay = undefined
+    })
+    await underWay
+    succeededAt = performance.now()
+  }
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import type { Harness } from './harness.ts'
+
+const RATE = { intervalMs: 1000, burst: 3 }
+const NOW = 1_790_000_000_000
+
+export function instanceCases({ on }: Harness): void {
+  on('writes facts once, or anew if it is told to', async (ledger, { another }) => {
+    assert.deepEqual(await ledger.facts(), {})
+    assert.deepEqual(await ledger.writeFacts({ a: '1', b: '2' }, { replace: false }), { a: '1', b: '2' })
+    const other = await another()
+    assert.deepEqual(await other.writeFacts({ b: '3', c: '4' }, { replace: false }), {
+      a: '1',
+      b: '2',
+      c: '4',
+    })
+    assert.deepEqual(await other.writeFacts({ b: '3' }, { replace: true }), { a: '1', b: '3', c: '4' })
+    await ledger.check()
+    assert.deepEqual(await ledger.facts(), { a: '1', b: '3', c: '4' }, 'a check is no fact')
+  })
+
+  on('agrees on one fact of all who write it at once', async (_, { another }) => {
+    const handles = await Promise.all([another(), another(), another()])
+    const seen = await Promise.all(
+      handles.map((handle, nth) => handle.writeFacts({ who: `${nth}`, one: 'x' }, { replace: false })),
+    )
+    assert.equal(new Set(seen.map(({ who }) => who)).size, 1)
+  })
+
+  on('tells the time of the clock that all share, or that it has none', async (ledger) => {
+    const before = Date.now()
+    const time = await ledger.time()
+    // The database of the tests runs on this machine.
+    assert.ok(time === null || (time >= before - 1000 && time <= Date.now() + 1000), `${time}`)
+  })
+
+  on('gives a burst of turns, then one an interval', async (ledger, { another }) => {
+    const handles = [ledger, await another()]
+    const taken = await Promise.all(
+      Array.from({ length: 10 }, (_, nth) => handles[nth % 2]!.takeTurn('x', NOW, RATE)),
+    )
+    assert.equal(taken.filter((wait) => wait === 0).length, 3)
+    for (const wait of taken.filter((each) => each > 0)) assert.equal(wait, 1000)
+    assert.equal(await ledger.takeTurn('y', NOW, RATE), 0, 'another name has turns of its own')
+    assert.equal(await ledger.takeTurn('x', NOW + 400, RATE), 600)
+    assert.equal(await ledger.takeTurn('x', NOW + 1000, RATE), 0)
+    assert.equal(await ledger.takeTurn('x', NOW + 1000, RATE), 1000)
+    const later = NOW + 60_000
+    for (const expected of [0, 0, 0, 1000]) {
+      assert.equal(await ledger.takeTurn('x', later, RATE), expected, 'a pause saves no more than a burst')
+    }
+  })
+
+  on('gives no turn before the time it was told', async (ledger) => {
+    await ledger.holdTurns('x', NOW + 30_000, RATE)
+    await ledger.holdTurns('x', NOW + 5000, RATE)
+    assert.equal(await ledger.takeTurn('x', NOW, RATE), 30_000)
+    assert.equal(await ledger.takeTurn('x', NOW + 30_000, RATE), 0)
+  })
+}
