@@ -3,8 +3,10 @@
  * framework's language, so that a host can take an upload from its socket and write the answer there: a framework
  * costs as much as looking at the image.
  */
+
 import { Refusal } from '../../errors.ts'
 import { DELETE_PATH, UPLOAD_PATH, type UploadAnswer, viewPath } from '../../protocol.ts'
+import { refuseFault } from '../../service/faults.ts'
 import { SHARE_PATH } from '../../web/share-path.ts'
 import type { Answer } from '../answer.ts'
 import type { AppParts } from '../context.ts'
@@ -53,7 +55,11 @@ export function createUpload(parts: AppParts): Upload {
   async function receive(request: UploadRequest, address: string): Promise<Outcome> {
     parts.origins.assertAllowed(request.header)
     assertTaken(parts)
-    const reservation = await quota.reserve(address)
+    const reservation = await quota.reserve(address).catch(asFault)
+    if (reservation instanceof Error) {
+      // A ledger that does not answer takes no upload either, and is not asked a second time.
+      return { remaining: 0, error: reservation }
+    }
     if (reservation === null) return { remaining: 0, error: quotaExceeded(quota.limit) }
     const { remaining } = reservation
     try {
@@ -84,9 +90,17 @@ export function createUpload(parts: AppParts): Upload {
     const address = quotaAddress(clientAddress(request.peer, forwardedFor, parts.trusted))
     const outcome = await outcomeOf(request, address)
     if (outcome.error !== undefined) logFault(log, outcome.error, request.requestId)
-    // A ledger that does not answer takes no upload either.
     const remaining = outcome.remaining ?? (await quota.remaining(address).catch(() => 0))
     return answers.answerTo(request, { ...outcome, remaining })
+  }
+}
+
+/** What is refused because of it; itself if it is the server's own mistake. */
+function asFault(error: unknown): Error {
+  try {
+    return refuseFault(error)
+  } catch (refusal) {
+    return refusal as Error
   }
 }
 
