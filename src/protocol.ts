@@ -42,6 +42,16 @@ export const UPLOAD_PATH = '/api/upload'
 export const DELETE_PATH = '/api/delete'
 export const UPLOAD_FIELD = 'file'
 
+/** The API as a document (OpenAPI), and as a page that explains every error code under an anchor of its name. */
+export const API_DOCUMENT_PATH = '/openapi.json'
+export const API_PAGE_PATH = '/api'
+/** Where programs look for the two (RFC 9727). */
+export const API_CATALOG_PATH = '/.well-known/api-catalog'
+/** How to upload from elsewhere, and what tools fetch to be set up for it. */
+export const TOOLS_PATH = '/tools'
+export const SHAREX_PATH = '/sharex.sxcu'
+export const SCRIPT_PATH = '/upload.sh'
+
 export function viewPath(id: string): string {
   return `/${id}`
 }

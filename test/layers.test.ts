@@ -18,7 +18,7 @@ interface Layer {
 }
 
 /** Everything on the server's side. */
-const SERVER = ['cdn/', 'formats/', 'http/', 'service/', 'stores/', 'web/']
+const SERVER = ['cdn/', 'formats/', 'http/', 'openapi/', 'service/', 'stores/', 'web/']
 
 /** By folder or file under `src/`: the longest that fits is the layer of a file. */
 const LAYERS: Record<string, Layer> = {
@@ -41,13 +41,18 @@ const LAYERS: Record<string, Layer> = {
   'cdn/': { may: [...BASE, ...PORTS] },
 
   'service/': { may: [...BASE, ...PORTS, 'formats/'] },
-  'http/': { may: [...BASE, ...PORTS, 'service/', 'web/', 'hono', 'ipaddr.js'] },
+  // The statuses and types of problems are the web layer's table.
+  'openapi/': { may: [...BASE, 'http/problem.ts'] },
+  'http/': { may: [...BASE, ...PORTS, 'openapi/', 'service/', 'web/', 'hono', 'ipaddr.js'] },
 
   'client/': { may: [...BASE, 'formats/', '@jsquash'] },
   'client/node.ts': { may: [...BASE, 'formats/', 'client/'], node: true },
   'client/worker/node-host.ts': { may: ['client/'], node: true },
   'client/worker/node-worker.ts': { may: ['client/'], node: true },
-  'web/': { may: [...BASE, 'client/', 'formats/', 'hono', 'uqr', '@jsquash'], types: PORTS },
+  'web/': {
+    may: [...BASE, 'client/', 'formats/', 'hono', 'uqr', '@jsquash'],
+    types: [...PORTS, 'openapi/shapes.ts'],
+  },
   'cli/': { may: [...BASE, 'client/', 'formats/', '*'], node: true },
   'cli.ts': { may: ['cli/', '*'], node: true },
 

@@ -4,33 +4,48 @@
  */
 import { Hono } from 'hono'
 import { Refusal } from '../errors.ts'
-import { DELETE_PATH, REQUEST_ID_HEADER } from '../protocol.ts'
+import {
+  API_CATALOG_PATH,
+  API_DOCUMENT_PATH,
+  API_PAGE_PATH,
+  DELETE_PATH,
+  REQUEST_ID_HEADER,
+  SCRIPT_PATH,
+  SHAREX_PATH,
+  TOOLS_PATH,
+} from '../protocol.ts'
 import { sharexConfig, uploadScript } from '../web/integrations.ts'
 import type { AppContext, AppEnv, AppParts } from './context.ts'
 import { commonHeaders, NO_STORE } from './headers/common.ts'
 import { prefersHtml } from './headers/negotiate.ts'
 import { logFault, PROBLEM_TYPE, toProblem } from './problem.ts'
+import { createDescriptions } from './routes/api.ts'
 import { sendAsset } from './routes/assets.ts'
 import { remove } from './routes/delete.ts'
 import { healthz, metrics, readyz } from './routes/health.ts'
-import { askDeletion, deleteByForm, home, problemPage, terms, viewer } from './routes/pages.ts'
+import { askDeletion, deleteByForm, home, problemPage, terms, tools, viewer } from './routes/pages.ts'
 
 const ID_PATH = '/:id{[0-9A-Za-z]{11}}'
 const RAW_PATH = '/raw/:name'
 const READ_ONLY_PATHS = [
   '/',
   '/terms',
+  API_PAGE_PATH,
+  API_DOCUMENT_PATH,
+  API_CATALOG_PATH,
+  TOOLS_PATH,
   '/healthz',
   '/readyz',
   '/metrics',
-  '/sharex.sxcu',
-  '/upload.sh',
+  SHAREX_PATH,
+  SCRIPT_PATH,
   ID_PATH,
 ]
 
 export function createApp(parts: AppParts): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   const common = commonHeaders(parts.baseUrl)
+  const descriptions = createDescriptions(parts)
 
   app.use(async (c, next) => {
     c.set('requestId', crypto.randomUUID())
@@ -57,15 +72,19 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   app.get('/terms', (c) => terms(c, parts))
   app.post('/delete', (c) => deleteByForm(c, parts))
   app.all('/delete', allowOnly('POST'))
+  app.get(API_PAGE_PATH, descriptions.page)
+  app.get(API_DOCUMENT_PATH, descriptions.document)
+  app.get(API_CATALOG_PATH, descriptions.catalog)
+  app.get(TOOLS_PATH, (c) => tools(c, parts))
   app.get('/healthz', healthz)
   app.get('/readyz', (c) => readyz(c, parts))
   app.get('/metrics', (c) => metrics(c, parts))
-  app.get('/sharex.sxcu', (c) =>
+  app.get(SHAREX_PATH, (c) =>
     c.json(sharexConfig(parts.baseUrl), 200, {
       'Content-Disposition': 'attachment; filename="pinhole.sxcu"',
     }),
   )
-  app.get('/upload.sh', (c) =>
+  app.get(SCRIPT_PATH, (c) =>
     c.body(uploadScript(parts.baseUrl), 200, { 'Content-Type': 'text/x-shellscript; charset=utf-8' }),
   )
   app.get(ID_PATH, (c) => viewer(c, parts, c.req.param('id')))

@@ -1,9 +1,19 @@
-/** The one table from refusals to statuses, and errors as problem details (RFC 9457). */
+/** The one table from codes to statuses, and errors as problem details (RFC 9457). */
 import { Refusal, type RefusalCode } from '../errors.ts'
-import type { Problem } from '../protocol.ts'
+import { API_PAGE_PATH, type Problem } from '../protocol.ts'
 import type { Log } from './log.ts'
 
-const STATUS: Record<RefusalCode, number> = {
+/** Every code there is: refusals, and what only the web layer says. `openapi/codes.ts` explains each. */
+export type ProblemCode =
+  | RefusalCode
+  | 'bad-request'
+  | 'precondition-failed'
+  | 'range-not-satisfiable'
+  | 'headers-too-large'
+  | 'internal-error'
+
+const STATUS: Record<ProblemCode, number> = {
+  'bad-request': 400,
   'missing-key': 400,
   'malformed-multipart': 400,
   'missing-file': 400,
@@ -15,17 +25,21 @@ const STATUS: Record<RefusalCode, number> = {
   'method-not-allowed': 405,
   'too-slow': 408,
   removed: 410,
+  'precondition-failed': 412,
   'file-too-large': 413,
   'not-multipart': 415,
   'unsupported-type': 415,
+  'range-not-satisfiable': 416,
   'damaged-image': 422,
   'quota-exceeded': 429,
+  'headers-too-large': 431,
+  'internal-error': 500,
   'uploads-paused': 503,
   unavailable: 503,
   'storage-full': 507,
 }
 
-/** Reason phrases (RFC 9110, RFC 6585, RFC 4918): the titles of problems of type `about:blank`. */
+/** Reason phrases (RFC 9110, RFC 6585, RFC 4918): the titles of problems. */
 const TITLE: Record<number, string> = {
   400: 'Bad Request',
   403: 'Forbidden',
@@ -49,16 +63,26 @@ export const PROBLEM_TYPE = 'application/problem+json'
 
 /** What the client is told. Anything but a refusal is a bare 500: the log has the rest. */
 export function toProblem(error: unknown): Problem {
-  if (error instanceof Refusal) return problem(STATUS[error.code], error.code, error.detail)
-  return problem(
-    500,
-    'internal-error',
-    'Something went wrong on the server. The log has it under the request id.',
-  )
+  if (error instanceof Refusal) return problem(error.code, error.detail)
+  return problem('internal-error', 'Something went wrong on the server. The log has it under the request id.')
 }
 
-export function problem(status: number, code: string, detail: string): Problem {
-  return { type: 'about:blank', title: TITLE[status], status, detail, error: code }
+export function problem(code: ProblemCode, detail: string): Problem {
+  const status = STATUS[code]
+  return { type: problemType(code), title: titleOf(status), status, detail, error: code }
+}
+
+export function statusOf(code: ProblemCode): number {
+  return STATUS[code]
+}
+
+export function titleOf(status: number): string {
+  return TITLE[status]!
+}
+
+/** Where the code is explained, seen from the base URL. */
+export function problemType(code: ProblemCode): string {
+  return `${API_PAGE_PATH}#${code}`
 }
 
 /** Logs what is the server's own fault, and nothing of what is the client's. */

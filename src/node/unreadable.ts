@@ -1,10 +1,10 @@
 /** Answers requests that are no HTTP, or whose headers are too slow or too large: no framework sees them. */
 import type { Duplex } from 'node:stream'
 import { commonHeaders, NO_STORE } from '../http/headers/common.ts'
-import { PROBLEM_TYPE, problem } from '../http/problem.ts'
+import { PROBLEM_TYPE, type ProblemCode, problem } from '../http/problem.ts'
 import { REQUEST_ID_HEADER } from '../protocol.ts'
 
-const WORDS: Record<400 | 408 | 431, [code: string, detail: string]> = {
+const WORDS: Record<400 | 408 | 431, [code: ProblemCode, detail: string]> = {
   400: ['bad-request', 'This is no HTTP request that the server can read.'],
   408: ['too-slow', 'The request came too slowly and was given up.'],
   431: ['headers-too-large', 'The headers of the request are too large.'],
@@ -31,7 +31,7 @@ export function refuseUnreadable(baseUrl: string, status: keyof typeof WORDS, so
 }
 
 function answerOf(baseUrl: string, status: keyof typeof WORDS) {
-  const told = problem(status, ...WORDS[status])
+  const told = problem(...WORDS[status])
   const headers: [string, string][] = [
     ...commonHeaders(baseUrl),
     ['Content-Type', PROBLEM_TYPE],

@@ -1,5 +1,6 @@
 /** The HTTP contract: every row of the interface and of the contract, over a real socket, against any host. */
 import { after, describe } from 'node:test'
+import { documentCases, documentIsWhole } from './http/api.ts'
 import { browserCases } from './http/browser.ts'
 import { conditionCases } from './http/conditions.ts'
 import { deleteCases } from './http/delete.ts'
@@ -32,6 +33,7 @@ const CASES = {
   'how pages are sent': pageCases,
   deletion: deleteCases,
   'methods and paths': pathCases,
+  'the document': documentCases,
   'the transport': transportCases,
   'the operator': operatorCases,
   // Last: it reads what all the others left behind.
@@ -50,5 +52,7 @@ export function httpContract(name: string, start: StartHost, parts: Part[] = PAR
     const world = createWorld(start)
     after(() => world.close())
     for (const part of parts) describe(part, { concurrency: 8 }, () => CASES[part](world))
+    // Only then was everything asked that is documented.
+    if (parts.length === PARTS.length) documentIsWhole(world)
   })
 }

@@ -1,4 +1,5 @@
 /** Headers that many answers share. */
+import { API_CATALOG_PATH, API_DOCUMENT_PATH, API_PAGE_PATH } from '../../protocol.ts'
 
 /** On every answer. HSTS only where the base URL is https. */
 export function commonHeaders(baseUrl: string): [string, string][] {
@@ -36,3 +37,10 @@ export const PAGE_HEADERS: Record<string, string> = {
 
 /** On answers that no cache may keep. */
 export const NO_STORE = 'no-store'
+
+/** Where the interface is described (RFC 8631, RFC 9727). On the pages that programs may start from. */
+export const SERVICE_LINKS = [
+  `<${API_DOCUMENT_PATH}>; rel="service-desc"; type="application/json"`,
+  `<${API_PAGE_PATH}>; rel="service-doc"; type="text/html"`,
+  `<${API_CATALOG_PATH}>; rel="api-catalog"`,
+].join(', ')

@@ -3,9 +3,9 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { Refusal } from '../../errors.ts'
 import { ID_LENGTH, KEY_PATTERN, type Problem } from '../../protocol.ts'
 import type { Page } from '../../web/pages/page.ts'
-import { deletedPage, deletePage, homePage, termsPage, viewerPage } from '../../web/pages.ts'
+import { deletedPage, deletePage, homePage, termsPage, toolsPage, viewerPage } from '../../web/pages.ts'
 import type { AppContext, AppParts } from '../context.ts'
-import { NO_STORE, PAGE_HEADERS } from '../headers/common.ts'
+import { NO_STORE, PAGE_HEADERS, SERVICE_LINKS } from '../headers/common.ts'
 import { acceptsCoding } from '../headers/negotiate.ts'
 import { errorPageOf } from './error-page.ts'
 
@@ -22,7 +22,7 @@ export async function sendPage(
  * The same, compressed where the client takes that. Never a page with a key in it: the length of a compressed answer
  * tells of its content to whoever can put text of their own beside it (BREACH).
  */
-async function sendCompressed(
+export async function sendCompressed(
   c: AppContext,
   page: Page,
   status: ContentfulStatusCode = 200,
@@ -43,11 +43,16 @@ function contextOf(c: AppContext, parts: AppParts) {
 }
 
 export function home(c: AppContext, parts: AppParts): Promise<Response> {
+  c.header('Link', SERVICE_LINKS)
   return sendCompressed(c, homePage(contextOf(c, parts), { uploadsPaused: parts.uploadsPaused }))
 }
 
 export function terms(c: AppContext, parts: AppParts): Promise<Response> {
   return sendCompressed(c, termsPage(contextOf(c, parts), { text: parts.site.terms }))
+}
+
+export function tools(c: AppContext, parts: AppParts): Promise<Response> {
+  return sendCompressed(c, toolsPage(parts.site.context('en')))
 }
 
 export async function viewer(c: AppContext, parts: AppParts, id: string): Promise<Response> {

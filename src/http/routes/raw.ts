@@ -152,12 +152,12 @@ export function createRaw(parts: {
 
   function refuse(error: unknown, method: string): Answer {
     if (error instanceof UnsatisfiableRange) {
-      const answer = told(method, problem(416, 'range-not-satisfiable', `The image has ${error.size} bytes.`))
+      const answer = told(method, problem('range-not-satisfiable', `The image has ${error.size} bytes.`))
       answer.headers.push('Content-Range', `bytes */${error.size}`)
       return answer
     }
     if (error instanceof PreconditionFailed) {
-      return told(method, problem(412, 'precondition-failed', 'The image is another one.'))
+      return told(method, problem('precondition-failed', 'The image is another one.'))
     }
     const requestId = crypto.randomUUID()
     logFault(parts.log, error, requestId)

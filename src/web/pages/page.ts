@@ -1,6 +1,7 @@
 /** What every page is made of. */
 import { html } from 'hono/html'
 import type { HtmlEscapedString } from 'hono/utils/html'
+import { API_PAGE_PATH, TOOLS_PATH } from '../../protocol.ts'
 import type { Messages } from '../messages/messages.ts'
 import { mark } from './mark.ts'
 
@@ -65,7 +66,7 @@ ${head ?? ''}
 <a class="wordmark" href="/">${mark()}<span>Pinhole</span></a>
 </header>
 ${main}
-<footer class="colophon">${kind === 'home' ? '' : html`<a href="/terms">${messages.terms.link}</a>`}</footer>
+<footer class="colophon">${kind === 'home' ? '' : html`<a href="/terms">${messages.terms.link}</a>`}<a href="${TOOLS_PATH}">${messages.tools}</a><a href="${API_PAGE_PATH}">API</a></footer>
 </body>
 </html>
 `

@@ -6,6 +6,7 @@ import { type Answer, type RequestOptions, request } from '../../support/http.ts
 import { gif } from '../../support/images/tiny-images.ts'
 import { type Form, formOf } from '../../support/multipart.ts'
 import type { Env, Ran } from '../../support/processes/process.ts'
+import { type Documented, readDocument, type Seen } from './document.ts'
 import { checkAnswer } from './rules.ts'
 
 export interface Host {
@@ -39,6 +40,10 @@ export interface World {
   /** What must never be in a log or, with `dataDir`, in a file. */
   readonly addresses: Set<string>
   readonly keys: Set<string>
+  /** Documented answers that came. */
+  readonly seen: Seen
+  /** What a host says that it answers. */
+  documented(host: Host): Promise<Documented>
   close(): Promise<void>
 }
 
@@ -62,6 +67,8 @@ export function createWorld(start: StartHost): World {
       return host
     }
   }
+  const seen: Seen = new Set()
+  const documents = new Map<Host, Promise<Documented>>()
   return {
     main: once({ TRUSTED_PROXIES: '127.0.0.1/32,10.0.0.0/8,2001:db8:ffff::/48', LOG_LEVEL: 'trace' }),
     strict: once(STRICT),
@@ -69,6 +76,15 @@ export function createWorld(start: StartHost): World {
     paused: once({ UPLOADS: 'paused' }),
     addresses: new Set(),
     keys: new Set(),
+    seen,
+    documented(host) {
+      let document = documents.get(host)
+      if (document === undefined) {
+        document = readDocument(host.url, seen)
+        documents.set(host, document)
+      }
+      return document
+    },
     async close() {
       const hosts = await Promise.allSettled(started)
       await Promise.all(hosts.map((host) => host.status === 'fulfilled' && host.value.stop()))
@@ -112,6 +128,7 @@ export async function visit(
   address = freshAddress(),
 ): Promise<Visitor> {
   const host = await hostOf()
+  const document = await world.documented(host)
   world.addresses.add(address)
   const identity: Record<string, string> = host.clientHeader ? { [host.clientHeader]: address } : {}
   const visitor: Visitor = {
@@ -121,6 +138,7 @@ export async function visit(
       const headers = { ...identity, ...options.headers }
       const answer = await request(host.url, method, path, { ...options, headers })
       checkAnswer(answer, { method, path, https: host.baseUrl.startsWith('https:') })
+      document.check(answer, { method, path })
       return answer
     },
     get: (path, headers = {}) => visitor.request('GET', path, { headers }),

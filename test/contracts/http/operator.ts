@@ -36,6 +36,7 @@ export function operatorCases(world: World): void {
       assert.match(page.text, /removed/i)
       assert.doesNotMatch(page.text, /og:image/)
       assert.equal((await me.request('HEAD', `/${id}`)).status, 410)
+      checkPage(await me.get(`/api/delete?key=${key}`), 410)
       const deletion = await me.remove(key)
       assert.ok([404, 410].includes(deletion.status))
       assert.equal(deletion.json().success, false)

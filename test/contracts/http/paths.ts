@@ -22,6 +22,11 @@ export function pathCases(world: World): void {
     [() => '/healthz', ['GET', 'HEAD']],
     [() => '/readyz', ['GET', 'HEAD']],
     [() => '/metrics', ['GET', 'HEAD']],
+    [() => '/openapi.json', ['GET', 'HEAD']],
+    [() => '/.well-known/api-catalog', ['GET', 'HEAD']],
+    [() => '/api', ['GET', 'HEAD']],
+    [() => '/tools', ['GET', 'HEAD']],
+    [() => '/terms', ['GET', 'HEAD']],
   ]
   for (const [pathOf, allowed] of routes) {
     it(`answers 405 with Allow: ${allowed} at ${pathOf({ id: '<id>', key: '<key>' } as Upload)}`, async () => {
@@ -105,8 +110,9 @@ export function pathCases(world: World): void {
       `/${id}.`,
     )
     paths.push(
-      '/api',
       '/api/',
+      '/openapi',
+      '/tools/',
       '/api/Upload',
       '/API/upload',
       '/api/upload/',

@@ -13,6 +13,8 @@ const LIFETIMES = [
   'no-store',
   // Pages.
   'private, no-cache',
+  // Documents, with a tag.
+  'no-cache',
   // Images and assets whose name changes with their content.
   'public, max-age=31536000, immutable',
 ]
@@ -30,7 +32,7 @@ export function checkAnswer({ status, headers, body }: Answer, { method, path, h
     `${where}: ${headers.get('Cache-Control')}`,
   )
   if (status >= 400) {
-    assert.notEqual(headers.get('Cache-Control'), LIFETIMES[2], `${where}: refusals are not kept`)
+    assert.notEqual(headers.get('Cache-Control'), LIFETIMES[3], `${where}: refusals are not kept`)
     assert.equal(headers.get('ETag'), null, where)
   }
   assert.equal(headers.get('Set-Cookie'), null, where)
@@ -45,7 +47,7 @@ export function checkAnswer({ status, headers, body }: Answer, { method, path, h
   }
   if (method === 'HEAD' || status === 304) assert.equal(body.length, 0, where)
   // A CORS preflight is of this endpoint too.
-  if (path.split('?')[0] === '/api/upload') checkUploadAnswer(status, headers, where)
+  if (['/api/upload', '/share'].includes(path.split('?')[0]!)) checkUploadAnswer(status, headers, where)
   else assert.equal(headers.get('X-RateLimit-Limit'), null, where)
 }
 

@@ -6,6 +6,7 @@ export const english = {
   lang: 'en',
   dir: 'ltr' as 'ltr' | 'rtl',
   back: 'Back to Pinhole',
+  tools: 'Use it elsewhere',
   home,
   viewer,
   remove,

@@ -7,6 +7,7 @@ export const french: Messages = {
   lang: 'fr',
   dir: 'ltr',
   back: 'Retour à Pinhole',
+  tools: 'L’utiliser ailleurs',
   home,
   viewer,
   remove,

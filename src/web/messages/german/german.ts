@@ -7,6 +7,7 @@ export const german: Messages = {
   lang: 'de',
   dir: 'ltr',
   back: 'Zurück zu Pinhole',
+  tools: 'Anderswo verwenden',
   home,
   viewer,
   remove,

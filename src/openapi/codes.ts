@@ -1,0 +1,154 @@
+/** What each error code means, what to do about it, and which operations refuse with it. */
+import type { ProblemCode } from '../http/problem.ts'
+
+/** Operations by `operationId`. `anywhere`: at any address, before it is known which one is meant. */
+export type Refuser =
+  | 'upload'
+  | 'deleteImage'
+  | 'askDeletion'
+  | 'deleteByForm'
+  | 'getImage'
+  | 'headImage'
+  | 'viewImage'
+  | 'readMetrics'
+  | 'anywhere'
+
+export interface CodeFacts {
+  /** One sentence: the condition. */
+  when: string
+  /** One sentence: what a client does now. */
+  remedy: string
+  by: readonly Refuser[]
+}
+
+const UPLOADS = ['upload'] as const
+const IMAGES = ['getImage', 'headImage', 'viewImage'] as const
+const DELETIONS = ['deleteImage', 'deleteByForm'] as const
+
+export const CODES: Record<ProblemCode, CodeFacts> = {
+  'malformed-multipart': {
+    when: 'The body is no well-formed multipart/form-data, or it was cut off.',
+    remedy: 'Let a library build the form; send it again if the connection broke.',
+    by: UPLOADS,
+  },
+  'missing-file': {
+    when: 'The form has no part named file, or that part is empty.',
+    remedy: 'Send the image as a part named file.',
+    by: UPLOADS,
+  },
+  'unexpected-field': {
+    when: 'The form has something besides the one part named file.',
+    remedy: 'Send one image a request, and no other fields.',
+    by: UPLOADS,
+  },
+  'not-multipart': {
+    when: 'The body is not multipart/form-data.',
+    remedy: 'Send a form, not the bare bytes.',
+    by: UPLOADS,
+  },
+  'file-too-large': {
+    when: 'The file is larger than this service takes.',
+    remedy: 'Make the image smaller.',
+    by: UPLOADS,
+  },
+  'unsupported-type': {
+    when: 'The bytes are none of JPEG, PNG, GIF, WebP and AVIF.',
+    remedy: 'Convert the image. Names and declared types are not looked at.',
+    by: UPLOADS,
+  },
+  'damaged-image': {
+    when: 'The type is right, but the file is cut off, contradicts itself, has no pixels, or far too many.',
+    remedy: 'Save the image anew from the program that made it.',
+    by: UPLOADS,
+  },
+  'blocked-image': {
+    when: 'The operator removed this very image before, and blocked it.',
+    remedy: 'Do not send it again.',
+    by: UPLOADS,
+  },
+  'cross-site': {
+    when: 'A page of another site asked a browser for this, and the operator did not allow that site.',
+    remedy: 'Call from a server, or ask the operator to list your origin.',
+    by: ['upload', 'deleteByForm'],
+  },
+  'quota-exceeded': {
+    when: 'The address has stored as many images as it may in one UTC day.',
+    remedy: 'Wait as long as Retry-After says.',
+    by: UPLOADS,
+  },
+  'uploads-paused': {
+    when: 'The operator paused uploads.',
+    remedy: 'Try again later.',
+    by: UPLOADS,
+  },
+  'storage-full': {
+    when: 'The service has no room left.',
+    remedy: 'Try again later.',
+    by: UPLOADS,
+  },
+  unavailable: {
+    when: 'The store or the ledger behind the service does not answer.',
+    remedy: 'Try again in a while.',
+    by: [...UPLOADS, ...IMAGES, ...DELETIONS, 'askDeletion', 'readMetrics'],
+  },
+  'too-slow': {
+    when: 'The request came too slowly and was given up.',
+    remedy: 'Send it again, over a better connection.',
+    by: [...UPLOADS, 'anywhere'],
+  },
+  'missing-key': {
+    when: 'The request names no deletion key.',
+    remedy: 'Add the key that the upload returned.',
+    by: [...DELETIONS, 'askDeletion'],
+  },
+  'unknown-key': {
+    when: 'No image has this deletion key. It may have been deleted already.',
+    remedy: 'Nothing: the image is not there.',
+    by: [...DELETIONS, 'askDeletion'],
+  },
+  'not-found': {
+    when: 'There is nothing at this address. An image may have been deleted.',
+    remedy: 'Check the address: it is read letter by letter.',
+    by: [...IMAGES, 'anywhere'],
+  },
+  removed: {
+    when: 'The operator removed the image.',
+    remedy: 'Nothing: it does not come back.',
+    by: [...IMAGES, 'askDeletion'],
+  },
+  'method-not-allowed': {
+    when: 'The address does not take this method.',
+    remedy: 'Use one that Allow lists.',
+    by: ['anywhere'],
+  },
+  'precondition-failed': {
+    when: 'If-Match names another representation than the one that is here.',
+    remedy: 'Fetch the image without a condition.',
+    by: ['getImage', 'headImage'],
+  },
+  'range-not-satisfiable': {
+    when: 'The range begins beyond the end of the image.',
+    remedy: 'Content-Range has the size; ask within it.',
+    by: ['getImage'],
+  },
+  'bad-request': {
+    when: 'This is no HTTP request that the server can read.',
+    remedy: 'Correct the client.',
+    by: ['anywhere'],
+  },
+  'headers-too-large': {
+    when: 'The headers of the request are too large.',
+    remedy: 'Send less: the service needs no cookies.',
+    by: ['anywhere'],
+  },
+  'internal-error': {
+    when: 'Something went wrong on the server.',
+    remedy: 'Tell the operator the request id of the answer.',
+    by: ['anywhere'],
+  },
+}
+
+/** Codes with which an operation refuses. */
+export function codesOf(refuser: Refuser): ProblemCode[] {
+  return (Object.keys(CODES) as ProblemCode[]).filter((code) => CODES[code].by.includes(refuser))
+}

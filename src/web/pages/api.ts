@@ -1,0 +1,133 @@
+/** The reference at `/api`: the interface's own document, for people. In English, as its codes and headers are. */
+import { html, raw } from 'hono/html'
+import type {
+  ApiDocument,
+  HeaderObject,
+  Operation,
+  Parameter,
+  Ref,
+  ResponseObject,
+  Schema,
+} from '../../openapi/shapes.ts'
+import { API_DOCUMENT_PATH, TOOLS_PATH } from '../../protocol.ts'
+import { type Page, type PageContext, page } from './page.ts'
+
+/** One row of the table of error codes. */
+export interface CodeRow {
+  code: string
+  status: number
+  when: string
+  remedy: string
+}
+
+export function apiPage(
+  ctx: PageContext,
+  { document, codes }: { document: ApiDocument; codes: CodeRow[] },
+): Page {
+  const groups = document.tags.map(({ name, description }) => ({
+    name,
+    description,
+    operations: tagged(document, name),
+  }))
+  return page(ctx, {
+    title: 'API · Pinhole',
+    kind: 'reference',
+    head: html`<meta name="description" content="${document.info.summary}">
+<link rel="alternate" type="application/json" href="${API_DOCUMENT_PATH}">`,
+    main: html`<main>
+<h1>API</h1>
+<p class="lead">${document.info.summary} ${sentences(document.info.description)}</p>
+<nav aria-label="On this page"><ul>
+${groups.map(({ name }) => html`<li><a href="#${name.toLowerCase()}">${name}</a></li>\n`)}
+<li><a href="#errors">Errors</a></li>
+<li><a href="${API_DOCUMENT_PATH}">OpenAPI</a></li>
+<li><a href="${TOOLS_PATH}">Use it elsewhere</a></li>
+</ul></nav>
+${groups.map(
+  ({ name, description, operations }) => html`<section aria-labelledby="${name.toLowerCase()}">
+<h2 id="${name.toLowerCase()}">${name}</h2>
+<p>${description}</p>
+${operations.map((found) => operationOf(document, found))}
+</section>
+`,
+)}
+<section aria-labelledby="errors">
+<h2 id="errors">Errors</h2>
+<p>Each comes as <code>application/problem+json</code> with the code in <code>error</code>, a sentence for people in <code>detail</code>, and the address of its row here in <code>type</code>.</p>
+<div class="scroll" tabindex="0" role="region" aria-labelledby="errors"><table>
+<thead><tr><th scope="col">Code</th><th scope="col">Status</th><th scope="col">When</th><th scope="col">What to do</th></tr></thead>
+<tbody>
+${codes.map(
+  ({ code, status, when, remedy }) =>
+    html`<tr id="${code}"><th scope="row"><a href="#${code}"><code>${code}</code></a></th><td>${status}</td><td>${when}</td><td>${remedy}</td></tr>\n`,
+)}
+</tbody>
+</table></div>
+</section>
+<p><a class="back" href="/">${ctx.messages.back}</a></p>
+</main>`,
+  })
+}
+
+interface Found {
+  method: string
+  path: string
+  operation: Operation
+}
+
+function tagged({ paths }: ApiDocument, tag: string): Found[] {
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item)
+      .filter(([, { tags }]) => tags.includes(tag))
+      .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  )
+}
+
+function operationOf(document: ApiDocument, { method, path, operation }: Found): Page {
+  const { operationId, summary, description, parameters = [], responses } = operation
+  const samples = operation['x-codeSamples'] ?? []
+  return html`<article id="${operationId}" aria-labelledby="${operationId}-title">
+<h3 id="${operationId}-title"><code>${method} ${path}</code> ${summary}</h3>
+${description ? html`<p>${sentences(description)}</p>` : ''}
+${parameters.length > 0 ? html`<dl>${parameters.map(parameterOf)}</dl>` : ''}
+${samples.length > 0 ? html`<div class="samples">${samples.map(({ label, source }) => html`<figure><figcaption>${label}</figcaption><pre tabindex="0"><code>${source}</code></pre></figure>\n`)}</div>` : ''}
+<details><summary>Answers</summary>
+${Object.entries(responses).map(([status, response]) => answerOf(document, status, response))}
+</details>
+</article>
+`
+}
+
+function parameterOf({ name, in: place, description, required }: Parameter): Page {
+  return html`<div><dt><code>${name}</code> <small>${place}${required ? ', required' : ''}</small></dt><dd>${description}</dd></div>\n`
+}
+
+function answerOf(document: ApiDocument, status: string, response: ResponseObject): Page {
+  const { description, headers = {}, content = {} } = response
+  const example = Object.values(content['application/json']?.examples ?? {})[0]?.value
+  return html`<h4>${status}</h4>
+<p>${sentences(description)}</p>
+${Object.keys(content).length > 0 ? html`<p class="soft">${Object.keys(content).join(', ')}</p>` : ''}
+${example === undefined ? '' : html`<pre tabindex="0"><code>${JSON.stringify(example, null, 2)}</code></pre>`}
+<dl class="soft">${Object.entries(headers).map(([name, ref]) => headerOf(name, resolve(document, ref)))}</dl>
+`
+}
+
+function headerOf(name: string, { description, required, schema, example }: HeaderObject): Page {
+  return html`<div><dt><code>${name}</code>${required ? '' : html` <small>sometimes</small>`}</dt><dd>${description} ${shownValue(schema, example)}</dd></div>\n`
+}
+
+function shownValue({ const: only }: Schema, example: unknown): Page | string {
+  const value = only ?? example
+  return value === undefined ? '' : html`<code>${value}</code>`
+}
+
+function resolve(document: ApiDocument, { $ref }: Ref): HeaderObject {
+  return document.components.headers[$ref.slice($ref.lastIndexOf('/') + 1)]!
+}
+
+/** Text of the document: what stands between backticks is code. */
+function sentences(text: string): Page {
+  const escaped = text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`)
+  return html`${raw(escaped.replace(/`([^`]*)`/g, '<code>$1</code>'))}`
+}

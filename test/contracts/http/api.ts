@@ -1,0 +1,154 @@
+/** The document of the interface: how it is found, how it reads, and that it says no more than what is answered. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import type { ApiDocument } from '../../../src/openapi/shapes.ts'
+import { gif } from '../../support/images/tiny-images.ts'
+import { formOf } from '../../support/multipart.ts'
+import { unseen } from './document.ts'
+import { visit, type World } from './host.ts'
+import { checkPage } from './rules.ts'
+
+/** What no visitor can bring about, and where it is tested. By status and code. */
+const NOT_FROM_OUTSIDE: Record<string, string> = {
+  503: 'as unavailable',
+  507: 'as storage-full',
+  408: 'as too-slow',
+  'too-slow': 'test/load.test.ts sends slowly',
+  'storage-full': 'test/durability.test.ts fills a disk',
+  unavailable: 'test/durability.test.ts and test/slow-store.test.ts break stores',
+}
+
+export function documentCases(world: World): void {
+  it('serves the document under its own base URL, with a tag, to scripts of any site', async () => {
+    for (const hostOf of [world.main, world.strict]) {
+      const me = await visit(world, hostOf)
+      const answer = await me.get('/openapi.json', { Origin: 'https://anybody.example' })
+      assert.equal(answer.status, 200)
+      const document: ApiDocument = answer.json()
+      assert.match(document.openapi, /^3\.1\.\d$/)
+      assert.deepEqual(document.servers, [{ url: me.host.baseUrl }])
+      assert.equal(answer.headers.get('Access-Control-Allow-Origin'), '*')
+      const etag = answer.headers.get('ETag')!
+      const again = await me.get('/openapi.json', { 'If-None-Match': etag })
+      assert.equal(again.status, 304)
+      assert.equal(again.headers.get('ETag'), etag)
+    }
+  })
+
+  it('says the limits that the service is set to', async () => {
+    const me = await visit(world, world.strict)
+    const document: ApiDocument = (await me.get('/openapi.json')).json()
+    const { description } = document.paths['/api/upload']!.post!
+    assert.match(description!, /\b4000 bytes\b/)
+    assert.match(description!, /\b2 images in a UTC day\b/)
+  })
+
+  it('leads from the home page to the document, the reference and the catalog', async () => {
+    const me = await visit(world, world.main)
+    for (const path of ['/', '/openapi.json', '/api']) {
+      const link = (await me.request('HEAD', path)).headers.get('Link') ?? ''
+      assert.match(link, /<\/openapi\.json>; rel="service-desc"/)
+      assert.match(link, /<\/api>; rel="service-doc"/)
+    }
+    const answer = await me.get('/.well-known/api-catalog')
+    assert.equal(answer.headers.get('Content-Type'), 'application/linkset+json')
+    const [entry] = answer.json().linkset
+    assert.equal(entry.anchor, `${me.host.baseUrl}/`)
+    assert.equal(
+      (await me.get('/.well-known/api-catalog', { 'If-None-Match': answer.headers.get('ETag')! })).status,
+      304,
+    )
+    for (const rel of ['service-desc', 'service-doc', 'terms-of-service', 'status']) {
+      const { href, type } = entry[rel][0]
+      const found = await me.get(href.replace(me.host.baseUrl, ''))
+      assert.equal(found.status, 200, href)
+      assert.ok(found.headers.get('Content-Type')?.startsWith(type), href)
+    }
+  })
+
+  it('explains every operation and every code on the page, and leads there from every refusal', async () => {
+    const me = await visit(world, world.main)
+    const document: ApiDocument = (await me.get('/openapi.json')).json()
+    const page = await me.get('/api')
+    checkPage(page, 200)
+    assert.match(page.text, /<html lang="en"/)
+    for (const [path, item] of Object.entries(document.paths)) {
+      for (const [method, { operationId, 'x-codeSamples': samples = [] }] of Object.entries(item)) {
+        assert.ok(page.text.includes(`id="${operationId}"`), operationId)
+        assert.ok(page.text.includes(`<code>${method.toUpperCase()} ${path}</code>`), path)
+        for (const { label } of samples)
+          assert.ok(page.text.includes(`<figcaption>${label}</figcaption>`), label)
+      }
+    }
+    const refusals = [
+      await me.post({ contentType: 'text/plain', body: Buffer.from('x') }),
+      await me.get('/raw/AAAAAAAAAAA'),
+      await me.remove('x'),
+      await me.request('PUT', '/api/upload'),
+    ]
+    for (const refusal of refusals) {
+      const to = new URL(refusal.json().type, me.host.baseUrl)
+      assert.equal(to.pathname, '/api')
+      assert.equal(to.hash, `#${refusal.json().error}`)
+      assert.ok(page.text.includes(`id="${to.hash.slice(1)}"`), to.hash)
+    }
+    const ids = [...page.text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
+    assert.equal(new Set(ids).size, ids.length, 'no anchor stands twice')
+  })
+
+  it('offers every way in from the foot of the page', async () => {
+    const me = await visit(world, world.main)
+    const home = await me.get('/')
+    assert.match(home.text, /<footer[\s\S]*<a href="\/tools">[\s\S]*<a href="\/api">[\s\S]*<\/footer>/)
+    const page = await me.get('/tools')
+    checkPage(page, 200)
+    for (const address of ['/sharex.sxcu', '/upload.sh', '/api']) {
+      assert.ok(page.text.includes(`href="${address}"`), address)
+      assert.equal((await me.get(address)).status, 200)
+    }
+    for (const word of ['pinhole upload', `${me.host.baseUrl}/upload.sh`, `${me.host.baseUrl}/api/upload`]) {
+      assert.ok(page.text.includes(word), word)
+    }
+  })
+
+  it('takes the form of a shared picture, and of a deletion, as documented', async () => {
+    const me = await visit(world, world.main)
+    const { body, contentType } = formOf(gif())
+    const shared = await me.request('POST', '/share', { headers: { 'Content-Type': contentType }, body })
+    assert.equal(shared.status, 201, shared.text)
+    world.keys.add(shared.json().key)
+    checkPage(await me.get('/terms'), 200)
+    const { key } = await me.store()
+    const form = (text: string, headers = {}) =>
+      me.request('POST', '/delete', {
+        headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...headers },
+        body: Buffer.from(text),
+      })
+    checkPage(await form(''), 400)
+    checkPage(await form(`key=${key}`, { 'Sec-Fetch-Site': 'cross-site' }), 403)
+    checkPage(await form('key=x'), 404)
+    checkPage(await form(`key=${key}`), 200)
+    checkPage(await form(`key=${key}`), 404)
+  })
+
+  it('answers HEAD of an image with the same refusals', async () => {
+    const me = await visit(world, world.main)
+    const { id } = await me.store()
+    const head = (path: string, headers = {}) => me.request('HEAD', path, { headers })
+    assert.equal((await head(`/raw/${id}`, { 'If-Match': '"another"' })).status, 412)
+    assert.equal((await head(`/raw/${id}`, { 'If-None-Match': '*' })).status, 304)
+    assert.equal((await head('/raw/AAAAAAAAAAA')).status, 404)
+  })
+}
+
+/** A last case: everything that the document names was answered, or can not be asked for. */
+export function documentIsWhole(world: World): void {
+  it('was answered in every way that the document names', async () => {
+    const me = await visit(world, world.main)
+    const document: ApiDocument = (await me.get('/openapi.json')).json()
+    const missing = unseen(document, world.seen).filter(
+      (name) => !(name.split(' ').at(-1)! in NOT_FROM_OUTSIDE),
+    )
+    assert.deepEqual(missing, [], 'documented in src/openapi, and no case had it')
+  })
+}

@@ -1,0 +1,163 @@
+/**
+ * Holds every answer against the document that its host serves: no operation, status, header, member or code that it
+ * does not name.
+ */
+import assert from 'node:assert/strict'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { ApiDocument, MediaType, Operation, ResponseObject } from '../../../src/openapi/shapes.ts'
+import { UPLOAD_PATH } from '../../../src/protocol.ts'
+import { SHARE_PATH } from '../../../src/web/share-path.ts'
+import { type Answer, request } from '../../support/http.ts'
+
+export interface Documented {
+  /** Throws if the answer is not as documented. */
+  check(answer: Answer, asked: { method: string; path: string }): void
+}
+
+/** Statuses and codes that were seen, by operation: `upload 201`, `upload 415 not-multipart`. */
+export type Seen = Set<string>
+
+/** Headers of a connection or of a server in between, which HTTP itself documents. */
+const OF_HTTP = new Set(
+  (
+    'connection content-length content-type date keep-alive server transfer-encoding trailer ' +
+    'via age x-varnish x-cache'
+  ).split(' '),
+)
+
+/** What pages load: files, not operations. */
+const PAGE_FILES = /^\/(assets\/[\w.-]+|favicon\.ico|manifest\.webmanifest|service-worker\.js)$/
+
+/** Where phones share to: the upload by another name, for the page's service worker. */
+const ALIASES: Record<string, string> = { [SHARE_PATH]: UPLOAD_PATH }
+
+const ANYWHERE = 'anywhere'
+
+export async function readDocument(url: string, seen: Seen): Promise<Documented> {
+  const { status, text } = await request(url, 'GET', '/openapi.json')
+  assert.equal(status, 200, text)
+  const document: ApiDocument = JSON.parse(text)
+  const validate = validators(document)
+  const paths = Object.entries(document.paths).map(([path, item]) => ({
+    path,
+    item,
+    pattern: patternOf(path, item),
+  }))
+
+  /** The operation, or `null` for what the document leaves to `anywhere`. */
+  function operationOf(method: string, target: string): { pointer: string[]; operation: Operation } | null {
+    const sent = target.split('?', 1)[0]!
+    const pathname = ALIASES[sent] ?? sent
+    const found = paths.find(({ pattern }) => pattern.test(pathname))
+    const lower = method.toLowerCase()
+    // HEAD works wherever GET does.
+    const name = lower === 'head' && !found?.item.head ? 'get' : lower
+    const operation = found?.item[name as 'get']
+    return found && operation ? { pointer: ['paths', found.path, name, 'responses'], operation } : null
+  }
+
+  return {
+    check(answer, { method, path }) {
+      const found = operationOf(method, path)
+      const where = `${method} ${path.slice(0, 80)} → ${answer.status}`
+      if (found === null && answer.status < 400 && PAGE_FILES.test(path.split('?', 1)[0]!)) return
+      const own = found?.operation.responses[answer.status]
+      const response = own ?? document.components.responses[`${ANYWHERE}-${answer.status}`]
+      assert.ok(response, `${where} is not in the document (src/openapi)`)
+      const pointer = own
+        ? [...found!.pointer, `${answer.status}`]
+        : ['components', 'responses', `${ANYWHERE}-${answer.status}`]
+      checkHeaders(answer, response, where)
+      const code = checkBody(answer, response, pointer, method === 'HEAD', where)
+      const name = own ? found!.operation.operationId : ANYWHERE
+      seen.add(`${name} ${answer.status}`)
+      if (code !== undefined) seen.add(`${name} ${answer.status} ${code}`)
+    },
+  }
+
+  function checkHeaders({ headers }: Answer, response: ResponseObject, where: string): void {
+    const documented = Object.entries(response.headers ?? {})
+    const names = new Set(documented.map(([name]) => name.toLowerCase()))
+    const unknown = [...headers.keys()].filter((name) => !names.has(name) && !OF_HTTP.has(name))
+    assert.deepEqual(unknown, [], `${where}: headers that the document (src/openapi) does not name`)
+    for (const [name, { $ref }] of documented) {
+      const value = headers.get(name)
+      const { required = false, schema } = document.components.headers[$ref.split('/').at(-1)!]!
+      if (value === null) assert.ok(!required, `${where}: ${name} is missing`)
+      else
+        validate.header(
+          $ref,
+          schema.type === 'integer' ? Number(value) : value,
+          `${where}: ${name}: ${value}`,
+        )
+    }
+  }
+
+  /** The code, if it is a problem. */
+  function checkBody(
+    { headers, body, text }: Answer,
+    { content = {} }: ResponseObject,
+    pointer: string[],
+    isHead: boolean,
+    where: string,
+  ): string | undefined {
+    const type = headers.get('Content-Type')?.split(';', 1)[0]?.trim()
+    if (type === undefined) {
+      assert.equal(body.length, 0, `${where}: a body without a type`)
+      return undefined
+    }
+    const media: MediaType | undefined = content[type]
+    assert.ok(media, `${where}: ${type} is not in the document (src/openapi)`)
+    if (isHead || body.length === 0 || !/[/+]json$/.test(type) || media.schema === undefined) return undefined
+    const value = JSON.parse(text)
+    validate.body([...pointer, 'content', type, 'schema'], value, `${where}: ${text}`)
+    return value.error
+  }
+}
+
+/** Statuses and codes that the document names and no answer had. */
+export function unseen(document: ApiDocument, seen: Seen): string[] {
+  const operations = Object.values(document.paths).flatMap((item) => Object.entries(item))
+  const named = operations.flatMap(([method, { operationId, responses }]) =>
+    Object.entries(responses).flatMap(([status, response]) => [
+      `${operationId} ${status}`,
+      // An answer to HEAD has no body to find it in.
+      ...(method === 'head' ? [] : codesOf(response)).map((code) => `${operationId} ${status} ${code}`),
+    ]),
+  )
+  return named.filter((name) => !seen.has(name))
+}
+
+function codesOf({ content = {} }: ResponseObject): string[] {
+  return Object.keys(content['application/problem+json']?.examples ?? {})
+}
+
+/** Templates as patterns: parameters of the path bring their own. */
+function patternOf(path: string, item: ApiDocument['paths'][string]): RegExp {
+  const parameters = Object.values(item).flatMap(({ parameters = [] }) => parameters)
+  const source = path.replaceAll('.', '\\.').replace(/\{(\w+)\}/g, (_, name) => {
+    const pattern = parameters.find((parameter) => parameter.name === name)?.schema.pattern as string
+    return `(?:${pattern.replace(/^\^|\$$/g, '')})`
+  })
+  return new RegExp(`^${source}$`)
+}
+
+function validators(document: ApiDocument) {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
+  ajv.addSchema(document as object, 'document')
+  const compiled = new Map<string, ValidateFunction>()
+  function check(pointer: string, value: unknown, where: string): void {
+    let validate = compiled.get(pointer)
+    if (validate === undefined) {
+      validate = ajv.compile({ $ref: `document#${pointer}` })
+      compiled.set(pointer, validate)
+    }
+    assert.ok(validate(value), `${where}\n${ajv.errorsText(validate.errors)}`)
+  }
+  const escaped = (part: string) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))
+  return {
+    header: (ref: string, value: unknown, where: string) => check(`${ref.slice(1)}/schema`, value, where),
+    body: (pointer: string[], value: unknown, where: string) =>
+      check(`/${pointer.map(escaped).join('/')}`, value, where),
+  }
+}
