@@ -31,7 +31,7 @@ const site = await serveEnginePage(join(import.meta.dirname, 'compress/contestan
 const browser = await launchBrowser()
 try {
   const started = machine()
-  const all = await photographs()
+  const all = await photographs('judge', '4:2:0')
   const photos = all.slice(0, Number(values.photos))
   const shots = await screenshots(browser, all)
   const photoResults = await runAll(photos)

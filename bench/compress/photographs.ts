@@ -1,20 +1,19 @@
-/** Photographs as a camera would hand them over. */
+/** Photographs as a camera would hand them over: `photographs.sha256` names them, with their Debian packages. */
 import { createHash } from 'node:crypto'
-import { access } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { basename, extname, join } from 'node:path'
 import sharp from 'sharp'
 
-/** From Debian's mate-backgrounds and plasma-workspace-wallpapers: those that a camera took, none that were drawn. */
-const MATE = '/usr/share/backgrounds/mate/nature'
-const PLASMA = '/usr/share/wallpapers'
-const FILES = [
-  ...'Aqua Blinds Dune FreshFlower Garden GreenMeadow LadyBird RainDrops Storm TwoWings Wood YellowFlower'
-    .split(' ')
-    .map((name) => `${MATE}/${name}.jpg`),
-  ...'BytheWater ColdRipple ColorfulCups DarkestHour EveningGlow FallenLeaf Grey Kite OneStandsOut Path summer_1am'
-    .split(' ')
-    .map((name) => `${PLASMA}/${name}/contents/images/2560x1600.jpg`),
-]
+/** Where the packages are unpacked: `/` if they are installed. */
+const PHOTOGRAPHS = process.env.PINHOLE_PHOTOGRAPHS ?? '/'
+const LIST = join(import.meta.dirname, 'photographs.sha256')
+
+/** Settings are chosen on one half and judged on the other. */
+export type Half = 'choose' | 'judge'
+export type Sampling = '4:2:0' | '4:4:4'
+
+/** Prepared photographs and measured points, so that a run may be stopped and go on. */
+export const CACHE = join(import.meta.dirname, '../../node_modules/.cache/compress')
 
 export interface Input {
   name: string
@@ -25,31 +24,70 @@ export interface Input {
   sha256: string
 }
 
-/** Throws if the packages are not installed. */
-export async function photographs(): Promise<Input[]> {
+interface Source {
+  path: string
+  sha256: string
+  half: Half
+}
+
+/** Larger pictures are scaled down: artefacts of the JPEG that they were go away, and metrics take a second each. */
+const MAX_PIXELS = 1_200_000
+
+/** Throws if a file is missing, or is another version's. */
+export async function photographs(half: Half, sampling: Sampling): Promise<Input[]> {
+  await mkdir(CACHE, { recursive: true })
   const inputs: Input[] = []
-  for (const file of FILES) {
-    await access(file).catch((cause) => {
-      throw new Error(`${file} is missing: apt-get install mate-backgrounds plasma-workspace-wallpapers`, {
-        cause,
-      })
-    })
-    const { width = 0 } = await sharp(file).metadata()
-    // Half the size: artefacts of the JPEG that it was are gone.
-    const bytes = await sharp(file)
-      .resize(Math.round(width / 2))
-      .jpeg({ quality: 96, chromaSubsampling: '4:2:0' })
-      .toBuffer()
-    inputs.push(await inputOf(nameOf(file), bytes))
+  for (const source of await sources()) {
+    if (source.half !== half) continue
+    inputs.push(await inputOf(nameOf(source.path), await cameraFileOf(source, sampling)))
   }
   return inputs
 }
 
-export async function inputOf(name: string, bytes: Buffer): Promise<Input> {
-  const { width = 0, height = 0 } = await sharp(bytes).metadata()
-  return { name, bytes, width, height, sha256: createHash('sha256').update(bytes).digest('hex').slice(0, 8) }
+async function cameraFileOf({ path, sha256 }: Source, sampling: Sampling): Promise<Buffer> {
+  const cached = join(CACHE, `${sha256.slice(0, 16)}-${sampling.replaceAll(':', '')}.jpg`)
+  const ready = await readFile(cached).catch(() => null)
+  if (ready) return ready
+  const original = await readFile(join(PHOTOGRAPHS, path)).catch((cause) => {
+    throw new Error(`${path} is missing; bench/compress.md says how to get it`, { cause })
+  })
+  if (digestOf(original) !== sha256) throw new Error(`${path} is of another version`)
+  const bytes = await cameraFile(original, sampling)
+  await writeFile(`${cached}.part`, bytes)
+  await rename(`${cached}.part`, cached)
+  return bytes
 }
 
-function nameOf(file: string): string {
-  return file.startsWith(PLASMA) ? file.slice(PLASMA.length + 1).split('/')[0]! : basename(file, '.jpg')
+/** The half is the parity of the digest's first byte. */
+async function sources(): Promise<Source[]> {
+  const lines = (await readFile(LIST, 'utf8')).split('\n').filter((line) => /^[0-9a-f]/.test(line))
+  return lines.map((line) => {
+    const [sha256 = '', path = ''] = line.split(' ')
+    return { path, sha256, half: Number.parseInt(sha256.slice(0, 2), 16) % 2 === 0 ? 'choose' : 'judge' }
+  })
+}
+
+async function cameraFile(original: Buffer, chromaSubsampling: Sampling): Promise<Buffer> {
+  const { width, height } = await sharp(original).metadata()
+  const scale = Math.min(1, Math.sqrt(MAX_PIXELS / (width * height)))
+  return sharp(original)
+    .toColourspace('srgb')
+    .resize(Math.round(width * scale))
+    .jpeg({ quality: 96, chromaSubsampling })
+    .toBuffer()
+}
+
+export async function inputOf(name: string, bytes: Buffer): Promise<Input> {
+  const { width, height } = await sharp(bytes).metadata()
+  return { name, bytes, width, height, sha256: digestOf(bytes).slice(0, 8) }
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+/** A wallpaper of Plasma is a folder of sizes. */
+function nameOf(path: string): string {
+  const folder = /\/wallpapers\/([^/]+)\//.exec(path)?.[1]
+  return folder ?? basename(path, extname(path)).replace(/_by_.*/, '')
 }

@@ -28,7 +28,7 @@ const FALLBACKS = {
 export function describe(result: Compressed): string {
   const { typeIn, type, bytesIn, bytesOut, action, fallback } = result
   const before = `${TYPE_NAMES[typeIn]} ${bytesText(bytesIn)}`
-  const done = fallback ? `${ACTIONS[action]}; ${FALLBACKS[fallback]}` : ACTIONS[action]
+  const done = fallback ? FALLBACKS[fallback] : ACTIONS[action]
   if (bytesIn === bytesOut) return `${before}, ${done}`
   const after = `${typeIn === type ? '' : `${TYPE_NAMES[type]} `}${bytesText(bytesOut)}`
   const percent = Math.round((100 * (bytesIn - bytesOut)) / bytesIn)

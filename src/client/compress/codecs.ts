@@ -30,7 +30,8 @@ export interface Codecs {
   decodePng(bytes: Uint8Array): Promise<Pixels>
   /** Exact, in the pixels that nobody sees too. */
   encodeWebp(pixels: Pixels): Promise<Uint8Array<ArrayBuffer>>
-  optimisePng(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>>
+  /** `level`: oxipng's. */
+  optimisePng(bytes: Uint8Array, level: 0 | 1 | 2): Promise<Uint8Array<ArrayBuffer>>
 }
 
 export function createCodecs(loadWasm: LoadWasm): Codecs {
@@ -90,14 +91,11 @@ export function createCodecs(loadWasm: LoadWasm): Codecs {
       if (result === null) throw new Error('the WebP encoder gave up')
       return copyOf(result)
     },
-    async optimisePng(bytes) {
-      return copyOf((await pngOptimiser()).optimise(bytes, OXIPNG_LEVEL, false, false))
+    async optimisePng(bytes, level) {
+      return copyOf((await pngOptimiser()).optimise(bytes, level, false, false))
     },
   }
 }
-
-/** Higher levels gain 1 to 3 % and take 2.5 to 6 times as long. */
-const OXIPNG_LEVEL = 2
 
 const GRAYSCALE = 1
 const YCBCR = 3

@@ -3,8 +3,9 @@ import { Refusal } from '../../errors.ts'
 import { type Inspection, isWhole } from '../../formats/image.ts'
 import { blobOf, blobSource } from '../blob-source.ts'
 import type { Compressed, CompressOptions, Fallback } from '../types.ts'
+import { converse, type Outcome } from '../worker/conversation.ts'
 import type { EngineHost } from '../worker/host.ts'
-import type { Reply, Request } from '../worker/messages.ts'
+import type { CompressRequest } from '../worker/messages.ts'
 import { createPool, type Lease } from '../worker/pool.ts'
 import { MAX_PIXELS, MAX_PIXELS_SMALL_MEMORY } from './plan.ts'
 
@@ -19,19 +20,6 @@ export interface Engine {
   prepare(): void
 }
 
-/** How long a worker may take before it is ended: to look at a file, and to recompress it. */
-const PATIENCE_MS = 10_000
-const PATIENCE_MS_PER_MEGABYTE = 1000
-const PATIENCE_MS_PER_MEGAPIXEL = 1500
-/** 250 KB of codecs over a bad mobile connection. */
-const LOADING_MS = 120_000
-
-type Verdict = Exclude<Reply, { kind: 'ready' | 'inspected' | 'working' }> | { kind: 'lost' | 'timed-out' }
-interface Outcome {
-  inspection: Inspection | null
-  verdict: Verdict
-}
-
 export function createEngine(host: EngineHost): Engine {
   const pool = createPool(host)
   const means = {
@@ -41,7 +29,7 @@ export function createEngine(host: EngineHost): Engine {
 
   async function work(blob: Blob, options: CompressOptions): Promise<Outcome> {
     const { mode = 'auto', signal, onProgress } = options
-    const request: Request = { kind: 'compress', blob: await host.sendable(blob), mode, means }
+    const request: CompressRequest = { kind: 'compress', blob: await host.sendable(blob), mode, means }
     let lease: Lease | null = null
     try {
       lease = await pool.lease(signal)
@@ -87,53 +75,6 @@ export function createEngine(host: EngineHost): Engine {
       }
     },
   }
-}
-
-/** Speaks with a worker until its last word, or until patience or the caller's wish ends. */
-function converse(
-  lease: Lease,
-  request: Request & { kind: 'compress' },
-  signal: AbortSignal | undefined,
-  onProgress: CompressOptions['onProgress'],
-): Promise<Outcome> {
-  return new Promise((resolve, reject) => {
-    let inspection: Inspection | null = null
-    let megapixels = 0
-    const patience = (ms: number) => setTimeout(() => finish({ kind: 'timed-out' }, 'end'), ms)
-    let timer = patience(PATIENCE_MS + (request.blob.size / 1e6) * PATIENCE_MS_PER_MEGABYTE)
-    const restart = (ms: number) => {
-      clearTimeout(timer)
-      timer = patience(ms)
-    }
-    const settle = (release: number | 'end') => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', cancel)
-      lease.release(release)
-    }
-    const finish = (verdict: Verdict, release: number | 'end') => {
-      settle(release)
-      resolve({ inspection, verdict })
-    }
-    const cancel = () => {
-      settle('end')
-      reject(signal?.reason)
-    }
-    signal?.addEventListener('abort', cancel, { once: true })
-    lease.listen((reply) => {
-      if (reply === null) return finish({ kind: 'lost' }, 'end')
-      if (reply.kind === 'ready') return
-      if (reply.kind === 'working') return restart(PATIENCE_MS + megapixels * PATIENCE_MS_PER_MEGAPIXEL)
-      if (reply.kind !== 'inspected') {
-        return finish(reply, reply.kind === 'scrubbed' && reply.fallback ? 'end' : megapixels)
-      }
-      inspection = reply.inspection
-      const { type, width, height, hasLocation } = inspection
-      megapixels = (width * height) / 1e6
-      restart(LOADING_MS)
-      onProgress?.({ stage: 'compressing', type, width, height, hasLocation })
-    })
-    lease.post(request)
-  })
 }
 
 async function inspectHere(blob: Blob): Promise<Outcome> {

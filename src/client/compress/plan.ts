@@ -161,3 +161,27 @@ const WORTH_A_NEW_TYPE_BYTES = 8 * 1024
 export function worthWebp(webpBytes: number, pngBytes: number): boolean {
   return webpBytes <= WORTH_A_NEW_TYPE * pngBytes && pngBytes - webpBytes >= WORTH_A_NEW_TYPE_BYTES
 }
+
+/** What oxipng may make of a PNG that an ordinary program wrote, at best: half of what it was. */
+const BEST_REPACKING = 0.5
+/** Above this, packing a PNG anew takes longer than its last bytes are worth. Unit: pixels. */
+const QUICK_REPACKING_PIXELS = 2_000_000
+const THOROUGH_REPACKING_PIXELS = 4_000_000
+
+/**
+ * Whether packing the PNG anew can still keep WebP from being chosen. In a large picture WebP need only be worth it
+ * against the file as it came: trying takes a second a megapixel. Unit: bytes.
+ */
+export function pngMayWin(webpBytes: number, pngBytes: number, pixels: number): boolean {
+  const repacked = pixels <= QUICK_REPACKING_PIXELS ? BEST_REPACKING * pngBytes : pngBytes
+  return !worthWebp(webpBytes, repacked)
+}
+
+/**
+ * oxipng's level. 2 takes up to 2 s a megapixel, 1 half of that, 0 a sixth; each gives up 5 to 20 % of the bytes. Where
+ * WebP was tried already, no time is left for the PNG of a large picture.
+ */
+export function repackingLevel(pixels: number, webpWasTried: boolean): 0 | 1 | 2 {
+  if (pixels <= THOROUGH_REPACKING_PIXELS) return 2
+  return webpWasTried ? 0 : 1
+}

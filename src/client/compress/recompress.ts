@@ -12,7 +12,9 @@ import {
   looksLikePhoto,
   PHOTO_PNG_QUALITY,
   type Plan,
+  pngMayWin,
   qualityFor,
+  repackingLevel,
   worthRecompressing,
   worthWebp,
 } from './plan.ts'
@@ -28,8 +30,18 @@ export interface Original {
   /** Without its metadata. */
   scrubbed: Uint8Array<ArrayBuffer>
   profile: Uint8Array | null
+  /** Unit: pixels. */
+  area: number
   /** Exif orientation that the pixels still need. */
   orientation: number
+}
+
+/** What is told while the work goes on. */
+export interface Milestones {
+  /** How fast this machine is. Unit: milliseconds. */
+  decoded(milliseconds: number): void
+  /** A result that is worth the change, while a better one is looked for. */
+  interim(result: Recompressed): Promise<void>
 }
 
 /** `null` if nothing smaller came out that is worth the change. Throws what a codec throws. */
@@ -37,16 +49,27 @@ export async function recompress(
   plan: Plan & { kind: 'jpeg' | 'png' },
   original: Original,
   codecs: Codecs,
+  milestones: Milestones,
 ): Promise<Recompressed | null> {
-  return plan.kind === 'jpeg' ? fromJpeg(plan, original, codecs) : fromPng(plan, original, codecs)
+  return plan.kind === 'jpeg'
+    ? fromJpeg(plan, original, codecs, milestones)
+    : fromPng(plan, original, codecs, milestones)
+}
+
+async function timed(decode: Promise<Pixels>, { decoded }: Milestones): Promise<Pixels> {
+  const start = performance.now()
+  const pixels = await decode
+  decoded(performance.now() - start)
+  return pixels
 }
 
 async function fromJpeg(
   plan: Plan & { kind: 'jpeg' },
   { scrubbed, profile }: Original,
   codecs: Codecs,
+  milestones: Milestones,
 ): Promise<Recompressed | null> {
-  const pixels = await codecs.decodeJpeg(scrubbed)
+  const pixels = await timed(codecs.decodeJpeg(scrubbed), milestones)
   if (plan.restoreChroma) restoreChroma(pixels)
   const encoded = await encodePhotograph(pixels, plan, codecs)
   const bytes = plan.keepProfile && profile ? withJpegProfile(encoded, profile) : encoded
@@ -63,31 +86,29 @@ async function encodePhotograph(pixels: Pixels, plan: Plan & { kind: 'jpeg' }, c
 
 async function fromPng(
   plan: Plan & { kind: 'png' },
-  { scrubbed, profile, orientation }: Original,
+  { scrubbed, profile, orientation, area }: Original,
   codecs: Codecs,
+  milestones: Milestones,
 ): Promise<Recompressed | null> {
   const kept = plan.keepProfile ? profile : null
-  let webp: Uint8Array<ArrayBuffer> | undefined
+  let webp: Recompressed | undefined
   if (plan.mayBeWebp) {
-    const pixels = oriented(await codecs.decodePng(scrubbed), orientation)
-    const packed = await encodeWebp(pixels, kept, codecs)
-    webp = packed
-    const area = pixels.width * pixels.height
-    if (plan.mayBeJpeg && looksLikePhoto(packed.length, area, isOpaque(pixels))) {
-      const jpeg = await encodePhotoOfPng(pixels, kept, codecs)
-      if (jpeg.length < Math.min(packed.length, scrubbed.length)) {
-        return { bytes: jpeg, type: 'image/jpeg', action: 'lossy' }
+    const decoded = await timed(codecs.decodePng(scrubbed), milestones)
+    const pixels = oriented(decoded, orientation)
+    webp = { bytes: await encodeWebp(pixels, kept, codecs), type: 'image/webp', action: 'lossless' }
+    if (plan.mayBeJpeg && looksLikePhoto(webp.bytes.length, area, isOpaque(pixels))) {
+      const bytes = await encodePhotoOfPng(pixels, kept, codecs)
+      if (bytes.length < Math.min(webp.bytes.length, scrubbed.length)) {
+        return { bytes, type: 'image/jpeg', action: 'lossy' }
       }
     }
+    if (!pngMayWin(webp.bytes.length, scrubbed.length, area)) return webp
+    if (worthWebp(webp.bytes.length, scrubbed.length)) await milestones.interim(webp)
   }
-  const png = await codecs.optimisePng(scrubbed)
-  const bestPng = png.length < scrubbed.length ? png : scrubbed
-  if (webp && worthWebp(webp.length, bestPng.length)) {
-    return { bytes: webp, type: 'image/webp', action: 'lossless' }
-  }
-  return bestPng === png
-    ? { bytes: png as Uint8Array<ArrayBuffer>, type: 'image/png', action: 'lossless' }
-    : null
+  const repacked = await codecs.optimisePng(scrubbed, repackingLevel(area, plan.mayBeWebp))
+  const png: Recompressed | null =
+    repacked.length < scrubbed.length ? { bytes: repacked, type: 'image/png', action: 'lossless' } : null
+  return webp && worthWebp(webp.bytes.length, png?.bytes.length ?? scrubbed.length) ? webp : png
 }
 
 async function encodeWebp(pixels: Pixels, profile: Uint8Array | null, codecs: Codecs) {

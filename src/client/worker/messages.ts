@@ -5,10 +5,23 @@ import type { ImageType } from '../../protocol.ts'
 import type { Means } from '../compress/plan.ts'
 import type { Action, Fallback, Mode } from '../types.ts'
 
+export interface CompressRequest {
+  kind: 'compress'
+  blob: Blob
+  mode: Mode
+  means: Means
+}
+
 export type Request =
-  | { kind: 'compress'; blob: Blob; mode: Mode; means: Means }
+  | CompressRequest
   /** Load the codecs that photographs need. No answer. */
   | { kind: 'prepare' }
+
+interface RecompressedBytes {
+  bytes: Uint8Array<ArrayBuffer>
+  type: ImageType
+  action: Action
+}
 
 /** `ready` comes once, unasked. `compress` is answered by `refused` or `failed`, or by `inspected` and then one of the others. */
 export type Reply =
@@ -16,10 +29,14 @@ export type Reply =
   | { kind: 'inspected'; inspection: Inspection }
   /** The codecs are here: from now on time counts. Only if something is to be recompressed. */
   | { kind: 'working' }
+  /** The pixels were decoded, in so many milliseconds: how fast this machine is today. */
+  | { kind: 'decoded'; milliseconds: number }
+  /** The result so far. A better one may follow; if none does, it stands. */
+  | (RecompressedBytes & { kind: 'interim' })
   /** The file as it came, or without its metadata: the engine has all it needs for both. */
   | { kind: 'kept' }
   | { kind: 'scrubbed'; fallback?: Fallback }
-  | { kind: 'recompressed'; bytes: Uint8Array<ArrayBuffer>; type: ImageType; action: Action }
+  | (RecompressedBytes & { kind: 'recompressed' })
   | { kind: 'refused'; code: RefusalCode; detail: string }
   /** The file can't be read: gone from the disk, or a fault of the program. */
   | { kind: 'failed'; message: string }

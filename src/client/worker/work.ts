@@ -7,7 +7,7 @@ import type { Codecs } from '../compress/codecs.ts'
 import { examine } from '../compress/examine.ts'
 import { inspect } from '../compress/inspect.ts'
 import { planFor } from '../compress/plan.ts'
-import { type Recompressed, recompress } from '../compress/recompress.ts'
+import { type Milestones, type Recompressed, recompress } from '../compress/recompress.ts'
 import type { Reply, Request } from './messages.ts'
 
 /** Handles requests one after the other. */
@@ -45,7 +45,14 @@ async function compress(
   try {
     await codecs.load(plan.kind)
     reply({ kind: 'working' })
-    result = await recompress(plan, { scrubbed, profile, orientation }, codecs)
+    const milestones: Milestones = {
+      decoded: (milliseconds) => reply({ kind: 'decoded', milliseconds }),
+      interim: async (interim) => {
+        if (await isSound(interim, inspection)) reply({ kind: 'interim', ...interim })
+      },
+    }
+    const area = inspection.width * inspection.height
+    result = await recompress(plan, { scrubbed, profile, orientation, area }, codecs, milestones)
     if (result && !(await isSound(result, inspection))) throw new Error('the result is not the same picture')
   } catch {
     return { kind: 'scrubbed', fallback: 'codec-error' }

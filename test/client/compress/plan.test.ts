@@ -12,7 +12,9 @@ import {
   type PngFacts,
   type ProfileKind,
   planFor,
+  pngMayWin,
   qualityFor,
+  repackingLevel,
   worthRecompressing,
   worthWebp,
 } from '../../../src/client/compress/plan.ts'
@@ -235,4 +237,17 @@ test('a photograph is opaque, large, and has more than 6 bits a pixel without lo
   assert.equal(looksLikePhoto(750_000, 1_000_000, true), false)
   assert.equal(looksLikePhoto(750_001, 1_000_000, false), false)
   assert.equal(looksLikePhoto(250_000, 250_000, true), false)
+})
+
+test('a PNG is packed anew only where that may change what is chosen, and a large one in less depth', () => {
+  // WebP at half of the file, and half of that again.
+  assert.equal(pngMayWin(425_000, 1_000_000, 1_000_000), false)
+  assert.equal(pngMayWin(425_001, 1_000_000, 1_000_000), true)
+  assert.equal(pngMayWin(850_000, 1_000_000, 9_000_000), false)
+  assert.equal(pngMayWin(850_001, 1_000_000, 9_000_000), true)
+  assert.equal(pngMayWin(1000, 9000, 9_000_000), true)
+  assert.deepEqual(
+    [repackingLevel(4_000_000, true), repackingLevel(4_000_001, true), repackingLevel(4_000_001, false)],
+    [2, 0, 1],
+  )
 })

@@ -43,8 +43,9 @@ export function viewOf({ state, file, compressed }: Item, reason?: string): Card
 }
 
 /** "PNG 2.0 MB → WebP 400 kB, identical pixels" */
-export function whatWasDone({ action, type, typeIn, bytesIn, bytesOut }: Compressed): string {
+export function whatWasDone({ action, fallback, type, typeIn, bytesIn, bytesOut }: Compressed): string {
   const from = `${typeName(typeIn)} ${inWords.bytes(bytesIn)}`
+  if (fallback) return `${from}, ${words.notCompressed}`
   if (action === 'unchanged') return `${from}, ${words.unchanged}`
   const to = type === typeIn ? inWords.bytes(bytesOut) : `${typeName(type)} ${inWords.bytes(bytesOut)}`
   return bytesOut === bytesIn || inWords.bytes(bytesIn) === inWords.bytes(bytesOut)

@@ -56,6 +56,7 @@ export const live = {
   lossy: 'looks the same',
   lossless: 'identical pixels',
   scrubbed: 'hidden details removed',
+  notCompressed: 'not compressed: it took too long or would not work here',
   unchanged: 'as it was',
   placeRemoved: 'It says where it was taken. The service takes that out.',
   notRemembered: 'This browser does not remember it. Keep the deletion link if you may want to delete it.',

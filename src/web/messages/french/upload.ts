@@ -57,6 +57,7 @@ export const live: Messages['live'] = {
   lossy: 'même aspect',
   lossless: 'pixels identiques',
   scrubbed: 'détails cachés retirés',
+  notCompressed: 'pas compressée : trop long, ou impossible ici',
   unchanged: 'telle quelle',
   placeRemoved: 'Elle dit où elle a été prise. Le service retire cette information.',
   notRemembered:

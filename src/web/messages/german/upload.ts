@@ -57,6 +57,7 @@ export const live: Messages['live'] = {
   lossy: 'sieht gleich aus',
   lossless: 'gleiche Pixel',
   scrubbed: 'Verborgenes entfernt',
+  notCompressed: 'nicht verkleinert: es dauerte zu lange oder ging hier nicht',
   unchanged: 'wie es war',
   placeRemoved: 'Darin steht, wo es entstanden ist. Der Dienst nimmt das heraus.',
   notRemembered: 'Dieser Browser merkt es sich nicht. Heb den Löschlink auf, falls du es löschen willst.',

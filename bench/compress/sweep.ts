@@ -1,0 +1,97 @@
+/**
+ * `node bench/compress/sweep.ts SETTINGS… [--half choose] [--minutes 4]`: measures mozjpeg's settings on one half of the
+ * photographs, and keeps every point in node_modules/.cache, so that it may be stopped and go on.
+ * A setting is `4:2:0/t3/trellis/restore/84/75`: sampling, quantisation table, trellis or plain, restore or plain,
+ * quality of brightness, quality of colour.
+ */
+import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import sharp from 'sharp'
+import { restoreChroma } from '../../src/client/compress/chroma.ts'
+import { mozjpeg } from './mozjpeg.ts'
+import { CACHE, type Half, photographs, type Sampling } from './photographs.ts'
+import { ssimulacra2 } from './ssimulacra2.ts'
+
+export interface Point {
+  half: Half
+  name: string
+  setting: string
+  bytes: number
+  pixels: number
+  score: number
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    half: { type: 'string', default: 'choose' },
+    minutes: { type: 'string', default: '4' },
+    every: { type: 'string', default: '1' },
+  },
+})
+const deadline = Date.now() + Number(values.minutes) * 60_000
+const POINTS = join(CACHE, 'points.jsonl')
+const half = values.half as Half
+
+await mkdir(CACHE, { recursive: true })
+const known = new Set((await readPoints()).map(({ name, setting }) => `${name} ${setting}`))
+const folder = await mkdtemp(join(tmpdir(), 'pinhole-sweep-'))
+let left = 0
+try {
+  for (const sampling of ['4:2:0', '4:4:4'] as const) {
+    const settings = positionals.filter((setting) => setting.startsWith(sampling))
+    if (settings.length > 0) await measure(sampling, settings)
+  }
+} finally {
+  await rm(folder, { recursive: true, force: true })
+}
+process.stdout.write(left > 0 ? `${left} points left\n` : 'done\n')
+process.exitCode = left > 0 ? 1 : 0
+
+async function measure(sampling: Sampling, settings: string[]): Promise<void> {
+  const before = join(folder, 'before.png')
+  const all = await photographs(half, sampling)
+  for (const input of all.filter((_, i) => i % Number(values.every) === 0)) {
+    const open = settings.filter((setting) => !known.has(`${input.name} ${setting}`))
+    if (open.length === 0) continue
+    if (Date.now() > deadline) {
+      left += open.length
+      continue
+    }
+    await writeFile(before, await sharp(input.bytes).png({ compressionLevel: 1 }).toBuffer())
+    const decoded = await sharp(input.bytes).ensureAlpha().raw().toBuffer()
+    for (const setting of open) {
+      const [, table = '', trellis, restore, luma, chroma] = setting.split('/')
+      const pixels = { data: new Uint8Array(decoded), width: input.width, height: input.height }
+      if (restore === 'restore') restoreChroma(pixels)
+      const bytes = await mozjpeg(pixels, {
+        table: Number(table.slice(1)),
+        trellis: trellis === 'trellis',
+        luma: Number(luma),
+        chroma: Number(chroma),
+        fullChroma: sampling === '4:4:4',
+      })
+      const after = join(folder, 'after.png')
+      await writeFile(after, await sharp(bytes).png({ compressionLevel: 1 }).toBuffer())
+      const point: Point = {
+        half,
+        name: input.name,
+        setting,
+        bytes: bytes.length,
+        pixels: input.width * input.height,
+        score: await ssimulacra2(before, after),
+      }
+      await appendFile(POINTS, `${JSON.stringify(point)}\n`)
+    }
+  }
+}
+
+async function readPoints(): Promise<Point[]> {
+  const text = await readFile(POINTS, 'utf8').catch(() => '')
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Point)
+}

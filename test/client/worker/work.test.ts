@@ -1,0 +1,63 @@
+/** What a worker tells while it works, with codecs that the test plays. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Codecs } from '../../../src/client/compress/codecs.ts'
+import { MAX_PIXELS } from '../../../src/client/compress/plan.ts'
+import type { Reply, Request } from '../../../src/client/worker/messages.ts'
+import { createWork } from '../../../src/client/worker/work.ts'
+import { blobOf, photo, rgba } from '../pictures.ts'
+
+/** Encoders for a PNG whose WebP is `webp`; packing it anew does as `optimisePng` does. */
+async function repliesTo(png: Buffer, webp: Uint8Array, optimisePng: Codecs['optimisePng']) {
+  const { data, width, height } = await rgba(png)
+  const codecs = {
+    load: async () => {},
+    decodePng: async () => ({ data, width, height }),
+    encodeWebp: async () => new Uint8Array(webp),
+    optimisePng,
+  } satisfies Partial<Codecs> as unknown as Codecs
+  const replies: Reply[] = []
+  const request: Request = {
+    kind: 'compress',
+    blob: blobOf(png),
+    mode: 'auto',
+    means: { webAssembly: true, maxPixels: MAX_PIXELS },
+  }
+  await createWork(codecs, (reply) => replies.push(reply))(request)
+  return replies
+}
+
+/** Too small to be taken for a photograph. */
+const picture = () => photo(400, 300, 20)
+
+test('a WebP that is worth it is handed over before the PNG is packed anew, which may never end', async () => {
+  const png = await picture().png({ adaptiveFiltering: true }).toBuffer()
+  const webp = await picture().webp({ lossless: true, exact: true }).toBuffer()
+  assert.ok(webp.length > 0.5 * png.length && webp.length < 0.85 * png.length, `${webp.length / png.length}`)
+  const replies = await repliesTo(png, webp, async () => {
+    throw new Error('out of memory')
+  })
+  const kinds = replies.map(({ kind }) => kind)
+  assert.deepEqual(kinds, ['inspected', 'working', 'decoded', 'interim', 'scrubbed'])
+  const interim = replies.find((reply) => reply.kind === 'interim')
+  assert.deepEqual([interim?.type, interim?.bytes.length], ['image/webp', webp.length])
+})
+
+test('a PNG that cannot win is not packed anew', async () => {
+  const png = await picture().png({ compressionLevel: 0 }).toBuffer()
+  const webp = await picture().webp({ lossless: true, exact: true }).toBuffer()
+  assert.ok(webp.length < 0.4 * png.length)
+  const replies = await repliesTo(png, webp, () => assert.fail('it was started'))
+  const last = replies.at(-1)
+  assert.deepEqual([last?.kind, last?.kind === 'recompressed' && last.type], ['recompressed', 'image/webp'])
+})
+
+test('an interim result that is not the same picture is kept back', async () => {
+  const png = await picture().png({ adaptiveFiltering: true }).toBuffer()
+  const other = await photo(300, 400, 5).webp({ lossless: true, exact: true }).toBuffer()
+  const replies = await repliesTo(png, other, async () => {
+    throw new Error('out of memory')
+  })
+  assert.ok(!replies.some(({ kind }) => kind === 'interim'))
+  assert.deepEqual(replies.at(-1), { kind: 'scrubbed', fallback: 'codec-error' })
+})
