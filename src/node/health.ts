@@ -6,8 +6,12 @@ import type { Stores } from './open-stores.ts'
 /** Anybody may ask, and each answer costs a write to store and ledger. */
 const SUCCESS_HOLDS_MS = 500
 
-export function healthOf({ objects, ledger, purges }: Stores, log: Log): Health {
-  const parts = { store: shared(objects.check), ledger: shared(ledger.check) }
+export function healthOf({ objects, ledger, clock, purges }: Stores, log: Log): Health {
+  const parts = {
+    store: shared(objects.check),
+    ledger: shared(ledger.check),
+    clock: () => clock.assertRight(),
+  }
 
   async function fault([part, check]: [string, () => Promise<void>]): Promise<[string, string][]> {
     try {
@@ -15,7 +19,7 @@ export function healthOf({ objects, ledger, purges }: Stores, log: Log): Health 
       return []
     } catch (error) {
       log.warn({ err: error, part }, 'not ready')
-      return [[part, 'unavailable']]
+      return [[part, part === 'clock' ? 'wrong' : 'unavailable']]
     }
   }
 

@@ -1,7 +1,7 @@
 /** Starts one process, or several on one port. */
 import cluster from 'node:cluster'
-import { resolve } from 'node:path'
 import { type Config, ConfigError, describeConfig, parseConfig } from '../config.ts'
+import { describeData } from './data-folder.ts'
 import { createLog } from './log.ts'
 import { startServer } from './server.ts'
 import { type Address, superviseWorkers } from './workers.ts'
@@ -57,22 +57,13 @@ function readConfig(): Config {
 }
 
 function announce(config: Config, at: Address): void {
-  const places = [`Images: ${withoutSecrets(config.objectsUrl) ?? `${resolve(config.dataDir)}/images`}`]
-  places.push(`Ledger: ${withoutSecrets(config.ledgerUrl) ?? `${resolve(config.dataDir)}/ledger.sqlite`}`)
   // Behind a proxy the two differ.
   const listens = config.baseUrl === null ? '' : `, listening on http://${hostOf(config)}:${at.port}`
-  process.stdout.write(`Pinhole is at ${at.baseUrl}${listens}\n${places.join('\n')}\n`)
+  process.stdout.write(`Pinhole is at ${at.baseUrl}${listens}\n${describeData(config).join('\n')}\n`)
 }
 
 function hostOf({ host }: Config): string {
   return host.includes(':') ? `[${host}]` : host
-}
-
-/** A URL without user, password and query. */
-function withoutSecrets(url: string | null): string | null {
-  if (url === null) return null
-  const { protocol, host, pathname } = new URL(url)
-  return `${protocol}//${host}${pathname}`
 }
 
 function fail(lines: string[]): never {

@@ -1,15 +1,19 @@
 /** Opens what the configuration names. The only place that knows which adapters there are. */
 import { createHash } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Cdn } from '../cdn/cdn.ts'
 import type { Config } from '../config.ts'
 import type { Log } from '../http/log.ts'
+import { type Clock, createClock } from '../service/clock.ts'
 import { createPurges, NO_PURGES, type Purges } from '../service/purges.ts'
 import { createSpool } from '../stores/drafts/spool.ts'
 import { type FilesystemStore, openFilesystemStore } from '../stores/filesystem/store.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { ObjectStore } from '../stores/object-store.ts'
+import { assertAgreed, joinServers, settingsOf } from './agreement.ts'
+import { assertData } from './data-folder.ts'
 import { openCdn } from './open-cdn.ts'
 
 export interface Stores {
@@ -18,19 +22,53 @@ export interface Stores {
   filesystem: FilesystemStore | null
   ledger: Ledger
   cdn: Cdn | null
+  clock: Clock
+  /** What all servers on the ledger must agree on. */
+  settings: Record<string, string>
   purges: Purges
   close(): Promise<void>
 }
 
-export async function openStores(config: Config, log: Log): Promise<Stores> {
-  await mkdir(config.dataDir, { recursive: true }).catch((cause) => {
-    throw new Error(`DATA_DIR=${config.dataDir} can not be made`, { cause })
-  })
-  const ledger = await openLedger(config)
+export interface OpenOptions {
+  /** A server makes what is missing and joins the others; a command needs data that is there. */
+  as: 'server' | 'command'
+  /** This machine's clock, epoch milliseconds. */
+  now?: () => number
+  /** For the command that changes them. */
+  mayDisagree?: boolean
+}
+
+export async function openStores(config: Config, log: Log, options: OpenOptions): Promise<Stores> {
+  const isCommand = options.as === 'command'
+  if (isCommand) assertData(config)
+  else {
+    await mkdir(config.dataDir, { recursive: true }).catch((cause) => {
+      throw new Error(`DATA_DIR=${config.dataDir} can not be made`, { cause })
+    })
+  }
+  const ledger = await openLedger(config, isCommand)
+  try {
+    return await openBeside(ledger, config, log, options)
+  } catch (error) {
+    await ledger.close()
+    throw error
+  }
+}
+
+async function openBeside(
+  ledger: Ledger,
+  config: Config,
+  log: Log,
+  { as, now = Date.now, mayDisagree = false }: OpenOptions,
+): Promise<Stores> {
   const filesystem = config.objectsUrl === null ? await openFolder(config) : null
-  const objects = filesystem ?? (await openBucket(config, config.objectsUrl!))
+  const objects = filesystem ?? (await openBucket(config, config.objectsUrl!, as))
   const cdn = config.cdnUrl === null ? null : openCdn(config.cdnUrl)
-  const purges = cdn === null ? NO_PURGES : createPurges({ ledger, cdn, now: Date.now, onFailure })
+  const settings = settingsOf(config, filesystem?.identity ?? null)
+  if (as === 'server') await joinServers(ledger, settings, config)
+  else if (!mayDisagree) await assertAgreed(ledger, settings)
+  const clock = await createClock(ledger, now)
+  const purges = cdn === null ? NO_PURGES : createPurges({ ledger, cdn, now: clock.now, onFailure })
 
   function onFailure(error: unknown, ids: string[]): void {
     log.warn({ err: error, ids }, 'a purge failed and will be tried again')
@@ -38,11 +76,12 @@ export async function openStores(config: Config, log: Log): Promise<Stores> {
 
   async function close(): Promise<void> {
     await purges.stop()
+    clock.stop()
     await objects.close()
     await ledger.close()
   }
 
-  return { objects, filesystem, ledger, cdn, purges, close }
+  return { objects, filesystem, ledger, cdn, clock, settings, purges, close }
 }
 
 /** Where drafts are kept that are too large for memory. */
@@ -54,31 +93,33 @@ function openFolder(config: Config): Promise<FilesystemStore> {
   return openFilesystemStore({ folder: join(config.dataDir, 'images'), hotSetBytes: config.hotSetBytes })
 }
 
-async function openBucket(config: Config, url: string): Promise<ObjectStore> {
+async function openBucket(config: Config, url: string, as: OpenOptions['as']): Promise<ObjectStore> {
   const { openS3Store } = await import('../stores/s3/store.ts')
   const { awsAccessKeyId, awsSecretAccessKey, awsSessionToken, awsRegion } = config
   if (awsAccessKeyId === null || awsSecretAccessKey === null) {
     throw new Error('OBJECTS_URL needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
   }
-  await mkdir(draftFolder(config), { recursive: true })
+  // A command leaves nothing in a folder that is a server's.
+  const drafts = as === 'server' ? draftFolder(config) : tmpdir()
+  await mkdir(drafts, { recursive: true })
   return openS3Store({
     url,
     accessKeyId: awsAccessKeyId,
     secretAccessKey: awsSecretAccessKey,
     ...(awsSessionToken === null ? {} : { sessionToken: awsSessionToken }),
     ...(awsRegion === null ? {} : { region: awsRegion }),
-    spool: createSpool(draftFolder(config)),
+    spool: createSpool(drafts),
     hasher: runningSha256,
   })
 }
 
-async function openLedger(config: Config): Promise<Ledger> {
+async function openLedger(config: Config, mustExist: boolean): Promise<Ledger> {
   if (config.ledgerUrl !== null) {
     const { openPostgresLedger } = await import('../stores/postgres/ledger.ts')
-    return openPostgresLedger({ url: config.ledgerUrl })
+    return openPostgresLedger({ url: config.ledgerUrl, mustExist })
   }
   const { openSqliteLedger } = await import('../stores/sqlite/ledger.ts')
-  return openSqliteLedger({ file: join(config.dataDir, 'ledger.sqlite') })
+  return openSqliteLedger({ file: join(config.dataDir, 'ledger.sqlite'), mustExist })
 }
 
 function runningSha256() {

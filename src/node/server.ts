@@ -9,6 +9,7 @@ import { trustedProxies } from '../http/headers/client-address.ts'
 import { createOrigins } from '../http/headers/cross-site.ts'
 import type { Log } from '../http/log.ts'
 import { createRaw } from '../http/routes/raw.ts'
+import { onTime } from '../service/clock.ts'
 import { createImages } from '../service/images.ts'
 import { createQuota } from '../service/quota.ts'
 import { createSpool } from '../stores/drafts/spool.ts'
@@ -37,7 +38,7 @@ export async function startServer(
 ): Promise<RunningServer> {
   const limits = { ...LIMITS, ...options.limits }
   const [stores, assets, terms] = await Promise.all([
-    openStores(config, log),
+    openStores(config, log, { as: 'server', ...(options.now ? { now: options.now } : {}) }),
     loadAssets((message) => log.warn({}, message)),
     config.termsFile === null ? undefined : readFile(config.termsFile, 'utf8'),
   ])
@@ -63,7 +64,6 @@ export async function startServer(
     log,
     limits,
     turns,
-    now: options.now ?? Date.now,
     stores,
     assets,
     terms,
@@ -92,14 +92,13 @@ function listenerOf(given: {
   log: Log
   limits: Limits
   turns: Turns
-  now: () => number
   stores: Stores
   assets: Awaited<ReturnType<typeof loadAssets>>
   terms: string | undefined
   baseUrl: string
 }): RequestListener {
-  const { config, log, limits, turns, now, stores, assets, baseUrl } = given
-  const { objects, filesystem, ledger, cdn, purges } = stores
+  const { config, log, limits, turns, stores, assets, baseUrl } = given
+  const { objects, filesystem, ledger, cdn, clock, purges } = stores
   const { maxUploadBytes, stripMetadata, uploadsPerDay, uploadsPaused } = config
   const images = createImages({
     objects,
@@ -108,7 +107,7 @@ function listenerOf(given: {
     maxUploadBytes,
     stripMetadata,
     hashes: nodeHashes,
-    now,
+    now: clock.now,
   })
   const hot = filesystem === null ? {} : { hot: filesystem.hot }
   const raw = createRaw({ images, ...hot, cdn, baseUrl, log })
@@ -129,7 +128,7 @@ function listenerOf(given: {
     maxUploadBytes,
     uploadsPaused,
     images,
-    quota: createQuota(ledger, { limit: uploadsPerDay, hashes: nodeHashes, now }),
+    quota: onTime(createQuota(ledger, { limit: uploadsPerDay, hashes: nodeHashes, now: clock.now }), clock),
     raw,
     origins: createOrigins(baseUrl, config.allowedOrigins),
     trusted: trustedProxies(config.trustedProxies),

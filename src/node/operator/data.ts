@@ -1,6 +1,7 @@
 /** Opens the data that a command works on. */
 import { type Config, parseConfig } from '../../config.ts'
 import { createTakedown, type Takedown } from '../../service/takedown.ts'
+import { describeData } from '../data-folder.ts'
 import { createLog } from '../log.ts'
 import { openStores, type Stores } from '../open-stores.ts'
 
@@ -11,14 +12,19 @@ export interface OperatorData {
 }
 
 /** Runs `work` on the data that the environment names, and closes it. What `work` returns is the exit code. */
-export async function onData(work: (data: OperatorData) => Promise<number>): Promise<void> {
+export async function onData(
+  work: (data: OperatorData) => Promise<number>,
+  options: { mayDisagree?: boolean } = {},
+): Promise<void> {
   const config = parseConfig(process.env)
-  const stores = await openStores(config, createLog(config.logLevel))
+  // Not with what the command prints, which programs may read.
+  process.stderr.write(`${describeData(config).join('\n')}\n`)
+  const stores = await openStores(config, createLog(config.logLevel), { as: 'command', ...options })
   try {
     process.exitCode = await work({
       config,
       stores,
-      takedown: createTakedown({ ...stores, now: Date.now }),
+      takedown: createTakedown({ ...stores, now: stores.clock.now }),
     })
   } finally {
     await stores.close()

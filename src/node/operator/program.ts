@@ -1,13 +1,20 @@
 /** The table of the operator's commands: one file each. */
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../../config.ts'
+import { agreeCommand } from './agree.ts'
 import { blockCommand } from './block.ts'
 import { toleratePipes } from './print.ts'
 import { removeCommand } from './remove.ts'
 import { statusCommand } from './status.ts'
 import { unblockCommand } from './unblock.ts'
 
-const COMMANDS: readonly (() => Command)[] = [removeCommand, blockCommand, unblockCommand, statusCommand]
+const COMMANDS: readonly (() => Command)[] = [
+  removeCommand,
+  blockCommand,
+  unblockCommand,
+  statusCommand,
+  agreeCommand,
+]
 
 const EXIT_CODES = `
 The same variables as the server's say where the data is.

@@ -30,6 +30,7 @@ import { createFolderFlush } from './folder-flush.ts'
 import { holdImages } from './hold.ts'
 import { createHotSet } from './hot-set.ts'
 import { idsAfter } from './ids.ts'
+import { openLayout } from './layout.ts'
 import { writeProbe } from './probe.ts'
 import { openImage, readRecord } from './read.ts'
 import { openRemovals } from './removals.ts'
@@ -46,6 +47,8 @@ const FREE_CHECK_MS = 250
 const UNPINNED_BYTES = 256 * 1024
 
 export interface FilesystemStore extends ObjectStore {
+  /** Of the folder: two never have the same, a copy of one has. */
+  readonly identity: string
   /**
    * The image if it is in memory and its file is still there (one small synchronous read, so that a removal by any
    * process is seen at once). `null` says nothing about the image. Call `release` as for `open`.
@@ -62,6 +65,7 @@ export async function openFilesystemStore(options: {
   const incoming = join(options.folder, 'incoming')
   const held = join(options.folder, 'held')
   await makeFolders(incoming, objects, held)
+  const layout = await openLayout(options.folder)
   const flushes = createFolderFlush()
   const hotSet = createHotSet(options.hotSetBytes)
   const writer = createObjectWriter()
@@ -189,6 +193,7 @@ export async function openFilesystemStore(options: {
   }
 
   return {
+    identity: layout.folder,
     draft,
     hot,
     head,

@@ -11,21 +11,25 @@ import { serverEnv } from './server.ts'
 
 export interface LocalServer {
   url: string
+  dataDir: string
   stop(): Promise<void>
 }
 
+/** `sharedDataDir`: of another server, which removes it. */
 export async function startLocalServer(
   env: Env,
   options: { limits?: Partial<Limits>; now?: () => number },
+  sharedDataDir?: string,
 ): Promise<LocalServer> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'pinhole-'))
+  const dataDir = sharedDataDir ?? (await mkdtemp(join(tmpdir(), 'pinhole-')))
   const config = parseConfig(serverEnv(env, dataDir))
   const server = await startServer(config, createLog('silent'), options)
   return {
     url: `http://127.0.0.1:${server.port}`,
+    dataDir,
     async stop() {
       await server.stop()
-      await rm(dataDir, { recursive: true, force: true })
+      if (sharedDataDir === undefined) await rm(dataDir, { recursive: true, force: true })
     },
   }
 }

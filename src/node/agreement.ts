@@ -1,0 +1,74 @@
+/**
+ * What all servers and commands on one ledger must agree on. A server with another `CDN_URL` would leave purges to a
+ * cache that nobody asks; one with another store would not find the others' images.
+ */
+import type { Config } from '../config.ts'
+import type { Ledger } from '../stores/ledger.ts'
+
+const PREFIX = 'agreed.'
+
+/** They name no place, and are not kept in the ledger. */
+const SECRET = ['token', 'api', 'fill']
+
+type Settings = Record<string, string>
+
+/** `folder`: which one it is, if images are in a folder. */
+export function settingsOf(config: Config, folder: string | null): Settings {
+  const shared: Settings = {
+    OBJECTS_URL: folder === null ? withoutSecrets(config.objectsUrl) : `file:${folder}`,
+    CDN_URL: withoutSecrets(config.cdnUrl),
+  }
+  // On one machine, one environment says them.
+  if (config.ledgerUrl !== null) {
+    shared.UPLOADS_PER_DAY = `${config.uploadsPerDay}`
+    shared.MAX_UPLOAD_BYTES = `${config.maxUploadBytes}`
+    shared.STRIP_METADATA = config.stripMetadata ? 'on' : 'off'
+  }
+  return shared
+}
+
+/** Says that these hold from now on. */
+export async function agree(ledger: Ledger, settings: Settings): Promise<void> {
+  await ledger.writeFacts(prefixed(settings), { replace: true })
+}
+
+/** A server that starts: the first one says what holds. Throws an `Error` with the difference. */
+export async function joinServers(ledger: Ledger, settings: Settings, config: Config): Promise<void> {
+  // Beside a ledger on this machine there are no servers elsewhere, which would go on with another cache.
+  if (config.ledgerUrl === null) await agree(ledger, { CDN_URL: settings.CDN_URL! })
+  assertEqual(await ledger.writeFacts(prefixed(settings), { replace: false }), settings)
+}
+
+/** A command beside servers. It says nothing itself. Throws an `Error` with the difference. */
+export async function assertAgreed(ledger: Ledger, settings: Settings): Promise<void> {
+  assertEqual({ ...prefixed(settings), ...(await ledger.facts()) }, settings)
+}
+
+function assertEqual(facts: Settings, settings: Settings): void {
+  const differences = Object.entries(settings).filter(([name, here]) => facts[PREFIX + name] !== here)
+  if (differences.length === 0) return
+  const lines = differences.map(
+    ([name, here]) => `${name}: ${here || 'none'} here, ${facts[PREFIX + name] || 'none'} by the ledger`,
+  )
+  throw new Error(
+    [
+      'these settings are not those of the servers on this ledger:',
+      ...lines,
+      'If they are to hold from now on: npm run operator -- agree',
+    ].join('\n'),
+  )
+}
+
+function prefixed(settings: Settings): Settings {
+  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [PREFIX + name, value]))
+}
+
+/** In one spelling. Empty for none. */
+function withoutSecrets(given: string | null): string {
+  if (given === null) return ''
+  const { protocol, host, pathname, searchParams } = new URL(given)
+  for (const name of SECRET) searchParams.delete(name)
+  searchParams.sort()
+  const query = searchParams.size > 0 ? `?${searchParams}` : ''
+  return `${protocol}//${host}${pathname.replace(/\/$/, '')}${query}`
+}

@@ -1,0 +1,31 @@
+/** Where the data is that a configuration names. */
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Config } from '../config.ts'
+
+/** For people: without user, password and query. */
+export function describeData({ dataDir, objectsUrl, ledgerUrl }: Config): string[] {
+  return [
+    `Images: ${withoutSecrets(objectsUrl) ?? `${resolve(dataDir)}/images`}`,
+    `Ledger: ${withoutSecrets(ledgerUrl) ?? `${resolve(dataDir)}/ledger.sqlite`}`,
+  ]
+}
+
+/** Throws an `Error` if what should be in `DATA_DIR` is not there. */
+export function assertData({ dataDir, objectsUrl, ledgerUrl }: Config): void {
+  const missing = [
+    ...(objectsUrl === null && !existsSync(join(dataDir, 'images', 'objects')) ? ['images'] : []),
+    ...(ledgerUrl === null && !existsSync(join(dataDir, 'ledger.sqlite')) ? ['ledger.sqlite'] : []),
+  ]
+  if (missing.length === 0) return
+  throw new Error(
+    `DATA_DIR=${dataDir} is ${resolve(dataDir)}, and no server ever kept its data there: it has no ${missing.join(' and no ')}. ` +
+      'Set the variables that the server has.',
+  )
+}
+
+function withoutSecrets(url: string | null): string | null {
+  if (url === null) return null
+  const { protocol, host, pathname } = new URL(url)
+  return `${protocol}//${host}${pathname}`
+}

@@ -1,0 +1,116 @@
+/**
+ * How a folder of images is laid out, and which folder it is. Node only.
+ *
+ *     <folder>/layout      {"layout":2,"folder":"<random>"}
+ *
+ *     1   objects/<first character of the id>/<id>, and no such file
+ *     2   objects/<id>
+ */
+import { randomUUID } from 'node:crypto'
+import { link, mkdir, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ID_PATTERN } from '../../protocol.ts'
+import { isCode, isThere } from './faults.ts'
+
+const LAYOUT = 2
+
+const SUB_FOLDER = /^[0-9A-Za-z]$/
+
+export interface Layout {
+  layout: number
+  /** Random: two folders never have the same, a copy of one has. */
+  folder: string
+}
+
+/** Brings the folder to the newest layout. May be killed at any time and begun again; several may do it at once. */
+export async function openLayout(folder: string): Promise<Layout> {
+  const objects = join(folder, 'objects')
+  const known = await readLayout(folder)
+  if (known !== null && known.layout > LAYOUT) {
+    throw new Error(
+      `${folder} was written by a newer version: its layout is ${known.layout}, this version knows ${LAYOUT}`,
+    )
+  }
+  if (known?.layout === LAYOUT) return known
+  await leaveSubFolders(objects)
+  return writeLayout(folder)
+}
+
+/** `null` if it has none: it is new, or older than this file. */
+export async function readLayout(folder: string): Promise<Layout | null> {
+  const path = join(folder, 'layout')
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return null
+    throw error
+  }
+  try {
+    const { layout, folder } = JSON.parse(text) as Partial<Layout>
+    if (Number.isSafeInteger(layout) && typeof folder === 'string') return { layout: layout!, folder }
+  } catch {
+    // Said below.
+  }
+  throw new Error(`${path} can not be read: it is no layout`)
+}
+
+/** Layout 1. A rename at a time, so that an image is in one place at every moment. */
+async function leaveSubFolders(objects: string): Promise<void> {
+  const entries = await readdir(objects, { withFileTypes: true }).catch((error) => {
+    if (isCode(error, 'ENOENT')) return []
+    throw error
+  })
+  for (const entry of entries) {
+    if (!entry.isDirectory() || !SUB_FOLDER.test(entry.name)) continue
+    const subFolder = join(objects, entry.name)
+    for (const name of await readdir(subFolder).catch(unlessGone([]))) {
+      if (ID_PATTERN.test(name)) await moveTo(join(objects, name), join(subFolder, name))
+    }
+    await flush(objects)
+    // What is no image's stays where it is, for `verify` to find.
+    await rmdir(subFolder).catch((error) => {
+      if (!isCode(error, 'ENOENT', 'ENOTEMPTY', 'EEXIST')) throw error
+    })
+  }
+}
+
+async function moveTo(target: string, path: string): Promise<void> {
+  if (await isThere(target)) {
+    // Another process may be doing the same.
+    if (await isThere(path)) throw new Error(`${path} and ${target} are one image: keep one of them`)
+    return
+  }
+  await rename(path, target).catch(unlessGone(undefined))
+}
+
+async function writeLayout(folder: string): Promise<Layout> {
+  const path = join(folder, 'layout')
+  const temporary = join(folder, 'incoming', `layout-${randomUUID()}`)
+  const layout: Layout = { layout: LAYOUT, folder: randomUUID() }
+  await mkdir(join(folder, 'incoming'), { recursive: true })
+  {
+    await using handle = await open(temporary, 'wx', 0o600)
+    await handle.writeFile(`${JSON.stringify(layout)}\n`)
+    await handle.sync()
+  }
+  // Of several that write it at once, the first one's holds.
+  await link(temporary, path).catch((error) => {
+    if (!isCode(error, 'EEXIST')) throw error
+  })
+  await rm(temporary)
+  await flush(folder)
+  return (await readLayout(folder)) ?? layout
+}
+
+async function flush(folder: string): Promise<void> {
+  await using handle = await open(folder, 'r')
+  await handle.sync()
+}
+
+function unlessGone<T>(value: T): (error: unknown) => T {
+  return (error) => {
+    if (isCode(error, 'ENOENT')) return value
+    throw error
+  }
+}

@@ -1,0 +1,60 @@
+/** One server of several whose clock is wrong. */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { checkProblem } from './contracts/http/rules.ts'
+import { request } from './support/http.ts'
+import { gif } from './support/images/tiny-images.ts'
+import { type LocalServer, startLocalServer } from './support/processes/local-server.ts'
+import { type PostgresServer, startPostgres } from './support/processes/postgres.ts'
+import { fetchRaw, post } from './support/upload.ts'
+
+const DAY_MS = 86_400_000
+
+describe('a server whose clock is 10 days fast', () => {
+  let postgres: PostgresServer
+  let right: LocalServer
+  let wrong: LocalServer
+  let error = 0
+  before(async () => {
+    postgres = await startPostgres()
+    const env = { LEDGER_URL: await postgres.createSchema(), UPLOADS_PER_DAY: '5' }
+    right = await startLocalServer(env, {})
+    wrong = await startLocalServer(env, { now: () => Date.now() + error }, right.dataDir)
+  })
+  after(async () => {
+    await wrong?.stop()
+    await right?.stop()
+    await postgres?.destroy()
+  })
+
+  it('takes no uploads, says so, forgets no day, and goes on when it is right', async () => {
+    const from = '198.51.100.9'
+    let stored = 0
+    const storeAt = async ({ url }: LocalServer) => {
+      const answer = await post(url, gif(), from)
+      if (answer.status === 201) stored++
+      return answer
+    }
+    assert.equal((await storeAt(wrong)).status, 201)
+    error = 10 * DAY_MS
+    const refused = await storeAt(wrong)
+    checkProblem(refused, 503, 'unavailable')
+    assert.match(refused.json().detail, /clock/)
+    const ready = await request(wrong.url, 'GET', '/readyz')
+    assert.deepEqual([ready.status, ready.json().clock], [503, 'wrong'])
+    assert.equal((await request(right.url, 'GET', '/readyz')).status, 200)
+    for (let nth = 0; nth < 8; nth++) {
+      await storeAt(right)
+      await storeAt(wrong)
+    }
+    assert.equal(stored, 5, 'never more than the limit')
+    assert.equal((await fetchRaw(wrong.url, 'AAAAAAAAAAA')).status, 404, 'it serves on')
+    error = 0
+    assert.equal((await storeAt(wrong)).status, 429)
+    assert.equal((await request(wrong.url, 'GET', '/readyz')).status, 200)
+  })
+
+  it('is right again when its clock is', async () => {
+    assert.equal((await post(wrong.url, gif(), '198.51.100.10')).status, 201)
+  })
+})

@@ -1,0 +1,150 @@
+/** The operator's command names the data that it works on, and touches no other. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { type PostgresServer, startPostgres } from '../support/processes/postgres.ts'
+import { NODE, ROOT, run } from '../support/processes/process.ts'
+import { type RunningServer, serverEnv, startServer } from '../support/processes/server.ts'
+import { fetchRaw, store } from '../support/upload.ts'
+
+const REMOVAL = ['--reason', 'terms']
+
+describe('the operator command', () => {
+  let server: RunningServer
+  before(async () => {
+    server = await startServer()
+  })
+  after(() => server.stop())
+
+  it('refuses a folder that never was a data folder, and makes none', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'pinhole-'))
+    const { id } = await store(server.url)
+    try {
+      const ran = await run(
+        ['src/node/operator.ts', 'remove', id, ...REMOVAL],
+        serverEnv({}, join(folder, 'data')),
+      )
+      assert.equal(ran.code, 1)
+      assert.match(ran.stderr, /no images and no ledger\.sqlite/)
+      assert.equal(ran.stdout, '')
+      assert.ok(!existsSync(join(folder, 'data')))
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+    assert.equal((await fetchRaw(server.url, id)).status, 200)
+  })
+
+  it('says on what it works', async () => {
+    const { stderr } = await server.operator(['status'])
+    assert.ok(stderr.includes(`Images: ${server.dataDir}/images`), stderr)
+    assert.ok(stderr.includes(`Ledger: ${server.dataDir}/ledger.sqlite`), stderr)
+  })
+
+  it('exits with 1 if an image was not there', async () => {
+    const { id } = await store(server.url)
+    const ran = await server.operator(['remove', id, 'AAAAAAAAAAA', ...REMOVAL])
+    assert.equal(ran.code, 1)
+    assert.match(ran.stdout, new RegExp(`removed ${id}\nAAAAAAAAAAA was not there`))
+    assert.equal((await fetchRaw(server.url, id)).status, 410)
+  })
+
+  it('does all of its work for a reader that went away', async () => {
+    const images = await Promise.all(Array.from({ length: 20 }, () => store(server.url)))
+    const child = spawn(NODE, ['src/node/operator.ts', 'remove', ...images.map(({ id }) => id), ...REMOVAL], {
+      cwd: ROOT,
+      env: { PATH: process.env.PATH ?? '', ...serverEnv({}, server.dataDir) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    child.stdout.destroy()
+    let stderr = ''
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      stderr += text
+    })
+    const code = await new Promise((resolve) => child.once('close', resolve))
+    assert.equal(code, 0, stderr)
+    assert.doesNotMatch(stderr, /EPIPE/)
+    for (const { id } of images) assert.equal((await fetchRaw(server.url, id)).status, 410)
+  })
+
+  it('refuses settings that are not those of the server, and shows the difference', async () => {
+    await server.restart({ CDN_URL: 'varnish://10.0.0.1:80?peer=10.0.0.2:80' })
+    const { id } = await store(server.url)
+    const ran = await run(['src/node/operator.ts', 'remove', id, ...REMOVAL], serverEnv({}, server.dataDir))
+    assert.equal(ran.code, 1)
+    assert.match(
+      ran.stderr,
+      /CDN_URL: none here, varnish:\/\/10\.0\.0\.1:80\?peer=10\.0\.0\.2%3A80 by the ledger/,
+    )
+    assert.equal((await fetchRaw(server.url, id)).status, 200)
+    assert.equal((await server.operator(['status'])).code, 0)
+  })
+})
+
+describe('servers on one ledger', () => {
+  let postgres: PostgresServer
+  before(async () => {
+    postgres = await startPostgres()
+  })
+  after(() => postgres.destroy())
+
+  it('do not start with other settings, until these are agreed on', async () => {
+    const token = 'a-token-that-no-ledger-may-hold'
+    const CDN_URL = `cloudflare://zone?token=${token}`
+    const env = { LEDGER_URL: await postgres.createSchema(), CDN_URL }
+    const first = await startServer(env)
+    try {
+      // Another token is the same cache.
+      const twin = await startServer(
+        { ...env, CDN_URL: 'cloudflare://zone?token=new' },
+        { dataDir: first.dataDir },
+      )
+      await twin.stop()
+      const other = { UPLOADS_PER_DAY: '5', CDN_URL: 'fastly://service?token=x' }
+      await assert.rejects(startServer({ ...env, ...other }, { dataDir: first.dataDir }), (error) => {
+        const { message } = error as Error
+        assert.match(message, /CDN_URL: fastly:\/\/service here, cloudflare:\/\/zone by the ledger/)
+        assert.match(message, /UPLOADS_PER_DAY: 5 here, 100 by the ledger/)
+        assert.ok(!message.includes(token))
+        return true
+      })
+      const agreed = await run(
+        ['src/node/operator.ts', 'agree'],
+        serverEnv({ ...env, ...other }, first.dataDir),
+      )
+      assert.equal(agreed.code, 0, agreed.stderr)
+      const third = await startServer({ ...env, ...other }, { dataDir: first.dataDir })
+      await third.stop()
+      assert.equal((await first.operator(['status'])).code, 1, 'the old settings hold no more')
+    } finally {
+      await first.stop()
+    }
+  })
+
+  it('are told of another folder of images', async () => {
+    const env = { LEDGER_URL: await postgres.createSchema() }
+    const first = await startServer(env)
+    try {
+      await assert.rejects(startServer(env), /OBJECTS_URL: file:\S+ here, file:\S+ by the ledger/)
+    } finally {
+      await first.stop()
+    }
+  })
+
+  it('know no ledger where none was made', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'pinhole-'))
+    const server = await startServer()
+    const env = serverEnv({ LEDGER_URL: await postgres.createSchema() }, server.dataDir)
+    try {
+      const ran = await run(['src/node/operator.ts', 'status'], env)
+      assert.equal(ran.code, 1)
+      assert.match(ran.stderr, /there is no ledger in this database/)
+    } finally {
+      await server.stop()
+      await rm(folder, { recursive: true })
+    }
+  })
+})
