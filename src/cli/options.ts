@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander'
-import type { Mode } from '../client/types.ts'
+import { MODES } from '../client/types.ts'
 
 /** Where `pinhole serve` listens. */
 const DEFAULT_SERVER = 'http://localhost:3000'
@@ -9,8 +9,6 @@ export function serverOption(): Option {
     .env('PINHOLE_SERVER')
     .default(DEFAULT_SERVER)
 }
-
-const MODES: Mode[] = ['auto', 'keep-format', 'lossless', 'original']
 
 export function modeOption(): Option {
   return new Option('-m, --mode <mode>', 'how much may change: best size, same type, same pixels, or nothing')

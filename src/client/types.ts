@@ -1,4 +1,4 @@
-/** What the SDK speaks. No code: a page may import it without paying for it. */
+/** What the SDK speaks. */
 import type { ImageType, UploadAnswer } from '../protocol.ts'
 
 /**
@@ -9,7 +9,8 @@ import type { ImageType, UploadAnswer } from '../protocol.ts'
  * - `original`: the bytes as they are, with whatever the camera wrote into them.
  * In all but `original`, location, owner, device, comments and thumbnails are removed.
  */
-export type Mode = 'auto' | 'keep-format' | 'lossless' | 'original'
+export type Mode = (typeof MODES)[number]
+export const MODES = ['auto', 'keep-format', 'lossless', 'original'] as const
 
 /**
  * What was done.

@@ -31,20 +31,31 @@ export function refusalOf(answer: Answer): ServerRefusal {
   return new ServerRefusal(detail, answer.status, problem, retryAfterOf(answer.header('Retry-After')))
 }
 
-/** What to say of an answer that carries no problem details. */
-function strangeness({ status, header }: Answer): string {
-  const location = header('Location')
-  if (location !== null) return `The service has moved to ${location}. Use that address.`
-  return status < 500
-    ? `This address does not answer like a Pinhole service (status ${status}).`
-    : `The service answered ${status}.`
+/** What to say of an answer that carries no problem details: it comes from something else than the service. */
+function strangeness(answer: Answer): string {
+  const { status } = answer
+  const location = answer.header('Location')
+  if (location !== null && status >= 300 && status < 400) {
+    return `This address leads on to ${location}. Use the service's own address.`
+  }
+  if (status === 413) {
+    return 'A proxy before the service refuses uploads of this size (status 413). Its operator can raise that limit.'
+  }
+  if (status === 401) return `A proxy wants a login first (status ${status}).`
+  if (status >= 500) return `The service is not there behind its proxy, or fails (status ${status}).`
+  return `No Pinhole service answers at this address (status ${status}). Check it: it is the address of the upload page.`
 }
 
 /** The JSON object of a successful answer; anything else, e.g. a captive portal's page, counts as no answer. */
 export function objectOf(answer: Answer): Record<string, unknown> {
   const value = parsed(answer.text)
-  if (value === null) throw new NetworkFault('the answer is not from a Pinhole service')
-  return value
+  if (value !== null) return value
+  const isPage = /^text\/html/i.test(answer.header('Content-Type') ?? '') || /^\s*</.test(answer.text)
+  throw new NetworkFault(
+    isPage
+      ? 'a web page answered instead of a Pinhole service (a login page of the network, or a wrong address)'
+      : 'the answer is not from a Pinhole service',
+  )
 }
 
 function toProblem({ text }: Answer): Problem | null {

@@ -3,23 +3,21 @@ import {
   DEFAULT_MAX_UPLOAD_BYTES,
   EXTENSIONS,
   type ImageType,
-  RATE_REMAINING_HEADER,
-  rawPath,
   UPLOAD_FIELD,
   UPLOAD_PATH,
-  viewPath,
 } from '../../protocol.ts'
+import { checkArguments } from '../arguments.ts'
 import type { SendOptions, Sent } from '../types.ts'
-import { objectOf, rejectAnswer } from './answers.ts'
+import { rejectAnswer } from './answers.ts'
 import { type Endpoint, endpointOf } from './endpoint.ts'
 import { withRetries } from './retry.ts'
-import { type Answer, NetworkFault } from './transport.ts'
+import { sentOf } from './sent.ts'
 
 const DEFAULT_RETRIES = 3
 
 /**
- * Uploads bytes as they are. Rejects with `Refusal('file-too-large')` before anything is sent, `ServerRefusal`,
- * `Unreachable`, or the signal's reason.
+ * Uploads bytes as they are. Rejects with a `TypeError` for arguments that make no sense, `Refusal('file-too-large')`
+ * before anything is sent, `ServerRefusal`, `Unreachable`, or the signal's reason.
  *
  * A network fault is retried. If the connection breaks after the service stored the image and before its answer
  * arrived, the retry stores it a second time; the first copy's link is known to nobody.
@@ -29,6 +27,7 @@ export async function send(
   options: SendOptions = {},
   endpoint: Endpoint = endpointOf(options.baseUrl),
 ): Promise<Sent> {
+  checkArguments(blob, options)
   const { signal, onProgress, retries = DEFAULT_RETRIES, maxBytes = DEFAULT_MAX_UPLOAD_BYTES } = options
   if (blob.size > maxBytes) throw tooLarge(blob.size, maxBytes)
   const extension = EXTENSIONS[blob.type as ImageType] ?? 'bin'
@@ -55,27 +54,6 @@ export async function send(
   const sent = await withRetries(attempt, { retries, signal, onWait }, endpoint.clock)
   onProgress?.({ stage: 'done' })
   return sent
-}
-
-function sentOf(answer: Answer): Sent {
-  const { id, link, key, delete: deleteLink } = objectOf(answer)
-  if (
-    typeof id !== 'string' ||
-    typeof link !== 'string' ||
-    typeof key !== 'string' ||
-    typeof deleteLink !== 'string'
-  ) {
-    throw new NetworkFault('the answer is not from a Pinhole service')
-  }
-  const remaining = answer.header(RATE_REMAINING_HEADER)
-  return {
-    id,
-    link,
-    key,
-    delete: deleteLink,
-    raw: link.slice(0, link.length - viewPath(id).length) + rawPath(id),
-    ...(remaining !== null && /^\d+$/.test(remaining) ? { remaining: Number(remaining) } : {}),
-  }
 }
 
 function tooLarge(bytes: number, maxBytes: number): Refusal {

@@ -1,6 +1,7 @@
 /** Compresses files in workers. The page's thread never reads one. */
 import { Refusal } from '../../errors.ts'
 import { type Inspection, isWhole } from '../../formats/image.ts'
+import { checkArguments } from '../arguments.ts'
 import { blobOf, blobSource } from '../blob-source.ts'
 import type { Compressed, CompressOptions, Fallback } from '../types.ts'
 import { converse, type Outcome } from '../worker/conversation.ts'
@@ -12,8 +13,8 @@ import { MAX_PIXELS, MAX_PIXELS_SMALL_MEMORY } from './plan.ts'
 export interface Engine {
   /**
    * Makes an image smaller and takes out what is private. Rejects with a `Refusal` (`unsupported-type`,
-   * `damaged-image`) for a file that the service would refuse, with the signal's reason, or with an `Error` if the
-   * file can't be read.
+   * `damaged-image`) for a file that the service would refuse, with a `TypeError` for arguments that make no sense,
+   * with the signal's reason, or with an `Error` if the file can't be read.
    */
   compress(file: Blob, options?: CompressOptions): Promise<Compressed>
   /** Loads the codecs for photographs ahead of the first one. Never fails. */
@@ -44,6 +45,7 @@ export function createEngine(host: EngineHost): Engine {
 
   return {
     async compress(file, options = {}) {
+      checkArguments(file, options)
       const { signal, onProgress, mode } = options
       signal?.throwIfAborted()
       onProgress?.({ stage: 'inspecting' })

@@ -288,3 +288,17 @@ test('a refusal and a fault of a worker keep their words', async () => {
   workers[0]!.reply({ kind: 'failed', message: 'NotReadableError' })
   await assert.rejects(failed, /can't be read: NotReadableError/)
 })
+
+test('arguments that make no sense start no worker', async () => {
+  const { host, workers } = playedHost()
+  const engine = createEngine(host)
+  await assert.rejects(engine.compress('a.jpg' as unknown as Blob), {
+    name: 'TypeError',
+    message: /openAsBlob/,
+  })
+  await assert.rejects(engine.compress(FILE, { mode: 'best' as 'auto' }), {
+    name: 'TypeError',
+    message: /mode/,
+  })
+  assert.equal(workers.length, 0)
+})

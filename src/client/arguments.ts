@@ -1,0 +1,22 @@
+/** Programs without types get a sentence for a wrong argument, not a strange upload. */
+import { MODES, type UploadOptions } from './types.ts'
+
+/** Throws a `TypeError` that says what is wrong and what to pass instead. */
+export function checkArguments(file: unknown, options: UploadOptions): void {
+  if (!(file instanceof Blob)) throw new TypeError(`The file must be a Blob, ${insteadOf(file)}`)
+  const { mode, retries, maxBytes } = options
+  if (mode !== undefined && !MODES.includes(mode)) {
+    throw new TypeError(`mode must be one of ${MODES.join(', ')}, not ${JSON.stringify(mode)}`)
+  }
+  for (const [name, value] of Object.entries({ retries, maxBytes })) {
+    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0)) {
+      throw new TypeError(`${name} must be a whole number from 0, not ${value}`)
+    }
+  }
+}
+
+function insteadOf(file: unknown): string {
+  if (typeof file === 'string') return 'not a path: pass `await openAsBlob(path)` (node:fs)'
+  if (ArrayBuffer.isView(file) || file instanceof ArrayBuffer) return 'not bytes: pass `new Blob([bytes])`'
+  return `not ${file === null ? 'null' : typeof file}`
+}
