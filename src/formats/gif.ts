@@ -1,8 +1,9 @@
 /** GIF (GIF89a specification). Walked to its trailer, and stored byte for byte whatever is in it. */
 import { type Cursor, cursorOver } from './bytes/cursor.ts'
+import { latin1 } from './bytes/text.ts'
 import { checkDimensions, cutOff, damaged } from './damaged.ts'
 import { type Inspector, wholeOf } from './image.ts'
-import { latin1, namesPlaceInXmp } from './metadata/xmp.ts'
+import { MOST_METADATA_BYTES, namesPlaceInXmp } from './metadata/xmp.ts'
 
 const EXTENSION = 0x21
 const APPLICATION = 0xff
@@ -10,13 +11,16 @@ const IMAGE = 0x2c
 const TRAILER = 0x3b
 
 const SCREEN_BYTES = 13
-/** Of an image, the longest. */
-const BLOCK_HEADER_BYTES = 10
+/** An image descriptor; an extension's introducer, label and the name of an application are hardly longer. */
+const BLOCK_HEADER_BYTES = 14
+const IMAGE_DESCRIPTOR_BYTES = 10
 const MOST_CODE_BITS = 11
+
+/** An animation has three blocks a frame. Whoever writes millions of empty ones only wants them to be read. */
+const MAX_BLOCKS = 2 ** 18
 
 /** An application extension that holds an XMP packet (XMP specification part 3, 1.1.2). */
 const XMP_START = '\x0bXMP DataXMP'
-const MOST_XMP_BYTES = 64 * 1024
 
 export const inspectGif: Inspector = async (source) => {
   const cursor = cursorOver(source)
@@ -26,18 +30,21 @@ export const inspectGif: Inspector = async (source) => {
   let frames = 0
   let hasXmp = false
   let hasLocation = false
-  for (let at = SCREEN_BYTES + tableBytes(screen[10]!); ; ) {
+  let at = SCREEN_BYTES + tableBytes(screen[10] ?? 0)
+  for (let blocks = 0; ; blocks++) {
+    if (blocks > MAX_BLOCKS) throw damaged(`The GIF file has more than ${MAX_BLOCKS} blocks.`)
     const block = cursor.peek(at, BLOCK_HEADER_BYTES) ?? (await cursor.load(at, BLOCK_HEADER_BYTES))
-    if (block.length === 0) throw cutOff('GIF')
-    if (block[0] === TRAILER) break
-    if (block[0] === EXTENSION) {
-      if (block[1] === APPLICATION && !hasXmp && (await startsXmp(cursor, at + 2))) {
+    const [introducer, label] = block
+    if (introducer === undefined) throw cutOff('GIF')
+    if (introducer === TRAILER) break
+    if (introducer === EXTENSION) {
+      if (label === APPLICATION && !hasXmp && startsXmp(block)) {
         hasXmp = true
         hasLocation = await namesPlace(cursor, at + 2)
       }
       at = (subBlocksIn(block, 2, at) ?? (await passSubBlocks(cursor, at + 2))).end
-    } else if (block[0] === IMAGE) {
-      if (block.length < BLOCK_HEADER_BYTES) throw cutOff('GIF')
+    } else if (introducer === IMAGE) {
+      if (block.length < IMAGE_DESCRIPTOR_BYTES) throw cutOff('GIF')
       const [frameWidth, frameHeight] = [u16(block, 5), u16(block, 7)]
       checkDimensions(frameWidth, frameHeight)
       if (width === 0 || height === 0) {
@@ -45,24 +52,17 @@ export const inspectGif: Inspector = async (source) => {
         width = frameWidth
         height = frameHeight
       }
-      const codeAt = at + BLOCK_HEADER_BYTES + tableBytes(block[9]!)
-      const code = cursor.peek(codeAt, 1) ?? (await cursor.load(codeAt, 1))
-      if (code.length === 0) throw cutOff('GIF')
-      const data = subBlocksIn(code, 1, codeAt) ?? (await passSubBlocks(cursor, codeAt + 1))
-      if (code[0]! < 1 || code[0]! > MOST_CODE_BITS || data.bytes === 0) {
-        throw damaged('The GIF file is inconsistent: an image in it has no data.')
-      }
-      at = data.end
+      at = await passImageData(cursor, at + IMAGE_DESCRIPTOR_BYTES + tableBytes(block[9] ?? 0))
       frames++
-    } else if (block[0] === 0) {
+    } else if (introducer === 0) {
       // Some writers end a block once too often.
       const more = block.findIndex((byte) => byte !== 0)
       at += more < 0 ? block.length : more
     } else {
-      throw damaged('The GIF file is inconsistent: it has a block of an unknown kind.')
+      throw damaged(`The GIF file is damaged: 0x${introducer.toString(16)} starts no block.`)
     }
   }
-  if (frames === 0) throw damaged('The image has no pixels.')
+  if (frames === 0) throw damaged('The GIF file has no frames.')
   checkDimensions(width, height)
   return {
     type: 'image/gif',
@@ -72,6 +72,19 @@ export const inspectGif: Inspector = async (source) => {
     hasLocation,
     segments: wholeOf(source),
   }
+}
+
+/** From the LZW minimum code size on. Returns where the data ends. */
+async function passImageData(cursor: Cursor, from: number): Promise<number> {
+  const start = cursor.peek(from, 1) ?? (await cursor.load(from, 1))
+  const [codeBits] = start
+  if (codeBits === undefined) throw cutOff('GIF')
+  const data = subBlocksIn(start, 1, from) ?? (await passSubBlocks(cursor, from + 1))
+  if (codeBits < 1 || codeBits > MOST_CODE_BITS) {
+    throw damaged(`The GIF file is damaged: ${codeBits} is no LZW minimum code size.`)
+  }
+  if (data.bytes === 0) throw damaged('The GIF file is damaged: a frame has no image data.')
+  return data.end
 }
 
 interface SubBlocks {
@@ -85,7 +98,7 @@ interface SubBlocks {
 function subBlocksIn(window: Uint8Array, from: number, start: number): SubBlocks | undefined {
   let bytes = 0
   for (let index = from; index < window.length; ) {
-    const length = window[index]!
+    const length = window[index] ?? 0
     index += 1 + length
     if (length === 0) return { end: start + index, bytes }
     bytes += length
@@ -101,7 +114,7 @@ async function passSubBlocks(cursor: Cursor, from: number): Promise<SubBlocks> {
     if (window.length === 0) throw cutOff('GIF')
     let index = 0
     while (index < window.length) {
-      const length = window[index]!
+      const length = window[index] ?? 0
       index += 1 + length
       if (length === 0) return { end: at + index, bytes }
       bytes += length
@@ -110,14 +123,13 @@ async function passSubBlocks(cursor: Cursor, from: number): Promise<SubBlocks> {
   }
 }
 
-async function startsXmp(cursor: Cursor, at: number): Promise<boolean> {
-  const start = cursor.peek(at, XMP_START.length) ?? (await cursor.load(at, XMP_START.length))
-  return latin1(start.subarray(0, XMP_START.length)) === XMP_START
+function startsXmp(block: Uint8Array): boolean {
+  return latin1(block.subarray(2, 2 + XMP_START.length)) === XMP_START
 }
 
 async function namesPlace(cursor: Cursor, at: number): Promise<boolean> {
-  const packet = cursor.peek(at, MOST_XMP_BYTES) ?? (await cursor.load(at, MOST_XMP_BYTES))
-  return namesPlaceInXmp(latin1(packet.subarray(0, MOST_XMP_BYTES)))
+  const packet = cursor.peek(at, MOST_METADATA_BYTES) ?? (await cursor.load(at, MOST_METADATA_BYTES))
+  return namesPlaceInXmp(latin1(packet.subarray(0, MOST_METADATA_BYTES)))
 }
 
 /** Of the colour table that a packed field announces. Unit: bytes. */
@@ -126,5 +138,5 @@ function tableBytes(packed: number): number {
 }
 
 function u16(bytes: Uint8Array, at: number): number {
-  return bytes[at]! | (bytes[at + 1]! << 8)
+  return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8)
 }

@@ -1,7 +1,7 @@
 /** Tells what a file is by its first bytes. Names and declared types are never asked. */
 import type { ImageType } from '../protocol.ts'
 import { isAvif } from './avif/brands.ts'
-import { latin1 } from './metadata/xmp.ts'
+import { latin1 } from './bytes/text.ts'
 
 /** Enough for every signature here, and for the preamble of an SVG. Unit: bytes. */
 const SNIFFED_BYTES = 4096

@@ -2,7 +2,7 @@
 import { cursorOver } from '../../formats/bytes/cursor.ts'
 import type { ByteSource } from '../../formats/image.ts'
 import { readExif } from '../../formats/metadata/exif.ts'
-import { latin1 } from '../../formats/metadata/xmp.ts'
+import { latin1 } from '../../formats/bytes/text.ts'
 import { profileKindOf } from './icc.ts'
 import type { PngFacts } from './plan.ts'
 

@@ -3,9 +3,10 @@
 import type { Box, Run } from '../bmff/fields.ts'
 import { readRun } from '../bmff/file.ts'
 import { joined, sameBytes } from '../bytes/kept-runs.ts'
+import { latin1 } from '../bytes/text.ts'
 import type { ByteSource } from '../image.ts'
 import { readExif } from '../metadata/exif.ts'
-import { latin1, namesPlaceInXmp } from '../metadata/xmp.ts'
+import { namesPlaceInXmp } from '../metadata/xmp.ts'
 import type { Item, Meta } from './items.ts'
 import type { Movie } from './tracks.ts'
 

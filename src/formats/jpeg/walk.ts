@@ -1,9 +1,9 @@
 /** Walks a JPEG from SOI to EOI (ITU-T T.81, annex B) and checks what can be checked without decoding. */
 import { cursorOver } from '../bytes/cursor.ts'
+import { latin1 } from '../bytes/text.ts'
 import { cutOff, damaged } from '../damaged.ts'
 import type { ByteSource } from '../image.ts'
 import { type ExifFacts, readExif } from '../metadata/exif.ts'
-import { latin1 } from '../metadata/xmp.ts'
 import {
   checkHuffman,
   countBlocks,
@@ -56,7 +56,7 @@ const SINGLE: ReadonlySet<JpegKind> = new Set(['exif', 'xmp', 'mpf', 'gain-map']
 
 /** Reads the JPEG that starts at `start`. Throws `Refusal('damaged-image')`. */
 export async function walkJpeg(source: ByteSource, start = 0, end = source.size): Promise<Jpeg> {
-  const cursor = cursorOver(source, end)
+  const cursor = cursorOver(source, { end })
   const walk = newWalk()
   for (let at = start; ; ) {
     const { marker, bodyAt } = await markerAt(cursor, at)

@@ -1,10 +1,11 @@
 /** The chunks of a PNG, one by one: checked against each other (W3C PNG 3, 5.6), and kept or removed. */
 import { crc32 } from '../bytes/crc32.ts'
 import { keptRuns, sameBytes } from '../bytes/kept-runs.ts'
+import { latin1 } from '../bytes/text.ts'
 import { damaged } from '../damaged.ts'
 import type { Segment } from '../image.ts'
 import { EXIF_PREFIX, type ExifFacts, minimalExif, readExif } from '../metadata/exif.ts'
-import { latin1, namesPlaceInXmp } from '../metadata/xmp.ts'
+import { MOST_METADATA_BYTES, namesPlaceInXmp } from '../metadata/xmp.ts'
 import { type PngAnimation, readAnimation } from './animation.ts'
 import { canHold, IHDR_BYTES, PALETTE_TYPE, type PngHeader, readPngHeader } from './header.ts'
 
@@ -31,8 +32,6 @@ const SHOWN_BY: ReadonlySet<string> = new Set([
 ])
 const ANIMATION: ReadonlySet<string> = new Set(['acTL', 'fcTL', 'fdAT'])
 
-/** Most of an Exif or XMP chunk that is looked at. Unit: bytes. */
-const MOST_METADATA_BYTES = 64 * 1024
 /** Enough for every other chunk that is looked into. Unit: bytes. */
 const FEW_BYTES = 32
 

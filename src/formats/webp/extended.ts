@@ -1,8 +1,9 @@
 /** The extended WebP file format (RFC 9649, 2.7): profile, animation, transparency, metadata. */
 import type { Cursor } from '../bytes/cursor.ts'
 import { joined, type KeptRuns, keptRuns, sameBytes } from '../bytes/kept-runs.ts'
+import { latin1 } from '../bytes/text.ts'
 import { type ExifFacts, minimalExif, readExif } from '../metadata/exif.ts'
-import { latin1, namesPlaceInXmp } from '../metadata/xmp.ts'
+import { MOST_METADATA_BYTES, namesPlaceInXmp } from '../metadata/xmp.ts'
 import type { PictureSize } from './bitstream.ts'
 import {
   CHUNK_START_BYTES,
@@ -26,9 +27,6 @@ const ANMF = Uint8Array.of(0x41, 0x4e, 0x4d, 0x46)
 const HAS_EXIF = 0x08
 const HAS_XMP = 0x04
 const IS_ANIMATED = 0x02
-
-/** Most of an Exif or XMP chunk that is looked at. Unit: bytes. */
-const MOST_METADATA_BYTES = 64 * 1024
 
 /** Reads all chunks from VP8X on. */
 export async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Webp> {

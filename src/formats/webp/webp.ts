@@ -40,7 +40,7 @@ export async function walkWebp(source: ByteSource): Promise<Webp> {
   // A length that leaves out the padding of the last chunk is forgiven.
   const end = Math.min(8 + size + (size & 1), source.size)
 
-  const cursor = cursorOver(source, end)
+  const cursor = cursorOver(source, { end })
   const start = await cursor.load(RIFF_BYTES, CHUNK_START_BYTES)
   const first = readChunk(start, RIFF_BYTES, end)
   const webp = first.type === 'VP8X' ? await walkExtended(cursor, first) : walkSimple(first)

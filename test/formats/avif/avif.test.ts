@@ -15,8 +15,8 @@ import {
   noise,
   type Plan,
   still,
-} from './assembly.ts'
-import { box, bytes, fullBox, u16, u32 } from './boxes.ts'
+} from '../../support/images/avif/assembly.ts'
+import { box, bytes, fullBox, u16, u32 } from '../../support/images/avif/boxes.ts'
 import { corpus, decoded, inspect, scrub } from './subject.ts'
 
 const picture = await coded(noise(64, 48))

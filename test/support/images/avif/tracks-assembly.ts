@@ -1,6 +1,6 @@
 /** Tracks of image sequences, written by hand. */
 import type { Coded } from './assembly.ts'
-import { box, fullBox, u16, u32 } from './boxes.ts'
+import { box, fullBox, u16, u32, u32s } from './boxes.ts'
 
 export interface TrackPlan {
   id?: number
@@ -36,10 +36,10 @@ export function track(plan: TrackPlan): Uint8Array {
     fullBox('stsd', 0, 0, u32(1), visual),
     fullBox('stts', 0, 0, u32(1, samples.length, 100)),
     fullBox('stsc', 0, 0, u32(1, 1, 1, 1)),
-    fullBox('stsz', 0, 0, u32(0, samples.length, ...samples.map(({ length }) => length))),
+    fullBox('stsz', 0, 0, u32(0, samples.length), u32s(samples.map(({ length }) => length))),
     plan.wideOffsets
-      ? fullBox('co64', 0, 0, u32(samples.length, ...offsets.flatMap((at) => [0, at])))
-      : fullBox('stco', 0, 0, u32(samples.length, ...offsets)),
+      ? fullBox('co64', 0, 0, u32(samples.length), u32s(offsets.flatMap((at) => [0, at])))
+      : fullBox('stco', 0, 0, u32(samples.length), u32s(offsets)),
   )
   return box(
     'trak',

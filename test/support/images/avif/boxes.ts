@@ -13,9 +13,15 @@ export function u16(...values: number[]): Uint8Array {
 }
 
 export function u32(...values: number[]): Uint8Array {
-  return bytes(
-    ...values.map((value) => [(value >>> 24) & 255, (value >>> 16) & 255, (value >>> 8) & 255, value & 255]),
-  )
+  return u32s(values)
+}
+
+/** As many as there are: more than a call takes arguments. */
+export function u32s(values: number[]): Uint8Array {
+  const out = new Uint8Array(4 * values.length)
+  const view = new DataView(out.buffer)
+  for (const [index, value] of values.entries()) view.setUint32(4 * index, value)
+  return out
 }
 
 export function box(type: string, ...parts: (Uint8Array | number[] | string)[]): Uint8Array {

@@ -1,0 +1,122 @@
+/**
+ * `node bench/hostile-images.ts [PATTERN] [--megabytes 25]`: what each hostile image costs the process that looks
+ * at it, alone and four at once. The images lie in files, as uploads do.
+ */
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+import type { ByteSource } from '../src/formats/image.ts'
+import { inspect } from '../src/formats/inspect.ts'
+import { noise } from '../test/support/images/avif/assembly.ts'
+import { hostileImages } from '../test/support/images/hostile.ts'
+
+const MOST_STALL = 100
+const MOST_STALL_OF_FOUR = 150
+/** Beyond an honest image of that size. */
+const MOST_SECONDS_A_MEGABYTE = 0.1
+
+const { values: flags, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { megabytes: { type: 'string', default: '25' } },
+})
+const size = Number(flags.megabytes) * 1e6
+
+interface Cost {
+  /** The most processor time between two turns of the event loop: what others wait for on an idle machine. Unit: ms. */
+  stall: number
+  /** Of all threads. Unit: seconds. */
+  cpu: number
+  outcome: string
+}
+
+async function costOf(file: string, atOnce: number): Promise<Cost> {
+  const handle = await open(file)
+  try {
+    const source: ByteSource = {
+      size: (await handle.stat()).size,
+      async read(offset, length) {
+        const bytes = new Uint8Array(length)
+        const { bytesRead } = await handle.read(bytes, 0, length, offset)
+        return bytes.subarray(0, bytesRead)
+      },
+    }
+    globalThis.gc?.()
+    let stall = 0
+    let last = process.threadCpuUsage()
+    const look = () => {
+      const { user, system } = process.threadCpuUsage(last)
+      stall = Math.max(stall, (user + system) / 1000)
+      last = process.threadCpuUsage()
+      if (isRunning) setImmediate(look)
+    }
+    let isRunning = true
+    setImmediate(look)
+    const before = process.cpuUsage()
+    const outcomes = await Promise.all(
+      Array.from({ length: atOnce }, () =>
+        inspect(source).then(
+          ({ segments }) => `kept in ${segments.length}`,
+          (error: Error) => error.message,
+        ),
+      ),
+    )
+    isRunning = false
+    look()
+    const { user, system } = process.cpuUsage(before)
+    return { stall, cpu: (user + system) / 1e6 / atOnce, outcome: outcomes[0] ?? '' }
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Of about that size, in five formats. */
+async function honestImages(): Promise<Record<string, () => Promise<Uint8Array>>> {
+  const side = Math.floor(Math.sqrt(size / 3.1))
+  return {
+    'honest JPEG': () =>
+      noise(side * 2, side)
+        .jpeg({ quality: 97 })
+        .toBuffer(),
+    'honest PNG': () => noise(side, side).png({ compressionLevel: 1 }).toBuffer(),
+    'honest GIF': () =>
+      noise(side * 2, side)
+        .gif({ effort: 1, dither: 0 })
+        .toBuffer(),
+    'honest WebP': () => noise(side, side).webp({ lossless: true, effort: 0 }).toBuffer(),
+    'honest AVIF': () =>
+      noise(side, Math.floor(side / 2))
+        .avif({ effort: 0, quality: 95 })
+        .toBuffer(),
+  }
+}
+
+const folder = await mkdtemp(path.join(tmpdir(), 'pinhole-hostile-'))
+try {
+  const makers = { ...(await honestImages()), ...(await hostileImages(size)) }
+  const picked = Object.entries(makers).filter(([name]) => positionals.every((word) => name.includes(word)))
+  let over = 0
+  console.log('| image | MB | stall, ms | stall of four, ms | processor, ms a MB | outcome |')
+  console.log('|---|---:|---:|---:|---:|---|')
+  for (const [name, make] of picked) {
+    const file = path.join(folder, 'image')
+    const bytes = await make()
+    await writeFile(file, bytes)
+    const megabytes = bytes.length / 1e6
+    await costOf(file, 1)
+    const one = await costOf(file, 1)
+    const four = await costOf(file, 4)
+    const perMegabyte = one.cpu / Math.max(1, megabytes)
+    const isOver =
+      one.stall > MOST_STALL || four.stall > MOST_STALL_OF_FOUR || perMegabyte > MOST_SECONDS_A_MEGABYTE
+    if (isOver) over++
+    const figures = [megabytes, one.stall, four.stall, perMegabyte * 1000].map((value) => value.toFixed(1))
+    console.log(`| ${name}${isOver ? ' **over**' : ''} | ${figures.join(' | ')} | ${one.outcome} |`)
+  }
+  console.log(
+    `\n${picked.length} images, ${over} beyond ${MOST_STALL} ms, ${MOST_STALL_OF_FOUR} ms or ${MOST_SECONDS_A_MEGABYTE * 1000} ms a MB`,
+  )
+  if (over > 0) process.exitCode = 1
+} finally {
+  await rm(folder, { recursive: true })
+}

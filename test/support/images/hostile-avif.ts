@@ -1,0 +1,181 @@
+/** AVIF files that cost a walk as much as they can for their size. */
+import { alphaKind, coded, image, irot, noise, type Part, type Plan, still } from './avif/assembly.ts'
+import { box, bytes, fullBox, u16, u32 } from './avif/boxes.ts'
+import { moov, track } from './avif/tracks-assembly.ts'
+
+export async function hostileAvifs(size: number): Promise<Record<string, () => Uint8Array>> {
+  const picture = await coded(noise(64, 48))
+  const alpha = await coded(noise(64, 48).greyscale())
+  const fill = [new Uint8Array(size)]
+  const many = (count: number, piece: Uint8Array) => new Uint8Array(Buffer.alloc(count * piece.length, piece))
+  /** As many as fit. */
+  const full = (piece: Uint8Array) => many(Math.floor(size / piece.length), piece)
+
+  /** A track whose samples are `sizes` long, and start where `places` says. */
+  const placed = (places: Uint32Array, sampleBytes: number) => {
+    const made = Buffer.from(
+      track({ picture, samples: Array.from(places, (at) => ({ at, length: sampleBytes })) }),
+    )
+    return new Uint8Array(made)
+  }
+  /** A track of one chunk with so many samples of 20 bytes, which takes no more room than one sample. */
+  const crowded = (at: number, samples: number) => {
+    const made = Buffer.from(track({ picture, samples: [{ at, length: 20 }] }))
+    made.writeUInt32BE(samples, made.indexOf('stsc') + 16)
+    made.writeUInt32BE(20, made.indexOf('stsz') + 8)
+    made.writeUInt32BE(samples, made.indexOf('stsz') + 12)
+    return new Uint8Array(made)
+  }
+  const sequence = (plan: Plan, ...tracks: ((offsets: number[]) => Uint8Array)[]): Uint8Array =>
+    still(picture, {
+      blobs: [picture.data, ...fill],
+      ...plan,
+      moov: (offsets) => moov(tracks.map((make) => make(offsets))),
+    })
+  const samples = 100_000
+  const sample = (offsets: number[]) => [{ at: offsets[0] ?? 0, length: picture.data.length }]
+  const items = (count: number, part: (id: number) => Part): Part[] =>
+    Array.from({ length: count }, (_, index) => part(index + 2))
+
+  return {
+    'AVIF, overlapping samples': () =>
+      sequence({}, ([at = 0]) =>
+        placed(
+          Uint32Array.from({ length: samples }, (_, i) => at + i),
+          picture.data.length,
+        ),
+      ),
+    'AVIF, overlapping samples in descending order': () =>
+      sequence({}, ([at = 0]) =>
+        placed(
+          Uint32Array.from({ length: samples }, (_, i) => at + samples - i),
+          4096,
+        ),
+      ),
+    'AVIF, the same sample a hundred thousand times': () =>
+      sequence({}, ([at = 0]) => placed(new Uint32Array(samples).fill(at), picture.data.length)),
+    'AVIF, small samples': () =>
+      sequence({}, ([, at = 0]) =>
+        placed(
+          Uint32Array.from({ length: samples }, (_, i) => at + 200 * i),
+          4,
+        ),
+      ),
+    'AVIF, small samples out of order': () =>
+      sequence({}, ([, at = 0]) =>
+        placed(
+          Uint32Array.from({ length: samples }, (_, i) => at + 200 * ((i * 48_271) % samples)),
+          4,
+        ),
+      ),
+    'AVIF, a thousand crowded tracks': () => sequence({}, ([, at = 0]) => many(1000, crowded(at, 100_000))),
+    'AVIF, a large udta': () =>
+      still(picture, {
+        blobs: [picture.data, ...fill],
+        moov: (offsets) =>
+          moov([
+            track({
+              picture,
+              samples: sample(offsets),
+              extras: [box('udta', new Uint8Array(3_900_000).fill(0x20))],
+            }),
+          ]),
+      }),
+    'AVIF, boxes in udta': () =>
+      still(picture, {
+        blobs: [picture.data, ...fill],
+        moov: (offsets) =>
+          moov([
+            track({ picture, samples: sample(offsets), extras: [box('udta', many(480_000, box('free')))] }),
+          ]),
+      }),
+    'AVIF, boxes in tracks': () =>
+      still(picture, {
+        blobs: [picture.data, ...fill],
+        moov: (offsets) => {
+          const extras = [many(10_000, box('udta', [1]))]
+          return moov([many(40, track({ picture, samples: sample(offsets), extras }))], extras)
+        },
+      }),
+    'AVIF, tracks that are none': () => sequence({}, () => many(16_000, box('trak', many(30, box('junk'))))),
+    'AVIF, thousands of items': () =>
+      still(picture, { items: items(8000, (id) => ({ ...image(id, picture), properties: [] })) }),
+    'AVIF, thousands of sound items': () =>
+      still(picture, {
+        blobs: fill,
+        items: items(8000, (id) => ({ id, type: 'Exif', sharing: 1 })),
+      }),
+    'AVIF, items that share data': () => {
+      const [model] = [image(2, picture, irot(1))]
+      return still(picture, {
+        blobs: fill,
+        items: items(250, (id) => ({ ...model, id, data: undefined, sharing: 1, properties: [] })),
+      })
+    },
+    'AVIF, thousands of alphas': () =>
+      still(picture, {
+        blobs: fill,
+        items: items(60, (id) => image(id, alpha, alphaKind())),
+        references: Array.from({ length: 60 }, (_, i): [string, number, ...number[]] => [
+          'auxl',
+          i + 2,
+          ...new Array(1000).fill(1),
+        ]),
+      }),
+    'AVIF, a million references': () =>
+      still(picture, {
+        blobs: fill,
+        metaExtras: [fullBox('iref', 0, 0, many(16, box('auxl', u16(1, 65_535), new Uint8Array(131_070))))],
+      }),
+    'AVIF, references of one': () =>
+      still(picture, {
+        blobs: fill,
+        metaExtras: [fullBox('iref', 0, 0, many(16_000, box('cdsc', u16(1, 1, 1))))],
+      }),
+    'AVIF, groups': () =>
+      still(picture, { blobs: fill, groups: [many(16_000, fullBox('altr', 0, 0, u32(7, 1, 1)))] }),
+    'AVIF, properties': () =>
+      still(picture, {
+        blobs: fill,
+        items: [
+          {
+            id: 2,
+            type: 'Exif',
+            properties: items(100, (id) => ({ id, type: '' })).map(() => ({ box: box('udes', [1]) })),
+          },
+        ],
+      }),
+    'AVIF, boxes on the top level': () =>
+      still(picture, {
+        beforeData: [many(10_000, box('free'))],
+        afterData: fill.map((body) => box('free', body)),
+      }),
+    'AVIF, litter between data': () =>
+      still(picture, {
+        beforeData: [many(8000, bytes(box('mdat', [1]), box('junk', [1])))],
+        afterData: fill.map((body) => box('free', body)),
+      }),
+    'AVIF, units of two bytes': () =>
+      still({ ...picture, data: bytes(picture.data, full(bytes([0x7a, 0]))) }),
+    'AVIF, units of a hundred bytes': () =>
+      still({ ...picture, data: bytes(picture.data, full(bytes([0x7a, 98], new Uint8Array(98)))) }),
+    'AVIF, metadata units': () =>
+      still({ ...picture, data: bytes(picture.data, full(bytes([0x2a, 98], new Uint8Array(98).fill(1)))) }),
+    'AVIF, an item in pieces': () =>
+      still(picture, {
+        items: [
+          { ...image(2, { ...picture, data: bytes(picture.data, full(bytes([0x7a, 0]))) }), pieces: 16_000 },
+        ],
+      }),
+    'AVIF, XMP in many items': () =>
+      still(picture, {
+        items: items(20, (id) => ({
+          id,
+          type: 'mime',
+          contentType: 'application/rdf+xml',
+          data: new Uint8Array(Math.floor(size / 20)).fill(0x20),
+        })),
+      }),
+    'AVIF, a long tail': () => bytes(still(picture), ...fill),
+  }
+}
