@@ -1,7 +1,9 @@
 /** AVIF (AOMedia, version 1.2): AV1 images and image sequences in a HEIF file. */
 
 import { refuse } from '../bmff/fields.ts'
-import { metered } from '../bmff/file.ts'
+import { boxFileOf } from '../bmff/file.ts'
+import { inOrder, overlap } from '../bmff/runs.ts'
+import type { Work } from '../bytes/work.ts'
 import { checkDimensions } from '../damaged.ts'
 import type { Inspector } from '../image.ts'
 import { displayedSize } from './display.ts'
@@ -21,34 +23,48 @@ export { isAvif } from './brands.ts'
  * `Refusal('unsupported-type')` for a HEIF file whose picture is not AV1.
  */
 export const inspectAvif: Inspector = async (whole) => {
-  const source = metered(whole)
-  const layout = await layoutOf(source)
-  const meta = layout.meta && (await readMeta(source, layout.meta))
-  const tracks = layout.moov && (await readMovie(source, layout.moov))
+  const file = boxFileOf(whole)
+  const { work } = file.cursor
+  const layout = await layoutOf(file)
+  const meta = layout.meta && (await readMeta(file, layout.meta))
+  const tracks = layout.moov && (await readMovie(file, layout.moov))
   const movie = tracks?.tracks.length ? tracks : null
   const kept = meta ? keptItems(meta) : new Map()
   const avif: Avif = { layout, meta, kept, movie }
 
-  const walk = obuWalk(source)
-  if (meta) await checkImages(source, meta, kept.values(), walk)
-  for (const track of movie?.tracks ?? []) await checkTrack(track, walk)
+  const walk = obuWalk(file)
+  if (meta) await checkImages(file, meta, kept.values(), walk)
+  if (movie) await checkTracks(movie.tracks, walk, work)
   const size = displayedSizeOf(avif)
   checkDimensions(size.width, size.height)
   return {
     type: 'image/avif',
     ...size,
     animated: movie?.tracks.some(({ samples }) => samples.length > 1) ?? false,
-    hasLocation: await namesPlace(source, layout.boxes, meta, tracks),
-    segments: await scrubbed(source, avif),
+    hasLocation: await namesPlace(file, layout.boxes, meta, tracks),
+    segments: await scrubbed(file, avif),
   }
 }
 
-async function checkTrack({ samples, settings, width, height }: Track, walk: ObuWalk): Promise<void> {
-  checkDimensions(width, height)
-  for (const [index, sample] of samples.entries()) {
-    const data = await walk([sample])
-    // Only the first sample must bring the sequence header.
-    checkCodedData(data, index === 0 ? settings : { hasUnits: true })
+/** Throws unless every sample is whole. */
+async function checkTracks(tracks: Track[], walk: ObuWalk, work: Work): Promise<void> {
+  const all = tracks.flatMap(({ samples }) => samples)
+  if (work.spend(all.length / 8)) await work.turn()
+  if (overlap(all)) refuse('its frames overlap')
+  if (work.spend(all.length / 8)) await work.turn()
+  // Only the first sample of a track must bring the sequence header.
+  for (const { samples, settings, width, height } of tracks) {
+    checkDimensions(width, height)
+    for (const first of samples.slice(0, 1)) checkCodedData(await walk([first]), settings)
+  }
+  // In order of place, so that one read serves neighbours.
+  let last = -1
+  for (const sample of inOrder(all)) {
+    if (work.spend(1)) await work.turn()
+    // Equal data may be written once.
+    if (sample.start === last) continue
+    last = sample.start
+    checkCodedData(await walk([sample]), { hasUnits: true })
   }
 }
 

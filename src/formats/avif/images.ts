@@ -1,10 +1,9 @@
 /** Checks the images of a file: sizes, settings, tiles, and that their data is whole. */
 
 import { Fields, type Run, refuse } from '../bmff/fields.ts'
-import { readRun } from '../bmff/file.ts'
+import { type BoxFile, readRun } from '../bmff/file.ts'
 import { joined } from '../bytes/kept-runs.ts'
 import { checkDimensions } from '../damaged.ts'
-import type { ByteSource } from '../image.ts'
 import { propertyOf, spatialExtent } from './item-properties.ts'
 import type { Item, Meta } from './items.ts'
 import { AV1 } from './kept-items.ts'
@@ -15,7 +14,7 @@ const MAX_DERIVATION_BYTES = 64 * 1024
 
 /** Throws `Refusal('damaged-image')` unless all these images are whole and agree with themselves. */
 export async function checkImages(
-  source: ByteSource,
+  file: BoxFile,
   meta: Meta,
   images: Iterable<Item>,
   walk: ObuWalk,
@@ -23,10 +22,11 @@ export async function checkImages(
   // In order of place, so that one read serves neighbours.
   const placed = [...images].toSorted((a, b) => (a.extents?.[0]?.start ?? 0) - (b.extents?.[0]?.start ?? 0))
   for (const image of placed) {
+    if (file.cursor.work.spend(4)) await file.cursor.work.turn()
     const { width, height } = spatialExtent(image)
     checkDimensions(width, height)
     if (image.type === AV1) await checkCoded(image, walk)
-    else if (image.type === 'grid' || image.type === 'iovl') await checkComposed(source, meta, image)
+    else if (image.type === 'grid' || image.type === 'iovl') await checkComposed(file, meta, image)
     else if (image.inputs.length === 0) refuse('an image is made of nothing')
   }
 }
@@ -63,9 +63,9 @@ export function checkCodedData(data: ObuSummary, settings: CodecSettings): void 
 }
 
 /** Grids (23008-12, 6.6.2.3) and overlays (6.6.2.2). */
-async function checkComposed(source: ByteSource, meta: Meta, image: Item): Promise<void> {
+async function checkComposed(file: BoxFile, meta: Meta, image: Item): Promise<void> {
   const { inputs } = image
-  const fields = await derivation(source, dataOf(image))
+  const fields = await derivation(file, dataOf(image))
   const { version, flags } = { version: fields.u8(), flags: fields.u8() }
   if (version !== 0) refuse('an image is composed in an unknown way')
   const width = flags & 1 ? 4 : 2
@@ -89,13 +89,13 @@ async function checkComposed(source: ByteSource, meta: Meta, image: Item): Promi
   }
 }
 
-async function derivation(source: ByteSource, extents: Run[]): Promise<Fields> {
+async function derivation(file: BoxFile, extents: Run[]): Promise<Fields> {
   const parts: Uint8Array[] = []
   let length = 0
   for (const extent of extents) {
     length += extent.end - extent.start
     if (length > MAX_DERIVATION_BYTES) refuse('an image is composed in an unknown way')
-    parts.push(await readRun(source, extent))
+    parts.push(await readRun(file, extent))
   }
   return new Fields(joined(...parts), 0)
 }

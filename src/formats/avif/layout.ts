@@ -1,8 +1,7 @@
 /** The top level of an AVIF file: where its description and its data are. */
 import { Refusal } from '../../errors.ts'
 import { type Box, type Run, refuse } from '../bmff/fields.ts'
-import { boxesIn, readRun } from '../bmff/file.ts'
-import type { ByteSource } from '../image.ts'
+import { type BoxFile, boxesIn, readRun } from '../bmff/file.ts'
 import { brandsOf, namesAvif } from './brands.ts'
 
 export interface AvifLayout {
@@ -25,12 +24,13 @@ const KNOWN_TYPES: ReadonlySet<string> = new Set(
 /** A type of four brands is usual. Unit: bytes. */
 const MAX_BRANDS_BYTES = 4096
 
-export async function layoutOf(source: ByteSource): Promise<AvifLayout> {
-  const walked = await boxesIn(source, { start: 0, end: source.size }, source.size)
+export async function layoutOf(file: BoxFile): Promise<AvifLayout> {
+  const { size } = file.source
+  const walked = await boxesIn(file, { start: 0, end: size }, size)
   if (walked.broken && KNOWN_TYPES.has(walked.broken.type)) refuse('it is cut off')
   const [first] = walked.boxes
   if (first?.type !== 'ftyp' || first.end > MAX_BRANDS_BYTES) return refuse('it does not start with its type')
-  if (!namesAvif(brandsOf(await readRun(source, first)))) {
+  if (!namesAvif(brandsOf(await readRun(file, first)))) {
     throw new Refusal('unsupported-type', 'The file is no AVIF image.')
   }
   // A second file type starts a second file, e.g. the film of a motion photo.

@@ -2,7 +2,7 @@
 
 import { blankInto, cut, type Edit, isEmpty, overwrite, pad, resize } from '../bmff/edits.ts'
 import type { Box } from '../bmff/fields.ts'
-import type { ByteSource } from '../image.ts'
+import type { BoxFile } from '../bmff/file.ts'
 import type { IdList, Item, ItemList, Meta, Property } from './items.ts'
 
 /** What a `meta` box keeps. Anything else in it is blanked: XML, `uuid`, boxes that nobody has heard of. */
@@ -24,16 +24,16 @@ const PRIVATE_PROPERTIES: ReadonlySet<string> = new Set('udes altt crtt mdft cmi
  * Entries of items that are not kept are cut out, and a free box of the same length follows the `meta` box, so that
  * no offset changes. Other boxes are blanked where they are.
  */
-export async function metaEdits(source: ByteSource, meta: Meta, kept: Map<number, Item>): Promise<Edit[]> {
+export async function metaEdits(file: BoxFile, meta: Meta, kept: Map<number, Item>): Promise<Edit[]> {
   const edits: Edit[] = []
   for (const child of meta.children) {
     const keeps =
       KEPT_CHILDREN.has(child.type) ||
       (child.type === 'dinf' && child.end - child.start <= OWN_DATA_REFERENCE_BYTES) ||
-      (await isEmpty(source, child))
+      (await isEmpty(file, child))
     if (!keeps) blankInto(edits, child)
   }
-  await blankProperties(edits, source, meta, kept)
+  await blankProperties(edits, file, meta, kept)
 
   const cuts: Cuts = {
     edits,
@@ -112,7 +112,7 @@ function cutIds(
 /** Properties keep their numbers: one that goes becomes a free box, which may stand among them (23008-12, 9.3.1). */
 async function blankProperties(
   edits: Edit[],
-  source: ByteSource,
+  file: BoxFile,
   meta: Meta,
   kept: Map<number, Item>,
 ): Promise<void> {
@@ -123,7 +123,7 @@ async function blankProperties(
   const gone = new Set<Property>()
   for (const property of meta.properties) {
     const { box } = property
-    if (KEPT_PROPERTIES.has(box.type) || (await isEmpty(source, box))) continue
+    if (KEPT_PROPERTIES.has(box.type) || (await isEmpty(file, box))) continue
     if (essential.has(property) && !PRIVATE_PROPERTIES.has(box.type)) continue
     blankInto(edits, box)
     gone.add(property)

@@ -1,8 +1,7 @@
 /** Reads the `meta` box of a HEIF file (ISO/IEC 23008-12). */
 
 import { type Box, Fields, refuse } from '../bmff/fields.ts'
-import { boxesIn, readRun } from '../bmff/file.ts'
-import type { ByteSource } from '../image.ts'
+import { type BoxFile, boxesIn, readRun } from '../bmff/file.ts'
 import { readLocations } from './item-locations.ts'
 import { readProperties } from './item-properties.ts'
 import { type IdList, type Item, type ItemList, MAX_ITEMS, type Meta } from './items.ts'
@@ -17,9 +16,9 @@ const MAX_REFERENCES = 2 ** 16
 const READ_TYPES: ReadonlySet<string> = new Set(['hdlr', 'pitm', 'iloc', 'iinf', 'iref', 'iprp', 'grpl'])
 
 /** Reads a `meta` box, but not its `idat`. `null` if it is not about images. */
-export async function readMeta(source: ByteSource, box: Box): Promise<Meta | null> {
+export async function readMeta(file: BoxFile, box: Box): Promise<Meta | null> {
   if (box.end - box.body < 4) refuse('its meta box is cut off')
-  const { boxes: children, end } = await boxesIn(source, { start: box.body + 4, end: box.end })
+  const { boxes: children, end } = await boxesIn(file, { start: box.body + 4, end: box.end })
   if (end !== box.end) refuse('a box is larger than the one around it')
   const idat = children.filter((child) => child.type === 'idat')
   const parts = new Map<string, { box: Box; fields: Fields }>()
@@ -29,7 +28,7 @@ export async function readMeta(source: ByteSource, box: Box): Promise<Meta | nul
     if (parts.has(child.type)) refuse(`it has two ${child.type} boxes`)
     indexBytes += child.end - child.start
     if (indexBytes > MAX_INDEX_BYTES) refuse('its description is too large')
-    parts.set(child.type, { box: child, fields: new Fields(await readRun(source, child), child.start) })
+    parts.set(child.type, { box: child, fields: new Fields(await readRun(file, child), child.start) })
   }
   if (idat.length > 1) refuse('it has two idat boxes')
 
@@ -53,7 +52,7 @@ export async function readMeta(source: ByteSource, box: Box): Promise<Meta | nul
   if (primary) meta.primary = primary.uint(primary.versionAndFlags().version === 0 ? 2 : 4)
   const [infos, locations, properties] = [body('iinf'), body('iloc'), body('iprp')]
   if (infos) readInfos(infos.box, infos.fields, meta)
-  if (locations) readLocations(locations.box, locations.fields, meta, source.size)
+  if (locations) readLocations(locations.box, locations.fields, meta, file.source.size)
   if (properties) readProperties(properties.box, properties.fields, meta)
   const [references, groups] = [body('iref'), body('grpl')]
   if (references) readReferences(references.box, references.fields, meta)

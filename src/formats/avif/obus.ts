@@ -1,15 +1,13 @@
 /** Walks AV1 data by its open bitstream units (AV1 bitstream specification, 5.3). Only their headers are read. */
 
 import { type Run, refuse } from '../bmff/fields.ts'
-import { readRun } from '../bmff/file.ts'
-import type { ByteSource } from '../image.ts'
+import type { BoxFile } from '../bmff/file.ts'
+import type { Cursor } from '../bytes/cursor.ts'
+import { joined } from '../bytes/kept-runs.ts'
 import { SEQUENCE_HEADER_BYTES, type SequenceHeader, sequenceHeader } from './sequence-header.ts'
 
 /** Most units in one file. Each frame of an animation takes two or three, and one for each tile group. */
 const MAX_OBUS = 2 ** 18
-
-/** One read takes the headers of several small units. Unit: bytes. */
-const READ_BYTES = 512
 
 /** The longest header: two bytes and a size of up to eight (4.10.5). Unit: bytes. */
 const MAX_HEADER_BYTES = 10
@@ -30,32 +28,18 @@ export type ObuWalk = (extents: Run[]) => Promise<ObuSummary>
  * A walk over one file. It throws if the lengths of the units do not add up to the length of the data. Ask in
  * ascending order of place: what one read brought is used again.
  */
-export function obuWalk(source: ByteSource): ObuWalk {
-  let window: Uint8Array = new Uint8Array(0)
-  let windowStart = 0
+export function obuWalk({ cursor }: BoxFile): ObuWalk {
   let obus = 0
-
-  /** Up to `length` bytes at `at`, fewer only before `end`. */
-  async function peek(at: number, length: number, end: number): Promise<Uint8Array> {
-    const wanted = Math.min(length, end - at)
-    if (at < windowStart || at + wanted > windowStart + window.length) {
-      const reach = Math.min(source.size, at + Math.max(READ_BYTES, wanted))
-      window = await readRun(source, { start: at, end: reach })
-      windowStart = at
-    }
-    return window.subarray(at - windowStart, at - windowStart + wanted)
-  }
-
   return async (extents) => {
-    const total = extents.reduce((sum, { start, end }) => sum + end - start, 0)
-    const bytes = extents.length === 1 ? oneRun(extents[0]!, peek) : manyRuns(extents, peek)
+    const data = readerOf(cursor, extents)
     const summary: ObuSummary = { sequence: null, hasPicture: false }
-    for (let at = 0; at < total; ) {
-      if (++obus > MAX_OBUS) refuse('it has too many parts')
-      const obu = obuFrom(await bytes(at, Math.min(MAX_HEADER_BYTES, total - at)), total - at)
-      if (!obu || at + obu.body + obu.size > total) refuse('image data is cut off or inconsistent')
+    for (let at = 0; at < data.length; ) {
+      if (++obus > MAX_OBUS) refuse('its image data has too many units')
+      const left = data.length - at
+      const obu = obuFrom(data.peek(at, MAX_HEADER_BYTES) ?? (await data.load(at, MAX_HEADER_BYTES)), left)
+      if (!obu || obu.body + obu.size > left) refuse('image data is cut off or inconsistent')
       if (obu.type === SEQUENCE_HEADER && !summary.sequence) {
-        const payload = await bytes(at + obu.body, Math.min(obu.size, SEQUENCE_HEADER_BYTES))
+        const payload = await data.load(at + obu.body, Math.min(obu.size, SEQUENCE_HEADER_BYTES))
         summary.sequence = sequenceHeader(payload)
         if (!summary.sequence) refuse('image data is cut off or inconsistent')
       }
@@ -68,8 +52,8 @@ export function obuWalk(source: ByteSource): ObuWalk {
 
 /** `left`: what the data still holds, for a last unit that does not say its size. */
 function obuFrom(header: Uint8Array, left: number): { type: number; body: number; size: number } | null {
-  const first = header[0]!
-  if (first & 0x80) return null
+  const [first] = header
+  if (first === undefined || first & 0x80) return null
   const type = (first >> 3) & 15
   let body = first & 0x04 ? 2 : 1
   if (!(first & 0x02)) return { type, body, size: left - body }
@@ -83,29 +67,54 @@ function obuFrom(header: Uint8Array, left: number): { type: number; body: number
   return null
 }
 
-type Peek = (at: number, length: number, end: number) => Promise<Uint8Array>
-type ReadAt = (at: number, length: number) => Promise<Uint8Array>
-
-function oneRun({ start, end }: Run, peek: Peek): ReadAt {
-  return (at, length) => peek(start + at, length, end)
+interface RunReader {
+  /** Of all runs. Unit: bytes. */
+  readonly length: number
+  /** `length` bytes from `at`, or all up to the end. `undefined` if that needs `load`. Ask in ascending order. */
+  peek(at: number, length: number): Uint8Array | undefined
+  load(at: number, length: number): Promise<Uint8Array>
 }
 
-/** The runs read as if they stood one behind the other. */
-function manyRuns(runs: Run[], peek: Peek): ReadAt {
+/** Runs of a file read as if they stood one behind the other. */
+function readerOf(cursor: Cursor, runs: Run[]): RunReader {
+  const total = runs.reduce((sum, run) => sum + lengthOf(run), 0)
   let index = 0
   let before = 0
-  return async (at, length) => {
-    // A walk moves forward, so this only ever steps to later runs.
-    while (index < runs.length && at >= before + lengthOf(runs[index]!)) before += lengthOf(runs[index++]!)
-    const bytes = new Uint8Array(length)
-    let filled = 0
-    for (let i = index, passed = before; filled < length && i < runs.length; passed += lengthOf(runs[i++]!)) {
-      const { start, end } = runs[i]!
-      const piece = await peek(start + at + filled - passed, length - filled, end)
-      bytes.set(piece, filled)
-      filled += piece.length
-    }
-    return bytes.subarray(0, filled)
+
+  /** Where in the file a byte is, and how many follow it in the same run. */
+  function locate(at: number): { start: number; left: number } {
+    for (let run = runs[index]; run && at >= before + lengthOf(run); run = runs[++index])
+      before += lengthOf(run)
+    const run = runs[index]
+    return run ? { start: run.start + at - before, left: before + lengthOf(run) - at } : { start: 0, left: 0 }
+  }
+
+  async function pieceAt(at: number, length: number): Promise<Uint8Array> {
+    const { start, left } = locate(at)
+    const wanted = Math.min(length, left)
+    const bytes = cursor.peek(start, wanted) ?? (await cursor.load(start, wanted))
+    if (bytes.length < wanted) refuse('it is cut off')
+    return bytes.subarray(0, wanted)
+  }
+
+  return {
+    length: total,
+    peek(at, length) {
+      const { start, left } = locate(at)
+      const wanted = Math.min(length, total - at)
+      return wanted <= left ? cursor.peek(start, wanted)?.subarray(0, wanted) : undefined
+    },
+    async load(at, length) {
+      const wanted = Math.min(length, total - at)
+      const pieces: Uint8Array[] = []
+      for (let filled = 0; filled < wanted; ) {
+        const piece = await pieceAt(at + filled, wanted - filled)
+        pieces.push(piece)
+        filled += piece.length
+      }
+      const [only] = pieces
+      return only && pieces.length === 1 ? only : joined(...pieces)
+    },
   }
 }
 

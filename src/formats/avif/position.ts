@@ -1,17 +1,13 @@
 /** Does the file name a place? In Exif, in XMP, or as QuickTime writes it. */
 
 import type { Box, Run } from '../bmff/fields.ts'
-import { readRun } from '../bmff/file.ts'
+import { type BoxFile, readRun } from '../bmff/file.ts'
 import { joined, sameBytes } from '../bytes/kept-runs.ts'
 import { latin1 } from '../bytes/text.ts'
-import type { ByteSource } from '../image.ts'
 import { readExif } from '../metadata/exif.ts'
-import { namesPlaceInXmp } from '../metadata/xmp.ts'
+import { MOST_METADATA_BYTES, namesPlaceInXmp } from '../metadata/xmp.ts'
 import type { Item, Meta } from './items.ts'
 import type { Movie } from './tracks.ts'
-
-/** How much of one description is searched. Exif has at most 64 KB in cameras' files; XMP may be long. Unit: bytes. */
-const SEARCHED_BYTES = 1024 * 1024
 
 /** Most descriptions that are searched. */
 const MAX_SEARCHED = 16
@@ -25,18 +21,18 @@ const XMP_UUID = new Uint8Array([
 const PLACE_BOX = /\u00a9xyz|loci/
 
 export async function namesPlace(
-  source: ByteSource,
+  file: BoxFile,
   boxes: Box[],
   meta: Meta | null,
   movie: Movie | null,
 ): Promise<boolean> {
   const descriptions = [...(meta?.items.values() ?? [])].filter((item) => isExif(item) || isXmp(item))
   for (const item of descriptions.slice(0, MAX_SEARCHED)) {
-    const bytes = await start(source, item.extents ?? [])
+    const bytes = await start(file, item.extents ?? [])
     if (isExif(item) ? placeInExif(bytes) : namesPlaceInXmp(latin1(bytes))) return true
   }
   for (const { body, end } of boxes.filter(({ type }) => type === 'uuid').slice(0, MAX_SEARCHED)) {
-    const bytes = await start(source, [{ start: body, end }])
+    const bytes = await start(file, [{ start: body, end }])
     if (sameBytes(bytes.subarray(0, 16), XMP_UUID) && namesPlaceInXmp(latin1(bytes))) return true
   }
   return movie !== null && placeInUserData(movie)
@@ -63,17 +59,17 @@ function placeInUserData({ box, fields }: Movie): boolean {
     const inner = fields.bodyOf(holder).boxes()
     return inner.some((child) => {
       const body = fields.bodyOf(child)
-      return child.type === 'udta' && PLACE_BOX.test(latin1(body.rest()))
+      return child.type === 'udta' && PLACE_BOX.test(latin1(body.rest().subarray(0, MOST_METADATA_BYTES)))
     })
   })
 }
 
-async function start(source: ByteSource, extents: Run[]): Promise<Uint8Array> {
+async function start(file: BoxFile, extents: Run[]): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
-  let left = SEARCHED_BYTES
+  let left = MOST_METADATA_BYTES
   for (const extent of extents) {
     const length = Math.min(left, extent.end - extent.start)
-    parts.push(await readRun(source, { start: extent.start, end: extent.start + length }))
+    parts.push(await readRun(file, { start: extent.start, end: extent.start + length }))
     left -= length
   }
   return joined(...parts)

@@ -13,53 +13,58 @@ export function readSamples(fields: Fields, table: Map<string, Box>, fileBytes: 
   for (const [chunk, offset] of offsets.entries()) {
     let at = offset
     const count = counts(chunk)
-    if (count > sizes.length - samples.length) refuse('its sample table is inconsistent')
+    if (count > sizes.length - samples.length) refuse('its sample tables contradict each other')
     for (let i = 0; i < count; i++) {
-      const end = at + sizes[samples.length]!
-      if (end > fileBytes) refuse('it is cut off: a sample lies outside it')
+      const end = at + (sizes[samples.length] ?? 0)
+      if (end > fileBytes) refuse('it is cut off: a frame lies outside it')
       samples.push({ start: at, end })
       at = end
     }
   }
-  if (samples.length !== sizes.length) refuse('its sample table is inconsistent')
+  if (samples.length !== sizes.length) refuse('its sample tables contradict each other')
   return samples
 }
 
-function sampleSizes(fields: Fields, table: Map<string, Box>): number[] {
+function sampleSizes(fields: Fields, table: Map<string, Box>): Uint32Array {
   const [plain, compact] = [table.get('stsz'), table.get('stz2')]
   if (plain) {
     const body = fields.bodyOf(plain)
     body.skip(4)
     const [size, count] = [body.u32(), counted(body.u32())]
-    return Array.from({ length: count }, () => size || body.u32())
+    return filled(new Uint32Array(count), () => size || body.u32())
   }
-  if (!compact) return refuse('its sample table is incomplete')
+  if (!compact) return refuse('a sample table is missing')
   const body = fields.bodyOf(compact)
   body.skip(7)
   const bits = body.u8()
   const count = counted(body.u32())
-  if (bits === 8) return Array.from({ length: count }, () => body.u8())
-  if (bits === 16) return Array.from({ length: count }, () => body.u16())
-  if (bits !== 4) refuse('its sample table is inconsistent')
+  if (bits === 8) return filled(new Uint32Array(count), () => body.u8())
+  if (bits === 16) return filled(new Uint32Array(count), () => body.u16())
+  if (bits !== 4) refuse('its sample tables contradict each other')
   let byte = 0
-  return Array.from({ length: count }, (_, i) => {
+  return filled(new Uint32Array(count), (i) => {
     if (i % 2 === 0) byte = body.u8()
     return i % 2 === 0 ? byte >> 4 : byte & 15
   })
 }
 
-function chunkOffsets(fields: Fields, table: Map<string, Box>): number[] {
+function chunkOffsets(fields: Fields, table: Map<string, Box>): Float64Array {
   const [short, long] = [table.get('stco'), table.get('co64')]
-  const box = short ?? long ?? refuse('its sample table is incomplete')
+  const box = short ?? long ?? refuse('a sample table is missing')
   const body = fields.bodyOf(box)
   body.skip(4)
   const count = counted(body.u32())
-  return Array.from({ length: count }, () => body.uint(short ? 4 : 8))
+  return filled(new Float64Array(count), () => body.uint(short ? 4 : 8))
+}
+
+function filled<A extends Uint32Array | Float64Array>(array: A, value: (index: number) => number): A {
+  for (let index = 0; index < array.length; index++) array[index] = value(index)
+  return array
 }
 
 /** How many samples a chunk holds (8.7.4). `chunks`: how many there are. Ask in ascending order. */
 function chunkCounts(fields: Fields, table: Map<string, Box>, chunks: number): (chunk: number) => number {
-  const body = fields.bodyOf(table.get('stsc') ?? refuse('its sample table is incomplete'))
+  const body = fields.bodyOf(table.get('stsc') ?? refuse('a sample table is missing'))
   body.skip(4)
   const runs = Array.from({ length: counted(body.u32()) }, () => {
     const [first, count] = [body.u32() - 1, body.u32()]
@@ -69,7 +74,7 @@ function chunkCounts(fields: Fields, table: Map<string, Box>, chunks: number): (
   const ascending = runs.every(
     (run, i) => run.first === (i === 0 ? 0 : Math.max(run.first, runs[i - 1]!.first + 1)),
   )
-  if (chunks > 0 && (runs.length === 0 || !ascending)) refuse('its sample table is inconsistent')
+  if (chunks > 0 && (runs.length === 0 || !ascending)) refuse('its sample tables contradict each other')
   let index = 0
   return (chunk) => {
     while (runs[index + 1] && runs[index + 1]!.first <= chunk) index++
@@ -78,5 +83,5 @@ function chunkCounts(fields: Fields, table: Map<string, Box>, chunks: number): (
 }
 
 function counted(count: number): number {
-  return count <= MAX_SAMPLES ? count : refuse('it has too many samples')
+  return count <= MAX_SAMPLES ? count : refuse('it has too many frames')
 }

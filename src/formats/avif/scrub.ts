@@ -1,9 +1,10 @@
 /** What is left of an AVIF file without what is private. Every image byte that is kept stays where it was. */
 
-import { blankInto, type Edit, edited, isEmpty, union, unused } from '../bmff/edits.ts'
+import { blankInto, type Edit, edited, isEmpty, zeroInto } from '../bmff/edits.ts'
 import type { Box, Run } from '../bmff/fields.ts'
-import { isZeroRun } from '../bmff/file.ts'
-import type { ByteSource, Segment } from '../image.ts'
+import { type BoxFile, isZeroRun } from '../bmff/file.ts'
+import { union, unused } from '../bmff/runs.ts'
+import type { Segment } from '../image.ts'
 import type { Item, Meta } from './items.ts'
 import type { AvifLayout } from './layout.ts'
 import { metaEdits } from './meta-edits.ts'
@@ -20,19 +21,21 @@ export interface Avif {
 }
 
 /** Throws `Refusal('damaged-image')` if image data lies where no image data may be. */
-export async function scrubbed(source: ByteSource, { layout, meta, kept, movie }: Avif): Promise<Segment[]> {
+export async function scrubbed(file: BoxFile, { layout, meta, kept, movie }: Avif): Promise<Segment[]> {
   const items = [...kept.values()].flatMap(({ extents }) => extents ?? [])
+  const { work } = file.cursor
   const used = union([...items, ...(movie?.tracks.flatMap(({ samples }) => samples) ?? [])])
+  if (work.spend(used.length / 8)) await work.turn()
   const inIdat = meta?.idat ? [{ start: meta.idat.body, end: meta.idat.end }] : []
   const regions = [...layout.data.map(({ inner }) => inner), ...inIdat].toSorted((a, b) => a.start - b.start)
 
   // Data of items that go, and bytes that belong to nothing, such as the Exif of an earlier save.
   const edits: Edit[] = []
   for (const gap of unused(regions, used)) {
-    if (!(await isZeroRun(source, gap))) edits.push(gap)
+    if (!(await isZeroRun(file, gap))) zeroInto(edits, gap)
   }
-  const described = [meta ? await metaEdits(source, meta, kept) : [], movie ? movieEdits(movie) : []]
-  const end = await blankRest(edits, source, layout, holders(layout, used, meta, movie))
+  const described = [meta ? await metaEdits(file, meta, kept) : [], movie ? movieEdits(movie) : []]
+  const end = await blankRest(edits, file, layout, holders(layout, used, meta, movie))
   return edited([edits, ...described].flat(), end)
 }
 
@@ -52,7 +55,7 @@ function holders(layout: AvifLayout, used: Run[], meta: Meta | null, movie: Movi
 /** Blanks the other boxes between those that hold something. Returns where the file ends: before litter behind them. */
 async function blankRest(
   edits: Edit[],
-  source: ByteSource,
+  file: BoxFile,
   layout: AvifLayout,
   holding: Set<Box>,
 ): Promise<number> {
@@ -60,8 +63,8 @@ async function blankRest(
   const data = new Set(layout.data.map(({ box }) => box))
   for (const [index, box] of layout.boxes.entries()) {
     // Data boxes before the end have been zeroed as gaps.
-    if (holding.has(box) || (index < last && data.has(box)) || (await isEmpty(source, box))) continue
-    if (data.has(box) && (await isZeroRun(source, { start: box.body, end: box.end }))) continue
+    if (holding.has(box) || (index < last && data.has(box)) || (await isEmpty(file, box))) continue
+    if (data.has(box) && (await isZeroRun(file, { start: box.body, end: box.end }))) continue
     if (index > last) return box.start
     blankInto(edits, box)
   }

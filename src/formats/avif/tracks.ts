@@ -1,8 +1,7 @@
 /** The tracks of an image sequence (ISO/IEC 14496-12, 8.3; AVIF 1.2, section 3): its `moov` box. */
 
 import { type Box, Fields, type Run, refuse } from '../bmff/fields.ts'
-import { readRun } from '../bmff/file.ts'
-import type { ByteSource } from '../image.ts'
+import { type BoxFile, readRun } from '../bmff/file.ts'
 import { type CodecSettings, codecSettings } from './images.ts'
 import { handlerOf, MAX_INDEX_BYTES } from './meta.ts'
 import { MAX_SAMPLES, readSamples } from './samples.ts'
@@ -28,19 +27,29 @@ export interface Movie {
 /** Pictures, video, and what completes them, e.g. alpha. */
 const PICTURE_HANDLERS: ReadonlySet<string> = new Set(['pict', 'vide', 'auxv'])
 
+/** Colour, alpha, and a handful of others. */
+const MAX_TRACKS = 64
+
 /** From the start of a visual sample entry to its boxes (14496-12, 12.1.3). Unit: bytes. */
 export const SAMPLE_ENTRY_BYTES = 86
 
-export async function readMovie(source: ByteSource, box: Box): Promise<Movie> {
+export async function readMovie(file: BoxFile, box: Box): Promise<Movie> {
   if (box.end - box.start > MAX_INDEX_BYTES) refuse('its description is too large')
-  const fields = new Fields(await readRun(source, box), box.start)
+  const fields = new Fields(await readRun(file, box), box.start)
   const tracks: Track[] = []
   let samples = 0
-  for (const child of fields.bodyOf(box).boxes()) {
-    const track = child.type === 'trak' ? readTrack(fields, child, source.size) : null
+  const children = fields
+    .bodyOf(box)
+    .boxes()
+    .filter(({ type }) => type === 'trak')
+  if (children.length > MAX_TRACKS) refuse('it has too many tracks')
+  const { work } = file.cursor
+  for (const child of children) {
+    if (work.spend(Math.ceil((child.end - child.start) / 32))) await work.turn()
+    const track = readTrack(fields, child, file.source.size)
     if (track) tracks.push(track)
     samples += track?.samples.length ?? 0
-    if (samples > MAX_SAMPLES) refuse('it has too many samples')
+    if (samples > MAX_SAMPLES) refuse('it has too many frames')
   }
   return { box, fields, tracks }
 }

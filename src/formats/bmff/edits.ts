@@ -1,9 +1,9 @@
 /** Changes to a file as a list of edits, and the segments that they leave of it. */
 
 import { keptRuns } from '../bytes/kept-runs.ts'
-import type { ByteSource, Segment } from '../image.ts'
+import type { Segment } from '../image.ts'
 import { type Box, type Run, refuse } from './fields.ts'
-import { isZeroRun } from './file.ts'
+import { type BoxFile, isZeroRun } from './file.ts'
 
 /** Puts `bytes` in place of a run; without `bytes`, as many zeros. */
 export interface Edit extends Run {
@@ -24,8 +24,8 @@ export function isFree(box: Box): boolean {
 }
 
 /** True for a box that readers skip, with nothing in it. */
-export async function isEmpty(source: ByteSource, box: Box): Promise<boolean> {
-  return isFree(box) && (await isZeroRun(source, { start: box.body, end: box.end }))
+export async function isEmpty(file: BoxFile, box: Box): Promise<boolean> {
+  return isFree(box) && (await isZeroRun(file, { start: box.body, end: box.end }))
 }
 
 /** Takes a run out of the file. */
@@ -45,10 +45,23 @@ export function resize(box: Box, size: number): Edit {
   return box.large ? overwrite(box.start + 8, 8, size) : overwrite(box.start, 4, size)
 }
 
+/** A sound file needs some dozens. They are refused here, before they are put in order. */
+const MAX_EDITS = 8192
+
+function addInto(edits: Edit[], edit: Edit): void {
+  if (edits.length >= MAX_EDITS) refuse('it has too many pieces that do not belong to the picture')
+  edits.push(edit)
+}
+
+/** Overwrites a run with zeros. */
+export function zeroInto(edits: Edit[], { start, end }: Run): void {
+  if (end > start) addInto(edits, { start, end })
+}
+
 /** Makes a box one that readers skip, of the same size, with nothing in it. */
 export function blankInto(edits: Edit[], box: Box): void {
-  if (!isFree(box)) edits.push({ start: box.start + 4, end: box.start + 8, bytes: FREE })
-  if (box.end > box.body) edits.push({ start: box.body, end: box.end })
+  if (!isFree(box)) addInto(edits, { start: box.start + 4, end: box.start + 8, bytes: FREE })
+  zeroInto(edits, { start: box.body, end: box.end })
 }
 
 /** Puts an empty box of `length` bytes, at least 8, before the byte at `at`. */
@@ -82,39 +95,4 @@ function zeros(length: number): Uint8Array[] {
   const pieces: Uint8Array[] = []
   for (let left = length; left > 0; left -= ZEROS.length) pieces.push(ZEROS.subarray(0, left))
   return pieces
-}
-
-/** The same bytes as runs in ascending order that neither touch nor overlap. */
-export function union(runs: Run[]): Run[] {
-  const merged: Run[] = []
-  for (const run of runs.toSorted((a, b) => a.start - b.start)) {
-    const last = merged.at(-1)
-    if (run.end <= run.start) continue
-    if (last && run.start <= last.end) {
-      merged[merged.length - 1] = { start: last.start, end: Math.max(last.end, run.end) }
-    } else {
-      merged.push(run)
-    }
-  }
-  return merged
-}
-
-/**
- * What of `regions` (ascending, apart from each other) `used` (a union) leaves over. Throws if a used run is not
- * inside one region.
- */
-export function unused(regions: Run[], used: Run[]): Run[] {
-  const gaps: Run[] = []
-  let next = 0
-  for (const region of regions) {
-    let at = region.start
-    for (let run = used[next]; run && run.start < region.end; run = used[++next]) {
-      if (run.start < region.start || run.end > region.end) refuse('image data lies outside the data boxes')
-      if (run.start > at) gaps.push({ start: at, end: run.start })
-      at = run.end
-    }
-    if (at < region.end) gaps.push({ start: at, end: region.end })
-  }
-  if (next < used.length) refuse('image data lies outside the data boxes')
-  return gaps
 }

@@ -1,8 +1,12 @@
 /** Boxes of the ISO base media file format (ISO/IEC 14496-12), and their fields, with every read bounds-checked. */
+import { latin1 } from '../bytes/text.ts'
 import { damaged } from '../damaged.ts'
 
 /** Most boxes in one parent. Real files hold a few dozen; an item list holds one box an item. */
 export const MAX_BOXES_PER_PARENT = 16_384
+
+/** Most boxes that are looked at in a part of the file that is in memory, each as often as it is looked at. */
+const MAX_BOXES = 2 ** 17
 
 /** A stretch of the file, `end` exclusive. Unit: bytes from the start of the file. */
 export interface Run {
@@ -51,9 +55,18 @@ export class Fields {
   private readonly bytes: Uint8Array
   private readonly view: DataView
   private readonly base: number
+  /** Shared with all fields of the same part. */
+  private readonly budget: { boxes: number }
 
   /** `base`: where `bytes` starts in the file. */
-  constructor(bytes: Uint8Array, base: number, start = base, end = base + bytes.length) {
+  constructor(
+    bytes: Uint8Array,
+    base: number,
+    start = base,
+    end = base + bytes.length,
+    budget = { boxes: MAX_BOXES },
+  ) {
+    this.budget = budget
     this.bytes = bytes
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
     this.base = base
@@ -68,7 +81,7 @@ export class Fields {
   /** The fields from `start` to `end`, both within these. */
   within(start: number, end: number): Fields {
     if (start < this.base || end > this.end || start > end) refuse('a box is shorter than its contents')
-    return new Fields(this.bytes, this.base, start, end)
+    return new Fields(this.bytes, this.base, start, end, this.budget)
   }
 
   bodyOf(box: Box): Fields {
@@ -116,7 +129,7 @@ export class Fields {
     const zero = rest.indexOf(0)
     const length = zero < 0 ? rest.length : zero
     this.at += zero < 0 ? length : length + 1
-    return new TextDecoder().decode(rest.subarray(0, length))
+    return latin1(rest.subarray(0, length))
   }
 
   take(length: number): Uint8Array {
@@ -140,7 +153,7 @@ export class Fields {
     const boxes: Box[] = []
     while (this.left > 0) {
       if (this.left < 8 && isZero(this.take(this.left))) break
-      if (boxes.length === MAX_BOXES_PER_PARENT) refuse('a box holds too many boxes')
+      if (boxes.length === MAX_BOXES_PER_PARENT || --this.budget.boxes < 0) refuse('it holds too many boxes')
       const from = this.at - this.base
       const header = this.bytes.subarray(from, Math.min(from + 16, this.end - this.base))
       const box = boxFrom(header, this.at, 0)
@@ -160,5 +173,6 @@ export class Fields {
 }
 
 export function isZero(bytes: Uint8Array): boolean {
-  return bytes.every((byte) => byte === 0)
+  for (let at = 0; at < bytes.length; at++) if (bytes[at] !== 0) return false
+  return true
 }

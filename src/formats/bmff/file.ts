@@ -1,37 +1,53 @@
 /** Reading a box file by random access: a budget, exact reads, and the boxes on its top level. */
-
+import { type Cursor, cursorOver } from '../bytes/cursor.ts'
 import { type ByteSource, WINDOW_BYTES } from '../image.ts'
 import { type Box, boxFrom, fits, isZero, MAX_BOXES_PER_PARENT, type Run, refuse } from './fields.ts'
 
 /** What a walk may read beyond twice the file, for headers of small files. Unit: bytes. */
 const SPARE_READ_BYTES = 64 * 1024
 
-/** The same source, until a walk has read more than twice its size: a file that asks for more is hostile. */
-export function metered(source: ByteSource): ByteSource {
-  let left = 2 * source.size + SPARE_READ_BYTES
-  return {
-    size: source.size,
+/** One read takes several headers that lie close together, and little of the image data behind. Unit: bytes. */
+const LEAST_WINDOW_BYTES = 512
+
+/** A file as a walk over its boxes sees it. */
+export interface BoxFile {
+  /** For whole boxes that are held in memory. */
+  readonly source: ByteSource
+  /** For headers, and for what is only looked at. */
+  readonly cursor: Cursor
+}
+
+/** A walk may read twice the size of the file: one that makes it read more is hostile. */
+export function boxFileOf(whole: ByteSource): BoxFile {
+  let left = 2 * whole.size + SPARE_READ_BYTES
+  const source: ByteSource = {
+    size: whole.size,
     read(offset, length) {
-      left -= Math.min(length, source.size - offset)
+      left -= Math.min(length, whole.size - offset)
       if (left < 0) refuse('its parts overlap too often')
-      return source.read(offset, length)
+      return whole.read(offset, length)
     },
   }
+  return { source, cursor: cursorOver(source, { leastWindow: LEAST_WINDOW_BYTES }) }
 }
 
 /** All of a run, in memory. */
-export async function readRun(source: ByteSource, { start, end }: Run): Promise<Uint8Array> {
+export async function readRun({ source, cursor }: BoxFile, { start, end }: Run): Promise<Uint8Array> {
   const bytes = end > source.size ? null : await source.read(start, end - start)
   if (bytes?.length !== end - start) refuse('it is cut off')
+  if (cursor.work.spendBytes(bytes.length)) await cursor.work.turn()
   return bytes
 }
 
 /** True if a run holds nothing but zero bytes. Stops at the first that is not. */
-export async function isZeroRun(source: ByteSource, { start, end }: Run): Promise<boolean> {
+export async function isZeroRun({ cursor }: BoxFile, { start, end }: Run): Promise<boolean> {
   for (let at = start; at < end; ) {
-    const window = { start: at, end: Math.min(end, at + WINDOW_BYTES) }
-    if (!isZero(await readRun(source, window))) return false
-    at = window.end
+    const wanted = Math.min(end - at, WINDOW_BYTES)
+    const window = (cursor.peek(at, 1) ?? (await cursor.load(at, 1))).subarray(0, wanted)
+    if (window.length === 0) refuse('it is cut off')
+    cursor.work.spendBytes(window.length)
+    if (!isZero(window)) return false
+    at += window.length
   }
   return true
 }
@@ -42,7 +58,7 @@ export async function isZeroRun(source: ByteSource, { start, end }: Run): Promis
  * open: `openEnd` is where such a one ends.
  */
 export async function boxesIn(
-  source: ByteSource,
+  { cursor }: BoxFile,
   { start, end }: Run,
   openEnd = 0,
 ): Promise<{ boxes: Box[]; end: number; broken: Box | null }> {
@@ -50,7 +66,9 @@ export async function boxesIn(
   let at = start
   while (at < end) {
     if (boxes.length === MAX_BOXES_PER_PARENT) refuse('it holds too many boxes')
-    const box = boxFrom(await readRun(source, { start: at, end: Math.min(at + 16, end) }), at, openEnd)
+    const header = (cursor.peek(at, 16) ?? (await cursor.load(at, 16))).subarray(0, Math.min(16, end - at))
+    if (header.length === 0) refuse('it is cut off')
+    const box = boxFrom(header, at, openEnd)
     if (!box || !fits(box, end)) return { boxes, end: at, broken: box }
     boxes.push(box)
     at = box.end

@@ -21,7 +21,7 @@ interface CursorOptions {
   work?: Work
   /**
    * The smallest window. Where a walk leaps over what it need not see, a small one reads little; it doubles while the
-   * walk goes on where it ends. Unit: bytes.
+   * walk goes on not far behind it. Unit: bytes.
    */
   leastWindow?: number
 }
@@ -49,7 +49,7 @@ export function cursorOver(source: ByteSource, options: CursorOptions = {}): Cur
       if (work.spend(1)) await work.turn()
       const already = held(offset, length)
       if (already) return already
-      const isNext = offset >= start && offset <= start + bytes.length
+      const isNext = offset >= start && offset <= start + 2 * bytes.length
       window = isNext && bytes.length > 0 ? Math.min(2 * window, WINDOW_BYTES) : leastWindow
       const wanted = Math.min(Math.max(length, window), end - offset)
       if (wanted <= 0) return new Uint8Array(0)

@@ -6,6 +6,8 @@ import type { ByteSource } from '../image.ts'
 import { type Png, pngStructure } from './structure.ts'
 
 const SIGNATURE_BYTES = 8
+/** A picture of 25 MB in pieces of a hundred bytes. Whoever writes more of them only wants them to be read. */
+const MAX_CHUNKS = 2 ** 18
 /** Length and name before a chunk's body, checksum behind it. Unit: bytes. */
 const CHUNK_BYTES = 12
 
@@ -13,7 +15,9 @@ const CHUNK_BYTES = 12
 export async function walkPng(source: ByteSource): Promise<Png> {
   const cursor = cursorOver(source)
   const structure = pngStructure()
-  for (let at = SIGNATURE_BYTES; ; ) {
+  let at = SIGNATURE_BYTES
+  for (let chunks = 0; ; chunks++) {
+    if (chunks > MAX_CHUNKS) throw damaged(`The PNG file has more than ${MAX_CHUNKS} chunks.`)
     const start = cursor.peek(at, 8) ?? (await cursor.load(at, 8))
     if (start.length < 8) throw cutOff('PNG')
     const length = ((start[0]! << 24) | (start[1]! << 16) | (start[2]! << 8) | start[3]!) >>> 0

@@ -5,10 +5,19 @@ import fc from 'fast-check'
 import { Refusal } from '../../../src/errors.ts'
 import { inspectAvif, isAvif } from '../../../src/formats/avif/avif.ts'
 import { type ByteSource, lengthOf, sourceOf } from '../../../src/formats/image.ts'
-import { alphaKind, assemble, coded, image, irot, ispe, noise, still } from '../../support/images/avif/assembly.ts'
+import {
+  alphaKind,
+  assemble,
+  coded,
+  image,
+  irot,
+  ispe,
+  noise,
+  still,
+} from '../../support/images/avif/assembly.ts'
 import { box, bytes, fullBox, u16, u32 } from '../../support/images/avif/boxes.ts'
-import { corpus, inspect, type Scrubbed, scrub } from './subject.ts'
 import { moov, track } from '../../support/images/avif/tracks-assembly.ts'
+import { corpus, inspect, type Scrubbed, scrub } from './subject.ts'
 
 const RUNS = 1500
 const picture = await coded(noise(64, 48))

@@ -1,7 +1,17 @@
 /** What is private leaves an AVIF file; everything a viewer shows stays, byte for byte where it was. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { alphaKind, assemble, coded, image, irot, ispe, noise, type Plan, still } from '../../support/images/avif/assembly.ts'
+import {
+  alphaKind,
+  assemble,
+  coded,
+  image,
+  irot,
+  ispe,
+  noise,
+  type Plan,
+  still,
+} from '../../support/images/avif/assembly.ts'
 import { box, bytes, fullBox, largeBox, u16, u32 } from '../../support/images/avif/boxes.ts'
 import { C2PA_UUID, exif, SECRET, uuid, XMP_TYPE, XMP_UUID, xmp } from '../../support/images/avif/private.ts'
 import { corpus, decoded, type Scrubbed, scrub } from './subject.ts'

@@ -6,17 +6,18 @@ import { moov, track } from './avif/tracks-assembly.ts'
 export async function hostileAvifs(size: number): Promise<Record<string, () => Uint8Array>> {
   const picture = await coded(noise(64, 48))
   const alpha = await coded(noise(64, 48).greyscale())
+  /** Small frames: units of two bytes. */
+  const filler = new Uint8Array(Buffer.alloc(size - (size % 4), '\x32\x02\0\0', 'latin1'))
   const fill = [new Uint8Array(size)]
   const many = (count: number, piece: Uint8Array) => new Uint8Array(Buffer.alloc(count * piece.length, piece))
   /** As many as fit. */
   const full = (piece: Uint8Array) => many(Math.floor(size / piece.length), piece)
 
-  /** A track whose samples are `sizes` long, and start where `places` says. */
-  const placed = (places: Uint32Array, sampleBytes: number) => {
-    const made = Buffer.from(
-      track({ picture, samples: Array.from(places, (at) => ({ at, length: sampleBytes })) }),
-    )
-    return new Uint8Array(made)
+  /** A track whose samples are `sampleBytes` long and start at `places`. `first`: where the picture is, before them. */
+  const placed = (places: Uint32Array, sampleBytes: number, first?: number) => {
+    const others = Array.from(places, (at) => ({ at, length: sampleBytes }))
+    const opening = first === undefined ? [] : [{ at: first, length: picture.data.length }]
+    return track({ picture, samples: [...opening, ...others] })
   }
   /** A track of one chunk with so many samples of 20 bytes, which takes no more room than one sample. */
   const crowded = (at: number, samples: number) => {
@@ -28,11 +29,12 @@ export async function hostileAvifs(size: number): Promise<Record<string, () => U
   }
   const sequence = (plan: Plan, ...tracks: ((offsets: number[]) => Uint8Array)[]): Uint8Array =>
     still(picture, {
-      blobs: [picture.data, ...fill],
+      blobs: [picture.data, filler],
       ...plan,
       moov: (offsets) => moov(tracks.map((make) => make(offsets))),
     })
   const samples = 100_000
+  const step = 4 * Math.floor(size / samples / 4)
   const sample = (offsets: number[]) => [{ at: offsets[0] ?? 0, length: picture.data.length }]
   const items = (count: number, part: (id: number) => Part): Part[] =>
     Array.from({ length: count }, (_, index) => part(index + 2))
@@ -55,17 +57,19 @@ export async function hostileAvifs(size: number): Promise<Record<string, () => U
     'AVIF, the same sample a hundred thousand times': () =>
       sequence({}, ([at = 0]) => placed(new Uint32Array(samples).fill(at), picture.data.length)),
     'AVIF, small samples': () =>
-      sequence({}, ([, at = 0]) =>
+      sequence({}, ([first = 0, at = 0]) =>
         placed(
-          Uint32Array.from({ length: samples }, (_, i) => at + 200 * i),
+          Uint32Array.from({ length: samples }, (_, i) => at + step * i),
           4,
+          first,
         ),
       ),
     'AVIF, small samples out of order': () =>
-      sequence({}, ([, at = 0]) =>
+      sequence({}, ([first = 0, at = 0]) =>
         placed(
-          Uint32Array.from({ length: samples }, (_, i) => at + 200 * ((i * 48_271) % samples)),
+          Uint32Array.from({ length: samples }, (_, i) => at + step * ((i * 48_271) % samples)),
           4,
+          first,
         ),
       ),
     'AVIF, a thousand crowded tracks': () => sequence({}, ([, at = 0]) => many(1000, crowded(at, 100_000))),
