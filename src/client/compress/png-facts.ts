@@ -1,8 +1,8 @@
 /** Reads what stands before the pixels of a sound PNG (PNG, third edition, section 11). */
 import { cursorOver } from '../../formats/bytes/cursor.ts'
+import { latin1 } from '../../formats/bytes/text.ts'
 import type { ByteSource } from '../../formats/image.ts'
 import { readExif } from '../../formats/metadata/exif.ts'
-import { latin1 } from '../../formats/bytes/text.ts'
 import { profileKindOf } from './icc.ts'
 import type { PngFacts } from './plan.ts'
 
