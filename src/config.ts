@@ -73,6 +73,30 @@ const VARIABLES = {
     'uploads for each address and UTC day',
     integer(1, 1e9),
   ),
+  uploadsAtOnce: variable(
+    'UPLOADS_AT_ONCE',
+    '16',
+    'uploads under way of an address, in each process',
+    integer(1, 1e9),
+  ),
+  refusalsPerDay: variable(
+    'REFUSALS_PER_DAY',
+    '200',
+    'refused uploads for each address and UTC day',
+    integer(1, 1e9),
+  ),
+  refusedBytesPerDay: variable(
+    'REFUSED_BYTES_PER_DAY',
+    `${2 ** 30}`,
+    'their bytes, together',
+    integer(1, 2 ** 50),
+  ),
+  connectionsPerAddress: variable(
+    'CONNECTIONS_PER_ADDRESS',
+    '256',
+    'connections at once of an address, in each process, trusted proxies aside; 0 for no limit',
+    integer(0, 1e9),
+  ),
   maxUploadBytes: variable(
     'MAX_UPLOAD_BYTES',
     `${DEFAULT_MAX_UPLOAD_BYTES}`,

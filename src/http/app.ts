@@ -99,7 +99,7 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
 /** One address for each resource: no escapes, no dot segments. */
 function isCanonical(c: AppContext): boolean {
   const { pathname } = new URL(c.req.url)
-  const sent = c.env?.target?.split('?', 1)[0] ?? pathname
+  const [sent] = c.env.target.split('?', 1)
   return sent === pathname && !pathname.includes('%')
 }
 

@@ -4,6 +4,7 @@ import type { Images } from '../service/images.ts'
 import type { Quota } from '../service/quota.ts'
 import type { Asset } from '../web/assets.ts'
 import type { PageContext } from '../web/pages/page.ts'
+import type { RequestBody } from './body.ts'
 import type { TrustedProxies } from './headers/client-address.ts'
 import type { Origins } from './headers/cross-site.ts'
 import type { Log } from './log.ts'
@@ -12,11 +13,11 @@ import type { Raw } from './routes/raw.ts'
 /** What a host hands over with a request. */
 export interface HostBindings {
   /** The address of the socket's peer. */
-  peer?: string
+  peer: string
   /** Path and query as sent, before any normalisation. */
-  target?: string
-  /** The body as the host reads it, where that is cheaper than the request's own stream. */
-  body?: AsyncIterable<Uint8Array>
+  target: string
+  /** The request's own stream is never read. */
+  body: RequestBody
 }
 
 export interface AppEnv {

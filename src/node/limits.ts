@@ -12,9 +12,15 @@ export interface Limits {
   slowBodyGraceMs: number
   /** Afterwards it must have come at this rate on average. */
   leastBytesPerSecond: number
+  /** An answer must be taken at the same rate, over each span of this length. */
+  slowAnswerMs: number
   /** What is read of a refused body, so that the client reads the answer. */
   drainBytes: number
+  /** The same where no body is expected. */
+  unexpectedBodyBytes: number
   drainMs: number
+  /** Pipelined requests of a connection that wait for the answers before them. */
+  pipelined: number
   /** What is under way at a stop may take this long. */
   stopMs: number
 }
@@ -26,7 +32,10 @@ export const LIMITS: Limits = {
   checkMs: 5_000,
   slowBodyGraceMs: 20_000,
   leastBytesPerSecond: 8 * 1024,
+  slowAnswerMs: 60_000,
   drainBytes: 64 * 1024 * 1024,
+  unexpectedBodyBytes: 64 * 1024,
   drainMs: 20_000,
+  pipelined: 128,
   stopMs: 30_000,
 }

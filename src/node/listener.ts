@@ -1,21 +1,23 @@
 /** The way of a request into the house: uploads and image bytes below the framework, everything else through it. */
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { createApp } from '../http/app.ts'
 import type { AppParts, HostBindings } from '../http/context.ts'
-import { createUpload } from '../http/routes/upload.ts'
-import { answerBeforeClosing, readBody } from './body.ts'
+import { createUpload, takesUploads } from '../http/routes/upload.ts'
+import { readBody } from './body.ts'
+import { answerBeforeClosing } from './drain.ts'
+import type { IdleConnections } from './idle-connections.ts'
+import { type AnswersInOrder, answerInOrder } from './in-order.ts'
 import type { Limits } from './limits.ts'
 import { rawListener } from './send-raw.ts'
 import { uploadListener } from './send-upload.ts'
-import type { Turns } from './turns.ts'
 import { refuseUnreadable, unreadableAnswer } from './unreadable.ts'
 
-export function createListener(parts: AppParts, turns: Turns, limits: Limits): RequestListener {
+export function createListener(parts: AppParts, idle: IdleConnections, limits: Limits): AnswersInOrder {
   const { baseUrl, log } = parts
   const app = createApp(parts)
   const bodyOf = (incoming: IncomingMessage, outgoing: ServerResponse) =>
-    readBody(incoming, outgoing, limits, turns)
+    readBody(incoming, outgoing, limits, idle)
 
   const bindings = (incoming: IncomingMessage, outgoing: ServerResponse): HostBindings => ({
     peer: incoming.socket.remoteAddress ?? '',
@@ -40,23 +42,47 @@ export function createListener(parts: AppParts, turns: Turns, limits: Limits): R
   const images = rawListener(
     parts.raw,
     (incoming, outgoing) => {
-      if (incoming.headers.host === undefined && incoming.httpVersionMinor > 0) {
-        refuseUnreadable(baseUrl, 400, incoming.socket)
-        return
-      }
-      if (incoming.method !== 'GET' && incoming.method !== 'HEAD')
-        answerBeforeClosing(incoming, outgoing, limits)
-      turns.watch(incoming.socket)
-      turns.ours(incoming.socket, outgoing)
+      idle.watch(incoming.socket)
+      idle.owe(incoming.socket, outgoing)
       uploads(incoming, outgoing)
     },
-    turns,
+    idle,
     log,
   )
-  return (incoming, outgoing) => {
+
+  function enter(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    if (!isSound(incoming)) {
+      refuseUnreadable(baseUrl, 400, incoming.socket)
+      return
+    }
     incoming.url = originForm(incoming.url ?? '')
+    // One that announces no body has ended already.
+    if (!incoming.readableEnded) {
+      answerBeforeClosing(
+        incoming,
+        outgoing,
+        isUpload(incoming) ? limits.drainBytes : limits.unexpectedBodyBytes,
+        limits,
+      )
+    }
     images(incoming, outgoing)
   }
+
+  return answerInOrder(enter, { mostWaiting: limits.pipelined })
+}
+
+/** A version 1, and one Host: none only before HTTP/1.1 (RFC 9112, 3.2). Node's own check lets two pass. */
+function isSound({ httpVersionMajor, httpVersionMinor, rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  return httpVersionMajor === 1 && (hosts === 1 || (hosts === 0 && httpVersionMinor === 0))
+}
+
+function isUpload({ method, url = '' }: IncomingMessage): boolean {
+  return method === 'POST' && takesUploads(url.split('?', 1)[0]!)
 }
 
 /** The absolute form of a target (RFC 9112, 3.2.2) names our origin, whatever it says: from here on it is without. */

@@ -5,11 +5,16 @@ import type { ReadableStream as WebStream } from 'node:stream/web'
 import type { Answer } from '../http/answer.ts'
 import type { Log } from '../http/log.ts'
 import { CONDITION_HEADERS, RAW_PREFIX, type Raw } from '../http/routes/raw.ts'
+import type { IdleConnections } from './idle-connections.ts'
 import { headersOf } from './request-header.ts'
-import type { Turns } from './turns.ts'
 
 /** Answers GET and HEAD of image bytes itself and hands everything else to `next`. */
-export function rawListener(raw: Raw, next: RequestListener, turns: Turns, log: Log): RequestListener {
+export function rawListener(
+  raw: Raw,
+  next: RequestListener,
+  idle: IdleConnections,
+  log: Log,
+): RequestListener {
   function send(answer: Answer, { socket }: IncomingMessage, outgoing: ServerResponse): void {
     const { status, headers, body, release } = answer
     if (outgoing.destroyed) {
@@ -22,10 +27,10 @@ export function rawListener(raw: Raw, next: RequestListener, turns: Turns, log: 
     outgoing.writeHead(status, headers)
     if (!(body instanceof ReadableStream)) {
       outgoing.end(body)
-      if (socket.writableLength > 0) turns.watch(socket)
+      if (socket.writableLength > 0) idle.watch(socket)
       return
     }
-    turns.watch(socket)
+    idle.watch(socket)
     pipeline(Readable.fromWeb(body as WebStream), outgoing, (error) => {
       // The client that goes away is no fault of ours; bytes that are damaged are.
       if (error && !isClientGone(error)) log.error({ err: error }, 'an image could not be sent whole')
@@ -46,8 +51,8 @@ export function rawListener(raw: Raw, next: RequestListener, turns: Turns, log: 
     })
     if (answer === null) next(incoming, outgoing)
     else if (answer instanceof Promise) {
-      turns.watch(incoming.socket)
-      turns.ours(incoming.socket, outgoing)
+      idle.watch(incoming.socket)
+      idle.owe(incoming.socket, outgoing)
       void answer.then((answer) => send(answer, incoming, outgoing))
     } else send(answer, incoming, outgoing)
   }

@@ -1,12 +1,13 @@
 /** Takes uploads from the socket, and writes their answers there. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { RequestBody } from '../http/body.ts'
 import { takesUploads, type Upload } from '../http/routes/upload.ts'
 import { headersOf } from './request-header.ts'
 
 /** Hands everything else to `next`. */
 export function uploadListener(
   upload: Upload,
-  readBody: (incoming: IncomingMessage, outgoing: ServerResponse) => AsyncIterable<Uint8Array>,
+  readBody: (incoming: IncomingMessage, outgoing: ServerResponse) => RequestBody,
   next: RequestListener,
 ): RequestListener {
   return (incoming, outgoing) => {

@@ -1,11 +1,11 @@
 /** One process that serves. */
 import cluster from 'node:cluster'
 import { readFile } from 'node:fs/promises'
-import { createServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Config } from '../config.ts'
 import type { AppParts, Site } from '../http/context.ts'
-import { trustedProxies } from '../http/headers/client-address.ts'
+import { type TrustedProxies, trustedProxies } from '../http/headers/client-address.ts'
 import { createOrigins } from '../http/headers/cross-site.ts'
 import type { Log } from '../http/log.ts'
 import { createRaw } from '../http/routes/raw.ts'
@@ -15,13 +15,15 @@ import { createQuota } from '../service/quota.ts'
 import { createSpool } from '../stores/drafts/spool.ts'
 import { pickMessages } from '../web/pages.ts'
 import { loadAssets } from './assets.ts'
+import { capConnections } from './connection-cap.ts'
 import { nodeHashes } from './hashes.ts'
 import { healthOf } from './health.ts'
+import { cutIdleConnections, type IdleConnections } from './idle-connections.ts'
+import type { AnswersInOrder } from './in-order.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { createListener } from './listener.ts'
 import { draftFolder, openStores, type Stores } from './open-stores.ts'
 import { stepBehindEventLoop } from './pool.ts'
-import { type Turns, takeTurns } from './turns.ts'
 import { refuseUnreadable, statusOf } from './unreadable.ts'
 
 export interface RunningServer {
@@ -48,29 +50,34 @@ export async function startServer(
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
     connectionsCheckingInterval: limits.checkMs,
-    // Looked after by `takeTurns`.
+    // Looked after by `cutIdleConnections`.
     keepAliveTimeout: 0,
     // Checked here, for an answer with the headers that all answers have.
     requireHostHeader: false,
     // A GET has no body to wait for.
     optimizeEmptyRequests: true,
   })
-  const turns = takeTurns(server, limits)
+  const idle = cutIdleConnections(server, limits)
+  const trusted = trustedProxies(config.trustedProxies)
+  capConnections(server, config.connectionsPerAddress, trusted)
   await listen(server, config)
   const { port } = server.address() as AddressInfo
   const baseUrl = config.baseUrl ?? `http://localhost:${port}`
-  const listener = listenerOf({
+  const { listener, isAnswering } = listenerOf({
     config,
     log,
     limits,
-    turns,
+    idle,
+    trusted,
     stores,
     assets,
     terms,
     baseUrl,
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (!socket.writable || error.code === 'ECONNRESET') socket.destroy()
+    const isOver = !socket.writable || error.code === 'ECONNRESET'
+    // In the middle of an answer another one would be taken for its bytes.
+    if (isOver || isAnswering(socket as Socket)) socket.destroy()
     else refuseUnreadable(baseUrl, statusOf(error), socket)
   })
   stepBehindEventLoop()
@@ -91,13 +98,14 @@ function listenerOf(given: {
   config: Config
   log: Log
   limits: Limits
-  turns: Turns
+  idle: IdleConnections
+  trusted: TrustedProxies
   stores: Stores
   assets: Awaited<ReturnType<typeof loadAssets>>
   terms: string | undefined
   baseUrl: string
-}): RequestListener {
-  const { config, log, limits, turns, stores, assets, baseUrl } = given
+}): AnswersInOrder {
+  const { config, log, limits, idle, trusted, stores, assets, baseUrl } = given
   const { objects, filesystem, ledger, cdn, clock, purges } = stores
   const { maxUploadBytes, stripMetadata, uploadsPerDay, uploadsPaused } = config
   const images = createImages({
@@ -131,12 +139,12 @@ function listenerOf(given: {
     quota: onTime(createQuota(ledger, { limit: uploadsPerDay, hashes: nodeHashes, now: clock.now }), clock),
     raw,
     origins: createOrigins(baseUrl, config.allowedOrigins),
-    trusted: trustedProxies(config.trustedProxies),
+    trusted,
     site,
     health: healthOf(stores, log),
     log,
   }
-  return createListener(parts, turns, limits)
+  return createListener(parts, idle, limits)
 }
 
 function listen(server: Server, config: Config): Promise<void> {

@@ -76,6 +76,26 @@ export const CODES: Record<ProblemCode, CodeFacts> = {
     remedy: 'Wait as long as Retry-After says.',
     by: UPLOADS,
   },
+  'too-many-refusals': {
+    when: 'Too many uploads of the address were refused in this UTC day, or too many bytes of them.',
+    remedy: 'Wait as long as Retry-After says, and look at why they were refused.',
+    by: UPLOADS,
+  },
+  busy: {
+    when: 'The address has as many uploads under way as it may have at once.',
+    remedy: 'Wait as long as Retry-After says, and send fewer at once.',
+    by: UPLOADS,
+  },
+  'not-a-form': {
+    when: 'The body is no form as browsers send it.',
+    remedy: 'Send application/x-www-form-urlencoded.',
+    by: ['deleteByForm'],
+  },
+  'body-too-large': {
+    when: 'The body is larger than this address reads.',
+    remedy: 'Send the fields that are asked for, and no others.',
+    by: ['deleteByForm'],
+  },
   'uploads-paused': {
     when: 'The operator paused uploads.',
     remedy: 'Try again later.',

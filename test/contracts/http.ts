@@ -1,6 +1,7 @@
 /** The HTTP contract: every row of the interface and of the contract, over a real socket, against any host. */
 import { after, describe } from 'node:test'
 import { documentCases, documentIsWhole } from './http/api.ts'
+import { bodyCases } from './http/bodies.ts'
 import { browserCases } from './http/browser.ts'
 import { conditionCases } from './http/conditions.ts'
 import { deleteCases } from './http/delete.ts'
@@ -35,6 +36,7 @@ const CASES = {
   'methods and paths': pathCases,
   'the document': documentCases,
   'the transport': transportCases,
+  'bodies and connections': bodyCases,
   'the operator': operatorCases,
   // Last: it reads what all the others left behind.
   'what is kept': privacyCases,

@@ -4,6 +4,7 @@ import { Refusal } from '../../errors.ts'
 import { ID_LENGTH, KEY_PATTERN, type Problem } from '../../protocol.ts'
 import type { Page } from '../../web/pages/page.ts'
 import { deletedPage, deletePage, homePage, termsPage, toolsPage, viewerPage } from '../../web/pages.ts'
+import { readForm } from '../body.ts'
 import type { AppContext, AppParts } from '../context.ts'
 import { NO_STORE, PAGE_HEADERS, SERVICE_LINKS } from '../headers/common.ts'
 import { acceptsCoding } from '../headers/negotiate.ts'
@@ -78,8 +79,8 @@ export async function askDeletion(c: AppContext, parts: AppParts): Promise<Respo
 /** The page's own form, for browsers without scripts. */
 export async function deleteByForm(c: AppContext, parts: AppParts): Promise<Response> {
   parts.origins.assertAllowed((name) => c.req.header(name))
-  const { key } = await c.req.parseBody()
-  if (typeof key !== 'string' || key === '') throw new Refusal('missing-key', 'The form has no deletion key.')
+  const key = (await readForm(c)).get('key')
+  if (!key) throw new Refusal('missing-key', 'The form has no deletion key.')
   if (!(await parts.images.remove(key))) throw unknownKey()
   const response = await sendPage(c, deletedPage(contextOf(c, parts)))
   response.headers.set('Cache-Control', NO_STORE)

@@ -9,6 +9,7 @@ import { DELETE_PATH, UPLOAD_PATH, type UploadAnswer, viewPath } from '../../pro
 import { refuseFault } from '../../service/faults.ts'
 import { SHARE_PATH } from '../../web/share-path.ts'
 import type { Answer } from '../answer.ts'
+import type { RequestBody } from '../body.ts'
 import type { AppParts } from '../context.ts'
 import { clientAddress, quotaAddress } from '../headers/client-address.ts'
 import { filePart } from '../multipart/multipart.ts'
@@ -23,7 +24,7 @@ export interface UploadRequest {
   peer: string
   /** By name in lower case. */
   header(name: string): string | undefined
-  body: AsyncIterable<Uint8Array>
+  body: RequestBody
   requestId: string
 }
 

@@ -1,0 +1,40 @@
+/** Bodies that are no uploads: small, and read by the host's one reader like all others. */
+import { Refusal } from '../errors.ts'
+import type { AppContext } from './context.ts'
+
+/** A body as the host reads it, once: with a least rate, and small chunks joined. */
+export interface RequestBody extends AsyncIterable<Uint8Array> {
+  /** So far. Unit: bytes. */
+  readonly received: number
+}
+
+/** The forms of our pages hold a key, or less. Unit: bytes. */
+export const FORM_MAX_BYTES = 1024
+
+const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i
+
+/** The fields of a form. Throws `Refusal` with `not-a-form` or `body-too-large`. */
+export async function readForm(c: AppContext, limitBytes = FORM_MAX_BYTES): Promise<URLSearchParams> {
+  if (!FORM_TYPE.test(c.req.header('Content-Type') ?? '')) {
+    throw new Refusal('not-a-form', 'Send the form as application/x-www-form-urlencoded.')
+  }
+  return new URLSearchParams(await readText(c, limitBytes))
+}
+
+/** The body as UTF-8. Throws `Refusal('body-too-large')`. */
+export async function readText(c: AppContext, limitBytes: number): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let received = 0
+  for await (const piece of c.env.body) {
+    received += piece.length
+    if (received > limitBytes) {
+      throw new Refusal(
+        'body-too-large',
+        `The body has more than ${limitBytes} bytes, the most that is read here.`,
+      )
+    }
+    text += decoder.decode(piece, { stream: true })
+  }
+  return text + decoder.decode()
+}

@@ -1,0 +1,110 @@
+/** The chunks of a request's body as they came from the socket, small ones joined. */
+import type { IncomingMessage } from 'node:http'
+import { Refusal } from '../errors.ts'
+
+export interface Chunks {
+  /** `null` after the last. Throws `Refusal('malformed-multipart')` if the rest will not come. */
+  next(): Promise<Buffer<ArrayBuffer> | null>
+  stop(): void
+}
+
+/** Smaller ones wait for those that come with them: each step on the way of a chunk costs as much as copying 10 KB. */
+const SMALL_BYTES = 4 * 1024
+
+/** With so much waiting, the socket is not read. */
+const WAITING_BYTES = 16 * 1024
+
+/** A chunk costs 2 µs to parse, however small. Clients that mean well send a packet's worth at a time. */
+const LEAST_AVERAGE_BYTES = 64
+/** So many may be smaller. */
+const FREE_CHUNKS = 1024
+
+/** Node's own iterator joins all that waits, which copies large chunks. Nothing comes that is not asked for, but for one read. */
+export function chunksOf(incoming: IncomingMessage): Chunks {
+  let waiting: Buffer<ArrayBuffer>[] = []
+  let waitingBytes = 0
+  // A request that announces no body has ended already.
+  let isOver = incoming.readableEnded
+  let loss: Refusal | null = incoming.destroyed ? connectionLost() : null
+  let wake = (): void => {}
+  const isAbsurd = countSmallChunks()
+
+  function take(chunk: Buffer<ArrayBuffer>): void {
+    if (loss !== null) return
+    if (isAbsurd(chunk.length)) {
+      neverDrained.add(incoming)
+      lose(new Refusal('malformed-multipart', 'The body comes in chunks of a few bytes. Send larger ones.'))
+      return
+    }
+    waiting.push(chunk)
+    waitingBytes += chunk.length
+    if (waitingBytes >= WAITING_BYTES) incoming.pause()
+    wake()
+  }
+  function end(): void {
+    isOver = true
+    wake()
+  }
+  function lose(why: Refusal): void {
+    incoming.pause()
+    loss ??= why
+    wake()
+  }
+  const loseConnection = () => lose(connectionLost())
+  incoming.on('data', take)
+  incoming.on('end', end)
+  // For good: an error that nobody hears would end the process.
+  incoming.on('error', loseConnection)
+  incoming.on('close', loseConnection)
+
+  return {
+    async next() {
+      if (waiting.length === 0 && !isOver && loss === null) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+          incoming.resume()
+        })
+      }
+      // What came before the loss is worth nothing without the rest.
+      if (loss !== null && !isOver) throw loss
+      const first = waiting[0]
+      if (first === undefined) return null
+      let joined = 1
+      if (first.length < SMALL_BYTES) {
+        while (joined < waiting.length && waiting[joined]!.length < SMALL_BYTES) joined++
+      }
+      const chunk = joined === 1 ? first : Buffer.concat(waiting.slice(0, joined))
+      waiting = waiting.slice(joined)
+      waitingBytes -= chunk.length
+      return chunk
+    },
+    stop() {
+      incoming.pause()
+      incoming.off('data', take)
+      incoming.off('end', end)
+      incoming.off('close', loseConnection)
+    },
+  }
+}
+
+/** Requests of which not even a rest is read. */
+const neverDrained = new WeakSet<IncomingMessage>()
+
+export function mayBeDrained(incoming: IncomingMessage): boolean {
+  return !neverDrained.has(incoming)
+}
+
+/** Tells, chunk by chunk, whether a body came in such small ones that reading on is not worth it. */
+export function countSmallChunks(): (bytes: number) => boolean {
+  let chunks = 0
+  let received = 0
+  return (bytes) => {
+    chunks++
+    received += bytes
+    return chunks > FREE_CHUNKS && received < chunks * LEAST_AVERAGE_BYTES
+  }
+}
+
+function connectionLost(): Refusal {
+  return new Refusal('malformed-multipart', 'The connection was lost before the body ended.')
+}

@@ -1,0 +1,87 @@
+/** Connections on which a client keeps the server waiting. One that is silent because the server is at work is not idle. */
+import type { Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Limits } from './limits.ts'
+
+export interface IdleConnections {
+  /** For requests that take more than a moment: to be called before anything is waited for. */
+  watch(socket: Socket): void
+  /** The server is at work on the answer. */
+  owe(socket: Socket, outgoing: ServerResponse): void
+  /** The client is waited for. So it is at first, and while an answer is sent. */
+  awaitClient(socket: Socket): void
+}
+
+/** What a connection had moved when it was looked at. Times are of `performance.now()`. */
+interface Progress {
+  received: number
+  receivedAt: number
+  sent: number
+  sentAt: number
+}
+
+/**
+ * Cuts off connections of `server` on which a client is waited for and nothing moves for `idleMs`: those that are watched
+ * by a timer of their own, all others when they are looked at, every `checkMs`. A timer that is set anew for each
+ * request costs a small image a twentieth of its answer, and one that the socket takes whole has nothing to wait for.
+ * Those that take an answer below the least rate are cut off too.
+ * Node's own limits take care of clients that send no headers; its `keepAliveTimeout` must be 0.
+ */
+export function cutIdleConnections(
+  server: Server,
+  limits: Pick<Limits, 'idleMs' | 'checkMs' | 'slowAnswerMs' | 'leastBytesPerSecond'>,
+): IdleConnections {
+  const { idleMs, checkMs } = limits
+  const owed = new WeakMap<Socket, ServerResponse>()
+  server.on('timeout', (socket: Socket) => {
+    const outgoing = owed.get(socket)
+    if (outgoing === undefined || outgoing.headersSent || outgoing.destroyed) socket.destroy()
+    else socket.setTimeout(idleMs)
+  })
+
+  const connections = new Map<Socket, Progress>()
+  server.on('connection', (socket: Socket) => {
+    const now = performance.now()
+    connections.set(socket, { received: 0, receivedAt: now, sent: 0, sentAt: now })
+    socket.once('close', () => connections.delete(socket))
+  })
+  const looks = setInterval(() => {
+    const now = performance.now()
+    for (const [socket, progress] of connections) {
+      if (isIdle(socket, progress, now) || takesTooSlowly(socket, progress, now)) socket.destroy()
+    }
+  }, checkMs).unref()
+  server.once('close', () => clearInterval(looks))
+
+  function isIdle(socket: Socket, progress: Progress, now: number): boolean {
+    if (!socket.timeout && socket.bytesRead === progress.received) return now - progress.receivedAt >= idleMs
+    progress.received = socket.bytesRead
+    progress.receivedAt = now
+    return false
+  }
+
+  /** Over each `slowAnswerMs` in which bytes wait for the client all the time. */
+  function takesTooSlowly(socket: Socket, progress: Progress, now: number): boolean {
+    const sent = sentBytes(socket)
+    const elapsedMs = now - progress.sentAt
+    const isWaiting = socket.writableLength > 0
+    if (isWaiting && elapsedMs < limits.slowAnswerMs) return false
+    const least = (elapsedMs / 1000) * limits.leastBytesPerSecond
+    const isTooSlow = isWaiting && sent - progress.sent < least
+    progress.sent = sent
+    progress.sentAt = now
+    return isTooSlow
+  }
+
+  return {
+    watch: (socket) => socket.setTimeout(idleMs),
+    owe: (socket, outgoing) => owed.set(socket, outgoing),
+    awaitClient: (socket) => owed.delete(socket),
+  }
+}
+
+/** What the kernel took. Node counts a write as sent when it begins; the handle knows what is left of it. */
+function sentBytes(socket: Socket): number {
+  const { _handle } = socket as { _handle?: { writeQueueSize?: number } | null }
+  return socket.bytesWritten - (_handle?.writeQueueSize ?? 0)
+}

@@ -1,0 +1,49 @@
+/** Pipelined requests, one at a time (RFC 9112, 9.3.2). */
+import type { RequestListener, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+export interface AnswersInOrder {
+  listener: RequestListener
+  /** Whether an answer of this connection has begun, and not ended. */
+  isAnswering(socket: Socket): boolean
+}
+
+/**
+ * Node hands over every request that it has parsed, whoever is still reading the answer to the first: a connection that
+ * reads nothing would hold an open image for each. Here the next one is looked at when the answers before it are out.
+ * A connection with more than `mostWaiting` of them is cut off: no client in use sends that.
+ */
+export function answerInOrder(
+  listener: RequestListener,
+  { mostWaiting }: { mostWaiting: number },
+): AnswersInOrder {
+  const answers = new WeakMap<Socket, ServerResponse>()
+  const waiting = new WeakMap<Socket, number>()
+
+  const handle: RequestListener = (incoming, outgoing) => {
+    answers.set(incoming.socket, outgoing)
+    listener(incoming, outgoing)
+  }
+
+  return {
+    listener(incoming, outgoing) {
+      // Node gives an answer its socket when those before it are out.
+      if (outgoing.socket !== null) return handle(incoming, outgoing)
+      const { socket } = incoming
+      const ahead = (waiting.get(socket) ?? 0) + 1
+      if (ahead > mostWaiting) {
+        socket.destroy()
+        return
+      }
+      waiting.set(socket, ahead)
+      outgoing.once('socket', () => {
+        waiting.set(socket, waiting.get(socket)! - 1)
+        handle(incoming, outgoing)
+      })
+    },
+    isAnswering(socket) {
+      const answer = answers.get(socket)
+      return answer?.headersSent === true && !answer.writableFinished
+    },
+  }
+}
