@@ -86,6 +86,13 @@ export interface Problem {
   success?: false
 }
 
+/** `Retry-After` (RFC 9110, 10.2.3): seconds or a date. Unit: milliseconds. `undefined` without one that can be read. */
+export function retryAfterMs(header: string | null, now: number = Date.now()): number | undefined {
+  if (header === null) return undefined
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms)
+}
+
 export const RATE_LIMIT_HEADER = 'X-RateLimit-Limit'
 export const RATE_REMAINING_HEADER = 'X-RateLimit-Remaining'
 export const REQUEST_ID_HEADER = 'X-Request-Id'

@@ -6,7 +6,7 @@ import { allImports, type Import, importsOf } from './support/imports.ts'
 const BASE = ['errors.ts', 'protocol.ts']
 
 /** Ports: an interface, its shapes and its errors. They name no technology. */
-const PORTS = ['stores/object-store.ts', 'stores/ledger.ts', 'cdn/cdn.ts']
+const PORTS = ['stores/object-store.ts', 'stores/ledger.ts', 'cdn/cdn.ts', 'notify/notifier.ts']
 
 interface Layer {
   /** Files, folders (they end with a slash) and packages it may import, besides itself. */
@@ -18,7 +18,7 @@ interface Layer {
 }
 
 /** Everything on the server's side. */
-const SERVER = ['cdn/', 'formats/', 'http/', 'openapi/', 'service/', 'stores/', 'web/']
+const SERVER = ['cdn/', 'notify/', 'formats/', 'http/', 'openapi/', 'service/', 'stores/', 'web/']
 
 /** By folder or file under `src/`: the longest that fits is the layer of a file. */
 const LAYERS: Record<string, Layer> = {
@@ -29,6 +29,7 @@ const LAYERS: Record<string, Layer> = {
   'stores/object-store.ts': { may: [], types: ['formats/image.ts', 'protocol.ts'] },
   'stores/ledger.ts': { may: [], types: ['protocol.ts'] },
   'cdn/cdn.ts': { may: [], types: ['protocol.ts'] },
+  'notify/notifier.ts': { may: [] },
 
   'formats/': { may: BASE },
 
@@ -39,6 +40,8 @@ const LAYERS: Record<string, Layer> = {
   'stores/sqlite/': { may: [...BASE, ...PORTS, 'stores/sql/', 'better-sqlite3'], node: true },
   'stores/postgres/': { may: [...BASE, ...PORTS, 'stores/sql/', 'pg'], node: true },
   'cdn/': { may: [...BASE, ...PORTS] },
+  'notify/': { may: [...BASE, ...PORTS] },
+  'notify/smtp.ts': { may: [...BASE, ...PORTS, 'nodemailer'], node: true },
 
   'service/': { may: [...BASE, ...PORTS, 'formats/'] },
   // The statuses and types of problems are the web layer's table.

@@ -1,4 +1,5 @@
-/** One call of a provider's API, bounded in time, with its failures told apart. Imports nothing but the port. */
+/** One call of a provider's API, bounded in time, with its failures told apart. */
+import { retryAfterMs } from '../protocol.ts'
 import { LONGEST_PURGE_MS, PurgeFailed } from './cdn.ts'
 
 /** An answer longer than this says nothing that a purge needs. */
@@ -27,8 +28,8 @@ export async function call(fetch: Fetch, url: string, init: RequestInit): Promis
     throw new PurgeFailed('the provider did not answer', undefined, { cause })
   }
   if (response.status === 429 || response.status === 503) {
-    const retryAfterMs = retryAfter(response.headers.get('Retry-After'))
-    throw new PurgeFailed(`the provider answered ${response.status}`, retryAfterMs)
+    const waitMs = retryAfter(response.headers.get('Retry-After'))
+    throw new PurgeFailed(`the provider answered ${response.status}`, waitMs)
   }
   return { status: response.status, text }
 }
@@ -42,9 +43,8 @@ export async function onEach(names: string[], ask: (name: string) => Promise<voi
 
 /** `Retry-After` (RFC 9110, 10.2.3) in milliseconds, at most an hour. */
 function retryAfter(header: string | null): number | undefined {
-  if (header === null) return undefined
-  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now()
-  return Number.isFinite(ms) ? Math.min(Math.max(ms, 1000), 3_600_000) : undefined
+  const ms = retryAfterMs(header)
+  return ms === undefined ? undefined : Math.min(Math.max(ms, 1000), 3_600_000)
 }
 
 /** Longest fill, unless the URL names another with `fill` (seconds): caches wait so long for a first byte. */

@@ -1,4 +1,4 @@
-import type { Problem } from '../../protocol.ts'
+import { type Problem, retryAfterMs } from '../../protocol.ts'
 import { ServerRefusal } from '../errors.ts'
 import { Failing } from './retry.ts'
 import { type Answer, NetworkFault } from './transport.ts'
@@ -72,10 +72,8 @@ function parsed(text: string): Record<string, unknown> | null {
   }
 }
 
-/** Seconds or a date (RFC 9110, section 10.2.3). */
+/** Unit: seconds. */
 function retryAfterOf(value: string | null): number | undefined {
-  if (value === null) return undefined
-  if (/^\d+$/.test(value)) return Number(value)
-  const at = Date.parse(value)
-  return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - Date.now()) / 1000))
+  const ms = retryAfterMs(value)
+  return ms === undefined ? undefined : Math.ceil(ms / 1000)
 }

@@ -1,0 +1,24 @@
+/** The ways that `NOTIFY` names. */
+import type { Notifier } from '../notify/notifier.ts'
+
+/** Mail and webhooks are loaded where they are used: most servers have none. */
+const WAYS: Record<string, (url: URL) => Promise<Notifier>> = {
+  'https:': async (url) => (await import('../notify/webhook.ts')).webhook(url),
+  'ntfy:': async (url) => (await import('../notify/ntfy.ts')).ntfy(url),
+  'smtp:': async (url) => (await import('../notify/smtp.ts')).smtp(url),
+  'smtps:': async (url) => (await import('../notify/smtp.ts')).smtp(url),
+}
+
+/** Throws an `Error` that says what is wrong with an address, without what is secret in it. */
+export function openNotifiers(addresses: string[]): Promise<Notifier[]> {
+  return Promise.all(
+    addresses.map(async (text) => {
+      const url = URL.canParse(text) ? new URL(text) : null
+      const open = url === null || url.hostname === '' ? undefined : WAYS[url.protocol]
+      if (open === undefined) {
+        throw new Error(`NOTIFY: an address begins with ${Object.keys(WAYS).join('//, ')}// and a host`)
+      }
+      return open(url!)
+    }),
+  )
+}

@@ -1,0 +1,25 @@
+/** One POST to a receiver, bounded in time. */
+import { retryAfterMs } from '../protocol.ts'
+import { LONGEST_DELIVERY_MS, NotDelivered } from './notifier.ts'
+
+/** A receiver that asks to wait longer is asked again all the same. */
+const LONGEST_WAIT_MS = 3_600_000
+
+/** Follows no redirect: what is secret in the headers is for one host. Throws `NotDelivered` unless it is answered 2xx. */
+export async function post(url: string, headers: Record<string, string>, body: string): Promise<void> {
+  const signal = AbortSignal.timeout(LONGEST_DELIVERY_MS)
+  let response: Response
+  try {
+    response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' })
+    // The status is the answer; a body of any length is not waited for.
+    await response.body?.cancel()
+  } catch (cause) {
+    throw new NotDelivered('the receiver did not answer', undefined, { cause })
+  }
+  if (response.ok) return
+  const waitMs = retryAfterMs(response.headers.get('Retry-After'))
+  throw new NotDelivered(
+    `the receiver answered ${response.status}`,
+    waitMs === undefined ? undefined : Math.min(waitMs, LONGEST_WAIT_MS),
+  )
+}

@@ -1,0 +1,68 @@
+/**
+ * E-mail: `smtp://user:password@host:587?from=pinhole@host&to=operator@host`; `smtps://` speaks TLS from the start.
+ * `smtp://` demands STARTTLS where it sends a password, unless `?tls=off`.
+ *
+ * Source: RFC 5321, and RFC 5322 for what is sent: the Message-ID is the same at each attempt.
+ */
+import { createTransport } from 'nodemailer'
+import { LONGEST_DELIVERY_MS, NotDelivered, type Notice, type Notifier } from './notifier.ts'
+
+const ADDRESS = /^[^\s@<>",;:]+@[^\s@<>",;:]+$/
+
+/** Throws an `Error` that says how the URL must be, without what is secret in it. */
+export function smtp(url: URL): Notifier {
+  const from = address(url, 'from')
+  const to = address(url, 'to')
+  const isImplicit = url.protocol === 'smtps:'
+  const withoutTls = url.searchParams.get('tls') === 'off'
+  const [user, pass] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
+  const options = {
+    host: url.hostname,
+    port: url.port === '' ? (isImplicit ? 465 : 587) : Number(url.port),
+    secure: isImplicit,
+    ignoreTLS: withoutTls,
+    requireTLS: user !== '' && !isImplicit && !withoutTls,
+    ...(user === '' ? {} : { auth: { user, pass } }),
+    connectionTimeout: LONGEST_DELIVERY_MS / 2,
+    greetingTimeout: LONGEST_DELIVERY_MS / 2,
+    socketTimeout: LONGEST_DELIVERY_MS / 2,
+    // Nothing of a notice is read from a file or an address.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  }
+  return {
+    name: `${url.protocol}//${url.host}`,
+    async deliver(notice) {
+      const transport = createTransport(options)
+      const late = new Promise<never>((_, reject) =>
+        setTimeout(() => reject(new Error('no answer in time')), LONGEST_DELIVERY_MS).unref(),
+      )
+      try {
+        await Promise.race([transport.sendMail({ from, to, ...messageOf(notice, from) }), late])
+      } catch (cause) {
+        throw new NotDelivered('the mail server did not take the message', undefined, { cause })
+      } finally {
+        transport.close()
+      }
+    },
+  }
+}
+
+function address(url: URL, name: 'from' | 'to'): string {
+  const given = url.searchParams.get(name) ?? ''
+  if (ADDRESS.test(given)) return given
+  throw new Error(`NOTIFY: ${url.protocol}// needs ?from=…&to=…, each one e-mail address`)
+}
+
+function messageOf({ id, isUrgent, at, title, text, link }: Notice, from: string) {
+  const [, domain] = from.split('@')
+  return {
+    messageId: `<${id}@${domain}>`,
+    date: new Date(at),
+    subject: title,
+    text: link === null ? text : `${text}\n\n${link}`,
+    // RFC 3834: no out-of-office replies.
+    headers: { 'Auto-Submitted': 'auto-generated' },
+    ...(isUrgent ? { priority: 'high' as const } : {}),
+  }
+}

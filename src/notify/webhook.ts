@@ -1,0 +1,58 @@
+/**
+ * A receiver of one's own: `https://host/path#whsec_<base64>`. The fragment is the secret that signs; it is not sent.
+ *
+ * Source: Standard Webhooks 1.0 (https://www.standardwebhooks.com): `webhook-id`, `webhook-timestamp` in seconds, and
+ * `webhook-signature`, HMAC-SHA256 over `<id>.<timestamp>.<body>`.
+ */
+import type { Notice, Notifier } from './notifier.ts'
+import { post } from './post.ts'
+
+const SECRET = /^#whsec_([0-9A-Za-z+/]{32,88}={0,2})$/
+
+/** Secrets have 24 to 64 bytes. */
+const SECRET_BYTES = { least: 24, most: 64 }
+
+/** Throws an `Error` that says how the URL must be, without what is secret in it. */
+export function webhook(url: URL, now: () => number = Date.now): Notifier {
+  const secret = secretOf(url)
+  const { protocol, host, pathname, search } = url
+  const key = crypto.subtle.importKey('raw', secret, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+  return {
+    name: `${protocol}//${host}${pathname}`,
+    async deliver(notice) {
+      const body = JSON.stringify(payloadOf(notice))
+      const timestamp = `${Math.floor(now() / 1000)}`
+      const signed = new TextEncoder().encode(`${notice.id}.${timestamp}.${body}`)
+      const mac = new Uint8Array(await crypto.subtle.sign('HMAC', await key, signed))
+      const headers = {
+        'Content-Type': 'application/json',
+        'webhook-id': notice.id,
+        'webhook-timestamp': timestamp,
+        'webhook-signature': `v1,${btoa(String.fromCharCode(...mac))}`,
+      }
+      await post(`${protocol}//${host}${pathname}${search}`, headers, body)
+    },
+  }
+}
+
+function secretOf({ hash }: URL): Uint8Array<ArrayBuffer> {
+  const base64 = SECRET.exec(decodeURIComponent(hash))?.[1]
+  const text = base64 === undefined ? '' : decoded(base64)
+  if (text.length >= SECRET_BYTES.least && text.length <= SECRET_BYTES.most) {
+    return Uint8Array.from(text, (character) => character.charCodeAt(0))
+  }
+  throw new Error('NOTIFY: a webhook ends with its secret: #whsec_ and 24 to 64 bytes in base64')
+}
+
+function decoded(base64: string): string {
+  try {
+    return atob(base64)
+  } catch {
+    return ''
+  }
+}
+
+/** Standard Webhooks, "Payload structure": type, timestamp, data. */
+function payloadOf({ kind, isUrgent, at, title, text, link }: Notice): object {
+  return { type: kind, timestamp: new Date(at).toISOString(), data: { urgent: isUrgent, title, text, link } }
+}
