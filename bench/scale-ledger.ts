@@ -92,7 +92,7 @@ async function measureUse(name: string, ledger: Ledger, rows: number): Promise<M
   const bucket = () => randomBytes(16).toString('hex')
   const reserve = await timed(TIMES, () => ledger.reserveUpload(bucket(), DAY, 100))
   const blocked = await timed(TIMES, () => ledger.isBlocked([bucket() + bucket()]))
-  const removed = await timed(TIMES, () => ledger.isRemoved(newId()))
+  const removed = await timed(TIMES, () => ledger.whyAbsent(newId()))
   const counts = await timed(3, () => ledger.counts())
   const startedAt = performance.now()
   let isForgetting = true

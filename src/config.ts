@@ -109,7 +109,26 @@ const VARIABLES = {
     'on or off: remove location, device and comments',
     choice({ on: true, off: false }),
   ),
-  uploadsPaused: variable('UPLOADS', 'on', 'on or paused', choice({ on: false, paused: true })),
+  uploadsPaused: variable(
+    'UPLOADS',
+    'on',
+    'on or paused, until the operator says otherwise',
+    choice({ on: false, paused: true }),
+  ),
+  dailyUploads: variable('DAILY_UPLOADS', '0', 'uploads of all each UTC day; 0: no cap', integer(0, 1e12)),
+  dailyBytes: variable('DAILY_BYTES', '0', 'bytes of all uploads each UTC day; 0: no cap', integer(0, 1e15)),
+  networkUploads: variable(
+    'NETWORK_UPLOADS',
+    '0',
+    'uploads of a network (/24, or /48 of IPv6) each UTC day; 0: no cap',
+    integer(0, 1e12),
+  ),
+  minFreeBytes: variable(
+    'MIN_FREE_BYTES',
+    '0',
+    'free on the disk, or no upload is taken; 0: only what the store needs',
+    integer(0, 1e15),
+  ),
   allowedOrigins: variable(
     'ALLOWED_ORIGINS',
     '',

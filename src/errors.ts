@@ -27,6 +27,7 @@ export type RefusalCode =
   | 'unknown-key'
   | 'not-found'
   | 'removed'
+  | 'held'
   | 'method-not-allowed'
 
 /** A request that is refused. `detail` is public: one plain sentence or two, no paths, no addresses, no keys. */

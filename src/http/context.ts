@@ -30,7 +30,8 @@ export type AppContext = Context<AppEnv>
 export interface AppParts {
   baseUrl: string
   maxUploadBytes: number
-  uploadsPaused: boolean
+  /** Changes while the server runs: to be read for each request. */
+  readonly uploadsPaused: boolean
   images: Images
   quota: Quota
   raw: Raw

@@ -20,6 +20,7 @@ const STATUS: Record<ProblemCode, number> = {
   'unexpected-field': 400,
   'blocked-image': 403,
   'cross-site': 403,
+  held: 403,
   'not-found': 404,
   'unknown-key': 404,
   'method-not-allowed': 405,

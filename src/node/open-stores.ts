@@ -7,6 +7,7 @@ import type { Cdn } from '../cdn/cdn.ts'
 import type { Config } from '../config.ts'
 import type { Log } from '../http/log.ts'
 import { type Clock, createClock } from '../service/clock.ts'
+import { createMoves, type Moves } from '../service/moves.ts'
 import { createPurges, NO_PURGES, type Purges } from '../service/purges.ts'
 import { createSpool } from '../stores/drafts/spool.ts'
 import { type FilesystemStore, openFilesystemStore } from '../stores/filesystem/store.ts'
@@ -26,6 +27,7 @@ export interface Stores {
   /** What all servers on the ledger must agree on. */
   settings: Record<string, string>
   purges: Purges
+  moves: Moves
   close(): Promise<void>
 }
 
@@ -74,14 +76,21 @@ async function openBeside(
     log.warn({ err: error, ids }, 'a purge failed and will be tried again')
   }
 
+  const moves = createMoves({ objects, ledger, purges, now: clock.now, onFailure: onMoveFailure })
+
+  function onMoveFailure(error: unknown, id: string | null): void {
+    log.warn({ err: error, id }, 'an image could not be moved and will be tried again')
+  }
+
   async function close(): Promise<void> {
+    await moves.stop()
     await purges.stop()
     clock.stop()
     await objects.close()
     await ledger.close()
   }
 
-  return { objects, filesystem, ledger, cdn, clock, settings, purges, close }
+  return { objects, filesystem, ledger, cdn, clock, settings, purges, moves, close }
 }
 
 /** Where drafts are kept that are too large for memory. */

@@ -12,10 +12,12 @@ import { createRaw } from '../http/routes/raw.ts'
 import { onTime } from '../service/clock.ts'
 import { createImages } from '../service/images.ts'
 import { createQuota } from '../service/quota.ts'
+import { createSettings, type Settings } from '../service/settings.ts'
 import { createSpool } from '../stores/drafts/spool.ts'
 import { pickMessages } from '../web/pages.ts'
 import { loadAssets } from './assets.ts'
 import { capConnections } from './connection-cap.ts'
+import { defaultSettings } from './default-settings.ts'
 import { nodeHashes } from './hashes.ts'
 import { healthOf } from './health.ts'
 import { cutIdleConnections, type IdleConnections } from './idle-connections.ts'
@@ -60,6 +62,13 @@ export async function startServer(
   const idle = cutIdleConnections(server, limits)
   const trusted = trustedProxies(config.trustedProxies)
   capConnections(server, config.connectionsPerAddress, trusted)
+  const settings = createSettings({
+    ledger: stores.ledger,
+    defaults: defaultSettings(config),
+    now: options.now ?? Date.now,
+    onFailure: (err) => log.warn({ err }, 'settings could not be looked up'),
+  })
+  await settings.refresh()
   await listen(server, config)
   const { port } = server.address() as AddressInfo
   const baseUrl = config.baseUrl ?? `http://localhost:${port}`
@@ -73,6 +82,7 @@ export async function startServer(
     assets,
     terms,
     baseUrl,
+    settings,
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const isOver = !socket.writable || error.code === 'ECONNRESET'
@@ -84,11 +94,14 @@ export async function startServer(
   server.on('request', listener)
   server.on('checkContinue', listener)
   stores.purges.start()
+  stores.moves.start()
+  settings.start()
   return {
     baseUrl,
     port,
     async stop() {
       await drain(server, limits.stopMs)
+      await settings.stop()
       await stores.close()
     },
   }
@@ -104,10 +117,11 @@ function listenerOf(given: {
   assets: Awaited<ReturnType<typeof loadAssets>>
   terms: string | undefined
   baseUrl: string
+  settings: Settings
 }): AnswersInOrder {
-  const { config, log, limits, idle, trusted, stores, assets, baseUrl } = given
+  const { config, log, limits, idle, trusted, stores, assets, baseUrl, settings } = given
   const { objects, filesystem, ledger, cdn, clock, purges } = stores
-  const { maxUploadBytes, stripMetadata, uploadsPerDay, uploadsPaused } = config
+  const { maxUploadBytes, stripMetadata, uploadsPerDay } = config
   const images = createImages({
     objects,
     ledger,
@@ -134,7 +148,9 @@ function listenerOf(given: {
   const parts: AppParts = {
     baseUrl,
     maxUploadBytes,
-    uploadsPaused,
+    get uploadsPaused() {
+      return settings.current().uploads === 'paused'
+    },
     images,
     quota: onTime(createQuota(ledger, { limit: uploadsPerDay, hashes: nodeHashes, now: clock.now }), clock),
     raw,

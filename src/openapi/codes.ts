@@ -136,6 +136,11 @@ export const CODES: Record<ProblemCode, CodeFacts> = {
     remedy: 'Nothing: it does not come back.',
     by: [...IMAGES, 'askDeletion'],
   },
+  held: {
+    when: 'The operator is checking the image.',
+    remedy: 'Come back later: it is there again, or removed for good.',
+    by: [...IMAGES],
+  },
   'method-not-allowed': {
     when: 'The address does not take this method.',
     remedy: 'Use one that Allow lists.',

@@ -17,11 +17,11 @@ export interface Images {
    * nothing is stored. `mostBytes`: more than this is known not to come.
    */
   publish(body: AsyncIterable<Uint8Array>, mostBytes?: number): Promise<{ record: ImageRecord; key: string }>
-  /** `null` if there is none. Throws `Refusal('removed')` if the operator removed it. */
+  /** `null` if there is none. Throws `Refusal` if the operator removed it (`removed`) or holds it (`held`). */
   find(id: string): Promise<ImageRecord | null>
   /** As `find`; throws `UnsatisfiableRange` too. */
   open(id: string, range?: ByteRange): Promise<StoredImage | null>
-  /** Removes the image that the key belongs to. `false` if there is none. */
+  /** Removes the image that the key belongs to, also a held one. `false` if there is none. */
   remove(key: string): Promise<boolean>
 }
 
@@ -78,12 +78,25 @@ export function createImages(parts: {
     return { type, width, height, animated, sha256, sentSha256, segments }
   }
 
-  /** Nothing is there: is that because the operator removed it? */
+  /** Nothing is there: is that the operator's doing? */
   async function absent(id: string): Promise<null> {
-    if (await ledger.isRemoved(id)) {
-      throw new Refusal('removed', 'The operator of this server removed this image.')
-    }
-    return null
+    const why = await ledger.whyAbsent(id)
+    if (why === null) return null
+    throw why === 'held'
+      ? new Refusal('held', 'The operator of this server is checking this image.')
+      : new Refusal('removed', 'The operator of this server removed this image.')
+  }
+
+  /** A view of an image that is there asks no ledger, and a deletion of one neither. */
+  async function heldRecord(id: string): Promise<ImageRecord | null> {
+    return (await ledger.whyAbsent(id)) === 'held' ? objects.headHeld(id) : null
+  }
+
+  /** It may have been held since it was looked at. */
+  async function removeHeld(id: string): Promise<boolean> {
+    const removed = await objects.removeHeld(id)
+    if (removed) await ledger.forgetHold(id)
+    return removed
   }
 
   return {
@@ -106,10 +119,10 @@ export function createImages(parts: {
       if (!KEY_PATTERN.test(key)) return false
       const id = idOfKey(key)
       try {
-        const record = await objects.head(id)
+        const record = (await objects.head(id)) ?? (await heldRecord(id))
         if (record === null || !equalInConstantTime(record.keySha256, hashes.sha256(key))) return false
         await purges.owe(id)
-        const removed = await objects.remove(id)
+        const removed = (await objects.remove(id)) || (await removeHeld(id))
         await purges.owe(id)
         purges.hurry()
         return removed

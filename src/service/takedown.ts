@@ -1,18 +1,22 @@
-/** What the operator does: remove images, block bytes, look at the state. At once effective in every process. */
-import type { Act, Ledger } from '../stores/ledger.ts'
-import { DamagedObject, type ObjectStore } from '../stores/object-store.ts'
-import type { Purges } from './purges.ts'
+/** What the operator does: hold and remove images, block bytes, look at the state. At once effective in every process. */
+import type { Act, ActedBy, Ledger } from '../stores/ledger.ts'
+import { DamagedObject, type ImageRecord, type ObjectStore } from '../stores/object-store.ts'
+import type { Moves } from './moves.ts'
 
 export interface Takedown {
   /** `removed`: it was there. Its id answers 410 from now on, in both cases. */
   remove(
     id: string,
     reason: string,
-    options: { block: boolean },
+    options: { block: boolean; by?: ActedBy },
   ): Promise<{ removed: boolean; blocked: string[] }>
-  block(sha256: string, reason: string): Promise<void>
+  /** Takes an image out of sight until it is released. `false` if there is none to be seen. */
+  hold(id: string, reason: string, by?: ActedBy): Promise<boolean>
+  /** `false` if it is not held. */
+  release(id: string, reason: string, by?: ActedBy): Promise<boolean>
+  block(sha256: string, reason: string, by?: ActedBy): Promise<void>
   /** `false` if it was not blocked. */
-  unblock(sha256: string, reason: string): Promise<boolean>
+  unblock(sha256: string, reason: string, by?: ActedBy): Promise<boolean>
   status(): Promise<Status>
 }
 
@@ -21,6 +25,7 @@ export interface Status {
   removals: number
   blocks: number
   purgesOwed: number
+  held: number
   acts: Act[]
 }
 
@@ -30,39 +35,56 @@ const SHOWN_ACTS = 20
 export function createTakedown(parts: {
   objects: ObjectStore
   ledger: Ledger
-  purges: Purges
+  moves: Moves
   now: () => number
 }): Takedown {
-  const { objects, ledger, purges } = parts
+  const { objects, ledger, moves } = parts
   const at = () => new Date(parts.now())
 
+  async function recordOf(id: string): Promise<ImageRecord | null> {
+    try {
+      return (await objects.head(id)) ?? (await objects.headHeld(id))
+    } catch (error) {
+      // A damaged image has no record to read, and must go all the same.
+      if (error instanceof DamagedObject) return null
+      throw error
+    }
+  }
+
   return {
-    async remove(id, reason, { block }) {
-      const record = await objects.head(id).catch((error) => {
-        // A damaged image has no record to read, and must go all the same.
-        if (error instanceof DamagedObject) return null
-        throw error
-      })
-      const digests = block && record !== null ? [...new Set([record.sha256, record.sentSha256])] : []
-      if (digests.length > 0) await ledger.block(digests, reason, at())
+    async remove(id, reason, { block, by }) {
+      const record = block ? await recordOf(id) : null
+      const digests = record === null ? [] : [...new Set([record.sha256, record.sentSha256])]
+      if (digests.length > 0) await ledger.block(digests, reason, at(), by)
       // The removal is written first: whoever misses the object then learns why.
-      await ledger.recordRemoval(id, reason, at())
-      await purges.owe(id)
-      const removed = await objects.remove(id)
-      await purges.owe(id)
-      purges.hurry()
-      return { removed, blocked: digests }
+      await ledger.recordRemoval(id, reason, at(), by)
+      return { removed: await moves.carryOut(id), blocked: digests }
     },
-    block: (sha256, reason) => ledger.block([sha256], reason, at()),
-    unblock: (sha256, reason) => ledger.unblock(sha256, reason, at()),
+    async hold(id, reason, by) {
+      if ((await objects.head(id).catch(damagedIsThere)) === null) return false
+      await ledger.recordHold(id, reason, at(), by)
+      return moves.carryOut(id)
+    },
+    async release(id, reason, by) {
+      if ((await objects.headHeld(id).catch(damagedIsThere)) === null) return false
+      await ledger.recordRelease(id, reason, at(), by)
+      return moves.carryOut(id)
+    },
+    block: (sha256, reason, by) => ledger.block([sha256], reason, at(), by),
+    unblock: (sha256, reason, by) => ledger.unblock(sha256, reason, at(), by),
     async status() {
       let images = 0
       for await (const _ of objects.list()) images++
-      const [{ removals, blocks, purgesOwed }, acts] = await Promise.all([
+      const [{ removals, blocks, purgesOwed, held }, acts] = await Promise.all([
         ledger.counts(),
         ledger.acts(SHOWN_ACTS),
       ])
-      return { images, removals, blocks, purgesOwed, acts }
+      return { images, removals, blocks, purgesOwed, held, acts }
     },
   }
+}
+
+function damagedIsThere(error: unknown): 'damaged' {
+  if (error instanceof DamagedObject) return 'damaged'
+  throw error
 }

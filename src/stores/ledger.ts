@@ -9,10 +9,32 @@
 export interface Act {
   /** ISO 8601, UTC. */
   at: string
-  act: 'remove' | 'block' | 'unblock'
-  /** An image's id, or a SHA-256 in lower-case hex. */
+  act: ActKind
+  /** An image's id, a SHA-256 in lower-case hex, or a setting's name and value. */
   subject: string
   reason: string
+  /** Whose token or machine it was. Empty where that was not recorded. */
+  who: string
+  /** The rule that was broken, e.g. `copyright`. Empty if none was named. */
+  rule: string
+}
+
+export type ActKind = 'remove' | 'block' | 'unblock' | 'hold' | 'release' | 'set'
+
+/** Who acts, and under which rule. */
+export interface ActedBy {
+  who: string
+  rule?: string
+}
+
+/** What is to become of an image by the operator's last act. It is written down before the image is moved. */
+export interface Move {
+  id: string
+  to: 'held' | 'visible' | 'removed'
+  /** Of the act. A later one changes it. */
+  version: number
+  /** Of the claim. */
+  claim: number
 }
 
 /** A purge that caches still owe. */
@@ -51,18 +73,57 @@ export interface Ledger {
   /** True if any of these digests is blocked. One statement. */
   isBlocked(sha256: string[]): Promise<boolean>
   /** Blocks each digest and records an act for each. Blocking twice is harmless: both acts are recorded. */
-  block(sha256: string[], reason: string, at: Date): Promise<void>
+  block(sha256: string[], reason: string, at: Date, by?: ActedBy): Promise<void>
   /** `false` if it was not blocked. Records the act either way. */
-  unblock(sha256: string, reason: string, at: Date): Promise<boolean>
+  unblock(sha256: string, reason: string, at: Date, by?: ActedBy): Promise<boolean>
 
-  /** Remembers that the operator removed this image, and records the act. Twice is harmless: both are recorded. */
-  recordRemoval(id: string, reason: string, at: Date): Promise<void>
-  /** True if the operator removed it. */
-  isRemoved(id: string): Promise<boolean>
+  /**
+   * Remembers that the operator removed this image, records the act, and that the image is to be moved so. Twice is
+   * harmless: both are recorded.
+   */
+  recordRemoval(id: string, reason: string, at: Date, by?: ActedBy): Promise<void>
+  /** The same for an image that is to be held. */
+  recordHold(id: string, reason: string, at: Date, by?: ActedBy): Promise<void>
+  /** The same for a held one that is to be visible again. */
+  recordRelease(id: string, reason: string, at: Date, by?: ActedBy): Promise<void>
+  /** Why an image is not there, if that is the operator's doing. One statement. */
+  whyAbsent(id: string): Promise<'removed' | 'held' | null>
+  /** Forgets that an image is held: its uploader deleted it. */
+  forgetHold(id: string): Promise<void>
+  /** Ids of held images, the longest held first, at most `limit`. */
+  heldIds(limit: number): Promise<string[]>
+
+  /** Takes the move of an image for this process alone until `now + leaseMs`. `null` if there is none left to make. */
+  claimMove(id: string, now: number, leaseMs: number): Promise<Move | 'busy' | null>
+  /** The same for up to `limit` moves of any image that nobody makes: their process died. */
+  claimMoves(limit: number, now: number, leaseMs: number): Promise<Move[]>
+  /**
+   * The image is where the move said. `isThere`: there is an image. `false` if a later act wants it elsewhere: then the
+   * move must be claimed again.
+   */
+  finishMove(move: Move, isThere: boolean): Promise<boolean>
+  /** The move could not be made: due again at `retryAt`. */
+  deferMove(move: Move, retryAt: number): Promise<void>
+
+  /** Every setting that was changed, by name. One statement. */
+  settings(): Promise<Record<string, string>>
+  /** Changes settings, `null` back to what the configuration says, and records an act for each. All of them or none. */
+  changeSettings(
+    changes: Record<string, string | null>,
+    reason: string,
+    at: Date,
+    by?: ActedBy,
+  ): Promise<void>
   /** The newest acts first, at most `limit`. */
   acts(limit: number): Promise<Act[]>
   /** How much is in it. Today is the UTC day of this machine's clock. */
-  counts(): Promise<{ uploadsToday: number; removals: number; blocks: number; purgesOwed: number }>
+  counts(): Promise<{
+    uploadsToday: number
+    removals: number
+    blocks: number
+    purgesOwed: number
+    held: number
+  }>
 
   /**
    * Writes down that caches must forget `id`, at once and again after `fillEndsAt` (epoch milliseconds). Owing it again

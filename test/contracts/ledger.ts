@@ -5,6 +5,7 @@ import { harnessOf, type OpenLedger } from './ledger/harness.ts'
 import { instanceCases } from './ledger/instance.ts'
 import { modelCases } from './ledger/model.ts'
 import { moderationCases } from './ledger/moderation.ts'
+import { movesCases } from './ledger/moves.ts'
 import { outagesCases } from './ledger/outages.ts'
 import { purgesCases } from './ledger/purges.ts'
 import { quotaCases } from './ledger/quota.ts'
@@ -20,6 +21,7 @@ export function ledgerContract(name: string, open: OpenLedger, { modelRuns = 20 
     describe('places', () => quotaCases(harness))
     describe('salts', () => saltsCases(harness))
     describe('moderation', () => moderationCases(harness))
+    describe('moves and settings', () => movesCases(harness))
     describe('purges', () => purgesCases(harness))
     describe('instance', () => instanceCases(harness))
     describe('durability', () => durabilityCases(harness))

@@ -42,7 +42,7 @@ describe('ledger: postgres, its statements', () => {
     await assert.rejects(ledger.block([DIGEST], 'fail', AT), /violates check constraint/)
     await assert.rejects(ledger.recordRemoval('AAAAAAAAAAA', 'fail', AT), /violates check constraint/)
     assert.equal(await ledger.isBlocked([DIGEST]), false)
-    assert.equal(await ledger.isRemoved('AAAAAAAAAAA'), false)
+    assert.equal(await ledger.whyAbsent('AAAAAAAAAAA'), null)
     await ledger.recordRemoval('AAAAAAAAAAA', 'terms', AT)
     assert.equal((await ledger.acts(10)).length, 1)
   })
@@ -67,7 +67,7 @@ describe('ledger: postgres, its statements', () => {
         $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$;
       create trigger fill before insert on acts for each row execute function fill()`)
     await assert.rejects(ledger.recordRemoval('AAAAAAAAAAA', 'terms', AT), LedgerFull)
-    assert.equal(await ledger.isRemoved('AAAAAAAAAAA'), false)
+    assert.equal(await ledger.whyAbsent('AAAAAAAAAAA'), null)
   })
 
   test('waits for the disk at a commit, even where the server is set not to', async (t) => {
@@ -170,7 +170,7 @@ describe('ledger: postgres, its connections', () => {
       ledger.check(),
       ledger.block([DIGEST], 'spam', AT),
       ledger.reserveUpload('a', DAY, 10),
-      ledger.isRemoved('AAAAAAAAAAA'),
+      ledger.whyAbsent('AAAAAAAAAAA'),
     ])
     for (const outcome of outcomes) {
       assert.ok(outcome.status === 'rejected' && outcome.reason instanceof LedgerUnavailable)

@@ -86,8 +86,8 @@ describe('ledger: sqlite, its file', () => {
       [1, 'told to fail', 'told to fail', 2, undefined],
     )
     assert.equal(await ledger.isBlocked([digest]), false)
-    assert.equal(await ledger.isRemoved('AAAAAAAAAAA'), false)
-    assert.equal(await ledger.isRemoved('BBBBBBBBBBB'), true)
+    assert.equal(await ledger.whyAbsent('AAAAAAAAAAA'), null)
+    assert.equal(await ledger.whyAbsent('BBBBBBBBBBB'), 'removed')
     assert.equal(await ledger.usedUploads('a', DAY), 2)
   })
 

@@ -1,5 +1,6 @@
 /** operator block */
 import { Command } from 'commander'
+import { actedBy } from './by.ts'
 import { onData } from './data.ts'
 import { print } from './print.ts'
 import { readDigests, reasonOption } from './subjects.ts'
@@ -12,7 +13,7 @@ export function blockCommand(): Command {
     .action((digests: string[], { reason }: { reason: string }) =>
       onData(async ({ takedown }) => {
         for (const digest of digests) {
-          await takedown.block(digest, reason)
+          await takedown.block(digest, reason, actedBy())
           print(`blocked ${digest}`)
         }
         return 0

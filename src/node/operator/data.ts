@@ -1,7 +1,9 @@
 /** Opens the data that a command works on. */
 import { type Config, parseConfig } from '../../config.ts'
+import { createSettings, type Settings } from '../../service/settings.ts'
 import { createTakedown, type Takedown } from '../../service/takedown.ts'
 import { describeData } from '../data-folder.ts'
+import { defaultSettings } from '../default-settings.ts'
 import { createLog } from '../log.ts'
 import { openStores, type Stores } from '../open-stores.ts'
 
@@ -9,6 +11,7 @@ export interface OperatorData {
   config: Config
   stores: Stores
   takedown: Takedown
+  settings: Settings
 }
 
 /** Runs `work` on the data that the environment names, and closes it. What `work` returns is the exit code. */
@@ -25,6 +28,12 @@ export async function onData(
       config,
       stores,
       takedown: createTakedown({ ...stores, now: stores.clock.now }),
+      settings: createSettings({
+        ledger: stores.ledger,
+        defaults: defaultSettings(config),
+        now: stores.clock.now,
+        onFailure: () => {},
+      }),
     })
   } finally {
     await stores.close()

@@ -1,17 +1,27 @@
 /** The table of the operator's commands: one file each. */
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../../config.ts'
+import { actsCommand } from './acts.ts'
 import { agreeCommand } from './agree.ts'
 import { blockCommand } from './block.ts'
+import { holdCommand } from './hold.ts'
 import { toleratePipes } from './print.ts'
+import { releaseCommand } from './release.ts'
 import { removeCommand } from './remove.ts'
+import { pauseCommand, resumeCommand, setCommand } from './set.ts'
 import { statusCommand } from './status.ts'
 import { unblockCommand } from './unblock.ts'
 
 const COMMANDS: readonly (() => Command)[] = [
+  holdCommand,
+  releaseCommand,
   removeCommand,
   blockCommand,
   unblockCommand,
+  pauseCommand,
+  resumeCommand,
+  setCommand,
+  actsCommand,
   statusCommand,
   agreeCommand,
 ]

@@ -1,5 +1,6 @@
 /** operator remove */
 import { Command } from 'commander'
+import { actedBy, ruleOption } from './by.ts'
 import { onData } from './data.ts'
 import { print } from './print.ts'
 import { readIds, reasonOption } from './subjects.ts'
@@ -9,12 +10,16 @@ export function removeCommand(): Command {
     .description('remove images for good: they answer 410')
     .argument('<id...>', 'ids, or addresses that end with one', readIds)
     .addOption(reasonOption())
+    .addOption(ruleOption())
     .option('--block', 'refuse the same bytes from now on', false)
-    .action((ids: string[], options: { reason: string; block: boolean }) =>
+    .action((ids: string[], options: { reason: string; block: boolean; rule?: string }) =>
       onData(async ({ takedown }) => {
         let missed = 0
         for (const id of ids) {
-          const { removed, blocked } = await takedown.remove(id, options.reason, options)
+          const { removed, blocked } = await takedown.remove(id, options.reason, {
+            block: options.block,
+            by: actedBy(options),
+          })
           const also = blocked.length > 0 ? `, blocked ${blocked.join(' ')}` : ''
           if (!removed) missed++
           print(removed ? `removed ${id}${also}` : `${id} was not there; it answers 410 from now on`)

@@ -1,5 +1,6 @@
 /** operator status */
 import { Command } from 'commander'
+import { lineOf } from './acts.ts'
 import { onData } from './data.ts'
 import { print } from './print.ts'
 
@@ -7,11 +8,12 @@ export function statusCommand(): Command {
   return new Command('status')
     .description('what is stored, blocked and owed, and the newest acts')
     .action(() =>
-      onData(async ({ takedown }) => {
-        const { images, removals, blocks, purgesOwed, acts } = await takedown.status()
-        print(`images ${images}\nremovals ${removals}\nblocked digests ${blocks}\npurges owed ${purgesOwed}`)
-        for (const { at, act, subject, reason } of acts)
-          print(`${at} ${act} ${subject} ${JSON.stringify(reason)}`)
+      onData(async ({ takedown, settings }) => {
+        const { images, removals, blocks, purgesOwed, held, acts } = await takedown.status()
+        await settings.refresh()
+        print(`images ${images}\nheld ${held}\nremovals ${removals}\nblocked digests ${blocks}`)
+        print(`purges owed ${purgesOwed}\nuploads ${settings.current().uploads}`)
+        for (const act of acts) print(lineOf(act))
         return 0
       }),
     )

@@ -1,5 +1,6 @@
 /** operator unblock */
 import { Command } from 'commander'
+import { actedBy } from './by.ts'
 import { onData } from './data.ts'
 import { print } from './print.ts'
 import { readDigests, reasonOption } from './subjects.ts'
@@ -13,7 +14,7 @@ export function unblockCommand(): Command {
       onData(async ({ takedown }) => {
         let missed = 0
         for (const digest of digests) {
-          const wasBlocked = await takedown.unblock(digest, reason)
+          const wasBlocked = await takedown.unblock(digest, reason, actedBy())
           if (!wasBlocked) missed++
           print(wasBlocked ? `unblocked ${digest}` : `${digest} was not blocked`)
         }

@@ -11,10 +11,15 @@ export const TOMBSTONE_HEADER = 'x-amz-meta-removed'
 /** What a tombstone says whose image is held: `held ` and the name of its copy. See `hold.ts`. */
 const HELD = /^held (.+)$/
 
+/** Which release brought an image back. See `hold.ts`. */
+export const RELEASE_HEADER = 'x-amz-meta-release'
+
 export interface FoundObject {
   etag: string
   /** Who put the tombstone. `null` if the object is none. */
   tombstone: string | null
+  /** Which release brought it back. `null` if none did. */
+  release: string | null
   /** Epoch milliseconds, by the store's clock; and that clock now. */
   modifiedAt: number
   now: number
@@ -63,6 +68,7 @@ function foundIn(headers: Headers): FoundObject {
   return {
     etag: headers.get('etag') ?? '',
     tombstone: headers.get(TOMBSTONE_HEADER),
+    release: headers.get(RELEASE_HEADER),
     modifiedAt: Date.parse(headers.get('last-modified') ?? ''),
     now: Date.parse(headers.get('date') ?? ''),
     record: (id) => decodeRecord(id, headers.get(RECORD_HEADER)),

@@ -12,7 +12,7 @@ import { errorOf, isFull } from './answer.ts'
 import type { Hasher } from './body.ts'
 import type { S3Client } from './client.ts'
 import { bodyOf, type DraftBytes, headersOf } from './commit.ts'
-import { type FoundObject, headObject, heldCopyOf, TOMBSTONE_HEADER } from './head.ts'
+import { type FoundObject, headObject, heldCopyOf, RELEASE_HEADER, TOMBSTONE_HEADER } from './head.ts'
 import { listKeys } from './list.ts'
 import type { Overwrite } from './overwrite.ts'
 import { openObject, recordAt } from './read.ts'
@@ -67,7 +67,7 @@ export function holdObjects(parts: {
   async function finishRemoval(id: string): Promise<void> {
     const found = ID_PATTERN.test(id) ? await headObject(client, keyOf(id)) : null
     if (!found?.tombstone?.startsWith(UNHELD)) return
-    await removeObject(client, folder + found.tombstone.slice(UNHELD.length))
+    await removeObject(client, folder + found.tombstone.slice(UNHELD.length).replace(/ .*/, ''))
     await removeObject(client, keyOf(id))
   }
 
@@ -120,13 +120,14 @@ export function holdObjects(parts: {
   ): Promise<boolean> {
     const doing = 'PUT a held image back'
     const body = await bodyOf(draft, [{ offset: 0, length: draft.size }])
-    const request = { key: keyOf(record.id), headers: headersOf(record), body, doing }
+    const mine = crypto.randomUUID()
+    const headers = { ...headersOf(record), [RELEASE_HEADER]: mine }
+    const request = { key: keyOf(record.id), headers, body, doing }
     const { outcome, isRepeated } = await overwrite(found.etag, request)
     if (typeof outcome !== 'string') throw errorOf(outcome, doing)
     // A first attempt may have been carried out, and its reply lost.
     const isOurs =
-      outcome === 'done' ||
-      (isRepeated && (await recordAt({ client, id: record.id, key: request.key })) !== null)
+      outcome === 'done' || (isRepeated && (await headObject(client, request.key))?.release === mine)
     if (isOurs) await removeObject(client, copyKey)
     return isOurs
   }
@@ -152,13 +153,17 @@ export function holdObjects(parts: {
         return false
       }
       const doing = 'PUT a tombstone over a held one'
-      const name = held.copyKey.slice(folder.length)
-      const headers = { 'cache-control': 'no-store', [TOMBSTONE_HEADER]: `${UNHELD}${name}` }
+      const mine = `${UNHELD}${held.copyKey.slice(folder.length)} ${crypto.randomUUID()}`
+      const headers = { 'cache-control': 'no-store', [TOMBSTONE_HEADER]: mine }
       const request = { key: keyOf(id), headers, body: TOMBSTONE, doing }
       const { outcome, isRepeated } = await overwrite(held.found.etag, request)
       // A full store has no room for a tombstone, but images must go.
       if (typeof outcome !== 'string' && !isFull(outcome)) throw errorOf(outcome, doing)
-      if (outcome === 'changed' && !isRepeated) return false
+      if (outcome === 'changed') {
+        // A first attempt may have been carried out, and its reply lost.
+        const isOurs = isRepeated && (await headObject(client, request.key))?.tombstone === mine
+        if (!isOurs) return false
+      }
       await removeObject(client, held.copyKey)
       await removeObject(client, keyOf(id)).catch(() => {})
       return true

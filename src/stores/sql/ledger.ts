@@ -1,16 +1,22 @@
 /** The ledger over any database that runs the shared SQL. */
 import type { Ledger } from '../ledger.ts'
+import { actRecorder } from './acts.ts'
 import type { SqlDatabase } from './database.ts'
 import { instanceLedger } from './instance.ts'
 import { moderationLedger } from './moderation.ts'
+import { movesLedger } from './moves.ts'
 import { purgesLedger } from './purges.ts'
 import { quotaLedger } from './quota.ts'
+import { settingsLedger } from './settings.ts'
 import { sql } from './statement.ts'
 
 export function sqlLedger(database: SqlDatabase): Ledger {
+  const record = actRecorder()
   return {
     ...quotaLedger(database),
-    ...moderationLedger(database),
+    ...moderationLedger(database, record),
+    ...movesLedger(database, record),
+    ...settingsLedger(database, record),
     ...purgesLedger(database),
     ...instanceLedger(database),
 
@@ -20,14 +26,16 @@ export function sqlLedger(database: SqlDatabase): Ledger {
         (select sum(used) from places where day = ${today}) as uploads,
         (select count(*) from removals) as removals,
         (select count(*) from blocks) as blocks,
-        (select count(*) from purges) as purges`)
-      const { uploads, removals, blocks, purges } = rows[0]!
+        (select count(*) from purges) as purges,
+        (select count(*) from holds) as held`)
+      const { uploads, removals, blocks, purges, held } = rows[0]!
       return {
         // A sum is null over no rows, and Postgres gives it as a numeric, in text.
         uploadsToday: Number(uploads ?? 0),
         removals: removals as number,
         blocks: blocks as number,
         purgesOwed: purges as number,
+        held: held as number,
       }
     },
 

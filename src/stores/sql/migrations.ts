@@ -63,6 +63,46 @@ const MIGRATIONS: readonly Migration[] = [
       'create table turns (name text not null primary key, full_at_ms bigint not null)',
     ],
   },
+  {
+    name: '003-operator',
+    statements: [
+      // SQLite changes no check: the table is made anew. A server of the version before may write meanwhile: defaults.
+      `create table acts_2 (
+        number text not null primary key,
+        at_ms bigint not null,
+        recorded_us bigint not null,
+        act text not null,
+        subject text not null,
+        reason text not null,
+        who text not null default '',
+        rule text not null default ''
+      )`,
+      `insert into acts_2 (number, at_ms, recorded_us, act, subject, reason)
+        select number, at_ms, recorded_us, act, subject, reason from acts`,
+      'drop table acts',
+      'alter table acts_2 rename to acts',
+      'create index acts_by_time on acts (at_ms, recorded_us)',
+      `create table holds (
+        id text not null primary key,
+        held_at_ms bigint not null
+      )`,
+      // What is to become of an image: `held`, `visible` or `removed`. `version`: of the act that wants it. `claim` and
+      // `due_at_ms` are as those of purges.
+      `create table moves (
+        id text not null primary key,
+        wanted text not null,
+        version bigint not null,
+        claim bigint not null,
+        due_at_ms bigint not null
+      )`,
+      'create index moves_by_due_time on moves (due_at_ms)',
+      `create table settings (
+        name text not null primary key,
+        value text not null,
+        changed_at_ms bigint not null
+      )`,
+    ],
+  },
 ]
 
 /** Run under a lock that keeps other processes from migrating, in the transaction of the migrations themselves. */

@@ -1,29 +1,13 @@
-/** What the operator removed and blocked, and the record of it. */
+/** The bytes that the operator blocked, and the record of what was done. */
 import type { Act, Ledger } from '../ledger.ts'
-import type { SqlDatabase, Statement } from './database.ts'
+import type { RecordAct } from './acts.ts'
+import type { SqlDatabase } from './database.ts'
 import { list, sql } from './statement.ts'
 
-type ModerationLedger = Pick<
-  Ledger,
-  'isBlocked' | 'block' | 'unblock' | 'recordRemoval' | 'isRemoved' | 'acts'
->
+type ModerationLedger = Pick<Ledger, 'isBlocked' | 'block' | 'unblock' | 'acts'>
 
-interface NewAct {
-  act: Act['act']
-  subject: string
-  reason: string
-  at: Date
-}
-
-export function moderationLedger(database: SqlDatabase): ModerationLedger {
+export function moderationLedger(database: SqlDatabase, record: RecordAct): ModerationLedger {
   const { maxParameters } = database.flavour
-  const tick = microseconds()
-
-  function record({ act, subject, reason, at }: NewAct): Statement {
-    return sql`insert into acts (number, at_ms, recorded_us, act, subject, reason)
-      values (${crypto.randomUUID()}, ${at.getTime()}, ${tick()}, ${act}, ${subject}, ${reason})`
-  }
-
   return {
     async isBlocked(sha256) {
       for (let at = 0; at < sha256.length; at += maxParameters) {
@@ -34,7 +18,7 @@ export function moderationLedger(database: SqlDatabase): ModerationLedger {
       return false
     },
 
-    async block(sha256, reason, at) {
+    async block(sha256, reason, at, by) {
       // In one order: two that block the same digests must not wait for each other's rows.
       const digests = [...new Set(sha256)].sort()
       if (digests.length === 0) return
@@ -42,50 +26,32 @@ export function moderationLedger(database: SqlDatabase): ModerationLedger {
         digests.flatMap((digest) => [
           sql`insert into blocks (sha256, blocked_at_ms) values (${digest}, ${at.getTime()})
             on conflict (sha256) do nothing`,
-          record({ act: 'block', subject: digest, reason, at }),
+          record({ act: 'block', subject: digest, reason, at, by }),
         ]),
       )
     },
 
-    async unblock(sha256, reason, at) {
+    async unblock(sha256, reason, at, by) {
       const [gone] = await database.write([
         sql`delete from blocks where sha256 = ${sha256}`,
-        record({ act: 'unblock', subject: sha256, reason, at }),
+        record({ act: 'unblock', subject: sha256, reason, at, by }),
       ])
       return gone!.changes > 0
     },
 
-    async recordRemoval(id, reason, at) {
-      await database.write([
-        sql`insert into removals (id, removed_at_ms) values (${id}, ${at.getTime()}) on conflict (id) do nothing`,
-        record({ act: 'remove', subject: id, reason, at }),
-      ])
-    },
-
-    async isRemoved(id) {
-      return (await database.read(sql`select id from removals where id = ${id}`)).rows.length > 0
-    },
-
     async acts(limit) {
       const { rows } = await database.read(
-        sql`select at_ms, act, subject, reason from acts
+        sql`select at_ms, act, subject, reason, who, rule from acts
           order by at_ms desc, recorded_us desc limit ${Math.max(0, limit)}`,
       )
-      return rows.map(({ at_ms, act, subject, reason }) => ({
+      return rows.map(({ at_ms, act, subject, reason, who, rule }) => ({
         at: new Date(at_ms as number).toISOString(),
         act: act as Act['act'],
         subject: subject as string,
         reason: reason as string,
+        who: who as string,
+        rule: rule as string,
       }))
     },
-  }
-}
-
-/** A clock that never gives the same time twice. Unit: microseconds since the epoch. */
-function microseconds(): () => number {
-  let last = 0
-  return () => {
-    last = Math.max(last + 1, Math.floor((performance.timeOrigin + performance.now()) * 1000))
-    return last
   }
 }

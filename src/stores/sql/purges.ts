@@ -1,6 +1,7 @@
 /** The purges that caches still owe: an outbox that several processes work off. */
 import type { Ledger, Purge } from '../ledger.ts'
 import type { Outcome, SqlDatabase } from './database.ts'
+import { randomToken } from './random-token.ts'
 import { list, sql, words } from './statement.ts'
 
 type PurgesLedger = Pick<Ledger, 'owePurge' | 'claimPurges' | 'settlePurges' | 'deferPurges' | 'owedPurges'>
@@ -67,12 +68,6 @@ export function purgesLedger(database: SqlDatabase): PurgesLedger {
       return { count: count as number, oldest: oldest as number | null }
     },
   }
-}
-
-/** 48 random bits: no two claims of one purge draw the same. Never 0. */
-function randomToken(): number {
-  const [high, low] = crypto.getRandomValues(new Uint32Array(2)) as unknown as [number, number]
-  return (high % 2 ** 16) * 2 ** 32 + low + 1
 }
 
 function purgesOf({ rows }: Outcome): Purge[] {

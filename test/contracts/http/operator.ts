@@ -46,6 +46,80 @@ export function operatorCases(world: World): void {
     assert.equal((await me.get(`/raw/${stays.id}`)).status, 200)
   })
 
+  it('holds images: 403 wherever they were, and as before when they are released', async (t) => {
+    const me = await visit(world, world.main)
+    if (!me.host.operator) return t.skip(NO_COMMAND)
+    const image = await me.store()
+    const { id, bytes } = image
+    const before = await me.get(`/raw/${id}`)
+    for (let round = 0; round < 2; round++) {
+      await operate(me.host, ['hold', id, '--reason', 'a report', '--rule', 'copyright'])
+      const etag = `"${sha256(bytes)}"`
+      const questions: Record<string, string>[] = [
+        {},
+        { 'If-None-Match': etag },
+        { 'If-None-Match': '*' },
+        { Range: 'bytes=0-1' },
+        { Range: 'bytes=0-1', 'If-Range': etag },
+        { 'If-Match': etag },
+      ]
+      for (const headers of questions) {
+        for (const path of [`/raw/${id}`, `/raw/${id}.gif`, `/raw/${id}?dl=1`, `/raw/${id}.gif?dl=1`]) {
+          const raw = await me.get(path, headers)
+          checkProblem(raw, 403, 'held')
+          assert.equal(raw.headers.get('Cache-Control'), 'no-store')
+          assert.equal((await me.request('HEAD', path, { headers })).status, 403)
+        }
+      }
+      const page = await me.get(`/${id}`)
+      checkPage(page, 403)
+      assert.equal(page.headers.get('Cache-Control'), 'no-store')
+      assert.doesNotMatch(page.text, /og:image|\/raw\//)
+      await operate(me.host, ['release', id, '--reason', 'harmless'])
+      const after = await me.get(`/raw/${id}`)
+      assert.equal(after.status, 200)
+      assert.ok(after.body.equals(bytes))
+      for (const name of ['ETag', 'Content-Type', 'Content-Length', 'Cache-Control', 'Repr-Digest']) {
+        assert.equal(after.headers.get(name), before.headers.get(name), name)
+      }
+      assert.equal((await me.get(`/${id}`)).status, 200)
+    }
+    assert.equal((await me.remove(image.key)).status, 200, 'its key is the same')
+  })
+
+  it('lets the uploader’s key delete a held image', async (t) => {
+    const me = await visit(world, world.main)
+    if (!me.host.operator) return t.skip(NO_COMMAND)
+    const [mine, other] = [await me.store(), await me.store()]
+    await operate(me.host, ['hold', mine.id, other.id, '--reason', 'a report'])
+    assert.equal((await me.remove(mine.id + 'A'.repeat(32))).status, 404)
+    checkProblem(await me.get(`/raw/${mine.id}`), 403, 'held')
+    assert.deepEqual((await me.remove(mine.key)).json(), { success: true })
+    checkProblem(await me.get(`/raw/${mine.id}`), 404, 'not-found')
+    assert.equal((await me.remove(mine.key)).status, 404)
+    const ran = await me.host.operator(['release', mine.id, '--reason', 'x'])
+    assert.equal(ran.code, 1)
+    await operate(me.host, ['remove', other.id, '--reason', 'x', '--block'])
+    checkProblem(await me.get(`/raw/${other.id}`), 410, 'removed')
+    checkProblem(await me.upload(other.bytes), 403, 'blocked-image')
+  })
+
+  it('records who did what, when, why and under which rule', async (t) => {
+    const me = await visit(world, world.main)
+    if (!me.host.operator) return t.skip(NO_COMMAND)
+    const { id } = await me.store()
+    await operate(me.host, ['hold', id, '--reason', 'why-as-recorded', '--rule', 'personal-data'])
+    const { stdout } = await operate(me.host, ['acts', '--json', '--limit', '1000'])
+    const acts = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    const act = acts.find(({ subject }) => subject === id)
+    assert.deepEqual([act.act, act.reason, act.rule], ['hold', 'why-as-recorded', 'personal-data'])
+    assert.match(act.who, /.+@.+/)
+    assert.ok(Math.abs(Date.parse(act.at) - Date.now()) < 60_000)
+  })
+
   it('blocks what it removes, by what was sent and by what was stored', async (t) => {
     const me = await visit(world, world.main)
     if (!me.host.operator) return t.skip(NO_COMMAND)
@@ -116,6 +190,12 @@ export function operatorCases(world: World): void {
       ['remove', id, '--reason', 'x', '--blokc'],
       ['block', 'no-digest', '--reason', 'x'],
       ['erase', id],
+      ['hold', id],
+      ['hold', id, '--reason', 'x', '--rule', 'No Code'],
+      ['release', '--reason', 'x'],
+      ['set', 'uploads', 'off'],
+      ['set', 'daily-uploads', '-1'],
+      ['set', 'no-such-setting', '1'],
     ]
     await Promise.all(
       wrong.map(async (words) => {

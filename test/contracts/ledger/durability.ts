@@ -22,7 +22,7 @@ export function durabilityCases({ on, onHooks, open }: Harness): void {
     assert.equal(await reopened.usedUploads('a', DAY), 1)
     assert.deepEqual(await reopened.daySalt(DAY), salt)
     assert.equal(await reopened.isBlocked([DIGEST]), true)
-    assert.equal(await reopened.isRemoved('AAAAAAAAAAA'), true)
+    assert.equal(await reopened.whyAbsent('AAAAAAAAAAA'), 'removed')
     assert.deepEqual(await reopened.acts(10), acts)
     assert.deepEqual(await reopened.owedPurges(), { count: 1, oldest: 1000 })
   })
@@ -110,8 +110,18 @@ export function everyCall(ledger: Ledger): (() => Promise<unknown>)[] {
     () => ledger.block([DIGEST], 'spam', AT),
     () => ledger.unblock(DIGEST, 'a mistake', AT),
     () => ledger.recordRemoval('AAAAAAAAAAA', 'terms', AT),
-    () => ledger.isRemoved('AAAAAAAAAAA'),
+    () => ledger.whyAbsent('AAAAAAAAAAA'),
     () => ledger.acts(10),
+    () => ledger.recordHold('AAAAAAAAAAA', 'a report', AT),
+    () => ledger.recordRelease('AAAAAAAAAAA', 'harmless', AT),
+    () => ledger.forgetHold('AAAAAAAAAAA'),
+    () => ledger.heldIds(10),
+    () => ledger.claimMove('AAAAAAAAAAA', 1000, 1000),
+    () => ledger.claimMoves(10, 1000, 1000),
+    () => ledger.finishMove({ id: 'AAAAAAAAAAA', to: 'held', version: 1, claim: 1 }, true),
+    () => ledger.deferMove({ id: 'AAAAAAAAAAA', to: 'held', version: 1, claim: 1 }, 1000),
+    () => ledger.settings(),
+    () => ledger.changeSettings({ uploads: 'on' }, 'x', AT),
     () => ledger.counts(),
     () => ledger.owePurge('AAAAAAAAAAA', 2000, 1000),
     () => ledger.claimPurges(10, 1000, 1000),

@@ -66,11 +66,11 @@ export function moderationCases({ on }: Harness): void {
 
   on('remembers removals', async (ledger, { another }) => {
     const other = await another()
-    assert.equal(await ledger.isRemoved('AbCdEfGhIjK'), false)
+    assert.equal(await ledger.whyAbsent('AbCdEfGhIjK'), null)
     await ledger.recordRemoval('AbCdEfGhIjK', 'terms', AT)
     await ledger.recordRemoval('AbCdEfGhIjK', 'terms, again', later(1))
-    assert.equal(await other.isRemoved('AbCdEfGhIjK'), true)
-    assert.equal(await ledger.isRemoved('abcdefghijk'), false, 'ids differ by case')
+    assert.equal(await other.whyAbsent('AbCdEfGhIjK'), 'removed')
+    assert.equal(await ledger.whyAbsent('abcdefghijk'), null, 'ids differ by case')
     assert.equal((await ledger.counts()).removals, 1)
     assert.deepEqual(
       (await ledger.acts(10)).map(({ reason }) => reason),
@@ -83,11 +83,12 @@ export function moderationCases({ on }: Harness): void {
     await ledger.block([digest(1)], 'third', later(10))
     await ledger.unblock(digest(1), 'fourth', later(10))
     await ledger.recordRemoval('BBBBBBBBBBB', 'first', AT)
+    const nobody = { who: '', rule: '' }
     assert.deepEqual(await ledger.acts(10), [
-      { at: later(10).toISOString(), act: 'unblock', subject: digest(1), reason: 'fourth' },
-      { at: later(10).toISOString(), act: 'block', subject: digest(1), reason: 'third' },
-      { at: later(5).toISOString(), act: 'remove', subject: 'AAAAAAAAAAA', reason: 'second' },
-      { at: AT.toISOString(), act: 'remove', subject: 'BBBBBBBBBBB', reason: 'first' },
+      { at: later(10).toISOString(), act: 'unblock', subject: digest(1), reason: 'fourth', ...nobody },
+      { at: later(10).toISOString(), act: 'block', subject: digest(1), reason: 'third', ...nobody },
+      { at: later(5).toISOString(), act: 'remove', subject: 'AAAAAAAAAAA', reason: 'second', ...nobody },
+      { at: AT.toISOString(), act: 'remove', subject: 'BBBBBBBBBBB', reason: 'first', ...nobody },
     ])
     assert.deepEqual(
       (await ledger.acts(2)).map(({ reason }) => reason),
@@ -95,6 +96,28 @@ export function moderationCases({ on }: Harness): void {
     )
     assert.deepEqual(await ledger.acts(0), [])
     assert.deepEqual(await ledger.acts(-1), [])
+  })
+
+  on('records who acted, and under which rule', async (ledger, { another }) => {
+    const by = { who: 'ann@desk', rule: 'copyright' }
+    await ledger.block([digest(1)], 'a', AT, by)
+    await ledger.unblock(digest(1), 'b', later(1), by)
+    await ledger.recordRemoval('AAAAAAAAAAA', 'c', later(2), by)
+    await ledger.recordHold('AAAAAAAAAAA', 'd', later(3), by)
+    await ledger.recordRelease('AAAAAAAAAAA', 'e', later(4), by)
+    await ledger.changeSettings({ uploads: 'paused' }, 'f', later(5), { who: 'ann@desk' })
+    const acts = await (await another()).acts(10)
+    assert.deepEqual(
+      acts.map(({ act, reason, who, rule }) => [act, reason, who, rule]),
+      [
+        ['set', 'f', 'ann@desk', ''],
+        ['release', 'e', 'ann@desk', 'copyright'],
+        ['hold', 'd', 'ann@desk', 'copyright'],
+        ['remove', 'c', 'ann@desk', 'copyright'],
+        ['unblock', 'b', 'ann@desk', 'copyright'],
+        ['block', 'a', 'ann@desk', 'copyright'],
+      ],
+    )
   })
 
   on('keeps the order of acts of one moment', async (ledger) => {
@@ -106,10 +129,17 @@ export function moderationCases({ on }: Harness): void {
   })
 
   on('counts what is in it', async (ledger) => {
-    assert.deepEqual(await ledger.counts(), { uploadsToday: 0, removals: 0, blocks: 0, purgesOwed: 0 })
+    assert.deepEqual(await ledger.counts(), {
+      uploadsToday: 0,
+      removals: 0,
+      blocks: 0,
+      purgesOwed: 0,
+      held: 0,
+    })
     await ledger.block([digest(1), digest(2)], 'spam', AT)
     await ledger.recordRemoval('AAAAAAAAAAA', 'terms', AT)
     await ledger.owePurge('AAAAAAAAAAA', 2000, 1000)
+    await ledger.recordHold('BBBBBBBBBBB', 'to be looked at', AT)
     await ledger.reserveUpload('a', '1999-12-31', 10)
     // Midnight may come between.
     for (const day of [today(), tomorrow()]) {
@@ -117,7 +147,13 @@ export function moderationCases({ on }: Harness): void {
       await ledger.reserveUpload('b', day, 10)
       await ledger.reserveUpload('b', day, 10)
     }
-    assert.deepEqual(await ledger.counts(), { uploadsToday: 3, removals: 1, blocks: 2, purgesOwed: 1 })
+    assert.deepEqual(await ledger.counts(), {
+      uploadsToday: 3,
+      removals: 1,
+      blocks: 2,
+      purgesOwed: 1,
+      held: 1,
+    })
   })
 }
 

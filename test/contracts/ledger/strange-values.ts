@@ -34,9 +34,9 @@ export function strangeValuesCases({ on }: Harness): void {
   on('keeps strange text apart and as it is', async (ledger) => {
     for (const [nth, text] of STRANGE.entries()) {
       assert.equal(await ledger.reserveUpload(text, DAY, 1), 1, text)
-      assert.equal(await ledger.isRemoved(text), false, text)
+      assert.equal(await ledger.whyAbsent(text), null, text)
       await ledger.recordRemoval(text, text, new Date(AT.getTime() + nth))
-      assert.equal(await ledger.isRemoved(text), true, text)
+      assert.equal(await ledger.whyAbsent(text), 'removed', text)
       assert.equal(await ledger.isBlocked([text]), false, text)
       await ledger.block([text], text, AT)
       assert.equal(await ledger.isBlocked([DIGEST, text]), true, text)
@@ -96,13 +96,13 @@ export function strangeValuesCases({ on }: Harness): void {
       () => ledger.unblock(nul, 'a mistake', AT),
       () => ledger.recordRemoval('AAAAAAAAAAA', nul, AT),
       () => ledger.recordRemoval(nul, 'terms', AT),
-      () => ledger.isRemoved(nul),
+      () => ledger.whyAbsent(nul),
       () => ledger.owePurge(nul, 2000, 1000),
     ]) {
       await assert.rejects(call(), TypeError, String(call))
     }
     assert.equal(await ledger.isBlocked([DIGEST]), false)
-    assert.equal(await ledger.isRemoved('AAAAAAAAAAA'), false)
+    assert.equal(await ledger.whyAbsent('AAAAAAAAAAA'), null)
     assert.deepEqual(await ledger.acts(10), [])
     assert.equal((await ledger.counts()).purgesOwed, 0)
   })

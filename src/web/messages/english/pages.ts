@@ -71,6 +71,7 @@ export const errors = {
   fallbackTitle: 'That did not work.',
   titles: {
     'not-found': 'Nothing here.',
+    held: 'This picture is being checked.',
     removed: 'This picture was removed.',
     'unknown-key': 'No picture for this key.',
     'missing-key': 'The deletion key is missing.',
@@ -86,6 +87,7 @@ export const errors = {
   } as Record<string, string>,
   details: {
     'not-found': 'The link is wrong, or whoever uploaded the picture has deleted it.',
+    held: 'The operator of this service is checking it. Please come back later.',
     removed: 'The operator of this service removed it, because it broke the terms.',
     'unknown-key': 'It may be deleted already, or the link is incomplete.',
     'missing-key': 'The link is incomplete. Please open the whole link.',

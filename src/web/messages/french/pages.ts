@@ -74,6 +74,7 @@ export const errors: Messages['errors'] = {
   fallbackTitle: 'Cela n’a pas marché.',
   titles: {
     'not-found': 'Il n’y a rien ici.',
+    held: 'Cette image est en cours de vérification.',
     removed: 'Cette image a été retirée.',
     'unknown-key': 'Aucune image pour cette clé.',
     'missing-key': 'La clé de suppression manque.',
@@ -89,6 +90,7 @@ export const errors: Messages['errors'] = {
   },
   details: {
     'not-found': 'Le lien est faux, ou la personne qui a envoyé l’image l’a supprimée.',
+    held: 'L’exploitant de ce service la vérifie. Revenez plus tard.',
     removed: 'L’exploitant de ce service l’a retirée, car elle était contraire aux conditions.',
     'unknown-key': 'Elle est peut-être déjà supprimée, ou le lien est incomplet.',
     'missing-key': 'Le lien est incomplet. Veuillez ouvrir le lien entier.',

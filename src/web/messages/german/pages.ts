@@ -72,6 +72,7 @@ export const errors: Messages['errors'] = {
   fallbackTitle: 'Das hat nicht geklappt.',
   titles: {
     'not-found': 'Hier ist nichts.',
+    held: 'Dieses Bild wird geprüft.',
     removed: 'Dieses Bild wurde entfernt.',
     'unknown-key': 'Kein Bild zu diesem Schlüssel.',
     'missing-key': 'Der Löschschlüssel fehlt.',
@@ -87,6 +88,7 @@ export const errors: Messages['errors'] = {
   },
   details: {
     'not-found': 'Der Link stimmt nicht, oder wer das Bild hochgeladen hat, hat es gelöscht.',
+    held: 'Der Betreiber dieses Dienstes prüft es. Bitte komm später wieder.',
     removed: 'Der Betreiber dieses Dienstes hat es entfernt, weil es gegen die Bedingungen verstieß.',
     'unknown-key': 'Vielleicht ist es schon gelöscht, oder der Link ist unvollständig.',
     'missing-key': 'Der Link ist unvollständig. Bitte den ganzen Link öffnen.',

@@ -1,0 +1,16 @@
+/** Who acts, and under which rule. */
+import { hostname, userInfo } from 'node:os'
+import { InvalidArgumentError, Option } from 'commander'
+import type { ActedBy } from '../../stores/ledger.ts'
+
+export function ruleOption(): Option {
+  return new Option('--rule <code>', 'the rule that was broken; it is recorded').argParser((text) => {
+    if (!/^[a-z][a-z0-9-]{0,39}$/.test(text)) throw new InvalidArgumentError('A rule is like copyright.')
+    return text
+  })
+}
+
+/** The account that runs the command. */
+export function actedBy({ rule }: { rule?: string } = {}): ActedBy {
+  return { who: `${userInfo().username}@${hostname()}`, ...(rule === undefined ? {} : { rule }) }
+}

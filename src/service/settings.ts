@@ -1,0 +1,112 @@
+/**
+ * What the operator changes while servers run: in the ledger, and looked up again by every process so often that a
+ * change takes effect within a second. What was not changed is as the configuration says.
+ */
+import type { ActedBy, Ledger } from '../stores/ledger.ts'
+
+export interface SettingValues {
+  uploads: 'on' | 'paused'
+  /** Of the whole instance, each UTC day. 0: no cap. */
+  'daily-uploads': number
+  /** Likewise. Unit: bytes. */
+  'daily-bytes': number
+  /** Of one network (/24, or /48 of IPv6), each UTC day. 0: no cap. */
+  'network-uploads': number
+  /** With less free on the disk no upload is taken. 0: only what the store itself needs. Unit: bytes. */
+  'min-free-bytes': number
+}
+
+export type SettingName = keyof SettingValues
+
+export interface Settings {
+  /** As last looked up. */
+  current(): SettingValues
+  /** Which of them the operator changed. */
+  changed(): Partial<SettingValues>
+  /** Throws what the ledger throws. */
+  refresh(): Promise<void>
+  /** Each change by name, as text; `null`: as the configuration says. Throws `SettingError`. */
+  change(changes: Record<string, string | null>, reason: string, by?: ActedBy): Promise<void>
+  /** Looks them up until `stop` is called. */
+  start(): void
+  stop(): Promise<void>
+}
+
+/** A setting or a value that there is none of. */
+export class SettingError extends Error {}
+
+const ROUND_MS = 400
+
+const PARSE: { [Name in SettingName]: (text: string) => SettingValues[Name] | null } = {
+  uploads: (text) => (text === 'on' || text === 'paused' ? text : null),
+  'daily-uploads': amount,
+  'daily-bytes': amount,
+  'network-uploads': amount,
+  'min-free-bytes': amount,
+}
+
+export const SETTING_NAMES = Object.keys(PARSE) as SettingName[]
+
+export function createSettings(parts: {
+  ledger: Pick<Ledger, 'settings' | 'changeSettings'>
+  /** As configured. */
+  defaults: SettingValues
+  now: () => number
+  /** Hears when they could not be looked up. The last ones stay in force. */
+  onFailure: (error: unknown) => void
+}): Settings {
+  const { ledger, defaults, now, onFailure } = parts
+  let changed: Partial<SettingValues> = {}
+  let current = defaults
+  let timer: ReturnType<typeof setInterval> | undefined
+  let underWay: Promise<void> | undefined
+
+  async function refresh(): Promise<void> {
+    const found = Object.entries(await ledger.settings()).map(([name, text]) => [name, parse(name, text)])
+    // What another version knows, or knew, counts for nothing here.
+    changed = Object.fromEntries(found.filter(([, value]) => value !== null))
+    current = { ...defaults, ...changed }
+  }
+
+  return {
+    current: () => current,
+    changed: () => changed,
+    refresh,
+    async change(changes, reason, by) {
+      for (const [name, text] of Object.entries(changes)) {
+        if (!Object.hasOwn(PARSE, name)) {
+          throw new SettingError(`there is no setting "${name}"; there are ${SETTING_NAMES.join(', ')}`)
+        }
+        if (text !== null && parse(name, text) === null) {
+          throw new SettingError(
+            name === 'uploads' ? 'uploads must be on or paused' : `${name} must be a whole number; 0 is none`,
+          )
+        }
+      }
+      await ledger.changeSettings(changes, reason, new Date(now()), by)
+      await refresh()
+    },
+    start() {
+      timer ??= setInterval(() => {
+        underWay ??= refresh()
+          .catch(onFailure)
+          .finally(() => {
+            underWay = undefined
+          })
+      }, ROUND_MS)
+    },
+    async stop() {
+      clearInterval(timer)
+      timer = undefined
+      await underWay
+    },
+  }
+}
+
+function parse(name: string, text: string): string | number | null {
+  return Object.hasOwn(PARSE, name) ? PARSE[name as SettingName](text) : null
+}
+
+function amount(text: string): number | null {
+  return /^\d{1,15}$/.test(text) ? Number(text) : null
+}

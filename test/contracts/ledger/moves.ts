@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import type { Ledger, Move } from '../../../src/stores/ledger.ts'
+import type { Harness } from './harness.ts'
+
+const AT = new Date('2026-07-31T12:34:56.789Z')
+const ID = 'AbCdEfGhIjK'
+
+export function movesCases({ on, onHooks }: Harness): void {
+  on('says why an image is not there, by what was done last', async (ledger, { another }) => {
+    const other = await another()
+    assert.equal(await ledger.whyAbsent(ID), null)
+    await ledger.recordHold(ID, 'a report', AT)
+    assert.equal(await other.whyAbsent(ID), 'held')
+    assert.equal(await other.whyAbsent('abcdefghijk'), null, 'ids differ by case')
+    assert.deepEqual(await other.heldIds(10), [ID])
+    await finish(ledger, true)
+    assert.equal(await other.whyAbsent(ID), 'held')
+    await ledger.recordRelease(ID, 'harmless', AT)
+    assert.equal(await other.whyAbsent(ID), 'held', 'until it is back')
+    await finish(ledger, true)
+    assert.equal(await other.whyAbsent(ID), null)
+    await ledger.recordHold(ID, 'again', AT)
+    await ledger.recordRemoval(ID, 'against the law', AT)
+    assert.equal(await other.whyAbsent(ID), 'removed')
+    await finish(ledger, false)
+    assert.equal(await other.whyAbsent(ID), 'removed')
+    assert.deepEqual(await other.heldIds(10), [])
+  })
+
+  on('forgets that an image is held if there is none, or its uploader deleted it', async (ledger) => {
+    await ledger.recordHold(ID, 'a report', AT)
+    await finish(ledger, false)
+    assert.equal(await ledger.whyAbsent(ID), null)
+    await ledger.recordHold(ID, 'a report', AT)
+    await finish(ledger, true)
+    await ledger.forgetHold(ID)
+    assert.equal(await ledger.whyAbsent(ID), null)
+    await ledger.forgetHold(ID)
+  })
+
+  on('lists the longest held first', async (ledger) => {
+    const ids = ['BBBBBBBBBBB', 'AAAAAAAAAAA', 'CCCCCCCCCCC']
+    for (const [nth, id] of ids.entries()) await ledger.recordHold(id, 'x', new Date(AT.getTime() + nth))
+    assert.deepEqual(await ledger.heldIds(10), ids)
+    assert.deepEqual(await ledger.heldIds(2), ids.slice(0, 2))
+  })
+
+  on('gives a move to one process at a time', async (ledger, { another }) => {
+    const handles = [ledger, await another()]
+    assert.equal(await ledger.claimMove(ID, 1000, 100), null)
+    await ledger.recordHold(ID, 'a report', AT)
+    const claims = await Promise.all(
+      Array.from({ length: 10 }, (_, nth) => handles[nth % 2]!.claimMove(ID, 1000, 100)),
+    )
+    const moves = claims.filter((claim) => claim !== 'busy' && claim !== null)
+    assert.equal(moves.length, 1)
+    assert.equal(moves[0]!.to, 'held')
+    assert.deepEqual(await ledger.claimMoves(10, 1099, 100), [], 'its process is at it')
+    // It died.
+    const [taken] = await ledger.claimMoves(10, 1100, 100)
+    assert.equal(taken?.id, ID)
+    await ledger.finishMove(moves[0]!, true)
+    assert.equal(await ledger.claimMove(ID, 1100, 100), 'busy', 'an old claim finishes nothing')
+    assert.equal(await ledger.finishMove(taken!, true), true)
+    assert.equal(await ledger.claimMove(ID, 5000, 100), null)
+  })
+
+  on('lets the last act win over a move under way', async (ledger) => {
+    await ledger.recordHold(ID, 'a report', AT)
+    const hold = await claim(ledger)
+    await ledger.recordRelease(ID, 'a mistake', AT)
+    assert.equal(await ledger.claimMove(ID, 1000, 100), 'busy')
+    assert.equal(await ledger.finishMove(hold, true), false)
+    const release = await claim(ledger)
+    assert.equal(release.to, 'visible')
+    assert.equal(await ledger.finishMove(release, true), true)
+    assert.equal(await ledger.whyAbsent(ID), null)
+  })
+
+  on('puts off what could not be done', async (ledger) => {
+    await ledger.recordHold(ID, 'a report', AT)
+    await ledger.deferMove(await claim(ledger), 3000)
+    assert.equal(await ledger.claimMove(ID, 2999, 100), 'busy')
+    assert.equal((await ledger.claimMoves(10, 3000, 100)).length, 1)
+  })
+
+  on('gives every move to exactly one of many who ask', async (ledger, { another }) => {
+    const handles = [ledger, await another()]
+    const ids = Array.from({ length: 30 }, (_, nth) => `${nth}`.padStart(11, '0'))
+    for (const id of ids) await ledger.recordHold(id, 'x', AT)
+    const given = (
+      await Promise.all(Array.from({ length: 10 }, (_, nth) => handles[nth % 2]!.claimMoves(7, 1000, 100)))
+    ).flat()
+    assert.equal(new Set(given.map(({ id }) => id)).size, given.length)
+    assert.ok(given.length >= 7)
+  })
+
+  on('keeps settings, changed together or not at all', async (ledger, { another }) => {
+    const other = await another()
+    assert.deepEqual(await ledger.settings(), {})
+    await ledger.changeSettings({ uploads: 'paused', 'daily-uploads': '10' }, 'bots', AT, { who: 'ann' })
+    assert.deepEqual(await other.settings(), { uploads: 'paused', 'daily-uploads': '10' })
+    await assert.rejects(other.changeSettings({ a: 'x', b: 'nul \0' }, 'bad', AT), TypeError)
+    await other.changeSettings({ uploads: 'on', 'daily-uploads': null }, 'over', AT)
+    assert.deepEqual(await ledger.settings(), { uploads: 'on' })
+    await ledger.changeSettings({}, 'nothing', AT)
+    assert.deepEqual(
+      (await ledger.acts(10)).map(({ act, subject, reason }) => [act, subject, reason]),
+      [
+        ['set', 'uploads=on', 'over'],
+        ['set', 'daily-uploads', 'over'],
+        ['set', 'uploads=paused', 'bots'],
+        ['set', 'daily-uploads=10', 'bots'],
+      ],
+    )
+  })
+
+  onHooks(
+    ['process'],
+    'has every act with its move, wherever a process is killed',
+    async (ledger, { process }) => {
+      const child = await process()
+      let sent = 0
+      const work = (async () => {
+        for (;;) {
+          await child.call([['recordHold', `${sent++}`.padStart(11, '0'), 'x', AT]])
+        }
+      })()
+      while (sent < 10) await new Promise((resolve) => setTimeout(resolve, 5))
+      await child.kill()
+      await assert.rejects(work)
+      const acts = await ledger.acts(10_000)
+      const moves = await ledger.claimMoves(10_000, 1000, 100)
+      assert.deepEqual(acts.map(({ subject }) => subject).sort(), moves.map(({ id }) => id).sort())
+      assert.ok(acts.length >= sent - 1)
+    },
+  )
+}
+
+async function claim(ledger: Ledger): Promise<Move> {
+  const move = await ledger.claimMove(ID, 1000, 100)
+  assert.ok(move !== null && move !== 'busy')
+  return move
+}
+
+async function finish(ledger: Ledger, isThere: boolean): Promise<void> {
+  assert.equal(await ledger.finishMove(await claim(ledger), isThere), true)
+}

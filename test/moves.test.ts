@@ -1,0 +1,122 @@
+/** What the operator decided happens, whichever process dies in between. */
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { createMoves } from '../src/service/moves.ts'
+import { NO_PURGES } from '../src/service/purges.ts'
+import { createTakedown } from '../src/service/takedown.ts'
+import { openFilesystemStore } from '../src/stores/filesystem/store.ts'
+import type { Ledger } from '../src/stores/ledger.ts'
+import type { ObjectStore } from '../src/stores/object-store.ts'
+import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
+import { assertAbsent, assertHeld, assertHolds, bytesFor, idFor, put } from './support/stored-images.ts'
+import { until } from './support/until.ts'
+
+const ID = idFor('a')
+
+async function withParts(
+  run: (parts: { objects: ObjectStore; ledger: Ledger; clock: { now: number } }) => Promise<void>,
+): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-moves-'))
+  const [objects, ledger] = await Promise.all([
+    openFilesystemStore({ folder, hotSetBytes: 0 }),
+    openSqliteLedger({ file: join(folder, 'ledger.sqlite') }),
+  ])
+  try {
+    await run({ objects, ledger, clock: { now: Date.now() } })
+  } finally {
+    await objects.close()
+    await ledger.close()
+    await rm(folder, { recursive: true })
+  }
+}
+
+function process(
+  parts: { objects: ObjectStore; ledger: Ledger; clock: { now: number } },
+  changes: Partial<ObjectStore> = {},
+) {
+  const given = {
+    objects: { ...parts.objects, ...changes },
+    ledger: parts.ledger,
+    purges: NO_PURGES,
+    now: () => parts.clock.now,
+    onFailure: () => {},
+  }
+  const moves = createMoves(given)
+  return { moves, takedown: createTakedown({ ...given, moves }) }
+}
+
+test('another process finishes a hold, a release and a removal whose process died', async () => {
+  await withParts(async (parts) => {
+    const bytes = bytesFor(1, 3000)
+    const record = await put(parts.objects, ID, bytes)
+    const dead = new Promise<never>(() => {})
+    const living = process(parts)
+    for (const [act, at, check] of [
+      ['hold', 'before', () => assertHeld(parts.objects, record, bytes)],
+      ['release', 'before', () => assertHolds(parts.objects, record, bytes)],
+      ['hold', 'after', () => assertHeld(parts.objects, record, bytes)],
+      ['release', 'after', () => assertHolds(parts.objects, record, bytes)],
+      ['remove', 'before', () => assertAbsent(parts.objects, ID)],
+    ] as const) {
+      let isReached = false
+      const stop = async () => {
+        isReached = true
+        return dead
+      }
+      const dying = process(parts, {
+        [act]: at === 'before' ? stop : (id: string) => parts.objects[act](id).then(stop),
+      })
+      if (act === 'remove') void dying.takedown.remove(ID, 'x', { block: false })
+      else void dying.takedown[act](ID, 'x')
+      await until('it died', () => isReached)
+      parts.clock.now += 120_000
+      living.moves.start()
+      await until('it is done', async () => (await parts.ledger.claimMove(ID, 0, 1)) === null)
+      await living.moves.stop()
+      await check()
+    }
+    assert.deepEqual(
+      (await parts.ledger.acts(10)).map(({ act }) => act),
+      ['remove', 'release', 'hold', 'release', 'hold'],
+    )
+  })
+})
+
+test('the last act wins, however many decide at once', async () => {
+  await withParts(async (parts) => {
+    const bytes = bytesFor(1, 3000)
+    const record = await put(parts.objects, ID, bytes)
+    const two = [process(parts), process(parts)]
+    for (let round = 0; round < 10; round++) {
+      await Promise.all(
+        Array.from({ length: 6 }, (_, nth) =>
+          nth % 2 === 0 ? two[nth % 2]!.takedown.hold(ID, 'x') : two[nth % 2]!.takedown.release(ID, 'x'),
+        ),
+      )
+      const [last] = await parts.ledger.acts(1)
+      const isHeld = (await parts.ledger.whyAbsent(ID)) === 'held'
+      assert.equal(isHeld, last === undefined ? false : last.act === 'hold')
+      if (isHeld) await assertHeld(parts.objects, record, bytes)
+      else await assertHolds(parts.objects, record, bytes)
+    }
+  })
+})
+
+test('a store that is away for a moment delays an act, and loses none', async () => {
+  await withParts(async (parts) => {
+    const bytes = bytesFor(1, 3000)
+    const record = await put(parts.objects, ID, bytes)
+    const unlucky = process(parts, { hold: () => Promise.reject(new Error('away')) })
+    await assert.rejects(unlucky.takedown.hold(ID, 'x'), /away/)
+    await assertHolds(parts.objects, record, bytes)
+    parts.clock.now += 10_000
+    const { moves } = process(parts)
+    moves.start()
+    await until('it is held', async () => (await parts.objects.head(ID)) === null)
+    await moves.stop()
+    await assertHeld(parts.objects, record, bytes)
+  })
+})
