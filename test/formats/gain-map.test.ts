@@ -6,7 +6,9 @@ import { Refusal } from '../../src/errors.ts'
 import { sourceOf } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 import { walkJpeg } from '../../src/formats/jpeg/walk.ts'
+import { withGainMapOf } from '../../src/formats/jpeg/with-gain-map.ts'
 import { corpus } from '../support/corpus.ts'
+import { appleHdr, HEADROOM, headroomOf } from '../support/images/apple-hdr.ts'
 import { exifSegment } from '../support/images/jpeg.ts'
 import { segment } from '../support/images/jpeg-coder.ts'
 import { picture } from '../support/images/pictures.ts'
@@ -64,6 +66,7 @@ describe('kept', () => {
     'from a phone': ultraHdr(phone),
     'with a video behind it': Buffer.concat([ultraHdr(phone), video]),
     'listed in XMP alone': ultraHdr({ ...phone, index: 'container' }),
+    'with an index that points nowhere': ultraHdr({ ...phone, shift: 7 }),
   }
   for (const [name, file] of Object.entries(kept)) {
     test(name, async () => {
@@ -110,13 +113,102 @@ describe('dropped, the picture kept', async () => {
       ...phone,
       fields: { attributes: 'hdrgm:Gamma="1"', elements: '' },
     }),
-    'a list that points nowhere': ultraHdr({ ...phone, shift: 7 }),
     'a second image that nobody announced': ultraHdr({ ...phone, silent: true }),
+    'an index that points nowhere, and nothing else': ultraHdr({ ...phone, shift: 7, silent: true }),
     'a preview': ultraHdr({ ...phone, silent: true, secondType: 0x010001 }),
     'a list whose images are gone': await firstImage(ultraHdr(phone)),
   }
   for (const [name, file] of Object.entries(dropped)) test(name, () => assertPlain(file))
 })
+
+describe("Apple's", () => {
+  for (const orientation of [1, 6]) {
+    test(`kept, orientation ${orientation}`, async () => {
+      const file = appleHdr({ first, second, orientation })
+      const { file: stored } = await scrub(file)
+      assert.equal(stored.includes('SECRET'), false)
+      assert.deepEqual((await decoded(stored)).pixels, (await decoded(file)).pixels)
+      assert.equal((await sharp(stored).metadata()).orientation, orientation)
+      for (const trace of [
+        'urn:com:apple:photo:2020:aux:hdrgainmap',
+        'HDRGainMapVersion="65536"',
+        'Apple iOS',
+      ]) {
+        assert.ok(stored.includes(trace), trace)
+      }
+      const later = await secondImage(stored)
+      assert.deepEqual(await pixelsOf(later), await pixelsOf(second), 'the map is the same')
+      assert.deepEqual(headroomOf(stored), HEADROOM)
+      assert.equal((await scrub(stored)).whole, true, 'scrubbing it again changes nothing')
+    })
+  }
+
+  test('the headroom goes with a map that is none', async () => {
+    const file = appleHdr({
+      first,
+      second,
+      auxiliaryType: 'urn:com:apple:photo:2018:aux:portraiteffectsmatte',
+    })
+    const { file: stored } = await scrub(file)
+    for (const trace of ['SECRET', 'Apple iOS', 'MPF\0', 'HDRGainMap'])
+      assert.equal(stored.includes(trace), false)
+    assert.equal(stored.indexOf('\xff\xd8\xff', 2, 'latin1'), -1, 'one image is left')
+  })
+
+  test('a map that is both Apple’s and Android’s stays both', async () => {
+    const file = appleHdr({ first, second, android: true })
+    const { file: stored } = await scrub(file)
+    assert.equal(stored.includes('SECRET'), false)
+    assert.ok((await sharp(stored).metadata()).gainMap)
+    assert.ok(stored.includes('HDRGainMapVersion="65536"') && stored.includes('hdrgm:GainMapMax="2.5"'))
+    assert.equal((await scrub(stored)).whole, true)
+  })
+})
+
+describe('with another first picture', async () => {
+  const originals: Record<string, Buffer> = {
+    'Ultra HDR': ultraHdr(phone),
+    'in XMP alone': ultraHdr({ ...phone, index: 'container' }),
+    'ISO 21496-1': await (sharp(ultraHdr(bare)) as GainMapped).keepGainMap().resize(64).jpeg().toBuffer(),
+    "Apple's": appleHdr({ first, second }),
+  }
+  for (const [name, original] of Object.entries(originals)) {
+    test(name, async () => {
+      const base = await sharp(await firstImage(original))
+        .keepIccProfile()
+        .jpeg({ quality: 40, mozjpeg: true })
+        .toBuffer()
+      const file = await withGainMapOf(base, sourceOf(original))
+      assert.ok(file && file.length < original.length)
+      assert.deepEqual(
+        await pixelsOf(await firstImage(file)),
+        await pixelsOf(base),
+        'the picture is the new one',
+      )
+      assert.deepEqual(await pixelsOf(await secondImage(file)), await pixelsOf(await secondImage(original)))
+      const stored = await scrub(file)
+      assert.equal(stored.whole, true, 'the server keeps it as it is')
+      assert.equal(stored.file.includes('SECRET'), false)
+      if (name === "Apple's") assert.deepEqual(headroomOf(file), HEADROOM)
+      else assert.ok(await hdrPixels(file))
+    })
+  }
+
+  test('without a gain map there is nothing to write', async () => {
+    assert.equal(await withGainMapOf(first, sourceOf(first)), null)
+    assert.equal(await withGainMapOf(first, sourceOf(ultraHdr({ ...phone, silent: true }))), null)
+  })
+})
+
+async function pixelsOf(file: Uint8Array): Promise<Buffer> {
+  return sharp(file).raw().toBuffer()
+}
+
+/** What stands behind the first image, up to the end of the second. */
+async function secondImage(file: Uint8Array): Promise<Uint8Array> {
+  const { end } = await walkJpeg(sourceOf(file))
+  return file.subarray(end, (await walkJpeg(sourceOf(file), end)).end)
+}
 
 test('a file that is cut off inside its gain map is refused', async () => {
   for (const index of ['mpf', 'container'] as const) {

@@ -1,58 +1,53 @@
 /**
- * Ultra HDR: a JPEG whose file goes on with a second JPEG, the gain map. It is kept where its structure is understood
- * whole; otherwise the first picture alone is kept, which is a sound picture of ordinary range.
+ * A JPEG whose file goes on with a second JPEG, the gain map: Ultra HDR (Android), ISO 21496-1, and Apple's. It is kept
+ * where its structure is understood whole; otherwise the first picture alone is kept, which is sound and of ordinary range.
  */
 import { Refusal } from '../../errors.ts'
-import { sameBytes } from '../bytes/kept-runs.ts'
 import { cutOff } from '../damaged.ts'
-import { type ByteSource, lengthOf } from '../image.ts'
+import type { ByteSource } from '../image.ts'
+import { type AppleGainMap, readAppleGainMap } from '../metadata/apple-gain-map.ts'
 import {
   announcesGainMap,
   type GainMapFields,
   readGainMapFields,
   statedGainMapLength,
-  writeAnnouncement,
-  writeGainMapFields,
 } from '../metadata/gain-map-xmp.ts'
-import { MPF_BYTES, type MpImage, readMpf, writeMpf } from './mpf.ts'
-import { type JpegPart, scrubJpeg } from './scrub.ts'
+import { type MpImage, readMpf } from './mpf.ts'
 import { type JpegSegment, nameOfKind } from './segments.ts'
 import { type Jpeg, walkJpeg } from './walk.ts'
 
-const MPF_NAME = nameOfKind('mpf')
-const ISO_NAME = nameOfKind('gain-map')
-
-function only(jpeg: Jpeg, kind: 'mpf' | 'gain-map'): JpegSegment | undefined {
-  return jpeg.segments.find((segment) => segment.kind === kind)
-}
-
-/** Where a segment's body starts in the file. */
-function bodyAt(segment: JpegSegment): number {
-  return segment.offset + segment.length - segment.body!.length
-}
-
-/** The images that the file says follow the first. */
-function laterImages(jpeg: Jpeg): MpImage[] {
-  const mpf = only(jpeg, 'mpf')
-  if (mpf) {
-    const index = mpf.body!.subarray(MPF_NAME.length)
-    const images = readMpf(index, bodyAt(mpf) + MPF_NAME.length)
-    return images.filter(({ start }) => start >= jpeg.end).sort((a, b) => a.start - b.start)
-  }
-  const length = statedGainMapLength(jpeg.xmp)
-  return length === undefined ? [] : [{ start: jpeg.end, length, isPreview: false }]
-}
-
-/** True if the first picture says that it has a gain map. */
-function announced(jpeg: Jpeg): boolean {
-  return only(jpeg, 'gain-map') !== undefined || announcesGainMap(jpeg.xmp)
-}
-
-/** A gain map that is understood: by its XMP, by ISO 21496-1, or both. */
+/** A gain map that is understood in at least one way. */
 export interface GainMap {
+  /** Its own JPEG, walked. */
   jpeg: Jpeg
+  /** Adobe's and Android's properties. */
   fields?: GainMapFields
-  iso: boolean
+  /** Bodies of the ISO 21496-1 segments in both pictures. */
+  iso?: { first: Uint8Array; second: Uint8Array }
+  apple?: AppleGainMap
+}
+
+function bodyOf(jpeg: Jpeg, wanted: 'mpf' | 'gain-map'): { body: Uint8Array; at: number } | undefined {
+  const segment = jpeg.segments.find(({ kind }) => kind === wanted)
+  if (!segment?.body) return undefined
+  const name = nameOfKind(wanted).length
+  return { body: segment.body.subarray(name), at: startOfBody(segment) + name }
+}
+
+/** In the file. Fill bytes may stand before the marker. */
+function startOfBody({ offset, length, body }: JpegSegment): number {
+  return offset + length - (body?.length ?? 0)
+}
+
+/** The images that the file says follow the first, in order. */
+function laterImages(jpeg: Jpeg, fileBytes: number): MpImage[] {
+  const index = bodyOf(jpeg, 'mpf')
+  const listed = index ? readMpf(index.body, index.at) : []
+  const length = statedGainMapLength(jpeg.xmp)
+  // Beside an index the packet's length is a second chance: editors that move bytes may keep the one and break the other.
+  if (length !== undefined && (!index || jpeg.end + length <= fileBytes))
+    listed.push({ start: jpeg.end, length })
+  return listed.filter(({ start }) => start >= jpeg.end).sort((a, b) => a.start - b.start)
 }
 
 /**
@@ -62,12 +57,12 @@ export interface GainMap {
 export async function findGainMap(source: ByteSource, first: Jpeg): Promise<GainMap | null> {
   let found: GainMap | null = null
   let free = first.end
-  for (const { start, length } of laterImages(first)) {
+  for (const { start, length } of laterImages(first, source.size)) {
     // An editor that moved bytes leaves a list that points nowhere.
     if (start < free || !startsImage(await source.read(start, 3))) continue
     if (start + length > source.size) throw cutOff('JPEG')
     free = start + length
-    if (!found && announced(first)) found = await readGainMap(source, first, start, free)
+    found ??= await readGainMap(source, first, start, free)
   }
   return found
 }
@@ -76,6 +71,7 @@ function startsImage(bytes: Uint8Array): boolean {
   return bytes[0] === 0xff && bytes[1] === 0xd8 && bytes[2] === 0xff
 }
 
+/** The gain map at a place in the file. `null` if what stands there is not one. */
 async function readGainMap(
   source: ByteSource,
   first: Jpeg,
@@ -85,42 +81,28 @@ async function readGainMap(
   try {
     const jpeg = await walkJpeg(source, start, end)
     const fields = (announcesGainMap(first.xmp) && readGainMapFields(jpeg.xmp)) || undefined
-    const iso = isIsoVersion(only(first, 'gain-map')) && isIsoMetadata(only(jpeg, 'gain-map'))
-    return fields || iso ? { jpeg, fields, iso } : null
+    const iso = isoOf(first, jpeg)
+    const apple = readAppleGainMap(jpeg.xmp, first.exif.makerNote)
+    return fields || iso || apple ? { jpeg, fields, iso, apple } : null
   } catch (error) {
     if (error instanceof Refusal) return null
     throw error
   }
 }
 
+function isoOf(first: Jpeg, second: Jpeg): GainMap['iso'] {
+  const version = bodyOf(first, 'gain-map')?.body
+  const metadata = bodyOf(second, 'gain-map')?.body
+  // In the first picture the segment holds the two versions alone.
+  if (version?.length !== 4 || !metadata || !isIsoMetadata(metadata)) return undefined
+  return { first: version, second: metadata }
+}
+
 /** ISO 21496-1, annex C: two versions, flags, then fractions for one or three channels. */
-function isIsoMetadata(segment: JpegSegment | undefined): boolean {
-  const metadata = segment?.body?.subarray(ISO_NAME.length)
-  if (!metadata || metadata.length < 5) return false
-  const channels = metadata[4]! & 0x80 ? 3 : 1
-  const common = (metadata[4]! & 0x08) !== 0
-  return metadata.length === (common ? 5 + 4 + 8 + channels * 20 : 5 + 16 + channels * 40)
-}
-
-/** In the first picture the segment holds the two versions alone. */
-function isIsoVersion(segment: JpegSegment | undefined): boolean {
-  return segment?.body?.length === ISO_NAME.length + 4
-}
-
-/** Both pictures, scrubbed, the first with an index that fits. */
-export function scrubWithGainMap(first: Jpeg, { jpeg, fields, iso }: GainMap): JpegPart[] {
-  const second = scrubJpeg(jpeg, { xmp: fields && writeGainMapFields(fields), iso })
-  const secondLength = lengthOf(second)
-  const xmp = fields && writeAnnouncement(secondLength)
-  const withIndex = (mpf: Uint8Array) => scrubJpeg(first, { xmp, iso, mpf })
-
-  // The index has the same length whatever it says, so a blank one shows where it will stand.
-  const blank = withIndex(new Uint8Array(MPF_BYTES))
-  const at = blank.findIndex((part) => part instanceof Uint8Array && isIndex(part))
-  const headerAt = lengthOf(blank.slice(0, at)) + 4 + MPF_NAME.length
-  return [...withIndex(writeMpf(headerAt, lengthOf(blank), secondLength)), ...second]
-}
-
-function isIndex(segment: Uint8Array): boolean {
-  return sameBytes(segment.subarray(4, 4 + MPF_NAME.length), MPF_NAME)
+function isIsoMetadata(metadata: Uint8Array): boolean {
+  const [, , , , flags] = metadata
+  if (flags === undefined) return false
+  const channels = flags & 0x80 ? 3 : 1
+  const hasCommonDenominator = (flags & 0x08) !== 0
+  return metadata.length === (hasCommonDenominator ? 5 + 4 + 8 + channels * 20 : 5 + 16 + channels * 40)
 }

@@ -4,15 +4,17 @@ import { keptRuns } from '../bytes/kept-runs.ts'
 import type { Inspector } from '../image.ts'
 import { turnsSideways } from '../metadata/exif.ts'
 import { namesPlaceInXmp } from '../metadata/xmp.ts'
-import { findGainMap, scrubWithGainMap } from './gain-map.ts'
+import { findGainMap } from './gain-map.ts'
 import { scrubJpeg } from './scrub.ts'
 import { walkJpeg } from './walk.ts'
+import { scrubWithGainMap } from './with-gain-map.ts'
 
 export const inspectJpeg: Inspector = async (source) => {
   const first = await walkJpeg(source)
   const gainMap = first.end < source.size ? await findGainMap(source, first) : null
   const kept = keptRuns()
-  kept.append(gainMap ? scrubWithGainMap(first, gainMap) : scrubJpeg(first))
+  const parts = gainMap ? Object.values(scrubWithGainMap(first, gainMap)) : [scrubJpeg(first)]
+  for (const part of parts) kept.append(part)
   const sideways = turnsSideways(first.exif.orientation)
   return {
     type: 'image/jpeg',

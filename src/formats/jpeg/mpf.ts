@@ -6,7 +6,7 @@ export interface MpImage {
   start: number
   length: number
   /** A smaller copy of the first image (table 4: type codes 0x01xxxx). */
-  isPreview: boolean
+  isPreview?: boolean
 }
 
 const ENTRIES_TAG = 0xb002

@@ -1,5 +1,5 @@
 /** Exif: what a viewer needs of it, whether it names a place, and the little that is written back. */
-import { LONG, openTiff, RATIONAL, readIfd, SHORT, type Tiff } from './tiff.ts'
+import { type IfdEntry, LONG, openTiff, RATIONAL, readIfd, SHORT, type Tiff, UNDEFINED } from './tiff.ts'
 
 export interface ExifFacts {
   /** 1 to 8 (TIFF 6.0, tag 0x0112). */
@@ -10,6 +10,8 @@ export interface ExifFacts {
   resolutionUnit?: number
   /** The GPS directory holds a position. */
   hasLocation: boolean
+  /** The camera's own notes, as they came. They are never written back. */
+  makerNote?: Uint8Array
 }
 
 interface Rational {
@@ -21,7 +23,9 @@ const ORIENTATION = 0x0112
 const X_RESOLUTION = 0x011a
 const Y_RESOLUTION = 0x011b
 const RESOLUTION_UNIT = 0x0128
+const EXIF_DIRECTORY = 0x8769
 const GPS_DIRECTORY = 0x8825
+const MAKER_NOTE = 0x927c
 
 /** Latitude, longitude, those of the destination, and the name of the area (Exif 2.32, 4.6.6). */
 const GPS_PLACES = [0x0002, 0x0004, 0x0014, 0x0016, 0x001c]
@@ -55,7 +59,14 @@ export function readExif(bytes: Uint8Array): ExifFacts {
     yResolution: rational(Y_RESOLUTION),
     resolutionUnit: short(RESOLUTION_UNIT, 3),
     hasLocation: gps?.type === LONG && gps.count === 1 && namesPlace(tiff, tiff.u32(gps.at)),
+    makerNote: makerNoteOf(tiff, ifd.get(EXIF_DIRECTORY)),
   }
+}
+
+function makerNoteOf(tiff: Tiff, directory: IfdEntry | undefined): Uint8Array | undefined {
+  if (directory?.type !== LONG || directory.count !== 1) return undefined
+  const note = readIfd(tiff, tiff.u32(directory.at)).get(MAKER_NOTE)
+  return note?.type === UNDEFINED ? tiff.bytes.subarray(note.at, note.at + note.size) : undefined
 }
 
 /** Cameras without a fix write the directory too, with its version alone or with zeros. */
@@ -69,39 +80,67 @@ function namesPlace(tiff: Tiff, at: number): boolean {
 
 /**
  * The least Exif that shows the picture the same way, as a TIFF structure without prefix: orientation, and the
- * resolution, which may stand nowhere else. `null` if there is neither. The same facts give the same bytes.
+ * resolution, which may stand nowhere else. `makerNote`: of a gain map, where one is kept. `null` if there is nothing to
+ * say. The same facts give the same bytes.
  */
-export function minimalExif(facts: ExifFacts): Uint8Array<ArrayBuffer> | null {
-  const entries: { tag: number; type: number; value: number | Rational }[] = []
-  if (facts.orientation) entries.push({ tag: ORIENTATION, type: SHORT, value: facts.orientation })
-  if (facts.xResolution) entries.push({ tag: X_RESOLUTION, type: RATIONAL, value: facts.xResolution })
-  if (facts.yResolution) entries.push({ tag: Y_RESOLUTION, type: RATIONAL, value: facts.yResolution })
-  if (facts.resolutionUnit && entries.some(({ type }) => type === RATIONAL)) {
-    entries.push({ tag: RESOLUTION_UNIT, type: SHORT, value: facts.resolutionUnit })
+export function minimalExif(facts: ExifFacts, makerNote?: Uint8Array): Uint8Array<ArrayBuffer> | null {
+  const fields: Field[] = []
+  if (facts.orientation) fields.push({ tag: ORIENTATION, type: SHORT, value: facts.orientation })
+  if (facts.xResolution) fields.push({ tag: X_RESOLUTION, type: RATIONAL, value: facts.xResolution })
+  if (facts.yResolution) fields.push({ tag: Y_RESOLUTION, type: RATIONAL, value: facts.yResolution })
+  if (facts.resolutionUnit && (facts.xResolution || facts.yResolution)) {
+    fields.push({ tag: RESOLUTION_UNIT, type: SHORT, value: facts.resolutionUnit })
   }
-  if (entries.length === 0) return null
+  if (fields.length === 0 && !makerNote) return null
 
-  let valueAt = 8 + 2 + entries.length * 12 + 4
-  const bytes = new Uint8Array(valueAt + 8 * entries.filter(({ type }) => type === RATIONAL).length)
+  const rationals = fields.filter(({ type }) => type === RATIONAL).length
+  const directoryAt = 8 + ifdBytes(fields.length + (makerNote ? 1 : 0)) + 8 * rationals
+  const noteAt = directoryAt + ifdBytes(1)
+  if (makerNote) fields.push({ tag: EXIF_DIRECTORY, type: LONG, value: directoryAt })
+  const bytes = new Uint8Array(makerNote ? noteAt + makerNote.length : directoryAt)
   const view = new DataView(bytes.buffer)
   view.setUint32(0, 0x4d4d002a)
   view.setUint32(4, 8)
-  view.setUint16(8, entries.length)
-  for (const [index, { tag, type, value }] of entries.entries()) {
-    const at = 10 + index * 12
+  writeIfd(view, 8, fields)
+  if (makerNote) {
+    writeIfd(view, directoryAt, [
+      { tag: MAKER_NOTE, type: UNDEFINED, count: makerNote.length, value: noteAt },
+    ])
+    bytes.set(makerNote, noteAt)
+  }
+  return bytes
+}
+
+interface Field {
+  tag: number
+  type: number
+  /** 1 if it is not said. */
+  count?: number
+  /** A rational stands behind the directory. */
+  value: number | Rational
+}
+
+/** Of a directory without the values behind it (TIFF 6.0, section 2). */
+function ifdBytes(fields: number): number {
+  return 2 + 12 * fields + 4
+}
+
+function writeIfd(view: DataView, start: number, fields: Field[]): void {
+  view.setUint16(start, fields.length)
+  let valueAt = start + ifdBytes(fields.length)
+  for (const [index, { tag, type, count = 1, value }] of fields.entries()) {
+    const at = start + 2 + index * 12
     view.setUint16(at, tag)
     view.setUint16(at + 2, type)
-    view.setUint32(at + 4, 1)
-    if (typeof value === 'number') {
-      view.setUint16(at + 8, value)
-    } else {
+    view.setUint32(at + 4, count)
+    if (typeof value !== 'number') {
       view.setUint32(at + 8, valueAt)
       view.setUint32(valueAt, value.numerator)
       view.setUint32(valueAt + 4, value.denominator)
       valueAt += 8
-    }
+    } else if (type === SHORT) view.setUint16(at + 8, value)
+    else view.setUint32(at + 8, value)
   }
-  return bytes
 }
 
 /** True if the orientation turns width into height. */

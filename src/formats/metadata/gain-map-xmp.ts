@@ -1,4 +1,7 @@
 /** The XMP of an Ultra HDR picture (Adobe "Gain map" 1.0, Android "Ultra HDR image format" 1.1), and no other property. */
+import { type AppleGainMap, appleAttributes } from './apple-gain-map.ts'
+import { packetOf, propertyIn } from './xmp.ts'
+
 const NUMBER = /^[+-]?\d{1,12}(\.\d{1,24})?([eE][+-]?\d{1,3})?$/
 
 /** One number, or one for each of three channels. */
@@ -17,7 +20,7 @@ export type GainMapFields = Map<string, string[]>
 
 /** True if the packet says that the file has a gain map. */
 export function announcesGainMap(packet: string): boolean {
-  return propertyIn(packet, 'Version')?.[0] === '1.0'
+  return propertyIn(packet, 'hdrgm:Version')?.[0] === '1.0'
 }
 
 /** The properties of a gain map. `null` if one of them is not understood, or the greatest gain is missing. */
@@ -25,28 +28,15 @@ export function readGainMapFields(packet: string): GainMapFields | null {
   if (!announcesGainMap(packet)) return null
   const fields: GainMapFields = new Map()
   for (const name of FIELDS) {
-    const values = propertyIn(packet, name)
+    const values = propertyIn(packet, `hdrgm:${name}`)
     if (values === undefined) continue
     if (!values.every((value) => NUMBER.test(value))) return null
     fields.set(name, values)
   }
-  const base = propertyIn(packet, 'BaseRenditionIsHDR')?.[0]
+  const base = propertyIn(packet, 'hdrgm:BaseRenditionIsHDR')?.[0]
   if (base !== undefined && base !== 'True' && base !== 'False') return null
   if (base !== undefined) fields.set('BaseRenditionIsHDR', [base])
   return fields.has('GainMapMax') ? fields : null
-}
-
-/** A property written as attribute, as element, or as element with a list. Each look is one pass over the packet. */
-function propertyIn(packet: string, name: string): string[] | undefined {
-  const attribute = new RegExp(`\\shdrgm:${name}\\s*=\\s*["']([^"'<>]{0,64})["']`).exec(packet)
-  if (attribute) return [attribute[1]!.trim()]
-  const open = packet.indexOf(`<hdrgm:${name}>`)
-  const close = packet.indexOf(`</hdrgm:${name}>`, open)
-  if (open < 0 || close < 0) return undefined
-  const inside = packet.slice(open + name.length + '<hdrgm:>'.length, close)
-  if (!inside.includes('<')) return [inside.trim()]
-  const items = inside.split('<rdf:li>').slice(1, 5)
-  return items.map((item) => item.slice(0, Math.max(0, item.indexOf('</rdf:li>'))).trim())
 }
 
 /** The length that the first picture's packet states for its gain map. Unit: bytes. */
@@ -60,9 +50,9 @@ export function statedGainMapLength(packet: string): number | undefined {
 
 const NAMESPACE = 'xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/" hdrgm:Version="1.0"'
 
-/** For the gain map's own JPEG. */
-export function writeGainMapFields(fields: GainMapFields): Uint8Array {
-  let attributes = ''
+/** For the gain map's own JPEG. `apple`: what it says beside, if it is Apple's too. */
+export function writeGainMapFields(fields: GainMapFields, apple?: AppleGainMap): Uint8Array {
+  let attributes = apple ? ` ${appleAttributes(apple)}` : ''
   let elements = ''
   for (const [name, values] of fields) {
     if (values.length === 1) {
@@ -85,12 +75,5 @@ export function writeAnnouncement(gainMapLength: number): Uint8Array {
       item('Item:Semantic="Primary" Item:Mime="image/jpeg"') +
       item(`Item:Semantic="GainMap" Item:Mime="image/jpeg" Item:Length="${gainMapLength}"`) +
       '</rdf:Seq></Container:Directory></rdf:Description>',
-  )
-}
-
-function packetOf(description: string): Uint8Array {
-  return new TextEncoder().encode(
-    '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">' +
-      `${description}</rdf:RDF></x:xmpmeta>`,
   )
 }

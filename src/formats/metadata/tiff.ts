@@ -20,6 +20,8 @@ export interface IfdEntry {
 export const SHORT = 3
 export const LONG = 4
 export const RATIONAL = 5
+export const UNDEFINED = 7
+export const SRATIONAL = 10
 
 /** Bytes per value, by type. 0: no such type. */
 const TYPE_SIZES = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8]
@@ -35,9 +37,15 @@ export function openTiff(bytes: Uint8Array): Tiff | null {
   if (order !== 0x4949 && order !== 0x4d4d) return null
   const little = order === 0x4949
   if (view.getUint16(2, little) !== 42) return null
+  return tiffOf(bytes, little, view.getUint32(4, little))
+}
+
+/** A structure whose header is known. */
+export function tiffOf(bytes: Uint8Array, little: boolean, firstIfd: number): Tiff {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   return {
     bytes,
-    firstIfd: view.getUint32(4, little),
+    firstIfd,
     u16: (at) => view.getUint16(at, little),
     u32: (at) => view.getUint32(at, little),
   }

@@ -2,7 +2,7 @@
 import { xmpSegment } from './jpeg.ts'
 import { segment, withSegments } from './jpeg-coder.ts'
 
-const GAIN_MAP_FIELDS =
+export const GAIN_MAP_FIELDS =
   'hdrgm:GainMapMin="-0.5" hdrgm:GainMapMax="2.5" hdrgm:Gamma="1.2" hdrgm:OffsetSDR="0.015625"' +
   ' hdrgm:OffsetHDR="0.015625" hdrgm:HDRCapacityMin="0" hdrgm:HDRCapacityMax="2.5" hdrgm:BaseRenditionIsHDR="False"'
 
@@ -70,7 +70,7 @@ function packet(attributes: string, elements: string): Buffer {
 }
 
 /** Little-endian, as some phones write it. */
-function mpf(firstLength: number, secondLength: number, offset: number, secondType: number): Buffer {
+export function mpf(firstLength: number, secondLength: number, offset: number, secondType: number): Buffer {
   const out = Buffer.alloc(82)
   out.write('II*\0', 'latin1')
   out.writeUInt32LE(8, 4)

@@ -1,0 +1,100 @@
+/**
+ * Apple's gain maps in JPEG: an image in the multi-picture index whose XMP names it as auxiliary image, and the headroom
+ * of the scene in two fields of the first picture's maker note (Apple, "Applying Apple HDR effect to your photos").
+ */
+import { sameBytes } from '../bytes/kept-runs.ts'
+import { ascii } from '../bytes/text.ts'
+import { readIfd, SRATIONAL, tiffOf } from './tiff.ts'
+import { packetOf, propertyIn } from './xmp.ts'
+
+const AUXILIARY_TYPE = 'urn:com:apple:photo:2020:aux:hdrgainmap'
+
+/** Starts the maker note; its directory follows, with offsets that count from here. */
+const MAKER_NOTE_HEADER = ascii('Apple iOS\0\0\x01MM')
+
+/** Tags 33 and 48 of the maker note. Decoders compute the headroom from both. */
+const HEADROOM_TAGS = [0x21, 0x30]
+
+interface SignedRational {
+  numerator: number
+  denominator: number
+}
+
+export interface AppleGainMap {
+  /** Names and values of properties: versions, pixel formats, the headroom. All are numbers. */
+  properties: Map<string, string>
+  headroom: Map<number, SignedRational>
+}
+
+const PROPERTIES = [
+  'apdi:NativeFormat',
+  'apdi:StoredFormat',
+  'HDRGainMap:HDRGainMapVersion',
+  'HDRGainMap:HDRGainMapHeadroom',
+]
+
+/**
+ * `packet`: the XMP of an image that the index lists. `makerNote`: of the first picture. `undefined` if the image is no
+ * gain map.
+ */
+export function readAppleGainMap(packet: string, makerNote?: Uint8Array): AppleGainMap | undefined {
+  if (propertyIn(packet, 'apdi:AuxiliaryImageType')?.[0] !== AUXILIARY_TYPE) return undefined
+  const properties = new Map<string, string>()
+  for (const name of PROPERTIES) {
+    const value = propertyIn(packet, name)?.[0]
+    if (value !== undefined && /^\d{1,12}(\.\d{1,12})?$/.test(value)) properties.set(name, value)
+  }
+  if (!properties.has('HDRGainMap:HDRGainMapVersion')) return undefined
+  return { properties, headroom: readHeadroom(makerNote) }
+}
+
+function readHeadroom(makerNote: Uint8Array | undefined): Map<number, SignedRational> {
+  const headroom = new Map<number, SignedRational>()
+  const header = makerNote?.subarray(0, MAKER_NOTE_HEADER.length)
+  if (!makerNote || !header || !sameBytes(header, MAKER_NOTE_HEADER)) return headroom
+  const tiff = tiffOf(makerNote, false, MAKER_NOTE_HEADER.length)
+  const ifd = readIfd(tiff, tiff.firstIfd)
+  for (const tag of HEADROOM_TAGS) {
+    const entry = ifd.get(tag)
+    if (entry?.type !== SRATIONAL || entry.count !== 1) continue
+    const [numerator, denominator] = [tiff.u32(entry.at) | 0, tiff.u32(entry.at + 4) | 0]
+    if (denominator !== 0) headroom.set(tag, { numerator, denominator })
+  }
+  return headroom
+}
+
+/** For the gain map's own JPEG. */
+export function writeAppleGainMap(gainMap: AppleGainMap): Uint8Array {
+  return packetOf(`<rdf:Description ${appleAttributes(gainMap)}/>`)
+}
+
+/** The properties as attributes of a description, with their namespaces. */
+export function appleAttributes({ properties }: AppleGainMap): string {
+  return [
+    'xmlns:apdi="http://ns.apple.com/pixeldatainfo/1.0/"',
+    'xmlns:HDRGainMap="http://ns.apple.com/HDRGainMap/1.0/"',
+    `apdi:AuxiliaryImageType="${AUXILIARY_TYPE}"`,
+    ...Array.from(properties, ([name, value]) => `${name}="${value}"`),
+  ].join(' ')
+}
+
+/** The two fields and nothing else. `undefined` if there is none of them. */
+export function writeAppleMakerNote({ headroom }: AppleGainMap): Uint8Array | undefined {
+  if (headroom.size === 0) return undefined
+  const valuesAt = MAKER_NOTE_HEADER.length + 2 + 12 * headroom.size + 4
+  const note = new Uint8Array(valuesAt + 8 * headroom.size)
+  const view = new DataView(note.buffer)
+  note.set(MAKER_NOTE_HEADER)
+  view.setUint16(MAKER_NOTE_HEADER.length, headroom.size)
+  for (const [index, [tag, { numerator, denominator }]] of [...headroom].entries()) {
+    const at = MAKER_NOTE_HEADER.length + 2 + 12 * index
+    const valueAt = valuesAt + 8 * index
+    view.setUint16(at, tag)
+    view.setUint16(at + 2, SRATIONAL)
+    view.setUint32(at + 4, 1)
+    view.setUint32(at + 8, valueAt)
+    view.setInt32(valueAt, numerator)
+    view.setInt32(valueAt + 4, denominator)
+  }
+  return note
+}

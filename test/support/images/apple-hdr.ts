@@ -1,0 +1,108 @@
+/** Photographs with a gain map as iPhones write them into JPEG, put together by hand. */
+import { exifSegment, xmpSegment } from './jpeg.ts'
+import { withSegments } from './jpeg-coder.ts'
+import { GAIN_MAP_FIELDS, mpf } from './ultra-hdr.ts'
+
+export interface AppleHdr {
+  first: Uint8Array
+  second: Uint8Array
+  orientation?: number
+  auxiliaryType?: string
+  /** With Android's properties beside, as converters write them. */
+  android?: boolean
+}
+
+/** Numerators of tags 33 and 48; the denominator is a thousand. */
+export const HEADROOM = [1500, -250]
+
+export function appleHdr({
+  first,
+  second,
+  orientation = 1,
+  auxiliaryType,
+  android = false,
+}: AppleHdr): Buffer {
+  const type = auxiliaryType ?? 'urn:com:apple:photo:2020:aux:hdrgainmap'
+  const own =
+    '<apdi:NativeFormat>1278226488</apdi:NativeFormat>' +
+    `<apdi:AuxiliaryImageType>${type}</apdi:AuxiliaryImageType>` +
+    '<apdi:StoredFormat>1278226488</apdi:StoredFormat>' +
+    '<HDRGainMap:HDRGainMapVersion>65536</HDRGainMap:HDRGainMapVersion><xmp:CreatorTool>SECRET</xmp:CreatorTool>'
+  const later = withSegments(
+    second,
+    exifSegment(exifOf(1)),
+    xmpSegment(packet(android ? `hdrgm:Version="1.0" ${GAIN_MAP_FIELDS}` : '', own)),
+  )
+  const announcement = android ? [xmpSegment(packet('hdrgm:Version="1.0"', ''))] : []
+  const before = [exifSegment(exifOf(orientation)), ...announcement]
+  const headerAt = 2 + before.reduce((sum, { length }) => sum + length, 0) + 8
+  const firstLength = first.length + headerAt - 2 - 8 + mpf(0, 0, 0, 0).length
+  return Buffer.concat([
+    withSegments(first, ...before, mpf(firstLength, later.length, firstLength - headerAt, 0)),
+    later,
+    Buffer.from('SECRET'),
+  ])
+}
+
+function packet(attributes: string, elements: string): Buffer {
+  return Buffer.from(
+    '<x:xmpmeta xmlns:x="adobe:ns:meta/" x:xmptk="XMP Core 6.0.0"><rdf:RDF' +
+      ' xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about=""' +
+      ' xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/"' +
+      ' xmlns:apdi="http://ns.apple.com/pixeldatainfo/1.0/" xmlns:HDRGainMap="http://ns.apple.com/HDRGainMap/1.0/"' +
+      ` ${attributes}>${elements}</rdf:Description></rdf:RDF></x:xmpmeta>`,
+  )
+}
+
+/** Orientation, and a maker note with both headroom fields among others. */
+function exifOf(orientation: number): Buffer {
+  const header = Buffer.from('Apple iOS\0\0\x01MM', 'latin1')
+  const secret = Buffer.from('SECRET unique id of the picture')
+  const values = Buffer.alloc(16)
+  values.writeInt32BE(HEADROOM[0] ?? 0, 0)
+  values.writeInt32BE(1000, 4)
+  values.writeInt32BE(HEADROOM[1] ?? 0, 8)
+  values.writeInt32BE(1000, 12)
+  const valuesAt = header.length + 2 + 3 * 12 + 4
+  const note = Buffer.concat([
+    header,
+    ifd([0x0015, 2, secret.length, valuesAt + 16], [0x0021, 10, 1, valuesAt], [0x0030, 10, 1, valuesAt + 8]),
+    values,
+    secret,
+  ])
+  const start = Buffer.from('MM\0*\0\0\0\x08', 'latin1')
+  const directoryAt = 8 + 2 + 2 * 12 + 4
+  return Buffer.concat([
+    start,
+    ifd([0x0112, 3, 1, orientation << 16], [0x8769, 4, 1, directoryAt]),
+    ifd([0x927c, 7, note.length, directoryAt + 2 + 12 + 4]),
+    note,
+  ])
+}
+
+function ifd(...entries: [tag: number, type: number, count: number, value: number][]): Buffer {
+  const out = Buffer.alloc(2 + 12 * entries.length + 4)
+  out.writeUInt16BE(entries.length)
+  for (const [index, [tag, type, count, value]] of entries.entries()) {
+    out.writeUInt16BE(tag, 2 + 12 * index)
+    out.writeUInt16BE(type, 4 + 12 * index)
+    out.writeUInt32BE(count, 6 + 12 * index)
+    out.writeUInt32BE(value, 10 + 12 * index)
+  }
+  return out
+}
+
+/** Reads the maker note as Skia does: a header, then a directory whose offsets count from the header. */
+export function headroomOf(file: Uint8Array): number[] {
+  const bytes = Buffer.from(file)
+  const note = bytes.subarray(bytes.indexOf('Apple iOS'))
+  const count = note.readUInt16BE(14)
+  const found: number[] = []
+  for (let at = 16; at < 16 + 12 * count; at += 12) {
+    const tag = note.readUInt16BE(at)
+    if (tag !== 33 && tag !== 48) throw new Error(`tag ${tag} is in the maker note`)
+    const value = note.readUInt32BE(at + 8)
+    found.push((note.readInt32BE(value) / note.readInt32BE(value + 4)) * 1000)
+  }
+  return found
+}
