@@ -6,6 +6,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { ID_PATTERN } from '../src/protocol.ts'
 import { newId } from '../src/service/ids.ts'
+import { blockDigestsOf } from '../src/stores/filesystem/block-digests.ts'
 import { openFilesystemStore } from '../src/stores/filesystem/store.ts'
 import { encodeTrailer } from '../src/stores/filesystem/trailer.ts'
 import { gif } from '../test/support/images/tiny-images.ts'
@@ -58,14 +59,16 @@ async function fill(folder: string, count: number): Promise<Filled> {
   const bytes = gif({ size: IMAGE_BYTES })
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   const facts = { type: 'image/gif', size: bytes.length, width: 3, height: 2, animated: false } as const
+  const createdAt = '2026-07-31T12:00:00.000Z'
+  const digests = blockDigestsOf(bytes)
   const ids: string[] = []
   let bytesEach = 0
   const write = async () => {
     while (ids.length < count) {
       const id = newId()
       ids.push(id)
-      const record = { id, ...facts, sha256, sentSha256: sha256, keySha256: sha256 }
-      const file = Buffer.concat([bytes, encodeTrailer({ ...record, createdAt: '2026-07-31T12:00:00.000Z' })])
+      const record = { id, ...facts, sha256, sentSha256: sha256, keySha256: sha256, createdAt }
+      const file = Buffer.concat([bytes, encodeTrailer({ record, digests })])
       bytesEach = file.length
       await writeFile(path.join(images, 'objects', id), file)
     }

@@ -90,12 +90,14 @@ describe('a disk that fails', () => {
     assert.equal(answer.json().success, false)
   })
 
-  it('says no success of a deletion that other processes were not told of', async () => {
+  it('says no success of a deletion until it is on disk, however often it is asked', async () => {
     const { id, key } = await store(server.url)
-    await writeFile(order, 'write 1 EIO')
-    const answer = await remove(server.url, key)
+    await writeFile(order, 'sync 0 EIO')
+    for (let again = 0; again < 3; again++) {
+      assert.equal((await remove(server.url, key)).status, 503, `time ${again}`)
+    }
     await rm(order)
-    assert.equal(answer.status, 503, answer.text)
+    assert.equal((await remove(server.url, key)).status, 404, 'gone, and sure to stay so')
     assert.equal((await fetchRaw(server.url, id)).status, 404)
   })
 
@@ -119,6 +121,15 @@ describe('a disk that fails', () => {
     assert.deepEqual([answer.status, answer.json().store], [503, 'unavailable'])
     await rm(order)
     await until('it is ready', async () => (await request(server.url, 'GET', '/readyz')).status === 200)
+  })
+
+  it('removes nothing that it can not read, and says so', async () => {
+    const { id, key, bytes } = await store(server.url)
+    await writeFile(order, 'open 0 EIO')
+    assert.equal((await remove(server.url, key)).status, 503)
+    await rm(order)
+    assert.deepEqual((await fetchRaw(server.url, id)).body, bytes)
+    assert.equal((await remove(server.url, key)).status, 200)
   })
 
   // The last: from then on the server knows.

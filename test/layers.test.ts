@@ -34,7 +34,10 @@ const LAYERS: Record<string, Layer> = {
   'formats/': { may: BASE },
 
   'stores/drafts/': { may: [...BASE, ...PORTS, 'formats/image.ts'], node: true },
-  'stores/filesystem/': { may: [...BASE, ...PORTS, 'formats/image.ts', 'stores/drafts/'], node: true },
+  'stores/filesystem/': {
+    may: [...BASE, ...PORTS, 'formats/image.ts', 'stores/drafts/', 'xxhash-wasm'],
+    node: true,
+  },
   'stores/s3/': { may: [...BASE, ...PORTS, 'formats/image.ts', 'aws4fetch'] },
   'stores/sql/': { may: [...BASE, ...PORTS] },
   'stores/sqlite/': { may: [...BASE, ...PORTS, 'stores/sql/', 'better-sqlite3'], node: true },

@@ -10,6 +10,8 @@ export interface Answer {
   body: string | Uint8Array | ReadableStream<Uint8Array> | null
   /** To be called when the body has been sent, or never will be. */
   release?: (() => void) | undefined
+  /** May be called with a piece of a stream that has been sent: its memory then takes another piece. */
+  reuse?: ((piece: Uint8Array) => void) | undefined
 }
 
 /** An error as problem details (RFC 9457). `more`: headers besides those of every such answer. */

@@ -1,6 +1,5 @@
 /** Opens what the configuration names. The only place that knows which adapters there are. */
 import { createHash } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Cdn } from '../cdn/cdn.ts'
@@ -10,6 +9,7 @@ import { type Clock, createClock } from '../service/clock.ts'
 import { createMoves, type Moves } from '../service/moves.ts'
 import { createPurges, NO_PURGES, type Purges } from '../service/purges.ts'
 import { createSpool } from '../stores/drafts/spool.ts'
+import { makePrivate } from '../stores/filesystem/folders.ts'
 import { type FilesystemStore, openFilesystemStore } from '../stores/filesystem/store.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { ObjectStore } from '../stores/object-store.ts'
@@ -44,7 +44,7 @@ export async function openStores(config: Config, log: Log, options: OpenOptions)
   const isCommand = options.as === 'command'
   if (isCommand) assertData(config)
   else {
-    await mkdir(config.dataDir, { recursive: true }).catch((cause) => {
+    await makePrivate(config.dataDir).catch((cause) => {
       throw new Error(`DATA_DIR=${config.dataDir} can not be made`, { cause })
     })
   }
@@ -63,7 +63,7 @@ async function openBeside(
   log: Log,
   { as, now = Date.now, mayDisagree = false }: OpenOptions,
 ): Promise<Stores> {
-  const filesystem = config.objectsUrl === null ? await openFolder(config) : null
+  const filesystem = config.objectsUrl === null ? await openFolder(config, log) : null
   const objects = filesystem ?? (await openBucket(config, config.objectsUrl!, as))
   const cdn = config.cdnUrl === null ? null : openCdn(config.cdnUrl)
   const settings = settingsOf(config, filesystem?.identity ?? null)
@@ -98,8 +98,12 @@ export function draftFolder(config: Config): string {
   return join(config.dataDir, config.objectsUrl === null ? 'images/incoming' : 'incoming')
 }
 
-function openFolder(config: Config): Promise<FilesystemStore> {
-  return openFilesystemStore({ folder: join(config.dataDir, 'images'), hotSetBytes: config.hotSetBytes })
+function openFolder(config: Config, log: Log): Promise<FilesystemStore> {
+  return openFilesystemStore({
+    folder: join(config.dataDir, 'images'),
+    hotSetBytes: config.hotSetBytes,
+    warn: (message, err) => log.warn({ err }, message),
+  })
 }
 
 async function openBucket(config: Config, url: string, as: OpenOptions['as']): Promise<ObjectStore> {
@@ -110,7 +114,7 @@ async function openBucket(config: Config, url: string, as: OpenOptions['as']): P
   }
   // A command leaves nothing in a folder that is a server's.
   const drafts = as === 'server' ? draftFolder(config) : tmpdir()
-  await mkdir(drafts, { recursive: true })
+  if (as === 'server') await makePrivate(drafts)
   return openS3Store({
     url,
     accessKeyId: awsAccessKeyId,

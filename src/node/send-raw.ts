@@ -1,7 +1,5 @@
 /** Writes image bytes straight to the socket: what a framework adds costs more than the image. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { pipeline, Readable } from 'node:stream'
-import type { ReadableStream as WebStream } from 'node:stream/web'
 import type { Answer } from '../http/answer.ts'
 import type { Log } from '../http/log.ts'
 import { CONDITION_HEADERS, RAW_PREFIX, type Raw } from '../http/routes/raw.ts'
@@ -16,7 +14,7 @@ export function rawListener(
   log: Log,
 ): RequestListener {
   function send(answer: Answer, { socket }: IncomingMessage, outgoing: ServerResponse): void {
-    const { status, headers, body, release } = answer
+    const { status, headers, body, release, reuse } = answer
     if (outgoing.destroyed) {
       // The client left while the image was being opened.
       release?.()
@@ -31,9 +29,9 @@ export function rawListener(
       return
     }
     idle.watch(socket)
-    pipeline(Readable.fromWeb(body as WebStream), outgoing, (error) => {
-      // The client that goes away is no fault of ours; bytes that are damaged are.
-      if (error && !isClientGone(error)) log.error({ err: error }, 'an image could not be sent whole')
+    sendStream(body, outgoing, reuse).catch((error) => {
+      log.error({ err: error }, 'an image could not be sent whole')
+      outgoing.destroy()
     })
   }
 
@@ -48,6 +46,7 @@ export function rawListener(
       target: url,
       isConditional: isConditional(incoming),
       header: headersOf(incoming),
+      signal: () => signalOf(outgoing),
     })
     if (answer === null) next(incoming, outgoing)
     else if (answer instanceof Promise) {
@@ -66,6 +65,34 @@ function isConditional({ rawHeaders }: IncomingMessage): boolean {
   return false
 }
 
-function isClientGone(error: NodeJS.ErrnoException): boolean {
-  return ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE'].includes(error.code ?? '')
+/** Aborts when the connection is lost. */
+function signalOf(outgoing: ServerResponse): AbortSignal {
+  const controller = new AbortController()
+  outgoing.once('close', () => controller.abort())
+  return controller.signal
+}
+
+/** Reads no more than the client takes, and nothing once it is gone. Throws what the stream throws. */
+async function sendStream(
+  body: ReadableStream<Uint8Array>,
+  outgoing: ServerResponse,
+  reuse: ((piece: Uint8Array) => void) | undefined,
+): Promise<void> {
+  const reader = body.getReader()
+  outgoing.once('close', () => void reader.cancel().catch(() => {}))
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (outgoing.destroyed) return
+    if (done) break
+    await written(outgoing, value)
+    reuse?.(value)
+  }
+  outgoing.end()
+}
+
+/** Resolves when the kernel took the piece, or the connection is lost. */
+function written(outgoing: ServerResponse, piece: Uint8Array): Promise<void> {
+  return new Promise((resolve) => {
+    outgoing.write(piece, () => resolve())
+  })
 }

@@ -1,8 +1,8 @@
 /** Several processes on one port and one data folder. */
 import cluster, { type Worker } from 'node:cluster'
-import { mkdir } from 'node:fs/promises'
 import type { Config } from '../config.ts'
 import { createSpool } from '../stores/drafts/spool.ts'
+import { makePrivate } from '../stores/filesystem/folders.ts'
 import { loadAssets } from './assets.ts'
 import { createLog } from './log.ts'
 import { draftFolder } from './open-stores.ts'
@@ -20,7 +20,7 @@ export interface Address {
 export async function superviseWorkers(config: Config, announce: (at: Address) => void): Promise<void> {
   const log = createLog(config.logLevel)
   const folder = draftFolder(config)
-  await mkdir(folder, { recursive: true })
+  await makePrivate(folder)
   const drafts = createSpool(folder)
   await drafts.sweep()
   // A stale bundle is built once, not by every worker.

@@ -4,7 +4,7 @@ import { isWhole, lengthOf, type Segment } from '../formats/image.ts'
 import { inspect } from '../formats/inspect.ts'
 import { KEY_PATTERN } from '../protocol.ts'
 import type { Ledger } from '../stores/ledger.ts'
-import type { ByteRange, Draft, ImageRecord, ObjectStore, StoredImage } from '../stores/object-store.ts'
+import type { Draft, ImageRecord, ObjectStore, Selection, StoredImage } from '../stores/object-store.ts'
 import { refuseFault } from './faults.ts'
 import type { Hashes } from './hashes.ts'
 import { equalInConstantTime, idOfKey, newId, newKey } from './ids.ts'
@@ -19,8 +19,8 @@ export interface Images {
   publish(body: AsyncIterable<Uint8Array>, mostBytes?: number): Promise<{ record: ImageRecord; key: string }>
   /** `null` if there is none. Throws `Refusal` if the operator removed it (`removed`) or holds it (`held`). */
   find(id: string): Promise<ImageRecord | null>
-  /** As `find`; throws `UnsatisfiableRange` too. */
-  open(id: string, range?: ByteRange): Promise<StoredImage | null>
+  /** As `find`; throws `UnsatisfiableRange` too, and what `signal` says. */
+  open(id: string, selection?: Selection, signal?: AbortSignal): Promise<StoredImage | null>
   /** Removes the image that the key belongs to, also a held one. `false` if there is none. */
   remove(key: string): Promise<boolean>
 }
@@ -108,9 +108,9 @@ export function createImages(parts: {
         return refuseFault(error)
       }
     },
-    async open(id, range) {
+    async open(id, selection, signal) {
       try {
-        return (await objects.open(id, range)) ?? (await absent(id))
+        return (await objects.open(id, selection, signal)) ?? (await absent(id))
       } catch (error) {
         return refuseFault(error)
       }

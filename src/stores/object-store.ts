@@ -31,6 +31,12 @@ export interface ContentRange {
   last: number
 }
 
+/** A range of an image, all of it, or no byte beside its record. */
+export type Wanted = ByteRange | 'all' | 'nothing'
+
+/** What is wanted, if that is known before the record is. */
+export type Selection = Wanted | ((record: ImageRecord) => Wanted)
+
 export interface StoredImage {
   record: ImageRecord
   /** Set if a range was asked for. */
@@ -40,8 +46,10 @@ export interface StoredImage {
    * before its last byte, so that a damaged image never ends as a clean answer. Cancel a stream that is not read.
    */
   body: Uint8Array | ReadableStream<Uint8Array>
-  /** To be called when bytes in memory have been sent: until then they count against the store's budget. */
+  /** To be called when bytes in memory have been sent, or never will be: until then the store keeps room for them. */
   release?(): void
+  /** May be called with a piece of a stream that nobody reads any more: its memory then takes another piece. */
+  reuse?(piece: Uint8Array): void
 }
 
 export interface ObjectStore extends HeldImages {
@@ -53,8 +61,11 @@ export interface ObjectStore extends HeldImages {
   draft(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Draft>
   /** The record alone. `null` if there is no such image. */
   head(id: string): Promise<ImageRecord | null>
-  /** Opens an image, or a range of it. `null` if there is none. Throws `UnsatisfiableRange`. */
-  open(id: string, range?: ByteRange): Promise<StoredImage | null>
+  /**
+   * Opens an image, all of it if nothing else is selected. `null` if there is none. Throws `UnsatisfiableRange`,
+   * `DamagedObject`, and what `signal` says once nobody waits for the image any more.
+   */
+  open(id: string, selection?: Selection, signal?: AbortSignal): Promise<StoredImage | null>
   /** Removes an image for good: after it resolves, no crash brings it back. `false` if there was none. */
   remove(id: string): Promise<boolean>
   /** Every id in the store after `after`, in ascending order of code units, across pages. */

@@ -7,11 +7,12 @@ import { Refusal } from '../../errors.ts'
 import { EXTENSIONS, ID_LENGTH, type Problem, REQUEST_ID_HEADER, rawPath } from '../../protocol.ts'
 import type { Images } from '../../service/images.ts'
 import {
-  type ByteRange,
   type ImageRecord,
   resolveRange,
+  type Selection,
   type StoredImage,
   UnsatisfiableRange,
+  type Wanted,
 } from '../../stores/object-store.ts'
 import { type Answer, problemAnswer } from '../answer.ts'
 import { commonHeaders, NO_STORE } from '../headers/common.ts'
@@ -27,6 +28,8 @@ export interface RawRequest {
   /** Whether it has any of the condition headers, beside an `If-Range` of no range. */
   isConditional: boolean
   header(name: ConditionHeader): string | undefined
+  /** Aborts when nobody waits for the answer any more. */
+  signal?(): AbortSignal
 }
 
 export type ConditionHeader = 'if-match' | 'if-none-match' | 'if-range' | 'range'
@@ -37,6 +40,9 @@ export const CONDITION_HEADERS: ReadonlySet<string> = new Set<ConditionHeader>([
   'if-none-match',
   'range',
 ])
+
+/** Conditions that only a record answers. */
+const DECIDERS: readonly ConditionHeader[] = ['if-match', 'if-none-match', 'if-range']
 
 /** `If-Match` names another image (RFC 9110, 13.1.1). */
 class PreconditionFailed extends Error {}
@@ -76,11 +82,7 @@ export function createRaw(parts: {
   }
 
   /** The whole of an image in memory, or `null` if that is not what is asked for, or not in this way. */
-  function answerHot(request: RawRequest): Answer | null {
-    const { target } = request
-    if (parts.hot === undefined || !isPlain(request) || !target.startsWith(RAW_PREFIX)) return null
-    const image = parts.hot(target.slice(RAW_PREFIX.length, ID_END))
-    if (image === null) return null
+  function answerWhole(image: StoredImage, target: string): Answer | null {
     const { record, body, release } = image
     const { wholeInline, wholeDownload } = headersOf(record)
     if (target.length === ID_END) return { status: 200, headers: wholeInline, body, release }
@@ -91,54 +93,57 @@ export function createRaw(parts: {
       case `.${EXTENSIONS[record.type]}${DOWNLOAD}`:
         return { status: 200, headers: wholeDownload, body, release }
       default:
-        release?.()
         return null
     }
   }
 
-  async function answer(request: RawRequest, { id, extension, query }: Target): Promise<Answer> {
-    if (query !== '' && query !== DOWNLOAD) return redirect(request.target, query)
-    const image = parts.hot?.(id) ?? (isPlain(request) ? await parts.images.open(id) : null)
+  /** Opens the image once: its record decides what is wanted of it. */
+  async function answerCold(request: RawRequest, target: Target): Promise<Answer> {
+    const { id } = target
+    const image = await parts.images.open(id, selectionOf(request, target), request.signal?.())
+    if (image === null) throw notFound()
     try {
-      const record = image?.record ?? (isPlain(request) ? null : await parts.images.find(id))
-      if (!record || (extension !== undefined && extension !== EXTENSIONS[record.type])) throw notFound()
-      const answer = await answerWith(request, record, query === DOWNLOAD, image)
-      if (answer.body === null) await dispose(image)
-      return answer
+      return answerWith(request, target, image)
     } catch (error) {
       await dispose(image)
       throw error
     }
   }
 
-  async function answerWith(
-    request: RawRequest,
-    record: ImageRecord,
-    isDownload: boolean,
-    image: StoredImage | null,
-  ): Promise<Answer> {
+  /** What is known before the record is seen, or a function of it. */
+  function selectionOf(request: RawRequest, target: Target): Selection {
+    if (isPlain(request)) return 'all'
+    const decidesByRecord =
+      request.method === 'HEAD' || DECIDERS.some((name) => request.header(name) !== undefined)
+    if (decidesByRecord) return (record) => wantedOf(request, target, record)
+    return rangeOf(request.header('range'), undefined, '') ?? 'all'
+  }
+
+  /** Throws what a precondition or the address refuses. */
+  function wantedOf(request: RawRequest, target: Target, record: ImageRecord): Wanted {
+    assertNamed(target, record)
+    const { etag } = headersOf(record)
+    const ifMatch = request.header('if-match')
+    if (ifMatch !== undefined && !matchNames(ifMatch, etag)) throw new PreconditionFailed()
+    if (isNotModified(request, etag) || request.method === 'HEAD') return 'nothing'
+    return rangeOf(request.header('range'), request.header('if-range'), etag) ?? 'all'
+  }
+
+  /** `image`: opened as `selectionOf` says. */
+  function answerWith(request: RawRequest, target: Target, image: StoredImage): Answer {
+    const { record, range, body, release, reuse } = image
+    assertNamed(target, record)
+    const isDownload = target.query === DOWNLOAD
     const { etag, inline, download, wholeInline, wholeDownload } = headersOf(record)
     const headers = isDownload ? download : inline
     const whole = isDownload ? wholeDownload : wholeInline
-    const ifMatch = request.header('if-match')
-    if (ifMatch !== undefined && !matchNames(ifMatch, etag)) {
-      throw new PreconditionFailed()
-    }
-    const ifNoneMatch = request.header('if-none-match')
-    if (ifNoneMatch !== undefined && noneMatchNames(ifNoneMatch, etag)) {
-      return { status: 304, headers, body: null }
-    }
-    if (request.method === 'HEAD') return { status: 200, headers: whole, body: null }
-
-    const asked = rangeOf(request.header('range'), request.header('if-range'), etag)
-    const opened = image === null ? await parts.images.open(record.id, asked) : part(image, asked)
-    if (opened === null) throw notFound()
-    const { range, body, release } = opened
-    if (range === undefined) return { status: 200, headers: whole, body, release }
+    if (isNotModified(request, etag)) return { status: 304, headers, body: null, release }
+    if (request.method === 'HEAD') return { status: 200, headers: whole, body: null, release }
+    if (range === undefined) return { status: 200, headers: whole, body, release, reuse }
     const { first, last } = range
     const length = ['Content-Length', `${last - first + 1}`]
     const place = ['Content-Range', `bytes ${first}-${last}/${record.size}`]
-    return { status: 206, headers: [...length, ...place, ...headers], body, release }
+    return { status: 206, headers: [...length, ...place, ...headers], body, release, reuse }
   }
 
   function redirect(target: string, query: string): Answer {
@@ -150,17 +155,21 @@ export function createRaw(parts: {
     return { status: 308, headers, body: null }
   }
 
-  function refuse(error: unknown, method: string): Answer {
+  function refuse(error: unknown, { method }: RawRequest): Answer {
     if (error instanceof UnsatisfiableRange) {
       const answer = told(method, problem('range-not-satisfiable', `The image has ${error.size} bytes.`))
       answer.headers.push('Content-Range', `bytes */${error.size}`)
       return answer
     }
     if (error instanceof PreconditionFailed) {
-      return told(method, problem('precondition-failed', 'The image is another one.'))
+      return told(
+        method,
+        problem('precondition-failed', 'If-Match names another version than the image has.'),
+      )
     }
     const requestId = crypto.randomUUID()
-    logFault(parts.log, error, requestId)
+    // Whoever waited for it is gone.
+    if ((error as Error).name !== 'AbortError') logFault(parts.log, error, requestId)
     return told(method, toProblem(error), requestId)
   }
 
@@ -169,26 +178,50 @@ export function createRaw(parts: {
     return method === 'HEAD' ? { ...answer, body: null } : answer
   }
 
-  function answerOther(request: RawRequest): Promise<Answer> | null {
-    const match = TARGET.exec(request.target)
-    if (match === null) return null
-    const target = { id: match[1], extension: match[2], query: match[3] ?? '' }
-    return answer(request, target).catch((error) => refuse(error, request.method))
+  function answer(request: RawRequest): Answer | null | Promise<Answer> {
+    if (!request.target.startsWith(RAW_PREFIX)) return null
+    const image = parts.hot?.(request.target.slice(RAW_PREFIX.length, ID_END)) ?? null
+    const whole = image !== null && isPlain(request) ? answerWhole(image, request.target) : null
+    if (whole !== null) return whole
+    try {
+      const target = parse(request.target)
+      const isElsewhere = target === null || (target.query !== '' && target.query !== DOWNLOAD)
+      if (!isElsewhere && image !== null) {
+        return answerWith(request, target, part(image, wantedOf(request, target, image.record)))
+      }
+      image?.release?.()
+      if (target === null) return null
+      if (isElsewhere) return redirect(request.target, target.query)
+      return answerCold(request, target).catch((error) => refuse(error, request))
+    } catch (error) {
+      image?.release?.()
+      throw error
+    }
   }
 
   return (request) => {
     try {
-      return answerHot(request) ?? answerOther(request)
+      return answer(request)
     } catch (error) {
-      return refuse(error, request.method)
+      return refuse(error, request)
     }
   }
+}
+
+function parse(target: string): Target | null {
+  const match = TARGET.exec(target)
+  return match === null ? null : { id: match[1]!, extension: match[2], query: match[3] ?? '' }
 }
 
 interface Target {
   id: string
   extension: string | undefined
   query: string
+}
+
+/** Throws if the address has the extension of another type. */
+function assertNamed({ extension }: Target, { type }: ImageRecord): void {
+  if (extension !== undefined && extension !== EXTENSIONS[type]) throw notFound()
 }
 
 /** All of it, whatever the client has already. */
@@ -200,11 +233,16 @@ function notFound(): Refusal {
   return new Refusal('not-found', 'There is no such image. It may have been deleted.')
 }
 
-/** A range of an image that is in memory; all of it if none is asked for. */
-function part(image: StoredImage, asked: ByteRange | undefined): StoredImage {
-  if (asked === undefined || !(image.body instanceof Uint8Array)) return image
-  const range = resolveRange(asked, image.record.size)
+/** What is wanted of an image that is in memory. */
+function part(image: StoredImage, wanted: Wanted): StoredImage {
+  if (typeof wanted === 'string' || !(image.body instanceof Uint8Array)) return image
+  const range = resolveRange(wanted, image.record.size)
   return { ...image, range, body: image.body.subarray(range.first, range.last + 1) }
+}
+
+function isNotModified(request: RawRequest, etag: string): boolean {
+  const ifNoneMatch = request.header('if-none-match')
+  return ifNoneMatch !== undefined && noneMatchNames(ifNoneMatch, etag)
 }
 
 /** Lets go of an image that is not sent. */

@@ -3,7 +3,7 @@ import { createHash, hash } from 'node:crypto'
 import { Refusal } from '../../errors.ts'
 import { type ByteSource, bytesOf, isWhole, lengthOf, type Segment, sourceOf } from '../../formats/image.ts'
 import { createBlocks } from './blocks.ts'
-import type { Spooled } from './spool.ts'
+import type { Gathered, Spooled } from './spool.ts'
 
 const LARGE_BYTES = 256 * 1024
 const SMALL_BYTES = 64 * 1024
@@ -29,11 +29,7 @@ export function createMemorySpool(): MemorySpool {
 
   async function receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled> {
     const blockBytes = (limitBytes <= SMALL_BYTES ? SMALL_BYTES : LARGE_BYTES) + TAIL_BYTES
-    const taken = [blocks.take(blockBytes)]
-    const [block] = taken
-    const discard = () => {
-      for (const block of taken) blocks.give(block)
-    }
+    const block = blocks.take(blockBytes)
     let size = 0
     try {
       for await (const chunk of body) {
@@ -44,27 +40,50 @@ export function createMemorySpool(): MemorySpool {
         block.set(chunk, at)
       }
     } catch (error) {
-      discard()
+      blocks.give(block)
       throw error
     }
     const bytes = block.subarray(0, size)
+    let gathered: Buffer<ArrayBuffer> | undefined
+    let kept: Buffer<ArrayBuffer> | undefined
 
-    function gather(segments: Segment[], tailAfter: (bytes: number) => Uint8Array): Uint8Array | null {
+    function gather(segments: Segment[]): Gathered | null {
       const length = lengthOf(segments)
-      if (length + TAIL_BYTES > blockBytes) return null
-      let target = block
+      if (length + TAIL_BYTES > blockBytes || gathered !== undefined) return null
+      gathered = block
       if (!isWhole(segments, size)) {
-        target = blocks.take(blockBytes)
-        taken.push(target)
+        gathered = blocks.take(blockBytes)
         let at = 0
         for (const piece of piecesOf(bytes, segments)) {
-          target.set(piece, at)
+          gathered.set(piece, at)
           at += piece.length
         }
       }
-      const tail = tailAfter(length)
-      target.set(tail, length)
-      return target.subarray(0, length + tail.length)
+      return gatheredIn(gathered, length)
+    }
+
+    function gatheredIn(target: Buffer<ArrayBuffer>, length: number): Gathered {
+      return {
+        bytes: target.subarray(0, length),
+        append(tail) {
+          target.set(tail, length)
+          return target.subarray(0, length + tail.length)
+        },
+        keep() {
+          kept = target
+          return {
+            bytes: target.subarray(0, length),
+            heldBytes: blockBytes,
+            giveBack: () => blocks.give(target),
+          }
+        },
+      }
+    }
+
+    function discard(): void {
+      for (const each of new Set([block, gathered])) {
+        if (each !== undefined && each !== kept) blocks.give(each)
+      }
     }
 
     return spooledMemory(bytes, { gather, discard })

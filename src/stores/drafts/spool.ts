@@ -3,11 +3,12 @@
  * temporary file. Node only.
  */
 import { createHash } from 'node:crypto'
-import { type FileHandle, open, readdir, rm } from 'node:fs/promises'
+import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ByteSource, bytesOf, isWhole, type Segment } from '../../formats/image.ts'
 import { createBlocks } from './blocks.ts'
 import { assertWithin, createMemorySpool, digestOf, spooledMemory } from './memory.ts'
+import { draftPrefix, sweepDrafts } from './sweep.ts'
 
 /** What a draft gathers before it writes. */
 const BLOCK_BYTES = 64 * 1024
@@ -20,32 +21,50 @@ export interface Spool {
   receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled>
   /** A path in the spool's folder that no other process and no other call gets. */
   path(): string
-  /** Removes what dead processes left: every file, or those of one process. */
+  /** Removes what dead processes left, or what one of this machine left. */
   sweep(pid?: number): Promise<void>
 }
 
 export interface Spooled extends ByteSource {
   /** The temporary file, if there is one. It belongs to the caller: to append to, to flush, to move away. */
-  readonly file: { readonly path: string; readonly handle: FileHandle } | null
+  readonly file: SpooledFile | null
   /** SHA-256 of what `segments` say, lower-case hex. */
   digest(segments: Segment[]): Promise<string>
-  /**
-   * What `segments` say and then a tail, as one run of memory that starts at a page. `tailAfter` makes the tail for so
-   * many bytes before it, of 8 KB at most. `null` if the draft has no such memory.
-   */
-  gather(segments: Segment[], tailAfter: (bytes: number) => Uint8Array): Uint8Array | null
+  /** What `segments` say, in one run of memory that starts at a page. `null` if the draft has no such memory. */
+  gather(segments: Segment[]): Gathered | null
   /** What `segments` say, in pieces. */
   bytes(segments: Segment[]): AsyncIterable<Uint8Array>
   /** Closes and removes the file. Harmless a second time, and after the file was moved away. */
   discard(): Promise<void>
 }
 
-/** `folder` must exist. Temporary files are named `<pid>-<number>`. */
-export function createSpool(folder: string): Spool {
+export interface SpooledFile {
+  readonly path: string
+  readonly handle: FileHandle
+  /** What the spool's digester found. Empty without one. */
+  digests(): Uint8Array
+}
+
+export interface Gathered {
+  readonly bytes: Uint8Array
+  /** Puts up to 8 KB behind the bytes; gives both as one run. To be called once. */
+  append(tail: Uint8Array): Uint8Array
+  /** Keeps the bytes past the end of the draft, until `giveBack`: so much memory is held for them. */
+  keep(): { bytes: Uint8Array; heldBytes: number; giveBack(): void }
+}
+
+/** Sees what goes to a file, in order. */
+export interface Digester {
+  update(piece: Uint8Array): void
+  digests(): Uint8Array
+}
+
+/** `folder` must exist. */
+export function createSpool(folder: string, options: { digester?: () => Digester } = {}): Spool {
   let serial = 0
   const blocks = createBlocks({ isAligned: false })
   const memory = createMemorySpool()
-  const path = () => join(folder, `${process.pid}-${++serial}`)
+  const path = () => join(folder, `${draftPrefix(process.pid)}${++serial}`)
 
   function receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled> {
     return memory.hasRoom(limitBytes) ? memory.receive(body, limitBytes) : receiveInFile(body, limitBytes)
@@ -54,7 +73,8 @@ export function createSpool(folder: string): Spool {
   /** In a file unless it ends before the first write. */
   async function receiveInFile(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled> {
     const running = createHash('sha256')
-    let file: { path: string; handle: FileHandle } | null = null
+    const digester = options.digester?.()
+    let file: Temporary | null = null
     // Copied, not kept: chunks that die young cost the garbage collector nothing.
     const block = blocks.take(BLOCK_BYTES)
     let filled = 0
@@ -67,6 +87,7 @@ export function createSpool(folder: string): Spool {
       }
       const bytes = block.subarray(0, filled)
       running.update(bytes)
+      digester?.update(bytes)
       await file.handle.appendFile(bytes)
       filled = 0
     }
@@ -86,7 +107,9 @@ export function createSpool(folder: string): Spool {
       }
       if (file !== null) {
         await write()
-        return spooledFile(file, size, running.digest('hex'))
+        const digests = () => digester?.digests() ?? new Uint8Array()
+        const { path, handle } = file as Temporary
+        return spooledFile({ path, handle, digests }, size, running.digest('hex'))
       }
       isInMemory = true
     } catch (error) {
@@ -98,21 +121,18 @@ export function createSpool(folder: string): Spool {
     return spooledMemory(block.subarray(0, size), { gather: () => null, discard: () => blocks.give(block) })
   }
 
-  async function sweep(pid?: number): Promise<void> {
-    const names = await readdir(folder)
-    const mine = pid === undefined ? names : names.filter((name) => name.startsWith(`${pid}-`))
-    await Promise.all(mine.map((name) => rm(join(folder, name), { force: true })))
-  }
-
-  return { receive, path, sweep }
+  return { receive, path, sweep: (pid) => sweepDrafts(folder, pid) }
 }
 
-async function discardFile(file: { path: string; handle: FileHandle }): Promise<void> {
+/** A file that is being written. */
+type Temporary = Omit<SpooledFile, 'digests'>
+
+async function discardFile(file: Temporary): Promise<void> {
   await file.handle.close().catch(() => {})
   await rm(file.path, { force: true })
 }
 
-function spooledFile(file: { path: string; handle: FileHandle }, size: number, whole: string): Spooled {
+function spooledFile(file: SpooledFile, size: number, whole: string): Spooled {
   const source: ByteSource = {
     size,
     async read(offset, length) {

@@ -2,49 +2,28 @@
  * Images out of sight: a rename into another folder and back. A rename is atomic, so an image is in one of them at every
  * moment. Node only.
  */
-import { type FileHandle, open, rename, unlink } from 'node:fs/promises'
+import { rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ID_PATTERN } from '../../protocol.ts'
 import { DamagedObject, type HeldImages, IdTaken } from '../object-store.ts'
 import { isCode, storeFault } from './faults.ts'
 import type { FolderFlush } from './folder-flush.ts'
-import { createHotSet, type HotSet } from './hot-set.ts'
 import { idsAfter } from './ids.ts'
-import { openImage, readRecord } from './read.ts'
-import type { Removals } from './removals.ts'
+import { createImageReader } from './read.ts'
 
 export function holdImages(parts: {
   objects: string
   held: string
   flushes: FolderFlush
-  removals: Removals
-  hotSet: HotSet
+  /** Takes it out of memory. */
+  forget: (id: string) => void
 }): HeldImages {
-  const { objects, held, flushes, removals, hotSet } = parts
+  const { objects, held, flushes, forget } = parts
   // Nothing held is ever in the memory that public answers come from.
-  const noMemory = createHotSet(0)
+  const reader = createImageReader(null)
 
-  async function withFile<T>(
-    folder: string,
-    id: string,
-    use: (handle: FileHandle) => Promise<T>,
-  ): Promise<T | null> {
-    if (!ID_PATTERN.test(id)) return null
-    try {
-      return await use(await open(join(folder, id), 'r'))
-    } catch (error) {
-      return isCode(error, 'ENOENT') ? null : storeFault(error)
-    }
-  }
-
-  function headIn(folder: string, id: string) {
-    return withFile(folder, id, async (handle) => {
-      try {
-        return await readRecord(handle, id)
-      } finally {
-        await handle.close()
-      }
-    })
+  async function headIn(folder: string, id: string) {
+    return ID_PATTERN.test(id) ? reader.head(join(folder, id), id) : null
   }
 
   /** A damaged image can be moved too. On a file system that ignores case another one may answer to this name. */
@@ -59,8 +38,7 @@ export function holdImages(parts: {
 
   /** Also what a process did that died before it could. */
   async function makeDurable(id: string): Promise<void> {
-    hotSet.evict(id)
-    await removals.announce()
+    forget(id)
     await flushBoth()
   }
 
@@ -98,17 +76,7 @@ export function holdImages(parts: {
 
     headHeld: (id) => headIn(held, id),
 
-    openHeld: (id) =>
-      withFile(held, id, (handle) =>
-        openImage({
-          handle,
-          id,
-          path: join(held, id),
-          hotSet: noMemory,
-          epoch: removals.epoch(),
-          range: undefined,
-        }),
-      ),
+    openHeld: async (id) => (ID_PATTERN.test(id) ? reader.open(join(held, id), id) : null),
 
     async removeHeld(id) {
       const wasThere = (await isIn(held, id)) && (await unlessGone(unlink(join(held, id))))

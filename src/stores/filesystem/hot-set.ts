@@ -1,18 +1,19 @@
 /**
- * Whole images in memory, under a byte budget. Bytes that an answer is still sending count until it is done, so that
- * slow readers can't hold more than the budget.
+ * Whole images in memory, under a byte budget. Bytes that an answer is still sending count until it is done, and those
+ * that slow readers hold are at most half of the budget: the rest goes on serving everybody else.
  *
  * Out first is what came first and was not asked for since it was last looked at (the clock algorithm): a hit costs a
- * mark, not a new place in a list.
+ * mark, not a new position in a list.
  */
 import type { StoredImage } from '../object-store.ts'
 
+/** What an answer may send at once. */
+export type ImageInMemory = StoredImage & { body: Uint8Array }
+
 export interface HotImage {
   /** As the store hands it out to whoever need not hold it. */
-  readonly stored: StoredImage & { body: Uint8Array }
+  readonly stored: ImageInMemory
   readonly path: string
-  /** The epoch of removals in which its file was last known to be there. */
-  seen: number
   /** What `reserve` set aside for it. */
   readonly reservedBytes: number
   /** Asked for since the last look at it. */
@@ -30,23 +31,45 @@ export interface HotSet {
   /** Gives back what `reserve` set aside and was not used. */
   unreserve(bytes: number): void
   /** Takes an image in, on room that was reserved for it. */
-  add(image: Pick<HotImage, 'stored' | 'path' | 'seen' | 'reservedBytes'>): HotImage
+  add(image: Pick<HotImage, 'stored' | 'path' | 'reservedBytes'>): HotImage
   evict(id: string): void
-  pin(image: HotImage): () => void
+  /** For an answer, which calls `release`. `null`: slow readers hold all that they may. */
+  lend(image: HotImage): ImageInMemory | null
 }
 
 /** Beside its bytes an entry costs about this much. */
 const ENTRY_BYTES = 1024
 
+/** Images up to this size are not held to be sent: a connection may hold as much as a stream's piece in any case. */
+const UNPINNED_BYTES = 256 * 1024
+
 export function createHotSet(budgetBytes: number): HotSet {
   // A Map iterates in order of insertion.
   const images = new Map<string, HotImage>()
   let used = 0
+  let pinned = 0
 
   function drop(image: HotImage): void {
     images.delete(image.stored.record.id)
     image.evicted = true
     if (image.pins === 0) used -= image.reservedBytes + ENTRY_BYTES
+  }
+
+  /** Whether an answer may begin to hold so many bytes. */
+  function mayPin(bytes: number): boolean {
+    return bytes <= UNPINNED_BYTES || pinned + bytes <= budgetBytes / 2
+  }
+
+  function pin(image: HotImage): () => void {
+    if (image.pins++ === 0) pinned += image.reservedBytes
+    let isPinned = true
+    return () => {
+      if (!isPinned) return
+      isPinned = false
+      if (--image.pins > 0) return
+      pinned -= image.reservedBytes
+      if (image.evicted) used -= image.reservedBytes + ENTRY_BYTES
+    }
   }
 
   return {
@@ -58,7 +81,7 @@ export function createHotSet(budgetBytes: number): HotSet {
     reserve(bytes) {
       const wanted = bytes + ENTRY_BYTES
       // One image must not push out all others.
-      if (wanted > budgetBytes / 4) return false
+      if (wanted > budgetBytes / 4 || !mayPin(bytes)) return false
       // What goes to the end comes by again, without its mark.
       for (const [id, image] of images) {
         if (used + wanted <= budgetBytes) break
@@ -88,15 +111,11 @@ export function createHotSet(budgetBytes: number): HotSet {
       const image = images.get(id)
       if (image !== undefined) drop(image)
     },
-    pin(image) {
-      image.pins++
-      let pinned = true
-      return () => {
-        if (!pinned) return
-        pinned = false
-        image.pins--
-        if (image.evicted && image.pins === 0) used -= image.reservedBytes + ENTRY_BYTES
-      }
+    lend(image) {
+      const { stored, reservedBytes, pins } = image
+      if (reservedBytes <= UNPINNED_BYTES) return stored
+      if (pins === 0 && !mayPin(reservedBytes)) return null
+      return { ...stored, release: pin(image) }
     },
   }
 }

@@ -1,10 +1,11 @@
 /**
  * How a folder of images is laid out, and which folder it is. Node only.
  *
- *     <folder>/layout      {"layout":2,"folder":"<random>"}
+ *     <folder>/layout      {"layout":3,"folder":"<random>"}
  *
  *     1   objects/<first character of the id>/<id>, and no such file
  *     2   objects/<id>
+ *     3   the same, and new images have digests of their blocks: `trailer.ts`
  */
 import { randomUUID } from 'node:crypto'
 import { link, mkdir, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
@@ -12,7 +13,7 @@ import { join } from 'node:path'
 import { ID_PATTERN } from '../../protocol.ts'
 import { isCode, isThere } from './faults.ts'
 
-const LAYOUT = 2
+const LAYOUT = 3
 
 const SUB_FOLDER = /^[0-9A-Za-z]$/
 
@@ -32,8 +33,8 @@ export async function openLayout(folder: string): Promise<Layout> {
     )
   }
   if (known?.layout === LAYOUT) return known
-  await leaveSubFolders(objects)
-  return writeLayout(folder)
+  if (known === null) await leaveSubFolders(objects)
+  return writeLayout(folder, known)
 }
 
 /** `null` if it has none: it is new, or older than this file. */
@@ -84,21 +85,24 @@ async function moveTo(target: string, path: string): Promise<void> {
   await rename(path, target).catch(unlessGone(undefined))
 }
 
-async function writeLayout(folder: string): Promise<Layout> {
+/** `older`: what it replaces. */
+async function writeLayout(folder: string, older: Layout | null): Promise<Layout> {
   const path = join(folder, 'layout')
   const temporary = join(folder, 'incoming', `layout-${randomUUID()}`)
-  const layout: Layout = { layout: LAYOUT, folder: randomUUID() }
+  const layout: Layout = { layout: LAYOUT, folder: older?.folder ?? randomUUID() }
   await mkdir(join(folder, 'incoming'), { recursive: true })
   {
     await using handle = await open(temporary, 'wx', 0o600)
     await handle.writeFile(`${JSON.stringify(layout)}\n`)
     await handle.sync()
   }
-  // Of several that write it at once, the first one's holds.
-  await link(temporary, path).catch((error) => {
-    if (!isCode(error, 'EEXIST')) throw error
-  })
-  await rm(temporary)
+  if (older === null) {
+    // Of several that write it at once, the first one's holds.
+    await link(temporary, path).catch((error) => {
+      if (!isCode(error, 'EEXIST')) throw error
+    })
+    await rm(temporary)
+  } else await rename(temporary, path)
   await flush(folder)
   return (await readLayout(folder)) ?? layout
 }

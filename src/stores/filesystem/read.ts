@@ -1,154 +1,207 @@
-/** Reads images from their files, and answers none whose bytes changed. Node only. */
-import { createHash } from 'node:crypto'
-import type { FileHandle } from 'node:fs/promises'
+/** Reads images from their files, and gives out no byte whose block changed. Node only. */
 import {
-  type ByteRange,
   type ContentRange,
   DamagedObject,
   type ImageRecord,
   resolveRange,
+  type Selection,
   type StoredImage,
 } from '../object-store.ts'
+import { checkRun } from './check.ts'
+import { isCode, storeFault } from './faults.ts'
+import { CutShort, closeFile, type OpenFile, openFile, readFully } from './file.ts'
 import type { HotSet } from './hot-set.ts'
-import { decodeTrailer, TRAILER_MAX_BYTES } from './trailer.ts'
+import { createReadBlocks, type ReadBlocks } from './read-blocks.ts'
+import { streamRun } from './stream.ts'
+import { decodeInterrupted, decodeTrailer, type Trailer, tailLength } from './trailer.ts'
 
-/** A stream's reads, and the largest image that is read whole although memory has no room for it. */
-const CHUNK_BYTES = 256 * 1024
+/** Up to this size what is wanted is read at once; beyond it, it is streamed. Unit: bytes. */
+const AT_ONCE_BYTES = 256 * 1024
 
-/** `null` if the file belongs to another id: some file systems ignore case. Throws `DamagedObject`. */
-export async function readRecord(handle: FileHandle, id: string): Promise<ImageRecord | null> {
-  const { size } = await handle.stat()
-  const tail = await readExactly(
-    handle,
-    Math.max(0, size - TRAILER_MAX_BYTES),
-    Math.min(size, TRAILER_MAX_BYTES),
-  )
-  const record = decodeTrailer(tail, size)
-  if (record === null) throw new DamagedObject(id)
-  return record.id === id ? record : null
+/** Files up to this size are read whole, whatever is wanted of them. Unit: bytes. */
+const SMALL_FILE_BYTES = 16 * 1024
+
+/** Of a stream: two blocks, so that a client that reads slowly holds little. Unit: bytes. */
+const STREAMED_BYTES = 128 * 1024
+
+/** Of what is read into memory to stay there: each is checked on its own, so that no check takes long. Unit: bytes. */
+const KEPT_PIECE_BYTES = 1024 * 1024
+
+export interface ImageReader {
+  /** `null` if there is none. */
+  head(path: string, id: string): Promise<ImageRecord | null>
+  /** As `ObjectStore.open`. */
+  open(path: string, id: string, selection?: Selection, signal?: AbortSignal): Promise<StoredImage | null>
 }
 
-/** Closes `handle`: at once, or with the stream it returns. */
-export async function openImage(request: {
-  handle: FileHandle
+/** An image that is being opened. */
+interface Opening {
+  file: OpenFile
   id: string
   path: string
-  hotSet: HotSet
-  /** Of removals, before `handle` was opened. */
-  epoch: number
-  range: ByteRange | undefined
-}): Promise<StoredImage | null> {
-  const { handle, id, path, hotSet, epoch, range } = request
-  let streaming = false
-  try {
-    const stat = await handle.stat()
-    const isReserved = hotSet.reserve(stat.size)
-    if (isReserved || stat.size <= CHUNK_BYTES + TRAILER_MAX_BYTES) {
-      let isUsed = false
-      try {
-        const whole = await readWhole(handle, id, stat.size)
-        if (whole === null) return null
-        const { record, bytes } = whole
-        const part = range === undefined ? undefined : resolveRange(range, record.size)
-        if (!isReserved) return { record, range: part, body: slice(bytes, part) }
-        isUsed = true
-        const image = hotSet.add({
-          stored: { record, body: bytes },
-          path,
-          seen: epoch,
-          reservedBytes: stat.size,
-        })
-        return { record, range: part, body: slice(bytes, part), release: hotSet.pin(image) }
-      } finally {
-        if (isReserved && !isUsed) hotSet.unreserve(stat.size)
-      }
+  signal: AbortSignal | undefined
+  /** Leaves the file open: it is closed with the stream. */
+  keepOpen(): void
+}
+
+/** `hotSet`: takes in images that are read whole. */
+export function createImageReader(hotSet: HotSet | null): ImageReader {
+  const blocks = createReadBlocks()
+
+  async function withFile<T>(
+    path: string,
+    id: string,
+    use: (file: OpenFile, keepOpen: () => void) => Promise<T>,
+  ): Promise<T | null> {
+    let isKept = false
+    let file: OpenFile | undefined
+    try {
+      file = await openFile(path)
+      return await use(file, () => {
+        isKept = true
+      })
+    } catch (error) {
+      if (error instanceof CutShort) throw new DamagedObject(id, { cause: error })
+      return isCode(error, 'ENOENT') ? null : storeFault(error)
+    } finally {
+      if (file !== undefined && !isKept) closeFile(file)
     }
-    const record = await readRecord(handle, id)
-    if (record === null) return null
-    const part = range === undefined ? undefined : resolveRange(range, record.size)
-    if (part !== undefined) await verify(handle, record)
-    const body = part === undefined ? streamWhole(handle, record) : streamPart(handle, record, part)
-    streaming = true
-    return { record, range: part, body }
-  } finally {
-    if (!streaming) await handle.close()
+  }
+
+  async function open(opening: Opening, selection: Selection): Promise<StoredImage | null> {
+    const { file, id } = opening
+    if (selection === 'all' && file.size <= AT_ONCE_BYTES + tailLength(AT_ONCE_BYTES)) {
+      return (await keepInMemory(opening)) ?? readSmall(opening, selection, blocks)
+    }
+    if (file.size <= SMALL_FILE_BYTES) return readSmall(opening, selection, blocks)
+    const trailer = await readTrailer(file, id)
+    if (trailer === null) return null
+    const { record } = trailer
+    const part = partOf(record, selection)
+    if (part === 'nothing') return { record, body: NOTHING }
+    if (part === undefined) {
+      const kept = await keepInMemory(opening, trailer)
+      if (kept !== null) return kept
+    }
+    return readPart(opening, trailer, part, blocks)
+  }
+
+  /** `null` if memory has no room for it, or the file is another id's. */
+  async function keepInMemory(opening: Opening, known?: Trailer): Promise<StoredImage | null> {
+    const { file, id, path } = opening
+    if (hotSet === null || !hotSet.reserve(file.size)) return null
+    let isKept = false
+    try {
+      const whole = Buffer.allocUnsafeSlow(file.size)
+      const trailer = known ?? trailerIn(await readFully(file, 0, whole), id)
+      if (trailer === null) return null
+      const bytes = whole.subarray(0, trailer.record.size)
+      await readChecked(opening, trailer, bytes, known === undefined)
+      isKept = true
+      const stored = { record: trailer.record, body: bytes }
+      return hotSet.lend(hotSet.add({ stored, path, reservedBytes: file.size })) ?? stored
+    } finally {
+      if (!isKept) hotSet.unreserve(file.size)
+    }
+  }
+
+  return {
+    head: (path, id) => withFile(path, id, async (file) => (await readTrailer(file, id))?.record ?? null),
+    open: (path, id, selection = 'all', signal) =>
+      withFile(path, id, (file, keepOpen) => open({ file, id, path, signal, keepOpen }, selection)),
   }
 }
 
-function slice(bytes: Uint8Array, part: ContentRange | undefined): Uint8Array {
-  return part === undefined ? bytes : bytes.subarray(part.first, part.last + 1)
+const NOTHING = new Uint8Array()
+
+/** `undefined` for all of it. Throws `UnsatisfiableRange`. */
+function partOf(record: ImageRecord, selection: Selection): ContentRange | 'nothing' | undefined {
+  const wanted = typeof selection === 'function' ? selection(record) : selection
+  if (wanted === 'nothing') return wanted
+  return wanted === 'all' ? undefined : resolveRange(wanted, record.size)
 }
 
-async function readWhole(handle: FileHandle, id: string, size: number) {
-  const file = await readExactly(handle, 0, size)
-  const record = decodeTrailer(file.subarray(Math.max(0, size - TRAILER_MAX_BYTES)), size)
-  if (record === null) throw new DamagedObject(id)
-  if (record.id !== id) return null
-  const bytes = file.subarray(0, record.size)
-  if (createHash('sha256').update(bytes).digest('hex') !== record.sha256) throw new DamagedObject(id)
-  return { record, bytes }
+/** `null` if the file belongs to another id: some file systems ignore case. Throws `DamagedObject`. */
+export async function readTrailer(file: OpenFile, id: string): Promise<Trailer | null> {
+  const length = tailLength(file.size)
+  const tail = await readFully(file, file.size - length, Buffer.allocUnsafe(length))
+  const trailer = decodeTrailer(tail, file.size)
+  return trailer === null ? readInterrupted(file, id) : ownTrailer(trailer, id)
 }
 
-/** Throws `DamagedObject` unless the bytes have the record's digest. */
-async function verify(handle: FileHandle, record: ImageRecord): Promise<void> {
-  const hash = createHash('sha256')
-  for (let at = 0; at < record.size; at += CHUNK_BYTES) {
-    hash.update(await readExactly(handle, at, Math.min(CHUNK_BYTES, record.size - at)))
+async function readInterrupted(file: OpenFile, id: string): Promise<Trailer | null> {
+  const length = Math.min(file.size, 2 * tailLength(file.size))
+  const tail = await readFully(file, file.size - length, Buffer.allocUnsafe(length))
+  return ownTrailer(decodeInterrupted(tail, file.size), id)
+}
+
+function trailerIn(file: Buffer, id: string): Trailer | null {
+  const tail = file.subarray(file.length - tailLength(file.length))
+  return ownTrailer(decodeTrailer(tail, file.length) ?? decodeInterrupted(file, file.length), id)
+}
+
+function ownTrailer(trailer: Trailer | null, id: string): Trailer | null {
+  if (trailer === null) throw new DamagedObject(id)
+  return trailer.record.id === id ? trailer : null
+}
+
+/** The whole file in one read. */
+async function readSmall(
+  opening: Opening,
+  selection: Selection,
+  blocks: ReadBlocks,
+): Promise<StoredImage | null> {
+  const { file, id } = opening
+  const whole = await readFully(file, 0, blocks.take(file.size))
+  const release = () => blocks.give(whole)
+  const trailer = trailerIn(whole, id)
+  const part = trailer === null ? 'nothing' : partOf(trailer.record, selection)
+  if (trailer === null || part === 'nothing') {
+    release()
+    return trailer === null ? null : { record: trailer.record, body: NOTHING }
   }
-  if (hash.digest('hex') !== record.sha256) throw new DamagedObject(record.id)
+  const { record } = trailer
+  const { first, last } = part ?? { first: 0, last: record.size - 1 }
+  const { run, check } = await checkRun(file, trailer, { first, last }, AT_ONCE_BYTES)
+  check(whole.subarray(run.first, run.last + 1), run.first)
+  return { record, range: part, body: whole.subarray(first, last + 1), release }
 }
 
-/** Checks the digest before it hands out the last chunk: damaged bytes never end as a whole body. */
-function streamWhole(handle: FileHandle, record: ImageRecord): ReadableStream<Uint8Array> {
-  const hash = createHash('sha256')
-  return streamOf(handle, { first: 0, last: record.size - 1 }, (chunk, isLast) => {
-    hash.update(chunk)
-    if (isLast && hash.digest('hex') !== record.sha256) throw new DamagedObject(record.id)
-  })
-}
-
-function streamPart(handle: FileHandle, record: ImageRecord, part: ContentRange): ReadableStream<Uint8Array> {
-  return streamOf(handle, part, (chunk) => {
-    if (chunk.length === 0) throw new DamagedObject(record.id)
-  })
-}
-
-function streamOf(
-  handle: FileHandle,
-  part: ContentRange,
-  inspect: (chunk: Uint8Array, isLast: boolean) => void,
-): ReadableStream<Uint8Array> {
-  let at = part.first
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const chunk = await readExactly(handle, at, Math.min(CHUNK_BYTES, part.last + 1 - at))
-          at += chunk.length
-          inspect(chunk, at > part.last)
-          controller.enqueue(chunk)
-          if (at <= part.last) return
-          await handle.close()
-          controller.close()
-        } catch (error) {
-          await handle.close().catch(() => {})
-          controller.error(error)
-        }
-      },
-      cancel: () => handle.close(),
-    },
-    { highWaterMark: 0 },
-  )
-}
-
-/** Exactly `length` bytes, or an error if the file ends before. */
-async function readExactly(handle: FileHandle, offset: number, length: number): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafeSlow(length)
-  let filled = 0
-  while (filled < length) {
-    const { bytesRead } = await handle.read(buffer, filled, length - filled, offset + filled)
-    if (bytesRead === 0) throw new Error('the file ended early')
-    filled += bytesRead
+/** Fills `bytes`, all of an image, unless they are read already. */
+async function readChecked(
+  { file, signal }: Opening,
+  trailer: Trailer,
+  bytes: Buffer,
+  isRead: boolean,
+): Promise<void> {
+  const all = { first: 0, last: bytes.length - 1 }
+  const { pieceBytes, check } = await checkRun(file, trailer, all, KEPT_PIECE_BYTES)
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    const piece = bytes.subarray(at, at + pieceBytes)
+    if (!isRead) {
+      signal?.throwIfAborted()
+      await readFully(file, at, piece)
+    }
+    check(piece, at)
   }
-  return buffer
+}
+
+async function readPart(
+  { file, id, signal, keepOpen }: Opening,
+  trailer: Trailer,
+  part: ContentRange | undefined,
+  blocks: ReadBlocks,
+): Promise<StoredImage> {
+  const { record } = trailer
+  const wanted = part ?? { first: 0, last: record.size - 1 }
+  const run = await checkRun(file, trailer, wanted, STREAMED_BYTES, signal)
+  if (wanted.last - wanted.first >= AT_ONCE_BYTES) {
+    keepOpen()
+    return { record, range: part, ...streamRun(file, id, run, wanted, blocks) }
+  }
+  const { first, last } = run.run
+  const bytes = await readFully(file, first, blocks.take(last + 1 - first))
+  run.check(bytes, first)
+  const body = bytes.subarray(wanted.first - first, wanted.last + 1 - first)
+  return { record, range: part, body, release: () => blocks.give(bytes) }
 }

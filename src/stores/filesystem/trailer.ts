@@ -1,47 +1,118 @@
 /**
- * The record at the end of an image's file: JSON, its length, its CRC-32, a mark.
+ * What stands behind an image's bytes in its file.
  *
- *     image bytes | record (UTF-8 JSON) | length (u32 LE) | CRC-32 of the record (u32 LE) | "pinhole1"
+ *     image | digests of its blocks | record (UTF-8 JSON) | length of the digests (u32 LE) | length of the record (u32 LE)
+ *           | CRC-32 of all from the digests to here (u32 LE) | "pinhole2"
  *
- * Spaces after the JSON, which count as part of it, may fill the file up to a whole number of pages.
+ * Spaces after the JSON, which count as part of it, may fill the file up to a whole number of pages. Images of the older
+ * layout end with `record | length of the record | CRC-32 of the record | "pinhole1"`. One that gained its digests
+ * later has both trailers, the older first: nothing that was written is ever overwritten.
  */
 import { crc32 } from 'node:zlib'
 import type { ImageRecord } from '../object-store.ts'
+import { digestsLength } from './block-digests.ts'
 
-const MARK = Buffer.from('pinhole1', 'latin1')
-const FOOT_BYTES = 4 + 4 + MARK.length
+const MARK = Buffer.from('pinhole2', 'latin1')
+const OLDER_MARK = Buffer.from('pinhole1', 'latin1')
+const FOOT_BYTES = 4 + 4 + 4 + MARK.length
+const OLDER_FOOT_BYTES = 4 + 4 + OLDER_MARK.length
 
 /** What a write past the page cache must be a multiple of, in memory and on the disk. Unit: bytes. */
 export const PAGE_BYTES = 4096
 
-const RECORD_MAX_BYTES = 4096
+/** Of the JSON and the foot. With the spaces and the digests of 256 KB it stays below two pages. */
+const RECORD_MAX_BYTES = PAGE_BYTES - 64
 
-/** A read of this many bytes from the end holds the whole trailer. */
-export const TRAILER_MAX_BYTES = RECORD_MAX_BYTES + PAGE_BYTES
+/** The record and the spaces behind it. */
+const TRAILER_MAX_BYTES = RECORD_MAX_BYTES + PAGE_BYTES
+
+export interface Trailer {
+  record: ImageRecord
+  /** `null` in the older layout. */
+  digests: Buffer | null
+}
 
 /** `before`: bytes of the file before it, if the file is to end with a whole page. */
-export function encodeTrailer(record: ImageRecord, before?: number): Buffer {
+export function encodeTrailer({ record, digests }: Trailer & { digests: Buffer }, before?: number): Buffer {
   const json = Buffer.from(JSON.stringify(record), 'utf8')
-  const bytes = json.length + FOOT_BYTES
-  if (bytes > RECORD_MAX_BYTES) throw new Error('the record is too long')
+  if (json.length + FOOT_BYTES > RECORD_MAX_BYTES) throw new Error('the record is too long')
+  if (digests.length !== digestsLength(record.size)) throw new Error('not the digests of this image')
+  const bytes = digests.length + json.length + FOOT_BYTES
   const spaces = before === undefined ? 0 : (PAGE_BYTES - ((before + bytes) % PAGE_BYTES)) % PAGE_BYTES
   const trailer = Buffer.alloc(bytes + spaces, ' ')
-  const foot = json.length + spaces
-  json.copy(trailer)
-  trailer.writeUInt32LE(foot, foot)
-  trailer.writeUInt32LE(crc32(trailer.subarray(0, foot)), foot + 4)
-  MARK.copy(trailer, foot + 8)
+  const foot = trailer.length - FOOT_BYTES
+  trailer.set(digests)
+  trailer.set(json, digests.length)
+  trailer.writeUInt32LE(digests.length, foot)
+  trailer.writeUInt32LE(foot - digests.length, foot + 4)
+  trailer.writeUInt32LE(crc32(trailer.subarray(0, foot + 8)), foot + 8)
+  trailer.set(MARK, foot + 12)
   return trailer
 }
 
-/** The record in the last bytes of a file of `fileBytes`, or `null` if they are not a whole, unchanged trailer. */
-export function decodeTrailer(tail: Buffer, fileBytes: number): ImageRecord | null {
+/** So many bytes from the end of a file hold the whole trailer. */
+export function tailLength(fileBytes: number): number {
+  return Math.min(fileBytes, TRAILER_MAX_BYTES + digestsLength(fileBytes))
+}
+
+/**
+ * The trailer in the last bytes of a file of `fileBytes`, or `null` if they are not a whole, unchanged one. Its digests
+ * are part of `tail`.
+ */
+export function decodeTrailer(tail: Buffer, fileBytes: number): Trailer | null {
+  return endsWith(tail, MARK) ? decodeLatest(tail, fileBytes) : decodeOlder(tail, fileBytes)
+}
+
+function decodeLatest(tail: Buffer, fileBytes: number): Trailer | null {
   const foot = tail.length - FOOT_BYTES
-  if (foot < 0 || !tail.subarray(foot + 8).equals(MARK)) return null
+  if (foot < 0) return null
+  const digestBytes = tail.readUInt32LE(foot)
+  const jsonBytes = tail.readUInt32LE(foot + 4)
+  const start = foot - jsonBytes - digestBytes
+  if (start < 0 || crc32(tail.subarray(start, foot + 8)) !== tail.readUInt32LE(foot + 8)) return null
+  const record = parseRecord(tail.subarray(start + digestBytes, foot))
+  if (record === null || digestBytes !== digestsLength(record.size)) return null
+  // Between image and trailer nothing is but an older trailer.
+  const older = fileBytes - (tail.length - start) - record.size
+  if (older < 0 || older > 2 * tailLength(fileBytes)) return null
+  return { record, digests: tail.subarray(start, start + digestBytes) }
+}
+
+function decodeOlder(tail: Buffer, fileBytes: number): Trailer | null {
+  const foot = tail.length - OLDER_FOOT_BYTES
+  if (foot < 0 || !endsWith(tail, OLDER_MARK)) return null
   const jsonBytes = tail.readUInt32LE(foot)
   if (jsonBytes > foot) return null
   const json = tail.subarray(foot - jsonBytes, foot)
   if (crc32(json) !== tail.readUInt32LE(foot + 4)) return null
-  const record = JSON.parse(json.toString('utf8')) as ImageRecord
-  return record.size + jsonBytes + FOOT_BYTES === fileBytes ? record : null
+  const record = parseRecord(json)
+  return record !== null && record.size + jsonBytes + OLDER_FOOT_BYTES === fileBytes
+    ? { record, digests: null }
+    : null
+}
+
+/**
+ * The older trailer of an image whose later one was cut off while it was written, in the last `tailLength` bytes and as
+ * many before them.
+ */
+export function decodeInterrupted(tail: Buffer, fileBytes: number): Trailer | null {
+  for (let at = tail.length; ; ) {
+    at = at < 1 ? -1 : tail.lastIndexOf(OLDER_MARK, at - 1)
+    if (at < 0) return null
+    const end = at + OLDER_MARK.length
+    const trailer = decodeOlder(tail.subarray(0, end), fileBytes - (tail.length - end))
+    if (trailer !== null) return trailer
+  }
+}
+
+function endsWith(bytes: Buffer, mark: Buffer): boolean {
+  return bytes.length >= mark.length && bytes.compare(mark, 0, mark.length, bytes.length - mark.length) === 0
+}
+
+function parseRecord(json: Buffer): ImageRecord | null {
+  try {
+    return JSON.parse(json.toString('utf8')) as ImageRecord
+  } catch {
+    return null
+  }
 }

@@ -5,6 +5,7 @@ import {
   DamagedObject,
   type ImageRecord,
   resolveRange,
+  type Selection,
   type StoredImage,
 } from '../object-store.ts'
 import { errorOf, isAbsent } from './answer.ts'
@@ -35,7 +36,17 @@ export async function recordAt({ client, id, key }: Omit<Place, 'hasher'>): Prom
   return found === null || found.tombstone !== null ? null : found.record(id)
 }
 
-export async function openObject(place: Place, range?: ByteRange): Promise<StoredImage | null> {
+export async function openObject(place: Place, selection: Selection = 'all'): Promise<StoredImage | null> {
+  if (typeof selection === 'object') return openRange(place, selection)
+  if (selection === 'all') return openRange(place)
+  // One look at the record decides, and moves no byte of the image.
+  const record = await recordAt(place)
+  if (record === null) return null
+  const wanted = selection === 'nothing' ? selection : selection(record)
+  return wanted === 'nothing' ? { record, body: new Uint8Array() } : openObject(place, wanted)
+}
+
+async function openRange(place: Place, range?: ByteRange): Promise<StoredImage | null> {
   const { client, id, key } = place
   const headers = range === undefined ? undefined : { range: headerOf(range) }
   const { value: response, failure } = await client.open({ method: 'GET', key, headers, doing })

@@ -80,8 +80,8 @@ export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore>
   return {
     draft,
     head: async (id) => (ID_PATTERN.test(id) ? recordAt({ client, id, key: keyOf(id) }) : null),
-    open: async (id, range) =>
-      ID_PATTERN.test(id) ? openObject({ client, id, key: keyOf(id), hasher }, range) : null,
+    open: async (id, selection) =>
+      ID_PATTERN.test(id) ? openObject({ client, id, key: keyOf(id), hasher }, selection) : null,
     remove: async (id) => ID_PATTERN.test(id) && remove(keyOf(id)),
     ...holdObjects({
       client,
