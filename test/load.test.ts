@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Limits } from '../src/node/limits.ts'
@@ -7,6 +7,7 @@ import { filesIn } from './support/files.ts'
 import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { formOf } from './support/multipart.ts'
+import { childrenOf } from './support/processes/children.ts'
 import { startLocalServer } from './support/processes/local-server.ts'
 import { startServer } from './support/processes/server.ts'
 import { type Conversation, converse } from './support/socket.ts'
@@ -299,16 +300,4 @@ async function peakMegabytes(pid: number): Promise<number | null> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => null)
   const kilobytes = /^VmHWM:\s+(\d+) kB/m.exec(status ?? '')?.[1]
   return kilobytes === undefined ? null : Number(kilobytes) / 1024
-}
-
-/** `null` where there is no /proc. */
-async function childrenOf(pid: number): Promise<number[] | null> {
-  const pids = await readdir('/proc').catch(() => null)
-  if (pids === null) return null
-  const found: number[] = []
-  for (const name of pids.filter((name) => /^\d+$/.test(name))) {
-    const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '')
-    if (Number(/\) \S (\d+)/.exec(stat)?.[1]) === pid) found.push(Number(name))
-  }
-  return found
 }

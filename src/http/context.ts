@@ -1,6 +1,7 @@
 /** What every handler has at hand. */
 import type { Context } from 'hono'
 import type { Images } from '../service/images.ts'
+import type { Metrics } from '../service/metrics.ts'
 import type { Quota } from '../service/quota.ts'
 import type { Asset } from '../web/assets.ts'
 import type { PageContext } from '../web/pages/page.ts'
@@ -39,6 +40,7 @@ export interface AppParts {
   trusted: TrustedProxies
   site: Site
   health: Health
+  metrics: Metrics
   log: Log
 }
 
@@ -53,6 +55,8 @@ export interface Site {
 export interface Health {
   /** What does not work now, by part; an empty object if all is well. Never rejects. */
   faults(): Promise<Record<string, string>>
+  /** As Prometheus reads it, version 0.0.4 of its text format. */
+  metrics(): Promise<string>
   /** Purges that caches owe. `null` if no cache is configured. */
   purges(): Promise<{ count: number; oldestSeconds: number } | null>
 }

@@ -24,6 +24,7 @@ import { cutIdleConnections, type IdleConnections } from './idle-connections.ts'
 import type { AnswersInOrder } from './in-order.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { createListener } from './listener.ts'
+import { createMetrics, type ProcessMetrics } from './metrics/metrics.ts'
 import { draftFolder, openStores, type Stores } from './open-stores.ts'
 import { stepBehindEventLoop } from './pool.ts'
 import { refuseUnreadable, statusOf } from './unreadable.ts'
@@ -72,6 +73,8 @@ export async function startServer(
   await listen(server, config)
   const { port } = server.address() as AddressInfo
   const baseUrl = config.baseUrl ?? `http://localhost:${port}`
+  const metrics = createMetrics({ config, purges: stores.purges, settings })
+  metrics.watch(server)
   const { listener, isAnswering } = listenerOf({
     config,
     log,
@@ -79,6 +82,7 @@ export async function startServer(
     idle,
     trusted,
     stores,
+    metrics,
     assets,
     terms,
     baseUrl,
@@ -114,12 +118,13 @@ function listenerOf(given: {
   idle: IdleConnections
   trusted: TrustedProxies
   stores: Stores
+  metrics: ProcessMetrics
   assets: Awaited<ReturnType<typeof loadAssets>>
   terms: string | undefined
   baseUrl: string
   settings: Settings
 }): AnswersInOrder {
-  const { config, log, limits, idle, trusted, stores, assets, baseUrl, settings } = given
+  const { config, log, limits, idle, trusted, stores, metrics, assets, baseUrl, settings } = given
   const { objects, filesystem, ledger, cdn, clock, purges } = stores
   const { maxUploadBytes, stripMetadata, uploadsPerDay } = config
   const images = createImages({
@@ -128,6 +133,7 @@ function listenerOf(given: {
     purges,
     maxUploadBytes,
     stripMetadata,
+    metrics,
     hashes: nodeHashes,
     now: clock.now,
   })
@@ -157,7 +163,8 @@ function listenerOf(given: {
     origins: createOrigins(baseUrl, config.allowedOrigins),
     trusted,
     site,
-    health: healthOf(stores, log),
+    health: healthOf(stores, metrics, log),
+    metrics,
     log,
   }
   return createListener(parts, idle, limits)

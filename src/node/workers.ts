@@ -5,6 +5,7 @@ import { createSpool } from '../stores/drafts/spool.ts'
 import { makePrivate } from '../stores/filesystem/folders.ts'
 import { loadAssets } from './assets.ts'
 import { createLog } from './log.ts'
+import { sumOverWorkers } from './metrics/machine.ts'
 import { draftFolder } from './open-stores.ts'
 
 /** A worker that dies at once is not started again at once. */
@@ -37,6 +38,7 @@ export async function superviseWorkers(config: Config, announce: (at: Address) =
     return worker
   }
 
+  sumOverWorkers()
   cluster.on('exit', (worker, code, signal) => {
     if (isStopping || listening < config.workers) {
       // One that can't start ends them all.

@@ -8,6 +8,7 @@ import type { Draft, ImageRecord, ObjectStore, Selection, StoredImage } from '..
 import { refuseFault } from './faults.ts'
 import type { Hashes } from './hashes.ts'
 import { equalInConstantTime, idOfKey, newId, newKey } from './ids.ts'
+import type { Metrics } from './metrics.ts'
 import type { Purges } from './purges.ts'
 import { createSemaphore, type Semaphore } from './semaphore.ts'
 
@@ -37,10 +38,11 @@ export function createImages(parts: {
   purges: Purges
   maxUploadBytes: number
   stripMetadata: boolean
+  metrics: Metrics
   hashes: Hashes
   now: () => number
 }): Images {
-  const { objects, ledger, purges, hashes } = parts
+  const { objects, ledger, purges, metrics, hashes } = parts
   const largeReads = createSemaphore(LARGE_READS_AT_ONCE)
   const largeCommits = createSemaphore(LARGE_COMMITS_AT_ONCE)
 
@@ -125,6 +127,7 @@ export function createImages(parts: {
         const removed = (await objects.remove(id)) || (await removeHeld(id))
         await purges.owe(id)
         purges.hurry()
+        if (removed) metrics.removalByKey()
         return removed
       } catch (error) {
         return refuseFault(error)

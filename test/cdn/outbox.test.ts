@@ -65,7 +65,7 @@ describe('purges owed', () => {
     const metrics = await request(server.url, 'GET', '/metrics')
     assert.match(metrics.headers.get('Content-Type') ?? '', /^text\/plain; version=0\.0\.4/)
     assert.match(metrics.text, /^# TYPE pinhole_purges_owed gauge\npinhole_purges_owed 1\n/m)
-    assert.match(metrics.text, /^pinhole_oldest_purge_seconds \d+\n/m)
+    assert.match(metrics.text, /^pinhole_purge_oldest_seconds \d+\n/m)
     await server.kill()
     provider.asked.length = 0
     provider.answer({ status: 200 })

@@ -13,7 +13,7 @@ import type { RequestBody } from '../body.ts'
 import type { AppParts } from '../context.ts'
 import { clientAddress, quotaAddress } from '../headers/client-address.ts'
 import { filePart } from '../multipart/multipart.ts'
-import { logFault } from '../problem.ts'
+import { logFault, toProblem } from '../problem.ts'
 import { createUploadAnswers } from './upload-answer.ts'
 
 export interface UploadRequest {
@@ -50,7 +50,7 @@ export function takesUploads(path: string): boolean {
 }
 
 export function createUpload(parts: AppParts): Upload {
-  const { quota, log, baseUrl } = parts
+  const { quota, metrics, log, baseUrl } = parts
   const answers = createUploadAnswers(parts)
 
   async function receive(request: UploadRequest, address: string): Promise<Outcome> {
@@ -67,6 +67,7 @@ export function createUpload(parts: AppParts): Upload {
       const file = filePart(request.header('content-type'), request.body)
       const { record, key } = await parts.images.publish(file, announcedBytes(request))
       const { id, type, size } = record
+      metrics.upload('stored', size)
       log.info({ requestId: request.requestId, id, type, size }, 'image stored')
       const link = baseUrl + viewPath(id)
       return { remaining, stored: { id, link, key, delete: `${baseUrl}${DELETE_PATH}?key=${key}` } }
@@ -90,7 +91,10 @@ export function createUpload(parts: AppParts): Upload {
     const forwardedFor = request.header('x-forwarded-for')
     const address = quotaAddress(clientAddress(request.peer, forwardedFor, parts.trusted))
     const outcome = await outcomeOf(request, address)
-    if (outcome.error !== undefined) logFault(log, outcome.error, request.requestId)
+    if (outcome.error !== undefined) {
+      logFault(log, outcome.error, request.requestId)
+      if (request.method === 'POST') metrics.upload(toProblem(outcome.error).error, 0)
+    }
     const remaining = outcome.remaining ?? (await quota.remaining(address).catch(() => 0))
     return answers.answerTo(request, { ...outcome, remaining })
   }

@@ -1,0 +1,72 @@
+/**
+ * Counts of one process, in plain numbers: a request costs a few additions. They are summed over the processes of a
+ * machine, and written as Prometheus reads them, when somebody asks.
+ */
+import type { Metrics } from '../../service/metrics.ts'
+
+/** Upper bounds of the histogram of durations. Unit: seconds. */
+export const DURATION_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60]
+
+/** By the values of their labels, joined by a space. It travels between processes as JSON. */
+export interface Counts {
+  uploads: Record<string, number>
+  uploadBytes: number
+  removals: Record<string, number>
+  /** By route and status. */
+  requests: Record<string, number>
+  /** By route: how many ended within each bucket and no smaller one, beyond the last one, and the sum in seconds. */
+  durations: Record<string, number[]>
+}
+
+export function noCounts(): Counts {
+  return { uploads: {}, uploadBytes: 0, removals: {}, requests: {}, durations: {} }
+}
+
+export interface Counting extends Metrics {
+  readonly counts: Counts
+  request(route: string, status: number, seconds: number): void
+}
+
+export function createCounting(): Counting {
+  const counts = noCounts()
+  return {
+    counts,
+    upload(outcome, bytes) {
+      add(counts.uploads, outcome, 1)
+      counts.uploadBytes += bytes
+    },
+    removalByKey: () => add(counts.removals, 'uploader key', 1),
+    request(route, status, seconds) {
+      add(counts.requests, `${route} ${status}`, 1)
+      counts.durations[route] ??= new Array(DURATION_BUCKETS.length + 2).fill(0)
+      const durations = counts.durations[route]
+      let bucket = 0
+      while (bucket < DURATION_BUCKETS.length && seconds > DURATION_BUCKETS[bucket]!) bucket++
+      durations[bucket]!++
+      durations[DURATION_BUCKETS.length + 1]! += seconds
+    },
+  }
+}
+
+/** Of several processes. */
+export function sumOf(all: Counts[]): Counts {
+  const total = noCounts()
+  for (const { uploads, uploadBytes, removals, requests, durations } of all) {
+    total.uploadBytes += uploadBytes
+    addAll(total.uploads, uploads)
+    addAll(total.removals, removals)
+    addAll(total.requests, requests)
+    for (const [route, values] of Object.entries(durations)) {
+      total.durations[route] = values.map((value, i) => value + (total.durations[route]?.[i] ?? 0))
+    }
+  }
+  return total
+}
+
+function addAll(total: Record<string, number>, more: Record<string, number>): void {
+  for (const [labels, value] of Object.entries(more)) add(total, labels, value)
+}
+
+function add(counts: Record<string, number>, labels: string, value: number): void {
+  counts[labels] = (counts[labels] ?? 0) + value
+}

@@ -1,0 +1,78 @@
+/** Counts and gauges as Prometheus reads them (text format 0.0.4). */
+import type { Metric, Registry } from 'prom-client'
+import { type Counts, DURATION_BUCKETS } from './counts.ts'
+
+/** Read when somebody asks. What can't be found out then is left out. */
+export interface Gauge {
+  name: string
+  help: string
+  /** `null`: there is nothing to tell. */
+  read(): Promise<number | null> | number | null
+  labels?: Record<string, string>
+}
+
+interface Value {
+  value: number
+  labels: Record<string, string | number>
+  metricName?: string
+}
+
+/** The media type of `exposition`. */
+export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
+/** The library is loaded by the first who asks: it takes more memory than a server that nobody scrapes should. */
+export async function exposition(counts: Counts, gauges: Gauge[]): Promise<string> {
+  const { Registry } = await import('prom-client')
+  const registry = new Registry()
+  const counter = (name: string, help: string, values: Value[]) =>
+    register(registry, { name, help, type: 'counter', values })
+  counter('pinhole_uploads_total', 'Uploads by their outcome.', labelled(counts.uploads, 'outcome'))
+  counter('pinhole_upload_bytes_total', 'Bytes of stored images.', [
+    { value: counts.uploadBytes, labels: {} },
+  ])
+  counter('pinhole_removals_total', 'Images removed for good.', labelled(counts.removals, 'by', 'cause'))
+  counter('pinhole_http_requests_total', 'Answers.', labelled(counts.requests, 'route', 'status'))
+  register(registry, {
+    name: 'pinhole_http_request_duration_seconds',
+    help: 'From the head of a request to the end of its answer.',
+    type: 'histogram',
+    values: Object.entries(counts.durations).flatMap(([route, durations]) => histogram(route, durations)),
+  })
+  for (const { name, help, read, labels = {} } of gauges) {
+    const value = await Promise.resolve(read()).catch(() => null)
+    if (value !== null) register(registry, { name, help, type: 'gauge', values: [{ value, labels }] })
+  }
+  return registry.metrics()
+}
+
+function labelled(counts: Record<string, number>, ...names: string[]): Value[] {
+  return Object.entries(counts).map(([key, value]) => {
+    const parts = key.split(' ')
+    return { value, labels: Object.fromEntries(names.map((name, i) => [name, parts[i]!])) }
+  })
+}
+
+/** Buckets of a histogram are cumulative. */
+function histogram(route: string, durations: number[]): Value[] {
+  const name = 'pinhole_http_request_duration_seconds'
+  let below = 0
+  const buckets = [...DURATION_BUCKETS, '+Inf'].map((le, i) => {
+    below += durations[i]!
+    return { metricName: `${name}_bucket`, labels: { route, le }, value: below }
+  })
+  const sum = durations[DURATION_BUCKETS.length + 1]!
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, labels: { route }, value: sum },
+    { metricName: `${name}_count`, labels: { route }, value: below },
+  ]
+}
+
+/** A metric of prom-client's whose values are kept elsewhere. */
+function register(
+  registry: Registry,
+  metric: { name: string; help: string; type: 'counter' | 'gauge' | 'histogram'; values: Value[] },
+): void {
+  const kept = { ...metric, aggregator: 'sum' }
+  registry.registerMetric({ ...kept, get: async () => kept } as unknown as Metric<string>)
+}

@@ -1,0 +1,49 @@
+/** What is found out when somebody asks. The same in every process of a machine. */
+import { readFileSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
+import type { Config } from '../../config.ts'
+import type { Purges } from '../../service/purges.ts'
+import type { Settings } from '../../service/settings.ts'
+import type { Gauge } from './exposition.ts'
+
+const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
+
+export interface GaugedParts {
+  config: Config
+  purges: Purges
+  settings: Settings
+}
+
+export function gaugesOf({ config, purges, settings }: GaugedParts): Gauge[] {
+  return [
+    {
+      name: 'pinhole_purges_owed',
+      help: 'Images that caches are still to forget.',
+      read: async () => (await purges.owed())?.count ?? null,
+    },
+    {
+      name: 'pinhole_purge_oldest_seconds',
+      help: 'For how long the oldest of them is owed.',
+      read: async () => (await purges.owed())?.oldestSeconds ?? null,
+    },
+    {
+      name: 'pinhole_uploads_paused',
+      help: '1 while uploads are refused.',
+      read: () => (settings.current().uploads === 'paused' ? 1 : 0),
+    },
+    {
+      name: 'pinhole_disk_free_bytes',
+      help: 'Room for images, drafts and the ledger in DATA_DIR.',
+      async read() {
+        const { bavail, bsize } = await statfs(config.dataDir)
+        return bavail * bsize
+      },
+    },
+    {
+      name: 'pinhole_build_info',
+      help: '1, with the version that runs.',
+      labels: { version, node: process.versions.node },
+      read: () => 1,
+    },
+  ]
+}

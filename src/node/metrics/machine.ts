@@ -1,0 +1,78 @@
+/** Counts of all processes of a machine: each worker asks its supervisor, which asks them all. */
+import cluster, { type Worker } from 'node:cluster'
+import { type Counting, type Counts, noCounts, sumOf } from './counts.ts'
+
+/** A worker that says nothing for so long is busy or dying: what it said last is taken. */
+const ANSWER_MS = 1000
+
+type Message =
+  | { metrics: 'sum?'; ticket: number }
+  | { metrics: 'sum'; ticket: number; counts: Counts }
+  | { metrics: 'counts?' }
+  | { metrics: 'counts'; counts: Counts }
+
+/** In the supervisor. What dead workers counted stays in the sum: a counter never falls. */
+export function sumOverWorkers(): void {
+  const last = new Map<number, Counts>()
+  const waiting: (() => void)[] = []
+  let missing = new Set<number>()
+
+  function ready(): void {
+    for (const proceed of waiting.splice(0)) proceed()
+  }
+
+  async function collect(): Promise<Counts> {
+    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
+    missing = new Set(workers.map(({ id }) => id))
+    for (const worker of workers) tell(worker, { metrics: 'counts?' })
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ANSWER_MS)
+      waiting.push(() => {
+        clearTimeout(timer)
+        resolve()
+      })
+    })
+    return sumOf([...last.values()])
+  }
+
+  let underWay: Promise<Counts> | undefined
+  cluster.on('message', (worker, message: Message) => {
+    if (message?.metrics === 'counts') {
+      last.set(worker.id, message.counts)
+      missing.delete(worker.id)
+      if (missing.size === 0) ready()
+    } else if (message?.metrics === 'sum?') {
+      underWay ??= collect().finally(() => {
+        underWay = undefined
+      })
+      void underWay.then((counts) => tell(worker, { metrics: 'sum', ticket: message.ticket, counts }))
+    }
+  })
+}
+
+function tell(worker: Worker, message: Message): void {
+  if (worker.isConnected()) worker.send(message)
+}
+
+/** In a process that serves: the sum over all that do. Never rejects. */
+export function machineCounts({ counts }: Counting): () => Promise<Counts> {
+  if (!cluster.isWorker) return async () => counts
+  const asked = new Map<number, (sum: Counts) => void>()
+  let tickets = 0
+  process.on('message', (message: Message) => {
+    if (message?.metrics === 'counts?') process.send?.({ metrics: 'counts', counts })
+    else if (message?.metrics === 'sum') {
+      asked.get(message.ticket)?.(message.counts)
+      asked.delete(message.ticket)
+    }
+  })
+  return () =>
+    new Promise((resolve) => {
+      const ticket = tickets++
+      asked.set(ticket, resolve)
+      process.send?.({ metrics: 'sum?', ticket })
+      setTimeout(() => {
+        if (asked.delete(ticket)) resolve(sumOf([noCounts(), counts]))
+      }, ANSWER_MS * 2)
+    })
+}
