@@ -1,0 +1,150 @@
+/** Data that earlier versions wrote, with this one: `releases/` keeps a little of each. */
+import assert from 'node:assert/strict'
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import Database from 'better-sqlite3'
+import { openLayout } from '../src/stores/filesystem/layout.ts'
+import { sha256 } from './contracts/http/host.ts'
+import { fakeIds } from './support/ids.ts'
+import { launch, ROOT } from './support/processes/process.ts'
+import { type RunningServer, startServer } from './support/processes/server.ts'
+import { fetchRaw, remove, store } from './support/upload.ts'
+
+interface Kept {
+  stored: { id: string; key: string; type: string; sha256: string }[]
+  removed: string[]
+  blocked: string[]
+}
+
+const RELEASES = join(ROOT, 'test/releases')
+
+async function folderOf(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-upgrade-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+async function copyOf(t: TestContext, release: string): Promise<{ dataDir: string; kept: Kept }> {
+  const dataDir = await folderOf(t)
+  await cp(join(RELEASES, release), dataDir, { recursive: true })
+  const list = join(dataDir, 'stored.json')
+  const kept = JSON.parse(await readFile(list, 'utf8')) as Kept
+  await rm(list)
+  return { dataDir, kept }
+}
+
+async function checkAll(server: RunningServer, kept: Kept): Promise<void> {
+  for (const { id, type, sha256: digest } of kept.stored) {
+    const answer = await fetchRaw(server.url, id)
+    assert.equal(answer.status, 200, id)
+    assert.equal(answer.headers.get('Content-Type'), type)
+    assert.equal(sha256(answer.body), digest)
+  }
+  for (const id of kept.removed) assert.equal((await fetchRaw(server.url, id)).status, 410)
+}
+
+describe('data of an earlier version', async () => {
+  for (const release of await readdir(RELEASES)) {
+    it(`is served, kept and deleted: ${release}`, async (t) => {
+      const { dataDir, kept } = await copyOf(t, release)
+      assert.ok(kept.stored.length > 0)
+      const server = await startServer({ WORKERS: '2' }, { dataDir })
+      try {
+        await checkAll(server, kept)
+        const more = await store(server.url)
+        await server.restart()
+        await checkAll(server, kept)
+        assert.deepEqual((await fetchRaw(server.url, more.id)).body, more.bytes)
+        const { stdout } = await server.operator(['status'])
+        assert.match(
+          stdout,
+          new RegExp(`images ${kept.stored.length + 1}\nremovals ${kept.removed.length}\n`),
+        )
+        assert.match(stdout, new RegExp(`blocked digests ${kept.blocked.length}\n`))
+        for (const { id, key } of kept.stored) {
+          assert.equal((await remove(server.url, key)).status, 200)
+          assert.equal((await fetchRaw(server.url, id)).status, 404)
+        }
+      } finally {
+        await server.stop()
+      }
+    })
+  }
+})
+
+describe('data of a later version', () => {
+  it('stops the start with a sentence: the folder of images', async (t) => {
+    const { dataDir } = await copyOf(t, '0.1.0')
+    await writeFile(join(dataDir, 'images/layout'), '{"layout":99,"folder":"x"}')
+    await assert.rejects(startServer({}, { dataDir }), /written by a newer version: its layout is 99/)
+    await writeFile(join(dataDir, 'images/layout'), 'no json')
+    await assert.rejects(startServer({}, { dataDir }), /layout can not be read/)
+  })
+
+  it('stops the start with a sentence: the ledger', async (t) => {
+    const { dataDir } = await copyOf(t, '0.1.0')
+    const ledger = new Database(join(dataDir, 'ledger.sqlite'))
+    ledger.exec("insert into migrations (name) values ('999-later')")
+    ledger.close()
+    await assert.rejects(startServer({}, { dataDir }), /written by a newer version: it has 999-later/)
+  })
+})
+
+describe('an older layout', () => {
+  const IMAGES = 3000
+
+  /** As version 0.1.0 had it before its folders became one. */
+  async function oldFolder(t: TestContext): Promise<{ folder: string; ids: string[] }> {
+    const folder = await folderOf(t)
+    const ids = fakeIds(IMAGES)
+    for (const id of ids) {
+      const subFolder = join(folder, 'objects', id[0]!)
+      await mkdir(subFolder, { recursive: true })
+      await writeFile(join(subFolder, id), id)
+    }
+    return { folder, ids }
+  }
+
+  async function checkNew(folder: string, ids: string[]): Promise<void> {
+    assert.deepEqual((await readdir(join(folder, 'objects'))).sort(), [...ids].sort())
+    for (const id of ids) assert.equal(await readFile(join(folder, 'objects', id), 'utf8'), id)
+  }
+
+  const MIGRATE = `const { openLayout } = await import('${ROOT}/src/stores/filesystem/layout.ts'); console.log(JSON.stringify(await openLayout(process.argv[1])))`
+
+  it('becomes the newest one, however often it is killed on the way', async (t) => {
+    const { folder, ids } = await oldFolder(t)
+    let kills = 0
+    for (let isDone = false; !isDone; ) {
+      const child = launch(['-e', MIGRATE, folder])
+      // Later each time, so that it ends.
+      const timer = setTimeout(() => child.child.kill('SIGKILL'), 60 + 15 * kills + Math.random() * 40)
+      isDone = (await child.ended).code === 0
+      clearTimeout(timer)
+      if (!isDone) kills++
+    }
+    assert.ok(kills > 0, 'it was killed')
+    await checkNew(folder, ids)
+    assert.equal((await openLayout(folder)).layout, 2)
+  })
+
+  it('is left by several processes at once, who agree on its name', async (t) => {
+    const { folder, ids } = await oldFolder(t)
+    const ran = await Promise.all([0, 1, 2].map(() => launch(['-e', MIGRATE, folder]).ended))
+    for (const { code, stderr } of ran) assert.equal(code, 0, stderr)
+    assert.equal(new Set(ran.map(({ stdout }) => stdout)).size, 1)
+    await checkNew(folder, ids)
+  })
+
+  it('stops the start where two files are one image', async (t) => {
+    const { folder, ids } = await oldFolder(t)
+    const [id] = ids
+    await writeFile(join(folder, 'objects', `${id}`), 'other')
+    await assert.rejects(openLayout(folder), /are one image: keep one of them/)
+    await rename(join(folder, 'objects', id!), join(folder, 'kept'))
+    await openLayout(folder)
+    await checkNew(folder, ids)
+  })
+})
