@@ -48,7 +48,10 @@ test('nginx takes the site of compose.yaml', { skip: await skipWithout('nginx') 
   await inFolder(async (folder) => {
     const site = replaced(await shipped('docker/nginx.conf'), [
       // Names of the compose network.
-      [/server server1:3000;\s+server server2:3000;\s+server server3:3000;/, 'server 127.0.0.1:3000;'],
+      [
+        /server server1:3000( [^;]*);\s+server server2:3000\1;\s+server server3:3000\1;/,
+        'server 127.0.0.1:3000$1;',
+      ],
       [/\/dev\/stdout/, join(folder, 'access.log')],
       [/\/dev\/stderr/, join(folder, 'error.log')],
     ])

@@ -4,6 +4,8 @@ export interface Cdn {
   readonly name: string
   /** Most ids that one `purge` takes. */
   readonly batchSize: number
+  /** How often the provider may be asked, by all servers together. `null`: as often as you like. */
+  readonly rate: { intervalMs: number; burst: number } | null
   /** The longest that a fill can take from the request to its last byte. Unit: milliseconds. */
   readonly longestFillMs: number
   /** Headers for a response that may be kept: the provider's tag, and a lifetime for shared caches (seconds). */

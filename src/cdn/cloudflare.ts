@@ -4,7 +4,10 @@
  * Source: Cloudflare API, POST /zones/{zone_id}/purge_cache. An answer of 200 can still say `"success": false`.
  */
 import { type Cdn, cacheTag, PurgeFailed } from './cdn.ts'
-import { call, type Fetch, longestFillMs, required } from './provider-call.ts'
+import { call, type Fetch, longestFillMs, rateOf, required } from './provider-call.ts'
+
+/** Of the account, for purges by tag: 5 a minute, 25 at once. A larger plan is told with `purges` and `burst`. */
+const FREE_PLAN = { aMinute: 5, burst: 25 }
 
 /** Tags in one call. */
 const BATCH_SIZE = 100
@@ -16,6 +19,7 @@ export function cloudflareCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
   return {
     name: 'cloudflare',
     batchSize: BATCH_SIZE,
+    rate: rateOf(url, FREE_PLAN),
     longestFillMs: longestFillMs(url),
     cacheHeaders: (id, lifetimeSeconds) => ({
       'Cloudflare-CDN-Cache-Control': `public, max-age=${lifetimeSeconds}, must-revalidate`,

@@ -17,6 +17,7 @@ export function nginxCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
   return {
     name: 'nginx',
     batchSize: BATCH_SIZE,
+    rate: null,
     longestFillMs: longestFillMs(url),
     cacheHeaders: (id, lifetimeSeconds) => ({
       'X-Accel-Expires': `${lifetimeSeconds}`,

@@ -57,6 +57,22 @@ export function longestFillMs(url: URL): number {
   return Number(named) * 1000
 }
 
+/** What the provider allows, unless the URL names `purges` (calls a minute) and `burst`. */
+export function rateOf(
+  url: URL,
+  known: { aMinute: number; burst: number },
+): { intervalMs: number; burst: number } {
+  const aMinute = wholeNumber(url, 'purges') ?? known.aMinute
+  return { intervalMs: Math.ceil(60_000 / aMinute), burst: wholeNumber(url, 'burst') ?? known.burst }
+}
+
+function wholeNumber(url: URL, name: string): number | undefined {
+  const named = url.searchParams.get(name)
+  if (named === null) return undefined
+  if (!/^[1-9]\d{0,5}$/.test(named)) throw new Error(`CDN_URL: ${name} is a whole number from 1`)
+  return Number(named)
+}
+
 /** A parameter that the URL must have. */
 export function required(url: URL, name: string): string {
   const value = url.searchParams.get(name)

@@ -13,6 +13,7 @@ export function varnishCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
   return {
     name: 'varnish',
     batchSize: BATCH_SIZE,
+    rate: null,
     longestFillMs: longestFillMs(url),
     cacheHeaders: (id, lifetimeSeconds) => ({
       'Surrogate-Control': `max-age=${lifetimeSeconds}`,

@@ -21,6 +21,8 @@ export interface Limits {
   drainMs: number
   /** Pipelined requests of a connection that wait for the answers before them. */
   pipelined: number
+  /** At a stop, connections that are idle may be used once more for so long. */
+  lingerMs: number
   /** What is under way at a stop may take this long. */
   stopMs: number
 }
@@ -37,5 +39,6 @@ export const LIMITS: Limits = {
   unexpectedBodyBytes: 64 * 1024,
   drainMs: 20_000,
   pipelined: 128,
+  lingerMs: 1000,
   stopMs: 30_000,
 }

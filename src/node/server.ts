@@ -27,6 +27,7 @@ import { createListener } from './listener.ts'
 import { createMetrics, type ProcessMetrics } from './metrics/metrics.ts'
 import { draftFolder, openStores, type Stores } from './open-stores.ts'
 import { stepBehindEventLoop } from './pool.ts'
+import { stopServing } from './stop-serving.ts'
 import { refuseUnreadable, statusOf } from './unreadable.ts'
 
 export interface RunningServer {
@@ -104,7 +105,7 @@ export async function startServer(
     baseUrl,
     port,
     async stop() {
-      await drain(server, limits.stopMs)
+      await stopServing(server, { lingerMs: limits.lingerMs, longestMs: limits.stopMs })
       await settings.stop()
       await stores.close()
     },
@@ -177,15 +178,4 @@ function listen(server: Server, config: Config): Promise<void> {
     )
     server.listen({ port: config.port, host: config.host, backlog: 1024 }, resolve)
   })
-}
-
-/** Stops listening, lets what is under way end, and cuts off what takes longer. */
-async function drain(server: Server, longestMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  // A connection that was busy at the close becomes idle when its answer is out.
-  const sweep = setInterval(() => server.closeIdleConnections(), 50)
-  const cut = setTimeout(() => server.closeAllConnections(), longestMs)
-  await closed
-  clearInterval(sweep)
-  clearTimeout(cut)
 }

@@ -26,6 +26,9 @@ export interface Purges {
 /** Between two looks for purges that are due. */
 const ROUND_MS = 1000
 
+/** How long deletions wait for others to be purged with. */
+const GATHER_MS = 200
+
 /** A process that dies gives back its claim after this time. */
 const LEASE_MS = 15_000
 
@@ -53,9 +56,20 @@ export function createPurges(parts: {
   let timer: ReturnType<typeof setInterval> | undefined
   let underWay: Promise<void> | undefined
   let again = false
+  let gathering: ReturnType<typeof setTimeout> | undefined
+  /** The provider is not asked before. */
+  let quietUntil = 0
 
+  /** Asks the ledger before it takes a turn of the provider's: turns are few. */
   async function round(): Promise<void> {
-    for (;;) {
+    while (now() >= quietUntil && (await ledger.isPurgeDue(now()))) {
+      if (cdn.rate !== null) {
+        const waitMs = await ledger.takeTurn(cdn.name, now(), cdn.rate)
+        if (waitMs > 0) {
+          quietUntil = now() + waitMs
+          return
+        }
+      }
       const claimedAt = now()
       const due = await ledger.claimPurges(cdn.batchSize, claimedAt, LEASE_MS)
       if (due.length === 0) return
@@ -73,12 +87,27 @@ export function createPurges(parts: {
       onFailure(error, ids)
       const named = error instanceof PurgeFailed ? error.retryAfterMs : undefined
       await ledger.deferPurges(due, now() + (named ?? backoffMs(due)))
+      if (named !== undefined) await keepQuiet(now() + named)
       return
     }
     await ledger.settlePurges(due, startedAt)
   }
 
+  /** The provider named a time: it holds for everything, from every server. */
+  async function keepQuiet(until: number): Promise<void> {
+    quietUntil = Math.max(quietUntil, until)
+    if (cdn.rate !== null) await ledger.holdTurns(cdn.name, until, cdn.rate)
+  }
+
   function hurry(): void {
+    // Deletions that come together share a call where calls are counted.
+    if (cdn.rate === null) begin()
+    else gathering ??= setTimeout(begin, GATHER_MS)
+  }
+
+  function begin(): void {
+    clearTimeout(gathering)
+    gathering = undefined
     if (underWay !== undefined) {
       again = true
       return
@@ -89,7 +118,7 @@ export function createPurges(parts: {
         underWay = undefined
         if (!again) return
         again = false
-        hurry()
+        begin()
       })
   }
 
@@ -101,12 +130,14 @@ export function createPurges(parts: {
       return { count, oldestSeconds: oldest === null ? 0 : Math.max(0, Math.round((now() - oldest) / 1000)) }
     },
     start() {
-      timer ??= setInterval(hurry, parts.roundMs ?? ROUND_MS)
-      hurry()
+      timer ??= setInterval(begin, parts.roundMs ?? ROUND_MS)
+      begin()
     },
     async stop() {
       clearInterval(timer)
+      clearTimeout(gathering)
       timer = undefined
+      gathering = undefined
       again = false
       await underWay
     },

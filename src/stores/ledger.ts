@@ -130,6 +130,8 @@ export interface Ledger {
    * renews it: due at once, the later end of the two fills, and who claimed it before can settle it no more.
    */
   owePurge(id: string, fillEndsAt: number, now: number): Promise<void>
+  /** Whether a purge is due that nobody holds. */
+  isPurgeDue(now: number): Promise<boolean>
   /**
    * Takes up to `limit` purges that are due, for this process alone until `now + leaseMs`: two processes never hold
    * the same one.

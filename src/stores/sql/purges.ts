@@ -4,7 +4,10 @@ import type { Outcome, SqlDatabase } from './database.ts'
 import { randomToken } from './random-token.ts'
 import { list, sql, words } from './statement.ts'
 
-type PurgesLedger = Pick<Ledger, 'owePurge' | 'claimPurges' | 'settlePurges' | 'deferPurges' | 'owedPurges'>
+type PurgesLedger = Pick<
+  Ledger,
+  'owePurge' | 'isPurgeDue' | 'claimPurges' | 'settlePurges' | 'deferPurges' | 'owedPurges'
+>
 
 export function purgesLedger(database: SqlDatabase): PurgesLedger {
   const { maxParameters, skipsLocked } = database.flavour
@@ -27,6 +30,11 @@ export function purgesLedger(database: SqlDatabase): PurgesLedger {
               else purges.fill_ends_at_ms
             end`,
       ])
+    },
+
+    async isPurgeDue(now) {
+      const { rows } = await database.read(sql`select id from purges where due_at_ms <= ${now} limit 1`)
+      return rows.length > 0
     },
 
     async claimPurges(limit, now, leaseMs) {

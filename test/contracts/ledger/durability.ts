@@ -124,6 +124,7 @@ export function everyCall(ledger: Ledger): (() => Promise<unknown>)[] {
     () => ledger.changeSettings({ uploads: 'on' }, 'x', AT),
     () => ledger.counts(),
     () => ledger.owePurge('AAAAAAAAAAA', 2000, 1000),
+    () => ledger.isPurgeDue(1000),
     () => ledger.claimPurges(10, 1000, 1000),
     () => ledger.settlePurges([{ purge: 1, id: 'AAAAAAAAAAA', attempts: 0, fillEndsAt: 2000 }], 1000),
     () => ledger.deferPurges([{ purge: 1, id: 'AAAAAAAAAAA', attempts: 0, fillEndsAt: 2000 }], 1000),

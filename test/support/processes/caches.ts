@@ -60,11 +60,11 @@ export async function startVarnish(port: number, originPort: number): Promise<Ca
 export async function startNginx(port: number, originPorts: number[]): Promise<Cache> {
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-nginx-'))
   const shipped = await readFile(join(ROOT, 'deploy/nginx/pinhole.conf'), 'utf8')
-  const servers = originPorts.map((originPort) => `server 127.0.0.1:${originPort};`).join(' ')
+  const servers = originPorts.map((originPort) => `server 127.0.0.1:${originPort}$1;`).join(' ')
   const site = replaced(shipped, [
     [/listen 80;/, `listen 127.0.0.1:${port};`],
-    [/server 127\.0\.0\.1:3000;/, servers],
-    [/\/var\/cache\/nginx\/pinhole/, `${folder}/cache`],
+    [/server 127\.0\.0\.1:3000( [^;]*);/, servers],
+    [/\/var\/cache\/pinhole-nginx/, `${folder}/cache`],
     [/\/var\/log\/nginx\/pinhole\.log/, `${folder}/access.log`],
     [/\/var\/log\/nginx\/pinhole-error\.log/, `${folder}/error.log`],
   ])

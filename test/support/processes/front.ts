@@ -24,7 +24,10 @@ export async function startNginxFront(
   const shipped = await readFile(join(ROOT, 'deploy/nginx/pinhole.conf'), 'utf8')
   const site = replaced(withoutCache(shipped), [
     [/listen 80;/, `listen 127.0.0.1:${port} backlog=1024;`],
-    [/server 127\.0\.0\.1:3000;/, originPorts.map((origin) => `server 127.0.0.1:${origin};`).join(' ')],
+    [
+      /server 127\.0\.0\.1:3000( [^;]*);/,
+      originPorts.map((origin) => `server 127.0.0.1:${origin}$1;`).join(' '),
+    ],
     [
       /# set_real_ip_from 10\.0\.0\.0\/8;/,
       trusted.map((network) => `set_real_ip_from ${network};`).join(' '),

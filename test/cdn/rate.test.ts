@@ -1,0 +1,100 @@
+/** Providers count calls. All servers together stay within what one allows, and hear its `Retry-After`. */
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { it, type TestContext } from 'node:test'
+import { cloudflareCdn } from '../../src/cdn/cloudflare.ts'
+import { createPurges } from '../../src/service/purges.ts'
+import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
+import { fakeIds } from '../support/ids.ts'
+import { startFakeProvider } from '../support/processes/fake-provider.ts'
+import { until } from '../support/until.ts'
+
+const INTERVAL_MS = 100
+const BURST = 5
+
+/** Two servers on one ledger, before a provider that counts as Cloudflare does. */
+async function twoServers(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-rate-'))
+  const provider = await startFakeProvider()
+  const url = new URL(
+    `cloudflare://zone?token=t&fill=0&purges=${60_000 / INTERVAL_MS}&burst=${BURST}&api=http://${provider.host}`,
+  )
+  const failures: unknown[] = []
+  const ledgers = await Promise.all(
+    [0, 1].map(() => openSqliteLedger({ file: join(folder, 'ledger.sqlite') })),
+  )
+  const servers = ledgers.map((ledger) =>
+    createPurges({
+      ledger,
+      cdn: cloudflareCdn(url),
+      now: Date.now,
+      onFailure: (error) => failures.push(error),
+      roundMs: 20,
+    }),
+  )
+  t.after(async () => {
+    await Promise.all(servers.map((server) => server.stop()))
+    await Promise.all(ledgers.map((ledger) => ledger.close()))
+    await provider.stop()
+    await rm(folder, { recursive: true })
+  })
+  return { provider, servers, failures }
+}
+
+it('two servers with 267 deletions never exceed what the provider allows', async (t) => {
+  const { provider, servers, failures } = await twoServers(t)
+  let tokens = BURST
+  let at = performance.now()
+  let refused = 0
+  const purged = new Set<string>()
+  provider.answer(({ body }) => {
+    const now = performance.now()
+    // A tenth faster than agreed: the provider's clock and the network are not ours.
+    tokens = Math.min(BURST, tokens + ((now - at) / INTERVAL_MS) * 1.1 + 0.5)
+    at = now
+    if (tokens < 1) {
+      refused++
+      return { status: 429 }
+    }
+    tokens--
+    for (const tag of (JSON.parse(body) as { tags: string[] }).tags) purged.add(tag)
+    return { status: 200, body: '{"success":true}' }
+  })
+  for (const server of servers) server.start()
+  const ids = fakeIds(267)
+  for (const [nth, id] of ids.entries()) {
+    const server = servers[nth % 2]!
+    await server.owe(id)
+    server.hurry()
+  }
+  await until('all is purged', async () => (await servers[0]!.owed())?.count === 0)
+  assert.equal(refused, 0, `${provider.asked.length} calls`)
+  assert.deepEqual(failures, [])
+  assert.equal(purged.size, ids.length)
+  assert.ok(provider.asked.length < 60, `${provider.asked.length} calls`)
+})
+
+it('a Retry-After holds for all servers, and for all that is owed', async (t) => {
+  const { provider, servers } = await twoServers(t)
+  const askedAt: number[] = []
+  provider.answer(() => {
+    askedAt.push(performance.now())
+    return askedAt.length === 1
+      ? { status: 429, headers: { 'Retry-After': '1' } }
+      : { status: 200, body: '{"success":true}' }
+  })
+  const [first, second] = fakeIds(2) as [string, string]
+  await servers[0]!.owe(first)
+  servers[0]!.start()
+  await until('it was refused', () => askedAt.length === 1)
+  await until('that is written down', async () => (await servers[0]!.owed())?.count === 1)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  await servers[1]!.owe(second)
+  servers[1]!.start()
+  servers[1]!.hurry()
+  await until('all is purged', async () => (await servers[0]!.owed())?.count === 0)
+  const pause = askedAt[1]! - askedAt[0]!
+  assert.ok(pause >= 950, `${pause} ms`)
+})
