@@ -66,6 +66,11 @@ export interface ObjectStore extends HeldImages {
    * `DamagedObject`, and what `signal` says once nobody waits for the image any more.
    */
   open(id: string, selection?: Selection, signal?: AbortSignal): Promise<StoredImage | null>
+  /**
+   * Reads all of an image and compares it with the SHA-256 of its record: `open` may check less. `null` if there is none.
+   * Throws `DamagedObject`. A store may take the chance to write down what makes later reads cheaper.
+   */
+  verify(id: string): Promise<ImageRecord | null>
   /** Removes an image for good: after it resolves, no crash brings it back. `false` if there was none. */
   remove(id: string): Promise<boolean>
   /** Every id in the store after `after`, in ascending order of code units, across pages. */

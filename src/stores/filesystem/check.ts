@@ -40,7 +40,7 @@ export async function checkRun(
   }
   // The older layout has one digest, of the whole image.
   if (wanted.first > 0 || wanted.last < end) {
-    await assertSha256(file, record, signal)
+    await assertSha256(file, record, { signal })
     return { run: wanted, pieceBytes, check: () => {} }
   }
   const hash = createHash('sha256')
@@ -58,14 +58,16 @@ export async function checkRun(
 export async function assertSha256(
   file: OpenFile,
   record: Trailer['record'],
-  signal?: AbortSignal,
+  { signal, onPiece }: { signal?: AbortSignal | undefined; onPiece?: (piece: Uint8Array) => void },
 ): Promise<void> {
   const hash = createHash('sha256')
   const piece = Buffer.allocUnsafeSlow(Math.min(HASH_BYTES, record.size))
   try {
     for (let at = 0; at < record.size; at += piece.length) {
       signal?.throwIfAborted()
-      hash.update(await readFully(file, at, piece.subarray(0, record.size - at)))
+      const read = await readFully(file, at, piece.subarray(0, record.size - at))
+      hash.update(read)
+      onPiece?.(read)
     }
   } catch (error) {
     throw error instanceof CutShort ? new DamagedObject(record.id, { cause: error }) : error

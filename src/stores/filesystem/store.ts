@@ -29,6 +29,7 @@ import { openLayout } from './layout.ts'
 import { writeProbe } from './probe.ts'
 import { createImageReader } from './read.ts'
 import { createRemover } from './remove.ts'
+import { verifyImage } from './verify.ts'
 
 /** With less room than this no upload is taken: removals and the ledger beside the images must go on. */
 const MIN_FREE_BYTES = 8 * 1024 * 1024
@@ -149,6 +150,7 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
     },
     open: async (id, selection, signal) =>
       ID_PATTERN.test(id) ? reader.open(pathOf(id), id, selection, signal) : null,
+    verify: async (id) => (ID_PATTERN.test(id) ? verifyImage(pathOf(id), id) : null),
     ...holdImages({ objects, held, flushes, forget }),
     remove: remover.remove,
     list: (after = '') => idsAfter(objects, after),

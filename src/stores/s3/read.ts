@@ -71,6 +71,13 @@ async function openRange(place: Place, range?: ByteRange): Promise<StoredImage |
   }
 }
 
+/** A read of all of it checks its digest. */
+export async function verifyObject(place: Place): Promise<ImageRecord | null> {
+  const image = await openObject(place)
+  if (image?.body instanceof ReadableStream) for await (const _ of image.body);
+  return image?.record ?? null
+}
+
 /** Throws, or answers `null` if the image is not there. */
 async function unsatisfiable(place: Place, range: ByteRange): Promise<null> {
   const record = await recordAt(place)

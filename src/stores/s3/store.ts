@@ -13,7 +13,7 @@ import { holdObjects } from './hold.ts'
 import { assertListable, listIds } from './list.ts'
 import { createOverwrite } from './overwrite.ts'
 import { createCheck } from './probe.ts'
-import { openObject, recordAt } from './read.ts'
+import { openObject, recordAt, verifyObject } from './read.ts'
 import { createRemover } from './removal.ts'
 import { assertFit } from './start.ts'
 import { parseS3Url } from './url.ts'
@@ -82,6 +82,7 @@ export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore>
     head: async (id) => (ID_PATTERN.test(id) ? recordAt({ client, id, key: keyOf(id) }) : null),
     open: async (id, selection) =>
       ID_PATTERN.test(id) ? openObject({ client, id, key: keyOf(id), hasher }, selection) : null,
+    verify: async (id) => (ID_PATTERN.test(id) ? verifyObject({ client, id, key: keyOf(id), hasher }) : null),
     remove: async (id) => ID_PATTERN.test(id) && remove(keyOf(id)),
     ...holdObjects({
       client,

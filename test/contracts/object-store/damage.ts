@@ -25,7 +25,10 @@ export function damageCases({ onHooks }: Harness): void {
           try {
             await assert.rejects(read(cold, record.id), 'a damaged image must end in an error')
             await assert.rejects(read(cold, record.id), 'a second time too')
+            await assert.rejects(cold.verify(record.id), 'nor is it verified')
             await assertHolds(cold, sound, bytes)
+            assert.deepEqual(await cold.verify(sound.id), sound)
+            assert.equal(await cold.verify(idFor('nobody')), null)
           } finally {
             await cold.close()
           }

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join, sep } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { openFilesystemStore } from '../../src/stores/filesystem/store.ts'
-import { type OpenedStore, objectStoreContract } from '../contracts/object-store.ts'
-import { dyingAt } from '../support/dying-disk.ts'
-import { assertHolds, bytesFor, idFor, put } from '../support/stored-images.ts'
-import { until } from '../support/until.ts'
+import { openFilesystemStore } from '../../../src/stores/filesystem/store.ts'
+import { type OpenedStore, objectStoreContract } from '../../contracts/object-store.ts'
+import { dyingAt } from '../../support/dying-disk.ts'
+import { assertHolds, bytesFor, idFor, put } from '../../support/stored-images.ts'
+import { until } from '../../support/until.ts'
 
 async function openStore(hotSetBytes: number): Promise<OpenedStore> {
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-store-'))

@@ -1,0 +1,111 @@
+/** A read answers for the blocks that it sends: each flipped bit is noticed by those that meet it, and by no others. */
+import assert from 'node:assert/strict'
+import { stat } from 'node:fs/promises'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  BLOCK_BYTES,
+  blockDigestsOf,
+  createBlockDigester,
+  matchesDigests,
+} from '../../../src/stores/filesystem/block-digests.ts'
+import { DamagedObject, type ObjectStore } from '../../../src/stores/object-store.ts'
+import { flipBit, storeFolder } from '../../support/store-folder.ts'
+import { assertSameBytes, bodyOf, bytesFor, idFor, put } from '../../support/stored-images.ts'
+
+const ID = idFor('a')
+
+async function read(store: ObjectStore, range?: { first: number; last: number }): Promise<Uint8Array> {
+  const image = await store.open(ID, range)
+  assert.ok(image)
+  return bodyOf(image)
+}
+
+/** Ranges that end, begin, lie and reach across the edges of a block. */
+function rangesAround(block: number, size: number): { first: number; last: number }[] {
+  const start = block * BLOCK_BYTES
+  const end = Math.min(size, start + BLOCK_BYTES) - 1
+  return [
+    { first: start, last: start },
+    { first: end, last: end },
+    { first: start - 1, last: start - 1 },
+    { first: start - 10, last: start },
+    { first: end, last: end + 10 },
+    { first: end + 1, last: end + 1 },
+    { first: 0, last: start - 1 },
+    { first: end + 1, last: size - 1 },
+    { first: 0, last: size - 1 },
+  ].filter(({ first, last }) => first >= 0 && last < size && first <= last)
+}
+
+// Below and above what is kept in memory until its commit, and what is streamed.
+for (const size of [3 * BLOCK_BYTES + 1, 10 * BLOCK_BYTES + 777]) {
+  for (const hotSetBytes of [0, 64 * 1024 * 1024]) {
+    test(`each block of ${size} bytes, memory for ${hotSetBytes}`, async (t) => {
+      const { pathOf, openStore } = await storeFolder(t)
+      const bytes = bytesFor(1, size)
+      await put(await openStore(), ID, bytes)
+      for (let block = 0; block * BLOCK_BYTES < size; block++) {
+        const at = Math.min(size - 1, block * BLOCK_BYTES + ((block * 7919) % BLOCK_BYTES))
+        await flipBit(pathOf(ID), at, block % 8)
+        const store = await openStore(hotSetBytes)
+        for (const range of rangesAround(block, size)) {
+          const what = `block ${block}, ${range.first} to ${range.last}`
+          const isHit = range.first < (block + 1) * BLOCK_BYTES && range.last >= block * BLOCK_BYTES
+          if (isHit) await assert.rejects(read(store, range), DamagedObject, what)
+          else assertSameBytes(await read(store, range), bytes.subarray(range.first, range.last + 1), what)
+        }
+        await assert.rejects(read(store), DamagedObject)
+        await assert.rejects(store.verify(ID), DamagedObject)
+        await flipBit(pathOf(ID), at, block % 8)
+        assertSameBytes(await read(store), bytes)
+        assert.ok(await store.verify(ID))
+      }
+    })
+  }
+}
+
+test('any bit behind the bytes', async (t) => {
+  const { pathOf, openStore } = await storeFolder(t)
+  const size = 3 * BLOCK_BYTES
+  const bytes = bytesFor(2, size)
+  const store = await openStore()
+  await put(store, ID, bytes)
+  const { size: fileBytes } = await stat(pathOf(ID))
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: size, max: fileBytes - 1 }), fc.nat(7), async (at, bit) => {
+      await flipBit(pathOf(ID), at, bit)
+      await assert.rejects(read(store), DamagedObject)
+      await assert.rejects(read(store, { first: 0, last: 9 }), DamagedObject)
+      await flipBit(pathOf(ID), at, bit)
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('digests of pieces are those of the whole, and match nothing else', () => {
+  fc.assert(
+    fc.property(
+      fc.nat(4 * BLOCK_BYTES),
+      fc.array(fc.nat(2 * BLOCK_BYTES), { maxLength: 8 }),
+      fc.nat(),
+      (size, lengths, flipped) => {
+        const bytes = bytesFor(size, size)
+        const digester = createBlockDigester()
+        let at = 0
+        for (const length of [...lengths, size]) {
+          digester.update(bytes.subarray(at, at + length))
+          at = Math.min(size, at + length)
+        }
+        const digests = digester.digests()
+        assert.deepEqual(digests, blockDigestsOf(bytes))
+        assert.ok(matchesDigests(bytes, digests, 0))
+        if (size === 0) return
+        const place = flipped % size
+        bytes[place] = bytes[place]! ^ (1 << (flipped % 8))
+        assert.ok(!matchesDigests(bytes, digests, 0))
+      },
+    ),
+    { numRuns: 50 },
+  )
+})

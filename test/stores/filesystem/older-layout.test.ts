@@ -1,0 +1,90 @@
+/** Images that were stored before blocks had digests: read as ever, and given theirs when they are verified. */
+import assert from 'node:assert/strict'
+import { readFile, stat, truncate, writeFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { crc32 } from 'node:zlib'
+import { BLOCK_BYTES } from '../../../src/stores/filesystem/block-digests.ts'
+import { DamagedObject, type ObjectStore } from '../../../src/stores/object-store.ts'
+import { flipBit, storeFolder } from '../../support/store-folder.ts'
+import {
+  assertHolds,
+  assertSameBytes,
+  bodyOf,
+  bytesFor,
+  idFor,
+  recordOf,
+} from '../../support/stored-images.ts'
+
+const ID = idFor('old')
+
+/** As layout 2 wrote it: `spaces` fill the last page of small ones. */
+function olderFile(bytes: Uint8Array, spaces: number): Buffer {
+  const json = Buffer.from(JSON.stringify(recordOf(ID, bytes)) + ' '.repeat(spaces))
+  const foot = Buffer.alloc(8)
+  foot.writeUInt32LE(json.length)
+  foot.writeUInt32LE(crc32(json), 4)
+  return Buffer.concat([bytes, json, foot, Buffer.from('pinhole1')])
+}
+
+async function range(store: ObjectStore, first: number, last: number): Promise<Uint8Array> {
+  const image = await store.open(ID, { first, last })
+  assert.ok(image)
+  return bodyOf(image)
+}
+
+for (const [size, spaces] of [
+  [0, 3000],
+  [10_000, 1234],
+  [200_000, 0],
+  [1_000_000, 0],
+] as const) {
+  test(`${size} bytes`, async (t) => {
+    const { pathOf, openStore } = await storeFolder(t)
+    for (const hotSetBytes of [0, 64 * 1024 * 1024]) {
+      const store = await openStore(hotSetBytes)
+      const bytes = bytesFor(3, size)
+      const record = recordOf(ID, bytes)
+      await writeFile(pathOf(ID), olderFile(bytes, spaces))
+      await assertHolds(store, record, bytes)
+      if (size > 0) {
+        assertSameBytes(await range(store, 1, size >> 1), bytes.subarray(1, (size >> 1) + 1))
+        // One digest for all: a range answers for the whole image.
+        await flipBit(pathOf(ID), size >> 1)
+        await assert.rejects(range(store, 0, 0), DamagedObject)
+        await assert.rejects(store.verify(ID), DamagedObject)
+        assert.equal((await readFile(pathOf(ID))).length, olderFile(bytes, spaces).length, 'nothing is added')
+        await flipBit(pathOf(ID), size >> 1)
+      }
+
+      assert.deepEqual(await store.verify(ID), record)
+      const { size: fileBytes } = await stat(pathOf(ID))
+      assert.ok(fileBytes > olderFile(bytes, spaces).length, 'it has its digests')
+      await assertHolds(store, record, bytes)
+      assert.deepEqual(await store.verify(ID), record)
+      assert.equal((await stat(pathOf(ID))).size, fileBytes, 'once')
+      if (size > 3 * BLOCK_BYTES) {
+        await flipBit(pathOf(ID), 2 * BLOCK_BYTES)
+        assertSameBytes(await range(store, 0, 99), bytes.subarray(0, 100), 'another block')
+        await assert.rejects(range(store, 2 * BLOCK_BYTES, size - 1), DamagedObject)
+      }
+    }
+  })
+}
+
+test('a process that dies while it adds digests leaves the image as it was', async (t) => {
+  const { pathOf, openStore } = await storeFolder(t)
+  const store = await openStore()
+  const bytes = bytesFor(4, 500_000)
+  const record = recordOf(ID, bytes)
+  const older = olderFile(bytes, 0)
+  await writeFile(pathOf(ID), older)
+  await store.verify(ID)
+  const whole = await readFile(pathOf(ID))
+  for (let length = older.length; length < whole.length; length += 37) {
+    await writeFile(pathOf(ID), whole)
+    await truncate(pathOf(ID), length)
+    await assertHolds(store, record, bytes)
+  }
+  assert.deepEqual(await store.verify(ID), record)
+  await assertHolds(store, record, bytes)
+})
