@@ -1,0 +1,59 @@
+/** The alert rules and the dashboard name metrics that there are, and each alert has its paragraph in the runbook. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import { request } from './support/http.ts'
+import { skipWithout } from './support/processes/caches.ts'
+import { ROOT } from './support/processes/process.ts'
+import { type RunningServer, startServer } from './support/processes/server.ts'
+import { remove, store } from './support/upload.ts'
+
+const run = promisify(execFile)
+const folder = join(ROOT, 'deploy/prometheus')
+const skip = await skipWithout('promtool')
+
+let server: RunningServer
+let text: string
+before(async () => {
+  // A cache that nobody answers for: then there is something owed to tell of.
+  server = await startServer({ CDN_URL: 'varnish://127.0.0.1:9' })
+  const { key } = await store(server.url)
+  await remove(server.url, key)
+  text = (await request(server.url, 'GET', '/metrics')).text
+})
+after(() => server?.stop())
+
+test('the rules are sound, and fire when they should', { skip }, async () => {
+  await run('promtool', ['check', 'rules', 'alerts.yaml'], { cwd: folder })
+  await run('promtool', ['test', 'rules', 'alerts.test.yaml'], { cwd: folder })
+})
+
+test('promtool finds nothing to say about the metrics', { skip }, async () => {
+  const checked = run('promtool', ['check', 'metrics'])
+  checked.child.stdin?.end(text)
+  const { stdout, stderr } = await checked
+  assert.equal(stdout + stderr, '')
+})
+
+test('every metric of the rules and the dashboard is there', async () => {
+  const files = ['deploy/prometheus/alerts.yaml', 'deploy/grafana/pinhole.json']
+  for (const file of files) {
+    const content = await readFile(join(ROOT, file), 'utf8')
+    // The dashboard's own name is one word.
+    const named = new Set(content.match(/\bpinhole_[a-z_]+/g))
+    assert.ok(named.size > 5, file)
+    for (const name of named) assert.match(text, new RegExp(`^${name}[{ ]`, 'm'), `${file}: ${name}`)
+  }
+})
+
+test('each alert has a paragraph in the runbook, and no paragraph is without one', async () => {
+  const rules = await readFile(join(folder, 'alerts.yaml'), 'utf8')
+  const runbook = await readFile(join(ROOT, 'docs/runbook.md'), 'utf8')
+  const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name]) => name!)
+  const paragraphs = [...runbook.matchAll(/^## (\w+)$/gm)].map(([, name]) => name!)
+  assert.deepEqual(paragraphs, alerts)
+  for (const name of alerts) assert.ok(rules.includes(`docs/runbook.md#${name.toLowerCase()}`), name)
+})
