@@ -13,7 +13,7 @@ import { type Front, hasNginx, startNginxFront } from './support/processes/front
 import { type PostgresServer, startPostgres } from './support/processes/postgres.ts'
 import { type FakeS3, startFakeS3 } from './support/s3/fake-s3.ts'
 import { until } from './support/until.ts'
-import { fetchRaw, post, remove, store } from './support/upload.ts'
+import { fetchRaw, post, postInTurn, remove, store } from './support/upload.ts'
 
 const PREFIX = 'pictures/'
 
@@ -60,7 +60,7 @@ describe('several servers', () => {
     const from = '198.51.100.10'
     const before = fake.objects.size
     const answers = await Promise.all(
-      Array.from({ length: 300 }, (_, nth) => post(urls[nth % urls.length]!, gif(), from)),
+      Array.from({ length: 300 }, (_, nth) => postInTurn(urls[nth % urls.length]!, gif(), from)),
     )
     const stored = answers.filter(({ status }) => status === 201)
     assert.equal(stored.length, 100)
@@ -293,7 +293,7 @@ describe('nginx before servers that die', { skip: hasNginx ? false : 'nginx is n
     await cluster.servers[0]!.kill()
     const answers = await Promise.all(
       Array.from({ length: 60 }, (_, nth) =>
-        nth % 2 ? fetchRaw(front.url, id) : post(front.url, gif(), '198.51.102.2'),
+        nth % 2 ? fetchRaw(front.url, id) : postInTurn(front.url, gif(), '198.51.102.2'),
       ),
     )
     for (const [nth, { status, body }] of answers.entries()) {

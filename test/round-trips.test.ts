@@ -91,11 +91,11 @@ describe('an upload', () => {
     assert.deepEqual(cost, { store: [], ledger: ['insert places', 'update places'] })
   })
 
-  it('costs one statement when the quota is used up', async () => {
+  it('costs two statements when the quota is used up, or the budget of refusals', async () => {
     const from = someone()
     for (let used = 0; used < UPLOADS_PER_DAY; used++) await store(server.url, gif(), from)
     const cost = await costOf(() => expectStatus(429, post(server.url, gif(), from)))
-    assert.deepEqual(cost, { store: [], ledger: ['insert places'] })
+    assert.deepEqual(cost, { store: [], ledger: ['insert places', 'select places'] })
   })
 })
 

@@ -11,7 +11,7 @@ import type { Log } from '../http/log.ts'
 import { createRaw } from '../http/routes/raw.ts'
 import { onTime } from '../service/clock.ts'
 import { createImages } from '../service/images.ts'
-import { createQuota } from '../service/quota.ts'
+import { createQuota, type QuotaLimits } from '../service/quota.ts'
 import { createSettings, type Settings } from '../service/settings.ts'
 import { createSpool } from '../stores/drafts/spool.ts'
 import { pickMessages } from '../web/pages.ts'
@@ -159,7 +159,10 @@ function listenerOf(given: {
       return settings.current().uploads === 'paused'
     },
     images,
-    quota: onTime(createQuota(ledger, { limit: uploadsPerDay, hashes: nodeHashes, now: clock.now }), clock),
+    quota: onTime(
+      createQuota(ledger, { limits: quotaLimits(config), hashes: nodeHashes, now: clock.now }),
+      clock,
+    ),
     raw,
     origins: createOrigins(baseUrl, config.allowedOrigins),
     trusted,
@@ -169,6 +172,14 @@ function listenerOf(given: {
     log,
   }
   return createListener(parts, idle, limits)
+}
+
+function quotaLimits(config: Config): QuotaLimits {
+  return {
+    perDay: config.uploadsPerDay,
+    atOnce: config.uploadsAtOnce,
+    refusals: { count: config.refusalsPerDay, bytes: config.refusedBytesPerDay },
+  }
 }
 
 function listen(server: Server, config: Config): Promise<void> {

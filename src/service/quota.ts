@@ -1,22 +1,41 @@
 /** The day's quota: so many stored images for each client address and UTC day, and never one more. */
-import type { Ledger } from '../stores/ledger.ts'
+import { Refusal } from '../errors.ts'
+import type { Ledger, Refusals } from '../stores/ledger.ts'
 import type { Hashes } from './hashes.ts'
+import { busy, createUnderWay } from './under-way.ts'
 
 export interface Quota {
   readonly limit: number
-  /** Reserves an upload before the body is read. `null` if none is left. */
-  reserve(address: string): Promise<Reservation | null>
+  /**
+   * Reserves an upload before the body is read. Throws `Refusal`: `quota-exceeded`; `too-many-refusals`; `busy` if as
+   * many are under way as may be, or if only reservations are in the way that may yet be given back.
+   */
+  reserve(address: string): Promise<Reservation>
   /** Uploads left, without reserving one. */
   remaining(address: string): Promise<number>
   /** Whole seconds to the next 00:00 UTC, at least 1. */
   secondsToReset(): number
 }
 
+/** It ends once: with the first of these calls. */
 export interface Reservation {
   /** Uploads left after this one. */
   readonly remaining: number
-  /** Gives it back, to the day it was made on. Only the first call counts. */
-  release(): Promise<void>
+  /** The image is stored. */
+  keep(): void
+  /**
+   * Nothing is stored: gives it back, to the day it was made on. `refusedBytes`: what came of an upload that was refused
+   * for what it was. It counts against the day's budget of refusals.
+   */
+  giveBack(refusedBytes?: number): Promise<void>
+}
+
+export interface QuotaLimits {
+  perDay: number
+  /** Under way, of one address, in this process. */
+  atOnce: number
+  /** What an address may be refused on one day. */
+  refusals: Refusals
 }
 
 const DAY_MS = 86_400_000
@@ -29,9 +48,11 @@ const KEPT_DAYS = 2
 
 export function createQuota(
   ledger: Ledger,
-  options: { limit: number; now: () => number; hashes: Hashes },
+  options: { limits: QuotaLimits; now: () => number; hashes: Hashes },
 ): Quota {
-  const { limit, now, hashes } = options
+  const { limits, now, hashes } = options
+  const { perDay } = limits
+  const underWay = createUnderWay(limits.atOnce)
   const salts = new Map<string, Promise<Uint8Array>>()
 
   /** The key of the day's HMACs. No address is stored: the ledger holds its HMAC, and forgets the salt with the day. */
@@ -57,26 +78,53 @@ export function createQuota(
     return hashes.hmacSha256(await saltOf(day), address).slice(0, BUCKET_LENGTH)
   }
 
+  async function denied(address: string, bucket: string, day: string): Promise<Refusal> {
+    if (underWay.holds(address)) {
+      return busy(
+        'The uploads of this address that are left for today are under way. Please try again in a moment.',
+      )
+    }
+    const { count, bytes } = await ledger.refusals(bucket, day)
+    if (count < limits.refusals.count && bytes < limits.refusals.bytes) {
+      return new Refusal(
+        'quota-exceeded',
+        `This address made its ${perDay} uploads of today. The counter resets at midnight UTC.`,
+      )
+    }
+    return new Refusal(
+      'too-many-refusals',
+      'Too many uploads of this address were refused today. The counter resets at midnight UTC.',
+    )
+  }
+
   return {
-    limit,
+    limit: perDay,
     async reserve(address) {
-      const day = dayOf(now())
-      const bucket = await bucketOf(address, day)
-      const used = await ledger.reserveUpload(bucket, day, limit)
-      if (used === null) return null
-      let held = true
-      return {
-        remaining: Math.max(0, limit - used),
-        async release() {
-          if (!held) return
-          held = false
-          await ledger.releaseUpload(bucket, day)
-        },
+      const leave = underWay.enter(address)
+      try {
+        const day = dayOf(now())
+        const bucket = await bucketOf(address, day)
+        const used = await ledger.reserveUpload(bucket, day, perDay, limits.refusals)
+        if (used === null) throw await denied(address, bucket, day)
+        const release = underWay.hold(address)
+        return {
+          remaining: Math.max(0, perDay - used),
+          keep() {
+            if (release()) leave()
+          },
+          async giveBack(refusedBytes) {
+            if (!release()) return
+            await ledger.releaseUpload(bucket, day, refusedBytes).finally(leave)
+          },
+        }
+      } catch (error) {
+        leave()
+        throw error
       }
     },
     async remaining(address) {
       const day = dayOf(now())
-      return Math.max(0, limit - (await ledger.usedUploads(await bucketOf(address, day), day)))
+      return Math.max(0, perDay - (await ledger.usedUploads(await bucketOf(address, day), day)))
     },
     secondsToReset: () => Math.max(1, Math.ceil((DAY_MS - (now() % DAY_MS)) / 1000)),
   }

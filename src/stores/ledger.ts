@@ -49,6 +49,13 @@ export interface Purge {
   fillEndsAt: number
 }
 
+/** Uploads that were refused. */
+export interface Refusals {
+  count: number
+  /** Of all of them. Unit: bytes. */
+  bytes: number
+}
+
 /** How often something may be done. */
 export interface Rate {
   intervalMs: number
@@ -58,11 +65,14 @@ export interface Rate {
 export interface Ledger {
   /**
    * Reserves one of the `limit` uploads of `bucket` on `day` (YYYY-MM-DD, UTC), in one statement. The number of
-   * uploads used after it, or `null` if all are reserved.
+   * uploads used after it, or `null` if all are reserved, or if as many refusals or bytes of them are on record as
+   * `budget` has.
    */
-  reserveUpload(bucket: string, day: string, limit: number): Promise<number | null>
-  /** Gives a reservation back. Never below zero. */
-  releaseUpload(bucket: string, day: string): Promise<void>
+  reserveUpload(bucket: string, day: string, limit: number, budget?: Refusals): Promise<number | null>
+  /** Gives a reservation back. Never below zero. `refusedBytes`: puts a refusal of so many bytes on record. */
+  releaseUpload(bucket: string, day: string, refusedBytes?: number): Promise<void>
+  /** On record for `bucket` on `day`. */
+  refusals(bucket: string, day: string): Promise<Refusals>
   /** Uploads that are reserved or made. */
   usedUploads(bucket: string, day: string): Promise<number>
   /** The day's salt: 32 random bytes, the same for every process, made by whoever asks first. */

@@ -15,6 +15,7 @@ import { pathCases } from './http/paths.ts'
 import { privacyCases } from './http/privacy.ts'
 import { quotaCases } from './http/quota.ts'
 import { rawCases } from './http/raw.ts'
+import { refusalCases } from './http/refusals.ts'
 import { scrubCases } from './http/scrub.ts'
 import { transportCases } from './http/transport.ts'
 import { uploadCases } from './http/upload.ts'
@@ -25,6 +26,7 @@ const CASES = {
   'the form of an upload': multipartCases,
   'broken forms': malformedCases,
   'quota and client address': quotaCases,
+  'refused uploads, and many at once': refusalCases,
   'browsers and other sites': browserCases,
   'refusals that come early': drainCases,
   'raw bytes': rawCases,

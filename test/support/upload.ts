@@ -1,4 +1,5 @@
 /** An upload as a client does it, for tests that are about something else. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { UploadAnswer } from '../../src/protocol.ts'
 import { type Answer, request } from './http.ts'
 import { gif } from './images/tiny-images.ts'
@@ -8,6 +9,15 @@ export function post(url: string, bytes: Uint8Array, from = '198.51.100.1'): Pro
   const { body, contentType } = formOf(bytes)
   const headers = { 'Content-Type': contentType, 'X-Forwarded-For': from }
   return request(url, 'POST', '/api/upload', { headers, body })
+}
+
+/** The same from an address that has many under way at once: again as long as it is told to wait. */
+export async function postInTurn(url: string, bytes: Uint8Array, from?: string): Promise<Answer> {
+  for (;;) {
+    const answer = await post(url, bytes, from)
+    if (answer.status !== 503 || answer.json().error !== 'busy') return answer
+    await sleep(20)
+  }
 }
 
 export interface Stored extends UploadAnswer {

@@ -9,6 +9,9 @@ import { toProblem } from '../problem.ts'
 import { errorPageOf } from './error-page.ts'
 import type { Outcome, UploadRequest } from './upload.ts'
 
+/** Most uploads take less. */
+const BUSY_SECONDS = '2'
+
 export interface UploadAnswers {
   answerTo(request: UploadRequest, outcome: Outcome & { remaining: number }): Promise<Answer>
 }
@@ -22,7 +25,7 @@ export function createUploadAnswers(parts: AppParts): UploadAnswers {
     remaining: number,
   ): Promise<Answer> {
     const { requestId } = request
-    const headers = ['Location', stored.link, ...endpointHeaders(request, 201, remaining)]
+    const headers = ['Location', stored.link, ...endpointHeaders(request, remaining)]
     switch (representationFor(request.header('accept'))) {
       case 'html': {
         const context = parts.site.context(request.header('accept-language'))
@@ -42,7 +45,9 @@ export function createUploadAnswers(parts: AppParts): UploadAnswers {
   ): Promise<Answer> {
     const { requestId } = request
     const problem = toProblem(error)
-    const headers = endpointHeaders(request, problem.status, outcome.remaining)
+    const headers = endpointHeaders(request, outcome.remaining)
+    if (problem.status === 429) headers.push('Retry-After', `${parts.quota.secondsToReset()}`)
+    else if (problem.error === 'busy') headers.push('Retry-After', BUSY_SECONDS)
     if (outcome.allow !== undefined) headers.push('Allow', outcome.allow)
     if (representationFor(request.header('accept')) !== 'html') {
       return problemAnswer(problem, requestId, headers)
@@ -52,9 +57,8 @@ export function createUploadAnswers(parts: AppParts): UploadAnswers {
   }
 
   /** Rate limit, CORS and `Vary`: on every answer of the endpoint, refusals included. */
-  function endpointHeaders(request: UploadRequest, status: number, remaining: number): string[] {
+  function endpointHeaders(request: UploadRequest, remaining: number): string[] {
     const headers = [RATE_LIMIT_HEADER, `${parts.quota.limit}`, RATE_REMAINING_HEADER, `${remaining}`]
-    if (status === 429) headers.push('Retry-After', `${parts.quota.secondsToReset()}`)
     headers.push('Vary', 'Accept')
     for (const [name, value] of Object.entries(parts.origins.corsHeaders(request.header('origin')))) {
       headers.push(name, value)
@@ -68,7 +72,7 @@ export function createUploadAnswers(parts: AppParts): UploadAnswers {
       const { stored, error, remaining, allow } = outcome
       if (stored !== undefined) return answerStored(request, stored, remaining)
       if (error !== undefined) return answerError(request, error, outcome)
-      const headers = endpointHeaders(request, 204, remaining)
+      const headers = endpointHeaders(request, remaining)
       return emptyAnswer(204, request.requestId, ['Allow', allow ?? '', ...headers])
     },
   }

@@ -59,13 +59,13 @@ export function createUpload(parts: AppParts): Upload {
     const reservation = await quota.reserve(address).catch(asFault)
     if (reservation instanceof Error) {
       // A ledger that does not answer takes no upload either, and is not asked a second time.
-      return { remaining: 0, error: reservation }
+      return isBusy(reservation) ? { error: reservation } : { remaining: 0, error: reservation }
     }
-    if (reservation === null) return { remaining: 0, error: quotaExceeded(quota.limit) }
     const { remaining } = reservation
     try {
       const file = filePart(request.header('content-type'), request.body)
       const { record, key } = await parts.images.publish(file, announcedBytes(request))
+      reservation.keep()
       const { id, type, size } = record
       metrics.upload('stored', size)
       log.info({ requestId: request.requestId, id, type, size }, 'image stored')
@@ -73,7 +73,7 @@ export function createUpload(parts: AppParts): Upload {
       return { remaining, stored: { id, link, key, delete: `${baseUrl}${DELETE_PATH}?key=${key}` } }
     } catch (error) {
       await reservation
-        .release()
+        .giveBack(isClients(error) ? request.body.received : undefined)
         .catch((cause) => log.error({ err: cause }, 'a reservation was not given back'))
       return { remaining: Math.min(quota.limit, remaining + 1), error }
     }
@@ -114,11 +114,13 @@ function assertTaken({ uploadsPaused }: Pick<AppParts, 'uploadsPaused'>): void {
   throw new Refusal('uploads-paused', 'The operator of this server paused uploads. Please try again later.')
 }
 
-function quotaExceeded(limit: number): Refusal {
-  return new Refusal(
-    'quota-exceeded',
-    `This address made its ${limit} uploads of today. The counter resets at midnight UTC.`,
-  )
+function isBusy(error: unknown): boolean {
+  return error instanceof Refusal && error.code === 'busy'
+}
+
+/** Refused for what it is, not for what the server lacks. */
+function isClients(error: unknown): boolean {
+  return error instanceof Refusal && error.code !== 'unavailable' && error.code !== 'storage-full'
 }
 
 /** Unit: bytes. `undefined` for a body in chunks. */

@@ -103,6 +103,13 @@ const MIGRATIONS: readonly Migration[] = [
       )`,
     ],
   },
+  {
+    name: '004-refusals',
+    statements: [
+      'alter table places add column refusals bigint not null default 0',
+      'alter table places add column refused_bytes bigint not null default 0',
+    ],
+  },
 ]
 
 /** Run under a lock that keeps other processes from migrating, in the transaction of the migrations themselves. */

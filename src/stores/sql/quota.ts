@@ -1,13 +1,15 @@
 /** The day's quota and salts. */
-import type { Ledger } from '../ledger.ts'
+import type { Ledger, Refusals } from '../ledger.ts'
 import type { SqlDatabase } from './database.ts'
 import { sql } from './statement.ts'
 
 /** The table is called `places`: what each bucket has used of each day. */
 type QuotaLedger = Pick<
   Ledger,
-  'reserveUpload' | 'releaseUpload' | 'usedUploads' | 'daySalt' | 'forgetDaysBefore'
+  'reserveUpload' | 'releaseUpload' | 'refusals' | 'usedUploads' | 'daySalt' | 'forgetDaysBefore'
 >
+
+const UNLIMITED: Refusals = { count: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER }
 
 const SALT_BYTES = 32
 
@@ -21,21 +23,32 @@ export function quotaLedger(database: SqlDatabase): QuotaLedger {
   let known: { day: string; salt: string } | undefined
 
   return {
-    async reserveUpload(bucket, day, limit) {
+    async reserveUpload(bucket, day, limit, budget = UNLIMITED) {
       const statement = sql`insert into places (day, bucket, used) values (${checkedDay(day)}, ${bucket}, 1)
         on conflict (day, bucket) do update set used = places.used + 1 where places.used < ${limit}
+          and places.refusals < ${budget.count} and places.refused_bytes < ${budget.bytes}
         returning used`
       // The insert asks for no limit.
-      if (limit < 1) return null
+      if (limit < 1 || budget.count < 1 || budget.bytes < 1) return null
       const [outcome] = await database.write([statement])
       return (outcome?.rows[0]?.used as number | undefined) ?? null
     },
 
-    async releaseUpload(bucket, day) {
+    async releaseUpload(bucket, day, refusedBytes) {
+      const [refusals, bytes] = refusedBytes === undefined ? [0, 0] : [1, refusedBytes]
       await database.write([
-        sql`update places set used = used - 1
-          where day = ${checkedDay(day)} and bucket = ${bucket} and used > 0`,
+        sql`update places set used = case when used > 0 then used - 1 else 0 end,
+            refusals = refusals + ${refusals}, refused_bytes = refused_bytes + ${bytes}
+          where day = ${checkedDay(day)} and bucket = ${bucket}`,
       ])
+    },
+
+    async refusals(bucket, day) {
+      const { rows } = await database.read(
+        sql`select refusals, refused_bytes from places where day = ${checkedDay(day)} and bucket = ${bucket}`,
+      )
+      const { refusals = 0, refused_bytes: bytes = 0 } = rows[0] ?? {}
+      return { count: refusals as number, bytes: bytes as number }
     },
 
     async usedUploads(bucket, day) {

@@ -14,8 +14,6 @@ const NOT_FROM_OUTSIDE: Record<string, string> = {
   507: 'as storage-full',
   408: 'as too-slow',
   'too-slow': 'test/load.test.ts sends slowly',
-  busy: 'soon',
-  'too-many-refusals': 'soon',
   'storage-full': 'test/durability.test.ts fills a disk',
   unavailable: 'test/durability.test.ts and test/slow-store.test.ts break stores',
 }

@@ -37,6 +37,8 @@ export interface World {
   /** Trusts no proxy; 3 uploads a day. */
   bare(): Promise<Host>
   paused(): Promise<Host>
+  /** Two uploads at once, four a day; three refusals, or 100,000 bytes of them. Trusts the same proxies as `main`. */
+  frugal(): Promise<Host>
   /** What must never be in a log or, with `dataDir`, in a file. */
   readonly addresses: Set<string>
   readonly keys: Set<string>
@@ -55,6 +57,8 @@ export const STRICT = {
   ALLOWED_ORIGINS: 'https://friend.example',
 }
 
+const TRUSTED_PROXIES = '127.0.0.1/32,10.0.0.0/8,2001:db8:ffff::/48'
+
 export function createWorld(start: StartHost): World {
   const started: Promise<Host>[] = []
   const once = (env: Env) => {
@@ -70,10 +74,17 @@ export function createWorld(start: StartHost): World {
   const seen: Seen = new Set()
   const documents = new Map<Host, Promise<Documented>>()
   return {
-    main: once({ TRUSTED_PROXIES: '127.0.0.1/32,10.0.0.0/8,2001:db8:ffff::/48', LOG_LEVEL: 'trace' }),
+    main: once({ TRUSTED_PROXIES, LOG_LEVEL: 'trace' }),
     strict: once(STRICT),
     bare: once({ TRUSTED_PROXIES: '', UPLOADS_PER_DAY: '3' }),
     paused: once({ UPLOADS: 'paused' }),
+    frugal: once({
+      TRUSTED_PROXIES,
+      UPLOADS_AT_ONCE: '2',
+      UPLOADS_PER_DAY: '4',
+      REFUSALS_PER_DAY: '3',
+      REFUSED_BYTES_PER_DAY: '100000',
+    }),
     addresses: new Set(),
     keys: new Set(),
     seen,

@@ -111,6 +111,46 @@ export function quotaCases({ on, onHooks }: Harness): void {
     assert.equal(await ledger.usedUploads('a', DAY), 100)
   })
 
+  on('reserves nothing past the budget of refusals, or of their bytes', async (ledger) => {
+    const budget = { count: 3, bytes: 1000 }
+    const reserve = (bucket: string) => ledger.reserveUpload(bucket, DAY, 9, budget)
+    assert.deepEqual(await ledger.refusals('a', DAY), { count: 0, bytes: 0 })
+    for (const bytes of [0, 1, 2]) {
+      assert.equal(await reserve('a'), 1)
+      await ledger.releaseUpload('a', DAY, bytes)
+    }
+    assert.equal(await reserve('a'), null)
+    assert.deepEqual(await ledger.refusals('a', DAY), { count: 3, bytes: 3 })
+    assert.equal(await ledger.usedUploads('a', DAY), 0)
+    assert.equal(await reserve('b'), 1)
+    await ledger.releaseUpload('b', DAY, 1000)
+    assert.equal(await reserve('b'), null)
+    assert.deepEqual(await ledger.refusals('b', DAY), { count: 1, bytes: 1000 })
+    assert.equal(await ledger.reserveUpload('b', '2026-08-01', 9, budget), 1)
+    await ledger.forgetDaysBefore('2026-08-01')
+    assert.deepEqual(await ledger.refusals('a', DAY), { count: 0, bytes: 0 })
+  })
+
+  on('puts no refusal on record for what is given back without one', async (ledger) => {
+    await ledger.reserveUpload('a', DAY, 1, { count: 1, bytes: 1 })
+    await ledger.releaseUpload('a', DAY)
+    assert.deepEqual(await ledger.refusals('a', DAY), { count: 0, bytes: 0 })
+    assert.equal(await ledger.reserveUpload('a', DAY, 1, { count: 1, bytes: 1 }), 1)
+  })
+
+  on('loses no refusal when many come at once', async (ledger, { another }) => {
+    const handles = [ledger, await another()]
+    await Promise.all(
+      Array.from({ length: 100 }, async (_, nth) => {
+        const handle = handles[nth % 2]!
+        await handle.reserveUpload('a', DAY, 1000)
+        await handle.releaseUpload('a', DAY, 10 ** 9)
+      }),
+    )
+    assert.deepEqual(await ledger.refusals('a', DAY), { count: 100, bytes: 10 ** 11 })
+    assert.equal(await ledger.usedUploads('a', DAY), 0)
+  })
+
   on('takes no day that is not one', async (ledger) => {
     for (const day of ['', '2026-7-31', "2026-07-31' or '1'='1", '2026-07-31\n', 'z']) {
       await assert.rejects(ledger.reserveUpload('a', day, 1), RangeError, day)
