@@ -117,7 +117,7 @@ describe('everything else', () => {
     },
     'a range': {
       act: ({ id }) => expectStatus(206, get(`/raw/${id}`, { Range: 'bytes=0-9' })),
-      cost: { store: ['GET', 'GET'], ledger: [] },
+      cost: { store: ['GET'], ledger: [] },
     },
     'the page': {
       act: ({ id }) => expectStatus(200, get(`/${id}`)),
