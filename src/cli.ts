@@ -1,17 +1,18 @@
 /** The `pinhole` command. One file a subcommand in `cli/`. */
 import { CommanderError } from 'commander'
 import { EXIT, reportError } from './cli/exit.ts'
-import { createProgram } from './cli/program.ts'
+import { createProgram, withCommand } from './cli/program.ts'
 
-/** Runs one command line, and sets the process's exit code. */
-export async function main(words: string[]): Promise<void> {
+/** Runs one command line (`process.argv`), and sets the process's exit code. */
+export async function main([node = '', script = '', ...words]: string[]): Promise<void> {
   // A reader that has seen enough (`pinhole list | head`) closes the pipe; that is no error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0)
     throw error
   })
   try {
-    await createProgram().parseAsync(words)
+    const program = createProgram()
+    await program.parseAsync([node, script, ...withCommand(program, words)])
   } catch (error) {
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode === 0 ? 0 : EXIT.usage

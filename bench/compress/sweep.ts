@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import sharp from 'sharp'
 import { restoreChroma } from '../../src/client/compress/chroma.ts'
+import { butteraugli } from './butteraugli.ts'
 import { mozjpeg } from './mozjpeg.ts'
 import { CACHE, type Half, photographs, type Sampling } from './photographs.ts'
 import { ssimulacra2 } from './ssimulacra2.ts'
@@ -21,6 +22,7 @@ export interface Point {
   bytes: number
   pixels: number
   score: number
+  butteraugli?: number
 }
 
 const { values, positionals } = parseArgs({
@@ -29,6 +31,7 @@ const { values, positionals } = parseArgs({
     half: { type: 'string', default: 'choose' },
     minutes: { type: 'string', default: '4' },
     every: { type: 'string', default: '1' },
+    butteraugli: { type: 'boolean' },
   },
 })
 const deadline = Date.now() + Number(values.minutes) * 60_000
@@ -36,7 +39,10 @@ const POINTS = join(CACHE, 'points.jsonl')
 const half = values.half as Half
 
 await mkdir(CACHE, { recursive: true })
-const known = new Set((await readPoints()).map(({ name, setting }) => `${name} ${setting}`))
+const measured = (await readPoints()).filter(
+  (point) => !values.butteraugli || point.butteraugli !== undefined,
+)
+const known = new Set(measured.map(({ name, setting }) => `${name} ${setting}`))
 const folder = await mkdtemp(join(tmpdir(), 'pinhole-sweep-'))
 let left = 0
 try {
@@ -87,6 +93,7 @@ async function measure(sampling: Sampling, settings: string[]): Promise<void> {
         bytes: bytes.length,
         pixels: input.width * input.height,
         score: await ssimulacra2(before, after),
+        ...(values.butteraugli && { butteraugli: (await butteraugli(input.bytes, bytes, folder)) ?? 99 }),
       }
       await appendFile(POINTS, `${JSON.stringify(point)}\n`)
     }

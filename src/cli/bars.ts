@@ -1,6 +1,7 @@
 /** Progress on a terminal: one bar a file, on stderr. In a pipe there is none. */
-import { MultiBar, Presets } from 'cli-progress'
+import { fstatSync } from 'node:fs'
 import type { Progress } from '../client/types.ts'
+import { printable } from './printable.ts'
 
 export interface Bars {
   start(name: string): Bar
@@ -18,63 +19,96 @@ export interface Bar {
 
 const STAGES = { inspecting: 'looking', compressing: 'compressing', uploading: 'uploading', done: 'done' }
 const NAME_COLUMNS = 28
+const BAR_COLUMNS = 24
+const REDRAW_MS = 80
+
+/** Lines that are cut at the edge instead of wrapped (DECAWM), so that each takes one row. */
+const NO_WRAP = '\x1b[?7l'
+const WRAP = '\x1b[?7h'
 
 export function createBars(): Bars {
-  const print = (line: string) => process.stdout.write(`${line}\n`)
-  if (!process.stderr.isTTY) {
-    return {
-      start: () => ({ show() {}, end() {} }),
-      say: (line) => process.stderr.write(`${line}\n`),
-      print,
-      stop() {},
-    }
+  return process.stderr.isTTY ? barsOn(process.stderr) : noBars()
+}
+
+function noBars(): Bars {
+  return {
+    start: () => ({ show() {}, end() {} }),
+    say: (line) => process.stderr.write(`${line}\n`),
+    print: (line) => process.stdout.write(`${line}\n`),
+    stop() {},
   }
-  const bars = new MultiBar(
-    {
-      stream: process.stderr,
-      format: '{name} {bar} {percentage}% {stage}',
-      barsize: 24,
-      hideCursor: true,
-      clearOnComplete: true,
-      linewrap: false,
-      // Ctrl-C is handled by the command.
-      gracefulExit: false,
-    },
-    Presets.shades_classic,
-  )
-  const say = (line: string) => bars.log(`${line}\n`)
+}
+
+/** The cursor stays visible and rests below the bars: whatever ends the process, nothing is left to restore. */
+function barsOn(terminal: NodeJS.WriteStream): Bars {
+  const bars = new Set<{ line: string }>()
+  const held: string[] = []
+  const holdsLinks = isPipe(process.stdout.fd)
+  let drawn = 0
+  let timer: NodeJS.Timeout | undefined
+  const erasure = () => (drawn > 0 ? `\x1b[${drawn}A\r\x1b[J` : '')
+  /** In one write, with `above` where the bars were. */
+  const draw = (above = '') => {
+    clearTimeout(timer)
+    timer = undefined
+    const lines = [...bars].slice(0, Math.max(1, terminal.rows - 2)).map(({ line }) => `${line}\n`)
+    terminal.write(`${erasure()}${above}${NO_WRAP}${lines.join('')}${WRAP}`)
+    drawn = lines.length
+  }
+  const drawSoon = () => {
+    timer ??= setTimeout(draw, REDRAW_MS).unref()
+  }
   return {
     start(name) {
-      const bar = bars.create(100, 0, { name: fitted(name), stage: 'waiting' })
+      const bar = { line: lineOf(name, 0, 'waiting') }
+      bars.add(bar)
+      drawSoon()
       return {
         show(progress) {
-          if (progress.stage === 'waiting') {
-            bar.update({
-              stage: `${progress.cause.message}; try ${progress.attempt} in ${Math.ceil(progress.seconds)} s`,
-            })
-          } else {
-            const percent =
-              progress.stage === 'uploading' ? progress.percent : progress.stage === 'done' ? 100 : 0
-            bar.update(percent, { stage: STAGES[progress.stage] })
-          }
+          bar.line = lineOf(name, percentOf(progress), stageOf(progress))
+          drawSoon()
         },
         end() {
-          bar.stop()
-          bars.remove(bar)
+          bars.delete(bar)
+          drawSoon()
         },
       }
     },
-    say,
-    print: process.stdout.isTTY ? say : print,
+    say: (line) => draw(`${line}\n`),
+    print(line) {
+      // What reads the pipe, e.g. tee, may write to this terminal when it likes: after the bars are gone.
+      if (holdsLinks) held.push(line)
+      else if (process.stdout.isTTY) draw(`${line}\n`)
+      else process.stdout.write(`${line}\n`)
+    },
     stop() {
-      // Lines that were said since the last redraw.
-      bars.update()
-      bars.stop()
+      clearTimeout(timer)
+      terminal.write(erasure())
+      drawn = 0
+      for (const line of held.splice(0)) process.stdout.write(`${line}\n`)
     },
   }
 }
 
-function fitted(name: string): string {
-  const short = name.length > NAME_COLUMNS ? `…${name.slice(1 - NAME_COLUMNS)}` : name
-  return short.padEnd(NAME_COLUMNS)
+function isPipe(fd: number): boolean {
+  const stats = fstatSync(fd)
+  return stats.isFIFO() || stats.isSocket()
+}
+
+function percentOf(progress: Progress): number {
+  return progress.stage === 'uploading' ? progress.percent : progress.stage === 'done' ? 100 : 0
+}
+
+function stageOf(progress: Progress): string {
+  if (progress.stage !== 'waiting') return STAGES[progress.stage]
+  const { cause, attempt, seconds } = progress
+  return `${printable(cause.message)}; try ${attempt} in ${Math.ceil(seconds)} s`
+}
+
+function lineOf(name: string, percent: number, stage: string): string {
+  const shown = printable(name)
+  const short = shown.length > NAME_COLUMNS ? `…${shown.slice(1 - NAME_COLUMNS)}` : shown
+  const done = Math.round((BAR_COLUMNS * percent) / 100)
+  const bar = '█'.repeat(done) + '░'.repeat(BAR_COLUMNS - done)
+  return `${short.padEnd(NAME_COLUMNS)} ${bar} ${percent}% ${stage}`
 }

@@ -34,24 +34,29 @@ function wordsOf(program: Command): Words[] {
   }))
 }
 
+/** Options after a dash, choices and commands where they stand, and files everywhere else. */
 function bash(commands: Words[]): string {
-  const cases = commands.map(
-    ({ name, options, choices }) =>
-      `    ${name}) words="${[...options.flatMap(({ flags }) => flags), ...choices].join(' ')}" ;;`,
-  )
+  const cases = commands.map(({ name, options, choices }) => {
+    const flags = options.flatMap(({ flags }) => flags).join(' ')
+    return `    ${name}) flags="${flags}" choices="${choices.join(' ')}" ;;`
+  })
   return `_pinhole() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" words=
+  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" words= flags= choices=
   COMPREPLY=()
   case "$previous" in
 ${choiceCases(commands)}
   esac
   if [ -z "$words" ]; then
-    if [ "$COMP_CWORD" -eq 1 ]; then words="${commands.map(({ name }) => name).join(' ')}"
-    else case "\${COMP_WORDS[1]}" in
+    case "\${COMP_WORDS[1]}" in
 ${cases.join('\n')}
-    esac; fi
+    esac
+    if [ "$COMP_CWORD" -eq 1 ]; then words="${commands.map(({ name }) => name).join(' ')}"
+    elif [ -n "$choices" ]; then words="$choices"
+    fi
+    case "$current" in -*) words="$flags" ;; esac
   fi
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  if [ -n "$words" ]; then COMPREPLY=($(compgen -W "$words" -- "$current")); fi
+  # Readline completes files where this gives nothing (-o default).
 }
 complete -o bashdefault -o default -F _pinhole pinhole
 `

@@ -2,9 +2,11 @@ import { Command } from 'commander'
 import { remove } from '../client/api/remove.ts'
 import { KEY_PATTERN } from '../protocol.ts'
 import { EXIT, type ExitCode, FileError, reportError } from './exit.ts'
-import { type Entry, openHistory } from './history.ts'
+import { openHistory } from './history.ts'
 import { interruptSignal } from './interrupt.ts'
-import { retriesOption, serverOption } from './options.ts'
+import { isNamedBy } from './named-by.ts'
+import { retriesOption, serverOf, serverOption } from './options.ts'
+import { printable } from './printable.ts'
 
 export function deleteCommand(): Command {
   return new Command('delete')
@@ -15,16 +17,15 @@ export function deleteCommand(): Command {
     .action(deleteAll)
 }
 
-async function deleteAll(
-  words: string[],
-  { server, retries }: { server: string; retries: number },
-): Promise<void> {
+async function deleteAll(words: string[], flags: { server?: string; retries: number }): Promise<void> {
+  const { retries } = flags
+  const server = serverOf(flags)
   const signal = interruptSignal()
   const history = openHistory()
   const entries = await history.list()
   let exit: ExitCode = EXIT.ok
   for (const word of words) {
-    const entry = entries.find((entry) => names(entry, word))
+    const entry = entries.find((entry) => isNamedBy(entry, word))
     try {
       if (!entry && !isKey(word)) {
         throw new FileError(
@@ -35,7 +36,7 @@ async function deleteAll(
       // A delete address knows its service; a bare key doesn't.
       await remove(address, { signal, retries, ...(!URL.canParse(address) && { baseUrl: server }) })
       if (entry) await history.forget(entry)
-      process.stdout.write(`deleted ${entry?.link ?? word}\n`)
+      process.stdout.write(`deleted ${printable(entry?.link ?? word)}\n`)
     } catch (error) {
       const code = reportError(error, word)
       exit ||= code
@@ -43,15 +44,6 @@ async function deleteAll(
     }
   }
   process.exitCode = exit
-}
-
-function names(entry: Entry, word: string): boolean {
-  return [entry.link, entry.key, entry.delete, entry.id].includes(word) || rawOf(word) === entry.link
-}
-
-/** The page's link for a direct link. */
-function rawOf(word: string): string {
-  return word.replace(/\/raw\/([0-9A-Za-z]+)(?:\.[a-z]+)?(?:\?.*)?$/, '/$1')
 }
 
 function isKey(word: string): boolean {

@@ -1,5 +1,6 @@
 /** How the command ends, and what it says when something goes wrong: what happened, then what to do. */
 import { Refusal, ServerRefusal, Unreachable } from '../client/errors.ts'
+import { printable } from './printable.ts'
 
 export const EXIT = {
   ok: 0,
@@ -34,7 +35,9 @@ export class UsageError extends Error {
 /** Writes one error to stderr, and gives the exit code that it stands for. */
 export function reportError(error: unknown, subject?: string): ExitCode {
   const { code, text } = explain(error)
-  if (code !== EXIT.interrupted) process.stderr.write(`${subject ? `${subject}: ` : 'pinhole: '}${text}\n`)
+  if (code !== EXIT.interrupted) {
+    process.stderr.write(`${printable(subject ?? 'pinhole')}: ${printable(text)}\n`)
+  }
   return code
 }
 
@@ -46,7 +49,8 @@ export function explain(error: unknown): { code: ExitCode; text: string } {
   if (error instanceof UsageError || error instanceof TypeError)
     return { code: EXIT.usage, text: error.message }
   if (error instanceof Unreachable) {
-    const advice = 'Check the address (--server or PINHOLE_SERVER) and the network, then try again.'
+    const advice =
+      'Check the address (--server, PINHOLE_SERVER or `pinhole use`) and the network, then try again.'
     return { code: EXIT.unreachable, text: `${error.message}. ${advice}` }
   }
   return { code: EXIT.failed, text: error instanceof Error ? error.message : String(error) }

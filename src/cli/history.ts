@@ -5,7 +5,7 @@
 import { chmod, mkdir, readdir, readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import envPaths from 'env-paths'
-import { ID_PATTERN, type ImageType } from '../protocol.ts'
+import { EXTENSIONS, ID_PATTERN, type ImageType, KEY_PATTERN } from '../protocol.ts'
 
 export interface Entry {
   id: string
@@ -20,50 +20,73 @@ export interface Entry {
   time: string
 }
 
+/** An entry, and the name of its file. */
+export interface KeptEntry extends Entry {
+  file: string
+}
+
 export interface History {
   readonly folder: string
   add(entry: Entry): Promise<void>
-  /** Oldest first. What can't be read is left out. */
-  list(): Promise<Entry[]>
-  forget(entry: Entry): Promise<void>
+  /** Oldest first. What can't be read, or is no entry, is left out. */
+  list(): Promise<KeptEntry[]>
+  forget(entry: KeptEntry): Promise<void>
 }
 
 export function openHistory(folder = join(envPaths('pinhole', { suffix: '' }).data, 'uploads')): History {
-  const pathOf = ({ time, id }: Entry) => join(folder, `${time.replaceAll(':', '')}-${id}.json`)
   return {
     folder,
     async add(entry) {
+      if (!isEntry(entry)) throw new TypeError('this is no entry')
       await mkdir(folder, { recursive: true, mode: 0o700 })
       await chmod(folder, 0o700)
-      await writeFile(pathOf(entry), `${JSON.stringify(entry)}\n`, { mode: 0o600, flag: 'wx' })
+      const path = join(folder, `${entry.time.replaceAll(':', '')}-${entry.id}.json`)
+      await writeFile(path, `${JSON.stringify(entry)}\n`, { mode: 0o600, flag: 'wx' })
     },
     async list() {
       const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT') return []
         throw error
       })
-      const entries: Entry[] = []
-      for (const name of names.filter((name) => name.endsWith('.json')).sort()) {
-        const entry = parsed(await readFile(join(folder, name), 'utf8').catch(() => ''))
-        if (entry) entries.push(entry)
+      const entries: KeptEntry[] = []
+      for (const file of names.filter((name) => name.endsWith('.json')).sort()) {
+        const entry = parsed(await readFile(join(folder, file), 'utf8').catch(() => ''))
+        if (isEntry(entry)) entries.push({ ...entry, file })
       }
       return entries
     },
-    async forget(entry) {
-      await unlink(pathOf(entry)).catch((error: NodeJS.ErrnoException) => {
+    async forget({ file }) {
+      await unlink(join(folder, file)).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOENT') throw error
       })
     },
   }
 }
 
-function parsed(text: string): Entry | null {
+function parsed(text: string): unknown {
   try {
-    const value = JSON.parse(text)
-    return ID_PATTERN.test(value.id) && typeof value.key === 'string' && typeof value.time === 'string'
-      ? value
-      : null
+    return JSON.parse(text)
   } catch {
     return null
   }
+}
+
+/** Every member of its shape: a name of a file is made of two of them, and all are printed. */
+function isEntry(value: unknown): value is Entry {
+  const { id, link, key, delete: address, name, type, bytes, time } = (value ?? {}) as Record<string, unknown>
+  return (
+    matches(id, ID_PATTERN) &&
+    matches(key, KEY_PATTERN) &&
+    matches(link, /^https?:\/\/\S+$/) &&
+    matches(address, /^https?:\/\/\S+$/) &&
+    matches(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) &&
+    typeof name === 'string' &&
+    typeof type === 'string' &&
+    Object.hasOwn(EXTENSIONS, type) &&
+    Number.isSafeInteger(bytes)
+  )
+}
+
+function matches(value: unknown, pattern: RegExp): value is string {
+  return typeof value === 'string' && pattern.test(value)
 }

@@ -1,26 +1,40 @@
 /** What FILE on the command line stands for. */
 import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { readdir, stat } from 'node:fs/promises'
+import { basename, extname, join } from 'node:path'
+import { addAbortSignal, type Readable } from 'node:stream'
 import { glob, isDynamicPattern } from 'tinyglobby'
 import { FileError } from './exit.ts'
 
 export interface Input {
-  /** For people: the path as given, or `(stdin)`. */
+  /** For people: the path as given, or one with today's time for what comes by stdin. */
   name: string
-  read(): Promise<Blob>
+  /** Rejects with a `FileError`, or with the signal's reason. */
+  read(signal: AbortSignal): Promise<Blob>
 }
 
 /** More than any image that is still under 25 MB after compression. Unit: bytes. */
 const MAX_INPUT_BYTES = 256 * 2 ** 20
 
-/** `-` is stdin. A path that exists is itself, even with a `*` in it; other patterns are globs, as quoted ones are. */
-export async function expandInputs(words: string[]): Promise<Input[]> {
+const PICTURES = new Set('.jpg .jpeg .jpe .jfif .png .apng .gif .webp .avif'.split(' '))
+
+export function isPicture(path: string): boolean {
+  return PICTURES.has(extname(path).toLowerCase()) && !basename(path).startsWith('.')
+}
+
+/**
+ * `-` is stdin. A path that exists is itself, even with a `*` in it; other patterns are globs, as quoted ones are.
+ * `recursive`: a folder stands for the pictures in it and below, by their extension.
+ */
+export async function expandInputs(words: string[], recursive = false): Promise<Input[]> {
   const inputs: Input[] = []
   for (const word of words) {
+    const stats = await stat(word).catch(() => null)
     if (word === '-') {
-      inputs.push({ name: '(stdin)', read: () => readBounded(process.stdin, 'stdin') })
-    } else if (!(await exists(word)) && isDynamicPattern(word)) {
+      inputs.push({ name: timestampedName(), read: (signal) => readBounded(process.stdin, signal, true) })
+    } else if (recursive && stats?.isDirectory()) {
+      inputs.push(...(await picturesIn(word)).map(fileInput))
+    } else if (!stats && isDynamicPattern(word)) {
       const paths = await glob(word, { expandDirectories: false })
       if (paths.length === 0) inputs.push(fileInput(word))
       inputs.push(...paths.sort().map(fileInput))
@@ -31,10 +45,24 @@ export async function expandInputs(words: string[]): Promise<Input[]> {
   return inputs
 }
 
+async function picturesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true })
+  return entries
+    .filter((entry) => entry.isFile() && isPicture(entry.name) && !/\/\./.test(entry.parentPath))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+}
+
+/** E.g. `pinhole 2026-11-21 at 23.48.05`, by the clock on the wall. */
+function timestampedName(): string {
+  const [date, time = ''] = new Date().toLocaleString('sv-SE').split(' ')
+  return `pinhole ${date} at ${time.replaceAll(':', '.')}`
+}
+
 export function fileInput(path: string): Input {
   return {
     name: path,
-    async read() {
+    async read(signal) {
       const stats = await stat(path).catch((error: NodeJS.ErrnoException) => {
         const missing = error.code === 'ENOENT'
         throw new FileError(missing ? 'There is no such file.' : `It can't be read (${error.code}).`, {
@@ -42,35 +70,29 @@ export function fileInput(path: string): Input {
         })
       })
       if (stats.isDirectory()) {
-        throw new FileError(`This is a folder. Name its files, e.g. '${basename(path)}/*.jpg'.`)
+        throw new FileError(`This is a folder. Add -r for all pictures in it, or name its files.`)
       }
-      return readBounded(createReadStream(path), path)
+      return readBounded(createReadStream(path), signal)
     },
   }
 }
 
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  )
-}
-
-async function readBounded(stream: AsyncIterable<Uint8Array>, name: string): Promise<Blob> {
+async function readBounded(stream: Readable, signal: AbortSignal, isStdin = false): Promise<Blob> {
   const parts: Uint8Array<ArrayBuffer>[] = []
   let bytes = 0
   try {
-    for await (const part of stream) {
+    for await (const part of addAbortSignal(signal, stream)) {
       bytes += part.length
       if (bytes > MAX_INPUT_BYTES) throw new FileError('It has more than 256 MB: too large to be looked at.')
-      parts.push(part as Uint8Array<ArrayBuffer>)
+      parts.push(part)
     }
   } catch (error) {
+    signal.throwIfAborted()
     if (error instanceof FileError) throw error
     throw new FileError(`It can't be read (${(error as NodeJS.ErrnoException).code ?? error}).`, {
       cause: error,
     })
   }
-  if (bytes === 0) throw new FileError(name === 'stdin' ? 'Nothing came in.' : 'The file is empty.')
+  if (bytes === 0) throw new FileError(isStdin ? 'Nothing came in.' : 'The file is empty.')
   return new Blob(parts)
 }

@@ -1,27 +1,86 @@
 import { Command } from 'commander'
-import { openHistory } from './history.ts'
+import { rawPath, viewPath } from '../protocol.ts'
+import { EXIT, reportError, UsageError } from './exit.ts'
+import { type Entry, type History, type KeptEntry, openHistory } from './history.ts'
+import { interruptSignal } from './interrupt.ts'
+import { isNamedBy } from './named-by.ts'
+import { printable } from './printable.ts'
 import { bytesText } from './words.ts'
+
+interface ListFlags {
+  json?: true
+  forget?: string[]
+  prune?: true
+}
 
 export function listCommand(): Command {
   return new Command('list')
     .description('show what was uploaded from this machine, with the keys that delete it')
     .option('--json', 'print one JSON object a line')
+    .option(
+      '--forget <link-or-key...>',
+      'forget these on this machine; the pictures stay up, and their keys are lost',
+    )
+    .option('--prune', 'forget what its service no longer has')
     .action(list)
 }
 
-async function list({ json }: { json?: true }): Promise<void> {
+async function list({ json, forget, prune }: ListFlags): Promise<void> {
   const history = openHistory()
+  if (forget) return forgetNamed(history, forget)
+  if (prune) return forgetGone(history)
   const entries = await history.list()
-  for (const entry of entries) {
-    const { link, key, name, time, bytes } = entry
-    const when = new Date(time).toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'short' })
-    process.stdout.write(
-      json
-        ? `${JSON.stringify(entry)}\n`
-        : `${when}  ${link}  ${key}  ${bytesText(bytes).padStart(7)}  ${name}\n`,
-    )
+  for (const { file: _, ...entry } of entries) {
+    process.stdout.write(`${json ? JSON.stringify(entry) : lineOf(entry)}\n`)
   }
   if (entries.length === 0 && process.stderr.isTTY) {
     process.stderr.write(`Nothing yet. Uploads from this machine are remembered in ${history.folder}.\n`)
+  }
+}
+
+function lineOf({ link, key, name, time, bytes }: Entry): string {
+  const when = new Date(time).toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'short' })
+  return `${when}  ${printable(link)}  ${key}  ${bytesText(bytes).padStart(7)}  ${printable(name)}`
+}
+
+async function forgetNamed(history: History, words: string[]): Promise<void> {
+  const entries = await history.list()
+  for (const word of words) {
+    const found = entries.filter((entry) => isNamedBy(entry, word))
+    if (found.length === 0) {
+      process.exitCode = reportError(new UsageError('This machine does not remember it.'), word)
+    }
+    await forgetAll(history, found)
+  }
+}
+
+async function forgetGone(history: History): Promise<void> {
+  const signal = interruptSignal()
+  for (const entry of await history.list()) {
+    try {
+      if (await isGone(entry, signal)) await forgetAll(history, [entry])
+    } catch (error) {
+      const code = reportError(error, entry.link)
+      process.exitCode ||= code
+      if (code === EXIT.interrupted) return
+    }
+  }
+}
+
+/** Only what the service itself says is gone: an address that leads elsewhere, or fails, proves nothing. */
+async function isGone({ id, link }: Entry, signal: AbortSignal): Promise<boolean> {
+  const raw = link.slice(0, -viewPath(id).length) + rawPath(id)
+  const timed = AbortSignal.any([signal, AbortSignal.timeout(30_000)])
+  const answer = await fetch(raw, { method: 'HEAD', redirect: 'manual', signal: timed }).catch((cause) => {
+    signal.throwIfAborted()
+    throw new Error('Its service can not be asked now, so it is kept.', { cause })
+  })
+  return answer.status === 404 || answer.status === 410
+}
+
+async function forgetAll(history: History, entries: KeptEntry[]): Promise<void> {
+  for (const entry of entries) {
+    await history.forget(entry)
+    process.stdout.write(`forgot ${printable(entry.link)}\n`)
   }
 }

@@ -1,18 +1,24 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { MODES } from '../client/types.ts'
+import { readSettings } from './settings.ts'
 
 /** Where `pinhole serve` listens. */
 const DEFAULT_SERVER = 'http://localhost:3000'
 
 export function serverOption(): Option {
-  return new Option('-s, --server <url>', 'address of the service')
-    .env('PINHOLE_SERVER')
-    .default(DEFAULT_SERVER)
+  return new Option('-s, --server <url>', 'address of the service (else what `pinhole use` remembers)').env(
+    'PINHOLE_SERVER',
+  )
+}
+
+/** The command line, then the environment, then this machine's settings, then this machine itself. */
+export function serverOf({ server }: { server?: string }): string {
+  return server || readSettings().server || DEFAULT_SERVER
 }
 
 export function modeOption(): Option {
   return new Option('-m, --mode <mode>', 'how much may change: best size, same type, same pixels, or nothing')
-    .choices(MODES)
+    .choices([...MODES])
     .default('auto')
 }
 
@@ -27,7 +33,7 @@ function countOf(text: string): number {
 }
 
 export function retriesOption(): Option {
-  return new Option('-r, --retries <number>', 'tries after the first one, when network or service fail')
+  return new Option('--retries <number>', 'tries after the first one, when network or service fail')
     .argParser(countOf)
     .default(3)
 }

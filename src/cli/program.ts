@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { completionCommand } from './completion.ts'
 import { compressCommand } from './compress.ts'
@@ -6,6 +6,7 @@ import { deleteCommand } from './delete.ts'
 import { listCommand } from './list.ts'
 import { serveCommand } from './serve.ts'
 import { uploadCommand } from './upload.ts'
+import { useCommand } from './use.ts'
 
 const EXIT_CODES = `
 Exit codes:
@@ -21,6 +22,7 @@ With several files, the code is that of the first one that failed.`
 export function createProgram(): Command {
   const program = new Command('pinhole')
     .description('Anonymous image sharing: drop a picture, get a link, share it, delete it with a key.')
+    .usage('FILE…  or: pinhole <command> [options]')
     .version(versionOf())
     .exitOverride()
     .showHelpAfterError('(pinhole --help shows what there is)')
@@ -31,11 +33,21 @@ export function createProgram(): Command {
     deleteCommand(),
     listCommand(),
     compressCommand(),
+    useCommand(),
     completionCommand(program),
   ]) {
     program.addCommand(command.copyInheritedSettings(program))
   }
   return program
+}
+
+/** `pinhole photo.jpg` is short for `pinhole upload photo.jpg`. A command of that name comes first. */
+export function withCommand(program: Command, words: string[]): string[] {
+  const [first] = words
+  if (first === undefined || /^(?:-h|--help|-V|--version|help)$/.test(first)) return words
+  if (program.commands.some((command) => command.name() === first)) return words
+  const isOption = first.startsWith('-')
+  return isOption || /[./*\\]/.test(first) || existsSync(first) ? ['upload', ...words] : words
 }
 
 function versionOf(): string {

@@ -1,21 +1,27 @@
 import { Command } from 'commander'
-import { compress, send } from '../client/node.ts'
-import type { Compressed, Mode, Sent } from '../client/types.ts'
+import { endpointOf } from '../client/api/endpoint.ts'
+import { reach } from '../client/api/reach.ts'
+import type { Mode } from '../client/types.ts'
 import { type Bars, createBars } from './bars.ts'
 import { copyText } from './clipboard.ts'
-import { EXIT, type ExitCode, explain } from './exit.ts'
+import { EXIT, type ExitCode, UsageError } from './exit.ts'
 import { type History, openHistory } from './history.ts'
 import { inParallel } from './in-parallel.ts'
-import { expandInputs, type Input } from './input.ts'
+import { expandInputs, fileInput } from './input.ts'
 import { interruptSignal } from './interrupt.ts'
-import { modeOption, retriesOption, serverOption, wholeNumber } from './options.ts'
-import { describe, LOCATION_WARNING } from './words.ts'
+import { modeOption, retriesOption, serverOf, serverOption, wholeNumber } from './options.ts'
+import { isLinked, remember, tell, tellError } from './outcome.ts'
+import { printable } from './printable.ts'
+import { createRun } from './run.ts'
+import { newPictures } from './watch.ts'
 
-interface UploadFlags {
-  server: string
+export interface UploadFlags {
+  server?: string
   mode: Mode
   jobs: number
   retries: number
+  recursive?: true
+  watch?: string
   json?: true
   copy?: true
   history: boolean
@@ -23,10 +29,12 @@ interface UploadFlags {
 
 export function uploadCommand(): Command {
   return new Command('upload')
-    .description('compress images, upload them, print their links')
-    .argument('<file...>', 'files, globs, or - for stdin')
+    .description('compress images, upload them, print their links; `pinhole FILE…` does the same')
+    .argument('[file...]', 'files, globs, folders with -r, or - for stdin')
     .addOption(serverOption())
     .addOption(modeOption())
+    .option('-r, --recursive', 'upload the pictures in folders, and below')
+    .option('-w, --watch <folder>', 'upload each picture that comes into a folder, until Ctrl-C')
     .option('-j, --jobs <number>', 'uploads at a time', wholeNumber, 2)
     .addOption(retriesOption())
     .option('--json', 'print one JSON object a file, with its deletion key')
@@ -35,101 +43,79 @@ export function uploadCommand(): Command {
     .action(upload)
 }
 
-/** What became of one file. */
-type Outcome = { name: string } & ({ compressed: Compressed; sent: Sent } | { error: unknown })
-
 async function upload(words: string[], flags: UploadFlags): Promise<void> {
+  if (words.length === 0 && flags.watch === undefined) throw new UsageError('No file is named.')
   const signal = interruptSignal()
-  const inputs = await expandInputs(words)
+  const server = serverOf(flags)
+  // Before minutes of work: is there anybody to send it to?
+  await reach(endpointOf(server), { signal, retries: Math.min(flags.retries, 1) })
   const history = flags.history ? openHistory() : null
   const bars = createBars()
-  const links: string[] = []
   let exit: ExitCode = EXIT.ok
   try {
-    await inParallel(
-      inputs,
-      flags.jobs,
-      (input) => uploadOne(input, flags, signal, bars),
-      async (outcome) => {
-        if ('error' in outcome) {
-          const code = tellError(outcome, flags, bars)
-          exit ||= code
-        } else {
-          await remember(outcome, history, bars)
-          links.push(outcome.sent.link)
-          tell(outcome, flags, bars)
-        }
-      },
-    )
+    exit = await uploadFiles(words, flags, server, signal, { history, bars })
+    if (flags.watch !== undefined) await uploadNew(flags.watch, flags, server, signal, { history, bars })
   } finally {
     bars.stop()
   }
-  if (flags.copy && links.length > 0) await copyText(links.join('\n'))
-  process.exitCode = signal.aborted ? EXIT.interrupted : exit
+  process.exitCode = signal.aborted && flags.watch === undefined ? EXIT.interrupted : exit
 }
 
-async function uploadOne(
-  input: Input,
+interface Desk {
+  history: History | null
+  bars: Bars
+}
+
+/** Gives the code of the first file that failed. */
+async function uploadFiles(
+  words: string[],
   flags: UploadFlags,
+  server: string,
   signal: AbortSignal,
-  bars: Bars,
-): Promise<Outcome> {
-  const { name } = input
-  const bar = bars.start(name)
-  try {
-    signal.throwIfAborted()
-    const { mode, server: baseUrl, retries } = flags
-    const options = { mode, baseUrl, retries, signal, onProgress: bar.show }
-    const compressed = await compress(await input.read(), options)
-    return { name, compressed, sent: await send(compressed.blob, options) }
-  } catch (error) {
-    return { name, error }
-  } finally {
-    bar.end()
-  }
-}
-
-async function remember(
-  { name, compressed, sent }: Exclude<Outcome, { error: unknown }>,
-  history: History | null,
-  bars: Bars,
-): Promise<void> {
-  const { id, link, key, delete: deleteLink } = sent
-  const { type, bytesOut: bytes } = compressed
-  const time = new Date().toISOString()
-  await history?.add({ id, link, key, delete: deleteLink, name, type, bytes, time }).catch((error: Error) => {
-    bars.say(`${name}: its key could not be kept (${error.message}). Delete it with: pinhole delete ${key}`)
+  { history, bars }: Desk,
+): Promise<ExitCode> {
+  const run = createRun(flags, server, signal, bars)
+  const links: string[] = []
+  let exit: ExitCode = EXIT.ok
+  let untried = 0
+  const inputs = await expandInputs(words, flags.recursive)
+  if (inputs.length === 0 && words.length > 0) throw new UsageError('There is no picture in there.')
+  await inParallel(inputs, flags.jobs, run.uploadOne, async (outcome) => {
+    if (isLinked(outcome)) {
+      await remember(outcome, history, bars)
+      links.push(outcome.sent.link)
+      tell(outcome, flags, bars)
+    } else if (outcome.error === null) {
+      untried++
+    } else {
+      const code = tellError(outcome, flags, bars)
+      exit ||= code
+    }
   })
-}
-
-/** Links go to stdout, alone. What people may want to know besides goes to stderr, and only on a terminal. */
-function tell(
-  { name, compressed, sent }: Exclude<Outcome, { error: unknown }>,
-  flags: UploadFlags,
-  bars: Bars,
-): void {
-  if (flags.mode === 'original' && compressed.hasLocation) bars.say(`${name}: ${LOCATION_WARNING}`)
-  else if (process.stderr.isTTY) bars.say(`${name}: ${describe(compressed)}`)
-  if (!flags.json) {
-    bars.print(sent.link)
-    return
+  if (untried > 0 && !signal.aborted) {
+    bars.say(untried === 1 ? 'One more file was not tried.' : `${untried} more files were not tried.`)
   }
-  const { bytesIn, bytesOut, type, action, hasLocation } = compressed
-  bars.print(JSON.stringify({ file: name, ...sent, bytesIn, bytesOut, type, action, hasLocation }))
+  if (flags.copy && links.length > 0) await copyText(links.join('\n'))
+  return exit
 }
 
-function tellError(
-  { name, error }: { name: string; error: unknown },
+/** A service that is down for a while ends no watch: each picture is tried. */
+async function uploadNew(
+  folder: string,
   flags: UploadFlags,
-  bars: Bars,
-): ExitCode {
-  const { code, text } = explain(error)
-  if (code !== EXIT.interrupted) {
-    bars.say(`${name}: ${text}`)
-    if (flags.json) {
-      const { code: reason } = error as { code?: string }
-      bars.print(JSON.stringify({ file: name, error: reason ?? 'failed', detail: text }))
+  server: string,
+  signal: AbortSignal,
+  { history, bars }: Desk,
+): Promise<void> {
+  if (process.stderr.isTTY) bars.say(`Watching ${printable(folder)}. Ctrl-C ends it.`)
+  for await (const path of newPictures(folder, signal)) {
+    const outcome = await createRun(flags, server, signal, bars).uploadOne(fileInput(path))
+    if (isLinked(outcome)) {
+      await remember(outcome, history, bars)
+      tell(outcome, flags, bars)
+      if (flags.copy) await copyText(outcome.sent.link)
+    } else if (outcome.error !== null) {
+      tellError(outcome, flags, bars)
     }
   }
-  return code
 }

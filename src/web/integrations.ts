@@ -60,18 +60,18 @@ if [ $# -eq 0 ]; then
   fi
   set -- -
 fi
-status=0
+outcome=0
 for file; do
   if [ "$file" = - ]; then
-    upload stdin || status=$?
+    upload stdin || outcome=$?
   elif [ -f "$file" ] && [ -r "$file" ]; then
-    upload "$file" <"$file" || status=$?
+    upload "$file" <"$file" || outcome=$?
   else
     printf '%s: no such file\\n' "$file" >&2
-    status=3
+    outcome=3
   fi
 done
-exit $status
+exit $outcome
 `
 }
 

@@ -15,7 +15,8 @@ export interface Ran {
 }
 
 export interface Settings {
-  stdin?: Uint8Array
+  /** `open`: nothing comes, and no end; the test writes to the process itself. */
+  stdin?: Uint8Array | 'open'
   env?: Record<string, string>
   /** Called with the process as soon as it runs. */
   onStart?: (child: ChildProcess) => void
@@ -27,8 +28,8 @@ export interface Person {
   /** Where the command keeps its history. */
   dataHome: string
   run(words: string[], settings?: Settings): Promise<Ran>
-  /** On a terminal: both streams are one, unless links go to the file `into`. */
-  runOnTerminal(words: string[], into?: string): Promise<Ran>
+  /** On a terminal, where both streams are one; `then` follows the command in the shell, e.g. `>links.txt`. */
+  runOnTerminal(words: string[], then?: string, settings?: Settings): Promise<Ran>
 }
 
 /** Somebody with an empty folder and no history, both gone after the tests. */
@@ -40,6 +41,7 @@ export async function person(env: Record<string, string> = {}): Promise<Person> 
     PATH: process.env.PATH ?? '',
     HOME: folder,
     XDG_DATA_HOME: dataHome,
+    XDG_CONFIG_HOME: join(folder, '.config'),
     TERM: 'xterm',
     ...COMPILED,
     ...env,
@@ -52,7 +54,7 @@ export async function person(env: Record<string, string> = {}): Promise<Person> 
       child.stdout.on('data', (part) => stdout.push(part))
       child.stderr.on('data', (part) => stderr.push(part))
       child.stdin.on('error', () => {})
-      child.stdin.end(settings.stdin ?? '')
+      if (settings.stdin !== 'open') child.stdin.end(settings.stdin ?? '')
       child.on('error', reject)
       child.on('close', (code) =>
         resolve({ code, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString() }),
@@ -63,10 +65,10 @@ export async function person(env: Record<string, string> = {}): Promise<Person> 
     folder,
     dataHome,
     run: (words, settings) => start(NODE, [BIN, ...words], settings),
-    runOnTerminal(words, into) {
+    runOnTerminal(words, then = '', settings = {}) {
       const line = [NODE, BIN, ...words].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
       // From util-linux: gives the command a terminal of its own, and hands its exit code on.
-      return start('script', ['-qefc', into ? `${line} >${into}` : line, '/dev/null'])
+      return start('script', ['-qefc', `${line} ${then}`, '/dev/null'], settings)
     },
   }
 }

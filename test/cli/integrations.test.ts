@@ -22,10 +22,10 @@ after(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-function script(words: string[], stdin?: Uint8Array) {
+function script(words: string[], stdin?: Uint8Array, shell = 'sh', extra = {}) {
   return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-    const env = { PATH: process.env.PATH, HOME: folder }
-    const child = execFile('sh', ['upload.sh', ...words], { cwd: folder, env }, (error, stdout, stderr) =>
+    const env = { PATH: process.env.PATH, HOME: folder, ...extra }
+    const child = execFile(shell, ['upload.sh', ...words], { cwd: folder, env }, (error, stdout, stderr) =>
       resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
     )
     child.stdin?.end(stdin)
@@ -64,6 +64,20 @@ test('upload.sh says why an upload was refused', async () => {
   assert.equal(refused.code, 4)
   assert.match(refused.stderr, /^notes\.gif: This is no image of a known type\./)
   assert.equal(refused.stdout, '')
+})
+
+test('upload.sh runs in zsh and bash too', async () => {
+  for (const shell of ['zsh', 'bash']) {
+    const own = await startServer()
+    try {
+      await writeFile(join(folder, 'x y.gif'), gif())
+      const ran = await script(['x y.gif', 'no.gif'], undefined, shell, { PINHOLE_SERVER: own.url })
+      assert.deepEqual([ran.code, ran.stderr], [3, 'no.gif: no such file\n'], shell)
+      assert.match(ran.stdout, new RegExp(`^${own.baseUrl}/[0-9A-Za-z]{11}\n$`), shell)
+    } finally {
+      await own.stop()
+    }
+  }
 })
 
 test('ShareX can upload and delete by the settings that the service serves', async () => {

@@ -54,6 +54,10 @@ test('completion scripts are sound, and complete', async () => {
   assert.equal(complete('pinhole', 'upload', '--mo'), '--mode')
   assert.equal(complete('pinhole', 'upload', '--mode', 'lo'), 'lossless')
   assert.equal(complete('pinhole', 'completion', 'z'), 'zsh')
+  // Nothing is offered where files belong: readline then completes them itself.
+  assert.equal(complete('pinhole', 'upload', ''), '')
+  assert.equal(complete('pinhole', 'upload', 'pho'), '')
+  assert.match(script, /complete -o bashdefault -o default -F/)
   for (const shell of ['zsh', 'fish']) {
     const { code, stdout } = await me.run(['completion', shell])
     assert.equal(code, 0)

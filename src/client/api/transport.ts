@@ -1,7 +1,7 @@
 /** One HTTP exchange that reports how much of its body has left. `xhr.ts` and `fetch.ts` implement it. */
 
 export interface Exchange {
-  method: 'POST' | 'DELETE'
+  method: 'POST' | 'DELETE' | 'HEAD'
   url: string
   /** Sent as the one form field of a multipart body. */
   file?: { field: string; name: string; blob: Blob }

@@ -1,0 +1,153 @@
+/** What makes the command light to use: short form, folders, settings, a watched folder, history. */
+import assert from 'node:assert/strict'
+import { mkdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import sharp from 'sharp'
+import { cameraJpeg, photo } from '../client/pictures.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { type RunningServer, startServer } from '../support/processes/server.ts'
+import { until } from '../support/until.ts'
+import { person } from './command.ts'
+
+let server: RunningServer
+before(async () => {
+  server = await startServer()
+})
+after(() => server?.stop())
+
+const uploader = () => person({ PINHOLE_SERVER: server.url })
+const linesOf = (stdout: Buffer) => stdout.toString().split('\n').slice(0, -1)
+
+test('a file alone is uploaded, options and all', async () => {
+  const me = await uploader()
+  await writeFile(join(me.folder, 'a.gif'), gif())
+  for (const words of [['a.gif'], ['./a.gif'], ['--json', 'a.gif'], ['*.gif'], ['-j', '1', 'a.gif']]) {
+    const { code, stdout, stderr } = await me.run(words)
+    assert.deepEqual([code, stderr, linesOf(stdout).length], [0, '', 1], words.join(' '))
+  }
+  const stdin = await me.run(['-'], { stdin: gif() })
+  assert.equal(stdin.code, 0)
+  assert.match(linesOf((await me.run(['list'])).stdout).at(-1)!, /pinhole \d{4}-\d\d-\d\d at [\d.]{8}$/)
+})
+
+test('-r uploads the pictures in a folder and below, and nothing else in there', async () => {
+  const me = await uploader()
+  await mkdir(join(me.folder, 'trip/day 2'), { recursive: true })
+  await mkdir(join(me.folder, 'trip/.cache'))
+  for (const name of ['trip/b.gif', 'trip/day 2/a.GIF', 'trip/notes.txt', 'trip/.cache/c.gif', 'trip/.d.gif'])
+    await writeFile(join(me.folder, name), gif())
+  const { code, stdout } = await me.run(['-r', 'trip', '--json'])
+  assert.equal(code, 0)
+  assert.deepEqual(
+    linesOf(stdout).map((line) => JSON.parse(line).file),
+    ['trip/b.gif', 'trip/day 2/a.GIF'],
+  )
+  const without = await me.run(['upload', 'trip'])
+  assert.deepEqual([without.code, /Add -r/.test(without.stderr)], [3, true])
+  await mkdir(join(me.folder, 'empty'))
+  assert.equal((await me.run(['-r', 'empty'])).code, 2)
+})
+
+test('`use` remembers the service; the environment and the command line come first', async () => {
+  const me = await person()
+  await writeFile(join(me.folder, 'a.gif'), gif())
+  assert.equal((await me.run(['use', 'pics'])).code, 2)
+  assert.equal((await me.run(['use', 'http://127.0.0.1:9'])).code, 5)
+  assert.equal((await me.run(['use', server.url])).code, 0)
+  assert.equal((await me.run(['a.gif'])).code, 0)
+  assert.equal((await me.run(['a.gif'], { env: { PINHOLE_SERVER: 'http://127.0.0.1:9' } })).code, 5)
+  assert.equal(
+    (await me.run(['a.gif', '-s', server.url], { env: { PINHOLE_SERVER: 'http://127.0.0.1:9' } })).code,
+    0,
+  )
+  const settings = join(me.folder, '.config/pinhole/settings.json')
+  assert.deepEqual(JSON.parse(await readFile(settings, 'utf8')), { server: server.url })
+  await writeFile(settings, 'server = x')
+  const broken = await me.run(['a.gif'])
+  assert.equal(broken.code, 2)
+  assert.match(broken.stderr, /settings\.json makes no sense/)
+})
+
+test('--watch uploads what comes into a folder, once it is whole, until it is told to stop', async () => {
+  const me = await uploader()
+  await writeFile(join(me.folder, 'old.gif'), gif())
+  let stop = () => {}
+  let said = ''
+  const watching = me.run(['--watch', '.', '--json'], {
+    onStart(child) {
+      child.stdout?.on('data', (part) => {
+        said += part
+      })
+      stop = () => child.kill('SIGINT')
+    },
+  })
+  const told = () =>
+    said
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line).file)
+  try {
+    // Until the watch is on, files come unseen.
+    await until('the watch is on', async () => {
+      await writeFile(join(me.folder, 'first.gif'), gif())
+      return told().length > 0
+    })
+    const whole = await cameraJpeg(300, 200)
+    await writeFile(join(me.folder, 'shot.jpg.part'), whole.subarray(0, 1000))
+    await writeFile(join(me.folder, 'notes.txt'), 'no picture')
+    await rename(join(me.folder, 'shot.jpg.part'), join(me.folder, 'shot.jpg'))
+    await writeFile(join(me.folder, 'shot.jpg'), whole)
+    await until('the last one is up', () => told().includes('shot.jpg'))
+  } finally {
+    stop()
+  }
+  assert.equal((await watching).code, 0)
+  assert.deepEqual([...new Set(told())], ['first.gif', 'shot.jpg'])
+})
+
+test('list forgets what is named, and prunes what the service no longer has', async () => {
+  const me = await uploader()
+  for (const name of ['a', 'b', 'c']) await writeFile(join(me.folder, `${name}.gif`), gif())
+  const uploaded = linesOf((await me.run(['--json', 'a.gif', 'b.gif', 'c.gif'])).stdout)
+  const [a, b, c] = uploaded.map((line) => JSON.parse(line))
+  const remembered = async () =>
+    linesOf((await me.run(['list', '--json'])).stdout).map((line) => JSON.parse(line).link)
+  assert.equal((await me.run(['list', '--forget', a.link])).stdout.toString(), `forgot ${a.link}\n`)
+  assert.deepEqual(await remembered(), [b.link, c.link])
+  assert.equal((await fetch(a.raw)).status, 200)
+  assert.equal((await me.run(['list', '--forget', 'http://nobody.example/x'])).code, 2)
+  assert.equal((await fetch(b.delete, { method: 'DELETE' })).status, 200)
+  assert.equal((await me.run(['list', '--prune'])).stdout.toString(), `forgot ${b.link}\n`)
+  assert.deepEqual(await remembered(), [c.link])
+})
+
+test('-o keeps the mode, follows a link, and never replaces a device', async () => {
+  const me = await person()
+  const jpeg = await cameraJpeg(200, 150)
+  await writeFile(join(me.folder, 'a.jpg'), jpeg, { mode: 0o640 })
+  await symlink('a.jpg', join(me.folder, 'link.jpg'))
+  assert.equal((await me.run(['compress', 'a.jpg', '-o', 'link.jpg'])).code, 0)
+  const { mode, size } = await stat(join(me.folder, 'a.jpg'))
+  assert.equal(mode & 0o777, 0o640)
+  assert.ok(size < jpeg.length)
+  const { code, stderr } = await me.run(['compress', 'link.jpg', '-o', '/dev/null'])
+  assert.equal(code, 3)
+  assert.match(stderr, /is a device.*-o -/)
+  assert.ok((await stat('/dev/null')).isCharacterDevice())
+})
+
+test('-o writes no type that the name denies', async () => {
+  const me = await person()
+  const png = await sharp(await photo(640, 480, 60).png().toBuffer())
+    .png()
+    .toBuffer()
+  await writeFile(join(me.folder, 'scan.png'), png)
+  const denied = await me.run(['compress', 'scan.png', '-o', 'scan.png'])
+  assert.equal(denied.code, 3)
+  assert.match(denied.stderr, /scan\.jpg.*--mode keep-format/)
+  assert.deepEqual(await readFile(join(me.folder, 'scan.png')), png)
+  assert.equal((await me.run(['compress', 'scan.png', '-o', 'scan.jpeg'])).code, 0)
+  const stdin = await me.run(['compress', '-', '-o', me.folder], { stdin: png })
+  assert.match(stdin.stdout.toString(), /^pinhole \d/)
+})
