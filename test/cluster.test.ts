@@ -210,9 +210,9 @@ describe('a ledger that is not there', () => {
       }
       for (const answer of await everywhere((url) => fetchRaw(url, id))) assert.deepEqual(answer.body, bytes)
       for (const answer of await everywhere((url) => page(url, id))) assert.equal(answer.status, 200)
-      // Nobody can tell whether the operator removed it.
+      // Nobody can tell whether the operator removed it: it is not there.
       for (const answer of await everywhere((url) => fetchRaw(url, 'AAAAAAAAAAA'))) {
-        checkProblem(answer, 503, 'unavailable')
+        checkProblem(answer, 404, 'not-found')
       }
       assert.equal((await remove(urls[1]!, doomed.key)).status, 200)
       await untilReadyzSays({ status: 'unavailable', ledger: 'unavailable' })

@@ -5,12 +5,49 @@ vcl 4.1;
 
 import std;
 
-backend pinhole {
+import directors;
+
+# Three servers; leave out those that you do not have, here and in vcl_init. A server that restarts is out after two
+# looks, and what meets it before that goes to the next: see vcl_backend_error.
+probe ready {
+    .url = "/healthz";
+    .interval = 1s;
+    .timeout = 1s;
+    .window = 3;
+    .threshold = 2;
+    .initial = 2;
+}
+
+backend server1 {
     .host = "127.0.0.1";
     .port = "3000";
     # The server gives up a first byte before this; CDN_URL's `fill` must not be shorter.
     .first_byte_timeout = 60s;
     .between_bytes_timeout = 30s;
+    .probe = ready;
+}
+
+backend server2 {
+    .host = "127.0.0.1";
+    .port = "3001";
+    .first_byte_timeout = 60s;
+    .between_bytes_timeout = 30s;
+    .probe = ready;
+}
+
+backend server3 {
+    .host = "127.0.0.1";
+    .port = "3002";
+    .first_byte_timeout = 60s;
+    .between_bytes_timeout = 30s;
+    .probe = ready;
+}
+
+sub vcl_init {
+    new pinhole = directors.round_robin();
+    pinhole.add_backend(server1);
+    pinhole.add_backend(server2);
+    pinhole.add_backend(server3);
 }
 
 # Who may ban: the servers.
@@ -21,6 +58,7 @@ acl pinhole_servers {
 }
 
 sub vcl_recv {
+    set req.backend_hint = pinhole.backend();
     if (req.method == "PURGE") {
         if (client.ip !~ pinhole_servers) {
             return (synth(403, "Forbidden"));
@@ -70,6 +108,14 @@ sub vcl_backend_response {
         unset beresp.http.Age;
     }
     return (deliver);
+}
+
+sub vcl_backend_error {
+    # A server that is away: the next one, where asking twice does no harm.
+    if (bereq.retries < 2 && (bereq.method == "GET" || bereq.method == "HEAD")) {
+        set bereq.backend = pinhole.backend();
+        return (retry);
+    }
 }
 
 sub vcl_deliver {

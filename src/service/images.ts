@@ -3,7 +3,7 @@ import { Refusal } from '../errors.ts'
 import { isWhole, lengthOf, type Segment } from '../formats/image.ts'
 import { inspect } from '../formats/inspect.ts'
 import { KEY_PATTERN } from '../protocol.ts'
-import type { Ledger } from '../stores/ledger.ts'
+import { type Ledger, LedgerUnavailable } from '../stores/ledger.ts'
 import type { Draft, ImageRecord, ObjectStore, Selection, StoredImage } from '../stores/object-store.ts'
 import { refuseFault } from './faults.ts'
 import type { Hashes } from './hashes.ts'
@@ -31,6 +31,9 @@ const LARGE_DRAFT_BYTES = 256 * 1024
 const LARGE_READS_AT_ONCE = 4
 /** A commit holds less, and waits for a store that may be far away. */
 const LARGE_COMMITS_AT_ONCE = 64
+
+/** For so long a ledger that failed is not asked about images that are not there. */
+const LEDGER_PAUSE_MS = 1000
 
 export function createImages(parts: {
   objects: ObjectStore
@@ -80,9 +83,23 @@ export function createImages(parts: {
     return { type, width, height, animated, sha256, sentSha256, segments }
   }
 
+  let ledgerFailedAt = -Infinity
+
+  /** A ledger that is away must not turn each wrong address into a wait and a 503: who can't be told why gets a 404. */
+  async function askWhyAbsent(id: string) {
+    if (parts.now() - ledgerFailedAt < LEDGER_PAUSE_MS) return null
+    try {
+      return await ledger.whyAbsent(id)
+    } catch (error) {
+      if (!(error instanceof LedgerUnavailable)) throw error
+      ledgerFailedAt = parts.now()
+      return null
+    }
+  }
+
   /** Nothing is there: is that the operator's doing? */
   async function absent(id: string): Promise<null> {
-    const why = await ledger.whyAbsent(id)
+    const why = await askWhyAbsent(id)
     if (why === null) return null
     throw why === 'held'
       ? new Refusal('held', 'The operator of this server is checking this image.')

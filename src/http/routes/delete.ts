@@ -1,14 +1,23 @@
 /** DELETE /api/delete?key=<key> */
 import { Refusal } from '../../errors.ts'
-import type { DeleteAnswer } from '../../protocol.ts'
+import { type DeleteAnswer, ID_LENGTH } from '../../protocol.ts'
 import type { AppContext, AppParts } from '../context.ts'
 import { unknownKey } from './pages.ts'
 
 export async function remove(c: AppContext, parts: AppParts): Promise<Response> {
   const key = c.req.query('key')
   if (!key) throw new Refusal('missing-key', 'Name the deletion key: DELETE /api/delete?key=…')
-  if (!(await parts.images.remove(key))) throw unknownKey()
-  parts.log.info({ requestId: c.get('requestId') }, 'image deleted')
+  await deleteByKey(c, parts, key)
   const answer: DeleteAnswer = { success: true }
   return c.json(answer)
+}
+
+/** Removes the image that the key belongs to. Throws `Refusal`. */
+export async function deleteByKey(c: AppContext, parts: AppParts, key: string): Promise<void> {
+  const startedAt = performance.now()
+  const isRemoved = await parts.images.remove(key)
+  const outcome = isRemoved ? { outcome: 'deleted', id: key.slice(0, ID_LENGTH) } : { outcome: 'unknown-key' }
+  const ms = Math.round(performance.now() - startedAt)
+  parts.log.info({ requestId: c.get('requestId'), ...outcome, ms }, 'deletion')
+  if (!isRemoved) throw unknownKey()
 }

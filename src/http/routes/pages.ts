@@ -8,6 +8,7 @@ import { readForm } from '../body.ts'
 import type { AppContext, AppParts } from '../context.ts'
 import { NO_STORE, PAGE_HEADERS, SERVICE_LINKS } from '../headers/common.ts'
 import { acceptsCoding } from '../headers/negotiate.ts'
+import { deleteByKey } from './delete.ts'
 import { errorPageOf } from './error-page.ts'
 
 export async function sendPage(
@@ -81,7 +82,7 @@ export async function deleteByForm(c: AppContext, parts: AppParts): Promise<Resp
   parts.origins.assertAllowed((name) => c.req.header(name))
   const key = (await readForm(c)).get('key')
   if (!key) throw new Refusal('missing-key', 'The form has no deletion key.')
-  if (!(await parts.images.remove(key))) throw unknownKey()
+  await deleteByKey(c, parts, key)
   const response = await sendPage(c, deletedPage(contextOf(c, parts)))
   response.headers.set('Cache-Control', NO_STORE)
   return response

@@ -53,7 +53,7 @@ export function createUpload(parts: AppParts): Upload {
   const { quota, metrics, log, baseUrl } = parts
   const answers = createUploadAnswers(parts)
 
-  async function receive(request: UploadRequest, address: string): Promise<Outcome> {
+  async function receive(request: UploadRequest, address: string, startedAt: number): Promise<Outcome> {
     parts.origins.assertAllowed(request.header)
     assertTaken(parts)
     const reservation = await quota.reserve(address).catch(asFault)
@@ -68,7 +68,8 @@ export function createUpload(parts: AppParts): Upload {
       reservation.keep()
       const { id, type, size } = record
       metrics.upload('stored', size)
-      log.info({ requestId: request.requestId, id, type, size }, 'image stored')
+      const { requestId } = request
+      log.info({ requestId, outcome: 'stored', id, type, bytes: size, ms: msSince(startedAt) }, 'upload')
       const link = baseUrl + viewPath(id)
       return { remaining, stored: { id, link, key, delete: `${baseUrl}${DELETE_PATH}?key=${key}` } }
     } catch (error) {
@@ -79,25 +80,38 @@ export function createUpload(parts: AppParts): Upload {
     }
   }
 
-  function outcomeOf(request: UploadRequest, address: string): Promise<Outcome> | Outcome {
+  function outcomeOf(request: UploadRequest, address: string, startedAt: number): Promise<Outcome> | Outcome {
     const { method, path } = request
-    if (method === 'POST') return receive(request, address).catch((error) => ({ error }))
+    if (method === 'POST') return receive(request, address, startedAt).catch((error) => ({ error }))
     const allow = METHODS[path]!
     if (method === 'OPTIONS' && path === UPLOAD_PATH) return { allow }
     return { allow, error: new Refusal('method-not-allowed', `This address takes ${allow}.`) }
   }
 
+  function logRefusal({ requestId, method }: UploadRequest, error: unknown, startedAt: number): void {
+    logFault(log, error, requestId)
+    // What is the server's own fault has its line already.
+    if (method !== 'POST' || !(error instanceof Refusal) || error.cause !== undefined) return
+    log.info({ requestId, outcome: error.code, ms: msSince(startedAt) }, 'upload')
+  }
+
   return async (request) => {
+    const startedAt = performance.now()
     const forwardedFor = request.header('x-forwarded-for')
     const address = quotaAddress(clientAddress(request.peer, forwardedFor, parts.trusted))
-    const outcome = await outcomeOf(request, address)
+    const outcome = await outcomeOf(request, address, startedAt)
     if (outcome.error !== undefined) {
-      logFault(log, outcome.error, request.requestId)
+      logRefusal(request, outcome.error, startedAt)
       if (request.method === 'POST') metrics.upload(toProblem(outcome.error).error, 0)
     }
     const remaining = outcome.remaining ?? (await quota.remaining(address).catch(() => 0))
     return answers.answerTo(request, { ...outcome, remaining })
   }
+}
+
+/** Whole milliseconds. */
+function msSince(startedAt: number): number {
+  return Math.round(performance.now() - startedAt)
 }
 
 /** What is refused because of it; itself if it is the server's own mistake. */

@@ -1,12 +1,18 @@
 /** Finds out whether images could be written and removed now, by an object that is neither. */
 import { errorOf, isAbsent } from './answer.ts'
 import type { RetryPolicy, S3Answer, S3Client } from './client.ts'
+import { listKeys } from './list.ts'
 
 /** For so long a success is taken for the next: anybody may ask `/readyz`, and each put costs. Unit: milliseconds. */
 const SUCCESS_HOLDS_MS = 2000
 
 /** Whoever asks whether we are ready does not wait long. */
 const QUICK_RETRIES: Partial<RetryPolicy> = { attempts: 2, idleMs: 3000 }
+
+const PROBE = '.probe-'
+
+/** One of another server may be under way. */
+const LEFT_BEHIND_MS = 60_000
 
 export interface Probe {
   put(condition?: Record<string, string>): Promise<S3Answer<string>>
@@ -16,7 +22,7 @@ export interface Probe {
 
 /** Not an id, so no listing shows it. Each has a name of its own: some stores take one put a second to a key. */
 export function createProbe(client: S3Client, prefix: string, retryPolicy?: Partial<RetryPolicy>): Probe {
-  const key = `${prefix}.probe-${crypto.randomUUID()}`
+  const key = `${prefix}${PROBE}${crypto.randomUUID()}`
   return {
     put: (headers = {}) => {
       const body = new TextEncoder().encode('probe')
@@ -27,6 +33,14 @@ export function createProbe(client: S3Client, prefix: string, retryPolicy?: Part
       const { failure } = await client.ask({ method: 'DELETE', key, doing }, retryPolicy)
       if (failure !== null && !isAbsent(failure)) throw errorOf(failure, doing)
     },
+  }
+}
+
+/** Removes the probes of processes that were killed before they could. */
+export async function sweepProbes(client: S3Client, prefix: string): Promise<void> {
+  for await (const { key, modifiedAt } of listKeys(client, prefix + PROBE, 1000, '')) {
+    if (Date.now() - modifiedAt > LEFT_BEHIND_MS)
+      await client.ask({ method: 'DELETE', key, doing: 'DELETE a probe' })
   }
 }
 

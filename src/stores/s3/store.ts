@@ -12,7 +12,7 @@ import { commitObject, type DraftBytes } from './commit.ts'
 import { holdObjects } from './hold.ts'
 import { assertListable, listIds } from './list.ts'
 import { createOverwrite } from './overwrite.ts'
-import { createCheck } from './probe.ts'
+import { createCheck, sweepProbes } from './probe.ts'
 import { openObject, recordAt, verifyObject } from './read.ts'
 import { createRemover } from './removal.ts'
 import { assertFit } from './start.ts'
@@ -49,6 +49,8 @@ export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore>
   await assertFit(client, bucket, prefix)
   // Without permission to list, Amazon answers 403 where nothing is, and not 404.
   await assertListable(client, prefix)
+  // Nobody waits for it, and the next start tries again.
+  sweepProbes(client, prefix).catch(() => {})
   const overwrite = createOverwrite(client)
   const remove = createRemover(client, overwrite)
   const keyOf = (id: string) => prefix + id

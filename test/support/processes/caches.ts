@@ -40,7 +40,13 @@ export async function startVarnish(port: number, originPort: number): Promise<Ca
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-varnish-'))
   const shipped = await readFile(join(ROOT, 'deploy/varnish/pinhole.vcl'), 'utf8')
   const vcl = join(folder, 'pinhole.vcl')
-  await writeFile(vcl, replaced(shipped, [[/\.port = "3000"/, `.port = "${originPort}"`]]))
+  await writeFile(
+    vcl,
+    replaced(
+      shipped,
+      [3000, 3001, 3002].map((port) => [new RegExp(`\\.port = "${port}"`), `.port = "${originPort}"`]),
+    ),
+  )
   const words = [
     '-F',
     '-n',
