@@ -49,8 +49,8 @@ export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore>
   await assertFit(client, bucket, prefix)
   // Without permission to list, Amazon answers 403 where nothing is, and not 404.
   await assertListable(client, prefix)
-  // Nobody waits for it, and the next start tries again.
-  sweepProbes(client, prefix).catch(() => {})
+  // The next start tries again.
+  await sweepProbes(client, prefix).catch(() => {})
   const overwrite = createOverwrite(client)
   const remove = createRemover(client, overwrite)
   const keyOf = (id: string) => prefix + id
