@@ -195,6 +195,25 @@ describe('clients that hold a connection', { concurrency: 4 }, () => {
   })
 })
 
+describe('a supervisor', () => {
+  it('starts no worker again when it was told to end', async (t) => {
+    const server = await startServer({ WORKERS: '2' })
+    t.after(() => server.stop())
+    const workers = await childrenOf(server.pid)
+    if (workers === null) return t.skip('a worker can be killed alone on Linux only')
+    const halves = await Promise.all(
+      Array.from({ length: 8 }, (_, i) => sendHalf(server.url, 3000, `198.51.100.${i + 10}`)),
+    )
+    process.kill(workers[0]!, 'SIGKILL')
+    await until('it is missed', () => server.stderr().includes('a worker died'))
+    const ended = server.end('SIGTERM')
+    // The other worker has uploads to end, and takes longer than it takes to start one anew.
+    await sleep(2000)
+    for (const { talk } of halves) talk.close()
+    assert.equal((await ended).code, 0)
+  })
+})
+
 describe('the end of a day', () => {
   it('gives everybody a new quota at 00:00 UTC, and places back to the day they are of', async (t) => {
     let now = Date.UTC(2030, 0, 31, 23, 59, 59, 250)

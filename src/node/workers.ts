@@ -29,6 +29,7 @@ export async function superviseWorkers(config: Config, announce: (at: Address) =
   let isStopping = false
   let exitCode = 0
   let listening = 0
+  const restarts = new Set<NodeJS.Timeout>()
 
   function start(): Worker {
     const worker = cluster.fork()
@@ -49,11 +50,19 @@ export async function superviseWorkers(config: Config, announce: (at: Address) =
     }
     log.error({ pid: worker.process.pid, code, signal }, 'a worker died and is started again')
     drafts.sweep(worker.process.pid).catch((err) => log.error({ err }, 'drafts were not removed'))
-    setTimeout(start, RESTART_MS)
+    restarts.add(setTimeout(restart, RESTART_MS))
   })
+
+  function restart(this: NodeJS.Timeout): void {
+    restarts.delete(this)
+    start()
+  }
 
   function stop(signal: NodeJS.Signals): void {
     isStopping = true
+    // Nobody would tell a worker that starts now to end.
+    for (const timer of restarts) clearTimeout(timer)
+    if (Object.keys(cluster.workers ?? {}).length === 0) process.exit(exitCode)
     for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill(signal)
   }
 

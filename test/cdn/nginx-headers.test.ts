@@ -1,0 +1,60 @@
+/** What nginx, as it is shipped, tells a server of a request for bytes. */
+import assert from 'node:assert/strict'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import { request } from '../support/http.ts'
+import { type Cache, freePort, skipWithout, startNginx } from '../support/processes/caches.ts'
+
+const BYTES = Buffer.from('0123456789')
+
+const skip = await skipWithout(
+  '/usr/lib/nginx/modules/ngx_http_cache_purge_module.so',
+  'nginx with its purge module',
+)
+describe('nginx before a server', { skip }, () => {
+  const received: IncomingHttpHeaders[] = []
+  const origin = createServer((incoming, outgoing) => {
+    received.push(incoming.headers)
+    outgoing.writeHead(200, {
+      'Content-Type': 'image/gif',
+      'Content-Length': BYTES.length,
+      'X-Accel-Expires': '60',
+      'Accept-Ranges': 'bytes',
+    })
+    outgoing.end(BYTES)
+  })
+  let nginx: Cache
+
+  before(async () => {
+    await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve))
+    nginx = await startNginx(await freePort(), [(origin.address() as AddressInfo).port])
+  })
+  after(async () => {
+    await nginx?.stop()
+    origin.close()
+    origin.closeAllConnections()
+  })
+
+  for (const path of ['/raw/AAAAAAAAAAA', '/healthz']) {
+    it(`names the client, keeps the host, and keeps the connection: ${path}`, async () => {
+      const headers = { 'X-Forwarded-For': '203.0.113.9', Host: 'pics.example' }
+      assert.equal((await request(nginx.url, 'GET', path, { headers })).status, 200)
+      const seen = received.at(-1)!
+      assert.equal(seen['x-forwarded-for'], '127.0.0.1')
+      assert.equal(seen.host, 'pics.example')
+      assert.notEqual(seen.connection, 'close')
+    })
+  }
+
+  it('answers one range, and several with the whole', async () => {
+    const ask = (range: string) =>
+      request(nginx.url, 'GET', '/raw/BBBBBBBBBBB', { headers: { Range: range } })
+    for (const round of ['from the server', 'from the cache']) {
+      const one = await ask('bytes=2-4')
+      assert.deepEqual([one.status, one.text], [206, '234'], round)
+      const several = await ask('bytes=0-1,4-5')
+      assert.deepEqual([several.status, several.text], [200, BYTES.toString()], round)
+    }
+  })
+})
