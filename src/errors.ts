@@ -19,6 +19,8 @@ export type RefusalCode =
   | 'quota-exceeded'
   | 'too-many-refusals'
   | 'busy'
+  | 'bad-idempotency-key'
+  | 'idempotency-key-reused'
   | 'uploads-paused'
   | 'storage-full'
   | 'unavailable'

@@ -52,6 +52,16 @@ export const TOOLS_PATH = '/tools'
 export const SHAREX_PATH = '/sharex.sxcu'
 export const SCRIPT_PATH = '/upload.sh'
 
+/**
+ * Names an upload, so that a repeat of it stores nothing twice: at least 128 random bits, in visible characters. Whoever
+ * knows it and has the image can ask for the deletion key again.
+ */
+export const IDEMPOTENCY_HEADER = 'Idempotency-Key'
+export const IDEMPOTENCY_PATTERN = /^[\x21-\x7e]{22,255}$/
+
+/** A client repeats an upload for so long and no longer: see `docs/decisions/056`. Unit: seconds. */
+export const REPEAT_SECONDS = 60
+
 export function viewPath(id: string): string {
   return `/${id}`
 }

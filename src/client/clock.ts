@@ -2,6 +2,7 @@ import type { Clock } from './api/retry.ts'
 
 export const realClock: Clock = {
   random: Math.random,
+  now: Date.now,
   sleep: (seconds, signal) =>
     until(signal, (resolve) => {
       const timer = setTimeout(resolve, seconds * 1000)

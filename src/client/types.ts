@@ -71,8 +71,16 @@ export interface SendOptions {
   baseUrl?: string
   signal?: AbortSignal
   onProgress?: (progress: Progress) => void
-  /** Tries after the first one. Default: 3. */
+  /**
+   * Tries after the first one. Default: 3. Once a whole image has left and no answer came, it is tried again for 60
+   * seconds and no longer.
+   */
   retries?: number
+  /**
+   * Names the upload: 22 to 255 visible characters, at least 128 random bits. The service stores an image under one name
+   * once, however often it is sent. A secret: it leads to the deletion key. Default: a new one for each call.
+   */
+  idempotencyKey?: string
   /** The service's own limit, checked before anything is sent. Default: 26,214,400. Unit: bytes. */
   maxBytes?: number
 }

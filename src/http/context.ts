@@ -1,5 +1,6 @@
 /** What every handler has at hand. */
 import type { Context } from 'hono'
+import type { Derive } from '../service/identities.ts'
 import type { Images } from '../service/images.ts'
 import type { Metrics } from '../service/metrics.ts'
 import type { Quota } from '../service/quota.ts'
@@ -34,6 +35,7 @@ export interface AppParts {
   /** Changes while the server runs: to be read for each request. */
   readonly uploadsPaused: boolean
   images: Images
+  derive: Derive
   quota: Quota
   raw: Raw
   origins: Origins

@@ -14,6 +14,7 @@ export type ProblemCode =
 
 const STATUS: Record<ProblemCode, number> = {
   'bad-request': 400,
+  'bad-idempotency-key': 400,
   'missing-key': 400,
   'malformed-multipart': 400,
   'missing-file': 400,
@@ -34,6 +35,7 @@ const STATUS: Record<ProblemCode, number> = {
   'unsupported-type': 415,
   'range-not-satisfiable': 416,
   'damaged-image': 422,
+  'idempotency-key-reused': 422,
   'quota-exceeded': 429,
   'too-many-refusals': 429,
   'headers-too-large': 431,

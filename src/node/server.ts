@@ -10,6 +10,7 @@ import { createOrigins } from '../http/headers/cross-site.ts'
 import type { Log } from '../http/log.ts'
 import { createRaw } from '../http/routes/raw.ts'
 import { onTime } from '../service/clock.ts'
+import { createDerive } from '../service/identities.ts'
 import { createImages } from '../service/images.ts'
 import { createQuota, type QuotaLimits } from '../service/quota.ts'
 import { createSettings, type Settings } from '../service/settings.ts'
@@ -163,6 +164,7 @@ function listenerOf(given: {
       createQuota(ledger, { limits: quotaLimits(config), hashes: nodeHashes, now: clock.now }),
       clock,
     ),
+    derive: createDerive(ledger, nodeHashes),
     raw,
     origins: createOrigins(baseUrl, config.allowedOrigins),
     trusted,

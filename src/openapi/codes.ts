@@ -96,6 +96,16 @@ export const CODES: Record<ProblemCode, CodeFacts> = {
     remedy: 'Send the fields that are asked for, and no others.',
     by: ['deleteByForm'],
   },
+  'bad-idempotency-key': {
+    when: 'Idempotency-Key is not 22 to 255 visible characters.',
+    remedy: 'Draw at least 128 random bits for each image.',
+    by: UPLOADS,
+  },
+  'idempotency-key-reused': {
+    when: 'Another image was sent under this Idempotency-Key before.',
+    remedy: 'Draw a new one for each image.',
+    by: UPLOADS,
+  },
   'uploads-paused': {
     when: 'The operator paused uploads.',
     remedy: 'Try again later.',
@@ -134,12 +144,12 @@ export const CODES: Record<ProblemCode, CodeFacts> = {
   removed: {
     when: 'The operator removed the image.',
     remedy: 'Nothing: it does not come back.',
-    by: [...IMAGES, 'askDeletion'],
+    by: [...UPLOADS, ...IMAGES, 'askDeletion'],
   },
   held: {
     when: 'The operator is checking the image.',
     remedy: 'Come back later: it is there again, or removed for good.',
-    by: [...IMAGES],
+    by: [...UPLOADS, ...IMAGES],
   },
   'method-not-allowed': {
     when: 'The address does not take this method.',

@@ -1,5 +1,13 @@
 /** The upload: what is sent, what comes back. */
-import { DELETE_PATH, IMAGE_TYPES, UPLOAD_FIELD, viewPath } from '../protocol.ts'
+import {
+  DELETE_PATH,
+  IDEMPOTENCY_HEADER,
+  IDEMPOTENCY_PATTERN,
+  IMAGE_TYPES,
+  REPEAT_SECONDS,
+  UPLOAD_FIELD,
+  viewPath,
+} from '../protocol.ts'
 import { CORS, headers, ON_PAGES, RATE, UNCACHED } from './headers.ts'
 import { HTML, refusals } from './responses.ts'
 import { uploadSamples } from './samples.ts'
@@ -32,6 +40,16 @@ export function upload(settings: ApiSettings): Operation {
         description: 'text/plain for the link alone, text/html for a page; JSON for all others.',
         schema: { type: 'string' },
         example: 'application/json',
+      },
+      {
+        name: IDEMPOTENCY_HEADER,
+        in: 'header',
+        description:
+          'Draw one for each image, of at least 128 random bits, and send it again with each repeat: the same image gets ' +
+          'the same answer and counts once. It is a secret, for it leads to the deletion key. Stop repeating after ' +
+          `${REPEAT_SECONDS} seconds: a repeat that comes after the image was deleted stores it again.`,
+        schema: { type: 'string', pattern: IDEMPOTENCY_PATTERN.source },
+        example: 'c1f0a8de-0f4d-4e0b-9d5b-3a4c7fae2b11',
       },
     ],
     requestBody: {

@@ -65,9 +65,9 @@ export async function createClock(ledger: Pick<Ledger, 'time'>, local: () => num
 export function onTime(quota: Quota, clock: Clock): Quota {
   return {
     ...quota,
-    async reserve(address) {
+    async reserve(address, options) {
       await clock.assertRight()
-      return quota.reserve(address)
+      return quota.reserve(address, options)
     },
   }
 }

@@ -2,7 +2,7 @@
 import { ID_LENGTH } from '../protocol.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const KEY_SECRET_LENGTH = 32
+export const KEY_SECRET_LENGTH = 32
 
 /** Bytes from here on would make some characters likelier than others. */
 const FAIR_BYTE_LIMIT = 256 - (256 % ALPHABET.length)
@@ -19,6 +19,18 @@ export function newKey(id: string): string {
 
 export function idOfKey(key: string): string {
   return key.slice(0, ID_LENGTH)
+}
+
+/** The last `length` digits of a number in base 62. From 256 even bits they are as good as even up to 40 digits. */
+export function base62OfHex(hex: string, length: number): string {
+  const base = BigInt(ALPHABET.length)
+  let number = BigInt(`0x${hex}`)
+  let text = ''
+  while (text.length < length) {
+    text = ALPHABET[Number(number % base)]! + text
+    number /= base
+  }
+  return text
 }
 
 /** Drawn a few hundred at a time: a call for each id would cost more than all else about it. */

@@ -1,23 +1,15 @@
-/** The product's rules for images: publish, open, remove. No HTTP, no SQL. */
-import { Refusal } from '../errors.ts'
-import { isWhole, lengthOf, type Segment } from '../formats/image.ts'
-import { inspect } from '../formats/inspect.ts'
+/** The product's rules for images: publish, find, open, remove. No HTTP, no SQL. */
 import { KEY_PATTERN } from '../protocol.ts'
 import { type Ledger, LedgerUnavailable } from '../stores/ledger.ts'
-import type { Draft, ImageRecord, ObjectStore, Selection, StoredImage } from '../stores/object-store.ts'
+import type { ImageRecord, ObjectStore, Selection, StoredImage } from '../stores/object-store.ts'
 import { refuseFault } from './faults.ts'
 import type { Hashes } from './hashes.ts'
-import { equalInConstantTime, idOfKey, newId, newKey } from './ids.ts'
+import { equalInConstantTime, idOfKey } from './ids.ts'
 import type { Metrics } from './metrics.ts'
+import { createPublishing, type Publishing, takenDown } from './publish.ts'
 import type { Purges } from './purges.ts'
-import { createSemaphore, type Semaphore } from './semaphore.ts'
 
-export interface Images {
-  /**
-   * Stores an image. When it resolves, the image survives a crash. Throws `Refusal`, and what `body` throws; then
-   * nothing is stored. `mostBytes`: more than this is known not to come.
-   */
-  publish(body: AsyncIterable<Uint8Array>, mostBytes?: number): Promise<{ record: ImageRecord; key: string }>
+export interface Images extends Publishing {
   /** `null` if there is none. Throws `Refusal` if the operator removed it (`removed`) or holds it (`held`). */
   find(id: string): Promise<ImageRecord | null>
   /** As `find`; throws `UnsatisfiableRange` too, and what `signal` says. */
@@ -25,12 +17,6 @@ export interface Images {
   /** Removes the image that the key belongs to, also a held one. `false` if there is none. */
   remove(key: string): Promise<boolean>
 }
-
-/** Reading a draft of more than this takes many reads: not all clients' at once, or their windows fill the memory. */
-const LARGE_DRAFT_BYTES = 256 * 1024
-const LARGE_READS_AT_ONCE = 4
-/** A commit holds less, and waits for a store that may be far away. */
-const LARGE_COMMITS_AT_ONCE = 64
 
 /** For so long a ledger that failed is not asked about images that are not there. */
 const LEDGER_PAUSE_MS = 1000
@@ -46,43 +32,7 @@ export function createImages(parts: {
   now: () => number
 }): Images {
   const { objects, ledger, purges, metrics, hashes } = parts
-  const largeReads = createSemaphore(LARGE_READS_AT_ONCE)
-  const largeCommits = createSemaphore(LARGE_COMMITS_AT_ONCE)
-
-  async function publish(body: AsyncIterable<Uint8Array>, mostBytes: number) {
-    const draft = await objects.draft(body, Math.min(parts.maxUploadBytes, mostBytes))
-    const inTurn = <T>(semaphore: Semaphore, work: () => Promise<T>) =>
-      draft.size > LARGE_DRAFT_BYTES ? semaphore.run(work) : work()
-    const inspected = await inTurn(largeReads, () => examine(draft)).catch(async (error) => {
-      await draft.discard()
-      throw error
-    })
-    const { segments, ...facts } = inspected
-    const id = newId()
-    const key = newKey(id)
-    const record: ImageRecord = {
-      id,
-      ...facts,
-      size: lengthOf(segments),
-      keySha256: hashes.sha256(key),
-      createdAt: new Date(parts.now()).toISOString(),
-    }
-    // The end of the draft, whatever comes of it.
-    await inTurn(largeCommits, () => draft.commit(record, segments))
-    return { record, key }
-  }
-
-  /** Everything that a draft may be refused for. */
-  async function examine(draft: Draft) {
-    if (draft.size === 0) throw new Refusal('missing-file', 'The file is empty.')
-    const { type, width, height, animated, segments } = await inspect(draft, { strip: parts.stripMetadata })
-    const { sha256, sentSha256 } = await digests(draft, segments)
-    if (await ledger.isBlocked(sha256 === sentSha256 ? [sha256] : [sha256, sentSha256])) {
-      throw new Refusal('blocked-image', 'The operator of this server removed this image and blocked it.')
-    }
-    return { type, width, height, animated, sha256, sentSha256, segments }
-  }
-
+  const publishing = createPublishing(parts)
   let ledgerFailedAt = -Infinity
 
   /** A ledger that is away must not turn each wrong address into a wait and a 503: who can't be told why gets a 404. */
@@ -101,9 +51,7 @@ export function createImages(parts: {
   async function absent(id: string): Promise<null> {
     const why = await askWhyAbsent(id)
     if (why === null) return null
-    throw why === 'held'
-      ? new Refusal('held', 'The operator of this server is checking this image.')
-      : new Refusal('removed', 'The operator of this server removed this image.')
+    throw takenDown(why)
   }
 
   /** A view of an image that is there asks no ledger, and a deletion of one neither. */
@@ -119,7 +67,8 @@ export function createImages(parts: {
   }
 
   return {
-    publish: (body, mostBytes = Number.POSITIVE_INFINITY) => publish(body, mostBytes).catch(refuseFault),
+    publish: (body, options) => publishing.publish(body, options).catch(refuseFault),
+    publishAgain: (body, options) => publishing.publishAgain(body, options).catch(refuseFault),
     async find(id) {
       try {
         return (await objects.head(id)) ?? (await absent(id))
@@ -151,10 +100,4 @@ export function createImages(parts: {
       }
     },
   }
-}
-
-async function digests(draft: Draft, segments: Segment[]): Promise<{ sha256: string; sentSha256: string }> {
-  const sentSha256 = await draft.digest([{ offset: 0, length: draft.size }])
-  if (isWhole(segments, draft.size)) return { sha256: sentSha256, sentSha256 }
-  return { sha256: await draft.digest(segments), sentSha256 }
 }

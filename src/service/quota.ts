@@ -10,11 +10,16 @@ export interface Quota {
    * Reserves an upload before the body is read. Throws `Refusal`: `quota-exceeded`; `too-many-refusals`; `busy` if as
    * many are under way as may be, or if only reservations are in the way that may yet be given back.
    */
-  reserve(address: string): Promise<Reservation>
+  reserve(address: string, options?: ReserveOptions): Promise<Reservation>
   /** Uploads left, without reserving one. */
   remaining(address: string): Promise<number>
   /** Whole seconds to the next 00:00 UTC, at least 1. */
   secondsToReset(): number
+}
+
+export interface ReserveOptions {
+  /** Nothing will be stored that was not before: reserves beyond the limit too. To be given back whatever comes of it. */
+  isRepeat: boolean
 }
 
 /** It ends once: with the first of these calls. */
@@ -99,12 +104,12 @@ export function createQuota(
 
   return {
     limit: perDay,
-    async reserve(address) {
+    async reserve(address, { isRepeat } = { isRepeat: false }) {
       const leave = underWay.enter(address)
       try {
         const day = dayOf(now())
         const bucket = await bucketOf(address, day)
-        const used = await ledger.reserveUpload(bucket, day, perDay, limits.refusals)
+        const used = await ledger.reserveUpload(bucket, day, isRepeat ? perDay + 1 : perDay, limits.refusals)
         if (used === null) throw await denied(address, bucket, day)
         const release = underWay.hold(address)
         return {

@@ -107,8 +107,11 @@ export interface Draft extends ByteSource {
   /**
    * Makes it visible under `record.id`, whole and durable, or not at all. What it stores must have `record.sha256`.
    * Throws `IdTaken` if the id exists. The draft can't be used afterwards, whatever the outcome.
+   *
+   * `isContended`: the id was not drawn for this image alone, so that another process may be about to take it. Exactly
+   * one of them wins, and the image of the winner is durable before `IdTaken` is thrown.
    */
-  commit(record: ImageRecord, segments: Segment[]): Promise<void>
+  commit(record: ImageRecord, segments: Segment[], options?: { isContended: boolean }): Promise<void>
   /** Forgets the bytes. Harmless after `commit` or a second time. */
   discard(): Promise<void>
 }

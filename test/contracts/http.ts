@@ -16,6 +16,7 @@ import { privacyCases } from './http/privacy.ts'
 import { quotaCases } from './http/quota.ts'
 import { rawCases } from './http/raw.ts'
 import { refusalCases } from './http/refusals.ts'
+import { repeatCases } from './http/repeats.ts'
 import { scrubCases } from './http/scrub.ts'
 import { transportCases } from './http/transport.ts'
 import { uploadCases } from './http/upload.ts'
@@ -23,6 +24,7 @@ import { viewCases } from './http/view.ts'
 
 const CASES = {
   'what an upload answers': uploadCases,
+  'safe repeats': repeatCases,
   'the form of an upload': multipartCases,
   'broken forms': malformedCases,
   'quota and client address': quotaCases,

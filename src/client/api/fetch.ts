@@ -2,7 +2,7 @@ import { watchForStall } from './stall.ts'
 import { type Exchange, NetworkFault, type Transport } from './transport.ts'
 
 /** The transport where there is no XMLHttpRequest. The body is streamed, so that its progress can be seen. */
-export const fetchTransport: Transport = async ({ method, url, file, signal, onSent }) => {
+export const fetchTransport: Transport = async ({ method, url, headers: more, file, signal, onSent }) => {
   const giveUp = new AbortController()
   const watch = watchForStall((fault) => giveUp.abort(fault))
   const signals = signal ? [signal, giveUp.signal] : [giveUp.signal]
@@ -12,7 +12,7 @@ export const fetchTransport: Transport = async ({ method, url, file, signal, onS
     // A redirected POST would arrive as a GET. The answer says where to go instead.
     redirect: 'manual',
   }
-  const headers = new Headers({ accept: 'application/json' })
+  const headers = new Headers({ ...more, accept: 'application/json' })
   if (file) {
     const body = multipartOf(file)
     headers.set('content-type', body.type)

@@ -15,6 +15,8 @@ export class Failing extends Error {
 export interface Patience {
   /** Tries after the first one. */
   retries: number
+  /** Asked after a failure: false if another try would come too late. */
+  mayRepeat?: (() => boolean) | undefined
   signal?: AbortSignal | undefined
   onWait?: ((attempt: number, seconds: number, cause: Error) => void) | undefined
 }
@@ -25,6 +27,8 @@ export interface Clock {
   sleep(seconds: number, signal?: AbortSignal): Promise<void>
   /** 0 to 1. */
   random(): number
+  /** Since some moment that stays the same. Unit: milliseconds. */
+  now(): number
   /** Resolves once the device believes that it is online. */
   online(signal?: AbortSignal): Promise<void>
 }
@@ -38,7 +42,7 @@ const FIRST_DELAY_SECONDS = 1
  */
 export async function withRetries<T>(
   attempt: (number: number) => Promise<T>,
-  { retries, signal, onWait }: Patience,
+  { retries, mayRepeat = () => true, signal, onWait }: Patience,
   clock: Clock,
 ): Promise<T> {
   for (let number = 1; ; number++) {
@@ -47,15 +51,17 @@ export async function withRetries<T>(
     } catch (error) {
       signal?.throwIfAborted()
       if (!(error instanceof NetworkFault || error instanceof Failing)) throw error
-      if (number > retries) {
+      const giveUp = (): never => {
         throw error instanceof Failing ? error.refusal : new Unreachable(number, error)
       }
+      if (number > retries || !mayRepeat()) giveUp()
       const backoff = FIRST_DELAY_SECONDS * 2 ** (number - 1) * (1 - clock.random() / 2)
       const asked = error instanceof Failing ? (error.refusal.retryAfterSeconds ?? 0) : 0
       const seconds = Math.max(backoff, asked)
       onWait?.(number + 1, seconds, error)
       await clock.sleep(seconds, signal)
       await clock.online(signal)
+      if (!mayRepeat()) giveUp()
     }
   }
 }

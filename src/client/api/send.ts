@@ -2,7 +2,9 @@ import { Refusal } from '../../errors.ts'
 import {
   DEFAULT_MAX_UPLOAD_BYTES,
   EXTENSIONS,
+  IDEMPOTENCY_HEADER,
   type ImageType,
+  REPEAT_SECONDS,
   UPLOAD_FIELD,
   UPLOAD_PATH,
 } from '../../protocol.ts'
@@ -10,6 +12,7 @@ import { checkArguments } from '../arguments.ts'
 import type { SendOptions, Sent } from '../types.ts'
 import { rejectAnswer } from './answers.ts'
 import { type Endpoint, endpointOf } from './endpoint.ts'
+import { newIdempotencyKey } from './idempotency-key.ts'
 import { withRetries } from './retry.ts'
 import { sentOf } from './sent.ts'
 
@@ -19,8 +22,8 @@ const DEFAULT_RETRIES = 3
  * Uploads bytes as they are. Rejects with a `TypeError` for arguments that make no sense, `Refusal('file-too-large')`
  * before anything is sent, `ServerRefusal`, `Unreachable`, or the signal's reason.
  *
- * A network fault is retried. If the connection breaks after the service stored the image and before its answer
- * arrived, the retry stores it a second time; the first copy's link is known to nobody.
+ * A network fault is retried under the same name, so that the service stores the image once even if only its answer was
+ * lost.
  */
 export async function send(
   blob: Blob,
@@ -30,28 +33,33 @@ export async function send(
   checkArguments(blob, options)
   const { signal, onProgress, retries = DEFAULT_RETRIES, maxBytes = DEFAULT_MAX_UPLOAD_BYTES } = options
   if (blob.size > maxBytes) throw tooLarge(blob.size, maxBytes)
+  const { idempotencyKey = newIdempotencyKey() } = options
+  // Until a whole image left, none can have been stored.
+  let mayBeStoredSince: number | undefined
   const extension = EXTENSIONS[blob.type as ImageType] ?? 'bin'
   const attempt = async () => {
     onProgress?.({ stage: 'uploading', sentBytes: 0, totalBytes: blob.size, percent: 0 })
     const answer = await endpoint.transport({
       method: 'POST',
       url: endpoint.address(UPLOAD_PATH),
+      headers: { [IDEMPOTENCY_HEADER]: idempotencyKey },
       // The name on the person's disk is nobody's business.
       file: { field: UPLOAD_FIELD, name: `image.${extension}`, blob },
       signal,
-      onSent: (sentBytes, totalBytes) =>
-        onProgress?.({
-          stage: 'uploading',
-          sentBytes,
-          totalBytes,
-          percent: Math.floor((100 * sentBytes) / totalBytes),
-        }),
+      onSent(sentBytes, totalBytes) {
+        if (sentBytes >= totalBytes) mayBeStoredSince ??= endpoint.clock.now()
+        const percent = Math.floor((100 * sentBytes) / totalBytes)
+        onProgress?.({ stage: 'uploading', sentBytes, totalBytes, percent })
+      },
     })
     return answer.status === 201 ? sentOf(answer) : rejectAnswer(answer)
   }
   const onWait = (attempt: number, seconds: number, cause: Error) =>
     onProgress?.({ stage: 'waiting', attempt, seconds, cause })
-  const sent = await withRetries(attempt, { retries, signal, onWait }, endpoint.clock)
+  // Later the image may have been stored, seen and deleted: a repeat would bring it back.
+  const mayRepeat = () =>
+    mayBeStoredSince === undefined || endpoint.clock.now() - mayBeStoredSince < REPEAT_SECONDS * 1000
+  const sent = await withRetries(attempt, { retries, mayRepeat, signal, onWait }, endpoint.clock)
   onProgress?.({ stage: 'done' })
   return sent
 }

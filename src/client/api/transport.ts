@@ -3,6 +3,8 @@
 export interface Exchange {
   method: 'POST' | 'DELETE' | 'HEAD'
   url: string
+  /** Besides `Accept`. */
+  headers?: Record<string, string>
   /** Sent as the one form field of a multipart body. */
   file?: { field: string; name: string; blob: Blob }
   signal?: AbortSignal | undefined

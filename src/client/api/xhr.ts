@@ -2,7 +2,7 @@ import { watchForStall } from './stall.ts'
 import { NetworkFault, type Transport } from './transport.ts'
 
 /** The browser's transport: `fetch` reports no upload progress there. */
-export const xhrTransport: Transport = ({ method, url, file, signal, onSent }) =>
+export const xhrTransport: Transport = ({ method, url, headers: more = {}, file, signal, onSent }) =>
   new Promise((resolve, reject) => {
     signal?.throwIfAborted()
     const request = new XMLHttpRequest()
@@ -17,6 +17,7 @@ export const xhrTransport: Transport = ({ method, url, file, signal, onSent }) =
     signal?.addEventListener('abort', cancel)
     request.open(method, url)
     request.setRequestHeader('Accept', 'application/json')
+    for (const [name, value] of Object.entries(more)) request.setRequestHeader(name, value)
     request.upload.onprogress = ({ loaded, total }) => {
       watch.touch()
       onSent?.(loaded, total)

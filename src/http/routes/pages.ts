@@ -68,7 +68,14 @@ export async function askDeletion(c: AppContext, parts: AppParts): Promise<Respo
   const key = c.req.query('key')
   if (!key) throw new Refusal('missing-key', 'This address needs the deletion key: ?key=…')
   if (!KEY_PATTERN.test(key)) throw unknownKey()
-  const isThere = (await parts.images.find(key.slice(0, ID_LENGTH))) !== null
+  const isThere = await parts.images.find(key.slice(0, ID_LENGTH)).then(
+    (record) => record !== null,
+    (error) => {
+      // Its owner may delete it all the same.
+      if (error instanceof Refusal && error.code === 'held') return true
+      throw error
+    },
+  )
   const context = contextOf(c, parts)
   const response = isThere
     ? await sendPage(c, deletePage(context, { key }))

@@ -4,9 +4,18 @@
  * costs as much as looking at the image.
  */
 
-import { Refusal } from '../../errors.ts'
-import { DELETE_PATH, UPLOAD_PATH, type UploadAnswer, viewPath } from '../../protocol.ts'
+import { Refusal, type RefusalCode } from '../../errors.ts'
+import {
+  DELETE_PATH,
+  IDEMPOTENCY_HEADER,
+  IDEMPOTENCY_PATTERN,
+  UPLOAD_PATH,
+  type UploadAnswer,
+  viewPath,
+} from '../../protocol.ts'
 import { refuseFault } from '../../service/faults.ts'
+import type { Published } from '../../service/publish.ts'
+import type { Reservation } from '../../service/quota.ts'
 import { SHARE_PATH } from '../../web/share-path.ts'
 import type { Answer } from '../answer.ts'
 import type { RequestBody } from '../body.ts'
@@ -56,28 +65,66 @@ export function createUpload(parts: AppParts): Upload {
   async function receive(request: UploadRequest, address: string, startedAt: number): Promise<Outcome> {
     parts.origins.assertAllowed(request.header)
     assertTaken(parts)
+    const sent = idempotencyKeyOf(request)
     const reservation = await quota.reserve(address).catch(asFault)
     if (reservation instanceof Error) {
       // A ledger that does not answer takes no upload either, and is not asked a second time.
-      return isBusy(reservation) ? { error: reservation } : { remaining: 0, error: reservation }
+      if (isRefusal(reservation, 'busy')) return { error: reservation }
+      const refused = { remaining: 0, error: reservation }
+      if (sent === null || !isRefusal(reservation, 'quota-exceeded')) return refused
+      return (await receiveBeyondQuota(request, address, sent, startedAt)) ?? refused
     }
     const { remaining } = reservation
     try {
-      const file = filePart(request.header('content-type'), request.body)
-      const { record, key } = await parts.images.publish(file, announcedBytes(request))
-      reservation.keep()
-      const { id, type, size } = record
-      metrics.upload('stored', size)
-      const { requestId } = request
-      log.info({ requestId, outcome: 'stored', id, type, bytes: size, ms: msSince(startedAt) }, 'upload')
-      const link = baseUrl + viewPath(id)
-      return { remaining, stored: { id, link, key, delete: `${baseUrl}${DELETE_PATH}?key=${key}` } }
+      const identity = sent === null ? {} : { identity: await parts.derive(sent) }
+      const published = await parts.images.publish(fileOf(request), { ...announced(request), ...identity })
+      const stored = answerOf(published, request, startedAt)
+      if (!published.isRepeat) {
+        reservation.keep()
+        return { remaining, stored }
+      }
+      await giveBack(reservation, request.body.received)
+      return { remaining: Math.min(quota.limit, remaining + 1), stored }
     } catch (error) {
-      await reservation
-        .giveBack(isClients(error) ? request.body.received : undefined)
-        .catch((cause) => log.error({ err: cause }, 'a reservation was not given back'))
+      await giveBack(reservation, isClients(error) ? request.body.received : undefined)
       return { remaining: Math.min(quota.limit, remaining + 1), error }
     }
+  }
+
+  /** The last upload of a day may be repeated like any other. `null` if there is nothing to repeat. */
+  async function receiveBeyondQuota(
+    request: UploadRequest,
+    address: string,
+    sent: string,
+    startedAt: number,
+  ): Promise<Outcome | null> {
+    const identity = await parts.derive(sent)
+    if ((await parts.images.find(identity.id)) === null) return null
+    const reservation = await quota.reserve(address, { isRepeat: true })
+    try {
+      const published = await parts.images.publishAgain(fileOf(request), { ...announced(request), identity })
+      return published && { remaining: 0, stored: answerOf(published, request, startedAt) }
+    } catch (error) {
+      return { remaining: 0, error }
+    } finally {
+      await giveBack(reservation, request.body.received)
+    }
+  }
+
+  /** `receivedBytes`: of a body that was read for nothing, so that nobody sends without end. */
+  async function giveBack(reservation: Reservation, receivedBytes: number | undefined): Promise<void> {
+    await reservation
+      .giveBack(receivedBytes)
+      .catch((cause) => log.error({ err: cause }, 'a reservation was not given back'))
+  }
+
+  function answerOf(published: Published, { requestId }: UploadRequest, startedAt: number): UploadAnswer {
+    const { record, key, isRepeat } = published
+    const { id, type, size } = record
+    const outcome = isRepeat ? 'repeated' : 'stored'
+    metrics.upload(outcome, isRepeat ? 0 : size)
+    log.info({ requestId, outcome, id, type, bytes: size, ms: msSince(startedAt) }, 'upload')
+    return { id, link: baseUrl + viewPath(id), key, delete: `${baseUrl}${DELETE_PATH}?key=${key}` }
   }
 
   function outcomeOf(request: UploadRequest, address: string, startedAt: number): Promise<Outcome> | Outcome {
@@ -128,8 +175,8 @@ function assertTaken({ uploadsPaused }: Pick<AppParts, 'uploadsPaused'>): void {
   throw new Refusal('uploads-paused', 'The operator of this server paused uploads. Please try again later.')
 }
 
-function isBusy(error: unknown): boolean {
-  return error instanceof Refusal && error.code === 'busy'
+function isRefusal(error: unknown, code: RefusalCode): boolean {
+  return error instanceof Refusal && error.code === code
 }
 
 /** Refused for what it is, not for what the server lacks. */
@@ -137,8 +184,20 @@ function isClients(error: unknown): boolean {
   return error instanceof Refusal && error.code !== 'unavailable' && error.code !== 'storage-full'
 }
 
-/** Unit: bytes. `undefined` for a body in chunks. */
-function announcedBytes({ header }: UploadRequest): number | undefined {
+/** `null` for a client that names nothing. It leads to the deletion key, so nothing of it is logged or told. */
+function idempotencyKeyOf({ header }: UploadRequest): string | null {
+  const sent = header(IDEMPOTENCY_HEADER.toLowerCase())
+  if (sent === undefined) return null
+  if (IDEMPOTENCY_PATTERN.test(sent)) return sent
+  throw new Refusal('bad-idempotency-key', 'Idempotency-Key takes 22 to 255 visible characters.')
+}
+
+function fileOf({ header, body }: UploadRequest): AsyncIterable<Uint8Array> {
+  return filePart(header('content-type'), body)
+}
+
+/** Nothing is known of a body in chunks. */
+function announced({ header }: UploadRequest): { mostBytes?: number } {
   const length = header('content-length')
-  return length !== undefined && /^\d{1,15}$/.test(length) ? Number(length) : undefined
+  return length !== undefined && /^\d{1,15}$/.test(length) ? { mostBytes: Number(length) } : {}
 }

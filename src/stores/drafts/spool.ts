@@ -59,9 +59,11 @@ export interface Digester {
   digests(): Uint8Array
 }
 
+/** Of this process: two spools of it may share a folder. */
+let serial = 0
+
 /** `folder` must exist. */
 export function createSpool(folder: string, options: { digester?: () => Digester } = {}): Spool {
-  let serial = 0
   const blocks = createBlocks({ isAligned: false })
   const memory = createMemorySpool()
   const path = () => join(folder, `${draftPrefix(process.pid)}${++serial}`)

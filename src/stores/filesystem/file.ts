@@ -1,5 +1,5 @@
 /** Files by their descriptors: a `FileHandle` of Node's costs twice as much. Node only. */
-import { close, closeSync, fstatSync, open, read } from 'node:fs'
+import { close, closeSync, fstatSync, open, read, type Stats } from 'node:fs'
 import { promisify } from 'node:util'
 
 const openPath = promisify(open)
@@ -9,6 +9,8 @@ export interface OpenFile {
   readonly descriptor: number
   /** Unit: bytes. */
   readonly size: number
+  /** Tells it from any file that has its name later. */
+  readonly identity: string
 }
 
 /** To be closed by `closeFile`. */
@@ -16,11 +18,17 @@ export async function openFile(path: string): Promise<OpenFile> {
   const descriptor = await openPath(path, 'r')
   try {
     // Of an open file the kernel knows this without the disk.
-    return { descriptor, size: fstatSync(descriptor).size }
+    const stats = fstatSync(descriptor)
+    return { descriptor, size: stats.size, identity: identityOf(stats) }
   } catch (error) {
     closeSync(descriptor)
     throw error
   }
+}
+
+/** An inode may be used again, but not with the time of the last write. */
+export function identityOf({ ino, mtimeMs }: Pick<Stats, 'ino' | 'mtimeMs'>): string {
+  return `${ino} ${mtimeMs}`
 }
 
 export function closeFile({ descriptor }: OpenFile): void {

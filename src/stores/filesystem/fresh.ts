@@ -16,6 +16,8 @@ export interface FreshImages {
 export interface FreshImage {
   record: ImageRecord
   path: string
+  /** Its identity, if its name may come to another file. */
+  file: string | null
   bytes: Uint8Array
   heldBytes: number
   giveBack(): void
@@ -47,14 +49,14 @@ export function createFreshImages(hotSet: HotSet, budgetBytes: number): FreshIma
     promote(id) {
       const image = images.get(id)
       if (image === undefined) return undefined
-      const { record, path, bytes } = image
+      const { record, path, file, bytes } = image
       const isReserved = hotSet.reserve(bytes.length)
       const body = isReserved ? Buffer.allocUnsafeSlow(bytes.length) : null
       body?.set(bytes)
       evict(id)
       return body === null
         ? undefined
-        : hotSet.add({ stored: { record, body }, path, reservedBytes: body.length })
+        : hotSet.add({ stored: { record, body }, path, file, reservedBytes: body.length })
     },
     evict,
   }

@@ -14,6 +14,10 @@ export interface HotImage {
   /** As the store hands it out to whoever need not hold it. */
   readonly stored: ImageInMemory
   readonly path: string
+  /** Which file it is from. `null`: its name never comes to another one. */
+  readonly file: string | null
+  /** When that was last looked at, by the clock of `performance`. */
+  lookedAt: number
   /** What `reserve` set aside for it. */
   readonly reservedBytes: number
   /** Asked for since the last look at it. */
@@ -31,7 +35,7 @@ export interface HotSet {
   /** Gives back what `reserve` set aside and was not used. */
   unreserve(bytes: number): void
   /** Takes an image in, on room that was reserved for it. */
-  add(image: Pick<HotImage, 'stored' | 'path' | 'reservedBytes'>): HotImage
+  add(image: Pick<HotImage, 'stored' | 'path' | 'file' | 'reservedBytes'>): HotImage
   evict(id: string): void
   /** For an answer, which calls `release`. `null`: slow readers hold all that they may. */
   lend(image: HotImage): ImageInMemory | null
@@ -103,7 +107,7 @@ export function createHotSet(budgetBytes: number): HotSet {
       const { id } = image.stored.record
       const known = images.get(id)
       if (known !== undefined) drop(known)
-      const hot: HotImage = { ...image, isUsed: false, pins: 0, evicted: false }
+      const hot: HotImage = { ...image, lookedAt: performance.now(), isUsed: false, pins: 0, evicted: false }
       images.set(id, hot)
       return hot
     },

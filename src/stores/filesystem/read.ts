@@ -99,7 +99,9 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
       await readChecked(opening, trailer, bytes, known === undefined)
       isKept = true
       const stored = { record: trailer.record, body: bytes }
-      return hotSet.lend(hotSet.add({ stored, path, reservedBytes: file.size })) ?? stored
+      return (
+        hotSet.lend(hotSet.add({ stored, path, file: file.identity, reservedBytes: file.size })) ?? stored
+      )
     } finally {
       if (!isKept) hotSet.unreserve(file.size)
     }

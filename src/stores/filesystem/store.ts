@@ -9,7 +9,7 @@
  * are in one folder, so that one flush serves all commits that wait for one: with many folders each upload would pay for
  * its own.
  */
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { access, constants, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ID_PATTERN } from '../../protocol.ts'
@@ -19,11 +19,12 @@ import { createBlockDigester } from './block-digests.ts'
 import { createCommit } from './commit.ts'
 import { createPageWriter } from './direct.ts'
 import { storeFault } from './faults.ts'
+import { identityOf } from './file.ts'
 import { createFolderFlush } from './folder-flush.ts'
 import { makeFolders } from './folders.ts'
 import { createFreshImages } from './fresh.ts'
 import { holdImages } from './hold.ts'
-import { createHotSet, type ImageInMemory } from './hot-set.ts'
+import { createHotSet, type HotImage, type ImageInMemory } from './hot-set.ts'
 import { idsAfter } from './ids.ts'
 import { openLayout } from './layout.ts'
 import { writeProbe } from './probe.ts'
@@ -36,6 +37,9 @@ const MIN_FREE_BYTES = 8 * 1024 * 1024
 
 /** How long an answer of the file system about its room is believed. */
 const FREE_CHECK_MS = 250
+
+/** Looking which file has a name costs twice as much as looking whether one has. */
+const LOOK_AGAIN_MS = 1000
 
 /** Of the memory for images, what the latest uploads may have. */
 const FRESH_SHARE = 1 / 4
@@ -111,10 +115,10 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
         isSpent = true
         return spooled.discard()
       },
-      async commit(record, segments) {
+      async commit(record, segments, { isContended } = { isContended: false }) {
         if (isSpent) throw new Error('the draft is gone')
         isSpent = true
-        await commit(spooled, record, segments)
+        await commit(spooled, record, segments, isContended)
           .catch(writeFault)
           .finally(() => spooled.discard())
       },
@@ -129,10 +133,18 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
   function hot(id: string): ImageInMemory | null {
     const image = hotSet.get(id) ?? fresh.promote(id)
     if (image === undefined) return null
-    // A name never gets another file: that it is there is enough.
-    if (existsSync(image.path)) return hotSet.lend(image)
+    if (isThereStill(image)) return hotSet.lend(image)
     forget(id)
     return null
+  }
+
+  /** A name comes to another file only if its owner deletes the image and sends another one under the same name. */
+  function isThereStill(image: HotImage): boolean {
+    const now = performance.now()
+    if (image.file === null || now - image.lookedAt < LOOK_AGAIN_MS) return existsSync(image.path)
+    image.lookedAt = now
+    const stats = statSync(image.path, { throwIfNoEntry: false })
+    return stats !== undefined && identityOf(stats) === image.file
   }
 
   async function headNow(id: string): Promise<ImageRecord | null> {

@@ -61,16 +61,16 @@ export function headersOf(record: ImageRecord): Record<string, string> {
   }
 }
 
-/** The hash of a random deletion key tells our image from any other. */
+/** The hash of the deletion key tells our image from any other, but one that was sent twice at once: the time does. */
 async function isOurs(
   client: S3Client,
   key: string,
-  { id, keySha256, sha256 }: ImageRecord,
+  { id, keySha256, sha256, createdAt }: ImageRecord,
   retryPolicy?: Partial<RetryPolicy>,
 ): Promise<boolean> {
   try {
     const stored = (await headObject(client, key, retryPolicy))?.record(id)
-    return stored?.keySha256 === keySha256 && stored.sha256 === sha256
+    return stored?.keySha256 === keySha256 && stored.sha256 === sha256 && stored.createdAt === createdAt
   } catch (error) {
     if (error instanceof StoreUnavailable && retryPolicy === undefined) throw error
     return false

@@ -66,6 +66,7 @@ export async function fakeService(...steps: Step[]): Promise<FakeService> {
     transport: fetchTransport,
     clock: {
       random: () => 0,
+      now: () => slept.reduce((sum, seconds) => sum + seconds, 0) * 1000,
       online: async () => {},
       async sleep(seconds, signal) {
         signal?.throwIfAborted()

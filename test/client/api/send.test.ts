@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { send } from '../../../src/client/api/send.ts'
+import { NetworkFault, type Transport } from '../../../src/client/api/transport.ts'
 import { Refusal, ServerRefusal, Unreachable } from '../../../src/client/errors.ts'
 import type { Progress } from '../../../src/client/types.ts'
 import { fakeService, SENT } from './fake-service.ts'
@@ -231,4 +232,49 @@ test('a base address that is none is a TypeError', async () => {
     await assert.rejects(send(blobOf(5), { baseUrl }), TypeError)
   }
   await assert.rejects(send(blobOf(5)), TypeError)
+})
+
+test('names an upload once, and repeats it under that name', async () => {
+  const service = await fakeService('lose the reply', 'cut', problem(503, 'unavailable'), CREATED, CREATED)
+  await send(blobOf(5), {}, service.endpoint)
+  await send(blobOf(5), {}, service.endpoint)
+  const names = service.requests.map(({ headers }) => headers['idempotency-key'])
+  for (const name of names) assert.match(String(name), /^[A-Za-z0-9+/]{24}$/)
+  assert.equal(new Set(names.slice(0, 4)).size, 1)
+  assert.notEqual(names[4], names[3], 'another upload has another name')
+})
+
+test('takes a name that is given', async () => {
+  const service = await fakeService(CREATED)
+  await send(blobOf(5), { idempotencyKey: 'my-own-name-of-22-chars' }, service.endpoint)
+  assert.equal(service.requests[0]!.headers['idempotency-key'], 'my-own-name-of-22-chars')
+})
+
+test('stops 60 s after a whole image left, but repeats without end what can not have arrived', async () => {
+  const lost = await fakeService(...Array.from({ length: 20 }, () => 'lose the reply' as const))
+  await assert.rejects(send(blobOf(5), { retries: 19 }, lost.endpoint), Unreachable)
+  // 1 + 2 + 4 + 8 + 16 + 32 s: the last of these ends past the minute.
+  assert.equal(lost.requests.length, 6)
+
+  const broken = await fakeService(CREATED)
+  let tries = 0
+  const transport: Transport = (exchange) => {
+    if (++tries === 10) return broken.endpoint.transport(exchange)
+    exchange.onSent?.(4, 5)
+    return Promise.reject(new NetworkFault('cut in the middle'))
+  }
+  const sent = await send(blobOf(5), { retries: 9 }, { ...broken.endpoint, transport })
+  assert.equal(sent.id, SENT.id)
+  assert.ok(broken.endpoint.clock.now() > 120_000)
+})
+
+test('stops when the network is away for longer', async () => {
+  const service = await fakeService('lose the reply')
+  let away = 0
+  const online = async () => {
+    away += 61_000
+  }
+  const clock = { ...service.endpoint.clock, now: () => away, online }
+  await assert.rejects(send(blobOf(5), {}, { ...service.endpoint, clock }), Unreachable)
+  assert.equal(service.requests.length, 1)
 })

@@ -94,6 +94,7 @@ export function operatorCases(world: World): void {
     await operate(me.host, ['hold', mine.id, other.id, '--reason', 'a report'])
     assert.equal((await me.remove(mine.id + 'A'.repeat(32))).status, 404)
     checkProblem(await me.get(`/raw/${mine.id}`), 403, 'held')
+    checkPage(await me.get(`/api/delete?key=${mine.key}`), 200)
     assert.deepEqual((await me.remove(mine.key)).json(), { success: true })
     checkProblem(await me.get(`/raw/${mine.id}`), 404, 'not-found')
     assert.equal((await me.remove(mine.key)).status, 404)
@@ -209,7 +210,7 @@ export function operatorCases(world: World): void {
   })
 }
 
-async function operate(host: Host, words: string[]) {
+export async function operate(host: Host, words: string[]) {
   const ran = await host.operator!(words)
   assert.equal(ran.code, 0, `${words.join(' ')}\n${ran.stdout}\n${ran.stderr}`)
   return ran

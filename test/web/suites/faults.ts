@@ -1,5 +1,7 @@
 /** Networks and servers that misbehave. */
 import assert from 'node:assert/strict'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { sourceOf } from '../../../src/formats/image.ts'
@@ -13,9 +15,14 @@ import { card, cardIn, cardsIn, choose, heard, idOf, press } from '../support/st
 /** What Chromium itself writes when a request fails. */
 const FAILED_REQUEST = /^Failed to load resource: /
 
+async function imagesOf({ server }: Site): Promise<number> {
+  return (await readdir(join(server.dataDir, 'images/objects'))).length
+}
+
 export function faultsSuite(site: () => Site): void {
   it('brings 20 pictures through failures, cuts, lost answers, slowness and a time offline', async () => {
     const { page, end } = await site().visit({ expected: FAILED_REQUEST })
+    const before = await imagesOf(site())
     await page.clock.install()
     const faults: Fault[] = [
       { kind: 'answer', status: 500 },
@@ -49,6 +56,11 @@ export function faultsSuite(site: () => Site): void {
       const answer = await fetch(`${site().url}/raw/${id}`)
       assert.deepEqual(Buffer.from(await answer.arrayBuffer()), buffer, name)
     }
+    assert.equal(
+      (await imagesOf(site())) - before,
+      20,
+      'exactly one image each, however many answers were lost',
+    )
     await end()
   })
 
@@ -80,6 +92,20 @@ export function faultsSuite(site: () => Site): void {
     site().proxy.onUpload = () => ({ kind: 'none' })
     await press(card(page, 'unlucky.jpg'), 'retry')
     await cardIn(page, 'done', 'unlucky.jpg')
+    await end()
+  })
+
+  it('stores one image, although every answer is lost and the person asks again', async () => {
+    const { page, end } = await site().visit({ expected: FAILED_REQUEST })
+    const before = await imagesOf(site())
+    await page.clock.install()
+    site().proxy.onUpload = () => ({ kind: 'lose-answer' })
+    await choose(page, [await gif('lost.gif', 53)])
+    await passTime(page, async () => (await page.locator('.card[data-state="failed"]').count()) === 1)
+    site().proxy.onUpload = () => ({ kind: 'none' })
+    await press(card(page, 'lost.gif'), 'retry')
+    await cardIn(page, 'done', 'lost.gif')
+    assert.equal((await imagesOf(site())) - before, 1)
     await end()
   })
 

@@ -1,4 +1,5 @@
 /** Which picture is compressed when, and which one is uploaded. Knows nothing of the page. */
+import { newIdempotencyKey } from '../../../client/api/idempotency-key.ts'
 import type { Compressed, Mode, Sent } from '../../../client/types.ts'
 
 /** At most this many at once on the way to the server. */
@@ -21,6 +22,8 @@ export interface Item {
   state: State
   /** Set once it is compressed: a second try of the upload does not compress again. */
   compressed?: Compressed
+  /** Whoever tries again after a lost answer gets the image that is there already. */
+  readonly idempotencyKey: string
   /** The person has seen that it carries a place, and sends it. */
   placeAllowed?: boolean
   cancel: AbortController
@@ -110,6 +113,7 @@ export function createQueue(options: QueueOptions): Queue {
     const sent = await send(item.compressed!.blob, {
       signal,
       maxBytes,
+      idempotencyKey: item.idempotencyKey,
       onProgress(progress) {
         if (signal.aborted) return
         if (progress.stage === 'uploading') change(item, { at: 'uploading', percent: progress.percent })
@@ -128,6 +132,7 @@ export function createQueue(options: QueueOptions): Queue {
         number: ++count,
         file,
         mode,
+        idempotencyKey: newIdempotencyKey(),
         state: { at: 'queued' },
         cancel: new AbortController(),
       }

@@ -1,0 +1,63 @@
+/**
+ * Ids and deletion keys: drawn, or derived from what a client names its upload by, so that a repeat gets the same ones.
+ * Nothing is stored for that but one secret of the instance, in the ledger.
+ */
+import { ID_LENGTH } from '../protocol.ts'
+import type { Ledger } from '../stores/ledger.ts'
+import { refuseFault } from './faults.ts'
+import type { Hashes } from './hashes.ts'
+import { base62OfHex, KEY_SECRET_LENGTH, newId, newKey } from './ids.ts'
+
+export interface Identity {
+  id: string
+  key: string
+  /** Another request may ask for the same. */
+  isDerived: boolean
+}
+
+/** Throws `Refusal` if the ledger can not be read. */
+export type Derive = (idempotencyKey: string) => Promise<Identity>
+
+/** The fact of the ledger that holds the secret: 32 random bytes, hex. */
+const SECRET_FACT = 'identity-secret'
+
+export function drawIdentity(): Identity {
+  const id = newId()
+  return { id, key: newKey(id), isDerived: false }
+}
+
+export function createDerive(ledger: Pick<Ledger, 'facts' | 'writeFacts'>, hashes: Hashes): Derive {
+  let secret: Promise<Uint8Array> | undefined
+
+  /** The same for every process: whoever writes it first. */
+  async function loadSecret(): Promise<Uint8Array> {
+    const facts = await ledger.facts()
+    const mine = () => ({ [SECRET_FACT]: hexOf(crypto.getRandomValues(new Uint8Array(32))) })
+    const { [SECRET_FACT]: text = '' } =
+      facts[SECRET_FACT] === undefined ? await ledger.writeFacts(mine(), { replace: false }) : facts
+    if (!/^[0-9a-f]{64}$/.test(text)) throw new Error(`the ledger’s ${SECRET_FACT} is damaged`)
+    return Uint8Array.from(text.match(/../g)!, (pair) => Number.parseInt(pair, 16))
+  }
+
+  function secretOf(): Promise<Uint8Array> {
+    if (secret === undefined) {
+      secret = loadSecret()
+      secret.catch(() => {
+        secret = undefined
+      })
+    }
+    return secret
+  }
+
+  return async (idempotencyKey) => {
+    const known = await secretOf().catch(refuseFault)
+    // Two, so that the id tells nothing of the key.
+    const id = base62OfHex(hashes.hmacSha256(known, `id ${idempotencyKey}`), ID_LENGTH)
+    const key = id + base62OfHex(hashes.hmacSha256(known, `key ${idempotencyKey}`), KEY_SECRET_LENGTH)
+    return { id, key, isDerived: true }
+  }
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
