@@ -6,7 +6,13 @@ import { allImports, type Import, importsOf } from './support/imports.ts'
 const BASE = ['errors.ts', 'protocol.ts']
 
 /** Ports: an interface, its shapes and its errors. They name no technology. */
-const PORTS = ['stores/object-store.ts', 'stores/ledger.ts', 'cdn/cdn.ts', 'notify/notifier.ts']
+const PORTS = [
+  'stores/object-store.ts',
+  'stores/ledger.ts',
+  'stores/reports.ts',
+  'cdn/cdn.ts',
+  'notify/notifier.ts',
+]
 
 interface Layer {
   /** Files, folders (they end with a slash) and packages it may import, besides itself. */
@@ -27,7 +33,8 @@ const LAYERS: Record<string, Layer> = {
   'config.ts': { may: [...BASE, 'config/'] },
   'config/': { may: BASE },
   'stores/object-store.ts': { may: [], types: ['formats/image.ts', 'protocol.ts'] },
-  'stores/ledger.ts': { may: [], types: ['protocol.ts'] },
+  'stores/ledger.ts': { may: [], types: ['protocol.ts', 'stores/reports.ts'] },
+  'stores/reports.ts': { may: [] },
   'cdn/cdn.ts': { may: [], types: ['protocol.ts'] },
   'notify/notifier.ts': { may: [] },
 

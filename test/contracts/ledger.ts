@@ -9,6 +9,7 @@ import { movesCases } from './ledger/moves.ts'
 import { outagesCases } from './ledger/outages.ts'
 import { purgesCases } from './ledger/purges.ts'
 import { quotaCases } from './ledger/quota.ts'
+import { reportsCases } from './ledger/reports.ts'
 import { saltsCases } from './ledger/salts.ts'
 import { strangeValuesCases } from './ledger/strange-values.ts'
 
@@ -24,6 +25,7 @@ export function ledgerContract(name: string, open: OpenLedger, { modelRuns = 20 
     describe('moves and settings', () => movesCases(harness))
     describe('purges', () => purgesCases(harness))
     describe('instance', () => instanceCases(harness))
+    describe('reports', () => reportsCases(harness))
     describe('durability', () => durabilityCases(harness))
     describe('outages', () => outagesCases(harness))
     describe('strange values', () => strangeValuesCases(harness))

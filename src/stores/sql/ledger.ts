@@ -7,6 +7,7 @@ import { moderationLedger } from './moderation.ts'
 import { movesLedger } from './moves.ts'
 import { purgesLedger } from './purges.ts'
 import { quotaLedger } from './quota.ts'
+import { reportsLedger } from './reports.ts'
 import { settingsLedger } from './settings.ts'
 import { sql } from './statement.ts'
 
@@ -19,6 +20,7 @@ export function sqlLedger(database: SqlDatabase): Ledger {
     ...settingsLedger(database, record),
     ...purgesLedger(database),
     ...instanceLedger(database),
+    ...reportsLedger(database),
 
     async counts() {
       const today = new Date().toISOString().slice(0, 10)

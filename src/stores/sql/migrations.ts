@@ -110,6 +110,40 @@ const MIGRATIONS: readonly Migration[] = [
       'alter table places add column refused_bytes bigint not null default 0',
     ],
   },
+  {
+    name: '006-reports',
+    statements: [
+      // `reporter`: an HMAC under the day's salt, later the report's own number. `receipt_sha256`: of a secret that
+      // only the reporter has.
+      `create table reports (
+        number text not null primary key,
+        id text not null,
+        category text not null,
+        text text not null,
+        contact text not null,
+        reporter text not null,
+        day text not null,
+        receipt_sha256 text not null unique,
+        at_ms bigint not null,
+        unique (id, reporter)
+      )`,
+      'create index reports_by_reporter on reports (reporter)',
+      'create index reports_by_day on reports (day)',
+      // All that was reported of one image. `decided_at_ms`: 0 while nothing is decided.
+      `create table cases (
+        id text not null primary key,
+        category text not null,
+        severity bigint not null,
+        state text not null,
+        reports bigint not null,
+        opened_at_ms bigint not null,
+        due_at_ms bigint not null,
+        decided_at_ms bigint not null,
+        month text not null
+      )`,
+      'create index cases_by_state on cases (state, severity, due_at_ms)',
+    ],
+  },
 ]
 
 /** Run under a lock that keeps other processes from migrating, in the transaction of the migrations themselves. */
