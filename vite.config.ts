@@ -5,12 +5,15 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
 import { build, defineConfig, type Plugin, type Rolldown } from 'vite'
 import { type AssetList, digestSources } from './src/node/asset-list.ts'
-import type { ScriptName } from './src/web/pages/page.ts'
+import type { ScriptName, StyleName } from './src/web/pages/page.ts'
 
 const ROOT = import.meta.dirname
 
 /** Pages' scripts by name. */
-const SCRIPTS = { home: 'home.ts', viewer: 'viewer.ts', delete: 'delete.ts' }
+const SCRIPTS = { home: 'home.ts', viewer: 'viewer.ts', gallery: 'gallery.ts', delete: 'delete.ts' }
+
+/** What a kind of page adds to the style of all. */
+const STYLES: StyleName[] = ['home', 'viewer', 'gallery', 'reference']
 
 const TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
@@ -18,6 +21,7 @@ const TYPES: Record<string, string> = {
   '.svg': 'image/svg+xml',
   '.png': 'image/png',
   '.ico': 'image/x-icon',
+  '.txt': 'text/plain; charset=utf-8',
   '.wasm': 'application/wasm',
   '.webmanifest': 'application/manifest+json',
 }
@@ -40,6 +44,9 @@ export default defineConfig({
           Object.entries(SCRIPTS).map(([name, file]) => [name, join(ROOT, 'src/web/browser', file)]),
         ),
         style: join(ROOT, 'src/web/style/style.css'),
+        ...Object.fromEntries(
+          STYLES.map((name) => [`${name}-style`, join(ROOT, 'src/web/style', `${name}.css`)]),
+        ),
       },
       output: {
         // What every page's script uses comes in one request, not in ten. Nothing here may count on the home page.
@@ -47,8 +54,13 @@ export default defineConfig({
           groups: [
             {
               name: 'shared',
-              test: /src\/(protocol|web\/messages\/wording|web\/browser\/(copy|status|device\/history))\.ts|preload-helper/,
+              test: /src\/(protocol|web\/messages\/wording|web\/browser\/(page\/(clipboard|facts|status)|history\/history))\.ts|preload-helper/,
               minShareCount: 2,
+            },
+            // What the home page needs at once, though parts that come later use it as well.
+            {
+              name: 'upload',
+              test: /src\/web\/(pages\/embed-codes|share-path|browser\/(card\/(?!qr)|upload\/(?!uploading)|intake\/(drop|folders|paste)|history\/preferences|page\/register-worker))/,
             },
           ],
         },
@@ -75,6 +87,7 @@ function iconsAndManifest(): Plugin {
           }),
         )
       await emit('apple-icon.png')
+      await emit('preview.png')
       const manifest = {
         ...JSON.parse(await readFile(join(ROOT, 'src/web/manifest.json'), 'utf8')),
         icons: [
@@ -90,11 +103,9 @@ function iconsAndManifest(): Plugin {
         ],
       }
       this.emitFile({ type: 'asset', fileName: 'manifest.webmanifest', source: JSON.stringify(manifest) })
-      this.emitFile({
-        type: 'asset',
-        fileName: 'favicon.ico',
-        source: await readFile(join(icons, 'favicon.ico')),
-      })
+      for (const fileName of ['favicon.ico', 'robots.txt']) {
+        this.emitFile({ type: 'asset', fileName, source: await readFile(join(icons, fileName)) })
+      }
     },
   }
 }
@@ -169,8 +180,13 @@ function list(): Plugin {
         files,
         urls: {
           style: named('style.css'),
+          styles: Object.fromEntries(STYLES.map((name) => [name, named(`${name}-style.css`)])) as Record<
+            StyleName,
+            string
+          >,
           icon: named('icon.svg'),
           appleIcon: named('apple-icon.png'),
+          preview: named('preview.png'),
           manifest: '/manifest.webmanifest',
           scripts: forEachScript(named),
           imports: forEachScript((name) => importsOf(bundle, named(name).slice(1)).map((file) => `/${file}`)),

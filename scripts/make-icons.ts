@@ -20,6 +20,19 @@ await writeFile(join(here, 'icon-512.png'), await png(svg, 512))
 await writeFile(join(here, 'icon-maskable-512.png'), await png(square, 512))
 await writeFile(join(here, 'apple-icon.png'), await png(square, 180))
 
+/** What previews of links to the service show: the light, the hole, the name. */
+const preview = `<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="630">
+  <rect width="1200" height="630" fill="#f6f1e7"/>
+  <path d="M0 120 600 290 0 460ZM1200 40 600 290l600 250Z" fill="#fffaf0" stroke="#d8cdb8" stroke-width="2"/>
+  <circle cx="600" cy="290" r="26" fill="#17130d"/>
+  <text x="600" y="470" font-family="Georgia, P052, serif" font-size="92" text-anchor="middle" fill="#211c15">Pinhole</text>
+  <text x="600" y="545" font-family="Georgia, P052, serif" font-size="40" text-anchor="middle" fill="#5e5547">A picture in, a link out.</text>
+</svg>`
+await writeFile(
+  join(here, 'preview.png'),
+  await sharp(Buffer.from(preview)).png({ compressionLevel: 9, palette: true }).toBuffer(),
+)
+
 // An icon file may hold a PNG as it is: a header of 6 bytes, one entry of 16, then the PNG.
 const small = await png(svg, 32)
 const header = Buffer.alloc(22)

@@ -23,7 +23,16 @@ import { createDescriptions } from './routes/api.ts'
 import { sendAsset } from './routes/assets.ts'
 import { remove } from './routes/delete.ts'
 import { healthz, metrics, readyz } from './routes/health.ts'
-import { askDeletion, deleteByForm, home, problemPage, terms, tools, viewer } from './routes/pages.ts'
+import {
+  askDeletion,
+  deleteByForm,
+  gallery,
+  home,
+  problemPage,
+  terms,
+  tools,
+  viewer,
+} from './routes/pages.ts'
 
 const ID_PATH = '/:id{[0-9A-Za-z]{11}}'
 const RAW_PATH = '/raw/:name'
@@ -34,6 +43,7 @@ const READ_ONLY_PATHS = [
   API_DOCUMENT_PATH,
   API_CATALOG_PATH,
   TOOLS_PATH,
+  '/g',
   '/healthz',
   '/readyz',
   '/metrics',
@@ -70,6 +80,7 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
 
   app.get('/', (c) => home(c, parts))
   app.get('/terms', (c) => terms(c, parts))
+  app.get('/g', (c) => gallery(c, parts))
   app.post('/delete', (c) => deleteByForm(c, parts))
   app.all('/delete', allowOnly('POST'))
   app.get(API_PAGE_PATH, descriptions.page)

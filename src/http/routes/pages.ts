@@ -3,7 +3,15 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { Refusal } from '../../errors.ts'
 import { ID_LENGTH, KEY_PATTERN, type Problem } from '../../protocol.ts'
 import type { Page } from '../../web/pages/page.ts'
-import { deletedPage, deletePage, homePage, termsPage, toolsPage, viewerPage } from '../../web/pages.ts'
+import {
+  deletedPage,
+  deletePage,
+  galleryPage,
+  homePage,
+  termsPage,
+  toolsPage,
+  viewerPage,
+} from '../../web/pages.ts'
 import { readForm } from '../body.ts'
 import type { AppContext, AppParts } from '../context.ts'
 import { NO_STORE, PAGE_HEADERS, SERVICE_LINKS } from '../headers/common.ts'
@@ -55,6 +63,11 @@ export function terms(c: AppContext, parts: AppParts): Promise<Response> {
 
 export function tools(c: AppContext, parts: AppParts): Promise<Response> {
   return sendCompressed(c, toolsPage(parts.site.context('en')))
+}
+
+/** Which pictures stands after the `#`, which never comes here. */
+export function gallery(c: AppContext, parts: AppParts): Promise<Response> {
+  return sendCompressed(c, galleryPage(contextOf(c, parts)))
 }
 
 export async function viewer(c: AppContext, parts: AppParts, id: string): Promise<Response> {

@@ -2,45 +2,52 @@
 import type { Mode } from '../../client/types.ts'
 import type { EmbedCodes } from '../pages/embed-codes.ts'
 import { SHARED_QUERY } from '../share-path.ts'
-import { enliveDevice } from './history/device.ts'
+import { copyGalleryLink } from './card/picture.ts'
 import { openHistory } from './history/history.ts'
+import type { Panel } from './history/panel.ts'
 import { rememberMode, rememberSwitch } from './history/preferences.ts'
-import { createRememberedList, type RememberedList } from './history/remembered-list.ts'
 import { takeDrops } from './intake/drop.ts'
 import { takePastes } from './intake/paste.ts'
-import { copyText } from './page/clipboard.ts'
-import { inWords, words } from './page/facts.ts'
 import { registerWorker } from './page/register-worker.ts'
 import { say } from './page/status.ts'
-import { askQuota } from './upload/quota.ts'
-import { askBeforeLeaving, showTotals } from './upload/totals.ts'
-import { codesOfAll, createUploadList } from './upload/upload-list.ts'
+import { words } from './upload/facts.ts'
+import { askBeforeLeaving, askQuota, isFull, quotaUsedUp, showTotals } from './upload/progress.ts'
+import { createUploadList } from './upload/upload-list.ts'
 
 const find = <E extends HTMLElement>(id: string) => document.getElementById(id) as E
+const root = document.documentElement
 const format = find<HTMLSelectElement>('format')
-const copyAll = find('copy-all')
+const options = find<HTMLDetailsElement>('options') as HTMLDetailsElement | null
 const history = openHistory()
-let remembered: RememberedList | undefined
+let panel: Panel | undefined
+
+const editsFirst = rememberSwitch(find('edit-first'))
+const copiesItself = rememberSwitch(find('auto-copy'))
+const formatNow = () => format.value as keyof EmbedCodes
 
 const uploads = createUploadList({
   history,
   mode: rememberMode([...document.querySelectorAll<HTMLInputElement>('input[name="mode"]')]) as () => Mode,
   remembers: rememberSwitch(find('remember')),
-  format: () => format.value as keyof EmbedCodes,
+  format: formatNow,
   onChange: settle,
 })
 
 function settle(): void {
-  const isEmpty = uploads.items.length === 0 && !remembered?.size
-  find('pictures').hidden = isEmpty
-  document.documentElement.toggleAttribute('data-busy', uploads.items.length > 0)
-  copyAll.hidden = uploads.pictures().length < 2
+  const isBusy = uploads.items.length > 0
+  if (options && isBusy !== root.hasAttribute('data-busy')) options.open = !isBusy
+  root.toggleAttribute('data-busy', isBusy)
+  find('pictures').hidden = !isBusy && !panel?.size
+  const several = uploads.pictures().length > 1
+  find('copy-all').hidden = find('one-link').hidden = !several
   showTotals(uploads.items)
 }
 
-function take(files: File[]): void {
-  if (files.length === 0) say(words.nothing)
-  else void uploads.add(files)
+async function take(files: File[], copies = false): Promise<void> {
+  if (files.length === 0) return say(words.nothing)
+  if (isFull()) return say(quotaUsedUp())
+  const chosen = editsFirst() ? await import('./editor/editor.ts').then(({ edit }) => edit(files)) : files
+  if (chosen.length > 0) await uploads.add(chosen, { copies: copies && copiesItself() })
 }
 
 const form = document.getElementById('upload')
@@ -48,41 +55,61 @@ if (form) {
   const input = find<HTMLInputElement>('file')
   input.multiple = true
   input.addEventListener('change', () => {
-    take([...input.files!])
+    void take([...input.files!])
     input.value = ''
   })
   form.addEventListener('submit', (event) => event.preventDefault())
-  takeDrops({ onFiles: take, onAddressOnly: () => say(words.foreign) })
-  takePastes(take)
+  const onAddressOnly = () => say(words.foreign)
+  const onFiles = (files: File[]) => void take(files, true)
+  takeDrops({ onFiles, onAddressOnly })
+  takePastes({ onFiles, onAddressOnly })
   void askQuota()
 }
 
-format.addEventListener('change', () => {
-  uploads.showFormat(format.value as keyof EmbedCodes)
-  remembered?.showFormat(format.value as keyof EmbedCodes)
-})
-copyAll.addEventListener('click', async () => {
-  const pictures = uploads.pictures()
-  await copyText(codesOfAll(pictures, format.value as keyof EmbedCodes))
-  say(inWords.count(words.copiedAll, pictures.length))
-})
+format.addEventListener('change', () => uploads.showFormat(formatNow()))
+find('copy-all').addEventListener('click', () => void uploads.copyAll())
+find('one-link').addEventListener('click', () => void copyGalleryLink(uploads.pictures()))
 
 askBeforeLeaving(uploads.items)
-document.documentElement.dataset.live = ''
+root.dataset.live = ''
 registerWorker()
 
-const opened = await history
-remembered = createRememberedList({
-  history: opened,
-  format: () => format.value as keyof EmbedCodes,
-  isShown: (id) => uploads.pictures().some((picture) => picture.id === id),
-  onChange: settle,
-})
-enliveDevice({ history: opened, onChange: () => remembered!.refresh() })
-await remembered.refresh()
+/** Rows of earlier visits: fetched when there are some. */
+async function showEarlier(): Promise<void> {
+  const known = await history
+  if (!panel && (await known.all()).length === 0) return
+  const { createPanel } = await import('./history/panel.ts')
+  panel ??= createPanel({
+    history: known,
+    format: formatNow,
+    isShown: (id) => uploads.pictures().some((picture) => picture.id === id),
+    onChange: settle,
+  })
+  await panel.refresh()
+}
 
-if (location.search === SHARED_QUERY && 'caches' in globalThis) {
-  window.history.replaceState(null, '', '/')
-  const { takeShared } = await import('./intake/shared-files.ts')
-  take(await takeShared())
+async function follow(): Promise<void> {
+  await uploads.dropForgotten()
+  await showEarlier()
+}
+
+find('device').addEventListener(
+  'toggle',
+  async () => {
+    const { enliveDevice } = await import('./history/device.ts')
+    enliveDevice({ history: await history, onImported: showEarlier, onForgotten: follow })
+    root.dataset.device = ''
+  },
+  { once: true },
+)
+;(await history).onForeignChange(() => void follow())
+await showEarlier()
+
+if ('caches' in globalThis) {
+  const isShared = location.search === SHARED_QUERY
+  if (isShared) window.history.replaceState(null, '', '/')
+  if (form && (isShared || (await caches.has('kept-files').catch(() => false)))) {
+    const { offerKept } = await import('./intake/offer.ts')
+    await offerKept({ isShared, onFiles: (files) => void take(files) })
+  }
 }

@@ -1,6 +1,9 @@
-/** Takes what the phone's share sheet posts, and shows it to the page. It caches no page and no picture. */
+/**
+ * Takes what the phone's share sheet posts, and hands it to the page, which asks before it sends. It caches no page
+ * and no picture of others.
+ */
 import { SHARE_PATH, SHARED_QUERY } from '../share-path.ts'
-import { keepShared } from './intake/shared-files.ts'
+import { keepFiles } from './intake/kept-files.ts'
 
 interface WorkerEvent extends Event {
   request: Request
@@ -24,7 +27,13 @@ worker.addEventListener('fetch', (event) => {
 })
 
 async function receive(request: Request): Promise<Response> {
-  const form = await request.formData()
-  await keepShared(form.getAll('file').filter((part) => part instanceof File))
+  // A form that is none, or a disk that is full: the page opens all the same, and says that there was nothing.
+  try {
+    const form = await request.formData()
+    await keepFiles(
+      'shared',
+      form.getAll('file').filter((part) => part instanceof File),
+    )
+  } catch {}
   return Response.redirect(`/${SHARED_QUERY}`, 303)
 }

@@ -1,59 +1,76 @@
-/** The viewer and the result page: copy buttons, and a delete button for whoever uploaded the picture from here. */
-
+/** The viewer and the result page: what can be taken along, and deletion for whoever uploaded the picture from here. */
+import type { ViewerFacts } from '../pages/page-facts.ts'
 import { openHistory } from './history/history.ts'
 import { enliveCopyFields } from './page/clipboard.ts'
+import { pageFacts } from './page/facts.ts'
 import { say } from './page/status.ts'
 
-enliveCopyFields()
-
+const facts = pageFacts as ViewerFacts
 const picture = document.getElementById('picture') as HTMLImageElement | null
+
+enliveCopyFields()
 if (picture) {
-  // Attributes, not the natural size: they are there before the bytes.
-  const side = (name: string) => Number(picture.getAttribute(name))
-  picture.style.setProperty('--shape', `${side('width') / side('height')}`)
-  picture.classList.add('measured')
+  enliveSharing()
+  enliveCopyImage(picture)
+  const { enliveZoom } = await import('./viewer/zoom.ts')
+  enliveZoom(picture, facts.words)
+  await enliveOwner()
 }
 
-const owner = document.getElementById('owner')
-if (owner) {
-  const { image = '', failed = '', offline = '' } = owner.dataset
-  const history = await openHistory()
-  const remembered = await history.get(image)
-  if (remembered) enlive(owner)
+function enliveSharing(): void {
+  if (!('share' in navigator)) return
+  const button = document.getElementById('share-link')!
+  button.hidden = false
+  button.addEventListener('click', () => {
+    navigator.share({ url: location.href }).catch(() => {})
+  })
+}
 
-  function enlive(owner: HTMLElement): void {
-    const [ask, confirm, keep] = owner.querySelectorAll('button') as Iterable<HTMLButtonElement> as [
-      HTMLButtonElement,
-      HTMLButtonElement,
-      HTMLButtonElement,
-    ]
-    const confirming = (on: boolean) => {
-      ask.hidden = on
-      confirm.hidden = keep.hidden = !on
-    }
-    owner.hidden = false
-    ask.addEventListener('click', () => {
-      confirming(true)
-      keep.focus()
-    })
-    keep.addEventListener('click', () => {
-      confirming(false)
-      ask.focus()
-    })
-    confirm.addEventListener('click', async () => {
-      confirm.disabled = true
-      try {
-        const { deletePicture } = await import('./history/delete-picture.ts')
-        await deletePicture(remembered!, history)
-      } catch {
-        confirm.disabled = false
-        say(failed.replace('{reason}', offline))
-        return
-      }
-      const deleted = document.getElementById('deleted') as HTMLTemplateElement
-      document.querySelector('main')!.replaceChildren(deleted.content.cloneNode(true))
-      document.body.className = 'note'
-      document.querySelector<HTMLElement>('main h1')!.focus()
-    })
+function enliveCopyImage(picture: HTMLImageElement): void {
+  if (!('ClipboardItem' in globalThis) || !navigator.clipboard?.write) return
+  const button = document.getElementById('copy-image')!
+  button.hidden = false
+  button.addEventListener('click', async () => {
+    const { copyImage } = await import('./viewer/copy-image.ts')
+    say((await copyImage(picture)) ? facts.words.imageCopied : facts.words.imageNotCopied)
+  })
+}
+
+async function enliveOwner(): Promise<void> {
+  const owner = document.getElementById('owner')!
+  const history = await openHistory()
+  const remembered = await history.get(owner.dataset.image ?? '')
+  if (!remembered) return
+  const control = (name: string) => document.getElementById(`owner-${name}`) as HTMLButtonElement
+  const [ask, confirm, keep] = [control('delete'), control('confirm'), control('keep')]
+  const confirming = (on: boolean) => {
+    ask.hidden = on
+    confirm.hidden = keep.hidden = !on
   }
+  owner.hidden = false
+  ask.addEventListener('click', () => {
+    confirming(true)
+    keep.focus()
+  })
+  keep.addEventListener('click', () => {
+    confirming(false)
+    ask.focus()
+  })
+  confirm.addEventListener('click', async () => {
+    confirm.disabled = true
+    try {
+      const { deletePicture } = await import('./history/delete-picture.ts')
+      await deletePicture(remembered, history)
+    } catch {
+      confirm.disabled = false
+      confirm.focus()
+      say(facts.remove.failed.replace('{reason}', facts.remove.offline))
+      return
+    }
+    const deleted = document.getElementById('deleted') as HTMLTemplateElement
+    document.querySelector('main')!.replaceChildren(deleted.content.cloneNode(true))
+    document.body.className = 'note'
+    document.title = `${facts.remove.doneTitle} · Pinhole`
+    document.querySelector<HTMLElement>('main h1')!.focus()
+  })
 }

@@ -32,6 +32,7 @@ export function apiPage(
   return page(ctx, {
     title: 'API · Pinhole',
     kind: 'reference',
+    style: 'reference',
     head: html`<meta name="description" content="${document.info.summary}">
 <link rel="alternate" type="application/json" href="${API_DOCUMENT_PATH}">`,
     main: html`<main>
@@ -64,7 +65,7 @@ ${codes.map(
 </tbody>
 </table></div>
 </section>
-<p><a class="back" href="/">${ctx.messages.back}</a></p>
+<p><a class="back" href="/">${ctx.messages.frame.back}</a></p>
 </main>`,
   })
 }

@@ -1,4 +1,4 @@
-/** The card of one picture, for the script to fill. Everything is in it; what does not apply is hidden. */
+/** What the script fills: the card of one picture, the row of an earlier one, the menu of both. */
 import { html } from 'hono/html'
 import type { Messages } from '../messages/messages.ts'
 import type { Page } from './page.ts'
@@ -9,31 +9,54 @@ export function cardTemplate({ upload, viewer }: Messages): Page {
   return html`<template id="card"><li class="card">
 <div class="exposure"><img alt="" width="88" height="88" draggable="false" hidden></div>
 <div class="card-words">
-<h3 class="card-name"></h3>
+<h3 class="card-name" dir="auto"></h3>
 <p class="card-state"></p>
 <p class="card-note" hidden></p>
 </div>
+<div class="card-link">
 <progress max="100" value="0" hidden></progress>
-<div class="card-link" hidden><input type="text" readonly spellcheck="false" autocomplete="off"><button type="button" class="button" data-action="copy">${viewer.copy}</button></div>
+<input type="text" dir="ltr" readonly spellcheck="false" autocomplete="off" hidden><button type="button" class="button" data-action="copy" hidden>${viewer.copy}</button>
+</div>
 <div class="card-actions">
 <a class="button text" data-action="open" hidden>${upload.open}</a>
 ${action('share', upload.share)}
-${action('qr', upload.qr)}
-${action('delete-link', upload.deleteLink)}
 ${action('delete', upload.delete)}
+${action('more', upload.more)}
 ${action('confirm-delete', upload.confirmDelete, 'danger')}
 ${action('keep', upload.keep, 'quiet')}
 ${action('without-place', upload.withoutPlace, '')}
 ${action('with-place', upload.withPlace, 'quiet')}
+${action('skip', upload.skip, 'quiet')}
 ${action('retry', upload.retry, 'quiet')}
 ${action('cancel', upload.cancel)}
 ${action('dismiss', upload.dismiss)}
 </div>
 </li></template>
+<template id="row"><li class="row">
+<label class="row-pick"><input type="checkbox"></label>
+<div class="row-thumbnail"><img alt="" width="56" height="56" draggable="false" hidden></div>
+<div class="row-words">
+<h3 class="card-name" dir="auto"></h3>
+<p class="card-state"></p>
+</div>
+<div class="row-actions">
+${action('copy', viewer.copy, 'quiet')}
+${action('more', upload.more, 'quiet')}
+${action('confirm-delete', upload.confirmDelete, 'danger')}
+${action('keep', upload.keep, 'quiet')}
+</div>
+</li></template>
+<div class="menu" id="menu" popover>
+<a class="button text" data-action="open">${upload.open}</a>
+${action('share', upload.share)}
+${action('qr', upload.qr)}
+${action('delete-link', upload.deleteLink)}
+${action('delete', upload.delete)}
+</div>
 <dialog id="qr" aria-labelledby="qr-title">
 <h2 id="qr-title">${upload.qrTitle}</h2>
 <div class="qr-code"></div>
-<p class="soft qr-link"></p>
+<p class="soft qr-link" dir="ltr"></p>
 <form method="dialog"><button class="button quiet">${upload.close}</button></form>
 </dialog>`
 }

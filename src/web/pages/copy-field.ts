@@ -4,11 +4,10 @@ import type { Messages } from '../messages/messages.ts'
 import { fill } from '../messages/wording.ts'
 import type { Page } from './page.ts'
 
-export function copyField(messages: Messages, field: { id: string; label: string; value: string }): Page {
-  const { copy, copied, copyWhat } = messages.viewer
+export function copyField({ viewer }: Messages, field: { id: string; label: string; value: string }): Page {
   return html`<div class="copy-field">
 <label for="${field.id}">${field.label}</label>
-<input id="${field.id}" type="text" value="${field.value}" readonly spellcheck="false" autocomplete="off">
-<button type="button" class="button quiet" data-copy="${field.id}" data-copied="${copied}" aria-label="${fill(copyWhat, { what: field.label })}" hidden>${copy}</button>
+<input id="${field.id}" type="text" dir="ltr" value="${field.value}" readonly spellcheck="false" autocomplete="off">
+<button type="button" class="button quiet" data-copy="${field.id}" aria-label="${fill(viewer.copyWhat, { what: field.label })}" hidden>${viewer.copy}</button>
 </div>`
 }

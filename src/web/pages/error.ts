@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { RefusalCode } from '../../errors.ts'
 import { byteSize, fill } from '../messages/wording.ts'
-import { coveredBeam } from './beam.ts'
+import { coveredBeam } from './drawings.ts'
 import { type Page, type PageContext, page } from './page.ts'
 
 export interface ErrorFacts {
@@ -12,10 +12,15 @@ export interface ErrorFacts {
   detail: string
   /** For the operator to find it in the log. */
   requestId?: string
+  /** The operator's own words, where they removed the picture. */
+  reason?: string | undefined
 }
 
 /** An error, for people. */
-export function errorPage(ctx: PageContext, { status, error, title, detail, requestId }: ErrorFacts): Page {
+export function errorPage(
+  ctx: PageContext,
+  { status, error, title, detail, requestId, reason }: ErrorFacts,
+): Page {
   const { errors, lang } = ctx.messages
   const localTitle = (error && errors.titles[error]) ?? (lang === 'en' ? title : errors.fallbackTitle)
   const localDetail = (error && errors.details[error]) ?? detail
@@ -28,6 +33,7 @@ ${coveredBeam()}
 <p class="status-code">${status}</p>
 <h1>${localTitle}</h1>
 <p class="lead">${fill(localDetail, { limit: byteSize(lang, ctx.maxUploadBytes) })}</p>
+${reason ? html`<p>${fill(errors.reason, { reason })}</p>` : ''}
 <p class="actions"><a class="button" href="/">${errors.home}</a></p>
 ${requestId ? html`<p class="soft"><code>${requestId}</code></p>` : ''}
 </main>`,

@@ -2,42 +2,53 @@ import { html } from 'hono/html'
 import { IMAGE_TYPES, UPLOAD_FIELD, UPLOAD_PATH } from '../../protocol.ts'
 import type { Messages } from '../messages/messages.ts'
 import { byteSize, fill } from '../messages/wording.ts'
-import { beam } from './beam.ts'
 import { cardTemplate } from './card-template.ts'
-import { type Page, type PageContext, page } from './page.ts'
-import { pageFacts } from './page-facts.ts'
+import { beam } from './drawings.ts'
+import { notice, type Page, type PageContext, page } from './page.ts'
+import { homeFacts } from './page-facts.ts'
 import { pictureLists } from './picture-lists.ts'
 
 /** The page at `/`: a plain form that works as it is, and comes alive where scripts run. */
 export function homePage(ctx: PageContext, { uploadsPaused }: { uploadsPaused: boolean }): Page {
-  const { messages } = ctx
+  const { messages, baseUrl, stripsMetadata = true } = ctx
   const { home, upload, lang } = messages
   const limit = byteSize(lang, ctx.maxUploadBytes)
   return page(ctx, {
     title: home.title,
     kind: 'home',
     script: 'home',
+    style: 'home',
     head: html`<meta name="description" content="${home.description}">
-<link rel="canonical" href="${ctx.baseUrl}/">`,
+<link rel="canonical" href="${baseUrl}/">
+<meta property="og:type" content="website">
+<meta property="og:site_name" content="Pinhole">
+<meta property="og:title" content="${home.headline}">
+<meta property="og:description" content="${home.description}">
+<meta property="og:url" content="${baseUrl}/">
+<meta property="og:image" content="${baseUrl}${ctx.assets.preview}">
+<meta property="og:image:type" content="image/png">
+<meta property="og:image:width" content="1200">
+<meta property="og:image:height" content="630">
+<meta name="twitter:card" content="summary_large_image">`,
     main: html`<main>
 <section class="hero">
 ${beam()}
 <h1>${home.headline}</h1>
-<p class="lead">${fill(home.lead, { limit })}</p>
-${uploadsPaused ? html`<p class="paused">${home.paused}</p>` : uploadForm(messages)}
+<p class="lead">${home.noAccount} ${stripsMetadata ? home.stripped : home.notStripped}</p>
+${uploadsPaused ? html`<p class="paused">${home.paused}</p>` : uploadForm(messages, limit)}
 </section>
 ${pictureLists(messages)}
-<p class="honesty">${home.honesty} ${ctx.stripsMetadata === false ? home.notStripped : home.stripped} <a href="/terms">${messages.terms.link}</a></p>
+<p class="honesty">${home.honesty}${stripsMetadata ? ` ${home.strippedDetail}` : ''}</p>
 </main>
 <div class="aperture" aria-hidden="true"><p>${upload.letGo}</p></div>
-<p class="notice" role="status" id="status"></p>
+${notice(messages)}
 ${cardTemplate(messages)}
-${pageFacts(ctx)}`,
+${homeFacts(ctx)}`,
   })
 }
 
 /** What scripts add is marked `live`; what only goes without them, `plain`. */
-function uploadForm({ home, upload }: Messages): Page {
+function uploadForm({ home, upload }: Messages, limit: string): Page {
   const modes = Object.entries(upload.modes)
   return html`<form class="picker" id="upload" method="post" action="${UPLOAD_PATH}" enctype="multipart/form-data">
 <div class="picker-row">
@@ -46,8 +57,10 @@ function uploadForm({ home, upload }: Messages): Page {
 <button type="submit" class="button plain">${home.upload}</button>
 </div>
 </form>
-<div class="live options">
-<p class="soft">${upload.hint}</p>
+<p class="soft formats">${fill(home.formats, { limit })} <span class="live drop-hint">${upload.dropHint}</span></p>
+<p class="quota" id="quota" hidden></p>
+<details class="live options" id="options" open>
+<summary>${upload.options}</summary>
 <fieldset class="modes">
 <legend class="visually-hidden">${upload.mode}</legend>
 ${modes.map(
@@ -55,6 +68,9 @@ ${modes.map(
     html`<label><input type="radio" name="mode" value="${value}" ${index === 0 ? 'checked' : ''}><span><b>${name}</b> <small>${meaning}</small></span></label>`,
 )}
 </fieldset>
-<p class="soft" id="quota">&nbsp;</p>
-</div>`
+<div class="switches">
+<label class="switch"><input type="checkbox" role="switch" id="edit-first"> ${upload.editFirst}</label>
+<label class="switch"><input type="checkbox" role="switch" id="auto-copy" checked> ${upload.autoCopy}</label>
+</div>
+</details>`
 }

@@ -3,29 +3,65 @@ import { html, raw } from 'hono/html'
 import type { Messages } from '../messages/messages.ts'
 import type { Page, PageContext } from './page.ts'
 
+/** On every page with a script. */
 export interface PageFacts {
   lang: string
   baseUrl: string
+  copying: Pick<Messages['viewer'], 'copied' | 'notCopied' | 'notCopiedTouch'>
+}
+
+export interface HomeFacts extends PageFacts {
   /** Unit: bytes. */
   maxUploadBytes: number
   stripsMetadata: boolean
-  copied: string
   /** By refusal code. */
   refusals: Record<string, string>
   words: Messages['live']
+  editor: Messages['editor']
+}
+
+export interface ViewerFacts extends PageFacts {
+  words: Pick<Messages['viewer'], 'actualSize' | 'fit' | 'imageCopied' | 'imageNotCopied'>
+  remove: Pick<Messages['remove'], 'failed' | 'offline' | 'doneTitle'>
+}
+
+export interface GalleryFacts extends PageFacts {
+  words: Messages['gallery']
+}
+
+export function homeFacts(ctx: PageContext): Page {
+  const { messages, maxUploadBytes, stripsMetadata = true } = ctx
+  return block<HomeFacts>({
+    ...common(ctx),
+    maxUploadBytes,
+    stripsMetadata,
+    refusals: messages.errors.details,
+    words: messages.live,
+    editor: messages.editor,
+  })
+}
+
+export function viewerFacts(ctx: PageContext): Page {
+  const { actualSize, fit, imageCopied, imageNotCopied } = ctx.messages.viewer
+  const { failed, offline, doneTitle } = ctx.messages.remove
+  return block<ViewerFacts>({
+    ...common(ctx),
+    words: { actualSize, fit, imageCopied, imageNotCopied },
+    remove: { failed, offline, doneTitle },
+  })
+}
+
+export function galleryFacts(ctx: PageContext): Page {
+  return block<GalleryFacts>({ ...common(ctx), words: ctx.messages.gallery })
+}
+
+function common({ messages, baseUrl }: PageContext): PageFacts {
+  const { copied, notCopied, notCopiedTouch } = messages.viewer
+  return { lang: messages.lang, baseUrl, copying: { copied, notCopied, notCopiedTouch } }
 }
 
 /** A data block: browsers neither run it nor count it as inline script. */
-export function pageFacts({ messages, baseUrl, maxUploadBytes, stripsMetadata = true }: PageContext): Page {
-  const facts: PageFacts = {
-    lang: messages.lang,
-    baseUrl,
-    maxUploadBytes,
-    stripsMetadata,
-    copied: messages.viewer.copied,
-    refusals: messages.errors.details,
-    words: messages.live,
-  }
+function block<Facts extends PageFacts>(facts: Facts): Page {
   // `<` is the only character that could end the element early.
   const json = JSON.stringify(facts).replaceAll('<', '\\u003c')
   return html`<script type="application/json" id="facts">${raw(json)}</script>`

@@ -3,22 +3,28 @@ import { html } from 'hono/html'
 import type { HtmlEscapedString } from 'hono/utils/html'
 import { API_PAGE_PATH, TOOLS_PATH } from '../../protocol.ts'
 import type { Messages } from '../messages/messages.ts'
-import { mark } from './mark.ts'
+import { mark } from './drawings.ts'
 
 export type Page = HtmlEscapedString | Promise<HtmlEscapedString>
 
 /** Addresses of what pages load, all of this service. Those of `scripts` are ES modules. */
 export interface AssetUrls {
   style: string
+  /** What a kind of page adds to the style of all. */
+  styles: Record<StyleName, string>
   icon: string
   appleIcon: string
+  /** What previews of links to this service show: 1200 by 630 pixels. */
+  preview: string
   manifest: string
   scripts: Record<ScriptName, string>
   /** What a script imports at once, to be fetched beside it. */
   imports: Record<ScriptName, string[]>
 }
 
-export type ScriptName = 'home' | 'viewer' | 'delete'
+export type StyleName = 'home' | 'viewer' | 'gallery' | 'reference'
+
+export type ScriptName = 'home' | 'viewer' | 'gallery' | 'delete'
 
 export interface PageContext {
   /** No trailing slash. */
@@ -27,6 +33,8 @@ export interface PageContext {
   uploadsPerDay: number
   /** False if the operator keeps metadata in what is stored. Default: true. */
   stripsMetadata?: boolean
+  /** Who runs the service, and how to reach them, in their own words. */
+  operator?: { name?: string | undefined; contact?: string | undefined }
   /** In the language that the person asked for. */
   messages: Messages
   assets: AssetUrls
@@ -40,10 +48,13 @@ export interface PageParts {
   /** Further elements of the head. */
   head?: Page
   script?: ScriptName
+  style?: StyleName
+  /** Further links of the foot. */
+  foot?: Page
 }
 
 /** A whole document around `main`. */
-export function page(ctx: PageContext, { title, kind, main, head, script }: PageParts): Page {
+export function page(ctx: PageContext, { title, kind, main, head, script, style, foot }: PageParts): Page {
   const { messages, assets } = ctx
   return html`<!doctype html>
 <html lang="${messages.lang}" dir="${messages.dir}">
@@ -55,6 +66,7 @@ export function page(ctx: PageContext, { title, kind, main, head, script }: Page
 <meta name="theme-color" content="#f6f1e7" media="(prefers-color-scheme: light)">
 <meta name="theme-color" content="#14110c" media="(prefers-color-scheme: dark)">
 <link rel="stylesheet" href="${assets.style}">
+${style ? html`<link rel="stylesheet" href="${assets.styles[style]}">` : ''}
 ${script ? scriptElements(assets, script) : ''}
 <link rel="icon" href="${assets.icon}" type="image/svg+xml">
 <link rel="apple-touch-icon" href="${assets.appleIcon}">
@@ -66,7 +78,12 @@ ${head ?? ''}
 <a class="wordmark" href="/">${mark()}<span>Pinhole</span></a>
 </header>
 ${main}
-<footer class="colophon">${kind === 'home' ? '' : html`<a href="/terms">${messages.terms.link}</a>`}<a href="${TOOLS_PATH}">${messages.tools}</a><a href="${API_PAGE_PATH}">API</a></footer>
+<footer class="colophon">
+<a href="/terms">${messages.terms.link}</a>
+<a href="${TOOLS_PATH}">${messages.frame.tools}</a>
+<a href="${API_PAGE_PATH}">API</a>
+${foot ?? ''}
+</footer>
 </body>
 </html>
 `
@@ -75,4 +92,9 @@ ${main}
 function scriptElements(assets: AssetUrls, script: ScriptName): Page {
   return html`<script type="module" src="${assets.scripts[script]}"></script>
 ${assets.imports[script].map((url) => html`<link rel="modulepreload" href="${url}">\n`)}`
+}
+
+/** What is said for a moment: the page's one live region, and a button that goes with it. */
+export function notice({ viewer }: Messages): Page {
+  return html`<div class="notice"><p role="status" id="status"></p><input type="text" id="notice-text" dir="ltr" aria-label="${viewer.page}" readonly hidden><button type="button" class="button" id="notice-copy" hidden>${viewer.copy}</button></div>`
 }

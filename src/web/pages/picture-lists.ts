@@ -3,7 +3,8 @@ import { html } from 'hono/html'
 import type { Messages } from '../messages/messages.ts'
 import type { Page } from './page.ts'
 
-export function pictureLists({ upload, viewer }: Messages): Page {
+export function pictureLists(messages: Messages): Page {
+  const { upload, viewer } = messages
   const formats = [
     ['page', viewer.page],
     ['direct', viewer.direct],
@@ -11,7 +12,16 @@ export function pictureLists({ upload, viewer }: Messages): Page {
     ['bbcode', viewer.bbcode],
     ['html', viewer.html],
   ]
-  return html`<section class="pictures" id="pictures" aria-labelledby="pictures-title" hidden>
+  return html`<section class="offer" id="offer" aria-labelledby="offer-title" hidden>
+<h2 id="offer-title" tabindex="-1"></h2>
+<p id="offer-detail"></p>
+<ul class="offer-files" id="offer-files" role="list"></ul>
+<div class="actions">
+<button type="button" class="button" id="offer-send">${upload.offerSend}</button>
+<button type="button" class="button quiet" id="offer-discard">${upload.offerDiscard}</button>
+</div>
+</section>
+<section class="pictures" id="pictures" aria-labelledby="pictures-title" hidden>
 <header class="pictures-head">
 <h2 id="pictures-title" tabindex="-1">${upload.title}</h2>
 <p class="soft" id="totals"></p>
@@ -19,16 +29,39 @@ export function pictureLists({ upload, viewer }: Messages): Page {
 <label for="format">${upload.copyAs}</label>
 <select id="format">${formats.map(([value, name]) => html`<option value="${value}">${name}</option>`)}</select>
 <button type="button" class="button quiet" id="copy-all" hidden>${upload.copyAll}</button>
+<button type="button" class="button quiet" id="one-link" hidden>${upload.oneLink}</button>
 </div>
 </header>
 <ol class="cards" id="uploads" role="list"></ol>
-<section id="earlier" aria-labelledby="earlier-title" hidden>
-<h2 class="earlier-title" id="earlier-title">${upload.earlier}</h2>
-<ol class="cards" id="remembered" role="list"></ol>
+${earlier(messages)}
+</section>
+${device(messages)}`
+}
+
+function earlier({ upload }: Messages): Page {
+  return html`<section class="earlier" id="earlier" aria-labelledby="earlier-title" hidden>
+<header class="earlier-head">
+<h2 id="earlier-title" tabindex="-1">${upload.earlier}</h2>
+<input type="search" id="search" placeholder="${upload.search}" aria-label="${upload.search}" autocomplete="off" spellcheck="false" hidden>
+<button type="button" class="button quiet" id="select">${upload.select}</button>
+</header>
+<div class="selection" id="selection" hidden>
+<p id="selected" role="status"></p>
+<button type="button" class="button quiet" id="select-all">${upload.selectAll}</button>
+<button type="button" class="button quiet" id="copy-selected">${upload.copySelected}</button>
+<button type="button" class="button quiet" id="link-selected">${upload.oneLink}</button>
+<button type="button" class="button quiet" id="delete-selected">${upload.delete}</button>
+<button type="button" class="button danger" id="delete-confirm" hidden></button>
+<button type="button" class="button quiet" id="delete-keep" hidden>${upload.keep}</button>
+<button type="button" class="button" id="select-end">${upload.selectEnd}</button>
+</div>
+<ol class="rows" id="remembered" role="list"></ol>
 <button type="button" class="button quiet" id="show-more" hidden>${upload.showMore}</button>
-</section>
-</section>
-<details class="live device" id="device">
+</section>`
+}
+
+function device({ upload }: Messages): Page {
+  return html`<details class="live device" id="device">
 <summary>${upload.device}</summary>
 <p>${upload.deviceText}</p>
 <p id="memory-only" hidden></p>

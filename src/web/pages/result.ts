@@ -2,7 +2,8 @@ import { html } from 'hono/html'
 import { rawPath, type UploadAnswer } from '../../protocol.ts'
 import { plural } from '../messages/wording.ts'
 import { copyField } from './copy-field.ts'
-import { type Page, type PageContext, page } from './page.ts'
+import { notice, type Page, type PageContext, page } from './page.ts'
+import { viewerFacts } from './page-facts.ts'
 
 /** What a browser that posts the plain form gets. The only place where the server ever shows a key. */
 export function resultPage(
@@ -26,7 +27,8 @@ ${copyField(messages, { id: 'link', label: result.link, value: answer.link })}
 ${copyField(messages, { id: 'delete-link', label: result.deleteLink, value: answer.delete })}
 </div>
 <p class="soft">${plural(messages.lang, result.remaining, remaining)}</p>
-<p class="notice" role="status" id="status"></p>
-</main>`,
+${notice(messages)}
+</main>
+${viewerFacts(ctx)}`,
   })
 }

@@ -9,6 +9,7 @@ export function toolsPage(ctx: PageContext): Page {
   return page(ctx, {
     title: 'Use it elsewhere · Pinhole',
     kind: 'reference',
+    style: 'reference',
     head: html`<meta name="description" content="Upload from a terminal, a screenshot tool or a program.">`,
     main: html`<main>
 <h1>Use it elsewhere</h1>
@@ -43,7 +44,7 @@ ${tool('macOS', html`<code>screencapture -i /tmp/shot.png && pinhole upload --co
 <p>One form, one field. <a href="${API_PAGE_PATH}">The reference</a> has the rest.</p>
 ${command(`curl -F ${UPLOAD_FIELD}=@holiday.jpg ${baseUrl}${UPLOAD_PATH}`)}
 </section>
-<p><a class="back" href="/">${ctx.messages.back}</a></p>
+<p><a class="back" href="/">${ctx.messages.frame.back}</a></p>
 </main>`,
   })
 }

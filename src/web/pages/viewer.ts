@@ -4,8 +4,9 @@ import type { ImageRecord } from '../../stores/object-store.ts'
 import { byteSize, fill } from '../messages/wording.ts'
 import { copyField } from './copy-field.ts'
 import { deletedNote } from './delete.ts'
-import { embedCodes } from './embed-codes.ts'
-import { type Page, type PageContext, page } from './page.ts'
+import { type EmbedCodes, embedCodes } from './embed-codes.ts'
+import { notice, type Page, type PageContext, page } from './page.ts'
+import { viewerFacts } from './page-facts.ts'
 
 /** How people call the types. */
 const NAMES = {
@@ -15,6 +16,9 @@ const NAMES = {
   'image/webp': 'WebP',
   'image/avif': 'AVIF',
 } as const
+
+/** A picture taller than this many widths is read from top to bottom: it fits the width, and the page scrolls. */
+const TALL = 2.5
 
 /** The page that a link leads to: the picture, and how to take it along. */
 export function viewerPage(ctx: PageContext, { record }: { record: ImageRecord }): Page {
@@ -30,6 +34,7 @@ export function viewerPage(ctx: PageContext, { record }: { record: ImageRecord }
     title: `${title} · Pinhole`,
     kind: 'viewer',
     script: 'viewer',
+    style: 'viewer',
     head: html`<meta name="robots" content="noindex">
 <link rel="preload" as="image" href="${source}">
 <meta property="og:type" content="website">
@@ -47,40 +52,68 @@ export function viewerPage(ctx: PageContext, { record }: { record: ImageRecord }
 <meta name="twitter:image:alt" content="${alt}">`,
     main: html`<main>
 <h1 class="visually-hidden">${title}</h1>
-<div class="stage"><a href="${source}" aria-label="${viewer.fullSize}"><img id="picture" fetchpriority="high" class="${type === 'image/jpeg' ? '' : 'may-be-clear'}" src="${source}" width="${width}" height="${height}" alt="${alt}"></a></div>
+<div class="stage" id="stage"${height > width * TALL ? ' data-tall' : ''}>${picture(source, { type, width, height, alt, label: viewer.fullSize })}</div>
 <div class="plate">
 <section class="caption" aria-label="${viewer.facts}">
-<a class="back" href="/">${messages.back}</a>
+<div class="actions">
+<button type="button" class="button" id="copy-link" data-copy="page" hidden>${viewer.copyLink}</button>
+<button type="button" class="button quiet" id="share-link" hidden>${viewer.sendTo}</button>
+<button type="button" class="button quiet" id="copy-image" hidden>${viewer.copyImage}</button>
+<a class="button quiet" href="${rawPath(id)}?dl=1" download>${viewer.download}</a>
+<button type="button" class="button quiet" id="zoom" aria-pressed="false" hidden>${viewer.actualSize}</button>
+${ownerActions(ctx, id)}
+</div>
 <dl class="facts">
 <div><dt>${viewer.type}</dt><dd>${record.animated ? fill(viewer.animated, sides) : sides.type}</dd></div>
 <div><dt>${viewer.dimensions}</dt><dd>${width} × ${height}</dd></div>
 <div><dt>${viewer.size}</dt><dd>${byteSize(lang, record.size)}</dd></div>
 </dl>
-<div class="actions">
-<a class="button" href="${rawPath(id)}?dl=1" download>${viewer.download}</a>
-${ownerActions(ctx, id)}
-</div>
 </section>
-<section class="share" aria-labelledby="share">
-<h2 id="share">${viewer.share}</h2>
-${copyField(messages, { id: 'page', label: viewer.page, value: codes.page })}
-${copyField(messages, { id: 'direct', label: viewer.direct, value: codes.direct })}
-${copyField(messages, { id: 'markdown', label: viewer.markdown, value: codes.markdown })}
-${copyField(messages, { id: 'bbcode', label: viewer.bbcode, value: codes.bbcode })}
-${copyField(messages, { id: 'html', label: viewer.html, value: codes.html })}
-</section>
+${embedding(ctx, codes)}
+<p><a class="back" href="/">${messages.frame.back}</a></p>
 </div>
-<p class="notice" role="status" id="status"></p>
+${notice(messages)}
 </main>
-<template id="deleted">${deletedNote(ctx)}</template>`,
+<template id="deleted">${deletedNote(ctx)}</template>
+${viewerFacts(ctx)}`,
   })
 }
 
+interface Shown {
+  type: ImageRecord['type']
+  width: number
+  height: number
+  alt: string
+  label: string
+}
+
+/**
+ * The canvas is never drawn on: it has the picture's shape from its attributes, in every browser, before one byte of
+ * the picture is there. An image that has not arrived has none, once a style limits both of its sides.
+ */
+function picture(source: string, { type, width, height, alt, label }: Shown): Page {
+  return html`<a href="${source}" aria-label="${label}"><span class="frame"><canvas width="${width}" height="${height}" aria-hidden="true"></canvas><img id="picture" fetchpriority="high" class="${type === 'image/jpeg' ? '' : 'may-be-clear'}" src="${source}" width="${width}" height="${height}" alt="${alt}"></span></a>`
+}
+
+/** One field at a time, chosen by the radio beside its name. Needs no script. */
+function embedding({ messages }: PageContext, codes: EmbedCodes): Page {
+  const { viewer } = messages
+  const names = ['page', 'direct', 'markdown', 'bbcode', 'html'] as const
+  return html`<section class="share" aria-labelledby="share">
+<h2 id="share">${viewer.share}</h2>
+<fieldset class="tabs">
+<legend class="visually-hidden">${viewer.share}</legend>
+${names.map((name, index) => html`<label><input type="radio" name="code" value="${name}" ${index === 0 ? 'checked' : ''}><span>${viewer[name]}</span></label>\n`)}
+</fieldset>
+${names.map((name) => copyField(messages, { id: name, label: viewer[name], value: codes[name] }))}
+</section>`
+}
+
 /** Shown by the script to whoever uploaded the picture from this browser. The key is in its history, never here. */
-function ownerActions({ messages: { upload, remove } }: PageContext, id: string): Page {
-  return html`<span class="actions" id="owner" data-image="${id}" data-failed="${remove.failed}" data-offline="${remove.offline}" hidden>
-<button type="button" class="button quiet">${upload.delete}</button>
-<button type="button" class="button danger" hidden>${upload.confirmDelete}</button>
-<button type="button" class="button quiet" hidden>${upload.keep}</button>
+function ownerActions({ messages: { upload } }: PageContext, id: string): Page {
+  return html`<span class="actions" id="owner" data-image="${id}" hidden>
+<button type="button" class="button quiet" id="owner-delete">${upload.delete}</button>
+<button type="button" class="button danger" id="owner-confirm" hidden>${upload.confirmDelete}</button>
+<button type="button" class="button quiet" id="owner-keep" hidden>${upload.keep}</button>
 </span>`
 }

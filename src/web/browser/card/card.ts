@@ -1,19 +1,18 @@
 /** One picture's card: what it shows, and what can be done with it. */
 import type { EmbedCodes } from '../../pages/embed-codes.ts'
-import { copyText } from '../page/clipboard.ts'
-import { facts, words } from '../page/facts.ts'
-import { say } from '../page/status.ts'
+import { copyAndSay } from '../page/clipboard.ts'
+import { words } from '../upload/facts.ts'
 
 export type Action =
   | 'open'
   | 'share'
-  | 'qr'
-  | 'delete-link'
   | 'delete'
+  | 'more'
   | 'confirm-delete'
   | 'keep'
   | 'without-place'
   | 'with-place'
+  | 'skip'
   | 'retry'
   | 'cancel'
   | 'dismiss'
@@ -23,8 +22,8 @@ export interface CardView {
   state: string
   status: string
   note?: string | undefined
-  /** Of the way from the device to the server. */
-  percent?: number | undefined
+  /** Of the way from the device to the server; `null` where work has no measure. */
+  percent?: number | null | undefined
   codes?: EmbedCodes | undefined
   actions: Action[]
 }
@@ -35,43 +34,36 @@ export interface Card {
   picture(blob: Blob): void
   /** Under which of its codes the link is shown and copied. */
   format(format: keyof EmbedCodes): void
-  onAction?: (action: Action) => void
+  /** Copies what the link field shows. */
+  copy(said?: string): Promise<void>
+  /** `control`: what was pressed. */
+  onAction?: (action: Action, control: HTMLElement) => void
   remove(): void
 }
-
-/** How long a button says that it has copied. Unit: milliseconds. */
-const SAYS_COPIED_MS = 2000
 
 export function createCard(name: string): Card {
   const template = document.getElementById('card') as HTMLTemplateElement
   const element = (template.content.cloneNode(true) as DocumentFragment).firstElementChild as HTMLElement
   const find = <E extends HTMLElement>(selector: string) => element.querySelector<E>(selector)!
   const [image, state, note] = [find<HTMLImageElement>('img'), find('.card-state'), find('.card-note')]
-  const [progress, link] = [find<HTMLProgressElement>('progress'), find('.card-link')]
-  const field = find<HTMLInputElement>('.card-link input')
+  const progress = find<HTMLProgressElement>('progress')
+  const field = find<HTMLInputElement>('input')
   const copy = find<HTMLButtonElement>('[data-action="copy"]')
   const controls = [...element.querySelectorAll<HTMLElement>('.card-actions [data-action]')]
   let codes: EmbedCodes | undefined
   let format: keyof EmbedCodes = 'page'
 
+  // The focus finds a place here when nothing of the card can be pressed for a while.
+  element.tabIndex = -1
   find('.card-name').textContent = name
   for (const control of [copy, ...controls])
     control.setAttribute('aria-label', `${control.textContent}: ${name}`)
   progress.setAttribute('aria-label', name)
   field.setAttribute('aria-label', name)
   field.addEventListener('focus', () => field.select())
-  copy.addEventListener('click', async () => {
-    const label = copy.textContent
-    await copyText(field.value)
-    say(facts.copied)
-    if (label === facts.copied) return
-    copy.textContent = facts.copied
-    setTimeout(() => {
-      copy.textContent = label
-    }, SAYS_COPIED_MS)
-  })
+  copy.addEventListener('click', () => void card.copy())
   for (const control of controls) {
-    control.addEventListener('click', () => card.onAction?.(control.dataset.action as Action))
+    control.addEventListener('click', () => card.onAction?.(control.dataset.action as Action, control))
   }
 
   const card: Card = {
@@ -83,21 +75,18 @@ export function createCard(name: string): Card {
       note.textContent = view.note ?? ''
       note.hidden = !view.note
       progress.hidden = view.percent === undefined
-      progress.value = view.percent ?? 0
+      if (view.percent === null) progress.removeAttribute('value')
+      else progress.value = view.percent ?? 0
       element.style.setProperty('--sent', `${view.percent ?? 0}`)
       codes = view.codes
-      link.hidden = !codes
+      field.hidden = copy.hidden = !codes
       if (codes) {
-        field.value = codes[format]
+        showLink(codes)
         find<HTMLAnchorElement>('a[data-action="open"]').href = codes.page
       }
       for (const control of controls)
         control.hidden = !view.actions.includes(control.dataset.action as Action)
-      // What had the focus may be hidden now: its successor takes over, so that the keyboard keeps its place.
-      const focused = document.activeElement as HTMLElement
-      if (hadFocus && !(element.contains(focused) && focused.offsetParent)) {
-        controls.find((control) => !control.hidden)?.focus()
-      }
+      if (hadFocus) keepFocus()
     },
     picture(blob) {
       image.src = URL.createObjectURL(blob)
@@ -105,13 +94,29 @@ export function createCard(name: string): Card {
     },
     format(chosen) {
       format = chosen
-      if (codes) field.value = codes[format]
+      if (codes) showLink(codes)
     },
+    copy: (said) => copyAndSay(field.value, { field, button: copy, ...(said ? { said } : {}) }),
     remove() {
       if (image.src) URL.revokeObjectURL(image.src)
       element.remove()
     },
   }
+
+  function showLink(codes: EmbedCodes): void {
+    field.value = codes[format]
+    field.classList.toggle('ends', format === 'page' || format === 'direct')
+  }
+
+  /** What had the focus may be hidden now: its successor takes over. Nobody deletes by pressing Enter twice. */
+  function keepFocus(): void {
+    const focused = document.activeElement as HTMLElement
+    if (element.contains(focused) && focused.checkVisibility()) return
+    const visible = [copy, ...controls].filter((control) => !control.hidden)
+    const next = visible.find(({ dataset }) => dataset.action === 'keep') ?? visible[0] ?? element
+    next.focus()
+  }
+
   card.show({ state: 'queued', status: words.queued, actions: [] })
   return card
 }

@@ -5,7 +5,7 @@ const SVG = 'http://www.w3.org/2000/svg'
 
 export function showQr(link: string): void {
   const dialog = document.getElementById('qr') as HTMLDialogElement
-  const { data, size } = encode(link, { ecc: 'M', border: 2 })
+  const { data, size } = encode(link, { ecc: 'M', border: 4 })
   const drawing = document.createElementNS(SVG, 'svg')
   drawing.setAttribute('viewBox', `0 0 ${size} ${size}`)
   drawing.setAttribute('role', 'img')

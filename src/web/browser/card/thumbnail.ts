@@ -26,7 +26,7 @@ async function make(file: Blob): Promise<Blob | null> {
 let verdict: boolean | undefined
 
 /** Protection against fingerprinting gives back other pixels than were drawn. */
-function canvasIsTrue(): boolean {
+export function canvasIsTrue(): boolean {
   if (verdict === undefined) {
     const context = new OffscreenCanvas(16, 16).getContext('2d', { willReadFrequently: true })
     if (!context) return false

@@ -1,34 +1,56 @@
 /** What the card of an upload says and offers, state by state. */
 import type { Compressed } from '../../../client/types.ts'
-import { facts, inWords, words } from '../page/facts.ts'
-import type { Item } from '../upload/queue.ts'
+import { facts, inWords, words } from '../upload/facts.ts'
+import type { Item, State } from '../upload/queue.ts'
 import type { Action, CardView } from './card.ts'
-import { typeName } from './picture-card.ts'
+import { typeName } from './picture.ts'
 
 /** Refusals of the file itself: another try of the same file ends the same. */
 const HOPELESS = new Set(['unsupported-type', 'damaged-image', 'blocked-image', 'file-too-large'])
 
+/** Compression that takes longer can be skipped. Unit: milliseconds. */
+export const LONG_MS = 3000
+
+/** An upload is spoken of in bytes and seconds from this size on, after this time. */
+const LARGE_BYTES = 1024 * 1024
+const SETTLED_MS = 1500
+
 /** `reason`: why it failed, if it did. */
-export function viewOf({ state, file, compressed }: Item, reason?: string): CardView {
+export function viewOf({ state, file, mode, compressed }: Item, reason?: string): CardView {
   const size = inWords.bytes(file.size)
   const made = compressed ? whatWasDone(compressed) : size
   switch (state.at) {
     case 'queued':
-    case 'compressing':
-      return { state: state.at, status: words[state.at], note: size, actions: ['cancel'] }
+      return { state: 'queued', status: words.queued, note: size, actions: ['cancel'] }
+    case 'compressing': {
+      const took = performance.now() - state.since
+      const isLong = took >= LONG_MS && mode !== 'original'
+      const seconds = Math.round(took / 1000)
+      return {
+        state: 'compressing',
+        status: isLong ? inWords.fill(words.compressingLong, { seconds }) : words.compressing,
+        note: size,
+        percent: null,
+        actions: isLong ? ['skip', 'cancel'] : ['cancel'],
+      }
+    }
     case 'asking':
-      return { state: 'asking', status: words.asking, actions: ['without-place', 'with-place', 'cancel'] }
+      return {
+        state: 'asking',
+        status: words.asking,
+        actions: ['without-place', 'with-place', 'cancel'],
+      }
     case 'ready':
       return { state: 'ready', status: words.ready, note: made, percent: 0, actions: ['cancel'] }
     case 'uploading': {
       const { percent } = state
       const status = percent < 100 ? inWords.fill(words.uploading, { percent }) : words.arriving
-      return { state: 'uploading', status, note: made, percent, actions: ['cancel'] }
+      return { state: 'uploading', status, note: paceOf(state) ?? made, percent, actions: ['cancel'] }
     }
     case 'waiting': {
       const seconds = Math.ceil(state.seconds)
       const status = navigator.onLine ? inWords.fill(words.waiting, { seconds }) : words.offline
-      return { state: 'waiting', status, note: made, actions: ['cancel'] }
+      return { state: 'waiting', status, note: made, percent: 0, actions: ['cancel'] }
     }
     case 'failed': {
       const isHopeless = HOPELESS.has((state.error as { code?: string }).code ?? '')
@@ -42,6 +64,21 @@ export function viewOf({ state, file, compressed }: Item, reason?: string): Card
   }
 }
 
+/** "5 MB of 12 MB · 1.3 MB/s · 6 s left", once there is something to go by. */
+function paceOf({ sentBytes, totalBytes, since }: Extract<State, { at: 'uploading' }>): string | null {
+  const took = performance.now() - since
+  if (totalBytes < LARGE_BYTES || took < SETTLED_MS || sentBytes === 0) return null
+  const perSecond = (sentBytes / took) * 1000
+  const seconds = Math.ceil((totalBytes - sentBytes) / perSecond)
+  const values = {
+    sent: inWords.bytes(sentBytes),
+    total: inWords.bytes(totalBytes),
+    speed: inWords.bytes(perSecond),
+    seconds,
+  }
+  return inWords.fill(seconds > 0 ? words.speedLeft : words.speed, values)
+}
+
 /** "PNG 2.0 MB → WebP 400 kB, identical pixels" */
 export function whatWasDone({ action, fallback, type, typeIn, bytesIn, bytesOut }: Compressed): string {
   const from = `${typeName(typeIn)} ${inWords.bytes(bytesIn)}`
@@ -53,7 +90,7 @@ export function whatWasDone({ action, fallback, type, typeIn, bytesIn, bytesOut 
     : `${from} → ${to}, ${words[action]}`
 }
 
-/** What else has to be said of a picture that is up. */
+/** What else has to be said of a picture that is uploaded. */
 export function noteOn({ mode, compressed }: Item, remembered: boolean): string | undefined {
   if (!remembered) return words.notRemembered
   const sentPlace = compressed?.hasLocation && mode === 'original' && compressed.action === 'unchanged'

@@ -1,15 +1,19 @@
 /** What this device remembers: keep it, move it, forget it. */
-import { inWords, words } from '../page/facts.ts'
+import { forgetAllFiles } from '../intake/kept-files.ts'
 import { say } from '../page/status.ts'
+import { inWords, words } from '../upload/facts.ts'
 import type { History } from './history.ts'
+import { forgetPreferences } from './preferences.ts'
 
 export interface DeviceOptions {
   history: History
-  /** The history is another one now. */
-  onChange(): void
+  onImported(): void
+  onForgotten(): void
 }
 
-export function enliveDevice({ history, onChange }: DeviceOptions): void {
+const FILE_NAME = 'pinhole-history.json'
+
+export function enliveDevice({ history, onImported, onForgotten }: DeviceOptions): void {
   const find = <E extends HTMLElement>(id: string) => document.getElementById(id) as E
   const file = find<HTMLInputElement>('import-file')
   const ask = find('forget-ask')
@@ -20,12 +24,14 @@ export function enliveDevice({ history, onChange }: DeviceOptions): void {
 
   find('export').addEventListener('click', async () => {
     const { writeHistory } = await import('./history-file.ts')
-    const address = URL.createObjectURL(await writeHistory(await history.all()))
+    const pictures = await history.all()
+    const address = URL.createObjectURL(await writeHistory(pictures))
     const link = document.createElement('a')
     link.href = address
-    link.download = 'pinhole-history.json'
+    link.download = FILE_NAME
     link.click()
     setTimeout(() => URL.revokeObjectURL(address), 10_000)
+    say(inWords.fill(inWords.count(words.exported, pictures.length), { file: FILE_NAME }))
   })
 
   find('import').addEventListener('click', () => file.click())
@@ -38,7 +44,7 @@ export function enliveDevice({ history, onChange }: DeviceOptions): void {
     if (pictures === null) return say(words.notImported)
     await history.put(pictures)
     say(inWords.count(words.imported, pictures.length))
-    onChange()
+    onImported()
   })
 
   const close = () => {
@@ -52,8 +58,10 @@ export function enliveDevice({ history, onChange }: DeviceOptions): void {
   find('forget-keep').addEventListener('click', close)
   find('forget-confirm').addEventListener('click', async () => {
     await history.clear()
+    forgetPreferences()
+    await forgetAllFiles().catch(() => {})
     close()
     say(words.forgotten)
-    onChange()
+    onForgotten()
   })
 }

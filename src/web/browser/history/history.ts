@@ -31,6 +31,8 @@ export interface History {
   put(pictures: Remembered[]): Promise<void>
   remove(id: string): Promise<void>
   clear(): Promise<void>
+  /** Called when another page changed it. */
+  onForeignChange(listener: () => void): void
 }
 
 export async function openHistory(): Promise<History> {
@@ -63,6 +65,11 @@ function overDatabase(database: IDBDatabase): History {
       transaction.onabort = () => reject(transaction.error)
     })
   }
+  const channel = new BroadcastChannel('pinhole-history')
+  const changed = <T>(done: T): T => {
+    channel.postMessage(null)
+    return done
+  }
   return {
     lasts: true,
     all: async () => newestFirst(await run('readonly', (store) => store.getAll())),
@@ -71,9 +78,10 @@ function overDatabase(database: IDBDatabase): History {
       run('readwrite', (store) => {
         for (const picture of pictures) store.put(picture)
         return undefined
-      }),
-    remove: (id) => run('readwrite', (store) => store.delete(id)),
-    clear: () => run('readwrite', (store) => store.clear()),
+      }).then(() => changed(undefined)),
+    remove: (id) => run('readwrite', (store) => store.delete(id)).then(changed),
+    clear: () => run('readwrite', (store) => store.clear()).then(changed),
+    onForeignChange: (listener) => channel.addEventListener('message', listener),
   }
 }
 
@@ -88,6 +96,7 @@ function inMemory(): History {
     },
     remove: async (id) => void pictures.delete(id),
     clear: async () => pictures.clear(),
+    onForeignChange() {},
   }
 }
 

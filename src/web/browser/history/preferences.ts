@@ -1,8 +1,10 @@
 /** Choices that outlast the page, where the browser allows it. */
 
+const PREFIX = 'pinhole.'
+
 function read(name: string): string | null {
   try {
-    return localStorage.getItem(`pinhole.${name}`)
+    return localStorage.getItem(PREFIX + name)
   } catch {
     return null
   }
@@ -10,22 +12,33 @@ function read(name: string): string | null {
 
 function write(name: string, value: string): void {
   try {
-    localStorage.setItem(`pinhole.${name}`, value)
+    localStorage.setItem(PREFIX + name, value)
   } catch {
     // It holds until the page is closed.
   }
 }
 
-/** A radio group or switch that comes back as it was left. */
+/** A radio group that comes back as it was left. */
 export function rememberMode(radios: HTMLInputElement[]): () => string {
   const kept = radios.find(({ value }) => value === read('mode'))
   if (kept) kept.checked = true
   for (const radio of radios) radio.addEventListener('change', () => write('mode', radio.value))
-  return () => radios.find(({ checked }) => checked)!.value
+  return () => radios.find(({ checked }) => checked)?.value ?? 'auto'
 }
 
-export function rememberSwitch(toggle: HTMLInputElement): () => boolean {
-  toggle.checked = read('remember') !== 'off'
-  toggle.addEventListener('change', () => write('remember', toggle.checked ? 'on' : 'off'))
+/** A switch that comes back as it was left; as the page has it, at first. `null`: the page has none. */
+export function rememberSwitch(toggle: HTMLInputElement | null): () => boolean {
+  if (!toggle) return () => false
+  const kept = read(toggle.id)
+  if (kept) toggle.checked = kept === 'on'
+  toggle.addEventListener('change', () => write(toggle.id, toggle.checked ? 'on' : 'off'))
   return () => toggle.checked
+}
+
+export function forgetPreferences(): void {
+  try {
+    for (const name of Object.keys(localStorage)) if (name.startsWith(PREFIX)) localStorage.removeItem(name)
+  } catch {
+    // Where nothing can be kept, nothing was.
+  }
 }

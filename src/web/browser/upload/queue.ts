@@ -8,8 +8,10 @@ const UPLOADS = 2
 const UNDER_WAY = UPLOADS + 1
 
 export type State =
-  | { at: 'queued' | 'compressing' | 'asking' | 'ready' | 'cancelled' }
-  | { at: 'uploading'; percent: number }
+  | { at: 'queued' | 'asking' | 'ready' | 'cancelled' }
+  /** `since` is by the page's clock, in milliseconds. */
+  | { at: 'compressing'; since: number }
+  | { at: 'uploading'; percent: number; sentBytes: number; totalBytes: number; since: number }
   /** Between two tries. */
   | { at: 'waiting'; seconds: number }
   | { at: 'done'; sent: Sent }
@@ -57,6 +59,8 @@ export interface Queue {
   add(file: File, mode: Mode): Item
   /** Stops it at any stage. Harmless when it is finished. */
   cancel(item: Item): void
+  /** Sends it as it is, if it is still being compressed. */
+  skip(item: Item): void
   /** Puts a failed or cancelled one back. */
   retry(item: Item): void
   /** The answer to `asking`. */
@@ -99,7 +103,7 @@ export function createQueue(options: QueueOptions): Queue {
   }
 
   async function compress(item: Item, signal: AbortSignal): Promise<void> {
-    change(item, { at: 'compressing' })
+    change(item, { at: 'compressing', since: performance.now() })
     const uploader = await loadUploader()
     signal.throwIfAborted()
     item.compressed ??= await uploader.compress(item.file, { mode: item.mode, signal })
@@ -108,7 +112,9 @@ export function createQueue(options: QueueOptions): Queue {
   }
 
   async function upload(item: Item, signal: AbortSignal): Promise<void> {
-    change(item, { at: 'uploading', percent: 0 })
+    const totalBytes = item.compressed!.blob.size
+    let since = performance.now()
+    change(item, { at: 'uploading', percent: 0, sentBytes: 0, totalBytes, since })
     const { send } = await loadUploader()
     const sent = await send(item.compressed!.blob, {
       signal,
@@ -116,7 +122,12 @@ export function createQueue(options: QueueOptions): Queue {
       idempotencyKey: item.idempotencyKey,
       onProgress(progress) {
         if (signal.aborted) return
-        if (progress.stage === 'uploading') change(item, { at: 'uploading', percent: progress.percent })
+        if (progress.stage === 'uploading') {
+          const { percent, sentBytes, totalBytes } = progress
+          // Each try starts anew, and so does its pace.
+          if (sentBytes === 0) since = performance.now()
+          change(item, { at: 'uploading', percent, sentBytes, totalBytes, since })
+        }
         if (progress.stage === 'waiting') change(item, { at: 'waiting', seconds: progress.seconds })
       },
     })
@@ -145,6 +156,14 @@ export function createQueue(options: QueueOptions): Queue {
       if (!isUnfinished(item)) return
       item.cancel.abort()
       change(item, { at: 'cancelled' })
+      pump()
+    },
+    skip(item) {
+      if (item.state.at !== 'compressing') return
+      item.cancel.abort()
+      item.cancel = new AbortController()
+      item.mode = 'original'
+      change(item, { at: 'queued' })
       pump()
     },
     retry(item) {

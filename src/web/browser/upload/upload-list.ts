@@ -2,14 +2,18 @@
 import type { Mode } from '../../../client/types.ts'
 import type { EmbedCodes } from '../../pages/embed-codes.ts'
 import { type Card, createCard } from '../card/card.ts'
-import { codesOf, showPicture } from '../card/picture-card.ts'
+import { showDone } from '../card/done-card.ts'
+import { codesOf, codesOfAll, nameOf } from '../card/picture.ts'
 import { thumbnailOf } from '../card/thumbnail.ts'
-import { noteOn, viewOf, whatWasDone } from '../card/upload-card.ts'
+import { LONG_MS, noteOn, viewOf, whatWasDone } from '../card/upload-card.ts'
 import type { History, Remembered } from '../history/history.ts'
-import { facts, inWords, words } from '../page/facts.ts'
+import type { Unsent } from '../intake/unsent.ts'
+import { copyAndSay } from '../page/clipboard.ts'
 import { say } from '../page/status.ts'
+import { createBatch } from './batch.ts'
+import { facts, inWords, words } from './facts.ts'
+import { askQuota, showQuota } from './progress.ts'
 import { createQueue, type Item, isUnfinished } from './queue.ts'
-import { askQuota, showQuota } from './quota.ts'
 
 /** Cards that are made before the page may draw again. */
 const CARDS_AT_ONCE = 8
@@ -27,17 +31,24 @@ export interface UploadListOptions {
 }
 
 export interface UploadList {
-  add(files: File[]): Promise<void>
+  /** `copies`: the link of a picture that comes alone goes to the clipboard by itself. */
+  add(files: File[], options: { copies: boolean }): Promise<void>
   readonly items: readonly Item[]
-  /** Those that are up, in order. */
+  /** Those that are uploaded, in order. */
   pictures(): Remembered[]
   showFormat(format: keyof EmbedCodes): void
+  copyAll(): Promise<void>
+  /** Takes off the pictures that the history no longer has: another page deleted or forgot them. */
+  dropForgotten(): Promise<void>
 }
 
 interface Entry {
   card: Card
+  name: string
   thumbnail: Promise<Blob | null>
   picture?: Remembered
+  /** The history has it. */
+  isKept?: boolean
 }
 
 type Uploading = typeof import('./uploading.ts')
@@ -46,7 +57,9 @@ export function createUploadList(options: UploadListOptions): UploadList {
   const { history, mode, remembers, format, onChange } = options
   const list = document.getElementById('uploads')!
   const entries = new Map<Item, Entry>()
+  const batch = createBatch()
   let uploading: Uploading | undefined
+  let unsent: Promise<Unsent> | undefined
   let isBusy = false
 
   const queue = createQueue({
@@ -72,9 +85,10 @@ export function createUploadList(options: UploadListOptions): UploadList {
   })
 
   async function show(item: Item, entry: Entry): Promise<void> {
-    const { card } = entry
+    const { card, name } = entry
     const { state } = item
     if (state.at === 'done') {
+      release(item)
       const settled = settle(item, entry)
       onChange()
       await settled
@@ -84,11 +98,21 @@ export function createUploadList(options: UploadListOptions): UploadList {
         (await uploading?.reasonOf(state.error, item.file, item.compressed?.bytesOut)) ?? words.unreachable
       if (item.state !== state) return
       card.show(viewOf(item, reason))
-      say(inWords.fill(words.failed1, { name: item.file.name, reason }))
+      batch.add({ name, reason })
     } else {
       card.show(viewOf(item))
+      if (state.at === 'compressing') setTimeout(() => tick(item, entry, state), LONG_MS)
+      if (state.at === 'cancelled') release(item)
     }
+    if (!queue.items.some(isUnfinished)) batch.end(() => void copyAll())
     onChange()
+  }
+
+  /** Work that takes long says so, second by second. */
+  function tick(item: Item, entry: Entry, state: Item['state']): void {
+    if (item.state !== state) return
+    entry.card.show(viewOf(item))
+    setTimeout(() => tick(item, entry, state), 1000)
   }
 
   /** The link is there: shows it, and remembers it. */
@@ -96,25 +120,23 @@ export function createUploadList(options: UploadListOptions): UploadList {
     const { state, compressed, file } = item
     if (state.at !== 'done' || !compressed) return
     const { id, key, link, remaining } = state.sent
-    const { type, bytesIn, bytesOut, width, height } = compressed
+    const { type, bytesOut, width, height } = compressed
     const at = new Date().toISOString()
-    const picture: Remembered = { id, key, link, name: file.name, type, bytesIn, bytesOut, width, height, at }
+    const { name } = entry
+    const picture: Remembered = { id, key, link, name, type, bytesIn: file.size, bytesOut, width, height, at }
     entry.picture = picture
     if (remaining !== undefined) showQuota(remaining)
-    const isLast = !queue.items.some(isUnfinished)
-    say(
-      isLast && entries.size > 1
-        ? inWords.count(words.allDone, queue.items.filter(({ state }) => state.at === 'done').length)
-        : inWords.fill(words.ready1, { name: file.name }),
-    )
+    batch.add({ name, link: codesOf(picture)[format()] })
     const known = await history
-    const shown = (isKept: boolean) =>
-      showPicture(entry.card, picture, {
+    const shown = (isKept: boolean) => {
+      entry.isKept = isKept
+      showDone(entry.card, picture, {
         history: known,
         status: whatWasDone(compressed),
         note: noteOn(item, isKept && known.lasts),
         onDeleted: () => forget(item, entry),
       })
+    }
     const keeps = remembers()
     shown(keeps)
     if (!keeps) return
@@ -128,26 +150,34 @@ export function createUploadList(options: UploadListOptions): UploadList {
     }
   }
 
+  function release({ number }: Item): void {
+    void unsent?.then((files) => files.release(number))
+  }
+
+  /** Takes a card off the list. The focus goes to its neighbour, or to where the next picture is chosen. */
   function forget(item: Item, { card }: Entry): void {
-    const next = (
-      card.element.nextElementSibling ?? card.element.previousElementSibling
-    )?.querySelector<HTMLElement>('button:not([hidden])')
+    const hadFocus = card.element.contains(document.activeElement)
+    const next = card.element.nextElementSibling ?? card.element.previousElementSibling
     card.remove()
     entries.delete(item)
     queue.drop(item)
+    release(item)
     onChange()
-    ;(next ?? document.getElementById('pictures-title'))?.focus()
+    if (hadFocus)
+      (next?.querySelector<HTMLElement>('button:not([hidden])') ?? document.getElementById('file'))?.focus()
   }
 
   function begin(file: File, before: Element | null): void {
-    const card = createCard(file.name || words.thumbnail)
-    const entry: Entry = { card, thumbnail: thumbnailOf(file) }
+    const name = nameOf(file)
+    const card = createCard(name)
+    const entry: Entry = { card, name, thumbnail: thumbnailOf(file) }
     card.format(format())
     list.insertBefore(card.element, before)
     const item = queue.add(file, mode())
     entries.set(item, entry)
     card.onAction = (action) => {
       if (action === 'cancel') queue.cancel(item)
+      if (action === 'skip') queue.skip(item)
       if (action === 'retry') queue.retry(item)
       if (action === 'with-place' || action === 'without-place')
         queue.allowPlace(item, action === 'with-place')
@@ -155,11 +185,22 @@ export function createUploadList(options: UploadListOptions): UploadList {
     }
     card.show(viewOf(item))
     void entry.thumbnail.then((blob) => blob && card.picture(blob))
+    if (!remembers()) return
+    unsent ??= import('../intake/unsent.ts').then(({ createUnsent }) => createUnsent())
+    void unsent.then((files) => isUnfinished(item) && files.keep(item.number, file))
+  }
+
+  const pictures = () => [...entries.values()].flatMap(({ picture }) => picture ?? [])
+
+  async function copyAll(): Promise<void> {
+    const all = pictures()
+    await copyAndSay(codesOfAll(all, format()), { said: inWords.count(words.copiedAll, all.length) })
   }
 
   return {
     items: queue.items,
-    async add(files) {
+    async add(files, { copies }) {
+      batch.begin(files.length, copies)
       // What comes later stands higher, but files that come together keep their order.
       const before = list.firstElementChild
       for (const [index, file] of files.entries()) {
@@ -169,13 +210,16 @@ export function createUploadList(options: UploadListOptions): UploadList {
       if (files.length > 1) say(inWords.count(words.added, files.length))
       onChange()
     },
-    pictures: () => [...entries.values()].flatMap(({ picture }) => picture ?? []),
+    pictures,
     showFormat(chosen) {
       for (const { card } of entries.values()) card.format(chosen)
     },
+    copyAll,
+    async dropForgotten() {
+      const known = await history
+      for (const [item, entry] of entries) {
+        if (entry.isKept && entry.picture && !(await known.get(entry.picture.id))) forget(item, entry)
+      }
+    },
   }
-}
-
-export function codesOfAll(pictures: Remembered[], format: keyof EmbedCodes): string {
-  return pictures.map((picture) => codesOf(picture)[format]).join('\n')
 }

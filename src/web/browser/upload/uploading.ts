@@ -1,7 +1,8 @@
 /** What is fetched when the first picture is chosen: the client, and words for what goes wrong. */
 import { Refusal, ServerRefusal, Unreachable } from '../../../client/errors.ts'
 import { kindOf } from '../intake/file-kinds.ts'
-import { facts, inWords, words } from '../page/facts.ts'
+import { facts, inWords, words } from './facts.ts'
+import { quotaUsedUp } from './progress.ts'
 
 export { compress, send } from '../../../client/browser.ts'
 
@@ -9,7 +10,7 @@ export { compress, send } from '../../../client/browser.ts'
 export async function reasonOf(error: unknown, file?: File, bytesOut?: number): Promise<string> {
   if (error instanceof Unreachable) return words.unreachable
   if (error instanceof ServerRefusal && error.code === 'quota-exceeded' && error.retryAfterSeconds) {
-    return inWords.fill(words.quotaReset, { time: timeAfter(error.retryAfterSeconds) })
+    return quotaUsedUp(error.retryAfterSeconds)
   }
   if (error instanceof Refusal) {
     const limit = inWords.bytes(facts.maxUploadBytes)
@@ -21,9 +22,4 @@ export async function reasonOf(error: unknown, file?: File, bytesOut?: number): 
   }
   // A script or a codec that could not be fetched is the network's fault, too.
   return error instanceof TypeError ? words.unreachable : words.unreadable
-}
-
-/** On the person's own clock. */
-function timeAfter(seconds: number): string {
-  return new Intl.DateTimeFormat(facts.lang, { timeStyle: 'short' }).format(Date.now() + seconds * 1000)
 }

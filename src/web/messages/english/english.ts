@@ -1,18 +1,19 @@
-import { errors, home, remove, result, viewer } from './pages.ts'
+import { errors, frame, gallery, home, remove, result, viewer } from './pages.ts'
 import { terms } from './terms.ts'
-import { live, upload } from './upload.ts'
+import { editor, live, upload } from './upload.ts'
 
 export const english = {
   lang: 'en',
   dir: 'ltr' as 'ltr' | 'rtl',
-  back: 'Back to Pinhole',
-  tools: 'Use it elsewhere',
+  frame,
   home,
   viewer,
+  gallery,
   remove,
   result,
   errors,
   upload,
   live,
+  editor,
   terms,
 }

@@ -1,19 +1,20 @@
 import type { Messages } from '../messages.ts'
-import { errors, home, remove, result, viewer } from './pages.ts'
+import { errors, frame, gallery, home, remove, result, viewer } from './pages.ts'
 import { terms } from './terms.ts'
-import { live, upload } from './upload.ts'
+import { editor, live, upload } from './upload.ts'
 
 export const french: Messages = {
   lang: 'fr',
   dir: 'ltr',
-  back: 'Retour à Pinhole',
-  tools: 'L’utiliser ailleurs',
+  frame,
   home,
   viewer,
+  gallery,
   remove,
   result,
   errors,
   upload,
   live,
+  editor,
   terms,
 }

@@ -2,26 +2,39 @@
 import type { Messages } from '../messages.ts'
 
 export const home: Messages['home'] = {
-  title: 'Pinhole : déposez une image, recevez un lien',
+  title: 'Pinhole : une image, un lien',
   description:
-    'Partage d’images anonyme. Déposez une image, recevez un lien, supprimez-la quand vous voulez.',
-  headline: 'Déposez une image, recevez un lien.',
-  lead: 'JPEG, PNG, GIF, WebP ou AVIF, jusqu’à {limit}. Sans compte.',
+    'Partage d’images anonyme. Choisissez une image, recevez un lien, supprimez-la quand vous voulez.',
+  headline: 'Une image, un lien.',
+  noAccount: 'Sans compte.',
+  stripped: 'Le lieu et les données de l’appareil sont retirés.',
+  notStripped: 'Tout le fichier est conservé, y compris le lieu et les données de l’appareil.',
+  formats: 'JPEG, PNG, GIF, WebP ou AVIF, jusqu’à {limit}.',
   file: 'Image à envoyer',
   upload: 'Envoyer',
-  paused: 'Les envois sont suspendus pour le moment. Les images déjà là restent en place.',
+  paused: 'Les envois sont suspendus pour le moment. Les images déjà présentes restent.',
   honesty:
-    'Votre image est conservée jusqu’à ce que vous la supprimiez. Toute personne qui a le lien peut la voir. Une fois supprimée, elle disparaît d’ici pour de bon, mais les copies dans les navigateurs d’autres personnes ne peuvent pas être rappelées.',
-  stripped:
-    'Avant l’enregistrement, le lieu, les données de l’appareil, les vignettes et les commentaires sont retirés. Un GIF reste tel quel.',
-  notStripped:
-    'Elle est enregistrée avec tout ce que contient le fichier, y compris le lieu et les données de l’appareil.',
+    'Votre image reste jusqu’à ce que vous la supprimiez. Toute personne qui a le lien peut la voir. Une fois supprimée, elle disparaît d’ici pour de bon, mais les copies dans d’autres navigateurs ne peuvent pas être rappelées.',
+  strippedDetail:
+    'Avant l’enregistrement, le lieu, les données de l’appareil, les vignettes intégrées et les commentaires sont retirés. Les GIF sont enregistrés tels quels.',
+}
+
+export const frame: Messages['frame'] = {
+  back: 'Retour à Pinhole',
+  tools: 'L’utiliser ailleurs',
 }
 
 export const viewer: Messages['viewer'] = {
   title: 'Image {type}, {width} × {height}',
   alt: 'Image partagée, {width} × {height} pixels, sans description',
-  fullSize: 'Ouvrir en taille réelle',
+  fullSize: 'Ouvrir le fichier lui-même',
+  actualSize: 'Taille réelle',
+  fit: 'Ajuster à l’écran',
+  copyLink: 'Copier le lien',
+  copyImage: 'Copier l’image',
+  imageCopied: 'Image copiée',
+  imageNotCopied: 'Ce navigateur ne peut pas copier cette image. Téléchargez-la plutôt.',
+  sendTo: 'Partager',
   download: 'Télécharger',
   facts: 'À propos de cette image',
   type: 'Format',
@@ -37,31 +50,52 @@ export const viewer: Messages['viewer'] = {
   copy: 'Copier',
   copyWhat: 'Copier : {what}',
   copied: 'Copié',
+  notCopied: 'Le navigateur n’a pas autorisé la copie. Le lien est sélectionné : appuyez sur {keys}.',
+  notCopiedTouch:
+    'Le navigateur n’a pas autorisé la copie. Appuyez longuement sur le lien, puis choisissez Copier.',
+}
+
+export const gallery: Messages['gallery'] = {
+  title: 'Images partagées',
+  count: { one: '{count} image', other: '{count} images' },
+  empty: 'Ce lien ne désigne aucune image.',
+  emptyDetail:
+    'Les images d’une galerie sont inscrites dans le lien lui-même, après le #. Veuillez ouvrir le lien entier.',
+  needsScript:
+    'Une galerie a besoin de JavaScript : ses images sont inscrites dans le lien et n’atteignent jamais le serveur.',
+  gone: 'N’est plus là',
+  open: 'Image {number} sur {count}',
+  previous: 'Précédente',
+  next: 'Suivante',
+  close: 'Fermer',
+  download: 'Télécharger',
+  page: 'Ouvrir sa page',
+  copyLink: 'Copier le lien vers toutes',
 }
 
 export const remove: Messages['remove'] = {
   title: 'Supprimer cette image ?',
   detail: 'Elle disparaîtra pour de bon. Personne ne pourra la récupérer.',
-  preview: 'L’image qui serait supprimée',
+  preview: 'L’image à supprimer',
   confirm: 'Supprimer',
   keep: 'Garder',
   working: 'Suppression …',
-  failed: 'Cela n’a pas marché : {reason}',
+  failed: 'Pas supprimée. {reason}',
   offline: 'Le service est injoignable. Veuillez réessayer.',
   goneTitle: 'Cette image est déjà supprimée.',
-  goneDetail: 'Elle a été supprimée auparavant. Il n’y a plus rien à supprimer.',
+  goneDetail: 'Elle a été supprimée auparavant, ou le lien est incomplet. Il n’y a plus rien à supprimer.',
   doneTitle: 'L’image est supprimée.',
   doneDetail:
-    'Elle a disparu d’ici pour de bon. Les copies gardées par les navigateurs d’autres personnes ne peuvent pas être rappelées.',
+    'Elle a disparu d’ici pour de bon. Les copies gardées par d’autres navigateurs ne peuvent pas être rappelées.',
   another: 'Envoyer une image',
 }
 
 export const result: Messages['result'] = {
   title: 'Voici votre lien.',
-  view: 'La voir',
+  view: 'Voir',
   link: 'Lien à partager',
   deleteLink: 'Lien de suppression',
-  keep: 'Gardez le second lien. C’est le seul moyen de supprimer l’image, et il n’est montré que cette fois.',
+  keep: 'Gardez le lien de suppression. C’est le seul moyen de supprimer l’image, et il n’est montré qu’une fois.',
   remaining: {
     one: 'Vous pouvez encore envoyer {count} image aujourd’hui.',
     other: 'Vous pouvez encore envoyer {count} images aujourd’hui.',
@@ -72,34 +106,35 @@ export const result: Messages['result'] = {
 export const errors: Messages['errors'] = {
   home: 'Envoyer une image',
   fallbackTitle: 'Cela n’a pas marché.',
+  reason: 'Motif : {reason}',
   titles: {
     'not-found': 'Il n’y a rien ici.',
     held: 'Cette image est en cours de vérification.',
     removed: 'Cette image a été retirée.',
-    'unknown-key': 'Aucune image pour cette clé.',
+    'unknown-key': 'Cette image est déjà supprimée.',
     'missing-key': 'La clé de suppression manque.',
-    'file-too-large': 'Cette image est trop grande.',
-    'unsupported-type': 'Nous ne pouvons pas garder ce fichier.',
+    'file-too-large': 'Cette image est trop lourde.',
+    'unsupported-type': 'Ce type de fichier n’est pas accepté.',
     'damaged-image': 'Cette image est endommagée.',
     'missing-file': 'Aucune image n’a été choisie.',
-    'quota-exceeded': 'C’est tout pour aujourd’hui.',
+    'quota-exceeded': 'Les envois du jour sont épuisés.',
     'uploads-paused': 'Les envois sont suspendus.',
     'storage-full': 'Il n’y a plus de place.',
     unavailable: 'Pinhole ne peut pas le faire en ce moment.',
-    'blocked-image': 'Cette image n’est pas la bienvenue ici.',
+    'blocked-image': 'Cette image ne peut pas être envoyée ici.',
   },
   details: {
-    'not-found': 'Le lien est faux, ou la personne qui a envoyé l’image l’a supprimée.',
+    'not-found': 'Le lien est faux, ou l’image a été supprimée par la personne qui l’a envoyée.',
     held: 'L’exploitant de ce service la vérifie. Revenez plus tard.',
-    removed: 'L’exploitant de ce service l’a retirée, car elle était contraire aux conditions.',
-    'unknown-key': 'Elle est peut-être déjà supprimée, ou le lien est incomplet.',
+    removed: 'L’exploitant de ce service l’a retirée.',
+    'unknown-key': 'Elle a été supprimée auparavant, ou le lien est incomplet.',
     'missing-key': 'Le lien est incomplet. Veuillez ouvrir le lien entier.',
-    'file-too-large': 'Les images peuvent faire jusqu’à {limit}.',
-    'unsupported-type': 'JPEG, PNG, GIF, WebP et AVIF sont acceptés.',
+    'file-too-large': 'Une image peut peser jusqu’à {limit}.',
+    'unsupported-type': 'Utilisez JPEG, PNG, GIF, WebP ou AVIF.',
     'damaged-image': 'Le fichier semble coupé ou abîmé. Essayez une autre copie.',
     'missing-file': 'Revenez en arrière et choisissez d’abord un fichier.',
-    'quota-exceeded': 'La limite du jour est atteinte. Le compte repart à minuit UTC.',
-    'uploads-paused': 'Les images déjà là restent en place. Réessayez plus tard.',
+    'quota-exceeded': 'Le compte repart à minuit UTC.',
+    'uploads-paused': 'Les images déjà présentes restent. Réessayez plus tard.',
     'storage-full': 'Réessayez plus tard.',
     unavailable: 'Réessayez dans un instant.',
     'blocked-image': 'L’exploitant de ce service l’a bloquée.',

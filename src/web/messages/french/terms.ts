@@ -5,17 +5,56 @@ export const terms: Messages['terms'] = {
   link: 'Conditions',
   title: 'Conditions',
   description: 'Ce que vous pouvez envoyer sur Pinhole, et ce qu’il en advient.',
-  text: `Pinhole conserve des images et donne des liens vers elles. En envoyant une image, vous acceptez ce qui suit.
-
-N’envoyez que ce que vous avez le droit de partager. Aucune image illégale, montrant des personnes dans leur intimité sans leur accord, abusant d’enfants, menaçante ou harcelante, ou portant atteinte aux droits d’autrui.
-
-L’exploitant de ce service peut retirer toute image contraire à ces conditions et empêcher qu’elle soit envoyée de nouveau.
-
-Toute personne qui a le lien d’une image peut la voir. Les liens sont trop longs pour être devinés, mais considérez-les comme publics dès que vous les avez partagés.
-
-Avec la clé de suppression reçue à l’envoi, vous pouvez supprimer une image à tout moment. Elle disparaît alors de ce service pour de bon. Les copies dans les navigateurs d’autres personnes, et celles qu’elles ont enregistrées, sont hors de notre portée.
-
-Pas de compte, pas de pistage. Pour tenir la limite quotidienne, une forme brouillée de votre adresse réseau est comptée, puis oubliée à la fin de la journée.
-
-Le service est fourni tel quel, sans garantie. Gardez vos propres copies des images qui comptent pour vous.`,
+  operator: {
+    heading: 'Qui exploite ce service',
+    named: '{name} exploite ce service.',
+    unnamed: 'La personne qui exploite ce service n’a pas donné de nom.',
+    contact: 'Pour la joindre : ',
+    noContact: 'L’exploitant n’a pas indiqué comment le joindre.',
+  },
+  sections: [
+    {
+      heading: 'Ce que fait Pinhole',
+      paragraphs: [
+        'Pinhole conserve des images et donne des liens vers elles. En envoyant une image, vous acceptez ce qui est écrit ici.',
+      ],
+    },
+    {
+      heading: 'Ce que vous pouvez envoyer',
+      paragraphs: [
+        'N’envoyez que ce que vous avez le droit de partager. Aucune image illégale, montrant des personnes dans leur intimité sans leur accord, abusant d’enfants, menaçante ou harcelante, ou portant atteinte aux droits d’autrui.',
+      ],
+    },
+    {
+      heading: 'Ce qui est retiré, et pourquoi',
+      paragraphs: [
+        'L’exploitant peut retirer toute image contraire à ces conditions ou à la loi, et empêcher qu’elle soit envoyée de nouveau. L’adresse d’une image retirée l’indique alors.',
+        'Aucune image n’est retirée parce qu’elle est ancienne ou rarement vue.',
+      ],
+    },
+    {
+      heading: 'Qui peut voir une image',
+      paragraphs: [
+        'Toute personne qui a son lien. Les liens sont trop longs pour être devinés, mais considérez-les comme publics dès que vous les avez partagés.',
+      ],
+    },
+    {
+      heading: 'Supprimer',
+      paragraphs: [
+        'Avec la clé de suppression reçue à l’envoi, vous pouvez supprimer une image à tout moment. Elle disparaît alors de ce service pour de bon. Les copies dans d’autres navigateurs, et celles que d’autres ont enregistrées, sont hors de notre portée.',
+      ],
+    },
+    {
+      heading: 'Vos données',
+      paragraphs: [
+        'Pas de compte, pas de pistage, pas de cookies. Pour tenir la limite quotidienne, une forme brouillée de votre adresse réseau est comptée, puis oubliée à la fin de la journée.',
+      ],
+    },
+    {
+      heading: 'Aucune garantie',
+      paragraphs: [
+        'Le service est fourni tel quel. Gardez vos propres copies des images qui comptent pour vous.',
+      ],
+    },
+  ],
 }

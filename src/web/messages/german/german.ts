@@ -1,19 +1,20 @@
 import type { Messages } from '../messages.ts'
-import { errors, home, remove, result, viewer } from './pages.ts'
+import { errors, frame, gallery, home, remove, result, viewer } from './pages.ts'
 import { terms } from './terms.ts'
-import { live, upload } from './upload.ts'
+import { editor, live, upload } from './upload.ts'
 
 export const german: Messages = {
   lang: 'de',
   dir: 'ltr',
-  back: 'Zurück zu Pinhole',
-  tools: 'Anderswo verwenden',
+  frame,
   home,
   viewer,
+  gallery,
   remove,
   result,
   errors,
   upload,
   live,
+  editor,
   terms,
 }

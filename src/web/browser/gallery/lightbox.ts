@@ -1,0 +1,66 @@
+/** One picture of a gallery, large: by arrow keys, buttons, or a swipe. */
+import { rawPath, viewPath } from '../../../protocol.ts'
+import { fill } from '../../messages/wording.ts'
+import type { GalleryFacts } from '../../pages/page-facts.ts'
+
+/** A finger that moves less sideways did not mean it. Unit: pixels. */
+const SWIPE_PX = 40
+
+export function createLightbox(ids: string[], words: GalleryFacts['words']): { open(index: number): void } {
+  const find = <E extends HTMLElement>(id: string) => document.getElementById(id) as E
+  const dialog = find<HTMLDialogElement>('lightbox')
+  const image = find<HTMLImageElement>('shown')
+  const [previous, next] = [find<HTMLButtonElement>('previous'), find<HTMLButtonElement>('next')]
+  let at = 0
+
+  function show(index: number): void {
+    const id = ids[index]
+    if (id === undefined) return
+    at = index
+    const title = fill(words.open, { number: index + 1, count: ids.length })
+    find('lightbox-title').textContent = title
+    image.src = rawPath(id)
+    image.alt = title
+    previous.disabled = index === 0
+    next.disabled = index === ids.length - 1
+    find<HTMLAnchorElement>('download').href = `${rawPath(id)}?dl=1`
+    find<HTMLAnchorElement>('to-page').href = viewPath(id)
+    const after = ids[index + 1]
+    if (after) new Image().src = rawPath(after)
+  }
+
+  function go(step: number): void {
+    show(at + step)
+    // A button that can't be pressed any more loses the focus: its neighbour takes it.
+    if (document.activeElement === document.body || document.activeElement === dialog)
+      (next.disabled ? previous : next).focus()
+  }
+
+  // One dialog serves every list that this page shows: the newest handlers count.
+  previous.onclick = () => go(-1)
+  next.onclick = () => go(1)
+  find('close').onclick = () => dialog.close()
+  dialog.onkeydown = (event) => {
+    if (event.key === 'ArrowRight') go(document.dir === 'rtl' ? -1 : 1)
+    if (event.key === 'ArrowLeft') go(document.dir === 'rtl' ? 1 : -1)
+  }
+  dialog.onclose = () => image.removeAttribute('src')
+  let from: Touch | undefined
+  dialog.ontouchstart = (event) => {
+    // Two fingers zoom; and what is zoomed is panned.
+    from = event.touches.length === 1 && (visualViewport?.scale ?? 1) < 1.05 ? event.touches[0] : undefined
+  }
+  dialog.ontouchend = (event) => {
+    const to = event.changedTouches[0]
+    if (!from || !to) return
+    const [x, y] = [to.clientX - from.clientX, to.clientY - from.clientY]
+    if (Math.abs(x) > SWIPE_PX && Math.abs(x) > 2 * Math.abs(y)) go(x < 0 ? 1 : -1)
+  }
+
+  return {
+    open(index) {
+      show(index)
+      dialog.showModal()
+    },
+  }
+}

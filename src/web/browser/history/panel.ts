@@ -1,0 +1,111 @@
+/** The pictures of earlier visits: rows that can be searched, and chosen together. */
+import '../../style/rows.css'
+import { rawPath } from '../../../protocol.ts'
+import type { EmbedCodes } from '../../pages/embed-codes.ts'
+import { say } from '../page/status.ts'
+import { inWords, words } from '../upload/facts.ts'
+import type { History, Remembered } from './history.ts'
+import { createRow, type Row } from './row.ts'
+import { createSelection } from './selection.ts'
+
+/** Rows that are shown before "show more". */
+const PAGE = 24
+/** From so many on, a search field helps. */
+const MANY = 8
+
+export interface PanelOptions {
+  history: History
+  format(): keyof EmbedCodes
+  /** Ids that have a card already. */
+  isShown(id: string): boolean
+  onChange(): void
+}
+
+export interface Panel {
+  /** Reads the history anew. */
+  refresh(): Promise<void>
+  readonly size: number
+}
+
+export function createPanel({ history, format, isShown, onChange }: PanelOptions): Panel {
+  const find = <E extends HTMLElement>(id: string) => document.getElementById(id) as E
+  const [list, section, more] = [find('remembered'), find('earlier'), find('show-more')]
+  const search = find<HTMLInputElement>('search')
+  const rows = new Map<string, Row>()
+  const asked = new Set<string>()
+  let all: Remembered[] = []
+  let waiting: Remembered[] = []
+
+  const selection = createSelection({ rows, history, format, onDeleted: drop })
+
+  function settle(): void {
+    section.hidden = all.length === 0
+    search.hidden = all.length <= MANY
+    more.hidden = waiting.length === 0
+    selection.settle()
+    onChange()
+  }
+
+  /** Takes a row off. The focus goes to the row that takes its place. */
+  function drop(id: string): void {
+    const row = rows.get(id)
+    const hadFocus = row?.element.contains(document.activeElement)
+    const next = row?.element.nextElementSibling ?? row?.element.previousElementSibling
+    row?.remove()
+    rows.delete(id)
+    all = all.filter((picture) => picture.id !== id)
+    settle()
+    if (hadFocus)
+      (next?.querySelector<HTMLElement>('button:not([hidden])') ?? document.getElementById('file'))?.focus()
+  }
+
+  function showMore(): void {
+    for (const picture of waiting.splice(0, PAGE)) {
+      const onDeleted = () => drop(picture.id)
+      const row = createRow(picture, { history, format, onPicked: selection.settle, onDeleted })
+      rows.set(picture.id, row)
+      list.append(row.element)
+    }
+    settle()
+    void dropGone([...rows.keys()])
+  }
+
+  function showMatching(): void {
+    for (const row of rows.values()) row.remove()
+    rows.clear()
+    const wanted = search.value.trim().toLocaleLowerCase()
+    waiting = all.filter(({ name }) => name.toLocaleLowerCase().includes(wanted))
+    showMore()
+  }
+
+  /** Takes off what the service no longer has: deleted from elsewhere, or removed by the operator. */
+  async function dropGone(ids: string[]): Promise<void> {
+    let gone = 0
+    for (const id of ids.filter((id) => !asked.has(id))) {
+      asked.add(id)
+      const answer = await fetch(rawPath(id), { method: 'HEAD', cache: 'no-store' }).catch(() => null)
+      if (answer?.status !== 404 && answer?.status !== 410) continue
+      await history.remove(id)
+      drop(id)
+      gone++
+    }
+    if (gone > 0) say(inWords.count(words.gone, gone))
+  }
+
+  search.addEventListener('input', showMatching)
+  more.addEventListener('click', () => {
+    const last = list.lastElementChild
+    showMore()
+    last?.nextElementSibling?.querySelector<HTMLElement>('button:not([hidden])')?.focus()
+  })
+
+  return {
+    get size() {
+      return all.length
+    },
+    async refresh() {
+      all = (await history.all()).filter(({ id }) => !isShown(id))
+      showMatching()
+    },
+  }
+}

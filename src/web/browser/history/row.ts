@@ -1,0 +1,113 @@
+/** One picture of an earlier visit, in one row. */
+
+import type { EmbedCodes } from '../../pages/embed-codes.ts'
+import { openMenu } from '../card/menu.ts'
+import { act, canShare, codesOf, deleteAndSay } from '../card/picture.ts'
+import { copyAndSay } from '../page/clipboard.ts'
+import { facts, words } from '../upload/facts.ts'
+import type { History, Remembered } from './history.ts'
+
+export interface Row {
+  readonly element: HTMLElement
+  readonly picture: Remembered
+  picked: boolean
+  remove(): void
+}
+
+export interface RowOptions {
+  history: History
+  format(): keyof EmbedCodes
+  onPicked(): void
+  onDeleted(): void
+}
+
+/** When it was: the time for today, else the day. */
+function whenOf(at: Date): string {
+  const isToday = at.toDateString() === new Date().toDateString()
+  return new Intl.DateTimeFormat(
+    facts.lang,
+    isToday ? { timeStyle: 'short' } : { dateStyle: 'medium' },
+  ).format(at)
+}
+
+export function createRow(picture: Remembered, options: RowOptions): Row {
+  const { history, format, onPicked, onDeleted } = options
+  const template = document.getElementById('row') as HTMLTemplateElement
+  const element = (template.content.cloneNode(true) as DocumentFragment).firstElementChild as HTMLElement
+  const find = <E extends HTMLElement>(selector: string) => element.querySelector<E>(selector)!
+  const control = (action: string) => find<HTMLButtonElement>(`[data-action="${action}"]`)
+  const [copy, more, confirm, keep] = [
+    control('copy'),
+    control('more'),
+    control('confirm-delete'),
+    control('keep'),
+  ]
+  const image = find<HTMLImageElement>('img')
+  const box = find<HTMLInputElement>('input')
+  const state = find('.card-state')
+  const name = picture.name || words.picture
+  const codes = codesOf(picture)
+  const when = whenOf(new Date(picture.at))
+
+  element.tabIndex = -1
+  find('.card-name').textContent = name
+  state.textContent = when
+  box.setAttribute('aria-label', name)
+  for (const button of [copy, more, confirm, keep])
+    button.setAttribute('aria-label', `${button.textContent}: ${name}`)
+  if (picture.thumbnail) {
+    image.src = URL.createObjectURL(picture.thumbnail)
+    image.hidden = false
+  }
+
+  function asking(on: boolean): void {
+    copy.hidden = more.hidden = on
+    confirm.hidden = keep.hidden = !on
+  }
+  asking(false)
+
+  box.addEventListener('change', onPicked)
+  copy.addEventListener('click', () => void copyAndSay(codes[format()], { button: copy }))
+  more.addEventListener('click', () =>
+    openMenu(more, {
+      link: codes.page,
+      actions: canShare()
+        ? ['open', 'share', 'qr', 'delete-link', 'delete']
+        : ['open', 'qr', 'delete-link', 'delete'],
+      onAction(action) {
+        if (action !== 'delete') return void act(action, picture)
+        asking(true)
+        keep.focus()
+      },
+    }),
+  )
+  keep.addEventListener('click', () => {
+    asking(false)
+    more.focus()
+  })
+  confirm.addEventListener('click', async () => {
+    element.focus()
+    confirm.hidden = keep.hidden = true
+    state.textContent = words.deleting
+    const problem = await deleteAndSay(picture, history)
+    if (problem === null) return onDeleted()
+    state.textContent = problem
+    asking(false)
+    more.focus()
+  })
+
+  return {
+    element,
+    picture,
+    get picked() {
+      return box.checked
+    },
+    set picked(on) {
+      box.checked = on
+    },
+    remove() {
+      if (image.src) URL.revokeObjectURL(image.src)
+      element.remove()
+    },
+  }
+}

@@ -1,0 +1,104 @@
+/** Several rows at once: copy their links, make one link of them, delete them. */
+import type { EmbedCodes } from '../../pages/embed-codes.ts'
+import { codesOfAll, copyGalleryLink } from '../card/picture.ts'
+import { copyAndSay } from '../page/clipboard.ts'
+import { say } from '../page/status.ts'
+import { inWords, words } from '../upload/facts.ts'
+import type { History } from './history.ts'
+import type { Row } from './row.ts'
+
+export interface SelectionOptions {
+  rows: ReadonlyMap<string, Row>
+  history: History
+  format(): keyof EmbedCodes
+  onDeleted(id: string): void
+}
+
+export interface Selection {
+  /** Says how many are chosen, and offers what goes with that. */
+  settle(): void
+}
+
+export function createSelection({ rows, history, format, onDeleted }: SelectionOptions): Selection {
+  const find = (id: string) => document.getElementById(id) as HTMLButtonElement
+  const [section, bar, start, end] = [find('earlier'), find('selection'), find('select'), find('select-end')]
+  const [all, copy, link] = [find('select-all'), find('copy-selected'), find('link-selected')]
+  const [ask, confirm, keep] = [find('delete-selected'), find('delete-confirm'), find('delete-keep')]
+  const picked = () => [...rows.values()].filter((row) => row.picked)
+  const pictures = () => picked().map(({ picture }) => picture)
+
+  function settle(): void {
+    const { length } = picked()
+    find('selected').textContent = bar.hidden ? '' : inWords.count(words.selected, length)
+    for (const button of [copy, link, ask]) button.disabled = length === 0
+    asking(false)
+    start.hidden = !bar.hidden || rows.size < 2
+    if (rows.size === 0 && !bar.hidden) selecting(false)
+  }
+
+  function selecting(on: boolean): void {
+    bar.hidden = !on
+    section.toggleAttribute('data-selecting', on)
+    for (const row of rows.values()) row.picked = false
+    settle()
+  }
+
+  function asking(on: boolean): void {
+    ask.hidden = on
+    confirm.hidden = keep.hidden = !on
+  }
+
+  start.addEventListener('click', () => {
+    selecting(true)
+    all.focus()
+  })
+  end.addEventListener('click', () => {
+    selecting(false)
+    start.focus()
+  })
+  all.addEventListener('click', () => {
+    const isAll = picked().length === rows.size
+    for (const row of rows.values()) row.picked = !isAll
+    settle()
+  })
+  copy.addEventListener('click', () => {
+    const said = inWords.count(words.copiedAll, picked().length)
+    void copyAndSay(codesOfAll(pictures(), format()), { said })
+  })
+  link.addEventListener('click', () => void copyGalleryLink(pictures()))
+  ask.addEventListener('click', () => {
+    confirm.textContent = inWords.count(words.deleteMany, picked().length)
+    asking(true)
+    keep.focus()
+  })
+  keep.addEventListener('click', () => {
+    asking(false)
+    ask.focus()
+  })
+  confirm.addEventListener('click', async () => {
+    keep.hidden = true
+    confirm.disabled = true
+    end.focus()
+    const { deletePicture } = await import('./delete-picture.ts')
+    let deleted = 0
+    let problem: unknown
+    for (const picture of pictures()) {
+      try {
+        await deletePicture(picture, history)
+        deleted++
+        onDeleted(picture.id)
+      } catch (error) {
+        problem ??= error
+      }
+    }
+    confirm.disabled = false
+    settle()
+    const parts = [inWords.count(words.deletedMany, deleted)]
+    if (problem !== undefined) {
+      const { reasonOf } = await import('../upload/uploading.ts')
+      parts.push(inWords.fill(words.deleteFailed, { reason: await reasonOf(problem) }))
+    }
+    say(parts.join(' '))
+  })
+  return { settle }
+}

@@ -1,0 +1,67 @@
+/** Shows kept files and asks: they are sent only when the person says so. */
+import { thumbnailOf } from '../card/thumbnail.ts'
+import { say } from '../page/status.ts'
+import { inWords, words } from '../upload/facts.ts'
+import { forgetGroup, type Group, type KeptFile, keptFiles } from './kept-files.ts'
+import { unsentGroups } from './unsent.ts'
+
+/** Files that are shown; the others are counted. */
+const SHOWN = 8
+
+export interface OfferOptions {
+  /** The share sheet brought the person here. */
+  isShared: boolean
+  onFiles(files: File[]): void
+}
+
+/** Offers what was shared, else what was left unsent. */
+export async function offerKept({ isShared, onFiles }: OfferOptions): Promise<void> {
+  const groups = isShared ? ['shared'] : await unsentGroups()
+  const kept = (await Promise.all(groups.map(keptFiles))).flat()
+  if (kept.length === 0) {
+    if (isShared) say(words.nothing)
+    return
+  }
+  show(kept, isShared)
+  const find = (id: string) => document.getElementById(id)!
+  find('offer-send').onclick = () => {
+    void close(groups)
+    onFiles(kept.map(({ file }) => file))
+  }
+  find('offer-discard').onclick = () => void close(groups)
+}
+
+async function close(groups: Group[]): Promise<void> {
+  document.getElementById('offer')!.hidden = true
+  document.getElementById('file')?.focus()
+  for (const group of groups) await forgetGroup(group)
+}
+
+function show(kept: KeptFile[], isShared: boolean): void {
+  const heading = document.getElementById('offer-title')!
+  heading.textContent = inWords.count(isShared ? words.shared : words.unsent, kept.length)
+  document.getElementById('offer-detail')!.textContent = isShared ? words.sharedDetail : words.unsentDetail
+  const list = document.getElementById('offer-files')!
+  list.replaceChildren(...kept.slice(0, SHOWN).map(({ file }) => entry(file)))
+  if (kept.length > SHOWN) {
+    const more = document.createElement('li')
+    more.textContent = inWords.fill(words.andMore, { count: kept.length - SHOWN })
+    list.append(more)
+  }
+  document.getElementById('offer')!.hidden = false
+  heading.focus()
+}
+
+function entry(file: File): HTMLLIElement {
+  const item = document.createElement('li')
+  const image = document.createElement('img')
+  image.alt = ''
+  image.width = image.height = 56
+  void thumbnailOf(file).then((blob) => {
+    if (blob) image.src = URL.createObjectURL(blob)
+  })
+  const name = document.createElement('span')
+  name.textContent = `${file.name || words.picture}, ${inWords.bytes(file.size)}`
+  item.append(image, name)
+  return item
+}

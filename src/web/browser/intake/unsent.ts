@@ -1,0 +1,53 @@
+/** Files on their way, kept until they are sent: a page that is loaded again in the middle can offer them. */
+import { forgetFile, type Group, keepFile, keptGroups } from './kept-files.ts'
+
+/** A page that keeps files holds a lock of its group's name. What no page holds was left behind. */
+const PREFIX = 'unsent-'
+
+/** Keeping is a copy on the disk: not of everything. Unit: bytes. */
+const MOST_BYTES = 100 * 1024 * 1024
+
+export interface Unsent {
+  keep(number: number, file: File): void
+  /** It was sent, or is not to be sent. */
+  release(number: number): void
+}
+
+export function createUnsent(): Unsent {
+  const group: Group = `${PREFIX}${crypto.randomUUID()}`
+  const isAble = 'caches' in globalThis && 'locks' in navigator
+  const sizes = new Map<number, number>()
+  let bytes = 0
+  let isHeld = false
+  /** One at a time, in order: a release never overtakes its keeping. */
+  let last: Promise<unknown> = Promise.resolve()
+  const then = (work: () => Promise<unknown>) => {
+    last = last.then(work).catch(() => {})
+  }
+  return {
+    keep(number, file) {
+      if (!isAble || bytes + file.size > MOST_BYTES) return
+      if (!isHeld) void navigator.locks.request(group, () => new Promise(() => {}))
+      isHeld = true
+      bytes += file.size
+      sizes.set(number, file.size)
+      then(async () => sizes.has(number) && (await keepFile(group, `${number}`, file)))
+    },
+    release(number) {
+      const size = sizes.get(number)
+      if (size === undefined) return
+      sizes.delete(number)
+      bytes -= size
+      then(() => forgetFile(group, `${number}`))
+    },
+  }
+}
+
+/** Groups of pages that are closed. */
+export async function unsentGroups(): Promise<Group[]> {
+  const groups = (await keptGroups()).filter((group) => group.startsWith(PREFIX))
+  if (groups.length === 0) return []
+  const { held = [] } = await navigator.locks.query()
+  const open = new Set(held.map(({ name }) => name))
+  return groups.filter((group) => !open.has(group))
+}

@@ -1,0 +1,60 @@
+/** What came together is spoken of together: one sentence when the last of it is settled. */
+import { copyText } from '../page/clipboard.ts'
+import { say } from '../page/status.ts'
+import { inWords, words } from './facts.ts'
+
+export interface Settled {
+  name: string
+  /** Why it failed; set if it did. */
+  reason?: string
+  /** What is copied. */
+  link?: string
+}
+
+export interface Batch {
+  /** `copies`: its link goes to the clipboard by itself, if it stays alone. */
+  begin(count: number, copies: boolean): void
+  add(settled: Settled): void
+  /** Speaks, if something was added since. `onCopy`: copies all that is uploaded. */
+  end(onCopy: () => void): void
+}
+
+export function createBatch(): Batch {
+  let settled: Settled[] = []
+  let count = 0
+  let copies = false
+
+  async function speak(all: Settled[], byItself: boolean, onCopy: () => void): Promise<void> {
+    const [only] = all
+    const done = all.filter(({ link }) => link !== undefined)
+    const saying = done.length > 0 ? { onCopy } : {}
+    if (all.length > 1) {
+      const failed = all.length - done.length
+      const parts = [
+        done.length > 0 && inWords.count(words.allDone, done.length),
+        failed > 0 && inWords.count(words.failures, failed),
+      ]
+      say(parts.filter(Boolean).join(' '), saying)
+    } else if (only?.link === undefined) {
+      say(inWords.fill(words.failed1, { name: only?.name ?? '', reason: only?.reason ?? '' }))
+    } else {
+      // Only where the person is still looking: what they copied elsewhere meanwhile is theirs.
+      const isCopied = byItself && document.hasFocus() && (await copyText(only.link))
+      say(inWords.fill(isCopied ? words.copied1 : words.ready1, { name: only.name }), isCopied ? {} : saying)
+    }
+  }
+
+  return {
+    begin(more, copiesItself) {
+      count += more
+      copies = copiesItself && count === 1
+    },
+    add: (one) => settled.push(one),
+    end(onCopy) {
+      if (settled.length > 0) void speak(settled, copies, onCopy)
+      settled = []
+      count = 0
+      copies = false
+    },
+  }
+}

@@ -1,0 +1,13 @@
+import { byteSize, fill, plural } from '../../messages/wording.ts'
+import type { HomeFacts } from '../../pages/page-facts.ts'
+import { pageFacts } from '../page/facts.ts'
+
+export const facts = pageFacts as HomeFacts
+
+export const words = facts.words
+
+export const inWords = {
+  bytes: (bytes: number) => byteSize(facts.lang, bytes),
+  count: (forms: { one: string; other: string }, count: number) => plural(facts.lang, forms, count),
+  fill,
+}

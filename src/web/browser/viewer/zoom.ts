@@ -1,0 +1,71 @@
+/** Fit and actual size: by press on the picture, by the Z key, by button. Two fingers zoom as everywhere. */
+import type { ViewerFacts } from '../../pages/page-facts.ts'
+
+/** Less than this is a press, more is a drag. Unit: pixels. */
+const DRAG_PX = 6
+
+export function enliveZoom(picture: HTMLImageElement, words: ViewerFacts['words']): void {
+  const stage = document.getElementById('stage')!
+  const link = stage.querySelector('a')!
+  const button = document.getElementById('zoom') as HTMLButtonElement
+  const width = Number(picture.getAttribute('width'))
+  const height = Number(picture.getAttribute('height'))
+  const isActual = () => 'actual' in stage.dataset
+
+  /** Shown smaller than it is: there is something to see closer. */
+  function settle(): void {
+    const isSmaller = isActual() || picture.clientWidth < width - 1
+    button.hidden = !isSmaller
+    stage.toggleAttribute('data-zooms', isSmaller)
+  }
+
+  /** `x`, `y`: what is to stay in the middle, from 0 to 1. */
+  function toggle(x = 0.5, y = 0.5): void {
+    const on = !isActual()
+    stage.toggleAttribute('data-actual', on)
+    button.setAttribute('aria-pressed', `${on}`)
+    button.textContent = on ? words.fit : words.actualSize
+    if (on) stage.scrollTo(x * width - stage.clientWidth / 2, y * height - stage.clientHeight / 2)
+    settle()
+  }
+
+  link.addEventListener('click', (event) => {
+    if (!('zooms' in stage.dataset) || event.ctrlKey || event.metaKey || event.shiftKey) return
+    event.preventDefault()
+    if (hasDragged) return
+    const box = picture.getBoundingClientRect()
+    // From the keyboard there is no point.
+    if (event.detail === 0) toggle()
+    else toggle((event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height)
+  })
+  button.addEventListener('click', () => toggle())
+  addEventListener('keydown', (event) => {
+    const isTyped = (event.target as Element).matches?.('input, select, textarea')
+    if (event.key !== 'z' || event.ctrlKey || event.metaKey || event.altKey || isTyped || button.hidden)
+      return
+    toggle()
+  })
+
+  // A mouse drags what a finger scrolls.
+  let hasDragged = false
+  link.draggable = picture.draggable = false
+  stage.addEventListener('pointerdown', (down) => {
+    hasDragged = false
+    if (down.pointerType !== 'mouse' || down.button !== 0 || !isActual()) return
+    const [left, top] = [stage.scrollLeft, stage.scrollTop]
+    const move = (event: PointerEvent) => {
+      const [x, y] = [event.clientX - down.clientX, event.clientY - down.clientY]
+      hasDragged ||= Math.hypot(x, y) > DRAG_PX
+      stage.scrollTo(left - x, top - y)
+    }
+    const up = () => {
+      removeEventListener('pointermove', move)
+      removeEventListener('pointerup', up)
+    }
+    addEventListener('pointermove', move)
+    addEventListener('pointerup', up)
+  })
+
+  new ResizeObserver(settle).observe(stage)
+  settle()
+}

@@ -1,0 +1,44 @@
+import { html } from 'hono/html'
+import { notice, type Page, type PageContext, page } from './page.ts'
+import { galleryFacts } from './page-facts.ts'
+
+/** Several pictures under one link. Which ones stands after the `#`, so only the browser knows: the page is one for all. */
+export function galleryPage(ctx: PageContext): Page {
+  const { messages } = ctx
+  const { gallery } = messages
+  return page(ctx, {
+    title: `${gallery.title} · Pinhole`,
+    kind: 'gallery',
+    script: 'gallery',
+    style: 'gallery',
+    head: html`<meta name="robots" content="noindex">
+<meta property="og:site_name" content="Pinhole">
+<meta property="og:title" content="${gallery.title}">`,
+    main: html`<main>
+<header class="gallery-head">
+<h1>${gallery.title}</h1>
+<p class="soft" id="count">&nbsp;</p>
+<button type="button" class="button quiet" id="copy-gallery" hidden>${gallery.copyLink}</button>
+</header>
+<noscript><p class="lead">${gallery.needsScript}</p></noscript>
+<div id="empty" hidden><p class="lead">${gallery.empty}</p><p>${gallery.emptyDetail}</p></div>
+<ul class="tiles" id="tiles" role="list"></ul>
+<p><a class="back" href="/">${messages.frame.back}</a></p>
+${notice(messages)}
+</main>
+<dialog class="lightbox" id="lightbox" aria-labelledby="lightbox-title">
+<header>
+<h2 id="lightbox-title" aria-live="polite"></h2>
+<button type="button" class="button quiet" id="close">${gallery.close}</button>
+</header>
+<div class="lightbox-picture"><img id="shown" alt=""></div>
+<div class="actions">
+<button type="button" class="button quiet" id="previous">${gallery.previous}</button>
+<button type="button" class="button quiet" id="next">${gallery.next}</button>
+<a class="button" id="download" download>${gallery.download}</a>
+<a class="button quiet" id="to-page">${gallery.page}</a>
+</div>
+</dialog>
+${galleryFacts(ctx)}`,
+  })
+}

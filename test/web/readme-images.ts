@@ -1,0 +1,79 @@
+/** Makes the README's pictures: `node test/web/readme-images.ts`. */
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import sharp from 'sharp'
+import { hills, pears, sea } from './scenes.ts'
+import type { ChosenFile } from './support/pictures.ts'
+import { openSite } from './support/site.ts'
+import { cardIn, cardsIn, choose, idOf } from './support/steps.ts'
+
+const OUT = join(import.meta.dirname, '../../docs/images')
+const VIEWPORT = { width: 1200, height: 1000 }
+
+const site = await openSite({ BASE_URL: 'https://pinhole.example', UPLOADS_PER_DAY: '100' })
+try {
+  const chosen: [ChosenFile, ...ChosenFile[]] = await Promise.all([
+    jpeg('hills-in-the-mist.jpg', hills()),
+    jpeg('before-dawn.jpg', sea()),
+    jpeg('two-pears.jpg', pears()),
+  ])
+  await home(chosen)
+  await viewer(chosen[0])
+} finally {
+  await site.close()
+}
+
+async function jpeg(name: string, buffer: Promise<Buffer>): Promise<ChosenFile> {
+  return { name, mimeType: 'image/jpeg', buffer: await buffer }
+}
+
+/** One picture is up, one on its way, one waits for its turn. */
+async function home([first, ...others]: [ChosenFile, ...ChosenFile[]]): Promise<void> {
+  const { page, end } = await site.visit({ viewport: VIEWPORT, colorScheme: 'light' })
+  await choose(page, [first])
+  await cardIn(page, 'done', first.name)
+  const never = new Promise<void>(() => {})
+  site.proxy.onUpload = () => ({ kind: 'hold', until: never })
+  await choose(page, others)
+  await cardsIn(page, 'uploading', 2)
+  await settle(page)
+  // A held upload stands at its end; one that is under way stands somewhere.
+  await page.evaluate(() => {
+    for (const [index, card] of [
+      ...document.querySelectorAll<HTMLElement>('.card[data-state="uploading"]'),
+    ].entries()) {
+      const percent = index === 0 ? 64 : 23
+      card.style.setProperty('--sent', `${percent}`)
+      card.querySelector('progress')!.value = percent
+      card.querySelector('.card-state')!.textContent = `Uploading, ${percent} %`
+    }
+  })
+  await settle(page)
+  await save(page, 'upload-page.webp')
+  await end()
+}
+
+async function viewer(file: ChosenFile): Promise<void> {
+  const { page, end } = await site.visit({ viewport: VIEWPORT, colorScheme: 'dark' })
+  await choose(page, [file])
+  const id = await idOf(await cardIn(page, 'done', file.name))
+  await page.goto(`${site.url}/${id}`)
+  await page.locator('#picture').evaluate((image: HTMLImageElement) => image.decode())
+  await settle(page)
+  await save(page, 'viewer.webp')
+  await end()
+}
+
+/** Until transitions are over and what was said is silent. */
+async function settle(page: Page): Promise<void> {
+  await page.locator('#status').evaluate((status) => {
+    status.textContent = ''
+  })
+  await page.waitForTimeout(1000)
+}
+
+async function save(page: Page, name: string): Promise<void> {
+  await sharp(await page.screenshot())
+    .webp({ quality: 82 })
+    .toFile(join(OUT, name))
+}
