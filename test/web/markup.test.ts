@@ -6,6 +6,7 @@ import { loadAssets } from '../../src/node/assets.ts'
 import {
   deletePage,
   errorPage,
+  galleryPage,
   homePage,
   type PageContext,
   pickMessages,
@@ -46,7 +47,8 @@ const pages = async () => ({
   deletion: `${await deletePage(ctx, { key: HOSTILE })}`,
   result: `${await resultPage(ctx, { answer, remaining: 1 })}`,
   error: `${await errorPage(ctx, { status: 418, title: HOSTILE, detail: HOSTILE })}`,
-  terms: `${await termsPage(ctx, { text: `${HOSTILE}\n\nsecond` })}`,
+  terms: `${await termsPage({ ...ctx, operator: { name: HOSTILE, contact: HOSTILE } }, { text: `# ${HOSTILE}\n\n${HOSTILE}\n\nsecond` })}`,
+  gallery: `${await galleryPage(ctx)}`,
 })
 
 describe('pages', () => {
@@ -106,8 +108,8 @@ describe('pages', () => {
 
   it('say honestly what becomes of hidden details', async () => {
     const kept = `${await homePage({ ...ctx, stripsMetadata: false }, { uploadsPaused: false })}`
-    assert.match(kept, /stored with everything/)
-    assert.match((await pages()).home, /taken out of it/)
+    assert.match(kept, /Everything in the file is kept/)
+    assert.match((await pages()).home, /are removed/)
   })
 
   it('speak of an error in the person’s language where there are words for it', async () => {

@@ -55,7 +55,7 @@ ${operations.map((found) => operationOf(document, found))}
 <section aria-labelledby="errors">
 <h2 id="errors">Errors</h2>
 <p>Each comes as <code>application/problem+json</code> with the code in <code>error</code>, a sentence for people in <code>detail</code>, and the address of its row here in <code>type</code>.</p>
-<div class="scroll" tabindex="0" role="region" aria-labelledby="errors"><table>
+<div class="scroll" tabindex="0" role="region" aria-label="Table of errors"><table>
 <thead><tr><th scope="col">Code</th><th scope="col">Status</th><th scope="col">When</th><th scope="col">What to do</th></tr></thead>
 <tbody>
 ${codes.map(

@@ -1,4 +1,4 @@
-/** What the script fills: the card of one picture, the row of an earlier one, the menu of both. */
+/** What the script fills: the card of one picture, and the row of an earlier one. */
 import { html } from 'hono/html'
 import type { Messages } from '../messages/messages.ts'
 import type { Page } from './page.ts'
@@ -46,13 +46,6 @@ ${action('confirm-delete', upload.confirmDelete, 'danger')}
 ${action('keep', upload.keep, 'quiet')}
 </div>
 </li></template>
-<div class="menu" id="menu" popover>
-<a class="button text" data-action="open">${upload.open}</a>
-${action('share', upload.share)}
-${action('qr', upload.qr)}
-${action('delete-link', upload.deleteLink)}
-${action('delete', upload.delete)}
-</div>
 <dialog id="qr" aria-labelledby="qr-title">
 <h2 id="qr-title">${upload.qrTitle}</h2>
 <div class="qr-code"></div>

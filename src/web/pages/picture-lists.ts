@@ -34,8 +34,22 @@ export function pictureLists(messages: Messages): Page {
 </header>
 <ol class="cards" id="uploads" role="list"></ol>
 ${earlier(messages)}
+${menu(messages)}
 </section>
 ${device(messages)}`
+}
+
+/** What else can be done with a picture: one menu for all of them. */
+function menu({ upload }: Messages): Page {
+  const action = (name: string, label: string) =>
+    html`<button type="button" class="button text" data-action="${name}">${label}</button>`
+  return html`<div class="menu" id="menu" popover>
+<a class="button text" data-action="open">${upload.open}</a>
+${action('share', upload.share)}
+${action('qr', upload.qr)}
+${action('delete-link', upload.deleteLink)}
+${action('delete', upload.delete)}
+</div>`
 }
 
 function earlier({ upload }: Messages): Page {

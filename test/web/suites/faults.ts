@@ -46,7 +46,7 @@ export function faultsSuite(site: () => Site): void {
     await passTime(page, async () => (await doneCount(page)) >= 6)
     await page.context().setOffline(true)
     await page.locator('.card[data-state="waiting"]').first().waitFor()
-    await page.getByText('You are offline').first().waitFor()
+    await page.getByText('You’re offline').first().waitFor()
     online.resolve()
     await page.context().setOffline(false)
     await passTime(page, async () => (await doneCount(page)) === 20)
@@ -73,7 +73,7 @@ export function faultsSuite(site: () => Site): void {
       site().proxy.uploads === before + 1 ? { kind: 'hold', until: never } : { kind: 'none' }
     await choose(page, [await gif('still.gif', 51)])
     await cardIn(page, 'uploading', 'still.gif')
-    await page.getByText('Almost there').waitFor()
+    await page.getByText('Almost done').waitFor()
     await page.clock.fastForward(31_000)
     await passTime(page, async () => (await doneCount(page)) === 1)
     await end()
@@ -145,11 +145,15 @@ export function faultsSuite(site: () => Site): void {
       )
       await cardsIn(page, 'done', 2)
       await cardsIn(page, 'failed', 2)
-      await page.getByText('heute noch 0 Bilder möglich').waitFor()
+      await page
+        .locator('#quota')
+        .filter({ hasText: /Ab 05:4[45] geht es wieder/ })
+        .waitFor()
+      assert.equal(await page.locator('#upload').isVisible(), false, 'no further upload is offered')
       // Midnight UTC in Kathmandu, give or take the seconds that the test takes.
       assert.match(
         (await card(page, 'd.gif').locator('.card-state').textContent()) ?? '',
-        /Um 05:4[45] geht es weiter/,
+        /Ab 05:4[45] geht es wieder/,
       )
       assert.deepEqual(await axe(), [])
       await end()
@@ -162,7 +166,7 @@ export function faultsSuite(site: () => Site): void {
     const keeping = await openSite({ STRIP_METADATA: 'off' }, site().browser)
     try {
       const { page, axe, end } = await keeping.visit()
-      await page.getByText('stored with everything that is in the file').waitFor()
+      await page.getByText('Everything in the file is kept').waitFor()
       await page.getByLabel('Original').check()
       const chosen = await photoWithPlace('here.jpg')
       await choose(page, [chosen, { ...chosen, name: 'there.jpg' }])
@@ -186,8 +190,8 @@ export function faultsSuite(site: () => Site): void {
     await page.getByLabel('Original').check()
     await choose(page, [await photoWithPlace()])
     const done = await cardIn(page, 'done', 'place.jpg')
-    assert.match((await done.locator('.card-state').textContent()) ?? '', /as it was/)
-    assert.match((await done.locator('.card-note').textContent()) ?? '', /The service takes that out/)
+    assert.match((await done.locator('.card-state').textContent()) ?? '', /unchanged/)
+    assert.match((await done.locator('.card-note').textContent()) ?? '', /The service removed it/)
     await page.reload()
     assert.equal(await page.locator('input[name="mode"]:checked').getAttribute('value'), 'original')
     await end()

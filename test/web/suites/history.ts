@@ -5,7 +5,7 @@ import { it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { gif, photo } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
-import { card, cardIn, cardsIn, choose, heard, idOf, press, uploadOne } from '../support/steps.ts'
+import { card, cardIn, choose, deleteRow, heard, press, row, uploadOne } from '../support/steps.ts'
 
 /** The cache is made to forget a deleted picture by asking for it once more. */
 const GONE = /status of 404/
@@ -15,26 +15,31 @@ export function historySuite(site: () => Site): void {
     const { page, axe, end } = await site().visit({ expected: GONE })
     const id = await uploadOne(page, await photo('kept.jpg'))
     await page.reload()
-    const earlier = page.locator('#remembered .card')
+    const earlier = row(page, 'kept.jpg')
     await earlier.waitFor()
-    assert.equal(await idOf(card(page, 'kept.jpg')), id)
-    assert.match((await earlier.locator('.card-state').textContent()) ?? '', /^JPEG \d+\skB$/)
+    assert.match((await earlier.locator('.card-state').textContent()) ?? '', /^\d+:\d\d/)
+    const { height } = (await earlier.boundingBox())!
+    assert.ok(height >= 68 && height <= 80, `${height} px`)
     const drawn = await earlier.locator('img').evaluate(async (image: HTMLImageElement) => {
       await image.decode()
       return image.naturalWidth
     })
     assert.ok(drawn > 0 && drawn < 320)
     assert.deepEqual(await axe(), [])
-    await press(card(page, 'kept.jpg'), 'delete')
+    await press(earlier, 'more')
+    assert.deepEqual(await axe(), [], 'menu')
+    assert.equal(await page.locator('#menu [data-action="open"]').getAttribute('href'), `${site().url}/${id}`)
+    await page.locator('#menu [data-action="delete"]').click()
     assert.deepEqual(await axe(), [], 'asking')
-    await press(card(page, 'kept.jpg'), 'keep')
-    await press(card(page, 'kept.jpg'), 'delete')
-    await press(card(page, 'kept.jpg'), 'confirm-delete')
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Keep')
+    await press(earlier, 'keep')
+    await deleteRow(earlier)
     await heard(page, /Deleted: kept.jpg/)
+    assert.equal(await page.evaluate(() => document.activeElement?.id), 'file')
     assert.equal((await fetch(`${site().url}/raw/${id}`)).status, 404)
     await page.reload()
     await page.locator('#device').waitFor()
-    assert.equal(await page.locator('.card').count(), 0)
+    assert.equal(await page.locator('.row').count(), 0)
     await end()
   })
 
@@ -78,6 +83,7 @@ export function historySuite(site: () => Site): void {
     assert.deepEqual(await first.axe(), [])
     const download = first.page.waitForEvent('download')
     await first.page.click('#export')
+    await heard(first.page, /1 picture with its deletion key written to pinhole-history.json/)
     const file = await readFile(await (await download).path())
     await first.end()
 
@@ -89,10 +95,8 @@ export function historySuite(site: () => Site): void {
       buffer: file,
     })
     await heard(second.page, /1 picture imported/)
-    await cardIn(second.page, 'done', 'travels.jpg')
-    await second.page.locator('.card img:visible').waitFor()
-    await press(card(second.page, 'travels.jpg'), 'delete')
-    await press(card(second.page, 'travels.jpg'), 'confirm-delete')
+    await second.page.locator('.row img:visible').waitFor()
+    await deleteRow(row(second.page, 'travels.jpg'))
     await heard(second.page, /Deleted/)
     assert.equal((await fetch(`${site().url}/raw/${id}`)).status, 404)
     await second.end()
@@ -128,13 +132,15 @@ export function historySuite(site: () => Site): void {
         mimeType: 'application/json',
         buffer: Buffer.from(typeof content === 'string' ? content : JSON.stringify(content)),
       })
+    await page.click('#device summary')
+    await page.locator('html[data-device]').waitFor()
     await give({ pinhole: 1, pictures: wrong })
     await heard(page, /0 pictures imported/)
     await give({ pinhole: 2, pictures: [entry] })
     await heard(page, /holds no Pinhole history/)
     await give('not json')
     await heard(page, /holds no Pinhole history/)
-    assert.equal(await page.locator('.card').count(), 0)
+    assert.equal(await page.locator('.row').count(), 0)
     await end()
   })
 
@@ -142,18 +148,23 @@ export function historySuite(site: () => Site): void {
     const { page, axe, end } = await site().visit()
     const id = await uploadOne(page, await gif('forget.gif', 74))
     await page.reload()
-    await cardsIn(page, 'done', 1)
+    await row(page, 'forget.gif').waitFor()
+    await uploadOne(page, await gif('of-this-visit.gif', 79))
+    await page.getByText('Options').click()
+    await page.getByLabel('Original').check()
     await page.click('#device summary')
     await page.click('#forget')
     assert.deepEqual(await axe(), [])
     await page.click('#forget-keep')
-    assert.equal(await page.locator('.card').count(), 1)
+    assert.equal(await page.locator('.card, .row').count(), 2)
     await page.click('#forget')
     await page.click('#forget-confirm')
     await heard(page, /Everything on this device is forgotten/)
-    assert.equal(await page.locator('.card').count(), 0)
+    await page.waitForFunction(() => document.querySelectorAll('.card, .row').length === 0)
     await page.reload()
-    assert.equal(await page.locator('.card').count(), 0)
+    assert.equal(await page.locator('.card, .row').count(), 0)
+    assert.equal(await page.evaluate(() => localStorage.length), 0)
+    assert.equal(await page.locator('input[name="mode"]:checked').getAttribute('value'), 'auto')
     assert.equal((await fetch(`${site().url}/raw/${id}`)).status, 200, 'the picture stays')
     await end()
   })
@@ -161,7 +172,7 @@ export function historySuite(site: () => Site): void {
   it('remembers nothing when it must not, and says so on the card', async () => {
     const { page, end } = await site().visit()
     await page.click('#device summary')
-    await page.getByRole('switch').uncheck()
+    await page.locator('#remember').uncheck()
     await uploadOne(page, await gif('secret.gif', 75))
     assert.match(
       (await card(page, 'secret.gif').locator('.card-note').textContent()) ?? '',
@@ -169,7 +180,7 @@ export function historySuite(site: () => Site): void {
     )
     await page.reload()
     await page.click('#device summary')
-    assert.equal(await page.getByRole('switch').isChecked(), false)
+    assert.equal(await page.locator('#remember').isChecked(), false)
     assert.equal(await page.locator('.card').count(), 0)
     await end()
   })
@@ -221,11 +232,10 @@ export function historySuite(site: () => Site): void {
     const id = await uploadOne(page, await gif('key.gif', 77))
     const key = await keyOf(page, id)
     await page.reload()
-    await cardsIn(page, 'done', 1)
+    await row(page, 'key.gif').waitFor()
     await page.goto(`${site().url}/${id}`)
     await page.goto(site().url)
-    await press(card(page, 'key.gif'), 'delete')
-    await press(card(page, 'key.gif'), 'confirm-delete')
+    await deleteRow(row(page, 'key.gif'))
     await heard(page, /Deleted/)
     const withKey = addresses.filter((address) => address.includes(key))
     assert.deepEqual(withKey, [`DELETE ${site().url}/api/delete?key=${key}`])

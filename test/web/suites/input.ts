@@ -20,7 +20,7 @@ export function inputSuite(site: () => Site): void {
       (await state('screen.png')) ?? '',
       /^PNG \d+\skB → (WebP )?\d+\s(kB|bytes), identical pixels$/,
     )
-    assert.match((await state('loop.gif')) ?? '', /^GIF \d+\s(kB|bytes), as it was$/)
+    assert.match((await state('loop.gif')) ?? '', /^GIF \d+\s(kB|bytes), unchanged$/)
     assert.deepEqual(await page.locator('.card-name').allTextContents(), [
       'photo.jpg',
       'screen.png',
@@ -74,7 +74,7 @@ export function inputSuite(site: () => Site): void {
     const { buffer } = await gif()
     const inline = `data:image/gif;base64,${buffer.toString('base64')}`
     await drag(visit, { items: [{ mimeType: 'text/uri-list', data: inline }] })
-    await cardIn(visit.page, 'done', 'picture')
+    await visit.page.locator('.card[data-state="done"] h3', { hasText: /^Picture, \d/ }).waitFor()
     await drag(visit, { items: [{ mimeType: 'text/uri-list', data: 'https://elsewhere.example/cat.jpg' }] })
     await heard(visit.page, /only the address/)
     await visit.end()
@@ -109,8 +109,9 @@ export function inputSuite(site: () => Site): void {
     await end()
   })
 
-  it('takes what the share sheet posts, through the service worker', async () => {
-    const { page, end } = await site().visit()
+  it('asks before it sends what the share sheet posts, through the service worker', async () => {
+    const before = site().proxy.uploads
+    const { page, axe, end } = await site().visit()
     await page.evaluate(async () => {
       const { active, waiting, installing } = await navigator.serviceWorker.ready
       const worker = active ?? waiting ?? installing
@@ -141,13 +142,19 @@ export function inputSuite(site: () => Site): void {
       },
       files.map(({ name, buffer }) => ({ name, base64: buffer.toString('base64') })),
     )
+    const offer = page.locator('#offer')
+    await offer.getByRole('heading', { name: 'Upload these 2 pictures?' }).waitFor()
+    assert.equal(await page.evaluate(() => document.activeElement?.id), 'offer-title')
+    await offer.getByText('größer.gif').waitFor()
+    assert.deepEqual(await axe(), [], 'asking')
+    assert.equal(new URL(page.url()).search, '')
+    assert.equal(site().proxy.uploads, before, 'any page can post here: nothing is sent unasked')
+    await page.click('#offer-send')
     await cardIn(page, 'done', 'shared one.gif')
     await cardIn(page, 'done', 'größer.gif')
-    assert.equal(new URL(page.url()).search, '')
-    assert.equal(site().proxy.uploads > 0, true)
     await page.reload()
-    await cardsIn(page, 'done', 2)
-    assert.equal(await page.locator('#uploads .card').count(), 0, 'shared files are taken once')
+    await page.locator('.row').nth(1).waitFor()
+    assert.equal(await page.locator('#offer').isVisible(), false, 'shared files are taken once')
     await end()
   })
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { gif, photo, screenshot } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
-import { heard, uploadOne } from '../support/steps.ts'
+import { heard, pressInMenu, uploadOne } from '../support/steps.ts'
 
 /** What Chromium itself writes when an answer is an error. */
 const NOT_FOUND = /status of (400|404|410)/
@@ -21,7 +21,7 @@ export function pagesSuite(site: () => Site): void {
     const link = await page.locator('#link').inputValue()
     const deleteLink = await page.locator('#delete-link').inputValue()
     assert.match(deleteLink, new RegExp(`^${site().url}/api/delete\\?key=`))
-    await page.getByRole('link', { name: 'Look at it' }).click()
+    await page.getByRole('link', { name: 'View' }).click()
     assert.equal(page.url(), link)
     const raw = await page.locator('#picture').getAttribute('src')
     assert.deepEqual(Buffer.from(await (await fetch(site().url + raw)).arrayBuffer()), chosen.buffer)
@@ -29,7 +29,7 @@ export function pagesSuite(site: () => Site): void {
 
     await page.goto(deleteLink)
     assert.equal((await fetch(link)).status, 200, 'looking at the delete link deletes nothing')
-    await page.getByRole('button', { name: 'Delete it' }).click()
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
     await page.getByRole('heading', { name: 'The picture is deleted.' }).waitFor()
     assert.equal((await fetch(link)).status, 404)
     await end()
@@ -55,21 +55,22 @@ export function pagesSuite(site: () => Site): void {
     })
     const { page } = home
     const id = await uploadOne(page, await gif('linked.gif', 82))
-    await page.locator('[data-action="delete-link"]').click()
+    await pressInMenu(page.locator('.card'), 'delete-link')
     await heard(page, /Copied/)
     const deleteLink = await page.evaluate(() => navigator.clipboard.readText())
     await page.goto(deleteLink)
     assert.deepEqual(await home.axe(), [], 'asking')
     const deletion = page.waitForRequest((request) => request.method() === 'DELETE')
-    await page.getByRole('button', { name: 'Delete it' }).click()
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
     await deletion
     await page.getByRole('heading', { name: 'The picture is deleted.' }).waitFor()
     assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'The picture is deleted.')
     assert.deepEqual(await home.axe(), [], 'deleted')
     assert.equal((await fetch(`${site().url}/raw/${id}`)).status, 404)
     await page.goto(deleteLink)
-    await page.getByRole('button', { name: 'Delete it' }).click()
-    await page.locator('#status').filter({ hasText: 'did not work' }).waitFor()
+    await page.getByRole('heading', { name: 'This picture is gone already.' }).waitFor()
+    assert.equal(await page.getByRole('button').count(), 0, 'nothing is asked twice')
+    assert.deepEqual(await home.axe(), [], 'gone')
     await home.end()
   })
 
@@ -90,9 +91,10 @@ export function pagesSuite(site: () => Site): void {
     await page.getByRole('button', { name: 'Delete', exact: true }).click()
     await page.getByRole('button', { name: 'Delete for good' }).click()
     await page.getByRole('heading', { name: 'The picture is deleted.' }).waitFor()
+    assert.equal(await page.title(), 'The picture is deleted. · Pinhole')
     assert.equal((await fetch(`${site().url}/${id}`)).status, 404)
     await page.goto(site().url)
-    assert.equal(await page.locator('.card').count(), 0)
+    assert.equal(await page.locator('.card, .row').count(), 0)
     await owner.end()
   })
 
@@ -100,9 +102,12 @@ export function pagesSuite(site: () => Site): void {
     const { page, end } = await site().visit({ permissions: ['clipboard-read', 'clipboard-write'] })
     const id = await uploadOne(page, await photo('view.jpg', 84))
     await page.goto(`${site().url}/${id}`)
+    await page.click('#copy-link')
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), page.url())
     for (const name of ['page', 'direct', 'markdown', 'bbcode', 'html']) {
+      await page.locator(`.tabs input[value="${name}"]`).check()
       const text = await page.locator(`#${name}`).inputValue()
-      await page.locator(`[data-copy="${name}"]`).click()
+      await page.locator(`.copy-field [data-copy="${name}"]`).click()
       assert.equal(await page.evaluate(() => navigator.clipboard.readText()), text)
     }
     const download = page.waitForEvent('download')
@@ -120,7 +125,7 @@ export function pagesSuite(site: () => Site): void {
     site().proxy.onOther = (path) =>
       path.startsWith('/raw/') ? { kind: 'hold', until: arriving.promise } : { kind: 'none' }
     await page.goto(`${site().url}/${id}`, { waitUntil: 'domcontentloaded' })
-    await page.locator('#picture.measured').waitFor()
+    await page.locator('#picture').waitFor()
     const before = await page.locator('#picture').boundingBox()
     arriving.resolve()
     await page.locator('#picture').evaluate((image: HTMLImageElement) => image.decode())
@@ -134,7 +139,18 @@ export function pagesSuite(site: () => Site): void {
     const home = await site().visit({ expected: NOT_FOUND, viewport: { width: 320, height: 640 } })
     const { page } = home
     const id = await uploadOne(page, await photo('narrow.jpg', 86))
-    const paths = ['/', `/${id}`, '/terms', '/AAAAAAAAAAA', '/api/delete', '/no/such/page']
+    const paths = [
+      '/',
+      `/${id}`,
+      '/terms',
+      '/api',
+      '/tools',
+      '/g',
+      `/g#${id}`,
+      '/AAAAAAAAAAA',
+      '/api/delete',
+      '/no/such/page',
+    ]
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
       for (const path of paths) {
@@ -168,9 +184,9 @@ export function pagesSuite(site: () => Site): void {
 
   it('speaks the person’s language', async () => {
     for (const [locale, lang, headline] of [
-      ['de-AT', 'de', 'Bild ablegen, Link bekommen.'],
-      ['fr-CA', 'fr', 'Déposez une image, recevez un lien.'],
-      ['ja-JP', 'en', 'Drop a picture, get a link.'],
+      ['de-AT', 'de', 'Bild rein, Link raus.'],
+      ['fr-CA', 'fr', 'Une image, un lien.'],
+      ['ja-JP', 'en', 'A picture in, a link out.'],
     ]) {
       const { page, end } = await site().visit({ locale })
       assert.equal(await page.locator('html').getAttribute('lang'), lang)

@@ -4,7 +4,7 @@ import { it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { gif, photo } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
-import { card, cardIn, cardsIn, choose, heard, press, uploadOne } from '../support/steps.ts'
+import { card, cardIn, cardsIn, choose, heard, press, pressInMenu, uploadOne } from '../support/steps.ts'
 
 export function statesSuite(site: () => Site): void {
   it('shows compressing, uploading with its progress, and done', async () => {
@@ -34,7 +34,7 @@ export function statesSuite(site: () => Site): void {
     const sending = page.locator('.card[data-state="uploading"]').first()
     assert.match(
       (await sending.locator('.card-state').textContent()) ?? '',
-      /^(Uploading, \d+ %|Almost there)$/,
+      /^(Uploading, \d+ %|Almost done)$/,
     )
     assert.match((await sending.locator('.card-note').textContent()) ?? '', /→/)
     assert.ok(await sending.locator('progress').isVisible())
@@ -45,9 +45,9 @@ export function statesSuite(site: () => Site): void {
     await cardsIn(page, 'done', 4)
     await page
       .locator('#totals')
-      .filter({ hasText: /^4 of 4 done · .* saved$/ })
+      .filter({ hasText: /^4 of 4 uploaded · .* saved$/ })
       .waitFor()
-    await heard(page, /4 pictures are up/)
+    await heard(page, /4 pictures uploaded/)
     assert.deepEqual(await axe(), [], 'done')
     assert.equal(await leavingAsks(page), false)
     await end()
@@ -105,11 +105,11 @@ export function statesSuite(site: () => Site): void {
     await page.click('#copy-all')
     await heard(page, /2 links copied/)
     assert.deepEqual((await clipboard()).split('\n').sort(), [`${url}/${id}`, `${url}/${other}`].sort())
-    await press(card(page, 'one.gif'), 'delete-link')
+    await pressInMenu(card(page, 'one.gif'), 'delete-link')
     await heard(page, /Copied/)
     assert.match(await clipboard(), new RegExp(`^${url}/api/delete\\?key=${id}[0-9A-Za-z]{32}$`))
 
-    await press(card(page, 'one.gif'), 'qr')
+    await pressInMenu(card(page, 'one.gif'), 'qr')
     await page.locator('dialog[open] svg[role="img"]').waitFor()
     assert.equal(await page.locator('dialog svg').getAttribute('aria-label'), `${url}/${id}`)
     assert.deepEqual(await axe(), [], 'QR code')
@@ -123,7 +123,7 @@ export function statesSuite(site: () => Site): void {
       beforeScripts: () => Object.defineProperty(navigator, 'clipboard', { value: undefined }),
     })
     const id = await uploadOne(page, await gif('old-way.gif', 45))
-    await press(card(page, 'old-way.gif'), 'delete-link')
+    await pressInMenu(card(page, 'old-way.gif'), 'delete-link')
     await heard(page, /Copied/)
     await page.evaluate(() => {
       const field = document.createElement('textarea')
@@ -165,20 +165,30 @@ export function statesSuite(site: () => Site): void {
     const done = await cardIn(page, 'done', 'keys.gif')
     await done.locator('.card-link input').focus()
     const reached: string[] = []
-    for (let presses = 0; presses < 5; presses++) {
+    for (let presses = 0; presses < 4; presses++) {
       await page.keyboard.press('Tab')
       reached.push((await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))) ?? '')
     }
     assert.deepEqual(
       reached,
-      ['Copy', 'Open', 'QR code', 'Copy deletion link', 'Delete'].map((name) => `${name}: keys.gif`),
+      ['Copy', 'View', 'Delete', 'More'].map((name) => `${name}: keys.gif`),
     )
     await page.keyboard.press('Enter')
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'QR code')
+    await page.keyboard.press('ArrowDown')
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Copy deletion link')
+    await page.keyboard.press('Escape')
+    assert.equal(await focusedLabel(page), 'More: keys.gif', 'a closed menu gives the focus back')
+    await page.keyboard.press('Shift+Tab')
+    await page.keyboard.press('Enter')
     await cardIn(page, 'confirming', 'keys.gif')
+    assert.equal(await focusedLabel(page), 'Keep: keys.gif', 'Enter twice deletes nothing')
+    await page.keyboard.press('Shift+Tab')
     assert.equal(await focusedLabel(page), 'Delete for good: keys.gif')
     await page.keyboard.press('Enter')
     await page.waitForFunction(() => document.querySelectorAll('.card').length === 0)
     await heard(page, /Deleted: keys.gif/)
+    assert.equal(await page.evaluate(() => document.activeElement?.id), 'file', 'the focus is somewhere')
     await end()
   })
 }

@@ -47,3 +47,20 @@ export async function idOf(done: Locator): Promise<string> {
 export async function heard(page: Page, words: RegExp): Promise<void> {
   await page.locator('#status').filter({ hasText: words }).waitFor()
 }
+
+/** Presses what stands in the menu of a card or row. */
+export async function pressInMenu(of: Locator, action: string): Promise<void> {
+  await press(of, 'more')
+  await of.page().locator(`#menu [data-action="${action}"]`).click()
+}
+
+/** The row of an earlier picture. */
+export function row(page: Page, name: string): Locator {
+  return page.locator('.row', { has: page.getByRole('heading', { name, exact: true }) })
+}
+
+/** Deletes an earlier picture, through its menu and the question. */
+export async function deleteRow(of: Locator): Promise<void> {
+  await pressInMenu(of, 'delete')
+  await press(of, 'confirm-delete')
+}

@@ -57,7 +57,7 @@ export function typeName(type: Remembered['type']): string {
 }
 
 /** Names that phones and clipboards give to every picture. */
-const NO_NAME = /^(image|picture|photo|unnamed|blob)?(\.\w+)?$/i
+const NO_NAME = /^(image|unnamed|blob)?(\.\w+)?$/i
 
 /** What a person tells it from others by: its name, or when it came. */
 export function nameOf(file: File): string {

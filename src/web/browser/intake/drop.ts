@@ -60,7 +60,7 @@ export function takeDrops({ onFiles, onAddressOnly }: DropOptions): void {
 function fileOfDataUrl(address: string): File | null {
   const [, type, base64] = /^data:(image\/[a-z]+);base64,([A-Za-z0-9+/=]+)$/.exec(address) ?? []
   if (!base64) return null
-  return new File([Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))], 'picture', {
+  return new File([Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))], '', {
     type,
   })
 }

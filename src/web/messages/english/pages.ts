@@ -58,7 +58,7 @@ export const gallery = {
   empty: 'This link names no pictures.',
   emptyDetail: 'A gallery’s pictures are listed in the link itself, after the #. Please open the whole link.',
   needsScript:
-    'A gallery needs JavaScript: its pictures are listed in the link itself, and never reach the server.',
+    'A gallery needs JavaScript, because its pictures are listed in the link itself and never reach the server.',
   gone: 'No longer here',
   open: 'Picture {number} of {count}',
   previous: 'Previous',

@@ -62,7 +62,7 @@ export const gallery: Messages['gallery'] = {
   emptyDetail:
     'Les images d’une galerie sont inscrites dans le lien lui-même, après le #. Veuillez ouvrir le lien entier.',
   needsScript:
-    'Une galerie a besoin de JavaScript : ses images sont inscrites dans le lien et n’atteignent jamais le serveur.',
+    'Une galerie a besoin de JavaScript, car ses images sont inscrites dans le lien et n’atteignent jamais le serveur.',
   gone: 'N’est plus là',
   open: 'Image {number} sur {count}',
   previous: 'Précédente',

@@ -60,7 +60,7 @@ export const gallery: Messages['gallery'] = {
   emptyDetail:
     'Welche Bilder eine Galerie zeigt, steht im Link selbst, hinter dem #. Bitte den ganzen Link öffnen.',
   needsScript:
-    'Eine Galerie braucht JavaScript: Ihre Bilder stehen im Link selbst und erreichen den Server nie.',
+    'Eine Galerie braucht JavaScript, weil ihre Bilder im Link selbst stehen und den Server nie erreichen.',
   gone: 'Nicht mehr da',
   open: 'Bild {number} von {count}',
   previous: 'Zurück',
