@@ -105,4 +105,8 @@ export function retryAfterMs(header: string | null, now: number = Date.now()): n
 
 export const RATE_LIMIT_HEADER = 'X-RateLimit-Limit'
 export const RATE_REMAINING_HEADER = 'X-RateLimit-Remaining'
+/** The same as structured fields (draft-ietf-httpapi-ratelimit-headers). */
+export const RATE_POLICY_FIELD = 'RateLimit-Policy'
+export const RATE_FIELD = 'RateLimit'
+export const RATE_WINDOW_SECONDS = 86_400
 export const REQUEST_ID_HEADER = 'X-Request-Id'

@@ -1,5 +1,6 @@
 /** What every handler has at hand. */
 import type { Context } from 'hono'
+import type { Hashes } from '../service/hashes.ts'
 import type { Derive } from '../service/identities.ts'
 import type { Images } from '../service/images.ts'
 import type { Metrics } from '../service/metrics.ts'
@@ -36,6 +37,7 @@ export interface AppParts {
   readonly uploadsPaused: boolean
   images: Images
   derive: Derive
+  hashes: Hashes
   quota: Quota
   raw: Raw
   origins: Origins

@@ -165,6 +165,7 @@ function listenerOf(given: {
       clock,
     ),
     derive: createDerive(ledger, nodeHashes),
+    hashes: nodeHashes,
     raw,
     origins: createOrigins(baseUrl, config.allowedOrigins),
     trusted,

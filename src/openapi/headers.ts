@@ -1,7 +1,9 @@
 /** Headers of answers. A name with a dot has several forms: what follows the dot tells them apart. */
 import {
   CDN_MAX_AGE_SECONDS,
+  RATE_FIELD,
   RATE_LIMIT_HEADER,
+  RATE_POLICY_FIELD,
   RATE_REMAINING_HEADER,
   RAW_MAX_AGE_SECONDS,
   REQUEST_ID_HEADER,
@@ -41,6 +43,18 @@ const HEADERS = {
 
   [RATE_LIMIT_HEADER]: always('Images that one address may store in a UTC day.', whole(1), 100),
   [RATE_REMAINING_HEADER]: always('How many of them are left today.', whole(0), 73),
+  [RATE_POLICY_FIELD]: always(
+    'The quota as a structured field (draft-ietf-httpapi-ratelimit-headers).',
+    text('^"uploads";q=\\d+;w=\\d+$'),
+    '"uploads";q=100;w=86400',
+  ),
+  [RATE_FIELD]: always(
+    'What is left of it, and seconds until it is whole again.',
+    text('^"uploads";r=\\d+;t=\\d+$'),
+    '"uploads";r=73;t=18233',
+  ),
+  [`${RATE_POLICY_FIELD}.sometimes` as const]: sometimes('On answers of the upload.', text()),
+  [`${RATE_FIELD}.sometimes` as const]: sometimes('On answers of the upload.', text()),
   [`${RATE_LIMIT_HEADER}.sometimes` as const]: sometimes('On answers of the upload.', whole(1), 100),
   [`${RATE_REMAINING_HEADER}.sometimes` as const]: sometimes('On answers of the upload.', whole(0), 73),
   'Retry-After': sometimes('Seconds until it is worth another try.', whole(1), 18233),
@@ -119,9 +133,11 @@ export const CORS: HeaderKey[] = [
 export const MAYBE_RATE: HeaderKey[] = [
   `${RATE_LIMIT_HEADER}.sometimes`,
   `${RATE_REMAINING_HEADER}.sometimes`,
+  `${RATE_POLICY_FIELD}.sometimes`,
+  `${RATE_FIELD}.sometimes`,
 ]
 
-export const RATE: HeaderKey[] = [RATE_LIMIT_HEADER, RATE_REMAINING_HEADER]
+export const RATE: HeaderKey[] = [RATE_LIMIT_HEADER, RATE_REMAINING_HEADER, RATE_POLICY_FIELD, RATE_FIELD]
 
 export const IMAGE: HeaderKey[] = [
   ...COMMON,

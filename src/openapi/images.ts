@@ -104,7 +104,9 @@ function getImage({ baseUrl }: ApiSettings): Operation {
     operationId: 'getImage',
     tags: ['Images'],
     summary: 'Fetch the bytes of an image',
-    description: 'Conditions and one range are honoured. The extension may be left out; a wrong one is 404.',
+    description:
+      'Conditions and one range are honoured. The extension may be left out; a wrong one is 404. ' +
+      'Repr-Digest is always SHA-256: Want-Repr-Digest is not looked at (RFC 9530, 4).',
     parameters: [
       {
         name: 'name',

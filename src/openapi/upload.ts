@@ -42,6 +42,13 @@ export function upload(settings: ApiSettings): Operation {
         example: 'application/json',
       },
       {
+        name: 'Content-Digest',
+        in: 'header',
+        description: 'Of the whole form (RFC 9530): sha-256 or sha-512. Another form than that is refused.',
+        schema: { type: 'string' },
+        example: 'sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:',
+      },
+      {
         name: IDEMPOTENCY_HEADER,
         in: 'header',
         description:

@@ -1,5 +1,12 @@
 /** What an upload is answered with: one outcome, in the representation that the client prefers. */
-import { RATE_LIMIT_HEADER, RATE_REMAINING_HEADER, type UploadAnswer } from '../../protocol.ts'
+import {
+  RATE_FIELD,
+  RATE_LIMIT_HEADER,
+  RATE_POLICY_FIELD,
+  RATE_REMAINING_HEADER,
+  RATE_WINDOW_SECONDS,
+  type UploadAnswer,
+} from '../../protocol.ts'
 import { resultPage } from '../../web/pages.ts'
 import { type Answer, emptyAnswer, pageAnswer, problemAnswer, textAnswer } from '../answer.ts'
 import type { AppParts } from '../context.ts'
@@ -59,6 +66,8 @@ export function createUploadAnswers(parts: AppParts): UploadAnswers {
   /** Rate limit, CORS and `Vary`: on every answer of the endpoint, refusals included. */
   function endpointHeaders(request: UploadRequest, remaining: number): string[] {
     const headers = [RATE_LIMIT_HEADER, `${parts.quota.limit}`, RATE_REMAINING_HEADER, `${remaining}`]
+    headers.push(RATE_POLICY_FIELD, `"uploads";q=${parts.quota.limit};w=${RATE_WINDOW_SECONDS}`)
+    headers.push(RATE_FIELD, `"uploads";r=${remaining};t=${parts.quota.secondsToReset()}`)
     headers.push('Vary', 'Accept')
     for (const [name, value] of Object.entries(parts.origins.corsHeaders(request.header('origin')))) {
       headers.push(name, value)

@@ -21,6 +21,7 @@ import type { Answer } from '../answer.ts'
 import type { RequestBody } from '../body.ts'
 import type { AppParts } from '../context.ts'
 import { clientAddress, quotaAddress } from '../headers/client-address.ts'
+import { checkedBody } from '../headers/content-digest.ts'
 import { filePart } from '../multipart/multipart.ts'
 import { logFault, toProblem } from '../problem.ts'
 import { createUploadAnswers } from './upload-answer.ts'
@@ -111,6 +112,10 @@ export function createUpload(parts: AppParts): Upload {
     }
   }
 
+  function fileOf({ header, body }: UploadRequest): AsyncIterable<Uint8Array> {
+    return filePart(header('content-type'), checkedBody(body, header('content-digest'), parts.hashes))
+  }
+
   /** `receivedBytes`: of a body that was read for nothing, so that nobody sends without end. */
   async function giveBack(reservation: Reservation, receivedBytes: number | undefined): Promise<void> {
     await reservation
@@ -190,10 +195,6 @@ function idempotencyKeyOf({ header }: UploadRequest): string | null {
   if (sent === undefined) return null
   if (IDEMPOTENCY_PATTERN.test(sent)) return sent
   throw new Refusal('bad-idempotency-key', 'Idempotency-Key takes 22 to 255 visible characters.')
-}
-
-function fileOf({ header, body }: UploadRequest): AsyncIterable<Uint8Array> {
-  return filePart(header('content-type'), body)
 }
 
 /** Nothing is known of a body in chunks. */

@@ -6,6 +6,19 @@ import { isRefusedInFront, sha256, visit, type World } from './host.ts'
 import { checkProblem } from './rules.ts'
 
 export function rawCases(world: World): void {
+  it('tells SHA-256 whatever Want-Repr-Digest asks for, also of a part', async () => {
+    const me = await visit(world, world.main)
+    const { id, bytes } = await me.store()
+    const whole = `sha-256=:${Buffer.from(sha256(bytes), 'hex').toString('base64')}:`
+    for (const wanted of ['sha-256=10', 'sha-512=10, sha-256=1', 'sha-256=0', 'md5=1', 'nonsense']) {
+      const headers = { 'Want-Repr-Digest': wanted }
+      assert.equal((await me.get(`/raw/${id}`, headers)).headers.get('Repr-Digest'), whole)
+      const part = await me.get(`/raw/${id}`, { ...headers, Range: 'bytes=0-3' })
+      assert.equal(part.status, 206)
+      assert.equal(part.headers.get('Repr-Digest'), whole)
+    }
+  })
+
   it('answers the bytes with every header of the contract', async () => {
     const me = await visit(world, world.main)
     const { id, bytes } = await me.store()

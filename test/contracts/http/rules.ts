@@ -54,6 +54,11 @@ export function checkAnswer({ status, headers, body }: Answer, { method, path, h
 function checkUploadAnswer(status: number, headers: Headers, where: string): void {
   assert.match(headers.get('X-RateLimit-Limit') ?? '', /^\d+$/, `${where}: X-RateLimit-Limit`)
   assert.match(headers.get('X-RateLimit-Remaining') ?? '', /^\d+$/, `${where}: X-RateLimit-Remaining`)
+  const [limit, remaining] = ['Limit', 'Remaining'].map((name) => headers.get(`X-RateLimit-${name}`))
+  assert.equal(headers.get('RateLimit-Policy'), `"uploads";q=${limit};w=86400`, where)
+  const [, left, seconds] = /^"uploads";r=(\d+);t=(\d+)$/.exec(headers.get('RateLimit') ?? '') ?? []
+  assert.equal(left, remaining, `${where}: RateLimit says what X-RateLimit-Remaining does`)
+  assert.ok(Number(seconds) >= 1 && Number(seconds) <= 86_400, `${where}: ${headers.get('RateLimit')}`)
   const retryAfter = headers.get('Retry-After')
   if (status === 429) assert.match(retryAfter ?? '', /^[1-9]\d*$/, `${where}: Retry-After`)
   else if (status !== 503) assert.equal(retryAfter, null, `${where}: Retry-After`)

@@ -1,5 +1,6 @@
 /** POST /api/upload: success, its answers, the size limit, and bytes that are no sound image. */
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { it } from 'node:test'
 import sharp, { type Sharp } from 'sharp'
 import { gif, png } from '../../support/images/tiny-images.ts'
@@ -111,6 +112,40 @@ export function uploadCases(world: World): void {
     const me = await visit(world, world.main)
     checkPage(await me.upload(Buffer.from('no image'), { Accept: 'text/html,*/*;q=0.8' }), 415)
     checkProblem(await me.upload(Buffer.from('no image'), { Accept: 'text/plain' }), 415, 'unsupported-type')
+  })
+
+  const digestOf = (algorithm: string, bytes: Uint8Array) =>
+    `${algorithm}=:${createHash(algorithm.replace('-', '')).update(bytes).digest('base64')}:`
+
+  it('takes a form that is what Content-Digest says, and refuses any other', async () => {
+    const me = await visit(world, world.main)
+    for (const bytes of [gif(), gif({ size: 300_000 })]) {
+      const form = formOf(bytes)
+      const other = Buffer.from(form.body)
+      other[other.length - 100]! ^= 1
+      const send = (digest: string) => me.post(form, { 'Content-Digest': digest })
+      for (const digest of [
+        digestOf('sha-256', form.body),
+        digestOf('sha-512', form.body),
+        `${digestOf('sha-256', form.body)}, ${digestOf('sha-512', form.body)}`,
+        'md5=:AAAA:',
+        'unixsum=30637, x=1',
+      ]) {
+        const answer = await send(digest)
+        assert.equal(answer.status, 201, `${digest}: ${answer.text}`)
+      }
+      for (const digest of [
+        digestOf('sha-256', other),
+        digestOf('sha-512', other),
+        'sha-256=:AAAA:',
+        'sha-256=::',
+        'sha-256=AAAA',
+        `${digestOf('sha-256', form.body)}, sha-512=:AAAA:`,
+      ]) {
+        checkProblem(await send(digest), 400, 'malformed-multipart')
+      }
+    }
+    assert.equal(await me.remaining(), 90)
   })
 
   for (const chunked of [false, true]) {
