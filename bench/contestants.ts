@@ -1,5 +1,5 @@
 /** Every server that is measured: ours, and the references. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { type Child, startChild } from './child.ts'
@@ -56,5 +56,22 @@ export async function startNginx(dir: string, headers: [string, string][]): Prom
     args: (port) => ['-p', dir, '-e', path.join(dir, 'error.log'), '-c', nginxConfig(dir, port, headers)],
     readyPath: '/healthz',
     logPath: path.join(dir, 'nginx.log'),
+  })
+}
+
+/** Caddy over the files in `<dir>/files`. */
+export async function startCaddy(dir: string): Promise<Child> {
+  const config = (port: number) => {
+    const file = path.join(dir, 'Caddyfile')
+    const site = `handle_path /raw/* {\nroot * ${dir}/files\nfile_server\n}\nrespond /healthz 200`
+    writeFileSync(file, `{\nadmin off\nauto_https off\n}\nhttp://127.0.0.1:${port} {\n${site}\n}\n`)
+    return file
+  }
+  return startChild({
+    command: 'caddy',
+    args: (port) => ['run', '--adapter', 'caddyfile', '--config', config(port)],
+    env: () => ({ XDG_DATA_HOME: dir, XDG_CONFIG_HOME: dir }),
+    readyPath: '/healthz',
+    logPath: path.join(dir, 'caddy.log'),
   })
 }

@@ -15,6 +15,10 @@ const benches: Record<
   { needs: string[]; load: () => Promise<(options: BenchOptions) => Promise<Figures>> }
 > = {
   get: { needs: ['wrk', 'nginx'], load: async () => (await import('./get.ts')).benchGet },
+  cold: {
+    needs: ['wrk', 'nginx', 'caddy', 'taskset'],
+    load: async () => (await import('./cold.ts')).benchCold,
+  },
   upload: { needs: ['wrk'], load: async () => (await import('./upload.ts')).benchUpload },
   store: { needs: ['wrk'], load: async () => (await import('./store.ts')).benchStore },
   cluster: { needs: ['wrk', 'nginx'], load: async () => (await import('./cluster.ts')).benchCluster },

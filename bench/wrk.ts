@@ -6,6 +6,9 @@ export interface WrkRun {
   url: string
   connections: number
   seconds: number
+  headers?: Record<string, string>
+  /** The one processor that it may use. */
+  core?: number | undefined
   /** A Lua file, and what it is called with. */
   script?: { path: string; args: string[] }
 }
@@ -16,12 +19,21 @@ export interface WrkResult {
 }
 
 /** Throws if wrk met an answer that is not 2xx or 3xx, or a broken connection. */
-export async function wrk({ url, connections, seconds, script }: WrkRun): Promise<WrkResult> {
+export async function wrk({
+  url,
+  connections,
+  seconds,
+  script,
+  headers = {},
+  core,
+}: WrkRun): Promise<WrkResult> {
   const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s']
   if (script) args.push('-s', script.path)
+  for (const [name, value] of Object.entries(headers)) args.push('-H', `${name}: ${value}`)
   args.push(url)
   if (script) args.push('--', ...script.args)
-  const { stdout } = await promisify(execFile)('wrk', args)
+  const [command, words] = core === undefined ? ['wrk', args] : ['taskset', ['-c', `${core}`, 'wrk', ...args]]
+  const { stdout } = await promisify(execFile)(command as string, words as string[])
   return parse(stdout)
 }
 

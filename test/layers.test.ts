@@ -45,7 +45,7 @@ const LAYERS: Record<string, Layer> = {
     may: [...BASE, ...PORTS, 'formats/image.ts', 'stores/drafts/', 'xxhash-wasm'],
     node: true,
   },
-  'stores/s3/': { may: [...BASE, ...PORTS, 'formats/image.ts', 'aws4fetch'] },
+  'stores/s3/': { may: [...BASE, ...PORTS, 'formats/image.ts', 'undici'], node: true },
   'stores/sql/': { may: [...BASE, ...PORTS] },
   'stores/sqlite/': { may: [...BASE, ...PORTS, 'stores/sql/', 'better-sqlite3'], node: true },
   'stores/postgres/': { may: [...BASE, ...PORTS, 'stores/sql/', 'pg'], node: true },

@@ -1,5 +1,4 @@
 /** Opens what the configuration names. The only place that knows which adapters there are. */
-import { createHash } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Cdn } from '../cdn/cdn.ts'
@@ -122,7 +121,6 @@ async function openBucket(config: Config, url: string, as: OpenOptions['as']): P
     ...(awsSessionToken === null ? {} : { sessionToken: awsSessionToken }),
     ...(awsRegion === null ? {} : { region: awsRegion }),
     spool: createSpool(drafts),
-    hasher: runningSha256,
   })
 }
 
@@ -133,9 +131,4 @@ async function openLedger(config: Config, mustExist: boolean): Promise<Ledger> {
   }
   const { openSqliteLedger } = await import('../stores/sqlite/ledger.ts')
   return openSqliteLedger({ file: join(config.dataDir, 'ledger.sqlite'), mustExist })
-}
-
-function runningSha256() {
-  const hash = createHash('sha256')
-  return { update: (bytes: Uint8Array) => hash.update(bytes), digest: () => hash.digest('hex') }
 }

@@ -8,7 +8,6 @@ export interface Failure {
   /** The store's error code, e.g. `NoSuchKey`. Empty if the answer named none: then it is hardly the store's. */
   code: string
   message: string
-  headers: Headers
 }
 
 /** Codes that a retry may cure although the status speaks of the request's fault. */
@@ -27,10 +26,9 @@ const RETRYABLE_CODES = [
 /** Ceph: `QuotaExceeded`. MinIO: `XMinioStorageFull`, `XMinioAdminBucketQuotaExceeded`. */
 const FULL_CODES = /QuotaExceeded|StorageFull|InsufficientStorage|InsufficientCapacity|NoSpaceLeft/i
 
-export function readFailure(status: number, headers: Headers, body: string): Failure {
+export function readFailure(status: number, body: string): Failure {
   return {
     status,
-    headers,
     code: textOf(body, 'Code') ?? '',
     message: (textOf(body, 'Message') ?? '').slice(0, 500),
   }

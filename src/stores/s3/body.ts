@@ -1,5 +1,6 @@
 /** Reads bodies from an S3 store: never waits for ever, and picks up where a broken connection left off. */
 import { DamagedObject, StoreUnavailable } from '../object-store.ts'
+import type { Reply, ReplyBody } from './transport.ts'
 
 /** Most times in a row that a body is taken up again without a byte in between. */
 const MAX_RESUMPTIONS = 3
@@ -8,38 +9,30 @@ const MAX_RESUMPTIONS = 3
 export interface BodyReader {
   /** `null` after the last. */
   next(): Promise<Uint8Array | null>
-  cancel(): Promise<void>
-}
-
-/** A running SHA-256, as Node has and the web has not. */
-export interface Hasher {
-  update(bytes: Uint8Array): unknown
-  /** Lower-case hex. */
-  digest(): string
+  cancel(): void
 }
 
 /**
  * Reads `size` bytes from `first`. When it breaks off, `resume(offset)` gives the rest. Throws `StoreUnavailable` if
  * that does not help, `DamagedObject` if there are more bytes than `size`.
  */
-export function resumingReader(body: {
+export function resumingReader(object: {
   id: string
-  first: Response
+  first: Reply
   size: number
-  idleMs: number
-  resume: (offset: number) => Promise<Response>
+  resume: (offset: number) => Promise<Reply>
 }): BodyReader {
-  const { id, size, idleMs, resume } = body
-  let reader = readerOf(body.first)
+  const { id, size, resume } = object
+  let { body } = object.first
   let offset = 0
   let failures = 0
   let isCancelled = false
 
   async function read(): Promise<Uint8Array> {
     for (;;) {
-      const { value, done } = await withinIdle(reader.read(), idleMs)
-      if (done) throw new Error('the body was cut short')
-      if (value.length > 0) return value
+      const piece = await body.next()
+      if (piece === null) throw new Error('the body was cut short')
+      if (piece.length > 0) return piece
     }
   }
 
@@ -47,28 +40,28 @@ export function resumingReader(body: {
     async next() {
       while (offset < size) {
         try {
-          const chunk = await read()
-          offset += chunk.length
+          const piece = await read()
+          offset += piece.length
           failures = 0
-          if (offset < size) return chunk
+          if (offset < size) return piece
           // Reading the end as well gives the connection back instead of closing it. A fault there costs no byte.
-          const end = withinIdle(reader.read(), idleMs).catch(() => ({ done: true }))
-          if (offset > size || !(await end).done)
+          const more = await body.next().catch(() => null)
+          if (offset > size || more !== null)
             throw new DamagedObject(id, { cause: new Error('more bytes than the record says') })
-          return chunk
+          return piece
         } catch (cause) {
-          await reader.cancel().catch(() => {})
+          body.cancel()
           if (isCancelled || cause instanceof DamagedObject) throw cause
           if (++failures > MAX_RESUMPTIONS) throw new StoreUnavailable({ cause })
         }
-        reader = readerOf(await resume(offset))
+        body = (await resume(offset)).body
       }
-      await reader.cancel().catch(() => {})
+      body.cancel()
       return null
     },
-    async cancel() {
+    cancel() {
       isCancelled = true
-      await reader.cancel().catch(() => {})
+      body.cancel()
     },
   }
 }
@@ -92,7 +85,7 @@ export function streamOf(
           }
           if (chunk === null || sent === size) controller.close()
         } catch (error) {
-          await reader.cancel()
+          reader.cancel()
           throw error
         }
       },
@@ -113,43 +106,17 @@ export async function collect(reader: BodyReader, size: number): Promise<Uint8Ar
 }
 
 /** All of a body that should be small. Throws past `maxBytes`. */
-export async function readAll(response: Response, maxBytes: number, idleMs: number): Promise<Uint8Array> {
-  const reader = readerOf(response)
-  const chunks: Uint8Array[] = []
+export async function readAll(body: ReplyBody, maxBytes: number): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
   let size = 0
-  try {
-    for (;;) {
-      const { value, done } = await withinIdle(reader.read(), idleMs)
-      if (done) break
-      size += value.length
-      if (size > maxBytes) throw new Error(`the store's answer is longer than ${maxBytes} bytes`)
-      chunks.push(value)
+  for (let piece = await body.next(); piece !== null; piece = await body.next()) {
+    size += piece.length
+    if (size > maxBytes) {
+      body.cancel()
+      throw new Error(`the store's answer is longer than ${maxBytes} bytes`)
     }
-  } catch (error) {
-    await reader.cancel().catch(() => {})
-    throw error
+    pieces.push(piece)
   }
-  const bytes = new Uint8Array(size)
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.length
-  }
-  return bytes
-}
-
-function readerOf(response: Response): ReadableStreamDefaultReader<Uint8Array> {
-  return (response.body ?? new Response('').body!).getReader()
-}
-
-async function withinIdle<T>(promise: Promise<T>, idleMs: number): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const idle = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`the store was idle for ${idleMs} ms`)), idleMs)
-  })
-  try {
-    return await Promise.race([promise, idle])
-  } finally {
-    clearTimeout(timer)
-  }
+  const [only] = pieces
+  return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces)
 }

@@ -1,10 +1,11 @@
-/** Signed requests to an S3 store, each tried a bounded number of times. Web standards only. */
-import { AwsClient } from 'aws4fetch'
+/** Signed requests to an S3 store, each tried a bounded number of times. */
+import { hash } from 'node:crypto'
 import { StoreUnavailable } from '../object-store.ts'
 import { type Failure, isRetryable, readFailure } from './answer.ts'
 import { readAll } from './body.ts'
-import { sha256Of } from './digest.ts'
-import { addressOf, encodeName, type S3Location } from './url.ts'
+import { type Credentials, createSigner, EMPTY_SHA256, queryOf } from './sign.ts'
+import { createTransport, type Reply, type Transport } from './transport.ts'
+import { addressOf, type S3Location } from './url.ts'
 
 export interface RetryPolicy {
   /** Most times that one request is sent. */
@@ -23,8 +24,6 @@ export const RETRY_POLICY: RetryPolicy = {
   idleMs: 10_000,
   firstPauseMs: 100,
 }
-
-const NOTHING = new Uint8Array()
 
 const LONGEST_PAUSE_MS = 2000
 
@@ -58,68 +57,55 @@ export interface S3Client {
   /** The answer's body has been read as text. */
   ask(request: S3Request, retryPolicy?: Partial<RetryPolicy>): Promise<S3Answer<string>>
   /** The answer's body is the caller's to read or cancel. */
-  open(request: S3Request, retryPolicy?: Partial<RetryPolicy>): Promise<S3Answer<Response>>
-}
-
-export interface Credentials {
-  accessKeyId: string
-  secretAccessKey: string
-  sessionToken?: string
+  open(request: S3Request, retryPolicy?: Partial<RetryPolicy>): Promise<S3Answer<Reply>>
+  close(): Promise<void>
 }
 
 export function createS3Client(
   location: S3Location,
   credentials: Credentials,
-  options: { fetch?: typeof fetch; retryPolicy?: Partial<RetryPolicy> } = {},
+  options: { transport?: Transport | undefined; retryPolicy?: Partial<RetryPolicy> | undefined } = {},
 ): S3Client {
-  const aws = new AwsClient({ ...credentials, service: 's3', region: location.region })
-  const send = options.fetch ?? ((request: Request) => fetch(request))
+  const { host, origin } = new URL(addressOf(location))
+  const sign = createSigner(credentials, { host, region: location.region })
+  const transport = options.transport ?? createTransport(origin)
   const defaultPolicy = { ...RETRY_POLICY, ...options.retryPolicy }
 
-  async function attempt(request: S3Request, idleMs: number): Promise<Response> {
-    const watch = watchIdle(idleMs)
-    let sourceFault: SourceFault | undefined
+  async function attempt(request: S3Request, idleMs: number): Promise<Reply> {
+    let fault: SourceFault | undefined
+    const { method, key, query = {} } = request
+    const body =
+      typeof request.body === 'function'
+        ? watchSource(request.body(), (error) => {
+            fault = new SourceFault(error)
+          })
+        : request.body
+    // The signature covers the payload, also one of no bytes: nobody can change it on the way.
+    const payload = body instanceof Uint8Array ? () => hash('sha256', body) : () => EMPTY_SHA256
+    const headers = { ...request.headers }
+    headers['x-amz-content-sha256'] ??= payload()
+    const path = addressOf(location, key).slice(origin.length) || '/'
+    const signed = sign({ method, path, query, headers })
+    // Not signed, because proxies rewrite it. Bytes must come as they are stored.
+    signed['accept-encoding'] = 'identity'
+    const search = queryOf(query)
     try {
-      const headers = new Headers(request.headers)
-      const body =
-        typeof request.body === 'function'
-          ? streamOf(request.body(), watch.touch, (error) => {
-              sourceFault = new SourceFault(error)
-            })
-          : request.body
-      if (body instanceof Uint8Array) headers.set('content-length', String(body.length))
-      // The signature covers the payload, also one of no bytes: nobody can change it on the way.
-      if (!headers.has('x-amz-content-sha256')) {
-        headers.set('x-amz-content-sha256', await sha256Of(body instanceof Uint8Array ? body : NOTHING))
-      }
-      const init = {
-        method: request.method,
-        headers,
+      return await transport.send({
+        method,
+        path: search === '' ? path : `${path}?${search}`,
+        headers: signed,
         body,
-        redirect: 'manual',
-        duplex: 'half',
-      } as RequestInit
-      const signed = await aws.sign(locate(request), { ...init, signal: watch.signal })
-      // Not signed, because proxies rewrite it. Bytes must come as they are stored.
-      signed.headers.set('accept-encoding', 'identity')
-      return await send(signed)
+        idleMs,
+      })
     } catch (error) {
-      if (sourceFault !== undefined) throw sourceFault
-      throw watch.signal.aborted ? watch.signal.reason : error
-    } finally {
-      watch.stop()
+      throw fault ?? error
     }
-  }
-
-  function locate({ key, query }: S3Request): string {
-    const search = Object.entries(query ?? {}).map(([name, value]) => `${name}=${encodeName(value)}`)
-    return addressOf(location, key) + (search.length > 0 ? `?${search.join('&')}` : '')
   }
 
   async function withRetries<T>(
     request: S3Request,
     changes: Partial<RetryPolicy> | undefined,
-    accept: (response: Response, idleMs: number) => Promise<T>,
+    accept: (reply: Reply) => Promise<T>,
   ): Promise<S3Answer<T>> {
     const retryPolicy = { ...defaultPolicy, ...changes }
     const startedAt = performance.now()
@@ -127,11 +113,9 @@ export function createS3Client(
       const isRepeated = tried > 1
       let cause: unknown
       try {
-        const response = await attempt(request, retryPolicy.idleMs)
-        if (response.ok)
-          return { value: await accept(response, retryPolicy.idleMs), failure: null, isRepeated }
-        const text = await readText(response, retryPolicy.idleMs)
-        const failure = readFailure(response.status, response.headers, text)
+        const reply = await attempt(request, retryPolicy.idleMs)
+        if (reply.status < 300) return { value: await accept(reply), failure: null, isRepeated }
+        const failure = readFailure(reply.status, await readText(reply))
         if (!isRetryable(failure)) return { value: null, failure, isRepeated }
         cause = new Error(`S3 answered ${failure.status} ${failure.code} ${failure.message}`.trimEnd())
       } catch (error) {
@@ -151,7 +135,8 @@ export function createS3Client(
   return {
     retryPolicy: defaultPolicy,
     ask: (request, retryPolicy) => withRetries(request, retryPolicy, readText),
-    open: (request, retryPolicy) => withRetries(request, retryPolicy, async (response) => response),
+    open: (request, retryPolicy) => withRetries(request, retryPolicy, async (reply) => reply),
+    close: () => transport.close(),
   }
 }
 
@@ -165,8 +150,8 @@ class SourceFault extends Error {
   }
 }
 
-async function readText(response: Response, idleMs: number): Promise<string> {
-  return new TextDecoder().decode(await readAll(response, MAX_DOCUMENT_BYTES, idleMs))
+async function readText({ body }: Reply): Promise<string> {
+  return new TextDecoder().decode(await readAll(body, MAX_DOCUMENT_BYTES))
 }
 
 /** Full jitter: many processes that failed together do not come back together. */
@@ -175,47 +160,15 @@ function pause(tried: number, firstPauseMs: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, Math.random() * longestMs))
 }
 
-function streamOf(
-  chunks: AsyncIterable<Uint8Array>,
-  progress: () => void,
+/** A body whose own faults can be told from the store's. */
+async function* watchSource(
+  source: AsyncIterable<Uint8Array>,
   fault: (error: unknown) => void,
-): ReadableStream<Uint8Array> {
-  const iterator = chunks[Symbol.asyncIterator]()
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        progress()
-        try {
-          const { value, done } = await iterator.next()
-          if (done) controller.close()
-          else controller.enqueue(value)
-        } catch (error) {
-          fault(error)
-          throw error
-        }
-      },
-      async cancel() {
-        await iterator.return?.()
-      },
-    },
-    { highWaterMark: 0 },
-  )
-}
-
-function watchIdle(idleMs: number) {
-  const abort = new AbortController()
-  const giveUp = () => abort.abort(new Error(`the store was idle for ${idleMs} ms`))
-  let timer = setTimeout(giveUp, idleMs)
-  let isStopped = false
-  return {
-    signal: abort.signal,
-    touch: () => {
-      clearTimeout(timer)
-      if (!isStopped) timer = setTimeout(giveUp, idleMs)
-    },
-    stop: () => {
-      isStopped = true
-      clearTimeout(timer)
-    },
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* source
+  } catch (error) {
+    fault(error)
+    throw error
   }
 }

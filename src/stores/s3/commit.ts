@@ -4,7 +4,6 @@ import { RAW_MAX_AGE_SECONDS } from '../../protocol.ts'
 import { IdTaken, type ImageRecord, StoreUnavailable } from '../object-store.ts'
 import { errorOf } from './answer.ts'
 import type { RetryPolicy, S3Client } from './client.ts'
-import { base64OfHex } from './digest.ts'
 import { headObject } from './head.ts'
 import { encodeRecord, RECORD_HEADER } from './record.ts'
 
@@ -56,7 +55,7 @@ export function headersOf(record: ImageRecord): Record<string, string> {
     'content-length': String(record.size),
     'cache-control': `public, max-age=${RAW_MAX_AGE_SECONDS}, immutable`,
     'x-amz-content-sha256': record.sha256,
-    'x-amz-checksum-sha256': base64OfHex(record.sha256),
+    'x-amz-checksum-sha256': Buffer.from(record.sha256, 'hex').toString('base64'),
     [RECORD_HEADER]: encodeRecord(record),
   }
 }

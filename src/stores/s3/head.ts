@@ -4,6 +4,7 @@ import { errorOf, isAbsent } from './answer.ts'
 import { readAll } from './body.ts'
 import type { RetryPolicy, S3Client } from './client.ts'
 import { decodeRecord, RECORD_HEADER } from './record.ts'
+import type { Reply } from './transport.ts'
 
 /** An object that only marks that its image is being removed. See `removal.ts`. */
 export const TOMBSTONE_HEADER = 'x-amz-meta-removed'
@@ -43,12 +44,12 @@ export async function headObject(
 ): Promise<FoundObject | null> {
   const doing = 'GET the record of an image'
   const request = { method: 'GET', key, headers: { range: 'bytes=0-0' }, doing } as const
-  const { value: response, failure } = await client.open(request, retryPolicy)
-  if (response !== null) {
+  const { value: reply, failure } = await client.open(request, retryPolicy)
+  if (reply !== null) {
     // Read and not cancelled, so that the connection can be used again.
-    if (response.status === 206) await readAll(response, 1, client.retryPolicy.idleMs).catch(() => {})
-    else await response.body?.cancel()
-    return foundIn(response.headers)
+    if (reply.status === 206) await readAll(reply.body, 1).catch(() => {})
+    else reply.body.cancel()
+    return foundIn(reply)
   }
   if (isAbsent(failure!)) return null
   if (failure!.status === 416) return headEmptyObject(client, key)
@@ -58,19 +59,19 @@ export async function headObject(
 /** No byte of an empty object can be asked for. */
 async function headEmptyObject(client: S3Client, key: string): Promise<FoundObject | null> {
   const doing = 'HEAD an empty image'
-  const { value: response, failure } = await client.open({ method: 'HEAD', key, doing })
-  if (response !== null) return foundIn(response.headers)
+  const { value: reply, failure } = await client.open({ method: 'HEAD', key, doing })
+  if (reply !== null) return foundIn(reply)
   if (failure!.status === 404) return null
   throw errorOf(failure!, doing)
 }
 
-function foundIn(headers: Headers): FoundObject {
+function foundIn({ header }: Reply): FoundObject {
   return {
-    etag: headers.get('etag') ?? '',
-    tombstone: headers.get(TOMBSTONE_HEADER),
-    release: headers.get(RELEASE_HEADER),
-    modifiedAt: Date.parse(headers.get('last-modified') ?? ''),
-    now: Date.parse(headers.get('date') ?? ''),
-    record: (id) => decodeRecord(id, headers.get(RECORD_HEADER)),
+    etag: header('etag') ?? '',
+    tombstone: header(TOMBSTONE_HEADER),
+    release: header(RELEASE_HEADER),
+    modifiedAt: Date.parse(header('last-modified') ?? ''),
+    now: Date.parse(header('date') ?? ''),
+    record: (id) => decodeRecord(id, header(RECORD_HEADER)),
   }
 }

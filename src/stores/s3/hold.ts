@@ -9,7 +9,6 @@
 import { ID_PATTERN } from '../../protocol.ts'
 import { type HeldImages, type ImageRecord, StoreUnavailable } from '../object-store.ts'
 import { errorOf, isFull } from './answer.ts'
-import type { Hasher } from './body.ts'
 import type { S3Client } from './client.ts'
 import { bodyOf, type DraftBytes, headersOf } from './commit.ts'
 import { type FoundObject, headObject, heldCopyOf, RELEASE_HEADER, TOMBSTONE_HEADER } from './head.ts'
@@ -36,11 +35,10 @@ export function holdObjects(parts: {
   client: S3Client
   location: S3Location
   overwrite: Overwrite
-  hasher: (() => Hasher) | undefined
   receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<DraftBytes>
   now: () => number
 }): HeldImages {
-  const { client, location, overwrite, hasher, receive, now } = parts
+  const { client, location, overwrite, receive, now } = parts
   const { bucket, prefix } = location
   const folder = `${prefix}held/`
   const keyOf = (id: string) => prefix + id
@@ -102,7 +100,7 @@ export function holdObjects(parts: {
   async function release(id: string): Promise<boolean> {
     const held = await heldAt(id)
     if (held === null) return false
-    const image = await openObject({ client, id, key: held.copyKey, hasher })
+    const image = await openObject({ client, id, key: held.copyKey })
     // Somebody else released or removed it since.
     if (image === null) return false
     const draft = await receive(piecesOf(image.body), image.record.size)
@@ -143,7 +141,7 @@ export function holdObjects(parts: {
 
     async openHeld(id) {
       const held = await heldAt(id)
-      return held && openObject({ client, id, key: held.copyKey, hasher })
+      return held && openObject({ client, id, key: held.copyKey })
     },
 
     async removeHeld(id) {

@@ -1,4 +1,5 @@
 /** Opens images and ranges of them, and lets none pass whose bytes are not those of its record. */
+import { createHash, hash } from 'node:crypto'
 import {
   type ByteRange,
   type ContentRange,
@@ -9,29 +10,25 @@ import {
   type StoredImage,
 } from '../object-store.ts'
 import { errorOf, isAbsent } from './answer.ts'
-import { collect, type Hasher, resumingReader, streamOf } from './body.ts'
+import { collect, resumingReader, streamOf } from './body.ts'
 import type { S3Client } from './client.ts'
-import { sha256Of } from './digest.ts'
 import { headObject, TOMBSTONE_HEADER } from './head.ts'
 import { decodeRecord, RECORD_HEADER } from './record.ts'
+import type { Reply } from './transport.ts'
 
 /** Up to this size an image is read whole and checked before it is answered. Unit: bytes. */
 const IN_MEMORY_BYTES = 256 * 1024
-
-/** The same where no running hash exists: larger images are checked by their length alone. Unit: bytes. */
-const IN_MEMORY_WITHOUT_HASHER_BYTES = 8 * 1024 * 1024
 
 export interface Place {
   client: S3Client
   id: string
   key: string
-  hasher: (() => Hasher) | undefined
 }
 
 const doing = 'GET an image'
 
 /** `null` for a tombstone: its image is gone. */
-export async function recordAt({ client, id, key }: Omit<Place, 'hasher'>): Promise<ImageRecord | null> {
+export async function recordAt({ client, id, key }: Place): Promise<ImageRecord | null> {
   const found = await headObject(client, key)
   return found === null || found.tombstone !== null ? null : found.record(id)
 }
@@ -49,24 +46,24 @@ export async function openObject(place: Place, selection: Selection = 'all'): Pr
 async function openRange(place: Place, range?: ByteRange): Promise<StoredImage | null> {
   const { client, id, key } = place
   const headers = range === undefined ? undefined : { range: headerOf(range) }
-  const { value: response, failure } = await client.open({ method: 'GET', key, headers, doing })
-  if (response === null) {
+  const { value: reply, failure } = await client.open({ method: 'GET', key, headers, doing })
+  if (reply === null) {
     if (isAbsent(failure!)) return null
     if (failure!.status === 416 && range !== undefined) return unsatisfiable(place, range)
     throw errorOf(failure!, doing)
   }
   try {
-    if (response.headers.has(TOMBSTONE_HEADER)) {
-      await response.body?.cancel()
+    if (reply.header(TOMBSTONE_HEADER) !== null) {
+      reply.body.cancel()
       return null
     }
-    const record = decodeRecord(id, response.headers.get(RECORD_HEADER))
+    const record = decodeRecord(id, reply.header(RECORD_HEADER))
     // Stores disagree on ranges such as the last 0 bytes: ours is the word that counts.
     const part = range === undefined ? undefined : resolveRange(range, record.size)
-    assertSpan(response, record, part)
-    return { record, range: part, body: await bodyOf(place, response, record, part) }
+    assertSpan(reply, record, part)
+    return { record, range: part, body: await bodyOf(place, reply, record, part) }
   } catch (error) {
-    await response.body?.cancel().catch(() => {})
+    reply.body.cancel()
     throw error
   }
 }
@@ -87,58 +84,58 @@ async function unsatisfiable(place: Place, range: ByteRange): Promise<null> {
 }
 
 async function bodyOf(
-  { client, id, key, hasher }: Place,
-  response: Response,
+  { client, id, key }: Place,
+  reply: Reply,
   record: ImageRecord,
   part: ContentRange | undefined,
 ): Promise<StoredImage['body']> {
   const { first, last } = part ?? { first: 0, last: record.size - 1 }
   const size = last - first + 1
   const isWhole = size === record.size
-  const etag = response.headers.get('etag') ?? ''
+  const etag = reply.header('etag') ?? ''
   const reader = resumingReader({
     id,
-    first: response,
+    first: reply,
     size,
-    idleMs: client.retryPolicy.idleMs,
     resume: (offset) => rest(client, key, etag, { first: first + offset, last }),
   })
-  if (isWhole && size <= (hasher ? IN_MEMORY_BYTES : IN_MEMORY_WITHOUT_HASHER_BYTES)) {
+  if (isWhole && size <= IN_MEMORY_BYTES) {
     const bytes = await collect(reader, size)
-    if ((await sha256Of(bytes)) !== record.sha256) throw new DamagedObject(id)
+    if (hash('sha256', bytes) !== record.sha256) throw new DamagedObject(id)
     return bytes
   }
-  const hash = isWhole ? hasher?.() : undefined
+  const running = isWhole ? createHash('sha256') : undefined
   return streamOf(reader, size, (chunk, isLast) => {
-    hash?.update(chunk)
-    if (isLast && hash !== undefined && hash.digest() !== record.sha256) throw new DamagedObject(id)
+    running?.update(chunk)
+    if (isLast && running !== undefined && running.digest('hex') !== record.sha256)
+      throw new DamagedObject(id)
   })
 }
 
 /** The rest of a body that broke off, of the very same object. */
-async function rest(client: S3Client, key: string, etag: string, span: ContentRange): Promise<Response> {
+async function rest(client: S3Client, key: string, etag: string, span: ContentRange): Promise<Reply> {
   const headers = { range: headerOf(span), 'if-match': etag }
-  const { value: response, failure } = await client.open({ method: 'GET', key, headers, doing })
+  const { value: reply, failure } = await client.open({ method: 'GET', key, headers, doing })
   if (failure !== null) throw errorOf(failure, 'GET the rest of an image')
-  if (contentRangeOf(response!)?.startsWith(`${span.first}-${span.last}/`)) return response!
-  await response!.body?.cancel()
+  if (contentRangeOf(reply!)?.startsWith(`${span.first}-${span.last}/`)) return reply!
+  reply!.body.cancel()
   throw new Error('the object store gave another range than was asked for')
 }
 
 /** Throws unless the answer says that it carries these bytes of an image of this size. */
-function assertSpan(response: Response, record: ImageRecord, part: ContentRange | undefined): void {
+function assertSpan(reply: Reply, record: ImageRecord, part: ContentRange | undefined): void {
   const { first, last } = part ?? { first: 0, last: record.size - 1 }
   const isWhole = last - first + 1 === record.size
-  if (response.status === 206) {
+  if (reply.status === 206) {
     const expected = `${first}-${last}/${record.size}`
-    const answered = contentRangeOf(response)
+    const answered = contentRangeOf(reply)
     if (answered !== expected) {
       throw new DamagedObject(record.id, { cause: new Error(`range ${answered}, expected ${expected}`) })
     }
   } else if (!isWhole) {
     throw new Error('the object store ignores ranges')
   }
-  const length = response.headers.get('content-length')
+  const length = reply.header('content-length')
   if (length !== null && Number(length) !== last - first + 1) {
     throw new DamagedObject(record.id, {
       cause: new Error(`${length} bytes, expected ${last - first + 1}`),
@@ -146,8 +143,8 @@ function assertSpan(response: Response, record: ImageRecord, part: ContentRange 
   }
 }
 
-function contentRangeOf(response: Response): string | null {
-  return /^bytes (\d+-\d+\/\d+)$/.exec(response.headers.get('content-range') ?? '')?.[1] ?? null
+function contentRangeOf(reply: Reply): string | null {
+  return /^bytes (\d+-\d+\/\d+)$/.exec(reply.header('content-range') ?? '')?.[1] ?? null
 }
 
 function headerOf(range: ByteRange): string {

@@ -1,13 +1,12 @@
 /**
  * Images in an S3-compatible store: one object an image, `<prefix><id>`, its record in the object's user metadata.
- * Web standards only; where a draft keeps its bytes, and a running hash, are the host's to give.
+ * Where a draft keeps its bytes is the host's to say. Node only.
  *
  * The store must be strongly consistent, honour conditions on puts, and keep no old versions: see `start.ts`.
  */
 import { ID_PATTERN } from '../../protocol.ts'
 import { type Draft, type ObjectStore, StoreFull } from '../object-store.ts'
-import type { Hasher } from './body.ts'
-import { type Credentials, createS3Client, type RetryPolicy } from './client.ts'
+import { createS3Client, type RetryPolicy } from './client.ts'
 import { commitObject, type DraftBytes } from './commit.ts'
 import { holdObjects } from './hold.ts'
 import { assertListable, listIds } from './list.ts'
@@ -15,7 +14,9 @@ import { createOverwrite } from './overwrite.ts'
 import { createCheck, sweepProbes } from './probe.ts'
 import { openObject, recordAt, verifyObject } from './read.ts'
 import { createRemover } from './removal.ts'
+import type { Credentials } from './sign.ts'
 import { assertFit } from './start.ts'
+import type { Transport } from './transport.ts'
 import { parseS3Url } from './url.ts'
 
 export { parseS3Url } from './url.ts'
@@ -27,9 +28,8 @@ export interface S3StoreOptions extends Credentials {
   region?: string
   /** Receives drafts: `createSpool` on Node. */
   spool: { receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<DraftBytes> }
-  /** A running SHA-256. Without one, images over 8 MB are checked by their length alone. */
-  hasher?: () => Hasher
-  fetch?: typeof fetch
+  /** Instead of connections of its own. */
+  transport?: Transport
   /** Keys asked for in one page of a listing. */
   pageKeys?: number
   retryPolicy?: Partial<RetryPolicy>
@@ -41,7 +41,7 @@ const PAGE_KEYS = 1000
 
 /** Throws an `Error` that says what to change if the URL is wrong or the bucket unfit, `StoreUnavailable`. */
 export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore> {
-  const { spool, hasher, pageKeys = PAGE_KEYS } = options
+  const { spool, pageKeys = PAGE_KEYS } = options
   const location = parseS3Url(options.url, options.region)
   const { bucket, prefix } = location
   const { accessKeyId, secretAccessKey, sessionToken } = options
@@ -83,20 +83,19 @@ export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore>
     draft,
     head: async (id) => (ID_PATTERN.test(id) ? recordAt({ client, id, key: keyOf(id) }) : null),
     open: async (id, selection) =>
-      ID_PATTERN.test(id) ? openObject({ client, id, key: keyOf(id), hasher }, selection) : null,
-    verify: async (id) => (ID_PATTERN.test(id) ? verifyObject({ client, id, key: keyOf(id), hasher }) : null),
+      ID_PATTERN.test(id) ? openObject({ client, id, key: keyOf(id) }, selection) : null,
+    verify: async (id) => (ID_PATTERN.test(id) ? verifyObject({ client, id, key: keyOf(id) }) : null),
     remove: async (id) => ID_PATTERN.test(id) && remove(keyOf(id)),
     ...holdObjects({
       client,
       location,
       overwrite,
-      hasher,
       receive: spool.receive,
       now: options.now ?? Date.now,
     }),
     list: (after = '') => listIds(client, prefix, pageKeys, after),
     check: createCheck(client, prefix),
-    close: async () => {},
+    close: () => client.close(),
   }
 }
 

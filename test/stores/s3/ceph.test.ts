@@ -5,6 +5,7 @@ import { inspect } from 'node:util'
 import { readServices } from '../../../scripts/services-state.ts'
 import { wholeOf } from '../../../src/formats/image.ts'
 import { StoreFull } from '../../../src/stores/object-store.ts'
+import { createTransport, type ReplyBody, type Transport } from '../../../src/stores/s3/transport.ts'
 import { objectStoreContract } from '../../contracts/object-store.ts'
 import { openS3UnderTest, plainRequests, type S3Service } from '../../support/s3/under-test.ts'
 
@@ -69,13 +70,17 @@ if (services === null) {
 
       test(`goes on with ${size} bytes where a connection broke`, async () => {
         let breaks = 0
-        const breaking: typeof fetch = async (...request) => {
-          const response = await fetch(...request)
-          const isImage = response.headers.get('content-type') === 'image/jpeg'
-          if (!isImage || ++breaks > 2) return response
-          return new Response(breakingAfter(response.body!, 400), response)
+        const transport = createTransport(service.endpoint)
+        const breaking: Transport = {
+          ...transport,
+          async send(request) {
+            const reply = await transport.send(request)
+            const isImage = reply.header('content-type') === 'image/jpeg'
+            if (!isImage || ++breaks > 2) return reply
+            return { ...reply, body: breakingAfter(reply.body, 400) }
+          },
         }
-        const { store, close } = await openS3UnderTest(service, { fetch: breaking })
+        const { store, close } = await openS3UnderTest(service, { transport: breaking })
         const bytes = bytesFor(1, size)
         await assertHolds(store, await put(store, ID, bytes), bytes)
         assert.ok(breaks >= 2)
@@ -84,14 +89,18 @@ if (services === null) {
 
       test(`knows its own image of ${size} bytes when the reply was lost`, async () => {
         let lost = 0
-        const losing: typeof fetch = async (...request) => {
-          const isImage = (request[0] as Request).headers.has('x-amz-meta-record')
-          const response = await fetch(...request)
-          if (!isImage || ++lost > 1) return response
-          await response.text()
-          throw new TypeError('fetch failed')
+        const transport = createTransport(service.endpoint)
+        const losing: Transport = {
+          ...transport,
+          async send(request) {
+            const isImage = request.headers['x-amz-meta-record'] !== undefined
+            const reply = await transport.send(request)
+            if (!isImage || ++lost > 1) return reply
+            while ((await reply.body.next()) !== null);
+            throw new Error('the reply was lost')
+          },
         }
-        const { store, close } = await openS3UnderTest(service, { fetch: losing })
+        const { store, close } = await openS3UnderTest(service, { transport: losing })
         const bytes = bytesFor(1, size)
         await assertHolds(store, await put(store, ID, bytes), bytes)
         assert.equal(lost, 2)
@@ -139,18 +148,19 @@ if (services === null) {
   })
 }
 
-function breakingAfter(body: ReadableStream<Uint8Array>, bytes: number): ReadableStream<Uint8Array> {
+function breakingAfter(body: ReplyBody, bytes: number): ReplyBody {
   let left = bytes
-  return body.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        if (left === 0) throw new Error('the connection broke')
-        controller.enqueue(chunk.subarray(0, left))
-        left -= Math.min(left, chunk.length)
-      },
-      flush() {
+  return {
+    async next() {
+      const piece = await body.next()
+      if (piece === null || left === 0) {
+        body.cancel()
         throw new Error('the connection broke')
-      },
-    }),
-  )
+      }
+      const part = piece.subarray(0, left)
+      left -= part.length
+      return part
+    },
+    cancel: body.cancel,
+  }
 }

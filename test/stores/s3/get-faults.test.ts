@@ -8,15 +8,7 @@ import { startFakeS3 } from '../../support/s3/fake-s3.ts'
 import type { Fault } from '../../support/s3/fake-s3-faults.ts'
 import { answer, on, onFake, QUICK } from '../../support/s3/on-fake.ts'
 import { openS3UnderTest } from '../../support/s3/under-test.ts'
-import {
-  assertHolds,
-  assertSameBytes,
-  bodyOf,
-  bytesFor,
-  idFor,
-  listOf,
-  put,
-} from '../../support/stored-images.ts'
+import { assertSameBytes, bodyOf, bytesFor, idFor, listOf, put } from '../../support/stored-images.ts'
 import { until } from '../../support/until.ts'
 
 const { withStore } = onFake()
@@ -209,25 +201,6 @@ describe('an object whose record', () => {
       assert.equal(await store.remove(ID), true)
       assert.equal(await store.open(ID), null)
     })
-  }
-})
-
-describe('without a running hash', () => {
-  for (const size of [700_000, 9_000_000]) {
-    withStore(
-      `${size} bytes are read whole, and damage that can be seen is an error`,
-      async ({ store }, fake) => {
-        const bytes = bytesFor(1, size)
-        const record = await put(store, ID, bytes)
-        await assertHolds(store, record, bytes)
-        fake.faults.add({ kind: 'shorten-answer', byBytes: 5 }, { on: GET })
-        await assert.rejects(read(store), DamagedObject)
-        if (size > 8_000_000) return
-        fake.faults.add({ kind: 'flip-answer' }, { on: GET })
-        await assert.rejects(read(store), DamagedObject)
-      },
-      { hasher: undefined },
-    )
   }
 })
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { StoreFull, StoreUnavailable } from '../../../src/stores/object-store.ts'
 import { openS3Store } from '../../../src/stores/s3/store.ts'
-import { loopbackFetch } from '../../support/loopback-fetch.ts'
+import { createTransport } from '../../../src/stores/s3/transport.ts'
 import { type FakeS3, startFakeS3 } from '../../support/s3/fake-s3.ts'
 import type { RequestFacts } from '../../support/s3/fake-s3-faults.ts'
 import { answer, QUICK } from '../../support/s3/on-fake.ts'
@@ -193,7 +193,8 @@ test('virtual-host style works for every request there is', async () => {
   }
   const opened = await openS3UnderTest(service, {
     style: 'virtual',
-    fetch: loopbackFetch(fake.port),
+    // For a name that no resolver knows.
+    transport: createTransport(`http://127.0.0.1:${fake.port}`),
   })
   try {
     const { store } = opened

@@ -9,6 +9,7 @@ import { createSpool } from '../../../src/stores/drafts/spool.ts'
 import { TOMBSTONE_HEADER } from '../../../src/stores/s3/head.ts'
 import type { S3StoreOptions } from '../../../src/stores/s3/store.ts'
 import { openS3Store } from '../../../src/stores/s3/store.ts'
+import { createTransport, type ReplyBody, type Transport } from '../../../src/stores/s3/transport.ts'
 import type { OpenedStore } from '../../contracts/object-store.ts'
 
 export interface S3Service {
@@ -38,7 +39,8 @@ export async function openS3UnderTest(
   const { style = 'path', ...options } = changes
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-s3-'))
   const prefix = `run ${process.pid}+${++serial}/ä/`
-  const bodies = countBodies(options.fetch ?? fetch)
+  const transport = options.transport ?? createTransport(new URL(service.endpoint).origin)
+  const counted = countBodies(transport)
   const open = (more: Partial<S3StoreOptions> = {}) =>
     openS3Store({
       url: `s3://${service.bucket}/${encodeURI(prefix)}?endpoint=${service.endpoint}&style=${style}`,
@@ -46,13 +48,9 @@ export async function openS3UnderTest(
       accessKeyId: service.accessKeyId,
       secretAccessKey: service.secretAccessKey,
       spool: createSpool(folder),
-      hasher: () => {
-        const hash = createHash('sha256')
-        return { update: (bytes) => hash.update(bytes), digest: () => hash.digest('hex') }
-      },
       pageKeys: 10,
       ...options,
-      fetch: bodies.fetch,
+      transport: counted.transport,
       ...more,
     })
   const plain = plainRequests(service)
@@ -71,9 +69,12 @@ export async function openS3UnderTest(
       let isArmed = false
       const dying = await open({
         retryPolicy: { attempts: 1 },
-        async fetch(...request) {
-          if (isArmed && left-- <= 0) throw new Error('this process died')
-          return bodies.fetch(...request)
+        transport: {
+          async send(request) {
+            if (isArmed && left-- <= 0) throw new Error('this process died')
+            return counted.transport.send(request)
+          },
+          close: async () => {},
         },
       })
       isArmed = true
@@ -83,7 +84,7 @@ export async function openS3UnderTest(
       await dying.close()
       return left < 0
     },
-    handles: () => bodies.open(),
+    handles: () => counted.open(),
     async corrupt(id, damage) {
       const { headers, bytes } = await plain.get(prefix + id)
       if (damage === 'flip') bytes[Math.floor(bytes.length / 2)]! ^= 1
@@ -101,6 +102,7 @@ export async function openS3UnderTest(
       await store.close()
       await Promise.all((await plain.list(prefix)).map(plain.remove))
       await rm(folder, { recursive: true })
+      await transport.close()
     },
   }
 }
@@ -159,42 +161,38 @@ export function plainRequests(service: S3Service) {
 
 const EMPTY = { 'x-amz-content-sha256': createHash('sha256').digest('hex') }
 
-/** Counts answers whose body was neither read to its end nor let go: each holds a connection. */
-function countBodies(inner: typeof fetch): { fetch: typeof fetch; open(): number } {
-  let open = 0
+/** Counts answers whose body was neither read to its end nor let go: each holds a connection. Closing it does nothing. */
+function countBodies(inner: Transport): { transport: Transport; open(): number } {
+  const open = new Set<ReplyBody>()
   return {
-    open: () => open,
-    async fetch(...request) {
-      const response = await inner(...request)
-      if (response.body === null) return response
-      open++
-      const reader = response.body.getReader()
-      let isOpen = true
-      const end = () => {
-        if (isOpen) open--
-        isOpen = false
-      }
-      const body = new ReadableStream<Uint8Array>(
-        {
-          async pull(controller) {
-            try {
-              const { value, done } = await reader.read()
-              if (!done) return controller.enqueue(value)
-              end()
-              controller.close()
-            } catch (error) {
-              end()
-              throw error
-            }
-          },
-          async cancel(reason) {
-            end()
-            await reader.cancel(reason)
-          },
-        },
-        { highWaterMark: 0 },
-      )
-      return new Response(body, response)
+    open: () => open.size,
+    transport: {
+      async send(request) {
+        const reply = await inner.send(request)
+        if (request.method === 'HEAD') return reply
+        open.add(reply.body)
+        return { ...reply, body: counted(reply.body) }
+      },
+      close: async () => {},
     },
+  }
+
+  function counted(body: ReplyBody): ReplyBody {
+    return {
+      async next() {
+        try {
+          const piece = await body.next()
+          if (piece === null) open.delete(body)
+          return piece
+        } catch (error) {
+          open.delete(body)
+          throw error
+        }
+      },
+      cancel() {
+        open.delete(body)
+        body.cancel()
+      },
+    }
   }
 }

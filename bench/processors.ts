@@ -1,0 +1,44 @@
+/** Which processors a server may use, and how much of them it used. Linux only. */
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** The server's, and the load generator's, where each has one of its own. */
+export const SERVER_CORE = 0
+export const GENERATOR_CORE = 1
+
+/** `/proc/<pid>/stat` counts in these (proc(5), sysconf(_SC_CLK_TCK)). */
+const TICKS_PER_SECOND = 100
+
+/** Binds a server, with its threads and its children, to some processors. */
+export function bind(pid: number, cores: string): void {
+  for (const each of family(pid)) execFileSync('taskset', ['-acp', cores, `${each}`], { stdio: 'ignore' })
+}
+
+/** Processor time of a server and its children so far. Unit: microseconds. */
+export function processorTime(pid: number): number {
+  let ticks = 0
+  for (const each of family(pid)) {
+    const fields = statOf(each).split(' ')
+    ticks += Number(fields[11]) + Number(fields[12])
+  }
+  return (ticks / TICKS_PER_SECOND) * 1e6
+}
+
+function family(pid: number): number[] {
+  const children = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(Number(name)) === pid)
+  return [pid, ...children.flatMap((child) => family(Number(child)))]
+}
+
+function parentOf(pid: number): number | null {
+  try {
+    return Number(statOf(pid).split(' ')[1])
+  } catch {
+    return null
+  }
+}
+
+/** From the state on: the name before it may have blanks. */
+function statOf(pid: number): string {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  return text.slice(text.lastIndexOf(')') + 2)
+}
