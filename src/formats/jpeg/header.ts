@@ -1,4 +1,4 @@
-/** The tables and headers of a JPEG (ITU-T T.81, annex B), each read from its segment's body. */
+/** The headers of a JPEG (ITU-T T.81, B.2.2 and B.2.3), each read from its segment's body. */
 import { checkDimensions, damaged } from '../damaged.ts'
 
 export interface JpegComponent {
@@ -24,14 +24,16 @@ export interface JpegFrame {
 
 export interface JpegScan {
   components: JpegComponent[]
+  /** The slots of the entropy coding tables that each component names, in the order of `components`. */
+  tables: { dc: number; ac: number }[]
   /** First coefficient; 0 carries the picture's rough values. */
   spectralStart: number
   /** High bit position of the pass before, 0 in a first pass. */
   approximationHigh: number
 }
 
-function wrongLength(): Error {
-  return damaged('The JPEG file is inconsistent: a table or header has a wrong length.')
+export function wrongLength(name: string): Error {
+  return damaged(`The JPEG file is damaged: the length of a ${name} segment does not fit what is in it.`)
 }
 
 /** SOF0 to SOF3 and SOF9 to SOF11. The differential ones (B.2.2) belong to hierarchical files, which nothing shows. */
@@ -41,28 +43,37 @@ export function isFrame(marker: number): boolean {
 
 export function readFrame(marker: number, body: Uint8Array): JpegFrame {
   const count = body[5]
-  if (count === undefined || body.length !== 6 + 3 * count) throw wrongLength()
-  const height = (body[1]! << 8) | body[2]!
-  const width = (body[3]! << 8) | body[4]!
+  if (count === undefined || body.length !== 6 + 3 * count) throw wrongLength('SOF')
+  const view = new DataView(body.buffer, body.byteOffset, body.length)
+  const [precision, height, width] = [view.getUint8(0), view.getUint16(1), view.getUint16(3)]
   checkDimensions(width, height)
-  if (count < 1 || count > 4)
-    throw damaged('The JPEG file is inconsistent: it has no usable colour components.')
-  const components: JpegComponent[] = []
-  for (let at = 6; at < body.length; at += 3) {
-    const component = {
-      id: body[at]!,
-      horizontal: body[at + 1]! >> 4,
-      vertical: body[at + 1]! & 15,
-      quantisation: body[at + 2]!,
-    }
-    if (!isFactor(component.horizontal) || !isFactor(component.vertical)) {
-      throw damaged('The JPEG file is inconsistent: a sampling factor is out of range.')
-    }
-    components.push(component)
+  if (count < 1 || count > 4) {
+    throw damaged(`The JPEG file is damaged: its frame has ${count} colour components instead of 1 to 4.`)
   }
-  const coding = (['sequential', 'sequential', 'progressive', 'lossless'] as const)[marker & 3]!
-  return { coding, arithmetic: marker >= 0xc9, precision: body[0]!, width, height, components }
+  const components = Array.from({ length: count }, (_, index): JpegComponent => {
+    const at = 6 + 3 * index
+    const factors = view.getUint8(at + 1)
+    return {
+      id: view.getUint8(at),
+      horizontal: factors >> 4,
+      vertical: factors & 15,
+      quantisation: view.getUint8(at + 2),
+    }
+  })
+  if (!components.every(({ horizontal, vertical }) => isFactor(horizontal) && isFactor(vertical))) {
+    throw damaged('The JPEG file is damaged: a sampling factor of its frame is not 1 to 4.')
+  }
+  return {
+    coding: CODINGS[marker & 3] ?? 'sequential',
+    arithmetic: marker >= 0xc9,
+    precision,
+    width,
+    height,
+    components,
+  }
 }
+
+const CODINGS = ['sequential', 'sequential', 'progressive', 'lossless'] as const
 
 function isFactor(value: number): boolean {
   return value >= 1 && value <= 4
@@ -70,49 +81,19 @@ function isFactor(value: number): boolean {
 
 export function readScan(frame: JpegFrame, body: Uint8Array): JpegScan {
   const count = body[0]
-  if (count === undefined || count < 1 || count > 4 || body.length !== 4 + 2 * count) throw wrongLength()
+  if (count === undefined || count < 1 || count > 4 || body.length !== 4 + 2 * count) throw wrongLength('SOS')
   const components: JpegComponent[] = []
+  const tables: JpegScan['tables'] = []
   for (let index = 0; index < count; index++) {
-    const component = frame.components.find(({ id }) => id === body[1 + 2 * index])
+    const [id, selectors = 0] = body.subarray(1 + 2 * index)
+    const component = frame.components.find((one) => one.id === id)
     if (!component)
-      throw damaged('The JPEG file is inconsistent: a scan names a component that is not there.')
+      throw damaged('The JPEG file is damaged: a scan names a component that its frame has not.')
     components.push(component)
+    tables.push({ dc: selectors >> 4, ac: selectors & 15 })
   }
-  return {
-    components,
-    spectralStart: body[body.length - 3]!,
-    approximationHigh: body[body.length - 1]! >> 4,
-  }
-}
-
-/** The tables of a DQT segment (B.2.4.1), 64 values each, in zigzag order. */
-export function readQuantisation(body: Uint8Array): Map<number, Uint16Array> {
-  const tables = new Map<number, Uint16Array>()
-  for (let at = 0; at < body.length; ) {
-    const wide = body[at]! >> 4
-    const index = body[at]! & 15
-    const length = wide ? 128 : 64
-    if (wide > 1 || index > 3 || at + 1 + length > body.length) throw wrongLength()
-    const table = new Uint16Array(64)
-    for (let value = 0; value < 64; value++) {
-      const from = at + 1 + value * (wide + 1)
-      table[value] = wide ? (body[from]! << 8) | body[from + 1]! : body[from]!
-    }
-    tables.set(index, table)
-    at += 1 + length
-  }
-  return tables
-}
-
-/** A DHT segment (B.2.4.2) must hold whole tables. */
-export function checkHuffman(body: Uint8Array): void {
-  for (let at = 0; at < body.length; ) {
-    if ((body[at]! & 0xef) > 3 || at + 17 > body.length) throw wrongLength()
-    let codes = 0
-    for (let bits = 1; bits <= 16; bits++) codes += body[at + bits]!
-    at += 17 + codes
-    if (codes > 256 || at > body.length) throw wrongLength()
-  }
+  const [spectralStart = 0, , approximation = 0] = body.subarray(1 + 2 * count)
+  return { components, tables, spectralStart, approximationHigh: approximation >> 4 }
 }
 
 /** Coded units of a scan, and how many 8 by 8 blocks they hold together (A.2). */

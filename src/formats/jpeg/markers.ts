@@ -17,39 +17,52 @@ export async function markerAt(cursor: Cursor, at: number): Promise<{ marker: nu
     const bytes = cursor.peek(from, 2) ?? (await cursor.load(from, 2))
     if (bytes.length < 2) throw cutOff('JPEG')
     if (bytes[0] !== 0xff)
-      throw damaged('The JPEG file is inconsistent: there are stray bytes between its segments.')
+      throw damaged('The JPEG file is damaged: there are bytes between its segments that belong to none.')
     let index = 1
     while (bytes[index] === 0xff) index++
-    if (index < bytes.length) return { marker: bytes[index]!, bodyAt: from + index + 1 }
+    const marker = bytes[index]
+    if (marker !== undefined) return { marker, bodyAt: from + index + 1 }
     from += bytes.length - 1
   }
 }
 
-/** Passes over a scan's coded data, to the next marker that is no restart. Checks that restarts count 0 to 7. */
+/**
+ * Passes over a scan's coded data, to the next marker that is no restart. `due`: how many restarts the scan has (B.1.1.3,
+ * E.1.4). Checks that those count 0 to 7.
+ */
 export async function passScan(
   cursor: Cursor,
   start: number,
-  restartsCount: boolean,
-): Promise<{ end: number; restarts: number }> {
+  due: number,
+): Promise<{
+  end: number
+  /** Where the data ends that a decoder reads: before a restart that is one too many. */
+  decodedEnd: number
+  restarts: number
+}> {
   let restarts = 0
+  let decodedEnd: number | undefined
   for (let at = start; ; ) {
     const bytes = cursor.peek(at, 2) ?? (await cursor.load(at, 2))
     if (bytes.length < 2) throw cutOff('JPEG')
     let index = bytes.indexOf(0xff)
     for (; index >= 0 && index + 1 < bytes.length; index = bytes.indexOf(0xff, index)) {
-      const next = bytes[index + 1]!
+      const next = bytes[index + 1] ?? 0
       if (next === 0xff) {
         while (bytes[index + 1] === 0xff) index++
       } else if (next === 0) {
         index += 2
       } else if (isRestart(next)) {
-        if (restartsCount && next !== 0xd0 + (restarts & 7)) {
-          throw damaged('The JPEG file is inconsistent: a part of the picture is missing.')
+        if (restarts >= due) decodedEnd ??= at + index
+        else if (next !== 0xd0 + (restarts & 7)) {
+          throw damaged(
+            'The JPEG file is damaged: a restart marker is missing, and with it a part of the picture.',
+          )
         }
         restarts++
         index += 2
       } else {
-        return { end: at + index, restarts }
+        return { end: at + index, decodedEnd: decodedEnd ?? at + index, restarts }
       }
     }
     at += index < 0 ? bytes.length : index

@@ -1,11 +1,11 @@
 /** What is kept of a JPEG, segment by segment. */
 import { joined, sameBytes } from '../bytes/kept-runs.ts'
+import type { Segment } from '../image.ts'
 import { EXIF_PREFIX, minimalExif } from '../metadata/exif.ts'
-import { APP1, APP2, type JpegKind, type JpegSegment, nameOfKind, SOI, segmentOf } from './segments.ts'
+import { keptProfile } from './profile.ts'
+import { APP1, APP2, DAC, type JpegKind, type JpegSegment, nameOfKind, SOI, segmentOf } from './segments.ts'
+import { usedTables } from './tables.ts'
 import type { Jpeg } from './walk.ts'
-
-/** A segment as it is, or bytes in its place. */
-export type JpegPart = JpegSegment | Uint8Array
 
 /** What ties a gain map to its picture: the bodies of segments, without the names that start them. */
 export interface GainMapSegments {
@@ -19,7 +19,7 @@ export interface GainMapSegments {
 }
 
 /** The parts of `jpeg` without what is private, and with what its gain map needs. */
-export function scrubJpeg(jpeg: Jpeg, { xmp, mpf, iso, makerNote }: GainMapSegments = {}): JpegPart[] {
+export function scrubJpeg(jpeg: Jpeg, { xmp, mpf, iso, makerNote }: GainMapSegments = {}): Segment[] {
   const exif = minimalExif(jpeg.exif, makerNote)
   const wanted: { kind: JpegKind; marker: number; body: Uint8Array }[] = []
   if (exif) wanted.push({ kind: 'exif', marker: APP1, body: joined(EXIF_PREFIX, exif) })
@@ -27,9 +27,11 @@ export function scrubJpeg(jpeg: Jpeg, { xmp, mpf, iso, makerNote }: GainMapSegme
   if (mpf) wanted.push({ kind: 'mpf', marker: APP2, body: joined(nameOfKind('mpf'), mpf) })
   if (iso) wanted.push({ kind: 'gain-map', marker: APP2, body: joined(nameOfKind('gain-map'), iso) })
 
+  const profile = keptProfile(jpeg.segments.filter(({ kind }) => kind === 'icc'))
   const missing = wanted.filter((one) => !jpeg.segments.some(({ kind }) => kind === one.kind))
-  const parts = jpeg.segments.flatMap((segment): JpegPart[] => {
-    if (segment.kind === 'picture' || segment.kind === 'icc') return [segment]
+  const parts = jpeg.segments.flatMap((segment): Segment[] => {
+    if (segment.kind === 'picture') return keptOfPicture(segment, jpeg)
+    if (segment.kind === 'icc') return profile.get(segment) ?? []
     if (segment.kind === 'jfif') return [insteadOf(segment, withoutThumbnail(segment.body))]
     if (segment.kind === 'adobe') return [insteadOf(segment, segment.body)]
     const body = wanted.find(({ kind }) => kind === segment.kind)?.body
@@ -40,8 +42,15 @@ export function scrubJpeg(jpeg: Jpeg, { xmp, mpf, iso, makerNote }: GainMapSegme
   return parts.toSpliced(at, 0, ...missing.map(({ marker, body }) => segmentOf(marker, body)))
 }
 
+/** Tables that no scan uses go, and what only arithmetic coding reads. */
+function keptOfPicture(segment: JpegSegment, { frame }: Jpeg): Segment[] {
+  if (segment.marker === DAC && !frame.arithmetic) return []
+  if (!segment.tables || segment.tables.every(({ used }) => used)) return [segment]
+  return usedTables(segment.marker, segment.tables, segment.bodyAt)
+}
+
 /** `body` in place of the segment's own; the segment itself if that changes nothing. */
-function insteadOf(segment: JpegSegment, body: Uint8Array | undefined): JpegPart {
+function insteadOf(segment: JpegSegment, body: Uint8Array | undefined): Segment {
   if (!body) return segment
   const unchanged = segment.length === 4 + body.length && segment.body && sameBytes(segment.body, body)
   return unchanged ? segment : segmentOf(segment.marker, body)

@@ -1,7 +1,10 @@
 /** What the marker segments of a JPEG are for, as far as keeping and removing needs to know. */
 
 import { sameBytes } from '../bytes/kept-runs.ts'
+import { ascii } from '../bytes/text.ts'
 import { EXIF_PREFIX } from '../metadata/exif.ts'
+import { ICC_HEADER_BYTES } from '../metadata/icc.ts'
+import type { JpegTable } from './tables.ts'
 
 export const SOI = 0xd8
 export const EOI = 0xd9
@@ -30,11 +33,15 @@ export interface JpegSegment {
   /** Of the first byte, fill bytes (B.1.1.2) included. A scan's coded data belongs to its SOS. Unit: bytes. */
   offset: number
   length: number
+  /** Of the first byte behind the length field. Unit: bytes. */
+  bodyAt: number
   /**
-   * A copy of what follows the length field. Of `jfif`, `adobe`, `exif`, `xmp`, `mpf` and `gain-map` only, and what
-   * decoders read of it: a repeated `exif`, `xmp`, `mpf` or `gain-map` is `other`.
+   * A copy of what follows the length field. Of `jfif`, `adobe`, `exif`, `xmp`, `mpf`, `gain-map` and `icc` only, and
+   * what has to be looked at: a repeated `exif`, `xmp`, `mpf` or `gain-map` is `other`.
    */
   body?: Uint8Array
+  /** What DQT and DHT define. */
+  tables?: JpegTable[]
 }
 
 const JFIF_BYTES = 14
@@ -49,15 +56,15 @@ const NAMES: { marker: number; name: Uint8Array; kind: JpegKind; bodyBytes: numb
     kind: 'xmp',
     bodyBytes: Number.POSITIVE_INFINITY,
   },
-  { marker: APP2, name: ascii('ICC_PROFILE\0'), kind: 'icc', bodyBytes: 0 },
+  { marker: APP2, name: ascii('ICC_PROFILE\0'), kind: 'icc', bodyBytes: 14 + ICC_HEADER_BYTES },
   { marker: APP2, name: ascii('MPF\0'), kind: 'mpf', bodyBytes: Number.POSITIVE_INFINITY },
   { marker: APP2, name: ascii('urn:iso:std:iso:ts:21496:-1\0'), kind: 'gain-map', bodyBytes: 1024 },
   { marker: APP14, name: ascii('Adobe'), kind: 'adobe', bodyBytes: ADOBE_BYTES },
 ]
 
-/** The name that starts such a segment's body, its zero byte included. */
+/** The name that starts such a segment's body, its zero byte included. Empty for `picture` and `other`. */
 export function nameOfKind(kind: JpegKind): Uint8Array {
-  return NAMES.find((known) => known.kind === kind)!.name
+  return NAMES.find((known) => known.kind === kind)?.name ?? new Uint8Array(0)
 }
 
 /** Which kind an application or comment segment is, and how much of its body decoders read. Unit: bytes. */
@@ -80,8 +87,4 @@ export function segmentOf(marker: number, body: Uint8Array): Uint8Array {
   bytes[3] = (body.length + 2) & 0xff
   bytes.set(body, 4)
   return bytes
-}
-
-function ascii(text: string): Uint8Array {
-  return Uint8Array.from(text, (character) => character.charCodeAt(0))
 }

@@ -5,15 +5,14 @@ import { cutOff, damaged } from '../damaged.ts'
 import type { ByteSource } from '../image.ts'
 import { type ExifFacts, readExif } from '../metadata/exif.ts'
 import {
-  checkHuffman,
   countBlocks,
   isFrame,
   type JpegFrame,
   type JpegScan,
   leastScanBytes,
   readFrame,
-  readQuantisation,
   readScan,
+  wrongLength,
 } from './header.ts'
 import { isStandalone, markerAt, passScan } from './markers.ts'
 import {
@@ -32,9 +31,10 @@ import {
   SOI,
   SOS,
 } from './segments.ts'
+import { huffmanSlots, type JpegTable, quantisationSlot, readHuffman, readQuantisation } from './tables.ts'
 
 export interface Jpeg {
-  /** From SOI to EOI, without a gap. */
+  /** From SOI to EOI. */
   segments: JpegSegment[]
   /** Just after EOI. Unit: bytes. */
   end: number
@@ -49,6 +49,9 @@ export interface Jpeg {
 /** A photo has some dozens; large depth maps and manifests come in segments of 64 KB. */
 const MAX_JPEG_SEGMENTS = 4096
 
+/** Files with a table for every scan have some dozens. */
+const MAX_TABLES = 4096
+
 const NOTHING = new Uint8Array(0)
 
 /** Of these kinds the first segment counts; a scrubbed file has one at most. */
@@ -61,25 +64,27 @@ export async function walkJpeg(source: ByteSource, start = 0, end = source.size)
   for (let at = start; ; ) {
     const { marker, bodyAt } = await markerAt(cursor, at)
     if ((marker === SOI) !== (at === start)) {
-      throw damaged('The JPEG file is inconsistent: an image must start once, and at its start.')
+      throw damaged('The JPEG file is damaged: it does not have one start of image (SOI), at its start.')
     }
     let after = bodyAt
     if (isStandalone(marker)) {
-      walk.add({ marker, kind: 'picture', offset: at, length: after - at })
+      const kind = marker === SOI || marker === EOI ? 'picture' : 'other'
+      walk.add({ marker, kind, offset: at, length: after - at, bodyAt })
     } else {
       const bytes = cursor.peek(bodyAt, 2) ?? (await cursor.load(bodyAt, 2))
-      const length = (bytes[0]! << 8) | bytes[1]!
-      if (bytes.length < 2) throw cutOff('JPEG')
-      if (length < 2)
-        throw damaged('The JPEG file is inconsistent: a segment is shorter than its own length field.')
-      const segment = cursor.peek(bodyAt, length) ?? (await cursor.load(bodyAt, length))
-      if (segment.length < length) throw cutOff('JPEG')
+      const [high, low] = bytes
+      if (high === undefined || low === undefined) throw cutOff('JPEG')
+      const length = (high << 8) | low
+      if (length < 2) throw damaged('The JPEG file is damaged: a segment is shorter than its length field.')
+      const bytesOfSegment = cursor.peek(bodyAt, length) ?? (await cursor.load(bodyAt, length))
+      if (bytesOfSegment.length < length) throw cutOff('JPEG')
       after = bodyAt + length
-      const scan = walk.read(marker, segment.subarray(2, length), at, after - at)
+      const segment = { marker, kind: 'picture' as const, offset: at, length: after - at, bodyAt: bodyAt + 2 }
+      const scan = walk.read(segment, bytesOfSegment.subarray(2, length))
       if (scan) {
-        const coded = await passScan(cursor, after, walk.restartInterval > 0)
-        walk.checkScan(scan, coded.end - after, coded.restarts)
-        walk.segments.at(-1)!.length = coded.end - at
+        const coded = await passScan(cursor, after, walk.restartsDue(scan))
+        walk.checkScan(scan, coded.decodedEnd - after, coded.restarts)
+        segment.length = coded.decodedEnd - at
         after = coded.end
       }
     }
@@ -94,91 +99,126 @@ function newWalk() {
   const quantisation: (Uint16Array | undefined)[] = []
   const seen = new Set<JpegKind>()
   const drawn = new Set<number>()
+  /** The tables in force, by slot. */
+  const tables = new Map<string, JpegTable>()
+  let tableCount = 0
   let frame: JpegFrame | undefined
   let restartInterval = 0
   let scans = 0
 
   function add(segment: JpegSegment): void {
-    if (segments.length >= MAX_JPEG_SEGMENTS) throw damaged('The JPEG file is in too many pieces.')
+    if (segments.length >= MAX_JPEG_SEGMENTS) {
+      throw damaged(`The JPEG file has more than ${MAX_JPEG_SEGMENTS} segments.`)
+    }
     segments.push(segment)
   }
 
-  function addApplication(marker: number, body: Uint8Array, offset: number, length: number): void {
-    const { kind, bodyBytes } = classify(marker, body)
+  function addApplication(segment: JpegSegment, body: Uint8Array): void {
+    const { kind, bodyBytes } = classify(segment.marker, body)
     // Decoders ask no more once the picture has begun.
     if (scans > 0 || (SINGLE.has(kind) && seen.has(kind))) {
-      add({ marker, kind: 'other', offset, length })
+      add({ ...segment, kind: 'other' })
       return
     }
     seen.add(kind)
-    add({ marker, kind, offset, length, body: bodyBytes > 0 ? body.slice(0, bodyBytes) : undefined })
+    add({ ...segment, kind, body: bodyBytes > 0 ? body.slice(0, bodyBytes) : undefined })
+  }
+
+  function addTables(segment: JpegSegment, defined: JpegTable[]): void {
+    tableCount += defined.length
+    if (tableCount > MAX_TABLES) throw damaged(`The JPEG file has more than ${MAX_TABLES} tables.`)
+    for (const table of defined) tables.set(table.slot, table)
+    add({ ...segment, tables: defined })
   }
 
   /** Takes in one segment. A scan header is returned, for its coded data follows. */
-  function read(marker: number, body: Uint8Array, offset: number, length: number): JpegScan | undefined {
+  function read(segment: JpegSegment, body: Uint8Array): JpegScan | undefined {
+    const { marker } = segment
     if ((marker >= APP0 && marker <= 0xef) || marker === COM) {
-      addApplication(marker, body, offset, length)
-      return undefined
-    }
-    add({ marker, kind: 'picture', offset, length })
-    if (isFrame(marker)) {
-      if (frame) throw damaged('The JPEG file is inconsistent: it has two headers.')
+      addApplication(segment, body)
+    } else if (isFrame(marker)) {
+      if (frame) throw damaged('The JPEG file is damaged: it has two frame headers (SOF).')
       frame = readFrame(marker, body)
+      add(segment)
     } else if (marker === SOS) {
-      if (!frame) throw damaged('The JPEG file is inconsistent: its picture starts before its header.')
+      if (!frame) throw damaged('The JPEG file is damaged: a scan comes before the frame header (SOF).')
       scans++
+      add(segment)
       return readScan(frame, body)
     } else if (marker === DQT) {
-      for (const [index, table] of readQuantisation(body)) {
+      const defined = readQuantisation(body)
+      for (const { index, values } of defined) {
         // Later scans may bring tables of their own; clients ask how fine the first is.
-        if (scans === 0 || !quantisation[index]) quantisation[index] = table
+        if (scans === 0 || !quantisation[index]) quantisation[index] = values
       }
+      addTables(segment, defined)
     } else if (marker === DHT) {
-      checkHuffman(body)
+      addTables(segment, readHuffman(body))
     } else if (marker === DRI) {
-      if (body.length !== 2)
-        throw damaged('The JPEG file is inconsistent: a table or header has a wrong length.')
-      restartInterval = (body[0]! << 8) | body[1]!
-    } else if (marker !== DAC && marker !== DNL) {
-      throw damaged('The JPEG file is inconsistent: it has a segment of an unknown kind.')
+      if (body.length !== 2) throw wrongLength('DRI')
+      restartInterval = ((body[0] ?? 0) << 8) | (body[1] ?? 0)
+      add(segment)
+    } else if (marker === DAC) {
+      if (!isConditioning(body)) throw wrongLength('DAC')
+      add(segment)
+    } else if (marker === DNL) {
+      // Decoders take the number of lines from the frame header.
+      add({ ...segment, kind: 'other' })
+    } else {
+      throw damaged(
+        `The JPEG file is damaged: it has a marker that does not belong there, FF ${marker.toString(16)}.`,
+      )
     }
     return undefined
   }
 
+  function restartsDue(scan: JpegScan): number {
+    if (!frame || restartInterval === 0) return 0
+    const { units } = countBlocks(frame, scan)
+    // A lossless scan counts in samples, so that its restarts can only be counted.
+    if (frame.coding === 'lossless') return Number.POSITIVE_INFINITY
+    return Math.ceil(units / restartInterval) - 1
+  }
+
   function checkScan(scan: JpegScan, codedBytes: number, restarts: number): void {
-    const { units, blocks } = countBlocks(frame!, scan)
-    const due = restartInterval > 0 ? Math.ceil(units / restartInterval) - 1 : 0
-    const restartsMissing = frame!.coding !== 'lossless' && restarts < due
-    if (restartsMissing || codedBytes < leastScanBytes(frame!, scan, blocks)) {
-      throw damaged('The JPEG file is inconsistent: a part of the picture is missing.')
-    }
+    if (!frame) return
+    const { coding } = frame
+    const { blocks } = countBlocks(frame, scan)
+    const restartsMissing = coding !== 'lossless' && restarts < restartsDue(scan)
+    if (restartsMissing || codedBytes < leastScanBytes(frame, scan, blocks)) throw pictureMissing()
     for (const component of scan.components) {
-      if (frame!.coding !== 'lossless' && !quantisation[component.quantisation]) {
-        throw damaged('The JPEG file is inconsistent: a quantisation table is missing.')
+      const table = tables.get(quantisationSlot(component.quantisation))
+      if (coding !== 'lossless' && !table) {
+        throw damaged('The JPEG file is damaged: a component names a quantisation table that is not there.')
       }
-      if (drawsComponents(frame!, scan)) drawn.add(component.id)
+      // A component keeps the table that its first scan found.
+      if (table && !drawn.has(component.id)) table.used = true
+      if (drawsComponents(frame, scan)) drawn.add(component.id)
+    }
+    for (const slot of huffmanSlots(frame, scan)) {
+      const table = tables.get(slot)
+      if (table) table.used = true
     }
   }
 
   function finish(end: number): Jpeg {
-    if (!frame || frame.components.some(({ id }) => !drawn.has(id))) {
-      throw damaged('The JPEG file is inconsistent: a part of the picture is missing.')
-    }
+    if (!frame || frame.components.some(({ id }) => !drawn.has(id))) throw pictureMissing()
     const body = (wanted: JpegKind) => segments.find(({ kind }) => kind === wanted)?.body ?? NOTHING
     const xmp = latin1(body('xmp').subarray(nameOfKind('xmp').length))
     return { segments, end, frame, quantisation, exif: readExif(body('exif')), xmp }
   }
 
-  return {
-    segments,
-    get restartInterval() {
-      return restartInterval
-    },
-    add,
-    read,
-    checkScan,
-    finish,
-  }
+  return { add, read, restartsDue, checkScan, finish }
+}
+
+function pictureMissing(): Error {
+  return damaged('The JPEG file is damaged: a part of the picture is missing.')
+}
+
+/** Pairs of a table and its value, each table once (B.2.4.3). */
+function isConditioning(body: Uint8Array): boolean {
+  const destinations = body.filter((_, index) => index % 2 === 0)
+  return body.length % 2 === 0 && new Set(destinations).size === destinations.length
 }
 
 /** True if the scan brings the rough picture that later scans may refine. */

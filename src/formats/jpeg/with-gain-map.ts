@@ -5,7 +5,7 @@ import { writeAppleGainMap, writeAppleMakerNote } from '../metadata/apple-gain-m
 import { writeAnnouncement, writeGainMapFields } from '../metadata/gain-map-xmp.ts'
 import { findGainMap, type GainMap } from './gain-map.ts'
 import { MPF_BYTES, writeMpf } from './mpf.ts'
-import { type JpegPart, scrubJpeg } from './scrub.ts'
+import { scrubJpeg } from './scrub.ts'
 import { nameOfKind } from './segments.ts'
 import { type Jpeg, walkJpeg } from './walk.ts'
 
@@ -15,7 +15,7 @@ const MPF_NAME = nameOfKind('mpf')
 export function scrubWithGainMap(
   first: Jpeg,
   { jpeg, fields, iso, apple }: GainMap,
-): { first: JpegPart[]; second: JpegPart[] } {
+): { first: Segment[]; second: Segment[] } {
   const secondXmp = fields ? writeGainMapFields(fields, apple) : apple && writeAppleGainMap(apple)
   const second = scrubJpeg(jpeg, { xmp: secondXmp, iso: iso?.second })
   const secondLength = lengthOf(second)

@@ -1,26 +1,31 @@
 /** IHDR and what follows from it (W3C PNG 3, 11.2.1). */
 import { checkDimensions, damaged } from '../damaged.ts'
 
+/** Colour types (table 10). */
+export const GREY = 0
+export const TRUECOLOUR = 2
+export const PALETTE = 3
+export const GREY_ALPHA = 4
+export const TRUECOLOUR_ALPHA = 6
+
 export interface PngHeader {
   /** As stored, before orientation. Unit: pixels. */
   width: number
   height: number
   /** Unit: bits a sample. */
   bitDepth: number
-  /** 0 grey, 2 colour, 3 palette, 4 grey with alpha, 6 colour with alpha. */
+  /** One of the five above. */
   colourType: number
   interlaced: boolean
 }
 
-export const PALETTE_TYPE = 3
-
 /** Bit depths that each colour type may have (table 12), and its samples a pixel. */
 const COLOUR_TYPES = new Map([
-  [0, { depths: [1, 2, 4, 8, 16], samples: 1 }],
-  [2, { depths: [8, 16], samples: 3 }],
-  [3, { depths: [1, 2, 4, 8], samples: 1 }],
-  [4, { depths: [8, 16], samples: 2 }],
-  [6, { depths: [8, 16], samples: 4 }],
+  [GREY, { depths: [1, 2, 4, 8, 16], samples: 1 }],
+  [TRUECOLOUR, { depths: [8, 16], samples: 3 }],
+  [PALETTE, { depths: [1, 2, 4, 8], samples: 1 }],
+  [GREY_ALPHA, { depths: [8, 16], samples: 2 }],
+  [TRUECOLOUR_ALPHA, { depths: [8, 16], samples: 4 }],
 ])
 
 export const IHDR_BYTES = 13
@@ -31,14 +36,20 @@ export function readPngHeader(body: Uint8Array): PngHeader {
   const header = {
     width: view.getUint32(0),
     height: view.getUint32(4),
-    bitDepth: body[8]!,
-    colourType: body[9]!,
-    interlaced: body[12] === 1,
+    bitDepth: view.getUint8(8),
+    colourType: view.getUint8(9),
+    interlaced: view.getUint8(12) === 1,
   }
   checkDimensions(header.width, header.height)
-  const methodsKnown = body[10] === 0 && body[11] === 0 && body[12]! <= 1
-  if (!methodsKnown || !COLOUR_TYPES.get(header.colourType)?.depths.includes(header.bitDepth)) {
-    throw damaged('The PNG file is inconsistent: its header names a coding that does not exist.')
+  if (view.getUint8(10) !== 0 || view.getUint8(11) !== 0 || view.getUint8(12) > 1) {
+    throw damaged(
+      'The PNG file is damaged: IHDR names a compression, filter or interlace method that does not exist.',
+    )
+  }
+  if (!COLOUR_TYPES.get(header.colourType)?.depths.includes(header.bitDepth)) {
+    throw damaged(
+      `The PNG file is damaged: IHDR names colour type ${header.colourType} with ${header.bitDepth} bits, which does not exist.`,
+    )
   }
   return header
 }
@@ -46,8 +57,25 @@ export function readPngHeader(body: Uint8Array): PngHeader {
 /** Deflate never makes more than 1032 bytes of one (a match of 258 bytes takes two bits at least). */
 const MOST_INFLATION = 1032
 
+/**
+ * Nobody writes more: deflate at its worst adds five bytes to 16 KB, and a flush after every row five bytes to a row.
+ * Unit: bytes.
+ */
+const MOST_OVERHEAD = 64 * 1024
+
+/** What a picture of this size is before it is deflated, without its filter bytes. Unit: bytes. */
+function rawBytes(header: PngHeader, width: number, height: number): number {
+  const bitsPerPixel = (COLOUR_TYPES.get(header.colourType)?.samples ?? 0) * header.bitDepth
+  return Math.floor((width * height * bitsPerPixel) / 8)
+}
+
 /** True if `deflatedBytes` can hold a picture of this size. Interlacing takes no fewer bytes than its pixels. */
 export function canHold(deflatedBytes: number, header: PngHeader, width: number, height: number): boolean {
-  const bitsPerPixel = COLOUR_TYPES.get(header.colourType)!.samples * header.bitDepth
-  return deflatedBytes * MOST_INFLATION >= Math.floor((width * height * bitsPerPixel) / 8)
+  return deflatedBytes * MOST_INFLATION >= rawBytes(header, width, height)
+}
+
+/** True if so many bytes can't all belong to the picture. */
+export function holdsMore(deflatedBytes: number, header: PngHeader): boolean {
+  const { width, height } = header
+  return deflatedBytes > 2 * rawBytes(header, width, height) + 16 * height + MOST_OVERHEAD
 }

@@ -5,9 +5,12 @@ import { latin1 } from '../bytes/text.ts'
 import { damaged } from '../damaged.ts'
 import type { Segment } from '../image.ts'
 import { EXIF_PREFIX, type ExifFacts, minimalExif, readExif } from '../metadata/exif.ts'
+import { MOST_PROFILE_BYTES } from '../metadata/icc.ts'
 import { MOST_METADATA_BYTES, namesPlaceInXmp } from '../metadata/xmp.ts'
 import { type PngAnimation, readAnimation } from './animation.ts'
-import { canHold, IHDR_BYTES, PALETTE_TYPE, type PngHeader, readPngHeader } from './header.ts'
+import { canHold, holdsMore, IHDR_BYTES, PALETTE, type PngHeader, readPngHeader } from './header.ts'
+import { keptProfile } from './profile.ts'
+import { isShownBy } from './rules.ts'
 
 export interface PngChunk {
   type: string
@@ -25,20 +28,18 @@ export interface Png extends PngHeader {
   segments: Segment[]
 }
 
-/** What the picture is shown by. The rest are texts, times, and chunks that nobody knows. */
-const SHOWN_BY: ReadonlySet<string> = new Set([
-  ...['IHDR', 'PLTE', 'IDAT', 'IEND', 'acTL', 'fcTL', 'fdAT', 'tRNS', 'hIST', 'bKGD', 'pHYs'],
-  ...['iCCP', 'sRGB', 'gAMA', 'cHRM', 'sBIT', 'cICP', 'mDCV', 'cLLI'],
-])
 const ANIMATION: ReadonlySet<string> = new Set(['acTL', 'fcTL', 'fdAT'])
+
+const ENTRY_BYTES = 3
+const MOST_PALETTE_BYTES = 256 * ENTRY_BYTES
 
 /** Enough for every other chunk that is looked into. Unit: bytes. */
 const FEW_BYTES = 32
 
 const XMP_KEYWORD = 'XML:com.adobe.xmp\0'
 
-function inconsistent(what: string): Error {
-  return damaged(`The PNG file is inconsistent: ${what}.`)
+function damagedPng(what: string): Error {
+  return damaged(`The PNG file is damaged: ${what}.`)
 }
 
 export function pngStructure() {
@@ -49,43 +50,68 @@ export function pngStructure() {
   let exif: ExifFacts | undefined
   let hasXmp = false
   let xmpNamesPlace = false
-  let hasPalette = false
+  let paletteEntries = 0
+  const seen = new Set<string>()
   let picture: 'awaited' | 'under way' | 'over' = 'awaited'
   let pictureBytes = 0
 
-  function readCritical({ type, length }: PngChunk, body: Uint8Array): void {
+  function readCritical(chunk: PngChunk, body: Uint8Array): void {
+    const { type, length } = chunk
     if (type === 'IHDR') {
-      if (header || length !== IHDR_BYTES) throw inconsistent('its header is not where it belongs')
+      if (header) throw damagedPng('it has two IHDR chunks')
+      if (length !== IHDR_BYTES) throw damagedPng(`IHDR has ${length} bytes instead of ${IHDR_BYTES}`)
       header = readPngHeader(body)
+      keep(chunk)
     } else if (type === 'PLTE') {
-      const entries = length / 3
-      if (hasPalette || picture !== 'awaited' || !Number.isInteger(entries) || entries < 1 || entries > 256) {
-        throw inconsistent('its palette is no palette')
-      }
-      hasPalette = true
+      readPalette(chunk, body)
     } else if (type === 'IDAT') {
-      if (picture === 'over') throw inconsistent('its picture is torn apart')
-      if (header!.colourType === PALETTE_TYPE && !hasPalette) throw inconsistent('its palette is missing')
-      if (pictureBytes === 0 && length >= 2 && !startsZlib(body))
-        throw inconsistent('its picture is no picture')
+      if (picture === 'over') throw damagedPng('its IDAT chunks do not follow each other')
+      if (header?.colourType === PALETTE && paletteEntries === 0) throw damagedPng('PLTE is missing')
+      if (pictureBytes === 0 && length >= 2 && !startsZlib(body)) {
+        throw damagedPng('its image data does not start with a zlib header')
+      }
       picture = 'under way'
       pictureBytes += length
+      keep(chunk)
     } else if (type !== 'IEND') {
-      throw inconsistent('it has a chunk of an unknown kind')
+      throw damagedPng(`it has a critical chunk that nobody knows, ${type}`)
     } else if (length !== 0) {
-      throw inconsistent('its end is no end')
+      throw damagedPng('IEND is not empty')
+    } else {
+      keep(chunk)
     }
+  }
+
+  /** Decoders go by a palette only where pixels are numbers of its entries. */
+  function readPalette(chunk: PngChunk, body: Uint8Array): void {
+    const entries = chunk.length / ENTRY_BYTES
+    if (paletteEntries > 0) throw damagedPng('it has two PLTE chunks')
+    if (picture !== 'awaited') throw damagedPng('PLTE comes after the image data')
+    if (!Number.isInteger(entries) || entries < 1 || entries > 256) {
+      throw damagedPng(`PLTE has ${chunk.length} bytes, which are not 1 to 256 colours`)
+    }
+    if (header?.colourType !== PALETTE) return
+    const usable = 2 ** header.bitDepth
+    paletteEntries = Math.min(entries, usable)
+    if (entries <= usable) keep(chunk)
+    else kept.put(chunkOf('PLTE', body.subarray(0, usable * ENTRY_BYTES)))
   }
 
   function readAncillary(chunk: PngChunk, body: Uint8Array): void {
     const { type, length } = chunk
+    if (!header) return
     if (type === 'acTL' && picture === 'awaited') {
-      if (animation) throw inconsistent('it is animated twice')
-      animation = readAnimation(body, header!)
-    } else if (type === 'fcTL') {
-      animation?.control(body, picture === 'awaited')
-    } else if (type === 'fdAT') {
-      animation?.data(body, length)
+      if (animation) throw damagedPng('it has two acTL chunks')
+      animation = readAnimation(body, header)
+      keep(chunk)
+    } else if (ANIMATION.has(type)) {
+      if (!animation) return
+      if (type === 'fcTL') animation.control(body, picture === 'awaited')
+      if (type === 'fdAT') animation.data(body, length)
+      if (type !== 'acTL') keep(chunk)
+    } else if (picture === 'awaited' && !seen.has(type) && isShownBy(type, length, header, paletteEntries)) {
+      seen.add(type)
+      keep(chunk)
     } else if (type === 'iTXt' && !hasXmp && latin1(body.subarray(0, XMP_KEYWORD.length)) === XMP_KEYWORD) {
       hasXmp = true
       xmpNamesPlace = namesPlaceInXmp(latin1(body))
@@ -95,42 +121,61 @@ export function pngStructure() {
   }
 
   /** Decoders go by the first chunk, if it comes before the picture and holds bare Exif, without JPEG's prefix. */
-  function readExifChunk({ at, length }: PngChunk, body: Uint8Array): void {
+  function readExifChunk(chunk: PngChunk, body: Uint8Array): void {
     if (exif) return
+    const { length } = chunk
     const facts = readExif(body)
     const counts = picture === 'awaited' && body[0] !== EXIF_PREFIX[0]
     exif = counts ? facts : { hasLocation: facts.hasLocation }
     const minimal = minimalExif(exif)
     if (!minimal) return
-    if (minimal.length === length && sameBytes(minimal, body)) kept.keep(at, 12 + length)
+    if (minimal.length === length && sameBytes(minimal, body)) keep(chunk)
     else kept.put(chunkOf('eXIf', minimal))
+  }
+
+  function keep({ at, length }: PngChunk): void {
+    kept.keep(at, 12 + length)
   }
 
   return {
     /** How much of a chunk's body `read` wants to see. Unit: bytes. */
     bytesToLookAt(type: string): number {
+      if (type === 'PLTE') return MOST_PALETTE_BYTES
       const isMetadata = (type === 'eXIf' && !exif) || (type === 'iTXt' && !hasXmp)
       return isMetadata ? MOST_METADATA_BYTES : FEW_BYTES
+    },
+
+    /** True if this is the profile that decoders go by: `readProfile` wants to see all of it. */
+    isProfile({ type, length }: PngChunk): boolean {
+      return type === 'iCCP' && picture === 'awaited' && !seen.has('iCCP') && length <= MOST_PROFILE_BYTES
+    },
+
+    /** Takes in the profile. `body`: all of it. */
+    async readProfile(chunk: PngChunk, body: Uint8Array): Promise<void> {
+      seen.add('iCCP')
+      const profile = await keptProfile(body)
+      if (profile === body) keep(chunk)
+      else if (profile) kept.put(chunkOf('iCCP', profile))
     },
 
     /** Takes in a chunk. `body`: its start. `intact`: its checksum matches. */
     read(chunk: PngChunk, body: Uint8Array, intact: boolean): void {
       const { type } = chunk
-      if (!header && type !== 'IHDR') throw inconsistent('it does not start with its header')
+      if (!header && type !== 'IHDR') throw damagedPng('it does not start with IHDR')
       if (picture === 'under way' && type !== 'IDAT') picture = 'over'
       // Decoders pass over an ancillary chunk with a wrong checksum; so does what is kept.
       if (!intact && !isCritical(type) && !(animation && ANIMATION.has(type))) return
-      if (!intact) throw damaged('The PNG file is damaged: a checksum does not match.')
+      if (!intact) throw damagedPng(`the checksum of a chunk does not match (${type})`)
       if (isCritical(type)) readCritical(chunk, body)
       else readAncillary(chunk, body)
-      if (SHOWN_BY.has(type) && (animation || !ANIMATION.has(type))) kept.keep(chunk.at, 12 + chunk.length)
     },
 
     /** After IEND. */
     finish(): Png {
       if (!header || picture === 'awaited' || !canHold(pictureBytes, header, header.width, header.height)) {
-        throw inconsistent('a part of the picture is missing')
+        throw damagedPng('a part of its image data is missing')
       }
+      if (holdsMore(pictureBytes, header)) throw damagedPng('its image data goes on behind the picture')
       animation?.finish()
       return {
         ...header,
@@ -150,7 +195,7 @@ function isCritical(type: string): boolean {
 
 /** RFC 1950, 2.2: deflate, a window of 32 KB at most, no dictionary, and a check. */
 function startsZlib(body: Uint8Array): boolean {
-  const [method, flags] = [body[0]!, body[1]!]
+  const [method = 0, flags = 0] = body
   return (method & 15) === 8 && method >> 4 <= 7 && (flags & 0x20) === 0 && ((method << 8) | flags) % 31 === 0
 }
 

@@ -33,7 +33,13 @@ export async function walkPng(source: ByteSource): Promise<Png> {
     const computed = whole ? crc32(whole, 4, end - at - 4) : await crcAcross(cursor, at + 4, end - 4)
     const tail = cursor.peek(end - 4, 4) ?? (await cursor.load(end - 4, 4))
     const stated = ((tail[0]! << 24) | (tail[1]! << 16) | (tail[2]! << 8) | tail[3]!) >>> 0
-    structure.read({ type, at, length }, body, computed === stated)
+    const chunk = { type, at, length }
+    const isIntact = computed === stated
+    structure.read(chunk, body, isIntact)
+    if (isIntact && structure.isProfile(chunk)) {
+      const profile = cursor.peek(at + 8, length) ?? (await cursor.load(at + 8, length))
+      await structure.readProfile(chunk, profile.slice(0, length))
+    }
     at = end
     if (type === 'IEND') return structure.finish()
   }

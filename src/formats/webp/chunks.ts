@@ -1,4 +1,5 @@
 /** The chunks of a WebP (RFC 9649, 2.3), and those that code a picture. */
+import { ascii, latin1 } from '../bytes/text.ts'
 import { damaged } from '../damaged.ts'
 import type { Segment } from '../image.ts'
 import type { ExifFacts } from '../metadata/exif.ts'
@@ -26,8 +27,8 @@ export interface WebpChunk {
 /** Name, length, and the longest header that a body starts with: ANMF's. Unit: bytes. */
 export const CHUNK_START_BYTES = 8 + 16
 
-export function inconsistent(what: string): Error {
-  return damaged(`The WebP file is inconsistent: ${what}.`)
+export function damagedWebp(what: string): Error {
+  return damaged(`The WebP file is damaged: ${what}.`)
 }
 
 /**
@@ -35,11 +36,11 @@ export function inconsistent(what: string): Error {
  * `end`; the last one may lack its padding.
  */
 export function readChunk(start: Uint8Array, at: number, end: number): WebpChunk {
-  if (at + 8 > end) throw inconsistent('a chunk is cut short')
+  if (at + 8 > end) throw damagedWebp('a chunk header is cut off')
   const length = u32le(start, 4)
-  if (at + 8 + length > end) throw inconsistent('a chunk is longer than the file says')
+  if (at + 8 + length > end) throw damagedWebp('a chunk is longer than what it stands in')
   return {
-    type: String.fromCharCode(start[0]!, start[1]!, start[2]!, start[3]!),
+    type: latin1(start.subarray(0, 4)),
     at,
     length,
     end: Math.min(at + 8 + length + (length & 1), end),
@@ -50,49 +51,80 @@ export function readChunk(start: Uint8Array, at: number, end: number): WebpChunk
 export interface WebpPicture {
   /** Unset until the coded picture came. */
   readonly size: PictureSize | undefined
-  /** Takes in a chunk. `false` if it is none of the picture's. */
-  add(chunk: WebpChunk): boolean
+  /** Takes in a chunk, and returns what is kept of it. `null` if it is none of the picture's. */
+  add(chunk: WebpChunk): Segment[] | null
 }
 
-/** The chunks that code one picture: at the top of a still file, or inside a frame of an animation. */
-export function webpPicture(): WebpPicture {
+/** Compression of ALPH (RFC 9649, 2.7.1.2): a byte a pixel, behind the header byte. */
+const RAW_ALPHA = 0
+
+/**
+ * The chunks that code one picture: at the top of a still file, or inside a frame of an animation. `declared`: the size
+ * that the file says it has, if it does.
+ */
+export function webpPicture(declared?: PictureSize): WebpPicture {
   let size: PictureSize | undefined
   let hasAlpha = false
+
+  function readAlpha(chunk: WebpChunk): Segment[] {
+    const compression = (chunk.head[0] ?? 0) & 3
+    if (hasAlpha) throw damagedWebp('it has two ALPH chunks')
+    if (chunk.length < 2) throw damagedWebp('its ALPH chunk is empty')
+    hasAlpha = true
+    const raw = compression === RAW_ALPHA && declared ? 1 + declared.width * declared.height : chunk.length
+    return firstBytes(chunk, Math.min(raw, chunk.length))
+  }
+
   return {
     get size() {
       return size
     },
-    add({ type, length, head }) {
+    add(chunk) {
+      const { type, length, head } = chunk
       // What comes after the picture, decoders pass over.
-      if (size) return false
-      if (type === 'ALPH') {
-        if (hasAlpha || length < 2) throw inconsistent('its transparency is no picture')
-        hasAlpha = true
-      } else if (type === 'VP8 ') {
+      if (size) return null
+      if (type === 'ALPH') return readAlpha(chunk)
+      if (type === 'VP8 ') {
         size = readLossyHeader(head.subarray(0, BITSTREAM_HEADER_BYTES), length)
       } else if (type === 'VP8L') {
-        if (hasAlpha) throw inconsistent('it has two kinds of transparency')
+        if (hasAlpha)
+          throw damagedWebp('it has an ALPH chunk beside a VP8L chunk, which brings its own alpha')
         size = readLosslessHeader(head)
       } else {
-        return false
+        return null
       }
-      return true
+      return wholeChunk(chunk)
     },
   }
 }
 
-export function u24le(bytes: Uint8Array, at: number): number {
-  return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16)
+export function wholeChunk({ at, end }: WebpChunk): Segment[] {
+  return [{ offset: at, length: end - at }]
 }
 
+/** A chunk with the first `length` bytes of another's body. */
+export function firstBytes(chunk: WebpChunk, length: number): Segment[] {
+  if (length === chunk.length) return wholeChunk(chunk)
+  const header = chunkOf(chunk.type, new Uint8Array(0))
+  header.set(le32(length), 4)
+  const padding = length & 1 ? [new Uint8Array(1)] : []
+  return [header, { offset: chunk.at + 8, length }, ...padding]
+}
+
+export function u24le(bytes: Uint8Array, at: number): number {
+  return u32le(bytes, at) & 0xff_ffff
+}
+
+/** Beyond the end of `bytes` there are zeros. */
 export function u32le(bytes: Uint8Array, at: number): number {
-  return (u24le(bytes, at) | (bytes[at + 3]! << 24)) >>> 0
+  const [first = 0, second = 0, third = 0, fourth = 0] = bytes.subarray(at, at + 4)
+  return (first | (second << 8) | (third << 16) | (fourth << 24)) >>> 0
 }
 
 /** A chunk of even length, so that it needs no padding. */
 export function chunkOf(type: string, body: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(8 + body.length)
-  for (let index = 0; index < 4; index++) bytes[index] = type.charCodeAt(index)
+  bytes.set(ascii(type))
   bytes.set(le32(body.length), 4)
   bytes.set(body, 8)
   return bytes

@@ -2,19 +2,23 @@
 import type { Cursor } from '../bytes/cursor.ts'
 import { joined, type KeptRuns, keptRuns, sameBytes } from '../bytes/kept-runs.ts'
 import { latin1 } from '../bytes/text.ts'
+import { lengthOf, type Segment } from '../image.ts'
 import { type ExifFacts, minimalExif, readExif } from '../metadata/exif.ts'
+import { ICC_HEADER_BYTES, profileLength } from '../metadata/icc.ts'
 import { MOST_METADATA_BYTES, namesPlaceInXmp } from '../metadata/xmp.ts'
 import type { PictureSize } from './bitstream.ts'
 import {
   CHUNK_START_BYTES,
   chunkOf,
-  inconsistent,
+  damagedWebp,
+  firstBytes,
   le32,
   readChunk,
   u24le,
   type Webp,
   type WebpChunk,
   webpPicture,
+  wholeChunk,
 } from './chunks.ts'
 
 const VP8X_BYTES = 10
@@ -23,65 +27,75 @@ const ANMF_HEADER_BYTES = 16
 
 const ANMF = Uint8Array.of(0x41, 0x4e, 0x4d, 0x46)
 
-/** Flags of VP8X. */
+/** Flags of VP8X. The other bits of its first word are reserved. */
+const HAS_PROFILE = 0x20
+const HAS_ALPHA = 0x10
 const HAS_EXIF = 0x08
 const HAS_XMP = 0x04
 const IS_ANIMATED = 0x02
+const KNOWN_FLAGS = HAS_PROFILE | HAS_ALPHA | HAS_EXIF | HAS_XMP | IS_ANIMATED
 
 /** Reads all chunks from VP8X on. */
 export async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Webp> {
-  if (vp8x.length !== VP8X_BYTES) throw inconsistent('its header has a wrong length')
+  if (vp8x.length !== VP8X_BYTES) throw damagedWebp(`VP8X has ${vp8x.length} bytes instead of ${VP8X_BYTES}`)
   const header = vp8x.head.slice()
-  const flags = header[0]!
+  const flags = header[0] ?? 0
   const isAnimated = (flags & IS_ANIMATED) !== 0
   const canvas = { width: u24le(header, 4) + 1, height: u24le(header, 7) + 1 }
 
   const kept = keptRuns()
-  const picture = webpPicture()
+  const picture = webpPicture(canvas)
+  const seen = new Set<string>()
+  /** Flags whose chunks go. */
+  let gone = 0
   let exif: ExifFacts | undefined
-  let exifKept = false
-  let hasXmp = false
   let xmpNamesPlace = false
-  let hasProfile = false
-  let hasControl = false
   let frames = 0
 
   for (let at = vp8x.end; at < cursor.end; ) {
     const start = cursor.peek(at, CHUNK_START_BYTES) ?? (await cursor.load(at, CHUNK_START_BYTES))
     const chunk = readChunk(start, at, cursor.end)
+    const { type } = chunk
     at = chunk.end
-    if (chunk.type === 'ICCP') {
-      if (!hasProfile) kept.keep(chunk.at, chunk.end - chunk.at)
-      hasProfile = true
-    } else if (chunk.type === 'ANIM' && isAnimated && !hasControl) {
-      if (chunk.length < ANIM_BYTES) throw inconsistent('its animation has no settings')
-      hasControl = true
-      kept.keep(chunk.at, chunk.end - chunk.at)
-    } else if (chunk.type === 'ANMF') {
-      if (!hasControl) throw inconsistent('a frame comes before its animation')
+    if (type === 'ANMF') {
+      if (!seen.has('ANIM')) throw damagedWebp('a frame comes before the ANIM chunk')
       await walkFrame(cursor, chunk, canvas, kept)
       frames++
-    } else if (chunk.type === 'EXIF' && !exif && flags & HAS_EXIF) {
-      const body = await metadata(cursor, chunk)
-      exif = readExif(body)
-      exifKept = keepExif(kept, chunk, body, exif)
-    } else if (chunk.type === 'XMP ' && !hasXmp) {
-      hasXmp = true
-      xmpNamesPlace = namesPlaceInXmp(latin1(await metadata(cursor, chunk)))
-    } else if (picture.add(chunk)) {
-      if (isAnimated) throw inconsistent('a picture stands outside its animation')
-      kept.keep(chunk.at, chunk.end - chunk.at)
+    } else if (type === 'ICCP' || type === 'EXIF' || type === 'XMP ' || type === 'ANIM') {
+      if (seen.has(type)) continue
+      seen.add(type)
+      if (type === 'ICCP') {
+        const profile = flags & HAS_PROFILE ? await keptProfile(cursor, chunk) : []
+        if (profile.length === 0) gone |= HAS_PROFILE
+        kept.append(profile)
+      } else if (type === 'ANIM' && isAnimated) {
+        if (chunk.length < ANIM_BYTES) throw damagedWebp('its ANIM chunk is too short')
+        kept.append(firstBytes(chunk, ANIM_BYTES))
+      } else if (type === 'EXIF' && flags & HAS_EXIF) {
+        const body = await metadata(cursor, chunk)
+        exif = readExif(body)
+        if (!keepExif(kept, chunk, body, exif)) gone |= HAS_EXIF
+      } else if (type === 'XMP ') {
+        gone |= HAS_XMP
+        xmpNamesPlace = namesPlaceInXmp(latin1(await metadata(cursor, chunk)))
+      }
+    } else {
+      const parts = picture.add(chunk)
+      if (!parts) continue
+      if (isAnimated) throw damagedWebp(`a ${type.trim()} chunk stands outside the frames of the animation`)
+      // Alpha that the file does not announce is not shown.
+      if (type !== 'ALPH' || flags & HAS_ALPHA) kept.append(parts)
     }
   }
-  if (isAnimated ? frames === 0 : !sameSize(picture.size, canvas)) {
-    throw inconsistent('a part of the picture is missing')
-  }
+  if (isAnimated && frames === 0) throw damagedWebp('its frames are missing')
+  if (!isAnimated && !sameSize(picture.size, canvas))
+    throw damagedWebp('its picture is not as large as VP8X says')
 
   // A flag goes with its chunk; one that never had a chunk stays as it came.
-  const gone = (hasXmp ? HAS_XMP : 0) | (exif && !exifKept ? HAS_EXIF : 0)
+  const newHeader = header.fill(0, 1, 4).with(0, flags & KNOWN_FLAGS & ~gone)
   const all = keptRuns()
-  if ((flags & gone) === 0) all.keep(vp8x.at, vp8x.end - vp8x.at)
-  else all.put(chunkOf('VP8X', header.with(0, flags & ~gone)))
+  if (sameBytes(newHeader, vp8x.head)) all.append(wholeChunk(vp8x))
+  else all.put(chunkOf('VP8X', newHeader))
   all.append(kept.segments)
   return {
     ...canvas,
@@ -90,6 +104,14 @@ export async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Web
     hasLocation: xmpNamesPlace || (exif?.hasLocation ?? false),
     segments: all.segments,
   }
+}
+
+/** Nothing of what is no profile: decoders pass over it. */
+async function keptProfile(cursor: Cursor, chunk: WebpChunk): Promise<Segment[]> {
+  const at = chunk.at + 8
+  const start = cursor.peek(at, ICC_HEADER_BYTES) ?? (await cursor.load(at, ICC_HEADER_BYTES))
+  const length = profileLength(start.subarray(0, Math.min(ICC_HEADER_BYTES, chunk.length)), chunk.length)
+  return length === null ? [] : firstBytes(chunk, length)
 }
 
 function sameSize(a: PictureSize | undefined, b: PictureSize): boolean {
@@ -105,7 +127,7 @@ async function metadata(cursor: Cursor, { at, length }: WebpChunk): Promise<Uint
 function keepExif(kept: KeptRuns, chunk: WebpChunk, body: Uint8Array, exif: ExifFacts): boolean {
   const minimal = minimalExif(exif)
   if (!minimal) return false
-  if (chunk.length === minimal.length && sameBytes(minimal, body)) kept.keep(chunk.at, chunk.end - chunk.at)
+  if (chunk.length === minimal.length && sameBytes(minimal, body)) kept.append(wholeChunk(chunk))
   else kept.put(chunkOf('EXIF', minimal))
   return true
 }
@@ -118,26 +140,27 @@ async function walkFrame(
   kept: KeptRuns,
 ): Promise<void> {
   const { head } = frame
-  if (frame.length < ANMF_HEADER_BYTES) throw inconsistent('a frame has no header')
+  if (frame.length < ANMF_HEADER_BYTES) throw damagedWebp('an ANMF chunk is too short')
   const size = { width: u24le(head, 6) + 1, height: u24le(head, 9) + 1 }
   if (u24le(head, 0) * 2 + size.width > canvas.width || u24le(head, 3) * 2 + size.height > canvas.height) {
-    throw inconsistent('a frame lies outside its picture')
+    throw damagedWebp('a frame lies outside the canvas')
   }
   const place = head.slice(0, ANMF_HEADER_BYTES)
   const chunksAt = frame.at + 8 + ANMF_HEADER_BYTES
   const end = frame.at + 8 + frame.length
-  const picture = webpPicture()
+  const picture = webpPicture(size)
   const runs = keptRuns()
   let bytes = 0
   for (let at = chunksAt; at < end; ) {
     const start = cursor.peek(at, CHUNK_START_BYTES) ?? (await cursor.load(at, CHUNK_START_BYTES))
     const chunk = readChunk(start, at, end)
     at = chunk.end
-    if (!picture.add(chunk)) continue
-    runs.keep(chunk.at, chunk.end - chunk.at)
-    bytes += chunk.end - chunk.at
+    const parts = picture.add(chunk)
+    if (!parts) continue
+    runs.append(parts)
+    bytes += lengthOf(parts)
   }
-  if (!sameSize(picture.size, size)) throw inconsistent('a frame is not as large as it says')
+  if (!sameSize(picture.size, size)) throw damagedWebp('a frame is not as large as its ANMF chunk says')
   if (chunksAt + bytes === end) {
     kept.keep(frame.at, frame.end - frame.at)
     return

@@ -5,7 +5,7 @@ import { checkDimensions, cutOff } from '../damaged.ts'
 import { type ByteSource, type Inspector, lengthOf } from '../image.ts'
 import {
   CHUNK_START_BYTES,
-  inconsistent,
+  damagedWebp,
   le32,
   readChunk,
   u32le,
@@ -58,7 +58,7 @@ export async function walkWebp(source: ByteSource): Promise<Webp> {
 function walkSimple(chunk: WebpChunk): Webp {
   const picture = webpPicture()
   picture.add(chunk)
-  if (!picture.size) throw inconsistent('it does not start with a picture')
+  if (!picture.size) throw damagedWebp('it does not start with a VP8X, VP8 or VP8L chunk')
   const segments = [{ offset: chunk.at, length: chunk.end - chunk.at }]
   return { ...picture.size, frames: 1, exif: { hasLocation: false }, hasLocation: false, segments }
 }

@@ -72,10 +72,11 @@ export async function jpegs(): Promise<MadeImage[]> {
       ],
     }),
     'fill bytes': codeJpeg({ width: 40, height: 30, fillBytes: 3 }),
-    lossless: codeJpeg({ width: 40, height: 30, lossless: true }),
     arithmetic: arithmeticJpeg(),
   }
   const dirty: Record<string, Buffer> = {
+    // Its tables of quantisation and of AC codes are for other codings.
+    lossless: codeJpeg({ width: 40, height: 30, lossless: true }),
     comment: withSegments(plain, segment(COMMENT, Buffer.from('SECRET comment'))),
     'comment between scans': beforeLastScan(progressive, segment(COMMENT, Buffer.from('SECRET comment'))),
     'Exif between scans': beforeLastScan(

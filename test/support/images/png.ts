@@ -37,7 +37,11 @@ export async function pngs(): Promise<MadeImage[]> {
     'several windows long': await picture({ width: 500, height: 400 }).png().toBuffer(),
     'wide gamut': await picture().withIccProfile('p3').png().toBuffer(),
     'empty and many IDAT': inPieces(plain, 100),
-    density: withPngChunks(plain, 'IDAT', pngChunk('pHYs', [0, 0, 0x2e, 0x23, 0, 0, 0x2e, 0x23, 1])),
+    density: withPngChunks(
+      pngOf(pngChunks(plain).filter(({ type }) => type !== 'pHYs')),
+      'IDAT',
+      pngChunk('pHYs', [0, 0, 0x2e, 0x23, 0, 0, 0x2e, 0x23, 1]),
+    ),
     'colour chunks': withPngChunks(
       plain,
       'IDAT',

@@ -1,0 +1,76 @@
+/** The tables of a JPEG (ITU-T T.81, B.2.4), and which of them a scan is decoded with. */
+import type { Segment } from '../image.ts'
+import { type JpegFrame, type JpegScan, wrongLength } from './header.ts'
+
+/** One definition in a DQT or DHT segment. */
+export interface JpegTable {
+  /** Of the definition in its segment's body. Unit: bytes. */
+  at: number
+  length: number
+  /** Where a scan finds it. A later definition with the same slot takes its place. */
+  slot: string
+  /** A scan was decoded with it. */
+  used: boolean
+}
+
+/** Names of slots: 0 to 3 of each. */
+export const quantisationSlot = (index: number) => `Q${index}`
+const dcSlot = (index: number) => `D${index}`
+const acSlot = (index: number) => `A${index}`
+
+/** The definitions of a DQT segment (B.2.4.1) with 64 values each, in zigzag order. */
+export function readQuantisation(body: Uint8Array): (JpegTable & { index: number; values: Uint16Array })[] {
+  const view = new DataView(body.buffer, body.byteOffset, body.length)
+  const tables = []
+  for (let at = 0; at < body.length; ) {
+    const [wide, index] = [view.getUint8(at) >> 4, view.getUint8(at) & 15]
+    const length = 1 + (wide ? 128 : 64)
+    if (wide > 1 || index > 3 || at + length > body.length) throw wrongLength('DQT')
+    const first = at + 1
+    const values = Uint16Array.from({ length: 64 }, (_, value) =>
+      wide ? view.getUint16(first + 2 * value) : view.getUint8(first + value),
+    )
+    tables.push({ at, length, slot: quantisationSlot(index), used: false, index, values })
+    at += length
+  }
+  return tables
+}
+
+/** The definitions of a DHT segment (B.2.4.2), which must be whole. */
+export function readHuffman(body: Uint8Array): JpegTable[] {
+  const tables: JpegTable[] = []
+  for (let at = 0; at < body.length; ) {
+    const selector = body[at] ?? 0
+    if ((selector & 0xef) > 3 || at + 17 > body.length) throw wrongLength('DHT')
+    const codes = body.subarray(at + 1, at + 17).reduce((sum, count) => sum + count, 0)
+    const length = 17 + codes
+    if (codes > 256 || at + length > body.length) throw wrongLength('DHT')
+    const slot = selector & 0x10 ? acSlot(selector & 15) : dcSlot(selector & 15)
+    tables.push({ at, length, slot, used: false })
+    at += length
+  }
+  return tables
+}
+
+/** What is kept of a segment whose body starts at `bodyAt` in the file: the tables that are used. */
+export function usedTables(marker: number, tables: JpegTable[], bodyAt: number): Segment[] {
+  const used = tables.filter((table) => table.used)
+  if (used.length === 0) return []
+  const length = 2 + used.reduce((sum, table) => sum + table.length, 0)
+  const header = Uint8Array.of(0xff, marker, length >> 8, length & 0xff)
+  return [header, ...used.map((table) => ({ offset: bodyAt + table.at, length: table.length }))]
+}
+
+/** The tables that a scan is decoded with. Refinements of DC coefficients need none (G.1.2.1). */
+export function huffmanSlots(
+  frame: JpegFrame,
+  { tables, spectralStart, approximationHigh }: JpegScan,
+): string[] {
+  if (frame.arithmetic) return []
+  return tables.flatMap(({ dc, ac }) => {
+    if (frame.coding === 'lossless') return [dcSlot(dc)]
+    if (frame.coding === 'sequential') return [dcSlot(dc), acSlot(ac)]
+    if (spectralStart > 0) return [acSlot(ac)]
+    return approximationHigh === 0 ? [dcSlot(dc)] : []
+  })
+}

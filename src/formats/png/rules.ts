@@ -1,0 +1,36 @@
+/** Which chunks a PNG is shown by (W3C PNG 3, 5.6 and 11.3), and what they must be like for a decoder to read them. */
+import { GREY, GREY_ALPHA, PALETTE, type PngHeader, TRUECOLOUR, TRUECOLOUR_ALPHA } from './header.ts'
+
+type LengthRule = (length: number, header: PngHeader, paletteEntries: number) => boolean
+
+const exactly =
+  (bytes: number): LengthRule =>
+  (length) =>
+    length === bytes
+
+const byColourType =
+  (bytes: Partial<Record<number, number>>): LengthRule =>
+  (length, { colourType }) =>
+    length === bytes[colourType]
+
+/** Each counts once, before the picture. The rest are texts, times, histograms, and chunks that nobody knows. */
+const SHOWN_BY: Record<string, LengthRule> = {
+  gAMA: exactly(4),
+  cHRM: exactly(32),
+  sRGB: exactly(1),
+  cICP: exactly(4),
+  mDCV: exactly(24),
+  cLLI: exactly(8),
+  pHYs: exactly(9),
+  sBIT: byColourType({ [GREY]: 1, [TRUECOLOUR]: 3, [PALETTE]: 3, [GREY_ALPHA]: 2, [TRUECOLOUR_ALPHA]: 4 }),
+  bKGD: byColourType({ [GREY]: 2, [TRUECOLOUR]: 6, [PALETTE]: 1, [GREY_ALPHA]: 2, [TRUECOLOUR_ALPHA]: 6 }),
+  tRNS: (length, { colourType }, entries) =>
+    colourType === PALETTE
+      ? length >= 1 && length <= entries
+      : length === { [GREY]: 2, [TRUECOLOUR]: 6 }[colourType],
+}
+
+/** True if decoders go by a chunk of this type and length. */
+export function isShownBy(type: string, length: number, header: PngHeader, paletteEntries: number): boolean {
+  return Object.hasOwn(SHOWN_BY, type) && (SHOWN_BY[type]?.(length, header, paletteEntries) ?? false)
+}
