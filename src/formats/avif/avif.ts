@@ -1,5 +1,6 @@
 /** AVIF (AOMedia, version 1.2): AV1 images and image sequences in a HEIF file. */
 
+import type { Edit } from '../bmff/edits.ts'
 import { refuse } from '../bmff/fields.ts'
 import { boxFileOf } from '../bmff/file.ts'
 import { inOrder, overlap } from '../bmff/runs.ts'
@@ -33,8 +34,8 @@ export const inspectAvif: Inspector = async (whole) => {
   const avif: Avif = { layout, meta, kept, movie }
 
   const walk = obuWalk(file)
-  if (meta) await checkImages(file, meta, kept.values(), walk)
-  if (movie) await checkTracks(movie.tracks, walk, work)
+  const edits = meta ? await checkImages(file, meta, kept.values(), walk) : []
+  if (movie) edits.push(...(await checkTracks(movie.tracks, walk, work)))
   const size = displayedSizeOf(avif)
   checkDimensions(size.width, size.height)
   return {
@@ -42,12 +43,13 @@ export const inspectAvif: Inspector = async (whole) => {
     ...size,
     animated: movie?.tracks.some(({ samples }) => samples.length > 1) ?? false,
     hasLocation: await namesPlace(file, layout.boxes, meta, tracks),
-    segments: await scrubbed(file, avif),
+    segments: await scrubbed(file, avif, edits),
   }
 }
 
-/** Throws unless every sample is whole. */
-async function checkTracks(tracks: Track[], walk: ObuWalk, work: Work): Promise<void> {
+/** Throws unless every sample is whole. Returns what has to go of their data. */
+async function checkTracks(tracks: Track[], walk: ObuWalk, work: Work): Promise<Edit[]> {
+  const edits: Edit[] = []
   const all = tracks.flatMap(({ samples }) => samples)
   if (work.spend(all.length / 8)) await work.turn()
   if (overlap(all)) refuse('its frames overlap')
@@ -64,8 +66,11 @@ async function checkTracks(tracks: Track[], walk: ObuWalk, work: Work): Promise<
     // Equal data may be written once.
     if (sample.start === last) continue
     last = sample.start
-    checkCodedData(await walk([sample]), { hasUnits: true })
+    const data = await walk([sample])
+    checkCodedData(data, { hasUnits: true })
+    edits.push(...data.edits)
   }
+  return edits
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Checks the images of a file: sizes, settings, tiles, and that their data is whole. */
 
+import type { Edit } from '../bmff/edits.ts'
 import { Fields, type Run, refuse } from '../bmff/fields.ts'
 import { type BoxFile, readRun } from '../bmff/file.ts'
 import { joined } from '../bytes/kept-runs.ts'
@@ -12,35 +13,47 @@ import type { ObuSummary, ObuWalk } from './obus.ts'
 /** The largest description of a derived image that is read: an overlay of 1,000 images takes 8 KB. Unit: bytes. */
 const MAX_DERIVATION_BYTES = 64 * 1024
 
-/** Throws `Refusal('damaged-image')` unless all these images are whole and agree with themselves. */
+/**
+ * Throws `Refusal('damaged-image')` unless all these images are whole and agree with themselves. Returns what has to go of
+ * their data.
+ */
 export async function checkImages(
   file: BoxFile,
   meta: Meta,
   images: Iterable<Item>,
   walk: ObuWalk,
-): Promise<void> {
+): Promise<Edit[]> {
+  const edits: Edit[] = []
+  const walked = new Set<string>()
   // In order of place, so that one read serves neighbours.
   const placed = [...images].toSorted((a, b) => (a.extents?.[0]?.start ?? 0) - (b.extents?.[0]?.start ?? 0))
   for (const image of placed) {
     if (file.cursor.work.spend(4)) await file.cursor.work.turn()
     const { width, height } = spatialExtent(image)
     checkDimensions(width, height)
-    if (image.type === AV1) await checkCoded(image, walk)
-    else if (image.type === 'grid' || image.type === 'iovl') await checkComposed(file, meta, image)
+    if (image.type === AV1) {
+      const found = await checkCoded(image, walk)
+      // Items may share their data.
+      const place = JSON.stringify(image.extents)
+      if (!walked.has(place)) edits.push(...found)
+      walked.add(place)
+    } else if (image.type === 'grid' || image.type === 'iovl') await checkComposed(file, meta, image)
     else if (image.inputs.length === 0) refuse('an image is made of nothing')
   }
+  return edits
 }
 
-async function checkCoded(image: Item, walk: ObuWalk): Promise<void> {
+async function checkCoded(image: Item, walk: ObuWalk): Promise<Edit[]> {
   const { width, height } = spatialExtent(image)
   const settings = codecSettings(propertyOf(image, 'av1C'))
   const data = await walk(dataOf(image))
   checkCodedData(data, settings)
   const sequence = data.sequence
-  if (!sequence) return
+  if (!sequence) return data.edits
   const fits = width <= sequence.maxWidth && height <= sequence.maxHeight
   const exact = width === sequence.maxWidth && height === sequence.maxHeight
-  if (!fits || (sequence.exact && !exact)) refuse('an image has another size than it says')
+  if (!fits || (sequence.exact && !exact)) refuse('an image is not as large as its ispe says')
+  return data.edits
 }
 
 /** The header of `av1C` (AV1 in ISOBMFF, 2.3.3). */

@@ -20,7 +20,7 @@ export function readLocations(box: Box, fields: Fields, meta: Meta, fileBytes: n
   const countAt = fields.at
   const count = fields.uint(countWidth)
   if (count > MAX_ITEMS) refuse('it has too many items')
-  const list: ItemList = { box, parents: [meta.box], countAt, countWidth, entries: [] }
+  const list: ItemList = { box, parents: [meta.box], countAt, countWidth, entries: [], entriesEnd: 0 }
   const seen = new Set<number>()
   let extentsLeft = MAX_EXTENTS
 
@@ -47,6 +47,7 @@ export function readLocations(box: Box, fields: Fields, meta: Meta, fileBytes: n
     if (item && method <= IN_IDAT) item.extents = extents.filter((extent) => extent.end > extent.start)
     list.entries.push({ id, start, end: fields.at })
   }
+  list.entriesEnd = fields.at
   meta.lists.push(list)
 }
 

@@ -10,6 +10,7 @@ export function readProperties(box: Box, fields: Fields, meta: Meta): void {
   const boxes = fields.boxes()
   const [container, ...others] = boxes.filter(({ type }) => type === 'ipco')
   if (!container || others.length > 0) refuse('its list of properties is missing or there twice')
+  meta.propertyBoxes = boxes
   meta.properties = fields
     .within(container.body, container.end)
     .boxes()
@@ -34,7 +35,7 @@ function readAssociations(box: Box, fields: Fields, meta: Meta, taken: Taken): I
   const countAt = fields.at
   const count = fields.u32()
   if (count > MAX_ITEMS) refuse('it has too many items')
-  const list: ItemList = { box, parents: [], countAt, countWidth: 4, entries: [] }
+  const list: ItemList = { box, parents: [], countAt, countWidth: 4, entries: [], entriesEnd: 0 }
   for (let i = 0; i < count; i++) {
     const start = fields.at
     const id = fields.uint(version === 0 ? 2 : 4)
@@ -50,6 +51,7 @@ function readAssociations(box: Box, fields: Fields, meta: Meta, taken: Taken): I
     }
     list.entries.push({ id, start, end: fields.at })
   }
+  list.entriesEnd = fields.at
   return list
 }
 

@@ -14,6 +14,9 @@ export interface Item {
   properties: Association[]
   /** What a derived image is made of, in order. */
   inputs: number[]
+  /** Its `infe` box, and where in it the name starts. */
+  info: Box
+  nameAt: number
 }
 
 export interface Property {
@@ -40,6 +43,8 @@ export interface ItemList {
   countAt: number
   countWidth: number
   entries: (Run & { id: number })[]
+  /** After the last entry. */
+  entriesEnd: number
 }
 
 /** A counted list of ids of one width: what an item refers to, or what a group is made of. */
@@ -56,15 +61,25 @@ export interface IdList {
   idWidth: number
 }
 
+export interface MetaPart {
+  box: Box
+  /** All of the box. */
+  fields: Fields
+}
+
 export interface Meta {
   box: Box
   children: Box[]
   primary: number | null
   items: Map<number, Item>
   properties: Property[]
+  /** The children of `iprp`. */
+  propertyBoxes: Box[]
   references: IdList[]
   groups: IdList[]
   lists: ItemList[]
+  /** The children that are read. */
+  parts: Map<string, MetaPart>
   /** Data that is kept in the box itself. */
   idat: Box | null
 }

@@ -1,6 +1,7 @@
 /** Which items are the picture, and which only describe it. */
 import { Refusal } from '../../errors.ts'
 import { refuse } from '../bmff/fields.ts'
+import { propertyOf } from './item-properties.ts'
 import type { Item, Meta } from './items.ts'
 
 export const AV1 = 'av01'
@@ -21,7 +22,8 @@ export function keptItems(meta: Meta): Map<number, Item> {
 
   const open = meta.primary === null ? [] : [meta.primary]
   for (const item of meta.items.values()) {
-    if (isImage(item) && !thumbnails.has(item.id) && !parts.has(item.id)) open.push(item.id)
+    if (isImage(item) && !thumbnails.has(item.id) && !parts.has(item.id) && !propertyOf(item, 'auxC'))
+      open.push(item.id)
   }
   const kept = new Map<number, Item>()
   for (let id = open.pop(); id !== undefined; id = open.pop()) {
@@ -42,12 +44,28 @@ function isImage({ type }: Item): boolean {
   return type === AV1 || DERIVED_TYPES.has(type)
 }
 
+/** What viewers know of: alpha, depth, and Apple's gain map. */
+const AUXILIARY_TYPES: ReadonlySet<string> = new Set([
+  'urn:mpeg:mpegB:cicp:systems:auxiliary:alpha',
+  'urn:mpeg:mpegB:cicp:systems:auxiliary:depth',
+  'urn:mpeg:hevc:2015:auxid:1',
+  'urn:mpeg:hevc:2015:auxid:2',
+  'urn:com:apple:photo:2020:aux:hdrgainmap',
+])
+
+function isKnownAuxiliary(item: Item): boolean {
+  const type = propertyOf(item, 'auxC')
+  if (!type || type.left < 4) return false
+  type.skip(4)
+  return AUXILIARY_TYPES.has(type.text())
+}
+
 /** The images that complete an image, by its number (23008-12, 6.4.5). */
 function auxiliariesOf(meta: Meta): Map<number, Item[]> {
   const auxiliaries = new Map<number, Item[]>()
   for (const { type, from, ids } of meta.references) {
     const auxiliary = type === 'auxl' && from !== null && meta.items.get(from)
-    if (!auxiliary || !isImage(auxiliary)) continue
+    if (!auxiliary || !isImage(auxiliary) || !isKnownAuxiliary(auxiliary)) continue
     for (const id of ids) {
       const known = auxiliaries.get(id)
       if (known) known.push(auxiliary)

@@ -1,8 +1,9 @@
 /** The top level of an AVIF file: where its description and its data are. */
 import { Refusal } from '../../errors.ts'
+import type { Edit } from '../bmff/edits.ts'
 import { type Box, type Run, refuse } from '../bmff/fields.ts'
 import { type BoxFile, boxesIn, readRun } from '../bmff/file.ts'
-import { brandsOf, namesAvif } from './brands.ts'
+import { brandEdits, brandsOf, namesAvif } from './brands.ts'
 
 export interface AvifLayout {
   boxes: Box[]
@@ -12,6 +13,8 @@ export interface AvifLayout {
   data: { box: Box; inner: Run }[]
   /** Where the last box ends. What follows it is none of the image. Unit: bytes. */
   end: number
+  /** What has to go of the file type. */
+  edits: Edit[]
 }
 
 /** One of these that ends after the file does is cut off. Anything else at the end is not a box, but litter. */
@@ -30,7 +33,8 @@ export async function layoutOf(file: BoxFile): Promise<AvifLayout> {
   if (walked.broken && KNOWN_TYPES.has(walked.broken.type)) refuse('it is cut off')
   const [first] = walked.boxes
   if (first?.type !== 'ftyp' || first.end > MAX_BRANDS_BYTES) return refuse('it does not start with its type')
-  if (!namesAvif(brandsOf(await readRun(file, first)))) {
+  const brands = await readRun(file, first)
+  if (!namesAvif(brandsOf(brands))) {
     throw new Refusal('unsupported-type', 'The file is no AVIF image.')
   }
   // A second file type starts a second file, e.g. the film of a motion photo.
@@ -41,7 +45,8 @@ export async function layoutOf(file: BoxFile): Promise<AvifLayout> {
     meta: only(boxes, 'meta'),
     moov: only(boxes, 'moov'),
     data: boxes.filter(isData).map((box) => ({ box, inner: innerOf(box) })),
-    end: boxes.at(-1)!.end,
+    end: boxes.at(-1)?.end ?? 0,
+    edits: brandEdits(brands),
   }
 }
 

@@ -1,53 +1,98 @@
 /** Takes what is private out of a `meta` box, and leaves every image byte where it was. */
 
 import { blankInto, cut, type Edit, isEmpty, overwrite, pad, resize } from '../bmff/edits.ts'
-import type { Box } from '../bmff/fields.ts'
+import type { Box, Fields } from '../bmff/fields.ts'
 import type { BoxFile } from '../bmff/file.ts'
+import { dataReferenceEdits, handlerEdits, tailEdits, unnamed, zeroed } from '../bmff/spare.ts'
+import { ICC_HEADER_BYTES, profileLength } from '../metadata/icc.ts'
+import { configEdits } from './config-edits.ts'
 import type { IdList, Item, ItemList, Meta, Property } from './items.ts'
 
 /** What a `meta` box keeps. Anything else in it is blanked: XML, `uuid`, boxes that nobody has heard of. */
-const KEPT_CHILDREN: ReadonlySet<string> = new Set('hdlr pitm iloc iinf iref iprp grpl idat ipro'.split(' '))
-
-/** A data reference that names this file and no other. Unit: bytes. */
-const OWN_DATA_REFERENCE_BYTES = 36
+const KEPT_CHILDREN: ReadonlySet<string> = new Set('hdlr pitm iloc iinf iref iprp grpl idat dinf'.split(' '))
 
 /** Properties that change how an image looks (23008-12, MIAF, AVIF). */
 const KEPT_PROPERTIES: ReadonlySet<string> = new Set(
-  `ispe pixi pasp colr clap irot imir rloc auxC av1C a1op a1lx lsel iscl clli mdcv cclv amve reve ndwt
-   hvcC lhvC avcC vvcC jpgC j2kH uncC cmpd`.split(/\s+/),
+  `ispe pixi pasp colr clap irot imir rloc auxC av1C a1op a1lx lsel iscl clli mdcv cclv amve reve ndwt`.split(
+    /\s+/,
+  ),
 )
 
 /** Properties that say who, when or with what, even where a file calls them essential (23008-12, 6.5). */
 const PRIVATE_PROPERTIES: ReadonlySet<string> = new Set('udes altt crtt mdft cmin cmex'.split(' '))
 
+/** Groups that viewers go by (23008-12, 6.8; `altr`: one of several is shown, e.g. with or without its gain map). */
+const KEPT_GROUPS: ReadonlySet<string> = new Set('altr ster eqiv tsyn brst'.split(' '))
+
+/** The header of a free box. Unit: bytes. */
+const LEAST_BOX_BYTES = 8
+
 /**
  * Entries of items that are not kept are cut out, and a free box of the same length follows the `meta` box, so that
- * no offset changes. Other boxes are blanked where they are.
+ * no offset changes. Other boxes are blanked where they are. `tracks`: numbers of those that are kept.
  */
-export async function metaEdits(file: BoxFile, meta: Meta, kept: Map<number, Item>): Promise<Edit[]> {
+export async function metaEdits(
+  file: BoxFile,
+  meta: Meta,
+  kept: Map<number, Item>,
+  tracks: ReadonlySet<number>,
+): Promise<Edit[]> {
   const edits: Edit[] = []
   for (const child of meta.children) {
-    const keeps =
-      KEPT_CHILDREN.has(child.type) ||
-      (child.type === 'dinf' && child.end - child.start <= OWN_DATA_REFERENCE_BYTES) ||
-      (await isEmpty(file, child))
+    const keeps = KEPT_CHILDREN.has(child.type) || (await isEmpty(file, child))
     if (!keeps) blankInto(edits, child)
   }
   await blankProperties(edits, file, meta, kept)
+  edits.push(...spareEdits(meta, kept))
 
-  const cuts: Cuts = {
-    edits,
-    gone: (id) => meta.items.has(id) && !kept.has(id),
-    shrunk: new Map(),
-  }
-  for (const list of meta.lists) cutEntries(cuts, list)
-  cutLists(cuts, meta.references, meta.box)
-  cutLists(cuts, meta.groups, meta.box)
+  const isGone = (id: number) => !kept.has(id)
+  const isListed = (id: number) => meta.items.has(id) && !kept.has(id)
+  const all = cutsOf(meta, isGone, tracks)
+  // Entries of items that are not there may be shorter than the box that takes their place. Those of items that are
+  // there take their `infe` box along.
+  const cuts = all.freed >= LEAST_BOX_BYTES || all.freed === 0 ? all : cutsOf(meta, isListed, tracks)
   for (const [box, bytes] of cuts.shrunk) edits.push(resize(box, box.end - box.start - bytes))
-  // Every item that goes takes its `infe` box along, so there is room for the header of a free box.
-  const freed = cuts.shrunk.get(meta.box) ?? 0
-  if (freed > 0) edits.push(...pad(meta.box.end, freed))
+  edits.push(...cuts.edits)
+  if (cuts.freed > 0) edits.push(...pad(meta.box.end, cuts.freed))
   return edits
+}
+
+/** Names, reserved fields, and what stands behind the last field of the boxes that stay. */
+function spareEdits(meta: Meta, kept: Map<number, Item>): Edit[] {
+  const edits: Edit[] = []
+  const { hdlr, pitm, iinf, dinf } = Object.fromEntries(meta.parts)
+  if (hdlr) edits.push(...handlerEdits(hdlr.fields, hdlr.box))
+  if (dinf)
+    edits.push(
+      ...(dataReferenceEdits(dinf.fields, dinf.box) ?? zeroed(dinf.fields, dinf.box.body, dinf.box.end)),
+    )
+  if (pitm) {
+    const wide = pitm.fields.bodyOf(pitm.box).versionAndFlags().version > 0
+    edits.push(...zeroed(pitm.fields, pitm.box.body + (wide ? 8 : 6), pitm.box.end))
+  }
+  for (const { info, nameAt } of iinf ? kept.values() : [])
+    edits.push(...unnamed(iinf.fields, nameAt, info.end))
+  for (const list of meta.lists) {
+    const fields = meta.parts.get(list.parents[0]?.type === 'iprp' ? 'iprp' : list.box.type)?.fields
+    if (fields && list.box.type !== 'iinf') edits.push(...zeroed(fields, list.entriesEnd, list.box.end))
+  }
+  return edits
+}
+
+function cutsOf(
+  meta: Meta,
+  isGone: (id: number) => boolean,
+  tracks: ReadonlySet<number>,
+): Cuts & { freed: number } {
+  const cuts: Cuts = { edits: [], gone: isGone, shrunk: new Map(), fields: undefined }
+  for (const list of meta.lists) cutEntries(cuts, list)
+  cuts.fields = meta.parts.get('iref')?.fields
+  cutLists(cuts, meta.references, meta.box)
+  // A group may hold tracks, too.
+  cuts.gone = (id) => isGone(id) && !tracks.has(id)
+  cuts.fields = meta.parts.get('grpl')?.fields
+  cutLists(cuts, meta.groups, meta.box)
+  return { ...cuts, freed: cuts.shrunk.get(meta.box) ?? 0 }
 }
 
 interface Cuts {
@@ -55,6 +100,8 @@ interface Cuts {
   gone(id: number): boolean
   /** How many bytes each box loses. */
   shrunk: Map<Box, number>
+  /** Of the box that is being cut. */
+  fields: Fields | undefined
 }
 
 function shrink({ shrunk }: Cuts, bytes: number, ...boxes: Box[]): void {
@@ -76,7 +123,8 @@ function cutLists(cuts: Cuts, lists: IdList[], meta: Box): void {
   const parent = lists[0]?.parent
   if (!parent) return
   const goes = lists.map(
-    ({ from, ids }) => (from !== null && cuts.gone(from)) || (ids.length > 0 && ids.every(cuts.gone)),
+    ({ from, ids, type }) =>
+      (from === null ? !KEPT_GROUPS.has(type) : cuts.gone(from)) || (ids.length > 0 && ids.every(cuts.gone)),
   )
   if (goes.every(Boolean)) {
     cuts.edits.push(cut(parent))
@@ -95,7 +143,7 @@ function cutLists(cuts: Cuts, lists: IdList[], meta: Box): void {
 
 function cutIds(
   cuts: Cuts,
-  { box, parent, ids, countAt, countWidth, idsAt, idWidth }: IdList,
+  { box, parent, from, ids, countAt, countWidth, idsAt, idWidth }: IdList,
   meta: Box,
 ): void {
   let stays = ids.length
@@ -107,6 +155,10 @@ function cutIds(
     stays--
   }
   if (stays < ids.length) cuts.edits.push(overwrite(countAt, countWidth, stays))
+  if (!cuts.fields) return
+  cuts.edits.push(...zeroed(cuts.fields, idsAt + ids.length * idWidth, box.end))
+  // Of a group: version and flags.
+  if (from === null) cuts.edits.push(...zeroed(cuts.fields, box.body, box.body + 4))
 }
 
 /** Properties keep their numbers: one that goes becomes a free box, which may stand among them (23008-12, 9.3.1). */
@@ -116,15 +168,29 @@ async function blankProperties(
   meta: Meta,
   kept: Map<number, Item>,
 ): Promise<void> {
+  const used = new Set<Property>()
   const essential = new Set<Property>()
   for (const { properties } of kept.values()) {
-    for (const one of properties) if (one.essential) essential.add(one.property)
+    for (const one of properties) {
+      used.add(one.property)
+      if (one.essential) essential.add(one.property)
+    }
+  }
+  for (const child of meta.propertyBoxes) {
+    if (child.type !== 'ipco' && child.type !== 'ipma' && !(await isEmpty(file, child)))
+      blankInto(edits, child)
   }
   const gone = new Set<Property>()
   for (const property of meta.properties) {
     const { box } = property
-    if (KEPT_PROPERTIES.has(box.type) || (await isEmpty(file, box))) continue
-    if (essential.has(property) && !PRIVATE_PROPERTIES.has(box.type)) continue
+    if (await isEmpty(file, box)) continue
+    const isShownBy =
+      KEPT_PROPERTIES.has(box.type) || (essential.has(property) && !PRIVATE_PROPERTIES.has(box.type))
+    if (used.has(property) && isShownBy && !(box.type === 'colr' && holdsNoProfile(property.read()))) {
+      const { fields } = meta.parts.get('iprp') ?? {}
+      if (fields) edits.push(...(box.type === 'av1C' ? configEdits(fields, box) : tailEdits(fields, box)))
+      continue
+    }
     blankInto(edits, box)
     gone.add(property)
   }
@@ -134,4 +200,12 @@ async function blankProperties(
       if (essential && gone.has(property)) edits.push(overwrite(at, width, index))
     }
   }
+}
+
+/** True for the form of `colr` that brings a profile, without one. */
+function holdsNoProfile(fields: Fields): boolean {
+  const kind = fields.left >= 4 ? fields.code() : ''
+  if (kind !== 'rICC' && kind !== 'prof') return kind !== 'nclx' && kind !== 'nclc'
+  const { left } = fields
+  return profileLength(fields.take(Math.min(ICC_HEADER_BYTES, left)), left) === null
 }

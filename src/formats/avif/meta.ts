@@ -4,7 +4,7 @@ import { type Box, Fields, refuse } from '../bmff/fields.ts'
 import { type BoxFile, boxesIn, readRun } from '../bmff/file.ts'
 import { readLocations } from './item-locations.ts'
 import { readProperties } from './item-properties.ts'
-import { type IdList, type Item, type ItemList, MAX_ITEMS, type Meta } from './items.ts'
+import { type IdList, type Item, type ItemList, MAX_ITEMS, type Meta, type MetaPart } from './items.ts'
 
 /** Most bytes of description that are held in memory, for a file. Real ones take a few kilobytes. */
 export const MAX_INDEX_BYTES = 4 * 1024 * 1024
@@ -13,7 +13,9 @@ export const MAX_INDEX_BYTES = 4 * 1024 * 1024
 const MAX_REFERENCES = 2 ** 16
 
 /** Boxes that are read. Each may be there once. */
-const READ_TYPES: ReadonlySet<string> = new Set(['hdlr', 'pitm', 'iloc', 'iinf', 'iref', 'iprp', 'grpl'])
+const READ_TYPES: ReadonlySet<string> = new Set([
+  ...['hdlr', 'pitm', 'iloc', 'iinf', 'iref', 'iprp', 'grpl', 'dinf'],
+])
 
 /** Reads a `meta` box, but not its `idat`. `null` if it is not about images. */
 export async function readMeta(file: BoxFile, box: Box): Promise<Meta | null> {
@@ -21,7 +23,7 @@ export async function readMeta(file: BoxFile, box: Box): Promise<Meta | null> {
   const { boxes: children, end } = await boxesIn(file, { start: box.body + 4, end: box.end })
   if (end !== box.end) refuse('a box is larger than the one around it')
   const idat = children.filter((child) => child.type === 'idat')
-  const parts = new Map<string, { box: Box; fields: Fields }>()
+  const parts = new Map<string, MetaPart>()
   let indexBytes = 0
   for (const child of children) {
     if (!READ_TYPES.has(child.type)) continue
@@ -43,9 +45,11 @@ export async function readMeta(file: BoxFile, box: Box): Promise<Meta | null> {
     primary: null,
     items: new Map(),
     properties: [],
+    propertyBoxes: [],
     references: [],
     groups: [],
     lists: [],
+    parts,
     idat: idat[0] ?? null,
   }
   const primary = body('pitm')?.fields
@@ -76,9 +80,9 @@ function readInfos(box: Box, fields: Fields, meta: Meta): void {
   if (boxes.length !== count || boxes.some(({ type }) => type !== 'infe'))
     refuse('its item list is inconsistent')
   if (count > MAX_ITEMS) refuse('it has too many items')
-  const list: ItemList = { box, parents: [meta.box], countAt, countWidth, entries: [] }
+  const list: ItemList = { box, parents: [meta.box], countAt, countWidth, entries: [], entriesEnd: fields.at }
   for (const info of boxes) {
-    const item = readInfo(fields.bodyOf(info))
+    const item = readInfo(info, fields.within(info.body, info.end))
     if (meta.items.has(item.id)) refuse('two items have the same number')
     meta.items.set(item.id, item)
     list.entries.push({ id: item.id, start: info.start, end: info.end })
@@ -86,14 +90,15 @@ function readInfos(box: Box, fields: Fields, meta: Meta): void {
   meta.lists.push(list)
 }
 
-function readInfo(fields: Fields): Item {
+function readInfo(info: Box, fields: Fields): Item {
   const { version } = fields.versionAndFlags()
   const id = fields.uint(version === 3 ? 4 : 2)
   fields.skip(2)
   const type = version >= 2 ? fields.code() : ''
+  const nameAt = fields.at
   fields.text()
   const contentType = type === 'mime' || version < 2 ? fields.text() : ''
-  return { id, type, contentType, extents: null, properties: [], inputs: [] }
+  return { id, type, contentType, extents: null, properties: [], inputs: [], info, nameAt }
 }
 
 /** 14496-12, 8.11.12. */

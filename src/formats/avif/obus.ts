@@ -1,25 +1,32 @@
 /** Walks AV1 data by its open bitstream units (AV1 bitstream specification, 5.3). Only their headers are read. */
 
-import { type Run, refuse } from '../bmff/fields.ts'
+import { addInto, type Edit, zeroInto } from '../bmff/edits.ts'
+import { isZero, type Run, refuse } from '../bmff/fields.ts'
 import type { BoxFile } from '../bmff/file.ts'
 import type { Cursor } from '../bytes/cursor.ts'
 import { joined } from '../bytes/kept-runs.ts'
+import { WINDOW_BYTES } from '../image.ts'
+import { MAX_HEADER_BYTES, type Obu, obuFrom, PADDING, SEQUENCE_HEADER, TRAILING_BITS } from './obu.ts'
 import { SEQUENCE_HEADER_BYTES, type SequenceHeader, sequenceHeader } from './sequence-header.ts'
 
 /** Most units in one file. Each frame of an animation takes two or three, and one for each tile group. */
 const MAX_OBUS = 2 ** 18
 
-/** The longest header: two bytes and a size of up to eight (4.10.5). Unit: bytes. */
-const MAX_HEADER_BYTES = 10
-
-const SEQUENCE_HEADER = 1
 /** Frame header, tile group, frame. A frame header alone may show a frame decoded before. */
 const PICTURE_TYPES: ReadonlySet<number> = new Set([3, 4, 6])
+
+/**
+ * What decoders read: temporal delimiter, redundant frame header, and the above. The rest is metadata, padding, lists of
+ * tiles for another kind of stream, and types that are reserved.
+ */
+const DECODED_TYPES: ReadonlySet<number> = new Set([SEQUENCE_HEADER, 2, 7, ...PICTURE_TYPES])
 
 /** What an image item, or one sample of a track, is made of. */
 export interface ObuSummary {
   sequence: SequenceHeader | null
   hasPicture: boolean
+  /** Makes padding of the units that no decoder reads: they keep their places. */
+  edits: Edit[]
 }
 
 export type ObuWalk = (extents: Run[]) => Promise<ObuSummary>
@@ -32,7 +39,7 @@ export function obuWalk({ cursor }: BoxFile): ObuWalk {
   let obus = 0
   return async (extents) => {
     const data = readerOf(cursor, extents)
-    const summary: ObuSummary = { sequence: null, hasPicture: false }
+    const summary: ObuSummary = { sequence: null, hasPicture: false, edits: [] }
     for (let at = 0; at < data.length; ) {
       if (++obus > MAX_OBUS) refuse('its image data has too many units')
       const left = data.length - at
@@ -44,27 +51,37 @@ export function obuWalk({ cursor }: BoxFile): ObuWalk {
         if (!summary.sequence) refuse('image data is cut off or inconsistent')
       }
       if (PICTURE_TYPES.has(obu.type) && obu.size > 0) summary.hasPicture = true
+      if (!DECODED_TYPES.has(obu.type)) await blankUnit(summary.edits, data, at, obu)
       at += obu.body + obu.size
     }
     return summary
   }
 }
 
-/** `left`: what the data still holds, for a last unit that does not say its size. */
-function obuFrom(header: Uint8Array, left: number): { type: number; body: number; size: number } | null {
-  const [first] = header
-  if (first === undefined || first & 0x80) return null
-  const type = (first >> 3) & 15
-  let body = first & 0x04 ? 2 : 1
-  if (!(first & 0x02)) return { type, body, size: left - body }
-  let size = 0
-  for (let i = 0; i < 8; i++) {
-    const byte = header[body++]
-    if (byte === undefined) return null
-    size += (byte & 0x7f) * 2 ** (7 * i)
-    if (byte < 0x80) return { type, body, size }
+/** Turns a unit into padding with nothing in it, unless it is that already. */
+async function blankUnit(
+  edits: Edit[],
+  data: RunReader,
+  at: number,
+  { type, body, size }: Obu,
+): Promise<void> {
+  if (type !== PADDING) {
+    const [first = 0] = await data.load(at, 1)
+    for (const run of data.runs(at, 1))
+      addInto(edits, { ...run, bytes: Uint8Array.of((first & 0x87) | (PADDING << 3)) })
   }
-  return null
+  if (size === 0) return
+  const end = at + body + size
+  for (let from = at + body; from < end; ) {
+    const piece = await data.load(from, Math.min(end - from, WINDOW_BYTES))
+    const isLast = from + piece.length === end
+    const zeros = isLast ? piece.subarray(0, -1) : piece
+    if (!isZero(zeros)) for (const run of data.runs(from, zeros.length)) zeroInto(edits, run)
+    if (isLast && piece.at(-1) !== TRAILING_BITS) {
+      for (const run of data.runs(end - 1, 1)) addInto(edits, { ...run, bytes: Uint8Array.of(TRAILING_BITS) })
+    }
+    from += piece.length
+  }
 }
 
 interface RunReader {
@@ -73,6 +90,8 @@ interface RunReader {
   /** `length` bytes from `at`, or all up to the end. `undefined` if that needs `load`. Ask in ascending order. */
   peek(at: number, length: number): Uint8Array | undefined
   load(at: number, length: number): Promise<Uint8Array>
+  /** Where in the file the bytes are that were just read. */
+  runs(at: number, length: number): Run[]
 }
 
 /** Runs of a file read as if they stood one behind the other. */
@@ -99,6 +118,18 @@ function readerOf(cursor: Cursor, runs: Run[]): RunReader {
 
   return {
     length: total,
+    runs(at, length) {
+      const found: Run[] = []
+      let passed = 0
+      for (const run of runs) {
+        const start = run.start + Math.max(0, at - passed)
+        const end = run.start + Math.min(lengthOf(run), at + length - passed)
+        if (start < end) found.push({ start, end })
+        passed += lengthOf(run)
+        if (passed >= at + length) break
+      }
+      return found
+    },
     peek(at, length) {
       const { start, left } = locate(at)
       const wanted = Math.min(length, total - at)

@@ -21,8 +21,14 @@ export interface Avif {
 }
 
 /** Throws `Refusal('damaged-image')` if image data lies where no image data may be. */
-export async function scrubbed(file: BoxFile, { layout, meta, kept, movie }: Avif): Promise<Segment[]> {
-  const items = [...kept.values()].flatMap(({ extents }) => extents ?? [])
+export async function scrubbed(
+  file: BoxFile,
+  { layout, meta, kept, movie }: Avif,
+  dataEdits: Edit[],
+): Promise<Segment[]> {
+  // An identity shows another image, and has no data of its own (23008-12, 6.6.2.1).
+  const shown = [...kept.values()].filter(({ type }) => type !== 'iden')
+  const items = shown.flatMap(({ extents }) => extents ?? [])
   const { work } = file.cursor
   const used = union([...items, ...(movie?.tracks.flatMap(({ samples }) => samples) ?? [])])
   if (work.spend(used.length / 8)) await work.turn()
@@ -34,14 +40,20 @@ export async function scrubbed(file: BoxFile, { layout, meta, kept, movie }: Avi
   for (const gap of unused(regions, used)) {
     if (!(await isZeroRun(file, gap))) zeroInto(edits, gap)
   }
-  const described = [meta ? await metaEdits(file, meta, kept) : [], movie ? movieEdits(movie) : []]
+  const trackIds = new Set(movie?.tracks.map(({ id }) => id))
+  const described = [meta ? await metaEdits(file, meta, kept, trackIds) : [], movie ? movieEdits(movie) : []]
   const end = await blankRest(edits, file, layout, holders(layout, used, meta, movie))
-  return edited([edits, ...described].flat(), end)
+  return edited([layout.edits, edits, distinct(dataEdits), ...described].flat(), end)
+}
+
+/** Items and samples may share data, and so what has to go of it. */
+function distinct(edits: Edit[]): Edit[] {
+  return [...new Map(edits.map((edit) => [edit.start, edit])).values()]
 }
 
 /** The boxes that hold something of what is shown. */
 function holders(layout: AvifLayout, used: Run[], meta: Meta | null, movie: Movie | null): Set<Box> {
-  const holding = new Set<Box>([layout.boxes[0]!])
+  const holding = new Set<Box>(layout.boxes.slice(0, 1))
   if (meta) holding.add(meta.box)
   if (movie) holding.add(movie.box)
   let next = 0

@@ -48,7 +48,8 @@ export function resize(box: Box, size: number): Edit {
 /** A sound file needs some dozens. They are refused here, before they are put in order. */
 const MAX_EDITS = 8192
 
-function addInto(edits: Edit[], edit: Edit): void {
+/** Refuses a file that would be cut into too many pieces. */
+export function addInto(edits: Edit[], edit: Edit): void {
   if (edits.length >= MAX_EDITS) refuse('it has too many pieces that do not belong to the picture')
   edits.push(edit)
 }
@@ -82,7 +83,7 @@ export function edited(edits: Edit[], end: number): Segment[] {
   // The sort is stable: insertions at one place stay in their order.
   for (const edit of edits.toSorted((a, b) => a.start - b.start)) {
     if (edit.end > end) continue
-    if (edit.start < at) throw new Error('two edits overlap')
+    if (edit.start < at) refuse('its images overlap')
     kept.keep(at, edit.start - at)
     for (const bytes of edit.bytes ? [edit.bytes] : zeros(edit.end - edit.start)) kept.put(bytes)
     at = edit.end
