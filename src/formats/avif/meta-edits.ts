@@ -186,7 +186,7 @@ async function blankProperties(
     if (await isEmpty(file, box)) continue
     const isShownBy =
       KEPT_PROPERTIES.has(box.type) || (essential.has(property) && !PRIVATE_PROPERTIES.has(box.type))
-    if (used.has(property) && isShownBy && !(box.type === 'colr' && holdsNoProfile(property.read()))) {
+    if (used.has(property) && isShownBy && !isUnfit(box.type, property.read())) {
       const { fields } = meta.parts.get('iprp') ?? {}
       if (fields) edits.push(...(box.type === 'av1C' ? configEdits(fields, box) : tailEdits(fields, box)))
       continue
@@ -202,7 +202,16 @@ async function blankProperties(
   }
 }
 
-/** True for the form of `colr` that brings a profile, without one. */
+/** True for a property that viewers pass over: a `pixi` that is none, a `colr` without a profile. */
+function isUnfit(type: string, fields: Fields): boolean {
+  if (type === 'pixi') {
+    if (fields.left < 5 || fields.versionAndFlags().version !== 0) return true
+    const channels = fields.u8()
+    return channels < 1 || channels > 4 || channels > fields.left
+  }
+  return type === 'colr' && holdsNoProfile(fields)
+}
+
 function holdsNoProfile(fields: Fields): boolean {
   const kind = fields.left >= 4 ? fields.code() : ''
   if (kind !== 'rICC' && kind !== 'prof') return kind !== 'nclx' && kind !== 'nclc'

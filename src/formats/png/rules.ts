@@ -1,7 +1,9 @@
 /** Which chunks a PNG is shown by (W3C PNG 3, 5.6 and 11.3), and what they must be like for a decoder to read them. */
-import { GREY, GREY_ALPHA, PALETTE, type PngHeader, TRUECOLOUR, TRUECOLOUR_ALPHA } from './header.ts'
 
-type LengthRule = (length: number, header: PngHeader, paletteEntries: number) => boolean
+import { GREY, GREY_ALPHA, PALETTE, type PngHeader, TRUECOLOUR, TRUECOLOUR_ALPHA } from './header.ts'
+import type { PngChunk } from './structure.ts'
+
+type LengthRule = (length: number, header: PngHeader, paletteEntries: number, body: Uint8Array) => boolean
 
 const exactly =
   (bytes: number): LengthRule =>
@@ -21,7 +23,8 @@ const SHOWN_BY: Record<string, LengthRule> = {
   cICP: exactly(4),
   mDCV: exactly(24),
   cLLI: exactly(8),
-  pHYs: exactly(9),
+  // In metres. The shape of pixels alone no viewer goes by.
+  pHYs: (length, _header, _entries, body) => length === 9 && body[8] === 1,
   sBIT: byColourType({ [GREY]: 1, [TRUECOLOUR]: 3, [PALETTE]: 3, [GREY_ALPHA]: 2, [TRUECOLOUR_ALPHA]: 4 }),
   bKGD: byColourType({ [GREY]: 2, [TRUECOLOUR]: 6, [PALETTE]: 1, [GREY_ALPHA]: 2, [TRUECOLOUR_ALPHA]: 6 }),
   tRNS: (length, { colourType }, entries) =>
@@ -30,7 +33,12 @@ const SHOWN_BY: Record<string, LengthRule> = {
       : length === { [GREY]: 2, [TRUECOLOUR]: 6 }[colourType],
 }
 
-/** True if decoders go by a chunk of this type and length. */
-export function isShownBy(type: string, length: number, header: PngHeader, paletteEntries: number): boolean {
-  return Object.hasOwn(SHOWN_BY, type) && (SHOWN_BY[type]?.(length, header, paletteEntries) ?? false)
+/** True if decoders go by such a chunk. `body`: its start. */
+export function isShownBy(
+  { type, length }: PngChunk,
+  body: Uint8Array,
+  header: PngHeader,
+  paletteEntries: number,
+): boolean {
+  return Object.hasOwn(SHOWN_BY, type) && (SHOWN_BY[type]?.(length, header, paletteEntries, body) ?? false)
 }

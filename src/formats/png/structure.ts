@@ -109,7 +109,7 @@ export function pngStructure() {
       if (type === 'fcTL') animation.control(body, picture === 'awaited')
       if (type === 'fdAT') animation.data(body, length)
       if (type !== 'acTL') keep(chunk)
-    } else if (picture === 'awaited' && !seen.has(type) && isShownBy(type, length, header, paletteEntries)) {
+    } else if (picture === 'awaited' && !seen.has(type) && isShownBy(chunk, body, header, paletteEntries)) {
       seen.add(type)
       keep(chunk)
     } else if (type === 'iTXt' && !hasXmp && latin1(body.subarray(0, XMP_KEYWORD.length)) === XMP_KEYWORD) {

@@ -1,0 +1,257 @@
+/**
+ * A marker that is planted anywhere does not come back, unless a decoder needs what it stands in, or only decoding the
+ * picture would tell. SECURITY.md names what can't be told.
+ */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { Refusal } from '../../src/errors.ts'
+import { apngOf, extendedWebp, pngChunk, pngChunks, pngOf, webpOf } from '../support/chunks.ts'
+import { alphaKind, assemble, coded, image, ispe, noise, still } from '../support/images/avif/assembly.ts'
+import { box, bytes, fullBox, u16 } from '../support/images/avif/boxes.ts'
+import { moov, track } from '../support/images/avif/tracks-assembly.ts'
+import { codeJpeg, EOI } from '../support/images/jpeg-coder.ts'
+import { frames, picture } from '../support/images/pictures.ts'
+import {
+  avifPlanter,
+  jpegPlanter,
+  MARKER,
+  type Planter,
+  pngPlanter,
+  webpPlanter,
+} from '../support/images/planting.ts'
+import { decoded as decodedAvif } from './avif/subject.ts'
+import { decoded as decodedOther, scrub } from './subject.ts'
+
+/** `PLANT_EVERY=1` overwrites at every byte. */
+const STEP = Number(process.env.PLANT_EVERY ?? 5)
+
+const tiny = { width: 16, height: 16 }
+const av1 = await coded(noise(16, 16))
+const alpha = await coded(noise(16, 16).greyscale())
+
+const files: Record<string, { planter: Planter; bytes: Uint8Array }> = {
+  'JPEG, baseline': { planter: jpegPlanter, bytes: await picture(tiny).jpeg().toBuffer() },
+  'JPEG, progressive': {
+    planter: jpegPlanter,
+    bytes: await picture(tiny).jpeg({ progressive: true }).toBuffer(),
+  },
+  'JPEG, grey': {
+    planter: jpegPlanter,
+    bytes: await picture({ ...tiny, channels: 1 })
+      .jpeg()
+      .toBuffer(),
+  },
+  'JPEG, restarts': { planter: jpegPlanter, bytes: codeJpeg({ ...tiny, restartInterval: 1 }) },
+  'JPEG, with a profile': {
+    planter: jpegPlanter,
+    bytes: await picture(tiny).withIccProfile('p3').jpeg().toBuffer(),
+  },
+  'PNG, colour': { planter: pngPlanter, bytes: await picture(tiny).png().toBuffer() },
+  'PNG, grey with alpha': {
+    planter: pngPlanter,
+    bytes: await picture({ ...tiny, channels: 2 })
+      .png()
+      .toBuffer(),
+  },
+  'PNG, palette': {
+    planter: pngPlanter,
+    bytes: await picture(tiny).png({ palette: true, colours: 4 }).toBuffer(),
+  },
+  'PNG, with a profile': {
+    planter: pngPlanter,
+    bytes: await picture(tiny).withIccProfile('p3').png().toBuffer(),
+  },
+  APNG: {
+    planter: pngPlanter,
+    bytes: apngOf([
+      await picture(tiny).png().toBuffer(),
+      await picture({ ...tiny, seed: 2 })
+        .png()
+        .toBuffer(),
+    ]),
+  },
+  'WebP, lossy': { planter: webpPlanter, bytes: await picture(tiny).webp().toBuffer() },
+  'WebP, lossy with alpha': {
+    planter: webpPlanter,
+    bytes: await picture({ ...tiny, channels: 4 })
+      .webp()
+      .toBuffer(),
+  },
+  'WebP, lossless with a profile': {
+    planter: webpPlanter,
+    bytes: await picture(tiny).withIccProfile('p3').webp({ lossless: true }).toBuffer(),
+  },
+  'WebP, extended': {
+    planter: webpPlanter,
+    bytes: webpOf(extendedWebp(await picture(tiny).webp().toBuffer(), tiny, 0)),
+  },
+  'WebP, animated': { planter: webpPlanter, bytes: await (await frames(2, tiny)).webp().toBuffer() },
+  'AVIF, still': {
+    planter: avifPlanter,
+    bytes: assemble({ primary: 1, dataFirst: true, items: [image(1, av1)] }),
+  },
+  'AVIF, with alpha': {
+    planter: avifPlanter,
+    bytes: assemble({
+      primary: 1,
+      dataFirst: true,
+      items: [image(1, av1), image(2, alpha, alphaKind())],
+      references: [['auxl', 2, 1]],
+    }),
+  },
+  'AVIF, grid': {
+    planter: avifPlanter,
+    bytes: assemble({
+      primary: 1,
+      dataFirst: true,
+      items: [
+        { id: 1, type: 'grid', data: bytes([0, 0, 0, 1], u16(32, 16)), properties: [ispe(32, 16)] },
+        image(2, av1),
+        image(3, av1),
+      ],
+      references: [['dimg', 1, 2, 3]],
+    }),
+  },
+  'AVIF, sequence': {
+    planter: avifPlanter,
+    bytes: assemble({
+      brands: ['avis', 'avif', 'mif1'],
+      primary: 1,
+      dataFirst: true,
+      items: [image(1, av1)],
+      blobs: [av1.data, av1.data],
+      moov: (offsets) =>
+        moov([track({ picture: av1, samples: offsets.map((at) => ({ at, length: av1.data.length })) })]),
+    }),
+  },
+}
+
+for (const [name, { planter, bytes: file }] of Object.entries(files)) {
+  describe(name, async () => {
+    const shown = await decoded(file)
+    const stored = (await scrub(file)).file
+    assert.deepEqual((await decoded(stored)).pixels, shown.pixels)
+
+    test('made larger', async (t) => {
+      const planted = planter.inserted(file)
+      const survivors: string[] = []
+      let accepted = 0
+      for (const { where, bytes: hostile } of planted) {
+        const outcome = await outcomeOf(hostile, shown)
+        if (outcome !== 'refused') accepted++
+        if (outcome === 'came back') survivors.push(where)
+      }
+      t.diagnostic(`${planted.length} files, ${accepted} accepted`)
+      assert.ok(accepted > 0 && planted.length > 5)
+      assert.deepEqual(survivors, [])
+    })
+
+    test('overwritten', async () => {
+      const excused = planter.coded(file)
+      const survivors: string[] = []
+      for (let at = 0; at + MARKER.length <= file.length; at += STEP) {
+        const end = at + MARKER.length
+        if (excused.some((coded) => end > coded.start && at < coded.end)) continue
+        const changed = Buffer.from(file)
+        MARKER.copy(changed, at)
+        const hostile = planter.repaired(changed)
+        if (hostile && (await outcomeOf(hostile, shown)) === 'came back') {
+          survivors.push(
+            `${at}: ${Buffer.from(file.subarray(Math.max(0, at - 12), end + 4)).toString('latin1')}`,
+          )
+        }
+      }
+      assert.deepEqual(survivors, [])
+    })
+  })
+}
+
+describe('inside what carries the picture, as far as it can be told', async () => {
+  const unit = (type: number) => bytes([(type << 3) | 2, MARKER.length], MARKER)
+  const withData = (...more: Uint8Array[]) => still({ ...av1, data: bytes(av1.data, ...more) })
+  const restarts = codeJpeg({ ...tiny, restartInterval: 1 })
+  const config = (more: Uint8Array) => {
+    const av1C = bytes(av1.av1C, more)
+    new DataView(av1C.buffer).setUint32(0, av1C.length)
+    return still({ ...av1, av1C })
+  }
+  const alphaKindOf = (type: string) => ({ box: fullBox('auxC', 0, 0, type, [0]), essential: true })
+  const planted: Record<string, Uint8Array> = {
+    'AV1 metadata': withData(unit(5)),
+    'AV1 padding': withData(bytes([0x7a, MARKER.length + 1], MARKER, [0x80])),
+    'AV1 tile list': withData(unit(8)),
+    'AV1 reserved unit': withData(unit(11)),
+    'AV1 metadata without a size': withData(bytes([0x28], MARKER)),
+    'units in the codec settings': config(unit(5)),
+    'codec settings that are no units': config(bytes([0xff], MARKER)),
+    'a brand': still(av1, { brands: ['avif', 'S3CR', 'ET!!', 'mif1'] }),
+    'an auxiliary image of a kind that nobody knows': still(av1, {
+      items: [image(2, alpha, alphaKindOf(MARKER.toString()))],
+      references: [['auxl', 2, 1]],
+    }),
+    'a property that no image has': still(av1, {
+      items: [{ id: 2, type: 'Exif', properties: [{ box: box('colr', 'nclx', MARKER) }] }],
+    }),
+    'a restart too many': Buffer.concat([restarts.subarray(0, -2), Buffer.from([0xff, 0xd3]), MARKER, EOI]),
+    'a restart in a scan without': Buffer.concat([
+      (await picture(tiny).jpeg().toBuffer()).subarray(0, -2),
+      Buffer.from([0xff, 0xd0]),
+      MARKER,
+      EOI,
+    ]),
+    'the name of a profile in PNG': renamedProfile(await picture(tiny).withIccProfile('p3').png().toBuffer()),
+  }
+  for (const [name, file] of Object.entries(planted)) {
+    test(name, async () => {
+      assert.ok(Buffer.from(file).includes(MARKER), 'it is planted')
+      const { file: stored } = await scrub(file)
+      assert.equal(stored.includes(MARKER), false)
+      assert.equal((await scrub(stored)).whole, true, 'scrubbing it again changes nothing')
+      // Decoders refuse a unit without a size, whatever it is.
+      if (name.startsWith('AV1') && !name.includes('without')) {
+        assert.deepEqual((await decoded(stored)).pixels, (await decoded(still(av1))).pixels)
+      }
+      if (name.includes('PNG')) assert.deepEqual((await decoded(stored)).shown, (await decoded(file)).shown)
+    })
+  }
+})
+
+/** `iCCP` with the marker for a name. */
+function renamedProfile(file: Uint8Array): Uint8Array {
+  return pngOf(
+    pngChunks(file).map(({ type, body }) =>
+      type === 'iCCP'
+        ? pngChunk(type, Buffer.concat([MARKER, body.subarray(body.indexOf(0))]))
+        : { type, body },
+    ),
+  )
+}
+
+/** Pixels, and what else a viewer goes by. */
+async function decoded(file: Uint8Array): Promise<{ pixels: Buffer; shown: object }> {
+  if (Buffer.from(file).toString('latin1', 4, 8) !== 'ftyp') return decodedOther(file)
+  const { data: pixels, exif: _exif, xmp: _xmp, ...shown } = await decodedAvif(file)
+  return { pixels, shown }
+}
+
+/** `needed`: the marker is in what is stored, and the picture is no longer the same: a decoder reads what it stands in. */
+async function outcomeOf(
+  hostile: Uint8Array,
+  shown: Awaited<ReturnType<typeof decoded>>,
+): Promise<'refused' | 'gone' | 'needed' | 'came back'> {
+  let stored: Buffer
+  try {
+    stored = (await scrub(hostile)).file
+  } catch (error) {
+    assert.ok(error instanceof Refusal, String(error))
+    return 'refused'
+  }
+  if (!stored.includes(MARKER)) return 'gone'
+  try {
+    const now = await decoded(stored)
+    assert.deepEqual(now, shown)
+    return 'came back'
+  } catch {
+    return 'needed'
+  }
+}
