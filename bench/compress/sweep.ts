@@ -1,8 +1,8 @@
 /**
  * `node bench/compress/sweep.ts SETTINGS… [--half choose] [--minutes 4]`: measures mozjpeg's settings on one half of the
  * photographs, and keeps every point in node_modules/.cache, so that it may be stopped and go on.
- * A setting is `4:2:0/t3/trellis/restore/84/75`: sampling, quantisation table, trellis or plain, restore or plain,
- * quality of brightness, quality of colour. Table `turbo` is libjpeg-turbo, as browsers' canvas has it.
+ * A setting is `4:2:0/t3/trellis/restore/84/75`: sampling, quantisation table, trellis or plain, restore, plain or halve (colour),
+ * quality of brightness, quality of colour. Or `4:2:0/engine`, Pinhole's own; or `4:2:0/compressorjs`, in Chromium.
  */
 import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,9 +10,11 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import sharp from 'sharp'
 import { restoreChroma } from '../../src/client/compress/chroma.ts'
+import { compress } from '../../src/client/node.ts'
 import { butteraugli } from './butteraugli.ts'
 import { mozjpeg } from './mozjpeg.ts'
-import { CACHE, type Half, photographs, type Sampling } from './photographs.ts'
+import { startPeer } from './peer.ts'
+import { CACHE, type Half, type Input, photographs, type Sampling } from './photographs.ts'
 import { ssimulacra2 } from './ssimulacra2.ts'
 
 export interface Point {
@@ -31,7 +33,6 @@ const { values, positionals } = parseArgs({
     half: { type: 'string', default: 'choose' },
     minutes: { type: 'string', default: '4' },
     every: { type: 'string', default: '1' },
-    butteraugli: { type: 'boolean' },
   },
 })
 const deadline = Date.now() + Number(values.minutes) * 60_000
@@ -39,18 +40,17 @@ const POINTS = join(CACHE, 'points.jsonl')
 const half = values.half as Half
 
 await mkdir(CACHE, { recursive: true })
-const measured = (await readPoints()).filter(
-  (point) => !values.butteraugli || point.butteraugli !== undefined,
-)
-const known = new Set(measured.map(({ name, setting }) => `${name} ${setting}`))
+const known = new Set((await readPoints()).map(({ name, setting }) => `${name} ${setting}`))
 const folder = await mkdtemp(join(tmpdir(), 'pinhole-sweep-'))
 let left = 0
+let peer: Awaited<ReturnType<typeof startPeer>> | undefined
 try {
   for (const sampling of ['4:2:0', '4:4:4'] as const) {
     const settings = positionals.filter((setting) => setting.startsWith(sampling))
     if (settings.length > 0) await measure(sampling, settings)
   }
 } finally {
+  await peer?.stop()
   await rm(folder, { recursive: true, force: true })
 }
 process.stdout.write(left > 0 ? `${left} points left\n` : 'done\n')
@@ -69,21 +69,7 @@ async function measure(sampling: Sampling, settings: string[]): Promise<void> {
     await writeFile(before, await sharp(input.bytes).png({ compressionLevel: 1 }).toBuffer())
     const decoded = await sharp(input.bytes).ensureAlpha().raw().toBuffer()
     for (const setting of open) {
-      const [, table = '', trellis, restore, luma, chroma] = setting.split('/')
-      const pixels = { data: new Uint8Array(decoded), width: input.width, height: input.height }
-      if (restore === 'restore') restoreChroma(pixels)
-      const bytes =
-        table === 'turbo'
-          ? await sharp(input.bytes)
-              .jpeg({ quality: Number(luma), chromaSubsampling: sampling })
-              .toBuffer()
-          : await mozjpeg(pixels, {
-              table: Number(table.slice(1)),
-              trellis: trellis === 'trellis',
-              luma: Number(luma),
-              chroma: Number(chroma),
-              fullChroma: sampling === '4:4:4',
-            })
+      const bytes = await encoded(setting, sampling, input, decoded)
       const after = join(folder, 'after.png')
       await writeFile(after, await sharp(bytes).png({ compressionLevel: 1 }).toBuffer())
       const point: Point = {
@@ -93,11 +79,39 @@ async function measure(sampling: Sampling, settings: string[]): Promise<void> {
         bytes: bytes.length,
         pixels: input.width * input.height,
         score: await ssimulacra2(before, after),
-        ...(values.butteraugli && { butteraugli: (await butteraugli(input.bytes, bytes, folder)) ?? 99 }),
+        ...(/engine|compressorjs/.test(setting) && {
+          butteraugli: (await butteraugli(input.bytes, bytes, folder)) ?? 99,
+        }),
       }
       await appendFile(POINTS, `${JSON.stringify(point)}\n`)
     }
   }
+}
+
+async function encoded(
+  setting: string,
+  sampling: Sampling,
+  { bytes, width, height }: Input,
+  decoded: Buffer,
+): Promise<Buffer> {
+  const [, table = '', trellis, chroma, luma, colour] = setting.split('/')
+  if (table === 'compressorjs') {
+    peer ??= await startPeer()
+    return peer.compress(bytes)
+  }
+  if (table === 'engine') {
+    const { blob } = await compress(new Blob([new Uint8Array(bytes)]))
+    return Buffer.from(await blob.arrayBuffer())
+  }
+  const pixels = { data: new Uint8Array(decoded), width, height }
+  if (chroma === 'restore') restoreChroma(pixels)
+  return mozjpeg(pixels, {
+    table: Number(table.slice(1)),
+    trellis: trellis === 'trellis',
+    luma: Number(luma),
+    chroma: Number(colour),
+    fullChroma: sampling === '4:4:4' && chroma !== 'halve',
+  })
 }
 
 async function readPoints(): Promise<Point[]> {

@@ -8,8 +8,8 @@ import type {
   WebPModule as WebpEncoder,
   EncodeOptions as WebpOptions,
 } from '@jsquash/webp/codec/enc/webp_enc.js'
+import type { JpegQuality } from './jpeg-quality.ts'
 import type { Pixels } from './pixels.ts'
-import type { JpegQuality } from './plan.ts'
 
 /**
  * Gives the compiled module of a package's `.wasm`, or `undefined` if the codec shall fetch it itself, by the URL
@@ -20,8 +20,8 @@ export type LoadWasm = (path: string) => Promise<WebAssembly.Module | undefined>
 export interface Codecs {
   /** Fetches and compiles what most files of a kind need. */
   load(kind: 'jpeg' | 'png'): Promise<void>
-  /** Applies the Exif orientation. */
-  decodeJpeg(bytes: Uint8Array): Promise<Pixels>
+  /** Applies the Exif orientation, unless the pixels are wanted as they are stored. */
+  decodeJpeg(bytes: Uint8Array, as?: 'displayed' | 'stored'): Promise<Pixels>
   encodeJpeg(
     pixels: Pixels,
     options: { quality: JpegQuality; fullChroma: boolean; gray: boolean },
@@ -68,8 +68,8 @@ export function createCodecs(loadWasm: LoadWasm): Codecs {
         kind === 'jpeg' ? [jpegDecoder(), jpegEncoder()] : [pngDecoder(), webpEncoder(), pngOptimiser()]
       await Promise.all(needed)
     },
-    async decodeJpeg(bytes) {
-      const pixels = (await jpegDecoder()).decode(bytes as BufferSource, true)
+    async decodeJpeg(bytes, as = 'displayed') {
+      const pixels = (await jpegDecoder()).decode(bytes as BufferSource, as === 'displayed')
       if (pixels === null) throw new Error('the JPEG decoder gave up')
       return pixels
     },
@@ -101,8 +101,8 @@ const GRAYSCALE = 1
 const YCBCR = 3
 
 /**
- * `auto_subsample` picks 4:2:2 at quality 80 and 4:4:4 at 90; the policy decides instead. No trellis passes: they flatten
- * faint texture for its bytes, which shows, and take most of the time.
+ * `auto_subsample` picks 4:2:2 at quality 80 and 4:4:4 at 90; the policy decides instead. Table 2 (tuned by MS-SSIM) with
+ * one trellis pass: docs/decisions/050.
  */
 const MOZJPEG = {
   baseline: false,
@@ -110,11 +110,11 @@ const MOZJPEG = {
   progressive: true,
   optimize_coding: true,
   smoothing: 0,
-  quant_table: 3,
+  quant_table: 2,
   trellis_multipass: false,
   trellis_opt_zero: false,
   trellis_opt_table: false,
-  trellis_loops: 0,
+  trellis_loops: 1,
   auto_subsample: false,
   separate_chroma_quality: true,
 } satisfies Partial<JpegOptions>

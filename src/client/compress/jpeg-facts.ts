@@ -3,12 +3,11 @@ import type { ByteSource } from '../../formats/image.ts'
 import { readMpf } from '../../formats/jpeg/mpf.ts'
 import { type JpegSegment, nameOfKind } from '../../formats/jpeg/segments.ts'
 import { type Jpeg, walkJpeg } from '../../formats/jpeg/walk.ts'
+import { gainMapBytesOf } from '../../formats/jpeg/with-gain-map.ts'
 import { profileKindOf } from './icc.ts'
 import { createProfileCollector } from './jpeg-profile.ts'
+import { isOwnTable } from './own-tables.ts'
 import type { JpegFacts } from './plan.ts'
-
-/** What the luma table of mozjpeg's quality 90 adds up to: how this engine writes photographs that came as PNG. */
-const OWN_PHOTO_TABLE_SUM = 1141
 
 export async function jpegFactsOf(
   source: ByteSource,
@@ -21,7 +20,8 @@ export async function jpegFactsOf(
   const halfChroma = others.every(
     ({ horizontal, vertical }) => horizontal * 2 === luma!.horizontal && vertical * 2 === luma!.vertical,
   )
-  const lumaTableSum = quantisation[luma!.quantisation]?.reduce((sum, value) => sum + value, 0) ?? 0
+  const lumaTable = quantisation[luma!.quantisation] ?? []
+  const lumaTableSum = [...lumaTable].reduce((sum, value) => sum + value, 0)
   const profile = await profileOf(source, segments)
   return {
     facts: {
@@ -31,8 +31,9 @@ export async function jpegFactsOf(
       fullChroma,
       halfChroma,
       lumaTableSum,
-      ownWork: frame.coding === 'progressive' && fullChroma && lumaTableSum === OWN_PHOTO_TABLE_SUM,
-      gainMap: hasGainMap(segments),
+      ownWork: frame.coding === 'progressive' && isOwnTable(lumaTable),
+      gainMap:
+        (await gainMapBytesOf(source)) !== null ? 'kept' : hasSecondPicture(segments) ? 'strange' : 'none',
       profile: profile === 'broken' ? 'unfit' : profileKindOf(profile),
     },
     profile: profile === 'broken' ? null : profile,
@@ -51,7 +52,7 @@ async function profileOf(source: ByteSource, segments: JpegSegment[]): Promise<U
   return shares.result()
 }
 
-function hasGainMap(segments: Jpeg['segments']): boolean {
+function hasSecondPicture(segments: Jpeg['segments']): boolean {
   return segments.some(
     ({ kind, body }) =>
       kind === 'gain-map' ||

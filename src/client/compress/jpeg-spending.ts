@@ -1,10 +1,12 @@
 import { sourceOf } from '../../formats/image.ts'
 import { SOS } from '../../formats/jpeg/segments.ts'
 import { walkJpeg } from '../../formats/jpeg/walk.ts'
-import type { JpegSpending } from './plan.ts'
 
-/** What a progressive JPEG spends its bytes on. Throws `Refusal('damaged-image')`. */
-export async function spendingOf(jpeg: Uint8Array): Promise<JpegSpending> {
+/**
+ * The share of colour in what a progressive JPEG spends on brightness and colour for themselves, 0 to 1. Throws
+ * `Refusal('damaged-image')`.
+ */
+export async function colourShareOf(jpeg: Uint8Array): Promise<number> {
   const { segments, frame } = await walkJpeg(sourceOf(jpeg))
   const [luma] = frame.components
   let brightness = 0
@@ -15,8 +17,5 @@ export async function spendingOf(jpeg: Uint8Array): Promise<JpegSpending> {
     if (jpeg[offset + 5] === luma!.id) brightness += length
     else colour += length
   }
-  return {
-    colourShare: colour === 0 ? 0 : colour / (brightness + colour),
-    bitsPerPixel: (8 * jpeg.length) / (frame.width * frame.height),
-  }
+  return colour === 0 ? 0 : colour / (brightness + colour)
 }

@@ -34,18 +34,27 @@ export function oriented(pixels: Pixels, orientation: number): Pixels {
 /** Rows that a JPEG encoder takes at a time, with colour halved. */
 const BAND_ROWS = 16
 const SAMPLED = 6
+/** More pixels in a sample would say no more. */
+const ENOUGH_PIXELS = 250_000
 /** Fewer bands in a sample would say little. */
 const MIN_BANDS = 4
 
-/** Every sixth band of 16 rows, put together: a small picture that is like the whole. Or the whole, if it is small. */
+/**
+ * Every sixth band of 16 rows, put together: a small picture that is like the whole. Of a large picture fewer; or the
+ * whole, if it is small.
+ */
 export function sampled(pixels: Pixels): Pixels {
   const { data, width, height } = pixels
-  const bands = Math.floor(height / BAND_ROWS / SAMPLED)
+  const step = Math.max(
+    SAMPLED,
+    Math.min(Math.floor((width * height) / ENOUGH_PIXELS), Math.floor(height / BAND_ROWS / MIN_BANDS)),
+  )
+  const bands = Math.floor(height / BAND_ROWS / step)
   if (bands < MIN_BANDS) return pixels
   const bytes = 4 * width * BAND_ROWS
   const sample = new Uint8Array(bands * bytes)
   for (let band = 0; band < bands; band++) {
-    const from = (band * SAMPLED + SAMPLED / 2) * bytes
+    const from = (band * step + (step >> 1)) * bytes
     sample.set(data.subarray(from, from + bytes), band * bytes)
   }
   return { data: sample, width, height: bands * BAND_ROWS }

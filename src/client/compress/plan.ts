@@ -19,8 +19,8 @@ export interface JpegFacts {
   lumaTableSum: number
   /** Written by this engine before. */
   ownWork: boolean
-  /** HDR gain map, or any second picture that is no preview. */
-  gainMap: boolean
+  /** An HDR gain map that a new base can keep; or one that is not understood, or another picture that is no preview. */
+  gainMap: 'none' | 'kept' | 'strange'
   profile: ProfileKind
 }
 
@@ -53,43 +53,15 @@ export interface Means {
 export type Plan =
   | { kind: 'keep' }
   | { kind: 'scrub'; fallback?: Fallback }
-  | { kind: 'jpeg'; fullChroma: boolean; restoreChroma: boolean; gray: boolean; keepProfile: boolean }
+  | {
+      kind: 'jpeg'
+      fullChroma: boolean
+      restoreChroma: boolean
+      gray: boolean
+      keepProfile: boolean
+      keepGainMap: boolean
+    }
   | { kind: 'png'; mayBeWebp: boolean; mayBeJpeg: boolean; keepProfile: boolean }
-
-/** mozjpeg's, of brightness and of colour. */
-export interface JpegQuality {
-  luma: number
-  chroma: number
-}
-
-/** What suits most photographs. Colour steps are exactly one level of 255 (a DC step of 8). */
-export const JPEG_QUALITY: JpegQuality = { luma: 84, chroma: 75 }
-
-/** What a picture, or a sample of it, takes at `JPEG_QUALITY`. */
-export interface JpegSpending {
-  /** Of what brightness and colour have for themselves, 0 to 1. */
-  colourShare: number
-  bitsPerPixel: number
-}
-
-const COLOURFUL_SHARE = 0.2
-const COLOURLESS_SHARE = 0.1
-/** Above this, texture everywhere hides small errors, and a step of quality costs most. */
-const DENSE_BITS_PER_PIXEL = 1
-
-/**
- * Moves brightness by a step where that suits better. In a colourful picture errors of colour are what is seen first,
- * and one step of brightness buys nothing; where there is hardly any colour, brightness is all that is seen.
- */
-export function qualityFor({ colourShare, bitsPerPixel }: JpegSpending): JpegQuality {
-  const { luma, chroma } = JPEG_QUALITY
-  if (colourShare >= COLOURFUL_SHARE) return { luma: luma - 1, chroma }
-  if (colourShare < COLOURLESS_SHARE && bitsPerPixel < DENSE_BITS_PER_PIXEL) return { luma: luma + 1, chroma }
-  return JPEG_QUALITY
-}
-
-/** For photographs that arrive as PNG, always with full chroma. */
-export const PHOTO_PNG_QUALITY: JpegQuality = { luma: 90, chroma: 90 }
 
 /** About libjpeg's quality 81, and less than this engine's own output: recompressing gains next to nothing. */
 const EFFICIENT_TABLE_SUM = 1400
@@ -116,11 +88,14 @@ function planForJpeg(jpeg: JpegFacts, mode: Mode): Plan | null {
   if (mode === 'lossless') return null
   const gray = jpeg.components === 1
   if (!jpeg.ordinary || jpeg.precision !== 8 || !(gray || jpeg.components === 3)) return null
-  if (jpeg.gainMap || jpeg.ownWork || jpeg.lumaTableSum >= EFFICIENT_TABLE_SUM) return null
-  const keepProfile = jpeg.profile === (gray ? 'gray' : 'rgb')
-  if (!keepProfile && jpeg.profile !== 'none' && jpeg.profile !== 'srgb') return null
+  if (jpeg.gainMap === 'strange' || jpeg.ownWork || jpeg.lumaTableSum >= EFFICIENT_TABLE_SUM) return null
+  const fits = jpeg.profile === (gray ? 'gray' : 'rgb')
+  if (!fits && jpeg.profile !== 'none' && jpeg.profile !== 'srgb') return null
   const { fullChroma, halfChroma } = jpeg
-  return { kind: 'jpeg', fullChroma, restoreChroma: halfChroma && !gray, gray, keepProfile }
+  const keepGainMap = jpeg.gainMap === 'kept'
+  // A gain map is computed in the profile's colours: it stays, even if it says what is meant anyway.
+  const keepProfile = fits || (keepGainMap && jpeg.profile === 'srgb')
+  return { kind: 'jpeg', fullChroma, restoreChroma: halfChroma && !gray, gray, keepProfile, keepGainMap }
 }
 
 function planForPng(png: PngFacts, mode: Mode, { width, height }: Facts): Plan {

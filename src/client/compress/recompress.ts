@@ -1,23 +1,25 @@
 /** Carries out a plan. Runs in a worker. */
 
+import { sourceOf } from '../../formats/image.ts'
 import type { ImageType } from '../../protocol.ts'
 import type { Action } from '../types.ts'
 import { restoreChroma } from './chroma.ts'
+import { fineColourShows } from './chroma-detail.ts'
 import type { Codecs } from './codecs.ts'
+import { withExifOf } from './jpeg-exif.ts'
 import { withJpegProfile } from './jpeg-profile.ts'
-import { spendingOf } from './jpeg-spending.ts'
+import { PHOTO_PNG_QUALITY, qualityFor, type Sample, USUAL_QUALITY } from './jpeg-quality.ts'
+import { colourShareOf } from './jpeg-spending.ts'
 import { isOpaque, oriented, type Pixels, sampled } from './pixels.ts'
 import {
-  JPEG_QUALITY,
   looksLikePhoto,
-  PHOTO_PNG_QUALITY,
   type Plan,
   pngMayWin,
-  qualityFor,
   repackingLevel,
   worthRecompressing,
   worthWebp,
 } from './plan.ts'
+import { textureLossOf } from './texture-loss.ts'
 import { withWebpProfile } from './webp-profile.ts'
 
 export interface Recompressed {
@@ -69,19 +71,35 @@ async function fromJpeg(
   codecs: Codecs,
   milestones: Milestones,
 ): Promise<Recompressed | null> {
-  const pixels = await timed(codecs.decodeJpeg(scrubbed), milestones)
+  const decoding = codecs.decodeJpeg(scrubbed, plan.keepGainMap ? 'stored' : 'displayed')
+  const pixels = await timed(decoding, milestones)
+  const fullChroma = plan.fullChroma && !plan.gray && fineColourShows(pixels)
   if (plan.restoreChroma) restoreChroma(pixels)
-  const encoded = await encodePhotograph(pixels, plan, codecs)
-  const bytes = plan.keepProfile && profile ? withJpegProfile(encoded, profile) : encoded
-  return worthRecompressing(scrubbed.length, bytes.length)
+  const quality = qualityFor(await sampleOf(pixels, plan, codecs), { fullChroma })
+  const encoded = await codecs.encodeJpeg(pixels, { quality, fullChroma, gray: plan.gray })
+  const base = plan.keepProfile && profile ? withJpegProfile(encoded, profile) : encoded
+  const bytes = plan.keepGainMap ? await withGainMap(base, scrubbed) : base
+  return bytes && worthRecompressing(scrubbed.length, bytes.length)
     ? { bytes, type: 'image/jpeg', action: 'lossy' }
     : null
 }
 
-/** Encodes a sample to learn what the picture spends its bytes on, then the whole. */
-async function encodePhotograph(pixels: Pixels, plan: Plan & { kind: 'jpeg' }, codecs: Codecs) {
-  const sample = await codecs.encodeJpeg(sampled(pixels), { ...plan, quality: JPEG_QUALITY })
-  return codecs.encodeJpeg(pixels, { ...plan, quality: qualityFor(await spendingOf(sample)) })
+/** The map is laid over the pixels as they are stored: the base is stored, and turned, as it was. */
+async function withGainMap(base: Uint8Array, original: Uint8Array): Promise<Uint8Array<ArrayBuffer> | null> {
+  const { withGainMapOf } = await import('../../formats/jpeg/with-gain-map.ts')
+  return withGainMapOf(await withExifOf(base, original), sourceOf(original))
+}
+
+/** Encodes a sixth of the rows to learn what the picture spends its bytes on, and what it loses. */
+async function sampleOf(pixels: Pixels, { gray }: { gray: boolean }, codecs: Codecs): Promise<Sample> {
+  const sample = sampled(pixels)
+  const quality = { luma: USUAL_QUALITY, chroma: USUAL_QUALITY }
+  const encoded = await codecs.encodeJpeg(sample, { quality, fullChroma: false, gray })
+  return {
+    bytes: (encoded.length * pixels.height) / sample.height,
+    colourShare: await colourShareOf(encoded),
+    textureLoss: textureLossOf(sample, await codecs.decodeJpeg(encoded)),
+  }
 }
 
 async function fromPng(

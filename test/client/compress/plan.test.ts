@@ -3,7 +3,6 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import {
   type Facts,
-  JPEG_QUALITY,
   type JpegFacts,
   looksLikePhoto,
   MAX_PIXELS,
@@ -13,7 +12,6 @@ import {
   type ProfileKind,
   planFor,
   pngMayWin,
-  qualityFor,
   repackingLevel,
   worthRecompressing,
   worthWebp,
@@ -37,7 +35,7 @@ const jpeg = (facts: Partial<JpegFacts> = {}): Facts => ({
     halfChroma: true,
     lumaTableSum: 400,
     ownWork: false,
-    gainMap: false,
+    gainMap: 'none',
     profile: 'none',
     ...facts,
   },
@@ -53,6 +51,7 @@ const recompressed = {
   restoreChroma: true,
   gray: false,
   keepProfile: false,
+  keepGainMap: false,
 } as const
 const repacked = { kind: 'png', mayBeWebp: true, mayBeJpeg: true, keepProfile: false } as const
 const optimised = { ...repacked, mayBeWebp: false, mayBeJpeg: false }
@@ -84,7 +83,14 @@ const TABLE: [what: string, facts: Facts, mode: Mode, plan: Plan][] = [
   ['two-component JPEG', jpeg({ components: 2 }), 'auto', SCRUB],
   ['12-bit JPEG', jpeg({ precision: 12 }), 'auto', SCRUB],
   ['arithmetic or lossless JPEG', jpeg({ ordinary: false }), 'auto', SCRUB],
-  ['JPEG with a gain map', jpeg({ gainMap: true }), 'auto', SCRUB],
+  ['JPEG with a gain map', jpeg({ gainMap: 'kept' }), 'auto', { ...recompressed, keepGainMap: true }],
+  [
+    'JPEG with a gain map and an sRGB profile',
+    jpeg({ gainMap: 'kept', profile: 'srgb' }),
+    'auto',
+    { ...recompressed, keepGainMap: true, keepProfile: true },
+  ],
+  ['JPEG with a second picture', jpeg({ gainMap: 'strange' }), 'auto', SCRUB],
   ['JPEG with an sRGB profile', jpeg({ profile: 'srgb' }), 'auto', recompressed],
   ['JPEG with a P3 profile', jpeg({ profile: 'rgb' }), 'auto', { ...recompressed, keepProfile: true }],
   ['JPEG with a profile of another space', jpeg({ profile: 'gray' }), 'auto', SCRUB],
@@ -130,7 +136,7 @@ test('too many pixels for the device are scrubbed, and it says so', () => {
 test('without WebAssembly everything is scrubbed, and it says so where more was planned', () => {
   const bare = { ...MEANS, webAssembly: false }
   assert.deepEqual(planFor(jpeg(), 'auto', bare), { kind: 'scrub', fallback: 'no-webassembly' })
-  assert.deepEqual(planFor(jpeg({ gainMap: true }), 'auto', bare), SCRUB)
+  assert.deepEqual(planFor(jpeg({ gainMap: 'strange' }), 'auto', bare), SCRUB)
   assert.deepEqual(planFor({ type: 'image/gif', ...SIZE }, 'auto', bare), KEEP)
 })
 
@@ -149,7 +155,7 @@ const anyFacts: fc.Arbitrary<Facts> = fc
       halfChroma: fc.boolean(),
       lumaTableSum: fc.integer({ min: 64, max: 4000 }),
       ownWork: fc.boolean(),
-      gainMap: fc.boolean(),
+      gainMap: fc.constantFrom('none', 'kept', 'strange'),
       profile: profiles,
     }),
     png: fc.record({
@@ -184,40 +190,6 @@ test('whatever the file: pixels change in no mode but auto and keep-format, type
       )
     }),
   )
-})
-
-const spendings = fc.record({
-  colourShare: fc.double({ min: 0, max: 1, noNaN: true }),
-  bitsPerPixel: fc.double({ min: 0.01, max: 24, noNaN: true }),
-})
-
-test('more colour or more texture never asks for finer brightness, and colour stays as fine', () => {
-  fc.assert(
-    fc.property(spendings, spendings, (a, b) => {
-      const less = {
-        colourShare: Math.min(a.colourShare, b.colourShare),
-        bitsPerPixel: Math.min(a.bitsPerPixel, b.bitsPerPixel),
-      }
-      const more = {
-        colourShare: Math.max(a.colourShare, b.colourShare),
-        bitsPerPixel: Math.max(a.bitsPerPixel, b.bitsPerPixel),
-      }
-      const [fine, coarse] = [qualityFor(less), qualityFor(more)]
-      assert.ok(fine.luma >= coarse.luma)
-      assert.ok(
-        Math.abs(fine.luma - JPEG_QUALITY.luma) <= 1 && Math.abs(coarse.luma - JPEG_QUALITY.luma) <= 1,
-      )
-      assert.equal(fine.chroma, JPEG_QUALITY.chroma)
-      assert.equal(coarse.chroma, JPEG_QUALITY.chroma)
-    }),
-  )
-})
-
-test('a picture of little colour gets finer brightness unless it is all texture; a colourful one coarser', () => {
-  const lumaOf = (colourShare: number, bitsPerPixel: number) => qualityFor({ colourShare, bitsPerPixel }).luma
-  assert.deepEqual([lumaOf(0, 0.99), lumaOf(0.099, 0.5)], [85, 85])
-  assert.deepEqual([lumaOf(0, 1), lumaOf(0.1, 0.5), lumaOf(0.199, 3)], [84, 84, 84])
-  assert.deepEqual([lumaOf(0.2, 0.1), lumaOf(1, 3)], [83, 83])
 })
 
 test('a generation of JPEG is spent for a tenth of the bytes or more', () => {

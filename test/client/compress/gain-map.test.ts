@@ -1,0 +1,125 @@
+/** HDR photographs of phones: a new base under the old gain map. libultrahdr, as sharp brings it, is the decoder. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import sharp, { type Sharp } from 'sharp'
+import { compress } from '../../../src/client/node.ts'
+import { sourceOf } from '../../../src/formats/image.ts'
+import { inspect } from '../../../src/formats/inspect.ts'
+import { walkJpeg } from '../../../src/formats/jpeg/walk.ts'
+import { appleHdr, HEADROOM, headroomOf } from '../../support/images/apple-hdr.ts'
+import { exifSegment } from '../../support/images/jpeg.ts'
+import { cameraExif } from '../../support/images/private-metadata.ts'
+import { ultraHdr } from '../../support/images/ultra-hdr.ts'
+import { blobOf, cameraJpeg, fromCorpus, photo } from '../pictures.ts'
+
+/** What sharp 0.35 can do and its types do not say yet. */
+interface GainMapped extends Sharp {
+  withGainMap(): GainMapped
+}
+
+const first = () => cameraJpeg(640, 480)
+/** Bright in the middle: a map with something in it. */
+const second = () => photo(160, 120).grayscale().jpeg({ quality: 90 }).toBuffer()
+
+/** Linear light, as an HDR screen shows it: 1 is white of an ordinary screen. */
+async function hdrPixels(file: Uint8Array): Promise<Float32Array> {
+  const bytes = await (sharp(file) as GainMapped).withGainMap().raw({ depth: 'float' }).toBuffer()
+  return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4)
+}
+
+function meanDifference(a: Float32Array, b: Float32Array): number {
+  assert.equal(a.length, b.length)
+  return a.reduce((sum, value, i) => sum + Math.abs(value - b[i]!), 0) / a.length
+}
+
+async function recompressed(file: Uint8Array): Promise<Buffer> {
+  const { blob, action, bytesOut } = await compress(blobOf(file))
+  assert.equal(action, 'lossy')
+  assert.ok(bytesOut < 0.7 * file.length, `${bytesOut} of ${file.length}`)
+  const out = Buffer.from(await blob.arrayBuffer())
+  const again = await compress(blob)
+  assert.equal(again.action, 'unchanged', 'a second run finds nothing to do')
+  return out
+}
+
+async function secondImage(file: Uint8Array): Promise<Uint8Array> {
+  return file.subarray((await walkJpeg(sourceOf(file))).end)
+}
+
+const pixelsOf = (file: Uint8Array) => sharp(file).raw().toBuffer()
+
+test('an Android photograph shrinks, and an HDR screen shows it as before', async () => {
+  const exif = [exifSegment(cameraExif({ orientation: 1, density: 72 }))]
+  const file = ultraHdr({ first: await first(), second: await second(), firstExtras: exif })
+  const out = await recompressed(file)
+  assert.ok((await sharp(out).metadata()).gainMap, 'a decoder sees the gain map')
+  assert.deepEqual(await pixelsOf(await secondImage(out)), await pixelsOf(await secondImage(file)))
+  const [before, after] = [await hdrPixels(file), await hdrPixels(out)]
+  assert.ok(
+    before.some((light) => light > 1.5),
+    'it is brighter than white somewhere',
+  )
+  const brightness = before.reduce((sum, light) => sum + light, 0) / before.length
+  const apart = meanDifference(before, after)
+  assert.ok(apart < 0.03 * brightness, `${apart} of ${brightness}`)
+  assert.equal(out.includes('SECRET'), false)
+})
+
+test('one that is displayed turned is stored as it was, and so is its map', async () => {
+  for (const orientation of [3, 6]) {
+    const exif = [exifSegment(cameraExif({ orientation, density: 72 }))]
+    const file = ultraHdr({ first: await first(), second: await second(), firstExtras: exif })
+    const out = await recompressed(file)
+    const { width, height, orientation: kept } = await sharp(out).metadata()
+    assert.deepEqual([width, height, kept], [640, 480, orientation])
+    const inspection = await inspect(sourceOf(new Uint8Array(out)))
+    assert.deepEqual([inspection.width, inspection.height], orientation === 6 ? [480, 640] : [640, 480])
+    assert.ok(meanDifference(await hdrPixels(file), await hdrPixels(out)) < 0.05)
+  }
+})
+
+test("Apple's map keeps its headroom", async () => {
+  const file = appleHdr({ first: await first(), second: await second(), orientation: 6 })
+  const out = await recompressed(file)
+  assert.deepEqual(headroomOf(out), HEADROOM)
+  assert.deepEqual(await pixelsOf(await secondImage(out)), await pixelsOf(await secondImage(file)))
+  assert.equal((await sharp(out).metadata()).orientation, 6)
+  assert.equal(out.includes('SECRET'), false)
+})
+
+test("a real phone's photograph, if the corpus is here", async (t) => {
+  const file = fromCorpus('gain-map.jpg')
+  if (!file) return t.skip('the corpus is not here')
+  const bytes = new Uint8Array(await file.arrayBuffer())
+  const out = await recompressed(bytes)
+  const [before, after] = [await hdrPixels(bytes), await hdrPixels(out)]
+  const apart = meanDifference(before, after)
+  assert.ok(apart < 0.03, `${apart}`)
+  for (const mode of ['lossless', 'original'] as const) {
+    const { action } = await compress(file, { mode })
+    assert.notEqual(action, 'lossy')
+  }
+})
+
+test('a second picture that is no gain map keeps a JPEG from being recompressed', async () => {
+  const index = (kind: number) => {
+    const entry = Buffer.alloc(32)
+    entry.writeUInt32BE(0x030000, 0)
+    entry.writeUInt32BE(kind, 16)
+    return Buffer.concat([
+      Buffer.from('MPF\0MM\0*\0\0\0\x08\0\x01\xb0\x02\0\x07\0\0\0\x20\0\0\0\x1a\0\0\0\0', 'latin1'),
+      entry,
+    ])
+  }
+  const jpeg = await cameraJpeg(300, 200)
+  for (const [kind, action] of [
+    [0, /scrubbed|unchanged/],
+    [0x020002, /scrubbed|unchanged/],
+    [0x010002, /lossy/],
+  ] as const) {
+    const body = index(kind)
+    const segment = Buffer.concat([Buffer.from([0xff, 0xe2, 0, body.length + 2]), body])
+    const file = Buffer.concat([jpeg.subarray(0, 2), segment, jpeg.subarray(2)])
+    assert.match((await compress(blobOf(file))).action, action, kind.toString(16))
+  }
+})

@@ -1,0 +1,153 @@
+/** PNG, against what becomes of it. sharp is the stranger that looks at both. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import sharp from 'sharp'
+import { oriented } from '../../../src/client/compress/pixels.ts'
+import { compress } from '../../../src/client/node.ts'
+import { blobOf, distance, noise, photo, pngChunks, rgba, screenshot, withChunks } from '../pictures.ts'
+import { metadata, sameBytes } from './subject.ts'
+
+test('the orientation of a PNG is baked into what is no PNG, and kept in what is, exactly', async () => {
+  const plain = await screenshot(800, 600).png({ compressionLevel: 0 }).toBuffer()
+  for (const [orientation, mode, type] of [
+    [6, 'auto', 'image/webp'],
+    [7, 'lossless', 'image/webp'],
+    [6, 'keep-format', 'image/png'],
+  ] as const) {
+    const exif = Buffer.from('MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0?\0\0\0\0\0\0', 'latin1')
+    exif[exif.indexOf('?')] = orientation
+    const result = await compress(blobOf(withChunks(plain, { type: 'eXIf', data: exif })), { mode })
+    assert.deepEqual([result.type, result.width, result.height], [type, 600, 800])
+    sameBytes((await rgba(result.blob)).data, await upright(plain, orientation))
+  }
+})
+
+test('pixels are turned as sharp turns them', async () => {
+  const picture = await rgba(await photo(12, 7).png().toBuffer())
+  for (let orientation = 1; orientation <= 8; orientation++) {
+    const { data, width } = oriented(picture, orientation)
+    assert.equal(width, orientation < 5 ? 12 : 7)
+    const png = await photo(12, 7).png().toBuffer()
+    sameBytes(Buffer.from(data), await upright(png, orientation))
+  }
+})
+
+async function upright(png: Buffer, orientation: number): Promise<Buffer> {
+  const { data, width, height } = await rgba(png)
+  const tiff = await sharp(data, { raw: { width, height, channels: 4 } })
+    .withMetadata({ orientation })
+    .tiff({ compression: 'none' })
+    .toBuffer()
+  return (await rgba(tiff)).data
+}
+
+test('a profile in a PNG goes into the WebP, and into the JPEG of a photograph', async () => {
+  const shot = await screenshot().png({ compressionLevel: 0 }).withIccProfile('p3').toBuffer()
+  const asWebp = await compress(blobOf(shot))
+  assert.equal(asWebp.type, 'image/webp')
+  assert.deepEqual((await metadata(asWebp.blob)).icc, (await metadata(blobOf(shot))).icc)
+  sameBytes((await rgba(asWebp.blob)).data, (await rgba(shot)).data)
+  const picture = await sharp(await photo(600, 430, 60).png().toBuffer())
+    .png()
+    .withIccProfile('p3')
+    .toBuffer()
+  const asJpeg = await compress(blobOf(picture))
+  assert.equal(asJpeg.type, 'image/jpeg')
+  assert.deepEqual((await metadata(asJpeg.blob)).icc, (await metadata(blobOf(picture))).icc)
+})
+
+test('a screenshot becomes lossless WebP, each pixel the same', async () => {
+  const png = await screenshot().png().toBuffer()
+  const { blob, type, action, bytesOut } = await compress(blobOf(png))
+  assert.deepEqual([type, action], ['image/webp', 'lossless'])
+  assert.ok(bytesOut < 0.85 * png.length)
+  sameBytes((await rgba(blob)).data, (await rgba(png)).data)
+})
+
+test('with keep-format it stays PNG, each pixel the same', async () => {
+  const png = await screenshot().png({ compressionLevel: 1 }).toBuffer()
+  const { blob, type, action, bytesOut } = await compress(blobOf(png), { mode: 'keep-format' })
+  assert.deepEqual([type, action], ['image/png', 'lossless'])
+  assert.ok(bytesOut < png.length)
+  sameBytes((await rgba(blob)).data, (await rgba(png)).data)
+})
+
+test('alpha is exact, and so is colour under full transparency', async () => {
+  const shot = await rgba(await screenshot().png().toBuffer())
+  const grain = noise(shot.data.length)
+  for (let i = 3; i < shot.data.length; i += 4) {
+    const cell = ((i >> 2) % shot.width) >> 5
+    shot.data[i] = cell % 3 === 0 ? 0 : cell % 3 === 1 ? 255 : grain[i]! & 0xc0
+  }
+  const png = await sharp(shot.data, { raw: { ...shot, channels: 4 } })
+    .png({ compressionLevel: 0 })
+    .toBuffer()
+  sameBytes((await rgba(png)).data, shot.data)
+  for (const mode of ['auto', 'lossless', 'keep-format'] as const) {
+    const { blob, type, action } = await compress(blobOf(png), { mode })
+    assert.deepEqual([type, action], [mode === 'keep-format' ? 'image/png' : 'image/webp', 'lossless'])
+    sameBytes((await rgba(blob)).data, shot.data)
+  }
+})
+
+test('palettes, grey and low bit depths come out exact', async () => {
+  const base = await screenshot(300, 250).png().toBuffer()
+  for (const png of [
+    await sharp(base).png({ palette: true, colours: 16 }).toBuffer(),
+    await sharp(base).png({ palette: true, colours: 2 }).toBuffer(),
+    await sharp(base).toColourspace('b-w').png().toBuffer(),
+    await sharp(base).png({ progressive: true }).toBuffer(),
+  ]) {
+    for (const mode of ['auto', 'keep-format'] as const) {
+      const { blob, bytesOut } = await compress(blobOf(png), { mode })
+      assert.ok(bytesOut <= png.length)
+      sameBytes((await rgba(blob)).data, (await rgba(png)).data)
+    }
+  }
+})
+
+test('16 bits a channel stay 16 bits, exactly', async () => {
+  const png = await sharp(await screenshot(300, 200).png().toBuffer())
+    .toColourspace('rgb16')
+    .linear(0.7, 0)
+    .png({ compressionLevel: 0 })
+    .toBuffer()
+  const deep = async (bytes: Uint8Array) =>
+    sharp(bytes).toColourspace('rgb16').raw({ depth: 'ushort' }).toBuffer()
+  const { blob, type, action } = await compress(blobOf(png))
+  assert.deepEqual([type, action], ['image/png', 'lossless'])
+  assert.equal((await metadata(blob)).depth, 'ushort')
+  sameBytes(await deep(await blob.bytes()), await deep(png))
+})
+
+test('a PNG whose colours WebP could not describe stays PNG', async () => {
+  const png = await screenshot().png({ compressionLevel: 1 }).toBuffer()
+  const gamma = Buffer.alloc(4)
+  gamma.writeUInt32BE(100_000)
+  for (const chunk of [
+    { type: 'gAMA', data: gamma },
+    { type: 'cICP', data: Buffer.from([9, 16, 0, 1]) },
+  ]) {
+    const { blob, type } = await compress(blobOf(withChunks(png, chunk)))
+    assert.equal(type, 'image/png')
+    const kept = pngChunks(Buffer.from(await blob.bytes())).find(({ type }) => type === chunk.type)
+    assert.deepEqual(kept?.data, chunk.data)
+  }
+})
+
+test('a photograph in a PNG becomes JPEG with full chroma, unless pixels must stay', async () => {
+  const png = await sharp(await photo(600, 430, 60).png().toBuffer())
+    .png()
+    .toBuffer()
+  const { blob, type, action, bytesOut } = await compress(blobOf(png))
+  assert.deepEqual([type, action], ['image/jpeg', 'lossy'])
+  assert.ok(bytesOut < 0.5 * png.length)
+  assert.equal((await metadata(blob)).chromaSubsampling, '4:4:4')
+  assert.ok(distance(await rgba(png), await rgba(blob)).mean < 4)
+  for (const mode of ['lossless', 'keep-format'] as const) {
+    const exact = await compress(blobOf(png), { mode })
+    sameBytes((await rgba(exact.blob)).data, (await rgba(png)).data)
+  }
+  const translucent = await sharp(png).removeAlpha().ensureAlpha(0.5).png().toBuffer()
+  assert.notEqual((await compress(blobOf(translucent))).action, 'lossy')
+})

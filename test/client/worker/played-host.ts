@@ -1,0 +1,70 @@
+/** Workers that the test plays itself. */
+import type { TestContext } from 'node:test'
+import type { EngineHost } from '../../../src/client/worker/host.ts'
+import type { Reply, Request } from '../../../src/client/worker/messages.ts'
+import type { Inspection } from '../../../src/formats/image.ts'
+
+export interface PlayedWorker {
+  requests: Request[]
+  reply(reply: Reply): void
+  die(): void
+  busy: boolean
+  ended: boolean
+}
+
+export function playedHost(settings: Partial<EngineHost> = {}) {
+  const workers: PlayedWorker[] = []
+  const host: EngineHost = {
+    maxWorkers: 2,
+    memoryIsSmall: false,
+    sendable: async (blob) => blob,
+    startWorker({ onReply, onLost }) {
+      const worker: PlayedWorker = {
+        requests: [],
+        reply: onReply,
+        die: () => onLost(new Error('gone')),
+        busy: false,
+        ended: false,
+      }
+      workers.push(worker)
+      return {
+        post: (request) => worker.requests.push(request),
+        setBusy: (busy) => {
+          worker.busy = busy
+        },
+        terminate: () => {
+          worker.ended = true
+        },
+      }
+    },
+    ...settings,
+  }
+  return { host, workers }
+}
+
+export const FILE = new Blob([new Uint8Array(1000)])
+export const inspected = (megapixels = 1): Reply => {
+  const segments = [{ offset: 100, length: 900 }]
+  const inspection: Inspection = {
+    type: 'image/jpeg',
+    width: 1000 * megapixels,
+    height: 1000,
+    animated: false,
+    hasLocation: true,
+    segments,
+  }
+  return { kind: 'inspected', inspection }
+}
+export const recompressed = (): Extract<Reply, { kind: 'recompressed' }> => ({
+  kind: 'recompressed',
+  bytes: new Uint8Array(300),
+  type: 'image/jpeg',
+  action: 'lossy',
+})
+/** Lets promises settle. Timers may be mocked. */
+export const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+export function mockTimers(t: TestContext) {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  return t.mock.timers
+}
