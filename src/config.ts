@@ -123,6 +123,12 @@ const VARIABLES = {
     'uploads of a network (/24, or /48 of IPv6) each UTC day; 0: no cap',
     integer(0, 1e12),
   ),
+  uploaderLinks: variable(
+    'UPLOADER_LINKS',
+    'on',
+    'on or off: for two days the operator finds an uploader’s other uploads, without an address',
+    choice({ on: true, off: false }),
+  ),
   minFreeBytes: variable(
     'MIN_FREE_BYTES',
     '0',

@@ -22,6 +22,8 @@ export type RefusalCode =
   | 'bad-idempotency-key'
   | 'idempotency-key-reused'
   | 'uploads-paused'
+  | 'capacity-reached'
+  | 'network-quota-exceeded'
   | 'storage-full'
   | 'unavailable'
   | 'too-slow'

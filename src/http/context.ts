@@ -1,5 +1,6 @@
 /** What every handler has at hand. */
 import type { Context } from 'hono'
+import type { Capacity } from '../service/capacity.ts'
 import type { Hashes } from '../service/hashes.ts'
 import type { Derive } from '../service/identities.ts'
 import type { Images } from '../service/images.ts'
@@ -39,6 +40,7 @@ export interface AppParts {
   derive: Derive
   hashes: Hashes
   quota: Quota
+  capacity: Capacity
   raw: Raw
   origins: Origins
   trusted: TrustedProxies

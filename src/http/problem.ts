@@ -41,7 +41,9 @@ const STATUS: Record<ProblemCode, number> = {
   'headers-too-large': 431,
   'internal-error': 500,
   busy: 503,
+  'network-quota-exceeded': 429,
   'uploads-paused': 503,
+  'capacity-reached': 503,
   unavailable: 503,
   'storage-full': 507,
 }

@@ -9,16 +9,19 @@ import { type TrustedProxies, trustedProxies } from '../http/headers/client-addr
 import { createOrigins } from '../http/headers/cross-site.ts'
 import type { Log } from '../http/log.ts'
 import { createRaw } from '../http/routes/raw.ts'
+import { type Capacity, createCapacity } from '../service/capacity.ts'
 import { onTime } from '../service/clock.ts'
 import { createDerive } from '../service/identities.ts'
 import { createImages } from '../service/images.ts'
 import { createQuota, type QuotaLimits } from '../service/quota.ts'
 import { createSettings, type Settings } from '../service/settings.ts'
+import { createUploaderLinks, type UploaderLinks } from '../service/uploader-links.ts'
 import { createSpool } from '../stores/drafts/spool.ts'
 import { pickMessages } from '../web/pages.ts'
 import { loadAssets } from './assets.ts'
 import { capConnections } from './connection-cap.ts'
 import { defaultSettings } from './default-settings.ts'
+import { watchDisk } from './disk-space.ts'
 import { nodeHashes } from './hashes.ts'
 import { healthOf } from './health.ts'
 import { cutIdleConnections, type IdleConnections } from './idle-connections.ts'
@@ -72,6 +75,23 @@ export async function startServer(
     onFailure: (err) => log.warn({ err }, 'settings could not be looked up'),
   })
   await settings.refresh()
+  const disk = await watchDisk(config.dataDir)
+  const capacity = createCapacity({
+    ledger: stores.ledger,
+    settings,
+    now: stores.clock.now,
+    freeBytes: disk.freeBytes,
+    onReached: (cap, isPaused) => log.warn({ cap, isPaused }, 'a cap of the day is reached'),
+    onFailure: (err) => log.warn({ err }, 'that a cap was reached could not be written down'),
+  })
+  const links = config.uploaderLinks
+    ? createUploaderLinks({
+        ledger: stores.ledger,
+        hashes: nodeHashes,
+        now: stores.clock.now,
+        onFailure: (err) => log.warn({ err }, 'links of uploads could not be forgotten'),
+      })
+    : null
   await listen(server, config)
   const { port } = server.address() as AddressInfo
   const baseUrl = config.baseUrl ?? `http://localhost:${port}`
@@ -89,6 +109,8 @@ export async function startServer(
     terms,
     baseUrl,
     settings,
+    capacity,
+    links,
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const isOver = !socket.writable || error.code === 'ECONNRESET'
@@ -102,12 +124,14 @@ export async function startServer(
   stores.purges.start()
   stores.moves.start()
   settings.start()
+  links?.start()
   return {
     baseUrl,
     port,
     async stop() {
       await stopServing(server, { lingerMs: limits.lingerMs, longestMs: limits.stopMs })
-      await settings.stop()
+      disk.stop()
+      await Promise.all([settings.stop(), capacity.stop(), links?.stop()])
       await stores.close()
     },
   }
@@ -125,6 +149,8 @@ function listenerOf(given: {
   terms: string | undefined
   baseUrl: string
   settings: Settings
+  capacity: Capacity
+  links: UploaderLinks | null
 }): AnswersInOrder {
   const { config, log, limits, idle, trusted, stores, metrics, assets, baseUrl, settings } = given
   const { objects, filesystem, ledger, cdn, clock, purges } = stores
@@ -161,11 +187,18 @@ function listenerOf(given: {
     },
     images,
     quota: onTime(
-      createQuota(ledger, { limits: quotaLimits(config), hashes: nodeHashes, now: clock.now }),
+      createQuota(ledger, {
+        limits: quotaLimits(config),
+        hashes: nodeHashes,
+        now: clock.now,
+        networkLimit: () => settings.current()['network-uploads'],
+        links: given.links,
+      }),
       clock,
     ),
     derive: createDerive(ledger, nodeHashes),
     hashes: nodeHashes,
+    capacity: given.capacity,
     raw,
     origins: createOrigins(baseUrl, config.allowedOrigins),
     trusted,

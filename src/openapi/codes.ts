@@ -66,6 +66,16 @@ export const CODES: Record<ProblemCode, CodeFacts> = {
     remedy: 'Do not send it again.',
     by: UPLOADS,
   },
+  'capacity-reached': {
+    when: 'The whole server took as many uploads, or bytes, as the operator lets it take in one day.',
+    remedy: 'Try again after the time in Retry-After.',
+    by: UPLOADS,
+  },
+  'network-quota-exceeded': {
+    when: 'The network of this address (/24, or /48 of IPv6) made all its uploads of today.',
+    remedy: 'Try again after the time in Retry-After.',
+    by: UPLOADS,
+  },
   'cross-site': {
     when: 'A page of another site asked a browser for this, and the operator did not allow that site.',
     remedy: 'Call from a server, or ask the operator to list your origin.',

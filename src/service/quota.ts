@@ -1,8 +1,9 @@
 /** The day's quota: so many stored images for each client address and UTC day, and never one more. */
 import { Refusal } from '../errors.ts'
-import type { Ledger, Refusals } from '../stores/ledger.ts'
+import type { Ledger, Refusals, ReservedWith } from '../stores/ledger.ts'
 import type { Hashes } from './hashes.ts'
 import { busy, createUnderWay } from './under-way.ts'
+import type { UploaderLinks } from './uploader-links.ts'
 
 export interface Quota {
   readonly limit: number
@@ -10,16 +11,24 @@ export interface Quota {
    * Reserves an upload before the body is read. Throws `Refusal`: `quota-exceeded`; `too-many-refusals`; `busy` if as
    * many are under way as may be, or if only reservations are in the way that may yet be given back.
    */
-  reserve(address: string, options?: ReserveOptions): Promise<Reservation>
+  reserve(client: ClientAddress, options?: ReserveOptions): Promise<Reservation>
   /** Uploads left, without reserving one. */
-  remaining(address: string): Promise<number>
+  remaining(address: ClientAddress): Promise<number>
   /** Whole seconds to the next 00:00 UTC, at least 1. */
   secondsToReset(): number
 }
 
 export interface ReserveOptions {
+  /** Of the image that is to be stored. */
+  id?: string
   /** Nothing will be stored that was not before: reserves beyond the limit too. To be given back whatever comes of it. */
-  isRepeat: boolean
+  isRepeat?: boolean
+}
+
+/** As the quota counts it: an IPv4 address or a /64, and its network: a /24 or a /48. */
+export interface ClientAddress {
+  address: string
+  network: string
 }
 
 /** It ends once: with the first of these calls. */
@@ -53,9 +62,17 @@ const KEPT_DAYS = 2
 
 export function createQuota(
   ledger: Ledger,
-  options: { limits: QuotaLimits; now: () => number; hashes: Hashes },
+  options: {
+    limits: QuotaLimits
+    now: () => number
+    hashes: Hashes
+    /** Of a network, as it is set now. 0: no limit. */
+    networkLimit?: () => number
+    /** `null`: uploads are not linked. */
+    links?: UploaderLinks | null
+  },
 ): Quota {
-  const { limits, now, hashes } = options
+  const { limits, now, hashes, networkLimit = () => 0, links = null } = options
   const { perDay } = limits
   const underWay = createUnderWay(limits.atOnce)
   const salts = new Map<string, Promise<Uint8Array>>()
@@ -83,6 +100,19 @@ export function createQuota(
     return hashes.hmacSha256(await saltOf(day), address).slice(0, BUCKET_LENGTH)
   }
 
+  async function reservedWith(
+    id: string | undefined,
+    address: string,
+    network: string,
+    day: string,
+  ): Promise<ReservedWith> {
+    const limit = networkLimit()
+    // A label of its own: no network is ever an address.
+    const shared = limit > 0 && { network: { bucket: await bucketOf(`network ${network}`, day), limit } }
+    const link = links !== null && id !== undefined && { link: { id, ...(await links.tagsOf(address)) } }
+    return { ...shared, ...link }
+  }
+
   async function denied(address: string, bucket: string, day: string): Promise<Refusal> {
     if (underWay.holds(address)) {
       return busy(
@@ -104,13 +134,16 @@ export function createQuota(
 
   return {
     limit: perDay,
-    async reserve(address, { isRepeat } = { isRepeat: false }) {
+    async reserve({ address, network }, { id, isRepeat = false } = {}) {
       const leave = underWay.enter(address)
       try {
         const day = dayOf(now())
         const bucket = await bucketOf(address, day)
-        const used = await ledger.reserveUpload(bucket, day, isRepeat ? perDay + 1 : perDay, limits.refusals)
+        const more = isRepeat ? {} : await reservedWith(id, address, network, day)
+        const limit = isRepeat ? perDay + 1 : perDay
+        const used = await ledger.reserveUpload(bucket, day, limit, limits.refusals, more)
         if (used === null) throw await denied(address, bucket, day)
+        if (used === 'network-full') throw networkFull(networkLimit())
         const release = underWay.hold(address)
         return {
           remaining: Math.max(0, perDay - used),
@@ -119,7 +152,7 @@ export function createQuota(
           },
           async giveBack(refusedBytes) {
             if (!release()) return
-            await ledger.releaseUpload(bucket, day, refusedBytes).finally(leave)
+            await ledger.releaseUpload(bucket, day, refusedBytes, more).finally(leave)
           },
         }
       } catch (error) {
@@ -127,12 +160,19 @@ export function createQuota(
         throw error
       }
     },
-    async remaining(address) {
+    async remaining({ address }) {
       const day = dayOf(now())
       return Math.max(0, perDay - (await ledger.usedUploads(await bucketOf(address, day), day)))
     },
     secondsToReset: () => Math.max(1, Math.ceil((DAY_MS - (now() % DAY_MS)) / 1000)),
   }
+}
+
+function networkFull(limit: number): Refusal {
+  return new Refusal(
+    'network-quota-exceeded',
+    `The network of this address made its ${limit} uploads of today. The counter resets at midnight UTC.`,
+  )
 }
 
 /** YYYY-MM-DD, UTC. */

@@ -14,6 +14,8 @@ export interface Takedown {
   hold(id: string, reason: string, by?: ActedBy): Promise<boolean>
   /** `false` if it is not held. */
   release(id: string, reason: string, by?: ActedBy): Promise<boolean>
+  /** Ids of what the image's uploader stored within two days of it, the newest first. */
+  sameUploader(id: string): Promise<string[]>
   block(sha256: string, reason: string, by?: ActedBy): Promise<void>
   /** `false` if it was not blocked. */
   unblock(sha256: string, reason: string, by?: ActedBy): Promise<boolean>
@@ -28,6 +30,9 @@ export interface Status {
   held: number
   acts: Act[]
 }
+
+/** An address has fewer uploads in two days, unless the operator allows more. */
+const MOST_OTHERS = 10_000
 
 /** Acts that `status` shows. */
 const SHOWN_ACTS = 20
@@ -70,6 +75,7 @@ export function createTakedown(parts: {
       await ledger.recordRelease(id, reason, at(), by)
       return moves.carryOut(id)
     },
+    sameUploader: (id) => ledger.sameUploader(id, MOST_OTHERS),
     block: (sha256, reason, by) => ledger.block([sha256], reason, at(), by),
     unblock: (sha256, reason, by) => ledger.unblock(sha256, reason, at(), by),
     async status() {

@@ -57,6 +57,14 @@ export interface Refusals {
   bytes: number
 }
 
+/** What is written with the reservation of an upload, and goes with it. */
+export interface ReservedWith {
+  /** Counts it for its network too. */
+  network?: { bucket: string; limit: number }
+  /** Links it to others of its uploader. `atMs`: epoch milliseconds. */
+  link?: { id: string; atMs: number; tagA: string; tagB: string }
+}
+
 /** How often something may be done. */
 export interface Rate {
   intervalMs: number
@@ -67,17 +75,26 @@ export interface Ledger extends ReportLedger {
   /**
    * Reserves one of the `limit` uploads of `bucket` on `day` (YYYY-MM-DD, UTC), in one statement. The number of
    * uploads used after it, or `null` if all are reserved, or if as many refusals or bytes of them are on record as
-   * `budget` has.
+   * `budget` has. `'network-full'`: the uploads of its network are all reserved.
    */
-  reserveUpload(bucket: string, day: string, limit: number, budget?: Refusals): Promise<number | null>
+  reserveUpload(
+    bucket: string,
+    day: string,
+    limit: number,
+    budget?: Refusals,
+    more?: ReservedWith,
+  ): Promise<number | 'network-full' | null>
   /** Gives a reservation back. Never below zero. `refusedBytes`: puts a refusal of so many bytes on record. */
-  releaseUpload(bucket: string, day: string, refusedBytes?: number): Promise<void>
+  releaseUpload(bucket: string, day: string, refusedBytes?: number, more?: ReservedWith): Promise<void>
   /** On record for `bucket` on `day`. */
   refusals(bucket: string, day: string): Promise<Refusals>
   /** Uploads that are reserved or made. */
   usedUploads(bucket: string, day: string): Promise<number>
-  /** The day's salt: 32 random bytes, the same for every process, made by whoever asks first. */
-  daySalt(day: string): Promise<Uint8Array>
+  /**
+   * The day's salt: 32 random bytes, the same for every process, made by whoever asks first. `purpose`: another one, of
+   * its own.
+   */
+  daySalt(day: string, purpose?: 'links'): Promise<Uint8Array>
   /** Forgets reservations and salts of days before `day`. */
   forgetDaysBefore(day: string): Promise<void>
 
@@ -115,6 +132,28 @@ export interface Ledger extends ReportLedger {
   finishMove(move: Move, isThere: boolean): Promise<boolean>
   /** The move could not be made: due again at `retryAt`. */
   deferMove(move: Move, retryAt: number): Promise<void>
+
+  /**
+   * Takes `amount` of what `limit` leaves under `name` on `day`, all of it or nothing. True if it was taken. `name`: a
+   * cap's.
+   */
+  takeShare(name: string, day: string, amount: number, limit: number): Promise<boolean>
+  /** Gives back what was not used. */
+  returnShare(name: string, day: string, amount: number): Promise<void>
+  /** What is taken on `day`, by name. */
+  usedShares(day: string): Promise<Record<string, number>>
+  /**
+   * Writes down that a cap was reached on `day`. How often any was since the day `since`, or `null` if this was written
+   * down before. Forgets what is older.
+   */
+  recordReached(name: string, day: string, since: string): Promise<number | null>
+  /** Forgets all that `recordReached` wrote down. */
+  forgetReached(): Promise<void>
+
+  /** Ids of uploads that share a tag with this one, the newest first, at most `limit`. */
+  sameUploader(id: string, limit: number): Promise<string[]>
+  /** Forgets links of uploads before `atMs`, and salts of links of days before `saltDay`. */
+  forgetUploadsBefore(atMs: number, saltDay: string): Promise<void>
 
   /** Every setting that was changed, by name. One statement. */
   settings(): Promise<Record<string, string>>

@@ -13,7 +13,7 @@ import { operatorCases } from './http/operator.ts'
 import { pageCases } from './http/pages.ts'
 import { pathCases } from './http/paths.ts'
 import { privacyCases } from './http/privacy.ts'
-import { quotaCases } from './http/quota.ts'
+import { capCases, quotaCases } from './http/quota.ts'
 import { rawCases } from './http/raw.ts'
 import { refusalCases } from './http/refusals.ts'
 import { repeatCases } from './http/repeats.ts'
@@ -28,6 +28,7 @@ const CASES = {
   'the form of an upload': multipartCases,
   'broken forms': malformedCases,
   'quota and client address': quotaCases,
+  'caps of networks and of all': capCases,
   'refused uploads, and many at once': refusalCases,
   'browsers and other sites': browserCases,
   'refusals that come early': drainCases,

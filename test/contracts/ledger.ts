@@ -1,5 +1,6 @@
 /** The contract of `src/stores/ledger.ts`. Every adapter runs it; what it asks is what the service relies on. */
 import { describe } from 'node:test'
+import { capacityCases } from './ledger/capacity.ts'
 import { durabilityCases } from './ledger/durability.ts'
 import { harnessOf, type OpenLedger } from './ledger/harness.ts'
 import { instanceCases } from './ledger/instance.ts'
@@ -23,6 +24,7 @@ export function ledgerContract(name: string, open: OpenLedger, { modelRuns = 20 
     describe('salts', () => saltsCases(harness))
     describe('moderation', () => moderationCases(harness))
     describe('moves and settings', () => movesCases(harness))
+    describe('capacity', () => capacityCases(harness))
     describe('purges', () => purgesCases(harness))
     describe('instance', () => instanceCases(harness))
     describe('reports', () => reportsCases(harness))

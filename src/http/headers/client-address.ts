@@ -56,6 +56,14 @@ export function quotaAddress(address: string): string {
   return `${parsed.toByteArray().slice(0, 8).join('.')}/64`
 }
 
+/** The network that an address is in: the first 24 bits of IPv4, the first 48 of IPv6. */
+export function networkAddress(address: string): string {
+  const parsed = parse(address)
+  if (parsed === null) return 'unknown'
+  const [bytes, bits] = parsed.kind() === 'ipv4' ? [3, 24] : [6, 48]
+  return `${parsed.toByteArray().slice(0, bytes).join('.')}/${bits}`
+}
+
 /** IPv4-mapped IPv6 becomes IPv4; ports and zones go. `null` if it is no address. */
 function parse(text: string): Address | null {
   const bare = text

@@ -53,7 +53,8 @@ export function createUploadAnswers(parts: AppParts): UploadAnswers {
     const { requestId } = request
     const problem = toProblem(error)
     const headers = endpointHeaders(request, outcome.remaining)
-    if (problem.status === 429) headers.push('Retry-After', `${parts.quota.secondsToReset()}`)
+    const isUntilTomorrow = problem.status === 429 || problem.error === 'capacity-reached'
+    if (isUntilTomorrow) headers.push('Retry-After', `${parts.quota.secondsToReset()}`)
     else if (problem.error === 'busy') headers.push('Retry-After', BUSY_SECONDS)
     if (outcome.allow !== undefined) headers.push('Allow', outcome.allow)
     if (representationFor(request.header('accept')) !== 'html') {

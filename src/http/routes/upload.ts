@@ -14,13 +14,14 @@ import {
   viewPath,
 } from '../../protocol.ts'
 import { refuseFault } from '../../service/faults.ts'
+import { drawIdentity, type Identity } from '../../service/identities.ts'
 import type { Published } from '../../service/publish.ts'
-import type { Reservation } from '../../service/quota.ts'
+import type { ClientAddress, Reservation } from '../../service/quota.ts'
 import { SHARE_PATH } from '../../web/share-path.ts'
 import type { Answer } from '../answer.ts'
 import type { RequestBody } from '../body.ts'
 import type { AppParts } from '../context.ts'
-import { clientAddress, quotaAddress } from '../headers/client-address.ts'
+import { clientAddress, networkAddress, quotaAddress } from '../headers/client-address.ts'
 import { checkedBody } from '../headers/content-digest.ts'
 import { filePart } from '../multipart/multipart.ts'
 import { logFault, toProblem } from '../problem.ts'
@@ -63,30 +64,40 @@ export function createUpload(parts: AppParts): Upload {
   const { quota, metrics, log, baseUrl } = parts
   const answers = createUploadAnswers(parts)
 
-  async function receive(request: UploadRequest, address: string, startedAt: number): Promise<Outcome> {
+  async function receive(
+    request: UploadRequest,
+    address: ClientAddress,
+    startedAt: number,
+  ): Promise<Outcome> {
     parts.origins.assertAllowed(request.header)
     assertTaken(parts)
     const sent = idempotencyKeyOf(request)
-    const reservation = await quota.reserve(address).catch(asFault)
+    const identity = sent === null ? drawIdentity() : await parts.derive(sent)
+    const mostBytes = Math.min(parts.maxUploadBytes, announced(request).mostBytes ?? parts.maxUploadBytes)
+    const admission = await parts.capacity.admit(mostBytes).catch(refuseFault)
+    const reservation = await quota.reserve(address, { id: identity.id }).catch(asFault)
     if (reservation instanceof Error) {
+      admission.giveBack()
       // A ledger that does not answer takes no upload either, and is not asked a second time.
-      if (isRefusal(reservation, 'busy')) return { error: reservation }
+      if (saysNothingOfQuota(reservation)) return { error: reservation }
       const refused = { remaining: 0, error: reservation }
-      if (sent === null || !isRefusal(reservation, 'quota-exceeded')) return refused
-      return (await receiveBeyondQuota(request, address, sent, startedAt)) ?? refused
+      if (!identity.isDerived || !isRefusal(reservation, 'quota-exceeded')) return refused
+      return (await receiveBeyondQuota(request, address, identity, startedAt)) ?? refused
     }
     const { remaining } = reservation
     try {
-      const identity = sent === null ? {} : { identity: await parts.derive(sent) }
-      const published = await parts.images.publish(fileOf(request), { ...announced(request), ...identity })
+      const published = await parts.images.publish(fileOf(request), { ...announced(request), identity })
       const stored = answerOf(published, request, startedAt)
       if (!published.isRepeat) {
         reservation.keep()
+        admission.keep(published.record.size)
         return { remaining, stored }
       }
+      admission.giveBack()
       await giveBack(reservation, request.body.received)
       return { remaining: Math.min(quota.limit, remaining + 1), stored }
     } catch (error) {
+      admission.giveBack()
       await giveBack(reservation, isClients(error) ? request.body.received : undefined)
       return { remaining: Math.min(quota.limit, remaining + 1), error }
     }
@@ -95,11 +106,10 @@ export function createUpload(parts: AppParts): Upload {
   /** The last upload of a day may be repeated like any other. `null` if there is nothing to repeat. */
   async function receiveBeyondQuota(
     request: UploadRequest,
-    address: string,
-    sent: string,
+    address: ClientAddress,
+    identity: Identity,
     startedAt: number,
   ): Promise<Outcome | null> {
-    const identity = await parts.derive(sent)
     if ((await parts.images.find(identity.id)) === null) return null
     const reservation = await quota.reserve(address, { isRepeat: true })
     try {
@@ -132,7 +142,11 @@ export function createUpload(parts: AppParts): Upload {
     return { id, link: baseUrl + viewPath(id), key, delete: `${baseUrl}${DELETE_PATH}?key=${key}` }
   }
 
-  function outcomeOf(request: UploadRequest, address: string, startedAt: number): Promise<Outcome> | Outcome {
+  function outcomeOf(
+    request: UploadRequest,
+    address: ClientAddress,
+    startedAt: number,
+  ): Promise<Outcome> | Outcome {
     const { method, path } = request
     if (method === 'POST') return receive(request, address, startedAt).catch((error) => ({ error }))
     const allow = METHODS[path]!
@@ -150,7 +164,8 @@ export function createUpload(parts: AppParts): Upload {
   return async (request) => {
     const startedAt = performance.now()
     const forwardedFor = request.header('x-forwarded-for')
-    const address = quotaAddress(clientAddress(request.peer, forwardedFor, parts.trusted))
+    const client = clientAddress(request.peer, forwardedFor, parts.trusted)
+    const address = { address: quotaAddress(client), network: networkAddress(client) }
     const outcome = await outcomeOf(request, address, startedAt)
     if (outcome.error !== undefined) {
       logRefusal(request, outcome.error, startedAt)
@@ -182,6 +197,11 @@ function assertTaken({ uploadsPaused }: Pick<AppParts, 'uploadsPaused'>): void {
 
 function isRefusal(error: unknown, code: RefusalCode): boolean {
   return error instanceof Refusal && error.code === code
+}
+
+/** How many uploads are left is another question. */
+function saysNothingOfQuota(error: unknown): boolean {
+  return isRefusal(error, 'busy') || isRefusal(error, 'network-quota-exceeded')
 }
 
 /** Refused for what it is, not for what the server lacks. */

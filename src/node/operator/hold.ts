@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { actedBy, ruleOption } from './by.ts'
 import { onData } from './data.ts'
 import { print } from './print.ts'
+import { sameUploaderOption, withOthers } from './same-uploader.ts'
 import { readIds, reasonOption } from './subjects.ts'
 
 export function holdCommand(): Command {
@@ -11,10 +12,11 @@ export function holdCommand(): Command {
     .argument('<id...>', 'ids, or addresses that end with one', readIds)
     .addOption(reasonOption())
     .addOption(ruleOption())
-    .action((ids: string[], options: { reason: string; rule?: string }) =>
+    .addOption(sameUploaderOption())
+    .action((ids: string[], options: { reason: string; rule?: string; sameUploader: boolean }) =>
       onData(async ({ takedown }) => {
         let missed = 0
-        for (const id of ids) {
+        for (const id of await withOthers(takedown, ids, options)) {
           const isDone = await takedown.hold(id, options.reason, actedBy(options))
           if (!isDone) missed++
           print(isDone ? `held ${id}` : `${id} was not there to be held`)

@@ -33,16 +33,24 @@ export interface SqlFlavour {
   readonly maxParameters: number
   /** Knows `for update skip locked`. Those who lack it have one writer at a time. */
   readonly skipsLocked: boolean
+  /** A statement may hold others that change rows, and use what they return. Others know `changes()`. */
+  readonly changesInQueries: boolean
   /** The time of the database's machine, in epoch milliseconds, as SQL. `null`: it runs on this machine. */
   readonly clock: string | null
 }
 
 // https://www.sqlite.org/limits.html, "Maximum Number Of Host Parameters".
-export const sqliteFlavour: SqlFlavour = { maxParameters: 32_766, skipsLocked: false, clock: null }
+export const sqliteFlavour: SqlFlavour = {
+  maxParameters: 32_766,
+  skipsLocked: false,
+  changesInQueries: false,
+  clock: null,
+}
 
 // PostgreSQL 18, 54.7: Bind counts its parameters in 16 bits.
 export const postgresFlavour: SqlFlavour = {
   maxParameters: 65_535,
   skipsLocked: true,
+  changesInQueries: true,
   clock: '(extract(epoch from clock_timestamp()) * 1000)::bigint',
 }

@@ -3,12 +3,14 @@ import type { Ledger } from '../ledger.ts'
 import { actRecorder } from './acts.ts'
 import type { SqlDatabase } from './database.ts'
 import { instanceLedger } from './instance.ts'
+import { linksLedger } from './links.ts'
 import { moderationLedger } from './moderation.ts'
 import { movesLedger } from './moves.ts'
 import { purgesLedger } from './purges.ts'
 import { quotaLedger } from './quota.ts'
 import { reportsLedger } from './reports.ts'
 import { settingsLedger } from './settings.ts'
+import { sharesLedger } from './shares.ts'
 import { sql } from './statement.ts'
 
 export function sqlLedger(database: SqlDatabase): Ledger {
@@ -18,6 +20,8 @@ export function sqlLedger(database: SqlDatabase): Ledger {
     ...moderationLedger(database, record),
     ...movesLedger(database, record),
     ...settingsLedger(database, record),
+    ...sharesLedger(database),
+    ...linksLedger(database),
     ...purgesLedger(database),
     ...instanceLedger(database),
     ...reportsLedger(database),

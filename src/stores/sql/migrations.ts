@@ -111,6 +111,30 @@ const MIGRATIONS: readonly Migration[] = [
     ],
   },
   {
+    name: '005-capacity',
+    statements: [
+      // Of the instance's caps, and of networks. Days are YYYY-MM-DD, UTC.
+      `create table shares (
+        day text not null,
+        name text not null,
+        used bigint not null check (used >= 0),
+        primary key (day, name)
+      )`,
+      'create table caps_reached (day text not null, name text not null, primary key (day, name))',
+      // Which uploads came from one uploader, for two days. Tags are HMACs of the address under salts of 48 hours,
+      // `tag_a` of those that begin on even days.
+      `create table uploads (
+        id text not null primary key,
+        at_ms bigint not null,
+        tag_a text not null,
+        tag_b text not null
+      )`,
+      'create index uploads_by_tag_a on uploads (tag_a)',
+      'create index uploads_by_tag_b on uploads (tag_b)',
+      'create index uploads_by_time on uploads (at_ms)',
+    ],
+  },
+  {
     name: '006-reports',
     statements: [
       // `reporter`: an HMAC under the day's salt, later the report's own number. `receipt_sha256`: of a secret that

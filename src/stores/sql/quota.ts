@@ -1,6 +1,7 @@
 /** The day's quota and salts. */
-import type { Ledger, Refusals } from '../ledger.ts'
+import type { Ledger, Refusals, ReservedWith } from '../ledger.ts'
 import type { SqlDatabase } from './database.ts'
+import { releaseWith, reserveWith } from './reservation.ts'
 import { sql } from './statement.ts'
 
 /** The table is called `places`: what each bucket has used of each day. */
@@ -13,35 +14,41 @@ const UNLIMITED: Refusals = { count: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_
 
 const SALT_BYTES = 32
 
+/** A day has few. */
+const KNOWN_SALTS = 8
+
 /** Rows of one transaction: a million in one held up SQLite, and its process, for 2.5 s. */
 const FORGOTTEN_AT_ONCE = 500
 
 const DAY_PATTERN = /^\d{4}-\d{2}-\d{2}$/
 
 export function quotaLedger(database: SqlDatabase): QuotaLedger {
-  // Every upload asks for the salt of the day.
-  let known: { day: string; salt: string } | undefined
+  // Every upload asks for the salts of the day. By their keys in the table.
+  const known = new Map<string, string>()
+
+  async function release(bucket: string, day: string, refusedBytes?: number, more: ReservedWith = {}) {
+    const [refusals, bytes] = refusedBytes === undefined ? [0, 0] : [1, refusedBytes]
+    const statement = sql`update places set used = case when used > 0 then used - 1 else 0 end,
+        refusals = refusals + ${refusals}, refused_bytes = refused_bytes + ${bytes}
+      where day = ${checkedDay(day)} and bucket = ${bucket}`
+    await releaseWith(database, statement, day, more)
+  }
 
   return {
-    async reserveUpload(bucket, day, limit, budget = UNLIMITED) {
+    async reserveUpload(bucket, day, limit, budget = UNLIMITED, more = {}) {
       const statement = sql`insert into places (day, bucket, used) values (${checkedDay(day)}, ${bucket}, 1)
         on conflict (day, bucket) do update set used = places.used + 1 where places.used < ${limit}
           and places.refusals < ${budget.count} and places.refused_bytes < ${budget.bytes}
         returning used`
       // The insert asks for no limit.
       if (limit < 1 || budget.count < 1 || budget.bytes < 1) return null
-      const [outcome] = await database.write([statement])
-      return (outcome?.rows[0]?.used as number | undefined) ?? null
+      const { used, isNetworkFull } = await reserveWith(database, statement, day, more)
+      if (!isNetworkFull) return used
+      await release(bucket, day)
+      return 'network-full'
     },
 
-    async releaseUpload(bucket, day, refusedBytes) {
-      const [refusals, bytes] = refusedBytes === undefined ? [0, 0] : [1, refusedBytes]
-      await database.write([
-        sql`update places set used = case when used > 0 then used - 1 else 0 end,
-            refusals = refusals + ${refusals}, refused_bytes = refused_bytes + ${bytes}
-          where day = ${checkedDay(day)} and bucket = ${bucket}`,
-      ])
-    },
+    releaseUpload: release,
 
     async refusals(bucket, day) {
       const { rows } = await database.read(
@@ -58,20 +65,27 @@ export function quotaLedger(database: SqlDatabase): QuotaLedger {
       return (rows[0]?.used as number | undefined) ?? 0
     },
 
-    async daySalt(day) {
-      if (known?.day !== day) {
-        const found = await database.read(sql`select salt from salts where day = ${checkedDay(day)}`)
-        const rows = found.rows.length > 0 ? found.rows : await createSalt(day)
-        known = { day, salt: rows[0]!.salt as string }
+    async daySalt(day, purpose) {
+      const key = purpose === undefined ? checkedDay(day) : `${checkedDay(day)} ${purpose}`
+      let salt = known.get(key)
+      if (salt === undefined) {
+        const found = await database.read(sql`select salt from salts where day = ${key}`)
+        const rows = found.rows.length > 0 ? found.rows : await createSalt(key)
+        salt = rows[0]!.salt as string
+        if (known.size >= KNOWN_SALTS) known.clear()
+        known.set(key, salt)
       }
-      return fromHex(known.salt)
+      return fromHex(salt)
     },
 
     async forgetDaysBefore(day) {
       checkedDay(day)
-      if (known && known.day < day) known = undefined
+      for (const key of known.keys()) if (key < day) known.delete(key)
       // Without its salt a bucket says nothing any more.
-      await database.write([sql`delete from salts where day < ${day}`])
+      await database.write([
+        sql`delete from salts where day < ${day}`,
+        sql`delete from shares where day < ${day}`,
+      ])
       let forgotten: number
       do {
         const [outcome] = await database.write([

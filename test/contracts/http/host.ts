@@ -37,6 +37,8 @@ export interface World {
   /** Trusts no proxy; 3 uploads a day. */
   bare(): Promise<Host>
   paused(): Promise<Host>
+  /** Takes 4 uploads a day of all, and 2 of a network. */
+  capped(): Promise<Host>
   /** Two uploads at once, four a day; three refusals, or 100,000 bytes of them. Trusts the same proxies as `main`. */
   frugal(): Promise<Host>
   /** What must never be in a log or, with `dataDir`, in a file. */
@@ -78,6 +80,7 @@ export function createWorld(start: StartHost): World {
     strict: once(STRICT),
     bare: once({ TRUSTED_PROXIES: '', UPLOADS_PER_DAY: '3' }),
     paused: once({ UPLOADS: 'paused' }),
+    capped: once({ DAILY_UPLOADS: '4', NETWORK_UPLOADS: '2' }),
     frugal: once({
       TRUSTED_PROXIES,
       UPLOADS_AT_ONCE: '2',

@@ -207,6 +207,27 @@ export function quotaCases(world: World): void {
   })
 }
 
+/** Apart from `quotaCases`: what an address, its network and all may do are three limits. */
+export function capCases(world: World): void {
+  it('takes so many of a network and so many of all, and says which it was', async () => {
+    const ask = async (address: string) => (await visit(world, world.capped, address)).upload(gif())
+    const [one, two] = await Promise.all([ask('203.0.113.1'), ask('203.0.113.2')])
+    assert.deepEqual([one.status, two.status], [201, 201])
+    const network = await ask('203.0.113.3')
+    checkProblem(network, 429, 'network-quota-exceeded')
+    assert.equal(remainingOf(network), 100, 'the address has used nothing')
+    assert.ok(Number(network.headers.get('Retry-After')) >= 1)
+    assert.equal((await ask('203.0.112.1')).status, 201)
+    assert.equal((await ask('2001:db8:5:1::1')).status, 201)
+    const all = await ask('203.0.111.1')
+    checkProblem(all, 503, 'capacity-reached')
+    assert.equal(remainingOf(all), 100)
+    assert.ok(Number(all.headers.get('Retry-After')) >= 1)
+    const me = await visit(world, world.capped, '203.0.110.1')
+    checkPage(await me.upload(gif(), { Accept: 'text/html' }), 503)
+  })
+}
+
 async function remainingBehind(me: Visitor, headers: Record<string, string | string[]>): Promise<number> {
   return remainingOf(await request(me.host.url, 'POST', '/api/upload', { headers }))
 }

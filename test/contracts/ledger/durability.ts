@@ -31,7 +31,7 @@ export function durabilityCases({ on, onHooks, open }: Harness): void {
     const calls = Array.from({ length: 50 }, () => ledger.reserveUpload('a', DAY, 100))
     const closing = ledger.close()
     assert.deepEqual(
-      (await Promise.all(calls)).sort((a, b) => a! - b!),
+      (await Promise.all(calls)).sort((a, b) => Number(a) - Number(b)),
       Array.from({ length: 50 }, (_, nth) => nth + 1),
     )
     await closing
@@ -121,6 +121,13 @@ export function everyCall(ledger: Ledger): (() => Promise<unknown>)[] {
     () => ledger.finishMove({ id: 'AAAAAAAAAAA', to: 'held', version: 1, claim: 1 }, true),
     () => ledger.deferMove({ id: 'AAAAAAAAAAA', to: 'held', version: 1, claim: 1 }, 1000),
     () => ledger.settings(),
+    () => ledger.takeShare('x', DAY, 1, 10),
+    () => ledger.returnShare('x', DAY, 1),
+    () => ledger.usedShares(DAY),
+    () => ledger.recordReached('x', DAY, DAY),
+    () => ledger.forgetReached(),
+    () => ledger.sameUploader('AAAAAAAAAAA', 10),
+    () => ledger.forgetUploadsBefore(1000, DAY),
     () => ledger.changeSettings({ uploads: 'on' }, 'x', AT),
     () => ledger.counts(),
     () => ledger.owePurge('AAAAAAAAAAA', 2000, 1000),

@@ -1,0 +1,127 @@
+/** What the whole instance takes in a day, and what room the disk must keep. Asked before an upload's body is read. */
+import { Refusal } from '../errors.ts'
+import type { Ledger } from '../stores/ledger.ts'
+import type { SettingName, Settings } from './settings.ts'
+import { createShare } from './share.ts'
+
+export interface Capacity {
+  /**
+   * `mostBytes`: more will not come. Throws `Refusal`: `capacity-reached`; `storage-full` where the disk has less room
+   * than it must keep.
+   */
+  admit(mostBytes: number): Promise<Admission>
+  stop(): Promise<void>
+}
+
+/** It ends once: with the first of these calls. */
+export interface Admission {
+  /** The image is stored, in so many bytes. */
+  keep(bytes: number): void
+  /** Nothing is stored. */
+  giveBack(): void
+}
+
+export type Cap = Extract<SettingName, 'daily-uploads' | 'daily-bytes'>
+
+const DAY_MS = 86_400_000
+
+/** So many days a cap that was reached is remembered. */
+const REMEMBERED_DAYS = 7
+
+/** A disk that ran low takes uploads again when it has this much more than it must keep. */
+const RECOVERED = 1.1
+
+export function createCapacity(parts: {
+  ledger: Ledger
+  settings: Settings
+  now: () => number
+  /** Free on the disk, in bytes. `null` if that is not known. */
+  freeBytes: () => number | null
+  /** Hears that a cap was reached, once a day; `isPaused`: for the second time, and uploads are paused for it. */
+  onReached: (cap: Cap, isPaused: boolean) => void
+  onFailure: (error: unknown) => void
+}): Capacity {
+  const { ledger, settings, now, freeBytes } = parts
+  const today = () => dayOf(now())
+  const uploads = shareOf('daily-uploads')
+  const bytes = shareOf('daily-bytes')
+  let isLow = false
+  const reported = new Set<string>()
+
+  function shareOf(cap: Cap) {
+    return createShare({
+      ledger,
+      name: cap,
+      limit: () => settings.current()[cap],
+      today,
+      onReached: () => void report(cap).catch(parts.onFailure),
+    })
+  }
+
+  /** A cap that is reached twice in a week pauses uploads: somebody should look. */
+  async function report(cap: Cap): Promise<void> {
+    const day = today()
+    const key = `${cap} ${day}`
+    if (reported.has(key)) return
+    reported.clear()
+    reported.add(key)
+    const times = await ledger.recordReached(cap, day, dayOf(now() - REMEMBERED_DAYS * DAY_MS))
+    if (times === null) return
+    const isPaused = times > 1
+    if (isPaused) {
+      await settings.change({ uploads: 'paused' }, `${cap} was reached, the second cap in a week`, {
+        who: 'pinhole',
+      })
+      // Whoever resumes begins anew.
+      await ledger.forgetReached()
+    }
+    parts.onReached(cap, isPaused)
+  }
+
+  function assertRoom(): void {
+    const least = settings.current()['min-free-bytes']
+    const free = freeBytes()
+    if (least === 0 || free === null) return
+    isLow = free < (isLow ? least * RECOVERED : least)
+    if (isLow)
+      throw new Refusal('storage-full', 'The server has no room left for images. Nothing was stored.')
+  }
+
+  function reached(): Refusal {
+    return new Refusal(
+      'capacity-reached',
+      'This server has taken all the uploads that it takes today. It goes on at midnight UTC.',
+    )
+  }
+
+  return {
+    async admit(mostBytes) {
+      assertRoom()
+      if (!(await uploads.take(1))) throw reached()
+      const day = today()
+      try {
+        if (!(await bytes.take(mostBytes))) throw reached()
+      } catch (error) {
+        uploads.giveBack(1)
+        throw error
+      }
+      let isOver = false
+      const end = (usedUploads: number, usedBytes: number) => {
+        // What was taken on a day that is over is of no use any more.
+        if (isOver || day !== today()) return
+        isOver = true
+        if (usedUploads === 0) uploads.giveBack(1)
+        if (usedBytes < mostBytes) bytes.giveBack(mostBytes - usedBytes)
+      }
+      return { keep: (size) => end(1, size), giveBack: () => end(0, 0) }
+    },
+    async stop() {
+      await Promise.all([uploads.stop(), bytes.stop()])
+    },
+  }
+}
+
+/** YYYY-MM-DD, UTC. */
+function dayOf(epochMs: number): string {
+  return new Date(epochMs).toISOString().slice(0, 10)
+}

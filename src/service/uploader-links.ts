@@ -1,0 +1,88 @@
+/**
+ * Which uploads came from one uploader, without an address: two tags each, HMACs of the address under salts of 48 hours
+ * that begin 24 hours apart. Any two uploads within 24 hours share a tag, so that midnight parts nothing; nothing links
+ * what is further apart than 48.
+ */
+import type { Ledger } from '../stores/ledger.ts'
+import type { Hashes } from './hashes.ts'
+
+export interface UploaderLinks {
+  tagsOf(address: string): Promise<{ tagA: string; tagB: string; atMs: number }>
+  /** Forgets what is past, until `stop` is called. */
+  start(): void
+  stop(): Promise<void>
+}
+
+const DAY_MS = 86_400_000
+const KEPT_MS = 2 * DAY_MS
+const ROUND_MS = 5 * 60_000
+
+/** Hex digits of an HMAC that tell addresses apart: 128 bits. */
+const TAG_LENGTH = 32
+
+export function createUploaderLinks(parts: {
+  ledger: Pick<Ledger, 'daySalt' | 'forgetUploadsBefore'>
+  hashes: Hashes
+  now: () => number
+  onFailure: (error: unknown) => void
+}): UploaderLinks {
+  const { ledger, hashes, now } = parts
+  const salts = new Map<string, Promise<Uint8Array>>()
+  let timer: ReturnType<typeof setInterval> | undefined
+  let underWay: Promise<void> | undefined
+
+  function saltOf(day: string): Promise<Uint8Array> {
+    let salt = salts.get(day)
+    if (salt === undefined) {
+      salt = ledger.daySalt(day, 'links')
+      salt.catch(() => salts.delete(day))
+      salts.set(day, salt)
+    }
+    return salt
+  }
+
+  async function tagOf(address: string, number: number): Promise<string> {
+    // A label of its own: no tag is ever a bucket of the quota.
+    const mac = hashes.hmacSha256(await saltOf(dayOf(number)), `uploader ${address}`)
+    return mac.slice(0, TAG_LENGTH)
+  }
+
+  /** Rows that would be two days old before the next round go too. */
+  async function forget(): Promise<void> {
+    const yesterday = dayOf(Math.floor(now() / DAY_MS) - 1)
+    for (const day of salts.keys()) if (day < yesterday) salts.delete(day)
+    await ledger.forgetUploadsBefore(now() - KEPT_MS + ROUND_MS, yesterday)
+  }
+
+  function begin(): void {
+    underWay ??= forget()
+      .catch(parts.onFailure)
+      .finally(() => {
+        underWay = undefined
+      })
+  }
+
+  return {
+    async tagsOf(address) {
+      const atMs = now()
+      const today = Math.floor(atMs / DAY_MS)
+      const [even, odd] = today % 2 === 0 ? [today, today - 1] : [today - 1, today]
+      const [tagA, tagB] = await Promise.all([tagOf(address, even), tagOf(address, odd)])
+      return { tagA, tagB, atMs }
+    },
+    start() {
+      timer ??= setInterval(begin, ROUND_MS)
+      begin()
+    },
+    async stop() {
+      clearInterval(timer)
+      timer = undefined
+      await underWay
+    },
+  }
+}
+
+/** YYYY-MM-DD, UTC, of a number of days since the epoch. */
+function dayOf(number: number): string {
+  return new Date(number * DAY_MS).toISOString().slice(0, 10)
+}

@@ -1,0 +1,89 @@
+/**
+ * What goes with the reservation of an upload, in the statement that makes it or in its transaction: no upload waits for
+ * one more round trip or flush.
+ */
+import type { ReservedWith } from '../ledger.ts'
+import type { SqlDatabase, Statement } from './database.ts'
+import { sql, words } from './statement.ts'
+
+export interface Reserved {
+  /** Of the address. `null` if it has none left. */
+  used: number | null
+  isNetworkFull: boolean
+}
+
+/** `reserve`: of the address, returning `used`. Nothing else is done if it returns nothing. */
+export async function reserveWith(
+  database: SqlDatabase,
+  reserve: Statement,
+  day: string,
+  { network, link }: ReservedWith,
+): Promise<Reserved> {
+  const isOne = database.flavour.changesInQueries
+  const from = (name: string) => words(isOne ? `from ${name} where true` : 'where changes() > 0')
+  const inNetwork = network && [
+    sql`insert into shares (day, name, used) select ${day}, ${network.bucket}, 1 ${from('reserved')}
+      on conflict (day, name) do update set used = shares.used + 1 where shares.used < ${network.limit}
+      returning used`,
+  ]
+  // An upload that is repeated has its link already.
+  const linked = link && [
+    sql`insert into uploads (id, at_ms, tag_a, tag_b)
+      select ${link.id}, cast(${Math.floor(link.atMs)} as bigint), ${link.tagA}, ${link.tagB}
+      ${from(network ? 'shared' : 'reserved')} on conflict (id) do nothing`,
+  ]
+  const statements = [reserve, ...(inNetwork ?? []), ...(linked ?? [])]
+  if (!isOne || statements.length === 1) {
+    const [mine, shared] = await database.write(statements)
+    const used = (mine!.rows[0]?.used as number | undefined) ?? null
+    return { used, isNetworkFull: used !== null && network !== undefined && shared!.rows.length === 0 }
+  }
+  const [outcome] = await database.write([
+    joined(
+      [
+        ['reserved', reserve],
+        ...(inNetwork ?? []).map((statement) => ['shared', statement] as const),
+        ...(linked ?? []).map((statement) => ['linked', statement] as const),
+      ],
+      `select (select used from reserved) as used, ${network ? '(select used from shared)' : '0'} as network`,
+    ),
+  ])
+  const { used, network: shared } = outcome!.rows[0]!
+  return { used: used as number | null, isNetworkFull: used !== null && shared === null }
+}
+
+/** `release`: of the address. */
+export async function releaseWith(
+  database: SqlDatabase,
+  release: Statement,
+  day: string,
+  { network, link }: ReservedWith,
+): Promise<void> {
+  const isOne = database.flavour.changesInQueries
+  // In the order of the reservation, whatever the plan: two that wait for each other's rows would wait for ever.
+  const after = words(isOne ? 'and (select count(*) from released) >= 0' : '')
+  const statements = [
+    ...(network
+      ? [
+          sql`update shares set used = used - 1
+            where day = ${day} and name = ${network.bucket} and used > 0 ${after}`,
+        ]
+      : []),
+    ...(link ? [sql`delete from uploads where id = ${link.id} and at_ms = ${Math.floor(link.atMs)}`] : []),
+  ]
+  if (!isOne || statements.length === 0) {
+    await database.write([release, ...statements])
+    return
+  }
+  const returning = { ...release, sql: `${release.sql} returning 1` }
+  const parts = statements.map((statement, nth) => [`also_${nth}`, statement] as const)
+  await database.write([joined([['released', returning], ...parts], 'select 1 as done')])
+}
+
+/** Statements as one (PostgreSQL 18, 7.8.4). Each sees the tables as they were, and what the ones it names return. */
+function joined(parts: readonly (readonly [name: string, statement: Statement])[], last: string): Statement {
+  return {
+    sql: `with ${parts.map(([name, { sql }]) => `${name} as (${sql})`).join(', ')} ${last}`,
+    parameters: parts.flatMap(([, { parameters }]) => parameters),
+  }
+}

@@ -1,0 +1,51 @@
+/** What all uploads of a day may use together. Processes take shares of it, so that uploads contend for no row. */
+import type { Ledger } from '../ledger.ts'
+import type { SqlDatabase } from './database.ts'
+import { sql } from './statement.ts'
+
+type SharesLedger = Pick<
+  Ledger,
+  'takeShare' | 'returnShare' | 'usedShares' | 'recordReached' | 'forgetReached'
+>
+
+export function sharesLedger(database: SqlDatabase): SharesLedger {
+  return {
+    async takeShare(name, day, amount, limit) {
+      // The insert asks for no limit.
+      if (amount > limit) return false
+      const [taken] = await database.write([
+        sql`insert into shares (day, name, used) values (${day}, ${name}, ${amount})
+          on conflict (day, name) do update set used = shares.used + ${amount}
+          where shares.used + ${amount} <= ${limit}`,
+      ])
+      return taken!.changes > 0
+    },
+
+    async returnShare(name, day, amount) {
+      await database.write([
+        sql`update shares set used = case when used > ${amount} then used - ${amount} else 0 end
+          where day = ${day} and name = ${name}`,
+      ])
+    },
+
+    async usedShares(day) {
+      const { rows } = await database.read(sql`select name, used from shares where day = ${day}`)
+      return Object.fromEntries(rows.map(({ name, used }) => [name as string, used as number]))
+    },
+
+    async recordReached(name, day, since) {
+      const [added] = await database.write([
+        sql`insert into caps_reached (day, name) values (${day}, ${name}) on conflict (day, name) do nothing`,
+        sql`delete from caps_reached where day < ${since}`,
+        sql`delete from shares where day < ${since}`,
+      ])
+      if (added!.changes === 0) return null
+      const { rows } = await database.read(sql`select count(*) as count from caps_reached`)
+      return rows[0]!.count as number
+    },
+
+    async forgetReached() {
+      await database.write([sql`delete from caps_reached`])
+    },
+  }
+}

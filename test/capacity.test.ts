@@ -1,0 +1,168 @@
+/** Caps of the instance and of networks, over three servers on one ledger. */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { request } from './support/http.ts'
+import { gif } from './support/images/tiny-images.ts'
+import { type Backends, type Cluster, startBackends, startCluster } from './support/processes/cluster.ts'
+import { startServer } from './support/processes/server.ts'
+import { until } from './support/until.ts'
+import { fetchRaw, post, remove, store } from './support/upload.ts'
+
+let backends: Backends
+let people = 0
+const someone = () => `198.51.${++people >> 8}.${people & 255}`
+
+before(async () => {
+  backends = await startBackends({ ceph: false })
+})
+after(() => backends?.stop())
+
+async function withCluster(env: Record<string, string>, run: (cluster: Cluster) => Promise<void>) {
+  const cluster = await startCluster({ ...(await backends.place()), ...env }, [{}, {}, {}])
+  try {
+    await run(cluster)
+  } finally {
+    await cluster.stop()
+  }
+}
+
+/** So many uploads at once, each of another address. How many of each answer there were. */
+async function bots({ servers }: Cluster, count: number, from = someone): Promise<Record<string, number>> {
+  const answers = await Promise.all(
+    Array.from({ length: count }, (_, nth) => post(servers[nth % 3]!.url, gif(), from())),
+  )
+  const seen: Record<string, number> = {}
+  for (const answer of answers) {
+    const name = answer.status === 201 ? 'stored' : answer.json().error
+    seen[name] = (seen[name] ?? 0) + 1
+  }
+  return seen
+}
+
+describe('uploads of a day', () => {
+  it('are met within 1 % by three servers at once, and never exceeded', async () => {
+    await withCluster({ DAILY_UPLOADS: '300' }, async (cluster) => {
+      const { stored = 0, 'capacity-reached': refused, ...others } = await bots(cluster, 400)
+      assert.ok(stored <= 300 && stored >= 297, `${stored}`)
+      assert.equal(refused, 400 - stored)
+      assert.deepEqual(others, {})
+      const answer = await post(cluster.servers[0]!.url, gif(), someone())
+      assert.equal(answer.status, 503)
+      assert.ok(Number(answer.headers.get('Retry-After')) >= 1)
+      assert.equal(answer.headers.get('X-RateLimit-Remaining'), '100', 'the address has used nothing')
+    })
+  })
+
+  it('count what is stored alone', async () => {
+    await withCluster({ DAILY_UPLOADS: '10' }, async ({ servers }) => {
+      for (let nth = 0; nth < 20; nth++) {
+        assert.equal((await post(servers[nth % 3]!.url, Buffer.from('none'), someone())).status, 415)
+      }
+      // What was refused is given back beside the answers.
+      let stored = 0
+      await until('ten are stored', async () => {
+        const answers = await Promise.all(servers.map(({ url }) => post(url, gif(), someone())))
+        stored += answers.filter(({ status }) => status === 201).length
+        return stored >= 10
+      })
+      assert.equal(stored, 10)
+    })
+  })
+})
+
+describe('bytes of a day', () => {
+  it('are never exceeded', async () => {
+    await withCluster({ DAILY_BYTES: '2000000' }, async ({ servers }) => {
+      let stored = 0
+      for (let nth = 0; nth < 60; nth++) {
+        const answer = await post(servers[nth % 3]!.url, gif({ size: 50_000 }), someone())
+        if (answer.status === 201) stored++
+        else assert.equal(answer.json().error, 'capacity-reached')
+      }
+      assert.ok(stored <= 40 && stored >= 38, `${stored} of 40`)
+    })
+  })
+})
+
+describe('uploads of a network', () => {
+  it('are exact over three servers, beside those of other networks', async () => {
+    await withCluster({ NETWORK_UPLOADS: '30' }, async (cluster) => {
+      let nth = 0
+      const seen = await bots(cluster, 60, () => `203.0.113.${++nth}`)
+      assert.deepEqual(seen, { stored: 30, 'network-quota-exceeded': 30 })
+      const answer = await post(cluster.servers[0]!.url, gif(), '203.0.113.200')
+      assert.equal(answer.status, 429)
+      assert.ok(Number(answer.headers.get('Retry-After')) >= 1)
+      assert.equal((await post(cluster.servers[0]!.url, gif(), '203.0.112.1')).status, 201)
+      let host = 0
+      const six = await bots(cluster, 40, () => `2001:db8:1:${(++host).toString(16)}::1`)
+      assert.deepEqual(six, { stored: 30, 'network-quota-exceeded': 10 })
+    })
+  })
+})
+
+describe('caps that change while servers run', () => {
+  it('are as they were set last, everywhere', async () => {
+    await withCluster({}, async (cluster) => {
+      const [first] = cluster.servers
+      const set = async (value: string) => {
+        const ran = await first!.operator(['set', 'daily-uploads', value, '--reason', 'a test'])
+        assert.equal(ran.code, 0, ran.stderr)
+      }
+      assert.deepEqual(await bots(cluster, 9), { stored: 9 })
+      await set('5')
+      for (const { url } of cluster.servers) {
+        await until(
+          'the cap is known',
+          async () => (await post(url, Buffer.from('x'), someone())).status === 415,
+        )
+      }
+      await until('the cap is reached', async () => 'capacity-reached' in (await bots(cluster, 3)))
+      await set('0')
+      for (const { url } of cluster.servers) {
+        await until('the cap is gone', async () => (await post(url, gif(), someone())).status === 201)
+      }
+    })
+  })
+
+  it('pause uploads when they are reached for the second time', async () => {
+    await withCluster({ DAILY_UPLOADS: '3', DAILY_BYTES: '2000' }, async (cluster) => {
+      const [first] = cluster.servers
+      await until('both caps are reached and uploads paused', async () => {
+        await post(first!.url, gif({ size: 1900 }), someone())
+        const { stored, ...refused } = await bots(cluster, 3)
+        return 'uploads-paused' in refused || stored === -1
+      })
+      const { stdout } = await first!.operator(['acts', '--json'])
+      const act = JSON.parse(stdout.trim().split('\n')[0]!)
+      assert.deepEqual([act.act, act.subject, act.who], ['set', 'uploads=paused', 'pinhole'])
+    })
+  })
+})
+
+describe('room on the disk', () => {
+  it('is asked for before the body, and everything else goes on', async () => {
+    const server = await startServer({})
+    try {
+      const { id, key, bytes } = await store(server.url)
+      const huge = `${2 ** 49}`
+      assert.equal((await server.operator(['set', 'min-free-bytes', huge])).code, 0)
+      await until('there is no room', async () => (await post(server.url, gif())).status === 507)
+      const early = await request(server.url, 'POST', '/api/upload', {
+        headers: {
+          'Content-Type': 'multipart/form-data; boundary=x',
+          'Content-Length': '1000',
+          Expect: '100-continue',
+        },
+        body: Buffer.alloc(1000),
+      })
+      assert.equal(early.json().error, 'storage-full')
+      assert.ok((await fetchRaw(server.url, id)).body.equals(bytes))
+      assert.equal((await remove(server.url, key)).status, 200)
+      assert.equal((await server.operator(['set', 'min-free-bytes', '0'])).code, 0)
+      await until('there is room', async () => (await post(server.url, gif())).status === 201)
+    } finally {
+      await server.stop()
+    }
+  })
+})

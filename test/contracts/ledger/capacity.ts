@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import type { Ledger, ReservedWith } from '../../../src/stores/ledger.ts'
+import type { Harness } from './harness.ts'
+
+const DAY = '2026-07-31'
+const AT = Date.parse('2026-07-31T12:00:00Z')
+const id = (nth: number) => `${nth}`.padStart(11, '0')
+const linkOf = (nth: number, tagA = 'a', tagB = 'b', atMs = AT): ReservedWith => ({
+  link: { id: id(nth), atMs, tagA, tagB },
+})
+const networkOf = (limit: number, bucket = 'net'): ReservedWith => ({ network: { bucket, limit } })
+
+export function capacityCases({ on }: Harness): void {
+  on('gives shares up to the limit, all of an amount or nothing', async (ledger) => {
+    assert.equal(await ledger.takeShare('x', DAY, 11, 10), false)
+    assert.equal(await ledger.takeShare('x', DAY, 7, 10), true)
+    assert.equal(await ledger.takeShare('x', DAY, 4, 10), false)
+    assert.equal(await ledger.takeShare('x', DAY, 3, 10), true)
+    assert.deepEqual(await ledger.usedShares(DAY), { x: 10 })
+    await ledger.returnShare('x', DAY, 4)
+    assert.equal(await ledger.takeShare('x', DAY, 4, 10), true)
+    assert.equal(await ledger.takeShare('x', '2026-08-01', 10, 10), true, 'another day')
+    assert.equal(await ledger.takeShare('y', DAY, 10, 10), true, 'another name')
+    await ledger.returnShare('x', DAY, 100)
+    assert.deepEqual(await ledger.usedShares(DAY), { x: 0, y: 10 })
+  })
+
+  on('never gives more than the limit, however many ask at once', async (ledger, { another }) => {
+    const handles = [ledger, await another()]
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, nth) => handles[nth % 2]!.takeShare('x', DAY, 3, 50)),
+    )
+    assert.equal(answers.filter(Boolean).length, 16)
+  })
+
+  on('counts caps that were reached, once a day and cap', async (ledger) => {
+    assert.equal(await ledger.recordReached('x', DAY, '2026-07-24'), 1)
+    assert.equal(await ledger.recordReached('x', DAY, '2026-07-24'), null)
+    assert.equal(await ledger.recordReached('y', DAY, '2026-07-24'), 2)
+    assert.equal(await ledger.recordReached('x', '2026-08-07', '2026-07-31'), 3)
+    assert.equal(await ledger.recordReached('x', '2026-08-08', '2026-08-01'), 2, 'what is older is forgotten')
+    await ledger.forgetReached()
+    assert.equal(await ledger.recordReached('x', '2026-08-08', '2026-08-01'), 1)
+  })
+
+  on('counts uploads of a network beside those of an address', async (ledger) => {
+    assert.equal(await reserve(ledger, 'a', networkOf(3)), 1)
+    assert.equal(await reserve(ledger, 'a', networkOf(3)), 2)
+    assert.equal(await reserve(ledger, 'b', networkOf(3)), 1)
+    assert.equal(await reserve(ledger, 'b', networkOf(3)), 'network-full')
+    assert.equal(await ledger.usedUploads('b', DAY), 1, 'what the network refuses costs the address nothing')
+    assert.equal(await reserve(ledger, 'b', networkOf(3, 'other')), 2)
+    assert.equal(await reserve(ledger, 'b', {}), 3)
+    await ledger.releaseUpload('a', DAY, undefined, networkOf(3))
+    assert.equal(await ledger.usedUploads('a', DAY), 1)
+    assert.equal(await reserve(ledger, 'c', networkOf(3)), 1)
+  })
+
+  on('counts nothing for the network if the address has none left', async (ledger) => {
+    assert.equal(await reserve(ledger, 'a', networkOf(5), 1), 1)
+    for (let nth = 0; nth < 9; nth++) assert.equal(await reserve(ledger, 'a', networkOf(5), 1), null)
+    for (const bucket of ['b', 'c', 'd', 'e']) assert.equal(await reserve(ledger, bucket, networkOf(5), 1), 1)
+    assert.equal(await reserve(ledger, 'f', networkOf(5), 1), 'network-full')
+  })
+
+  on('is exact for a network, however many reserve and release at once', async (ledger, { another }) => {
+    const handles = [ledger, await another(), await another()]
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, async (_, nth) => {
+        const handle = handles[nth % 3]!
+        const more = { ...networkOf(20), ...linkOf(nth) }
+        const reserved = await reserve(handle, `b${nth % 7}`, more)
+        if (typeof reserved === 'number' && nth % 5 === 0) {
+          await handle.releaseUpload(`b${nth % 7}`, DAY, undefined, more)
+          return null
+        }
+        return reserved
+      }),
+    )
+    const kept = answers.filter((answer) => typeof answer === 'number').length
+    assert.ok(kept <= 20, `${kept}`)
+    let left = 0
+    while ((await reserve(ledger, 'last', networkOf(20))) !== 'network-full') left++
+    assert.equal(kept + left, 20)
+  })
+
+  on('knows the uploads of one uploader by either tag', async (ledger, { another }) => {
+    const other = await another()
+    await reserve(ledger, 'x', linkOf(1, 'a1', 'b1', AT))
+    await reserve(ledger, 'x', linkOf(2, 'a1', 'b2', AT + 1))
+    await reserve(ledger, 'x', linkOf(3, 'a2', 'b1', AT + 2))
+    await reserve(ledger, 'x', linkOf(4, 'a2', 'b2', AT + 3))
+    await reserve(ledger, 'x', linkOf(5, 'b1', 'a1', AT + 4))
+    assert.deepEqual(await other.sameUploader(id(1), 10), [id(3), id(2)])
+    assert.deepEqual(await other.sameUploader(id(1), 1), [id(3)])
+    assert.deepEqual(await other.sameUploader(id(9), 10), [])
+  })
+
+  on('links nothing that was not reserved, or was given back', async (ledger) => {
+    await reserve(ledger, 'x', linkOf(1), 1)
+    assert.equal(await reserve(ledger, 'x', linkOf(2), 1), null)
+    assert.equal(await reserve(ledger, 'y', { ...linkOf(3), ...networkOf(1) }), 1)
+    assert.equal(await reserve(ledger, 'z', { ...linkOf(4), ...networkOf(1) }), 'network-full')
+    assert.deepEqual(await ledger.sameUploader(id(1), 10), [id(3)])
+    await ledger.releaseUpload('y', DAY, undefined, { ...linkOf(3), ...networkOf(1) })
+    assert.deepEqual(await ledger.sameUploader(id(1), 10), [])
+  })
+
+  on('forgets links and their salts', async (ledger, { another }) => {
+    const salt = await ledger.daySalt(DAY, 'links')
+    assert.notDeepEqual(salt, await ledger.daySalt(DAY), 'a salt of its own')
+    assert.deepEqual(await (await another()).daySalt(DAY, 'links'), salt)
+    for (const nth of [1, 2, 3]) await reserve(ledger, 'x', linkOf(nth, 'a', 'b', AT + nth))
+    await ledger.forgetUploadsBefore(AT + 3, DAY)
+    assert.deepEqual(await ledger.sameUploader(id(1), 10), [])
+    await reserve(ledger, 'x', linkOf(4))
+    assert.deepEqual(await ledger.sameUploader(id(4), 10), [id(3)])
+    assert.deepEqual(await (await another()).daySalt(DAY, 'links'), salt)
+    await ledger.forgetUploadsBefore(AT, '2026-08-01')
+    assert.notDeepEqual(await (await another()).daySalt(DAY, 'links'), salt)
+    assert.deepEqual(await (await another()).daySalt(DAY), await ledger.daySalt(DAY))
+  })
+}
+
+function reserve(
+  ledger: Ledger,
+  bucket: string,
+  more: ReservedWith,
+  limit = 100,
+): Promise<number | 'network-full' | null> {
+  return ledger.reserveUpload(bucket, DAY, limit, undefined, more)
+}
