@@ -4,6 +4,7 @@ import { createHmac } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, it } from 'node:test'
+import { nodeHashes } from '../src/node/hashes.ts'
 import { createUploaderLinks } from '../src/service/uploader-links.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { type RunningServer, startServer } from './support/processes/server.ts'
@@ -80,10 +81,7 @@ it('gives two uploads a tag in common within 24 hours, and none after 48', async
       },
       forgetUploadsBefore: async () => {},
     },
-    hashes: {
-      sha256: () => '',
-      hmacSha256: (key, text) => createHmac('sha256', key).update(text).digest('hex'),
-    },
+    hashes: nodeHashes,
     now: () => now,
     onFailure: (error) => assert.fail(error as Error),
   })
