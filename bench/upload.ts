@@ -9,8 +9,11 @@ import type { Comparison, Figures } from './figures.ts'
 import { writeBodies } from './multipart.ts'
 import type { BenchOptions } from './options.ts'
 import { noisePictures } from './pictures.ts'
+import { processorTime } from './processors.ts'
+import { ratios, summarize } from './statistics.ts'
 import { type Contestant, inTurns } from './turns.ts'
-import { wrk } from './wrk.ts'
+import { digestTime, walkTime } from './upload-steps.ts'
+import { type WrkResult, wrk } from './wrk.ts'
 
 const CONNECTIONS = 64
 const PICTURES = 256
@@ -18,7 +21,8 @@ const PICTURE_BYTES = 204_800
 const WARM_UP_SECONDS = 2
 
 export async function benchUpload({ dir, rounds, seconds }: BenchOptions): Promise<Figures> {
-  const clean = await writeBodies(path.join(dir, 'clean'), await noisePictures(PICTURES, PICTURE_BYTES))
+  const pictures = await noisePictures(PICTURES, PICTURE_BYTES)
+  const clean = await writeBodies(path.join(dir, 'clean'), pictures)
   const tagged = await writeBodies(
     path.join(dir, 'tagged'),
     await noisePictures(PICTURES, PICTURE_BYTES, { withMetadata: true }),
@@ -40,12 +44,20 @@ export async function benchUpload({ dir, rounds, seconds }: BenchOptions): Promi
       startPinhole(ours, { TRUSTED_PROXIES: '127.0.0.1/32', UPLOADS_PER_DAY: '1000000000' }),
     )
     const contestants: Contestant[] = []
+    // Processor time of an upload, in the order of the rounds. Unit: microseconds.
+    const costs = new Map<string, number[]>()
+    const spent = (name: string, cost: number) => costs.set(name, [...(costs.get(name) ?? []), cost])
     const enter = async (name: string, server: Child, stored: string, bodies: string[]) => {
       await measureUploads(server, stored, bodies, WARM_UP_SECONDS)
       contestants.push({
         name,
         prepare: settle,
-        measure: () => measureUploads(server, stored, bodies, seconds),
+        async measure() {
+          const before = processorTime(server.pid)
+          const run = await measureUploads(server, stored, bodies, seconds)
+          spent(name, (processorTime(server.pid) - before) / run.requests)
+          return run.requestsPerSecond
+        },
       })
     }
     await enter('pinhole', pinhole, ours, clean)
@@ -62,7 +74,22 @@ export async function benchUpload({ dir, rounds, seconds }: BenchOptions): Promi
     await enter('fastify', await start(startReference('fastify-sink', dir, [stored], threads)), stored, clean)
     await enter('pinhole, metadata', pinhole, ours, tagged)
 
+    const picture = new Uint8Array(pictures[0]!)
+    for (const [name, time] of Object.entries({ 'SHA-256': digestTime, 'walk of its structure': walkTime })) {
+      contestants.push({
+        name,
+        async measure() {
+          const cost = await time(picture)
+          spent(name, cost)
+          return 1e6 / cost
+        },
+      })
+    }
+
     const values = await inTurns(contestants, rounds)
+    const least = costs
+      .get('sink, collect')!
+      .map((sink, turn) => sink + costs.get('SHA-256')![turn]! + costs.get('walk of its structure')![turn]!)
     const compare = (what: string, subject: string, reference: string, atLeast?: number): Comparison => ({
       what: `upload 200 KB${what}`,
       reference,
@@ -78,7 +105,21 @@ export async function benchUpload({ dir, rounds, seconds }: BenchOptions): Promi
         compare('', 'pinhole', 'fastify', 0.7),
         compare(', metadata to remove', 'pinhole, metadata', 'sink, collect'),
       ],
-      measures: [],
+      measures: [
+        ...[...costs].map(([name, values]) => ({ what: `processor time, ${name}`, values, unit: 'µs' })),
+        {
+          what: 'processor time of an upload / (sink + SHA-256 + walk)',
+          values: [medianOf(ratios(costs.get('pinhole')!, least))],
+          unit: '',
+          atMost: 1.25,
+        },
+        {
+          what: 'the same with metadata to remove',
+          values: [medianOf(ratios(costs.get('pinhole, metadata')!, least))],
+          unit: '',
+          atMost: 1.5,
+        },
+      ],
     }
   } finally {
     for (const child of children) await child.stop()
@@ -88,13 +129,13 @@ export async function benchUpload({ dir, rounds, seconds }: BenchOptions): Promi
 /** As many as ours starts with: `bin/serve.mjs`. */
 const THREADS = 8
 
-/** Uploads acknowledged a second, after a check that what was acknowledged is on disk. */
+/** After a check that what was acknowledged is on disk. */
 async function measureUploads(
   server: Child,
   stored: string,
   bodies: string[],
   seconds: number,
-): Promise<number> {
+): Promise<WrkResult> {
   const before = (await picturesIn(stored)).length
   const result = await wrk({
     url: `${server.url}/api/upload`,
@@ -105,7 +146,11 @@ async function measureUploads(
   const written = (await picturesIn(stored)).length - before
   if (written < result.requests)
     throw new Error(`${result.requests} acknowledged, ${written} on disk in ${stored}`)
-  return result.requestsPerSecond
+  return result
+}
+
+function medianOf(values: number[]): number {
+  return summarize(values).median
 }
 
 async function picturesIn(folder: string): Promise<string[]> {

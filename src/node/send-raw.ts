@@ -60,7 +60,7 @@ export function rawListener(
 /** Looks at the names alone: Node makes an object of all headers when it is asked for one. */
 function isConditional({ rawHeaders }: IncomingMessage): boolean {
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (CONDITION_HEADERS.has(rawHeaders[i].toLowerCase())) return true
+    if (CONDITION_HEADERS.has(rawHeaders[i]!.toLowerCase())) return true
   }
   return false
 }

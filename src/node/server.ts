@@ -30,7 +30,6 @@ import { LIMITS, type Limits } from './limits.ts'
 import { createListener } from './listener.ts'
 import { createMetrics, type ProcessMetrics } from './metrics/metrics.ts'
 import { draftFolder, openStores, type Stores } from './open-stores.ts'
-import { stepBehindEventLoop } from './pool.ts'
 import { stopServing } from './stop-serving.ts'
 import { refuseUnreadable, statusOf } from './unreadable.ts'
 
@@ -118,7 +117,6 @@ export async function startServer(
     if (isOver || isAnswering(socket as Socket)) socket.destroy()
     else refuseUnreadable(baseUrl, statusOf(error), socket)
   })
-  stepBehindEventLoop()
   server.on('request', listener)
   server.on('checkContinue', listener)
   stores.purges.start()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, open, readdir, readlink, rm, stat, truncate, unlink } from 'node:fs/promises'
+import { mkdtemp, readdir, readlink, rm, stat, truncate, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, sep } from 'node:path'
 import { test } from 'node:test'
@@ -7,8 +7,8 @@ import fc from 'fast-check'
 import { openFilesystemStore } from '../../../src/stores/filesystem/store.ts'
 import { type OpenedStore, objectStoreContract } from '../../contracts/object-store.ts'
 import { dyingAt } from '../../support/dying-disk.ts'
+import { flipBit, storeFolder } from '../../support/store-folder.ts'
 import { assertHolds, bytesFor, idFor, put } from '../../support/stored-images.ts'
-import { until } from '../../support/until.ts'
 
 async function openStore(hotSetBytes: number): Promise<OpenedStore> {
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-store-'))
@@ -33,13 +33,7 @@ async function openStore(hotSetBytes: number): Promise<OpenedStore> {
     async corrupt(id, damage) {
       const { size } = await stat(pathOf(id))
       if (damage === 'cut') return truncate(pathOf(id), size - 1000)
-      const file = await open(pathOf(id), 'r+')
-      const byte = Buffer.alloc(1)
-      const middle = Math.floor(size / 2)
-      await file.read(byte, 0, 1, middle)
-      byte[0] ^= 1
-      await file.write(byte, 0, 1, middle)
-      await file.close()
+      return flipBit(pathOf(id), Math.floor(size / 2))
     },
     leftovers: async () => [
       ...(await readdir(join(folder, 'incoming'))),
@@ -79,29 +73,20 @@ test('images up to 256 KB are written in whole pages, and read back as they came
   )
 })
 
-test('an image in memory goes with a removal by anybody', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-store-'))
-  const [mine, other] = await Promise.all(
-    [1, 2].map(() => openFilesystemStore({ folder, hotSetBytes: 64 * 1024 * 1024 })),
-  )
-  t.after(async () => {
-    await Promise.all([mine, other].map((store) => store.close()))
-    await rm(folder, { recursive: true, force: true })
-  })
-  for (const name of ['a', 'b', 'c']) {
+test('an image in memory goes with a removal by anybody, at once', async (t) => {
+  const { pathOf, openStore } = await storeFolder(t)
+  const mine = await openStore(64 * 1024 * 1024)
+  const other = await openStore(64 * 1024 * 1024)
+  for (const name of ['a', 'b', 'c', 'd']) {
     await put(mine, idFor(name), bytesFor(1, 2000))
-    ;(await mine.open(idFor(name)))?.release?.()
     assert.ok(mine.hot(idFor(name)), 'it is in memory')
   }
   assert.equal(await other.remove(idFor('a')), true)
   assert.equal(mine.hot(idFor('a')), null)
-  assert.ok(mine.hot(idFor('b')))
-  // By hand, with no word to anybody.
-  await unlink(join(folder, 'objects', idFor('b')))
-  await until('it is missed', () => mine.hot(idFor('b')) === null)
-  assert.ok(mine.hot(idFor('c')))
-  // Its process died before it could tell, and the next one does.
-  await unlink(join(folder, 'objects', idFor('c')))
-  await (await openFilesystemStore({ folder, hotSetBytes: 0 })).close()
+  // By hand.
+  await unlink(pathOf(idFor('b')))
+  assert.equal(mine.hot(idFor('b')), null)
+  assert.equal(await other.hold(idFor('c')), true)
   assert.equal(mine.hot(idFor('c')), null)
+  assert.ok(mine.hot(idFor('d')))
 })

@@ -48,7 +48,7 @@ if (services === null) {
       const { headers } = await plain.get(prefix + ID)
       assert.equal(headers['content-type'], 'image/avif')
       assert.equal(headers['cache-control'], 'public, max-age=31536000, immutable')
-      assert.deepEqual(JSON.parse(headers['x-amz-meta-record']), record)
+      assert.deepEqual(JSON.parse(headers['x-amz-meta-record']!), record)
       await close()
     })
 

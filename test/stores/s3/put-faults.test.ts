@@ -36,8 +36,8 @@ for (const size of [2000, 700_000]) {
       const stored = fake.objects.get(prefix + ID)!
       assert.equal(stored.headers['content-type'], 'image/webp')
       assert.equal(stored.headers['cache-control'], 'public, max-age=31536000, immutable')
-      assert.deepEqual(JSON.parse(stored.headers['x-amz-meta-record']), record)
-      assert.match(stored.headers['x-amz-meta-record'], /^[ -~]{1,1024}$/)
+      assert.deepEqual(JSON.parse(stored.headers['x-amz-meta-record']!), record)
+      assert.match(stored.headers['x-amz-meta-record']!, /^[ -~]{1,1024}$/)
     })
 
     const passing: [string, Fault][] = [

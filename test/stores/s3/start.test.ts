@@ -94,7 +94,7 @@ describe('at start', () => {
     assert.ok(fake.requests.length > 0)
     for (const { headers } of fake.requests) {
       assert.equal(headers['x-amz-security-token'], 'a/session+token=')
-      assert.match(headers.authorization, /SignedHeaders=[^,]*x-amz-security-token/)
+      assert.match(headers.authorization!, /SignedHeaders=[^,]*x-amz-security-token/)
     }
   })
 
@@ -213,7 +213,7 @@ test('virtual-host style works for every request there is', async () => {
     assert.equal(await store.remove(idFor(1000)), true)
     await assertAbsent(store, idFor(1000))
     await store.check()
-    for (const { headers } of fake.requests) assert.match(headers.host, /^images\.s3\.test:\d+$/)
+    for (const { headers } of fake.requests) assert.match(headers.host!, /^images\.s3\.test:\d+$/)
   } finally {
     await opened.close()
   }
