@@ -16,6 +16,8 @@ if (picture) {
   enliveZoom(picture, facts.words)
   await enliveOwner()
 }
+// From now on nothing comes that would move what is there.
+document.documentElement.dataset.live = ''
 
 function enliveSharing(): void {
   if (!('share' in navigator)) return

@@ -30,11 +30,22 @@ export function openMenu(
     items.at((at + step) % items.length)?.focus()
   }
   menu.showPopover()
-  const place = button.getBoundingClientRect()
-  const { width, height } = menu.getBoundingClientRect()
-  const below = place.bottom + GAP
-  const top = below + height > innerHeight - GAP ? Math.max(GAP, place.top - GAP - height) : below
-  menu.style.top = `${top}px`
-  menu.style.left = `${Math.max(GAP, Math.min(place.right - width, innerWidth - width - GAP))}px`
+  place()
   menu.querySelector<HTMLElement>('[data-action]:not([hidden])')?.focus()
+
+  /** Beside its button, wherever that goes. */
+  function place(): void {
+    const { bottom, top, right } = button.getBoundingClientRect()
+    const { width, height } = menu.getBoundingClientRect()
+    const below = bottom + GAP
+    const isRoom = below + height <= innerHeight - GAP
+    menu.style.top = `${isRoom ? below : Math.max(GAP, top - GAP - height)}px`
+    menu.style.left = `${Math.max(GAP, Math.min(right - width, innerWidth - width - GAP))}px`
+  }
+  const moves = ['scroll', 'resize']
+  for (const name of moves) addEventListener(name, place, true)
+  menu.ontoggle = (event) => {
+    if ((event as ToggleEvent).newState === 'closed')
+      for (const name of moves) removeEventListener(name, place, true)
+  }
 }

@@ -197,10 +197,10 @@ export function createBoxes({ layer, words, edits, isCropping, change, say }: Bo
       const share = isCropping() ? 0.8 : 0.3
       const name = isCropping() ? 'crop' : `${redacted.length}`
       put(name, {
-        x: (width * (1 - share)) / 2,
-        y: (height * (1 - share)) / 2,
-        width: width * share,
-        height: height * share,
+        x: Math.round((width * (1 - share)) / 2),
+        y: Math.round((height * (1 - share)) / 2),
+        width: Math.round(width * share),
+        height: Math.round(height * share),
       })
       elements.get(name)?.focus()
     },

@@ -40,7 +40,7 @@ export function createPanel({ history, format, isShown, onChange }: PanelOptions
 
   function settle(): void {
     section.hidden = all.length === 0
-    search.hidden = all.length <= MANY
+    search.hidden = all.length <= MANY && search.value === ''
     more.hidden = waiting.length === 0
     selection.settle()
     onChange()

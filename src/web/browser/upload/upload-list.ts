@@ -61,6 +61,8 @@ export function createUploadList(options: UploadListOptions): UploadList {
   let uploading: Uploading | undefined
   let unsent: Promise<Unsent> | undefined
   let isBusy = false
+  /** Failures whose reason is still looked for. */
+  let unexplained = 0
 
   const queue = createQueue({
     async loadUploader() {
@@ -94,8 +96,10 @@ export function createUploadList(options: UploadListOptions): UploadList {
       await settled
     } else if (state.at === 'failed') {
       card.show(viewOf(item))
+      unexplained++
       const reason =
         (await uploading?.reasonOf(state.error, item.file, item.compressed?.bytesOut)) ?? words.unreachable
+      unexplained--
       if (item.state !== state) return
       card.show(viewOf(item, reason))
       batch.add({ name, reason })
@@ -104,7 +108,7 @@ export function createUploadList(options: UploadListOptions): UploadList {
       if (state.at === 'compressing') setTimeout(() => tick(item, entry, state), LONG_MS)
       if (state.at === 'cancelled') release(item)
     }
-    if (!queue.items.some(isUnfinished)) batch.end(() => void copyAll())
+    if (unexplained === 0 && !queue.items.some(isUnfinished)) batch.end(() => void copyAll())
     onChange()
   }
 

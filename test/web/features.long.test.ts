@@ -1,0 +1,26 @@
+/** What the pages do beyond a plain upload, in real Chromium on the real server. */
+import { after, before, describe } from 'node:test'
+import { editorSuite } from './suites/editor.ts'
+import { gallerySuite } from './suites/gallery.ts'
+import { panelSuite } from './suites/panel.ts'
+import { phoneSuite } from './suites/phone.ts'
+import { sendingSuite } from './suites/sending.ts'
+import { viewerSuite } from './suites/viewer.ts'
+import { walksSuite } from './suites/walks.ts'
+import { openSite, type Site } from './support/site.ts'
+
+describe('the pages in a browser, further', () => {
+  let site: Site
+  before(async () => {
+    site = await openSite()
+  })
+  after(() => site.close())
+
+  describe('on a phone', () => phoneSuite(() => site))
+  describe('viewer', () => viewerSuite(() => site))
+  describe('gallery', () => gallerySuite(() => site))
+  describe('editor', () => editorSuite(() => site))
+  describe('sending', () => sendingSuite(() => site))
+  describe('earlier pictures', () => panelSuite(() => site))
+  describe('walks', () => walksSuite(() => site))
+})

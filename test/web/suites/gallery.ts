@@ -1,0 +1,89 @@
+/** One link for several pictures: made and read by browsers alone. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { gif } from '../support/pictures.ts'
+import type { Site } from '../support/site.ts'
+import { cardsIn, choose, heard } from '../support/steps.ts'
+
+export function gallerySuite(site: () => Site): void {
+  async function uploaded(page: Page, count: number): Promise<void> {
+    await choose(
+      page,
+      await Promise.all(Array.from({ length: count }, (_, index) => gif(`${index}.gif`, 300 + index))),
+    )
+    await cardsIn(page, 'done', count)
+  }
+
+  it('is made of a whole drop, opened, walked by keys, and names nothing to the server', async () => {
+    const { page, axe, end } = await site().visit({
+      permissions: ['clipboard-read', 'clipboard-write'],
+      expected: /status of 404/,
+    })
+    await uploaded(page, 3)
+    await page.click('#one-link')
+    await heard(page, /One link to 3 pictures copied/)
+    const link = await page.evaluate(() => navigator.clipboard.readText())
+    assert.match(link, /\/g#[0-9A-Za-z]{11},[0-9A-Za-z]{11},[0-9A-Za-z]{11}$/)
+
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    await page.goto(`${link},AAAAAAAAAAA,"><b>,javascript:1,`)
+    await page.locator('[data-gone]').waitFor()
+    assert.equal(await page.locator('.tiles li').count(), 4)
+    await page.getByText('No longer here').waitFor()
+    assert.equal(await page.locator('#count').textContent(), '4 pictures')
+    assert.equal(
+      asked.some((path) => path.startsWith('/g') && path !== '/g'),
+      false,
+    )
+    assert.deepEqual(await axe(), [])
+
+    await page.locator('.tiles a').first().focus()
+    await page.keyboard.press('Enter')
+    const title = page.locator('#lightbox-title')
+    await title.filter({ hasText: 'Picture 1 of 4' }).waitFor()
+    assert.deepEqual(await axe(), [], 'open')
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('ArrowRight')
+    await title.filter({ hasText: 'Picture 3 of 4' }).waitFor()
+    await page.keyboard.press('ArrowLeft')
+    await title.filter({ hasText: 'Picture 2 of 4' }).waitFor()
+    const download = page.waitForEvent('download')
+    await page.click('#download')
+    assert.match((await download).suggestedFilename(), /\.gif$/)
+    await page.keyboard.press('Escape')
+    await page.locator('dialog:not([open])').first().waitFor({ state: 'attached' })
+    await end()
+  })
+
+  it('goes on by a swipe', async () => {
+    const { page, cdp, end } = await site().visit({
+      viewport: { width: 390, height: 664 },
+      hasTouch: true,
+      isMobile: true,
+    })
+    await uploaded(page, 2)
+    const ids = await page
+      .locator('.card-link input')
+      .evaluateAll((fields) => fields.map((field) => (field as HTMLInputElement).value.slice(-11)))
+    await page.goto(`${site().url}/g#${ids}`)
+    await page.locator('.tiles a').first().tap()
+    await page.locator('#lightbox-title').filter({ hasText: '1 of 2' }).waitFor()
+    const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', x?: number) =>
+      cdp.send('Input.dispatchTouchEvent', { type, touchPoints: x === undefined ? [] : [{ x, y: 300 }] })
+    await touch('touchStart', 300)
+    await touch('touchMove', 200)
+    await touch('touchMove', 100)
+    await touch('touchEnd')
+    await page.locator('#lightbox-title').filter({ hasText: '2 of 2' }).waitFor()
+    await end()
+  })
+
+  it('says so when the link names nothing', async () => {
+    const { page, axe, end } = await site().visit({ path: '/g#../../etc' })
+    await page.getByText('This link names no pictures.').waitFor()
+    assert.deepEqual(await axe(), [])
+    await end()
+  })
+}

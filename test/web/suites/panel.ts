@@ -1,0 +1,76 @@
+/** Earlier pictures: search, several at once, other tabs. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { gif } from '../support/pictures.ts'
+import type { Site } from '../support/site.ts'
+import { cardsIn, choose, deleteRow, heard, row } from '../support/steps.ts'
+
+const GONE = /status of 404/
+
+export function panelSuite(site: () => Site): void {
+  it('searches, and copies and deletes several at once', async () => {
+    const { page, axe, end } = await site().visit({
+      permissions: ['clipboard-read', 'clipboard-write'],
+      expected: GONE,
+    })
+    const names = [
+      'beach 1',
+      'beach 2',
+      'beach 3',
+      'city 1',
+      'city 2',
+      'city 3',
+      'wood 1',
+      'wood 2',
+      'wood 3',
+    ]
+    await choose(page, await Promise.all(names.map((name, index) => gif(`${name}.gif`, 600 + index))))
+    await cardsIn(page, 'done', 9)
+    await page.reload()
+    await page.locator('.row').nth(8).waitFor()
+    await page.getByRole('searchbox').fill('CITY')
+    assert.equal(await page.locator('.row').count(), 3)
+    await page.click('#select')
+    assert.equal(await page.evaluate(() => document.activeElement?.id), 'select-all')
+    await page.click('#select-all')
+    await page.getByText('3 selected').waitFor()
+    assert.deepEqual(await axe(), [], 'selecting')
+    await page.click('#copy-selected')
+    await heard(page, /3 links copied/)
+    const links = (await page.evaluate(() => navigator.clipboard.readText())).split('\n')
+    assert.equal(links.length, 3)
+    await page.click('#link-selected')
+    await heard(page, /One link to 3 pictures copied/)
+    await row(page, 'city 2.gif').locator('input').uncheck()
+    await page.click('#delete-selected')
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Keep')
+    await page.getByRole('button', { name: 'Delete 2 pictures for good' }).click()
+    await heard(page, /2 pictures deleted/)
+    assert.deepEqual(await page.locator('.row h3').allTextContents(), ['city 2.gif'])
+    const statuses = await Promise.all(links.map(async (link) => (await fetch(link)).status))
+    assert.deepEqual(statuses.sort(), [200, 404, 404])
+    assert.notEqual(await page.evaluate(() => document.activeElement), null)
+    await page.getByRole('searchbox').fill('')
+    assert.equal(await page.locator('.row').count(), 7)
+    await end()
+  })
+
+  it('follows in other tabs what is uploaded, deleted and forgotten in one', async () => {
+    const { page, end } = await site().visit({ expected: GONE })
+    const other = await page.context().newPage()
+    await other.goto(site().url)
+    await other.locator('html[data-live]').waitFor()
+    await choose(page, [await gif('one.gif', 621), await gif('two.gif', 622)])
+    await cardsIn(page, 'done', 2)
+    await row(other, 'two.gif').waitFor()
+    await row(other, 'one.gif').waitFor()
+    await deleteRow(row(other, 'one.gif'))
+    await cardsIn(page, 'done', 1)
+    await other.click('#device summary')
+    await other.locator('html[data-device]').waitFor()
+    await other.click('#forget')
+    await other.click('#forget-confirm')
+    await cardsIn(page, 'done', 0)
+    await end()
+  })
+}

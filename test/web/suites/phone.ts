@@ -1,0 +1,105 @@
+/** The link in sight, and nothing that moves under the thumb. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import type { Locator } from 'playwright-core'
+import { gif, photo } from '../support/pictures.ts'
+import type { Site } from '../support/site.ts'
+import { card, cardIn, choose, uploadOne } from '../support/steps.ts'
+
+export function phoneSuite(site: () => Site): void {
+  for (const viewport of [
+    { width: 390, height: 664 },
+    { width: 360, height: 640 },
+  ]) {
+    it(`shows link and Copy without scrolling at ${viewport.width} by ${viewport.height}`, async () => {
+      const { page, end } = await site().visit({ viewport, hasTouch: true, isMobile: true })
+      await uploadOne(page, await photo('in-sight.jpg'))
+      assert.equal(await page.evaluate(() => scrollY), 0)
+      const done = card(page, 'in-sight.jpg')
+      for (const part of [
+        done.locator('input'),
+        done.locator('[data-action="copy"]'),
+        page.locator('#notice-copy'),
+      ]) {
+        const { y, height } = await boxOf(part)
+        assert.ok(y >= 0 && y + height <= viewport.height, `${y}, ${height}`)
+      }
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true)
+      await end()
+    })
+  }
+
+  it('keeps a card’s place and height from the first moment to the link', async () => {
+    for (const width of [360, 1000]) {
+      const uploading = Promise.withResolvers<void>()
+      const { page, end } = await site().visit({ viewport: { width, height: 900 } })
+      site().proxy.onUpload = () => ({ kind: 'hold', until: uploading.promise })
+      await choose(page, [await gif('steady.gif', 11), await gif('below.gif', 12)])
+      const before = [
+        await boxOf(await cardIn(page, 'uploading', 'steady.gif')),
+        await boxOf(card(page, 'below.gif')),
+      ]
+      uploading.resolve()
+      await cardIn(page, 'done', 'steady.gif')
+      await cardIn(page, 'done', 'below.gif')
+      // Totals of two pictures come in their own row: what counts is the height, and the place below one another.
+      const after = [await boxOf(card(page, 'steady.gif')), await boxOf(card(page, 'below.gif'))]
+      assert.deepEqual(
+        after.map(({ height }) => height),
+        before.map(({ height }) => height),
+      )
+      await end()
+    }
+  })
+
+  it('never cuts a link so that its id is hidden', async () => {
+    const { page, end } = await site().visit({ viewport: { width: 320, height: 640 } })
+    const id = await uploadOne(page, await gif('long-name.gif', 13))
+    const field = card(page, 'long-name.gif').locator('input')
+    assert.match(await field.inputValue(), new RegExp(`${id}$`))
+    const { direction, align, overflow } = await field.evaluate((input) => {
+      const style = getComputedStyle(input)
+      return { direction: style.direction, align: style.textAlign, overflow: style.textOverflow }
+    })
+    assert.deepEqual(
+      { direction, align, overflow },
+      { direction: 'rtl', align: 'left', overflow: 'ellipsis' },
+    )
+    await end()
+  })
+
+  it('speaks of no dropping where nothing can be dropped', async () => {
+    const { page, end } = await site().visit({
+      viewport: { width: 390, height: 664 },
+      hasTouch: true,
+      isMobile: true,
+    })
+    assert.equal(await page.locator('.drop-hint').isVisible(), false)
+    await page.getByText('No account. Location and camera data are removed.').waitFor()
+    await end()
+  })
+
+  it('clips no word where the system chooses the colours', async () => {
+    const { page, end } = await site().visit({
+      viewport: { width: 390, height: 664 },
+      forcedColors: 'active',
+    })
+    await uploadOne(page, await gif('forced.gif', 14))
+    const clipped = await page.evaluate(() =>
+      [...document.querySelectorAll<HTMLElement>('.button, .notice p, .modes span')]
+        .filter((element) => element.checkVisibility() && element.scrollWidth > element.clientWidth + 1)
+        .map((element) => element.outerHTML),
+    )
+    assert.deepEqual(clipped, [])
+    const edge = await page.locator('.notice').evaluate((notice) => getComputedStyle(notice).borderTopWidth)
+    assert.notEqual(edge, '0px')
+    await end()
+  })
+}
+
+async function boxOf(part: Locator) {
+  await part.waitFor()
+  const box = await part.boundingBox()
+  assert.ok(box)
+  return box
+}

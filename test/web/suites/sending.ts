@@ -1,0 +1,173 @@
+/** What is said, copied and kept while pictures are on their way. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { gif, photo } from '../support/pictures.ts'
+import type { Site } from '../support/site.ts'
+import { card, cardIn, cardsIn, choose, heard, press, uploadOne } from '../support/steps.ts'
+
+const never = new Promise<void>(() => {})
+
+export function sendingSuite(site: () => Site): void {
+  const paste = (bytes: number[]) => {
+    const clipboardData = new DataTransfer()
+    clipboardData.items.add(new File([new Uint8Array(bytes)], 'image.png', { type: 'image/gif' }))
+    document.body.dispatchEvent(
+      new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }),
+    )
+  }
+
+  it('copies the link of a pasted picture by itself, unless that is switched off', async () => {
+    const { page, end } = await site().visit({ permissions: ['clipboard-read', 'clipboard-write'] })
+    const clipboard = () => page.evaluate(() => navigator.clipboard.readText())
+    await page.evaluate(paste, [...(await gif('x', 501)).buffer])
+    await heard(page, /Link copied: Picture, \d/)
+    const copied = await clipboard()
+    assert.equal(copied, await page.locator('.card-link input').inputValue())
+    await page.getByText('Options').click()
+    await page.getByLabel('Copy the link of a single picture by itself').uncheck()
+    await page.evaluate(paste, [...(await gif('x', 502)).buffer])
+    await heard(page, /Link ready: Picture, \d/)
+    assert.equal(await clipboard(), copied)
+    await page.click('#notice-copy')
+    await heard(page, /Copied|1 link copied|2 links copied/)
+    await end()
+  })
+
+  it('says truly when copying failed, and selects the link', async () => {
+    const { page, end } = await site().visit({
+      beforeScripts: () => {
+        Object.defineProperty(navigator, 'clipboard', { value: undefined })
+        document.execCommand = () => false
+      },
+    })
+    await uploadOne(page, await gif('locked.gif', 503))
+    await press(card(page, 'locked.gif'), 'copy')
+    await heard(page, /did not allow copying. The link is selected: press (Ctrl\+C|⌘C)/)
+    assert.equal(
+      await page.evaluate(() => getSelection()?.toString()),
+      await card(page, 'locked.gif').locator('input').inputValue(),
+    )
+    await end()
+  })
+
+  it('explains a pasted address', async () => {
+    const { page, end } = await site().visit()
+    await page.evaluate(() => {
+      const clipboardData = new DataTransfer()
+      clipboardData.setData('text/plain', 'https://elsewhere.example/cat.jpg')
+      document.body.dispatchEvent(
+        new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }),
+      )
+    })
+    await heard(page, /only the address of a picture/)
+    await end()
+  })
+
+  it('sums up many in one sentence, failures included, and is silent after four seconds', async () => {
+    const { page, end } = await site().visit()
+    await page.clock.install()
+    const said: string[] = []
+    await page.exposeFunction('hear', (text: string) => said.push(text))
+    await page.evaluate(() => {
+      const status = document.getElementById('status')!
+      new MutationObserver(() => {
+        if (status.textContent)
+          (globalThis as unknown as { hear(text: string): void }).hear(status.textContent)
+      }).observe(status, { childList: true })
+    })
+    const broken = { name: 'broken.gif', mimeType: 'image/gif', buffer: Buffer.from('GIF89a') }
+    await choose(page, [await gif('a.gif', 504), broken, await gif('b.gif', 505)])
+    await cardsIn(page, 'done', 2)
+    await page.clock.runFor(100)
+    await heard(page, /2 pictures uploaded\. 1 failed/)
+    assert.equal(said.filter((text) => /uploaded|ready|Not/.test(text)).length, 1, said.join(' | '))
+    await page.clock.runFor(4100)
+    assert.equal(await page.locator('#status').textContent(), '')
+    await end()
+  })
+
+  it('lets a compression that takes long be skipped', async () => {
+    const { page, axe, end } = await site().visit()
+    site().proxy.onOther = (path) =>
+      path.endsWith('.wasm') ? { kind: 'hold', until: never } : { kind: 'none' }
+    const chosen = await photo('slow.jpg', 41)
+    await choose(page, [chosen])
+    const skip = card(page, 'slow.jpg').locator('[data-action="skip"]')
+    assert.equal(await skip.isVisible(), false)
+    await skip.waitFor({ state: 'visible' })
+    assert.match(
+      (await card(page, 'slow.jpg').locator('.card-state').textContent()) ?? '',
+      /Making it smaller, \d+ s/,
+    )
+    assert.deepEqual(await axe(), [])
+    site().proxy.onOther = () => ({ kind: 'none' })
+    await skip.click()
+    await cardIn(page, 'done', 'slow.jpg')
+    await end()
+  })
+
+  it('offers the rest of the queue after a reload in the middle', async () => {
+    const { page, axe, end } = await site().visit()
+    page.on('dialog', (dialog) => void dialog.accept())
+    site().proxy.onUpload = () => ({ kind: 'hold', until: never })
+    const files = [await gif('first.gif', 506), await gif('second.gif', 507)]
+    await choose(page, files)
+    await cardsIn(page, 'uploading', 2)
+    await page.waitForFunction(async () => {
+      const cache = await caches.open('kept-files')
+      return (await cache.keys()).length === 2
+    })
+    const other = await page.context().newPage()
+    await other.goto(site().url)
+    await other.locator('html[data-live]').waitFor()
+    await other.waitForLoadState('networkidle')
+    assert.equal(await other.locator('#offer').isVisible(), false, 'what a page still sends is its own')
+    await other.close()
+    await page.reload()
+    site().proxy.onUpload = () => ({ kind: 'none' })
+    const before = site().proxy.uploads
+    await page.getByRole('heading', { name: '2 pictures were not sent' }).waitFor()
+    assert.deepEqual(await axe(), [])
+    assert.equal(site().proxy.uploads, before)
+    await page.click('#offer-send')
+    await cardsIn(page, 'done', 2)
+    await page.waitForFunction(async () => (await (await caches.open('kept-files')).keys()).length === 0)
+    await page.reload()
+    await page.locator('.row').nth(1).waitFor()
+    assert.equal(await page.locator('#offer').isVisible(), false)
+    await end()
+  })
+
+  it('bounds what another page may leave here', async () => {
+    const { page, end } = await site().visit()
+    await page.evaluate(async () => {
+      const { active, waiting, installing } = await navigator.serviceWorker.ready
+      const worker = active ?? waiting ?? installing
+      while (worker?.state !== 'activated') await new Promise((resolve) => setTimeout(resolve, 50))
+    })
+    await page.evaluate(() => {
+      const input = Object.assign(document.createElement('input'), {
+        type: 'file',
+        name: 'file',
+        multiple: true,
+      })
+      const transfer = new DataTransfer()
+      for (let index = 0; index < 80; index++)
+        transfer.items.add(new File(['x'], `${index}.gif`, { type: 'image/gif' }))
+      input.files = transfer.files
+      const form = Object.assign(document.createElement('form'), {
+        method: 'post',
+        action: '/share',
+        enctype: 'multipart/form-data',
+      })
+      form.append(input)
+      document.body.append(form)
+      form.submit()
+    })
+    await page.getByRole('heading', { name: 'Upload these 50 pictures?' }).waitFor()
+    await page.getByText('and 42 more').waitFor()
+    await page.click('#offer-discard')
+    await page.waitForFunction(async () => (await (await caches.open('kept-files')).keys()).length === 0)
+    await end()
+  })
+}

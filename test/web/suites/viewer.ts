@@ -1,0 +1,158 @@
+/** The picture, readable on every screen, and still while it comes. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { picture } from '../../support/images/pictures.ts'
+import { type ChosenFile, photo } from '../support/pictures.ts'
+import type { Site } from '../support/site.ts'
+import { uploadOne } from '../support/steps.ts'
+
+async function sized(width: number, height: number): Promise<ChosenFile> {
+  const buffer = await picture({ width, height, seed: width }).jpeg({ quality: 60 }).toBuffer()
+  return { name: `${width}x${height}.jpg`, mimeType: 'image/jpeg', buffer }
+}
+
+export function viewerSuite(site: () => Site): void {
+  async function view(page: Page, file: ChosenFile): Promise<string> {
+    const id = await uploadOne(page, file)
+    await page.goto(`${site().url}/${id}`)
+    await page.locator('#picture').evaluate((image: HTMLImageElement) => image.decode())
+    await page.locator('#copy-link:visible').waitFor()
+    return id
+  }
+  const shown = (page: Page) => page.locator('#picture').boundingBox()
+
+  it('lets a tall picture fit the width, and the page scroll', async () => {
+    const { page, axe, end } = await site().visit({ viewport: { width: 390, height: 664 } })
+    await view(page, await sized(600, 3000))
+    const box = (await shown(page))!
+    assert.ok(Math.abs(box.width - 390) < 1 && Math.abs(box.height - 1950) < 2, JSON.stringify(box))
+    assert.ok(await page.evaluate(() => document.documentElement.scrollHeight > 1950))
+    assert.deepEqual(await axe(), [])
+    await end()
+  })
+
+  it('toggles between fit and actual size by press, by key and by button', async () => {
+    const { page, axe, end } = await site().visit({ viewport: { width: 500, height: 700 } })
+    await view(page, await sized(1200, 900))
+    const fit = (await shown(page))!
+    assert.ok(fit.width <= 500 && Math.abs(fit.width / fit.height - 4 / 3) < 0.01)
+    const toggles = [
+      () => page.mouse.click(fit.x + fit.width * 0.8, fit.y + fit.height * 0.5),
+      () => page.keyboard.press('z'),
+      () => page.click('#zoom'),
+      async () => {
+        await page.locator('.stage a').focus()
+        await page.keyboard.press('Enter')
+      },
+    ]
+    for (const toggle of toggles) {
+      await toggle()
+      await page.locator('.stage[data-actual]').waitFor()
+      assert.equal((await shown(page))!.width, 1200)
+      assert.equal(await page.locator('#zoom').getAttribute('aria-pressed'), 'true')
+      assert.equal(await page.locator('#zoom').textContent(), 'Fit to screen')
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true)
+      await page.keyboard.press('z')
+      await page.locator('.stage:not([data-actual])').waitFor()
+      assert.deepEqual(await shown(page), fit)
+    }
+    await toggles[0]!()
+    const left = await page.locator('#stage').evaluate((stage) => stage.scrollLeft)
+    assert.ok(left > 600, `what was pressed is in the middle: ${left}`)
+    assert.deepEqual(await axe(), [])
+    assert.equal(new URL(page.url()).pathname.startsWith('/raw'), false)
+    await end()
+  })
+
+  it('offers no other size where the picture is whole as it is', async () => {
+    const { page, end } = await site().visit()
+    await view(page, await photo('whole.jpg', 5))
+    assert.equal(await page.locator('#zoom').isVisible(), false)
+    await end()
+  })
+
+  it('zooms with two fingers', async () => {
+    const { page, cdp, end } = await site().visit({
+      viewport: { width: 390, height: 664 },
+      hasTouch: true,
+      isMobile: true,
+    })
+    await view(page, await sized(1000, 800))
+    const fingers = (type: 'touchStart' | 'touchMove', apart: number) =>
+      cdp.send('Input.dispatchTouchEvent', {
+        type,
+        touchPoints: [
+          { x: 195 - apart, y: 180, id: 0 },
+          { x: 195 + apart, y: 180, id: 1 },
+        ],
+      })
+    await fingers('touchStart', 20)
+    for (let apart = 30; apart <= 150; apart += 10) await fingers('touchMove', apart)
+    await cdp.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
+    await page.waitForFunction(() => visualViewport!.scale > 1.5)
+    await end()
+  })
+
+  it('uses the height of a phone held sideways, and stays usable at 400 %', async () => {
+    for (const [width, height, least] of [
+      [740, 360, 300],
+      [320, 256, 150],
+    ] as const) {
+      const { page, end } = await site().visit({ viewport: { width, height } })
+      await view(page, await sized(1200, 900))
+      const box = (await shown(page))!
+      assert.ok(box.height >= least && box.y + box.height <= height + 1, JSON.stringify(box))
+      await end()
+    }
+  })
+
+  it('moves nothing, before and after the picture arrives', async () => {
+    const { page, end } = await site().visit({ beforeScripts: countShifts })
+    const id = await uploadOne(page, await sized(1600, 1100))
+    for (const viewport of [
+      { width: 390, height: 664 },
+      { width: 1440, height: 900 },
+    ]) {
+      const arriving = Promise.withResolvers<void>()
+      site().proxy.onOther = (path) =>
+        path.startsWith('/raw/') ? { kind: 'hold', until: arriving.promise } : { kind: 'none' }
+      await page.setViewportSize(viewport)
+      await page.goto(`${site().url}/${id}`, { waitUntil: 'domcontentloaded' })
+      await page.locator('#copy-link:visible').waitFor()
+      const before = await shown(page)
+      arriving.resolve()
+      await page.locator('#picture').evaluate((image: HTMLImageElement) => image.decode())
+      assert.deepEqual(await shown(page), before)
+      await page.waitForTimeout(200)
+      assert.equal(await page.evaluate(() => document.documentElement.dataset.shift ?? '0'), '0')
+    }
+    await end()
+  })
+
+  it('copies the picture itself', async () => {
+    const { page, end } = await site().visit({ permissions: ['clipboard-read', 'clipboard-write'] })
+    await view(page, await sized(120, 80))
+    await page.click('#copy-image')
+    await page.locator('#status').filter({ hasText: 'Image copied' }).waitFor()
+    const types = await page.evaluate(async () =>
+      (await navigator.clipboard.read()).map(({ types }) => types),
+    )
+    assert.deepEqual(types, [['image/png']])
+    await end()
+  })
+}
+
+/** Runs in the page: shifts of the layout that no input explains. */
+function countShifts(): void {
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries() as (PerformanceEntry & {
+      value: number
+      hadRecentInput: boolean
+    })[]) {
+      if (entry.hadRecentInput) continue
+      const { dataset } = document.documentElement
+      dataset.shift = `${Number(dataset.shift ?? 0) + entry.value}`
+    }
+  }).observe({ type: 'layout-shift', buffered: true })
+}

@@ -1,0 +1,102 @@
+/** As who sees nothing, or has no mouse, meets the pages: the accessibility tree, and the way of the focus. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { gif, photo } from '../support/pictures.ts'
+import type { Site } from '../support/site.ts'
+import { uploadOne } from '../support/steps.ts'
+
+export function walksSuite(site: () => Site): void {
+  it('names what is on the home page, in order', async () => {
+    const { page, end } = await site().visit()
+    await page.locator('html[data-live]').waitFor()
+    const tree = await page.locator('body').ariaSnapshot()
+    inOrder(tree, [
+      '- banner:',
+      'link "Pinhole"',
+      '- main:',
+      'heading "A picture in, a link out." [level=1]',
+      'No account. Location and camera data are removed.',
+      'button "Choose pictures"',
+      'group "What is sent"',
+      'radio "Best size Smaller, looks the same" [checked]',
+      'switch "Crop, rotate or redact before sending"',
+      'switch "Copy the link of a single picture by itself" [checked]',
+      'On this device',
+      '- status',
+      '- contentinfo:',
+      'link "Terms"',
+    ])
+    await end()
+  })
+
+  it('names what a finished picture offers, and the viewer’s ways', async () => {
+    const { page, end } = await site().visit()
+    const id = await uploadOne(page, await gif('named.gif', 701))
+    inOrder(await page.locator('#pictures').ariaSnapshot(), [
+      'heading "Your pictures" [level=2]',
+      'heading "named.gif" [level=3]',
+      'textbox "named.gif"',
+      'button "Copy: named.gif"',
+      'link "View: named.gif"',
+      'button "Delete: named.gif"',
+      'button "More: named.gif"',
+    ])
+    await page.goto(`${site().url}/${id}`)
+    await page.locator('#owner:visible').waitFor()
+    inOrder(await page.locator('body').ariaSnapshot(), [
+      'heading "GIF picture, 53 × 37" [level=1]',
+      'img "Shared picture, 53 × 37 pixels, without a description"',
+      'button "Copy link"',
+      'link "Download"',
+      'button "Delete"',
+      'heading "Share it" [level=2]',
+      'radio "Link" [checked]',
+      'radio "HTML"',
+      'textbox "Link"',
+      'link "Back to Pinhole"',
+    ])
+    await end()
+  })
+
+  it('leads the focus through the viewer, and never to nowhere', async () => {
+    const { page, end } = await site().visit({ expected: /status of 404/ })
+    const id = await uploadOne(page, await photo('way.jpg', 702))
+    await page.goto(`${site().url}/${id}`)
+    await page.locator('#owner:visible').waitFor()
+    const way: string[] = []
+    for (let presses = 0; presses < 12; presses++) {
+      await page.keyboard.press('Tab')
+      way.push(await focused(page))
+      if (way.at(-1) === 'Delete') break
+    }
+    assert.deepEqual(way.slice(2), ['Copy link', 'Copy image', 'Download', 'Delete'])
+    await page.keyboard.press('Enter')
+    assert.equal(await focused(page), 'Keep')
+    await page.keyboard.press('Enter')
+    assert.equal(await focused(page), 'Delete')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Shift+Tab')
+    assert.equal(await focused(page), 'Delete for good')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'The picture is deleted.' }).waitFor()
+    assert.equal(await focused(page), 'The picture is deleted.')
+    await end()
+  })
+}
+
+function focused(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    const element = document.activeElement as HTMLElement | null
+    return element === document.body ? 'nowhere' : (element?.textContent?.trim() ?? '')
+  })
+}
+
+function inOrder(tree: string, lines: string[]): void {
+  let at = 0
+  for (const line of lines) {
+    const found = tree.indexOf(line, at)
+    assert.ok(found >= 0, `${line} comes next in\n${tree}`)
+    at = found + line.length
+  }
+}
