@@ -3,6 +3,18 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Config } from '../config.ts'
 
+/** In `DATA_DIR` while a backup is restored: what was removed since may be there still. */
+export const RESTORING = 'restoring'
+
+/** Throws an `Error` if a restore was not finished. */
+export function assertRestored({ dataDir }: Config): void {
+  if (!existsSync(join(dataDir, RESTORING))) return
+  throw new Error(
+    `a backup is being restored to DATA_DIR=${dataDir}. If that was interrupted, do it again: npm run operator -- restore; ` +
+      'if the data was copied by hand: npm run operator -- verify --repair',
+  )
+}
+
 /** For people: without user, password and query. */
 export function describeData({ dataDir, objectsUrl, ledgerUrl }: Config): string[] {
   return [

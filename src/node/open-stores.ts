@@ -13,7 +13,7 @@ import { type FilesystemStore, openFilesystemStore } from '../stores/filesystem/
 import type { Ledger } from '../stores/ledger.ts'
 import type { ObjectStore } from '../stores/object-store.ts'
 import { assertAgreed, joinServers, settingsOf } from './agreement.ts'
-import { assertData } from './data-folder.ts'
+import { assertData, assertRestored } from './data-folder.ts'
 import { openCdn } from './open-cdn.ts'
 
 export interface Stores {
@@ -37,10 +37,13 @@ export interface OpenOptions {
   now?: () => number
   /** For the command that changes them. */
   mayDisagree?: boolean
+  /** For the commands that end a restore. */
+  isRestoring?: boolean
 }
 
 export async function openStores(config: Config, log: Log, options: OpenOptions): Promise<Stores> {
   const isCommand = options.as === 'command'
+  if (!options.isRestoring) assertRestored(config)
   if (isCommand) assertData(config)
   else {
     await makePrivate(config.dataDir).catch((cause) => {
@@ -105,21 +108,34 @@ function openFolder(config: Config, log: Log): Promise<FilesystemStore> {
   })
 }
 
+/** Where images are, for a command: `file:` and a data folder, or `s3://…`. */
+export async function openImages(url: string, config: Config, log: Log): Promise<ObjectStore> {
+  if (!url.startsWith('file:')) return openBucket(config, url, 'command')
+  return openFolder({ ...config, dataDir: url.slice('file:'.length) || config.dataDir, hotSetBytes: 0 }, log)
+}
+
+/** What an S3 store is opened with, beside its URL. */
+export function s3Options({ awsAccessKeyId, awsSecretAccessKey, awsSessionToken, awsRegion }: Config) {
+  if (awsAccessKeyId === null || awsSecretAccessKey === null) {
+    throw new Error('s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
+  }
+  return {
+    accessKeyId: awsAccessKeyId,
+    secretAccessKey: awsSecretAccessKey,
+    ...(awsSessionToken === null ? {} : { sessionToken: awsSessionToken }),
+    ...(awsRegion === null ? {} : { region: awsRegion }),
+  }
+}
+
 async function openBucket(config: Config, url: string, as: OpenOptions['as']): Promise<ObjectStore> {
   const { openS3Store } = await import('../stores/s3/store.ts')
-  const { awsAccessKeyId, awsSecretAccessKey, awsSessionToken, awsRegion } = config
-  if (awsAccessKeyId === null || awsSecretAccessKey === null) {
-    throw new Error('OBJECTS_URL needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
-  }
+  const options = s3Options(config)
   // A command leaves nothing in a folder that is a server's.
   const drafts = as === 'server' ? draftFolder(config) : tmpdir()
   if (as === 'server') await makePrivate(drafts)
   return openS3Store({
     url,
-    accessKeyId: awsAccessKeyId,
-    secretAccessKey: awsSecretAccessKey,
-    ...(awsSessionToken === null ? {} : { sessionToken: awsSessionToken }),
-    ...(awsRegion === null ? {} : { region: awsRegion }),
+    ...options,
     spool: createSpool(drafts),
   })
 }

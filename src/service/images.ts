@@ -59,6 +59,13 @@ export function createImages(parts: {
     return (await ledger.whyAbsent(id)) === 'held' ? objects.headHeld(id) : null
   }
 
+  /** For backups from before. A ledger that is away must not keep an image from being deleted. */
+  async function remember(id: string): Promise<void> {
+    await ledger.recordDeletion(id, new Date(parts.now())).catch((error) => {
+      if (!(error instanceof LedgerUnavailable)) throw error
+    })
+  }
+
   /** It may have been held since it was looked at. */
   async function removeHeld(id: string): Promise<boolean> {
     const removed = await objects.removeHeld(id)
@@ -90,6 +97,7 @@ export function createImages(parts: {
         const record = (await objects.head(id)) ?? (await heldRecord(id))
         if (record === null || !equalInConstantTime(record.keySha256, hashes.sha256(key))) return false
         await purges.owe(id)
+        await remember(id)
         const removed = (await objects.remove(id)) || (await removeHeld(id))
         await purges.owe(id)
         purges.hurry()

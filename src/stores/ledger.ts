@@ -197,6 +197,11 @@ export interface Ledger extends ReportLedger {
   /** How many are owed, and since when the oldest (epoch milliseconds). */
   owedPurges(): Promise<{ count: number; oldest: number | null }>
 
+  /** Remembers that the image was deleted by its key. Twice is harmless. */
+  recordDeletion(id: string, at: Date): Promise<void>
+  /** Ids of images that the operator removed or their keys deleted, after `after`, in order, at most `limit`. */
+  goneIds(after: string, limit: number): Promise<string[]>
+
   /** Facts about the instance, by name. */
   facts(): Promise<Record<string, string>>
   /** Writes those that nobody wrote yet, or all, as one. Resolves to all facts as they are afterwards. */

@@ -1,5 +1,5 @@
 /** Clients that upload, read and delete, and remember what they were promised. */
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { post } from '../support/upload.ts'
@@ -19,6 +19,8 @@ export interface Load {
   stop(): Promise<void>
   /** Holds a service to all that was acknowledged. To be called after `stop`. */
   check(url: string): Promise<Tally>
+  /** Deletes so many images. To be called after `stop`. */
+  removeSome(url: string, count: number): Promise<number>
   /** The first few errors that clients saw. */
   errors(): string[]
   acknowledged(): number
@@ -57,7 +59,7 @@ export function startLoad(urls: () => string[], options: LoadOptions = {}): Load
   }
 
   async function upload(url: string): Promise<void> {
-    const bytes = gif({ size: size(), seed: randomBytes(4).readUInt32LE() } as Parameters<typeof gif>[0])
+    const bytes = gif({ size: size() })
     const answer = await ask('upload', () => post(url, bytes, `198.51.${nth++ % 250}.1`))
     if (answer === null) return
     if (answer.status !== 201) return fail(`upload: ${answer.status} ${answer.text.slice(0, 200)}`)
@@ -129,6 +131,11 @@ export function startLoad(urls: () => string[], options: LoadOptions = {}): Load
         }
       }
       return { acknowledged, lost, risen, errors: errorCount, faults: faults.slice(0, 10) }
+    },
+    async removeSome(url, count) {
+      const some = images.filter(({ state }) => state === 'stored').slice(0, count)
+      for (const image of some) await remove(url, image)
+      return some.length
     },
     errors: () => errors,
     acknowledged: () => acknowledged,

@@ -3,11 +3,14 @@ import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../../config.ts'
 import { actsCommand } from './acts.ts'
 import { agreeCommand } from './agree.ts'
+import { backupCommand } from './backup.ts'
 import { blockCommand } from './block.ts'
+import { copyCommand } from './copy.ts'
 import { holdCommand } from './hold.ts'
 import { toleratePipes } from './print.ts'
 import { releaseCommand } from './release.ts'
 import { removeCommand } from './remove.ts'
+import { restoreCommand } from './restore.ts'
 import { pauseCommand, resumeCommand, setCommand } from './set.ts'
 import { statusCommand } from './status.ts'
 import { unblockCommand } from './unblock.ts'
@@ -24,6 +27,9 @@ const COMMANDS: readonly (() => Command)[] = [
   actsCommand,
   statusCommand,
   agreeCommand,
+  backupCommand,
+  restoreCommand,
+  copyCommand,
 ]
 
 const EXIT_CODES = `

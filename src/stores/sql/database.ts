@@ -35,6 +35,8 @@ export interface SqlFlavour {
   readonly skipsLocked: boolean
   /** A statement may hold others that change rows, and use what they return. Others know `changes()`. */
   readonly changesInQueries: boolean
+  /** Compares text by its code units, as SQL after an expression. */
+  readonly byCodeUnits: string
   /** The time of the database's machine, in epoch milliseconds, as SQL. `null`: it runs on this machine. */
   readonly clock: string | null
 }
@@ -45,6 +47,7 @@ export const sqliteFlavour: SqlFlavour = {
   skipsLocked: false,
   changesInQueries: false,
   clock: null,
+  byCodeUnits: '',
 }
 
 // PostgreSQL 18, 54.7: Bind counts its parameters in 16 bits.
@@ -52,5 +55,6 @@ export const postgresFlavour: SqlFlavour = {
   maxParameters: 65_535,
   skipsLocked: true,
   changesInQueries: true,
+  byCodeUnits: 'collate "C"',
   clock: '(extract(epoch from clock_timestamp()) * 1000)::bigint',
 }

@@ -2,6 +2,7 @@
 import type { Ledger } from '../ledger.ts'
 import { actRecorder } from './acts.ts'
 import type { SqlDatabase } from './database.ts'
+import { deletionsLedger } from './deletions.ts'
 import { instanceLedger } from './instance.ts'
 import { linksLedger } from './links.ts'
 import { moderationLedger } from './moderation.ts'
@@ -23,6 +24,7 @@ export function sqlLedger(database: SqlDatabase): Ledger {
     ...sharesLedger(database),
     ...linksLedger(database),
     ...purgesLedger(database),
+    ...deletionsLedger(database),
     ...instanceLedger(database),
     ...reportsLedger(database),
 

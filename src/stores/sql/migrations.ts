@@ -168,6 +168,13 @@ const MIGRATIONS: readonly Migration[] = [
       'create index cases_by_state on cases (state, severity, due_at_ms)',
     ],
   },
+  {
+    name: '007-deletions',
+    statements: [
+      // Images that their keys deleted: a backup from before must not bring them back.
+      'create table deletions (id text not null primary key, deleted_at_ms bigint not null)',
+    ],
+  },
 ]
 
 /** Run under a lock that keeps other processes from migrating, in the transaction of the migrations themselves. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { fakeIds } from '../../support/ids.ts'
 import type { Harness } from './harness.ts'
 
 const RATE = { intervalMs: 1000, burst: 3 }
@@ -56,5 +57,22 @@ export function instanceCases({ on }: Harness): void {
     await ledger.holdTurns('x', NOW + 5000, RATE)
     assert.equal(await ledger.takeTurn('x', NOW, RATE), 30_000)
     assert.equal(await ledger.takeTurn('x', NOW + 30_000, RATE), 0)
+  })
+
+  on('knows what must not come back, removed or deleted', async (ledger) => {
+    const at = new Date(NOW)
+    const ids = fakeIds(25)
+    for (const [nth, id] of ids.entries()) {
+      if (nth % 2) await ledger.recordDeletion(id, at)
+      else await ledger.recordRemoval(id, 'terms', at)
+    }
+    await ledger.recordDeletion(ids[0]!, at)
+    await ledger.recordDeletion(ids[1]!, at)
+    const found: string[] = []
+    for (let page: string[]; ; found.push(...page)) {
+      page = await ledger.goneIds(found.at(-1) ?? '', 4)
+      if (page.length === 0) break
+    }
+    assert.deepEqual(found, [...ids].sort())
   })
 }

@@ -1,0 +1,55 @@
+/** A backup: a store of images that grows by what is new, and beside it ledgers and manifests. */
+import type { Config } from '../../config.ts'
+import type { Log } from '../../http/log.ts'
+import { removeGone } from '../../service/reconcile.ts'
+import { type Transfer, transferImages } from '../../service/transfer.ts'
+import { openImages, type Stores } from '../open-stores.ts'
+import { openFiles } from './files.ts'
+import { copyLedger } from './ledger.ts'
+import { type Manifest, nameOf, sha256Of } from './manifest.ts'
+
+export interface BackupResult {
+  name: string
+  manifest: Manifest
+  transfer: Transfer
+  /** Deleted since the last backup, and so removed from it. */
+  removed: number
+}
+
+/** `to`: `file:` and a folder, or `s3://…`. Servers go on meanwhile. */
+export async function backUp(options: {
+  config: Config
+  stores: Stores
+  log: Log
+  to: string
+  bytesPerSecond: number | null
+  onProgress: (transfer: Transfer) => void
+}): Promise<BackupResult> {
+  const { config, stores, log, to, bytesPerSecond, onProgress } = options
+  const begunAt = new Date()
+  const name = nameOf(begunAt)
+  const files = await openFiles(to, config)
+  const target = await openImages(to, config, log)
+  try {
+    const transfer = await transferImages({ from: stores.objects, to: target, bytesPerSecond, onProgress })
+    // After the images: what was removed meanwhile is in it, and does not come back.
+    const ledger = await copyLedger(config)
+    const removed = await removeGone(stores.ledger, target)
+    const ids: string[] = []
+    for await (const id of target.list()) ids.push(id)
+    const list = Buffer.from(ids.map((id) => `${id}\n`).join(''))
+    const ledgerFile = `${name}-ledger.${ledger.kind === 'sqlite' ? 'sqlite' : 'jsonl'}.gz`
+    await files.write(ledgerFile, ledger.bytes)
+    await files.write(`${name}-images.txt`, list)
+    const manifest: Manifest = {
+      begunAt: begunAt.toISOString(),
+      images: ids.length,
+      list: { file: `${name}-images.txt`, sha256: sha256Of(list) },
+      ledger: { file: ledgerFile, sha256: sha256Of(ledger.bytes), kind: ledger.kind },
+    }
+    await files.write(`${name}.json`, Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`))
+    return { name, manifest, transfer, removed: removed.length }
+  } finally {
+    await target.close()
+  }
+}

@@ -1,0 +1,65 @@
+/** operator copy */
+import { Command } from 'commander'
+import { parseConfig } from '../../config.ts'
+import { transferImages } from '../../service/transfer.ts'
+import { createLog } from '../log.ts'
+import { openImages } from '../open-stores.ts'
+import { rateOption, readPlace } from './places.ts'
+import { print } from './print.ts'
+import { bytesOf, createProgress } from './progress.ts'
+
+interface CopyOptions {
+  from: string
+  to: string
+  rate?: number
+  prune: boolean
+  json: boolean
+}
+
+const STEPS = `
+Servers may go on meanwhile. To move to another store: copy, pause uploads, copy again with --prune, run
+\`operator agree\` with the new OBJECTS_URL, and restart the servers with it.`
+
+export function copyCommand(): Command {
+  return new Command('copy')
+    .description('copy images from one store to another')
+    .requiredOption('--from <place>', 'a data folder, or s3://…', readPlace)
+    .requiredOption('--to <place>', 'a data folder, or s3://…', readPlace)
+    .addOption(rateOption())
+    .option('--prune', 'remove there what is here no more: for the last pass', false)
+    .option('--json', 'print the result as JSON', false)
+    .addHelpText('after', STEPS)
+    .action(async ({ from: source, to: target, rate, prune, json }: CopyOptions) => {
+      if (source === target) throw new Error('--from and --to are one place')
+      const config = parseConfig(process.env)
+      const log = createLog(config.logLevel)
+      const from = await openImages(source, config, log)
+      const to = await openImages(target, config, log)
+      try {
+        const progress = createProgress()
+        const { copied, bytes, kept, damaged } = await transferImages({
+          from,
+          to,
+          bytesPerSecond: rate ?? null,
+          onProgress: (now) =>
+            progress(() => `${now.copied} copied (${bytesOf(now.bytes)}), ${now.kept} there`),
+        })
+        let pruned = 0
+        if (prune) {
+          for await (const id of to.list()) {
+            const isHere = (await from.head(id).catch(() => 'damaged')) !== null
+            if (!isHere && (await to.remove(id))) pruned++
+          }
+        }
+        if (json) print(JSON.stringify({ copied, bytes, kept, pruned, damaged }))
+        else {
+          print(`copied ${copied} images (${bytesOf(bytes)}), ${kept} were there, ${pruned} pruned`)
+          for (const id of damaged) print(`damaged, and not copied: ${id}`)
+        }
+        process.exitCode = damaged.length === 0 ? 0 : 1
+      } finally {
+        await to.close()
+        await from.close()
+      }
+    })
+}

@@ -1,0 +1,63 @@
+/**
+ * A copy of a ledger in Postgres, as text: one JSON object a row, `{"table":…,"row":{…}}`. In one snapshot of the
+ * database, so that it is as it was at one moment; of any version of the server, into any other.
+ */
+import { Client } from 'pg'
+
+/** Rows of one question. */
+const PAGE = 5000
+
+async function connected<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: url, application_name: 'pinhole' })
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+export function snapshotPostgres(url: string, write: (text: string) => Promise<void>): Promise<void> {
+  return connected(url, async (client) => {
+    await client.query('begin isolation level repeatable read read only')
+    const tables = await client.query<{ table_name: string }>(
+      `select table_name from information_schema.tables
+        where table_schema = current_schema() and table_type = 'BASE TABLE' order by table_name`,
+    )
+    for (const { table_name: table } of tables.rows) {
+      await client.query(
+        `declare copied cursor for select row_to_json(t)::text as row from ${quoted(table)} t`,
+      )
+      for (;;) {
+        const { rows } = await client.query<{ row: string }>(`fetch ${PAGE} from copied`)
+        if (rows.length === 0) break
+        await write(rows.map(({ row }) => `{"table":${JSON.stringify(table)},"row":${row}}\n`).join(''))
+      }
+      await client.query('close copied')
+    }
+    await client.query('commit')
+  })
+}
+
+/** Into a ledger whose tables are there and empty, but for what opening it writes. All of it, or nothing. */
+export function restorePostgres(url: string, lines: Iterable<string>): Promise<void> {
+  return connected(url, async (client) => {
+    await client.query('begin')
+    const { rows } = await client.query('select count(*)::int as count from acts')
+    if ((rows[0] as { count: number }).count > 0) throw new Error('the database has a ledger already')
+    for (const line of lines) {
+      if (line === '') continue
+      const { table, row } = JSON.parse(line) as { table: string; row: Record<string, unknown> }
+      await client.query(
+        `insert into ${quoted(table)} select * from json_populate_record(null::${quoted(table)}, $1)
+          on conflict do nothing`,
+        [JSON.stringify(row)],
+      )
+    }
+    await client.query('commit')
+  })
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
