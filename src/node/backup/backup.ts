@@ -51,5 +51,6 @@ export async function backUp(options: {
     return { name, manifest, transfer, removed: removed.length }
   } finally {
     await target.close()
+    await files.close()
   }
 }

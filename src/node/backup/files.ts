@@ -13,6 +13,7 @@ export async function openFiles(url: string, config: Config): Promise<Files> {
 
 function folderFiles(folder: string): Files {
   return {
+    close: async () => {},
     names: () => readdir(folder).catch(unlessAbsent([])),
     read: (name) => readFile(join(folder, name)).catch(unlessAbsent(null)),
     async write(name, bytes) {

@@ -66,5 +66,6 @@ export async function restore(options: {
   } finally {
     await stores.close()
     await source.close()
+    await files.close()
   }
 }

@@ -17,7 +17,7 @@ export interface OperatorData {
 /** Runs `work` on the data that the environment names, and closes it. What `work` returns is the exit code. */
 export async function onData(
   work: (data: OperatorData) => Promise<number>,
-  options: { mayDisagree?: boolean } = {},
+  options: { mayDisagree?: boolean; isRestoring?: boolean } = {},
 ): Promise<void> {
   const config = parseConfig(process.env)
   // Not with what the command prints, which programs may read.

@@ -7,6 +7,7 @@ import { backupCommand } from './backup.ts'
 import { blockCommand } from './block.ts'
 import { copyCommand } from './copy.ts'
 import { holdCommand } from './hold.ts'
+import { listCommand } from './list.ts'
 import { toleratePipes } from './print.ts'
 import { releaseCommand } from './release.ts'
 import { removeCommand } from './remove.ts'
@@ -14,6 +15,7 @@ import { restoreCommand } from './restore.ts'
 import { pauseCommand, resumeCommand, setCommand } from './set.ts'
 import { statusCommand } from './status.ts'
 import { unblockCommand } from './unblock.ts'
+import { verifyCommand } from './verify.ts'
 
 const COMMANDS: readonly (() => Command)[] = [
   holdCommand,
@@ -30,6 +32,8 @@ const COMMANDS: readonly (() => Command)[] = [
   backupCommand,
   restoreCommand,
   copyCommand,
+  verifyCommand,
+  listCommand,
 ]
 
 const EXIT_CODES = `

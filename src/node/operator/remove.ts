@@ -1,33 +1,72 @@
 /** operator remove */
-import { Command } from 'commander'
+import { Command, InvalidArgumentError } from 'commander'
+import type { ObjectStore } from '../../stores/object-store.ts'
 import { actedBy, ruleOption } from './by.ts'
 import { onData } from './data.ts'
 import { print } from './print.ts'
+import { createProgress } from './progress.ts'
+import { isSelective, type Selection, select, selectionOptions } from './selection.ts'
 import { sameUploaderOption, withOthers } from './same-uploader.ts'
 import { readIds, reasonOption } from './subjects.ts'
 
+interface RemoveOptions extends Selection {
+  reason: string
+  block: boolean
+  doubles: boolean
+  sameUploader: boolean
+  rule?: string
+}
+
+const CONDITIONS = `
+Instead of ids, conditions: all images that meet them. \`list\` with the same conditions shows which.`
+
 export function removeCommand(): Command {
-  return new Command('remove')
+  const command = new Command('remove')
     .description('remove images for good: they answer 410')
-    .argument('<id...>', 'ids, or addresses that end with one', readIds)
+    .argument('[id...]', 'ids, or addresses that end with one', readIds)
     .addOption(reasonOption())
     .addOption(ruleOption())
     .addOption(sameUploaderOption())
     .option('--block', 'refuse the same bytes from now on', false)
-    .action(
-      (ids: string[], options: { reason: string; block: boolean; rule?: string; sameUploader: boolean }) =>
-        onData(async ({ takedown }) => {
-          let missed = 0
-          for (const id of await withOthers(takedown, ids, options)) {
-            const { removed, blocked } = await takedown.remove(id, options.reason, {
-              block: options.block,
-              by: actedBy(options),
-            })
-            const also = blocked.length > 0 ? `, blocked ${blocked.join(' ')}` : ''
-            if (!removed) missed++
-            print(removed ? `removed ${id}${also}` : `${id} was not there; it answers 410 from now on`)
-          }
-          return missed === 0 ? 0 : 1
-        }),
-    )
+    .option('--doubles', 'remove all images of the same bytes, too', false)
+    .addHelpText('after', CONDITIONS)
+  for (const option of selectionOptions()) command.addOption(option)
+  return command.action((ids: string[], options: RemoveOptions) => {
+    if (ids.length > 0 === isSelective(options)) {
+      throw new InvalidArgumentError('Name ids, or conditions; not both.')
+    }
+    return onData(async ({ takedown, stores: { objects } }) => {
+      const all = await withOthers(takedown, await subjectsOf(ids, options, objects), options)
+      let missed = 0
+      for (const id of all) {
+        const { removed, blocked } = await takedown.remove(id, options.reason, {
+          block: options.block,
+          by: actedBy(options),
+        })
+        const also = blocked.length > 0 ? `, blocked ${blocked.join(' ')}` : ''
+        if (!removed) missed++
+        print(removed ? `removed ${id}${also}` : `${id} was not there; it answers 410 from now on`)
+      }
+      if (all.length === 0) print('no image meets these conditions')
+      return missed === 0 && all.length > 0 ? 0 : 1
+    })
+  })
+}
+
+async function subjectsOf(ids: string[], options: RemoveOptions, objects: ObjectStore): Promise<string[]> {
+  const progress = createProgress()
+  const onRead = (count: number) => progress(() => `${count} records read`)
+  const subjects = new Set(ids)
+  if (ids.length === 0) for await (const { id } of select(objects, options, onRead)) subjects.add(id)
+  if (!options.doubles) return [...subjects]
+  const digests = new Set<string>()
+  for (const id of subjects) {
+    const record =
+      (await objects.head(id).catch(() => null)) ?? (await objects.headHeld(id).catch(() => null))
+    if (record !== null) for (const digest of [record.sha256, record.sentSha256]) digests.add(digest)
+  }
+  for await (const { id, sha256, sentSha256 } of select(objects, {}, onRead)) {
+    if (digests.has(sha256) || digests.has(sentSha256)) subjects.add(id)
+  }
+  return [...subjects]
 }

@@ -1,7 +1,9 @@
 /** Files beside the images of a prefix, for backups. No listing of images shows them. */
 import { errorOf, isAbsent } from './answer.ts'
-import { type Credentials, createS3Client } from './client.ts'
+import { readAll } from './body.ts'
+import { createS3Client } from './client.ts'
 import { listKeys } from './list.ts'
+import type { Credentials } from './sign.ts'
 import { parseS3Url } from './url.ts'
 
 export interface Files {
@@ -9,7 +11,11 @@ export interface Files {
   /** `null` if there is none. */
   read(name: string): Promise<Uint8Array | null>
   write(name: string, bytes: Uint8Array): Promise<void>
+  close(): Promise<void>
 }
+
+/** Ledgers are held in memory on their way. */
+const LARGEST_BYTES = 2 ** 31
 
 export function openS3Files(options: Credentials & { url: string; region?: string }): Files {
   const { accessKeyId, secretAccessKey, sessionToken } = options
@@ -25,7 +31,7 @@ export function openS3Files(options: Credentials & { url: string; region?: strin
     async read(name) {
       const doing = 'GET a file of a backup'
       const { value, failure } = await client.open({ method: 'GET', key: folder + name, doing })
-      if (failure === null) return new Uint8Array(await value!.arrayBuffer())
+      if (failure === null) return readAll(value!.body, LARGEST_BYTES)
       if (isAbsent(failure)) return null
       throw errorOf(failure, doing)
     },
@@ -35,5 +41,6 @@ export function openS3Files(options: Credentials & { url: string; region?: strin
       const { failure } = await client.ask({ method: 'PUT', key: folder + name, body, headers: {}, doing })
       if (failure !== null) throw errorOf(failure, doing)
     },
+    close: () => client.close(),
   }
 }

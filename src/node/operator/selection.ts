@@ -1,0 +1,93 @@
+/** Images by what their records say. There is no index: each record is read. */
+import { InvalidArgumentError, Option } from 'commander'
+import { EXTENSIONS, type ImageType } from '../../protocol.ts'
+import { DamagedObject, type ImageRecord, type ObjectStore } from '../../stores/object-store.ts'
+import { readDigest } from './subjects.ts'
+
+export interface Selection {
+  since?: Date
+  until?: Date
+  type?: ImageType
+  minSize?: number
+  maxSize?: number
+  sha256?: string
+}
+
+/** Records that are read at once. */
+const AT_ONCE = 16
+
+export function selectionOptions(): Option[] {
+  return [
+    new Option(
+      '--since <time>',
+      'stored at this time or later, as 2026-07-31 or 2026-07-31T12:00:00Z',
+    ).argParser(readTime),
+    new Option('--until <time>', 'stored before this time').argParser(readTime),
+    new Option('--type <type>', 'jpg, png, gif, webp, avif').argParser(readType),
+    new Option('--min-size <bytes>', 'of this size or larger').argParser(readSize),
+    new Option('--max-size <bytes>', 'of this size or smaller').argParser(readSize),
+    new Option('--sha256 <digest>', 'of what is stored, or of what was sent').argParser(readDigest),
+  ]
+}
+
+export function isSelective(selection: Selection): boolean {
+  const { since, until, type, minSize, maxSize, sha256 } = selection
+  return [since, until, type, minSize, maxSize, sha256].some((each) => each !== undefined)
+}
+
+/** In order of ids. `onRead`: how many records were read so far. Damaged images match nothing. */
+export async function* select(
+  objects: ObjectStore,
+  selection: Selection,
+  onRead: (count: number) => void,
+): AsyncGenerator<ImageRecord> {
+  let count = 0
+  let reading: Promise<ImageRecord | null>[] = []
+  async function* flush(): AsyncGenerator<ImageRecord> {
+    for (const record of await Promise.all(reading)) {
+      onRead(++count)
+      if (record !== null && matches(record, selection)) yield record
+    }
+    reading = []
+  }
+  for await (const id of objects.list()) {
+    reading.push(objects.head(id).catch(nullIfDamaged))
+    if (reading.length === AT_ONCE) yield* flush()
+  }
+  yield* flush()
+}
+
+function matches(record: ImageRecord, { since, until, type, minSize, maxSize, sha256 }: Selection): boolean {
+  const at = Date.parse(record.createdAt)
+  return (
+    (since === undefined || at >= since.getTime()) &&
+    (until === undefined || at < until.getTime()) &&
+    (type === undefined || record.type === type) &&
+    (minSize === undefined || record.size >= minSize) &&
+    (maxSize === undefined || record.size <= maxSize) &&
+    (sha256 === undefined || record.sha256 === sha256 || record.sentSha256 === sha256)
+  )
+}
+
+function nullIfDamaged(error: unknown): null {
+  if (error instanceof DamagedObject) return null
+  throw error
+}
+
+function readTime(text: string): Date {
+  const time = new Date(text)
+  if (Number.isNaN(time.getTime())) throw new InvalidArgumentError('A time is like 2026-07-31T12:00:00Z.')
+  return time
+}
+
+function readType(text: string): ImageType {
+  const found = Object.entries(EXTENSIONS).find(([type, extension]) => text === type || text === extension)
+  if (found === undefined)
+    throw new InvalidArgumentError(`Types are ${Object.values(EXTENSIONS).join(', ')}.`)
+  return found[0] as ImageType
+}
+
+function readSize(text: string): number {
+  if (!/^\d{1,12}$/.test(text)) throw new InvalidArgumentError('A size is a number of bytes.')
+  return Number(text)
+}

@@ -1,0 +1,89 @@
+/** operator verify */
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { RESTORING } from '../data-folder.ts'
+import type { Finding } from '../verify/findings.ts'
+import { repair } from '../verify/repair.ts'
+import { scan } from '../verify/scan.ts'
+import { onData } from './data.ts'
+import { rateOption } from './places.ts'
+import { print } from './print.ts'
+import { bytesOf, createProgress } from './progress.ts'
+
+/** In `DATA_DIR`: the last id that was looked at, of a run that did not end. */
+const STATE = 'verify.state'
+const SAVE_EVERY = 1000
+
+interface VerifyOptions {
+  repair: boolean
+  continue: boolean
+  rate?: number
+  json: boolean
+}
+
+export function verifyCommand(): Command {
+  return new Command('verify')
+    .description('read every image and compare it with its record; find what is no image, or should be gone')
+    .option('--repair', 'hold what is damaged, remove what should be gone, put aside the rest', false)
+    .option('--continue', 'go on where an interrupted run was', false)
+    .addOption(rateOption())
+    .option('--json', 'print findings as JSON lines', false)
+    .action((options: VerifyOptions) =>
+      onData((data) => verify(data, options), { isRestoring: options.repair }),
+    )
+}
+
+type Data = Parameters<Parameters<typeof onData>[0]>[0]
+
+async function verify({ config, stores, takedown }: Data, options: VerifyOptions): Promise<number> {
+  const { objects, ledger } = stores
+  const folder = config.objectsUrl === null ? join(config.dataDir, 'images') : null
+  const state = join(config.dataDir, STATE)
+  const after = options.continue ? await readFile(state, 'utf8').catch(() => '') : ''
+  const progress = createProgress()
+  const startedAt = performance.now()
+  let count = 0
+  const found = scan({
+    objects,
+    ledger,
+    folder,
+    after: after.trim(),
+    bytesPerSecond: options.rate ?? null,
+    onProgress({ images, bytes, last }) {
+      progress(() => `${images} images, ${bytesOf(bytes)}`)
+      // Lost, it costs a repetition.
+      if (images % SAVE_EVERY === 0) void writeFile(state, `${last}\n`).catch(() => {})
+    },
+  })
+  for (;;) {
+    const next = await found.next()
+    if (!next.done) {
+      count++
+      const done = options.repair ? await repair(next.value, { objects, takedown, folder }) : null
+      print(
+        options.json
+          ? JSON.stringify({ ...next.value, ...(done ? { done } : {}) })
+          : lineOf(next.value, done),
+      )
+      continue
+    }
+    const { images, bytes } = next.value
+    const seconds = (performance.now() - startedAt) / 1000
+    await rm(state, { force: true })
+    // All that the ledger says is gone is gone now.
+    if (options.repair) await rm(join(config.dataDir, RESTORING), { force: true })
+    const summary = { images, bytes, found: count, seconds: Math.round(seconds * 10) / 10 }
+    print(
+      options.json
+        ? JSON.stringify({ kind: 'summary', ...summary })
+        : `${images} images, ${bytesOf(bytes)}, in ${summary.seconds} s: ${count === 0 ? 'all is well' : `${count} findings`}`,
+    )
+    return count === 0 || options.repair ? 0 : 1
+  }
+}
+
+function lineOf(finding: Finding, done: string | null): string {
+  const subject = 'id' in finding ? finding.id : finding.path
+  return `${finding.kind} ${subject}${done === null ? '' : `: ${done}`}`
+}

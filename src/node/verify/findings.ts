@@ -1,0 +1,17 @@
+/** What `verify` finds. */
+export type Finding =
+  /** Bytes or record changed on the disk. */
+  | { kind: 'damaged'; id: string }
+  /** A file that is no image's. `path`: in the folder of images. */
+  | { kind: 'stray'; path: string }
+  /** What a dead process left of an upload. */
+  | { kind: 'draft'; path: string }
+  /** Removed or deleted by the ledger, and there. */
+  | { kind: 'removed'; id: string }
+
+export interface Verified {
+  images: number
+  bytes: number
+  /** Where to go on. */
+  last: string
+}

@@ -1,0 +1,88 @@
+/** Looks at all that a store holds. Repairs nothing. */
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { goneIds } from '../../service/reconcile.ts'
+import { type Audited, auditFolder } from '../../stores/filesystem/audit.ts'
+import type { Ledger } from '../../stores/ledger.ts'
+import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
+import type { Finding, Verified } from './findings.ts'
+
+/** A draft of a process elsewhere may be under way for so long. */
+const DRAFT_MS = 3_600_000
+
+/** What a folder of images has beside images. */
+const KNOWN = new Set(['objects', 'incoming', 'held', 'removals', 'layout', 'strays'])
+
+/** Reads at once, where each is a request. */
+const AT_ONCE = 8
+
+export interface Scan {
+  objects: ObjectStore
+  ledger: Ledger
+  /** Of images, if they are in one. */
+  folder: string | null
+  after: string
+  bytesPerSecond: number | null
+  onProgress: (verified: Verified) => void
+}
+
+export async function* scan(options: Scan): AsyncGenerator<Finding, Verified> {
+  const { folder, after, objects, ledger } = options
+  const verified: Verified = { images: 0, bytes: 0, last: after }
+  const gone = new Set<string>()
+  for await (const id of goneIds(ledger)) gone.add(id)
+  const audits = folder === null ? auditStore(objects, after) : auditFolder(join(folder, 'objects'), after)
+  const startedAt = performance.now()
+  for await (const audited of audits) {
+    if (audited.kind === 'stray') yield { kind: 'stray', path: join('objects', audited.name) }
+    else {
+      const { id, kind, bytes } = audited
+      if (gone.has(id)) yield { kind: 'removed', id }
+      else if (kind === 'damaged') yield { kind, id }
+      verified.images++
+      verified.bytes += bytes
+      verified.last = id
+    }
+    options.onProgress(verified)
+    await keepRate(verified.bytes, startedAt, options.bytesPerSecond)
+  }
+  for await (const id of objects.listHeld()) if (gone.has(id)) yield { kind: 'removed', id }
+  if (folder !== null) yield* looseFiles(folder)
+  return verified
+}
+
+async function* auditStore(objects: ObjectStore, after: string): AsyncGenerator<Audited> {
+  let underWay: Promise<Audited | null>[] = []
+  for await (const id of objects.list(after)) {
+    underWay.push(auditObject(objects, id))
+    if (underWay.length < AT_ONCE) continue
+    yield* (await Promise.all(underWay)).filter((audited) => audited !== null)
+    underWay = []
+  }
+  yield* (await Promise.all(underWay)).filter((audited) => audited !== null)
+}
+
+async function auditObject(objects: ObjectStore, id: string): Promise<Audited | null> {
+  try {
+    const record = await objects.verify(id)
+    return record === null ? null : { kind: 'sound', id, bytes: record.size }
+  } catch (error) {
+    if (error instanceof DamagedObject) return { kind: 'damaged', id, bytes: 0 }
+    throw error
+  }
+}
+
+async function* looseFiles(folder: string): AsyncGenerator<Finding> {
+  for (const name of await readdir(folder)) if (!KNOWN.has(name)) yield { kind: 'stray', path: name }
+  for (const name of await readdir(join(folder, 'incoming'))) {
+    const path = join('incoming', name)
+    const found = await stat(join(folder, path)).catch(() => null)
+    if (found !== null && Date.now() - found.mtimeMs > DRAFT_MS) yield { kind: 'draft', path }
+  }
+}
+
+async function keepRate(bytes: number, startedAt: number, bytesPerSecond: number | null): Promise<void> {
+  if (bytesPerSecond === null) return
+  const aheadMs = (bytes / bytesPerSecond) * 1000 - (performance.now() - startedAt)
+  if (aheadMs > 10) await new Promise((resolve) => setTimeout(resolve, aheadMs))
+}

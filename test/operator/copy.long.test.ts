@@ -1,0 +1,148 @@
+/** Images and ledgers on their way: between folders and S3, and into backups there. */
+import assert from 'node:assert/strict'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { gif } from '../support/images/tiny-images.ts'
+import { s3Env, serviceOf } from '../support/processes/cluster.ts'
+import { type PostgresServer, startPostgres } from '../support/processes/postgres.ts'
+import { type Env, run } from '../support/processes/process.ts'
+import { type RunningServer, serverEnv, startServer } from '../support/processes/server.ts'
+import { type FakeS3, startFakeS3 } from '../support/s3/fake-s3.ts'
+import { fetchRaw, remove, type Stored, store } from '../support/upload.ts'
+
+const REMOVAL = ['--reason', 'terms']
+
+let fake: FakeS3
+let postgres: PostgresServer
+before(async () => {
+  ;[fake, postgres] = await Promise.all([startFakeS3(), startPostgres()])
+})
+after(async () => {
+  await Promise.all([fake.close(), postgres.destroy()])
+})
+
+async function operate(env: Env, dataDir: string, words: string[]) {
+  const ran = await run(['src/node/operator.ts', ...words, '--json'], serverEnv(env, dataDir))
+  assert.equal(ran.code, 0, ran.stdout + ran.stderr)
+  return JSON.parse(ran.stdout) as Record<string, unknown>
+}
+
+async function some(server: RunningServer, count: number): Promise<Stored[]> {
+  const images: Stored[] = []
+  for (let nth = 0; nth < count; nth++)
+    images.push(await store(server.url, gif({ size: nth % 3 ? 700 : 600_000 })))
+  return images
+}
+
+async function checkAll(server: RunningServer, images: Stored[]): Promise<void> {
+  for (const { id, bytes } of images) assert.deepEqual((await fetchRaw(server.url, id)).body, bytes)
+}
+
+describe('operator copy', () => {
+  it('moves a live service from a folder to S3 and back', async () => {
+    const env = s3Env(serviceOf(fake), 'moved/')
+    const bucket = env.OBJECTS_URL!
+    const server = await startServer(env.OBJECTS_URL ? { ...env, OBJECTS_URL: 'file:' } : {})
+    const from = `file:${server.dataDir}`
+    try {
+      const images = await some(server, 6)
+      assert.equal((await operate(env, server.dataDir, ['copy', '--from', from, '--to', bucket])).copied, 6)
+      const [goes, held] = images.splice(0, 2) as [Stored, Stored]
+      images.push(...(await some(server, 2)))
+      assert.equal((await remove(server.url, goes.key)).status, 200)
+      await server.operator(['hold', held.id, ...REMOVAL])
+      const last = await operate(env, server.dataDir, ['copy', '--from', from, '--to', bucket, '--prune'])
+      assert.deepEqual([last.kept, last.pruned], [4, 1])
+      const moved = serverEnv(env, server.dataDir)
+      assert.equal((await run(['src/node/operator.ts', 'agree'], moved)).code, 0)
+      await server.restart(env)
+      await checkAll(server, images)
+      assert.equal((await fetchRaw(server.url, goes.id)).status, 404)
+      assert.equal((await fetchRaw(server.url, held.id)).status, 403)
+      await server.operator(['release', held.id, ...REMOVAL])
+      assert.deepEqual((await fetchRaw(server.url, held.id)).body, held.bytes)
+      const back = await mkdtemp(join(tmpdir(), 'pinhole-back-'))
+      const copied = await operate(env, server.dataDir, ['copy', '--from', bucket, '--to', back])
+      assert.equal(copied.copied, 7)
+      assert.equal((await readdir(join(back, 'images/objects'))).length, 7)
+      await rm(back, { recursive: true })
+    } finally {
+      await server.stop()
+    }
+  })
+
+  it('copies nothing that is damaged, and says so', async () => {
+    const server = await startServer()
+    const target = await mkdtemp(join(tmpdir(), 'pinhole-copy-'))
+    try {
+      const [bad] = (await some(server, 3)) as [Stored]
+      const path = join(server.dataDir, 'images/objects', bad.id)
+      const bytes = await readFile(path)
+      bytes[1000]! ^= 1
+      await writeFile(path, bytes)
+      const words = ['copy', '--from', server.dataDir, '--to', target, '--json']
+      const ran = await server.operator(words)
+      assert.equal(ran.code, 1)
+      assert.deepEqual(JSON.parse(ran.stdout).damaged, [bad.id])
+      assert.equal((await readdir(join(target, 'images/objects'))).length, 2)
+    } finally {
+      await server.stop()
+      await rm(target, { recursive: true })
+    }
+  })
+})
+
+describe('operator backup and restore', () => {
+  it('brings S3 and Postgres back from a backup in S3', async () => {
+    const keys = s3Env(serviceOf(fake), 'live/')
+    const backup = s3Env(serviceOf(fake), 'backup/').OBJECTS_URL!
+    const env = { ...keys, LEDGER_URL: await postgres.createSchema() }
+    const server = await startServer(env)
+    try {
+      const images = await some(server, 5)
+      const [removed, deleted] = images.splice(0, 2) as [Stored, Stored]
+      await server.operator(['remove', removed.id, ...REMOVAL, '--block'])
+      const first = await operate(env, server.dataDir, ['backup', backup])
+      assert.equal(first.images, 4)
+      assert.equal((await remove(server.url, deleted.key)).status, 200)
+      images.push(...(await some(server, 1)))
+      const second = await operate(env, server.dataDir, ['backup', backup])
+      assert.deepEqual([second.copied, second.kept, second.removed, second.images], [1, 3, 1, 4])
+      await server.end()
+      const elsewhere = { ...s3Env(serviceOf(fake), 'other/'), LEDGER_URL: await postgres.createSchema() }
+      const restored = await operate(elsewhere, server.dataDir, ['restore', backup])
+      assert.deepEqual([restored.copied, restored.keptLedger, restored.missing], [4, false, []])
+      await server.restart(elsewhere)
+      await checkAll(server, images)
+      assert.equal((await fetchRaw(server.url, removed.id)).status, 410)
+      assert.equal((await fetchRaw(server.url, deleted.id)).status, 404)
+      await assert.rejects(store(server.url, removed.bytes), /blocked-image/)
+    } finally {
+      await server.stop()
+    }
+  })
+
+  it('restores nothing from a backup that was changed', async () => {
+    const server = await startServer()
+    const backup = await mkdtemp(join(tmpdir(), 'pinhole-backup-'))
+    const target = await mkdtemp(join(tmpdir(), 'pinhole-target-'))
+    try {
+      await some(server, 2)
+      await operate({}, server.dataDir, ['backup', backup])
+      const name = (await readdir(join(backup, 'backup'))).find((each) => each.includes('ledger'))!
+      const file = join(backup, 'backup', name)
+      const bytes = await readFile(file)
+      bytes[20]! ^= 1
+      await writeFile(file, bytes)
+      const ran = await run(['src/node/operator.ts', 'restore', backup], serverEnv({}, target))
+      assert.equal(ran.code, 1)
+      assert.match(ran.stderr, /is damaged/)
+    } finally {
+      await server.stop()
+      await rm(backup, { recursive: true })
+      await rm(target, { recursive: true })
+    }
+  })
+})

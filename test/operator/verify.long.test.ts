@@ -1,0 +1,188 @@
+/** The commands that look at everything: verify, list, find, and remove by conditions. */
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { cp, mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { fakeIds } from '../support/ids.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { s3Env, serviceOf } from '../support/processes/cluster.ts'
+import { type RunningServer, startServer } from '../support/processes/server.ts'
+import { type FakeS3, startFakeS3 } from '../support/s3/fake-s3.ts'
+import { until } from '../support/until.ts'
+import { fetchRaw, remove, type Stored, store } from '../support/upload.ts'
+
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+
+async function linesOf(server: RunningServer, words: string[], code = 0): Promise<Record<string, unknown>[]> {
+  const ran = await server.operator([...words, '--json'])
+  assert.equal(ran.code, code, ran.stdout + ran.stderr)
+  return ran.stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+}
+
+describe('operator verify, on a folder', () => {
+  let server: RunningServer
+  const images: Stored[] = []
+  before(async () => {
+    server = await startServer()
+    for (let nth = 0; nth < 8; nth++)
+      images.push(await store(server.url, gif({ size: nth % 2 ? 900_000 : 500 })))
+  })
+  after(() => server.stop())
+
+  it('finds nothing where all is well', async () => {
+    const [summary, ...others] = await linesOf(server, ['verify'])
+    assert.deepEqual(others, [])
+    assert.deepEqual([summary!.kind, summary!.images, summary!.found], ['summary', 8, 0])
+  })
+
+  it('finds what is damaged, strange, left behind or should be gone, and repairs it', async () => {
+    const folder = join(server.dataDir, 'images')
+    const objects = join(folder, 'objects')
+    const [flipped, cut, deleted, removed, swapped] = images as [Stored, Stored, Stored, Stored, Stored]
+    await cp(objects, join(server.dataDir, 'copy'), { recursive: true })
+    assert.equal((await remove(server.url, deleted.key)).status, 200)
+    await server.operator(['remove', removed.id, '--reason', 'terms'])
+    for (const { id } of [deleted, removed]) await cp(join(server.dataDir, 'copy', id), join(objects, id))
+    const bytes = await readFile(join(objects, flipped.id))
+    bytes[100]! ^= 1
+    await writeFile(join(objects, flipped.id), bytes)
+    await writeFile(join(objects, cut.id), (await readFile(join(objects, cut.id))).subarray(0, 1000))
+    // Sound bytes under another's name.
+    await cp(join(objects, images[5]!.id), join(objects, swapped.id))
+    await writeFile(join(objects, 'notes.txt'), 'mine')
+    await mkdir(join(folder, 'lost+found'))
+    const draft = join(folder, 'incoming', '1-1')
+    await writeFile(draft, 'half an image')
+    const old = new Date(Date.now() - 7_200_000)
+    await utimes(draft, old, old)
+    await writeFile(join(folder, 'incoming', '1-2'), 'may be under way')
+
+    const found = await linesOf(server, ['verify'], 1)
+    const told = found.slice(0, -1).map((line) => `${line.kind} ${line.id ?? line.path}`)
+    assert.deepEqual(
+      told.sort(),
+      [
+        ...[flipped, cut, swapped].map(({ id }) => `damaged ${id}`),
+        ...[deleted, removed].map(({ id }) => `removed ${id}`),
+        'draft incoming/1-1',
+        'stray lost+found',
+        'stray objects/notes.txt',
+      ].sort(),
+    )
+    assert.equal((await fetchRaw(server.url, deleted.id)).status, 200, 'it changed nothing')
+
+    const repaired = await linesOf(server, ['verify', '--repair'])
+    assert.equal(repaired.length, found.length)
+    for (const { id } of [flipped, cut, swapped])
+      assert.equal((await fetchRaw(server.url, id)).status, 403, 'held')
+    assert.equal((await fetchRaw(server.url, deleted.id)).status, 404)
+    assert.equal((await fetchRaw(server.url, removed.id)).status, 410)
+    for (const { id, bytes } of images.slice(5))
+      assert.deepEqual((await fetchRaw(server.url, id)).body, bytes)
+    const strays = await readdir(join(folder, 'strays'))
+    assert.equal(strays.length, 3, 'nothing is thrown away')
+    const [summary, ...others] = await linesOf(server, ['verify'])
+    assert.deepEqual([summary!.found, others], [0, []])
+  })
+
+  it('goes on where it was', async () => {
+    const ids = images
+      .slice(5)
+      .map(({ id }) => id)
+      .sort()
+    await writeFile(join(server.dataDir, 'verify.state'), `${ids[1]}\n`)
+    const [summary] = await linesOf(server, ['verify', '--continue'])
+    assert.equal(summary!.images, 1)
+  })
+
+  it('is demanded where data was copied by hand', async () => {
+    await writeFile(join(server.dataDir, 'restoring'), '')
+    const { dataDir } = server
+    await assert.rejects(startServer({}, { dataDir }), /verify --repair/)
+    assert.equal((await server.operator(['verify', '--repair'])).code, 0)
+    await (await startServer({}, { dataDir })).end()
+  })
+})
+
+describe('operator verify, on S3', () => {
+  let fake: FakeS3
+  let server: RunningServer
+  before(async () => {
+    fake = await startFakeS3()
+    server = await startServer(s3Env(serviceOf(fake), 'images/'))
+  })
+  after(async () => {
+    await server.stop()
+    await fake.close()
+  })
+
+  it('reads every object', async () => {
+    const [sound, damaged] = [await store(server.url), await store(server.url)]
+    const object = [...fake.objects].find(([name]) => name.endsWith(damaged.id))![1]
+    object.bytes = Buffer.from(object.bytes!)
+    object.bytes[9]! ^= 1
+    const [finding, summary] = await linesOf(server, ['verify'], 1)
+    assert.deepEqual(finding, { kind: 'damaged', id: damaged.id })
+    assert.equal(summary!.images, 2)
+    assert.deepEqual((await fetchRaw(server.url, sound.id)).body, sound.bytes)
+  })
+})
+
+describe('operator list, find and remove', () => {
+  let server: RunningServer
+  before(async () => {
+    server = await startServer({ UPLOADS_PER_DAY: '1000' })
+  })
+  after(() => server.stop())
+
+  it('finds by time, type, size and digest', async () => {
+    const early = await store(server.url, gif({ size: 400 }))
+    const between = new Date()
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    const later = await store(server.url, gif({ size: 5000 }))
+    const ids = async (...words: string[]) => (await linesOf(server, ['find', ...words])).map(({ id }) => id)
+    const both = [early.id, later.id].sort()
+    assert.deepEqual(await ids(), both)
+    assert.deepEqual(await ids('--since', between.toISOString()), [later.id])
+    assert.deepEqual(await ids('--until', between.toISOString()), [early.id])
+    assert.deepEqual(await ids('--max-size', '400'), [early.id])
+    assert.deepEqual(await ids('--min-size', '401', '--type', 'gif'), [later.id])
+    assert.deepEqual(await ids('--type', 'avif'), [])
+    assert.deepEqual(await ids('--sha256', sha256(later.bytes).toUpperCase()), [later.id])
+    assert.deepEqual((await server.operator(['list'])).stdout, `${both.join('\n')}\n`)
+    assert.equal((await server.operator(['list', '--count'])).stdout, '2\n')
+    assert.doesNotMatch((await server.operator(['list', '--json'])).stdout, /key/)
+    assert.equal((await server.operator(['list', '--since', 'yesterday'])).code, 2)
+  })
+
+  it('removes by conditions, and doubles if it is asked to', async () => {
+    const bytes = gif()
+    const [one, two, other] = [
+      await store(server.url, bytes),
+      await store(server.url, bytes),
+      await store(server.url),
+    ]
+    const reason = ['--reason', 'terms']
+    assert.equal((await server.operator(['remove', ...reason])).code, 2, 'of all images, none')
+    assert.equal((await server.operator(['remove', '--sha256', sha256(Buffer.of()), ...reason])).code, 1)
+    assert.equal((await server.operator(['remove', one.id, '--doubles', ...reason])).code, 0)
+    for (const { id } of [one, two]) assert.equal((await fetchRaw(server.url, id)).status, 410)
+    assert.equal((await fetchRaw(server.url, other.id)).status, 200)
+    const digest = sha256(other.bytes)
+    assert.equal((await server.operator(['remove', '--sha256', digest, ...reason])).code, 0)
+    assert.equal((await fetchRaw(server.url, other.id)).status, 410)
+  })
+
+  it('counts names that are many', async () => {
+    const objects = join(server.dataDir, 'images', 'objects')
+    const before = Number((await server.operator(['list', '--count'])).stdout)
+    const ids = fakeIds(2000)
+    for (const id of ids) await writeFile(join(objects, id), '')
+    assert.equal(Number((await server.operator(['list', '--count'])).stdout), before + 2000)
+    for (const id of ids) await rm(join(objects, id))
+  })
+})
