@@ -5,8 +5,8 @@ import { actedBy, ruleOption } from './by.ts'
 import { onData } from './data.ts'
 import { print } from './print.ts'
 import { createProgress } from './progress.ts'
-import { isSelective, type Selection, select, selectionOptions } from './selection.ts'
 import { sameUploaderOption, withOthers } from './same-uploader.ts'
+import { isSelective, type Selection, select, selectionOptions } from './selection.ts'
 import { readIds, reasonOption } from './subjects.ts'
 
 interface RemoveOptions extends Selection {
