@@ -93,7 +93,7 @@ const VARIABLES = {
   ),
   connectionsPerAddress: variable(
     'CONNECTIONS_PER_ADDRESS',
-    '256',
+    '128',
     'connections at once of an address, in each process, trusted proxies aside; 0 for no limit',
     integer(0, 1e9),
   ),

@@ -8,7 +8,7 @@ const READERS = ['src/node/chunks.ts', 'src/node/drain.ts']
 
 /** Ways of Hono, of `Request`, and of Node's streams to get at a body. */
 const WAYS = [
-  /\breq(uest)?\.(raw|body|json|text|blob|bytes|arrayBuffer|formData|parseBody)\b(?!:)/,
+  /\breq(uest)?\.(raw|json|text|blob|bytes|arrayBuffer|formData|parseBody)\b(?!:)/,
   /\b(req|request|incoming)\b\s*\.(on|once|addListener)\(\s*'(data|readable)'/,
   /\bof (req|request|incoming)\b/,
   /\b(pipe|pipeline|toWeb|text|json|buffer|arrayBuffer)\(\s*(req|request|incoming)\b/,

@@ -2,9 +2,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Refusal } from '../errors.ts'
 import type { RequestBody } from '../http/body.ts'
-import { type Chunks, chunksOf } from './chunks.ts'
-import type { IdleConnections } from './idle-connections.ts'
-import type { Limits } from './limits.ts'
+import { chunksOf } from './chunks.ts'
+import type { Connections } from './connections.ts'
+
+export interface HostBody extends RequestBody {
+  /** Reads no more. What came and was not asked for is gone. */
+  stop(): void
+}
 
 /** Requests whose clients were told to go on. */
 const continued = new WeakSet<IncomingMessage>()
@@ -16,7 +20,7 @@ export function awaitsContinue(incoming: IncomingMessage): boolean {
 
 /**
  * The body, for one iteration. It ends with `Refusal('too-slow')` below the least rate, and with
- * `Refusal('malformed-multipart')` if the client goes away or sends it in absurdly small pieces. The time that the
+ * `Refusal('malformed-multipart')` if the client goes away, or is cut off for sending it in absurdly small pieces. The time that the
  * server takes for itself does not count against the client. Stopping early leaves the connection open: the answer is
  * still to be sent.
  *
@@ -26,17 +30,17 @@ export function awaitsContinue(incoming: IncomingMessage): boolean {
 export function readBody(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  limits: Limits,
-  idle: IdleConnections,
-): RequestBody {
+  { idle, cap, limits }: Connections,
+): HostBody {
   let received = 0
+  // From the start: what comes before it is asked for is counted, and joined, like all that follows.
+  const chunks = chunksOf(incoming, () => cap.ban(incoming.socket))
 
   async function* pieces(): AsyncGenerator<Uint8Array> {
     if (awaitsContinue(incoming)) {
       outgoing.writeContinue()
       continued.add(incoming)
     }
-    const chunks: Chunks = chunksOf(incoming)
     let waitedMs = 0
     try {
       for (;;) {
@@ -65,5 +69,6 @@ export function readBody(
     get received() {
       return received
     },
+    stop: chunks.stop,
   }
 }

@@ -19,21 +19,24 @@ const LEAST_AVERAGE_BYTES = 64
 /** So many may be smaller. */
 const FREE_CHUNKS = 1024
 
-/** Node's own iterator joins all that waits, which copies large chunks. Nothing comes that is not asked for, but for one read. */
-export function chunksOf(incoming: IncomingMessage): Chunks {
+/**
+ * Node's own iterator joins all that waits, which copies large chunks. Nothing comes that is not asked for, but for one
+ * read. `cutOff`: called if the chunks are absurdly small. Pausing would not do: the parser goes on with what was read.
+ */
+export function chunksOf(incoming: IncomingMessage, cutOff: () => void): Chunks {
   let waiting: Buffer<ArrayBuffer>[] = []
   let waitingBytes = 0
   // A request that announces no body has ended already.
   let isOver = incoming.readableEnded
-  let loss: Refusal | null = incoming.destroyed ? connectionLost() : null
+  let isLost = incoming.destroyed
   let wake = (): void => {}
   const isAbsurd = countSmallChunks()
 
   function take(chunk: Buffer<ArrayBuffer>): void {
-    if (loss !== null) return
     if (isAbsurd(chunk.length)) {
-      neverDrained.add(incoming)
-      lose(new Refusal('malformed-multipart', 'The body comes in chunks of a few bytes. Send larger ones.'))
+      stop()
+      lose()
+      cutOff()
       return
     }
     waiting.push(chunk)
@@ -45,28 +48,32 @@ export function chunksOf(incoming: IncomingMessage): Chunks {
     isOver = true
     wake()
   }
-  function lose(why: Refusal): void {
-    incoming.pause()
-    loss ??= why
+  function lose(): void {
+    isLost = true
     wake()
   }
-  const loseConnection = () => lose(connectionLost())
+  function stop(): void {
+    incoming.pause()
+    incoming.off('data', take)
+    incoming.off('end', end)
+    incoming.off('close', lose)
+  }
   incoming.on('data', take)
   incoming.on('end', end)
   // For good: an error that nobody hears would end the process.
-  incoming.on('error', loseConnection)
-  incoming.on('close', loseConnection)
+  incoming.on('error', lose)
+  incoming.on('close', lose)
 
   return {
     async next() {
-      if (waiting.length === 0 && !isOver && loss === null) {
+      if (waiting.length === 0 && !isOver && !isLost) {
         await new Promise<void>((resolve) => {
           wake = resolve
           incoming.resume()
         })
       }
       // What came before the loss is worth nothing without the rest.
-      if (loss !== null && !isOver) throw loss
+      if (isLost && !isOver) throw connectionLost()
       const first = waiting[0]
       if (first === undefined) return null
       let joined = 1
@@ -78,20 +85,8 @@ export function chunksOf(incoming: IncomingMessage): Chunks {
       waitingBytes -= chunk.length
       return chunk
     },
-    stop() {
-      incoming.pause()
-      incoming.off('data', take)
-      incoming.off('end', end)
-      incoming.off('close', loseConnection)
-    },
+    stop,
   }
-}
-
-/** Requests of which not even a rest is read. */
-const neverDrained = new WeakSet<IncomingMessage>()
-
-export function mayBeDrained(incoming: IncomingMessage): boolean {
-  return !neverDrained.has(incoming)
 }
 
 /** Tells, chunk by chunk, whether a body came in such small ones that reading on is not worth it. */

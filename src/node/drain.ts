@@ -1,46 +1,67 @@
 /** What is left of a body that nobody reads. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { awaitsContinue } from './body.ts'
-import { countSmallChunks, mayBeDrained } from './chunks.ts'
-import type { Limits } from './limits.ts'
+import { awaitsContinue, type HostBody } from './body.ts'
+import { countSmallChunks } from './chunks.ts'
+import type { Connections } from './connections.ts'
 
 /**
  * Holds back the end of an answer until the client has sent its body, or `mostBytes` of the rest: ordinary clients read
- * an answer only then, and see a reset connection if the server closes before.
+ * an answer only then, and see a reset connection if the server closes before. `isRead`: the answer is made from the
+ * body; else it is drained from the start.
  */
-export function answerBeforeClosing(
+export function drainBehindAnswer(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  mostBytes: number,
-  limits: Limits,
+  body: HostBody,
+  { isRead, mostBytes }: { isRead: boolean; mostBytes: number },
+  { cap, limits }: Connections,
 ): void {
   const end = outgoing.end.bind(outgoing)
+  let isDraining = false
   let isEnding = false
+  let left = mostBytes
+  const isAbsurd = countSmallChunks()
+
+  function drain(): void {
+    if (isDraining || awaitsContinue(incoming)) return
+    isDraining = true
+    body.stop()
+    incoming.on('data', (data: Uint8Array) => {
+      left -= data.length
+      if (isAbsurd(data.length)) cap.ban(incoming.socket)
+      else if (left < 0) giveUp()
+    })
+    incoming.once('end', finish)
+    incoming.once('error', finish)
+    incoming.resume()
+  }
+
+  function giveUp(): void {
+    incoming.pause()
+    outgoing.shouldKeepAlive = false
+    finish()
+  }
+
+  let timer: NodeJS.Timeout | undefined
+  function finish(): void {
+    if (!isEnding) return
+    clearTimeout(timer)
+    if (!incoming.complete) outgoing.shouldKeepAlive = false
+    end()
+    if (!incoming.complete) outgoing.once('close', () => incoming.destroy())
+  }
+
   outgoing.end = ((chunk?: unknown, ...rest: unknown[]): ServerResponse => {
     if (isEnding || incoming.complete || incoming.destroyed) return end(chunk as never, ...(rest as []))
     isEnding = true
-    const isPointless = awaitsContinue(incoming) || !mayBeDrained(incoming)
+    const isPointless = awaitsContinue(incoming) || left < 0
     if (isPointless) outgoing.shouldKeepAlive = false
     if (chunk) outgoing.write(chunk as never)
     else outgoing.flushHeaders()
-    let left = mostBytes
-    const isAbsurd = countSmallChunks()
-    const timer = setTimeout(finish, isPointless ? 0 : limits.drainMs)
-    function finish(): void {
-      clearTimeout(timer)
-      if (!incoming.complete) outgoing.shouldKeepAlive = false
-      end()
-      if (!incoming.complete) outgoing.once('close', () => incoming.destroy())
-    }
-    if (!isPointless) {
-      incoming.on('data', (data: Uint8Array) => {
-        left -= data.length
-        if (left < 0 || isAbsurd(data.length)) incoming.destroy()
-      })
-    }
-    incoming.once('end', finish)
-    incoming.once('error', finish)
-    if (!isPointless) incoming.resume()
+    timer = setTimeout(finish, isPointless ? 0 : limits.drainMs)
+    if (!isPointless) drain()
     return outgoing
   }) as typeof outgoing.end
+
+  if (!isRead) drain()
 }

@@ -19,6 +19,8 @@ export interface Limits {
   /** The same where no body is expected. */
   unexpectedBodyBytes: number
   drainMs: number
+  /** Addresses that send what no client would are shut out for so long. */
+  banMs: number
   /** Pipelined requests of a connection that wait for the answers before them. */
   pipelined: number
   /** At a stop, connections that are idle may be used once more for so long. */
@@ -38,6 +40,7 @@ export const LIMITS: Limits = {
   drainBytes: 64 * 1024 * 1024,
   unexpectedBodyBytes: 64 * 1024,
   drainMs: 20_000,
+  banMs: 10_000,
   pipelined: 128,
   lingerMs: 1000,
   stopMs: 30_000,

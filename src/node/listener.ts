@@ -4,20 +4,30 @@ import { getRequestListener } from '@hono/node-server'
 import { createApp } from '../http/app.ts'
 import type { AppParts, HostBindings } from '../http/context.ts'
 import { createUpload, takesUploads } from '../http/routes/upload.ts'
-import { readBody } from './body.ts'
-import { answerBeforeClosing } from './drain.ts'
-import type { IdleConnections } from './idle-connections.ts'
+import { type HostBody, readBody } from './body.ts'
+import type { Connections } from './connections.ts'
+import { drainBehindAnswer } from './drain.ts'
 import { type AnswersInOrder, answerInOrder } from './in-order.ts'
-import type { Limits } from './limits.ts'
 import { rawListener } from './send-raw.ts'
 import { uploadListener } from './send-upload.ts'
 import { refuseUnreadable, unreadableAnswer } from './unreadable.ts'
 
-export function createListener(parts: AppParts, idle: IdleConnections, limits: Limits): AnswersInOrder {
+export function createListener(parts: AppParts, connections: Connections): AnswersInOrder {
   const { baseUrl, log } = parts
+  const { idle, limits } = connections
   const app = createApp(parts)
+  const bodies = new WeakMap<IncomingMessage, HostBody>()
   const bodyOf = (incoming: IncomingMessage, outgoing: ServerResponse) =>
-    readBody(incoming, outgoing, limits, idle)
+    bodies.get(incoming) ?? readBody(incoming, outgoing, connections)
+
+  function receiveBody(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const body = readBody(incoming, outgoing, connections)
+    bodies.set(incoming, body)
+    const mostBytes = isUpload(incoming) ? limits.drainBytes : limits.unexpectedBodyBytes
+    // Only a POST is answered by what is in it.
+    const isRead = incoming.method === 'POST'
+    drainBehindAnswer(incoming, outgoing, body, { isRead, mostBytes }, connections)
+  }
 
   const bindings = (incoming: IncomingMessage, outgoing: ServerResponse): HostBindings => ({
     peer: incoming.socket.remoteAddress ?? '',
@@ -57,14 +67,7 @@ export function createListener(parts: AppParts, idle: IdleConnections, limits: L
     }
     incoming.url = originForm(incoming.url ?? '')
     // One that announces no body has ended already.
-    if (!incoming.readableEnded) {
-      answerBeforeClosing(
-        incoming,
-        outgoing,
-        isUpload(incoming) ? limits.drainBytes : limits.unexpectedBodyBytes,
-        limits,
-      )
-    }
+    if (!incoming.readableEnded) receiveBody(incoming, outgoing)
     images(incoming, outgoing)
   }
 

@@ -20,11 +20,12 @@ import { createSpool } from '../stores/drafts/spool.ts'
 import { pickMessages } from '../web/pages.ts'
 import { loadAssets } from './assets.ts'
 import { capConnections } from './connection-cap.ts'
+import type { Connections } from './connections.ts'
 import { defaultSettings } from './default-settings.ts'
 import { watchDisk } from './disk-space.ts'
 import { nodeHashes } from './hashes.ts'
 import { healthOf } from './health.ts'
-import { cutIdleConnections, type IdleConnections } from './idle-connections.ts'
+import { cutIdleConnections } from './idle-connections.ts'
 import type { AnswersInOrder } from './in-order.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { createListener } from './listener.ts'
@@ -66,7 +67,7 @@ export async function startServer(
   })
   const idle = cutIdleConnections(server, limits)
   const trusted = trustedProxies(config.trustedProxies)
-  capConnections(server, config.connectionsPerAddress, trusted)
+  const cap = capConnections(server, config.connectionsPerAddress, trusted, limits)
   const settings = createSettings({
     ledger: stores.ledger,
     defaults: defaultSettings(config),
@@ -100,7 +101,7 @@ export async function startServer(
     config,
     log,
     limits,
-    idle,
+    connections: { idle, cap, limits },
     trusted,
     stores,
     metrics,
@@ -139,7 +140,7 @@ function listenerOf(given: {
   config: Config
   log: Log
   limits: Limits
-  idle: IdleConnections
+  connections: Connections
   trusted: TrustedProxies
   stores: Stores
   metrics: ProcessMetrics
@@ -150,7 +151,7 @@ function listenerOf(given: {
   capacity: Capacity
   links: UploaderLinks | null
 }): AnswersInOrder {
-  const { config, log, limits, idle, trusted, stores, metrics, assets, baseUrl, settings } = given
+  const { config, log, connections, trusted, stores, metrics, assets, baseUrl, settings } = given
   const { objects, filesystem, ledger, cdn, clock, purges } = stores
   const { maxUploadBytes, stripMetadata, uploadsPerDay } = config
   const images = createImages({
@@ -205,7 +206,7 @@ function listenerOf(given: {
     metrics,
     log,
   }
-  return createListener(parts, idle, limits)
+  return createListener(parts, connections)
 }
 
 function quotaLimits(config: Config): QuotaLimits {

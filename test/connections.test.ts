@@ -1,0 +1,158 @@
+/** What one address may do with connections, and how slowly it may read. */
+import assert from 'node:assert/strict'
+import { connect, type Socket } from 'node:net'
+import { describe, it, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Limits } from '../src/node/limits.ts'
+import { descriptors, forgetPeak, peakMegabytes } from './support/attack/process-costs.ts'
+import { request } from './support/http.ts'
+import { gif } from './support/images/tiny-images.ts'
+import { type LocalServer, startLocalServer } from './support/processes/local-server.ts'
+import type { Env } from './support/processes/process.ts'
+import { startServer } from './support/processes/server.ts'
+import { converse } from './support/socket.ts'
+import { until } from './support/until.ts'
+import { fetchRaw, store } from './support/upload.ts'
+
+/** Addresses of this machine besides 127.0.0.1, as Linux has them. */
+const STRANGER = '127.0.0.66'
+const skip = process.platform !== 'linux' && 'only Linux has more addresses than one on the loopback'
+
+const DIRECT = { TRUSTED_PROXIES: '' }
+
+async function serve(t: TestContext, limits: Partial<Limits>, env: Env = DIRECT): Promise<LocalServer> {
+  const server = await startLocalServer(env, { limits })
+  t.after(() => server.stop())
+  return server
+}
+
+function knock(
+  t: TestContext,
+  { url }: { url: string },
+  from: string,
+): Promise<{ socket: Socket; isOpen(): Promise<boolean> }> {
+  const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', localAddress: from })
+  socket.on('error', () => {})
+  t.after(() => socket.destroy())
+  const isOpen = () =>
+    new Promise<boolean>((resolve) => {
+      socket.once('data', () => resolve(true))
+      socket.once('close', () => resolve(false))
+      if (socket.destroyed) resolve(false)
+      socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
+    })
+  return new Promise((resolve) => {
+    socket.once('connect', () => resolve({ socket, isOpen }))
+    socket.once('close', () => resolve({ socket, isOpen }))
+  })
+}
+
+describe('connections of an address', { skip }, () => {
+  it('are as many as it may have, and others have their own', async (t) => {
+    const server = await serve(t, {}, { ...DIRECT, CONNECTIONS_PER_ADDRESS: '3' })
+    const taken = []
+    for (let n = 0; n < 3; n++) taken.push(await knock(t, server, STRANGER))
+    for (const { isOpen } of taken) assert.ok(await isOpen())
+    assert.ok(!(await (await knock(t, server, STRANGER)).isOpen()))
+    assert.ok(await (await knock(t, server, '127.0.0.67')).isOpen())
+    taken[0]!.socket.destroy()
+    await until('there is room again', async () => (await knock(t, server, STRANGER)).isOpen())
+  })
+
+  it('are not counted where a trusted proxy makes them', async (t) => {
+    const server = await serve(t, {}, { TRUSTED_PROXIES: `${STRANGER}/32`, CONNECTIONS_PER_ADDRESS: '3' })
+    for (let n = 0; n < 6; n++) assert.ok(await (await knock(t, server, STRANGER)).isOpen())
+  })
+
+  it('are all cut off for a while if one sends chunks of a byte', async (t) => {
+    const server = await serve(t, { banMs: 1000 })
+    const silent = await knock(t, server, STRANGER)
+    assert.ok(await silent.isOpen())
+    const abuser = await knock(t, server, STRANGER)
+    const closed = new Promise((resolve) => silent.socket.once('close', resolve))
+    abuser.socket.write(
+      `POST /nothing HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(5000)}`,
+    )
+    await closed
+    assert.ok(!(await (await knock(t, server, STRANGER)).isOpen()))
+    assert.ok(await (await knock(t, server, '127.0.0.1')).isOpen(), 'others go on')
+    await until('it may come again', async () => (await knock(t, server, STRANGER)).isOpen())
+  })
+})
+
+describe('answers', () => {
+  it('are not sent for ever to a client that takes them slowly', async (t) => {
+    const limits = { checkMs: 50, slowAnswerMs: 400, leastBytesPerSecond: 4_000_000 }
+    const server = await serve(t, limits)
+    const bytes = gif({ size: 25_000_000 })
+    const { id } = await store(server.url, bytes)
+    const { socket, closed } = await converse(server.url)
+    socket.pause()
+    socket.write(`GET /raw/${id} HTTP/1.1\r\nHost: x\r\n\r\n`)
+    for (let n = 0; n < 100; n++) {
+      socket.read(1000)
+      await sleep(20)
+    }
+    // What the kernel holds comes before the end.
+    socket.resume()
+    await closed
+    assert.ok(socket.bytesRead < bytes.length, 'it got a part')
+  })
+
+  it('take the time that a slow client needs, if it goes on', async (t) => {
+    const server = await serve(t, { checkMs: 50, slowAnswerMs: 4000, leastBytesPerSecond: 1000 })
+    const bytes = gif({ size: 12_000_000 })
+    const { id } = await store(server.url, bytes)
+    const talk = await converse(server.url)
+    talk.socket.write(`GET /raw/${id} HTTP/1.1\r\nHost: x\r\n\r\n`)
+    for (let n = 0; n < 20; n++) {
+      talk.socket.resume()
+      await sleep(20)
+      talk.socket.pause()
+      await sleep(50)
+    }
+    talk.socket.resume()
+    assert.ok((await talk.answer()).body.equals(bytes))
+    talk.close()
+  })
+})
+
+describe('pipelined requests', () => {
+  it('for images that are never read hold one image and one file', async (t) => {
+    const server = await startServer(DIRECT)
+    t.after(() => server.stop())
+    const { id } = await store(server.url, gif({ size: 25_000_000 }))
+    const before = process.platform === 'linux' ? descriptors(server.pid) : null
+    if (before !== null) forgetPeak(server.pid)
+    const talks = await Promise.all(Array.from({ length: 4 }, () => converse(server.url)))
+    for (const { socket } of talks) {
+      socket.pause()
+      socket.write(`GET /raw/${id} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(100))
+    }
+    for (let n = 0; n < 20; n++) {
+      await sleep(50)
+      assert.equal((await request(server.url, 'GET', '/healthz')).status, 200)
+      if (before === null) continue
+      // A connection and a file for each, and the one that asks.
+      assert.ok(
+        descriptors(server.pid) <= before + 2 * talks.length + 4,
+        `${descriptors(server.pid)} descriptors`,
+      )
+    }
+    if (before !== null) assert.ok(peakMegabytes(server.pid) < 250, `${peakMegabytes(server.pid)} MB`)
+    for (const talk of talks) talk.close()
+    if (before !== null) await until('all is let go', () => descriptors(server.pid) <= before + 1)
+    assert.equal((await fetchRaw(server.url, id)).status, 200)
+  })
+
+  it('are answered up to a number, and past it the connection ends', async (t) => {
+    const server = await serve(t, { pipelined: 10 })
+    const few = await converse(server.url)
+    few.socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(10))
+    for (let n = 0; n < 10; n++) assert.equal((await few.answer()).status, 200)
+    few.close()
+    const many = await converse(server.url)
+    many.socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(200))
+    await many.closed
+  })
+})

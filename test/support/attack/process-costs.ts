@@ -1,0 +1,27 @@
+/** What a process holds and has spent, from outside. Linux only. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+
+/** The kernel counts processor time in these (sysconf(_SC_CLK_TCK) is 100 on every Linux in use). */
+const TICKS_A_SECOND = 100
+
+/** User and system time. Unit: seconds. */
+export function processorSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND
+}
+
+export function descriptors(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).length
+}
+
+/** The most that was resident since `forgetPeak`. Unit: MB. */
+export function peakMegabytes(pid: number): number {
+  const kilobytes = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return Number(kilobytes) / 1024
+}
+
+/** proc(5), /proc/pid/clear_refs. */
+export function forgetPeak(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5')
+}
