@@ -35,10 +35,9 @@ export function wholeOf(source: ByteSource): Segment[] {
 
 /** True if `segments` are the file as it came. */
 export function isWhole(segments: Segment[], size: number): boolean {
-  const [first] = segments
-  return (
-    segments.length === 1 && !(first instanceof Uint8Array) && first.offset === 0 && first.length === size
-  )
+  const [first, ...others] = segments
+  if (!first || others.length > 0 || first instanceof Uint8Array) return false
+  return first.offset === 0 && first.length === size
 }
 
 /** Unit: bytes. */

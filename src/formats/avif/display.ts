@@ -22,7 +22,7 @@ export function displayedSize(image: Item): { width: number; height: number } {
 /** 14496-12, 12.1.4: 32 bits each. Offsets are signed. */
 function fraction(fields: Fields): number {
   const [numerator, denominator] = [fields.u32() | 0, fields.u32() | 0]
-  return denominator > 0 ? numerator / denominator : refuse('its crop makes no sense')
+  return denominator > 0 ? numerator / denominator : refuse('its crop (clap) lies outside the image')
 }
 
 /** The side that a crop of `length`, its centre `offset` from the middle, leaves. Unit: pixels. */
@@ -30,5 +30,5 @@ function cropped(side: number, length: number, offset: number): number {
   const start = Math.floor(offset + (side - length) / 2)
   const end = start + Math.round(length)
   const left = Math.min(side, end) - Math.max(0, start)
-  return left > 0 ? left : refuse('its crop makes no sense')
+  return left > 0 ? left : refuse('its crop (clap) lies outside the image')
 }

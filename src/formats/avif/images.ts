@@ -38,7 +38,7 @@ export async function checkImages(
       if (!walked.has(place)) edits.push(...found)
       walked.add(place)
     } else if (image.type === 'grid' || image.type === 'iovl') await checkComposed(file, meta, image)
-    else if (image.inputs.length === 0) refuse('an image is made of nothing')
+    else if (image.inputs.length === 0) refuse('a derived image has no inputs (dimg)')
   }
   return edits
 }
@@ -63,7 +63,7 @@ export interface CodecSettings {
 }
 
 export function codecSettings(fields: Fields | null): CodecSettings {
-  if (!fields || fields.left < 4 || fields.u8() !== 0x81) return refuse('an image has no codec settings')
+  if (!fields || fields.left < 4 || fields.u8() !== 0x81) return refuse('an image has no valid av1C property')
   fields.skip(3)
   return { hasUnits: fields.left > 0 }
 }
@@ -80,7 +80,7 @@ async function checkComposed(file: BoxFile, meta: Meta, image: Item): Promise<vo
   const { inputs } = image
   const fields = await derivation(file, dataOf(image))
   const { version, flags } = { version: fields.u8(), flags: fields.u8() }
-  if (version !== 0) refuse('an image is composed in an unknown way')
+  if (version !== 0) refuse('a grid or overlay is described in a way that nobody knows')
   const width = flags & 1 ? 4 : 2
   const declared = spatialExtent(image)
   if (image.type === 'grid') {
@@ -95,10 +95,10 @@ async function checkComposed(file: BoxFile, meta: Meta, image: Item): Promise<vo
     fields.skip(8)
   }
   if (fields.uint(width) !== declared.width || fields.uint(width) !== declared.height) {
-    refuse('an image has another size than it says')
+    refuse('an image is not as large as its ispe says')
   }
   if (image.type === 'iovl' && (inputs.length === 0 || fields.left !== inputs.length * 2 * width)) {
-    refuse('an image is composed in an unknown way')
+    refuse('a grid or overlay is described in a way that nobody knows')
   }
 }
 
@@ -107,7 +107,7 @@ async function derivation(file: BoxFile, extents: Run[]): Promise<Fields> {
   let length = 0
   for (const extent of extents) {
     length += extent.end - extent.start
-    if (length > MAX_DERIVATION_BYTES) refuse('an image is composed in an unknown way')
+    if (length > MAX_DERIVATION_BYTES) refuse('a grid or overlay is described in a way that nobody knows')
     parts.push(await readRun(file, extent))
   }
   return new Fields(joined(...parts), 0)

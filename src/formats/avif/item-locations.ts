@@ -12,7 +12,7 @@ const IN_IDAT = 1
 /** Sets the extents of the items, each of them inside the file or inside `idat`. `fileBytes`: size of the file. */
 export function readLocations(box: Box, fields: Fields, meta: Meta, fileBytes: number): void {
   const { version } = fields.versionAndFlags()
-  if (version > 2) refuse('its item locations are in an unknown form')
+  if (version > 2) refuse('iloc has a version that nobody knows')
   const sizes = fields.u16()
   const [offsetWidth, lengthWidth, baseWidth] = [sizes >> 12, (sizes >> 8) & 15, (sizes >> 4) & 15]
   const indexWidth = version === 0 ? 0 : sizes & 15
@@ -27,7 +27,7 @@ export function readLocations(box: Box, fields: Fields, meta: Meta, fileBytes: n
   for (let i = 0; i < count; i++) {
     const start = fields.at
     const id = fields.uint(version < 2 ? 2 : 4)
-    if (seen.has(id)) refuse('an item has two places')
+    if (seen.has(id)) refuse('iloc lists an item twice')
     seen.add(id)
     const method = version === 0 ? IN_FILE : fields.u16() & 15
     // The data reference: viewers of AVIF read this file whatever it says, and so does this walk.
@@ -35,7 +35,7 @@ export function readLocations(box: Box, fields: Fields, meta: Meta, fileBytes: n
     const base = fields.uint(baseWidth)
     const extentCount = fields.u16()
     extentsLeft -= extentCount
-    if (extentsLeft < 0) refuse('it has too many parts')
+    if (extentsLeft < 0) refuse('its items lie in too many pieces (iloc)')
     const extents: Run[] = []
     for (let n = 0; n < extentCount; n++) {
       fields.uint(indexWidth)

@@ -9,7 +9,7 @@ const MAX_ASSOCIATIONS = 2 ** 16
 export function readProperties(box: Box, fields: Fields, meta: Meta): void {
   const boxes = fields.boxes()
   const [container, ...others] = boxes.filter(({ type }) => type === 'ipco')
-  if (!container || others.length > 0) refuse('its list of properties is missing or there twice')
+  if (!container || others.length > 0) refuse('iprp does not hold one ipco')
   meta.propertyBoxes = boxes
   meta.properties = fields
     .within(container.body, container.end)
@@ -39,11 +39,11 @@ function readAssociations(box: Box, fields: Fields, meta: Meta, taken: Taken): I
   for (let i = 0; i < count; i++) {
     const start = fields.at
     const id = fields.uint(version === 0 ? 2 : 4)
-    if (taken.items.has(id)) refuse('an item has two lists of properties')
+    if (taken.items.has(id)) refuse('ipma lists an item twice')
     taken.items.add(id)
     const associations = fields.u8()
     taken.left -= associations
-    if (taken.left < 0) refuse('it has too many parts')
+    if (taken.left < 0) refuse('its images have too many properties (ipma)')
     const item = meta.items.get(id)
     for (let n = 0; n < associations; n++) {
       const association = readAssociation(fields, (flags & 1) === 1, meta.properties)
@@ -62,7 +62,7 @@ function readAssociation(fields: Fields, wide: boolean, properties: Property[]):
   const index = value & (essentialBit - 1)
   if (index === 0) return null
   const property = properties[index - 1]
-  if (!property) refuse('an item has a property that is not there')
+  if (!property) refuse('ipma names a property that is not in ipco')
   return { property, essential: value >= essentialBit, at, width: wide ? 2 : 1, index }
 }
 
@@ -75,7 +75,7 @@ export function propertyOf(item: Item, type: string): Fields | null {
 /** Width and height before any transformation (23008-12, 6.5.3). Unit: pixels. */
 export function spatialExtent(item: Item): { width: number; height: number } {
   const fields = propertyOf(item, 'ispe')
-  if (!fields) return refuse('an image has no size')
+  if (!fields) return refuse('an image has no ispe property')
   fields.skip(4)
   return { width: fields.u32(), height: fields.u32() }
 }

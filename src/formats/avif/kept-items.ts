@@ -29,7 +29,7 @@ export function keptItems(meta: Meta): Map<number, Item> {
   for (let id = open.pop(); id !== undefined; id = open.pop()) {
     if (kept.has(id)) continue
     const item = meta.items.get(id)
-    if (!item) return refuse('an image is missing')
+    if (!item) return refuse('it names an image that is not there')
     if (!isImage(item)) {
       throw new Refusal('unsupported-type', 'The file is no AVIF image: its picture is not coded in AV1.')
     }

@@ -32,7 +32,7 @@ export async function layoutOf(file: BoxFile): Promise<AvifLayout> {
   const walked = await boxesIn(file, { start: 0, end: size }, size)
   if (walked.broken && KNOWN_TYPES.has(walked.broken.type)) refuse('it is cut off')
   const [first] = walked.boxes
-  if (first?.type !== 'ftyp' || first.end > MAX_BRANDS_BYTES) return refuse('it does not start with its type')
+  if (first?.type !== 'ftyp' || first.end > MAX_BRANDS_BYTES) return refuse('it does not start with ftyp')
   const brands = await readRun(file, first)
   if (!namesAvif(brandsOf(brands))) {
     throw new Refusal('unsupported-type', 'The file is no AVIF image.')

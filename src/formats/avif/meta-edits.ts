@@ -60,7 +60,7 @@ export async function metaEdits(
 /** Names, reserved fields, and what stands behind the last field of the boxes that stay. */
 function spareEdits(meta: Meta, kept: Map<number, Item>): Edit[] {
   const edits: Edit[] = []
-  const { hdlr, pitm, iinf, dinf } = Object.fromEntries(meta.parts)
+  const [hdlr, pitm, iinf, dinf] = ['hdlr', 'pitm', 'iinf', 'dinf'].map((type) => meta.parts.get(type))
   if (hdlr) edits.push(...handlerEdits(hdlr.fields, hdlr.box))
   if (dinf)
     edits.push(
@@ -70,8 +70,9 @@ function spareEdits(meta: Meta, kept: Map<number, Item>): Edit[] {
     const wide = pitm.fields.bodyOf(pitm.box).versionAndFlags().version > 0
     edits.push(...zeroed(pitm.fields, pitm.box.body + (wide ? 8 : 6), pitm.box.end))
   }
-  for (const { info, nameAt } of iinf ? kept.values() : [])
-    edits.push(...unnamed(iinf.fields, nameAt, info.end))
+  for (const { info, nameAt } of kept.values()) {
+    if (iinf) edits.push(...unnamed(iinf.fields, nameAt, info.end))
+  }
   for (const list of meta.lists) {
     const fields = meta.parts.get(list.parents[0]?.type === 'iprp' ? 'iprp' : list.box.type)?.fields
     if (fields && list.box.type !== 'iinf') edits.push(...zeroed(fields, list.entriesEnd, list.box.end))

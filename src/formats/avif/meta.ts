@@ -78,12 +78,12 @@ function readInfos(box: Box, fields: Fields, meta: Meta): void {
   const count = fields.uint(countWidth)
   const boxes = fields.boxes()
   if (boxes.length !== count || boxes.some(({ type }) => type !== 'infe'))
-    refuse('its item list is inconsistent')
+    refuse('iinf does not hold as many items as it says')
   if (count > MAX_ITEMS) refuse('it has too many items')
   const list: ItemList = { box, parents: [meta.box], countAt, countWidth, entries: [], entriesEnd: fields.at }
   for (const info of boxes) {
     const item = readInfo(info, fields.within(info.body, info.end))
-    if (meta.items.has(item.id)) refuse('two items have the same number')
+    if (meta.items.has(item.id)) refuse('iinf lists an item twice')
     meta.items.set(item.id, item)
     list.entries.push({ id: item.id, start: info.start, end: info.end })
   }
@@ -110,11 +110,11 @@ function readReferences(parent: Box, fields: Fields, meta: Meta): void {
     const from = body.uint(idWidth)
     const list = { parent, from, ...readIds(box, body, 2, idWidth) }
     left -= list.ids.length
-    if (left < 0) refuse('it has too many parts')
+    if (left < 0) refuse('it has too many references between images (iref)')
     meta.references.push(list)
     const item = list.type === 'dimg' && meta.items.get(from)
     if (!item) continue
-    if (item.inputs.length > 0) refuse('an image is made in two ways')
+    if (item.inputs.length > 0) refuse('an image has two lists of inputs (dimg)')
     item.inputs = list.ids
   }
 }
@@ -132,7 +132,7 @@ function readIds(box: Box, body: Fields, countWidth: number, idWidth: number) {
   const countAt = body.at
   const count = body.uint(countWidth)
   const idsAt = body.at
-  if (count * idWidth > body.left) refuse('a list of items is cut off')
+  if (count * idWidth > body.left) refuse('a list of items in iref or grpl is cut off')
   const ids = Array.from({ length: count }, () => body.uint(idWidth))
   return { box, type: box.type, ids, countAt, countWidth, idsAt, idWidth }
 }

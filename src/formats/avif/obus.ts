@@ -44,11 +44,11 @@ export function obuWalk({ cursor }: BoxFile): ObuWalk {
       if (++obus > MAX_OBUS) refuse('its image data has too many units')
       const left = data.length - at
       const obu = obuFrom(data.peek(at, MAX_HEADER_BYTES) ?? (await data.load(at, MAX_HEADER_BYTES)), left)
-      if (!obu || obu.body + obu.size > left) refuse('image data is cut off or inconsistent')
+      if (!obu || obu.body + obu.size > left) refuse('an AV1 unit (OBU) is longer than the data around it')
       if (obu.type === SEQUENCE_HEADER && !summary.sequence) {
         const payload = await data.load(at + obu.body, Math.min(obu.size, SEQUENCE_HEADER_BYTES))
         summary.sequence = sequenceHeader(payload)
-        if (!summary.sequence) refuse('image data is cut off or inconsistent')
+        if (!summary.sequence) refuse('an AV1 unit (OBU) is longer than the data around it')
       }
       if (PICTURE_TYPES.has(obu.type) && obu.size > 0) summary.hasPicture = true
       if (!DECODED_TYPES.has(obu.type)) await blankUnit(summary.edits, data, at, obu)

@@ -25,6 +25,7 @@ export function readSamples(fields: Fields, table: Map<string, Box>, fileBytes: 
   return samples
 }
 
+/** Unit: bytes. */
 function sampleSizes(fields: Fields, table: Map<string, Box>): Uint32Array {
   const [plain, compact] = [table.get('stsz'), table.get('stz2')]
   if (plain) {
@@ -33,7 +34,7 @@ function sampleSizes(fields: Fields, table: Map<string, Box>): Uint32Array {
     const [size, count] = [body.u32(), counted(body.u32())]
     return filled(new Uint32Array(count), () => size || body.u32())
   }
-  if (!compact) return refuse('a sample table is missing')
+  if (!compact) return refuse('it has neither stsz nor stz2')
   const body = fields.bodyOf(compact)
   body.skip(7)
   const bits = body.u8()
@@ -50,7 +51,7 @@ function sampleSizes(fields: Fields, table: Map<string, Box>): Uint32Array {
 
 function chunkOffsets(fields: Fields, table: Map<string, Box>): Float64Array {
   const [short, long] = [table.get('stco'), table.get('co64')]
-  const box = short ?? long ?? refuse('a sample table is missing')
+  const box = short ?? long ?? refuse('it has neither stco nor co64')
   const body = fields.bodyOf(box)
   body.skip(4)
   const count = counted(body.u32())
@@ -64,7 +65,7 @@ function filled<A extends Uint32Array | Float64Array>(array: A, value: (index: n
 
 /** How many samples a chunk holds (8.7.4). `chunks`: how many there are. Ask in ascending order. */
 function chunkCounts(fields: Fields, table: Map<string, Box>, chunks: number): (chunk: number) => number {
-  const body = fields.bodyOf(table.get('stsc') ?? refuse('a sample table is missing'))
+  const body = fields.bodyOf(table.get('stsc') ?? refuse('stsc is missing'))
   body.skip(4)
   const runs = Array.from({ length: counted(body.u32()) }, () => {
     const [first, count] = [body.u32() - 1, body.u32()]
@@ -72,13 +73,13 @@ function chunkCounts(fields: Fields, table: Map<string, Box>, chunks: number): (
     return { first, count }
   })
   const ascending = runs.every(
-    (run, i) => run.first === (i === 0 ? 0 : Math.max(run.first, runs[i - 1]!.first + 1)),
+    (run, i) => run.first === (i === 0 ? 0 : Math.max(run.first, (runs[i - 1]?.first ?? 0) + 1)),
   )
   if (chunks > 0 && (runs.length === 0 || !ascending)) refuse('its sample tables contradict each other')
   let index = 0
   return (chunk) => {
-    while (runs[index + 1] && runs[index + 1]!.first <= chunk) index++
-    return runs[index]!.count
+    while ((runs[index + 1]?.first ?? Number.POSITIVE_INFINITY) <= chunk) index++
+    return runs[index]?.count ?? 0
   }
 }
 

@@ -83,7 +83,7 @@ export function edited(edits: Edit[], end: number): Segment[] {
   // The sort is stable: insertions at one place stay in their order.
   for (const edit of edits.toSorted((a, b) => a.start - b.start)) {
     if (edit.end > end) continue
-    if (edit.start < at) refuse('its images overlap')
+    if (edit.start < at) refuse('its boxes or images overlap')
     kept.keep(at, edit.start - at)
     for (const bytes of edit.bytes ? [edit.bytes] : zeros(edit.end - edit.start)) kept.put(bytes)
     at = edit.end

@@ -80,7 +80,7 @@ export class Fields {
 
   /** The fields from `start` to `end`, both within these. */
   within(start: number, end: number): Fields {
-    if (start < this.base || end > this.end || start > end) refuse('a box is shorter than its contents')
+    if (start < this.base || end > this.end || start > end) refuse('a box ends before its last field')
     return new Fields(this.bytes, this.base, start, end, this.budget)
   }
 
@@ -115,7 +115,7 @@ export class Fields {
     if (width === 2) return this.u16()
     if (width === 4) return this.u32()
     if (width === 8) return this.u64()
-    return refuse('a field has a width that does not exist')
+    return refuse('iloc names a field width that does not exist')
   }
 
   /** A four-character code. */
@@ -166,7 +166,7 @@ export class Fields {
 
   private advance(length: number): number {
     const from = this.at - this.base
-    if (length > this.left) refuse('a box is shorter than its contents')
+    if (length > this.left) refuse('a box ends before its last field')
     this.at += length
     return from
   }

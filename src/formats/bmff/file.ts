@@ -24,7 +24,7 @@ export function boxFileOf(whole: ByteSource): BoxFile {
     size: whole.size,
     read(offset, length) {
       left -= Math.min(length, whole.size - offset)
-      if (left < 0) refuse('its parts overlap too often')
+      if (left < 0) refuse('its boxes or images overlap')
       return whole.read(offset, length)
     },
   }

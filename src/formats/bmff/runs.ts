@@ -6,7 +6,7 @@ const MAX_RUNS = 2 ** 20
 
 /** In ascending order of their start. By numbers alone: a comparator takes ten times as long, and a file chooses the order. */
 export function inOrder(runs: Run[]): Run[] {
-  if (runs.length > MAX_RUNS) refuse('it lists too many stretches of data')
+  if (runs.length > MAX_RUNS) refuse('it has too many pieces of image data')
   const keys = new Float64Array(runs.length)
   let isOrdered = true
   let last = 0
@@ -56,12 +56,13 @@ export function unused(regions: Run[], used: Run[]): Run[] {
   for (const region of regions) {
     let at = region.start
     for (let run = used[next]; run && run.start < region.end; run = used[++next]) {
-      if (run.start < region.start || run.end > region.end) refuse('image data lies outside the data boxes')
+      if (run.start < region.start || run.end > region.end)
+        refuse('image data lies outside mdat, imda and idat')
       if (run.start > at) gaps.push({ start: at, end: run.start })
       at = run.end
     }
     if (at < region.end) gaps.push({ start: at, end: region.end })
   }
-  if (next < used.length) refuse('image data lies outside the data boxes')
+  if (next < used.length) refuse('image data lies outside mdat, imda and idat')
   return gaps
 }

@@ -15,54 +15,61 @@ export interface PngAnimation {
 const ACTL_BYTES = 8
 const FCTL_BYTES = 26
 
-function inconsistent(): Error {
-  return damaged('The animated PNG file is inconsistent: its frames do not fit together.')
+function damagedApng(what: string): Error {
+  return damaged(`The animated PNG file is damaged: ${what}.`)
 }
 
 /** `body`: of acTL. */
 export function readAnimation(body: Uint8Array, header: PngHeader): PngAnimation {
-  if (body.length !== ACTL_BYTES) throw inconsistent()
+  if (body.length !== ACTL_BYTES) throw damagedApng(`acTL has ${body.length} bytes instead of ${ACTL_BYTES}`)
   const frames = u32(body, 0)
-  if (frames < 1) throw inconsistent()
+  if (frames < 1) throw damagedApng('acTL announces no frames')
   let controls = 0
   let sequence = 0
   /** Of the frame that fdAT chunks fill now; the picture itself fills a frame that starts before it. */
   let filling: { width: number; height: number; bytes: number } | null = null
 
   function number(body: Uint8Array): void {
-    if (u32(body, 0) !== sequence++) throw inconsistent()
+    if (u32(body, 0) !== sequence++) throw damagedApng('the sequence numbers of its frames are not in order')
   }
 
   function close(): void {
-    if (filling && !canHold(filling.bytes, header, filling.width, filling.height)) throw inconsistent()
+    if (filling && !canHold(filling.bytes, header, filling.width, filling.height)) {
+      throw damagedApng('a part of a frame is missing')
+    }
   }
 
   return {
     frames,
     control(body, beforePicture) {
-      if (body.length !== FCTL_BYTES || ++controls > frames) throw inconsistent()
+      if (body.length !== FCTL_BYTES)
+        throw damagedApng(`fcTL has ${body.length} bytes instead of ${FCTL_BYTES}`)
+      if (++controls > frames) throw damagedApng('it has more frames than acTL announces')
       number(body)
       close()
       const [width, height, x, y] = [u32(body, 4), u32(body, 8), u32(body, 12), u32(body, 16)]
       const inside = width > 0 && height > 0 && x + width <= header.width && y + height <= header.height
       const whole = width === header.width && height === header.height
-      if (!inside || (beforePicture && (controls > 1 || !whole)) || body[24]! > 2 || body[25]! > 1) {
-        throw inconsistent()
-      }
+      if (!inside) throw damagedApng('a frame lies outside the picture')
+      if (beforePicture && (controls > 1 || !whole))
+        throw damagedApng('its first frame is not the still picture')
+      if ((body[24] ?? 0) > 2 || (body[25] ?? 0) > 1)
+        throw damagedApng('fcTL names a way to draw that does not exist')
       filling = beforePicture ? null : { width, height, bytes: 0 }
     },
     data(start, length) {
-      if (!filling || length < 4) throw inconsistent()
+      if (!filling) throw damagedApng('fdAT comes before its fcTL')
+      if (length < 4) throw damagedApng('fdAT has no sequence number')
       number(start)
       filling.bytes += length - 4
     },
     finish() {
       close()
-      if (controls !== frames) throw inconsistent()
+      if (controls !== frames) throw damagedApng('it has fewer frames than acTL announces')
     },
   }
 }
 
 function u32(bytes: Uint8Array, at: number): number {
-  return ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getUint32(at)
 }

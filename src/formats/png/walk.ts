@@ -22,7 +22,8 @@ export async function walkPng(source: ByteSource): Promise<Png> {
     if (start.length < 8) throw cutOff('PNG')
     const length = ((start[0]! << 24) | (start[1]! << 16) | (start[2]! << 8) | start[3]!) >>> 0
     const type = String.fromCharCode(start[4]!, start[5]!, start[6]!, start[7]!)
-    if (!/^[A-Za-z]{4}$/.test(type)) throw damaged('The PNG file is inconsistent: a chunk has no valid name.')
+    if (!/^[A-Za-z]{4}$/.test(type))
+      throw damaged('The PNG file is damaged: the type of a chunk is not four letters.')
     const end = at + CHUNK_BYTES + length
     if (end > source.size) throw cutOff('PNG')
 
