@@ -3,7 +3,7 @@ import { it } from 'node:test'
 import { allImports, type Import, importsOf } from './support/imports.ts'
 
 /** What every layer may import: the wire, the codes of refusals. */
-const BASE = ['errors.ts', 'protocol.ts']
+const BASE = ['bytes.ts', 'errors.ts', 'protocol.ts']
 
 /** Ports: an interface, its shapes and its errors. They name no technology. */
 const PORTS = [
@@ -28,6 +28,7 @@ const SERVER = ['cdn/', 'notify/', 'formats/', 'http/', 'openapi/', 'service/', 
 
 /** By folder or file under `src/`: the longest that fits is the layer of a file. */
 const LAYERS: Record<string, Layer> = {
+  'bytes.ts': { may: [] },
   'errors.ts': { may: [] },
   'protocol.ts': { may: [] },
   'config.ts': { may: [...BASE, 'config/'] },

@@ -2,6 +2,7 @@
 import type { ImageType } from '../protocol.ts'
 import { isAvif } from './avif/brands.ts'
 import { latin1 } from './bytes/text.ts'
+import { HEIC_BRANDS } from './heic.ts'
 
 /** Enough for every signature here, and for the preamble of an SVG. Unit: bytes. */
 const SNIFFED_BYTES = 4096
@@ -18,11 +19,7 @@ export function sniff(head: Uint8Array): ImageType | null {
 
 /** Other files that people try to send, each with what it is called. The first that fits counts. */
 const OTHERS: [name: string, at: number, signatures: string[]][] = [
-  [
-    'a HEIC image',
-    4,
-    ['heic', 'heix', 'hevc', 'heim', 'heis', 'hevm', 'mif1', 'msf1'].map((b) => `ftyp${b}`),
-  ],
+  ['a HEIC image', 4, [...HEIC_BRANDS, 'mif1', 'msf1'].map((brand) => `ftyp${brand}`)],
   ['a JPEG XL image', 0, ['\xff\x0a', '\0\0\0\x0cJXL ']],
   ['a JPEG 2000 image', 0, ['\0\0\0\x0cjP  ', '\xff\x4f\xff\x51']],
   ['a TIFF image or a raw photo', 0, ['II*\0', 'MM\0*', 'II+\0', 'MM\0+']],

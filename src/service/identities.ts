@@ -2,6 +2,7 @@
  * Ids and deletion keys: drawn, or derived from what a client names its upload by, so that a repeat gets the same ones.
  * Nothing is stored for that but one secret of the instance, in the ledger.
  */
+import { toHex } from '../bytes.ts'
 import { ID_LENGTH } from '../protocol.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import { refuseFault } from './faults.ts'
@@ -32,7 +33,7 @@ export function createDerive(ledger: Pick<Ledger, 'facts' | 'writeFacts'>, hashe
   /** The same for every process: whoever writes it first. */
   async function loadSecret(): Promise<Uint8Array> {
     const facts = await ledger.facts()
-    const mine = () => ({ [SECRET_FACT]: hexOf(crypto.getRandomValues(new Uint8Array(32))) })
+    const mine = () => ({ [SECRET_FACT]: toHex(crypto.getRandomValues(new Uint8Array(32))) })
     const { [SECRET_FACT]: text = '' } =
       facts[SECRET_FACT] === undefined ? await ledger.writeFacts(mine(), { replace: false }) : facts
     if (!/^[0-9a-f]{64}$/.test(text)) throw new Error(`the ledger’s ${SECRET_FACT} is damaged`)
@@ -56,8 +57,4 @@ export function createDerive(ledger: Pick<Ledger, 'facts' | 'writeFacts'>, hashe
     const key = id + base62OfHex(hashes.hmacSha256(known, `key ${idempotencyKey}`), KEY_SECRET_LENGTH)
     return { id, key, isDerived: true }
   }
-}
-
-function hexOf(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -1,4 +1,5 @@
 /** The ICC profile in a JPEG: APP2 segments that carry a share of it each (ICC.1:2022, annex B.4). */
+import { joined } from '../../bytes.ts'
 
 const SIGNATURE = new TextEncoder().encode('ICC_PROFILE\0')
 /** A segment holds 65,533 bytes: the signature, its own number, how many there are, and the share. */
@@ -46,17 +47,7 @@ export function createProfileCollector() {
       if (shares.size === 0) return broken ? 'broken' : null
       if (broken || shares.size !== expected) return 'broken'
       const inOrder = [...shares].sort(([a], [b]) => a - b).map(([, share]) => share)
-      return concatenated(inOrder)
+      return joined(...inOrder)
     },
   }
-}
-
-function concatenated(parts: Uint8Array[]): Uint8Array {
-  const out = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    out.set(part, at)
-    at += part.length
-  }
-  return out
 }

@@ -2,13 +2,12 @@
 
 import type { Edit } from '../bmff/edits.ts'
 import { ascii, latin1 } from '../bytes/text.ts'
+import { HEIC_BRANDS } from '../heic.ts'
 
 const AVIF_BRANDS: ReadonlySet<string> = new Set(['avif', 'avis'])
 
 /** Any codec may stand behind these. */
 const GENERAL_BRANDS: ReadonlySet<string> = new Set(['mif1', 'miaf', 'msf1'])
-
-const HEIC_BRANDS: ReadonlySet<string> = new Set('heic heix hevc hevx heim heis hevm hevs'.split(' '))
 
 /** Items and tracks that are coded in another way than AV1. */
 const OTHER_CODECS = ['hvc1', 'hev1', 'lhv1', 'avc1', 'vvc1', 'jpeg', 'j2k1', 'unci']

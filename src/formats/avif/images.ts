@@ -1,9 +1,9 @@
 /** Checks the images of a file: sizes, settings, tiles, and that their data is whole. */
 
+import { joined } from '../../bytes.ts'
 import type { Edit } from '../bmff/edits.ts'
 import { Fields, type Run, refuse } from '../bmff/fields.ts'
 import { type BoxFile, readRun } from '../bmff/file.ts'
-import { joined } from '../bytes/kept-runs.ts'
 import { checkDimensions } from '../damaged.ts'
 import { propertyOf, spatialExtent } from './item-properties.ts'
 import type { Item, Meta } from './items.ts'

@@ -1,10 +1,10 @@
 /** Walks AV1 data by its open bitstream units (AV1 bitstream specification, 5.3). Only their headers are read. */
 
+import { joined } from '../../bytes.ts'
 import { addInto, type Edit, zeroInto } from '../bmff/edits.ts'
 import { isZero, type Run, refuse } from '../bmff/fields.ts'
 import type { BoxFile } from '../bmff/file.ts'
 import type { Cursor } from '../bytes/cursor.ts'
-import { joined } from '../bytes/kept-runs.ts'
 import { WINDOW_BYTES } from '../image.ts'
 import { MAX_HEADER_BYTES, type Obu, obuFrom, PADDING, SEQUENCE_HEADER, TRAILING_BITS } from './obu.ts'
 import { SEQUENCE_HEADER_BYTES, type SequenceHeader, sequenceHeader } from './sequence-header.ts'

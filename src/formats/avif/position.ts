@@ -1,8 +1,9 @@
 /** Does the file name a place? In Exif, in XMP, or as QuickTime writes it. */
 
+import { joined } from '../../bytes.ts'
 import type { Box, Run } from '../bmff/fields.ts'
 import { type BoxFile, readRun } from '../bmff/file.ts'
-import { joined, sameBytes } from '../bytes/kept-runs.ts'
+import { sameBytes } from '../bytes/kept-runs.ts'
 import { latin1 } from '../bytes/text.ts'
 import { readExif } from '../metadata/exif.ts'
 import { MOST_METADATA_BYTES, namesPlaceInXmp } from '../metadata/xmp.ts'

@@ -1,5 +1,5 @@
 /** The ICC profile of a JPEG: APP2 segments that carry a share of it each (ICC.1:2022, annex B.4). */
-import { joined } from '../bytes/kept-runs.ts'
+import { joined } from '../../bytes.ts'
 import type { Segment } from '../image.ts'
 import { ICC_HEADER_BYTES, profileLength } from '../metadata/icc.ts'
 import { APP2, type JpegSegment, nameOfKind } from './segments.ts'

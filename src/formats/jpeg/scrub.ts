@@ -1,5 +1,6 @@
 /** What is kept of a JPEG, segment by segment. */
-import { joined, sameBytes } from '../bytes/kept-runs.ts'
+import { joined } from '../../bytes.ts'
+import { sameBytes } from '../bytes/kept-runs.ts'
 import type { Segment } from '../image.ts'
 import { EXIF_PREFIX, minimalExif } from '../metadata/exif.ts'
 import { keptProfile } from './profile.ts'

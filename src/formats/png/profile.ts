@@ -1,5 +1,5 @@
 /** iCCP (W3C PNG 3, 11.3.2.3): a name for people, and a profile that is deflated. */
-import { joined } from '../bytes/kept-runs.ts'
+import { joined } from '../../bytes.ts'
 import { ascii, latin1 } from '../bytes/text.ts'
 import { ICC_HEADER_BYTES, MOST_PROFILE_BYTES, profileLength } from '../metadata/icc.ts'
 

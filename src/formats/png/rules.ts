@@ -23,14 +23,19 @@ const SHOWN_BY: Record<string, LengthRule> = {
   cICP: exactly(4),
   mDCV: exactly(24),
   cLLI: exactly(8),
-  // In metres. The shape of pixels alone no viewer goes by.
-  pHYs: (length, _header, _entries, body) => length === 9 && body[8] === 1,
+  pHYs: (length, _header, _entries, body) => length === 9 && isDensity(body),
   sBIT: byColourType({ [GREY]: 1, [TRUECOLOUR]: 3, [PALETTE]: 3, [GREY_ALPHA]: 2, [TRUECOLOUR_ALPHA]: 4 }),
   bKGD: byColourType({ [GREY]: 2, [TRUECOLOUR]: 6, [PALETTE]: 1, [GREY_ALPHA]: 2, [TRUECOLOUR_ALPHA]: 6 }),
   tRNS: (length, { colourType }, entries) =>
     colourType === PALETTE
       ? length >= 1 && length <= entries
       : length === { [GREY]: 2, [TRUECOLOUR]: 6 }[colourType],
+}
+
+/** In metres, or the shape of pixels: two small numbers then. */
+function isDensity(body: Uint8Array): boolean {
+  const [first, second, , , fifth, sixth, , , unit] = body
+  return unit === 1 || (unit === 0 && [first, second, fifth, sixth].every((byte) => byte === 0))
 }
 
 /** True if decoders go by such a chunk. `body`: its start. */

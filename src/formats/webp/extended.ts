@@ -1,6 +1,8 @@
 /** The extended WebP file format (RFC 9649, 2.7): profile, animation, transparency, metadata. */
+
+import { joined } from '../../bytes.ts'
 import type { Cursor } from '../bytes/cursor.ts'
-import { joined, type KeptRuns, keptRuns, sameBytes } from '../bytes/kept-runs.ts'
+import { type KeptRuns, keptRuns, sameBytes } from '../bytes/kept-runs.ts'
 import { latin1 } from '../bytes/text.ts'
 import { lengthOf, type Segment } from '../image.ts'
 import { type ExifFacts, minimalExif, readExif } from '../metadata/exif.ts'

@@ -1,6 +1,8 @@
 /** WebP (RFC 9649), still and animated: walked through every chunk of the RIFF, and what is private left out. */
+
+import { joined } from '../../bytes.ts'
 import { cursorOver } from '../bytes/cursor.ts'
-import { joined, keptRuns } from '../bytes/kept-runs.ts'
+import { keptRuns } from '../bytes/kept-runs.ts'
 import { checkDimensions, cutOff } from '../damaged.ts'
 import { type ByteSource, type Inspector, lengthOf } from '../image.ts'
 import {

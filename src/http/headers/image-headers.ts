@@ -1,4 +1,5 @@
 /** Headers of an image's bytes: made once for each record, sent as they are. */
+import { hexToBase64 } from '../../bytes.ts'
 import { type Cdn, cacheTag } from '../../cdn/cdn.ts'
 import { CDN_MAX_AGE_SECONDS, EXTENSIONS, RAW_MAX_AGE_SECONDS } from '../../protocol.ts'
 import type { ImageRecord } from '../../stores/object-store.ts'
@@ -54,8 +55,4 @@ function sharedCacheHeaders(id: string, cdn: Cdn | null): [string, string][] {
     'Cache-Tag': cacheTag(id),
   }
   return Object.entries({ ...standard, ...cdn?.cacheHeaders(id, CDN_MAX_AGE_SECONDS) })
-}
-
-function hexToBase64(hex: string): string {
-  return btoa(hex.replace(/../g, (pair) => String.fromCharCode(Number.parseInt(pair, 16))))
 }

@@ -2,6 +2,7 @@
  * Reads the delimiters and part headers of a multipart body (RFC 2046, 5.1.1) as it comes, and hands out the bytes of
  * each part. It holds no more than one delimiter, or one part's headers.
  */
+import { joined } from '../../bytes.ts'
 import { fieldName } from './field-name.ts'
 import { type Search, searchFor } from './search.ts'
 
@@ -61,13 +62,13 @@ export class PartReader {
     if (held.length === 0) return chunk
     const isSkipping = this.#state === 'body' || this.#state === 'preamble'
     if (isSkipping && held.length < this.#delimiterBytes && chunk.length >= this.#delimiterBytes) {
-      const seam = concatenate(held, chunk.subarray(0, this.#delimiterBytes - 1))
+      const seam = joined(held, chunk.subarray(0, this.#delimiterBytes - 1))
       if (this.#findDelimiter(seam) < 0) {
         if (this.#state === 'body') this.#events.data(held)
         return chunk
       }
     }
-    return concatenate(held, chunk)
+    return joined(held, chunk)
   }
 
   /** What is left after one step, or `null` if more bytes must come first. */
@@ -144,11 +145,4 @@ function nameIn(headers: Uint8Array): string | null {
     if (header?.[1].toLowerCase() === 'content-disposition') disposition ??= header[2]
   }
   return fieldName(disposition)
-}
-
-function concatenate(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const joined = new Uint8Array(a.length + b.length)
-  joined.set(a)
-  joined.set(b, a.length)
-  return joined
 }

@@ -1,4 +1,5 @@
 /** The interface described: /openapi.json for programs, /api for people, /.well-known/api-catalog to find both. */
+import { toHex } from '../../bytes.ts'
 import { CODES } from '../../openapi/codes.ts'
 import { createDocument } from '../../openapi/document.ts'
 import { API_DOCUMENT_PATH, API_PAGE_PATH } from '../../protocol.ts'
@@ -52,7 +53,7 @@ function catalogOf(baseUrl: string): object {
 
 function described(type: string, text: string): Describe {
   const bytes = new TextEncoder().encode(text)
-  const tag = crypto.subtle.digest('SHA-256', bytes).then((digest) => `"${hex(digest)}"`)
+  const tag = crypto.subtle.digest('SHA-256', bytes).then((digest) => `"${toHex(new Uint8Array(digest))}"`)
   return async (c) => {
     const etag = await tag
     const headers = {
@@ -68,8 +69,4 @@ function described(type: string, text: string): Describe {
       headers: { ...headers, 'Content-Type': type, 'Content-Length': `${bytes.length}` },
     })
   }
-}
-
-function hex(bytes: ArrayBuffer): string {
-  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -1,4 +1,5 @@
 /** The day's quota and salts. */
+import { fromHex, toHex } from '../../bytes.ts'
 import type { Ledger, Refusals, ReservedWith } from '../ledger.ts'
 import type { SqlDatabase } from './database.ts'
 import { releaseWith, reserveWith } from './reservation.ts'
@@ -113,14 +114,4 @@ export function quotaLedger(database: SqlDatabase): QuotaLedger {
 function checkedDay(day: string): string {
   if (!DAY_PATTERN.test(day)) throw new RangeError('a day is written YYYY-MM-DD')
   return day
-}
-
-function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
-}
-
-function fromHex(hex: string): Uint8Array {
-  return Uint8Array.from({ length: hex.length / 2 }, (_, at) =>
-    Number.parseInt(hex.slice(at * 2, at * 2 + 2), 16),
-  )
 }

@@ -1,4 +1,5 @@
 /** What a file that is no picture of ours might be, so that a sentence can help. */
+import { HEIC_BRANDS } from '../../../formats/heic.ts'
 
 export type Kind = 'heic' | 'vector' | 'video' | 'document' | 'raw' | 'other'
 
@@ -18,12 +19,10 @@ const BY_TYPE: [RegExp, Kind][] = [
   [/^image\/(x-|tiff|vnd\.adobe)/, 'raw'],
 ]
 
-/** Brands of ISO media files (ISO/IEC 14496-12, 4.3) that hold HEVC pictures. */
-const HEIC_BRANDS = /^ftyp(hei[cmsx]|hev[cmx])/
-
 export async function kindOf(file: File): Promise<Kind> {
   const head = new TextDecoder('latin1').decode(await file.slice(4, 12).arrayBuffer())
-  if (HEIC_BRANDS.test(head)) return 'heic'
+  // The major brand of an ISO media file (ISO/IEC 14496-12, 4.3).
+  if (head.startsWith('ftyp') && HEIC_BRANDS.has(head.slice(4))) return 'heic'
   for (const [pattern, kind] of BY_NAME) if (pattern.test(file.name)) return kind
   for (const [pattern, kind] of BY_TYPE) if (pattern.test(file.type)) return kind
   return 'other'
