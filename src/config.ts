@@ -150,6 +150,14 @@ const VARIABLES = {
   workers: variable('WORKERS', '1', 'processes on one port', integer(1, 256)),
   /** `null`: the default text. */
   termsFile: variable('TERMS_FILE', '', 'text file that replaces the default terms', optional(text)),
+  /** `null`: the terms say that no name is given. */
+  operatorName: variable('OPERATOR_NAME', '', 'who runs the service, as the terms say it', optional(text)),
+  operatorContact: variable(
+    'OPERATOR_CONTACT',
+    '',
+    'how to reach them: a mail address, a page, or words',
+    optional(text),
+  ),
   logLevel: variable(
     'LOG_LEVEL',
     'info',

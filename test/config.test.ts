@@ -178,11 +178,16 @@ describe('configuration', { concurrency: 4 }, () => {
   it('shows the terms that the operator wrote', async () => {
     const file = join(folder, 'terms.txt')
     await writeFile(file, 'No pictures of <b>Mondays</b>.')
-    const server = await startServer({ TERMS_FILE: file })
+    const server = await startServer({
+      TERMS_FILE: file,
+      OPERATOR_NAME: 'Ada <b>',
+      OPERATOR_CONTACT: 'ada@pinhole.example',
+    })
     try {
       const page = await request(server.url, 'GET', '/terms')
       assert.equal(page.status, 200)
       assert.match(page.text, /No pictures of &lt;b&gt;Mondays/)
+      assert.match(page.text, /Ada &lt;b&gt; runs this service[\s\S]*href="mailto:ada@pinhole\.example"/)
     } finally {
       await server.stop()
     }

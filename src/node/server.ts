@@ -173,6 +173,10 @@ function listenerOf(given: {
       uploadsPerDay,
       stripsMetadata: stripMetadata,
       messages: pickMessages(acceptLanguage),
+      operator: {
+        name: config.operatorName ?? undefined,
+        contact: config.operatorContact ?? undefined,
+      },
       assets: assets.urls,
     }),
     asset: (path) => assets.assets.get(path) ?? null,
