@@ -26,6 +26,8 @@ export type RefusalCode =
   | 'network-quota-exceeded'
   | 'storage-full'
   | 'unavailable'
+  | 'bad-report'
+  | 'too-many-reports'
   | 'too-slow'
   | 'missing-key'
   | 'unknown-key'

@@ -40,6 +40,9 @@ export const KEY_PATTERN = /^[0-9A-Za-z]{43}$/
 
 export const UPLOAD_PATH = '/api/upload'
 export const DELETE_PATH = '/api/delete'
+export const REPORT_PATH = '/api/report'
+/** The form for people. */
+export const REPORT_PAGE_PATH = '/report'
 export const UPLOAD_FIELD = 'file'
 
 /** The API as a document (OpenAPI), and as a page that explains every error code under an anchor of its name. */
@@ -64,6 +67,11 @@ export const REPEAT_SECONDS = 60
 
 export function viewPath(id: string): string {
   return `/${id}`
+}
+
+/** `secret`: the receipt of a report. */
+export function receiptPath(secret: string): string {
+  return `/receipt/${secret}`
 }
 
 export function rawPath(id: string): string {

@@ -56,7 +56,7 @@ const LAYERS: Record<string, Layer> = {
 
   'service/': { may: [...BASE, ...PORTS, 'formats/'] },
   // The statuses and types of problems are the web layer's table.
-  'openapi/': { may: [...BASE, 'http/problem.ts'] },
+  'openapi/': { may: [...BASE, 'http/problem.ts', 'service/report-categories.ts'] },
   'http/': { may: [...BASE, ...PORTS, 'openapi/', 'service/', 'web/', 'hono', 'ipaddr.js'] },
 
   'client/': { may: [...BASE, 'formats/', '@jsquash'] },

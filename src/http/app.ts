@@ -9,7 +9,10 @@ import {
   API_DOCUMENT_PATH,
   API_PAGE_PATH,
   DELETE_PATH,
+  REPORT_PAGE_PATH,
+  REPORT_PATH,
   REQUEST_ID_HEADER,
+  receiptPath,
   SCRIPT_PATH,
   SHAREX_PATH,
   TOOLS_PATH,
@@ -33,9 +36,11 @@ import {
   tools,
   viewer,
 } from './routes/pages.ts'
+import { askReport, reportByForm, reportByProgram, showReceipt } from './routes/report.ts'
 
 const ID_PATH = '/:id{[0-9A-Za-z]{11}}'
 const RAW_PATH = '/raw/:name'
+const RECEIPT_PATH = receiptPath(':secret')
 const READ_ONLY_PATHS = [
   '/',
   '/terms',
@@ -87,6 +92,13 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   app.get(API_DOCUMENT_PATH, descriptions.document)
   app.get(API_CATALOG_PATH, descriptions.catalog)
   app.get(TOOLS_PATH, (c) => tools(c, parts))
+  app.get(REPORT_PAGE_PATH, (c) => askReport(c, parts))
+  app.post(REPORT_PAGE_PATH, (c) => reportByForm(c, parts))
+  app.all(REPORT_PAGE_PATH, allowOnly('GET, HEAD, POST'))
+  app.post(REPORT_PATH, (c) => reportByProgram(c, parts))
+  app.all(REPORT_PATH, allowOnly('POST'))
+  app.get(RECEIPT_PATH, (c) => showReceipt(c, parts))
+  app.all(RECEIPT_PATH, allowOnly('GET, HEAD'))
   app.get('/healthz', healthz)
   app.get('/readyz', (c) => readyz(c, parts))
   app.get('/metrics', (c) => metrics(c, parts))

@@ -6,6 +6,7 @@ import type { Derive } from '../service/identities.ts'
 import type { Images } from '../service/images.ts'
 import type { Metrics } from '../service/metrics.ts'
 import type { Quota } from '../service/quota.ts'
+import type { Reports } from '../service/reports.ts'
 import type { Asset } from '../web/assets.ts'
 import type { PageContext } from '../web/pages/page.ts'
 import type { RequestBody } from './body.ts'
@@ -41,6 +42,7 @@ export interface AppParts {
   hashes: Hashes
   quota: Quota
   capacity: Capacity
+  reports: Reports
   raw: Raw
   origins: Origins
   trusted: TrustedProxies

@@ -14,6 +14,7 @@ import { onTime } from '../service/clock.ts'
 import { createDerive } from '../service/identities.ts'
 import { createImages } from '../service/images.ts'
 import { createQuota, type QuotaLimits } from '../service/quota.ts'
+import { createReports } from '../service/reports.ts'
 import { createSettings, type Settings } from '../service/settings.ts'
 import { createUploaderLinks, type UploaderLinks } from '../service/uploader-links.ts'
 import { createSpool } from '../stores/drafts/spool.ts'
@@ -206,6 +207,7 @@ function listenerOf(given: {
     origins: createOrigins(baseUrl, config.allowedOrigins),
     trusted,
     site,
+    reports: createReports({ ledger, hashes: nodeHashes, now: clock.now }),
     health: healthOf(stores, metrics, log),
     metrics,
     log,

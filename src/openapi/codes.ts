@@ -10,6 +10,9 @@ export type Refuser =
   | 'getImage'
   | 'headImage'
   | 'viewImage'
+  | 'report'
+  | 'reportByForm'
+  | 'readReceipt'
   | 'readMetrics'
   | 'anywhere'
 
@@ -79,7 +82,7 @@ export const CODES: Record<ProblemCode, CodeFacts> = {
   'cross-site': {
     when: 'A page of another site asked a browser for this, and the operator did not allow that site.',
     remedy: 'Call from a server, or ask the operator to list your origin.',
-    by: ['upload', 'deleteByForm'],
+    by: ['upload', 'deleteByForm', 'report', 'reportByForm'],
   },
   'quota-exceeded': {
     when: 'The address has stored as many images as it may in one UTC day.',
@@ -99,12 +102,12 @@ export const CODES: Record<ProblemCode, CodeFacts> = {
   'not-a-form': {
     when: 'The body is no form as browsers send it.',
     remedy: 'Send application/x-www-form-urlencoded.',
-    by: ['deleteByForm'],
+    by: ['deleteByForm', 'reportByForm'],
   },
   'body-too-large': {
     when: 'The body is larger than this address reads.',
     remedy: 'Send the fields that are asked for, and no others.',
-    by: ['deleteByForm'],
+    by: ['deleteByForm', 'report', 'reportByForm'],
   },
   'bad-idempotency-key': {
     when: 'Idempotency-Key is not 22 to 255 visible characters.',
@@ -129,7 +132,26 @@ export const CODES: Record<ProblemCode, CodeFacts> = {
   unavailable: {
     when: 'The store or the ledger behind the service does not answer.',
     remedy: 'Try again in a while.',
-    by: [...UPLOADS, ...IMAGES, ...DELETIONS, 'askDeletion', 'readMetrics'],
+    by: [
+      ...UPLOADS,
+      ...IMAGES,
+      ...DELETIONS,
+      'askDeletion',
+      'readMetrics',
+      'report',
+      'reportByForm',
+      'readReceipt',
+    ],
+  },
+  'bad-report': {
+    when: 'Something is missing from the report, or is not as it should be.',
+    remedy: 'The detail says what.',
+    by: ['report', 'reportByForm'],
+  },
+  'too-many-reports': {
+    when: 'The address, or everybody together, made as many reports as are taken in one UTC day.',
+    remedy: 'Write to the operator.',
+    by: ['report', 'reportByForm'],
   },
   'too-slow': {
     when: 'The request came too slowly and was given up.',

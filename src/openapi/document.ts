@@ -4,6 +4,7 @@ import { API_PAGE_PATH } from '../protocol.ts'
 import { codesOf } from './codes.ts'
 import { CORS, headerComponents, MAYBE_RATE } from './headers.ts'
 import { imagePaths } from './images.ts'
+import { reportPaths } from './reports.ts'
 import { refusal } from './responses.ts'
 import { schemas } from './schemas.ts'
 import { servicePaths } from './service.ts'
@@ -30,11 +31,12 @@ export function createDocument(settings: ApiSettings): ApiDocument {
     },
     tags: [
       { name: 'Images', description: 'Upload, fetch, look at, delete.' },
+      { name: 'Reports', description: 'Tell the operator of an image, and hear what became of it.' },
       { name: 'Tools', description: 'What tools fetch to be set up for this service.' },
       { name: 'Pages', description: 'What browsers open.' },
       { name: 'Health', description: 'What supervisors ask.' },
     ],
-    paths: { ...imagePaths(settings), ...servicePaths() },
+    paths: { ...imagePaths(settings), ...reportPaths(), ...servicePaths() },
     components: {
       schemas: schemas(settings),
       headers: headerComponents(),

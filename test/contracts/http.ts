@@ -17,6 +17,7 @@ import { capCases, quotaCases } from './http/quota.ts'
 import { rawCases } from './http/raw.ts'
 import { refusalCases } from './http/refusals.ts'
 import { repeatCases } from './http/repeats.ts'
+import { reportCases } from './http/reports.ts'
 import { scrubCases } from './http/scrub.ts'
 import { transportCases } from './http/transport.ts'
 import { uploadCases } from './http/upload.ts'
@@ -43,6 +44,7 @@ const CASES = {
   'the transport': transportCases,
   'bodies and connections': bodyCases,
   'the operator': operatorCases,
+  reports: reportCases,
   // Last: it reads what all the others left behind.
   'what is kept': privacyCases,
 } satisfies Record<string, (world: World) => void>

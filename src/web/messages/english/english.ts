@@ -1,4 +1,5 @@
 import { errors, frame, gallery, home, remove, result, viewer } from './pages.ts'
+import { report } from './report.ts'
 import { terms } from './terms.ts'
 import { editor, live, upload } from './upload.ts'
 
@@ -16,4 +17,5 @@ export const english = {
   live,
   editor,
   terms,
+  report,
 }

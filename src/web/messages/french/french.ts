@@ -1,5 +1,6 @@
 import type { Messages } from '../messages.ts'
 import { errors, frame, gallery, home, remove, result, viewer } from './pages.ts'
+import { report } from './report.ts'
 import { terms } from './terms.ts'
 import { editor, live, upload } from './upload.ts'
 
@@ -17,4 +18,5 @@ export const french: Messages = {
   live,
   editor,
   terms,
+  report,
 }

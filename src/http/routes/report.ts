@@ -1,0 +1,88 @@
+/** GET and POST /report, POST /api/report, GET /receipt/<secret>: what people report, and what became of it. */
+import { Refusal } from '../../errors.ts'
+import { ID_PATTERN, receiptPath } from '../../protocol.ts'
+import type { GivenReport } from '../../service/reports.ts'
+import { receiptPage, reportPage } from '../../web/pages.ts'
+import { readForm, readText } from '../body.ts'
+import type { AppContext, AppParts } from '../context.ts'
+import { clientAddress, quotaAddress } from '../headers/client-address.ts'
+import { NO_STORE } from '../headers/common.ts'
+import { prefersHtml } from '../headers/negotiate.ts'
+import { sendCompressed } from './pages.ts'
+
+/** Text of 2,000 characters, each of which a form may write as 12 bytes. Unit: bytes. */
+const REPORT_MAX_BYTES = 32 * 1024
+
+export function askReport(c: AppContext, parts: AppParts): Promise<Response> {
+  const id = c.req.query('id') ?? ''
+  const context = parts.site.context(c.req.header('Accept-Language'))
+  return sendCompressed(
+    c,
+    reportPage(context, { image: ID_PATTERN.test(id) ? `${parts.baseUrl}/${id}` : '' }),
+  )
+}
+
+/** The form, without a script. */
+export async function reportByForm(c: AppContext, parts: AppParts): Promise<Response> {
+  parts.origins.assertAllowed((name) => c.req.header(name))
+  const form = await readForm(c, REPORT_MAX_BYTES)
+  const field = (name: string) => form.get(name) ?? ''
+  const receipt = await parts.reports.file(
+    {
+      image: field('image'),
+      category: field('category'),
+      text: field('text'),
+      name: field('name'),
+      email: field('email'),
+      signature: field('signature'),
+      isInGoodFaith: field('good-faith') !== '',
+    },
+    reporterOf(c, parts),
+  )
+  return c.body(null, 303, { Location: parts.baseUrl + receiptPath(receipt), 'Cache-Control': NO_STORE })
+}
+
+/** The same in JSON. */
+export async function reportByProgram(c: AppContext, parts: AppParts): Promise<Response> {
+  parts.origins.assertAllowed((name) => c.req.header(name))
+  const receipt = await parts.reports.file(givenIn(await readText(c, REPORT_MAX_BYTES)), reporterOf(c, parts))
+  const address = parts.baseUrl + receiptPath(receipt)
+  return c.json({ receipt: address }, 202, { Location: address })
+}
+
+export async function showReceipt(c: AppContext, parts: AppParts): Promise<Response> {
+  const receipt = await parts.reports.receipt(c.req.param('secret') ?? '')
+  if (receipt === null) throw new Refusal('not-found', 'There is no such receipt.')
+  const { category, at, state, decidedAt } = receipt
+  if (!prefersHtml(c.req.header('Accept'))) {
+    const decided = decidedAt === null ? null : new Date(decidedAt).toISOString()
+    return c.json({ category, reported: new Date(at).toISOString(), state, decided })
+  }
+  const context = parts.site.context(c.req.header('Accept-Language'))
+  const page = await sendCompressed(c, receiptPage(context, receipt))
+  page.headers.set('Cache-Control', NO_STORE)
+  return page
+}
+
+function reporterOf(c: AppContext, parts: AppParts): string {
+  return quotaAddress(clientAddress(c.env.peer, c.req.header('X-Forwarded-For'), parts.trusted))
+}
+
+function givenIn(text: string): GivenReport {
+  let value: Record<string, unknown>
+  try {
+    value = Object(JSON.parse(text))
+  } catch {
+    throw new Refusal('bad-report', 'The body is not JSON.')
+  }
+  const field = (name: string) => (typeof value[name] === 'string' ? value[name] : '')
+  return {
+    image: field('image'),
+    category: field('category'),
+    text: field('text'),
+    name: field('name'),
+    email: field('email'),
+    signature: field('signature'),
+    isInGoodFaith: value.goodFaith === true,
+  }
+}

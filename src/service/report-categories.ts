@@ -1,0 +1,42 @@
+/** What an image may be reported for, the most severe first, and what the law asks of who reports it. */
+
+export type ReportCategory =
+  | 'child-abuse'
+  | 'intimate'
+  | 'violence'
+  | 'personal-data'
+  | 'malware'
+  | 'copyright'
+  | 'other'
+
+export interface CategoryRules {
+  /** 0 is the most severe. */
+  severity: number
+  /** From the report to when it should be decided. Unit: hours. */
+  dueHours: number
+  /** Name and e-mail address. Never asked for child abuse: DSA, Art. 16(2)(c). */
+  contact: 'required' | 'optional' | 'none'
+  /** TAKE IT DOWN Act, sec. 3; 17 USC 512(c)(3)(A)(i). */
+  needsSignature: boolean
+  /** Name, address and words of the reporter are forgotten so long after the decision. Unit: days. */
+  keptDays: number
+}
+
+export const CATEGORIES: Record<ReportCategory, CategoryRules> = {
+  'child-abuse': { severity: 0, dueHours: 1, contact: 'none', needsSignature: false, keptDays: 30 },
+  // The TAKE IT DOWN Act gives 48 hours.
+  intimate: { severity: 1, dueHours: 48, contact: 'required', needsSignature: true, keptDays: 30 },
+  violence: { severity: 2, dueHours: 24, contact: 'optional', needsSignature: false, keptDays: 30 },
+  'personal-data': { severity: 3, dueHours: 72, contact: 'required', needsSignature: false, keptDays: 30 },
+  malware: { severity: 3, dueHours: 72, contact: 'optional', needsSignature: false, keptDays: 30 },
+  // A counter-notice may come weeks later: 17 USC 512(g).
+  copyright: { severity: 4, dueHours: 168, contact: 'required', needsSignature: true, keptDays: 180 },
+  other: { severity: 5, dueHours: 168, contact: 'optional', needsSignature: false, keptDays: 30 },
+}
+
+export function isCategory(text: string): text is ReportCategory {
+  return Object.hasOwn(CATEGORIES, text)
+}
+
+/** What is wrong, in the reporter's own words. Unit: characters. */
+export const REPORT_TEXT = { least: 20, most: 2000 }

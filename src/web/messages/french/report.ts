@@ -1,0 +1,40 @@
+/** What the form for reports says, in French. */
+import type { Messages } from '../messages.ts'
+
+export const report: Messages['report'] = {
+  link: 'Signaler',
+  title: 'Signaler une image',
+  lead: 'Chaque signalement est lu par une personne. Un signalement seul ne supprime rien.',
+  image: 'Lien de l’image',
+  category: 'De quoi s’agit-il ?',
+  categories: {
+    'child-abuse': 'Abus sexuels sur des enfants',
+    intimate: 'Une image intime, montrée sans consentement',
+    violence: 'Violence, menaces ou terrorisme',
+    'personal-data': 'Données personnelles ou vie privée',
+    malware: 'Escroquerie ou logiciel malveillant',
+    copyright: 'Droit d’auteur',
+    other: 'Autre chose qui enfreint les règles',
+  },
+  text: 'Description',
+  textHint: 'Que montre l’image, et pourquoi n’a-t-elle pas sa place ici ? De 20 à 2 000 caractères.',
+  person: 'Qui vous êtes',
+  personHint:
+    'Nécessaire pour les images intimes, les données personnelles et le droit d’auteur. À laisser vide pour les abus sexuels sur des enfants. Effacé 30 jours après la décision (droit d’auteur : 180).',
+  name: 'Nom',
+  email: 'Adresse e-mail',
+  signature: 'Signature : votre nom complet (images intimes et droit d’auteur)',
+  goodFaith: 'Je déclare de bonne foi que ce que j’indique est exact et complet.',
+  send: 'Envoyer le signalement',
+  receiptTitle: 'Votre signalement',
+  receiptLead: 'Conservez l’adresse de cette page : elle montre la suite donnée à votre signalement.',
+  reported: 'Envoyé',
+  decision: 'Décision',
+  states: {
+    open: 'Aucune décision n’a encore été prise.',
+    held: 'L’image n’est pas visible pendant sa vérification.',
+    kept: 'L’image reste : elle n’enfreint pas les règles.',
+    removed: 'L’image a été supprimée.',
+  },
+  decided: 'Décidé',
+}

@@ -1,0 +1,40 @@
+/** What the form for reports says, in German. */
+import type { Messages } from '../messages.ts'
+
+export const report: Messages['report'] = {
+  link: 'Melden',
+  title: 'Ein Bild melden',
+  lead: 'Jede Meldung wird von einem Menschen gelesen. Eine Meldung allein löscht nichts.',
+  image: 'Link des Bildes',
+  category: 'Worum geht es?',
+  categories: {
+    'child-abuse': 'Sexueller Missbrauch von Kindern',
+    intimate: 'Ein intimes Bild, ohne Einwilligung gezeigt',
+    violence: 'Gewalt, Drohungen oder Terrorismus',
+    'personal-data': 'Persönliche Daten oder meine Privatsphäre',
+    malware: 'Betrug oder Schadsoftware',
+    copyright: 'Urheberrecht',
+    other: 'Etwas anderes, das gegen die Regeln verstößt',
+  },
+  text: 'Beschreibung',
+  textHint: 'Was zeigt das Bild, und warum gehört es nicht hierher? 20 bis 2.000 Zeichen.',
+  person: 'Angaben zu Ihnen',
+  personHint:
+    'Nötig bei intimen Bildern, persönlichen Daten und Urheberrecht. Bei sexuellem Missbrauch von Kindern bitte leer lassen. Die Angaben werden 30 Tage nach der Entscheidung gelöscht (Urheberrecht: 180).',
+  name: 'Name',
+  email: 'E-Mail-Adresse',
+  signature: 'Unterschrift: Ihr voller Name (intime Bilder und Urheberrecht)',
+  goodFaith: 'Ich versichere nach bestem Wissen, dass meine Angaben richtig und vollständig sind.',
+  send: 'Meldung absenden',
+  receiptTitle: 'Ihre Meldung',
+  receiptLead: 'Bewahren Sie die Adresse dieser Seite auf: Sie zeigt, was aus Ihrer Meldung wird.',
+  reported: 'Gesendet',
+  decision: 'Entscheidung',
+  states: {
+    open: 'Es wurde noch nicht entschieden.',
+    held: 'Das Bild ist nicht zu sehen, solange es geprüft wird.',
+    kept: 'Das Bild bleibt: Es verstößt nicht gegen die Regeln.',
+    removed: 'Das Bild wurde entfernt.',
+  },
+  decided: 'Entschieden',
+}
