@@ -26,6 +26,7 @@ import { createDescriptions } from './routes/api.ts'
 import { sendAsset } from './routes/assets.ts'
 import { remove } from './routes/delete.ts'
 import { healthz, metrics, readyz } from './routes/health.ts'
+import { partOfTerms, securityTxt, transparency } from './routes/notices.ts'
 import {
   askDeletion,
   deleteByForm,
@@ -39,6 +40,7 @@ import {
 import { askReport, reportByForm, reportByProgram, showReceipt } from './routes/report.ts'
 
 const ID_PATH = '/:id{[0-9A-Za-z]{11}}'
+const SECURITY_PATH = '/.well-known/security.txt'
 const RAW_PATH = '/raw/:name'
 const RECEIPT_PATH = receiptPath(':secret')
 const READ_ONLY_PATHS = [
@@ -49,6 +51,10 @@ const READ_ONLY_PATHS = [
   API_CATALOG_PATH,
   TOOLS_PATH,
   '/g',
+  '/rules',
+  '/contact',
+  '/transparency',
+  SECURITY_PATH,
   '/healthz',
   '/readyz',
   '/metrics',
@@ -99,6 +105,10 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   app.all(REPORT_PATH, allowOnly('POST'))
   app.get(RECEIPT_PATH, (c) => showReceipt(c, parts))
   app.all(RECEIPT_PATH, allowOnly('GET, HEAD'))
+  app.get('/rules', (c) => partOfTerms(c, parts, 'rules'))
+  app.get('/contact', (c) => partOfTerms(c, parts, 'contact'))
+  app.get('/transparency', (c) => transparency(c, parts))
+  app.get(SECURITY_PATH, (c) => securityTxt(c, parts))
   app.get('/healthz', healthz)
   app.get('/readyz', (c) => readyz(c, parts))
   app.get('/metrics', (c) => metrics(c, parts))

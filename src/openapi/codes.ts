@@ -13,6 +13,7 @@ export type Refuser =
   | 'report'
   | 'reportByForm'
   | 'readReceipt'
+  | 'readTransparency'
   | 'readMetrics'
   | 'anywhere'
 
@@ -141,6 +142,7 @@ export const CODES: Record<ProblemCode, CodeFacts> = {
       'report',
       'reportByForm',
       'readReceipt',
+      'readTransparency',
     ],
   },
   'bad-report': {

@@ -17,6 +17,24 @@ export function servicePaths(): Record<string, PathItem> {
     [API_PAGE_PATH]: { get: page('readApi', 'This reference, for people', ['Link']) },
     [TOOLS_PATH]: { get: page('readTools', 'How to upload from elsewhere') },
     '/terms': { get: page('readTerms', 'The terms') },
+    '/rules': { get: moved('readRules', 'What may be uploaded') },
+    '/contact': { get: moved('readContact', 'Who runs the service') },
+    '/transparency': {
+      get: {
+        ...page('readTransparency', 'What was reported, and what was decided'),
+        responses: { 200: pageAnswer('The page.'), ...refusals('readTransparency', 'page') },
+      },
+    },
+    '/.well-known/security.txt': {
+      get: {
+        operationId: 'readSecurity',
+        tags: ['Pages'],
+        summary: 'How to report a hole (RFC 9116), if the operator says how to be reached',
+        responses: {
+          200: { description: 'The file.', headers: headers(UNCACHED), content: { 'text/plain': {} } },
+        },
+      },
+    },
     '/delete': {
       post: {
         ...page('deleteByForm', 'Delete an image by the form of the page that asks'),
@@ -94,6 +112,11 @@ const READINESS: Schema = {
 
 function page(operationId: string, summary: string, more: HeaderKey[] = []): Operation {
   return { operationId, tags: ['Pages'], summary, responses: { 200: pageAnswer('The page.', more) } }
+}
+
+function moved(operationId: string, summary: string): Operation {
+  const found = { description: 'It is a part of the terms.', headers: headers([...UNCACHED, 'Location']) }
+  return { operationId, tags: ['Pages'], summary, responses: { 307: found } }
 }
 
 /** Kept by whoever fetched it, and asked about by its tag. */

@@ -1,7 +1,7 @@
 /** What every page is made of. */
 import { html } from 'hono/html'
 import type { HtmlEscapedString } from 'hono/utils/html'
-import { API_PAGE_PATH, TOOLS_PATH } from '../../protocol.ts'
+import { API_PAGE_PATH, REPORT_PAGE_PATH, TOOLS_PATH } from '../../protocol.ts'
 import type { Messages } from '../messages/messages.ts'
 import { mark } from './drawings.ts'
 
@@ -49,12 +49,17 @@ export interface PageParts {
   head?: Page
   script?: ScriptName
   style?: StyleName
+  /** Of the image that the page is about: the link that reports it names it. */
+  reportedId?: string
   /** Further links of the foot. */
   foot?: Page
 }
 
 /** A whole document around `main`. */
-export function page(ctx: PageContext, { title, kind, main, head, script, style, foot }: PageParts): Page {
+export function page(
+  ctx: PageContext,
+  { title, kind, main, head, script, style, reportedId, foot }: PageParts,
+): Page {
   const { messages, assets } = ctx
   return html`<!doctype html>
 <html lang="${messages.lang}" dir="${messages.dir}">
@@ -80,6 +85,7 @@ ${head ?? ''}
 ${main}
 <footer class="colophon">
 <a href="/terms">${messages.terms.link}</a>
+<a href="${REPORT_PAGE_PATH}${reportedId ? `?id=${reportedId}` : ''}">${messages.report.link}</a>
 <a href="${TOOLS_PATH}">${messages.frame.tools}</a>
 <a href="${API_PAGE_PATH}">API</a>
 ${foot ?? ''}

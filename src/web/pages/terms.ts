@@ -22,7 +22,10 @@ ${text === undefined || ctx.operator?.name || ctx.operator?.contact ? operator(c
 }
 
 function ours({ messages }: PageContext): Page {
-  return html`${messages.terms.sections.map(({ heading, paragraphs }) => section(heading, ...paragraphs))}`
+  return html`${messages.terms.sections.map(({ heading, paragraphs }, at) =>
+    // The second says what may be uploaded.
+    section(heading, at === 1 ? 'rules' : null, ...paragraphs),
+  )}`
 }
 
 function theirs(text: string): Page {
@@ -39,6 +42,7 @@ function operator({ messages, operator: told }: PageContext): Page {
   const { operator } = messages.terms
   return section(
     operator.heading,
+    'contact',
     told?.name ? fill(operator.named, { name: told.name }) : operator.unnamed,
     told?.contact ? html`${operator.contact}${contactLink(told.contact)}` : operator.noContact,
   )
@@ -51,7 +55,7 @@ function contactLink(contact: string): Page | string {
   return contact
 }
 
-function section(heading: string, ...paragraphs: (string | Page)[]): Page {
-  return html`<h2>${heading}</h2>
+function section(heading: string, id: string | null, ...paragraphs: (string | Page)[]): Page {
+  return html`<h2${id === null ? '' : html` id="${id}"`}>${heading}</h2>
 ${paragraphs.map((paragraph) => html`<p>${paragraph}</p>\n`)}`
 }

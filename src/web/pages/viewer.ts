@@ -35,6 +35,7 @@ export function viewerPage(ctx: PageContext, { record }: { record: ImageRecord }
     kind: 'viewer',
     script: 'viewer',
     style: 'viewer',
+    reportedId: id,
     head: html`<meta name="robots" content="noindex">
 <link rel="preload" as="image" href="${source}">
 <meta property="og:type" content="website">

@@ -59,6 +59,8 @@ export const STRICT = {
   ALLOWED_ORIGINS: 'https://friend.example',
 }
 
+const OPERATOR = { OPERATOR_NAME: 'Ada', OPERATOR_CONTACT: 'ada@ops.example' }
+
 const TRUSTED_PROXIES = '127.0.0.1/32,10.0.0.0/8,2001:db8:ffff::/48'
 
 export function createWorld(start: StartHost): World {
@@ -76,7 +78,7 @@ export function createWorld(start: StartHost): World {
   const seen: Seen = new Set()
   const documents = new Map<Host, Promise<Documented>>()
   return {
-    main: once({ TRUSTED_PROXIES, LOG_LEVEL: 'trace' }),
+    main: once({ TRUSTED_PROXIES, LOG_LEVEL: 'trace', ...OPERATOR }),
     strict: once(STRICT),
     bare: once({ TRUSTED_PROXIES: '', UPLOADS_PER_DAY: '3' }),
     paused: once({ UPLOADS: 'paused' }),

@@ -27,6 +27,12 @@ export function pathCases(world: World): void {
     [() => '/api', ['GET', 'HEAD']],
     [() => '/tools', ['GET', 'HEAD']],
     [() => '/terms', ['GET', 'HEAD']],
+    [() => '/report', ['GET', 'HEAD', 'POST']],
+    [() => '/api/report', ['POST']],
+    [() => `/receipt/${'0'.repeat(64)}`, ['GET', 'HEAD']],
+    [() => '/transparency', ['GET', 'HEAD']],
+    [() => '/rules', ['GET', 'HEAD']],
+    [() => '/.well-known/security.txt', ['GET', 'HEAD']],
   ]
   for (const [pathOf, allowed] of routes) {
     it(`answers 405 with Allow: ${allowed} at ${pathOf({ id: '<id>', key: '<key>' } as Upload)}`, async () => {

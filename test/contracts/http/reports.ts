@@ -130,4 +130,33 @@ export function reportCases(world: World): void {
     checkProblem(await byForm({ ...form, category: '' }), 422, 'bad-report')
     checkProblem(await byForm(form, { ...FORM, 'Sec-Fetch-Site': 'cross-site' }), 403, 'cross-site')
   })
+
+  it('says who runs the service and what they decided, and nothing that nobody said', async () => {
+    const me = await visit(world, world.main)
+    for (const [path, part] of [
+      ['/rules', 'rules'],
+      ['/contact', 'contact'],
+    ] as const) {
+      const moved = await me.get(path)
+      assert.equal(moved.status, 307)
+      assert.equal(moved.headers.get('Location'), `${me.host.baseUrl}/terms#${part}`)
+      assert.ok((await me.get('/terms')).text.includes(`id="${part}"`))
+    }
+    const terms = (await me.get('/terms')).text
+    assert.ok(terms.includes('Ada') && terms.includes('href="mailto:ada@ops.example"'))
+    const security = await me.get('/.well-known/security.txt')
+    assert.equal(security.headers.get('Content-Type'), 'text/plain; charset=utf-8')
+    assert.match(security.text, /^Contact: mailto:ada@ops\.example\nExpires: (\S+Z)\n/)
+    const days = (Date.parse(/Expires: (\S+)/.exec(security.text)![1]!) - Date.now()) / 86_400_000
+    assert.ok(days > 30 && days < 365, `${days}`)
+    const stranger = await visit(world, world.bare)
+    checkProblem(await stranger.get('/.well-known/security.txt'), 404, 'not-found')
+
+    const { link } = await me.store()
+    assert.ok((await me.get(new URL(link).pathname)).text.includes(`href="/report?id=${link.slice(-11)}"`))
+    assert.equal((await asProgram(me, { ...GIVEN, category: 'malware', image: link })).status, 202)
+    const page = await me.get('/transparency')
+    checkPage(page, 200)
+    assert.match(page.text, /Fraud or malware/)
+  })
 }

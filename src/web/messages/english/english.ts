@@ -1,5 +1,5 @@
 import { errors, frame, gallery, home, remove, result, viewer } from './pages.ts'
-import { report } from './report.ts'
+import { report, transparency } from './report.ts'
 import { terms } from './terms.ts'
 import { editor, live, upload } from './upload.ts'
 
@@ -18,4 +18,5 @@ export const english = {
   editor,
   terms,
   report,
+  transparency,
 }

@@ -37,3 +37,10 @@ export const report = {
   },
   decided: 'Decided',
 }
+
+export const transparency = {
+  title: 'Transparency',
+  lead: 'How many pictures people reported here, and what the operator decided. A picture that was reported several times counts once.',
+  none: 'Nothing was reported yet.',
+  states: { open: 'Open', held: 'Held', kept: 'Kept', removed: 'Removed' },
+}

@@ -38,3 +38,10 @@ export const report: Messages['report'] = {
   },
   decided: 'Décidé',
 }
+
+export const transparency: Messages['transparency'] = {
+  title: 'Transparence',
+  lead: 'Combien d’images ont été signalées ici, et ce que l’exploitant a décidé. Une image signalée plusieurs fois compte une fois.',
+  none: 'Rien n’a encore été signalé.',
+  states: { open: 'En attente', held: 'Retenues', kept: 'Gardées', removed: 'Supprimées' },
+}

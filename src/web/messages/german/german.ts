@@ -1,6 +1,6 @@
 import type { Messages } from '../messages.ts'
 import { errors, frame, gallery, home, remove, result, viewer } from './pages.ts'
-import { report } from './report.ts'
+import { report, transparency } from './report.ts'
 import { terms } from './terms.ts'
 import { editor, live, upload } from './upload.ts'
 
@@ -19,4 +19,5 @@ export const german: Messages = {
   editor,
   terms,
   report,
+  transparency,
 }

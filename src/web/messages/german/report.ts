@@ -38,3 +38,10 @@ export const report: Messages['report'] = {
   },
   decided: 'Entschieden',
 }
+
+export const transparency: Messages['transparency'] = {
+  title: 'Transparenz',
+  lead: 'Wie viele Bilder hier gemeldet wurden und was der Betreiber entschieden hat. Ein Bild, das mehrmals gemeldet wurde, zählt einmal.',
+  none: 'Es wurde noch nichts gemeldet.',
+  states: { open: 'Offen', held: 'Zurückgehalten', kept: 'Behalten', removed: 'Entfernt' },
+}

@@ -1,0 +1,41 @@
+/** Who runs the service, what they decided, and how to tell them of a hole. */
+import { Refusal } from '../../errors.ts'
+import { transparencyPage } from '../../web/pages.ts'
+import type { AppContext, AppParts } from '../context.ts'
+import { sendCompressed } from './pages.ts'
+
+const DAY_MS = 86_400_000
+/** RFC 9116, 2.5.5: less than a year is recommended. */
+const SECURITY_DAYS = 180
+
+export async function transparency(c: AppContext, parts: AppParts): Promise<Response> {
+  const totals = await parts.reports.totals()
+  return sendCompressed(c, transparencyPage(parts.site.context(c.req.header('Accept-Language')), totals))
+}
+
+/** The part of the terms that says it. */
+export function partOfTerms(c: AppContext, parts: AppParts, part: 'rules' | 'contact'): Response {
+  return c.redirect(`${parts.baseUrl}/terms#${part}`, 307)
+}
+
+/** GET /.well-known/security.txt (RFC 9116). */
+export function securityTxt(c: AppContext, parts: AppParts): Response {
+  const contact = parts.site.context(undefined).operator?.contact
+  const address = contact === undefined ? undefined : addressOf(contact)
+  if (address === undefined) throw new Refusal('not-found', 'The operator has not said how to be reached.')
+  // The same all day long.
+  const expires = new Date((Math.floor(Date.now() / DAY_MS) + SECURITY_DAYS) * DAY_MS)
+  const lines = [
+    `Contact: ${address}`,
+    `Expires: ${expires.toISOString()}`,
+    'Preferred-Languages: en, de, fr',
+    `Canonical: ${parts.baseUrl}/.well-known/security.txt`,
+  ]
+  return c.body(`${lines.join('\n')}\n`, 200, { 'Content-Type': 'text/plain; charset=utf-8' })
+}
+
+/** A URI, as RFC 9116 wants one. `undefined` for words. */
+function addressOf(contact: string): string | undefined {
+  if (/^https:\/\/\S+$/.test(contact)) return contact
+  return /^[^\s@<>"]+@[^\s@<>"]+$/.test(contact) ? `mailto:${contact}` : undefined
+}
