@@ -13,7 +13,7 @@ const ROOT = import.meta.dirname
 const SCRIPTS = { home: 'home.ts', viewer: 'viewer.ts', gallery: 'gallery.ts', delete: 'delete.ts' }
 
 /** What a kind of page adds to the style of all. */
-const STYLES: StyleName[] = ['home', 'viewer', 'gallery', 'reference']
+const STYLES: StyleName[] = ['home', 'viewer', 'gallery', 'reference', 'report']
 
 const TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',

@@ -22,7 +22,7 @@ export interface AssetUrls {
   imports: Record<ScriptName, string[]>
 }
 
-export type StyleName = 'home' | 'viewer' | 'gallery' | 'reference'
+export type StyleName = 'home' | 'viewer' | 'gallery' | 'reference' | 'report'
 
 export type ScriptName = 'home' | 'viewer' | 'gallery' | 'delete'
 

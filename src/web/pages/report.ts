@@ -17,6 +17,7 @@ export function reportPage(ctx: PageContext, { image }: { image: string }): Page
   return page(ctx, {
     title: `${report.title} · Pinhole`,
     kind: 'prose',
+    style: 'report',
     head: html`<meta name="robots" content="noindex">`,
     main: html`<main>
 <h1>${report.title}</h1>
@@ -37,8 +38,8 @@ ${line('name', report.name, 'text', 'name')}
 ${line('email', report.email, 'email', 'email')}
 ${line('signature', report.signature, 'text', 'off')}
 </fieldset>
-<p><label><input type="checkbox" name="good-faith" value="yes" required> ${report.goodFaith}</label></p>
-<p><button type="submit">${report.send}</button></p>
+<label class="confirm"><input type="checkbox" name="good-faith" value="yes" required><span>${report.goodFaith}</span></label>
+<p><button class="button" type="submit">${report.send}</button></p>
 </form>
 <p><a class="back" href="/">${frame.back}</a></p>
 </main>`,
@@ -55,6 +56,7 @@ export function receiptPage(ctx: PageContext, { category, at, state, decidedAt }
   return page(ctx, {
     title: `${report.receiptTitle} · Pinhole`,
     kind: 'prose',
+    style: 'report',
     head: html`<meta name="robots" content="noindex">`,
     main: html`<main>
 <h1>${report.receiptTitle}</h1>

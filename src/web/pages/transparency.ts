@@ -9,6 +9,7 @@ export function transparencyPage(ctx: PageContext, totals: CaseTotal[]): Page {
   return page(ctx, {
     title: `${transparency.title} · Pinhole`,
     kind: 'prose',
+    style: 'report',
     main: html`<main>
 <h1>${transparency.title}</h1>
 <p>${transparency.lead}</p>
