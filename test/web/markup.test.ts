@@ -135,7 +135,7 @@ describe('the files of the pages', () => {
   it('are all there that pages name', async () => {
     for (const text of Object.values(await pages())) {
       for (const [, path] of text.matchAll(/"(\/assets\/[^"]+|\/manifest\.webmanifest)"/g))
-        assert.ok(path && assets.has(path), path)
+        assert.ok(path && assets.has(path), `${path}`)
     }
   })
 })

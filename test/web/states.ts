@@ -1,11 +1,9 @@
 /** Every state of the pages, for the eye: how to get there, by name. */
 import type { Page } from 'playwright-core'
-import sharp from 'sharp'
-import { picture } from '../support/images/pictures.ts'
-import { hills, pears, sea } from './scenes.ts'
 import { type ChosenFile, gif, heic, photoWithPlace } from './support/pictures.ts'
+import { icon, panorama, photos, strip, uploadedBefore } from './support/scene-files.ts'
 import type { Site, VisitOptions } from './support/site.ts'
-import { cardIn, cardsIn, choose, press, uploadOne } from './support/steps.ts'
+import { cardIn, cardsIn, choose, keyOf, press, uploadOne } from './support/steps.ts'
 
 export interface PageState {
   name: string
@@ -15,41 +13,6 @@ export interface PageState {
   reach(page: Page, site: Site): Promise<void>
 }
 
-async function file(name: string, buffer: Promise<Buffer>): Promise<ChosenFile> {
-  return { name, mimeType: name.endsWith('png') ? 'image/png' : 'image/jpeg', buffer: await buffer }
-}
-
-const photos = () =>
-  Promise.all([
-    file('hills-in-the-mist.jpg', hills()),
-    file('before-dawn.jpg', sea()),
-    file('two-pears.jpg', pears()),
-  ])
-
-/** A strip as chats and comics make them. */
-async function strip(): Promise<ChosenFile> {
-  const parts = await Promise.all([hills(), sea(), pears(), hills(), sea()])
-  const panels = await Promise.all(parts.map((part) => sharp(part).resize(1080, 810).toBuffer()))
-  const buffer = await sharp({ create: { width: 1080, height: 4050, channels: 3, background: '#fff' } })
-    .composite(panels.map((input, index) => ({ input, left: 0, top: index * 810 })))
-    .jpeg({ quality: 80 })
-    .toBuffer()
-  return { name: 'strip.jpg', mimeType: 'image/jpeg', buffer }
-}
-
-async function panorama(): Promise<ChosenFile> {
-  const buffer = await sharp(await hills())
-    .resize(2400, 500)
-    .jpeg()
-    .toBuffer()
-  return { name: 'panorama.jpg', mimeType: 'image/jpeg', buffer }
-}
-
-async function icon(): Promise<ChosenFile> {
-  const buffer = await picture({ width: 96, height: 96, channels: 4 }).png().toBuffer()
-  return { name: 'icon.png', mimeType: 'image/png', buffer }
-}
-
 const never = new Promise<void>(() => {})
 
 async function view(page: Page, site: Site, chosen: ChosenFile): Promise<void> {
@@ -57,16 +20,6 @@ async function view(page: Page, site: Site, chosen: ChosenFile): Promise<void> {
   await page.goto(`${site.url}/${id}`)
   await page.locator('#picture').evaluate((image: HTMLImageElement) => image.decode())
   await page.locator('#copy-link:visible').waitFor()
-}
-
-async function uploadedBefore(page: Page, count: number): Promise<void> {
-  const files = await Promise.all(
-    Array.from({ length: count }, (_, index) => gif(`holiday ${index + 1}.gif`, index)),
-  )
-  await choose(page, [...(await photos()), ...files])
-  await cardsIn(page, 'done', count + 3)
-  await page.reload()
-  await page.locator('.row').first().waitFor()
 }
 
 export const STATES: PageState[] = [
@@ -292,20 +245,3 @@ export const STATES: PageState[] = [
   { name: 'not-found', visit: { path: '/AAAAAAAAAAA' }, reach: async () => {} },
   { name: 'terms', visit: { path: '/terms' }, reach: async () => {} },
 ]
-
-function keyOf(page: Page, id: string): Promise<string> {
-  return page.evaluate(
-    (id) =>
-      new Promise<string>((resolve) => {
-        const request = indexedDB.open('pinhole')
-        request.onsuccess = () => {
-          const get = request.result.transaction('pictures').objectStore('pictures').get(id)
-          get.onsuccess = () => {
-            request.result.close()
-            resolve(get.result.key)
-          }
-        }
-      }),
-    id,
-  )
-}

@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { it } from 'node:test'
-import type { Page } from 'playwright-core'
 import { gif, photo } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
-import { card, cardIn, choose, deleteRow, heard, press, row, uploadOne } from '../support/steps.ts'
+import { card, cardIn, choose, deleteRow, heard, keyOf, press, row, uploadOne } from '../support/steps.ts'
 
 /** The cache is made to forget a deleted picture by asking for it once more. */
 const GONE = /status of 404/
@@ -242,21 +241,4 @@ export function historySuite(site: () => Site): void {
     assert.equal(site().server.stdout().includes(key) || site().server.stderr().includes(key), false)
     await end()
   })
-}
-
-function keyOf(page: Page, id: string): Promise<string> {
-  return page.evaluate(
-    (id) =>
-      new Promise<string>((resolve) => {
-        const request = indexedDB.open('pinhole')
-        request.onsuccess = () => {
-          const get = request.result.transaction('pictures').objectStore('pictures').get(id)
-          get.onsuccess = () => {
-            request.result.close()
-            resolve(get.result.key)
-          }
-        }
-      }),
-    id,
-  )
 }

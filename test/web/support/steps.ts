@@ -64,3 +64,21 @@ export async function deleteRow(of: Locator): Promise<void> {
   await pressInMenu(of, 'delete')
   await press(of, 'confirm-delete')
 }
+
+/** The deletion key of a picture, as the history has it. */
+export function keyOf(page: Page, id: string): Promise<string> {
+  return page.evaluate(
+    (id) =>
+      new Promise<string>((resolve) => {
+        const request = indexedDB.open('pinhole')
+        request.onsuccess = () => {
+          const get = request.result.transaction('pictures').objectStore('pictures').get(id)
+          get.onsuccess = () => {
+            request.result.close()
+            resolve(get.result.key)
+          }
+        }
+      }),
+    id,
+  )
+}

@@ -4,7 +4,7 @@ import { type EmbedCodes, embedCodes } from '../../pages/embed-codes.ts'
 import type { History, Remembered } from '../history/history.ts'
 import { copyAndSay } from '../page/clipboard.ts'
 import { say } from '../page/status.ts'
-import { facts, inWords, words } from '../upload/facts.ts'
+import { facts, inWords, locale, words } from '../upload/facts.ts'
 import type { MenuAction } from './menu.ts'
 
 export function codesOf(picture: Remembered): EmbedCodes {
@@ -62,6 +62,6 @@ const NO_NAME = /^(image|unnamed|blob)?(\.\w+)?$/i
 /** What a person tells it from others by: its name, or when it came. */
 export function nameOf(file: File): string {
   if (!NO_NAME.test(file.name)) return file.name
-  const time = new Intl.DateTimeFormat(facts.lang, { timeStyle: 'medium' }).format(new Date())
+  const time = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' }).format(new Date())
   return inWords.fill(words.pictureAt, { time })
 }

@@ -4,7 +4,7 @@ import type { EmbedCodes } from '../../pages/embed-codes.ts'
 import { openMenu } from '../card/menu.ts'
 import { act, canShare, codesOf, deleteAndSay } from '../card/picture.ts'
 import { copyAndSay } from '../page/clipboard.ts'
-import { facts, words } from '../upload/facts.ts'
+import { locale, words } from '../upload/facts.ts'
 import type { History, Remembered } from './history.ts'
 
 export interface Row {
@@ -24,10 +24,9 @@ export interface RowOptions {
 /** When it was: the time for today, else the day. */
 function whenOf(at: Date): string {
   const isToday = at.toDateString() === new Date().toDateString()
-  return new Intl.DateTimeFormat(
-    facts.lang,
-    isToday ? { timeStyle: 'short' } : { dateStyle: 'medium' },
-  ).format(at)
+  return new Intl.DateTimeFormat(locale, isToday ? { timeStyle: 'short' } : { dateStyle: 'medium' }).format(
+    at,
+  )
 }
 
 export function createRow(picture: Remembered, options: RowOptions): Row {

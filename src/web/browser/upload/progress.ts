@@ -1,6 +1,6 @@
 /** How far everything is: in one line, in the tab's title, in the day's quota, and as a question before leaving. */
 import { RATE_REMAINING_HEADER, UPLOAD_PATH } from '../../../protocol.ts'
-import { facts, inWords, words } from './facts.ts'
+import { inWords, locale, words } from './facts.ts'
 import { type Item, isUnfinished } from './queue.ts'
 
 const title = document.title
@@ -47,7 +47,7 @@ export function isFull(): boolean {
 export function quotaUsedUp(seconds?: number): string {
   const now = Date.now()
   const at = seconds === undefined ? new Date(now).setUTCHours(24, 0, 0, 0) : now + seconds * 1000
-  const time = new Intl.DateTimeFormat(facts.lang, { timeStyle: 'short' }).format(at)
+  const time = new Intl.DateTimeFormat(locale, { timeStyle: 'short' }).format(at)
   return inWords.fill(words.quotaReset, { time })
 }
 
