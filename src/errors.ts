@@ -30,6 +30,8 @@ export type RefusalCode =
   | 'too-many-reports'
   | 'too-slow'
   | 'missing-key'
+  | 'missing-url'
+  | 'unsupported-format'
   | 'unknown-key'
   | 'not-found'
   | 'removed'

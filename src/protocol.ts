@@ -52,6 +52,9 @@ export const API_PAGE_PATH = '/api'
 export const API_CATALOG_PATH = '/.well-known/api-catalog'
 /** How to upload from elsewhere, and what tools fetch to be set up for it. */
 export const TOOLS_PATH = '/tools'
+/** For sites that embed links (https://oembed.com). */
+export const OEMBED_PATH = '/oembed'
+export const ROBOTS_PATH = '/robots.txt'
 export const SHAREX_PATH = '/sharex.sxcu'
 export const SCRIPT_PATH = '/upload.sh'
 

@@ -9,9 +9,11 @@ import {
   API_DOCUMENT_PATH,
   API_PAGE_PATH,
   DELETE_PATH,
+  OEMBED_PATH,
   REPORT_PAGE_PATH,
   REPORT_PATH,
   REQUEST_ID_HEADER,
+  ROBOTS_PATH,
   receiptPath,
   SCRIPT_PATH,
   SHAREX_PATH,
@@ -27,6 +29,7 @@ import { sendAsset } from './routes/assets.ts'
 import { remove } from './routes/delete.ts'
 import { healthz, metrics, readyz } from './routes/health.ts'
 import { partOfTerms, securityTxt, transparency } from './routes/notices.ts'
+import { oembed } from './routes/oembed.ts'
 import {
   askDeletion,
   deleteByForm,
@@ -38,6 +41,12 @@ import {
   viewer,
 } from './routes/pages.ts'
 import { askReport, reportByForm, reportByProgram, showReceipt } from './routes/report.ts'
+
+/** Pages and pictures say themselves that they are not to be found: who may not look can not read that. */
+const ROBOTS = 'User-agent: *\nDisallow: /api/\n'
+
+/** What crawlers and browsers ask every site for. None of it is a page. */
+const ASKED_EVERYWHERE = /^\/\.well-known\/|\.\w+$/
 
 const ID_PATH = '/:id{[0-9A-Za-z]{11}}'
 const SECURITY_PATH = '/.well-known/security.txt'
@@ -55,6 +64,8 @@ const READ_ONLY_PATHS = [
   '/contact',
   '/transparency',
   SECURITY_PATH,
+  OEMBED_PATH,
+  ROBOTS_PATH,
   '/healthz',
   '/readyz',
   '/metrics',
@@ -112,6 +123,8 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   app.get('/healthz', healthz)
   app.get('/readyz', (c) => readyz(c, parts))
   app.get('/metrics', (c) => metrics(c, parts))
+  app.get(OEMBED_PATH, (c) => oembed(c, parts))
+  app.get(ROBOTS_PATH, (c) => c.text(ROBOTS))
   app.get(SHAREX_PATH, (c) =>
     c.json(sharexConfig(parts.baseUrl), 200, {
       'Content-Disposition': 'attachment; filename="pinhole.sxcu"',
@@ -157,7 +170,8 @@ function corsHeaders(parts: AppParts) {
 async function answerError(c: AppContext, parts: AppParts, error: unknown): Promise<Response> {
   logFault(parts.log, error, c.get('requestId'))
   const told = toProblem(error)
-  if (isPage(c) || prefersHtml(c.req.header('Accept'))) return problemPage(c, parts, told)
+  const wantsPage = isPage(c) || prefersHtml(c.req.header('Accept'))
+  if (wantsPage && !ASKED_EVERYWHERE.test(c.req.path)) return problemPage(c, parts, told)
   const success = c.req.path === DELETE_PATH ? { success: false as const } : {}
   return new Response(JSON.stringify({ ...told, ...success }), {
     status: told.status,
@@ -172,5 +186,5 @@ async function answerError(c: AppContext, parts: AppParts, error: unknown): Prom
 function isPage(c: AppContext): boolean {
   const { path, method } = c.req
   if (method !== 'GET' && method !== 'HEAD') return path === '/delete'
-  return path === DELETE_PATH || !path.slice(1).includes('/')
+  return path === DELETE_PATH || (path !== OEMBED_PATH && !path.slice(1).includes('/'))
 }

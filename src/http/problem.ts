@@ -16,6 +16,7 @@ const STATUS: Record<ProblemCode, number> = {
   'bad-request': 400,
   'bad-idempotency-key': 400,
   'missing-key': 400,
+  'missing-url': 400,
   'malformed-multipart': 400,
   'missing-file': 400,
   'unexpected-field': 400,
@@ -46,6 +47,7 @@ const STATUS: Record<ProblemCode, number> = {
   'network-quota-exceeded': 429,
   'uploads-paused': 503,
   'capacity-reached': 503,
+  'unsupported-format': 501,
   unavailable: 503,
   'storage-full': 507,
 }
@@ -66,6 +68,7 @@ const TITLE: Record<number, string> = {
   429: 'Too Many Requests',
   431: 'Request Header Fields Too Large',
   500: 'Internal Server Error',
+  501: 'Not Implemented',
   503: 'Service Unavailable',
   507: 'Insufficient Storage',
 }

@@ -14,6 +14,7 @@ export type Refuser =
   | 'reportByForm'
   | 'readReceipt'
   | 'readTransparency'
+  | 'oembed'
   | 'readMetrics'
   | 'anywhere'
 
@@ -26,7 +27,7 @@ export interface CodeFacts {
 }
 
 const UPLOADS = ['upload'] as const
-const IMAGES = ['getImage', 'headImage', 'viewImage'] as const
+const IMAGES = ['getImage', 'headImage', 'viewImage', 'oembed'] as const
 const DELETIONS = ['deleteImage', 'deleteByForm'] as const
 
 export const CODES: Record<ProblemCode, CodeFacts> = {
@@ -164,6 +165,16 @@ export const CODES: Record<ProblemCode, CodeFacts> = {
     when: 'The request names no deletion key.',
     remedy: 'Add the key that the upload returned.',
     by: [...DELETIONS, 'askDeletion'],
+  },
+  'missing-url': {
+    when: 'The request names no page of an image.',
+    remedy: 'Add url: the address of the page, percent-encoded.',
+    by: ['oembed'],
+  },
+  'unsupported-format': {
+    when: 'Another format than JSON was asked for.',
+    remedy: 'Ask for format=json, or for none.',
+    by: ['oembed'],
   },
   'unknown-key': {
     when: 'No image has this deletion key. It may have been deleted already.',

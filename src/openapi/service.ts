@@ -3,11 +3,14 @@ import {
   API_CATALOG_PATH,
   API_DOCUMENT_PATH,
   API_PAGE_PATH,
+  OEMBED_PATH,
+  ROBOTS_PATH,
   SCRIPT_PATH,
   SHAREX_PATH,
   TOOLS_PATH,
 } from '../protocol.ts'
 import { COMMON, type HeaderKey, headers, SECRET_PAGE, UNCACHED } from './headers.ts'
+import { oembed } from './oembed.ts'
 import { pageAnswer, refusals } from './responses.ts'
 import type { Operation, PathItem, ResponseObject, Schema } from './shapes.ts'
 
@@ -64,6 +67,8 @@ export function servicePaths(): Record<string, PathItem> {
         additionalProperties: false,
       }),
     },
+    [OEMBED_PATH]: { get: oembed() },
+    [ROBOTS_PATH]: { get: file('readRobots', 'What crawlers may look at', 'text/plain') },
     [SHAREX_PATH]: {
       get: file('readShareX', 'Settings for ShareX', 'application/json', ['Content-Disposition']),
     },

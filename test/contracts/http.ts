@@ -20,6 +20,7 @@ import { repeatCases } from './http/repeats.ts'
 import { reportCases } from './http/reports.ts'
 import { scrubCases } from './http/scrub.ts'
 import { transportCases } from './http/transport.ts'
+import { unfurlingCases } from './http/unfurling.ts'
 import { uploadCases } from './http/upload.ts'
 import { viewCases } from './http/view.ts'
 
@@ -40,6 +41,7 @@ const CASES = {
   'how pages are sent': pageCases,
   deletion: deleteCases,
   'methods and paths': pathCases,
+  'links that unfurl': unfurlingCases,
   'the document': documentCases,
   'the transport': transportCases,
   'bodies and connections': bodyCases,

@@ -45,7 +45,7 @@ const pages = async () => ({
   paused: `${await homePage(ctx, { uploadsPaused: true })}`,
   viewer: `${await viewerPage(ctx, { record })}`,
   deletion: `${await deletePage(ctx, { key: HOSTILE })}`,
-  result: `${await resultPage(ctx, { answer, remaining: 1 })}`,
+  result: `${await resultPage(ctx, { answer, bytes: 4_000_000, remaining: 1 })}`,
   error: `${await errorPage(ctx, { status: 418, title: HOSTILE, detail: HOSTILE })}`,
   terms: `${await termsPage({ ...ctx, operator: { name: HOSTILE, contact: HOSTILE } }, { text: `# ${HOSTILE}\n\n${HOSTILE}\n\nsecond` })}`,
   gallery: `${await galleryPage(ctx)}`,

@@ -5,7 +5,6 @@ import {
   RATE_POLICY_FIELD,
   RATE_REMAINING_HEADER,
   RATE_WINDOW_SECONDS,
-  type UploadAnswer,
 } from '../../protocol.ts'
 import { resultPage } from '../../web/pages.ts'
 import { type Answer, emptyAnswer, pageAnswer, problemAnswer, textAnswer } from '../answer.ts'
@@ -28,7 +27,7 @@ export function createUploadAnswers(parts: AppParts): UploadAnswers {
 
   async function answerStored(
     request: UploadRequest,
-    stored: UploadAnswer,
+    { answer: stored, bytes }: NonNullable<Outcome['stored']>,
     remaining: number,
   ): Promise<Answer> {
     const { requestId } = request
@@ -36,7 +35,12 @@ export function createUploadAnswers(parts: AppParts): UploadAnswers {
     switch (representationFor(request.header('accept'))) {
       case 'html': {
         const context = parts.site.context(request.header('accept-language'))
-        return pageAnswer(201, await resultPage(context, { answer: stored, remaining }), requestId, headers)
+        return pageAnswer(
+          201,
+          await resultPage(context, { answer: stored, remaining, bytes }),
+          requestId,
+          headers,
+        )
       }
       case 'text':
         return textAnswer(201, 'text/plain; charset=UTF-8', `${stored.link}\n`, requestId, headers)

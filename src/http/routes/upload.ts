@@ -41,7 +41,8 @@ export interface UploadRequest {
 
 /** What became of a request: `stored`, or `error`, or neither where the methods are all that was asked for. */
 export interface Outcome {
-  stored?: UploadAnswer
+  /** `bytes`: of the image as it is stored. */
+  stored?: { answer: UploadAnswer; bytes: number }
   error?: unknown
   /** Uploads left today, if that was found out. */
   remaining?: number
@@ -133,13 +134,15 @@ export function createUpload(parts: AppParts): Upload {
       .catch((cause) => log.error({ err: cause }, 'a reservation was not given back'))
   }
 
-  function answerOf(published: Published, { requestId }: UploadRequest, startedAt: number): UploadAnswer {
+  function answerOf(published: Published, { requestId }: UploadRequest, startedAt: number) {
     const { record, key, isRepeat } = published
     const { id, type, size } = record
     const outcome = isRepeat ? 'repeated' : 'stored'
     metrics.upload(outcome, isRepeat ? 0 : size)
     log.info({ requestId, outcome, id, type, bytes: size, ms: msSince(startedAt) }, 'upload')
-    return { id, link: baseUrl + viewPath(id), key, delete: `${baseUrl}${DELETE_PATH}?key=${key}` }
+    const link = baseUrl + viewPath(id)
+    const answer: UploadAnswer = { id, link, key, delete: `${baseUrl}${DELETE_PATH}?key=${key}` }
+    return { answer, bytes: size }
   }
 
   function outcomeOf(

@@ -4,14 +4,16 @@ import { plural } from '../messages/wording.ts'
 import { copyField } from './copy-field.ts'
 import { notice, type Page, type PageContext, page } from './page.ts'
 import { viewerFacts } from './page-facts.ts'
+import { previewNote } from './unfurl.ts'
 
 /** What a browser that posts the plain form gets. The only place where the server ever shows a key. */
 export function resultPage(
   ctx: PageContext,
-  { answer, remaining }: { answer: UploadAnswer; remaining: number },
+  { answer, remaining, bytes }: { answer: UploadAnswer; remaining: number; bytes: number },
 ): Page {
   const { messages } = ctx
   const { result } = messages
+  const note = previewNote(messages, bytes)
   return page(ctx, {
     title: `${result.title} · Pinhole`,
     kind: 'note',
@@ -22,6 +24,7 @@ export function resultPage(
 <h1>${result.title}</h1>
 ${copyField(messages, { id: 'link', label: result.link, value: answer.link })}
 <p class="actions"><a class="button" href="${answer.link}">${result.view}</a> <a class="button quiet" href="/">${result.another}</a></p>
+${note === null ? '' : html`<p class="soft">${note}</p>`}
 <div class="keep">
 <p>${result.keep}</p>
 ${copyField(messages, { id: 'delete-link', label: result.deleteLink, value: answer.delete })}

@@ -5,17 +5,10 @@ import { byteSize, fill } from '../messages/wording.ts'
 import { copyField } from './copy-field.ts'
 import { deletedNote } from './delete.ts'
 import { type EmbedCodes, embedCodes } from './embed-codes.ts'
+import { imageTypeNames } from './image-type-names.ts'
 import { notice, type Page, type PageContext, page } from './page.ts'
 import { viewerFacts } from './page-facts.ts'
-
-/** How people call the types. */
-const NAMES = {
-  'image/jpeg': 'JPEG',
-  'image/png': 'PNG',
-  'image/gif': 'GIF',
-  'image/webp': 'WebP',
-  'image/avif': 'AVIF',
-} as const
+import { unfurlTags } from './unfurl.ts'
 
 /** A picture taller than this many widths is read from top to bottom: it fits the width, and the page scrolls. */
 const TALL = 2.5
@@ -26,7 +19,7 @@ export function viewerPage(ctx: PageContext, { record }: { record: ImageRecord }
   const { viewer, lang } = messages
   const { id, type, width, height } = record
   const codes = embedCodes(baseUrl, record)
-  const sides = { type: NAMES[type], width, height }
+  const sides = { type: imageTypeNames[type], width, height }
   const alt = fill(viewer.alt, sides)
   const title = fill(viewer.title, sides)
   const source = `${rawPath(id)}.${EXTENSIONS[type]}`
@@ -38,19 +31,7 @@ export function viewerPage(ctx: PageContext, { record }: { record: ImageRecord }
     reportedId: id,
     head: html`<meta name="robots" content="noindex">
 <link rel="preload" as="image" href="${source}">
-<meta property="og:type" content="website">
-<meta property="og:site_name" content="Pinhole">
-<meta property="og:title" content="${title}">
-<meta property="og:url" content="${codes.page}">
-<meta property="og:image" content="${codes.direct}">
-<meta property="og:image:type" content="${type}">
-<meta property="og:image:width" content="${width}">
-<meta property="og:image:height" content="${height}">
-<meta property="og:image:alt" content="${alt}">
-<meta name="twitter:card" content="summary_large_image">
-<meta name="twitter:title" content="${title}">
-<meta name="twitter:image" content="${codes.direct}">
-<meta name="twitter:image:alt" content="${alt}">`,
+${unfurlTags(ctx, record, { title, alt })}`,
     main: html`<main>
 <h1 class="visually-hidden">${title}</h1>
 <div class="stage" id="stage"${height > width * TALL ? ' data-tall' : ''}>${picture(source, { type, width, height, alt, label: viewer.fullSize })}</div>

@@ -97,6 +97,9 @@ export const result: Messages['result'] = {
     one: 'Heute kannst du noch {count} Bild hochladen.',
     other: 'Heute kannst du noch {count} Bilder hochladen.',
   },
+  noPreviewInWhatsApp: 'WhatsApp zeigt keine Vorschau von Bildern über 600 KB. Der Link geht dort trotzdem.',
+  noPreviewAtAll:
+    'WhatsApp und X zeigen keine Vorschau von einem so großen Bild. Der Link geht dort trotzdem.',
   another: 'Noch eines hochladen',
 }
 

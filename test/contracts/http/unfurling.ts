@@ -1,0 +1,192 @@
+/** What chats, forums and crawlers fetch, with the headers that they send. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import sharp from 'sharp'
+import { gif, png } from '../../support/images/tiny-images.ts'
+import { visit, type World } from './host.ts'
+import { operate } from './operator.ts'
+import { checkPage, checkProblem } from './rules.ts'
+
+const HTML = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+
+/** As their operators document them, or as seen. */
+const BOTS: Record<string, Record<string, string>> = {
+  Slack: {
+    'User-Agent': 'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)',
+    Range: 'bytes=0-32768',
+    Accept: '*/*',
+  },
+  Discord: { 'User-Agent': 'Mozilla/5.0 (compatible; Discordbot/2.0; +https://discordapp.com)' },
+  WhatsApp: { 'User-Agent': 'WhatsApp/2.23.20.0', Accept: '*/*' },
+  Signal: { 'User-Agent': 'WhatsApp/2', Range: 'bytes=0-' },
+  X: { 'User-Agent': 'Twitterbot/1.0', Accept: HTML },
+  Facebook: {
+    'User-Agent': 'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)',
+    'Accept-Encoding': 'deflate, gzip',
+    Range: 'bytes=0-524287',
+  },
+  Telegram: { 'User-Agent': 'TelegramBot (like TwitterBot)' },
+  LinkedIn: { 'User-Agent': 'LinkedInBot/1.0 (compatible; Mozilla/5.0)', Accept: HTML },
+  Mastodon: {
+    'User-Agent': 'http.rb/5.2.0 (Mastodon/4.3.0; +https://social.example/) Bot',
+    Accept: 'text/html',
+  },
+  iMessage: {
+    'User-Agent':
+      'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_11_1) AppleWebKit/601.2.4 facebookexternalhit/1.1 Facebot Twitterbot/1.0',
+    Accept: HTML,
+    'Accept-Language': 'en-us',
+  },
+}
+
+export function unfurlingCases(world: World): void {
+  for (const [bot, headers] of Object.entries(BOTS)) {
+    it(`tells ${bot} of the image, and of none that is gone`, async (t) => {
+      const me = await visit(world, world.main)
+      const { id, key, link } = await me.store(png(1200, 800))
+      const plain = { ...headers, 'Accept-Encoding': 'identity' }
+      const page = await me.get(`/${id}`, plain)
+      checkPage(page, 200)
+      const head = await me.request('HEAD', `/${id}`, { headers: plain })
+      assert.equal(head.status, 200)
+      assert.equal(head.headers.get('Content-Type'), page.headers.get('Content-Type'))
+      const meta = metaOf(page.text)
+      const image = meta.get('og:image')!
+      assert.equal(image, `${me.host.baseUrl}/raw/${id}.png`)
+      assert.equal(meta.get('og:url'), link)
+      assert.match(meta.get('og:description')!, /^PNG, 1,200 × 800, \d+\sbytes$/)
+      assert.equal(meta.get('twitter:card'), 'summary_large_image')
+      assert.ok(
+        Buffer.byteLength(page.text.slice(0, page.text.indexOf('</head>'))) < 8192,
+        'the head is short',
+      )
+      assert.equal(
+        (await me.get(image.slice(me.host.baseUrl.length), headers)).status,
+        headers.Range ? 206 : 200,
+      )
+
+      await me.remove(key)
+      const gone = await me.get(`/${id}`, plain)
+      checkPage(gone, 404)
+      assert.doesNotMatch(gone.text, /og:image|twitter:image|oembed/)
+      if (!me.host.operator) return t.diagnostic('this host has no operator command')
+      const [removed, held] = [await me.store(), await me.store()]
+      await operate(me.host, ['remove', removed.id, '--reason', 'x'])
+      await operate(me.host, ['hold', held.id, '--reason', 'x'])
+      for (const [path, status] of [
+        [`/${removed.id}`, 410],
+        [`/${held.id}`, 403],
+      ] as const) {
+        const answer = await me.get(path, plain)
+        checkPage(answer, status)
+        assert.doesNotMatch(answer.text, /og:image|twitter:image|oembed/)
+      }
+    })
+  }
+
+  it('gives the whole image in ranges that overlap, as Signal asks for them', async () => {
+    const me = await visit(world, world.main)
+    const { id, bytes } = await me.store(gif({ size: 300_000 }))
+    const pieces: Buffer[] = []
+    for (let at = 0; at < bytes.length; at += 100_000) {
+      const answer = await me.get(`/raw/${id}.gif`, {
+        Range: `bytes=${Math.max(0, at - 500)}-${at + 99_999}`,
+      })
+      assert.equal(answer.status, 206)
+      pieces.push(answer.body.subarray(at === 0 ? 0 : 500))
+    }
+    assert.deepEqual(Buffer.concat(pieces), bytes)
+  })
+
+  it('promises no large card where X shows none', async () => {
+    const me = await visit(world, world.main)
+    const avif = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#123' } })
+      .avif({ effort: 0 })
+      .toBuffer()
+    for (const bytes of [avif, gif({ size: 5_000_001 })]) {
+      const { id } = await me.store(bytes)
+      const meta = metaOf((await me.get(`/${id}`)).text)
+      assert.equal(meta.get('twitter:card'), 'summary')
+      assert.ok(meta.get('og:image'))
+    }
+  })
+
+  it('says on the page of the result which chats will show no preview', async () => {
+    const me = await visit(world, world.main)
+    const said = async (size: number) => {
+      const { text } = await me.upload(gif({ size }), { Accept: 'text/html' })
+      return /WhatsApp[^<]*/.exec(text)?.[0] ?? null
+    }
+    assert.equal(await said(600_000), null)
+    assert.match((await said(600_001)) ?? '', /^WhatsApp shows no preview/)
+    assert.match((await said(5_000_001)) ?? '', /^WhatsApp and X show no preview/)
+  })
+
+  it('answers oEmbed as a photo, at the address that the page names', async () => {
+    const me = await visit(world, world.main)
+    const { id, link, key } = await me.store(png(1200, 800))
+    const { text } = await me.get(`/${id}`)
+    const found = /<link rel="alternate" type="application\/json\+oembed" href="([^"]+)"/.exec(text)?.[1]
+    assert.equal(found, `${me.host.baseUrl}/oembed?url=${encodeURIComponent(link)}`)
+    const ask = (query: string) => me.get(`/oembed?url=${encodeURIComponent(link)}${query}`)
+    const photo = (await ask('')).json()
+    assert.deepEqual([photo.type, photo.version, photo.width, photo.height], ['photo', '1.0', 1200, 800])
+    assert.equal(photo.url, `${me.host.baseUrl}/raw/${id}.png`)
+    const sizes: [query: string, width: number, height: number][] = [
+      ['&maxwidth=600', 600, 400],
+      ['&maxheight=100&maxwidth=600', 150, 100],
+      ['&maxwidth=5000', 1200, 800],
+      ['&maxwidth=1', 1, 1],
+      ['&maxwidth=0', 1200, 800],
+      ['&maxwidth=-4', 1200, 800],
+      ['&maxwidth=x&format=json', 1200, 800],
+    ]
+    for (const [query, width, height] of sizes) {
+      const told = (await ask(query)).json()
+      assert.deepEqual([told.width, told.height], [width, height], query)
+    }
+    assert.equal((await me.get(`/oembed?url=${encodeURIComponent(`${link}?from=chat#top`)}`)).status, 200)
+    checkProblem(await ask('&format=xml'), 501, 'unsupported-format')
+    checkProblem(await me.get('/oembed'), 400, 'missing-url')
+    for (const url of [
+      'https://other.example/',
+      link.slice(0, -1),
+      `${me.host.baseUrl}/raw/${id}`,
+      'x',
+      `${link}/`,
+    ]) {
+      checkProblem(await me.get(`/oembed?url=${encodeURIComponent(url)}`), 404, 'not-found')
+    }
+    await me.remove(key)
+    checkProblem(await ask(''), 404, 'not-found')
+    if (!me.host.operator) return
+    const [removed, held] = [await me.store(), await me.store()]
+    await operate(me.host, ['remove', removed.id, '--reason', 'x'])
+    await operate(me.host, ['hold', held.id, '--reason', 'x'])
+    checkProblem(await me.get(`/oembed?url=${encodeURIComponent(removed.link)}`), 410, 'removed')
+    checkProblem(await me.get(`/oembed?url=${encodeURIComponent(held.link)}`), 403, 'held')
+  })
+
+  it('answers what every crawler asks for with no page', async () => {
+    const me = await visit(world, world.main)
+    const robots = await me.get('/robots.txt', { Accept: HTML })
+    assert.equal(robots.status, 200)
+    assert.match(robots.headers.get('Content-Type') ?? '', /^text\/plain/)
+    assert.doesNotMatch(robots.text, /Disallow: \/(raw)?$/m)
+    assert.equal((await me.get('/favicon.ico', { Accept: HTML })).headers.get('Content-Type'), 'image/x-icon')
+    const paths = [
+      '/.well-known/change-password',
+      '/.well-known/security.txt',
+      '/.well-known/',
+      '/sitemap.xml',
+    ]
+    paths.push('/ads.txt', '/humans.txt', '/apple-touch-icon.png', '/apple-touch-icon-precomposed.png')
+    paths.push('/browserconfig.xml', '/wp-login.php', '/.env', '/.git/config.txt')
+    for (const path of paths) checkProblem(await me.get(path, { Accept: HTML }), 404, 'not-found')
+  })
+}
+
+function metaOf(html: string): Map<string, string> {
+  const tags = [...html.matchAll(/<meta (?:property|name)="([^"]+)" content="([^"]*)">/g)]
+  return new Map(tags.map(([, name, content]) => [name!, content!]))
+}
