@@ -73,7 +73,11 @@ describe('pages', () => {
   it('load nothing from another host', async () => {
     for (const [name, text] of Object.entries(await pages())) {
       for (const [, address] of text.matchAll(/<(?:script|link|img)\b[^>]*?\b(?:src|href)="([^"]*)"/g)) {
-        assert.match(address ?? '', /^(\/(?!\/)|https:\/\/pics\.example\/(oembed\?|$))/, `${name}: ${address}`)
+        assert.match(
+          address ?? '',
+          /^(\/(?!\/)|https:\/\/pics\.example\/(oembed\?|$))/,
+          `${name}: ${address}`,
+        )
       }
     }
   })
