@@ -174,12 +174,7 @@ export function unfurlingCases(world: World): void {
     assert.match(robots.headers.get('Content-Type') ?? '', /^text\/plain/)
     assert.doesNotMatch(robots.text, /Disallow: \/(raw)?$/m)
     assert.equal((await me.get('/favicon.ico', { Accept: HTML })).headers.get('Content-Type'), 'image/x-icon')
-    const paths = [
-      '/.well-known/change-password',
-      '/.well-known/security.txt',
-      '/.well-known/',
-      '/sitemap.xml',
-    ]
+    const paths = ['/.well-known/change-password', '/.well-known/', '/sitemap.xml']
     paths.push('/ads.txt', '/humans.txt', '/apple-touch-icon.png', '/apple-touch-icon-precomposed.png')
     paths.push('/browserconfig.xml', '/wp-login.php', '/.env', '/.git/config.txt')
     for (const path of paths) checkProblem(await me.get(path, { Accept: HTML }), 404, 'not-found')
