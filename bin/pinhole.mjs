@@ -4,12 +4,13 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-const OLDEST_NODE = 24
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
 
 // A checkout has its sources; an installed package has them compiled, for Node strips no types in node_modules.
 const source = at('../src/cli.ts')
 const program = existsSync(source) ? source : at('../lib/cli.js')
+// Node 22 reads JavaScript; types are stripped by 24 without a word.
+const OLDEST_NODE = existsSync(source) ? 24 : 22
 const ownNode = at('../node_modules/node/bin/node')
 
 if (Number.parseInt(process.versions.node, 10) >= OLDEST_NODE) {

@@ -1,7 +1,4 @@
-/**
- * `npm pack` runs this: compiles `src` to `lib`, for Node strips no types under node_modules. In a checkout nothing
- * needs it.
- */
+/** Compiles `src` to `lib`, for Node strips no types under node_modules. In a checkout nothing needs it. */
 import { spawnSync } from 'node:child_process'
 import { glob, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { Command } from 'commander'
 import { completionCommand } from './completion.ts'
 import { compressCommand } from './compress.ts'
 import { deleteCommand } from './delete.ts'
 import { listCommand } from './list.ts'
+import { manifest } from './manifest.ts'
 import { serveCommand } from './serve.ts'
 import { uploadCommand } from './upload.ts'
 import { useCommand } from './use.ts'
@@ -23,7 +24,7 @@ export function createProgram(): Command {
   const program = new Command('pinhole')
     .description('Anonymous image sharing: drop a picture, get a link, share it, delete it with a key.')
     .usage('FILE…  or: pinhole <command> [options]')
-    .version(versionOf())
+    .version(manifest.version)
     .exitOverride()
     .showHelpAfterError('(pinhole --help shows what there is)')
     .addHelpText('after', EXIT_CODES)
@@ -48,8 +49,4 @@ export function withCommand(program: Command, words: string[]): string[] {
   if (program.commands.some((command) => command.name() === first)) return words
   const isOption = first.startsWith('-')
   return isOption || /[./*\\]/.test(first) || existsSync(first) ? ['upload', ...words] : words
-}
-
-function versionOf(): string {
-  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
 }

@@ -1,8 +1,22 @@
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
+import { UsageError } from './exit.ts'
+import { manifest } from './manifest.ts'
 
-const SERVER = fileURLToPath(new URL('../../bin/serve.mjs', import.meta.url))
+/** In a checkout it is here; else it is a package of its own, beside this one. */
+function launcherOfServer(): string {
+  const own = fileURLToPath(new URL('../../bin/serve.mjs', import.meta.url))
+  if (existsSync(own)) return own
+  const { server } = manifest.packages
+  try {
+    return createRequire(import.meta.url).resolve(`${server}/bin/serve.mjs`)
+  } catch {
+    throw new UsageError(`The server is a package of its own. Get it with: npm install --global ${server}`)
+  }
+}
 
 export function serveCommand(): Command {
   return new Command('serve')
@@ -30,7 +44,7 @@ async function serve({ port, host, data, baseUrl }: ServeFlags): Promise<void> {
     ...(data && { DATA_DIR: data }),
     ...(baseUrl && { BASE_URL: baseUrl }),
   }
-  const child = spawn(process.execPath, [...process.execArgv, SERVER], { stdio: 'inherit', env })
+  const child = spawn(process.execPath, [...process.execArgv, launcherOfServer()], { stdio: 'inherit', env })
   // On a terminal Ctrl-C reaches the server too, which takes the second signal for the first.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
   process.exitCode = await new Promise<number>((resolve, reject) => {

@@ -3,7 +3,6 @@ import type { ByteSource } from '../../formats/image.ts'
 import { readMpf } from '../../formats/jpeg/mpf.ts'
 import { type JpegSegment, nameOfKind } from '../../formats/jpeg/segments.ts'
 import { type Jpeg, walkJpeg } from '../../formats/jpeg/walk.ts'
-import { gainMapBytesOf } from '../../formats/jpeg/with-gain-map.ts'
 import { profileKindOf } from './icc.ts'
 import { createProfileCollector } from './jpeg-profile.ts'
 import { isOwnTable } from './own-tables.ts'
@@ -12,7 +11,7 @@ import type { JpegFacts } from './plan.ts'
 export async function jpegFactsOf(
   source: ByteSource,
 ): Promise<{ facts: JpegFacts; profile: Uint8Array | null }> {
-  const { segments, frame, quantisation } = await walkJpeg(source)
+  const { segments, frame, quantisation, end } = await walkJpeg(source)
   const [luma, ...others] = frame.components
   const fullChroma = others.every(
     ({ horizontal, vertical }) => horizontal === luma!.horizontal && vertical === luma!.vertical,
@@ -32,8 +31,7 @@ export async function jpegFactsOf(
       halfChroma,
       lumaTableSum,
       ownWork: frame.coding === 'progressive' && isOwnTable(lumaTable),
-      gainMap:
-        (await gainMapBytesOf(source)) !== null ? 'kept' : hasSecondPicture(segments) ? 'strange' : 'none',
+      gainMap: (await hasGainMap(source, end)) ? 'kept' : hasSecondPicture(segments) ? 'strange' : 'none',
       profile: profile === 'broken' ? 'unfit' : profileKindOf(profile),
     },
     profile: profile === 'broken' ? null : profile,
@@ -50,6 +48,13 @@ async function profileOf(source: ByteSource, segments: JpegSegment[]): Promise<U
     shares.add(bytes.subarray(bodyAt))
   }
   return shares.result()
+}
+
+/** What reads gain maps is fetched for files that have something behind their first picture. */
+async function hasGainMap(source: ByteSource, end: number): Promise<boolean> {
+  if (end >= source.size) return false
+  const { gainMapBytesOf } = await import('../../formats/jpeg/with-gain-map.ts')
+  return (await gainMapBytesOf(source)) !== null
 }
 
 function hasSecondPicture(segments: Jpeg['segments']): boolean {

@@ -1,0 +1,138 @@
+/** Both packages, from their tarballs, on every Node that they say they run on. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { before, test } from 'node:test'
+import { cameraJpeg } from '../client/pictures.ts'
+import { NODE, ROOT } from '../support/processes/process.ts'
+import { until } from '../support/until.ts'
+import { buildPackages, type Installed, install, NAMES, nodeOf, run } from './packages.ts'
+
+let client: Installed
+let server: Installed
+before(async () => {
+  await buildPackages()
+  client = await install(NAMES.client)
+  server = await install(NAMES.server)
+})
+
+const commandOf = ({ folder }: Installed) => join(folder, 'node_modules', NAMES.client, 'bin/pinhole.mjs')
+
+/** Runs the server's package while `use` does its work. */
+async function serving(node: string, use: (address: string) => Promise<void>): Promise<void> {
+  const launcher = join(server.folder, 'node_modules', NAMES.server, 'bin/serve.mjs')
+  const env = { PATH: process.env.PATH, PORT: '0', HOST: '127.0.0.1', DATA_DIR: `pictures-${process.pid}` }
+  const child = spawn(node, [launcher], { cwd: server.folder, env })
+  let said = ''
+  child.stdout.on('data', (text) => {
+    said += text
+  })
+  child.stderr.on('data', (text) => {
+    said += text
+  })
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  try {
+    await until('the server says where it is', () =>
+      /https?:\/\/127\.0\.0\.1:\d+|Pinhole is at \S+/.test(said),
+    )
+    await use(/(https?:\/\/[^\s",]+)/.exec(said)![1]!)
+  } finally {
+    child.kill('SIGTERM')
+  }
+  assert.equal(await ended, 0, said)
+}
+
+test('the client is light: at most 25 packages and 8 MB, none of the server', async () => {
+  const names = client.packages.map((path) => path.slice(path.lastIndexOf('node_modules/') + 13))
+  assert.ok(names.length <= 25, names.join(' '))
+  for (const name of names) assert.doesNotMatch(name, /^(?:hono|pg|better-sqlite3|pino|@hono)/)
+  const { stdout } = await run('du', ['-sbk', '--apparent-size', 'node_modules'], { cwd: client.folder })
+  const kilobytes = Number.parseInt(stdout, 10)
+  assert.ok(kilobytes <= 8000, `${kilobytes} KB in ${names.length} packages`)
+})
+
+test('neither tarball brings TypeScript, and each says what it needs', async () => {
+  for (const [{ folder }, name] of [
+    [client, NAMES.client],
+    [server, NAMES.server],
+  ] as const) {
+    const home = join(folder, 'node_modules', name)
+    const { stdout } = await run('find', [home, '-name', '*.ts', '-not', '-name', '*.d.ts'])
+    assert.equal(stdout, '')
+    const manifest = JSON.parse(await readFile(join(home, 'package.json'), 'utf8'))
+    assert.equal(manifest.private, undefined)
+    assert.deepEqual(
+      [manifest.name, manifest.license, manifest.publishConfig.provenance],
+      [name, 'MIT', true],
+    )
+  }
+})
+
+for (const major of [22, 24, 26]) {
+  test(`Node ${major}: the command uploads to a server of its own package, the SDK compresses`, async () => {
+    const node = await nodeOf(major)
+    await writeFile(join(client.folder, 'photo.jpg'), await cameraJpeg(320, 240))
+    const env = { PATH: process.env.PATH, HOME: client.folder, XDG_DATA_HOME: join(client.folder, '.data') }
+    // The server says that it needs 24.
+    await serving(major < 24 ? NODE : node, async (address) => {
+      const words = [commandOf(client), '--server', address, '--json', 'photo.jpg']
+      const { stdout } = await run(node, words, { cwd: client.folder, env })
+      const { raw, bytesOut, action } = JSON.parse(stdout)
+      assert.equal(action, 'lossy')
+      assert.equal((await (await fetch(raw)).arrayBuffer()).byteLength, bytesOut)
+      // The pages' files came along.
+      const page = await (await fetch(address, { headers: { accept: 'text/html' } })).text()
+      const script = /<script[^>]* src="([^"]+)"/.exec(page)?.[1]
+      assert.equal((await fetch(new URL(script!, address))).status, 200)
+    })
+    await writeFile(
+      join(client.folder, 'use.mjs'),
+      `import { compress } from '${NAMES.client}/client'
+       import { openAsBlob } from 'node:fs'
+       const { action, blob, bytesOut } = await compress(await openAsBlob('photo.jpg'))
+       console.log(JSON.stringify({ action, type: blob.type, same: blob.size === bytesOut }))`,
+    )
+    const { stdout } = await run(node, ['use.mjs'], { cwd: client.folder, env })
+    assert.deepEqual(JSON.parse(stdout), { action: 'lossy', type: 'image/jpeg', same: true })
+  })
+}
+
+test('`pinhole serve` finds the server beside it, or says how to get it', async () => {
+  const words = [commandOf(client), 'serve', '--port', 'x']
+  const alone = await run(NODE, words, { cwd: client.folder }).catch((error) => error)
+  assert.equal(alone.code, 2)
+  assert.match(alone.stderr, new RegExp(`npm install --global ${NAMES.server}`))
+  const both = await install(NAMES.client, NAMES.server)
+  const beside = await run(NODE, [commandOf(both), 'serve', '--port', 'x'], { cwd: both.folder }).catch(
+    (error) => error,
+  )
+  assert.equal(beside.code, 1)
+  assert.match(beside.stderr, /PORT/)
+})
+
+test('the SDK has its types', async () => {
+  const compile = async (code: string) => {
+    await writeFile(join(client.folder, 'use.ts'), code)
+    const options = '--noEmit --strict --module nodenext --target es2022 --lib es2022,dom --types'.split(' ')
+    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
+    return run(NODE, [tsc, ...options, '', 'use.ts'], { cwd: client.folder }).then(
+      () => '',
+      (error: { stdout: string }) => error.stdout,
+    )
+  }
+  const good = `import { type Mode, type Progress, Refusal, remove, ServerRefusal, Unreachable, upload } from '${NAMES.client}/client'
+    const mode: Mode = 'lossless'
+    const onProgress = (progress: Progress) => { if (progress.stage === 'uploading') progress.percent.toFixed() }
+    const { id, link, key, delete: gone, raw, bytesIn, bytesOut, type, action } =
+      await upload(new Blob([]), { mode, onProgress, retries: 1, baseUrl: 'https://pics.example', signal: AbortSignal.timeout(1) })
+    const texts: string[] = [id, link, key, gone, raw, type, action]
+    await remove(key).catch((error: unknown) => {
+      if (error instanceof ServerRefusal) error.problem?.detail.trim()
+      if (error instanceof Refusal) error.code.trim()
+      if (error instanceof Unreachable) error.attempts.toFixed()
+    })
+    console.log(texts, bytesIn - bytesOut)`
+  assert.equal(await compile(good), '')
+  assert.match(await compile(good.replace("'lossless'", "'best'")), /'"best"' is not assignable/)
+})

@@ -1,0 +1,115 @@
+/** The packages as they would be published: built, packed, and unpacked beside what they need. */
+import { execFile } from 'node:child_process'
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { after } from 'node:test'
+import { promisify } from 'node:util'
+import { ROOT } from '../support/processes/process.ts'
+
+export const run = promisify(execFile)
+
+export const { packages: NAMES } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
+  packages: { client: string; server: string }
+}
+
+// What npm sets for the scripts of this project must not reach the npm of another.
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')))
+
+export async function buildPackages(): Promise<void> {
+  await run('npm', ['run', 'packages'], { cwd: ROOT, env })
+}
+
+const folders: string[] = []
+after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))
+
+export interface Installed {
+  /** A project of somebody who installed the package. */
+  folder: string
+  /** Every package that came along, itself included, by its folder. */
+  packages: string[]
+}
+
+/**
+ * Installs one package from its tarball. What it needs is copied from this project's own: tests ask no registry, and it
+ * is what the lock file says.
+ */
+export async function install(...names: string[]): Promise<Installed> {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-package-'))
+  folders.push(folder)
+  await writeFile(join(folder, 'package.json'), '{ "name": "somebody", "private": true, "type": "module" }')
+  const packages = new Set<string>()
+  for (const name of names) {
+    const source = join(ROOT, 'dist/packages', name)
+    const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], {
+      cwd: source,
+      env,
+    })
+    const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('[')))
+    const home = join(folder, 'node_modules', name)
+    await mkdir(home, { recursive: true })
+    await run('tar', ['-xzf', join(folder, filename), '-C', home, '--strip-components=1'])
+    packages.add(home)
+    for (const needed of await dependenciesOf(join(source, 'package.json'), join(ROOT, 'package.json'))) {
+      const place = join(folder, relative(ROOT, needed))
+      if (packages.has(place)) continue
+      packages.add(place)
+      await cp(needed, place, {
+        recursive: true,
+        filter: (path) => !path.slice(needed.length).includes('/node_modules'),
+      })
+    }
+  }
+  return { folder, packages: [...packages] }
+}
+
+/** Folders of all packages that one needs, and of those that these need. `from`: where they are looked for. */
+async function dependenciesOf(
+  manifest: string,
+  from: string,
+  found = new Set<string>(),
+): Promise<Set<string>> {
+  const { dependencies = {} } = JSON.parse(await readFile(manifest, 'utf8'))
+  for (const name of Object.keys(dependencies)) {
+    const folder = await folderOf(name, from)
+    if (found.has(folder)) continue
+    found.add(folder)
+    await dependenciesOf(join(folder, 'package.json'), join(folder, 'package.json'), found)
+  }
+  return found
+}
+
+async function folderOf(name: string, from: string): Promise<string> {
+  for (const place of createRequire(from).resolve.paths(name) ?? []) {
+    const manifest = join(place, name, 'package.json')
+    if (
+      await readFile(manifest).then(
+        () => true,
+        () => false,
+      )
+    )
+      return dirname(manifest)
+  }
+  throw new Error(`${name} is not installed: npm install`)
+}
+
+/** Node of a major version, by npm, kept between runs. */
+export async function nodeOf(major: number): Promise<string> {
+  const home = join(ROOT, `node_modules/.cache/node-${major}`)
+  const node = join(home, 'node_modules/node/bin/node')
+  const works = () =>
+    run(node, ['--version']).then(
+      ({ stdout }) => stdout.startsWith(`v${major}.`),
+      () => false,
+    )
+  if (await works()) return node
+  await mkdir(home, { recursive: true })
+  await writeFile(join(home, 'package.json'), '{ "private": true }')
+  await run('npm', ['install', '--no-audit', '--no-fund', '--prefix', home, `node@${major}`], {
+    cwd: home,
+    env,
+  })
+  if (!(await works())) throw new Error(`npm brought no Node ${major}`)
+  return node
+}
