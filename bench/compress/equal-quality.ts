@@ -1,5 +1,5 @@
 /** Bytes at equal quality, between measured points. */
-import type { Point } from './sweep.ts'
+import type { Point } from './points.ts'
 
 /** `[score, bytes]` of one picture, by rising score. */
 export type Curve = [score: number, bytes: number][]

@@ -15,17 +15,8 @@ import { butteraugli } from './butteraugli.ts'
 import { mozjpeg } from './mozjpeg.ts'
 import { startPeer } from './peer.ts'
 import { CACHE, type Half, type Input, photographs, type Sampling } from './photographs.ts'
+import type { Point } from './points.ts'
 import { ssimulacra2 } from './ssimulacra2.ts'
-
-export interface Point {
-  half: Half
-  name: string
-  setting: string
-  bytes: number
-  pixels: number
-  score: number
-  butteraugli?: number
-}
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -1,0 +1,15 @@
+import type { Half } from './photographs.ts'
+
+/** One setting on one photograph. */
+export interface Point {
+  half: Half
+  name: string
+  /** See `sweep.ts`. */
+  setting: string
+  bytes: number
+  pixels: number
+  /** SSIMULACRA2. */
+  score: number
+  /** The worst spot. Measured for contestants. */
+  butteraugli?: number
+}
