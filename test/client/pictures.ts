@@ -1,16 +1,12 @@
 /** Pictures of every kind that the policy tells apart. */
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import sharp, { type Sharp } from 'sharp'
-import { ROOT } from '../support/processes/process.ts'
+import { corpus } from '../support/corpus.ts'
 
-const CORPUS = process.env.PINHOLE_CORPUS ?? join(ROOT, '../shared/corpus')
-
-/** A real file, if the corpus lies beside the project. */
+/** A file of the corpus: the one of `PINHOLE_CORPUS`, if there is one of that name. */
 export function fromCorpus(name: string): Blob | null {
-  const path = join(CORPUS, name)
-  return existsSync(path) ? blobOf(readFileSync(path)) : null
+  const found = corpus(/./).findLast((file) => file.name.replace('PINHOLE_CORPUS/', '') === name)
+  return found ? blobOf(found.bytes) : null
 }
 
 export function blobOf(bytes: Uint8Array): Blob {

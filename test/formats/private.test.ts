@@ -18,7 +18,8 @@ const HARMLESS = [
   /^File (FileType|FileTypeExtension|MIMEType|Image(Width|Height)|EncodingProcess|BitsPerSample|ColorComponents|YCbCrSubSampling|ExifByteOrder)$/,
   /^IFD0 (Orientation|[XY]Resolution|ResolutionUnit)$/,
   /^PNG (Image(Width|Height)|BitDepth|ColorType|Compression|Filter|Interlace|Palette|Transparency|BackgroundColor|Gamma|SRGBRendering|SignificantBits|ProfileName|Animation\w+|White\w+|(Red|Green|Blue)[XY]|PaletteHistogram)$/,
-  /^XMP-(hdrgm|Container) /,
+  /^XMP-(hdrgm|Container|apdi|HDRGainMap) /,
+  /^Apple (HDRHeadroom|HDRGain)$/,
   /^SourceFile$/,
 ]
 const HARMFUL = /thumbnail|preview|comment|gps|trailer/i

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import sharp from 'sharp'
 import { webpChunks } from '../support/chunks.ts'
-import { corpus, DAMAGED } from '../support/corpus.ts'
+import { corpus, DAMAGED, saysWhatIsMissing } from '../support/corpus.ts'
 import { madeImages } from '../support/images/images.ts'
 import { decoded, scrub } from './subject.ts'
 
@@ -46,9 +46,11 @@ test('a stored WebP announces what it holds, and its length', async () => {
   assert.ok(extended > 10)
 })
 
-describe('real images', () => {
-  const files = corpus(/\.(jpe?g|png|gif|webp)$/).filter(({ name }) => !DAMAGED.test(name))
-  if (files.length === 0) test.skip('the corpus is not here')
+describe('images of the corpus', () => {
+  // sharp opens a file of two images in a way that tells less of it: gain-map.test.ts looks at Apple's.
+  const known = corpus(/\.(jpe?g|png|gif|webp)$/).filter(({ name }) => name !== 'apple-gain-map.jpg')
+  const files = known.filter(({ name }) => !DAMAGED.test(name))
+  saysWhatIsMissing()
   for (const { name, bytes } of files) {
     test(name, async () => {
       await assertSameAfterwards(bytes)

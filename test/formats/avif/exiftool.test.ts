@@ -73,7 +73,7 @@ async function samples(): Promise<Record<string, Uint8Array>> {
       },
     }),
   }
-  for (const { name, file } of corpus()) made[name.replace('.avif', '')] = file
+  for (const { name, file } of corpus()) made[name.replace('.avif', '').replace('/', ' ')] = file
   return made
 }
 
@@ -84,7 +84,10 @@ function tagsOf(folder: string): Map<string, Tags> {
   return new Map(files.map((tags) => [tags.SourceFile.slice(folder.length + 1), tags]))
 }
 
-const missing = spawnSync('exiftool', ['-ver']).error ? 'exiftool is not installed' : false
+const missing =
+  spawnSync('exiftool', ['-ver']).error !== undefined &&
+  !process.env.PINHOLE_CI &&
+  'exiftool is not installed'
 
 test('exiftool finds nothing private, and no new reason to warn', { skip: missing }, async (t) => {
   const root = mkdtempSync(join(tmpdir(), 'avif-exiftool-'))

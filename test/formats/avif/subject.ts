@@ -1,9 +1,8 @@
 /** What the AVIF tests ask of the module, and of sharp beside it. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
 import sharp from 'sharp'
 import { inspectAvif } from '../../../src/formats/avif/avif.ts'
 import { bytesOf, type Inspection, isWhole, sourceOf } from '../../../src/formats/image.ts'
+import { corpus as images } from '../../support/corpus.ts'
 
 export function inspect(file: Uint8Array): Promise<Inspection> {
   return inspectAvif(sourceOf(file))
@@ -35,10 +34,7 @@ export async function decoded(file: Uint8Array) {
   return { data, info, width, height, pages, orientation, density, icc, hasAlpha, exif, xmp }
 }
 
-/** Real files, if they lie beside the project. */
+/** Files of the corpus. */
 export function corpus(): { name: string; file: Uint8Array }[] {
-  const folder = process.env.PINHOLE_CORPUS ?? resolve(import.meta.dirname, '../../../../shared/corpus')
-  if (!existsSync(folder)) return []
-  const names = readdirSync(folder).filter((name) => name.endsWith('.avif'))
-  return names.map((name) => ({ name, file: new Uint8Array(readFileSync(join(folder, name))) }))
+  return images(/\.avif$/).map(({ name, bytes: file }) => ({ name, file }))
 }

@@ -12,6 +12,8 @@ export interface AppleHdr {
   android?: boolean
 }
 
+const ANDROID = 'xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/" hdrgm:Version="1.0"'
+
 /** Numerators of tags 33 and 48; the denominator is a thousand. */
 export const HEADROOM = [1500, -250]
 
@@ -31,9 +33,9 @@ export function appleHdr({
   const later = withSegments(
     second,
     exifSegment(exifOf(1)),
-    xmpSegment(packet(android ? `hdrgm:Version="1.0" ${GAIN_MAP_FIELDS}` : '', own)),
+    xmpSegment(packet(android ? `${ANDROID} ${GAIN_MAP_FIELDS}` : '', own)),
   )
-  const announcement = android ? [xmpSegment(packet('hdrgm:Version="1.0"', ''))] : []
+  const announcement = android ? [xmpSegment(packet(ANDROID, ''))] : []
   const before = [exifSegment(exifOf(orientation)), ...announcement]
   const headerAt = 2 + before.reduce((sum, { length }) => sum + length, 0) + 8
   const firstLength = first.length + headerAt - 2 - 8 + mpf(0, 0, 0, 0).length
@@ -48,7 +50,7 @@ function packet(attributes: string, elements: string): Buffer {
   return Buffer.from(
     '<x:xmpmeta xmlns:x="adobe:ns:meta/" x:xmptk="XMP Core 6.0.0"><rdf:RDF' +
       ' xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about=""' +
-      ' xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/"' +
+      ' xmlns:xmp="http://ns.adobe.com/xap/1.0/"' +
       ' xmlns:apdi="http://ns.apple.com/pixeldatainfo/1.0/" xmlns:HDRGainMap="http://ns.apple.com/HDRGainMap/1.0/"' +
       ` ${attributes}>${elements}</rdf:Description></rdf:RDF></x:xmpmeta>`,
   )
