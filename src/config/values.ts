@@ -36,7 +36,7 @@ export function integer(least: number, most: number): (given: string) => number 
 
 export function choice<T>(values: Record<string, T>): (given: string) => T {
   return (given) => {
-    if (Object.hasOwn(values, given)) return values[given]
+    if (Object.hasOwn(values, given)) return values[given]!
     throw new Error(`must be one of ${Object.keys(values).join(', ')}`)
   }
 }
@@ -72,7 +72,7 @@ const CIDR =
   /^(?:(?:\d{1,3}\.){3}\d{1,3}(?:\/(?:[0-9]|[12]\d|3[0-2]))?|[0-9a-f:.]*:[0-9a-f:.]*(?:\/(?:\d{1,2}|1[01]\d|12[0-8]))?)$/i
 
 export function cidr(given: string): string {
-  const [address] = given.split('/')
+  const [address = ''] = given.split('/')
   // The pattern says how it may be written, the URL parser whether it is an address.
   const isAddress = URL.canParse(`http://${address.includes(':') ? `[${address}]` : address}/`)
   if (CIDR.test(given) && isAddress) return given

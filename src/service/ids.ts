@@ -44,7 +44,7 @@ function randomText(length: number): string {
       crypto.getRandomValues(drawn)
       next = 0
     }
-    const byte = drawn[next]
+    const byte = drawn[next]!
     // Nobody finds it here later.
     drawn[next++] = 0
     if (byte < FAIR_BYTE_LIMIT) text += ALPHABET[byte % ALPHABET.length]

@@ -27,7 +27,7 @@ export function rangeOf(
   if (ifRange !== undefined && ifRange.trim() !== etag) return undefined
   const match = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(range)
   if (match === null) return undefined
-  const [, first, last] = match
+  const [, first = '', last = ''] = match
   if (first === '') return last === '' ? undefined : { suffix: position(last) }
   if (last === '') return { first: position(first) }
   return position(last) < position(first) ? undefined : { first: position(first), last: position(last) }

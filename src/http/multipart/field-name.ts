@@ -11,9 +11,9 @@ export function fieldName(disposition: string | string[] | undefined): string | 
   let name: string | null = null
   PARAMETER.lastIndex = kind[0].length
   for (let match = PARAMETER.exec(disposition); match !== null; match = PARAMETER.exec(disposition)) {
-    if (match[1].toLowerCase() !== 'name') continue
+    if (match[1]!.toLowerCase() !== 'name') continue
     if (name !== null) return null
-    name = match[2] ?? match[3]
+    name = match[2] ?? match[3]!
   }
   return name
 }

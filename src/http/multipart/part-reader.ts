@@ -141,8 +141,9 @@ function nameIn(headers: Uint8Array): string | null {
   let disposition: string | undefined
   for (const line of text.split('\r\n')) {
     const header = /^([!#-'*+.^-z|~0-9A-Z-]+):([^\0]*)$/.exec(line)
-    if (header === null && line !== '') throw new MultipartError('a part has headers that are none')
-    if (header?.[1].toLowerCase() === 'content-disposition') disposition ??= header[2]
+    if (header === null && line !== '')
+      throw new MultipartError('a part has a line among its headers that is not a header')
+    if (header?.[1]?.toLowerCase() === 'content-disposition') disposition ??= header[2]
   }
   return fieldName(disposition)
 }

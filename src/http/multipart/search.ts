@@ -8,10 +8,10 @@ export type Search = (bytes: Uint8Array) => number
 export function searchFor(needle: Uint8Array): Search {
   const last = needle.length - 1
   const skip = new Uint8Array(256).fill(needle.length)
-  for (let i = 0; i < last; i++) skip[needle[i]] = last - i
+  for (let i = 0; i < last; i++) skip[needle[i]!] = last - i
 
   return (bytes) => {
-    for (let end = last; end < bytes.length; end += skip[bytes[end]]) {
+    for (let end = last; end < bytes.length; end += skip[bytes[end]!]!) {
       // The first byte of a delimiter is in it once: a body of nothing but near misses costs no more for it.
       if (bytes[end - last] !== needle[0]) continue
       let i = last
