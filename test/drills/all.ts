@@ -1,5 +1,25 @@
+import { fastClock } from './clocks.ts'
+import { dead, failing, full, readOnly } from './disks.ts'
 import type { Drill } from './drill.ts'
+import { powerCut } from './power.ts'
+import { hang, kill, stop } from './processes.ts'
 import { restoreBesideLedger, restoreDrill } from './restore.ts'
 import { rollingRestart } from './rolling-restart.ts'
 
-export const DRILLS: readonly Drill[] = [rollingRestart, restoreDrill, restoreBesideLedger]
+export const DRILLS: readonly Drill[] = [
+  kill,
+  stop,
+  hang,
+  failing,
+  full,
+  readOnly,
+  dead,
+  fastClock,
+  rollingRestart,
+  restoreDrill,
+  restoreBesideLedger,
+  powerCut('ext4'),
+  powerCut('xfs'),
+  powerCut('btrfs'),
+  powerCut('ext4', { withoutFlushes: true }),
+]

@@ -12,13 +12,18 @@ interface Image {
   state: 'stored' | 'being deleted' | 'deleted'
 }
 
+/** What was acknowledged of each image. */
+export type Promises = ReadonlyMap<string, Image['state']>
+
 export interface Load {
   /** Waits until so many more uploads are acknowledged than now. */
   uploads(more: number): Promise<void>
   /** No more requests. Resolves when those under way are answered. */
   stop(): Promise<void>
-  /** Holds a service to all that was acknowledged. To be called after `stop`. */
-  check(url: string): Promise<Tally>
+  /** What is acknowledged by now. */
+  promises(): Promises
+  /** Holds a service to all that was acknowledged, or to these promises. To be called after `stop`. */
+  check(url: string, promises?: Promises): Promise<Tally>
   /** Deletes so many images. To be called after `stop`. */
   removeSome(url: string, count: number): Promise<number>
   /** The first few errors that clients saw. */
@@ -111,11 +116,18 @@ export function startLoad(urls: () => string[], options: LoadOptions = {}): Load
       isOver = true
       await Promise.all(working)
     },
-    async check(url) {
+    promises: () => new Map(images.map(({ id, state }) => [id, state])),
+    async check(url, promises) {
       let lost = 0
       let risen = 0
       const faults: string[] = []
-      for (const { id, state, sha256: digest } of images) {
+      let promised = 0
+      for (const { id, state: latest, sha256: digest } of images) {
+        const then = promises === undefined ? latest : promises.get(id)
+        if (then === undefined) continue
+        promised++
+        // A deletion that began later may be in it or not.
+        const state = then === 'stored' && latest !== 'stored' ? 'being deleted' : then
         const { status, body } = await request(url, 'GET', `/raw/${id}`)
         if (state === 'stored' && (status !== 200 || sha256(body) !== digest)) {
           lost++
@@ -130,7 +142,13 @@ export function startLoad(urls: () => string[], options: LoadOptions = {}): Load
           faults.push(`${id} has other bytes`)
         }
       }
-      return { acknowledged, lost, risen, errors: errorCount, faults: faults.slice(0, 10) }
+      return {
+        acknowledged: promises === undefined ? acknowledged : promised,
+        lost,
+        risen,
+        errors: errorCount,
+        faults: faults.slice(0, 10),
+      }
     },
     async removeSome(url, count) {
       const some = images.filter(({ state }) => state === 'stored').slice(0, count)

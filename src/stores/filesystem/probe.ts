@@ -1,5 +1,5 @@
 /** Finds out whether an image could be written now, by a file that is none. Node only. */
-import { open, rm } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import { PAGE_BYTES } from './trailer.ts'
 
 /** `path`: of a draft, so that what a killed process left goes with its drafts. */
@@ -8,8 +8,10 @@ export async function writeProbe(path: string, flushFolder: () => Promise<void>)
     await using handle = await open(path, 'wx', 0o600)
     await handle.writeFile(Buffer.alloc(PAGE_BYTES))
     await handle.sync()
+    await rename(path, `${path}.probe`)
   } finally {
     await rm(path, { force: true })
+    await rm(`${path}.probe`, { force: true })
   }
   await flushFolder()
 }

@@ -1,0 +1,53 @@
+/** What happens to processes: killed, stopped, hung, restarted. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { request } from '../support/http.ts'
+import { until } from '../support/until.ts'
+import type { Drill } from './drill.ts'
+import { onOneServer } from './one-server.ts'
+
+export const kill: Drill = {
+  name: 'kill',
+  story: 'kill -9 of server and workers under load, and a start on what is there.',
+  mayFail: true,
+  run: (rounds) =>
+    onOneServer(
+      rounds * 3,
+      async ({ server }) => {
+        await sleep(Math.random() * 200)
+        await server.kill()
+        await server.restart()
+      },
+      { env: { WORKERS: '2' } },
+    ),
+}
+
+export const stop: Drill = {
+  name: 'stop',
+  story:
+    'SIGTERM under load, and a start. No request that was taken is broken off; new ones are refused meanwhile.',
+  mayFail: true,
+  run: (rounds) =>
+    onOneServer(rounds, async ({ server, faults }) => {
+      const ran = await server.end()
+      if (ran.code !== 0) faults.push(`it ended with ${ran.code ?? ran.signal}`)
+      await server.restart()
+    }),
+}
+
+export const hang: Drill = {
+  name: 'hang',
+  story: 'The process stands still for two seconds under load (SIGSTOP), and goes on.',
+  mayFail: false,
+  run: (rounds) =>
+    onOneServer(rounds, async ({ server }) => {
+      process.kill(server.pid, 'SIGSTOP')
+      await sleep(2000)
+      process.kill(server.pid, 'SIGCONT')
+      await until('it answers', () =>
+        request(server.url, 'GET', '/readyz').then(
+          ({ status }) => status === 200,
+          () => false,
+        ),
+      )
+    }),
+}
