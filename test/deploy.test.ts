@@ -61,6 +61,36 @@ test('nginx takes the site of compose.yaml', { skip: await skipWithout('nginx') 
   })
 })
 
+test('nginx takes the site with TLS', { skip: await skipWithout('nginx') }, async () => {
+  await inFolder(async (folder) => {
+    const [certificate, key] = [join(folder, 'fullchain.pem'), join(folder, 'privkey.pem')]
+    const subject = ['-subj', '/CN=pics.example', '-days', '1', '-nodes', '-newkey', 'rsa:2048']
+    await run('openssl', ['req', '-x509', ...subject, '-keyout', key, '-out', certificate])
+    const tls = replaced(await shipped('nginx/tls.conf'), [
+      [/\/etc\/letsencrypt\/live\/pics\.example\/fullchain\.pem/, certificate],
+      [/\/etc\/letsencrypt\/live\/pics\.example\/privkey\.pem/, key],
+    ])
+    const plain = await shipped('nginx/pinhole.conf')
+    const site = replaced(plain.replace(/^.* # CACHE.*$/gm, ''), [
+      [/listen 80;\s+server_name pics\.example;/, tls],
+      [/\/var\/log\/nginx\/pinhole\.log/, join(folder, 'access.log')],
+      [/\/var\/log\/nginx\/pinhole-error\.log/, join(folder, 'error.log')],
+    ])
+    const conf = join(folder, 'nginx.conf')
+    await writeFile(conf, `pid ${folder}/pid;\nevents {}\nhttp {\n${site}\n}\n`)
+    await run('nginx', ['-t', '-p', folder, '-e', join(folder, 'error.log'), '-c', conf])
+  })
+})
+
+test('Caddy takes its file', { skip: await skipWithout('caddy') }, async () => {
+  const file = join(ROOT, 'deploy/caddy/Caddyfile')
+  await inFolder((folder) =>
+    run('caddy', ['validate', '--adapter', 'caddyfile', '--config', file], {
+      env: { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
+    }).then(() => {}),
+  )
+})
+
 async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-deploy-'))
   try {
