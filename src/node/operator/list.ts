@@ -1,5 +1,7 @@
 /** operator list */
+import { join } from 'node:path'
 import { Command } from 'commander'
+import { countImages } from '../../stores/filesystem/count.ts'
 import { onData } from './data.ts'
 import { isOutputRead, print } from './print.ts'
 import { createProgress } from './progress.ts'
@@ -18,11 +20,14 @@ export function listCommand(): Command {
     .addHelpText('after', COST)
   for (const option of selectionOptions()) command.addOption(option)
   return command.action((options: Selection & { json: boolean; count: boolean }) =>
-    onData(async ({ stores: { objects } }) => {
+    onData(async ({ config, stores: { objects } }) => {
       const progress = createProgress()
       let count = 0
       const isPlain = !options.json && !isSelective(options)
-      if (isPlain) {
+      if (isPlain && options.count && config.objectsUrl === null) {
+        const folder = join(config.dataDir, 'images', 'objects')
+        count = countImages(folder, (sofar) => progress(() => `${sofar} so far`))
+      } else if (isPlain) {
         for await (const id of objects.list()) {
           count++
           if (options.count) progress(() => `${count} so far`)
