@@ -3,9 +3,11 @@ import {
   baseUrl,
   choice,
   cidr,
+  door,
   inDataDir,
   integer,
   list,
+  longSecret,
   optional,
   origin,
   text,
@@ -123,6 +125,20 @@ const VARIABLES = {
     'uploads of a network (/24, or /48 of IPv6) each UTC day; 0: no cap',
     integer(0, 1e12),
   ),
+  operatorListen: variable(
+    'OPERATOR_LISTEN',
+    '',
+    'the operator’s door: host:port, or off (default: a socket in DATA_DIR)',
+    door,
+  ),
+  /** `null`: as it listens. */
+  operatorUrl: variable(
+    'OPERATOR_URL',
+    '',
+    'where people reach it, if a proxy is between',
+    optional(baseUrl),
+  ),
+  operatorToken: variable('OPERATOR_TOKEN', '', 'opens it to programs', optional(longSecret), true),
   uploaderLinks: variable(
     'UPLOADER_LINKS',
     'on',

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
-import { request } from './support/http.ts'
+import { atDoor } from './support/at-door.ts'
 import { skipWithout } from './support/processes/caches.ts'
 import { ROOT } from './support/processes/process.ts'
 import { type RunningServer, startServer } from './support/processes/server.ts'
@@ -22,7 +22,7 @@ before(async () => {
   server = await startServer({ CDN_URL: 'varnish://127.0.0.1:9' })
   const { key } = await store(server.url)
   await remove(server.url, key)
-  text = (await request(server.url, 'GET', '/metrics')).text
+  text = (await atDoor(server.dataDir, 'GET', '/metrics')).text
 })
 after(() => server?.stop())
 

@@ -68,6 +68,26 @@ export function origin(given: string): string {
   return new URL(given).origin
 }
 
+/** Where the operator's door listens. */
+export type DoorAddress =
+  | { kind: 'socket' }
+  | { kind: 'off' }
+  | { kind: 'address'; host: string; port: number }
+
+export function door(given: string): DoorAddress {
+  if (given === '') return { kind: 'socket' }
+  if (given === 'off') return { kind: 'off' }
+  const match = /^(?:\[([0-9a-f:.]+)\]|([^:\s]+)):(\d{1,5})$/i.exec(given)
+  const port = Number(match?.[3])
+  if (match === null || port > 65_535) throw new Error('must be like 127.0.0.1:3001, or off')
+  return { kind: 'address', host: (match[1] ?? match[2])!, port }
+}
+
+export function longSecret(given: string): string {
+  if (given.length < 24 || /\s/.test(given)) throw new Error('must have 24 characters or more, and no blanks')
+  return given
+}
+
 const CIDR =
   /^(?:(?:\d{1,3}\.){3}\d{1,3}(?:\/(?:[0-9]|[12]\d|3[0-2]))?|[0-9a-f:.]*:[0-9a-f:.]*(?:\/(?:\d{1,2}|1[01]\d|12[0-8]))?)$/i
 

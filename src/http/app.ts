@@ -27,7 +27,7 @@ import { logFault, PROBLEM_TYPE, toProblem } from './problem.ts'
 import { createDescriptions } from './routes/api.ts'
 import { sendAsset } from './routes/assets.ts'
 import { remove } from './routes/delete.ts'
-import { healthz, metrics, readyz } from './routes/health.ts'
+import { healthz, readyz } from './routes/health.ts'
 import { partOfTerms, securityTxt, transparency } from './routes/notices.ts'
 import { oembed } from './routes/oembed.ts'
 import {
@@ -68,7 +68,6 @@ const READ_ONLY_PATHS = [
   ROBOTS_PATH,
   '/healthz',
   '/readyz',
-  '/metrics',
   SHAREX_PATH,
   SCRIPT_PATH,
   ID_PATH,
@@ -122,7 +121,6 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   app.get(SECURITY_PATH, (c) => securityTxt(c, parts))
   app.get('/healthz', healthz)
   app.get('/readyz', (c) => readyz(c, parts))
-  app.get('/metrics', (c) => metrics(c, parts))
   app.get(OEMBED_PATH, (c) => oembed(c, parts))
   app.get(ROBOTS_PATH, (c) => c.text(ROBOTS))
   app.get(SHAREX_PATH, (c) =>

@@ -63,8 +63,6 @@ export interface Site {
 export interface Health {
   /** What does not work now, by part; an empty object if all is well. Never rejects. */
   faults(): Promise<Record<string, string>>
-  /** As Prometheus reads it, version 0.0.4 of its text format. */
-  metrics(): Promise<string>
   /** Purges that caches owe. `null` if no cache is configured. */
   purges(): Promise<{ count: number; oldestSeconds: number } | null>
 }

@@ -1,17 +1,12 @@
 /** Whether this process can do its work now. */
 import type { Health } from '../http/context.ts'
 import type { Log } from '../http/log.ts'
-import type { ProcessMetrics } from './metrics/metrics.ts'
 import type { Stores } from './open-stores.ts'
 
 /** Anybody may ask, and each answer costs a write to store and ledger. */
 const SUCCESS_HOLDS_MS = 500
 
-export function healthOf(
-  { objects, ledger, clock, purges }: Stores,
-  metrics: Pick<ProcessMetrics, 'text'>,
-  log: Log,
-): Health {
+export function healthOf({ objects, ledger, clock, purges }: Stores, log: Log): Health {
   const parts = {
     store: shared(objects.check),
     ledger: shared(ledger.check),
@@ -32,7 +27,6 @@ export function healthOf(
     async faults() {
       return Object.fromEntries((await Promise.all(Object.entries(parts).map(fault))).flat())
     },
-    metrics: metrics.text,
     purges: purges.owed,
   }
 }

@@ -11,11 +11,13 @@ import type { Log } from '../http/log.ts'
 import { createRaw } from '../http/routes/raw.ts'
 import { type Capacity, createCapacity } from '../service/capacity.ts'
 import { onTime } from '../service/clock.ts'
+import { createDoor } from '../service/door.ts'
 import { createDerive } from '../service/identities.ts'
 import { createImages } from '../service/images.ts'
 import { createQuota, type QuotaLimits } from '../service/quota.ts'
 import { createReports } from '../service/reports.ts'
 import { createSettings, type Settings } from '../service/settings.ts'
+import { createTakedown } from '../service/takedown.ts'
 import { createUploaderLinks, type UploaderLinks } from '../service/uploader-links.ts'
 import { createSpool } from '../stores/drafts/spool.ts'
 import { pickMessages } from '../web/pages.ts'
@@ -32,6 +34,7 @@ import { LIMITS, type Limits } from './limits.ts'
 import { createListener } from './listener.ts'
 import { createMetrics, type ProcessMetrics } from './metrics/metrics.ts'
 import { draftFolder, openStores, type Stores } from './open-stores.ts'
+import { openOperatorDoor } from './operator-door.ts'
 import { stopServing } from './stop-serving.ts'
 import { refuseUnreadable, statusOf } from './unreadable.ts'
 
@@ -96,6 +99,22 @@ export async function startServer(
   await listen(server, config)
   const { port } = server.address() as AddressInfo
   const baseUrl = config.baseUrl ?? `http://localhost:${port}`
+  const site: Site = {
+    context: (acceptLanguage) => ({
+      baseUrl,
+      maxUploadBytes: config.maxUploadBytes,
+      uploadsPerDay: config.uploadsPerDay,
+      stripsMetadata: config.stripMetadata,
+      messages: pickMessages(acceptLanguage),
+      operator: {
+        name: config.operatorName ?? undefined,
+        contact: config.operatorContact ?? undefined,
+      },
+      assets: assets.urls,
+    }),
+    asset: (path) => assets.assets.get(path) ?? null,
+    terms,
+  }
   const metrics = createMetrics({ config, purges: stores.purges, settings })
   metrics.watch(server)
   const { listener, isAnswering } = listenerOf({
@@ -106,8 +125,7 @@ export async function startServer(
     trusted,
     stores,
     metrics,
-    assets,
-    terms,
+    site,
     baseUrl,
     settings,
     capacity,
@@ -121,6 +139,20 @@ export async function startServer(
   })
   server.on('request', listener)
   server.on('checkContinue', listener)
+  const operatorDoor = await openOperatorDoor(config, limits, {
+    door: createDoor({
+      ledger: stores.ledger,
+      hashes: nodeHashes,
+      now: stores.clock.now,
+      programToken: config.operatorToken,
+    }),
+    takedown: createTakedown({ ...stores, now: stores.clock.now }),
+    settings,
+    ledger: stores.ledger,
+    metrics,
+    site,
+    log,
+  })
   stores.purges.start()
   stores.moves.start()
   settings.start()
@@ -131,6 +163,7 @@ export async function startServer(
     async stop() {
       await stopServing(server, { lingerMs: limits.lingerMs, longestMs: limits.stopMs })
       disk.stop()
+      await operatorDoor?.stop()
       await Promise.all([settings.stop(), capacity.stop(), links?.stop()])
       await stores.close()
     },
@@ -145,16 +178,15 @@ function listenerOf(given: {
   trusted: TrustedProxies
   stores: Stores
   metrics: ProcessMetrics
-  assets: Awaited<ReturnType<typeof loadAssets>>
-  terms: string | undefined
+  site: Site
   baseUrl: string
   settings: Settings
   capacity: Capacity
   links: UploaderLinks | null
 }): AnswersInOrder {
-  const { config, log, connections, trusted, stores, metrics, assets, baseUrl, settings } = given
+  const { config, log, connections, trusted, stores, metrics, site, baseUrl, settings } = given
   const { objects, filesystem, ledger, cdn, clock, purges } = stores
-  const { maxUploadBytes, stripMetadata, uploadsPerDay } = config
+  const { maxUploadBytes, stripMetadata } = config
   const images = createImages({
     objects,
     ledger,
@@ -167,22 +199,6 @@ function listenerOf(given: {
   })
   const hot = filesystem === null ? {} : { hot: filesystem.hot }
   const raw = createRaw({ images, ...hot, cdn, baseUrl, log })
-  const site: Site = {
-    context: (acceptLanguage) => ({
-      baseUrl,
-      maxUploadBytes,
-      uploadsPerDay,
-      stripsMetadata: stripMetadata,
-      messages: pickMessages(acceptLanguage),
-      operator: {
-        name: config.operatorName ?? undefined,
-        contact: config.operatorContact ?? undefined,
-      },
-      assets: assets.urls,
-    }),
-    asset: (path) => assets.assets.get(path) ?? null,
-    terms: given.terms,
-  }
   const parts: AppParts = {
     baseUrl,
     maxUploadBytes,
@@ -208,7 +224,7 @@ function listenerOf(given: {
     trusted,
     site,
     reports: createReports({ ledger, hashes: nodeHashes, now: clock.now }),
-    health: healthOf(stores, metrics, log),
+    health: healthOf(stores, log),
     metrics,
     log,
   }

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts'
 import { createSpool } from '../stores/drafts/spool.ts'
 import { makePrivate } from '../stores/filesystem/folders.ts'
 import { loadAssets } from './assets.ts'
+import { doorSocket, removeStale } from './door-socket.ts'
 import { createLog } from './log.ts'
 import { sumOverWorkers } from './metrics/machine.ts'
 import { draftFolder } from './open-stores.ts'
@@ -26,6 +27,8 @@ export async function superviseWorkers(config: Config, announce: (at: Address) =
   await drafts.sweep()
   // A stale bundle is built once, not by every worker.
   await loadAssets((message) => log.warn({}, message))
+  // Workers share the socket that this process opens for them.
+  if (config.operatorListen.kind === 'socket') await removeStale(doorSocket(config)).catch(() => {})
   let isStopping = false
   let exitCode = 0
   let listening = 0

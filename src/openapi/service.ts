@@ -82,16 +82,6 @@ export function servicePaths(): Record<string, PathItem> {
         503: answer('It can not: its parts are named.', READINESS),
       }),
     },
-    '/metrics': {
-      get: health('readMetrics', 'What the service owes, as Prometheus reads it', {
-        200: {
-          description: 'The figures.',
-          headers: headers(UNCACHED),
-          content: { 'text/plain': { schema: { type: 'string' } } },
-        },
-        ...refusals('readMetrics', 'page'),
-      }),
-    },
   }
 }
 

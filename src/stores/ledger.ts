@@ -65,6 +65,17 @@ export interface ReservedWith {
   link?: { id: string; atMs: number; tagA: string; tagB: string }
 }
 
+/** What opens the operator's door: a link that works once, or a session. */
+export interface DoorToken {
+  /** Lower-case hex. */
+  sha256: string
+  kind: 'login' | 'session'
+  who: string
+  /** Epoch milliseconds. It may be put off, but not past `endsAt`. */
+  expiresAt: number
+  endsAt: number
+}
+
 /** How often something may be done. */
 export interface Rate {
   intervalMs: number
@@ -154,6 +165,13 @@ export interface Ledger extends ReportLedger {
   sameUploader(id: string, limit: number): Promise<string[]>
   /** Forgets links of uploads before `atMs`, and salts of links of days before `saltDay`. */
   forgetUploadsBefore(atMs: number, saltDay: string): Promise<void>
+
+  /** Writes down a token, and forgets all that expired by `now`. */
+  putToken(token: DoorToken, now: number): Promise<void>
+  /** Takes a token away. Whose it was, for the one who took it; `null` for all others, and after it expired. */
+  takeToken(sha256: string, kind: DoorToken['kind'], now: number): Promise<string | null>
+  /** Puts off when a token expires. Whose it is; `null` if there is none, or it expired. */
+  renewToken(sha256: string, kind: DoorToken['kind'], now: number, expiresAt: number): Promise<string | null>
 
   /** Every setting that was changed, by name. One statement. */
   settings(): Promise<Record<string, string>>

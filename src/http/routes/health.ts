@@ -1,4 +1,4 @@
-/** GET /healthz: the process is alive. GET /readyz: it can do its work. GET /metrics: what happened. */
+/** GET /healthz: the process is alive. GET /readyz: it can do its work. */
 import type { AppContext, AppParts } from '../context.ts'
 
 export function healthz(c: AppContext): Response {
@@ -10,10 +10,4 @@ export async function readyz(c: AppContext, parts: AppParts): Promise<Response> 
   const isReady = Object.keys(faults).length === 0
   const owed = purges === null ? {} : { purgesOwed: purges.count, oldestPurgeSeconds: purges.oldestSeconds }
   return c.json({ status: isReady ? 'ok' : 'unavailable', ...faults, ...owed }, isReady ? 200 : 503)
-}
-
-export async function metrics(c: AppContext, parts: AppParts): Promise<Response> {
-  return c.body(await parts.health.metrics(), 200, {
-    'Content-Type': 'text/plain; version=0.0.4; charset=utf-8',
-  })
 }

@@ -8,6 +8,7 @@ import { blockCommand } from './block.ts'
 import { copyCommand } from './copy.ts'
 import { holdCommand } from './hold.ts'
 import { listCommand } from './list.ts'
+import { loginCommand } from './login.ts'
 import { toleratePipes } from './print.ts'
 import { releaseCommand } from './release.ts'
 import { removeCommand } from './remove.ts'
@@ -27,6 +28,7 @@ const COMMANDS: readonly (() => Command)[] = [
   resumeCommand,
   setCommand,
   actsCommand,
+  loginCommand,
   statusCommand,
   agreeCommand,
   backupCommand,

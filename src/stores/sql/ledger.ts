@@ -3,6 +3,7 @@ import type { Ledger } from '../ledger.ts'
 import { actRecorder } from './acts.ts'
 import type { SqlDatabase } from './database.ts'
 import { deletionsLedger } from './deletions.ts'
+import { doorLedger } from './door.ts'
 import { instanceLedger } from './instance.ts'
 import { linksLedger } from './links.ts'
 import { moderationLedger } from './moderation.ts'
@@ -23,6 +24,7 @@ export function sqlLedger(database: SqlDatabase): Ledger {
     ...settingsLedger(database, record),
     ...sharesLedger(database),
     ...linksLedger(database),
+    ...doorLedger(database),
     ...purgesLedger(database),
     ...deletionsLedger(database),
     ...instanceLedger(database),

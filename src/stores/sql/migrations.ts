@@ -175,6 +175,18 @@ const MIGRATIONS: readonly Migration[] = [
       'create table deletions (id text not null primary key, deleted_at_ms bigint not null)',
     ],
   },
+  {
+    name: '008-door',
+    statements: [
+      `create table door_tokens (
+        sha256 text not null primary key,
+        kind text not null,
+        who text not null,
+        expires_at_ms bigint not null,
+        ends_at_ms bigint not null
+      )`,
+    ],
+  },
 ]
 
 /** Run under a lock that keeps other processes from migrating, in the transaction of the migrations themselves. */

@@ -21,7 +21,6 @@ export function pathCases(world: World): void {
     [() => '/', ['GET', 'HEAD']],
     [() => '/healthz', ['GET', 'HEAD']],
     [() => '/readyz', ['GET', 'HEAD']],
-    [() => '/metrics', ['GET', 'HEAD']],
     [() => '/openapi.json', ['GET', 'HEAD']],
     [() => '/.well-known/api-catalog', ['GET', 'HEAD']],
     [() => '/api', ['GET', 'HEAD']],
@@ -66,7 +65,6 @@ export function pathCases(world: World): void {
       '/api/delete',
       '/healthz',
       '/readyz',
-      '/metrics',
       `/${gone.id}`,
       `/raw/${gone.id}`,
       '/a/b',
@@ -208,9 +206,25 @@ export function pathCases(world: World): void {
     }
   })
 
+  it('knows nothing of what is behind the operator’s door', async () => {
+    const me = await visit(world, world.main)
+    for (const path of [
+      '/metrics',
+      '/login',
+      '/login?token=x',
+      '/acts',
+      '/operator',
+      '/settings',
+      '/images',
+    ]) {
+      assert.equal((await me.get(path)).status, 404, path)
+      assert.ok([404, 405].includes((await me.request('POST', path)).status), path)
+    }
+  })
+
   it('says that it is alive and ready', async () => {
     const me = await visit(world, world.main)
-    for (const path of ['/healthz', '/readyz', '/metrics']) {
+    for (const path of ['/healthz', '/readyz']) {
       const answer = await me.get(path)
       assert.equal(answer.status, 200, answer.text)
       assert.equal(answer.headers.get('Cache-Control'), 'no-store')

@@ -106,6 +106,26 @@ export function capacityCases({ on }: Harness): void {
     assert.deepEqual(await ledger.sameUploader(id(1), 10), [])
   })
 
+  on('takes a token of the door once, and forgets it when it expired', async (ledger, { another }) => {
+    const handles = [ledger, await another()]
+    const token = { sha256: 'a', kind: 'login', who: 'ann', expiresAt: 100, endsAt: 100 } as const
+    await ledger.putToken(token, 0)
+    assert.equal(await ledger.takeToken('a', 'session', 50), null, 'of another kind')
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, nth) => handles[nth % 2]!.takeToken('a', 'login', 50)),
+    )
+    assert.deepEqual(
+      answers.filter((who) => who !== null),
+      ['ann'],
+    )
+    await ledger.putToken({ ...token, sha256: 'b', kind: 'session', endsAt: 250 }, 0)
+    assert.equal(await ledger.renewToken('b', 'session', 50, 200), 'ann')
+    assert.equal(await ledger.renewToken('b', 'session', 150, 300), 'ann')
+    assert.equal(await ledger.renewToken('b', 'session', 250, 400), null, 'it ends')
+    await ledger.putToken({ ...token, sha256: 'c' }, 0)
+    assert.equal(await ledger.takeToken('c', 'login', 100), null, 'it expired')
+  })
+
   on('forgets links and their salts', async (ledger, { another }) => {
     const salt = await ledger.daySalt(DAY, 'links')
     assert.notDeepEqual(salt, await ledger.daySalt(DAY), 'a salt of its own')

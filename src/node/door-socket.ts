@@ -1,0 +1,22 @@
+/** The socket of the operator's door, where nothing else was asked for. */
+import { unlink } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join, resolve } from 'node:path'
+import type { Config } from '../config.ts'
+
+export function doorSocket({ dataDir }: Config): string {
+  return join(resolve(dataDir), 'operator.sock')
+}
+
+/** What a server left that was killed. Throws if one answers there. */
+export async function removeStale(path: string): Promise<void> {
+  const answers = await new Promise<boolean>((done) => {
+    const socket = connect(path, () => {
+      socket.destroy()
+      done(true)
+    })
+    socket.on('error', () => done(false))
+  })
+  if (answers) throw new Error('another server on this DATA_DIR has it open')
+  await unlink(path).catch(() => {})
+}

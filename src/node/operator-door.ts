@@ -1,0 +1,114 @@
+/** The operator's door: a listener of its own, on a socket that only this account opens, or where it was told to be. */
+
+import cluster from 'node:cluster'
+import { chmod } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { getRequestListener } from '@hono/node-server'
+import type { Config } from '../config.ts'
+import { trustedProxies } from '../http/headers/client-address.ts'
+import { createOperatorApp, type OperatorParts } from '../http/operator/app.ts'
+import { type HostBody, readBody } from './body.ts'
+import { capConnections } from './connection-cap.ts'
+import { doorSocket, removeStale } from './door-socket.ts'
+import { drainBehindAnswer } from './drain.ts'
+import { cutIdleConnections } from './idle-connections.ts'
+import type { Limits } from './limits.ts'
+
+/** Where people reach it. No trailing slash. */
+export function doorUrl({ operatorUrl, operatorListen }: Config): string {
+  if (operatorUrl !== null) return operatorUrl
+  return operatorListen.kind === 'address'
+    ? `http://${operatorListen.host}:${operatorListen.port}`
+    : 'http://operator'
+}
+
+/** `null` where it is off, or can't listen: uploads and images must not fail for it. */
+export async function openOperatorDoor(
+  config: Config,
+  limits: Limits,
+  parts: Omit<OperatorParts, 'url'>,
+): Promise<{ stop(): Promise<void> } | null> {
+  const { operatorListen } = config
+  if (operatorListen.kind === 'off') return null
+  const app = createOperatorApp({ ...parts, url: doorUrl(config) })
+  const server = createServer({
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    keepAliveTimeout: 0,
+  })
+  const idle = cutIdleConnections(server, limits)
+  // Whoever reaches it is let in; they are few.
+  const connections = { idle, cap: capConnections(server, 0, trustedProxies([]), limits), limits }
+  const bodies = new WeakMap<IncomingMessage, HostBody>()
+  const bodyOf = (incoming: IncomingMessage, outgoing: ServerResponse) =>
+    bodies.get(incoming) ?? readBody(incoming, outgoing, connections)
+  const framework = getRequestListener(
+    (request, { incoming, outgoing }) =>
+      app.fetch(request, {
+        peer: '',
+        target: (incoming as IncomingMessage).url ?? '',
+        body: bodyOf(incoming as IncomingMessage, outgoing as ServerResponse),
+      }),
+    { hostname: 'operator', overrideGlobalObjects: false, autoCleanupIncoming: false },
+  )
+  server.on('request', (incoming, outgoing) => {
+    if (operatorListen.kind === 'address' && !isOurs(incoming.headers.host ?? '', config)) {
+      outgoing.writeHead(421, { 'Content-Length': 0, Connection: 'close' }).end()
+      return
+    }
+    idle.watch(incoming.socket)
+    idle.owe(incoming.socket, outgoing)
+    if (!incoming.readableEnded) {
+      const body = readBody(incoming, outgoing, connections)
+      bodies.set(incoming, body)
+      const isRead = incoming.method === 'POST'
+      drainBehindAnswer(
+        incoming,
+        outgoing,
+        body,
+        { isRead, mostBytes: limits.unexpectedBodyBytes },
+        connections,
+      )
+    }
+    void framework(incoming, outgoing)
+  })
+  try {
+    if (operatorListen.kind === 'address') await listen(server, operatorListen)
+    else await listenOnSocket(server, doorSocket(config))
+  } catch (err) {
+    parts.log.warn({ err }, 'the operator’s door does not open; everything else does')
+    server.close()
+    return null
+  }
+  return {
+    async stop() {
+      const closed = new Promise<void>((done) => server.close(() => done()))
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+/** A site whose name was made to point here must not read what is here (DNS rebinding). */
+function isOurs(host: string, config: Config): boolean {
+  const name = host.replace(/:\d+$/, '')
+  const known = ['localhost', new URL(doorUrl(config)).hostname]
+  return known.includes(name) || /^(\d+\.){3}\d+$/.test(name) || name.startsWith('[')
+}
+
+function listen(server: Server, options: { host: string; port: number } | { path: string }): Promise<void> {
+  return new Promise((done, fail) => {
+    server.once('error', fail)
+    server.listen(options, () => {
+      server.off('error', fail)
+      done()
+    })
+  })
+}
+
+/** Workers share the one that their supervisor opened. */
+async function listenOnSocket(server: Server, path: string): Promise<void> {
+  if (!cluster.isWorker) await removeStale(path)
+  await listen(server, { path })
+  await chmod(path, 0o600)
+}

@@ -1,0 +1,69 @@
+/** Who may pass the operator's door: a link that works once makes a session; programs have a token of their own. */
+import type { Ledger } from '../stores/ledger.ts'
+import type { Hashes } from './hashes.ts'
+import { equalInConstantTime } from './ids.ts'
+
+export interface Door {
+  /** The token of a link that works once, for ten minutes. */
+  invite(who: string): Promise<string>
+  /** The token of a session, or `null` if the link was used or is too old. */
+  enter(login: string): Promise<string | null>
+  /** Whose session it is; `null` if there is none, or nobody used it for half an hour. */
+  session(token: string): Promise<Passed | null>
+  /** A program's bearer token. */
+  program(token: string): Passed | null
+  leave(session: string): Promise<void>
+}
+
+export interface Passed {
+  who: string
+  /** What the forms of a session carry, so that no other site can send them. `null`: a program, whom no site drives. */
+  formToken: string | null
+}
+
+const LOGIN_MS = 10 * 60_000
+const IDLE_MS = 30 * 60_000
+const LONGEST_MS = 12 * 3_600_000
+
+const TOKEN_PATTERN = /^[0-9a-f]{64}$/
+
+export function createDoor(parts: {
+  ledger: Pick<Ledger, 'putToken' | 'takeToken' | 'renewToken'>
+  hashes: Pick<Hashes, 'sha256'>
+  now: () => number
+  /** Of programs. `null`: none. */
+  programToken: string | null
+}): Door {
+  const { ledger, hashes, now, programToken } = parts
+
+  async function put(kind: 'login' | 'session', who: string, idleMs: number, longestMs: number) {
+    const bytes = crypto.getRandomValues(new Uint8Array(32))
+    const token = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+    const at = now()
+    const times = { expiresAt: at + idleMs, endsAt: at + longestMs }
+    await ledger.putToken({ sha256: hashes.sha256(token), kind, who, ...times }, at)
+    return token
+  }
+
+  return {
+    invite: (who) => put('login', who, LOGIN_MS, LOGIN_MS),
+    async enter(login) {
+      if (!TOKEN_PATTERN.test(login)) return null
+      const who = await ledger.takeToken(hashes.sha256(login), 'login', now())
+      return who === null ? null : put('session', who, IDLE_MS, LONGEST_MS)
+    },
+    async session(token) {
+      if (!TOKEN_PATTERN.test(token)) return null
+      const who = await ledger.renewToken(hashes.sha256(token), 'session', now(), now() + IDLE_MS)
+      return who === null ? null : { who, formToken: hashes.sha256(`form ${token}`) }
+    },
+    program(token) {
+      const isRight =
+        programToken !== null && equalInConstantTime(hashes.sha256(token), hashes.sha256(programToken))
+      return isRight ? { who: 'program', formToken: null } : null
+    },
+    async leave(session) {
+      await ledger.takeToken(hashes.sha256(session), 'session', now())
+    },
+  }
+}

@@ -1,0 +1,64 @@
+/** Pages behind the operator's door. They work without scripts, and load nothing but the style. */
+import { html } from 'hono/html'
+import type { Page } from '../pages/page.ts'
+
+export interface DoorContext {
+  style: string
+  icon: string
+  /** Whose session it is. `null`: nobody's yet. */
+  who: string | null
+  /** What every form carries. */
+  formToken: string
+}
+
+export function doorPage(ctx: DoorContext, title: string, main: Page): Page {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>${title} · Pinhole</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<link rel="stylesheet" href="${ctx.style}">
+<link rel="icon" href="${ctx.icon}" type="image/svg+xml">
+</head>
+<body class="note">
+<header class="masthead"><a class="wordmark" href="/"><span>Pinhole, operator</span></a></header>
+<main>
+<h1>${title}</h1>
+${main}
+</main>
+${
+  ctx.who === null
+    ? ''
+    : html`<footer><form method="post" action="/logout">${formToken(ctx)}<p>${ctx.who} <button>Log out</button></p></form></footer>`
+}
+</body>
+</html>`
+}
+
+export function formToken(ctx: DoorContext): Page {
+  return html`<input type="hidden" name="form-token" value="${ctx.formToken}">`
+}
+
+export function loginPage(ctx: DoorContext, token: string): Page {
+  return doorPage(
+    ctx,
+    'Log in',
+    html`<form method="post" action="/login"><input type="hidden" name="token" value="${token}">
+<p>This link works once.</p><p><button class="button">Log in</button></p></form>`,
+  )
+}
+
+export function closedPage(ctx: DoorContext): Page {
+  return doorPage(
+    ctx,
+    'Log in first',
+    html`<p>On the server, <code>npm run operator -- login</code> prints a link that works once.</p>`,
+  )
+}
+
+export function doorErrorPage(ctx: DoorContext, detail: string): Page {
+  return doorPage(ctx, 'Not done', html`<p>${detail}</p><p><a href="/">Back</a></p>`)
+}

@@ -1,0 +1,174 @@
+/** The operator's door: who passes, and what passes through it. */
+import assert from 'node:assert/strict'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, it } from 'node:test'
+import { atDoor } from './support/at-door.ts'
+import { request } from './support/http.ts'
+import { gif } from './support/images/tiny-images.ts'
+import { type RunningServer, startServer } from './support/processes/server.ts'
+import { until } from './support/until.ts'
+import { fetchRaw, post, store } from './support/upload.ts'
+
+const TOKEN = 'a-token-of-programs-0123456789'
+
+let server: RunningServer
+before(async () => {
+  server = await startServer({ OPERATOR_TOKEN: TOKEN, WORKERS: '2', LOG_LEVEL: 'trace' })
+})
+after(() => server?.stop())
+
+const door = (method: string, path: string, options?: Parameters<typeof atDoor>[3]) =>
+  atDoor(server.dataDir, method, path, options)
+
+async function login(): Promise<{ cookie: string; formToken: string; link: string }> {
+  const { stdout } = await server.operator(['login'])
+  const link = stdout.trim()
+  const { pathname, searchParams } = new URL(link)
+  const page = await door('GET', pathname + new URL(link).search)
+  assert.equal(page.status, 200, 'looking at the link uses nothing up')
+  const entered = await door('POST', '/login', { form: { token: searchParams.get('token')! } })
+  assert.equal(entered.status, 303, entered.text)
+  const set = entered.headers.get('Set-Cookie')!
+  for (const part of ['HttpOnly', 'SameSite=Strict', 'Path=/']) assert.ok(set.includes(part), set)
+  const cookie = set.split(';')[0]!
+  const overview = await door('GET', '/', { headers: { Cookie: cookie } })
+  assert.equal(overview.status, 200, overview.text)
+  const formToken = /name="form-token" value="([0-9a-f]{64})"/.exec(overview.text)![1]!
+  return { cookie, formToken, link }
+}
+
+it('is a socket that only this account opens, and nothing on the public listener', async () => {
+  const { mode } = await stat(join(server.dataDir, 'operator.sock'))
+  assert.equal(mode & 0o777, 0o600)
+  for (const path of ['/metrics', '/acts', '/login']) {
+    assert.equal((await request(server.url, 'GET', path)).status, 404)
+  }
+})
+
+it('gives metrics to whoever reaches it, and nothing else without a session', async () => {
+  const metrics = await door('GET', '/metrics')
+  assert.equal(metrics.status, 200)
+  assert.match(metrics.text, /^pinhole_build_info\{/m)
+  for (const path of ['/', '/acts']) {
+    const answer = await door('GET', path)
+    assert.equal(answer.status, 401)
+    assert.equal(answer.headers.get('Cache-Control'), 'no-store')
+    assert.match(answer.headers.get('Content-Security-Policy')!, /default-src 'none'/)
+  }
+  for (const path of ['/settings', '/images', '/logout']) {
+    assert.equal((await door('POST', path, { form: { name: 'uploads', value: 'paused' } })).status, 401)
+  }
+})
+
+it('lets a link in once, and no other link', async () => {
+  const { link } = await login()
+  const token = new URL(link).searchParams.get('token')!
+  assert.equal((await door('POST', '/login', { form: { token } })).status, 403, 'a second time')
+  for (const wrong of ['', 'x', '0'.repeat(64)]) {
+    assert.equal((await door('POST', '/login', { form: { token: wrong } })).status, 403)
+  }
+  assert.ok(!server.stderr().includes(token), 'no token is in the log')
+})
+
+it('acts in every process, and records who did it', async () => {
+  const { cookie, formToken } = await login()
+  const headers = { Cookie: cookie }
+  const send = (path: string, form: Record<string, string>) =>
+    door('POST', path, { headers, form: { 'form-token': formToken, ...form } })
+  const image = await store(server.url)
+  const held = await send('/images', {
+    image: `https://x.example/${image.id}`,
+    act: 'hold',
+    reason: 'a <report>',
+  })
+  assert.equal(held.status, 303, held.text)
+  assert.equal((await fetchRaw(server.url, image.id)).status, 403)
+  const overview = await door('GET', '/', { headers })
+  assert.ok(overview.text.includes(image.id))
+  assert.ok(!overview.text.includes('<report>'), 'what is shown is escaped')
+  assert.equal((await send('/images', { image: image.id, act: 'release', reason: 'harmless' })).status, 303)
+  assert.equal((await fetchRaw(server.url, image.id)).status, 200)
+  assert.equal(
+    (await send('/images', { image: image.id, act: 'remove', reason: 'x', rule: 'spam' })).status,
+    303,
+  )
+  assert.equal((await fetchRaw(server.url, image.id)).status, 410)
+  const wrong: Record<string, string>[] = [
+    { image: 'none', act: 'hold', reason: 'x' },
+    { image: image.id, act: 'hold', reason: '' },
+    { image: image.id, act: 'erase', reason: 'x' },
+    { image: image.id, act: 'hold', reason: 'x', rule: 'No Code' },
+  ]
+  for (const form of wrong) {
+    assert.equal((await send('/images', form)).status, 400)
+  }
+  assert.equal((await send('/settings', { name: 'uploads', value: 'paused', reason: 'bots' })).status, 303)
+  await until('it is paused', async () => (await post(server.url, gif())).status === 503)
+  assert.equal((await send('/settings', { name: 'uploads', value: '' })).status, 303)
+  await until('it goes on', async () => (await post(server.url, gif())).status === 201)
+  assert.equal((await send('/settings', { name: 'no-such', value: '1' })).status, 400)
+  const acts = (await door('GET', '/acts', { headers: { Authorization: `Bearer ${TOKEN}` } })).json()
+  assert.match(acts.find((act: { subject: string }) => act.subject === 'uploads=paused').who, /.+@.+/)
+})
+
+it('takes no form from another site, and none without its token', async () => {
+  const { cookie, formToken } = await login()
+  const form = { name: 'uploads', value: 'paused' }
+  const attempts: [Record<string, string>, Record<string, string>][] = [
+    [{ Cookie: cookie }, form],
+    [{ Cookie: cookie }, { ...form, 'form-token': '0'.repeat(64) }],
+    [
+      { Cookie: cookie, 'Sec-Fetch-Site': 'cross-site' },
+      { ...form, 'form-token': formToken },
+    ],
+    [
+      { Cookie: cookie, 'Sec-Fetch-Site': 'same-site' },
+      { ...form, 'form-token': formToken },
+    ],
+  ]
+  for (const [headers, fields] of attempts) {
+    assert.equal((await door('POST', '/settings', { headers, form: fields })).status, 403)
+  }
+  assert.equal((await post(server.url, gif())).status, 201)
+  const large = await door('POST', '/settings', {
+    headers: { Cookie: cookie },
+    form: { a: 'x'.repeat(20_000) },
+  })
+  assert.equal(large.status, 400)
+})
+
+it('ends a session when it is left', async () => {
+  const { cookie, formToken } = await login()
+  const headers = { Cookie: cookie }
+  assert.equal((await door('POST', '/logout', { headers, form: { 'form-token': formToken } })).status, 303)
+  assert.equal((await door('GET', '/', { headers })).status, 401)
+})
+
+it('takes the token of programs, whole', async () => {
+  const ask = (token: string) => door('GET', '/acts', { headers: { Authorization: `Bearer ${token}` } })
+  assert.equal((await ask(TOKEN)).status, 200)
+  for (const wrong of [TOKEN.slice(1), `${TOKEN}x`, 'x', '0'.repeat(64)])
+    assert.equal((await ask(wrong)).status, 401)
+  const paused = await door('POST', '/settings', {
+    headers: { Authorization: `Bearer ${TOKEN}` },
+    form: { name: 'daily-uploads', value: '1000', reason: 'x' },
+  })
+  assert.equal(paused.status, 303, paused.text)
+})
+
+it('opens again after the server was killed, and listens where it is told to', async () => {
+  await server.kill()
+  await server.restart()
+  assert.equal((await door('GET', '/metrics')).status, 200)
+  const taken = await startServer({ OPERATOR_LISTEN: '127.0.0.1:1' })
+  try {
+    assert.equal(
+      (await request(taken.url, 'GET', '/healthz')).status,
+      200,
+      'a door that does not open stops nothing',
+    )
+  } finally {
+    await taken.stop()
+  }
+})

@@ -1,0 +1,35 @@
+/** Requests at the operator's door of a server under test: a socket in its data folder. */
+import http from 'node:http'
+import { join } from 'node:path'
+import { type Answer, answerOf } from './http.ts'
+
+export function atDoor(
+  dataDir: string,
+  method: string,
+  path: string,
+  options: { headers?: Record<string, string>; form?: Record<string, string> } = {},
+): Promise<Answer> {
+  const body = options.form === undefined ? undefined : new URLSearchParams(options.form).toString()
+  const type = body === undefined ? {} : { 'Content-Type': 'application/x-www-form-urlencoded' }
+  return new Promise((resolve, reject) => {
+    const outgoing = http.request(
+      {
+        socketPath: join(dataDir, 'operator.sock'),
+        method,
+        path,
+        headers: { Host: 'operator', ...type, ...options.headers },
+        agent: false,
+      },
+      (incoming) => {
+        const pieces: Buffer[] = []
+        incoming.on('data', (piece) => pieces.push(piece))
+        incoming.on('error', reject)
+        incoming.on('end', () =>
+          resolve(answerOf(incoming.statusCode!, incoming.rawHeaders, Buffer.concat(pieces))),
+        )
+      },
+    )
+    outgoing.on('error', reject)
+    outgoing.end(body)
+  })
+}
