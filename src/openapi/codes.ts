@@ -15,7 +15,6 @@ export type Refuser =
   | 'readReceipt'
   | 'readTransparency'
   | 'oembed'
-  | 'readMetrics'
   | 'anywhere'
 
 export interface CodeFacts {
@@ -139,7 +138,6 @@ export const CODES: Record<ProblemCode, CodeFacts> = {
       ...IMAGES,
       ...DELETIONS,
       'askDeletion',
-      'readMetrics',
       'report',
       'reportByForm',
       'readReceipt',
