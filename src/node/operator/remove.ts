@@ -1,5 +1,5 @@
 /** operator remove */
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
 import type { ObjectStore } from '../../stores/object-store.ts'
 import { actedBy, ruleOption } from './by.ts'
 import { onData } from './data.ts'
@@ -33,7 +33,8 @@ export function removeCommand(): Command {
   for (const option of selectionOptions()) command.addOption(option)
   return command.action((ids: string[], options: RemoveOptions) => {
     if (ids.length > 0 === isSelective(options)) {
-      throw new InvalidArgumentError('Name ids, or conditions; not both.')
+      // Of what an action throws, commander says nothing itself.
+      command.error('error: name ids, or conditions; not both')
     }
     return onData(async ({ takedown, stores: { objects } }) => {
       const all = await withOthers(takedown, await subjectsOf(ids, options, objects), options)
