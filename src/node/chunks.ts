@@ -15,9 +15,9 @@ const SMALL_BYTES = 4 * 1024
 const WAITING_BYTES = 16 * 1024
 
 /** A chunk costs 2 µs to parse, however small. Clients that mean well send a packet's worth at a time. */
-const LEAST_AVERAGE_BYTES = 64
+export const LEAST_AVERAGE_BYTES = 64
 /** So many may be smaller. */
-const FREE_CHUNKS = 1024
+export const FREE_CHUNKS = 1024
 
 /**
  * Node's own iterator joins all that waits, which copies large chunks. Nothing comes that is not asked for, but for one

@@ -1,47 +1,122 @@
-/** How long and how slow a client may be. Tests shorten them. */
-export interface Limits {
-  /** From the first byte of a request to the end of its headers. */
-  headersMs: number
-  /** Without a byte in either direction. */
-  idleMs: number
-  /** From the first byte of a request to its last. */
-  requestMs: number
-  /** How often the two above are looked at. */
-  checkMs: number
-  /** For so long a body may be as slow as it likes. */
-  slowBodyGraceMs: number
-  /** Afterwards it must have come at this rate on average. */
-  leastBytesPerSecond: number
-  /** An answer must be taken at the same rate, over each span of this length. */
-  slowAnswerMs: number
-  /** What is read of a refused body, so that the client reads the answer. */
-  drainBytes: number
-  /** The same where no body is expected. */
-  unexpectedBodyBytes: number
-  drainMs: number
-  /** Addresses that send what no client would are shut out for so long. */
-  banMs: number
-  /** Pipelined requests of a connection that wait for the answers before them. */
-  pipelined: number
-  /** At a stop, connections that are idle may be used once more for so long. */
-  lingerMs: number
-  /** What is under way at a stop may take this long. */
-  stopMs: number
+/** How long, how slow and how much a client may be, below the web layer. `limits-page.ts` makes docs/limits.md of it. */
+
+/** In the code alone. Tests shorten them. */
+export interface Limit {
+  figure: number
+  unit: 'ms' | 'bytes' | 'bytes a second' | 'requests'
+  /** What it is a limit of. */
+  of: string
+  /** What it protects. */
+  protects: string
+  /** Where the figure comes from. */
+  source: string
 }
 
-export const LIMITS: Limits = {
-  headersMs: 15_000,
-  idleMs: 30_000,
-  requestMs: 600_000,
-  checkMs: 5_000,
-  slowBodyGraceMs: 20_000,
-  leastBytesPerSecond: 8 * 1024,
-  slowAnswerMs: 60_000,
-  drainBytes: 64 * 1024 * 1024,
-  unexpectedBodyBytes: 64 * 1024,
-  drainMs: 20_000,
-  banMs: 10_000,
-  pipelined: 128,
-  lingerMs: 1000,
-  stopMs: 30_000,
+const SLOW = 'connections and memory, from clients that take their time'
+const FACTS =
+  'a 2 Mbit/s line sends 25 MB in 100 s; the slowest mobile one that is worth serving does 8 KB a second'
+
+export const LIMIT_TABLE = {
+  headersMs: limit(
+    15_000,
+    'ms',
+    'from the first byte of a request to the end of its headers',
+    SLOW,
+    'nginx waits 60 s; headers fit in a packet or two',
+  ),
+  idleMs: limit(
+    30_000,
+    'ms',
+    'without a byte in either direction while the client is waited for',
+    SLOW,
+    'browsers reuse a connection within seconds',
+  ),
+  requestMs: limit(
+    600_000,
+    'ms',
+    'from the first byte of a request to its last',
+    SLOW,
+    '25 MB at 44 KB a second; less is let through within the least rate',
+  ),
+  checkMs: limit(
+    5_000,
+    'ms',
+    'between two looks at all connections',
+    'the processor, from the looks',
+    'a tenth of what is looked for',
+  ),
+  slowBodyGraceMs: limit(
+    20_000,
+    'ms',
+    'for which a body may be as slow as it likes',
+    'phones that change networks',
+    'a handover takes seconds',
+  ),
+  leastBytesPerSecond: limit(
+    8 * 1024,
+    'bytes a second',
+    'on average, of a body that is sent and of an answer that is taken',
+    SLOW,
+    FACTS,
+  ),
+  slowAnswerMs: limit(
+    60_000,
+    'ms',
+    'over which an answer must keep the least rate',
+    'images in memory, open files',
+    'kernels take answers in steps of up to a megabyte',
+  ),
+  drainBytes: limit(
+    64 * 1024 * 1024,
+    'bytes',
+    'read of a refused upload, so that the client reads the answer',
+    'the network',
+    'more than twice the largest file',
+  ),
+  unexpectedBodyBytes: limit(
+    64 * 1024,
+    'bytes',
+    'read of a body that nobody asked for',
+    'the network and the processor',
+    'what a client sends before it looks',
+  ),
+  drainMs: limit(20_000, 'ms', 'for which a refused body is read', SLOW, 'as the grace above'),
+  banMs: limit(
+    10_000,
+    'ms',
+    'for which an address is shut out that sends chunks of a few bytes',
+    'the processor: such a chunk costs 2 µs to parse',
+    'a twentieth of a processor at most',
+  ),
+  pipelined: limit(
+    128,
+    'requests',
+    'that wait on a connection for the answers before them',
+    'memory: 3 KB each',
+    'no browser pipelines',
+  ),
+  lingerMs: limit(
+    1000,
+    'ms',
+    'for which idle connections may be used once more when the server stops',
+    'requests on their way at that moment',
+    'a round trip',
+  ),
+  stopMs: limit(
+    30_000,
+    'ms',
+    'for what is under way when the server stops',
+    'restarts',
+    'process managers kill after 30 s or more',
+  ),
+} satisfies Record<string, Limit>
+
+export type Limits = { [Name in keyof typeof LIMIT_TABLE]: number }
+
+export const LIMITS = Object.fromEntries(
+  Object.entries(LIMIT_TABLE).map(([name, { figure }]) => [name, figure]),
+) as Limits
+
+function limit(figure: number, unit: Limit['unit'], of: string, protects: string, source: string): Limit {
+  return { figure, unit, of, protects, source }
 }

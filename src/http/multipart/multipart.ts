@@ -7,7 +7,7 @@ import { MultipartError, PartReader } from './part-reader.ts'
 const BOUNDARY = /^[ !#-[\]-~]{1,70}$/
 
 /** All that is not the file: preamble, part headers, delimiters, epilogue, parts that are about to be refused. */
-const MAX_OVERHEAD_BYTES = 64 * 1024
+export const MAX_OVERHEAD_BYTES = 64 * 1024
 
 /**
  * The bytes of the part named `file`, and then the proof that nothing else was in the body: what is yielded counts

@@ -17,7 +17,7 @@ export interface PartEvents {
 export class MultipartError extends Error {}
 
 /** Far more than browsers send. */
-const MAX_PART_HEADER_BYTES = 16 * 1024
+export const MAX_PART_HEADER_BYTES = 16 * 1024
 
 const CR = 13
 const LF = 10

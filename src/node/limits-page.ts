@@ -1,0 +1,154 @@
+/** `node src/node/limits-page.ts > docs/limits.md`: every limit, what it protects, and how to change it. */
+import { parseConfig } from '../config.ts'
+import { FORM_MAX_BYTES } from '../http/body.ts'
+import { MAX_OVERHEAD_BYTES } from '../http/multipart/multipart.ts'
+import { MAX_PART_HEADER_BYTES } from '../http/multipart/part-reader.ts'
+import { MAX_FRAME_PIXELS, MAX_SIDE_PIXELS } from '../protocol.ts'
+import { FREE_CHUNKS, LEAST_AVERAGE_BYTES } from './chunks.ts'
+import { LIMIT_TABLE } from './limits.ts'
+
+type Row = [of: string, figure: string, protects: string, source: string, change: string]
+
+const IN_CODE = 'in `src/node/limits.ts`'
+
+export function limitsPage(): string {
+  const fallbacks = parseConfig({})
+  const variables: Row[] = [
+    [
+      'uploads of an address in a UTC day',
+      `${fallbacks.uploadsPerDay}`,
+      'the disk',
+      'the interface',
+      '`UPLOADS_PER_DAY`',
+    ],
+    [
+      'uploads of an address under way at once, in each process; past it `busy`',
+      `${fallbacks.uploadsAtOnce}`,
+      'others behind the same address, memory',
+      'a page sends three at once',
+      '`UPLOADS_AT_ONCE`',
+    ],
+    [
+      'refused uploads of an address in a UTC day; past it `too-many-refusals`',
+      `${fallbacks.refusalsPerDay}`,
+      'the processor',
+      'twice the quota',
+      '`REFUSALS_PER_DAY`',
+    ],
+    [
+      'bytes of refused uploads of an address in a UTC day',
+      bytes(fallbacks.refusedBytesPerDay),
+      'the disk and the processor',
+      'forty of the largest files',
+      '`REFUSED_BYTES_PER_DAY`',
+    ],
+    ['bytes of a file', bytes(fallbacks.maxUploadBytes), 'the disk', 'the interface', '`MAX_UPLOAD_BYTES`'],
+    [
+      'connections of an address at once, in each process, trusted proxies aside',
+      `${fallbacks.connectionsPerAddress}`,
+      'memory and descriptors',
+      'twenty browsers with six each',
+      '`CONNECTIONS_PER_ADDRESS`',
+    ],
+    [
+      'memory for images, in each process; answers under way pin half of it at most',
+      bytes(fallbacks.hotSetBytes),
+      'memory',
+      'a server of 250 MB',
+      '`HOT_SET_BYTES`',
+    ],
+  ]
+  const code = Object.values(LIMIT_TABLE).map(
+    ({ of, figure, unit, protects, source }): Row => [
+      of,
+      unit === 'ms'
+        ? `${figure / 1000} s`
+        : unit.startsWith('bytes')
+          ? bytes(figure) + unit.slice('bytes'.length)
+          : `${figure}`,
+      protects,
+      source,
+      IN_CODE,
+    ],
+  )
+  const fixed: Row[] = [
+    [
+      'average bytes of a chunk of a body',
+      `${LEAST_AVERAGE_BYTES}`,
+      'the processor',
+      'no client that means well sends less than a packet',
+      '`src/node/chunks.ts`',
+    ],
+    [
+      'chunks of a body that may be smaller',
+      `${FREE_CHUNKS}`,
+      'clients that send a little by hand',
+      'a form in chunks of one byte',
+      '`src/node/chunks.ts`',
+    ],
+    [
+      'bytes of the headers of a request',
+      '16 KB',
+      'memory',
+      "Node's default",
+      '`--max-http-header-size` of Node',
+    ],
+    [
+      'bytes of a form of our pages',
+      bytes(FORM_MAX_BYTES),
+      'memory',
+      'a key and its name',
+      '`src/http/body.ts`',
+    ],
+    [
+      'bytes of an upload that are not the file',
+      bytes(MAX_OVERHEAD_BYTES),
+      'the network',
+      'forms have a few hundred',
+      '`src/http/multipart/multipart.ts`',
+    ],
+    [
+      'bytes of the headers of its part',
+      bytes(MAX_PART_HEADER_BYTES),
+      'memory',
+      'far more than browsers send',
+      '`src/http/multipart/part-reader.ts`',
+    ],
+    [
+      'pixels of a side',
+      `${MAX_SIDE_PIXELS}`,
+      'whoever decodes the image',
+      'what JPEG can say',
+      '`src/protocol.ts`',
+    ],
+    [
+      'pixels of a frame',
+      `${MAX_FRAME_PIXELS}`,
+      'whoever decodes the image',
+      'a phone picture of 200 MP passes',
+      '`src/protocol.ts`',
+    ],
+  ]
+  const rows = [...variables, ...code, ...fixed].map((row) => `| ${row.join(' | ')} |`)
+  return `# Limits
+
+What one client may cost. Variables are set when the server starts; the rest is in the code, for no operator should need
+to change it. \`npm run attack\` measures whether they hold.
+
+| of | figure | protects | source | change it with |
+|---|---|---|---|---|
+${rows.join('\n')}
+`
+}
+
+function bytes(count: number): string {
+  const steps = [
+    [2 ** 30, 'GB'],
+    [2 ** 20, 'MB'],
+    [2 ** 10, 'KB'],
+  ] as const
+  const [size, unit] = steps.find(([size]) => count % size === 0) ?? [1, 'bytes']
+  return `${count / size} ${unit}`
+}
+
+if (import.meta.main) process.stdout.write(limitsPage())

@@ -1,0 +1,29 @@
+/** docs/limits.md says the limits that are in the code, and every error code is in the README. */
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { it } from 'node:test'
+import { statusOf } from '../src/http/problem.ts'
+import { limitsPage } from '../src/node/limits-page.ts'
+import { CODES } from '../src/openapi/codes.ts'
+import { ROOT } from './support/processes/process.ts'
+
+it('the page of limits is as the code is: node src/node/limits-page.ts > docs/limits.md', async () => {
+  assert.equal(await readFile(join(ROOT, 'docs/limits.md'), 'utf8'), limitsPage())
+})
+
+it('the README has every error code, with its status', async () => {
+  const readme = await readFile(join(ROOT, 'README.md'), 'utf8')
+  const listed = new Map<string, number>()
+  for (const [, codes, statuses] of readme.matchAll(/^\| ((?:`[a-z-]+`(?:, )?)+) \| ([\d, ]+) \|/gm)) {
+    const each = statuses!.split(', ').map(Number)
+    // One status for all of a row, or one for each.
+    for (const [nth, code] of codes!.split(', ').entries())
+      listed.set(code.replaceAll('`', ''), each[nth] ?? each[0]!)
+  }
+  const codes = Object.keys(CODES) as (keyof typeof CODES)[]
+  assert.deepEqual(
+    Object.fromEntries([...listed].sort()),
+    Object.fromEntries(codes.map((code) => [code, statusOf(code)] as const).sort()),
+  )
+})
