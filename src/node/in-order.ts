@@ -38,7 +38,10 @@ export function answerInOrder(
       waiting.set(socket, ahead)
       outgoing.once('socket', () => {
         waiting.set(socket, waiting.get(socket)! - 1)
-        handle(incoming, outgoing)
+        // Others have their turn between two of them: an answer that the socket takes at once ends in the same turn.
+        setImmediate(() => {
+          if (!socket.destroyed) handle(incoming, outgoing)
+        })
       })
     },
     isAnswering(socket) {
