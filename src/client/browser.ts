@@ -3,17 +3,24 @@
 import { createEngine, type Engine } from './compress/engine.ts'
 import type { Compressed, CompressOptions, UploadOptions, UploadResult } from './types.ts'
 import { uploadWith } from './upload.ts'
-import { createBrowserHost } from './worker/browser-host.ts'
+import { type BrowserSettings, createBrowserHost } from './worker/browser-host.ts'
 
 export { remove } from './api/remove.ts'
 export { send } from './api/send.ts'
 export { Refusal, type RefusalCode, ServerRefusal, Unreachable } from './errors.ts'
 export * from './types.ts'
 
+let settings: BrowserSettings = {}
 let engine: Engine | undefined
 function theEngine(): Engine {
-  engine ??= createEngine(createBrowserHost())
+  engine ??= createEngine(createBrowserHost(settings))
   return engine
+}
+
+/** Call it before the first file. Without it, bundlers find the worker by themselves (Vite, webpack). */
+export function configure(wished: BrowserSettings): void {
+  settings = wished
+  engine = undefined
 }
 
 /** See `Engine.compress`. */

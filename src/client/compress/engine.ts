@@ -8,7 +8,6 @@ import { converse, type Outcome } from '../worker/conversation.ts'
 import type { EngineHost } from '../worker/host.ts'
 import type { CompressRequest } from '../worker/messages.ts'
 import { createPool, type Lease } from '../worker/pool.ts'
-import { MAX_PIXELS, MAX_PIXELS_SMALL_MEMORY } from './plan.ts'
 
 export interface Engine {
   /**
@@ -23,13 +22,10 @@ export interface Engine {
 
 export function createEngine(host: EngineHost): Engine {
   const pool = createPool(host)
-  const means = {
-    webAssembly: typeof WebAssembly === 'object',
-    maxPixels: host.memoryIsSmall ? MAX_PIXELS_SMALL_MEMORY : MAX_PIXELS,
-  }
 
   async function work(blob: Blob, options: CompressOptions): Promise<Outcome> {
     const { mode = 'auto', signal, onProgress } = options
+    const means = { webAssembly: typeof WebAssembly === 'object', maxPixels: host.maxPixels() }
     const request: CompressRequest = { kind: 'compress', blob: await host.sendable(blob), mode, means }
     let lease: Lease | null = null
     try {
@@ -39,6 +35,7 @@ export function createEngine(host: EngineHost): Engine {
     }
     const outcome = lease && (await converse(lease, request, signal, onProgress))
     if (outcome && (outcome.verdict.kind !== 'lost' || lease?.started)) return outcome
+    host.noWorker?.()
     // No worker ever ran. This thread looks at the file itself: nothing was proved against the file.
     return inspectHere(blob)
   }

@@ -18,7 +18,10 @@ export interface WorkerEvents {
 export interface EngineHost {
   startWorker(events: WorkerEvents): WorkerHandle
   maxWorkers: number
-  memoryIsSmall: boolean
+  /** The largest picture that there is memory for at this moment. Unit: pixels. */
+  maxPixels(): number
+  /** No worker ever ran. What it throws, `compress` rejects with; else pictures go out uncompressed, and say so. */
+  noWorker?(): void
   /** A blob that can be sent to a worker. */
   sendable(blob: Blob): Promise<Blob>
 }

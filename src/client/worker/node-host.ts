@@ -1,14 +1,17 @@
-import { availableParallelism, totalmem } from 'node:os'
+import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
+import { MAX_PIXELS } from '../compress/plan.ts'
 import type { EngineHost } from './host.ts'
 import type { Reply } from './messages.ts'
 
-const SMALL_MEMORY_BYTES = 4 * 2 ** 30
+/** Decoded pixels, the encoder's planes and coefficients, a sample, both files. */
+const BYTES_PER_PIXEL = 32
 
 export function createNodeHost(): EngineHost {
   return {
     maxWorkers: Math.max(1, Math.min(2, availableParallelism() - 1)),
-    memoryIsSmall: totalmem() <= SMALL_MEMORY_BYTES,
+    // Of what is free, a half: two workers may be at it.
+    maxPixels: () => Math.min(MAX_PIXELS, Math.floor(process.availableMemory() / 2 / BYTES_PER_PIXEL)),
     async sendable(blob) {
       try {
         return structuredClone(blob)

@@ -140,3 +140,31 @@ test('arguments that make no sense start no worker', async () => {
   })
   assert.equal(workers.length, 0)
 })
+
+test('where a worker was promised and none starts, that is an error, not an uncompressed upload', async () => {
+  const { host } = playedHost({
+    startWorker() {
+      throw new Error('blocked')
+    },
+    noWorker() {
+      throw new Error('The compression worker at /w/worker.js cannot start.')
+    },
+  })
+  await assert.rejects(createEngine(host).compress(new Blob([new Uint8Array(gif())])), /\/w\/worker\.js/)
+})
+
+test('a worker is told how large a picture may be at this moment', async () => {
+  let free = 5_000_000
+  const { host, workers } = playedHost({ maxPixels: () => free, maxWorkers: 1 })
+  const engine = createEngine(host)
+  for (const expected of [5_000_000, 1_000_000]) {
+    free = expected
+    const pending = engine.compress(FILE)
+    await settle()
+    const request = workers[0]!.requests.at(-1)
+    assert.equal(request?.kind === 'compress' && request.means.maxPixels, expected)
+    workers[0]!.reply(inspected())
+    workers[0]!.reply(recompressed())
+    await pending
+  }
+})

@@ -16,7 +16,7 @@ export function playedHost(settings: Partial<EngineHost> = {}) {
   const workers: PlayedWorker[] = []
   const host: EngineHost = {
     maxWorkers: 2,
-    memoryIsSmall: false,
+    maxPixels: () => 100_000_000,
     sendable: async (blob) => blob,
     startWorker({ onReply, onLost }) {
       const worker: PlayedWorker = {
