@@ -2,10 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Refusal } from '../../../src/errors.ts'
-import { MAX_SIDE_PIXELS } from '../../../src/protocol.ts'
 import {
   assemble,
-  type Coded,
   clap,
   coded,
   image,
@@ -218,71 +216,5 @@ describe('a file that contradicts itself', () => {
   test('an image beside the primary one that is damaged', async () => {
     const broken = { ...picture, data: picture.data.subarray(0, -3) }
     assert.equal(await outcome(still(picture, { items: [image(2, broken)] })), 'damaged-image')
-  })
-})
-
-describe('limits', () => {
-  /** AV1 data whose sequence header says a size (AV1 5.5), with a frame of a few bytes. */
-  const sized = (width: number, height: number): Coded => {
-    const number = (value: number, bits: number) => value.toString(2).padStart(bits, '0')
-    const bits = [
-      '000',
-      '1',
-      '1',
-      '01000',
-      number(15, 4),
-      number(15, 4),
-      number(width - 1, 16),
-      number(height - 1, 16),
-    ]
-    const text = bits.join('').padEnd(96, '0')
-    const header = Array.from({ length: 12 }, (_, i) => Number.parseInt(text.slice(i * 8, i * 8 + 8), 2))
-    return {
-      ...picture,
-      width,
-      height,
-      data: bytes([0x12, 0, 0x0a, 12], header, [0x32, 4, 0x10, 0, 0x80, 0]),
-    }
-  }
-
-  test('the largest side and the largest frame pass', async () => {
-    assert.equal(await outcome(still(sized(MAX_SIDE_PIXELS, 4096))), 'accepted')
-    assert.equal(await outcome(still(sized(16_384, 16_384))), 'accepted')
-  })
-
-  test('one pixel more does not', async () => {
-    assert.equal(await outcome(still(sized(MAX_SIDE_PIXELS + 1, 1))), 'damaged-image')
-    assert.equal(await outcome(still(sized(16_384, 16_385))), 'damaged-image')
-  })
-
-  test('no pixels', async () => {
-    assert.equal(await outcome(still({ ...picture, width: 0 })), 'damaged-image')
-  })
-
-  test('a small size hides no large frame', async () => {
-    const bomb = sized(65_536, 65_536)
-    assert.equal(await outcome(still({ ...bomb, width: 10, height: 10 })), 'damaged-image')
-  })
-
-  test('more items, boxes or descriptions than any picture needs', async () => {
-    const many = Array.from({ length: 8193 }, (_, index) => ({ id: index + 2, type: 'Exif' }))
-    assert.equal(await outcome(still(picture, { items: many })), 'damaged-image')
-    const boxes = bytes(...Array.from({ length: 16_385 }, () => box('free')))
-    assert.equal(await outcome(still(picture, { afterData: [boxes] })), 'damaged-image')
-    assert.equal(await outcome(still(picture, { metaExtras: [boxes] })), 'damaged-image')
-    const long = box('grpl', new Uint8Array(5 * 1024 * 1024))
-    assert.equal(await outcome(still(picture, { metaExtras: [long] })), 'damaged-image')
-  })
-
-  test('tiles that all name the same data do not make the walk longer than the file', async () => {
-    const large = await coded(noise(512, 384), { quality: 100 })
-    const tiles = Array.from({ length: 200 }, (_, i) => ({
-      ...image(i + 3, large),
-      sharing: 2,
-      pieces: 60,
-      data: undefined as never,
-    }))
-    const file = still(picture, { items: [image(2, large), ...tiles] })
-    assert.equal(await outcome(file), 'damaged-image')
   })
 })

@@ -1,0 +1,75 @@
+/** What a walk over an AVIF file reads of it. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { Refusal } from '../../../src/errors.ts'
+import { inspectAvif } from '../../../src/formats/avif/avif.ts'
+import { type ByteSource, sourceOf } from '../../../src/formats/image.ts'
+import { coded, image, noise, still } from '../../support/images/avif/assembly.ts'
+import { box, bytes } from '../../support/images/avif/boxes.ts'
+import { corpus, inspect } from './subject.ts'
+
+const picture = await coded(noise(64, 48))
+
+/** Counts what a walk reads. */
+function counted(source: ByteSource) {
+  const seen = { bytes: 0, reads: 0, largest: 0 }
+  const read = async (offset: number, length: number) => {
+    const got = await source.read(offset, length)
+    seen.bytes += got.length
+    seen.reads++
+    seen.largest = Math.max(seen.largest, got.length)
+    return got
+  }
+  return { source: { size: source.size, read }, seen }
+}
+
+describe('what is read', () => {
+  test('of a large picture, its description and a few headers', async () => {
+    const large = await coded(noise(1024, 1024), { quality: 100, chromaSubsampling: '4:4:4' })
+    const file = still(large)
+    assert.ok(file.length > 1_000_000)
+    const { source, seen } = counted(sourceOf(file))
+    await inspectAvif(source)
+    assert.ok(seen.bytes < 8192, `${seen.bytes} bytes were read`)
+  })
+
+  test('of real files, too', async () => {
+    for (const { name, file } of corpus()) {
+      const { source, seen } = counted(sourceOf(file))
+      await inspectAvif(source)
+      assert.ok(seen.bytes < 16_384, `${seen.bytes} bytes of ${name} were read`)
+    }
+  })
+
+  test('of any file, at most twice its size and a little, in windows', async () => {
+    const litter = box('free', new Uint8Array(3_000_000))
+    const padding = Uint8Array.from({ length: 600_000 }, (_, i) => (i % 2 === 0 ? 0x7a : 0))
+    const files = [
+      still(picture, { beforeData: [litter], afterData: [litter], blobs: [new Uint8Array(2_000_000)] }),
+      // Nothing but padding units of two bytes (AV1, 5.3).
+      still({ ...picture, data: bytes(picture.data, padding) }),
+      still(picture, {
+        items: Array.from({ length: 900 }, (_, i) => ({
+          ...image(i + 2, picture),
+          data: bytes(picture.data),
+        })),
+      }),
+    ]
+    for (const file of files) {
+      const { source, seen } = counted(sourceOf(file))
+      await inspectAvif(source).catch((error) => assert.ok(error instanceof Refusal))
+      assert.ok(seen.bytes <= 2 * file.length + 65_536, `${seen.bytes} bytes of ${file.length} were read`)
+      assert.ok(seen.largest <= 256 * 1024)
+    }
+  })
+
+  test('a source that ends before its size is refused', async () => {
+    const file = still(picture)
+    const short = { size: file.length, read: sourceOf(file.subarray(0, 100)).read }
+    await assert.rejects(inspectAvif(short), Refusal)
+  })
+
+  test('padding alone is no picture', async () => {
+    await assert.rejects(inspect(still({ ...picture, data: bytes([0x7a, 0, 0x7a, 0]) })), Refusal)
+  })
+})

@@ -1,0 +1,78 @@
+/** WebP files that contradict themselves are refused. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { Refusal } from '../../src/errors.ts'
+import { sourceOf } from '../../src/formats/image.ts'
+import { inspect } from '../../src/formats/inspect.ts'
+import { type Chunk, extendedWebp, webpBody, webpChunks, webpOf } from '../support/chunks.ts'
+import { frames, picture } from '../support/images/pictures.ts'
+
+function refuseAll(files: Record<string, Uint8Array>): void {
+  for (const [name, bytes] of Object.entries(files)) {
+    test(name, () =>
+      assert.rejects(
+        inspect(sourceOf(bytes)),
+        (error) => error instanceof Refusal && error.code === 'damaged-image',
+      ),
+    )
+  }
+}
+
+describe('WebP', async () => {
+  const lossy = await picture().webp().toBuffer()
+  const lossless = await picture({ channels: 4 }).webp({ lossless: true }).toBuffer()
+  const alpha = await picture({ channels: 4 }).webp().toBuffer()
+  const animated = await (await frames(3)).webp().toBuffer()
+  const [vp8x, anim, ...shots] = webpChunks(animated)
+  const shot = shots[0]!
+  const size = { width: 53, height: 37 }
+  const changed = (file: Buffer, at: number, value: number) => {
+    const copy = Buffer.from(file)
+    copy[at] = value
+    return copy
+  }
+  const inFrame = (...chunks: Chunk[]) =>
+    webpOf([
+      vp8x!,
+      anim!,
+      { type: 'ANMF', body: Buffer.concat([shot.body.subarray(0, 16), webpBody(chunks)]) },
+    ])
+  const place = (at: number, value: number) =>
+    webpOf([vp8x!, anim!, { type: 'ANMF', body: changed(shot.body, at, value) }])
+
+  refuseAll({
+    'a RIFF longer than the file': changed(lossy, 7, 1),
+    'a chunk longer than the RIFF': changed(lossy, 18, 1),
+    'a lossy picture that is no key frame': changed(lossy, 20, lossy[20]! | 1),
+    'a lossy picture without its start code': changed(lossy, 23, 0),
+    'a lossy picture whose first part is longer than all of it': changed(lossy, 22, 0xff),
+    'a lossless picture without its signature': changed(lossless, lossless.indexOf('VP8L') + 8, 0),
+    'a lossless picture of an unknown version': changed(lossless, lossless.indexOf('VP8L') + 12, 0xff),
+    'no picture': webpOf([{ type: 'ICCP', body: Buffer.alloc(8) }]),
+    'an extended file without a picture': webpOf(extendedWebp(lossy, size, 0).slice(0, 1)),
+    'a canvas that is not the picture': webpOf(extendedWebp(lossy, { width: 54, height: 37 }, 0)),
+    'an extended header of a wrong length': webpOf([
+      { type: 'VP8X', body: Buffer.alloc(12) },
+      ...webpChunks(lossy),
+    ]),
+    'two transparencies': webpOf([
+      webpChunks(alpha)[0]!,
+      webpChunks(alpha)[1]!,
+      ...webpChunks(alpha).slice(1),
+    ]),
+    'transparency of a lossless picture': webpOf([
+      webpChunks(alpha)[0]!,
+      webpChunks(alpha)[1]!,
+      ...webpChunks(lossless).filter(({ type }) => type === 'VP8L'),
+    ]),
+    'an animation without frames': webpOf([vp8x!, anim!]),
+    'frames before the animation': webpOf([vp8x!, shot, anim!]),
+    'frames in a still file': webpOf([...extendedWebp(lossy, size, 0), shot]),
+    'a picture outside its animation': webpOf([vp8x!, anim!, ...webpChunks(lossy)]),
+    'a frame outside the canvas': place(0, 1),
+    'a frame whose picture has another size': place(6, 10),
+    'a frame without a picture': inFrame({ type: 'PRVT', body: Buffer.alloc(4) }),
+    'a frame shorter than its header': webpOf([vp8x!, anim!, { type: 'ANMF', body: Buffer.alloc(8) }]),
+    'a frame cut short inside': webpOf([vp8x!, anim!, { type: 'ANMF', body: shot.body.subarray(0, -6) }]),
+  })
+})

@@ -1,0 +1,79 @@
+/** A marker inside what carries the picture does not come back, as far as that can be told without decoding. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { pngChunk, pngChunks, pngOf } from '../support/chunks.ts'
+import { coded, image, noise, still } from '../support/images/avif/assembly.ts'
+import { box, bytes, fullBox } from '../support/images/avif/boxes.ts'
+import { codeJpeg, EOI } from '../support/images/jpeg-coder.ts'
+import { picture } from '../support/images/pictures.ts'
+import { MARKER } from '../support/images/planting.ts'
+import { decoded as decodedAvif } from './avif/subject.ts'
+import { decoded as decodedOther, scrub } from './subject.ts'
+
+const tiny = { width: 16, height: 16 }
+
+const av1 = await coded(noise(16, 16))
+
+const alpha = await coded(noise(16, 16).greyscale())
+
+describe('inside what carries the picture, as far as it can be told', async () => {
+  const unit = (type: number) => bytes([(type << 3) | 2, MARKER.length], MARKER)
+  const withData = (...more: Uint8Array[]) => still({ ...av1, data: bytes(av1.data, ...more) })
+  const restarts = codeJpeg({ ...tiny, restartInterval: 1 })
+  const config = (more: Uint8Array) => {
+    const av1C = bytes(av1.av1C, more)
+    new DataView(av1C.buffer).setUint32(0, av1C.length)
+    return still({ ...av1, av1C })
+  }
+  const alphaKindOf = (type: string) => ({ box: fullBox('auxC', 0, 0, type, [0]), essential: true })
+  const planted: Record<string, Uint8Array> = {
+    'AV1 metadata': withData(unit(5)),
+    'AV1 padding': withData(bytes([0x7a, MARKER.length + 1], MARKER, [0x80])),
+    'AV1 tile list': withData(unit(8)),
+    'AV1 reserved unit': withData(unit(11)),
+    'AV1 metadata without a size': withData(bytes([0x28], MARKER)),
+    'units in the codec settings': config(unit(5)),
+    'codec settings that are no units': config(bytes([0xff], MARKER)),
+    'a brand': still(av1, { brands: ['avif', 'S3CR', 'ET!!', 'mif1'] }),
+    'an auxiliary image of a kind that nobody knows': still(av1, {
+      items: [image(2, alpha, alphaKindOf(MARKER.toString()))],
+      references: [['auxl', 2, 1]],
+    }),
+    'a property that no image has': still(av1, {
+      items: [{ id: 2, type: 'Exif', properties: [{ box: box('colr', 'nclx', MARKER) }] }],
+    }),
+    'a restart too many': Buffer.concat([restarts.subarray(0, -2), Buffer.from([0xff, 0xd3]), MARKER, EOI]),
+    'a restart in a scan without': Buffer.concat([
+      (await picture(tiny).jpeg().toBuffer()).subarray(0, -2),
+      Buffer.from([0xff, 0xd0]),
+      MARKER,
+      EOI,
+    ]),
+    'the name of a profile in PNG': renamedProfile(await picture(tiny).withIccProfile('p3').png().toBuffer()),
+  }
+  for (const [name, file] of Object.entries(planted)) {
+    test(name, async () => {
+      assert.ok(Buffer.from(file).includes(MARKER), 'it is planted')
+      const { file: stored } = await scrub(file)
+      assert.equal(stored.includes(MARKER), false)
+      assert.equal((await scrub(stored)).whole, true, 'scrubbing it again changes nothing')
+      // Decoders refuse a unit without a size, whatever it is.
+      if (name.startsWith('AV1') && !name.includes('without')) {
+        assert.deepEqual((await decodedAvif(stored)).data, (await decodedAvif(still(av1))).data)
+      }
+      if (name.includes('PNG'))
+        assert.deepEqual((await decodedOther(stored)).shown, (await decodedOther(file)).shown)
+    })
+  }
+})
+
+/** `iCCP` with the marker for a name. */
+function renamedProfile(file: Uint8Array): Uint8Array {
+  return pngOf(
+    pngChunks(file).map(({ type, body }) =>
+      type === 'iCCP'
+        ? pngChunk(type, Buffer.concat([MARKER, body.subarray(body.indexOf(0))]))
+        : { type, body },
+    ),
+  )
+}

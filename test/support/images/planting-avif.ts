@@ -1,0 +1,111 @@
+/** Puts a marker wherever an AVIF file can hold one. */
+import { box, bytes, fullBox, u32 } from './avif/boxes.ts'
+import { MARKER, type Planted, type Planter } from './planting.ts'
+
+/** Boxes that hold boxes, and how much stands before those. */
+const CONTAINERS: Record<string, number> = {
+  ...{
+    meta: 4,
+    iprp: 0,
+    ipco: 0,
+    iinf: 6,
+    iref: 4,
+    grpl: 0,
+    moov: 0,
+    trak: 0,
+    tref: 0,
+    edts: 0,
+    mdia: 0,
+    minf: 0,
+  },
+  ...{ stbl: 0, dinf: 0, dref: 8, stsd: 8, av01: 78 },
+}
+/** These say how many boxes are in them. */
+const COUNTED = new Set(['iinf', 'dref', 'stsd'])
+
+interface Tree {
+  type: string
+  /** Before the children, or all there is. */
+  head: Uint8Array
+  children: Tree[]
+}
+
+function treesIn(file: Uint8Array, from: number, end: number): Tree[] {
+  const view = new DataView(file.buffer, file.byteOffset, file.length)
+  const trees: Tree[] = []
+  for (let at = from; at + 8 <= end; ) {
+    const length = view.getUint32(at)
+    const type = Buffer.from(file.subarray(at + 4, at + 8)).toString('latin1')
+    const inner = Object.hasOwn(CONTAINERS, type) ? CONTAINERS[type] : undefined
+    const bodyEnd = inner === undefined ? at + length : at + 8 + inner
+    const children = inner === undefined ? [] : treesIn(file, bodyEnd, at + length)
+    trees.push({ type, head: file.subarray(at + 8, bodyEnd), children })
+    at += length
+  }
+  return trees
+}
+
+function written({ type, head, children }: Tree): Uint8Array {
+  return box(type, head, ...children.map(written))
+}
+
+/** For files whose data stands before their description, so that no place in it changes. */
+export const avifPlanter: Planter = {
+  inserted(file) {
+    const planted: Planted[] = []
+    const visit = (trees: Tree[], whole: (trees: Tree[]) => Uint8Array, path: string) => {
+      for (const [index, tree] of trees.entries()) {
+        const { type, head, children } = tree
+        const here = `${path}/${type}`
+        if (type !== 'mdat') {
+          const tail: Tree = { type: '', head: MARKER, children: [] }
+          const longer = children.length > 0 ? tree : { type, head: bytes(head, tail.head), children }
+          if (longer !== tree)
+            planted.push({ where: `at the end of ${here}`, bytes: whole(trees.with(index, longer)) })
+        }
+        if (children.length > 0 && !COUNTED.has(type)) {
+          for (const [strange, extra] of Object.entries(STRANGE_BOXES)) {
+            const more = { type, head, children: [...children, extra] }
+            planted.push({ where: `${strange} in ${here}`, bytes: whole(trees.with(index, more)) })
+          }
+        }
+        visit(children, (inner) => whole(trees.with(index, { type, head, children: inner })), here)
+      }
+    }
+    const top = treesIn(file, 0, file.length)
+    const whole = (trees: Tree[]) => bytes(...trees.map(written))
+    visit(top, whole, '')
+    for (const [strange, extra] of Object.entries(STRANGE_BOXES)) {
+      planted.push({ where: `${strange} at the end`, bytes: whole([...top, extra]) })
+    }
+    return [...planted, { where: 'behind the end', bytes: bytes(file, MARKER) }]
+  },
+  coded(file) {
+    const all = Buffer.from(file)
+    const mdat = all.indexOf('mdat')
+    const found = [{ start: mdat + 4, end: mdat - 4 + all.readUInt32BE(mdat - 4) }]
+    // Players go by how long a sequence is, and how fast: times, and the preferred rate behind them.
+    for (const header of ['mvhd', 'mdhd']) {
+      const at = all.indexOf(header)
+      if (at > 0) found.push({ start: at + 16, end: at + 28 })
+    }
+    for (let at = all.indexOf('colrprof'); at >= 0; at = all.indexOf('colrprof', at + 1)) {
+      found.push({ start: at + 8, end: at - 4 + all.readUInt32BE(at - 4) })
+    }
+    return found
+  },
+  repaired: (file) => file,
+}
+
+function strange(made: Uint8Array): Tree {
+  return { type: Buffer.from(made.subarray(4, 8)).toString('latin1'), head: made.subarray(8), children: [] }
+}
+
+const STRANGE_BOXES: Record<string, Tree> = {
+  uuid: strange(box('uuid', new Uint8Array(16), MARKER)),
+  free: strange(box('free', MARKER)),
+  'a box nobody knows': strange(box('prvt', MARKER)),
+  udta: strange(box('udta', box('name', MARKER))),
+  'a property of nothing': strange(box('colr', 'nclx', [0, 1, 0, 1, 0, 1, 0x80], MARKER)),
+  'a group': strange(fullBox('altr', 0, 0, u32(9, 2), MARKER)),
+}
