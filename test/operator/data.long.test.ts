@@ -53,7 +53,7 @@ describe('the operator command', () => {
   })
 
   it('does all of its work for a reader that went away', async () => {
-    const images = await Promise.all(Array.from({ length: 20 }, () => store(server.url)))
+    const images = await Promise.all(Array.from({ length: 12 }, () => store(server.url)))
     const child = spawn(NODE, ['src/node/operator.ts', 'remove', ...images.map(({ id }) => id), ...REMOVAL], {
       cwd: ROOT,
       env: { PATH: process.env.PATH ?? '', ...serverEnv({}, server.dataDir) },
