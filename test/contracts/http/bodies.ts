@@ -16,7 +16,7 @@ export function bodyCases(world: World): void {
   const bare = (name: string, run: (talk: Conversation, me: Visitor) => Promise<void>) =>
     it(name, async (t: TestContext) => {
       const me = await visit(world, world.main)
-      if (!me.host.direct) return t.skip('another server stands before this host')
+      if (!me.host.direct) return t.skip('does not apply: another server stands before this host')
       const talk = await converse(me.host.url)
       try {
         await run(talk, me)

@@ -172,7 +172,7 @@ export function repeatCases(world: World): void {
 
   it('answers 403 while the operator holds it, and the same as before when it is released', async (t) => {
     const me = await visit(world, world.main)
-    if (!me.host.operator) return t.skip('this host has no operator command')
+    if (!me.host.operator) return t.skip('does not apply: this host has no operator command')
     const [name, bytes] = [newName(), gif()]
     const first = await send(me, bytes, name)
     const { id } = first.json()
@@ -185,7 +185,7 @@ export function repeatCases(world: World): void {
 
   it('answers 410 after the operator removed it', async (t) => {
     const me = await visit(world, world.main)
-    if (!me.host.operator) return t.skip('this host has no operator command')
+    if (!me.host.operator) return t.skip('does not apply: this host has no operator command')
     const name = newName()
     const { id } = (await send(me, gif(), name)).json()
     await operate(me.host, ['remove', id, '--reason', 'against the terms'])
