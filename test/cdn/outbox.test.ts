@@ -109,7 +109,9 @@ describe('purges owed', () => {
       }
       return { status: 200 }
     })
-    const images = await Promise.all(Array.from({ length: 30 }, () => store(server.url)))
+    const images = await Promise.all(
+      Array.from({ length: 30 }, (_, nth) => store(server.url, undefined, `198.51.100.${nth + 1}`)),
+    )
     await Promise.all(images.map(({ key }) => remove(server, key)))
     await until('nothing is owed', async () => (await readyz(server)).purgesOwed === 0, GIVE_UP_MS)
     assert.equal(underWay.size, 30)
