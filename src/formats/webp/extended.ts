@@ -29,6 +29,9 @@ const ANMF_HEADER_BYTES = 16
 
 const ANMF = Uint8Array.of(0x41, 0x4e, 0x4d, 0x46)
 
+/** An animation has one a frame. Whoever writes millions of empty ones only wants them to be read. */
+const MAX_CHUNKS = 2 ** 18
+
 /** Flags of VP8X. The other bits of its first word are reserved. */
 const HAS_PROFILE = 0x20
 const HAS_ALPHA = 0x10
@@ -54,7 +57,9 @@ export async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Web
   let xmpNamesPlace = false
   let frames = 0
 
+  let chunks = 0
   for (let at = vp8x.end; at < cursor.end; ) {
+    if (++chunks > MAX_CHUNKS) throw damagedWebp(`it has more than ${MAX_CHUNKS} chunks`)
     const start = cursor.peek(at, CHUNK_START_BYTES) ?? (await cursor.load(at, CHUNK_START_BYTES))
     const chunk = readChunk(start, at, cursor.end)
     const { type } = chunk
@@ -153,7 +158,9 @@ async function walkFrame(
   const picture = webpPicture(size)
   const runs = keptRuns()
   let bytes = 0
+  let chunks = 0
   for (let at = chunksAt; at < end; ) {
+    if (++chunks > MAX_CHUNKS) throw damagedWebp(`a frame has more than ${MAX_CHUNKS} chunks`)
     const start = cursor.peek(at, CHUNK_START_BYTES) ?? (await cursor.load(at, CHUNK_START_BYTES))
     const chunk = readChunk(start, at, end)
     at = chunk.end
