@@ -137,67 +137,6 @@ test('does not wait for a Retry-After that nobody would sit through', async () =
   assert.deepEqual(service.slept, [])
 })
 
-test('an answer of something else is no success, and its sentence says what to do', async () => {
-  for (const [step, sentence] of [
-    [
-      { status: 301, headers: { Location: 'https://pics.example/api/upload' } },
-      /leads on to https:\/\/pics\.example/,
-    ],
-    [{ status: 200, body: '<html>' }, /No Pinhole service answers at this address \(status 200\)/],
-    [{ status: 404, body: '<html>' }, /No Pinhole service .* \(status 404\)\. Check it/],
-    [{ status: 413, body: '<html>' }, /A proxy before the service refuses uploads of this size/],
-    [{ status: 401 }, /login/],
-    [{ status: 502, body: '<html>' }, /behind its proxy/],
-    [{ status: 201, body: '<!doctype html>' }, /a web page answered/],
-    [{ status: 201, body: '{}' }, /the answer's "id"/],
-  ] as const) {
-    const service = await fakeService(step)
-    const failed = send(blobOf(5), { retries: 0 }, service.endpoint)
-    await assert.rejects(failed, sentence, `${step.status}`)
-  }
-})
-
-test('a member of the answer that is not of its shape is no answer', async () => {
-  for (const wrong of [
-    { id: '../../../x' },
-    { id: `${SENT.id}\n` },
-    { id: 5 },
-    { link: `javascript:alert(1)/${SENT.id}` },
-    { link: `https://pics.example/\u001b[2J/${SENT.id}` },
-    { link: 'https://pics.example/lmnopqrstuv' },
-    { link: `https://pics.example/$(reboot) /${SENT.id}` },
-    { key: 'short' },
-    { key: `${SENT.key}\u001b` },
-    { delete: `https://pics.example/api/delete?key=${'Z'.repeat(43)}` },
-    { delete: `file:///api/delete?key=${SENT.key}` },
-  ]) {
-    const service = await fakeService({ status: 201, body: { ...SENT, ...wrong } })
-    const failed = send(blobOf(5), { retries: 0 }, service.endpoint)
-    await assert.rejects(failed, { name: 'Unreachable', message: /not what a Pinhole service sends/ })
-  }
-})
-
-test('arguments of programs without types get a sentence', async () => {
-  const service = await fakeService()
-  const attempt = (file: unknown, options = {}) => send(file as Blob, options, service.endpoint)
-  await assert.rejects(attempt('a.jpg'), { name: 'TypeError', message: /openAsBlob/ })
-  await assert.rejects(attempt(Buffer.from('x')), { name: 'TypeError', message: /new Blob\(\[bytes\]\)/ })
-  await assert.rejects(attempt(null), { name: 'TypeError', message: /not null/ })
-  await assert.rejects(attempt(undefined), TypeError)
-  for (const options of [
-    { mode: 'best' },
-    { retries: -1 },
-    { retries: 1.5 },
-    { retries: '3' },
-    { maxBytes: NaN },
-  ]) {
-    await assert.rejects(attempt(blobOf(5), options), {
-      name: 'TypeError',
-      message: new RegExp(Object.keys(options)[0]!),
-    })
-  }
-})
-
 test('a cancelled upload ends with the reason of the signal, before, during and between tries', async () => {
   const before = await fakeService()
   const reason = new Error('changed my mind')
