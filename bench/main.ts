@@ -19,6 +19,7 @@ const benches: Record<
     needs: ['wrk', 'nginx', 'caddy', 'taskset'],
     load: async () => (await import('./cold.ts')).benchCold,
   },
+  'first-view': { needs: [], load: async () => (await import('./first-view.ts')).benchFirstView },
   upload: { needs: ['wrk'], load: async () => (await import('./upload.ts')).benchUpload },
   store: { needs: ['wrk'], load: async () => (await import('./store.ts')).benchStore },
   cluster: { needs: ['wrk', 'nginx'], load: async () => (await import('./cluster.ts')).benchCluster },

@@ -46,7 +46,11 @@ export function rawListener(
       target: url,
       isConditional: isConditional(incoming),
       header: headersOf(incoming),
-      signal: () => signalOf(outgoing),
+      signal: {
+        get aborted() {
+          return outgoing.destroyed
+        },
+      },
     })
     if (answer === null) next(incoming, outgoing)
     else if (answer instanceof Promise) {
@@ -63,13 +67,6 @@ function isConditional({ rawHeaders }: IncomingMessage): boolean {
     if (CONDITION_HEADERS.has(rawHeaders[i]!.toLowerCase())) return true
   }
   return false
-}
-
-/** Aborts when the connection is lost. */
-function signalOf(outgoing: ServerResponse): AbortSignal {
-  const controller = new AbortController()
-  outgoing.once('close', () => controller.abort())
-  return controller.signal
 }
 
 /** Reads no more than the client takes, and nothing once it is gone. Throws what the stream throws. */

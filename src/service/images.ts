@@ -1,7 +1,7 @@
 /** The product's rules for images: publish, find, open, remove. No HTTP, no SQL. */
 import { KEY_PATTERN } from '../protocol.ts'
 import { type Ledger, LedgerUnavailable } from '../stores/ledger.ts'
-import type { ImageRecord, ObjectStore, Selection, StoredImage } from '../stores/object-store.ts'
+import type { ImageRecord, ObjectStore, Selection, Signal, StoredImage } from '../stores/object-store.ts'
 import { refuseFault } from './faults.ts'
 import type { Hashes } from './hashes.ts'
 import { equalInConstantTime, idOfKey } from './ids.ts'
@@ -12,8 +12,8 @@ import type { Purges } from './purges.ts'
 export interface Images extends Publishing {
   /** `null` if there is none. Throws `Refusal` if the operator removed it (`removed`) or holds it (`held`). */
   find(id: string): Promise<ImageRecord | null>
-  /** As `find`; throws `UnsatisfiableRange` too, and what `signal` says. */
-  open(id: string, selection?: Selection, signal?: AbortSignal): Promise<StoredImage | null>
+  /** As `find`; throws `UnsatisfiableRange` too, and an `AbortError`. */
+  open(id: string, selection?: Selection, signal?: Signal): Promise<StoredImage | null>
   /** Removes the image that the key belongs to, also a held one. `false` if there is none. */
   remove(key: string): Promise<boolean>
 }

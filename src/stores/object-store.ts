@@ -37,6 +37,9 @@ export type Wanted = ByteRange | 'all' | 'nothing'
 /** What is wanted, if that is known before the record is. */
 export type Selection = Wanted | ((record: ImageRecord) => Wanted)
 
+/** Whether anybody still waits for what was asked for. An `AbortSignal` is one; making one for each read is not needed. */
+export type Signal = Pick<AbortSignal, 'aborted'>
+
 export interface StoredImage {
   record: ImageRecord
   /** Set if a range was asked for. */
@@ -63,9 +66,9 @@ export interface ObjectStore extends HeldImages {
   head(id: string): Promise<ImageRecord | null>
   /**
    * Opens an image, all of it if nothing else is selected. `null` if there is none. Throws `UnsatisfiableRange`,
-   * `DamagedObject`, and what `signal` says once nobody waits for the image any more.
+   * `DamagedObject`, and an `AbortError` once nobody waits for the image any more.
    */
-  open(id: string, selection?: Selection, signal?: AbortSignal): Promise<StoredImage | null>
+  open(id: string, selection?: Selection, signal?: Signal): Promise<StoredImage | null>
   /**
    * Reads all of an image and compares it with the SHA-256 of its record: `open` may check less. `null` if there is none.
    * Throws `DamagedObject`. A store may take the chance to write down what makes later reads cheaper.

@@ -6,53 +6,58 @@ import type { ImageRecord } from '../../stores/object-store.ts'
 
 export interface ImageHeaders {
   etag: string
-  /** Name, value, name, value, …: of an answer to be shown, and of one to be saved. */
-  inline: string[]
-  download: string[]
-  /** The same with the length of the whole image. */
-  wholeInline: string[]
-  wholeDownload: string[]
+  /**
+   * Name, value, name, value, …: of an answer to be shown, or of one to be saved; with the length of the whole image, or
+   * with none. The same array each time.
+   */
+  of(disposition: 'inline' | 'attachment', isWhole: boolean): string[]
 }
 
-/** `common`: headers of every answer. `cdn`: the cache in front, if one is configured. */
+/** What all images have. */
+const SHARED = [
+  ...['Cache-Control', `public, max-age=${RAW_MAX_AGE_SECONDS}, immutable`],
+  ...['Accept-Ranges', 'bytes'],
+  ...['Content-Security-Policy', "default-src 'none'; sandbox"],
+  ...['Cross-Origin-Resource-Policy', 'cross-origin'],
+  ...['Access-Control-Allow-Origin', '*'],
+  ...['X-Robots-Tag', 'noindex'],
+]
+
+/** `common`: headers of every answer. `cdn`: the cache in front, if one is configured. Each variant is made when it is first asked for. */
 export function imageHeaders(record: ImageRecord, common: string[], cdn: Cdn | null): ImageHeaders {
   const { id, type, sha256 } = record
   const etag = `"${sha256}"`
-  const shared = [
-    ['Content-Type', type],
-    ['Cache-Control', `public, max-age=${RAW_MAX_AGE_SECONDS}, immutable`],
-    ['ETag', etag],
-    ['Repr-Digest', `sha-256=:${hexToBase64(sha256)}:`],
-    ['Accept-Ranges', 'bytes'],
-    ['Content-Security-Policy', "default-src 'none'; sandbox"],
-    ['Cross-Origin-Resource-Policy', 'cross-origin'],
-    ['Access-Control-Allow-Origin', '*'],
-    ['X-Robots-Tag', 'noindex'],
-    ...sharedCacheHeaders(id, cdn),
-  ].flat()
-  const length = ['Content-Length', `${record.size}`]
-  const disposed = (kind: string) => [
-    ...shared,
-    'Content-Disposition',
-    `${kind}; filename="${id}.${EXTENSIONS[type]}"`,
-    ...common,
-  ]
-  const inline = disposed('inline')
-  const download = disposed('attachment')
+  const made = new Map<string, string[]>()
+
+  function make(disposition: string, isWhole: boolean): string[] {
+    const headers = isWhole ? ['Content-Length', `${record.size}`] : []
+    headers.push('Content-Type', type, 'ETag', etag, 'Repr-Digest', `sha-256=:${hexToBase64(sha256)}:`)
+    headers.push('Content-Disposition', `${disposition}; filename="${id}.${EXTENSIONS[type]}"`)
+    for (const [name, value] of sharedCacheHeaders(id, cdn)) headers.push(name, value)
+    headers.push(...SHARED, ...common)
+    return headers
+  }
+
   return {
     etag,
-    inline,
-    download,
-    wholeInline: [...length, ...inline],
-    wholeDownload: [...length, ...download],
+    of(disposition, isWhole) {
+      const variant = isWhole ? disposition : `part, ${disposition}`
+      let headers = made.get(variant)
+      if (headers === undefined) {
+        headers = make(disposition, isWhole)
+        made.set(variant, headers)
+      }
+      return headers
+    },
   }
 }
 
 /** A shorter lifetime for caches that the operator can purge (RFC 9213), and the tag to purge by. */
 function sharedCacheHeaders(id: string, cdn: Cdn | null): [string, string][] {
-  const standard = {
-    'CDN-Cache-Control': `public, max-age=${CDN_MAX_AGE_SECONDS}, must-revalidate`,
-    'Cache-Tag': cacheTag(id),
-  }
-  return Object.entries({ ...standard, ...cdn?.cacheHeaders(id, CDN_MAX_AGE_SECONDS) })
+  const standard: [string, string][] = [
+    ['CDN-Cache-Control', `public, max-age=${CDN_MAX_AGE_SECONDS}, must-revalidate`],
+    ['Cache-Tag', cacheTag(id)],
+  ]
+  if (cdn === null) return standard
+  return Object.entries({ ...Object.fromEntries(standard), ...cdn.cacheHeaders(id, CDN_MAX_AGE_SECONDS) })
 }

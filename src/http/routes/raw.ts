@@ -10,6 +10,7 @@ import {
   type ImageRecord,
   resolveRange,
   type Selection,
+  type Signal,
   type StoredImage,
   UnsatisfiableRange,
   type Wanted,
@@ -28,8 +29,8 @@ export interface RawRequest {
   /** Whether it has any of the condition headers, beside an `If-Range` of no range. */
   isConditional: boolean
   header(name: ConditionHeader): string | undefined
-  /** Aborts when nobody waits for the answer any more. */
-  signal?(): AbortSignal
+  /** Whether anybody still waits for the answer. */
+  signal?: Signal
 }
 
 export type ConditionHeader = 'if-match' | 'if-none-match' | 'if-range' | 'range'
@@ -72,26 +73,33 @@ export function createRaw(parts: {
   const common = commonHeaders(parts.baseUrl).flat()
   const known = new WeakMap<ImageRecord, ImageHeaders>()
 
-  function headersOf(record: ImageRecord): ImageHeaders {
+  /** Made once for an image that stays in memory. */
+  function knownHeadersOf(record: ImageRecord): ImageHeaders {
     let headers = known.get(record)
     if (headers === undefined) {
-      headers = imageHeaders(record, common, parts.cdn)
+      headers = headersOf(record)
       known.set(record, headers)
     }
     return headers
   }
 
+  function headersOf(record: ImageRecord): ImageHeaders {
+    return imageHeaders(record, common, parts.cdn)
+  }
+
   /** The whole of an image in memory, or `null` if that is not what is asked for, or not in this way. */
   function answerWhole(image: StoredImage, target: string): Answer | null {
     const { record, body, release } = image
-    const { wholeInline, wholeDownload } = headersOf(record)
-    if (target.length === ID_END) return { status: 200, headers: wholeInline, body, release }
+    const known = knownHeadersOf(record)
+    if (target.length === ID_END) {
+      return { status: 200, headers: known.of('inline', true), body, release }
+    }
     switch (target.slice(ID_END)) {
       case `.${EXTENSIONS[record.type]}`:
-        return { status: 200, headers: wholeInline, body, release }
+        return { status: 200, headers: known.of('inline', true), body, release }
       case DOWNLOAD:
       case `.${EXTENSIONS[record.type]}${DOWNLOAD}`:
-        return { status: 200, headers: wholeDownload, body, release }
+        return { status: 200, headers: known.of('attachment', true), body, release }
       default:
         return null
     }
@@ -100,7 +108,7 @@ export function createRaw(parts: {
   /** Opens the image once: its record decides what is wanted of it. */
   async function answerCold(request: RawRequest, target: Target): Promise<Answer> {
     const { id } = target
-    const image = await parts.images.open(id, selectionOf(request, target), request.signal?.())
+    const image = await parts.images.open(id, selectionOf(request, target), request.signal)
     if (image === null) throw notFound()
     try {
       return answerWith(request, target, image)
@@ -133,17 +141,18 @@ export function createRaw(parts: {
   function answerWith(request: RawRequest, target: Target, image: StoredImage): Answer {
     const { record, range, body, release, reuse } = image
     assertNamed(target, record)
-    const isDownload = target.query === DOWNLOAD
-    const { etag, inline, download, wholeInline, wholeDownload } = headersOf(record)
-    const headers = isDownload ? download : inline
-    const whole = isDownload ? wholeDownload : wholeInline
-    if (isNotModified(request, etag)) return { status: 304, headers, body: null, release }
-    if (request.method === 'HEAD') return { status: 200, headers: whole, body: null, release }
-    if (range === undefined) return { status: 200, headers: whole, body, release, reuse }
+    const known = headersOf(record)
+    const disposition = target.query === DOWNLOAD ? 'attachment' : 'inline'
+    const headers = (isWhole: boolean) => known.of(disposition, isWhole)
+    if (isNotModified(request, known.etag)) {
+      return { status: 304, headers: headers(false), body: null, release }
+    }
+    if (request.method === 'HEAD') return { status: 200, headers: headers(true), body: null, release }
+    if (range === undefined) return { status: 200, headers: headers(true), body, release, reuse }
     const { first, last } = range
     const length = ['Content-Length', `${last - first + 1}`]
     const place = ['Content-Range', `bytes ${first}-${last}/${record.size}`]
-    return { status: 206, headers: [...length, ...place, ...headers], body, release, reuse }
+    return { status: 206, headers: [...length, ...place, ...headers(false)], body, release, reuse }
   }
 
   function redirect(target: string, query: string): Answer {

@@ -1,6 +1,6 @@
 /** Whether the bytes read from an image's file are those that were stored. */
 import { createHash, type Hash } from 'node:crypto'
-import { type ContentRange, DamagedObject } from '../object-store.ts'
+import { type ContentRange, DamagedObject, type Signal } from '../object-store.ts'
 import { BLOCK_BYTES, matchesDigests } from './block-digests.ts'
 import { CutShort, type OpenFile, readFully } from './file.ts'
 import type { Trailer } from './trailer.ts'
@@ -24,7 +24,7 @@ export async function checkRun(
   { record, digests }: Trailer,
   wanted: ContentRange,
   pieceBytes: number,
-  signal?: AbortSignal,
+  signal?: Signal,
 ): Promise<RunCheck> {
   const end = record.size - 1
   if (digests !== null) {
@@ -58,13 +58,13 @@ export async function checkRun(
 export async function assertSha256(
   file: OpenFile,
   record: Trailer['record'],
-  { signal, onPiece }: { signal?: AbortSignal | undefined; onPiece?: (piece: Uint8Array) => void },
+  { signal, onPiece }: { signal?: Signal | undefined; onPiece?: (piece: Uint8Array) => void },
 ): Promise<void> {
   const hash = createHash('sha256')
   const piece = Buffer.allocUnsafeSlow(Math.min(HASH_BYTES, record.size))
   try {
     for (let at = 0; at < record.size; at += piece.length) {
-      signal?.throwIfAborted()
+      assertWanted(signal)
       const read = await readFully(file, at, piece.subarray(0, record.size - at))
       hash.update(read)
       onPiece?.(read)
@@ -77,4 +77,9 @@ export async function assertSha256(
 
 function assertDigest(hash: Hash, { id, sha256 }: Trailer['record']): void {
   if (hash.digest('hex') !== sha256) throw new DamagedObject(id)
+}
+
+/** Throws an `AbortError` once nobody waits any more. */
+export function assertWanted(signal: Signal | undefined): void {
+  if (signal?.aborted) throw new DOMException('the reader is gone', 'AbortError')
 }

@@ -1,10 +1,16 @@
 /** Memory that reads from files share: fresh pages from the system cost a read more than its bytes do. Node only. */
 
 export interface ReadBlocks {
-  /** So many bytes, with what the last user left in them. What is never given back is garbage like any other. */
-  take(bytes: number): Buffer<ArrayBuffer>
-  /** Any view of what was taken, once nobody reads it any more. A second time is harmless. */
-  give(view: Uint8Array): void
+  take(bytes: number): ReadBlock
+}
+
+export interface ReadBlock {
+  /** As many as were asked for, with what the last user left in them. */
+  readonly bytes: Buffer<ArrayBuffer>
+  /**
+   * Once nobody reads them any more. A second time is harmless. What is never given back is garbage like any other.
+   */
+  give(): void
 }
 
 /** Unit: bytes. */
@@ -15,21 +21,20 @@ const KEPT_BLOCKS = 32
 
 export function createReadBlocks(): ReadBlocks {
   const kept = new Map<number, Buffer<ArrayBuffer>[]>(SIZES.map((size) => [size, []]))
-  const taken = new WeakMap<ArrayBufferLike, Buffer<ArrayBuffer>>()
 
   return {
     take(bytes) {
       const size = SIZES.find((size) => bytes <= size) ?? bytes
-      const block = kept.get(size)?.pop() ?? Buffer.allocUnsafeSlow(size)
-      taken.set(block.buffer, block)
-      return block.subarray(0, bytes)
-    },
-    give(view) {
-      const block = taken.get(view.buffer)
-      if (block === undefined) return
-      taken.delete(view.buffer)
-      const blocks = kept.get(block.length)
-      if (blocks !== undefined && blocks.length < KEPT_BLOCKS) blocks.push(block)
+      const blocks = kept.get(size)
+      const block = blocks?.pop() ?? Buffer.allocUnsafeSlow(size)
+      let isTaken = true
+      return {
+        bytes: block.subarray(0, bytes),
+        give() {
+          if (isTaken && blocks !== undefined && blocks.length < KEPT_BLOCKS) blocks.push(block)
+          isTaken = false
+        },
+      }
     },
   }
 }

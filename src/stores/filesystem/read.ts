@@ -5,9 +5,10 @@ import {
   type ImageRecord,
   resolveRange,
   type Selection,
+  type Signal,
   type StoredImage,
 } from '../object-store.ts'
-import { checkRun } from './check.ts'
+import { assertWanted, checkRun } from './check.ts'
 import { isCode, storeFault } from './faults.ts'
 import { CutShort, closeFile, type OpenFile, openFile, readFully } from './file.ts'
 import type { HotSet } from './hot-set.ts'
@@ -31,7 +32,7 @@ export interface ImageReader {
   /** `null` if there is none. */
   head(path: string, id: string): Promise<ImageRecord | null>
   /** As `ObjectStore.open`. */
-  open(path: string, id: string, selection?: Selection, signal?: AbortSignal): Promise<StoredImage | null>
+  open(path: string, id: string, selection?: Selection, signal?: Signal): Promise<StoredImage | null>
 }
 
 /** An image that is being opened. */
@@ -39,7 +40,7 @@ interface Opening {
   file: OpenFile
   id: string
   path: string
-  signal: AbortSignal | undefined
+  signal: Signal | undefined
   /** Leaves the file open: it is closed with the stream. */
   keepOpen(): void
 }
@@ -154,8 +155,8 @@ async function readSmall(
   blocks: ReadBlocks,
 ): Promise<StoredImage | null> {
   const { file, id } = opening
-  const whole = await readFully(file, 0, blocks.take(file.size))
-  const release = () => blocks.give(whole)
+  const { bytes: whole, give: release } = blocks.take(file.size)
+  await readFully(file, 0, whole)
   const trailer = trailerIn(whole, id)
   const part = trailer === null ? 'nothing' : partOf(trailer.record, selection)
   if (trailer === null || part === 'nothing') {
@@ -181,7 +182,7 @@ async function readChecked(
   for (let at = 0; at < bytes.length; at += pieceBytes) {
     const piece = bytes.subarray(at, at + pieceBytes)
     if (!isRead) {
-      signal?.throwIfAborted()
+      assertWanted(signal)
       await readFully(file, at, piece)
     }
     check(piece, at)
@@ -202,8 +203,9 @@ async function readPart(
     return { record, range: part, ...streamRun(file, id, run, wanted, blocks) }
   }
   const { first, last } = run.run
-  const bytes = await readFully(file, first, blocks.take(last + 1 - first))
+  const { bytes, give: release } = blocks.take(last + 1 - first)
+  await readFully(file, first, bytes)
   run.check(bytes, first)
   const body = bytes.subarray(wanted.first - first, wanted.last + 1 - first)
-  return { record, range: part, body, release: () => blocks.give(bytes) }
+  return { record, range: part, body, release }
 }

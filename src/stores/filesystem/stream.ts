@@ -4,7 +4,7 @@ import type { ContentRange, StoredImage } from '../object-store.ts'
 import { DamagedObject } from '../object-store.ts'
 import type { RunCheck } from './check.ts'
 import { CutShort, closeFile, type OpenFile, readFully } from './file.ts'
-import type { ReadBlocks } from './read-blocks.ts'
+import type { ReadBlock, ReadBlocks } from './read-blocks.ts'
 
 /**
  * Reads one piece ahead: the next is there when the client has taken the last. Closes `file` with its end, with an error
@@ -20,9 +20,12 @@ export function streamRun(
   let at = run.first
   let isReading = false
   let isCancelled = false
+  /** Those that were handed out. */
+  const blocksOf = new Map<ArrayBufferLike, ReadBlock>()
 
   async function readPiece(): Promise<Uint8Array> {
-    const piece = blocks.take(Math.min(pieceBytes, run.last + 1 - at))
+    const block = blocks.take(Math.min(pieceBytes, run.last + 1 - at))
+    const piece = block.bytes
     isReading = true
     try {
       await readFully(file, at, piece)
@@ -33,6 +36,7 @@ export function streamRun(
     const skipped = Math.max(0, wanted.first - at)
     const kept = Math.min(piece.length, wanted.last + 1 - at)
     at += piece.length
+    blocksOf.set(piece.buffer, block)
     return piece.subarray(skipped, kept)
   }
 
@@ -58,5 +62,11 @@ export function streamRun(
     },
     { highWaterMark: 1 },
   )
-  return { body, reuse: blocks.give }
+  return {
+    body,
+    reuse({ buffer }) {
+      blocksOf.get(buffer)?.give()
+      blocksOf.delete(buffer)
+    },
+  }
 }

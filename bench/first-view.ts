@@ -1,0 +1,65 @@
+/** The first view of an image after its upload, beside a view of one that is in memory for long. */
+import { Agent, get } from 'node:http'
+import path from 'node:path'
+import { startPinhole } from './contestants.ts'
+import type { Figures, Measure } from './figures.ts'
+import { upload } from './multipart.ts'
+import type { BenchOptions } from './options.ts'
+import { noisePictures } from './pictures.ts'
+import { summarize } from './statistics.ts'
+
+const SIZES = [
+  { name: '10 KB', bytes: 10_240 },
+  { name: '200 KB', bytes: 204_800 },
+  { name: '2 MB', bytes: 2_097_152 },
+]
+const PICTURES = 20
+const MOST = 1.2
+
+export async function benchFirstView({ dir, rounds }: BenchOptions): Promise<Figures> {
+  const server = await startPinhole(path.join(dir, 'pinhole'), { UPLOADS_PER_DAY: '1000000' })
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const measures: Measure[] = []
+  try {
+    for (const { name, bytes } of SIZES) {
+      const pictures = await noisePictures(PICTURES, bytes)
+      const first: number[] = []
+      const hot: number[] = []
+      const known = `${server.url}/raw/${await upload(server.url, new Uint8Array(pictures[0]!))}`
+      for (let view = 0; view < 100; view++) await timeOf(known, agent)
+      for (let turn = 0; turn < rounds * PICTURES; turn++) {
+        const picture = new Uint8Array(pictures[turn % PICTURES]!)
+        // Both come after an upload, on a warm connection.
+        for (const isFirst of turn % 2 === 0 ? [true, false] : [false, true]) {
+          const id = await upload(server.url, picture)
+          await timeOf(`${server.url}/healthz`, agent)
+          const time = await timeOf(isFirst ? `${server.url}/raw/${id}` : known, agent)
+          if (isFirst) first.push(time)
+          else hot.push(time)
+        }
+      }
+      const [one, other] = [summarize(first).median, summarize(hot).median]
+      measures.push(
+        { what: `first view of ${name} after its upload, p50`, values: [one], unit: 'ms' },
+        { what: `GET of a hot image of ${name} after an upload, p50`, values: [other], unit: 'ms' },
+        { what: `first / hot, ${name}`, values: [one / other], unit: '', atMost: MOST },
+      )
+    }
+    return { comparisons: [], measures }
+  } finally {
+    agent.destroy()
+    await server.stop()
+  }
+}
+
+function timeOf(url: string, agent: Agent): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const startedAt = performance.now()
+    get(url, { agent }, (response) => {
+      if (response.statusCode !== 200) reject(new Error(`${response.statusCode} for ${url}`))
+      response.on('data', () => {})
+      response.on('end', () => resolve(performance.now() - startedAt))
+      response.on('error', reject)
+    }).on('error', reject)
+  })
+}
