@@ -1,4 +1,4 @@
-/** What the operator does: hold and remove images, block bytes, look at the state. At once effective in every process. */
+/** What the operator does: hold, keep and remove images, block bytes, look at the state. At once effective in every process. */
 import type { Act, ActedBy, Ledger } from '../stores/ledger.ts'
 import { DamagedObject, type ImageRecord, type ObjectStore } from '../stores/object-store.ts'
 import type { Moves } from './moves.ts'
@@ -14,6 +14,8 @@ export interface Takedown {
   hold(id: string, reason: string, by?: ActedBy): Promise<boolean>
   /** `false` if it is not held. */
   release(id: string, reason: string, by?: ActedBy): Promise<boolean>
+  /** Decides that a reported image stays; a held one is released. `false` if its case is not there, or it was removed. */
+  keep(id: string, reason: string, by?: ActedBy): Promise<boolean>
   /** Ids of what the image's uploader stored within two days of it, the newest first. */
   sameUploader(id: string): Promise<string[]>
   block(sha256: string, reason: string, by?: ActedBy): Promise<void>
@@ -74,6 +76,17 @@ export function createTakedown(parts: {
       if ((await objects.headHeld(id).catch(damagedIsThere)) === null) return false
       await ledger.recordRelease(id, reason, at(), by)
       return moves.carryOut(id)
+    },
+    async keep(id, reason, by) {
+      const { state } = (await ledger.caseOf(id)) ?? { state: 'removed' }
+      if (state === 'removed') return false
+      // First: whoever dies in between leaves an open case, not a kept image that nobody sees.
+      if ((await objects.headHeld(id).catch(damagedIsThere)) !== null) {
+        await ledger.recordRelease(id, reason, at(), by)
+        await moves.carryOut(id)
+      }
+      await ledger.recordKeep(id, reason, at(), by)
+      return true
     },
     sameUploader: (id) => ledger.sameUploader(id, MOST_OTHERS),
     block: (sha256, reason, by) => ledger.block([sha256], reason, at(), by),

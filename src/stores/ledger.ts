@@ -20,7 +20,7 @@ export interface Act {
   rule: string
 }
 
-export type ActKind = 'remove' | 'block' | 'unblock' | 'hold' | 'release' | 'set'
+export type ActKind = 'remove' | 'block' | 'unblock' | 'hold' | 'release' | 'keep' | 'set'
 
 /** Who acts, and under which rule. */
 export interface ActedBy {
@@ -117,14 +117,16 @@ export interface Ledger extends ReportLedger {
   unblock(sha256: string, reason: string, at: Date, by?: ActedBy): Promise<boolean>
 
   /**
-   * Remembers that the operator removed this image, records the act, and that the image is to be moved so. Twice is
-   * harmless: both are recorded.
+   * Remembers that the operator removed this image, records the act, decides the image's case if it has one, and
+   * that the image is to be moved so. Twice is harmless: both are recorded.
    */
   recordRemoval(id: string, reason: string, at: Date, by?: ActedBy): Promise<void>
   /** The same for an image that is to be held. */
   recordHold(id: string, reason: string, at: Date, by?: ActedBy): Promise<void>
-  /** The same for a held one that is to be visible again. */
+  /** The same for a held one that is to be visible again. Its case is open again. */
   recordRelease(id: string, reason: string, at: Date, by?: ActedBy): Promise<void>
+  /** Decides an image's case, and records the act: it stays as it is. What was removed stays removed. */
+  recordKeep(id: string, reason: string, at: Date, by?: ActedBy): Promise<void>
   /** Why an image is not there, if that is the operator's doing. One statement. */
   whyAbsent(id: string): Promise<'removed' | 'held' | null>
   /** Forgets that an image is held: its uploader deleted it. */

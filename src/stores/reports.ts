@@ -2,7 +2,6 @@
  * Port: what people report, and what the operator decided. A part of the ledger. A case is all that was reported of one
  * image. Methods resolve and throw as those of `ledger.ts` do.
  */
-
 export interface Report {
   /** Of the image. Whether there is one is not looked at. */
   id: string
@@ -80,8 +79,8 @@ export interface ReportLedger {
   cases(states: CaseState[], limit: number): Promise<Case[]>
   /** The reports of an image, the oldest first, at most `limit`. */
   reportsOf(id: string, limit: number): Promise<Pick<Report, 'category' | 'text' | 'contact' | 'at'>[]>
-  /** Records what was decided. `false` if the image has no case. */
-  decideCase(id: string, state: CaseState, at: Date): Promise<boolean>
+  /** The case of an image, or `null`. */
+  caseOf(id: string): Promise<Case | null>
   /** Takes texts and contacts out of reports of `categories` whose cases were decided before `before`. */
   forgetReporters(categories: string[], before: Date): Promise<void>
   caseTotals(): Promise<CaseTotal[]>

@@ -1,13 +1,14 @@
 /** operator acts */
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
 import type { Act } from '../../stores/ledger.ts'
 import { onData } from './data.ts'
 import { print } from './print.ts'
+import { limitOption } from './subjects.ts'
 
 export function actsCommand(): Command {
   return new Command('acts')
     .description('what was done, by whom, when and why, the newest first')
-    .option('--limit <number>', 'at most so many', readLimit, 100)
+    .addOption(limitOption())
     .option('--json', 'one JSON object a line', false)
     .action(({ limit, json }: { limit: number; json: boolean }) =>
       onData(async ({ stores }) => {
@@ -26,9 +27,4 @@ export function lineOf({ at, act, subject, reason, who, rule }: Act): string {
     JSON.stringify(reason),
     ...(who ? [`by ${who}`] : []),
   ].join(' ')
-}
-
-function readLimit(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('A limit is a whole number.')
-  return Number(text)
 }

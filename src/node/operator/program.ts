@@ -7,20 +7,26 @@ import { backupCommand } from './backup.ts'
 import { blockCommand } from './block.ts'
 import { copyCommand } from './copy.ts'
 import { holdCommand } from './hold.ts'
+import { keepCommand } from './keep.ts'
 import { listCommand } from './list.ts'
 import { loginCommand } from './login.ts'
 import { toleratePipes } from './print.ts'
+import { queueCommand } from './queue.ts'
 import { releaseCommand } from './release.ts'
 import { removeCommand } from './remove.ts'
 import { restoreCommand } from './restore.ts'
 import { pauseCommand, resumeCommand, setCommand } from './set.ts'
+import { showCommand } from './show.ts'
 import { statusCommand } from './status.ts'
 import { unblockCommand } from './unblock.ts'
 import { verifyCommand } from './verify.ts'
 
 const COMMANDS: readonly (() => Command)[] = [
+  queueCommand,
+  showCommand,
   holdCommand,
   releaseCommand,
+  keepCommand,
   removeCommand,
   blockCommand,
   unblockCommand,

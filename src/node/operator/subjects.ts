@@ -4,14 +4,26 @@ import { ID_PATTERN } from '../../protocol.ts'
 
 const SHA256_PATTERN = /^[0-9a-f]{64}$/
 
-/** An id, or an address that ends with one. For an argument that takes several. */
-export function readIds(subject: string, before: string[] = []): string[] {
+/** An id, or an address that ends with one. */
+export function readId(subject: string): string {
   const id = subject
     .replace(/[?#].*$/, '')
     .replace(/^.*\//, '')
     .replace(/\.\w+$/, '')
   if (!ID_PATTERN.test(id)) throw new InvalidArgumentError(`"${subject}" is no image's id.`)
-  return [...before, id]
+  return id
+}
+
+/** For an argument that takes several. */
+export function readIds(subject: string, before: string[] = []): string[] {
+  return [...before, readId(subject)]
+}
+
+export function limitOption(): Option {
+  return new Option('--limit <number>', 'at most so many').default(100).argParser((text) => {
+    if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('A limit is a whole number.')
+    return Number(text)
+  })
 }
 
 /** SHA-256 in hex. */

@@ -1,8 +1,10 @@
 /** Where the operator wants images to be, written before they are moved: whoever dies in between, another finishes. */
 import type { ActedBy, ActKind, Ledger, Move } from '../ledger.ts'
+import type { CaseState } from '../reports.ts'
 import type { RecordAct } from './acts.ts'
 import type { Outcome, SqlDatabase, Statement } from './database.ts'
 import { randomToken } from './random-token.ts'
+import { decide } from './reports.ts'
 import { sql, words } from './statement.ts'
 
 type MovesLedger = Pick<
@@ -10,6 +12,7 @@ type MovesLedger = Pick<
   | 'recordRemoval'
   | 'recordHold'
   | 'recordRelease'
+  | 'recordKeep'
   | 'whyAbsent'
   | 'forgetHold'
   | 'heldIds'
@@ -29,23 +32,28 @@ export function movesLedger(database: SqlDatabase, record: RecordAct): MovesLedg
   }
 
   const recorder =
-    (act: ActKind, to: Move['to'], remember: (id: string, at: Date) => Statement[]) =>
+    (act: ActKind, to: Move['to'], decided: CaseState, remember: (id: string, at: Date) => Statement[]) =>
     async (id: string, reason: string, at: Date, by?: ActedBy): Promise<void> => {
       await database.write([
         ...remember(id, at),
         moveTo(to, id),
         record({ act, subject: id, reason, at, by }),
+        decide(id, decided, at),
       ])
     }
 
   return {
-    recordRemoval: recorder('remove', 'removed', (id, at) => [
+    recordRemoval: recorder('remove', 'removed', 'removed', (id, at) => [
       sql`insert into removals (id, removed_at_ms) values (${id}, ${at.getTime()}) on conflict (id) do nothing`,
     ]),
-    recordHold: recorder('hold', 'held', (id, at) => [
+    recordHold: recorder('hold', 'held', 'held', (id, at) => [
       sql`insert into holds (id, held_at_ms) values (${id}, ${at.getTime()}) on conflict (id) do nothing`,
     ]),
-    recordRelease: recorder('release', 'visible', () => []),
+    recordRelease: recorder('release', 'visible', 'open', () => []),
+
+    async recordKeep(id, reason, at, by) {
+      await database.write([record({ act: 'keep', subject: id, reason, at, by }), decide(id, 'kept', at)])
+    },
 
     async whyAbsent(id) {
       const { rows } =

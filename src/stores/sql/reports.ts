@@ -1,9 +1,16 @@
 /** What people report, and what was decided. */
 import { type Case, type CaseState, KEPT_MS, type ReportLedger } from '../reports.ts'
-import type { SqlDatabase } from './database.ts'
+import type { SqlDatabase, Statement } from './database.ts'
 import { list, sql } from './statement.ts'
 
 type Row = Record<string, string | number | null>
+
+/** Decides the case of an image, if it has one. What was removed is decided for good. */
+export function decide(id: string, state: CaseState, at: Date): Statement {
+  const decidedAt = state === 'open' ? 0 : at.getTime()
+  return sql`update cases set state = ${state}, decided_at_ms = ${decidedAt}
+    where id = ${id} and state <> 'removed'`
+}
 
 export function reportsLedger(database: SqlDatabase): ReportLedger {
   return {
@@ -47,7 +54,7 @@ export function reportsLedger(database: SqlDatabase): ReportLedger {
     async cases(states, limit) {
       const { rows } = await database.read(sql`select * from cases where state in ${list(states)}
         order by severity, due_at_ms, id limit ${Math.max(0, limit)}`)
-      return rows.map(caseOf)
+      return rows.map(toCase)
     },
 
     async reportsOf(id, limit) {
@@ -61,12 +68,9 @@ export function reportsLedger(database: SqlDatabase): ReportLedger {
       }))
     },
 
-    async decideCase(id, state, at) {
-      const decidedAt = state === 'open' ? 0 : at.getTime()
-      const [decided] = await database.write([
-        sql`update cases set state = ${state}, decided_at_ms = ${decidedAt} where id = ${id}`,
-      ])
-      return decided!.changes > 0
+    async caseOf(id) {
+      const { rows } = await database.read(sql`select * from cases where id = ${id}`)
+      return rows.length > 0 ? toCase(rows[0]!) : null
     },
 
     async forgetReporters(categories, before) {
@@ -92,7 +96,7 @@ export function reportsLedger(database: SqlDatabase): ReportLedger {
   }
 }
 
-function caseOf(row: Row): Case {
+function toCase(row: Row): Case {
   return {
     id: row.id as string,
     category: row.category as string,

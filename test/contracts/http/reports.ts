@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { type Visitor, visit, type World } from './host.ts'
+import { operate } from './operator.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' }
@@ -33,6 +34,26 @@ export function reportCases(world: World): void {
     assert.ok(Math.abs(Date.parse(reported) - Date.now()) < 86_400_000)
     checkPage(await me.request('GET', pathOf(receipt), { headers: { Accept: 'text/html' } }), 200)
     assert.equal((await me.get(`/raw/${id}`)).status, 200, 'a report removes nothing')
+  })
+
+  it('shows what the operator decided, on the receipt', async (t) => {
+    const me = await visit(world, world.main)
+    if (!me.host.operator) return t.skip('does not apply: this host has no operator command')
+    const { id } = await me.store()
+    const unreported = await me.store()
+    const path = pathOf((await asProgram(me, { ...GIVEN, image: id })).json().receipt)
+    const decide = async (act: string, state: string, status: number) => {
+      await operate(me.host, [act, id, '--reason', 'looked at'])
+      const { state: shown, decided } = (await me.get(path)).json()
+      assert.deepEqual([shown, decided !== null], [state, state !== 'open'], act)
+      assert.equal((await me.get(`/raw/${id}`)).status, status, act)
+    }
+    await decide('hold', 'held', 403)
+    await decide('keep', 'kept', 200)
+    await decide('remove', 'removed', 410)
+    const again = await me.host.operator(['keep', id, unreported.id, '--reason', 'x'])
+    assert.equal(again.code, 1, again.stdout)
+    assert.equal((await me.get(path)).json().state, 'removed')
   })
 
   it('answers a repeat, and a report of nothing that is here, like any other', async () => {

@@ -105,12 +105,14 @@ export function moderationCases({ on }: Harness): void {
     await ledger.recordRemoval('AAAAAAAAAAA', 'c', later(2), by)
     await ledger.recordHold('AAAAAAAAAAA', 'd', later(3), by)
     await ledger.recordRelease('AAAAAAAAAAA', 'e', later(4), by)
-    await ledger.changeSettings({ uploads: 'paused' }, 'f', later(5), { who: 'ann@desk' })
+    await ledger.recordKeep('AAAAAAAAAAA', 'f', later(5), by)
+    await ledger.changeSettings({ uploads: 'paused' }, 'g', later(6), { who: 'ann@desk' })
     const acts = await (await another()).acts(10)
     assert.deepEqual(
       acts.map(({ act, reason, who, rule }) => [act, reason, who, rule]),
       [
-        ['set', 'f', 'ann@desk', ''],
+        ['set', 'g', 'ann@desk', ''],
+        ['keep', 'f', 'ann@desk', 'copyright'],
         ['release', 'e', 'ann@desk', 'copyright'],
         ['hold', 'd', 'ann@desk', 'copyright'],
         ['remove', 'c', 'ann@desk', 'copyright'],

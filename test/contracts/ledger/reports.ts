@@ -44,14 +44,39 @@ export function reportsCases({ on }: Harness): void {
     const receipt = { category: 'other', at: AT, state: 'open', decidedAt: null }
     assert.deepEqual(await other.receipt(first.receiptSha256), receipt)
     assert.equal(await other.receipt('unknown'), null)
-    assert.equal(await ledger.decideCase(ID, 'removed', new Date(AT + 5)), true)
-    assert.equal(await ledger.decideCase('bbbbbbbbbbb', 'removed', new Date(AT)), false)
+    await ledger.recordRemoval('bbbbbbbbbbb', 'nobody reported it', new Date(AT))
+    assert.equal(await other.caseOf('bbbbbbbbbbb'), null)
+    await ledger.recordRemoval(ID, 'against the terms', new Date(AT + 5))
     assert.deepEqual(await other.receipt(first.receiptSha256), {
       ...receipt,
       state: 'removed',
       decidedAt: AT + 5,
     })
     assert.deepEqual(await other.cases(['open', 'held'], 10), [])
+  })
+
+  on('shows each decision on the receipt; a removal is the last', async (ledger, { another }) => {
+    const filed = report()
+    await ledger.fileReport(filed, CAPS)
+    const other = await another()
+    const steps = [
+      ['recordHold', 'held'],
+      ['recordRelease', 'open'],
+      ['recordKeep', 'kept'],
+      ['recordHold', 'held'],
+      ['recordRemoval', 'removed'],
+      ['recordKeep', 'removed'],
+      ['recordRelease', 'removed'],
+    ] as const
+    let decidedAt: number | null = null
+    for (const [nth, [act, state]] of steps.entries()) {
+      await ledger[act](ID, 'why', new Date(AT + nth))
+      if (nth < 5) decidedAt = state === 'open' ? null : AT + nth
+      const receipt = await other.receipt(filed.receiptSha256)
+      assert.deepEqual([receipt?.state, receipt?.decidedAt], [state, decidedAt], `${nth}: ${act}`)
+      assert.deepEqual(await other.caseOf(ID), (await other.cases([state], 1))[0])
+    }
+    assert.equal((await other.acts(10)).length, steps.length)
   })
 
   on('takes one report of an image and reporter, and any number of others', async (ledger) => {
@@ -109,7 +134,7 @@ export function reportsCases({ on }: Harness): void {
 
   on('only counts reports of what was kept, and opens the case again after a while', async (ledger) => {
     await ledger.fileReport(report(), CAPS)
-    await ledger.decideCase(ID, 'kept', new Date(AT))
+    await ledger.recordKeep(ID, 'harmless', new Date(AT))
     await ledger.fileReport(report({ reporter: 'b', at: AT + KEPT_MS }), CAPS)
     assert.equal((await ledger.cases(['kept'], 1))[0]?.reports, 2)
     await ledger.fileReport(report({ reporter: 'c', at: AT + KEPT_MS + 1 }), CAPS)
@@ -120,8 +145,8 @@ export function reportsCases({ on }: Harness): void {
     await ledger.fileReport(report(), CAPS)
     await ledger.fileReport(report({ id: 'open0000000' }), CAPS)
     await ledger.fileReport(report({ id: 'copy0000000', category: 'copyright' }), CAPS)
-    await ledger.decideCase(ID, 'kept', new Date(AT))
-    await ledger.decideCase('copy0000000', 'removed', new Date(AT))
+    await ledger.recordKeep(ID, 'harmless', new Date(AT))
+    await ledger.recordRemoval('copy0000000', 'a copy', new Date(AT))
     await ledger.forgetReporters(['other'], new Date(AT))
     assert.notEqual((await ledger.reportsOf(ID, 1))[0]?.contact, '')
     await ledger.forgetReporters(['other'], new Date(AT + 1))

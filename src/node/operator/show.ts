@@ -1,0 +1,71 @@
+/** operator show */
+import { Command } from 'commander'
+import { DamagedObject, type ImageRecord } from '../../stores/object-store.ts'
+import { type OperatorData, onData } from './data.ts'
+import { print } from './print.ts'
+import { lineOf, memberOf } from './queue.ts'
+import { readId } from './subjects.ts'
+
+/** Of one image. The caps of a day bound how many come. */
+const SHOWN_REPORTS = 1000
+
+type Place = 'visible' | 'held' | 'damaged' | 'removed' | 'absent'
+
+export function showCommand(): Command {
+  return new Command('show')
+    .description(
+      'what was reported of an image, by whom, and what is stored; the image itself is not fetched',
+    )
+    .argument('<id>', 'an id, or an address that ends with one', readId)
+    .option('--json', 'as one JSON object', false)
+    .action((id: string, { json }: { json: boolean }) =>
+      onData(async ({ stores }) => {
+        const { ledger, clock } = stores
+        const [found, reports, { place, record }] = await Promise.all([
+          ledger.caseOf(id),
+          ledger.reportsOf(id, SHOWN_REPORTS),
+          findImage(stores, id),
+        ])
+        if (json) {
+          const members = reports.map(({ at, ...rest }) => ({ at: new Date(at).toISOString(), ...rest }))
+          print(JSON.stringify({ id, place, record, case: found && memberOf(found), reports: members }))
+        } else {
+          print(found === null ? `${id} was not reported` : lineOf(found, clock.now()))
+          print(record === null ? place : `${place} ${lineOfRecord(record)}`)
+          for (const { at, category, text, contact } of reports) {
+            print(
+              `\n${new Date(at).toISOString()} ${category}${contact && ` from ${contact}`}\n${indented(text)}`,
+            )
+          }
+        }
+        return found === null && place === 'absent' ? 1 : 0
+      }),
+    )
+}
+
+async function findImage(
+  { objects, ledger }: OperatorData['stores'],
+  id: string,
+): Promise<{ place: Place; record: Omit<ImageRecord, 'keySha256'> | null }> {
+  try {
+    const visible = await objects.head(id)
+    const found = visible ?? (await objects.headHeld(id))
+    if (found === null) {
+      return { place: (await ledger.whyAbsent(id)) === 'removed' ? 'removed' : 'absent', record: null }
+    }
+    const { keySha256: _, ...record } = found
+    return { place: visible === null ? 'held' : 'visible', record }
+  } catch (error) {
+    if (error instanceof DamagedObject) return { place: 'damaged', record: null }
+    throw error
+  }
+}
+
+function lineOfRecord({ createdAt, type, size, sha256 }: Omit<ImageRecord, 'keySha256'>): string {
+  return `${createdAt} ${type} ${size} bytes, SHA-256 ${sha256}`
+}
+
+/** So that no line of a report looks like one of ours. */
+function indented(text: string): string {
+  return text === '' ? '  (forgotten)' : text.replace(/^/gm, '  ')
+}

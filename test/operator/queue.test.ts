@@ -1,0 +1,64 @@
+/** What waits for a decision, as the operator's command shows it. */
+import assert from 'node:assert/strict'
+import { after, before, it } from 'node:test'
+import { request } from '../support/http.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { type RunningServer, startServer } from '../support/processes/server.ts'
+import { store } from '../support/upload.ts'
+
+const TEXT = 'This picture shows my garden.\nWithout my leave.'
+
+let server: RunningServer
+before(async () => {
+  server = await startServer()
+})
+after(() => server?.stop())
+
+async function report(image: string, more: object): Promise<void> {
+  const given = { image, text: TEXT, goodFaith: true, ...more }
+  const { status, text } = await request(server.url, 'POST', '/api/report', {
+    headers: { 'Content-Type': 'application/json' },
+    body: Buffer.from(JSON.stringify(given)),
+  })
+  assert.equal(status, 202, text)
+}
+
+async function operate(...words: string[]): Promise<string> {
+  const { code, stdout, stderr } = await server.operator(words)
+  assert.equal(code, 0, stderr)
+  return stdout
+}
+
+it('lists cases by severity, and shows one with its reports, without the image', async () => {
+  const { id, key } = await store(server.url, gif())
+  await report('11111111111', { category: 'other', name: 'Ada', email: 'ada@b.example' })
+  await report(id, { category: 'child-abuse' })
+
+  const [first, second, ...rest] = (await operate('queue')).trim().split('\n')
+  assert.match(first!, new RegExp(`^${id} child-abuse severity 0 1 report open due in \\d+ min$`))
+  assert.match(second!, /^11111111111 other severity 5 1 report open due in 16[78] h$/)
+  assert.deepEqual(rest, [])
+
+  await operate('hold', id, '--reason', 'to be looked at')
+  const [open, held, text, json, none] = await Promise.all([
+    operate('queue', '--json'),
+    operate('queue', '--held', '--json'),
+    operate('show', '11111111111'),
+    operate('show', id, '--json'),
+    server.operator(['show', 'zzzzzzzzzzz']),
+  ])
+  assert.equal(JSON.parse(open).id, '11111111111')
+  const { opened, due, decided, ...found } = JSON.parse(held)
+  assert.equal(Date.parse(due) - Date.parse(opened), 3_600_000)
+  assert.ok(Date.parse(decided) >= Date.parse(opened))
+  assert.deepEqual(found, { id, category: 'child-abuse', severity: 0, reports: 1, state: 'held' })
+
+  assert.match(text, /^absent$/m)
+  assert.match(text, / other from Ada <ada@b\.example>\n {2}This picture .*\n {2}Without my leave\.\n/)
+  const shown = JSON.parse(json)
+  assert.deepEqual([shown.id, shown.place, shown.record.type], [id, 'held', 'image/gif'])
+  assert.deepEqual(shown.case, JSON.parse(held))
+  assert.deepEqual([shown.reports.length, shown.reports[0].text], [1, TEXT])
+  assert.ok(!json.includes('keySha256') && !json.includes(key.slice(id.length)))
+  assert.equal(none.code, 1)
+})
