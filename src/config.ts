@@ -139,6 +139,13 @@ const VARIABLES = {
     optional(baseUrl),
   ),
   operatorToken: variable('OPERATOR_TOKEN', '', 'opens it to programs', optional(longSecret), true),
+  notify: variable(
+    'NOTIFY',
+    '',
+    'who is told what wants a decision, with commas: https://…#whsec_…, ntfy://host/topic, smtp://…?from=…&to=…',
+    list(text),
+    true,
+  ),
   uploaderLinks: variable(
     'UPLOADER_LINKS',
     'on',

@@ -10,6 +10,7 @@ const PORTS = [
   'stores/object-store.ts',
   'stores/ledger.ts',
   'stores/reports.ts',
+  'stores/notices.ts',
   'cdn/cdn.ts',
   'notify/notifier.ts',
 ]
@@ -34,8 +35,9 @@ const LAYERS: Record<string, Layer> = {
   'config.ts': { may: [...BASE, 'config/'] },
   'config/': { may: BASE },
   'stores/object-store.ts': { may: [], types: ['formats/image.ts', 'protocol.ts'] },
-  'stores/ledger.ts': { may: [], types: ['protocol.ts', 'stores/reports.ts'] },
+  'stores/ledger.ts': { may: [], types: ['protocol.ts', 'stores/reports.ts', 'stores/notices.ts'] },
   'stores/reports.ts': { may: [] },
+  'stores/notices.ts': { may: [] },
   'cdn/cdn.ts': { may: [], types: ['protocol.ts'] },
   'notify/notifier.ts': { may: [] },
 

@@ -14,6 +14,7 @@ import { onTime } from '../service/clock.ts'
 import { createDoor } from '../service/door.ts'
 import { createDerive } from '../service/identities.ts'
 import { createImages } from '../service/images.ts'
+import { createNotices } from '../service/notices.ts'
 import { createQuota, type QuotaLimits } from '../service/quota.ts'
 import { createReports } from '../service/reports.ts'
 import { createSettings, type Settings } from '../service/settings.ts'
@@ -33,8 +34,9 @@ import type { AnswersInOrder } from './in-order.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { createListener } from './listener.ts'
 import { createMetrics, type ProcessMetrics } from './metrics/metrics.ts'
+import { openNotifiers } from './open-notifiers.ts'
 import { draftFolder, openStores, type Stores } from './open-stores.ts'
-import { openOperatorDoor } from './operator-door.ts'
+import { doorUrl, openOperatorDoor } from './operator-door.ts'
 import { stopServing } from './stop-serving.ts'
 import { refuseUnreadable, statusOf } from './unreadable.ts'
 
@@ -51,6 +53,7 @@ export async function startServer(
   options: { limits?: Partial<Limits>; now?: () => number } = {},
 ): Promise<RunningServer> {
   const limits = { ...LIMITS, ...options.limits }
+  const notifiers = await openNotifiers(config.notify)
   const [stores, assets, terms] = await Promise.all([
     openStores(config, log, { as: 'server', ...(options.now ? { now: options.now } : {}) }),
     loadAssets((message) => log.warn({}, message)),
@@ -96,6 +99,14 @@ export async function startServer(
         onFailure: (err) => log.warn({ err }, 'links of uploads could not be forgotten'),
       })
     : null
+  const notices = createNotices({
+    ledger: stores.ledger,
+    notifiers,
+    link: config.operatorUrl === null && config.operatorListen.kind !== 'address' ? null : doorUrl(config),
+    now: stores.clock.now,
+    onFailure: (err, receiver) =>
+      log.warn({ err, receiver }, 'a notice was not told and will be tried again'),
+  })
   await listen(server, config)
   const { port } = server.address() as AddressInfo
   const baseUrl = config.baseUrl ?? `http://localhost:${port}`
@@ -115,7 +126,7 @@ export async function startServer(
     asset: (path) => assets.assets.get(path) ?? null,
     terms,
   }
-  const metrics = createMetrics({ config, purges: stores.purges, settings })
+  const metrics = createMetrics({ config, purges: stores.purges, settings, notices })
   metrics.watch(server)
   const { listener, isAnswering } = listenerOf({
     config,
@@ -157,6 +168,7 @@ export async function startServer(
   stores.moves.start()
   settings.start()
   links?.start()
+  notices.start()
   return {
     baseUrl,
     port,
@@ -164,7 +176,7 @@ export async function startServer(
       await stopServing(server, { lingerMs: limits.lingerMs, longestMs: limits.stopMs })
       disk.stop()
       await operatorDoor?.stop()
-      await Promise.all([settings.stop(), capacity.stop(), links?.stop()])
+      await Promise.all([settings.stop(), capacity.stop(), links?.stop(), notices.stop()])
       await stores.close()
     },
   }

@@ -1,5 +1,6 @@
 /** What the whole instance takes in a day, and what room the disk must keep. Asked before an upload's body is read. */
 import { Refusal } from '../errors.ts'
+import type { NoticeKind } from '../notify/notifier.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { SettingName, Settings } from './settings.ts'
 import { createShare } from './share.ts'
@@ -68,6 +69,9 @@ export function createCapacity(parts: {
     const times = await ledger.recordReached(cap, day, dayOf(now() - REMEMBERED_DAYS * DAY_MS))
     if (times === null) return
     const isPaused = times > 1
+    const notice: NoticeKind = isPaused ? 'uploads.paused' : 'cap.reached'
+    // Before the pause: no process may die in between and nobody be told.
+    await ledger.raiseNotice(notice, now())
     if (isPaused) {
       await settings.change({ uploads: 'paused' }, `${cap} was reached, the second cap in a week`, {
         who: 'pinhole',

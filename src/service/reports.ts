@@ -1,5 +1,6 @@
 /** Reports of images. One never removes anything: it opens a case for the operator. */
 import { Refusal } from '../errors.ts'
+import type { NoticeKind } from '../notify/notifier.ts'
 import { ID_PATTERN } from '../protocol.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { CaseTotal, Receipt, ReportCaps } from '../stores/reports.ts'
@@ -33,6 +34,9 @@ export interface Reports {
 
 /** Reports on one day. With more, somebody floods the form; the operator has what he needs to see that. */
 export const REPORT_CAPS: ReportCaps = { ofReporter: 10, ofAll: 500 }
+
+/** Up to this severity the operator is told at once. */
+const URGENT = 1
 
 const NAME_MOST = 200
 /** RFC 5321, 4.5.3.1.3. */
@@ -81,6 +85,7 @@ export function createReports(parts: { ledger: Ledger; hashes: Hashes; now: () =
         at,
         severity,
         dueAt: at + dueHours * HOUR_MS,
+        raises: severity <= URGENT ? ('case.urgent' satisfies NoticeKind) : null,
       },
       REPORT_CAPS,
     )

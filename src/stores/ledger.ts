@@ -4,6 +4,7 @@
  * lost on the way. Throws `LedgerUnavailable` when it can't be reached, `TypeError` for text with a NUL and numbers
  * that are not whole, `RangeError` for a day that is not one.
  */
+import type { NoticeLedger } from './notices.ts'
 import type { ReportLedger } from './reports.ts'
 
 /** An operator's act, as recorded. */
@@ -82,7 +83,7 @@ export interface Rate {
   burst: number
 }
 
-export interface Ledger extends ReportLedger {
+export interface Ledger extends ReportLedger, NoticeLedger {
   /**
    * Reserves one of the `limit` uploads of `bucket` on `day` (YYYY-MM-DD, UTC), in one statement. The number of
    * uploads used after it, or `null` if all are reserved, or if as many refusals or bytes of them are on record as

@@ -22,6 +22,8 @@ export interface Report {
   severity: number
   /** When it should be decided. Epoch milliseconds. */
   dueAt: number
+  /** The kind of a notice that is raised with it, or `null`. */
+  raises: string | null
 }
 
 export type CaseState = 'open' | 'held' | 'kept' | 'removed'

@@ -7,6 +7,7 @@ import { instanceCases } from './ledger/instance.ts'
 import { modelCases } from './ledger/model.ts'
 import { moderationCases } from './ledger/moderation.ts'
 import { movesCases } from './ledger/moves.ts'
+import { noticesCases } from './ledger/notices.ts'
 import { outagesCases } from './ledger/outages.ts'
 import { purgesCases } from './ledger/purges.ts'
 import { quotaCases } from './ledger/quota.ts'
@@ -28,6 +29,7 @@ export function ledgerContract(name: string, open: OpenLedger, { modelRuns = 20 
     describe('purges', () => purgesCases(harness))
     describe('instance', () => instanceCases(harness))
     describe('reports', () => reportsCases(harness))
+    describe('notices', () => noticesCases(harness))
     describe('durability', () => durabilityCases(harness))
     describe('outages', () => outagesCases(harness))
     describe('strange values', () => strangeValuesCases(harness))

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import type { Config } from '../../config.ts'
+import type { Notices } from '../../service/notices.ts'
 import type { Purges } from '../../service/purges.ts'
 import type { Settings } from '../../service/settings.ts'
 import type { Gauge } from './exposition.ts'
@@ -12,9 +13,10 @@ export interface GaugedParts {
   config: Config
   purges: Purges
   settings: Settings
+  notices: Notices
 }
 
-export function gaugesOf({ config, purges, settings }: GaugedParts): Gauge[] {
+export function gaugesOf({ config, purges, settings, notices }: GaugedParts): Gauge[] {
   return [
     {
       name: 'pinhole_purges_owed',
@@ -25,6 +27,11 @@ export function gaugesOf({ config, purges, settings }: GaugedParts): Gauge[] {
       name: 'pinhole_purge_oldest_seconds',
       help: 'For how long the oldest of them is owed.',
       read: async () => (await purges.owed())?.oldestSeconds ?? null,
+    },
+    {
+      name: 'pinhole_notices_pending',
+      help: 'Kinds of notices that the operator is still to be told.',
+      read: () => notices.pending(),
     },
     {
       name: 'pinhole_uploads_paused',

@@ -8,6 +8,7 @@ import { instanceLedger } from './instance.ts'
 import { linksLedger } from './links.ts'
 import { moderationLedger } from './moderation.ts'
 import { movesLedger } from './moves.ts'
+import { noticesLedger } from './notices.ts'
 import { purgesLedger } from './purges.ts'
 import { quotaLedger } from './quota.ts'
 import { reportsLedger } from './reports.ts'
@@ -29,6 +30,7 @@ export function sqlLedger(database: SqlDatabase): Ledger {
     ...deletionsLedger(database),
     ...instanceLedger(database),
     ...reportsLedger(database),
+    ...noticesLedger(database),
 
     async counts() {
       const today = new Date().toISOString().slice(0, 10)

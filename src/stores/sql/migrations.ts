@@ -187,6 +187,22 @@ const MIGRATIONS: readonly Migration[] = [
       )`,
     ],
   },
+  {
+    name: '009-notices',
+    statements: [
+      // What the operator is to be told: a row a kind. `count`: what arose since the last was told. `claim` and
+      // `due_at_ms` as of purges; when all is told, what arises next is told from `due_at_ms` on.
+      `create table notices (
+        kind text not null primary key,
+        id text not null,
+        count bigint not null check (count >= 0),
+        since_ms bigint not null,
+        attempts bigint not null,
+        claim bigint not null,
+        due_at_ms bigint not null
+      )`,
+    ],
+  },
 ]
 
 /** Run under a lock that keeps other processes from migrating, in the transaction of the migrations themselves. */

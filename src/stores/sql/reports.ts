@@ -1,6 +1,7 @@
 /** What people report, and what was decided. */
 import { type Case, type CaseState, KEPT_MS, type ReportLedger } from '../reports.ts'
 import type { SqlDatabase, Statement } from './database.ts'
+import { raiseForReport } from './notices.ts'
 import { list, sql } from './statement.ts'
 
 type Row = Record<string, string | number | null>
@@ -15,7 +16,8 @@ export function decide(id: string, state: CaseState, at: Date): Statement {
 export function reportsLedger(database: SqlDatabase): ReportLedger {
   return {
     async fileReport(report, { ofReporter, ofAll }) {
-      const { id, category, text, contact, reporter, day, receiptSha256, at, severity, dueAt } = report
+      const { id, category, text, contact, reporter, day, receiptSha256, at, severity, dueAt, raises } =
+        report
       const number = crypto.randomUUID()
       const month = day.slice(0, 7)
       const [filed] = await database.write([
@@ -35,6 +37,7 @@ export function reportsLedger(database: SqlDatabase): ReportLedger {
               then excluded.due_at_ms else cases.due_at_ms end,
             state = case when cases.state = 'kept' and cases.decided_at_ms < ${at - KEPT_MS}
               then 'open' else cases.state end`,
+        ...(raises === null ? [] : [raiseForReport(raises, number)]),
       ])
       if (filed!.changes > 0) return 'filed'
       const { rows } = await database.read(

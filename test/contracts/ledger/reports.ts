@@ -18,6 +18,7 @@ const report = (more: Partial<Report> = {}): Report => ({
   at: AT,
   severity: 5,
   dueAt: AT + 1000,
+  raises: null,
   ...more,
 })
 

@@ -1,0 +1,136 @@
+/** Tells the operator what wants a decision. What is raised stays in the ledger until every receiver has it. */
+import { NotDelivered, type Notice, type NoticeKind, type Notifier } from '../notify/notifier.ts'
+import type { Ledger } from '../stores/ledger.ts'
+import type { PendingNotice } from '../stores/notices.ts'
+
+export interface Notices {
+  /** How many wait. `null` if there is nobody to tell. */
+  pending(): Promise<number | null>
+  /** Tells what is due, also what earlier or other processes left, until `stop` is called. */
+  start(): void
+  /** Resolves when the round under way has ended. */
+  stop(): Promise<void>
+}
+
+export type RaisedKind = Extract<NoticeKind, 'case.urgent' | 'cap.reached' | 'uploads.paused'>
+
+interface Wording {
+  isUrgent: boolean
+  title(count: number): string
+  text: string
+}
+
+const WORDINGS: Record<RaisedKind, Wording> = {
+  'case.urgent': {
+    isUrgent: true,
+    title: (count) => `${count} urgent ${count === 1 ? 'report' : 'reports'}`,
+    text: 'An image was reported that should be looked at within hours. Nothing was removed.',
+  },
+  'cap.reached': {
+    isUrgent: false,
+    title: () => 'A cap is reached',
+    text: 'A cap of the day is reached. Uploads are refused until midnight UTC.',
+  },
+  'uploads.paused': {
+    isUrgent: true,
+    title: () => 'Uploads are paused',
+    text: 'A cap was reached for the second time in a week. Uploads are paused until somebody resumes them.',
+  },
+}
+
+const ROUND_MS = 1000
+
+/** A process that dies gives back its claim after this time. Longer than `LONGEST_DELIVERY_MS`. */
+const LEASE_MS = 30_000
+
+/** Between two notices of a kind: a flood of reports is a few notices. */
+export const QUIET_MS = 10 * 60_000
+
+const FIRST_RETRY_MS = 1000
+const LONGEST_RETRY_MS = 5 * 60_000
+
+export function createNotices(parts: {
+  ledger: Pick<Ledger, 'claimNotices' | 'settleNotice' | 'deferNotice' | 'pendingNotices'>
+  notifiers: readonly Notifier[]
+  /** Where decisions are made, or `null`. */
+  link: string | null
+  now: () => number
+  /** Hears of every delivery that failed. */
+  onFailure: (error: unknown, name: string | null) => void
+  roundMs?: number
+}): Notices {
+  const { ledger, notifiers, link, now, onFailure } = parts
+  let timer: ReturnType<typeof setInterval> | undefined
+  let underWay: Promise<void> | undefined
+  /** Receivers of a notice that others do not have yet. */
+  const told = new Map<string, Set<Notifier>>()
+
+  async function tell(pending: PendingNotice): Promise<void> {
+    const wording = WORDINGS[pending.kind as RaisedKind]
+    const notice: Notice = {
+      id: pending.id,
+      kind: pending.kind as NoticeKind,
+      isUrgent: wording.isUrgent,
+      at: pending.since,
+      title: `Pinhole: ${wording.title(pending.count)}`,
+      text: wording.text,
+      link,
+    }
+    const done = told.get(notice.id) ?? new Set()
+    let retryMs = 0
+    await Promise.all(
+      notifiers.map(async (notifier) => {
+        if (done.has(notifier)) return
+        try {
+          await notifier.deliver(notice)
+          done.add(notifier)
+        } catch (error) {
+          onFailure(error, notifier.name)
+          const named = error instanceof NotDelivered ? error.retryAfterMs : undefined
+          retryMs = Math.max(retryMs, named ?? backoffMs(pending.attempts))
+        }
+      }),
+    )
+    if (done.size < notifiers.length) {
+      told.set(notice.id, done)
+      await ledger.deferNotice(pending, now() + retryMs)
+    } else {
+      told.delete(notice.id)
+      await ledger.settleNotice(pending, now(), now() + QUIET_MS)
+    }
+  }
+
+  async function round(): Promise<void> {
+    const due = await ledger.claimNotices(now(), LEASE_MS)
+    // What a newer version raised, it tells itself: here it waits until the lease ends.
+    await Promise.all(due.filter(({ kind }) => Object.hasOwn(WORDINGS, kind)).map(tell))
+  }
+
+  function begin(): void {
+    underWay ??= round()
+      .catch((error) => onFailure(error, null))
+      .finally(() => {
+        underWay = undefined
+      })
+  }
+
+  return {
+    pending: async () => (notifiers.length === 0 ? null : (await ledger.pendingNotices()).count),
+    start() {
+      if (notifiers.length === 0) return
+      timer ??= setInterval(begin, parts.roundMs ?? ROUND_MS)
+      begin()
+    },
+    async stop() {
+      clearInterval(timer)
+      timer = undefined
+      await underWay
+    },
+  }
+}
+
+/** Doubles with every failure; a random half keeps processes apart. */
+function backoffMs(attempts: number): number {
+  const longest = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempts, 20))
+  return Math.round(longest * (0.5 + Math.random() / 2))
+}

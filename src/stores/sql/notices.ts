@@ -1,0 +1,73 @@
+/** What the operator is still to be told: an outbox with one row a kind, that several processes work off. */
+import type { NoticeLedger } from '../notices.ts'
+import type { SqlDatabase, Statement } from './database.ts'
+import { randomToken } from './random-token.ts'
+import { sql, words } from './statement.ts'
+
+const ONCE_MORE = words(`on conflict (kind) do update set
+  count = notices.count + 1,
+  since_ms = case when notices.count = 0 then excluded.since_ms else notices.since_ms end`)
+
+function raise(kind: string, at: number): Statement {
+  return sql`insert into notices (kind, id, count, since_ms, attempts, claim, due_at_ms)
+    values (${kind}, ${crypto.randomUUID()}, 1, ${at}, 0, 0, ${at}) ${ONCE_MORE}`
+}
+
+/** The same if the report of this number was filed. */
+export function raiseForReport(kind: string, number: string): Statement {
+  return sql`insert into notices (kind, id, count, since_ms, attempts, claim, due_at_ms)
+    select ${kind}, ${crypto.randomUUID()}, 1, at_ms, 0, 0, at_ms from reports where number = ${number} ${ONCE_MORE}`
+}
+
+export function noticesLedger(database: SqlDatabase): NoticeLedger {
+  const skipLocked = words(database.flavour.skipsLocked ? 'for update skip locked' : '')
+
+  return {
+    async raiseNotice(kind, at) {
+      await database.write([raise(kind, at)])
+    },
+
+    async claimNotices(now, leaseMs) {
+      // The condition stands twice, as for purges.
+      const [claimed] = await database.write([
+        sql`with due as materialized (
+            select kind from notices where count > 0 and due_at_ms <= ${now} ${skipLocked}
+          )
+          update notices set claim = ${randomToken()}, due_at_ms = ${now + leaseMs}
+          where kind in (select due.kind from due) and count > 0 and due_at_ms <= ${now}
+          returning kind, id, count, since_ms, attempts, claim`,
+      ])
+      return claimed!.rows.map((row) => ({
+        kind: row.kind as string,
+        id: row.id as string,
+        count: row.count as number,
+        since: row.since_ms as number,
+        attempts: row.attempts as number,
+        claim: row.claim as number,
+      }))
+    },
+
+    async settleNotice({ kind, claim, count }, now, quietUntil) {
+      await database.write([
+        sql`update notices set claim = 0, attempts = 0, id = ${crypto.randomUUID()}, count = count - ${count},
+            since_ms = ${now}, due_at_ms = ${quietUntil}
+          where kind = ${kind} and claim = ${claim}`,
+      ])
+    },
+
+    async deferNotice({ kind, claim }, retryAt) {
+      await database.write([
+        sql`update notices set claim = 0, attempts = attempts + 1, due_at_ms = ${retryAt}
+          where kind = ${kind} and claim = ${claim}`,
+      ])
+    },
+
+    async pendingNotices() {
+      const { rows } = await database.read(
+        sql`select count(*) as count, min(since_ms) as oldest from notices where count > 0`,
+      )
+      const { count, oldest } = rows[0]!
+      return { count: count as number, oldest: oldest as number | null }
+    },
+  }
+}

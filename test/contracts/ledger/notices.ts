@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import type { Harness } from './harness.ts'
+
+const NOW = 1_790_000_000_000
+const LEASE_MS = 30_000
+const QUIET_MS = 600_000
+
+export function noticesCases({ on, onHooks }: Harness): void {
+  on('has nothing to tell at first', async (ledger) => {
+    assert.deepEqual(await ledger.claimNotices(NOW, LEASE_MS), [])
+    assert.deepEqual(await ledger.pendingNotices(), { count: 0, oldest: null })
+  })
+
+  on(
+    'hands a notice to one process, and to another when the lease has ended',
+    async (ledger, { another }) => {
+      const other = await another()
+      await ledger.raiseNotice('a', NOW)
+      assert.deepEqual(await other.claimNotices(NOW - 1, LEASE_MS), [])
+      const taken = await Promise.all([ledger, other].map((each) => each.claimNotices(NOW, LEASE_MS)))
+      const [first, ...rest] = taken.flat()
+      assert.deepEqual(rest, [])
+      assert.deepEqual([first?.kind, first?.count, first?.since, first?.attempts], ['a', 1, NOW, 0])
+      assert.deepEqual(await other.claimNotices(NOW + LEASE_MS - 1, LEASE_MS), [])
+      const [again] = await other.claimNotices(NOW + LEASE_MS, LEASE_MS)
+      assert.equal(again?.id, first?.id, 'a receiver can drop what it has seen')
+      await ledger.settleNotice(first!, NOW, NOW + QUIET_MS)
+      assert.equal((await ledger.pendingNotices()).count, 1, 'an old claim settles nothing')
+      await other.settleNotice(again!, NOW, NOW + QUIET_MS)
+      assert.deepEqual(await ledger.pendingNotices(), { count: 0, oldest: null })
+    },
+  )
+
+  on('tells what arises meanwhile as one more notice, after a while', async (ledger) => {
+    for (let nth = 0; nth < 3; nth++) await ledger.raiseNotice('a', NOW + nth)
+    const [first] = await ledger.claimNotices(NOW + 5, LEASE_MS)
+    assert.deepEqual([first?.count, first?.since], [3, NOW])
+    await ledger.raiseNotice('a', NOW + 6)
+    await ledger.raiseNotice('b', NOW + 6)
+    await ledger.settleNotice(first!, NOW + 7, NOW + QUIET_MS)
+    assert.deepEqual(
+      (await ledger.claimNotices(NOW + 8, LEASE_MS)).map(({ kind }) => kind),
+      ['b'],
+    )
+    const [second] = (await ledger.claimNotices(NOW + QUIET_MS, LEASE_MS)).filter(({ kind }) => kind === 'a')
+    assert.equal(second?.count, 1)
+    assert.notEqual(second?.id, first?.id)
+    await ledger.settleNotice(second!, NOW + QUIET_MS, NOW + 2 * QUIET_MS)
+    await ledger.raiseNotice('a', NOW + QUIET_MS + 1)
+    const waiting = await ledger.claimNotices(NOW + 2 * QUIET_MS - 1, LEASE_MS)
+    assert.deepEqual(
+      waiting.map(({ kind }) => kind),
+      ['b'],
+    )
+    const [third] = await ledger.claimNotices(NOW + 2 * QUIET_MS, LEASE_MS)
+    assert.deepEqual([third?.kind, third?.since], ['a', NOW + QUIET_MS + 1])
+  })
+
+  on('puts off what failed, and counts the failures', async (ledger) => {
+    await ledger.raiseNotice('a', NOW)
+    const [first] = await ledger.claimNotices(NOW, LEASE_MS)
+    await ledger.deferNotice(first!, NOW + 500)
+    assert.deepEqual(await ledger.claimNotices(NOW + 499, LEASE_MS), [])
+    const [again] = await ledger.claimNotices(NOW + 500, LEASE_MS)
+    assert.deepEqual([again?.id, again?.attempts], [first?.id, 1])
+    await ledger.deferNotice(first!, NOW)
+    assert.deepEqual(await ledger.claimNotices(NOW + 501, LEASE_MS), [], 'an old claim defers nothing')
+  })
+
+  on('raises a notice with the report that asks for one, and not with a repeat', async (ledger) => {
+    const report = {
+      id: 'aaaaaaaaaaa',
+      category: 'child-abuse',
+      text: 'x',
+      contact: '',
+      reporter: 'r',
+      day: '2026-09-21',
+      receiptSha256: 'receipt',
+      at: NOW,
+      severity: 0,
+      dueAt: NOW,
+      raises: 'case.urgent',
+    }
+    const caps = { ofReporter: 1, ofAll: 10 }
+    assert.equal(await ledger.fileReport(report, caps), 'filed')
+    assert.equal(await ledger.fileReport(report, caps), 'repeated')
+    assert.equal(await ledger.fileReport({ ...report, id: 'b', receiptSha256: 'b' }, caps), 'over')
+    const quiet = { ...report, reporter: 's', receiptSha256: 'c', raises: null }
+    assert.equal(await ledger.fileReport(quiet, caps), 'filed')
+    const [notice, ...rest] = await ledger.claimNotices(NOW, LEASE_MS)
+    assert.deepEqual([notice?.kind, notice?.count, rest], ['case.urgent', 1, []])
+  })
+
+  onHooks(['process'], 'keeps what a killed process was about to tell', async (ledger, { process }) => {
+    const child = await process()
+    await child.call([['raiseNotice', 'a', NOW]])
+    await child.call([['claimNotices', NOW, LEASE_MS]])
+    await child.kill()
+    assert.equal((await ledger.claimNotices(NOW + LEASE_MS, LEASE_MS))[0]?.kind, 'a')
+  })
+}

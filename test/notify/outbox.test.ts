@@ -1,0 +1,101 @@
+/** What the operator is to be told stays in the ledger until every receiver has it. */
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { NotDelivered, type Notice, type Notifier } from '../../src/notify/notifier.ts'
+import { createNotices, QUIET_MS } from '../../src/service/notices.ts'
+import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
+import { atDoor } from '../support/at-door.ts'
+import { request } from '../support/http.ts'
+import { startFakeProvider } from '../support/processes/fake-provider.ts'
+import { startServer } from '../support/processes/server.ts'
+import { until } from '../support/until.ts'
+
+test('an urgent report reaches the receiver, after failures and a killed server, once, without its words', async () => {
+  const receiver = await startFakeProvider()
+  const server = await startServer({ NOTIFY: `ntfy://${receiver.host}/ops?tls=off`, WORKERS: '2' })
+  const report = (image: string, category: string) =>
+    request(server.url, 'POST', '/api/report', {
+      headers: { 'Content-Type': 'application/json' },
+      body: Buffer.from(
+        JSON.stringify({
+          image,
+          category,
+          text: 'My garden, without my leave.',
+          name: 'Ada',
+          email: 'a@b.example',
+          goodFaith: true,
+        }),
+      ),
+    })
+  const pending = async () => {
+    const { text } = await atDoor(server.dataDir, 'GET', '/metrics')
+    return Number(/^pinhole_notices_pending (\d+)$/m.exec(text)?.[1] ?? assert.fail(text))
+  }
+  try {
+    assert.equal(await pending(), 0)
+    assert.equal((await report('11111111111', 'other')).status, 202)
+    assert.equal(await pending(), 0, 'it can wait')
+    assert.equal((await report('22222222222', 'child-abuse')).status, 202)
+    await until('it is told', async () => receiver.asked.length >= 1)
+    assert.equal(await pending(), 1)
+    await server.kill()
+    receiver.asked.length = 0
+    receiver.answer({ status: 200 })
+    await server.restart()
+    await until('the receiver has it', async () => (await pending()) === 0, 60_000)
+    assert.equal(receiver.asked.length, 1)
+    const { topic, title, priority } = JSON.parse(receiver.asked[0]!.body)
+    assert.deepEqual([topic, title, priority], ['ops', 'Pinhole: 1 urgent report', 5])
+    assert.doesNotMatch(receiver.asked[0]!.body, /garden|Ada|2222/)
+  } finally {
+    await server.stop()
+    await receiver.stop()
+  }
+})
+
+test('a receiver that has a notice does not get it again when another failed', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-notices-'))
+  const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
+  let now = Date.now()
+  let failures = 2
+  const got: [string, Notice][] = []
+  const receiver = (name: string, fails: boolean): Notifier => ({
+    name,
+    async deliver(notice) {
+      if (fails && failures-- > 0) throw new NotDelivered('busy', 1)
+      got.push([name, notice])
+    },
+  })
+  const notices = createNotices({
+    ledger,
+    notifiers: [receiver('a', false), receiver('b', true)],
+    link: 'https://door.example',
+    now: () => ++now,
+    onFailure: (_, name) => assert.equal(name, 'b'),
+    roundMs: 5,
+  })
+  try {
+    await ledger.raiseNotice('cap.reached', now)
+    notices.start()
+    await until('both have it', async () => (await notices.pending()) === 0)
+    assert.deepEqual(
+      got.map(([name]) => name),
+      ['a', 'b'],
+    )
+    assert.equal(got[0]![1].id, got[1]![1].id)
+    assert.deepEqual([got[0]![1].isUrgent, got[0]![1].link], [false, 'https://door.example'])
+    await ledger.raiseNotice('cap.reached', now)
+    await ledger.raiseNotice('uploads.paused', now)
+    await until('the pause is told', async () => got.length === 4)
+    assert.deepEqual(new Set(got.slice(2).map(([, { kind }]) => kind)), new Set(['uploads.paused']))
+    now += QUIET_MS
+    await until('the cap is told again', async () => got.length === 6)
+  } finally {
+    await notices.stop()
+    await ledger.close()
+    await rm(folder, { recursive: true })
+  }
+})
