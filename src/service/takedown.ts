@@ -58,24 +58,35 @@ export function createTakedown(parts: {
     }
   }
 
+  /** It has no record to read, and is there all the same. */
+  async function isDamaged(id: string): Promise<boolean> {
+    const looks = [objects.head(id), objects.headHeld(id)].map((look) => look.catch(damagedIsThere))
+    return (await Promise.all(looks)).includes('damaged')
+  }
+
   return {
     async remove(id, reason, { block, by }) {
-      const record = block ? await recordOf(id) : null
-      const digests = record === null ? [] : [...new Set([record.sha256, record.sentSha256])]
+      const record = await recordOf(id)
+      const wasThere = record !== null || (await isDamaged(id))
+      const digests = record === null || !block ? [] : [...new Set([record.sha256, record.sentSha256])]
       if (digests.length > 0) await ledger.block(digests, reason, at(), by)
       // The removal is written first: whoever misses the object then learns why.
       await ledger.recordRemoval(id, reason, at(), by)
-      return { removed: await moves.carryOut(id), blocked: digests }
+      await moves.carryOut(id)
+      return { removed: wasThere, blocked: digests }
     },
     async hold(id, reason, by) {
       if ((await objects.head(id).catch(damagedIsThere)) === null) return false
       await ledger.recordHold(id, reason, at(), by)
-      return moves.carryOut(id)
+      const moved = await moves.carryOut(id)
+      // A server of the same ledger may have been faster.
+      return moved || (await objects.headHeld(id).catch(damagedIsThere)) !== null
     },
     async release(id, reason, by) {
       if ((await objects.headHeld(id).catch(damagedIsThere)) === null) return false
       await ledger.recordRelease(id, reason, at(), by)
-      return moves.carryOut(id)
+      const moved = await moves.carryOut(id)
+      return moved || (await objects.head(id).catch(damagedIsThere)) !== null
     },
     async keep(id, reason, by) {
       const { state } = (await ledger.caseOf(id)) ?? { state: 'removed' }

@@ -69,7 +69,9 @@ export async function releaseWith(
             where day = ${day} and name = ${network.bucket} and used > 0 ${after}`,
         ]
       : []),
-    ...(link ? [sql`delete from uploads where id = ${link.id} and at_ms = ${Math.floor(link.atMs)}`] : []),
+    ...(link
+      ? [sql`delete from uploads where id = ${link.id} and at_ms = ${Math.floor(link.atMs)} ${after}`]
+      : []),
   ]
   if (!isOne || statements.length === 0) {
     await database.write([release, ...statements])

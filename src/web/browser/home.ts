@@ -93,15 +93,16 @@ async function follow(): Promise<void> {
   await showEarlier()
 }
 
-find('device').addEventListener(
-  'toggle',
-  async () => {
-    const { enliveDevice } = await import('./history/device.ts')
-    enliveDevice({ history: await history, onImported: showEarlier, onForgotten: follow })
-    root.dataset.device = ''
-  },
-  { once: true },
-)
+async function openDevice(): Promise<void> {
+  const { enliveDevice } = await import('./history/device.ts')
+  enliveDevice({ history: await history, onImported: showEarlier, onForgotten: follow })
+  root.dataset.device = ''
+}
+
+const device = find<HTMLDetailsElement>('device')
+// Somebody may have opened it before this script came.
+if (device.open) void openDevice()
+else device.addEventListener('toggle', openDevice, { once: true })
 ;(await history).onForeignChange(() => void follow())
 await showEarlier()
 

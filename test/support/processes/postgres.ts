@@ -83,9 +83,9 @@ export async function startPostgres(options: { flushes?: boolean } = {}): Promis
     stop: () => server.stop(),
     destroy,
     async createSchema() {
-      schemas += 1
-      await query(`create schema case_${schemas}`)
-      return `${url}?options=${encodeURIComponent(`-c search_path=case_${schemas}`)}`
+      const name = `case_${++schemas}`
+      await query(`create schema ${name}`)
+      return `${url}?options=${encodeURIComponent(`-c search_path=${name}`)}`
     },
   }
 }

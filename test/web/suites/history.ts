@@ -88,6 +88,7 @@ export function historySuite(site: () => Site): void {
 
     const second = await site().visit({ expected: GONE })
     await second.page.click('#device summary')
+    await second.page.waitForSelector(':root[data-device]')
     await second.page.setInputFiles('#import-file', {
       name: 'h.json',
       mimeType: 'application/json',
