@@ -112,6 +112,41 @@ it('acts in every process, and records who did it', async () => {
   assert.match(acts.find((act: { subject: string }) => act.subject === 'uploads=paused').who, /.+@.+/)
 })
 
+it('lists reported images with a form for each decision, without the images and the reporter’s words', async () => {
+  const { cookie, formToken } = await login()
+  const headers = { Cookie: cookie }
+  const { id } = await store(server.url)
+  const given = {
+    image: id,
+    category: 'malware',
+    text: 'It is a <b>false</b> parcel notice.',
+    goodFaith: true,
+  }
+  const report = await request(server.url, 'POST', '/api/report', {
+    headers: { 'Content-Type': 'application/json' },
+    body: Buffer.from(JSON.stringify(given)),
+  })
+  assert.equal(report.status, 202, report.text)
+  const overview = async () => (await door('GET', '/', { headers })).text
+  const listed = await overview()
+  const form = listed.split('<form ').find((each) => each.includes(`name="image" value="${id}"`))!
+  assert.match(listed, /malware, 1 report, due <time>/)
+  assert.deepEqual(
+    [...form.matchAll(/name="act" value="(\w+)"/g)].map(([, act]) => act),
+    ['hold', 'keep', 'remove'],
+  )
+  assert.doesNotMatch(listed, /parcel|<img|\/raw\//)
+  const decide = (act: string, reason: string) =>
+    door('POST', '/images', { headers, form: { 'form-token': formToken, image: id, act, reason } })
+  assert.equal((await decide('keep', '')).status, 400)
+  assert.equal((await decide('keep', 'a true notice')).status, 303)
+  assert.ok(!(await overview()).includes(`value="${id}"`), 'it is decided')
+  const receipt = await request(server.url, 'GET', new URL(report.json().receipt).pathname)
+  assert.equal(receipt.json().state, 'kept')
+  assert.equal((await decide('remove', 'no, a false one')).status, 303)
+  assert.equal((await decide('keep', 'x')).status, 400, 'a removal is the last')
+})
+
 it('takes no form from another site, and none without its token', async () => {
   const { cookie, formToken } = await login()
   const form = { name: 'uploads', value: 'paused' }

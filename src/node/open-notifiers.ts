@@ -1,5 +1,10 @@
 /** The ways that `NOTIFY` names. */
+import type { Config } from '../config.ts'
+import type { Log } from '../http/log.ts'
 import type { Notifier } from '../notify/notifier.ts'
+import { createNotices, type Notices } from '../service/notices.ts'
+import type { Stores } from './open-stores.ts'
+import { doorUrl } from './operator-door.ts'
 
 /** Mail and webhooks are loaded where they are used: most servers have none. */
 const WAYS: Record<string, (url: URL) => Promise<Notifier>> = {
@@ -21,4 +26,22 @@ export function openNotifiers(addresses: string[]): Promise<Notifier[]> {
       return open(url!)
     }),
   )
+}
+
+/** Tells them what wants a decision, with a link to the door if it has an address. */
+export function noticesOf(
+  config: Config,
+  notifiers: Notifier[],
+  { ledger, clock }: Pick<Stores, 'ledger' | 'clock'>,
+  log: Log,
+): Notices {
+  const hasAddress = config.operatorUrl !== null || config.operatorListen.kind === 'address'
+  return createNotices({
+    ledger,
+    notifiers,
+    link: hasAddress ? doorUrl(config) : null,
+    now: clock.now,
+    onFailure: (err, receiver) =>
+      log.warn({ err, receiver }, 'a notice was not told and will be tried again'),
+  })
 }

@@ -14,8 +14,7 @@ import { onTime } from '../service/clock.ts'
 import { createDoor } from '../service/door.ts'
 import { createDerive } from '../service/identities.ts'
 import { createImages } from '../service/images.ts'
-import { createNotices } from '../service/notices.ts'
-import { createQuota, type QuotaLimits } from '../service/quota.ts'
+import { createQuota } from '../service/quota.ts'
 import { createReports } from '../service/reports.ts'
 import { createSettings, type Settings } from '../service/settings.ts'
 import { createTakedown } from '../service/takedown.ts'
@@ -34,9 +33,10 @@ import type { AnswersInOrder } from './in-order.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { createListener } from './listener.ts'
 import { createMetrics, type ProcessMetrics } from './metrics/metrics.ts'
-import { openNotifiers } from './open-notifiers.ts'
+import { noticesOf, openNotifiers } from './open-notifiers.ts'
 import { draftFolder, openStores, type Stores } from './open-stores.ts'
-import { doorUrl, openOperatorDoor } from './operator-door.ts'
+import { openOperatorDoor } from './operator-door.ts'
+import { quotaLimits } from './quota-limits.ts'
 import { stopServing } from './stop-serving.ts'
 import { refuseUnreadable, statusOf } from './unreadable.ts'
 
@@ -99,14 +99,7 @@ export async function startServer(
         onFailure: (err) => log.warn({ err }, 'links of uploads could not be forgotten'),
       })
     : null
-  const notices = createNotices({
-    ledger: stores.ledger,
-    notifiers,
-    link: config.operatorUrl === null && config.operatorListen.kind !== 'address' ? null : doorUrl(config),
-    now: stores.clock.now,
-    onFailure: (err, receiver) =>
-      log.warn({ err, receiver }, 'a notice was not told and will be tried again'),
-  })
+  const notices = noticesOf(config, notifiers, stores, log)
   await listen(server, config)
   const { port } = server.address() as AddressInfo
   const baseUrl = config.baseUrl ?? `http://localhost:${port}`
@@ -160,6 +153,7 @@ export async function startServer(
     takedown: createTakedown({ ...stores, now: stores.clock.now }),
     settings,
     ledger: stores.ledger,
+    now: stores.clock.now,
     metrics,
     site,
     log,
@@ -241,14 +235,6 @@ function listenerOf(given: {
     log,
   }
   return createListener(parts, connections)
-}
-
-function quotaLimits(config: Config): QuotaLimits {
-  return {
-    perDay: config.uploadsPerDay,
-    atOnce: config.uploadsAtOnce,
-    refusals: { count: config.refusalsPerDay, bytes: config.refusedBytesPerDay },
-  }
 }
 
 function listen(server: Server, config: Config): Promise<void> {

@@ -8,15 +8,19 @@ interface Parts {
   takedown: Takedown
   settings: Settings
   ledger: Ledger
+  /** Epoch milliseconds. */
+  now: () => number
 }
 
 const SHOWN_ACTS = 50
 const SHOWN_HELD = 200
+const SHOWN_CASES = 100
 const RULE_PATTERN = /^[a-z][a-z0-9-]{0,39}$/
 
-export async function factsOf({ settings, ledger }: Parts): Promise<OverviewFacts> {
-  const [counts, held, acts] = await Promise.all([
+export async function factsOf({ settings, ledger, now }: Parts): Promise<OverviewFacts> {
+  const [counts, cases, held, acts] = await Promise.all([
     ledger.counts(),
+    ledger.cases(['open'], SHOWN_CASES),
     ledger.heldIds(SHOWN_HELD),
     ledger.acts(SHOWN_ACTS),
     settings.refresh(),
@@ -31,6 +35,8 @@ export async function factsOf({ settings, ledger }: Parts): Promise<OverviewFact
     counts: Object.entries(counts).flatMap(([name, value]) =>
       typeof value === 'number' ? [{ name, value }] : [],
     ),
+    cases,
+    now: now(),
     held,
     acts,
   }
@@ -73,6 +79,9 @@ export async function actOnImages(
       case 'hold':
         if (!(await takedown.hold(each, reason, by))) missed++
         break
+      case 'keep':
+        if (!(await takedown.keep(each, reason, by))) missed++
+        break
       case 'release':
         if (!(await takedown.release(each, reason, by))) missed++
         break
@@ -81,7 +90,7 @@ export async function actOnImages(
           missed++
         break
       default:
-        return 'Say what to do: hold, release or remove.'
+        return 'Say what to do: hold, keep, release or remove.'
     }
   }
   return missed === 0 ? null : `${missed} of ${others.length + 1} were not there to do this to.`

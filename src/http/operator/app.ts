@@ -22,6 +22,8 @@ export interface OperatorParts {
   takedown: Takedown
   settings: Settings
   ledger: Ledger
+  /** Epoch milliseconds. */
+  now: () => number
   metrics: { text(): Promise<string> }
   site: Site
   log: Log

@@ -1,7 +1,9 @@
 /** The first page behind the operator's door: what is stored, held and done, and the forms to act. */
 import { html } from 'hono/html'
 import type { Act } from '../../stores/ledger.ts'
+import type { Case } from '../../stores/reports.ts'
 import type { Page } from '../pages/page.ts'
+import { casesSection } from './cases.ts'
 import { type DoorContext, doorPage, formToken } from './page.ts'
 
 export interface OverviewFacts {
@@ -9,12 +11,16 @@ export interface OverviewFacts {
   settings: { name: string; value: string; isChanged: boolean }[]
   isPaused: boolean
   counts: { name: string; value: number }[]
+  /** That are open, as they should be decided. */
+  cases: Case[]
+  /** Epoch milliseconds. */
+  now: number
   held: string[]
   acts: Act[]
 }
 
 export function overviewPage(ctx: DoorContext, facts: OverviewFacts): Page {
-  const { settings, isPaused, counts, held, acts } = facts
+  const { settings, isPaused, counts, cases, now, held, acts } = facts
   return doorPage(
     ctx,
     isPaused ? 'Uploads are paused' : 'Uploads are taken',
@@ -23,6 +29,9 @@ export function overviewPage(ctx: DoorContext, facts: OverviewFacts): Page {
 <p><label>Reason <input name="reason" maxlength="1000"></label>
 <button class="button" name="value" value="${isPaused ? 'on' : 'paused'}">${isPaused ? 'Resume' : 'Pause'} uploads</button></p>
 </form>
+
+<h2>Reported images</h2>
+${casesSection(ctx, cases, now)}
 
 <h2>An image</h2>
 <form method="post" action="/images">${formToken(ctx)}
