@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { type Backends, type Cluster, startBackends, startCluster } from './support/processes/cluster.ts'
+import { startFakeProvider } from './support/processes/fake-provider.ts'
 import { startServer } from './support/processes/server.ts'
 import { until } from './support/until.ts'
 import { fetchRaw, post, remove, store } from './support/upload.ts'
@@ -125,18 +126,28 @@ describe('caps that change while servers run', () => {
     })
   })
 
-  it('pause uploads when they are reached for the second time', async () => {
-    await withCluster({ DAILY_UPLOADS: '3', DAILY_BYTES: '2000' }, async (cluster) => {
-      const [first] = cluster.servers
-      await until('both caps are reached and uploads paused', async () => {
-        await post(first!.url, gif({ size: 1900 }), someone())
-        const { stored, ...refused } = await bots(cluster, 3)
-        return 'uploads-paused' in refused || stored === -1
+  it('pause uploads when they are reached for the second time, and the operator is told once of each', async () => {
+    const receiver = await startFakeProvider()
+    receiver.answer({ status: 200 })
+    const caps = { DAILY_UPLOADS: '3', DAILY_BYTES: '2000', NOTIFY: `ntfy://${receiver.host}/ops?tls=off` }
+    try {
+      await withCluster(caps, async (cluster) => {
+        const [first] = cluster.servers
+        await until('both caps are reached and uploads paused', async () => {
+          await post(first!.url, gif({ size: 1900 }), someone())
+          const { stored, ...refused } = await bots(cluster, 3)
+          return 'uploads-paused' in refused || stored === -1
+        })
+        const { stdout } = await first!.operator(['acts', '--json'])
+        const act = JSON.parse(stdout.trim().split('\n')[0]!)
+        assert.deepEqual([act.act, act.subject, act.who], ['set', 'uploads=paused', 'pinhole'])
+        await until('both are told', () => receiver.asked.length >= 2)
+        const titles = receiver.asked.map(({ body }) => JSON.parse(body).title).sort()
+        assert.deepEqual(titles, ['Pinhole: A cap is reached', 'Pinhole: Uploads are paused'])
       })
-      const { stdout } = await first!.operator(['acts', '--json'])
-      const act = JSON.parse(stdout.trim().split('\n')[0]!)
-      assert.deepEqual([act.act, act.subject, act.who], ['set', 'uploads=paused', 'pinhole'])
-    })
+    } finally {
+      await receiver.stop()
+    }
   })
 })
 
