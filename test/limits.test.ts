@@ -4,11 +4,11 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { it } from 'node:test'
 import { statusOf } from '../src/http/problem.ts'
-import { limitsPage } from '../src/node/limits-page.ts'
+import { limitsPage } from '../src/node/http/limits-page.ts'
 import { CODES } from '../src/openapi/codes.ts'
 import { ROOT } from './support/processes/process.ts'
 
-it('the page of limits is as the code is: node src/node/limits-page.ts > docs/limits.md', async () => {
+it('the page of limits is as the code is: node src/node/http/limits-page.ts > docs/limits.md', async () => {
   assert.equal(await readFile(join(ROOT, 'docs/limits.md'), 'utf8'), limitsPage())
 })
 

@@ -1,7 +1,7 @@
 /** Whether this process can do its work now. */
 import type { Health } from '../http/context.ts'
 import type { Log } from '../http/log.ts'
-import type { Stores } from './open-stores.ts'
+import type { Stores } from './open/stores.ts'
 
 /** Anybody may ask, and each answer costs a write to store and ledger. */
 const SUCCESS_HOLDS_MS = 500

@@ -1,8 +1,8 @@
 /** Starts one process, or several on one port. */
 import cluster from 'node:cluster'
 import { type Config, ConfigError, describeConfig, parseConfig } from '../config.ts'
-import { describeData } from './data-folder.ts'
 import { createLog } from './log.ts'
+import { describeData } from './open/data-folder.ts'
 import { startServer } from './server.ts'
 import { type Address, superviseWorkers } from './workers.ts'
 

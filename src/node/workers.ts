@@ -3,11 +3,11 @@ import cluster, { type Worker } from 'node:cluster'
 import type { Config } from '../config.ts'
 import { createSpool } from '../stores/drafts/spool.ts'
 import { makePrivate } from '../stores/filesystem/folders.ts'
-import { loadAssets } from './assets.ts'
-import { doorSocket, removeStale } from './door-socket.ts'
+import { loadAssets } from './assets/load.ts'
+import { doorSocket, removeStale } from './door/socket.ts'
 import { createLog } from './log.ts'
 import { sumOverWorkers } from './metrics/machine.ts'
-import { draftFolder } from './open-stores.ts'
+import { draftFolder } from './open/stores.ts'
 
 /** A worker that dies at once is not started again at once. */
 const RESTART_MS = 1000

@@ -6,7 +6,7 @@ import { fastlyCdn } from '../../src/cdn/fastly.ts'
 import { nginxCdn } from '../../src/cdn/nginx.ts'
 import { call } from '../../src/cdn/provider-call.ts'
 import { varnishCdn } from '../../src/cdn/varnish.ts'
-import { openCdn } from '../../src/node/open-cdn.ts'
+import { openCdn } from '../../src/node/open/cdn.ts'
 import { cdnContract } from '../contracts/cdn.ts'
 import type { Asked } from '../support/processes/fake-provider.ts'
 

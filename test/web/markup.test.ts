@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { brotliDecompressSync } from 'node:zlib'
-import { loadAssets } from '../../src/node/assets.ts'
+import { loadAssets } from '../../src/node/assets/load.ts'
 import {
   deletePage,
   errorPage,

@@ -3,7 +3,7 @@ import { mkdir, open, readdir, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import type { Files } from '../../stores/s3/files.ts'
-import { s3Options } from '../open-stores.ts'
+import { s3Options } from '../open/stores.ts'
 
 export async function openFiles(url: string, config: Config): Promise<Files> {
   if (url.startsWith('file:')) return folderFiles(join(url.slice('file:'.length), 'backup'))

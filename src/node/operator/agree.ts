@@ -1,6 +1,6 @@
 /** operator agree */
 import { Command } from 'commander'
-import { agree } from '../agreement.ts'
+import { agree } from '../open/agreement.ts'
 import { onData } from './data.ts'
 import { print } from './print.ts'
 

@@ -2,10 +2,10 @@
 import { type Config, parseConfig } from '../../config.ts'
 import { createSettings, type Settings } from '../../service/settings.ts'
 import { createTakedown, type Takedown } from '../../service/takedown.ts'
-import { describeData } from '../data-folder.ts'
-import { defaultSettings } from '../default-settings.ts'
 import { createLog } from '../log.ts'
-import { openStores, type Stores } from '../open-stores.ts'
+import { describeData } from '../open/data-folder.ts'
+import { defaultSettings } from '../open/default-settings.ts'
+import { openStores, type Stores } from '../open/stores.ts'
 
 export interface OperatorData {
   config: Config

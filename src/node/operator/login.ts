@@ -2,9 +2,9 @@
 import { hostname, userInfo } from 'node:os'
 import { Command } from 'commander'
 import { createDoor } from '../../service/door.ts'
-import { doorSocket } from '../door-socket.ts'
+import { doorUrl } from '../door/door.ts'
+import { doorSocket } from '../door/socket.ts'
 import { nodeHashes } from '../hashes.ts'
-import { doorUrl } from '../operator-door.ts'
 import { onData } from './data.ts'
 import { print } from './print.ts'
 

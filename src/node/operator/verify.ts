@@ -2,7 +2,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { RESTORING } from '../data-folder.ts'
+import { RESTORING } from '../open/data-folder.ts'
 import type { Finding } from '../verify/findings.ts'
 import { repair } from '../verify/repair.ts'
 import { scan } from '../verify/scan.ts'

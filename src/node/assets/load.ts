@@ -3,9 +3,9 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Asset } from '../web/assets.ts'
-import type { AssetUrls } from '../web/pages/page.ts'
-import { isFresh, readBundle } from './build-assets.ts'
+import type { Asset } from '../../web/assets.ts'
+import type { AssetUrls } from '../../web/pages/page.ts'
+import { isFresh, readBundle } from './build.ts'
 
 export interface LoadedAssets {
   /** By path. */
@@ -21,7 +21,7 @@ export async function loadAssets(warn: (message: string) => void = console.warn)
   if (!(await isFresh())) {
     try {
       // In a process of its own: the bundler's memory is not the server's.
-      await promisify(execFile)(process.execPath, [join(import.meta.dirname, 'build-assets.ts')])
+      await promisify(execFile)(process.execPath, [join(import.meta.dirname, 'build.ts')])
     } catch (cause) {
       if (!(await readBundle())) {
         throw new Error('the files of the pages are not built: run npm install, then npm run build', {

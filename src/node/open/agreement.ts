@@ -2,8 +2,8 @@
  * What all servers and commands on one ledger must agree on. A server with another `CDN_URL` would leave purges to a
  * cache that nobody asks; one with another store would not find the others' images.
  */
-import type { Config } from '../config.ts'
-import type { Ledger } from '../stores/ledger.ts'
+import type { Config } from '../../config.ts'
+import type { Ledger } from '../../stores/ledger.ts'
 
 const PREFIX = 'agreed.'
 

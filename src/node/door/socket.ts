@@ -2,7 +2,7 @@
 import { unlink } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join, resolve } from 'node:path'
-import type { Config } from '../config.ts'
+import type { Config } from '../../config.ts'
 
 export function doorSocket({ dataDir }: Config): string {
   return join(resolve(dataDir), 'operator.sock')

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { AssetUrls } from '../web/pages/page.ts'
+import type { AssetUrls } from '../../web/pages/page.ts'
 
 export interface AssetList {
   /** Of the sources that it was made from. */

@@ -1,7 +1,7 @@
 /** Where the data is that a configuration names. */
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Config } from '../config.ts'
+import type { Config } from '../../config.ts'
 
 /** In `DATA_DIR` while a backup is restored: what was removed since may be there still. */
 export const RESTORING = 'restoring'

@@ -2,9 +2,9 @@
 import { mkdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type AssetList, digestSources } from './asset-list.ts'
+import { type AssetList, digestSources } from './list.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
+const ROOT = join(import.meta.dirname, '../../..')
 const OUT = join(ROOT, 'dist/web')
 
 /** Whoever builds says so this often, by the lock's time. Unit: milliseconds. */

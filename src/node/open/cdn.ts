@@ -1,9 +1,9 @@
 /** The cache that `CDN_URL` names. */
-import type { Cdn } from '../cdn/cdn.ts'
-import { cloudflareCdn } from '../cdn/cloudflare.ts'
-import { fastlyCdn } from '../cdn/fastly.ts'
-import { nginxCdn } from '../cdn/nginx.ts'
-import { varnishCdn } from '../cdn/varnish.ts'
+import type { Cdn } from '../../cdn/cdn.ts'
+import { cloudflareCdn } from '../../cdn/cloudflare.ts'
+import { fastlyCdn } from '../../cdn/fastly.ts'
+import { nginxCdn } from '../../cdn/nginx.ts'
+import { varnishCdn } from '../../cdn/varnish.ts'
 
 const PROVIDERS: Record<string, (url: URL) => Cdn> = {
   'cloudflare:': cloudflareCdn,

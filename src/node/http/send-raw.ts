@@ -1,8 +1,8 @@
 /** Writes image bytes straight to the socket: what a framework adds costs more than the image. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import type { Answer } from '../http/answer.ts'
-import type { Log } from '../http/log.ts'
-import { CONDITION_HEADERS, RAW_PREFIX, type Raw } from '../http/routes/raw.ts'
+import type { Answer } from '../../http/answer.ts'
+import type { Log } from '../../http/log.ts'
+import { CONDITION_HEADERS, RAW_PREFIX, type Raw } from '../../http/routes/raw.ts'
 import type { IdleConnections } from './idle-connections.ts'
 import { headersOf } from './request-header.ts'
 

@@ -1,7 +1,7 @@
 /** So many connections at once of one address, and none for a while of one that sends what no client would. */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { quotaAddress, type TrustedProxies } from '../http/headers/client-address.ts'
+import { quotaAddress, type TrustedProxies } from '../../http/headers/client-address.ts'
 
 export interface ConnectionCap {
   /**

@@ -1,6 +1,6 @@
 /** The chunks of a request's body as they came from the socket, small ones joined. */
 import type { IncomingMessage } from 'node:http'
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../../errors.ts'
 
 export interface Chunks {
   /** `null` after the last. Throws `Refusal('malformed-multipart')` if the rest will not come. */

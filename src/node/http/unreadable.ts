@@ -1,8 +1,8 @@
 /** Answers requests that are no HTTP, or whose headers are too slow or too large: no framework sees them. */
 import type { Duplex } from 'node:stream'
-import { commonHeaders, NO_STORE } from '../http/headers/common.ts'
-import { PROBLEM_TYPE, type ProblemCode, problem } from '../http/problem.ts'
-import { REQUEST_ID_HEADER } from '../protocol.ts'
+import { commonHeaders, NO_STORE } from '../../http/headers/common.ts'
+import { PROBLEM_TYPE, type ProblemCode, problem } from '../../http/problem.ts'
+import { REQUEST_ID_HEADER } from '../../protocol.ts'
 
 const WORDS: Record<400 | 408 | 431, [code: ProblemCode, detail: string]> = {
   400: ['bad-request', 'This is no HTTP request that the server can read.'],

@@ -1,6 +1,6 @@
 /** Settings as the configuration has them. */
-import type { Config } from '../config.ts'
-import type { SettingValues } from '../service/settings.ts'
+import type { Config } from '../../config.ts'
+import type { SettingValues } from '../../service/settings.ts'
 
 export function defaultSettings(config: Config): SettingValues {
   return {

@@ -1,17 +1,17 @@
 /** The ways that `NOTIFY` names. */
-import type { Config } from '../config.ts'
-import type { Log } from '../http/log.ts'
-import type { Notifier } from '../notify/notifier.ts'
-import { createNotices, type Notices } from '../service/notices.ts'
-import type { Stores } from './open-stores.ts'
-import { doorUrl } from './operator-door.ts'
+import type { Config } from '../../config.ts'
+import type { Log } from '../../http/log.ts'
+import type { Notifier } from '../../notify/notifier.ts'
+import { createNotices, type Notices } from '../../service/notices.ts'
+import { doorUrl } from '../door/door.ts'
+import type { Stores } from './stores.ts'
 
 /** Mail and webhooks are loaded where they are used: most servers have none. */
 const WAYS: Record<string, (url: URL) => Promise<Notifier>> = {
-  'https:': async (url) => (await import('../notify/webhook.ts')).webhook(url),
-  'ntfy:': async (url) => (await import('../notify/ntfy.ts')).ntfy(url),
-  'smtp:': async (url) => (await import('../notify/smtp.ts')).smtp(url),
-  'smtps:': async (url) => (await import('../notify/smtp.ts')).smtp(url),
+  'https:': async (url) => (await import('../../notify/webhook.ts')).webhook(url),
+  'ntfy:': async (url) => (await import('../../notify/ntfy.ts')).ntfy(url),
+  'smtp:': async (url) => (await import('../../notify/smtp.ts')).smtp(url),
+  'smtps:': async (url) => (await import('../../notify/smtp.ts')).smtp(url),
 }
 
 /** Throws an `Error` that says what is wrong with an address, without what is secret in it. */

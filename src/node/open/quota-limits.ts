@@ -1,6 +1,6 @@
 /** What the configuration allows an address. */
-import type { Config } from '../config.ts'
-import type { QuotaLimits } from '../service/quota.ts'
+import type { Config } from '../../config.ts'
+import type { QuotaLimits } from '../../service/quota.ts'
 
 export function quotaLimits(config: Config): QuotaLimits {
   return {

@@ -1,9 +1,9 @@
 /** The way of a request into the house: uploads and image bytes below the framework, everything else through it. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
-import { createApp } from '../http/app.ts'
-import type { AppParts, HostBindings } from '../http/context.ts'
-import { createUpload, takesUploads } from '../http/routes/upload.ts'
+import { createApp } from '../../http/app.ts'
+import type { AppParts, HostBindings } from '../../http/context.ts'
+import { createUpload, takesUploads } from '../../http/routes/upload.ts'
 import { type HostBody, readBody } from './body.ts'
 import type { Connections } from './connections.ts'
 import { drainBehindAnswer } from './drain.ts'

@@ -1,15 +1,15 @@
-/** `node src/node/limits-page.ts > docs/limits.md`: every limit, what it protects, and how to change it. */
-import { parseConfig } from '../config.ts'
-import { FORM_MAX_BYTES } from '../http/body.ts'
-import { MAX_OVERHEAD_BYTES } from '../http/multipart/multipart.ts'
-import { MAX_PART_HEADER_BYTES } from '../http/multipart/part-reader.ts'
-import { MAX_FRAME_PIXELS, MAX_SIDE_PIXELS } from '../protocol.ts'
+/** `node src/node/http/limits-page.ts > docs/limits.md`: every limit, what it protects, and how to change it. */
+import { parseConfig } from '../../config.ts'
+import { FORM_MAX_BYTES } from '../../http/body.ts'
+import { MAX_OVERHEAD_BYTES } from '../../http/multipart/multipart.ts'
+import { MAX_PART_HEADER_BYTES } from '../../http/multipart/part-reader.ts'
+import { MAX_FRAME_PIXELS, MAX_SIDE_PIXELS } from '../../protocol.ts'
 import { FREE_CHUNKS, LEAST_AVERAGE_BYTES } from './chunks.ts'
 import { LIMIT_TABLE } from './limits.ts'
 
 type Row = [of: string, figure: string, protects: string, source: string, change: string]
 
-const IN_CODE = 'in `src/node/limits.ts`'
+const IN_CODE = 'in `src/node/http/limits.ts`'
 
 export function limitsPage(): string {
   const fallbacks = parseConfig({})
@@ -77,14 +77,14 @@ export function limitsPage(): string {
       `${LEAST_AVERAGE_BYTES}`,
       'the processor',
       'no client that means well sends less than a packet',
-      '`src/node/chunks.ts`',
+      '`src/node/http/chunks.ts`',
     ],
     [
       'chunks of a body that may be smaller',
       `${FREE_CHUNKS}`,
       'clients that send a little by hand',
       'a form in chunks of one byte',
-      '`src/node/chunks.ts`',
+      '`src/node/http/chunks.ts`',
     ],
     [
       'bytes of the headers of a request',

@@ -1,20 +1,20 @@
 /** Opens what the configuration names. The only place that knows which adapters there are. */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Cdn } from '../cdn/cdn.ts'
-import type { Config } from '../config.ts'
-import type { Log } from '../http/log.ts'
-import { type Clock, createClock } from '../service/clock.ts'
-import { createMoves, type Moves } from '../service/moves.ts'
-import { createPurges, NO_PURGES, type Purges } from '../service/purges.ts'
-import { createSpool } from '../stores/drafts/spool.ts'
-import { makePrivate } from '../stores/filesystem/folders.ts'
-import { type FilesystemStore, openFilesystemStore } from '../stores/filesystem/store.ts'
-import type { Ledger } from '../stores/ledger.ts'
-import type { ObjectStore } from '../stores/object-store.ts'
+import type { Cdn } from '../../cdn/cdn.ts'
+import type { Config } from '../../config.ts'
+import type { Log } from '../../http/log.ts'
+import { type Clock, createClock } from '../../service/clock.ts'
+import { createMoves, type Moves } from '../../service/moves.ts'
+import { createPurges, NO_PURGES, type Purges } from '../../service/purges.ts'
+import { createSpool } from '../../stores/drafts/spool.ts'
+import { makePrivate } from '../../stores/filesystem/folders.ts'
+import { type FilesystemStore, openFilesystemStore } from '../../stores/filesystem/store.ts'
+import type { Ledger } from '../../stores/ledger.ts'
+import type { ObjectStore } from '../../stores/object-store.ts'
 import { assertAgreed, joinServers, settingsOf } from './agreement.ts'
+import { openCdn } from './cdn.ts'
 import { assertData, assertRestored } from './data-folder.ts'
-import { openCdn } from './open-cdn.ts'
 
 export interface Stores {
   objects: ObjectStore
@@ -128,7 +128,7 @@ export function s3Options({ awsAccessKeyId, awsSecretAccessKey, awsSessionToken,
 }
 
 async function openBucket(config: Config, url: string, as: OpenOptions['as']): Promise<ObjectStore> {
-  const { openS3Store } = await import('../stores/s3/store.ts')
+  const { openS3Store } = await import('../../stores/s3/store.ts')
   const options = s3Options(config)
   // A command leaves nothing in a folder that is a server's.
   const drafts = as === 'server' ? draftFolder(config) : tmpdir()
@@ -142,9 +142,9 @@ async function openBucket(config: Config, url: string, as: OpenOptions['as']): P
 
 async function openLedger(config: Config, mustExist: boolean): Promise<Ledger> {
   if (config.ledgerUrl !== null) {
-    const { openPostgresLedger } = await import('../stores/postgres/ledger.ts')
+    const { openPostgresLedger } = await import('../../stores/postgres/ledger.ts')
     return openPostgresLedger({ url: config.ledgerUrl, mustExist })
   }
-  const { openSqliteLedger } = await import('../stores/sqlite/ledger.ts')
+  const { openSqliteLedger } = await import('../../stores/sqlite/ledger.ts')
   return openSqliteLedger({ file: join(config.dataDir, 'ledger.sqlite'), mustExist })
 }
