@@ -13,18 +13,8 @@ import {
   text,
   url,
 } from './config/values.ts'
+import { ConfigError, type Variable, variable } from './config/variable.ts'
 import { DEFAULT_MAX_UPLOAD_BYTES, DEFAULT_UPLOADS_PER_DAY } from './protocol.ts'
-
-interface Variable<T> {
-  /** In the environment. */
-  name: string
-  fallback: string
-  meaning: string
-  /** Throws an `Error` that says what the value should be. */
-  parse(text: string): T
-  /** The value may hold a password: it is not printed. */
-  isSecret: boolean
-}
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
@@ -204,17 +194,6 @@ export type Config = {
   readonly [Member in keyof typeof VARIABLES]: ReturnType<(typeof VARIABLES)[Member]['parse']>
 }
 
-/** Every mistake, one a line. */
-export class ConfigError extends Error {
-  readonly mistakes: string[]
-
-  constructor(mistakes: string[]) {
-    super(mistakes.join('\n'))
-    this.name = 'ConfigError'
-    this.mistakes = mistakes
-  }
-}
-
 /** An empty variable counts as not set. Throws `ConfigError`. */
 export function parseConfig(env: Record<string, string | undefined>): Config {
   const mistakes: string[] = []
@@ -241,14 +220,4 @@ export function describeConfig(): string {
         `  ${name.padEnd(width)}  ${meaning}${fallback ? ` [${fallback}]` : ''}`,
     )
     .join('\n')
-}
-
-function variable<T>(
-  name: string,
-  fallback: string,
-  meaning: string,
-  parse: (text: string) => T,
-  isSecret = false,
-): Variable<T> {
-  return { name, fallback, meaning, parse, isSecret }
 }

@@ -11,6 +11,7 @@ const PORTS = [
   'stores/ledger.ts',
   'stores/reports.ts',
   'stores/notices.ts',
+  'stores/purges.ts',
   'cdn/cdn.ts',
   'notify/notifier.ts',
 ]
@@ -35,9 +36,13 @@ const LAYERS: Record<string, Layer> = {
   'config.ts': { may: [...BASE, 'config/'] },
   'config/': { may: BASE },
   'stores/object-store.ts': { may: [], types: ['formats/image.ts', 'protocol.ts'] },
-  'stores/ledger.ts': { may: [], types: ['protocol.ts', 'stores/reports.ts', 'stores/notices.ts'] },
+  'stores/ledger.ts': {
+    may: [],
+    types: ['protocol.ts', 'stores/notices.ts', 'stores/purges.ts', 'stores/reports.ts'],
+  },
   'stores/reports.ts': { may: [] },
   'stores/notices.ts': { may: [] },
+  'stores/purges.ts': { may: [] },
   'cdn/cdn.ts': { may: [], types: ['protocol.ts'] },
   'notify/notifier.ts': { may: [] },
 
@@ -72,7 +77,7 @@ const LAYERS: Record<string, Layer> = {
   'cli/': { may: [...BASE, 'client/', 'formats/', '*'], node: true },
   'cli.ts': { may: ['cli/', '*'], node: true },
 
-  'node/': { may: [...BASE, 'config.ts', ...SERVER, '*'], node: true },
+  'node/': { may: [...BASE, 'config.ts', 'config/', ...SERVER, '*'], node: true },
   'node.ts': { may: ['node/'], node: true },
 }
 

@@ -1,6 +1,7 @@
 /** Starts one process, or several on one port. */
 import cluster from 'node:cluster'
-import { type Config, ConfigError, describeConfig, parseConfig } from '../config.ts'
+import { ConfigError } from '../config/variable.ts'
+import { type Config, describeConfig, parseConfig } from '../config.ts'
 import { createLog } from './log.ts'
 import { describeData } from './open/data-folder.ts'
 import { startServer } from './server.ts'

@@ -5,7 +5,8 @@
  */
 import type { Cdn } from '../cdn/cdn.ts'
 import { LONGEST_PURGE_MS, PurgeFailed } from '../cdn/cdn.ts'
-import type { Ledger, Purge } from '../stores/ledger.ts'
+import type { Ledger } from '../stores/ledger.ts'
+import type { Purge } from '../stores/purges.ts'
 
 export interface Purges {
   /**

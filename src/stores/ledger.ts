@@ -4,7 +4,9 @@
  * lost on the way. Throws `LedgerUnavailable` when it can't be reached, `TypeError` for text with a NUL and numbers
  * that are not whole, `RangeError` for a day that is not one.
  */
+
 import type { NoticeLedger } from './notices.ts'
+import type { PurgeLedger } from './purges.ts'
 import type { ReportLedger } from './reports.ts'
 
 /** An operator's act, as recorded. */
@@ -39,18 +41,6 @@ export interface Move {
   claim: number
 }
 
-/** A purge that caches still owe. */
-export interface Purge {
-  /** Of the claim. What an earlier claim of the same image settles or defers counts no more. */
-  purge: number
-  /** Of the image. */
-  id: string
-  /** Failures so far. */
-  attempts: number
-  /** A purge that succeeds before this time must be repeated: a fill may have been under way. Epoch milliseconds. */
-  fillEndsAt: number
-}
-
 /** Uploads that were refused. */
 export interface Refusals {
   count: number
@@ -83,7 +73,7 @@ export interface Rate {
   burst: number
 }
 
-export interface Ledger extends ReportLedger, NoticeLedger {
+export interface Ledger extends ReportLedger, NoticeLedger, PurgeLedger {
   /**
    * Reserves one of the `limit` uploads of `bucket` on `day` (YYYY-MM-DD, UTC), in one statement. The number of
    * uploads used after it, or `null` if all are reserved, or if as many refusals or bytes of them are on record as
@@ -195,28 +185,6 @@ export interface Ledger extends ReportLedger, NoticeLedger {
     purgesOwed: number
     held: number
   }>
-
-  /**
-   * Writes down that caches must forget `id`, at once and again after `fillEndsAt` (epoch milliseconds). Owing it again
-   * renews it: due at once, the later end of the two fills, and who claimed it before can settle it no more.
-   */
-  owePurge(id: string, fillEndsAt: number, now: number): Promise<void>
-  /** Whether a purge is due that nobody holds. */
-  isPurgeDue(now: number): Promise<boolean>
-  /**
-   * Takes up to `limit` purges that are due, for this process alone until `now + leaseMs`: two processes never hold
-   * the same one.
-   */
-  claimPurges(limit: number, now: number, leaseMs: number): Promise<Purge[]>
-  /**
-   * The provider said success to a request that was sent at `now`: forgets the purges whose fill had ended by then,
-   * puts the others off until it has.
-   */
-  settlePurges(purges: Purge[], now: number): Promise<void>
-  /** The provider did not say success: due again at `retryAt`, with one more attempt. */
-  deferPurges(purges: Purge[], retryAt: number): Promise<void>
-  /** How many are owed, and since when the oldest (epoch milliseconds). */
-  owedPurges(): Promise<{ count: number; oldest: number | null }>
 
   /** Remembers that the image was deleted by its key. Twice is harmless. */
   recordDeletion(id: string, at: Date): Promise<void>

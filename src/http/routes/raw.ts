@@ -21,6 +21,7 @@ import { matchNames, noneMatchNames, rangeOf } from '../headers/conditional.ts'
 import { type ImageHeaders, imageHeaders } from '../headers/image-headers.ts'
 import type { Log } from '../log.ts'
 import { logFault, problem, toProblem } from '../problem.ts'
+import { parseTarget, type Target } from './raw-target.ts'
 
 export interface RawRequest {
   method: 'GET' | 'HEAD'
@@ -59,8 +60,6 @@ const DOWNLOAD = '?dl=1'
 export const RAW_PREFIX = rawPath('')
 /** Where an extension or a query begins. */
 const ID_END = RAW_PREFIX.length + ID_LENGTH
-
-const TARGET = /^\/raw\/([0-9A-Za-z]{11})(?:\.(jpg|png|gif|webp|avif))?(\?.*)?$/s
 
 /** `hot`: the image if it is in memory, where the store has a memory. */
 export function createRaw(parts: {
@@ -193,7 +192,7 @@ export function createRaw(parts: {
     const whole = image !== null && isPlain(request) ? answerWhole(image, request.target) : null
     if (whole !== null) return whole
     try {
-      const target = parse(request.target)
+      const target = parseTarget(request.target)
       const isElsewhere = target === null || (target.query !== '' && target.query !== DOWNLOAD)
       if (!isElsewhere && image !== null) {
         return answerWith(request, target, part(image, wantedOf(request, target, image.record)))
@@ -215,17 +214,6 @@ export function createRaw(parts: {
       return refuse(error, request)
     }
   }
-}
-
-function parse(target: string): Target | null {
-  const match = TARGET.exec(target)
-  return match === null ? null : { id: match[1]!, extension: match[2], query: match[3] ?? '' }
-}
-
-interface Target {
-  id: string
-  extension: string | undefined
-  query: string
 }
 
 /** Throws if the address has the extension of another type. */

@@ -1,6 +1,6 @@
 /** The table of the operator's commands: one file each. */
 import { Command, CommanderError } from 'commander'
-import { ConfigError } from '../../config.ts'
+import { ConfigError } from '../../config/variable.ts'
 import { actsCommand } from './acts.ts'
 import { agreeCommand } from './agree.ts'
 import { backupCommand } from './backup.ts'

@@ -1,5 +1,6 @@
 /** The purges that caches still owe: an outbox that several processes work off. */
-import type { Ledger, Purge } from '../ledger.ts'
+import type { Ledger } from '../ledger.ts'
+import type { Purge } from '../purges.ts'
 import type { Outcome, SqlDatabase } from './database.ts'
 import { randomToken } from './random-token.ts'
 import { list, sql, words } from './statement.ts'

@@ -2,15 +2,12 @@
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import Database, {
-  type Database as Connection,
-  type Statement as Prepared,
-  SqliteError,
-} from 'better-sqlite3'
-import { type Ledger, LedgerFull, LedgerUnavailable } from '../ledger.ts'
+import Database, { type Database as Connection, type Statement as Prepared } from 'better-sqlite3'
+import { type Ledger, LedgerUnavailable } from '../ledger.ts'
 import { type Outcome, type Statement, sqliteFlavour } from '../sql/database.ts'
 import { sqlLedger } from '../sql/ledger.ts'
 import { CREATE_MIGRATIONS, LIST_MIGRATIONS, pendingStatements } from '../sql/migrations.ts'
+import { BUSY, FLUSH, hasCode, passing, rethrow } from './faults.ts'
 import { groupCommit } from './group-commit.ts'
 import { openLog } from './log.ts'
 import { type OpenDatabase, reopening } from './reopening.ts'
@@ -28,14 +25,6 @@ const DEFAULT_TIMEOUT_MS = 5000
 
 /** Before it, two processes could corrupt the file (https://www.sqlite.org/wal.html, "The WAL-Reset Bug"). */
 const OLDEST_SOUND_SQLITE = [3, 51, 3]
-
-/** https://www.sqlite.org/rescode.html: trouble with the file, the disk or other processes, not with the statement. */
-const UNAVAILABLE = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|PROTOCOL|READONLY|NOMEM|CORRUPT)(_|$)/
-const BUSY = /^SQLITE_(BUSY|PROTOCOL)(_|$)/
-const FULL = /^SQLITE_FULL(_|$)/
-
-/** What SQLite flushes itself, around a checkpoint. A failed write it undoes. */
-const FLUSH = /^SQLITE_IOERR_(DIR_)?FSYNC$/
 
 const OPEN_PAUSE_MS = 20
 
@@ -249,23 +238,4 @@ function identityOf(file: string): string | undefined {
   } catch {
     return undefined
   }
-}
-
-function passing<T>(run: () => T): T {
-  try {
-    return run()
-  } catch (error) {
-    return rethrow(error)
-  }
-}
-
-function rethrow(error: unknown): never {
-  if (hasCode(error, FULL)) throw new LedgerFull({ cause: error })
-  // A folder that can't be made or a file that can't be opened comes as an error of the system.
-  const isUnavailable = hasCode(error, UNAVAILABLE) || (error instanceof Error && 'syscall' in error)
-  throw isUnavailable ? new LedgerUnavailable({ cause: error }) : error
-}
-
-function hasCode(error: unknown, pattern: RegExp): boolean {
-  return error instanceof SqliteError && pattern.test(error.code)
 }

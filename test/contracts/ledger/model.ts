@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Ledger, Purge } from '../../../src/stores/ledger.ts'
+import type { Ledger } from '../../../src/stores/ledger.ts'
+import type { Purge } from '../../../src/stores/purges.ts'
 import type { Harness } from './harness.ts'
 
 const DAY = '2026-07-31'

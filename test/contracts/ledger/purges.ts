@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Ledger, Purge } from '../../../src/stores/ledger.ts'
+import type { Ledger } from '../../../src/stores/ledger.ts'
+import type { Purge } from '../../../src/stores/purges.ts'
 import type { Harness } from './harness.ts'
 
 const NOW = 1_790_000_000_000

@@ -1,0 +1,39 @@
+/**
+ * Port: purges that caches still owe. A part of the ledger. Methods resolve and throw as those of `ledger.ts` do.
+ */
+
+/** A purge that caches still owe. */
+export interface Purge {
+  /** Of the claim. What an earlier claim of the same image settles or defers counts no more. */
+  purge: number
+  /** Of the image. */
+  id: string
+  /** Failures so far. */
+  attempts: number
+  /** A purge that succeeds before this time must be repeated: a fill may have been under way. Epoch milliseconds. */
+  fillEndsAt: number
+}
+
+export interface PurgeLedger {
+  /**
+   * Writes down that caches must forget `id`, at once and again after `fillEndsAt` (epoch milliseconds). Owing it again
+   * renews it: due at once, the later end of the two fills, and who claimed it before can settle it no more.
+   */
+  owePurge(id: string, fillEndsAt: number, now: number): Promise<void>
+  /** Whether a purge is due that nobody holds. */
+  isPurgeDue(now: number): Promise<boolean>
+  /**
+   * Takes up to `limit` purges that are due, for this process alone until `now + leaseMs`: two processes never hold
+   * the same one.
+   */
+  claimPurges(limit: number, now: number, leaseMs: number): Promise<Purge[]>
+  /**
+   * The provider said success to a request that was sent at `now`: forgets the purges whose fill had ended by then,
+   * puts the others off until it has.
+   */
+  settlePurges(purges: Purge[], now: number): Promise<void>
+  /** The provider did not say success: due again at `retryAt`, with one more attempt. */
+  deferPurges(purges: Purge[], retryAt: number): Promise<void>
+  /** How many are owed, and since when the oldest (epoch milliseconds). */
+  owedPurges(): Promise<{ count: number; oldest: number | null }>
+}
