@@ -1,11 +1,10 @@
 /** What a request may bring: no body is read by any other way than the one with limits. */
 import assert from 'node:assert/strict'
-import { it, type TestContext } from 'node:test'
-import { request } from '../../support/http.ts'
+import { it } from 'node:test'
 import { gif } from '../../support/images/tiny-images.ts'
 import { formOf } from '../../support/multipart.ts'
-import { type Conversation, converse } from '../../support/socket.ts'
 import { until } from '../../support/until.ts'
+import { bareOn } from './bare.ts'
 import { type Visitor, visit, type World } from './host.ts'
 import { checkAnswer, checkPage, checkProblem } from './rules.ts'
 
@@ -13,18 +12,7 @@ const KILOBYTE = 1024
 const FORM = 'application/x-www-form-urlencoded'
 
 export function bodyCases(world: World): void {
-  const bare = (name: string, run: (talk: Conversation, me: Visitor) => Promise<void>) =>
-    it(name, async (t: TestContext) => {
-      const me = await visit(world, world.main)
-      if (!me.host.direct) return t.skip('does not apply: another server stands before this host')
-      const talk = await converse(me.host.url)
-      try {
-        await run(talk, me)
-      } finally {
-        talk.close()
-      }
-      assert.equal((await request(me.host.url, 'GET', '/healthz')).status, 200, 'it still serves')
-    })
+  const bare = bareOn(world)
 
   it('takes the form of the deletion page, and none of more than 1 KB', async () => {
     const me = await visit(world, world.main)

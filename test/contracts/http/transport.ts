@@ -1,28 +1,15 @@
 /** HTTP/1.1 as strangers speak it: connections that go on, and requests that are not quite requests. */
 import assert from 'node:assert/strict'
-import { it, type TestContext } from 'node:test'
-import { request } from '../../support/http.ts'
+import { it } from 'node:test'
 import { gif } from '../../support/images/tiny-images.ts'
 import { formOf } from '../../support/multipart.ts'
-import { type Conversation, converse } from '../../support/socket.ts'
 import { until } from '../../support/until.ts'
+import { bareOn } from './bare.ts'
 import { type Visitor, visit, type World } from './host.ts'
 import { checkAnswer, checkProblem } from './rules.ts'
 
 export function transportCases(world: World): void {
-  /** A case over a bare socket, for hosts that have no other server in front. */
-  const bare = (name: string, run: (talk: Conversation, me: Visitor) => Promise<void>) =>
-    it(name, async (t: TestContext) => {
-      const me = await visit(world, world.main)
-      if (!me.host.direct) return t.skip('does not apply: another server stands before this host')
-      const talk = await converse(me.host.url)
-      try {
-        await run(talk, me)
-      } finally {
-        talk.close()
-      }
-      assert.equal((await request(me.host.url, 'GET', '/healthz')).status, 200, 'it still serves')
-    })
+  const bare = bareOn(world)
 
   bare('serves request after request over one connection', async (talk, me) => {
     const { id, bytes } = await me.store()
