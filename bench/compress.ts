@@ -21,7 +21,7 @@ import {
 import { type Input, inputOf, photographs } from './compress/photographs.ts'
 import { type Result, runContestant } from './compress/run.ts'
 import { screens } from './compress/screens.ts'
-import { machine } from './machine.ts'
+import { machine } from './report/machine.ts'
 
 const { values } = parseArgs({
   options: { photos: { type: 'string', default: '8' }, save: { type: 'boolean' } },

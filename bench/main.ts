@@ -4,26 +4,26 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import type { Figures } from './figures.ts'
-import { tablesOf } from './figures.ts'
-import { machine } from './machine.ts'
-import type { BenchOptions } from './options.ts'
-import { saveFigures } from './readme.ts'
+import type { BenchOptions } from './load/options.ts'
+import type { Figures } from './report/figures.ts'
+import { tablesOf } from './report/figures.ts'
+import { machine } from './report/machine.ts'
+import { saveFigures } from './report/readme.ts'
 
 const benches: Record<
   string,
   { needs: string[]; load: () => Promise<(options: BenchOptions) => Promise<Figures>> }
 > = {
-  get: { needs: ['wrk', 'nginx'], load: async () => (await import('./get.ts')).benchGet },
+  get: { needs: ['wrk', 'nginx'], load: async () => (await import('./get/get.ts')).benchGet },
   cold: {
     needs: ['wrk', 'nginx', 'caddy', 'taskset'],
-    load: async () => (await import('./cold.ts')).benchCold,
+    load: async () => (await import('./get/cold.ts')).benchCold,
   },
-  'first-view': { needs: [], load: async () => (await import('./first-view.ts')).benchFirstView },
-  upload: { needs: ['wrk'], load: async () => (await import('./upload.ts')).benchUpload },
-  store: { needs: ['wrk'], load: async () => (await import('./store.ts')).benchStore },
-  cluster: { needs: ['wrk', 'nginx'], load: async () => (await import('./cluster.ts')).benchCluster },
-  trickle: { needs: [], load: async () => (await import('./trickle.ts')).benchTrickle },
+  'first-view': { needs: [], load: async () => (await import('./get/first-view.ts')).benchFirstView },
+  upload: { needs: ['wrk'], load: async () => (await import('./upload/upload.ts')).benchUpload },
+  store: { needs: ['wrk'], load: async () => (await import('./scale/store.ts')).benchStore },
+  cluster: { needs: ['wrk', 'nginx'], load: async () => (await import('./cluster/cluster.ts')).benchCluster },
+  trickle: { needs: [], load: async () => (await import('./upload/trickle.ts')).benchTrickle },
 }
 
 const { values: flags, positionals } = parseArgs({

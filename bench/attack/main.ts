@@ -15,10 +15,10 @@ import { type Target, targetsFor } from '../../test/support/attack/targets.ts'
 import { WAYS, type Way } from '../../test/support/attack/ways.ts'
 import { gif } from '../../test/support/images/tiny-images.ts'
 import { store } from '../../test/support/upload.ts'
-import type { Child } from '../child.ts'
-import { startPinhole } from '../contestants.ts'
-import { machine } from '../machine.ts'
-import { probe } from '../probe.ts'
+import type { Child } from '../contestants/child.ts'
+import { startPinhole } from '../contestants/contestants.ts'
+import { probe } from '../load/probe.ts'
+import { machine } from '../report/machine.ts'
 
 /** Demanded. Units: milliseconds, MB, seconds of processor time a megabyte. */
 const MOST_P99 = 100

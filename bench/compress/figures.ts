@@ -1,5 +1,5 @@
 /** What a run says, and whether it is good enough. */
-import { percentile } from '../statistics.ts'
+import { percentile } from '../report/statistics.ts'
 import type { Result } from './run.ts'
 
 export interface Gate {

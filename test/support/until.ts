@@ -6,8 +6,19 @@ export async function until(
   condition: () => boolean | Promise<boolean>,
   giveUpAfterMs = 20_000,
 ): Promise<void> {
+  await untilSome(what, async () => ((await condition()) ? true : undefined), giveUpAfterMs)
+}
+
+/** Waits until `find` gives something, and gives that. */
+export async function untilSome<T>(
+  what: string,
+  find: () => Promise<T | undefined>,
+  giveUpAfterMs = 20_000,
+): Promise<T> {
   const deadline = Date.now() + giveUpAfterMs
-  while (!(await condition())) {
+  for (;;) {
+    const found = await find()
+    if (found !== undefined) return found
     if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`)
     await sleep(10)
   }

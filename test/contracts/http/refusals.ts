@@ -5,7 +5,7 @@ import type { Answer } from '../../support/http.ts'
 import { gif } from '../../support/images/tiny-images.ts'
 import { formOf } from '../../support/multipart.ts'
 import { type Conversation, converse } from '../../support/socket.ts'
-import { until } from '../../support/until.ts'
+import { until, untilSome } from '../../support/until.ts'
 import { type Visitor, visit, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
@@ -78,7 +78,10 @@ export function refusalCases(world: World): void {
     const answer = await untilSome('both are under way and hold their reservations', async () => {
       const tried = await me.upload(gif())
       if (tried.status === 201) stored++
-      const held = Number(tried.headers.get('X-RateLimit-Limit')) - Number(tried.headers.get('X-RateLimit-Remaining')) - stored
+      const held =
+        Number(tried.headers.get('X-RateLimit-Limit')) -
+        Number(tried.headers.get('X-RateLimit-Remaining')) -
+        stored
       return tried.status === 503 && held === 2 ? tried : undefined
     })
     checkProblem(answer, 503, 'busy')

@@ -1,12 +1,12 @@
 /** What 100,000 stored images cost: to start, in memory, and to serve. */
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { startPinhole } from './contestants.ts'
-import type { Figures } from './figures.ts'
+import { startPinhole } from '../contestants/contestants.ts'
+import type { BenchOptions } from '../load/options.ts'
+import { inTurns } from '../load/turns.ts'
+import { wrk } from '../load/wrk.ts'
+import type { Figures } from '../report/figures.ts'
 import { fillStore } from './fill-store.ts'
-import type { BenchOptions } from './options.ts'
-import { inTurns } from './turns.ts'
-import { wrk } from './wrk.ts'
 
 const CONNECTIONS = 32
 /** As many as a hot set holds with ease. */
@@ -40,7 +40,7 @@ export async function benchStore({ dir, rounds, seconds, images }: BenchOptions)
     const contestant = async (name: string, url: string, ids: string[]) => {
       const list = path.join(dir, `${name}.paths`)
       await writeFile(list, ids.map((id) => `/raw/${id}\n`).join(''))
-      const script = { path: path.join(import.meta.dirname, 'paths.lua'), args: [list] }
+      const script = { path: path.join(import.meta.dirname, '../load/paths.lua'), args: [list] }
       return {
         name,
         measure: async () =>

@@ -3,17 +3,17 @@ import { execFile } from 'node:child_process'
 import { mkdir, readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import type { Child } from './child.ts'
-import { startPinhole, startReference } from './contestants.ts'
-import type { Comparison, Figures } from './figures.ts'
-import { writeBodies } from './multipart.ts'
-import type { BenchOptions } from './options.ts'
-import { noisePictures } from './pictures.ts'
-import { processorTime } from './processors.ts'
-import { ratios, summarize } from './statistics.ts'
-import { type Contestant, inTurns } from './turns.ts'
-import { digestTime, walkTime } from './upload-steps.ts'
-import { type WrkResult, wrk } from './wrk.ts'
+import type { Child } from '../contestants/child.ts'
+import { startPinhole, startReference } from '../contestants/contestants.ts'
+import { writeBodies } from '../load/multipart.ts'
+import type { BenchOptions } from '../load/options.ts'
+import { noisePictures } from '../load/pictures.ts'
+import { processorTime } from '../load/processors.ts'
+import { type Contestant, inTurns } from '../load/turns.ts'
+import { type WrkResult, wrk } from '../load/wrk.ts'
+import type { Comparison, Figures } from '../report/figures.ts'
+import { ratios, summarize } from '../report/statistics.ts'
+import { digestTime, walkTime } from './steps.ts'
 
 const CONNECTIONS = 64
 const PICTURES = 256
@@ -141,7 +141,7 @@ async function measureUploads(
     url: `${server.url}/api/upload`,
     connections: CONNECTIONS,
     seconds,
-    script: { path: path.join(import.meta.dirname, 'upload.lua'), args: bodies },
+    script: { path: path.join(import.meta.dirname, '../load/upload.lua'), args: bodies },
   })
   const written = (await picturesIn(stored)).length - before
   if (written < result.requests)

@@ -1,7 +1,7 @@
 /** What an upload needs at the least besides taking and writing it, each measured alone: a digest, and a walk. */
 import { hash } from 'node:crypto'
-import { sourceOf } from '../src/formats/image.ts'
-import { inspect } from '../src/formats/inspect.ts'
+import { sourceOf } from '../../src/formats/image.ts'
+import { inspect } from '../../src/formats/inspect.ts'
 
 const TIMES = 400
 

@@ -1,17 +1,17 @@
 /** Three processes on S3 and Postgres behind nginx, against one process that keeps all in a folder. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { freePort, startNginx } from '../test/support/processes/caches.ts'
-import { startNginxFront } from '../test/support/processes/front.ts'
-import { costs } from './cluster-costs.ts'
-import { startClusterServices } from './cluster-services.ts'
-import { startPinhole } from './contestants.ts'
-import type { Comparison, Figures } from './figures.ts'
-import { upload, writeBodies } from './multipart.ts'
-import type { BenchOptions } from './options.ts'
-import { noisePictures } from './pictures.ts'
-import { type Contestant, inTurns } from './turns.ts'
-import { wrk } from './wrk.ts'
+import { freePort, startNginx } from '../../test/support/processes/caches.ts'
+import { startNginxFront } from '../../test/support/processes/front.ts'
+import { startPinhole } from '../contestants/contestants.ts'
+import { upload, writeBodies } from '../load/multipart.ts'
+import type { BenchOptions } from '../load/options.ts'
+import { noisePictures } from '../load/pictures.ts'
+import { type Contestant, inTurns } from '../load/turns.ts'
+import { wrk } from '../load/wrk.ts'
+import type { Comparison, Figures } from '../report/figures.ts'
+import { costs } from './costs.ts'
+import { startClusterServices } from './services.ts'
 
 const PROCESSES = 3
 const UPLOAD_CONNECTIONS = 64
@@ -92,7 +92,7 @@ export async function benchCluster({ dir, rounds, seconds }: BenchOptions): Prom
           if (prefix !== null) await services.empty(prefix)
         },
         measure: async () => {
-          const script = { path: path.join(import.meta.dirname, 'upload.lua'), args: bodies }
+          const script = { path: path.join(import.meta.dirname, '../load/upload.lua'), args: bodies }
           const run = { url: `${url}/api/upload`, connections: UPLOAD_CONNECTIONS, seconds, script }
           const { requests, requestsPerSecond } = await wrk(run)
           const stored = prefix === null ? requests : await services.countImages(prefix)
@@ -136,7 +136,7 @@ async function readsOf(
   await mkdir(folder, { recursive: true })
   const list = path.join(folder, `${name}.paths`)
   await writeFile(list, ids.map((id) => `/raw/${id}\n`).join(''))
-  const script = { path: path.join(import.meta.dirname, 'paths.lua'), args: [list] }
+  const script = { path: path.join(import.meta.dirname, '../load/paths.lua'), args: [list] }
   const run = { url, connections: READ_CONNECTIONS, seconds: options.seconds, script }
   return { name, measure: async () => (await wrk(run)).requestsPerSecond }
 }

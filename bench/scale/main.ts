@@ -1,16 +1,16 @@
 /**
  * What a million images and a million rows cost: the measured figures of docs/scale.md.
  *
- *     node bench/scale.ts [ledger] [images] [--count 1000000] [--dir FOLDER]
+ *     node bench/scale/main.ts [ledger] [images] [--count 1000000] [--dir FOLDER]
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Measure, tablesOf } from './figures.ts'
-import { machine } from './machine.ts'
-import { measureImages } from './scale-images.ts'
-import { measureLedgers } from './scale-ledger.ts'
+import { type Measure, tablesOf } from '../report/figures.ts'
+import { machine } from '../report/machine.ts'
+import { measureImages } from './images.ts'
+import { measureLedgers } from './ledger.ts'
 
 const parts = { ledger: measureLedgers, images: measureImages }
 

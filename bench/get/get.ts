@@ -1,14 +1,14 @@
 /** GET /raw/<id> against nginx, bare `node:http` and Hono, over the same bytes with the same headers. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { Child } from './child.ts'
-import { startNginx, startPinhole, startReference } from './contestants.ts'
-import type { Comparison, Figures } from './figures.ts'
-import { upload } from './multipart.ts'
-import type { BenchOptions } from './options.ts'
-import { noisePictures } from './pictures.ts'
-import { inTurns } from './turns.ts'
-import { wrk } from './wrk.ts'
+import type { Child } from '../contestants/child.ts'
+import { startNginx, startPinhole, startReference } from '../contestants/contestants.ts'
+import { upload } from '../load/multipart.ts'
+import type { BenchOptions } from '../load/options.ts'
+import { noisePictures } from '../load/pictures.ts'
+import { inTurns } from '../load/turns.ts'
+import { wrk } from '../load/wrk.ts'
+import type { Comparison, Figures } from '../report/figures.ts'
 
 const CONNECTIONS = 32
 const SIZES = [

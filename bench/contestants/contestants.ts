@@ -5,7 +5,7 @@ import path from 'node:path'
 import { type Child, startChild } from './child.ts'
 import { nginxConfig } from './nginx.ts'
 
-const root = path.resolve(import.meta.dirname, '..')
+const root = path.resolve(import.meta.dirname, '../..')
 
 /** The words after `node` of the package's own start command. */
 const START: string[] = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))

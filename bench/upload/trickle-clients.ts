@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { type ClientRequest, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BOUNDARY, multipartHead, multipartTail } from './multipart.ts'
+import { BOUNDARY, multipartHead, multipartTail } from '../load/multipart.ts'
 
 export interface TrickleReport {
   stored: number

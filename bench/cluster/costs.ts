@@ -3,16 +3,16 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { s3Env, serviceOf } from '../test/support/processes/cluster.ts'
-import { startPostgres } from '../test/support/processes/postgres.ts'
-import { startFakeS3 } from '../test/support/s3/fake-s3.ts'
-import { startStatementLog } from '../test/support/statement-log.ts'
-import type { Child } from './child.ts'
-import { startPinhole } from './contestants.ts'
-import type { Measure } from './figures.ts'
-import { upload, writeBodies } from './multipart.ts'
-import { noisePictures } from './pictures.ts'
-import { wrk } from './wrk.ts'
+import { s3Env, serviceOf } from '../../test/support/processes/cluster.ts'
+import { startPostgres } from '../../test/support/processes/postgres.ts'
+import { startFakeS3 } from '../../test/support/s3/fake-s3.ts'
+import { startStatementLog } from '../../test/support/statement-log.ts'
+import type { Child } from '../contestants/child.ts'
+import { startPinhole } from '../contestants/contestants.ts'
+import { upload, writeBodies } from '../load/multipart.ts'
+import { noisePictures } from '../load/pictures.ts'
+import { wrk } from '../load/wrk.ts'
+import type { Measure } from '../report/figures.ts'
 
 const UPLOADS = 100
 const CONNECTIONS = 32
@@ -71,13 +71,13 @@ async function processorTimes(server: Child, dir: string): Promise<Measure[]> {
   for (const { name, bytes } of SIZES) {
     const pictures = await noisePictures(32, bytes)
     const bodies = await writeBodies(path.join(dir, name), pictures)
-    const script = { path: path.join(import.meta.dirname, 'upload.lua'), args: bodies }
+    const script = { path: path.join(import.meta.dirname, '../load/upload.lua'), args: bodies }
     await measure(`an upload of ${name}`, { url: `${server.url}/api/upload`, script })
     const ids: string[] = []
     for (const picture of pictures) ids.push(await upload(server.url, new Uint8Array(picture)))
     const list = path.join(dir, `${name}.paths`)
     await writeFile(list, ids.map((id) => `/raw/${id}\n`).join(''))
-    const paths = { path: path.join(import.meta.dirname, 'paths.lua'), args: [list] }
+    const paths = { path: path.join(import.meta.dirname, '../load/paths.lua'), args: [list] }
     await measure(`a GET of ${name}`, { url: server.url, script: paths })
   }
   return measures

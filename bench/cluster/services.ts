@@ -1,9 +1,9 @@
 /** The S3 store and the Postgres that the cluster bench runs on. */
-import { readServices } from '../scripts/services-state.ts'
-import { s3Env, serviceOf } from '../test/support/processes/cluster.ts'
-import { startPostgres } from '../test/support/processes/postgres.ts'
-import { startFakeS3 } from '../test/support/s3/fake-s3.ts'
-import { plainRequests, type S3Service } from '../test/support/s3/under-test.ts'
+import { readServices } from '../../scripts/services-state.ts'
+import { s3Env, serviceOf } from '../../test/support/processes/cluster.ts'
+import { startPostgres } from '../../test/support/processes/postgres.ts'
+import { startFakeS3 } from '../../test/support/s3/fake-s3.ts'
+import { plainRequests, type S3Service } from '../../test/support/s3/under-test.ts'
 
 const DELETIONS_AT_ONCE = 32
 

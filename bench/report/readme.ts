@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 
-const file = path.join(import.meta.dirname, 'README.md')
+const file = path.join(import.meta.dirname, '../README.md')
 
 export async function saveFigures(bench: string, figures: string): Promise<void> {
   const text = await readFile(file, 'utf8')

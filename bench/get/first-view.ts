@@ -1,12 +1,12 @@
 /** The first view of an image after its upload, beside a view of one that is in memory for long. */
 import { Agent, get } from 'node:http'
 import path from 'node:path'
-import { startPinhole } from './contestants.ts'
-import type { Figures, Measure } from './figures.ts'
-import { upload } from './multipart.ts'
-import type { BenchOptions } from './options.ts'
-import { noisePictures } from './pictures.ts'
-import { summarize } from './statistics.ts'
+import { startPinhole } from '../contestants/contestants.ts'
+import { upload } from '../load/multipart.ts'
+import type { BenchOptions } from '../load/options.ts'
+import { noisePictures } from '../load/pictures.ts'
+import type { Figures, Measure } from '../report/figures.ts'
+import { summarize } from '../report/statistics.ts'
 
 const SIZES = [
   { name: '10 KB', bytes: 10_240 },

@@ -1,15 +1,15 @@
 /**
- * `node bench/hostile-images.ts [PATTERN] [--megabytes 25]`: what each hostile image costs the process that looks
+ * `node bench/attack/hostile-images.ts [PATTERN] [--megabytes 25]`: what each hostile image costs the process that looks
  * at it, alone and four at once. The images lie in files, as uploads do.
  */
 import { mkdtemp, open, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import type { ByteSource } from '../src/formats/image.ts'
-import { inspect } from '../src/formats/inspect.ts'
-import { noise } from '../test/support/images/avif/assembly.ts'
-import { hostileImages } from '../test/support/images/hostile.ts'
+import type { ByteSource } from '../../src/formats/image.ts'
+import { inspect } from '../../src/formats/inspect.ts'
+import { noise } from '../../test/support/images/avif/assembly.ts'
+import { hostileImages } from '../../test/support/images/hostile.ts'
 
 const MOST_STALL = 100
 const MOST_STALL_OF_FOUR = 150
