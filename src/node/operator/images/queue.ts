@@ -1,9 +1,9 @@
 /** operator queue */
 import { Command } from 'commander'
-import type { Case } from '../../stores/reports.ts'
-import { onData } from './data.ts'
-import { print } from './print.ts'
-import { limitOption } from './subjects.ts'
+import type { Case } from '../../../stores/reports.ts'
+import { onData } from '../on-data.ts'
+import { print } from '../print.ts'
+import { limitOption } from '../subjects.ts'
 
 export function queueCommand(): Command {
   return new Command('queue')

@@ -1,9 +1,9 @@
 /** operator list */
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { countImages } from '../../stores/filesystem/count.ts'
-import { onData } from './data.ts'
-import { isOutputRead, print } from './print.ts'
+import { countImages } from '../../../stores/filesystem/count.ts'
+import { onData } from '../on-data.ts'
+import { isOutputRead, print } from '../print.ts'
 import { createProgress } from './progress.ts'
 import { isSelective, type Selection, select, selectionOptions } from './selection.ts'
 

@@ -1,10 +1,10 @@
 /** operator show */
 import { Command } from 'commander'
-import { DamagedObject, type ImageRecord } from '../../stores/object-store.ts'
-import { type OperatorData, onData } from './data.ts'
-import { print } from './print.ts'
+import { DamagedObject, type ImageRecord } from '../../../stores/object-store.ts'
+import { type OperatorData, onData } from '../on-data.ts'
+import { print } from '../print.ts'
+import { readId } from '../subjects.ts'
 import { lineOf, memberOf } from './queue.ts'
-import { readId } from './subjects.ts'
 
 /** Of one image. The caps of a day bound how many come. */
 const SHOWN_REPORTS = 1000

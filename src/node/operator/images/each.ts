@@ -1,11 +1,11 @@
 /** A command that does one thing to each of many images, with a reason on record. */
 import { Command } from 'commander'
-import type { Takedown } from '../../service/takedown.ts'
-import type { ActedBy } from '../../stores/ledger.ts'
+import type { Takedown } from '../../../service/takedown.ts'
+import type { ActedBy } from '../../../stores/ledger.ts'
+import { onData } from '../on-data.ts'
+import { print } from '../print.ts'
+import { readIds, reasonOption } from '../subjects.ts'
 import { actedBy, ruleOption } from './by.ts'
-import { onData } from './data.ts'
-import { print } from './print.ts'
-import { readIds, reasonOption } from './subjects.ts'
 
 /** `act`: `false` if there was nothing to do. Then the command exits with 1. */
 export function eachImage(options: {

@@ -1,7 +1,7 @@
 /** Who acts, and under which rule. */
 import { hostname, userInfo } from 'node:os'
 import { InvalidArgumentError, Option } from 'commander'
-import type { ActedBy } from '../../stores/ledger.ts'
+import type { ActedBy } from '../../../stores/ledger.ts'
 
 export function ruleOption(): Option {
   return new Option('--rule <code>', 'the rule that was broken; it is recorded').argParser((text) => {

@@ -1,8 +1,8 @@
 /** Images by what their records say. There is no index: each record is read. */
 import { InvalidArgumentError, Option } from 'commander'
-import { EXTENSIONS, type ImageType } from '../../protocol.ts'
-import { DamagedObject, type ImageRecord, type ObjectStore } from '../../stores/object-store.ts'
-import { readDigest } from './subjects.ts'
+import { EXTENSIONS, type ImageType } from '../../../protocol.ts'
+import { DamagedObject, type ImageRecord, type ObjectStore } from '../../../stores/object-store.ts'
+import { readDigest } from '../subjects.ts'
 
 export interface Selection {
   since?: Date

@@ -1,11 +1,11 @@
 /** operator restore */
 import { Command } from 'commander'
-import { parseConfig } from '../../config.ts'
-import { restore } from '../backup/restore.ts'
-import { createLog } from '../log.ts'
-import { describeData } from '../open/data-folder.ts'
+import { parseConfig } from '../../../config.ts'
+import { restore } from '../../backup/restore.ts'
+import { createLog } from '../../log.ts'
+import { describeData } from '../../open/data-folder.ts'
 import { readPlace } from './places.ts'
-import { print } from './print.ts'
+import { print } from '../print.ts'
 import { bytesOf, createProgress } from './progress.ts'
 
 export function restoreCommand(): Command {

@@ -1,9 +1,9 @@
 /** operator block */
 import { Command } from 'commander'
+import { onData } from '../on-data.ts'
+import { print } from '../print.ts'
+import { readDigests, reasonOption } from '../subjects.ts'
 import { actedBy } from './by.ts'
-import { onData } from './data.ts'
-import { print } from './print.ts'
-import { readDigests, reasonOption } from './subjects.ts'
 
 export function blockCommand(): Command {
   return new Command('block')

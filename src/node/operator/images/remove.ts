@@ -1,13 +1,13 @@
 /** operator remove */
 import { Command } from 'commander'
-import type { ObjectStore } from '../../stores/object-store.ts'
+import type { ObjectStore } from '../../../stores/object-store.ts'
+import { createProgress } from '../data/progress.ts'
+import { isSelective, type Selection, select, selectionOptions } from '../data/selection.ts'
+import { onData } from '../on-data.ts'
+import { print } from '../print.ts'
+import { readIds, reasonOption } from '../subjects.ts'
 import { actedBy, ruleOption } from './by.ts'
-import { onData } from './data.ts'
-import { print } from './print.ts'
-import { createProgress } from './progress.ts'
 import { sameUploaderOption, withOthers } from './same-uploader.ts'
-import { isSelective, type Selection, select, selectionOptions } from './selection.ts'
-import { readIds, reasonOption } from './subjects.ts'
 
 interface RemoveOptions extends Selection {
   reason: string

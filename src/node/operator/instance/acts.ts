@@ -1,9 +1,9 @@
 /** operator acts */
 import { Command } from 'commander'
-import type { Act } from '../../stores/ledger.ts'
-import { onData } from './data.ts'
-import { print } from './print.ts'
-import { limitOption } from './subjects.ts'
+import type { Act } from '../../../stores/ledger.ts'
+import { onData } from '../on-data.ts'
+import { print } from '../print.ts'
+import { limitOption } from '../subjects.ts'
 
 export function actsCommand(): Command {
   return new Command('acts')

@@ -1,10 +1,10 @@
 /** operator hold */
 import { Command } from 'commander'
+import { onData } from '../on-data.ts'
+import { print } from '../print.ts'
+import { readIds, reasonOption } from '../subjects.ts'
 import { actedBy, ruleOption } from './by.ts'
-import { onData } from './data.ts'
-import { print } from './print.ts'
 import { sameUploaderOption, withOthers } from './same-uploader.ts'
-import { readIds, reasonOption } from './subjects.ts'
 
 export function holdCommand(): Command {
   return new Command('hold')

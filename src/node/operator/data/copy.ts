@@ -1,11 +1,11 @@
 /** operator copy */
 import { Command } from 'commander'
-import { parseConfig } from '../../config.ts'
-import { transferImages } from '../../service/transfer.ts'
-import { createLog } from '../log.ts'
-import { openImages } from '../open/stores.ts'
+import { parseConfig } from '../../../config.ts'
+import { transferImages } from '../../../service/transfer.ts'
+import { createLog } from '../../log.ts'
+import { openImages } from '../../open/stores.ts'
 import { rateOption, readPlace } from './places.ts'
-import { print } from './print.ts'
+import { print } from '../print.ts'
 import { bytesOf, createProgress } from './progress.ts'
 
 interface CopyOptions {

@@ -1,8 +1,8 @@
 /** operator status */
 import { Command } from 'commander'
+import { onData } from '../on-data.ts'
+import { print } from '../print.ts'
 import { lineOf } from './acts.ts'
-import { onData } from './data.ts'
-import { print } from './print.ts'
 
 export function statusCommand(): Command {
   return new Command('status')

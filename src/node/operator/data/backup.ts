@@ -1,10 +1,10 @@
 /** operator backup */
 import { Command } from 'commander'
-import { backUp } from '../backup/backup.ts'
-import { createLog } from '../log.ts'
-import { onData } from './data.ts'
+import { backUp } from '../../backup/backup.ts'
+import { createLog } from '../../log.ts'
+import { onData } from '../on-data.ts'
 import { rateOption, readPlace } from './places.ts'
-import { print } from './print.ts'
+import { print } from '../print.ts'
 import { bytesOf, createProgress } from './progress.ts'
 
 export function backupCommand(): Command {

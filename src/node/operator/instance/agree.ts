@@ -1,8 +1,8 @@
 /** operator agree */
 import { Command } from 'commander'
-import { agree } from '../open/agreement.ts'
-import { onData } from './data.ts'
-import { print } from './print.ts'
+import { agree } from '../../open/agreement.ts'
+import { onData } from '../on-data.ts'
+import { print } from '../print.ts'
 
 export function agreeCommand(): Command {
   return new Command('agree')

@@ -1,12 +1,12 @@
 /** operator login */
 import { hostname, userInfo } from 'node:os'
 import { Command } from 'commander'
-import { createDoor } from '../../service/door.ts'
-import { doorUrl } from '../door/door.ts'
-import { doorSocket } from '../door/socket.ts'
-import { nodeHashes } from '../hashes.ts'
-import { onData } from './data.ts'
-import { print } from './print.ts'
+import { createDoor } from '../../../service/door.ts'
+import { doorUrl } from '../../door/door.ts'
+import { doorSocket } from '../../door/socket.ts'
+import { nodeHashes } from '../../hashes.ts'
+import { onData } from '../on-data.ts'
+import { print } from '../print.ts'
 
 export function loginCommand(): Command {
   return new Command('login')
