@@ -120,8 +120,7 @@ export async function startServer(
     terms,
   }
   const metrics = createMetrics({ config, purges: stores.purges, settings, notices })
-  metrics.watch(server)
-  const { listener, isAnswering } = listenerOf({
+  const { listener: answer, isAnswering } = listenerOf({
     config,
     log,
     limits,
@@ -141,6 +140,7 @@ export async function startServer(
     if (isOver || isAnswering(socket as Socket)) socket.destroy()
     else refuseUnreadable(baseUrl, statusOf(error), socket)
   })
+  const listener = metrics.counted(server, answer)
   server.on('request', listener)
   server.on('checkContinue', listener)
   const operatorDoor = await openOperatorDoor(config, limits, {

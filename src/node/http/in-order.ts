@@ -2,6 +2,10 @@
 import type { RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
+/** On the socket itself: a weak map that changes with every request costs each of them a collection's work. */
+const current = Symbol('the answer that is under way, or was the last')
+type Answering = Socket & { [current]?: ServerResponse }
+
 export interface AnswersInOrder {
   listener: RequestListener
   /** Whether an answer of this connection has begun, and not ended. */
@@ -17,11 +21,10 @@ export function answerInOrder(
   listener: RequestListener,
   { mostWaiting }: { mostWaiting: number },
 ): AnswersInOrder {
-  const answers = new WeakMap<Socket, ServerResponse>()
   const waiting = new WeakMap<Socket, number>()
 
   const handle: RequestListener = (incoming, outgoing) => {
-    answers.set(incoming.socket, outgoing)
+    ;(incoming.socket as Answering)[current] = outgoing
     listener(incoming, outgoing)
   }
 
@@ -45,7 +48,7 @@ export function answerInOrder(
       })
     },
     isAnswering(socket) {
-      const answer = answers.get(socket)
+      const answer = (socket as Answering)[current]
       return answer?.headersSent === true && !answer.writableFinished
     },
   }

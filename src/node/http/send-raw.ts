@@ -61,10 +61,13 @@ export function rawListener(
   }
 }
 
-/** Looks at the names alone: Node makes an object of all headers when it is asked for one. */
+const CONDITION_LENGTHS = new Set([...CONDITION_HEADERS].map(({ length }) => length))
+
+/** Looks at the names alone, and at most at their lengths: to be spelled in lower case each would be copied. */
 function isConditional({ rawHeaders }: IncomingMessage): boolean {
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (CONDITION_HEADERS.has(rawHeaders[i]!.toLowerCase())) return true
+    const name = rawHeaders[i]!
+    if (CONDITION_LENGTHS.has(name.length) && CONDITION_HEADERS.has(name.toLowerCase())) return true
   }
   return false
 }

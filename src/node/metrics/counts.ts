@@ -29,6 +29,18 @@ export interface Counting extends Metrics {
 
 export function createCounting(): Counting {
   const counts = noCounts()
+  // To join a route and a status anew for each request costs more than to count it.
+  const labels = new Map<string, Map<number, string>>()
+
+  function labelsOf(route: string, status: number): string {
+    const ofRoute = labels.get(route) ?? new Map<number, string>()
+    const known = ofRoute.get(status)
+    if (known !== undefined) return known
+    const joined = `${route} ${status}`
+    labels.set(route, ofRoute.set(status, joined))
+    return joined
+  }
+
   return {
     counts,
     upload(outcome, bytes) {
@@ -37,7 +49,7 @@ export function createCounting(): Counting {
     },
     removalByKey: () => add(counts.removals, 'uploader key', 1),
     request(route, status, seconds) {
-      add(counts.requests, `${route} ${status}`, 1)
+      add(counts.requests, labelsOf(route, status), 1)
       counts.durations[route] ??= new Array(DURATION_BUCKETS.length + 2).fill(0)
       const durations = counts.durations[route]
       let bucket = 0

@@ -1,5 +1,5 @@
 /** What a process counts, and what it tells of it. */
-import type { Server } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import type { Metrics } from '../../service/metrics.ts'
 import { createCounting } from './counts.ts'
 import { exposition } from './exposition.ts'
@@ -8,8 +8,8 @@ import { machineCounts } from './machine.ts'
 import { countRequests } from './requests.ts'
 
 export interface ProcessMetrics extends Metrics {
-  /** Counts the requests of `server` too. */
-  watch(server: Server): void
+  /** The listener of `server`, with its requests counted too. */
+  counted(server: Server, listener: RequestListener): RequestListener
   /** Of all processes of this machine, as Prometheus reads it: `EXPOSITION_TYPE`. */
   text(): Promise<string>
 }
@@ -21,7 +21,7 @@ export function createMetrics(parts: GaugedParts): ProcessMetrics {
   return {
     upload: counting.upload,
     removalByKey: counting.removalByKey,
-    watch: (server) => countRequests(server, counting),
+    counted: (server, listener) => countRequests(server, listener, counting),
     text: async () => exposition(await counts(), gauges),
   }
 }

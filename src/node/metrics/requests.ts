@@ -1,6 +1,6 @@
 /** Counts the requests of a server as their answers end, whoever answers them. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import { DELETE_PATH, ID_LENGTH, UPLOAD_PATH } from '../../protocol.ts'
 import type { Counting } from './counts.ts'
 
@@ -14,25 +14,26 @@ interface Exchange {
 const startedAt = Symbol('startedAt')
 type Timed = IncomingMessage & { [startedAt]?: number }
 
-/** An answer that the client did not wait for is not counted. */
-export function countRequests(server: Server, counting: Counting): void {
-  // Node's own channels: nothing is added to a request, and nobody on its way has to know.
-  const start = (message: unknown): void => {
-    const exchange = message as Exchange
-    if (exchange.server === server) (exchange.request as Timed)[startedAt] = performance.now()
-  }
+/** The listener, with its requests counted. An answer that the client did not wait for is not. */
+export function countRequests(
+  server: Server,
+  listener: RequestListener,
+  counting: Counting,
+): RequestListener {
+  // Node's own channel: no listener on each answer, and nobody on its way has to know.
   const finish = (message: unknown): void => {
     const { request, response, server: of } = message as Exchange
     if (of !== server) return
-    const seconds = (performance.now() - ((request as Timed)[startedAt] ?? performance.now())) / 1000
-    counting.request(routeOf(request.url ?? ''), response.statusCode, seconds)
+    const began = (request as Timed)[startedAt]
+    if (began === undefined) return
+    counting.request(routeOf(request.url ?? ''), response.statusCode, (performance.now() - began) / 1000)
   }
-  subscribe('http.server.request.start', start)
   subscribe('http.server.response.finish', finish)
-  server.once('close', () => {
-    unsubscribe('http.server.request.start', start)
-    unsubscribe('http.server.response.finish', finish)
-  })
+  server.once('close', () => unsubscribe('http.server.response.finish', finish))
+  return (incoming, outgoing) => {
+    ;(incoming as Timed)[startedAt] = performance.now()
+    listener(incoming, outgoing)
+  }
 }
 
 /** One of a few words, whatever is asked for. */

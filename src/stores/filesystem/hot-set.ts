@@ -18,6 +18,8 @@ export interface HotImage {
   readonly file: string | null
   /** When that was last looked at, by the clock of `performance`. */
   lookedAt: number
+  /** The turn of the event loop in which its file was last seen, as libuv counts them. */
+  lookedIn: number
   /** What `reserve` set aside for it. */
   readonly reservedBytes: number
   /** Asked for since the last look at it. */
@@ -107,7 +109,14 @@ export function createHotSet(budgetBytes: number): HotSet {
       const { id } = image.stored.record
       const known = images.get(id)
       if (known !== undefined) drop(known)
-      const hot: HotImage = { ...image, lookedAt: performance.now(), isUsed: false, pins: 0, evicted: false }
+      const hot: HotImage = {
+        ...image,
+        lookedAt: performance.now(),
+        lookedIn: -1,
+        isUsed: false,
+        pins: 0,
+        evicted: false,
+      }
       images.set(id, hot)
       return hot
     },

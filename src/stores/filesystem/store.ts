@@ -12,6 +12,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { access, constants, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
 import { ID_PATTERN } from '../../protocol.ts'
 import { createSpool } from '../drafts/spool.ts'
 import { type Draft, type ImageRecord, type ObjectStore, StoreFull } from '../object-store.ts'
@@ -140,6 +141,15 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
 
   /** A name comes to another file only if its owner deletes the image and sends another one under the same name. */
   function isThereStill(image: HotImage): boolean {
+    const { loopCount } = performance.nodeTiming.uvMetricsInfo
+    // All requests of one turn of the event loop were sent before it began, and so before this look.
+    if (image.lookedIn === loopCount) return true
+    const isThere = looksThere(image)
+    if (isThere) image.lookedIn = loopCount
+    return isThere
+  }
+
+  function looksThere(image: HotImage): boolean {
     const now = performance.now()
     if (image.file === null || now - image.lookedAt < LOOK_AGAIN_MS) return existsSync(image.path)
     image.lookedAt = now
