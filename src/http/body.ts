@@ -5,7 +5,7 @@ import type { AppContext } from './context.ts'
 /** A body as the host reads it, once: with a least rate, and small chunks joined. */
 export interface RequestBody extends AsyncIterable<Uint8Array> {
   /** So far. Unit: bytes. */
-  readonly received: number
+  received(): number
 }
 
 /** The forms of our pages hold a key, or less. Unit: bytes. */

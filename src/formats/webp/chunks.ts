@@ -50,7 +50,7 @@ export function readChunk(start: Uint8Array, at: number, end: number): WebpChunk
 
 export interface WebpPicture {
   /** Unset until the coded picture came. */
-  readonly size: PictureSize | undefined
+  size(): PictureSize | undefined
   /** Takes in a chunk, and returns what is kept of it. `null` if it is none of the picture's. */
   add(chunk: WebpChunk): Segment[] | null
 }
@@ -76,9 +76,7 @@ export function webpPicture(declared?: PictureSize): WebpPicture {
   }
 
   return {
-    get size() {
-      return size
-    },
+    size: () => size,
     add(chunk) {
       const { type, length, head } = chunk
       // What comes after the picture, decoders pass over.

@@ -95,7 +95,7 @@ export async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Web
     }
   }
   if (isAnimated && frames === 0) throw damagedWebp('its frames are missing')
-  if (!isAnimated && !sameSize(picture.size, canvas))
+  if (!isAnimated && !sameSize(picture.size(), canvas))
     throw damagedWebp('its picture is not as large as VP8X says')
 
   // A flag goes with its chunk; one that never had a chunk stays as it came.
@@ -169,7 +169,7 @@ async function walkFrame(
     runs.append(parts)
     bytes += lengthOf(parts)
   }
-  if (!sameSize(picture.size, size)) throw damagedWebp('a frame is not as large as its ANMF chunk says')
+  if (!sameSize(picture.size(), size)) throw damagedWebp('a frame is not as large as its ANMF chunk says')
   if (chunksAt + bytes === end) {
     kept.keep(frame.at, frame.end - frame.at)
     return

@@ -60,7 +60,8 @@ export async function walkWebp(source: ByteSource): Promise<Webp> {
 function walkSimple(chunk: WebpChunk): Webp {
   const picture = webpPicture()
   picture.add(chunk)
-  if (!picture.size) throw damagedWebp('it does not start with a VP8X, VP8 or VP8L chunk')
+  const found = picture.size()
+  if (!found) throw damagedWebp('it does not start with a VP8X, VP8 or VP8L chunk')
   const segments = [{ offset: chunk.at, length: chunk.end - chunk.at }]
-  return { ...picture.size, frames: 1, exif: { hasLocation: false }, hasLocation: false, segments }
+  return { ...found, frames: 1, exif: { hasLocation: false }, hasLocation: false, segments }
 }

@@ -30,11 +30,12 @@ export function imageHeaders(record: ImageRecord, common: string[], cdn: Cdn | n
   const made = new Map<string, string[]>()
 
   function make(disposition: string, isWhole: boolean): string[] {
-    const headers = isWhole ? ['Content-Length', `${record.size}`] : []
-    headers.push('Content-Type', type, 'ETag', etag, 'Repr-Digest', `sha-256=:${hexToBase64(sha256)}:`)
+    const headers = ['Content-Type', type, 'ETag', etag, 'Repr-Digest', `sha-256=:${hexToBase64(sha256)}:`]
     headers.push('Content-Disposition', `${disposition}; filename="${id}.${EXTENSIONS[type]}"`)
     for (const [name, value] of sharedCacheHeaders(id, cdn)) headers.push(name, value)
     headers.push(...SHARED, ...common)
+    // Behind the disposition: Node copies a disposition that comes after a length into a buffer, for each answer anew.
+    if (isWhole) headers.push('Content-Length', `${record.size}`)
     return headers
   }
 

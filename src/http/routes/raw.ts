@@ -151,7 +151,7 @@ export function createRaw(parts: {
     const { first, last } = range
     const length = ['Content-Length', `${last - first + 1}`]
     const place = ['Content-Range', `bytes ${first}-${last}/${record.size}`]
-    return { status: 206, headers: [...length, ...place, ...headers(false)], body, release, reuse }
+    return { status: 206, headers: [...headers(false), ...length, ...place], body, release, reuse }
   }
 
   function redirect(target: string, query: string): Answer {

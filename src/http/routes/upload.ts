@@ -95,11 +95,11 @@ export function createUpload(parts: AppParts): Upload {
         return { remaining, stored }
       }
       admission.giveBack()
-      await giveBack(reservation, request.body.received)
+      await giveBack(reservation, request.body.received())
       return { remaining: Math.min(quota.limit, remaining + 1), stored }
     } catch (error) {
       admission.giveBack()
-      await giveBack(reservation, isClients(error) ? request.body.received : undefined)
+      await giveBack(reservation, isClients(error) ? request.body.received() : undefined)
       return { remaining: Math.min(quota.limit, remaining + 1), error }
     }
   }
@@ -119,7 +119,7 @@ export function createUpload(parts: AppParts): Upload {
     } catch (error) {
       return { remaining: 0, error }
     } finally {
-      await giveBack(reservation, request.body.received)
+      await giveBack(reservation, request.body.received())
     }
   }
 

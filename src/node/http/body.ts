@@ -66,9 +66,7 @@ export function readBody(
 
   return {
     [Symbol.asyncIterator]: pieces,
-    get received() {
-      return received
-    },
+    received: () => received,
     stop: chunks.stop,
   }
 }

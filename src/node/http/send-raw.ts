@@ -3,8 +3,25 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Answer } from '../../http/answer.ts'
 import type { Log } from '../../http/log.ts'
 import { CONDITION_HEADERS, RAW_PREFIX, type Raw } from '../../http/routes/raw.ts'
+import type { Signal } from '../../stores/object-store.ts'
 import type { IdleConnections } from './idle-connections.ts'
 import { headersOf } from './request-header.ts'
+
+/**
+ * Aborted when the client is gone. A class, for a getter in an object literal gives every object a hidden class of its own,
+ * and V8 keeps those, with all that the getter sees of its request, until the next full collection.
+ */
+class ClientSignal implements Signal {
+  readonly #outgoing: ServerResponse
+
+  constructor(outgoing: ServerResponse) {
+    this.#outgoing = outgoing
+  }
+
+  get aborted(): boolean {
+    return this.#outgoing.destroyed
+  }
+}
 
 /** Answers GET and HEAD of image bytes itself and hands everything else to `next`. */
 export function rawListener(
@@ -46,11 +63,7 @@ export function rawListener(
       target: url,
       isConditional: isConditional(incoming),
       header: headersOf(incoming),
-      signal: {
-        get aborted() {
-          return outgoing.destroyed
-        },
-      },
+      signal: new ClientSignal(outgoing),
     })
     if (answer === null) next(incoming, outgoing)
     else if (answer instanceof Promise) {
