@@ -1,5 +1,5 @@
 /** One attack, in a process of its own. Prints what it sent. */
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import type { Attack } from '../../test/support/attack/connection.ts'
 import type { Target } from '../../test/support/attack/targets.ts'
 import { WAYS } from '../../test/support/attack/ways.ts'
@@ -13,7 +13,7 @@ export interface Order {
 }
 
 // It shares the processors with the server: that it works is no cost of the server's.
-setPriority(10)
+setPriority(getPriority() + 10)
 const { way, target, port, from, seconds }: Order = JSON.parse(process.argv[2]!)
 const until = performance.now() + seconds * 1000
 const attack: Attack = {

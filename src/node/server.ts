@@ -74,7 +74,7 @@ export async function startServer(
   })
   const idle = cutIdleConnections(server, limits)
   const trusted = trustedProxies(config.trustedProxies)
-  const cap = capConnections(server, config.connectionsPerAddress, trusted, limits)
+  capConnections(server, config.connectionsPerAddress, trusted)
   const settings = createSettings({
     ledger: stores.ledger,
     defaults: defaultSettings(config),
@@ -124,7 +124,7 @@ export async function startServer(
     config,
     log,
     limits,
-    connections: { idle, cap, limits },
+    connections: { idle, limits },
     trusted,
     stores,
     metrics,

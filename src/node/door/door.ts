@@ -5,10 +5,9 @@ import { chmod } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import type { Config } from '../../config.ts'
-import { trustedProxies } from '../../http/headers/client-address.ts'
 import { createOperatorApp, type OperatorParts } from '../../http/operator/app.ts'
 import { type HostBody, readBody } from '../http/body.ts'
-import { capConnections } from '../http/connection-cap.ts'
+import { cutOffCrumbs } from '../http/crumbs.ts'
 import { drainBehindAnswer } from '../http/drain.ts'
 import { cutIdleConnections } from '../http/idle-connections.ts'
 import type { Limits } from '../http/limits.ts'
@@ -37,8 +36,7 @@ export async function openOperatorDoor(
     keepAliveTimeout: 0,
   })
   const idle = cutIdleConnections(server, limits)
-  // Whoever reaches it is let in; they are few.
-  const connections = { idle, cap: capConnections(server, 0, trustedProxies([]), limits), limits }
+  const connections = { idle, limits }
   const bodies = new WeakMap<IncomingMessage, HostBody>()
   const bodyOf = (incoming: IncomingMessage, outgoing: ServerResponse) =>
     bodies.get(incoming) ?? readBody(incoming, outgoing, connections)
@@ -59,6 +57,7 @@ export async function openOperatorDoor(
     idle.watch(incoming.socket)
     idle.owe(incoming.socket, outgoing)
     if (!incoming.readableEnded) {
+      cutOffCrumbs(incoming)
       const body = readBody(incoming, outgoing, connections)
       bodies.set(incoming, body)
       const isRead = incoming.method === 'POST'

@@ -20,9 +20,8 @@ export function awaitsContinue(incoming: IncomingMessage): boolean {
 
 /**
  * The body, for one iteration. It ends with `Refusal('too-slow')` below the least rate, and with
- * `Refusal('malformed-multipart')` if the client goes away, or is cut off for sending it in absurdly small pieces. The time that the
- * server takes for itself does not count against the client. Stopping early leaves the connection open: the answer is
- * still to be sent.
+ * `Refusal('malformed-multipart')` if the client goes away, or is cut off. The time that the server takes for itself does
+ * not count against the client. Stopping early leaves the connection open: the answer is still to be sent.
  *
  * A piece is the caller's until it asks for the next one. Then its memory is given back: as garbage it would lie
  * outside V8's heap, and be collected only when tens of MB of it have come together.
@@ -30,11 +29,11 @@ export function awaitsContinue(incoming: IncomingMessage): boolean {
 export function readBody(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  { idle, cap, limits }: Connections,
+  { idle, limits }: Connections,
 ): HostBody {
   let received = 0
-  // From the start: what comes before it is asked for is counted, and joined, like all that follows.
-  const chunks = chunksOf(incoming, () => cap.ban(incoming.socket))
+  // From the start: what comes before it is asked for is joined like all that follows.
+  const chunks = chunksOf(incoming)
 
   async function* pieces(): AsyncGenerator<Uint8Array> {
     if (awaitsContinue(incoming)) {

@@ -14,31 +14,19 @@ const SMALL_BYTES = 4 * 1024
 /** With so much waiting, the socket is not read. */
 const WAITING_BYTES = 16 * 1024
 
-/** A chunk costs 2 µs to parse, however small. Clients that mean well send a packet's worth at a time. */
-export const LEAST_AVERAGE_BYTES = 64
-/** So many may be smaller. */
-export const FREE_CHUNKS = 1024
-
 /**
  * Node's own iterator joins all that waits, which copies large chunks. Nothing comes that is not asked for, but for one
- * read. `cutOff`: called if the chunks are absurdly small. Pausing would not do: the parser goes on with what was read.
+ * read.
  */
-export function chunksOf(incoming: IncomingMessage, cutOff: () => void): Chunks {
+export function chunksOf(incoming: IncomingMessage): Chunks {
   let waiting: Buffer<ArrayBuffer>[] = []
   let waitingBytes = 0
   // A request that announces no body has ended already.
   let isOver = incoming.readableEnded
   let isLost = incoming.destroyed
   let wake = (): void => {}
-  const isAbsurd = countSmallChunks()
 
   function take(chunk: Buffer<ArrayBuffer>): void {
-    if (isAbsurd(chunk.length)) {
-      stop()
-      lose()
-      cutOff()
-      return
-    }
     waiting.push(chunk)
     waitingBytes += chunk.length
     if (waitingBytes >= WAITING_BYTES) incoming.pause()
@@ -86,17 +74,6 @@ export function chunksOf(incoming: IncomingMessage, cutOff: () => void): Chunks 
       return chunk
     },
     stop,
-  }
-}
-
-/** Tells, chunk by chunk, whether a body came in such small ones that reading on is not worth it. */
-export function countSmallChunks(): (bytes: number) => boolean {
-  let chunks = 0
-  let received = 0
-  return (bytes) => {
-    chunks++
-    received += bytes
-    return chunks > FREE_CHUNKS && received < chunks * LEAST_AVERAGE_BYTES
   }
 }
 

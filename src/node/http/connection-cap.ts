@@ -1,55 +1,30 @@
-/** So many connections at once of one address, and none for a while of one that sends what no client would. */
+/** So many connections at once of one address. */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { quotaAddress, type TrustedProxies } from '../../http/headers/client-address.ts'
 
-export interface ConnectionCap {
-  /**
-   * Cuts off this connection at once, and all others of its address: what they have sent already is not even parsed.
-   * New ones are cut off for `banMs`.
-   */
-  ban(socket: Socket): void
-}
-
 /**
- * `most`: 0 for no limit. Trusted proxies may have as many as they like, and their other connections are left alone: whose
- * they are is not known before a request comes.
+ * `most`: 0 for no limit. Trusted proxies may have as many as they like: whose their connections are is not known before a
+ * request comes.
  */
-export function capConnections(
-  server: Server,
-  most: number,
-  trusted: TrustedProxies,
-  { banMs }: { banMs: number },
-): ConnectionCap {
-  const connections = new Map<string, Set<Socket>>()
-  const addresses = new WeakMap<Socket, string>()
-  const banned = new Set<string>()
+export function capConnections(server: Server, most: number, trusted: TrustedProxies): void {
+  if (most === 0) return
+  const open = new Map<string, number>()
 
   server.on('connection', (socket: Socket) => {
     const peer = socket.remoteAddress ?? ''
     if (trusted.has(peer)) return
     const address = quotaAddress(peer)
-    const open = connections.get(address) ?? new Set()
-    if (banned.has(address) || (most > 0 && open.size >= most)) {
+    const count = open.get(address) ?? 0
+    if (count >= most) {
       socket.destroy()
       return
     }
-    connections.set(address, open.add(socket))
-    addresses.set(socket, address)
+    open.set(address, count + 1)
     socket.once('close', () => {
-      open.delete(socket)
-      if (open.size === 0 && connections.get(address) === open) connections.delete(address)
+      const left = open.get(address)! - 1
+      if (left === 0) open.delete(address)
+      else open.set(address, left)
     })
   })
-
-  return {
-    ban(socket) {
-      socket.destroy()
-      const address = addresses.get(socket)
-      if (address === undefined) return
-      banned.add(address)
-      setTimeout(() => banned.delete(address), banMs).unref()
-      for (const other of connections.get(address) ?? []) other.destroy()
-    },
-  }
 }

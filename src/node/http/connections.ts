@@ -1,10 +1,8 @@
 /** What is known of a server's connections, and what they may do. */
-import type { ConnectionCap } from './connection-cap.ts'
 import type { IdleConnections } from './idle-connections.ts'
 import type { Limits } from './limits.ts'
 
 export interface Connections {
   idle: IdleConnections
-  cap: ConnectionCap
   limits: Limits
 }

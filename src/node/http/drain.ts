@@ -1,7 +1,6 @@
 /** What is left of a body that nobody reads. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { awaitsContinue, type HostBody } from './body.ts'
-import { countSmallChunks } from './chunks.ts'
 import type { Connections } from './connections.ts'
 
 /**
@@ -14,13 +13,12 @@ export function drainBehindAnswer(
   outgoing: ServerResponse,
   body: HostBody,
   { isRead, mostBytes }: { isRead: boolean; mostBytes: number },
-  { cap, limits }: Connections,
+  { limits }: Connections,
 ): void {
   const end = outgoing.end.bind(outgoing)
   let isDraining = false
   let isEnding = false
   let left = mostBytes
-  const isAbsurd = countSmallChunks()
 
   function drain(): void {
     if (isDraining || awaitsContinue(incoming)) return
@@ -28,8 +26,7 @@ export function drainBehindAnswer(
     body.stop()
     incoming.on('data', (data: Uint8Array) => {
       left -= data.length
-      if (isAbsurd(data.length)) cap.ban(incoming.socket)
-      else if (left < 0) giveUp()
+      if (left < 0) giveUp()
     })
     incoming.once('end', finish)
     incoming.once('error', finish)

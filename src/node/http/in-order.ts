@@ -1,6 +1,7 @@
 /** Pipelined requests, one at a time (RFC 9112, 9.3.2). */
 import type { RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { cutOff } from './cut-off.ts'
 
 /** On the socket itself: a weak map that changes with every request costs each of them a collection's work. */
 const current = Symbol('the answer that is under way, or was the last')
@@ -35,7 +36,7 @@ export function answerInOrder(
       const { socket } = incoming
       const ahead = (waiting.get(socket) ?? 0) + 1
       if (ahead > mostWaiting) {
-        socket.destroy()
+        cutOff(socket)
         return
       }
       waiting.set(socket, ahead)

@@ -4,7 +4,7 @@ import { FORM_MAX_BYTES } from '../../http/body.ts'
 import { MAX_OVERHEAD_BYTES } from '../../http/multipart/multipart.ts'
 import { MAX_PART_HEADER_BYTES } from '../../http/multipart/part-reader.ts'
 import { MAX_FRAME_PIXELS, MAX_SIDE_PIXELS } from '../../protocol.ts'
-import { FREE_CHUNKS, LEAST_AVERAGE_BYTES } from './chunks.ts'
+import { FREE_CHUNKS, FREE_CHUNKS_OF_A_BODY, LEAST_AVERAGE_BYTES } from './crumbs.ts'
 import { LIMIT_TABLE } from './limits.ts'
 
 type Row = [of: string, figure: string, protects: string, source: string, change: string]
@@ -73,18 +73,25 @@ export function limitsPage(): string {
   )
   const fixed: Row[] = [
     [
-      'average bytes of a chunk of a body',
+      'average bytes of a chunk of a body; below it the connection is cut off',
       `${LEAST_AVERAGE_BYTES}`,
       'the processor',
       'no client that means well sends less than a packet',
-      '`src/node/http/chunks.ts`',
+      '`src/node/http/crumbs.ts`',
     ],
     [
-      'chunks of a body that may be smaller',
+      'chunks of a connection that may be smaller, besides the first of each body',
       `${FREE_CHUNKS}`,
       'clients that send a little by hand',
-      'a form in chunks of one byte',
-      '`src/node/http/chunks.ts`',
+      'half a millisecond of processor time',
+      '`src/node/http/crumbs.ts`',
+    ],
+    [
+      'first chunks of a body, which may be of any size',
+      `${FREE_CHUNKS_OF_A_BODY}`,
+      'forms that proxies pass on in chunks',
+      'they cost less than their request',
+      '`src/node/http/crumbs.ts`',
     ],
     [
       'bytes of the headers of a request',

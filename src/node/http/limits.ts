@@ -81,18 +81,11 @@ export const LIMIT_TABLE = {
     'what a client sends before it looks',
   ),
   drainMs: limit(20_000, 'ms', 'for which a refused body is read', SLOW, 'as the grace above'),
-  banMs: limit(
-    10_000,
-    'ms',
-    'for which an address is shut out that sends chunks of a few bytes',
-    'the processor: such a chunk costs 2 µs to parse',
-    'a twentieth of a processor at most',
-  ),
   pipelined: limit(
-    128,
+    32,
     'requests',
-    'that wait on a connection for the answers before them',
-    'memory: 3 KB each',
+    'that wait on a connection for the answers before them; past it the connection is cut off',
+    'memory: 3 KB each; the processor: 40 µs for each when it is cut off',
     'no browser pipelines',
   ),
   lingerMs: limit(

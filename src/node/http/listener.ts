@@ -6,6 +6,8 @@ import type { AppParts, HostBindings } from '../../http/context.ts'
 import { createUpload, takesUploads } from '../../http/routes/upload.ts'
 import { type HostBody, readBody } from './body.ts'
 import type { Connections } from './connections.ts'
+import { cutOffCrumbs } from './crumbs.ts'
+import { stopParsing } from './cut-off.ts'
 import { drainBehindAnswer } from './drain.ts'
 import { type AnswersInOrder, answerInOrder } from './in-order.ts'
 import { rawListener } from './send-raw.ts'
@@ -62,6 +64,7 @@ export function createListener(parts: AppParts, connections: Connections): Answe
 
   function enter(incoming: IncomingMessage, outgoing: ServerResponse): void {
     if (!isSound(incoming)) {
+      stopParsing(incoming.socket)
       refuseUnreadable(baseUrl, 400, incoming.socket)
       return
     }
@@ -71,7 +74,14 @@ export function createListener(parts: AppParts, connections: Connections): Answe
     images(incoming, outgoing)
   }
 
-  return answerInOrder(enter, { mostWaiting: limits.pipelined })
+  const inOrder = answerInOrder(enter, { mostWaiting: limits.pipelined })
+  return {
+    ...inOrder,
+    listener(incoming, outgoing) {
+      if (!incoming.readableEnded) cutOffCrumbs(incoming)
+      inOrder.listener(incoming, outgoing)
+    },
+  }
 }
 
 /** A version 1, and one Host: none only before HTTP/1.1 (RFC 9112, 3.2). Node's own check lets two pass. */
