@@ -1,43 +1,53 @@
-/** Every route under every attack, for a moment each: what is held meanwhile, and that nothing is held afterwards. */
+/** Every route under every attack, for a moment each, on one server: what is held meanwhile, and that nothing is held afterwards. */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
 import type { Attack } from './support/attack/connection.ts'
 import { descriptors, forgetPeak, peakMegabytes } from './support/attack/process-costs.ts'
-import { targetsFor } from './support/attack/targets.ts'
+import { NOTHING_STORED, type Stored, targetsFor } from './support/attack/targets.ts'
 import { WAYS } from './support/attack/ways.ts'
 import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
-import { startServer } from './support/processes/server.ts'
+import { type RunningServer, startServer } from './support/processes/server.ts'
 import { until } from './support/until.ts'
 import { store } from './support/upload.ts'
 
-const ATTACK_MS = 400
+const ATTACK_MS = 250
 const MOST_MEGABYTES = 250
 const LARGE_BYTES = 26_000_000
-/** Others come from 127.0.0.1. A new one for each attack: some are shut out. */
+/** Others come from 127.0.0.1. A new one for each attack: each has a quota and budgets of its own. */
 let attackers = 0
-const newAttacker = () => `127.0.1.${++attackers}`
+const newAttacker = () => `127.0.${1 + (++attackers >> 8)}.${attackers & 255}`
 
 const skip = process.platform !== 'linux' && 'what a process holds is known on Linux only'
 
 describe('under attack', { skip }, () => {
-  for (const [nth, { method, path }] of targetsFor({ smallId: '<small>', largeId: '<large>' }).entries()) {
-    it(`holds little, and nothing afterwards: ${method} ${path}`, async (t) => {
-      const server = await startServer({ TRUSTED_PROXIES: '' })
-      t.after(() => server.stop())
-      const [small, large] = [
-        await store(server.url, gif()),
-        await store(server.url, gif({ size: LARGE_BYTES })),
-      ]
-      assert.equal((await request(server.url, 'GET', `/raw/${large.id}`)).status, 200)
-      const idle = descriptors(server.pid)
-      const target = targetsFor({ smallId: small.id, largeId: large.id })[nth]!
+  let server: RunningServer
+  let stored: Stored
+  let idle: number
+
+  before(async () => {
+    server = await startServer({ TRUSTED_PROXIES: '' })
+    stored = {
+      baseUrl: server.baseUrl,
+      smallId: (await store(server.url, gif())).id,
+      largeId: (await store(server.url, gif({ size: LARGE_BYTES }))).id,
+      assetPath: /\/assets\/[^"]+\.js/.exec((await request(server.url, 'GET', '/')).text)![0],
+    }
+    assert.equal((await request(server.url, 'GET', `/raw/${stored.largeId}`)).status, 200)
+    idle = descriptors(server.pid)
+  })
+  after(() => server?.stop())
+
+  for (const [nth, { method, path, isAtDoor }] of targetsFor(NOTHING_STORED).entries()) {
+    it(`holds little, and nothing afterwards: ${method} ${path}${isAtDoor ? ', operator' : ''}`, async () => {
+      const target = targetsFor(stored)[nth]!
       for (const way of WAYS) {
         forgetPeak(server.pid)
         const end = performance.now() + ATTACK_MS
         const attack: Attack = {
-          host: '127.0.0.1',
           port: server.port,
+          doorPath: join(server.dataDir, 'operator.sock'),
           from: newAttacker(),
           isOver: () => performance.now() > end,
           sent: { bytes: 0, connections: 0 },

@@ -54,7 +54,7 @@ export interface Outcome {
 export type Upload = (request: UploadRequest) => Promise<Answer>
 
 /** The methods that each address takes. */
-const METHODS: Record<string, string> = { [UPLOAD_PATH]: 'POST, OPTIONS', [SHARE_PATH]: 'POST' }
+export const UPLOAD_METHODS: Record<string, string> = { [UPLOAD_PATH]: 'POST, OPTIONS', [SHARE_PATH]: 'POST' }
 
 /** Whether this is an address of uploads, whatever the method. */
 export function takesUploads(path: string): boolean {
@@ -152,7 +152,7 @@ export function createUpload(parts: AppParts): Upload {
   ): Promise<Outcome> | Outcome {
     const { method, path } = request
     if (method === 'POST') return receive(request, address, startedAt).catch((error) => ({ error }))
-    const allow = METHODS[path]!
+    const allow = UPLOAD_METHODS[path]!
     if (method === 'OPTIONS' && path === UPLOAD_PATH) return { allow }
     return { allow, error: new Refusal('method-not-allowed', `This address takes ${allow}.`) }
   }

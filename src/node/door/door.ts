@@ -10,6 +10,7 @@ import { type HostBody, readBody } from '../http/body.ts'
 import { cutOffCrumbs } from '../http/crumbs.ts'
 import { drainBehindAnswer } from '../http/drain.ts'
 import { cutIdleConnections } from '../http/idle-connections.ts'
+import { answerInOrder } from '../http/in-order.ts'
 import type { Limits } from '../http/limits.ts'
 import { doorSocket, removeStale } from './socket.ts'
 
@@ -49,7 +50,7 @@ export async function openOperatorDoor(
       }),
     { hostname: 'operator', overrideGlobalObjects: false, autoCleanupIncoming: false },
   )
-  server.on('request', (incoming, outgoing) => {
+  function enter(incoming: IncomingMessage, outgoing: ServerResponse): void {
     if (operatorListen.kind === 'address' && !isOurs(incoming.headers.host ?? '', config)) {
       outgoing.writeHead(421, { 'Content-Length': 0, Connection: 'close' }).end()
       return
@@ -57,7 +58,6 @@ export async function openOperatorDoor(
     idle.watch(incoming.socket)
     idle.owe(incoming.socket, outgoing)
     if (!incoming.readableEnded) {
-      cutOffCrumbs(incoming)
       const body = readBody(incoming, outgoing, connections)
       bodies.set(incoming, body)
       const isRead = incoming.method === 'POST'
@@ -70,6 +70,11 @@ export async function openOperatorDoor(
       )
     }
     void framework(incoming, outgoing)
+  }
+  const { listener } = answerInOrder(enter, { mostWaiting: limits.pipelined })
+  server.on('request', (incoming, outgoing) => {
+    if (!incoming.readableEnded) cutOffCrumbs(incoming)
+    listener(incoming, outgoing)
   })
   try {
     if (operatorListen.kind === 'address') await listen(server, operatorListen)

