@@ -1,62 +1,97 @@
-/** Writes `docs/client.md`: the SDK's declarations and what they say of themselves. `npm run docs`. */
+/** Writes `docs/client.md`: what the SDK exports, as `deno doc` has it, and the examples. `npm run docs`. */
+import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { denoBinary } from './runtimes.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const CLIENT = 'src/client'
 
 export const DOCUMENT = join(ROOT, 'docs/client.md')
 
-/** Every file whose exports are the SDK's, and which of them: all, if none is named. */
-const SOURCES: [title: string, file: string, names?: string[]][] = [
-  ['Functions', 'node.ts'],
-  ['', 'api/send.ts', ['send']],
-  ['', 'api/remove.ts', ['remove']],
-  ['Shapes', 'types.ts'],
-  ['Errors', 'errors.ts'],
+const EXAMPLES: [title: string, file: string][] = [
+  ['Node', 'node/upload.mjs'],
+  ['Deno', 'deno/upload.ts'],
+  ['Bun', 'bun/upload.ts'],
+  ['Browsers', 'browser/main.js'],
 ]
 
 const HEAD = `# The client
 
-\`pinhole/client\` is the same in Node (24 or later) and in browsers. This page is made from its source by \`npm run docs\`.
+\`pinhole/client\` is the same in Node (22 or later), Deno, Bun and browsers. This page is made from its source and from
+[examples/](../examples) by \`npm run docs\`.
 
-\`\`\`js
-import { upload } from 'pinhole/client'
+Every upload is named (\`Idempotency-Key\`), so that a try after a lost answer stores nothing twice. After 60 s it is not
+tried again: the picture may have been seen and deleted by then, and a repeat would bring it back.
 
-const { link, key } = await upload(blob, { baseUrl: 'https://pics.example' })
-\`\`\`
+Vite and webpack find the compression worker by themselves. For esbuild and Rollup, serve the folder \`worker\` of the package
+as it is and tell \`configure\` where. Where no worker starts, \`compress\` and \`upload\` reject with an error that says so;
+nothing goes out uncompressed without a word.
 
-Every upload is named (\`Idempotency-Key\`), so that a try after a lost answer stores nothing twice.
+## Examples
 `
 
-const DECLARATION =
-  /(?:^\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n)?^export (?:async )?(function|interface|class|type|const) (\w+)/gm
-
-export function clientDocs(): string {
-  let text = HEAD
-  for (const [title, file, names] of SOURCES) {
-    if (title !== '') text += `\n## ${title}\n`
-    const source = readFileSync(join(ROOT, CLIENT, file), 'utf8')
-    for (const match of source.matchAll(DECLARATION)) {
-      const [, comment = '', kind, name] = match
-      if (names !== undefined && !names.includes(name!)) continue
-      const from = match.index + match[0].lastIndexOf('export ')
-      text += `\n### ${name}\n\n`
-      const said = comment.replace(/^ *\* ?/gm, '').trim()
-      if (said !== '') text += `${said}\n\n`
-      text += `\`\`\`ts\n${declaration(kind!, source.slice(from))}\n\`\`\`\n`
-    }
-  }
-  return text
+/** By the first word of a declaration. */
+const SECTIONS: Record<string, string> = {
+  function: 'Functions',
+  class: 'Errors',
+  interface: 'Shapes',
+  type: 'Shapes',
+  const: 'Shapes',
 }
 
-/** Up to its end, without bodies. */
-function declaration(kind: string, rest: string): string {
-  if (kind === 'function') return rest.slice(0, rest.search(/ \{\n/))
-  if (kind === 'type' || kind === 'const') return rest.slice(0, rest.search(/\n(\n|$)/))
-  const whole = rest.slice(0, rest.search(/^\}/m) + 1)
-  const body = whole.search(/\n\n {2}constructor/)
-  return kind === 'class' && body >= 0 ? `${whole.slice(0, body)}\n}` : whole
+export function clientDocs(): string {
+  const parts = [HEAD]
+  for (const [title, file] of EXAMPLES) {
+    const code = readFileSync(join(ROOT, 'examples', file), 'utf8')
+    parts.push(`### ${title}\n\n${fenced(code, file.endsWith('.ts') ? 'ts' : 'js')}`)
+  }
+  const node = declarationsOf('src/client/node.ts')
+  const names = new Set(node.map(({ name }) => name))
+  for (const title of new Set(Object.values(SECTIONS))) {
+    parts.push(`## ${title}\n`, ...node.filter(({ section }) => section === title).map(({ text }) => text))
+  }
+  parts.push('## In browsers only\n')
+  for (const { name, text } of declarationsOf('src/client/browser.ts')) if (!names.has(name)) parts.push(text)
+  return parts.join('\n')
+}
+
+const fenced = (code: string, language = 'ts') => `\`\`\`${language}\n${code.trimEnd()}\n\`\`\`\n`
+
+interface Declaration {
+  name: string
+  section: string
+  text: string
+}
+
+/** `deno doc` writes "Defined in" before each, then the declaration, what is said of it, and members, two columns in. */
+function declarationsOf(entry: string): Declaration[] {
+  const env = { ...process.env, NO_COLOR: '1' }
+  const stdio: ['ignore', 'pipe', 'ignore'] = ['ignore', 'pipe', 'ignore']
+  const output = execFileSync(denoBinary(), ['doc', entry], { cwd: ROOT, env, encoding: 'utf8', stdio })
+  return output.split(/^Defined in .*\n\n/m).flatMap((block) => {
+    const [signature = '', ...rest] = block.trimEnd().split('\n')
+    const [, kind = '', name] = /^(?:async )?(\w+) (\w+)/.exec(signature) ?? []
+    const section = SECTIONS[kind]
+    if (name === undefined || section === undefined) return []
+    const lines = rest.map((line) => line.slice(2))
+    const from = kind === 'interface' || kind === 'class' ? lines.findIndex((line) => MEMBER.test(line)) : -1
+    const said = (from < 0 ? lines : lines.slice(0, from)).join('\n').trim()
+    const members = from < 0 ? '' : ` {\n${membersOf(lines.slice(from)).join('\n')}\n}`
+    return [{ name, section, text: `### ${name}\n\n${said && `${said}\n\n`}${fenced(signature + members)}` }]
+  })
+}
+
+const MEMBER = /^(?:readonly |get )?\w+\??[:(]/
+
+/** Members, each with what is said of it above as a comment: `deno doc` has that below, deeper in. */
+function membersOf(lines: string[]): string[] {
+  const members: string[] = []
+  let place = 0
+  for (const line of lines) {
+    if (line.startsWith('  ')) members.splice(place++, 0, `  // ${line.trim()}`)
+    else place = members.push(`  ${line}`.trimEnd()) - 1
+  }
+  return members
 }
 
 if (import.meta.main) writeFileSync(DOCUMENT, clientDocs())

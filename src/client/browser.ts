@@ -5,10 +5,12 @@ import type { Compressed, CompressOptions, UploadOptions, UploadResult } from '.
 import { uploadWith } from './upload.ts'
 import { type BrowserSettings, createBrowserHost } from './worker/browser-host.ts'
 
-export { remove } from './api/remove.ts'
+export type { ImageType, Problem, UploadAnswer } from '../protocol.ts'
+export { type RemoveOptions, remove } from './api/remove.ts'
 export { send } from './api/send.ts'
 export { Refusal, type RefusalCode, ServerRefusal, Unreachable } from './errors.ts'
 export * from './types.ts'
+export type { BrowserSettings }
 
 let settings: BrowserSettings = {}
 let engine: Engine | undefined
@@ -17,7 +19,7 @@ function theEngine(): Engine {
   return engine
 }
 
-/** Call it before the first file. Without it, bundlers find the worker by themselves (Vite, webpack). */
+/** Call it before the first file. Vite and webpack find the worker without it; esbuild and Rollup need a `workerUrl`. */
 export function configure(wished: BrowserSettings): void {
   settings = wished
   engine = undefined
@@ -34,6 +36,6 @@ export function prepare(): void {
 }
 
 /** Compresses a file and uploads it. Rejects as `compress` and `send` do. */
-export function upload(file: Blob, options: UploadOptions = {}): Promise<UploadResult> {
-  return uploadWith(theEngine(), file, options)
+export function upload(file: Blob, options?: UploadOptions): Promise<UploadResult> {
+  return uploadWith(theEngine(), file, options ?? {})
 }

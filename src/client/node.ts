@@ -1,11 +1,12 @@
-/** `pinhole/client` in Node (24 or later). Workers start when the first file needs them. */
+/** `pinhole/client` in Node. Workers start when the first file needs them. */
 
 import { createEngine, type Engine } from './compress/engine.ts'
 import type { Compressed, CompressOptions, UploadOptions, UploadResult } from './types.ts'
 import { uploadWith } from './upload.ts'
 import { createNodeHost } from './worker/node-host.ts'
 
-export { remove } from './api/remove.ts'
+export type { ImageType, Problem, UploadAnswer } from '../protocol.ts'
+export { type RemoveOptions, remove } from './api/remove.ts'
 export { send } from './api/send.ts'
 export { Refusal, type RefusalCode, ServerRefusal, Unreachable } from './errors.ts'
 export * from './types.ts'
@@ -31,6 +32,6 @@ export function prepare(): void {
 }
 
 /** Compresses a file and uploads it. `baseUrl` is required. Rejects as `compress` and `send` do. */
-export function upload(file: Blob, options: UploadOptions = {}): Promise<UploadResult> {
-  return uploadWith(theEngine(), file, options)
+export function upload(file: Blob, options?: UploadOptions): Promise<UploadResult> {
+  return uploadWith(theEngine(), file, options ?? {})
 }

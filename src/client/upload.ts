@@ -1,5 +1,5 @@
 import { endpointOf } from './api/endpoint.ts'
-import { send } from './api/send.ts'
+import { sendTo } from './api/send.ts'
 import type { Engine } from './compress/engine.ts'
 import type { UploadOptions, UploadResult } from './types.ts'
 
@@ -11,6 +11,6 @@ export async function uploadWith(
 ): Promise<UploadResult> {
   const endpoint = endpointOf(options.baseUrl)
   const { blob, bytesIn, bytesOut, type, action, hasLocation } = await engine.compress(file, options)
-  const sent = await send(blob, options, endpoint)
+  const sent = await sendTo(blob, options, endpoint)
   return { ...sent, bytesIn, bytesOut, type, action, hasLocation }
 }

@@ -4,15 +4,22 @@ import { objectOf, refusalOf, rejectAnswer } from './answers.ts'
 import { type Endpoint, endpointOf } from './endpoint.ts'
 import { withRetries } from './retry.ts'
 
+export type RemoveOptions = Pick<SendOptions, 'baseUrl' | 'signal' | 'retries'>
+
 const DEFAULT_RETRIES = 3
 
 /**
  * Deletes an image for good. Takes its key, or the delete address that came with it. Resolves once it is gone.
  * Rejects with a `TypeError` if that is no key, `ServerRefusal`, `Unreachable`, or the signal's reason.
  */
-export async function remove(
+export async function remove(key: string, options?: RemoveOptions): Promise<void> {
+  return removeFrom(key, options)
+}
+
+/** `endpoint`: by default that of the options, or of the address. */
+export async function removeFrom(
   key: string,
-  options: Pick<SendOptions, 'baseUrl' | 'signal' | 'retries'> = {},
+  options: RemoveOptions = {},
   endpoint?: Endpoint,
 ): Promise<void> {
   const address = URL.canParse(key) ? new URL(key) : null

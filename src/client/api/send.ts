@@ -9,6 +9,7 @@ import {
   UPLOAD_PATH,
 } from '../../protocol.ts'
 import { checkArguments } from '../arguments.ts'
+import { divisible } from '../blob-source.ts'
 import type { SendOptions, Sent } from '../types.ts'
 import { rejectAnswer } from './answers.ts'
 import { type Endpoint, endpointOf } from './endpoint.ts'
@@ -25,15 +26,16 @@ const DEFAULT_RETRIES = 3
  * A network fault is retried under the same name, so that the service stores the image once even if only its answer was
  * lost.
  */
-export async function send(
-  blob: Blob,
-  options: SendOptions = {},
-  endpoint: Endpoint = endpointOf(options.baseUrl),
-): Promise<Sent> {
+export async function send(blob: Blob, options?: SendOptions): Promise<Sent> {
+  return sendTo(blob, options, endpointOf(options?.baseUrl))
+}
+
+export async function sendTo(blob: Blob, options: SendOptions = {}, endpoint: Endpoint): Promise<Sent> {
   checkArguments(blob, options)
   const { signal, onProgress, retries = DEFAULT_RETRIES, maxBytes = DEFAULT_MAX_UPLOAD_BYTES } = options
   if (blob.size > maxBytes) throw tooLarge(blob.size, maxBytes)
   const { idempotencyKey = newIdempotencyKey() } = options
+  const body = await divisible(blob)
   // Until a whole image left, none can have been stored.
   let mayBeStoredSince: number | undefined
   const extension = EXTENSIONS[blob.type as ImageType] ?? 'bin'
@@ -44,7 +46,7 @@ export async function send(
       url: endpoint.address(UPLOAD_PATH),
       headers: { [IDEMPOTENCY_HEADER]: idempotencyKey },
       // The name on the person's disk is nobody's business.
-      file: { field: UPLOAD_FIELD, name: `image.${extension}`, blob },
+      file: { field: UPLOAD_FIELD, name: `image.${extension}`, blob: body },
       signal,
       onSent(sentBytes, totalBytes) {
         if (sentBytes >= totalBytes) mayBeStoredSince ??= endpoint.clock.now()

@@ -2,7 +2,7 @@
 import { Refusal } from '../../errors.ts'
 import { type Inspection, isWhole } from '../../formats/image.ts'
 import { checkArguments } from '../arguments.ts'
-import { blobOf, blobSource } from '../blob-source.ts'
+import { blobOf, blobSource, divisible } from '../blob-source.ts'
 import type { Compressed, CompressOptions, Fallback } from '../types.ts'
 import { converse, type Outcome } from '../worker/conversation.ts'
 import type { EngineHost } from '../worker/host.ts'
@@ -41,11 +41,12 @@ export function createEngine(host: EngineHost): Engine {
   }
 
   return {
-    async compress(file, options = {}) {
-      checkArguments(file, options)
+    async compress(given, options = {}) {
+      checkArguments(given, options)
       const { signal, onProgress, mode } = options
       signal?.throwIfAborted()
       onProgress?.({ stage: 'inspecting' })
+      const file = await divisible(given)
       const { inspection, verdict } = await work(file, options)
       signal?.throwIfAborted()
       if (verdict.kind === 'refused') throw new Refusal(verdict.code, verdict.detail)

@@ -27,23 +27,38 @@ function trusted(url: string | URL): string {
   return policy ? policy.createScriptURL(url.toString()) : url.toString()
 }
 
-/** Bundlers find workers by the words `new Worker(new URL(…, import.meta.url))`, so the policy hides behind the name. */
-class Worker extends globalThis.Worker {
-  constructor(url: URL, options: WorkerOptions) {
-    super(trusted(url), options)
+/**
+ * Vite and webpack find the worker by the words `new Worker(new URL(…, import.meta.url))`, and only where `Worker` is the
+ * browser's own: so the words get another one for the moment that they take.
+ */
+function startBundled(): Worker {
+  const native = globalThis.Worker
+  globalThis.Worker = class extends native {
+    constructor(url: string | URL, options?: WorkerOptions) {
+      super(trusted(url), options)
+    }
+  }
+  try {
+    return new Worker(new URL('./browser-worker.ts', import.meta.url), { type: 'module' })
+  } finally {
+    globalThis.Worker = native
   }
 }
 
 export interface BrowserSettings {
   /** Address of `worker.js` from the package's `worker` folder, for bundlers that find no workers. Of the page's origin. */
   workerUrl?: string | URL
+  /**
+   * What becomes of a picture where no worker starts: `compress` rejects with an error that says what to do, or the
+   * picture is only rid of its metadata, and its result says `no-worker`. Default: `reject`.
+   */
+  withoutWorker?: 'reject' | 'scrub'
 }
 
 const HOW_TO_HELP =
   'Serve the folder "worker" of the package as it is, and call configure({ workerUrl: "/…/worker.js" }).'
 
-export function createBrowserHost({ workerUrl }: BrowserSettings = {}): EngineHost {
-  let warned = false
+export function createBrowserHost({ workerUrl, withoutWorker }: BrowserSettings = {}): EngineHost {
   const device = navigator as Navigator & { deviceMemory?: number }
   const isMobile = /Android|iP(?:hone|ad|od)/.test(device.userAgent)
   // An iPad says that it is a Mac; no Mac has a touch screen.
@@ -53,15 +68,16 @@ export function createBrowserHost({ workerUrl }: BrowserSettings = {}): EngineHo
     maxWorkers: isMobile || isIos ? 1 : Math.max(1, Math.min(2, (device.hardwareConcurrency || 2) - 1)),
     maxPixels: () => (isIos || (device.deviceMemory ?? 8) <= 4 ? MAX_PIXELS_SMALL_MEMORY : MAX_PIXELS),
     noWorker() {
-      if (workerUrl) throw new Error(`The compression worker at ${workerUrl} can't start. ${HOW_TO_HELP}`)
-      if (!warned) console.warn(`Pictures go out uncompressed: no worker can start. ${HOW_TO_HELP}`)
-      warned = true
+      if (withoutWorker === 'scrub') return
+      throw new Error(
+        `The compression worker${workerUrl ? ` at ${workerUrl}` : ''} can't start. ${HOW_TO_HELP}`,
+      )
     },
     sendable: async (blob) => blob,
     startWorker({ onReply, onLost }) {
       const worker = workerUrl
-        ? new Worker(new URL(workerUrl, location.href), { type: 'module' })
-        : new Worker(new URL('./browser-worker.ts', import.meta.url), { type: 'module' })
+        ? new Worker(trusted(new URL(workerUrl, location.href)), { type: 'module' })
+        : startBundled()
       worker.onmessage = ({ data }: MessageEvent<Reply>) => onReply(data)
       worker.onerror = (event) => onLost(new Error(event.message || 'the worker could not start'))
       worker.onmessageerror = () => onLost(new Error('the worker sent what cannot be read'))

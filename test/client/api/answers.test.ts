@@ -1,7 +1,7 @@
 /** Answers that a sound service would not give, and arguments that make no sense. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { send } from '../../../src/client/api/send.ts'
+import { sendTo } from '../../../src/client/api/send.ts'
 import { fakeService, SENT } from './fake-service.ts'
 
 const blobOf = (bytes: number) => new Blob([new Uint8Array(bytes).fill(7)], { type: 'image/png' })
@@ -21,7 +21,7 @@ test('an answer of something else is no success, and its sentence says what to d
     [{ status: 201, body: '{}' }, /the answer's "id"/],
   ] as const) {
     const service = await fakeService(step)
-    const failed = send(blobOf(5), { retries: 0 }, service.endpoint)
+    const failed = sendTo(blobOf(5), { retries: 0 }, service.endpoint)
     await assert.rejects(failed, sentence, `${step.status}`)
   }
 })
@@ -41,14 +41,14 @@ test('a member of the answer that is not of its shape is no answer', async () =>
     { delete: `file:///api/delete?key=${SENT.key}` },
   ]) {
     const service = await fakeService({ status: 201, body: { ...SENT, ...wrong } })
-    const failed = send(blobOf(5), { retries: 0 }, service.endpoint)
+    const failed = sendTo(blobOf(5), { retries: 0 }, service.endpoint)
     await assert.rejects(failed, { name: 'Unreachable', message: /not what a Pinhole service sends/ })
   }
 })
 
 test('arguments of programs without types get a sentence', async () => {
   const service = await fakeService()
-  const attempt = (file: unknown, options = {}) => send(file as Blob, options, service.endpoint)
+  const attempt = (file: unknown, options = {}) => sendTo(file as Blob, options, service.endpoint)
   await assert.rejects(attempt('a.jpg'), { name: 'TypeError', message: /openAsBlob/ })
   await assert.rejects(attempt(Buffer.from('x')), { name: 'TypeError', message: /new Blob\(\[bytes\]\)/ })
   await assert.rejects(attempt(null), { name: 'TypeError', message: /not null/ })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { remove } from '../../../src/client/api/remove.ts'
+import { remove, removeFrom } from '../../../src/client/api/remove.ts'
 import { ServerRefusal } from '../../../src/client/errors.ts'
 import { fakeService, SENT } from './fake-service.ts'
 
@@ -19,7 +19,7 @@ const UNKNOWN = {
 
 test('deletes by key', async () => {
   const service = await fakeService(GONE)
-  await remove(SENT.key, {}, service.endpoint)
+  await removeFrom(SENT.key, {}, service.endpoint)
   const [{ method, url } = assert.fail()] = service.requests
   assert.equal(`${method} ${url}`, `DELETE /api/delete?key=${SENT.key}`)
 })
@@ -34,7 +34,7 @@ test('deletes by delete address, at the service that it names', async () => {
 
 test('an unknown key is a refusal', async () => {
   const service = await fakeService(UNKNOWN)
-  await assert.rejects(remove(SENT.key, {}, service.endpoint), (error) => {
+  await assert.rejects(removeFrom(SENT.key, {}, service.endpoint), (error) => {
     assert.ok(error instanceof ServerRefusal)
     assert.equal(error.code, 'unknown-key')
     return true
@@ -43,19 +43,19 @@ test('an unknown key is a refusal', async () => {
 
 test('an unknown key after a lost reply means that it is gone', async () => {
   const service = await fakeService('lose the reply', UNKNOWN)
-  await remove(SENT.key, {}, service.endpoint)
+  await removeFrom(SENT.key, {}, service.endpoint)
   assert.equal(service.requests.length, 2)
 })
 
 test('a 404 of somebody else does not mean that it is gone', async () => {
   const service = await fakeService('lose the reply', { status: 404, body: '<html>' })
-  await assert.rejects(remove(SENT.key, {}, service.endpoint), { name: 'ServerRefusal', status: 404 })
+  await assert.rejects(removeFrom(SENT.key, {}, service.endpoint), { name: 'ServerRefusal', status: 404 })
 })
 
 test('what is no key is never sent', async () => {
   const service = await fakeService()
   for (const word of ['', 'abc', 'https://pics.example/abcdefghijk', `${SENT.key}x`]) {
-    await assert.rejects(remove(word, {}, service.endpoint), TypeError)
+    await assert.rejects(removeFrom(word, {}, service.endpoint), TypeError)
   }
   assert.equal(service.requests.length, 0)
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { send } from '../../../src/client/api/send.ts'
+import { send, sendTo } from '../../../src/client/api/send.ts'
 import { NetworkFault, type Transport } from '../../../src/client/api/transport.ts'
 import { Refusal, ServerRefusal, Unreachable } from '../../../src/client/errors.ts'
 import type { Progress } from '../../../src/client/types.ts'
@@ -16,7 +16,7 @@ const problem = (status: number, error: string, headers?: Record<string, string>
 
 test('sends one form field named file, and nothing that names the person', async () => {
   const service = await fakeService(CREATED)
-  const sent = await send(blobOf(5), {}, service.endpoint)
+  const sent = await sendTo(blobOf(5), {}, service.endpoint)
   assert.deepEqual(sent, { ...SENT, raw: 'https://pics.example/raw/abcdefghijk', remaining: 99 })
   const [{ method, url, headers, body } = assert.fail()] = service.requests
   assert.equal(`${method} ${url}`, 'POST /api/upload')
@@ -36,7 +36,7 @@ test('sends one form field named file, and nothing that names the person', async
 test('reports bytes as they leave, up to all of them, then done', async () => {
   const service = await fakeService(CREATED)
   const reports: Progress[] = []
-  await send(blobOf(1_000_000), { onProgress: (progress) => reports.push(progress) }, service.endpoint)
+  await sendTo(blobOf(1_000_000), { onProgress: (progress) => reports.push(progress) }, service.endpoint)
   const percents = reports.flatMap((report) => (report.stage === 'uploading' ? [report.percent] : []))
   assert.equal(percents[0], 0)
   assert.equal(percents.at(-1), 100)
@@ -60,7 +60,7 @@ test('tries again after a cut, a lost reply, 408, 500, 502 and 503, waiting long
     const service = await fakeService(fault, fault, CREATED)
     const waits: Progress[] = []
     const onProgress = (progress: Progress) => progress.stage === 'waiting' && waits.push(progress)
-    assert.equal((await send(blobOf(70_000), { onProgress }, service.endpoint)).id, SENT.id)
+    assert.equal((await sendTo(blobOf(70_000), { onProgress }, service.endpoint)).id, SENT.id)
     assert.equal(service.requests.length, 3)
     assert.deepEqual(service.slept, [1, 2])
     assert.deepEqual(
@@ -75,7 +75,7 @@ test('tries again after a cut, a lost reply, 408, 500, 502 and 503, waiting long
 
 test('gives up after the tries it was given, and says how many', async () => {
   const service = await fakeService('cut', 'cut', 'cut')
-  await assert.rejects(send(blobOf(5), { retries: 2 }, service.endpoint), (error) => {
+  await assert.rejects(sendTo(blobOf(5), { retries: 2 }, service.endpoint), (error) => {
     assert.ok(error instanceof Unreachable)
     assert.equal(error.attempts, 3)
     assert.match(error.message, /3 tries/)
@@ -86,7 +86,7 @@ test('gives up after the tries it was given, and says how many', async () => {
 
 test('a server that fails to the end is a ServerRefusal with what it said', async () => {
   const service = await fakeService(problem(503, 'unavailable'), problem(503, 'unavailable'))
-  await assert.rejects(send(blobOf(5), { retries: 1 }, service.endpoint), (error) => {
+  await assert.rejects(sendTo(blobOf(5), { retries: 1 }, service.endpoint), (error) => {
     assert.ok(error instanceof ServerRefusal)
     assert.equal(error.status, 503)
     assert.equal(error.code, 'unavailable')
@@ -107,7 +107,7 @@ test('never tries again after a refusal', async () => {
     problem(507, 'storage-full'),
   ]) {
     const service = await fakeService(refusal)
-    await assert.rejects(send(blobOf(5), {}, service.endpoint), (error) => {
+    await assert.rejects(sendTo(blobOf(5), {}, service.endpoint), (error) => {
       assert.ok(error instanceof ServerRefusal && error instanceof Refusal)
       assert.equal(error.code, refusal.body.error)
       assert.equal(error.detail, refusal.body.detail)
@@ -120,17 +120,17 @@ test('never tries again after a refusal', async () => {
 
 test('waits as long as a short Retry-After asks, in seconds or as a date', async () => {
   const seconds = await fakeService(problem(429, 'quota-exceeded', { 'Retry-After': '7' }), CREATED)
-  await send(blobOf(5), {}, seconds.endpoint)
+  await sendTo(blobOf(5), {}, seconds.endpoint)
   assert.deepEqual(seconds.slept, [7])
   const at = new Date(Date.now() + 30_000).toUTCString()
   const date = await fakeService(problem(503, 'unavailable', { 'Retry-After': at }), CREATED)
-  await send(blobOf(5), {}, date.endpoint)
+  await sendTo(blobOf(5), {}, date.endpoint)
   assert.ok(date.slept[0]! > 25 && date.slept[0]! <= 30, `${date.slept}`)
 })
 
 test('does not wait for a Retry-After that nobody would sit through', async () => {
   const service = await fakeService(problem(503, 'unavailable', { 'Retry-After': '61' }))
-  await assert.rejects(send(blobOf(5), {}, service.endpoint), {
+  await assert.rejects(sendTo(blobOf(5), {}, service.endpoint), {
     name: 'ServerRefusal',
     retryAfterSeconds: 61,
   })
@@ -140,29 +140,29 @@ test('does not wait for a Retry-After that nobody would sit through', async () =
 test('a cancelled upload ends with the reason of the signal, before, during and between tries', async () => {
   const before = await fakeService()
   const reason = new Error('changed my mind')
-  await assert.rejects(send(blobOf(5), { signal: AbortSignal.abort(reason) }, before.endpoint), reason)
+  await assert.rejects(sendTo(blobOf(5), { signal: AbortSignal.abort(reason) }, before.endpoint), reason)
 
   const during = await fakeService('hang')
   const stop = new AbortController()
-  const pending = send(blobOf(5), { signal: stop.signal }, during.endpoint)
+  const pending = sendTo(blobOf(5), { signal: stop.signal }, during.endpoint)
   setTimeout(() => stop.abort(reason), 20)
   await assert.rejects(pending, reason)
 
   const between = await fakeService('cut')
   const later = new AbortController()
   const onProgress = ({ stage }: Progress) => stage === 'waiting' && later.abort(reason)
-  await assert.rejects(send(blobOf(5), { signal: later.signal, onProgress }, between.endpoint), reason)
+  await assert.rejects(sendTo(blobOf(5), { signal: later.signal, onProgress }, between.endpoint), reason)
   assert.equal(between.requests.length, 1)
 })
 
 test('25 MB pass, a byte more is refused before anything is sent', async () => {
   const service = await fakeService(CREATED)
-  await send(blobOf(26_214_400), {}, service.endpoint)
-  await assert.rejects(send(blobOf(26_214_401), {}, service.endpoint), {
+  await sendTo(blobOf(26_214_400), {}, service.endpoint)
+  await assert.rejects(sendTo(blobOf(26_214_401), {}, service.endpoint), {
     name: 'Refusal',
     code: 'file-too-large',
   })
-  await assert.rejects(send(blobOf(6), { maxBytes: 5 }, service.endpoint), { code: 'file-too-large' })
+  await assert.rejects(sendTo(blobOf(6), { maxBytes: 5 }, service.endpoint), { code: 'file-too-large' })
   assert.equal(service.requests.length, 1)
 })
 
@@ -175,8 +175,8 @@ test('a base address that is none is a TypeError', async () => {
 
 test('names an upload once, and repeats it under that name', async () => {
   const service = await fakeService('lose the reply', 'cut', problem(503, 'unavailable'), CREATED, CREATED)
-  await send(blobOf(5), {}, service.endpoint)
-  await send(blobOf(5), {}, service.endpoint)
+  await sendTo(blobOf(5), {}, service.endpoint)
+  await sendTo(blobOf(5), {}, service.endpoint)
   const names = service.requests.map(({ headers }) => headers['idempotency-key'])
   for (const name of names) assert.match(String(name), /^[A-Za-z0-9+/]{24}$/)
   assert.equal(new Set(names.slice(0, 4)).size, 1)
@@ -185,13 +185,13 @@ test('names an upload once, and repeats it under that name', async () => {
 
 test('takes a name that is given', async () => {
   const service = await fakeService(CREATED)
-  await send(blobOf(5), { idempotencyKey: 'my-own-name-of-22-chars' }, service.endpoint)
+  await sendTo(blobOf(5), { idempotencyKey: 'my-own-name-of-22-chars' }, service.endpoint)
   assert.equal(service.requests[0]!.headers['idempotency-key'], 'my-own-name-of-22-chars')
 })
 
 test('stops 60 s after a whole image left, but repeats without end what can not have arrived', async () => {
   const lost = await fakeService(...Array.from({ length: 20 }, () => 'lose the reply' as const))
-  await assert.rejects(send(blobOf(5), { retries: 19 }, lost.endpoint), Unreachable)
+  await assert.rejects(sendTo(blobOf(5), { retries: 19 }, lost.endpoint), Unreachable)
   // 1 + 2 + 4 + 8 + 16 + 32 s: the last of these ends past the minute.
   assert.equal(lost.requests.length, 6)
 
@@ -202,7 +202,7 @@ test('stops 60 s after a whole image left, but repeats without end what can not 
     exchange.onSent?.(4, 5)
     return Promise.reject(new NetworkFault('cut in the middle'))
   }
-  const sent = await send(blobOf(5), { retries: 9 }, { ...broken.endpoint, transport })
+  const sent = await sendTo(blobOf(5), { retries: 9 }, { ...broken.endpoint, transport })
   assert.equal(sent.id, SENT.id)
   assert.ok(broken.endpoint.clock.now() > 120_000)
 })
@@ -214,6 +214,6 @@ test('stops when the network is away for longer', async () => {
     away += 61_000
   }
   const clock = { ...service.endpoint.clock, now: () => away, online }
-  await assert.rejects(send(blobOf(5), {}, { ...service.endpoint, clock }), Unreachable)
+  await assert.rejects(sendTo(blobOf(5), {}, { ...service.endpoint, clock }), Unreachable)
   assert.equal(service.requests.length, 1)
 })

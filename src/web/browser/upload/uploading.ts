@@ -1,10 +1,14 @@
 /** What is fetched when the first picture is chosen: the client, and words for what goes wrong. */
+import { configure } from '../../../client/browser.ts'
 import { Refusal, ServerRefusal, Unreachable } from '../../../client/errors.ts'
 import { kindOf } from '../intake/file-kinds.ts'
 import { facts, inWords, words } from './facts.ts'
 import { quotaUsedUp } from './progress.ts'
 
 export { compress, send } from '../../../client/browser.ts'
+
+// Without workers a picture still goes up, and its card says that it was not made smaller.
+configure({ withoutWorker: 'scrub' })
 
 /** Why something failed, in a sentence that helps. */
 export async function reasonOf(error: unknown, file?: File, bytesOut?: number): Promise<string> {

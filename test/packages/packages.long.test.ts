@@ -7,7 +7,9 @@ import { before, test } from 'node:test'
 import { cameraJpeg } from '../client/pictures.ts'
 import { NODE, ROOT } from '../support/processes/process.ts'
 import { until } from '../support/until.ts'
-import { buildPackages, type Installed, install, NAMES, nodeOf, run } from './packages.ts'
+import { bundlers } from './bundlers.ts'
+import { examples } from './examples.ts'
+import { buildPackages, type Installed, install, NAMES, nodeOf, run } from './installed.ts'
 
 let client: Installed
 let server: Installed
@@ -136,3 +138,6 @@ test('the SDK has its types', async () => {
   assert.equal(await compile(good), '')
   assert.match(await compile(good.replace("'lossless'", "'best'")), /'"best"' is not assignable/)
 })
+
+examples(() => client)
+bundlers(() => client)

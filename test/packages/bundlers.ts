@@ -1,0 +1,95 @@
+/** Every bundler finds the worker, or the page says what to do: in real Chromium, against a real server. */
+import assert from 'node:assert/strict'
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { extname, join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { cameraJpeg } from '../client/pictures.ts'
+import { launchBrowser } from '../support/browser.ts'
+import { ROOT } from '../support/processes/process.ts'
+import { type RunningServer, startServer } from '../support/processes/server.ts'
+import { BUNDLERS } from './bundle.ts'
+import { type Installed, NAMES } from './installed.ts'
+
+const TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.wasm': 'application/wasm',
+}
+const FINDS_NO_WORKER = ['esbuild', 'rollup']
+
+export function bundlers(client: () => Installed): void {
+  describe('bundlers', () => {
+    let site: Server
+    let origin: string
+    let service: RunningServer
+    let browser: Browser
+    let photo: Buffer
+    before(async () => {
+      const { folder } = client()
+      photo = await cameraJpeg(320, 240)
+      await cp(join(ROOT, 'examples/browser'), join(folder, 'page'), { recursive: true })
+      site = createServer(async (request, response) => {
+        const path = new URL(request.url ?? '/', 'http://site').pathname
+        const file = await readFile(join(folder, 'sites', path)).catch(() => null)
+        const type = TYPES[extname(path)] ?? 'application/octet-stream'
+        response.writeHead(file ? 200 : 404, { 'Content-Type': type }).end(file ?? '')
+      })
+      await new Promise<void>((listening) => site.listen(0, '127.0.0.1', listening))
+      origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
+      service = await startServer({ ALLOWED_ORIGINS: origin })
+      browser = await launchBrowser()
+    })
+    after(async () => {
+      await browser?.close()
+      await service?.stop()
+      site?.closeAllConnections()
+      site?.close()
+    })
+
+    /** What the page says in the end, and what it wrote into the console. `attributes`: of its body. */
+    async function sharedBy(name: string, attributes = ''): Promise<string> {
+      const html = await readFile(join(client().folder, 'page/index.html'), 'utf8')
+      const withService = html.replace('"https://pics.example"', `"${service.url}" ${attributes}`)
+      await writeFile(join(client().folder, 'sites', name, 'index.html'), withService)
+      const page = await browser.newPage()
+      try {
+        await page.goto(`${origin}/${name}/index.html`)
+        const file = { name: 'photo.jpg', mimeType: 'image/jpeg', buffer: photo }
+        await page.locator('input').setInputFiles(file)
+        const words = page.locator('output').filter({ hasText: /http|worker|[.]$/ })
+        return (await words.textContent({ timeout: 60_000 })) ?? ''
+      } finally {
+        await page.close()
+      }
+    }
+
+    async function assertSmaller(link: string): Promise<void> {
+      const answer = await fetch(`${service.url}/raw${new URL(link).pathname}`)
+      assert.equal(answer.status, 200)
+      const { byteLength } = await answer.arrayBuffer()
+      assert.ok(byteLength < 0.9 * photo.length, `${byteLength} of ${photo.length} bytes`)
+    }
+
+    for (const [name, bundle] of Object.entries(BUNDLERS)) {
+      const findsWorker = !FINDS_NO_WORKER.includes(name)
+      test(`${name}${findsWorker ? ' finds the worker' : ' and a page that serves it'}: a picture is made smaller and uploaded`, async () => {
+        const out = join(client().folder, 'sites', name)
+        await mkdir(out, { recursive: true })
+        await bundle(join(client().folder, 'page/main.js'), out)
+        if (findsWorker) return assertSmaller(await sharedBy(name))
+        // Never uncompressed without a word.
+        assert.match(
+          await sharedBy(name),
+          /worker can't start\. Serve the folder "worker".*configure\(\{ workerUrl/,
+        )
+        await cp(join(client().folder, 'node_modules', NAMES.client, 'worker'), join(out, 'worker'), {
+          recursive: true,
+        })
+        await assertSmaller(await sharedBy(name, 'data-worker-url="worker/worker.js"'))
+      })
+    }
+  })
+}

@@ -1,0 +1,75 @@
+/** The programs in `examples/`, as somebody runs them who installed the package, against a real server. */
+import assert from 'node:assert/strict'
+import { cp, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { bunBinary, denoBinary } from '../../scripts/runtimes.ts'
+import { remove } from '../../src/client/node.ts'
+import { cameraJpeg } from '../client/pictures.ts'
+import { NODE, ROOT } from '../support/processes/process.ts'
+import { type RunningServer, startServer } from '../support/processes/server.ts'
+import { type Installed, run } from './installed.ts'
+
+const PROGRAMS: Record<string, () => { binary: string; words: string[] }> = {
+  node: () => ({ binary: NODE, words: ['upload.mjs'] }),
+  // What it says in its first line, and nothing from the network but the service.
+  deno: () => ({
+    binary: denoBinary(),
+    words: 'run --no-remote --no-prompt --allow-read --allow-net --allow-env --allow-sys upload.ts'.split(
+      ' ',
+    ),
+  }),
+  bun: () => ({ binary: bunBinary(), words: ['upload.ts'] }),
+}
+
+export function examples(client: () => Installed): void {
+  describe('examples', () => {
+    let server: RunningServer
+    let photo: string
+    before(async () => {
+      server = await startServer()
+      photo = join(client().folder, 'example.jpg')
+      await writeFile(photo, await cameraJpeg(320, 240))
+      await cp(join(ROOT, 'examples'), join(client().folder, 'examples'), { recursive: true })
+    })
+    after(() => server?.stop())
+
+    for (const [name, program] of Object.entries(PROGRAMS)) {
+      const runs = async (path: string) => {
+        const { binary, words } = program()
+        const cwd = join(client().folder, 'examples', name)
+        const env = { PATH: process.env.PATH, HOME: client().folder, NO_COLOR: '1' }
+        return run(binary, [...words, path, server.url], { cwd, env }).catch((error) => error)
+      }
+
+      test(`${name}: a photograph is made smaller, uploaded, and can be deleted`, async () => {
+        const { stdout, stderr } = await runs(photo)
+        const [, bytesIn, bytesOut, key] = /(\d+) bytes became (\d+)\..*: (\S+)/.exec(stderr) ?? [stderr]
+        assert.equal(Number(bytesIn), (await readFile(photo)).length)
+        assert.ok(Number(bytesOut) < 0.9 * Number(bytesIn), stderr)
+        assert.match(stderr, /^100 %$/m)
+        const raw = `${server.url}/raw${new URL(stdout.trim()).pathname}`
+        const stored = await fetch(raw)
+        assert.equal(stored.headers.get('content-type'), 'image/jpeg')
+        assert.equal((await stored.arrayBuffer()).byteLength, Number(bytesOut))
+        await remove(key!, { baseUrl: server.url })
+        assert.equal((await fetch(raw)).status, 404)
+      })
+
+      test(`${name}: a file that is no picture ends with its code`, async () => {
+        const { code, stderr } = await runs(join(client().folder, 'package.json'))
+        assert.equal(code, 1, stderr)
+        assert.match(stderr, /^unsupported-type /m)
+      })
+    }
+
+    test('each is 20 lines at most, and stands in docs/client.md as it is', async () => {
+      const docs = await readFile(join(ROOT, 'docs/client.md'), 'utf8')
+      for (const file of ['node/upload.mjs', 'deno/upload.ts', 'bun/upload.ts', 'browser/main.js']) {
+        const text = await readFile(join(ROOT, 'examples', file), 'utf8')
+        assert.ok(text.trimEnd().split('\n').length <= 20, file)
+        assert.ok(docs.includes(text), file)
+      }
+    })
+  })
+}
