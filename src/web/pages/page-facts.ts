@@ -1,6 +1,7 @@
 /** What a page tells its script: words in the person's language, and the service's limits. */
 import { html, raw } from 'hono/html'
 import type { Messages } from '../messages/messages.ts'
+import type { PreviewWords } from '../preview-limits.ts'
 import type { Page, PageContext } from './page.ts'
 
 /** On every page with a script. */
@@ -17,6 +18,7 @@ export interface HomeFacts extends PageFacts {
   /** By refusal code. */
   refusals: Record<string, string>
   words: Messages['live']
+  previews: PreviewWords
   editor: Messages['editor']
 }
 
@@ -31,12 +33,14 @@ export interface GalleryFacts extends PageFacts {
 
 export function homeFacts(ctx: PageContext): Page {
   const { messages, maxUploadBytes, stripsMetadata = true } = ctx
+  const { noPreviewInWhatsApp, noPreviewAtAll } = messages.result
   return block<HomeFacts>({
     ...common(ctx),
     maxUploadBytes,
     stripsMetadata,
     refusals: messages.errors.details,
     words: messages.live,
+    previews: { noPreviewInWhatsApp, noPreviewAtAll },
     editor: messages.editor,
   })
 }

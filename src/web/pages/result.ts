@@ -1,10 +1,10 @@
 import { html } from 'hono/html'
 import { rawPath, type UploadAnswer } from '../../protocol.ts'
 import { plural } from '../messages/wording.ts'
+import { previewNote } from '../preview-limits.ts'
 import { copyField } from './copy-field.ts'
 import { notice, type Page, type PageContext, page } from './page.ts'
 import { viewerFacts } from './page-facts.ts'
-import { previewNote } from './unfurl.ts'
 
 /** What a browser that posts the plain form gets. The only place where the server ever shows a key. */
 export function resultPage(
@@ -13,7 +13,7 @@ export function resultPage(
 ): Page {
   const { messages } = ctx
   const { result } = messages
-  const note = previewNote(messages, bytes)
+  const note = previewNote(messages.result, bytes)
   return page(ctx, {
     title: `${result.title} · Pinhole`,
     kind: 'note',

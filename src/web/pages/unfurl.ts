@@ -3,13 +3,10 @@ import { html } from 'hono/html'
 import { OEMBED_PATH } from '../../protocol.ts'
 import type { ImageRecord } from '../../stores/object-store.ts'
 import { byteSize } from '../messages/wording.ts'
+import { X_BYTES } from '../preview-limits.ts'
 import { embedCodes } from './embed-codes.ts'
 import { imageTypeNames } from './image-type-names.ts'
 import type { Page, PageContext } from './page.ts'
-
-/** From what size on no preview is shown there. Unit: bytes. Measured by others in 2026, promised by nobody. */
-const WHATSAPP_BYTES = 600_000
-const X_BYTES = 5_000_000
 
 /** `title` and `alt`: in words. */
 export function unfurlTags(
@@ -41,10 +38,4 @@ export function unfurlTags(
 <meta name="twitter:image" content="${direct}">
 <meta name="twitter:image:alt" content="${alt}">
 <link rel="alternate" type="application/json+oembed" href="${oembed}" title="${title}">`
-}
-
-/** One line for whoever is about to share a picture that some chats will not show; `null` if all do. */
-export function previewNote({ result }: PageContext['messages'], bytes: number): string | null {
-  if (bytes > X_BYTES) return result.noPreviewAtAll
-  return bytes > WHATSAPP_BYTES ? result.noPreviewInWhatsApp : null
 }

@@ -1,7 +1,7 @@
 /** What is said, copied and kept while pictures are on their way. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { gif, photo } from '../support/pictures.ts'
+import { gif, largeGif, photo } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
 import { card, cardIn, cardsIn, choose, heard, press, uploadOne } from '../support/steps.ts'
 
@@ -47,6 +47,16 @@ export function sendingSuite(site: () => Site): void {
       await page.evaluate(() => getSelection()?.toString()),
       await card(page, 'locked.gif').locator('input').inputValue(),
     )
+    await end()
+  })
+
+  it('says of a picture that is too large for previews where none is shown', async () => {
+    const { page, end } = await site().visit()
+    await choose(page, [await largeGif('large.gif'), await gif('small.gif')])
+    const large = await cardIn(page, 'done', 'large.gif')
+    assert.match((await large.textContent()) ?? '', /WhatsApp shows no preview/)
+    const small = await cardIn(page, 'done', 'small.gif')
+    assert.doesNotMatch((await small.textContent()) ?? '', /WhatsApp/)
     await end()
   })
 

@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import sharp from 'sharp'
 import { picture } from '../../support/images/pictures.ts'
 
 export interface ChosenFile {
@@ -37,6 +38,15 @@ export async function screenshot(name = 'screen.png', seed = 2): Promise<ChosenF
 
 export async function gif(name = 'loop.gif', seed = 3): Promise<ChosenFile> {
   return { name, mimeType: 'image/gif', buffer: await picture({ seed }).gif().toBuffer() }
+}
+
+/** More than 600 KB, which nothing makes smaller. */
+export async function largeGif(name: string): Promise<ChosenFile> {
+  const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const
+  const buffer = await sharp({ create: { width: 850, height: 700, channels: 3, background: '#000', noise } })
+    .gif({ effort: 1, dither: 0 })
+    .toBuffer()
+  return { name, mimeType: 'image/gif', buffer }
 }
 
 /** As phones make them: an ISO media file whose brand is `heic`. */

@@ -1,5 +1,6 @@
 /** What the card of an upload says and offers, state by state. */
 import type { Compressed } from '../../../client/types.ts'
+import { previewNote } from '../../preview-limits.ts'
 import { facts, inWords, words } from '../upload/facts.ts'
 import type { Item, State } from '../upload/queue.ts'
 import type { Action, CardView } from './card.ts'
@@ -94,5 +95,6 @@ export function whatWasDone({ action, fallback, type, typeIn, bytesIn, bytesOut 
 export function noteOn({ mode, compressed }: Item, remembered: boolean): string | undefined {
   if (!remembered) return words.notRemembered
   const sentPlace = compressed?.hasLocation && mode === 'original' && compressed.action === 'unchanged'
-  return sentPlace && facts.stripsMetadata && compressed.type !== 'image/gif' ? words.placeRemoved : undefined
+  if (sentPlace && facts.stripsMetadata && compressed.type !== 'image/gif') return words.placeRemoved
+  return previewNote(facts.previews, compressed?.bytesOut ?? 0) ?? undefined
 }
