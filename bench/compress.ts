@@ -87,7 +87,7 @@ async function runAll(inputs: Input[]): Promise<Result[]> {
     for (const contestant of contestants) {
       const result = await runContestant(page, contestant, input, folder, cdp)
       results.push(result)
-      const score = result.score === null ? 'scaled down' : `butteraugli ${result.score.toFixed(2)}`
+      const score = result.score === null ? 'scaled down' : `butteraugli ${result.score.norm.toFixed(2)}`
       process.stderr.write(
         `${input.name}: ${contestant} ${result.bytes.length} of ${input.bytes.length}, ${score}\n`,
       )

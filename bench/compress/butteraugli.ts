@@ -1,4 +1,7 @@
-/** How different two pictures look, by Debian's butteraugli: 0 is the same, 1 the edge of what is noticed. */
+/**
+ * How different two pictures look, by libjxl's butteraugli_main: 0 is the same, 1 the edge of what is noticed. The norm
+ * says how the picture looks as a whole, the worst spot how it looks where it looks worst.
+ */
 import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,16 +10,24 @@ import sharp from 'sharp'
 
 const run = promisify(execFile)
 
+export interface Difference {
+  worst: number
+  /** The 3-norm over all pixels. */
+  norm: number
+}
+
 /** `null` if they have different sizes. `folder`: for the files that the tool reads. */
-export async function butteraugli(before: Buffer, after: Buffer, folder: string): Promise<number | null> {
+export async function butteraugli(before: Buffer, after: Buffer, folder: string): Promise<Difference | null> {
   const [a, b] = await Promise.all([decoded(before), decoded(after)])
   if (a.info.width !== b.info.width || a.info.height !== b.info.height) return null
-  if (a.data.equals(b.data)) return 0
+  if (a.data.equals(b.data)) return { worst: 0, norm: 0 }
   const [first, second] = [join(folder, 'before.png'), join(folder, 'after.png')]
   await writeFile(first, a.data)
   await writeFile(second, b.data)
-  const { stdout } = await run('nice', ['butteraugli', first, second])
-  return Number.parseFloat(stdout)
+  const { stdout } = await run('nice', ['butteraugli_main', first, second])
+  const [, worst, norm] = /^([\d.e-]+)\s+3-norm: ([\d.e-]+)/.exec(stdout) ?? []
+  if (worst === undefined || norm === undefined) throw new Error(`butteraugli_main says ${stdout}`)
+  return { worst: Number(worst), norm: Number(norm) }
 }
 
 async function decoded(image: Buffer) {

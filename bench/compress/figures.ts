@@ -69,7 +69,7 @@ export function summaryTable(results: Result[]): string {
   const contestants = [...new Set(results.map(({ contestant }) => contestant))]
   const rows = contestants.map((name) => {
     const own = results.filter(({ contestant }) => contestant === name)
-    const scores = own.flatMap(({ score }) => (score === null ? [] : [score]))
+    const scores = own.flatMap(({ score }) => (score === null ? [] : [score.norm]))
     const ratios = own.map(ratio)
     return [
       name,
@@ -88,7 +88,7 @@ export function summaryTable(results: Result[]): string {
       'size, median',
       'range',
       'size, total',
-      'butteraugli median / worst',
+      'butteraugli (3-norm), median / worst',
       'scaled down',
       'CPU ms/MP',
       'waited ms/MP',
@@ -109,7 +109,7 @@ export function detailTable(results: Result[]): string {
     ...contestants.map((contestant) => {
       const result = results.find((result) => result.contestant === contestant && result.input.name === name)!
       const kind = result.type.slice(6)
-      const score = result.exact ? 'exact' : result.score === null ? 'scaled' : result.score.toFixed(2)
+      const score = result.exact ? 'exact' : result.score === null ? 'scaled' : result.score.norm.toFixed(2)
       return `${ratio(result).toFixed(2)} ${kind}, ${score}`
     }),
   ])

@@ -1,3 +1,4 @@
+import type { Difference } from './butteraugli.ts'
 import type { Half } from './photographs.ts'
 
 /** One setting on one photograph. */
@@ -10,6 +11,6 @@ export interface Point {
   pixels: number
   /** SSIMULACRA2. */
   score: number
-  /** The worst spot. Measured for contestants. */
-  butteraugli?: number
+  /** Measured for contestants. */
+  butteraugli?: Difference
 }

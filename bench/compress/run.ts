@@ -1,7 +1,7 @@
 /** One contestant's work on one input. */
 import type { CDPSession, Page } from 'playwright-core'
 import sharp from 'sharp'
-import { butteraugli } from './butteraugli.ts'
+import { butteraugli, type Difference } from './butteraugli.ts'
 import type { Input } from './photographs.ts'
 
 export interface Result {
@@ -14,7 +14,7 @@ export interface Result {
   /** That processors work for the page, its workers included: the same on a busy machine. */
   cpuMilliseconds: number
   /** `null` if it was scaled down. */
-  score: number | null
+  score: Difference | null
   /** Every pixel and its alpha are the same. */
   exact: boolean
 }

@@ -71,7 +71,7 @@ async function measure(sampling: Sampling, settings: string[]): Promise<void> {
         pixels: input.width * input.height,
         score: await ssimulacra2(before, after),
         ...(/engine|compressorjs/.test(setting) && {
-          butteraugli: (await butteraugli(input.bytes, bytes, folder)) ?? 99,
+          butteraugli: (await butteraugli(input.bytes, bytes, folder)) ?? { worst: 99, norm: 99 },
         }),
       }
       await appendFile(POINTS, `${JSON.stringify(point)}\n`)

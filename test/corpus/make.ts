@@ -86,7 +86,8 @@ write(
   }),
 )
 const first = await photo().jpeg({ quality: 85 }).toBuffer()
-write('gain-map.jpg', ultraHdr({ first, second: map }))
+// As phones save it: enough is left for compression to gain.
+write('gain-map.jpg', ultraHdr({ first: await photo().jpeg({ quality: 95 }).toBuffer(), second: map }))
 write('apple-gain-map.jpg', appleHdr({ first, second: map, orientation: 6 }))
 write('truncated.jpg', first.subarray(0, 9000))
 

@@ -22,9 +22,10 @@ export interface Codecs {
   load(kind: 'jpeg' | 'png'): Promise<void>
   /** Applies the Exif orientation, unless the pixels are wanted as they are stored. */
   decodeJpeg(bytes: Uint8Array, as?: 'displayed' | 'stored'): Promise<Pixels>
+  /** `plain`: with the standard's tables and nothing left out, as browsers encode. */
   encodeJpeg(
     pixels: Pixels,
-    options: { quality: JpegQuality; fullChroma: boolean; gray: boolean },
+    options: { quality: JpegQuality; fullChroma: boolean; gray: boolean; plain?: boolean },
   ): Promise<Uint8Array<ArrayBuffer>>
   /** 8 bits a channel. Does not apply an orientation. */
   decodePng(bytes: Uint8Array): Promise<Pixels>
@@ -73,9 +74,10 @@ export function createCodecs(loadWasm: LoadWasm): Codecs {
       if (pixels === null) throw new Error('the JPEG decoder gave up')
       return pixels
     },
-    async encodeJpeg({ data, width, height }, { quality, fullChroma, gray }) {
+    async encodeJpeg({ data, width, height }, { quality, fullChroma, gray, plain }) {
       const options: JpegOptions = {
         ...MOZJPEG,
+        ...(plain && PLAIN),
         quality: quality.luma,
         chroma_quality: quality.chroma,
         color_space: gray ? GRAYSCALE : YCBCR,
@@ -118,6 +120,9 @@ const MOZJPEG = {
   auto_subsample: false,
   separate_chroma_quality: true,
 } satisfies Partial<JpegOptions>
+
+/** T.81's tables (K.1) without trellis. */
+const PLAIN = { quant_table: 0, trellis_loops: 0 } satisfies Partial<JpegOptions>
 
 /** libwebp's defaults but for `lossless` and `exact`. For lossless coding, `quality` is effort. */
 const WEBP_LOSSLESS: WebpOptions = {

@@ -1,4 +1,5 @@
 /** How finely a photograph is encoded, by what a sample of it tells. Pure. Figures: bench/compress.md. */
+import type { TextureLoss } from './texture-loss.ts'
 
 /** mozjpeg's, of brightness and of colour. */
 export interface JpegQuality {
@@ -6,10 +7,13 @@ export interface JpegQuality {
   chroma: number
 }
 
-/** What suits most photographs, and what their samples are encoded with. */
+/** What samples are encoded with. */
 export const USUAL_QUALITY = 82
 export const FINEST_QUALITY = 90
-const COARSEST_QUALITY = 76
+export const COARSEST_QUALITY = 76
+
+/** What programs ask a browser's own encoder for, e.g. compressorjs. */
+export const BROWSER_QUALITY = 80
 
 /**
  * For photographs that arrive as PNG, always with full chroma: nothing was lost yet, and this is the generation that
@@ -20,51 +24,69 @@ export const PHOTO_PNG_QUALITY: JpegQuality = { luma: 88, chroma: 64 }
 /** Twice as many colour samples in both directions make up for steps that are so much coarser. */
 const FULL_CHROMA_STEP = 24
 
-/** What a sample says of the whole picture, if that is encoded at `USUAL_QUALITY` with colour halved. */
+/** What a sample says of the whole picture, with colour halved. */
 export interface Sample {
-  /** Of the whole picture. Unit: bytes. */
+  /** Of the whole picture at `USUAL_QUALITY`. Unit: bytes. */
   bytes: number
-  /** Of what brightness and colour have for themselves, 0 to 1. */
-  colourShare: number
-  /** See `textureLossOf`. */
-  textureLoss: number
+  loss: TextureLoss
+  /** The same as a browser encodes it at `BROWSER_QUALITY`. */
+  browserBytes: number
+  browserLoss: TextureLoss
 }
 
-/** SSIMULACRA2 that the whole will have, to within 2 for two pictures of three. A fit over the choosing half. */
-export function expectedScore({ textureLoss, colourShare }: Sample): number {
-  return 90.3 - 164 * textureLoss - 13 * colourShare
+/** SSIMULACRA2 that the whole will have at `USUAL_QUALITY`, to within 2 for two pictures of three. */
+export function expectedScore({ loss }: Sample): number {
+  return Math.min(95, 75.4 - 2.66 * Math.log(Math.max(loss.worst, 1e-6)) - 114 * loss.faded)
 }
+
+/** Of the bytes of a browser: few enough that none is larger, for a sample is wrong by 2 %. */
+const SHARE_OF_BROWSER = 0.985
+const BYTES_PER_STEP = 1.046
+const SCORE_PER_STEP = 0.75
+
+/** Below the first, fine texture suffers a little, and gets what is left of a browser's bytes; below the second, more. */
+const TEXTURED_SCORE = 79
+const VERY_TEXTURED_SCORE = 77
+const STEPS_PER_SCORE = 1.5
+const MOST_STEPS = 6
 
 /** What a page loads at once. A larger photograph gives up what is not seen. Unit: bytes. */
 const LARGE_BYTES = 600_000
 const ENOUGH_SCORE = 79
-const SCORE_PER_STEP = 0.6
-const BYTES_PER_STEP = 1.036
 
-/** Below the first, fine texture suffers a little; below the second it is all that the picture has. */
-const TEXTURED_SCORE = 78.5
-const VERY_TEXTURED_SCORE = 75.5
-
-/** Without colour there are bytes to spare. */
-const COLOURLESS_SHARE = 0.02
-const COLOURLESS_STEPS = 3
-
+/**
+ * A photograph takes what a browser would spend on it, a little less, and looks better for it: by 1 to 3 points of
+ * SSIMULACRA2.
+ */
 export function qualityFor(sample: Sample, { fullChroma }: { fullChroma: boolean }): JpegQuality {
-  const luma = USUAL_QUALITY + stepsFor(sample)
+  const luma = lumaFor(sample)
   return { luma, chroma: fullChroma ? luma - FULL_CHROMA_STEP : luma }
 }
 
-function stepsFor(sample: Sample): number {
-  const score = expectedScore(sample)
-  if (score < VERY_TEXTURED_SCORE) {
-    const steps = 3 + Math.round(2 * (VERY_TEXTURED_SCORE - score))
-    return Math.min(FINEST_QUALITY - USUAL_QUALITY, steps)
+function lumaFor(sample: Sample): number {
+  const ratio = (SHARE_OF_BROWSER * sample.browserBytes) / sample.bytes
+  const steps = bounded(Math.log(ratio) / Math.log(BYTES_PER_STEP))
+  const score = expectedScore(sample) + SCORE_PER_STEP * steps
+  if (score < TEXTURED_SCORE) {
+    const more = STEPS_PER_SCORE * Math.max(0, VERY_TEXTURED_SCORE - score)
+    return floored(steps + Math.min(1, TEXTURED_SCORE - score) + Math.min(more, MOST_STEPS - 1))
   }
-  if (score < TEXTURED_SCORE) return 2
-  const spare = Math.floor((score - ENOUGH_SCORE) / SCORE_PER_STEP)
-  if (sample.bytes > LARGE_BYTES && spare > 0) {
-    const wanted = Math.ceil(Math.log(sample.bytes / LARGE_BYTES) / Math.log(BYTES_PER_STEP))
-    return -Math.min(wanted, spare, USUAL_QUALITY - COARSEST_QUALITY)
-  }
-  return sample.colourShare < COLOURLESS_SHARE ? COLOURLESS_STEPS : 0
+  const bytes = sample.bytes * BYTES_PER_STEP ** steps
+  const tooMany = Math.log(bytes / LARGE_BYTES) / Math.log(BYTES_PER_STEP)
+  const spare = (score - ENOUGH_SCORE) / SCORE_PER_STEP
+  return floored(steps - Math.max(0, Math.min(tooMany, spare)))
+}
+
+function bounded(steps: number): number {
+  return Math.min(FINEST_QUALITY - USUAL_QUALITY, Math.max(COARSEST_QUALITY - USUAL_QUALITY, steps))
+}
+
+const floored = (steps: number) => USUAL_QUALITY + Math.floor(bounded(steps))
+
+/**
+ * Whether it is a browser's work already, saved anew: with the same steps nearly nothing is lost a second time, and with
+ * any others much.
+ */
+export function wasBrowsersWork({ loss, browserLoss }: Sample): boolean {
+  return browserLoss.moved < 0.8 * loss.moved
 }

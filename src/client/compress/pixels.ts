@@ -31,31 +31,42 @@ export function oriented(pixels: Pixels, orientation: number): Pixels {
   return { data: new Uint8Array(to.buffer), width: outWidth, height: outHeight }
 }
 
-/** Rows that a JPEG encoder takes at a time, with colour halved. */
-const BAND_ROWS = 16
-const SAMPLED = 6
+/** What a JPEG encoder takes at a time, with colour halved. */
+const UNIT = 16
+/** A tile of a sample: units side by side. */
+const TILE_WIDTH = 4 * UNIT
+/** Tiles in a row of a sample. */
+const TILES_ACROSS = 16
+/** One of so many tiles is taken. */
+const SAMPLED = 8
 /** More pixels in a sample would say no more. */
-const ENOUGH_PIXELS = 250_000
-/** Fewer bands in a sample would say little. */
-const MIN_BANDS = 4
+const ENOUGH_PIXELS = 160_000
+/** How far the next row's tiles are from those above: every column has its turn. */
+const STAGGER = 3
 
 /**
- * Every sixth band of 16 rows, put together: a small picture that is like the whole. Of a large picture fewer; or the
- * whole, if it is small.
+ * Every eighth tile of 64 by 16 pixels, put together: a small picture that is like the whole. Of a large picture fewer;
+ * or the whole, if it is small.
  */
 export function sampled(pixels: Pixels): Pixels {
   const { data, width, height } = pixels
-  const step = Math.max(
-    SAMPLED,
-    Math.min(Math.floor((width * height) / ENOUGH_PIXELS), Math.floor(height / BAND_ROWS / MIN_BANDS)),
-  )
-  const bands = Math.floor(height / BAND_ROWS / step)
-  if (bands < MIN_BANDS) return pixels
-  const bytes = 4 * width * BAND_ROWS
-  const sample = new Uint8Array(bands * bytes)
-  for (let band = 0; band < bands; band++) {
-    const from = (band * step + (step >> 1)) * bytes
-    sample.set(data.subarray(from, from + bytes), band * bytes)
+  const columns = Math.floor(width / TILE_WIDTH)
+  const rows = Math.floor(height / UNIT)
+  const step = Math.max(SAMPLED, Math.floor((width * height) / ENOUGH_PIXELS))
+  const bands = Math.floor((columns * rows) / step / TILES_ACROSS)
+  if (bands < 2) return pixels
+  const bytes = 4 * TILE_WIDTH
+  const stride = TILES_ACROSS * bytes
+  const sample = new Uint8Array(bands * UNIT * stride)
+  for (let tile = 0; tile < bands * TILES_ACROSS; tile++) {
+    const row = Math.floor((tile * step) / columns)
+    const column = (tile * step + row * STAGGER) % columns
+    const from = 4 * (row * UNIT * width + column * TILE_WIDTH)
+    const to = Math.floor(tile / TILES_ACROSS) * UNIT * stride + (tile % TILES_ACROSS) * bytes
+    for (let line = 0; line < UNIT; line++) {
+      const start = from + 4 * line * width
+      sample.set(data.subarray(start, start + bytes), to + line * stride)
+    }
   }
-  return { data: sample, width, height: bands * BAND_ROWS }
+  return { data: sample, width: TILES_ACROSS * TILE_WIDTH, height: bands * UNIT }
 }

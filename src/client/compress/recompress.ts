@@ -8,8 +8,14 @@ import { fineColourShows } from './chroma-detail.ts'
 import type { Codecs } from './codecs.ts'
 import { withExifOf } from './jpeg-exif.ts'
 import { withJpegProfile } from './jpeg-profile.ts'
-import { PHOTO_PNG_QUALITY, qualityFor, type Sample, USUAL_QUALITY } from './jpeg-quality.ts'
-import { colourShareOf } from './jpeg-spending.ts'
+import {
+  BROWSER_QUALITY,
+  PHOTO_PNG_QUALITY,
+  qualityFor,
+  type Sample,
+  USUAL_QUALITY,
+  wasBrowsersWork,
+} from './jpeg-quality.ts'
 import { isOpaque, oriented, type Pixels, sampled } from './pixels.ts'
 import {
   looksLikePhoto,
@@ -75,8 +81,15 @@ async function fromJpeg(
   const pixels = await timed(decoding, milestones)
   const fullChroma = plan.fullChroma && !plan.gray && fineColourShows(pixels)
   if (plan.restoreChroma) restoreChroma(pixels)
-  const quality = qualityFor(await sampleOf(pixels, plan, codecs), { fullChroma })
-  const encoded = await codecs.encodeJpeg(pixels, { quality, fullChroma, gray: plan.gray })
+  const sample = await sampleOf(pixels, plan, codecs)
+  const encoded =
+    !fullChroma && wasBrowsersWork(sample)
+      ? await codecs.encodeJpeg(pixels, { ...AS_BROWSERS, gray: plan.gray })
+      : await codecs.encodeJpeg(pixels, {
+          quality: qualityFor(sample, { fullChroma }),
+          fullChroma,
+          gray: plan.gray,
+        })
   const base = plan.keepProfile && profile ? withJpegProfile(encoded, profile) : encoded
   const bytes = plan.keepGainMap ? await withGainMap(base, scrubbed) : base
   return bytes && worthRecompressing(scrubbed.length, bytes.length)
@@ -90,15 +103,24 @@ async function withGainMap(base: Uint8Array, original: Uint8Array): Promise<Uint
   return withGainMapOf(await withExifOf(base, original), sourceOf(original))
 }
 
-/** Encodes a sixth of the rows to learn what the picture spends its bytes on, and what it loses. */
-async function sampleOf(pixels: Pixels, { gray }: { gray: boolean }, codecs: Codecs): Promise<Sample> {
+const AS_BROWSERS = {
+  quality: { luma: BROWSER_QUALITY, chroma: BROWSER_QUALITY },
+  fullChroma: false,
+  plain: true,
+}
+
+/** Encodes an eighth of the picture twice, to learn what it takes and loses: with this engine's settings, and a browser's. */
+export async function sampleOf(pixels: Pixels, { gray }: { gray: boolean }, codecs: Codecs): Promise<Sample> {
   const sample = sampled(pixels)
+  const times = (pixels.width * pixels.height) / (sample.width * sample.height)
   const quality = { luma: USUAL_QUALITY, chroma: USUAL_QUALITY }
-  const encoded = await codecs.encodeJpeg(sample, { quality, fullChroma: false, gray })
+  const own = await codecs.encodeJpeg(sample, { quality, fullChroma: false, gray })
+  const browsers = await codecs.encodeJpeg(sample, { ...AS_BROWSERS, gray })
   return {
-    bytes: (encoded.length * pixels.height) / sample.height,
-    colourShare: await colourShareOf(encoded),
-    textureLoss: textureLossOf(sample, await codecs.decodeJpeg(encoded)),
+    bytes: own.length * times,
+    loss: textureLossOf(sample, await codecs.decodeJpeg(own)),
+    browserBytes: browsers.length * times,
+    browserLoss: textureLossOf(sample, await codecs.decodeJpeg(browsers)),
   }
 }
 

@@ -6,27 +6,44 @@ const UNSEEN = 58
 /** Light, 0 to `LEVELS`, and back to a byte. Fine enough for the darkest byte. */
 const LEVELS = 4095
 
-/**
- * How much of its texture a picture lost, 0 to 1: one minus the structure term of SSIM, in blocks of 8 by 8, of
- * brightness as the eye has it (the cube root of light, as SSIMULACRA2's XYB), by the mean of its fourth powers, for a
- * spot that lost all is seen before a picture that lost a little everywhere.
- */
-export function textureLossOf(before: Pixels, after: Pixels): number {
+/** How much of its texture a picture lost. */
+export interface TextureLoss {
+  /**
+   * One minus the structure term of SSIM, in blocks of 8 by 8, of brightness as the eye has it (the cube root of light, as
+   * SSIMULACRA2's XYB), by the mean of its fourth powers: a spot that lost all is seen before a picture that lost a
+   * little everywhere. 0 is nothing, 1 is all.
+   */
+  worst: number
+  /** The share of its contrast that a block lost, on average, 0 to 1. */
+  faded: number
+  /** How far pixels moved, on average. Unit: levels of 255, by the cube root of light. */
+  moved: number
+}
+
+export function textureLossOf(before: Pixels, after: Pixels): TextureLoss {
   const { width, height } = before
-  let sum = 0
-  let blocks = 0
+  let [worst, faded, moved, blocks] = [0, 0, 0, 0]
   for (let row = 0; row + BLOCK <= height; row += BLOCK) {
     for (let column = 0; column + BLOCK <= width; column += BLOCK) {
-      sum += lossOfBlock(before.data, after.data, 4 * (row * width + column), 4 * width) ** 4
+      const loss = lossOfBlock(before.data, after.data, 4 * (row * width + column), 4 * width)
+      worst += loss.worst ** 4
+      faded += loss.faded
+      moved += loss.moved
       blocks++
     }
   }
-  return blocks === 0 ? 0 : (sum / blocks) ** 0.25
+  if (blocks === 0) return { worst: 0, faded: 0, moved: 0 }
+  return { worst: (worst / blocks) ** 0.25, faded: faded / blocks, moved: moved / blocks }
 }
 
-function lossOfBlock(before: Pixels['data'], after: Pixels['data'], start: number, stride: number): number {
+function lossOfBlock(
+  before: Pixels['data'],
+  after: Pixels['data'],
+  start: number,
+  stride: number,
+): TextureLoss {
   const pixels = BLOCK * BLOCK
-  let [a, b, aa, bb, ab] = [0, 0, 0, 0, 0]
+  let [a, b, aa, bb, ab, moved] = [0, 0, 0, 0, 0, 0]
   for (let row = 0, at = start; row < BLOCK; row++, at += stride) {
     for (let i = at; i < at + 4 * BLOCK; i += 4) {
       const x = brightness(before, i)
@@ -36,12 +53,17 @@ function lossOfBlock(before: Pixels['data'], after: Pixels['data'], start: numbe
       aa += x * x
       bb += y * y
       ab += x * y
+      moved += Math.abs(x - y)
     }
   }
   const varianceBefore = aa / pixels - (a / pixels) ** 2
   const varianceAfter = bb / pixels - (b / pixels) ** 2
   const covariance = ab / pixels - (a * b) / pixels ** 2
-  return 1 - (2 * covariance + UNSEEN) / (varianceBefore + varianceAfter + UNSEEN)
+  return {
+    worst: 1 - (2 * covariance + UNSEEN) / (varianceBefore + varianceAfter + UNSEEN),
+    faded: Math.max(0, 1 - (varianceAfter + UNSEEN) / (varianceBefore + UNSEEN)),
+    moved: moved / pixels,
+  }
 }
 
 /** Weights of BT.601 and an exponent of 2.2: near enough to sRGB for a comparison. */

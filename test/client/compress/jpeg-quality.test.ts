@@ -4,15 +4,16 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import sharp, { type Sharp } from 'sharp'
 import {
+  COARSEST_QUALITY,
   FINEST_QUALITY,
   qualityFor,
   type Sample,
-  USUAL_QUALITY,
 } from '../../../src/client/compress/jpeg-quality.ts'
+import { textureLossOf } from '../../../src/client/compress/texture-loss.ts'
 import { compress } from '../../../src/client/node.ts'
 import { sourceOf } from '../../../src/formats/image.ts'
 import { walkJpeg } from '../../../src/formats/jpeg/walk.ts'
-import { blobOf, noise, photo } from '../pictures.ts'
+import { blobOf, noise, photo, rgba } from '../pictures.ts'
 
 /** The sum of the first table: the smaller, the finer brightness is. */
 async function lumaTableSum(picture: Sharp): Promise<number> {
@@ -32,44 +33,76 @@ function texture(): Sharp {
   return sharp(noise(320 * 240), { raw: { width: 320, height: 240, channels: 1 } }).toColourspace('srgb')
 }
 
-test('fine texture is encoded finest, soft shapes as usual, and what has no colour in between', async () => {
-  const [grain, soft, grey] = await Promise.all([
+test('fine texture is encoded finer than soft shapes', async () => {
+  const [grain, soft] = await Promise.all([
     lumaTableSum(photo(640, 480, 20)),
     lumaTableSum(photo(1280, 960, 4)),
-    lumaTableSum(photo(1280, 960, 4).grayscale().toColourspace('srgb')),
   ])
   assert.ok(grain < soft, `${grain} < ${soft}`)
-  assert.ok(grey < soft, `${grey} < ${soft}`)
 })
 
+test('a photograph takes no more bytes than a browser would give it, and looks no worse', async () => {
+  for (const picture of [
+    photo(1280, 960, 4),
+    photo(1280, 960, 4).grayscale().toColourspace('srgb'),
+    colourful(),
+  ]) {
+    const camera = await picture.jpeg({ quality: 97, chromaSubsampling: '4:2:0' }).toBuffer()
+    const browsers = await sharp(camera).jpeg({ quality: 80, optimiseCoding: true }).toBuffer()
+    const { blob } = await compress(blobOf(camera))
+    assert.ok(blob.size < browsers.length, `${blob.size} < ${browsers.length}`)
+    const before = await rgba(camera)
+    const [own, theirs] = [await rgba(Buffer.from(await blob.bytes())), await rgba(browsers)]
+    assert.ok(textureLossOf(before, own).worst < 1.1 * textureLossOf(before, theirs).worst)
+  }
+})
+
+test('what a browser encoded before is encoded with the same steps again', async () => {
+  const once = await photo(1280, 960, 40).jpeg({ quality: 80 }).toBuffer()
+  const camera = await sharp(once).jpeg({ quality: 97, chromaSubsampling: '4:2:0' }).toBuffer()
+  const { blob } = await compress(blobOf(camera))
+  const tables = async (jpeg: Uint8Array) => (await walkJpeg(sourceOf(jpeg))).quantisation
+  assert.deepEqual(await tables(await blob.bytes()), await tables(once))
+})
+
+const nothing = { worst: 0.001, faded: 0, moved: 0 }
 const sample = (facts: Partial<Sample> = {}): Sample => ({
   bytes: 200_000,
-  colourShare: 0.15,
-  textureLoss: 0.02,
+  loss: { ...nothing, worst: 0.02 },
+  browserBytes: 204_000,
+  browserLoss: { ...nothing, worst: 0.02 },
   ...facts,
 })
 const lumaOf = (facts: Partial<Sample>) => qualityFor(sample(facts), { fullChroma: false }).luma
+const textured = (faded: number) => ({ loss: { worst: 0.1, faded, moved: 2 } })
 
-test('the more texture is lost, the finer it gets, within bounds', () => {
-  const losses = fc.double({ min: 0, max: 1, noNaN: true })
+test('the more bytes a browser would take, and the more texture is lost, the finer it gets, within bounds', () => {
+  const unit = fc.double({ min: 0, max: 1, noNaN: true })
+  const bytes = fc.integer({ min: 1000, max: 1_000_000 })
   fc.assert(
-    fc.property(losses, losses, fc.double({ min: 0.02, max: 1, noNaN: true }), (a, b, colourShare) => {
-      const [less, more] = [
-        lumaOf({ textureLoss: Math.min(a, b), colourShare }),
-        lumaOf({ textureLoss: Math.max(a, b), colourShare }),
-      ]
-      return less <= more && less >= USUAL_QUALITY && more <= FINEST_QUALITY
+    fc.property(unit, unit, unit, bytes, bytes, (a, b, worst, c, d) => {
+      const [low, high] = [Math.min(a, b), Math.max(a, b)]
+      const [few, many] = [Math.min(c, d), Math.max(c, d)]
+      const of = (faded: number, browserBytes: number) =>
+        lumaOf({ bytes: 100_000, browserBytes, loss: { worst, faded, moved: 2 } })
+      const all = [of(low, few), of(high, few), of(low, many), of(high, many)]
+      const [first = 0, finer = 0] = all
+      return first <= finer && all.every((luma) => luma >= COARSEST_QUALITY && luma <= FINEST_QUALITY)
     }),
   )
-  assert.deepEqual([lumaOf({}), lumaOf({ textureLoss: 0.07 }), lumaOf({ textureLoss: 0.1 })], [82, 84, 90])
+  assert.deepEqual(
+    [lumaOf({}), lumaOf({ browserBytes: 240_000 }), lumaOf({ browserBytes: 180_000 })],
+    [82, 85, 79],
+  )
+  assert.deepEqual([lumaOf(textured(0.035)), lumaOf(textured(0.05)), lumaOf(textured(0.2))], [83, 84, 88])
 })
 
 test('a large photograph gives up what is not seen, a textured one nothing', () => {
-  const large = { bytes: 1_200_000 }
-  assert.equal(lumaOf({ ...large, textureLoss: 0.01 }), 76)
-  assert.equal(lumaOf({ bytes: 620_000, textureLoss: 0.01 }), 81)
-  assert.equal(lumaOf({ bytes: 600_000, textureLoss: 0.01 }), 82)
-  assert.equal(lumaOf({ ...large, textureLoss: 0.07 }), 84)
+  const large = { bytes: 1_200_000, browserBytes: 1_224_000 }
+  assert.equal(lumaOf(large), 76)
+  assert.equal(lumaOf({ bytes: 620_000, browserBytes: 632_000 }), 81)
+  assert.equal(lumaOf({ bytes: 590_000, browserBytes: 602_000 }), 82)
+  assert.equal(lumaOf({ ...large, ...textured(0.05) }), 84)
 })
 
 test('full chroma has coarser steps, as it has four times the samples', () => {

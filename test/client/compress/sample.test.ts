@@ -3,36 +3,56 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { type Pixels, sampled } from '../../../src/client/compress/pixels.ts'
 
-/** Each row is of one value, its number. */
+/** Each pixel is its own number. */
 function numbered(width: number, height: number): Pixels {
-  const data = new Uint8Array(4 * width * height)
-  for (let row = 0; row < height; row++) data.fill(row & 255, 4 * width * row, 4 * width * (row + 1))
-  return { data, width, height }
+  const numbers = Uint32Array.from({ length: width * height }, (_, i) => i)
+  return { data: new Uint8Array(numbers.buffer), width, height }
 }
 
-test('a sample is whole bands of 16 rows, as wide as the picture, at most a sixth of it, spread evenly', () => {
-  const sides = [fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 3000 })] as const
+/** Where the first pixel of each tile of the sample stood, after a look at the others. */
+function placesOf({ data, width, height }: Pixels, original: Pixels): { row: number; column: number }[] {
+  const numbers = new Uint32Array(data.buffer)
+  const places: { row: number; column: number }[] = []
+  for (let y = 0; y < height; y += 16) {
+    for (let x = 0; x < width; x += 64) {
+      const first = numbers[y * width + x]!
+      for (let line = 0; line < 16; line++) {
+        for (const across of [0, 63]) {
+          assert.equal(numbers[(y + line) * width + x + across], first + line * original.width + across)
+        }
+      }
+      places.push({ row: Math.floor(first / original.width), column: first % original.width })
+    }
+  }
+  return places
+}
+
+test('a sample is whole tiles that an encoder would see alike, none twice, an eighth of the picture at most', () => {
+  const sides = [fc.integer({ min: 1, max: 900 }), fc.integer({ min: 1, max: 900 })] as const
   fc.assert(
     fc.property(...sides, (width, height) => {
       const pixels = numbered(width, height)
       const sample = sampled(pixels)
-      if (sample === pixels) return height < 16 * 6 * 4
-      assert.equal(sample.width, width)
-      assert.equal(sample.data.length, 4 * width * sample.height)
-      assert.equal(sample.height % 16, 0)
-      assert.ok(sample.height <= height / 6 && sample.height >= height / 6 - 16)
-      for (let row = 0; row < sample.height; row++) {
-        const from = 16 * 6 * Math.floor(row / 16) + 16 * 3 + (row % 16)
-        assert.equal(sample.data[4 * width * row], from & 255)
-        assert.equal(sample.data[4 * width * (row + 1) - 1], from & 255)
-      }
-      return true
+      if (sample === pixels) return width * height < 64 * 16 * 8 * 48 || width < 64 || height < 16
+      const places = placesOf(sample, pixels)
+      for (const { row, column } of places) assert.deepEqual([row % 16, column % 64], [0, 0])
+      assert.equal(new Set(places.map(({ row, column }) => `${row} ${column}`)).size, places.length)
+      return sample.width * sample.height <= (width * height) / 8
     }),
+    { numRuns: 40 },
   )
 })
 
+test('it has something of every column and of nearly every band, and no more of a large picture', () => {
+  const pixels = numbered(1280, 960)
+  const places = placesOf(sampled(pixels), pixels)
+  assert.equal(new Set(places.map(({ column }) => column)).size, 20)
+  assert.ok(new Set(places.map(({ row }) => row)).size >= 55)
+  const large = sampled(numbered(4000, 3000))
+  assert.ok(large.width * large.height <= 180_000)
+})
+
 test('a small picture is its own sample', () => {
-  const pixels = numbered(8, 383)
+  const pixels = numbered(160, 120)
   assert.equal(sampled(pixels), pixels)
-  assert.notEqual(sampled(numbered(8, 384)).height, 384)
 })
