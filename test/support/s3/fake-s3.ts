@@ -40,14 +40,23 @@ export interface FakeS3 {
   close(): Promise<void>
 }
 
-/** `hasBareEtags`: puts compare If-Match without quotes, as Ceph RGW 16 does. */
-export async function startFakeS3(
-  options: { bucket?: string; region?: string; hasBareEtags?: boolean } = {},
-): Promise<FakeS3> {
-  const { bucket = 'images', hasBareEtags = false } = options
+export interface FakeS3Options {
+  bucket?: string
+  region?: string
+  accessKeyId?: string
+  secretAccessKey?: string
+  /** Where it listens: by default a free port of this machine alone. */
+  host?: string
+  port?: number
+  /** Puts compare If-Match without quotes, as Ceph RGW 16 does. */
+  hasBareEtags?: boolean
+}
+
+export async function startFakeS3(options: FakeS3Options = {}): Promise<FakeS3> {
+  const { bucket = 'images', host = '127.0.0.1', hasBareEtags = false } = options
   const keys: Keys = {
-    accessKeyId: 'AKIDFAKE',
-    secretAccessKey: 'fake+secret/with=signs',
+    accessKeyId: options.accessKeyId ?? 'AKIDFAKE',
+    secretAccessKey: options.secretAccessKey ?? 'fake+secret/with=signs',
     region: options.region ?? 'us-east-1',
   }
   const objects = new Map<string, FakeObject>()
@@ -79,10 +88,10 @@ export async function startFakeS3(
 
   function locate(request: IncomingMessage): { facts: RequestFacts; isKnownBucket: boolean } {
     const [path, query = ''] = request.url!.split('?')
-    const host = String(request.headers.host)
+    const authority = String(request.headers.host)
     const names = path!.slice(1).split('/').map(decodeURIComponent)
-    const isVirtual = !/^(127\.0\.0\.1|localhost)(:|$)/.test(host)
-    const asked = isVirtual ? host.split('.')[0] : names.shift()
+    const isVirtual = !/^(127\.0\.0\.1|[^.]+)(:|$)/.test(authority)
+    const asked = isVirtual ? authority.split('.')[0] : names.shift()
     const facts = {
       method: request.method!,
       key: names.join('/'),
@@ -154,7 +163,7 @@ export async function startFakeS3(
   })
   // No connection is closed while a client may be about to use it: faults come on demand alone.
   server.keepAliveTimeout = 60_000
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, host, resolve))
   const { port } = server.address() as AddressInfo
   return {
     endpoint: `http://127.0.0.1:${port}`,

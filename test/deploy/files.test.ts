@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { validate } from 'dockerfile-utils'
-import { replaced, skipWithout } from './support/processes/caches.ts'
-import { ROOT } from './support/processes/process.ts'
+import { replaced, skipWithout } from '../support/processes/caches.ts'
+import { ROOT } from '../support/processes/process.ts'
 
 const run = promisify(execFile)
 const shipped = (path: string) => readFile(join(ROOT, 'deploy', path), 'utf8')

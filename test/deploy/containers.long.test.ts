@@ -1,0 +1,177 @@
+/** The image that the Dockerfile makes, and the services of compose.yaml, run by podman and runc. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import { gif } from '../support/images/tiny-images.ts'
+import { freePort, isInstalled } from '../support/processes/caches.ts'
+import { ROOT } from '../support/processes/process.ts'
+import { until } from '../support/until.ts'
+import { fetchRaw, post, remove, store } from '../support/upload.ts'
+import { type ComposeProject, readCompose } from './compose.ts'
+import { type Engine, openEngine } from './engine.ts'
+import { buildDebian, buildPinhole, buildStandIns } from './images.ts'
+
+/** A start takes a second; this is for a machine on which everything waits. */
+const PATIENT_MS = 120_000
+const OPTIONS = [
+  ...['--read-only', '--tmpfs', '/tmp', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
+  ...['--volume', 'data:/data', '--env', 'BASE_URL=https://pics.example', '--publish', '127.0.0.1::3000'],
+  ...['--network', 'single'],
+]
+
+const engine = await runningEngine()
+const skip = typeof engine === 'string' ? engine : false
+const { podman } = typeof engine === 'string' ? ({} as Engine) : engine
+after(() => (typeof engine === 'string' ? undefined : engine.close()))
+if (typeof engine !== 'string') {
+  await buildStandIns(engine)
+  await buildPinhole(engine)
+}
+
+describe('the image', { skip }, () => {
+  let url = ''
+
+  async function started(): Promise<void> {
+    url = `http://${(await podman('port', 'one', '3000')).trim()}`
+    await until('the server answers', () => isReady(url), PATIENT_MS)
+  }
+
+  it('serves without root, without capabilities, on a read-only root', async () => {
+    await podman('run', '--detach', '--name', 'one', ...OPTIONS, 'localhost/pinhole')
+    await started()
+    const facts = await podman(
+      'exec',
+      'one',
+      'sh',
+      '-c',
+      'id -u; grep CapBnd /proc/self/status; touch /app/x 2>&1 || :',
+    )
+    assert.match(facts, /^1000\nCapBnd:\s+0+\n.*Read-only file system$/)
+    const image = gif()
+    const { id, key } = await store(url, image)
+    assert.deepEqual((await fetchRaw(url, id)).body, image)
+    assert.equal((await remove(url, key)).status, 200)
+    assert.equal((await fetchRaw(url, id)).status, 404)
+  })
+
+  it('says by its own check that it lives', async () => {
+    await podman('healthcheck', 'run', 'one')
+  })
+
+  it('has the operator’s commands, and nothing that only tests and builds need', async () => {
+    assert.match(await podman('exec', 'one', 'node', 'src/node/operator.ts', 'status'), /images|uploads/)
+    const names = await podman('exec', 'one', 'ls', '/app', '/app/node_modules')
+    assert.ok(names.includes('better-sqlite3'))
+    for (const absent of ['test', 'bench', 'vite', 'typescript', 'sharp']) {
+      assert.ok(!names.split('\n').includes(absent), absent)
+    }
+  })
+
+  it('ends by itself when it is told to stop, and has its images when it starts again', async () => {
+    const { id } = await store(url, gif())
+    // After this many seconds podman kills, and the code would be 137.
+    await podman('stop', '--time', '60', 'one')
+    assert.equal(await podman('inspect', '--format', '{{.State.ExitCode}}', 'one'), '0')
+    await podman('start', 'one')
+    await started()
+    assert.equal((await fetchRaw(url, id)).status, 200)
+    await podman('rm', '--force', '--time', '0', 'one')
+  })
+})
+
+describe('compose.yaml', { skip }, () => {
+  let project: ComposeProject
+  let url = ''
+
+  it('brings up nginx, three servers, a ledger and a store', async () => {
+    const port = await freePort()
+    url = `http://127.0.0.1:${port}`
+    project = await readCompose(join(ROOT, 'deploy/docker/compose.yaml'), 'trial', {
+      PORT: `${port}`,
+      BASE_URL: url,
+      POSTGRES_PASSWORD: 'password1',
+      AWS_ACCESS_KEY_ID: 'key1',
+      AWS_SECRET_ACCESS_KEY: 'secret1',
+    })
+    await podman('network', 'create', ...project.networkWords)
+    for (const { words, after } of project.services) {
+      for (const { name, isHealthy } of after) {
+        if (isHealthy) await until(`${name} is healthy`, () => isHealthyNow(name), PATIENT_MS)
+      }
+      await podman('run', '--detach', ...words)
+    }
+    await until('nginx finds a server', () => isReady(url), PATIENT_MS)
+  })
+
+  it('shows on all servers what one of them took, and counts for all', async () => {
+    const image = gif()
+    const answers = [await post(url, image), await post(url, image), await post(url, image)]
+    const left = answers.map(({ headers }) => headers.get('X-RateLimit-Remaining'))
+    assert.deepEqual(left, ['99', '98', '97'])
+    const { id, key } = answers[0]!.json()
+    // Their addresses in the file: asked beside nginx, which goes round them.
+    for (const address of ['172.30.0.11', '172.30.0.12', '172.30.0.13']) {
+      assert.deepEqual((await fetchRaw(`http://${address}:3000`, id)).body, image)
+    }
+    assert.equal((await remove(url, key)).status, 200)
+    for (let n = 0; n < 6; n++) assert.equal((await fetchRaw(url, id)).status, 404)
+  })
+
+  it('answers on while one server after the other stops and starts', async () => {
+    const { id } = await store(url, gif())
+    let isOver = false
+    const statuses: number[] = []
+    const asking = (async () => {
+      while (!isOver) statuses.push((await fetchRaw(url, id)).status)
+    })()
+    for (const name of ['server1', 'server2', 'server3']) {
+      await podman('restart', '--time', '60', `trial-${name}`)
+      await until(`${name} is healthy`, () => isHealthyNow(name), PATIENT_MS)
+    }
+    isOver = true
+    await asking
+    assert.deepEqual(new Set(statuses), new Set([200]))
+  })
+})
+
+/** The engine, or why there is none. */
+async function runningEngine(): Promise<Engine | string> {
+  for (const program of ['buildah', 'podman', 'runc', 'mmdebstrap']) {
+    if (!(await isInstalled(program)) && !process.env.PINHOLE_CI) return `${program} is not on this machine`
+  }
+  if (process.getuid?.() !== 0) return 'does not apply: containers are run by root here'
+  const opened = await openEngine()
+  try {
+    await buildDebian(opened)
+    // What a container needs of the kernel and of the machine's rules: if that fails, it says nothing of ours.
+    await opened.podman('network', 'create', 'single')
+    await opened.podman(
+      'run',
+      '--rm',
+      '--network',
+      'single',
+      '-p',
+      '127.0.0.1::80',
+      'localhost/debian',
+      'true',
+    )
+    return opened
+  } catch (error) {
+    await opened.close()
+    return `does not apply: no container runs on this machine: ${(error as Error).message.replaceAll('\n', ' ')}`
+  }
+}
+
+async function isReady(url: string): Promise<boolean> {
+  return fetch(`${url}/readyz`).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+}
+
+async function isHealthyNow(name: string): Promise<boolean> {
+  return podman('healthcheck', 'run', `trial-${name}`).then(
+    () => true,
+    () => false,
+  )
+}

@@ -1,0 +1,74 @@
+/** The container engine of this machine, with storage, networks and state in a folder of its own: podman, runc, buildah. */
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** Longer than anything takes on a machine that is busy with other tests. */
+const LONGEST_MS = 8 * 60_000
+
+export interface Engine {
+  folder: string
+  /** What it prints. Rejects, with what it said, if the program fails. */
+  podman(...words: string[]): Promise<string>
+  buildah(...words: string[]): Promise<string>
+  close(): Promise<void>
+}
+
+export async function openEngine(): Promise<Engine> {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-containers-'))
+  const storage = join(folder, 'storage.conf')
+  const containers = join(folder, 'containers.conf')
+  await writeFile(
+    storage,
+    `[storage]\ndriver = "overlay"\ngraphroot = "${folder}/store"\nrunroot = "${folder}/run"\n`,
+  )
+  // Without systemd and the right to raise limits, as in CI: control groups by hand, limits below those of this process.
+  await writeFile(
+    containers,
+    `[containers]
+default_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]
+[engine]
+runtime = "runc"
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+tmp_dir = "${folder}/tmp"
+[network]
+network_backend = "netavark"
+network_config_dir = "${folder}/networks"
+`,
+  )
+  await mkdir(join(folder, 'networks'))
+  const env = { ...process.env, CONTAINERS_STORAGE_CONF: storage, CONTAINERS_CONF: containers }
+
+  async function say(program: string, words: string[]): Promise<string> {
+    try {
+      const { stdout } = await run(program, words, {
+        env,
+        timeout: LONGEST_MS,
+        maxBuffer: 64 * 1024 * 1024,
+      })
+      return stdout.trim()
+    } catch (error) {
+      const { stderr = '', stdout = '' } = error as { stderr?: string; stdout?: string }
+      throw new Error(`${program} ${words[0]} failed:\n${stdout.slice(-4000)}\n${stderr.slice(-4000)}`)
+    }
+  }
+
+  const podman = (...words: string[]) => say('podman', words)
+  return {
+    folder,
+    podman,
+    buildah: (...words) => say('buildah', words),
+    async close() {
+      await podman('rm', '--all', '--force', '--time', '0').catch(() => {})
+      await podman('network', 'prune', '--force').catch(() => {})
+      // The driver leaves a mount of its own.
+      await run('umount', ['--recursive', join(folder, 'store/overlay')]).catch(() => {})
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
