@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { it } from 'node:test'
 import { allImports, type Import, importsOf } from './support/imports.ts'
+import { ROOT } from './support/processes/process.ts'
 
 /** What every layer may import: the wire, the codes of refusals. */
 const BASE = ['bytes.ts', 'errors.ts', 'protocol.ts']
@@ -119,6 +122,19 @@ it('imports files by their whole name', async () => {
   const imports = (await allImports()).filter(({ to }) => to.startsWith('src/'))
   assert.deepEqual(
     imports.filter(({ to }) => !/\.(ts|css|json)$/.test(to)),
+    [],
+  )
+})
+
+it('has no file that is longer than 250 lines', async () => {
+  const files = globSync('{src,test,bench,scripts,build}/**/*.{ts,mjs,css,lua}', { cwd: ROOT })
+  assert.ok(files.length > 500, 'the files are found')
+  const long = files.map((file) => ({
+    file,
+    lines: readFileSync(join(ROOT, file), 'utf8').split('\n').length - 1,
+  }))
+  assert.deepEqual(
+    long.filter(({ lines }) => lines > 250),
     [],
   )
 })

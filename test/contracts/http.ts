@@ -6,6 +6,7 @@ import { browserCases } from './http/browser.ts'
 import { conditionCases } from './http/conditions.ts'
 import { deleteCases } from './http/delete.ts'
 import { drainCases } from './http/drain.ts'
+import { everyAnswerCases } from './http/every-answer.ts'
 import { createWorld, type StartHost, type World } from './http/host.ts'
 import { malformedCases } from './http/malformed.ts'
 import { multipartCases } from './http/multipart.ts'
@@ -41,6 +42,7 @@ const CASES = {
   'how pages are sent': pageCases,
   deletion: deleteCases,
   'methods and paths': pathCases,
+  'every answer': everyAnswerCases,
   'links that unfurl': unfurlingCases,
   'the document': documentCases,
   'the transport': transportCases,

@@ -13,9 +13,9 @@ const NOT_FROM_OUTSIDE: Record<string, string> = {
   503: 'as unavailable',
   507: 'as storage-full',
   408: 'as too-slow',
-  'too-slow': 'test/load.test.ts sends slowly',
-  'storage-full': 'test/durability.test.ts fills a disk',
-  unavailable: 'test/durability.test.ts and test/slow-store.test.ts break stores',
+  'too-slow': 'test/load/held-connections.test.ts sends slowly',
+  'storage-full': 'test/durability/full-disk.test.ts fills a disk',
+  unavailable: 'test/durability/failing-disk.test.ts and test/slow-store.test.ts break stores',
 }
 
 export function documentCases(world: World): void {

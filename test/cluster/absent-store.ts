@@ -1,0 +1,81 @@
+/** A store that is not there, or takes no writes. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { checkProblem } from '../contracts/http/rules.ts'
+import { request } from '../support/http.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { fetchRaw, post, remove, store } from '../support/upload.ts'
+import { everywhere, fake, gate, page, ready, reservationsLeft, untilReadyzSays, urls } from './servers.ts'
+
+export function absentStoreCases(): void {
+  describe('a store that is not there', () => {
+    const absences: Record<string, { begin: () => void; end: () => void }> = {
+      'connections break': { begin: () => gate.shut(), end: () => gate.open() },
+      'it answers 503 to all': {
+        begin: () =>
+          fake.faults.add({ kind: 'answer', status: 503, code: 'ServiceUnavailable' }, { times: Infinity }),
+        end: () => fake.faults.clear(),
+      },
+    }
+    for (const [name, { begin, end }] of Object.entries(absences)) {
+      it(`is told as 503, never as an image that is not there, and heals by itself: ${name}`, async () => {
+        const from = `198.51.100.${40 + name.length}`
+        const { id, key, bytes } = await store(urls[0]!, gif(), from)
+        begin()
+        try {
+          const asked = await Promise.all([
+            everywhere((url) => post(url, gif(), from)),
+            everywhere((url) => fetchRaw(url, id)),
+            everywhere((url) => request(url, 'GET', `/raw/${id}`, { headers: { Range: 'bytes=0-1' } })),
+            everywhere((url) => fetchRaw(url, 'AAAAAAAAAAA')),
+            everywhere((url) => remove(url, key)),
+          ])
+          for (const answer of asked.flat()) {
+            checkProblem(answer, 503, 'unavailable')
+            assert.equal(answer.headers.get('Cache-Control'), 'no-store')
+          }
+          for (const answer of await everywhere((url) => page(url, id))) assert.equal(answer.status, 503)
+          await untilReadyzSays({ status: 'unavailable', store: 'unavailable' })
+          for (const answer of await everywhere(ready)) assert.equal(answer.status, 503)
+          for (const answer of await everywhere((url) => request(url, 'GET', '/healthz'))) {
+            assert.equal(answer.status, 200)
+          }
+          assert.equal(await reservationsLeft(from), 99, 'what was not stored does not count')
+        } finally {
+          end()
+        }
+        for (const answer of await everywhere(ready)) assert.equal(answer.status, 200)
+        for (const answer of await everywhere((url) => fetchRaw(url, id)))
+          assert.deepEqual(answer.body, bytes)
+        for (const answer of await everywhere((url) => post(url, gif(), from)))
+          assert.equal(answer.status, 201)
+        assert.equal((await remove(urls[2]!, key)).status, 200)
+      })
+    }
+  })
+
+  describe('a store that takes no writes', () => {
+    it('is not ready, refuses uploads and deletions, and serves on', async () => {
+      const from = '198.51.100.50'
+      const { id, key, bytes } = await store(urls[0]!, gif(), from)
+      fake.faults.add(
+        { kind: 'answer', status: 503, code: 'ServiceUnavailable' },
+        { times: Infinity, on: ({ method }) => method === 'PUT' || method === 'DELETE' },
+      )
+      try {
+        await untilReadyzSays({ status: 'unavailable', store: 'unavailable' })
+        for (const answer of await everywhere((url) => fetchRaw(url, id)))
+          assert.deepEqual(answer.body, bytes)
+        for (const answer of await everywhere((url) => post(url, gif(), from))) {
+          checkProblem(answer, 503, 'unavailable')
+        }
+        for (const answer of await everywhere((url) => remove(url, key))) assert.equal(answer.status, 503)
+      } finally {
+        fake.faults.clear()
+      }
+      for (const answer of await everywhere(ready)) assert.equal(answer.status, 200)
+      for (const answer of await everywhere((url) => fetchRaw(url, id))) assert.deepEqual(answer.body, bytes)
+      assert.equal((await remove(urls[1]!, key)).status, 200)
+    })
+  })
+}

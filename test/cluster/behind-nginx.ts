@@ -1,0 +1,64 @@
+/** nginx before the servers. The last: it kills them. */
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { checkProblem } from '../contracts/http/rules.ts'
+import { request } from '../support/http.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { freePort } from '../support/processes/caches.ts'
+import { type Front, hasNginx, startNginxFront } from '../support/processes/front.ts'
+import { until } from '../support/until.ts'
+import { fetchRaw, post, postInTurn, remove, store } from '../support/upload.ts'
+import { cluster } from './servers.ts'
+
+export function behindNginxCases(): void {
+  describe('nginx before servers that die', {
+    skip: hasNginx ? false : 'nginx is not on this machine',
+  }, () => {
+    let front: Front
+    before(async () => {
+      const ports = cluster.servers.map((server) => server.port)
+      front = await startNginxFront(await freePort(), ports, ['127.0.0.1/32'])
+    })
+    after(() => front?.stop())
+
+    it('keeps no key and no address in its logs', async () => {
+      const from = '198.51.102.9'
+      const { id, key } = await store(front.url, gif(), from)
+      assert.equal((await request(front.url, 'GET', `/api/delete?key=${key}`)).status, 200)
+      assert.equal((await remove(front.url, key)).status, 200)
+      const logged = (name: string) => readFile(join(front.folder!, name), 'utf8')
+      await until('the last request is logged', async () => (await logged('access.log')).includes('DELETE'))
+      assert.match(await logged('access.log'), / GET \/api\/delete 200 /)
+      for (const name of ['access.log', 'error.log']) {
+        const lines = await logged(name)
+        assert.ok(!lines.includes(key.slice(id.length)), name)
+        assert.doesNotMatch(lines, /198\.51\.102|127\.0\.0\.1|\?/, name)
+      }
+    })
+
+    it('asks the others, also for uploads', async () => {
+      const { id, bytes } = await store(front.url, gif(), '198.51.102.1')
+      await cluster.servers[0]!.kill()
+      const answers = await Promise.all(
+        Array.from({ length: 60 }, (_, nth) =>
+          nth % 2 ? fetchRaw(front.url, id) : postInTurn(front.url, gif(), '198.51.102.2'),
+        ),
+      )
+      for (const [nth, { status, body }] of answers.entries()) {
+        assert.equal(status, nth % 2 ? 200 : 201)
+        if (nth % 2) assert.deepEqual(body, bytes)
+      }
+    })
+
+    it('says in the words of the contract that none is left', async () => {
+      await Promise.all(cluster.servers.map((server) => server.kill()))
+      for (const answer of [await fetchRaw(front.url, 'AAAAAAAAAAA'), await post(front.url, gif())]) {
+        checkProblem(answer, 503, 'unavailable')
+        assert.equal(answer.headers.get('Cache-Control'), 'no-store')
+        assert.equal(answer.headers.get('X-Content-Type-Options'), 'nosniff')
+      }
+    })
+  })
+}

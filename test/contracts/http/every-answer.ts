@@ -1,0 +1,79 @@
+/** What every answer has or lacks: links from the base URL alone, a request id, HSTS; and health. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { gif } from '../../support/images/tiny-images.ts'
+import { type Visitor, visit, type World } from './host.ts'
+
+export function everyAnswerCases(world: World): void {
+  it('takes absolute links from its base URL alone', async () => {
+    for (const hostOf of [world.main, world.strict]) {
+      const me = await visit(world, hostOf)
+      const lies = {
+        Host: 'evil.example',
+        'X-Forwarded-Host': 'evil.example',
+        'X-Forwarded-Proto': 'ftp',
+        'X-Forwarded-Port': '81',
+        Forwarded: 'host=evil.example;proto=ftp',
+        'X-Original-URL': '/evil.example',
+      }
+      const answer = await me.upload(gif(), lies)
+      assert.equal(answer.status, 201, answer.text)
+      const { id, key, link, delete: address } = answer.json()
+      world.keys.add(key)
+      assert.equal(link, `${me.host.baseUrl}/${id}`)
+      assert.equal(address, `${me.host.baseUrl}/api/delete?key=${key}`)
+      const others = [
+        '/',
+        `/${id}`,
+        `/api/delete?key=${key}`,
+        `/raw/${id}`,
+        `/raw/${id}?x=1`,
+        '/nowhere',
+        '/raw/x',
+      ]
+      for (const path of others) checkNoMention(await me.get(path, lies), 'evil.example', path)
+      checkNoMention(await me.upload(Buffer.from('x'), lies), 'evil.example', 'a refusal')
+    }
+  })
+
+  it('says that it is alive and ready', async () => {
+    const me = await visit(world, world.main)
+    for (const path of ['/healthz', '/readyz']) {
+      const answer = await me.get(path)
+      assert.equal(answer.status, 200, answer.text)
+      assert.equal(answer.headers.get('Cache-Control'), 'no-store')
+    }
+  })
+
+  it('gives every answer a request id of its own, whatever the client says', async () => {
+    const me = await visit(world, world.main)
+    const ids = new Set<string | null>()
+    for (let i = 0; i < 5; i++) {
+      const answer = await me.get('/healthz', { 'X-Request-Id': 'mine-mine-mine' })
+      ids.add(answer.headers.get('X-Request-Id'))
+    }
+    assert.equal(ids.size, 5)
+    assert.ok(!ids.has('mine-mine-mine'))
+  })
+
+  it('sends HSTS if and only if its base URL is https', async () => {
+    // Each answer is checked for it on its way; these are one of each kind.
+    for (const hostOf of [world.strict, world.main]) {
+      const me = await visit(world, hostOf)
+      const answers = [
+        await me.get('/'),
+        await me.get('/raw/x'),
+        await me.remove('x'),
+        await me.get('/healthz'),
+      ]
+      for (const { headers } of answers) {
+        assert.equal(headers.has('Strict-Transport-Security'), me.host.baseUrl.startsWith('https:'))
+      }
+    }
+  })
+}
+
+function checkNoMention(answer: Awaited<ReturnType<Visitor['get']>>, what: string, where: string): void {
+  const headers = [...answer.headers].join('\n')
+  assert.ok(!`${headers}\n${answer.text}`.includes(what), where)
+}

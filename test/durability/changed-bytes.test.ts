@@ -1,0 +1,81 @@
+/** Bytes that changed on disk are never served as if they were sound. */
+import assert from 'node:assert/strict'
+import { open, readFile, truncate } from 'node:fs/promises'
+import { describe, it } from 'node:test'
+import { filesIn } from '../support/files.ts'
+import { request } from '../support/http.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { type RunningServer, startServer } from '../support/processes/server.ts'
+import { until } from '../support/until.ts'
+import { fetchRaw, store } from '../support/upload.ts'
+
+describe('bytes that changed on disk', () => {
+  for (const HOT_SET_BYTES of ['0', String(64 * 1024 * 1024)]) {
+    for (const size of [3000, 5_000_000]) {
+      it(`are never a clean answer (${size} bytes, HOT_SET_BYTES=${HOT_SET_BYTES})`, async () => {
+        const server = await startServer({ HOT_SET_BYTES, UPLOADS_PER_DAY: '1000' })
+        try {
+          const harm: ((path: string, length: number) => Promise<void>)[] = [
+            (path) => flip(path, 20),
+            (path) => flip(path, size >> 1),
+            (path) => flip(path, size - 1),
+            // Whatever the store keeps beside the image's bytes.
+            (path, length) => flip(path, (size + length) >> 1),
+            (path, length) => flip(path, length - 1),
+            (path, length) => truncate(path, length - 1),
+            (path) => truncate(path, size >> 1),
+            (path) => truncate(path, 0),
+          ]
+          const stored = []
+          for (const _ of harm) stored.push(await store(server.url, gif({ size })))
+          const sound = await store(server.url, gif({ size }))
+          await server.end()
+          const { images } = await filesIn(server.dataDir)
+          for (const [i, { id }] of stored.entries()) {
+            const path = images.get(id)!
+            await harm[i]!(path, (await readFile(path)).length)
+          }
+          await server.restart()
+          for (const [i, { id, bytes }] of stored.entries()) {
+            for (let again = 0; again < 2; again++) await checkUnclean(server, id, bytes, `harm ${i}`)
+          }
+          assert.ok((await fetchRaw(server.url, sound.id)).body.equals(sound.bytes))
+        } finally {
+          await server.stop()
+        }
+      })
+    }
+  }
+})
+
+/** The whole image, and ranges of it: an error, a broken connection, or the right bytes. */
+async function checkUnclean(server: RunningServer, id: string, bytes: Buffer, what: string): Promise<void> {
+  const whole = await fetchRaw(server.url, id).catch(() => null)
+  if (whole !== null) {
+    assert.ok(whole.status >= 500, `${what}: ${whole.status}`)
+    assert.equal(whole.headers.get('Cache-Control'), 'no-store')
+    assert.doesNotMatch(whole.text, /damage|digest|sha|\.ts|\/tmp/i, 'nothing of the inside')
+    const requestId = whole.headers.get('X-Request-Id')!
+    await until('the log has it, under the same request id', () => server.stderr().includes(requestId))
+  }
+  for (const range of ['bytes=0-99', 'bytes=-100', `bytes=${bytes.length >> 1}-`]) {
+    const headers = { Range: range }
+    const part = await request(server.url, 'GET', `/raw/${id}`, { headers }).catch(() => null)
+    if (part === null || part.status >= 500) continue
+    assert.equal(part.status, 206, what)
+    const [, first, last] = /^bytes (\d+)-(\d+)/.exec(part.headers.get('Content-Range')!)!
+    assert.deepEqual(part.body, bytes.subarray(Number(first), Number(last) + 1), `${what}, ${range}`)
+  }
+  assert.equal((await request(server.url, 'GET', '/healthz')).status, 200)
+}
+
+async function flip(path: string, offset: number): Promise<void> {
+  const handle = await open(path, 'r+')
+  try {
+    const byte = Buffer.alloc(1)
+    await handle.read(byte, 0, 1, offset)
+    await handle.write(Buffer.of(byte[0]! ^ 0x10), 0, 1, offset)
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,40 @@
+/** The quota at 00:00 UTC. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gif } from '../support/images/tiny-images.ts'
+import { startLocalServer } from '../support/processes/local-server.ts'
+import { until } from '../support/until.ts'
+import { post, store } from '../support/upload.ts'
+import { reservationsLeft, sendHalf } from './halfway.ts'
+
+describe('the end of a day', () => {
+  it('gives everybody a new quota at 00:00 UTC, and places back to the day they are of', async (t) => {
+    let now = Date.UTC(2030, 0, 31, 23, 59, 59, 250)
+    const server = await startLocalServer({ UPLOADS_PER_DAY: '2' }, { now: () => now })
+    t.after(() => server.stop())
+    await store(server.url)
+    const held = await sendHalf(server.url, 3000, '198.51.100.1')
+    await until('it holds a place', async () => (await reservationsLeft(server.url, '198.51.100.1')) === 0)
+    // It may yet be given back.
+    const refused = await post(server.url, gif())
+    assert.equal(refused.status, 503)
+    assert.equal(refused.json().error, 'busy')
+    now = Date.UTC(2030, 1, 1)
+    assert.equal(await reservationsLeft(server.url, '198.51.100.1'), 2)
+    await store(server.url)
+    held.talk.close()
+    // Its place is of yesterday: today's count stays as it is.
+    for (let i = 0; i < 20; i++) {
+      assert.equal(await reservationsLeft(server.url, '198.51.100.1'), 1)
+      await sleep(10)
+    }
+    now = Date.UTC(2030, 1, 1, 0, 0, 0, 1)
+    await store(server.url)
+    const full = await post(server.url, gif())
+    assert.equal(full.status, 429)
+    assert.equal(full.headers.get('Retry-After'), '86400')
+    now = Date.UTC(2030, 1, 1, 23, 59, 59, 250)
+    assert.equal((await post(server.url, gif())).headers.get('Retry-After'), '1')
+  })
+})

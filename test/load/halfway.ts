@@ -1,0 +1,43 @@
+/** Uploads that are under way for as long as a test likes, and what others see of them. */
+import { request } from '../support/http.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { formOf } from '../support/multipart.ts'
+import { type Conversation, converse } from '../support/socket.ts'
+
+const FORM = 'Content-Type: multipart/form-data; boundary=pinhole-test-boundary'
+
+/** An upload of which part is sent. */
+export interface Halfway {
+  talk: Conversation
+  bytes: Buffer
+  rest: Buffer
+}
+
+export async function sendHalf(url: string, size: number, from: string): Promise<Halfway> {
+  const bytes = gif({ size })
+  const { body } = formOf(bytes)
+  const talk = await converse(url, 60_000)
+  const half = body.length >> 1
+  await talk.write(
+    `POST /api/upload HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\n${FORM}\r\nContent-Length: ${body.length}\r\n\r\n`,
+  )
+  await talk.write(body.subarray(0, half))
+  return { talk, bytes, rest: body.subarray(half) }
+}
+
+/** What a client of this address has left today. Seen without an upload: the body is no multipart. */
+export async function reservationsLeft(url: string, from: string): Promise<number> {
+  const answer = await request(url, 'POST', '/api/upload', { headers: { 'X-Forwarded-For': from } })
+  return Number(answer.headers.get('X-RateLimit-Remaining'))
+}
+
+/** True if nobody listens any more. */
+export function isRefused(url: string): Promise<boolean> {
+  return converse(url).then(
+    (talk) => {
+      talk.close()
+      return false
+    },
+    (error) => error.code === 'ECONNREFUSED',
+  )
+}

@@ -1,0 +1,100 @@
+/** Clients that hold a connection and send or read too slowly. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Limits } from '../../src/node/http/limits.ts'
+import { request } from '../support/http.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { startLocalServer } from '../support/processes/local-server.ts'
+import { type Conversation, converse } from '../support/socket.ts'
+import { until } from '../support/until.ts'
+import { store } from '../support/upload.ts'
+import { reservationsLeft, sendHalf } from './halfway.ts'
+
+describe('clients that hold a connection', { concurrency: 4 }, () => {
+  const short: Partial<Limits> = {
+    headersMs: 300,
+    idleMs: 400,
+    requestMs: 2000,
+    checkMs: 50,
+    slowBodyGraceMs: 200,
+    leastBytesPerSecond: 100_000,
+    drainMs: 500,
+    stopMs: 1000,
+  }
+  const held: Record<string, (talk: Conversation) => Promise<number | null>> = {
+    'that say nothing': async () => null,
+    'that send headers byte by byte': async (talk) => {
+      await drip(talk, `GET / HTTP/1.1\r\nHost: x\r\n${'X: y\r\n'.repeat(10_000)}`)
+      return 408
+    },
+    'that fall silent in their headers': async (talk) => {
+      await talk.write('GET / HTTP/1.1\r\nHost: x\r\n')
+      return 408
+    },
+    'that are idle after an answer': async (talk) => {
+      await talk.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
+      assert.equal((await talk.answer()).status, 200)
+      return null
+    },
+  }
+  for (const [name, hold] of Object.entries(held)) {
+    it(`cuts off those ${name}`, async (t) => {
+      const server = await startLocalServer({}, { limits: short })
+      t.after(() => server.stop())
+      const talk = await converse(server.url)
+      t.after(() => talk.close())
+      const status = await hold(talk)
+      if (status !== null) assert.equal((await talk.answer()).status, status)
+      await talk.closed
+      assert.equal((await request(server.url, 'GET', '/healthz')).status, 200)
+    })
+  }
+
+  it('refuses a body that is too slow, and gives its place back', async (t) => {
+    const server = await startLocalServer({}, { limits: { ...short, idleMs: 10_000, requestMs: 60_000 } })
+    t.after(() => server.stop())
+    const { talk, rest } = await sendHalf(server.url, 100_000, '198.51.100.9')
+    t.after(() => talk.close())
+    const dripping = drip(talk, rest)
+    const answer = await talk.answer()
+    assert.equal(answer.status, 408, answer.text)
+    assert.equal(answer.json().error, 'too-slow')
+    await talk.closed
+    await dripping
+    assert.equal(await reservationsLeft(server.url, '198.51.100.9'), 100)
+  })
+
+  it('gives up a body that stops, and gives its place back', async (t) => {
+    const server = await startLocalServer({}, { limits: short })
+    t.after(() => server.stop())
+    const { talk } = await sendHalf(server.url, 1_000_000, '198.51.100.9')
+    t.after(() => talk.close())
+    await talk.closed
+    await until('the place is back', async () => (await reservationsLeft(server.url, '198.51.100.9')) === 100)
+  })
+
+  it('cuts off a reader that stops', async (t) => {
+    const limits = { ...short, requestMs: 60_000, slowBodyGraceMs: 60_000 }
+    const server = await startLocalServer({}, { limits })
+    t.after(() => server.stop())
+    const { id } = await store(server.url, gif({ size: 20_000_000 }))
+    const talk = await converse(server.url)
+    t.after(() => talk.close())
+    talk.socket.pause()
+    await talk.write(`GET /raw/${id} HTTP/1.1\r\nHost: x\r\n\r\n`)
+    // What the kernel holds is read later: the end must come before all 20 MB do.
+    await sleep(5000)
+    talk.socket.resume()
+    await assert.rejects(talk.answer())
+  })
+})
+
+/** Sends byte by byte until all is sent or nobody listens. */
+async function drip(talk: Conversation, bytes: string | Uint8Array): Promise<void> {
+  for (const byte of Buffer.from(bytes)) {
+    if (talk.socket.destroyed) return
+    await talk.write(Buffer.of(byte)).catch(() => {})
+    await sleep(20)
+  }
+}

@@ -1,0 +1,99 @@
+/** Many uploads at once, and what becomes of them when the server is told to stop. */
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { describe, it } from 'node:test'
+import { filesIn } from '../support/files.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { startServer } from '../support/processes/server.ts'
+import { converse } from '../support/socket.ts'
+import { until } from '../support/until.ts'
+import { fetchRaw, store } from '../support/upload.ts'
+import { isRefused, reservationsLeft, sendHalf } from './halfway.ts'
+
+describe('many uploads at once', () => {
+  it('are not held in memory, do not hold up others, and all arrive', async (t) => {
+    const server = await startServer({ UPLOADS_PER_DAY: '1000' })
+    t.after(() => server.stop())
+    const { id, bytes } = await store(server.url)
+    const before = await peakMegabytes(server.pid)
+    const uploads = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => sendHalf(server.url, 12_000_000, `198.51.100.${i}`)),
+    )
+    for (let i = 0; i < 50; i++) assert.deepEqual((await fetchRaw(server.url, id)).body, bytes)
+    const answers = await Promise.all(
+      uploads.map(async ({ talk, rest, bytes }) => {
+        await talk.write(rest)
+        const answer = await talk.answer()
+        talk.close()
+        assert.equal(answer.status, 201, answer.text)
+        return { id: answer.json().id, bytes }
+      }),
+    )
+    for (const { id, bytes } of answers.slice(-5)) {
+      assert.ok((await fetchRaw(server.url, id)).body.equals(bytes))
+    }
+    // 240 MB were sent. What 200 slow clients cost at most, `npm run bench` measures.
+    const peak = await peakMegabytes(server.pid)
+    if (peak !== null && before !== null) assert.ok(peak - before < 120, `from ${before} to ${peak} MB`)
+  })
+})
+
+describe('SIGTERM', () => {
+  for (const WORKERS of ['1', '2']) {
+    it(`lets what is under way end, and loses nothing (WORKERS=${WORKERS})`, async (t) => {
+      const server = await startServer({ UPLOADS_PER_DAY: '1000', WORKERS })
+      t.after(() => server.stop())
+      const before = await store(server.url)
+      const addresses = Array.from({ length: 12 }, (_, i) => `198.51.100.${i + 10}`)
+      const uploads = await Promise.all(
+        addresses.map((address, i) => sendHalf(server.url, i % 2 ? 3000 : 800_000, address)),
+      )
+      for (const address of addresses) {
+        await until('it is under way', async () => (await reservationsLeft(server.url, address)) === 999)
+      }
+      const idle = await converse(server.url, 60_000)
+      await idle.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
+      await idle.answer()
+      const ended = server.end('SIGTERM')
+      await idle.closed
+      await until('nobody new is let in', () => isRefused(server.url))
+      const answers = await Promise.all(
+        uploads.map(async ({ talk, rest, bytes }) => {
+          await talk.write(rest)
+          const answer = await talk.answer()
+          assert.equal(answer.status, 201, answer.text)
+          return { ...answer.json(), bytes }
+        }),
+      )
+      const ran = await ended
+      assert.equal(ran.code, 0, ran.stderr)
+      await server.restart()
+      for (const { id, bytes } of [before, ...answers]) {
+        assert.ok((await fetchRaw(server.url, id)).body.equals(bytes))
+      }
+      assert.deepEqual((await filesIn(server.dataDir)).others, [])
+    })
+  }
+
+  it('lets a download end', async (t) => {
+    const server = await startServer({})
+    t.after(() => server.stop())
+    const { id, bytes } = await store(server.url, gif({ size: 20_000_000 }))
+    const talk = await converse(server.url, 60_000)
+    await talk.write(`GET /raw/${id} HTTP/1.1\r\nHost: x\r\n\r\n`)
+    await new Promise<void>((resolve) => talk.socket.once('data', () => resolve()))
+    talk.socket.pause()
+    const ended = server.end('SIGTERM')
+    await until('nobody new is let in', () => isRefused(server.url))
+    talk.socket.resume()
+    assert.ok((await talk.answer()).body.equals(bytes))
+    assert.equal((await ended).code, 0)
+  })
+})
+
+/** `null` where there is no /proc. */
+async function peakMegabytes(pid: number): Promise<number | null> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => null)
+  const kilobytes = /^VmHWM:\s+(\d+) kB/m.exec(status ?? '')?.[1]
+  return kilobytes === undefined ? null : Number(kilobytes) / 1024
+}

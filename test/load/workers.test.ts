@@ -1,0 +1,77 @@
+/** Several processes on one port, and the one that supervises them. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { filesIn } from '../support/files.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { childrenOf } from '../support/processes/children.ts'
+import { startServer } from '../support/processes/server.ts'
+import { until } from '../support/until.ts'
+import { fetchRaw, postInTurn, remove, store } from '../support/upload.ts'
+import { sendHalf } from './halfway.ts'
+
+describe('a supervisor', () => {
+  it('starts no worker again when it was told to end', async (t) => {
+    const server = await startServer({ WORKERS: '2' })
+    t.after(() => server.stop())
+    const workers = await childrenOf(server.pid)
+    if (workers === null) return t.skip('a worker can be killed alone on Linux only')
+    const halves = await Promise.all(
+      Array.from({ length: 8 }, (_, i) => sendHalf(server.url, 3000, `198.51.100.${i + 10}`)),
+    )
+    process.kill(workers[0]!, 'SIGKILL')
+    await until('it is missed', () => server.stderr().includes('a worker died'))
+    const ended = server.end('SIGTERM')
+    // The other worker has uploads to end, and takes longer than it takes to start one anew.
+    await sleep(2000)
+    for (const { talk } of halves) talk.close()
+    assert.equal((await ended).code, 0)
+  })
+})
+
+describe('two workers', () => {
+  it('share one quota, see deletions and removals at once, and outlive each other', async (t) => {
+    const server = await startServer({ WORKERS: '2' })
+    t.after(() => server.stop())
+    const workers = await childrenOf(server.pid)
+    if (process.platform === 'linux') assert.equal(workers?.length, 2)
+    const answers = await Promise.all(Array.from({ length: 300 }, () => postInTurn(server.url, gif())))
+    const stored = answers.filter(({ status }) => status === 201).map((answer) => answer.json())
+    assert.equal(stored.length, 100)
+    assert.equal(answers.filter(({ status }) => status === 429).length, 200)
+
+    for (const { id, key } of stored.slice(0, 10)) {
+      await everywhere(server.url, id, 200)
+      assert.equal((await remove(server.url, key)).status, 200)
+      await everywhere(server.url, id, 404)
+    }
+    const [{ id }] = stored.slice(10)
+    await everywhere(server.url, id, 200)
+    const ran = await server.operator(['remove', id, '--reason', 'x'])
+    assert.equal(ran.code, 0, ran.stderr)
+    await everywhere(server.url, id, 410)
+
+    // Elsewhere nothing tells which processes are whose children.
+    if (workers === null) return t.skip('a worker can be killed alone on Linux only')
+    const drafts = async () => (await filesIn(server.dataDir)).others.length
+    const halves = await Promise.all(
+      Array.from({ length: 6 }, (_, i) => sendHalf(server.url, 2_000_000, `198.51.100.${i + 80}`)),
+    )
+    await until('all are drafts on disk', async () => (await drafts()) === halves.length)
+    process.kill(workers[0]!, 'SIGKILL')
+    await until('the dead worker has a successor', async () => {
+      const now = await childrenOf(server.pid)
+      return now?.length === 2 && !now.includes(workers[0]!)
+    })
+    for (const { talk } of halves) talk.close()
+    await until('no draft is left, not even of the dead', async () => (await drafts()) === 0)
+    for (const { id } of stored.slice(11, 20)) await everywhere(server.url, id, 200)
+    await store(server.url, gif(), '198.51.100.77')
+  })
+})
+
+/** Asks over many connections at once, so that each process is asked. */
+async function everywhere(url: string, id: string, status: number): Promise<void> {
+  const answers = await Promise.all(Array.from({ length: 16 }, () => fetchRaw(url, id)))
+  for (const answer of answers) assert.equal(answer.status, status)
+}

@@ -1,0 +1,83 @@
+/** What Postgres makes of our statements. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { LedgerFull, LedgerUnavailable } from '../../../src/stores/ledger.ts'
+import { openPostgresLedger } from '../../../src/stores/postgres/ledger.ts'
+import type { PostgresServer } from '../../support/processes/postgres.ts'
+import { ledgerOf, opened } from './opened.ts'
+
+const DAY = '2026-07-31'
+const AT = new Date('2026-07-31T12:00:00.000Z')
+const DIGEST = 'ab'.repeat(32)
+
+/** `server`: gives what runs when the cases do. */
+export function statementCases(server: () => PostgresServer): void {
+  describe('ledger: postgres, its statements', () => {
+    test('leaves nothing of a change that fails', async (t) => {
+      const { ledger, owner } = await ledgerOf(t, server())
+      await owner.query(`alter table acts add check (reason <> 'fail')`)
+      await assert.rejects(ledger.block([DIGEST], 'fail', AT), /violates check constraint/)
+      await assert.rejects(ledger.recordRemoval('AAAAAAAAAAA', 'fail', AT), /violates check constraint/)
+      assert.equal(await ledger.isBlocked([DIGEST]), false)
+      assert.equal(await ledger.whyAbsent('AAAAAAAAAAA'), null)
+      await ledger.recordRemoval('AAAAAAAAAAA', 'terms', AT)
+      assert.equal((await ledger.acts(10)).length, 1)
+    })
+
+    test('gives up a statement that waits too long, and is whole afterwards', async (t) => {
+      const { owner, url } = await ledgerOf(t, server())
+      const ledger = await opened(t, { url, timeoutMs: 500 })
+      await owner.query('begin; lock table places')
+      await assert.rejects(ledger.reserveUpload('a', DAY, 10), (error) => {
+        assert.ok(error instanceof LedgerUnavailable)
+        assert.equal((error.cause as { code: string }).code, '57014')
+        return true
+      })
+      await owner.query('commit')
+      assert.equal(await ledger.reserveUpload('a', DAY, 10), 1)
+    })
+
+    test('says that it is full when the server is', async (t) => {
+      const { owner, ledger } = await ledgerOf(t, server())
+      await owner.query(`
+      create function fill() returns trigger language plpgsql as
+        $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$;
+      create trigger fill before insert on acts for each row execute function fill()`)
+      await assert.rejects(ledger.recordRemoval('AAAAAAAAAAA', 'terms', AT), LedgerFull)
+      assert.equal(await ledger.whyAbsent('AAAAAAAAAAA'), null)
+    })
+
+    test('waits for the disk at a commit, even where the server is set not to', async (t) => {
+      const { owner, url } = await ledgerOf(t, server())
+      await owner.query(`
+      create table seen (setting text);
+      create function see() returns trigger language plpgsql as
+        $$ begin insert into seen values (current_setting('synchronous_commit')); return new; end $$;
+      create trigger see after insert on places for each row execute function see()`)
+      const careless = await opened(t, { url: withOption(url, '-c synchronous_commit=off') })
+      await careless.reserveUpload('a', DAY, 10)
+      const careful = await opened(t, { url: withOption(url, '-c synchronous_commit=remote_apply') })
+      await careful.reserveUpload('b', DAY, 10)
+      assert.deepEqual((await owner.query('select setting from seen')).rows, [
+        { setting: 'on' },
+        { setting: 'remote_apply' },
+      ])
+    })
+
+    test('refuses a ledger of a newer version', async (t) => {
+      const { owner, url } = await ledgerOf(t, server())
+      await owner.query(`insert into migrations (name) values ('999-later')`)
+      await assert.rejects(openPostgresLedger({ url }), (error) => {
+        assert.ok(!(error instanceof LedgerUnavailable), 'waiting would not help')
+        assert.match(String(error), /newer version.*999-later/)
+        return true
+      })
+    })
+  })
+}
+
+function withOption(url: string, option: string): string {
+  const changed = new URL(url)
+  changed.searchParams.set('options', `${changed.searchParams.get('options')} ${option}`)
+  return changed.href
+}

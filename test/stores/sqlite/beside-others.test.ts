@@ -1,0 +1,118 @@
+/** The ledger of a process, while others hold its file or the disk is full. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { LedgerUnavailable } from '../../../src/stores/ledger.ts'
+import { openSqliteLedger } from '../../../src/stores/sqlite/ledger.ts'
+import { startLedgerProcess } from '../../support/processes/ledger-process.ts'
+import { until } from '../../support/until.ts'
+import { folderOf, ledgerOf } from './opened.ts'
+
+const DAY = '2026-07-31'
+const AT = new Date('2026-07-31T12:00:00.000Z')
+
+describe('ledger: sqlite, beside others', () => {
+  test('waits for another process without stopping the event loop', async (t) => {
+    const { ledger, raw } = await ledgerOf(t)
+    raw.exec('begin immediate')
+    const calls = Array.from({ length: 10 }, () => ledger.reserveUpload('a', DAY, 100))
+    const settled = Promise.race(calls).then(() => true)
+    for (let turn = 0; turn < 20; turn++) {
+      const waits = new Promise((resolve) => setTimeout(resolve, 1, false))
+      assert.equal(await Promise.race([settled, waits]), false, 'the lock is held')
+    }
+    assert.equal(await ledger.usedUploads('a', DAY), 0, 'reading goes on')
+    raw.exec('commit')
+    assert.equal((await Promise.all(calls)).at(-1), 10)
+  })
+
+  test('gives up when another process never ends, and goes on when it did', async (t) => {
+    const { raw, file } = await ledgerOf(t)
+    const ledger = await openSqliteLedger({ file, timeoutMs: 50 })
+    t.after(() => ledger.close())
+    raw.exec('begin immediate')
+    for (let round = 0; round < 2; round++) {
+      await assert.rejects(ledger.reserveUpload('a', DAY, 10), (error) => {
+        assert.ok(error instanceof LedgerUnavailable)
+        assert.equal((error.cause as { code: string }).code, 'SQLITE_BUSY')
+        return true
+      })
+    }
+    raw.exec('commit')
+    assert.equal(await ledger.reserveUpload('a', DAY, 10), 1)
+  })
+
+  test('closes only after what waits for another process', async (t) => {
+    const { ledger, raw, file } = await ledgerOf(t)
+    raw.exec('begin immediate')
+    const call = ledger.reserveUpload('a', DAY, 10)
+    const closing = ledger.close()
+    assert.equal(await Promise.race([closing.then(() => 'closed'), sleep(20, 'open')]), 'open')
+    raw.exec('commit')
+    assert.equal(await call, 1)
+    await closing
+    const reopened = await openSqliteLedger({ file })
+    t.after(() => reopened.close())
+    assert.equal(await reopened.usedUploads('a', DAY), 1)
+  })
+
+  test('waits at its start for a process that changes the tables', async (t) => {
+    const file = join(await folderOf(t), 'ledger.sqlite')
+    const first = new Database(file)
+    t.after(() => first.close())
+    first.pragma('journal_mode = wal')
+    first.exec('create table migrations (name text not null primary key)')
+    first.exec('begin immediate; create table others (name text)')
+    const starting = startLedgerProcess({ file })
+    // Time to come to the lock. If it takes longer, this case proves less.
+    await sleep(700)
+    first.exec('commit')
+    const process = await starting
+    t.after(() => process.end())
+    assert.deepEqual(await process.call([['reserveUpload', 'a', DAY, 1]]), [1])
+  })
+
+  test('refuses while the disk is full, and goes on when it is not', { skip: !hasPrlimit() }, async (t) => {
+    const { ledger, file } = await ledgerOf(t)
+    const child = await startLedgerProcess({ file })
+    t.after(() => child.end())
+    assert.deepEqual(await child.call([['reserveUpload', 'a', DAY, 1000]]), [1])
+    const log = await stat(`${file}-wal`)
+    // Writes past this size fail, as they do on a full disk.
+    limitFileSize(child.pid, `${log.size + 10_000}`)
+    let refused = ''
+    await until('the disk is full', async () => {
+      refused = await child.call([['reserveUpload', 'a', DAY, 1000]]).then(
+        () => '',
+        (error) => String(error),
+      )
+      return refused !== ''
+    })
+    assert.match(refused, /LedgerUnavailable/)
+    assert.match(refused, /SqliteError/)
+    const used = await ledger.usedUploads('a', DAY)
+    await assert.rejects(child.call([['block', ['ab'.repeat(32)], 'spam', AT]]), /LedgerUnavailable/)
+    assert.deepEqual(await child.call([['usedUploads', 'a', DAY]]), [used], 'reading goes on')
+    assert.deepEqual(await ledger.acts(10), [])
+    limitFileSize(child.pid, 'unlimited')
+    assert.deepEqual(await child.call([['reserveUpload', 'a', DAY, 1000]]), [used + 1])
+    await child.call([['check']])
+  })
+})
+
+function hasPrlimit(): boolean {
+  try {
+    execFileSync('prlimit', ['--version'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function limitFileSize(pid: number, bytes: string): void {
+  execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:unlimited`])
+}
