@@ -109,6 +109,25 @@ function faultOf({ from, to, typeOnly }: Import): string | null {
   return `${from} imports ${typeOnly ? 'types of ' : ''}${to}`
 }
 
+/** Files that come back to themselves, each circle once. */
+function circlesIn(imports: Import[]): string[][] {
+  const nexts = Map.groupBy(imports, ({ from }) => from)
+  const reached = new Map<string, Set<string>>()
+  for (const from of nexts.keys()) {
+    const seen = new Set<string>()
+    const open = [from]
+    for (const at of open) {
+      for (const { to } of nexts.get(at) ?? []) if (!seen.has(to)) open.push(to)
+      for (const { to } of nexts.get(at) ?? []) seen.add(to)
+    }
+    reached.set(from, seen)
+  }
+  const circles = [...nexts.keys()]
+    .filter((file) => reached.get(file)!.has(file))
+    .map((file) => [...reached.get(file)!].filter((other) => reached.get(other)?.has(file)).sort())
+  return [...new Map(circles.map((circle) => [circle.join(), circle])).values()]
+}
+
 it('keeps every layer to what it may import', async () => {
   const imports = await allImports()
   assert.ok(imports.length > 100, 'the sources are found')
@@ -136,6 +155,19 @@ it('has no file that is longer than 250 lines', async () => {
   assert.deepEqual(
     long.filter(({ lines }) => lines > 250),
     [],
+  )
+})
+
+it('lets no files import each other in a circle, not even types', async () => {
+  const imports = (await allImports()).filter(({ to }) => to.startsWith('src/'))
+  assert.deepEqual(circlesIn(imports), [])
+  assert.deepEqual(
+    circlesIn([
+      { from: 'a', to: 'b', typeOnly: true },
+      { from: 'b', to: 'c', typeOnly: false },
+      { from: 'c', to: 'b', typeOnly: true },
+    ]),
+    [['b', 'c']],
   )
 })
 

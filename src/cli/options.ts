@@ -1,9 +1,22 @@
 import { InvalidArgumentError, Option } from 'commander'
-import { MODES } from '../client/types.ts'
+import { MODES, type Mode } from '../client/types.ts'
 import { readSettings } from './settings.ts'
 
 /** Where `pinhole serve` listens. */
 const DEFAULT_SERVER = 'http://localhost:3000'
+
+/** What `pinhole upload` was told. */
+export interface UploadFlags {
+  server?: string
+  mode: Mode
+  jobs: number
+  retries: number
+  recursive?: true
+  watch?: string
+  json?: true
+  copy?: true
+  history: boolean
+}
 
 export function serverOption(): Option {
   return new Option('-s, --server <url>', 'address of the service (else what `pinhole use` remembers)').env(

@@ -3,8 +3,8 @@ import type { Compressed, Sent } from '../client/types.ts'
 import type { Bars } from './bars.ts'
 import { EXIT, type ExitCode, explain } from './exit.ts'
 import type { History } from './history.ts'
+import type { UploadFlags } from './options.ts'
 import { printable } from './printable.ts'
-import type { UploadFlags } from './upload.ts'
 import { describe, LOCATION_WARNING } from './words.ts'
 
 interface Linked {

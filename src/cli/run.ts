@@ -3,8 +3,8 @@ import { ServerRefusal, Unreachable } from '../client/errors.ts'
 import { compress, send } from '../client/node.ts'
 import type { Bars } from './bars.ts'
 import type { Input } from './input.ts'
+import type { UploadFlags } from './options.ts'
 import type { Outcome } from './outcome.ts'
-import type { UploadFlags } from './upload.ts'
 
 export interface Run {
   /** Never rejects. */

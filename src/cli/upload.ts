@@ -1,7 +1,6 @@
 import { Command } from 'commander'
 import { endpointOf } from '../client/api/endpoint.ts'
 import { reach } from '../client/api/reach.ts'
-import type { Mode } from '../client/types.ts'
 import { type Bars, createBars } from './bars.ts'
 import { copyText } from './clipboard.ts'
 import { EXIT, type ExitCode, UsageError } from './exit.ts'
@@ -9,23 +8,18 @@ import { type History, openHistory } from './history.ts'
 import { inParallel } from './in-parallel.ts'
 import { expandInputs, fileInput } from './input.ts'
 import { interruptSignal } from './interrupt.ts'
-import { modeOption, retriesOption, serverOf, serverOption, wholeNumber } from './options.ts'
+import {
+  modeOption,
+  retriesOption,
+  serverOf,
+  serverOption,
+  type UploadFlags,
+  wholeNumber,
+} from './options.ts'
 import { isLinked, remember, tell, tellError } from './outcome.ts'
 import { printable } from './printable.ts'
 import { createRun } from './run.ts'
 import { newPictures } from './watch.ts'
-
-export interface UploadFlags {
-  server?: string
-  mode: Mode
-  jobs: number
-  retries: number
-  recursive?: true
-  watch?: string
-  json?: true
-  copy?: true
-  history: boolean
-}
 
 export function uploadCommand(): Command {
   return new Command('upload')

@@ -2,12 +2,6 @@
 import { Refusal } from '../errors.ts'
 import type { AppContext } from './context.ts'
 
-/** A body as the host reads it, once: with a least rate, and small chunks joined. */
-export interface RequestBody extends AsyncIterable<Uint8Array> {
-  /** So far. Unit: bytes. */
-  received(): number
-}
-
 /** The forms of our pages hold a key, or less. Unit: bytes. */
 export const FORM_MAX_BYTES = 1024
 

@@ -9,11 +9,16 @@ import type { Quota } from '../service/quota.ts'
 import type { Reports } from '../service/reports.ts'
 import type { Asset } from '../web/assets.ts'
 import type { PageContext } from '../web/pages/page.ts'
-import type { RequestBody } from './body.ts'
 import type { TrustedProxies } from './headers/client-address.ts'
 import type { Origins } from './headers/cross-site.ts'
 import type { Log } from './log.ts'
 import type { Raw } from './routes/raw.ts'
+
+/** A body as the host reads it, once: with a least rate, and small chunks joined. */
+export interface RequestBody extends AsyncIterable<Uint8Array> {
+  /** So far. Unit: bytes. */
+  received(): number
+}
 
 /** What a host hands over with a request. */
 export interface HostBindings {

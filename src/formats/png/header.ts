@@ -8,6 +8,14 @@ export const PALETTE = 3
 export const GREY_ALPHA = 4
 export const TRUECOLOUR_ALPHA = 6
 
+export interface PngChunk {
+  type: string
+  /** Of its length field. Unit: bytes. */
+  at: number
+  /** Of its body. Unit: bytes. */
+  length: number
+}
+
 export interface PngHeader {
   /** As stored, before orientation. Unit: pixels. */
   width: number

@@ -8,17 +8,17 @@ import { EXIF_PREFIX, type ExifFacts, minimalExif, readExif } from '../metadata/
 import { MOST_PROFILE_BYTES } from '../metadata/icc.ts'
 import { MOST_METADATA_BYTES, namesPlaceInXmp } from '../metadata/xmp.ts'
 import { type PngAnimation, readAnimation } from './animation.ts'
-import { canHold, holdsMore, IHDR_BYTES, PALETTE, type PngHeader, readPngHeader } from './header.ts'
+import {
+  canHold,
+  holdsMore,
+  IHDR_BYTES,
+  PALETTE,
+  type PngChunk,
+  type PngHeader,
+  readPngHeader,
+} from './header.ts'
 import { keptProfile } from './profile.ts'
 import { isShownBy } from './rules.ts'
-
-export interface PngChunk {
-  type: string
-  /** Of its length field. Unit: bytes. */
-  at: number
-  /** Of its body. Unit: bytes. */
-  length: number
-}
 
 export interface Png extends PngHeader {
   /** Of the animation; 0 for a still picture. */

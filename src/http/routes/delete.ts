@@ -2,7 +2,6 @@
 import { Refusal } from '../../errors.ts'
 import { type DeleteAnswer, ID_LENGTH } from '../../protocol.ts'
 import type { AppContext, AppParts } from '../context.ts'
-import { unknownKey } from './pages.ts'
 
 export async function remove(c: AppContext, parts: AppParts): Promise<Response> {
   const key = c.req.query('key')
@@ -20,4 +19,8 @@ export async function deleteByKey(c: AppContext, parts: AppParts, key: string): 
   const ms = Math.round(performance.now() - startedAt)
   parts.log.info({ requestId: c.get('requestId'), ...outcome, ms }, 'deletion')
   if (!isRemoved) throw unknownKey()
+}
+
+export function unknownKey(): Refusal {
+  return new Refusal('unknown-key', 'No image has this deletion key. It may have been deleted already.')
 }

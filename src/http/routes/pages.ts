@@ -16,7 +16,7 @@ import { readForm } from '../body.ts'
 import type { AppContext, AppParts } from '../context.ts'
 import { NO_STORE, PAGE_HEADERS, SERVICE_LINKS } from '../headers/common.ts'
 import { acceptsCoding } from '../headers/negotiate.ts'
-import { deleteByKey } from './delete.ts'
+import { deleteByKey, unknownKey } from './delete.ts'
 import { errorPageOf } from './error-page.ts'
 
 export async function sendPage(
@@ -106,10 +106,6 @@ export async function deleteByForm(c: AppContext, parts: AppParts): Promise<Resp
   const response = await sendPage(c, deletedPage(contextOf(c, parts)))
   response.headers.set('Cache-Control', NO_STORE)
   return response
-}
-
-export function unknownKey(): Refusal {
-  return new Refusal('unknown-key', 'No image has this deletion key. It may have been deleted already.')
 }
 
 /** An error as a page. No cache keeps it: what is missing now may be there soon, and the other way round. */

@@ -13,7 +13,7 @@ import { commonHeaders } from '../headers/common.ts'
 import { representationFor } from '../headers/negotiate.ts'
 import { toProblem } from '../problem.ts'
 import { errorPageOf } from './error-page.ts'
-import type { Outcome, UploadRequest } from './upload.ts'
+import type { Outcome, UploadRequest } from './upload-outcome.ts'
 
 /** Most uploads take less. */
 const BUSY_SECONDS = '2'

@@ -19,36 +19,13 @@ import type { Published } from '../../service/publish.ts'
 import type { ClientAddress, Reservation } from '../../service/quota.ts'
 import { SHARE_PATH } from '../../web/share-path.ts'
 import type { Answer } from '../answer.ts'
-import type { RequestBody } from '../body.ts'
 import type { AppParts } from '../context.ts'
 import { clientAddress, networkAddress, quotaAddress } from '../headers/client-address.ts'
 import { checkedBody } from '../headers/content-digest.ts'
 import { filePart } from '../multipart/multipart.ts'
 import { logFault, toProblem } from '../problem.ts'
 import { createUploadAnswers } from './upload-answer.ts'
-
-export interface UploadRequest {
-  method: string
-  /** Without a query. */
-  path: string
-  /** The address of the socket's peer. */
-  peer: string
-  /** By name in lower case. */
-  header(name: string): string | undefined
-  body: RequestBody
-  requestId: string
-}
-
-/** What became of a request: `stored`, or `error`, or neither where the methods are all that was asked for. */
-export interface Outcome {
-  /** `bytes`: of the image as it is stored. */
-  stored?: { answer: UploadAnswer; bytes: number }
-  error?: unknown
-  /** Uploads left today, if that was found out. */
-  remaining?: number
-  /** The methods of the address, where the answer names them. */
-  allow?: string
-}
+import type { Outcome, UploadRequest } from './upload-outcome.ts'
 
 /** Never rejects. */
 export type Upload = (request: UploadRequest) => Promise<Answer>

@@ -1,7 +1,7 @@
 /** The one reader of requests' bodies: at a pace that a slow client can't stretch for ever, in pieces that are worth looking at. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Refusal } from '../../errors.ts'
-import type { RequestBody } from '../../http/body.ts'
+import type { RequestBody } from '../../http/context.ts'
 import { chunksOf } from './chunks.ts'
 import type { Connections } from './connections.ts'
 

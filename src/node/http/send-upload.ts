@@ -1,6 +1,6 @@
 /** Takes uploads from the socket, and writes their answers there. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import type { RequestBody } from '../../http/body.ts'
+import type { RequestBody } from '../../http/context.ts'
 import { takesUploads, type Upload } from '../../http/routes/upload.ts'
 import { headersOf } from './request-header.ts'
 

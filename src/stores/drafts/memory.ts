@@ -3,7 +3,7 @@ import { createHash, hash } from 'node:crypto'
 import { Refusal } from '../../errors.ts'
 import { type ByteSource, bytesOf, isWhole, lengthOf, type Segment, sourceOf } from '../../formats/image.ts'
 import { createBlocks } from './blocks.ts'
-import type { Gathered, Spooled } from './spool.ts'
+import type { Gathered, Spooled } from './spooled.ts'
 
 const LARGE_BYTES = 256 * 1024
 const SMALL_BYTES = 64 * 1024
