@@ -72,24 +72,20 @@ export function createRaw(parts: {
   const common = commonHeaders(parts.baseUrl).flat()
   const known = new WeakMap<ImageRecord, ImageHeaders>()
 
-  /** Made once for an image that stays in memory. */
-  function knownHeadersOf(record: ImageRecord): ImageHeaders {
+  function headersOf(record: ImageRecord): ImageHeaders {
     let headers = known.get(record)
     if (headers === undefined) {
-      headers = headersOf(record)
-      known.set(record, headers)
+      headers = imageHeaders(record, common, parts.cdn)
+      // Without a memory no record comes twice, and an entry for each would be the collector's work.
+      if (parts.hot !== undefined) known.set(record, headers)
     }
     return headers
-  }
-
-  function headersOf(record: ImageRecord): ImageHeaders {
-    return imageHeaders(record, common, parts.cdn)
   }
 
   /** The whole of an image in memory, or `null` if that is not what is asked for, or not in this way. */
   function answerWhole(image: StoredImage, target: string): Answer | null {
     const { record, body, release } = image
-    const known = knownHeadersOf(record)
+    const known = headersOf(record)
     if (target.length === ID_END) {
       return { status: 200, headers: known.of('inline', true), body, release }
     }

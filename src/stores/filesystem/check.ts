@@ -14,6 +14,8 @@ export interface RunCheck {
   readonly run: ContentRange
   /** Of the pieces that `check` is given, but for the last. */
   readonly pieceBytes: number
+  /** Whether they may be longer: blocks are checked faster than they are read. */
+  readonly mayGrow: boolean
   /** Throws `DamagedObject`. */
   check(piece: Uint8Array, at: number): void
 }
@@ -33,6 +35,7 @@ export async function checkRun(
     return {
       run: { first, last },
       pieceBytes,
+      mayGrow: true,
       check(piece, at) {
         if (!matchesDigests(piece, digests, at / BLOCK_BYTES)) throw new DamagedObject(record.id)
       },
@@ -41,12 +44,13 @@ export async function checkRun(
   // The older layout has one digest, of the whole image.
   if (wanted.first > 0 || wanted.last < end) {
     await assertSha256(file, record, { signal })
-    return { run: wanted, pieceBytes, check: () => {} }
+    return { run: wanted, pieceBytes, mayGrow: false, check: () => {} }
   }
   const hash = createHash('sha256')
   return {
     run: wanted,
     pieceBytes: Math.min(pieceBytes, HASH_BYTES),
+    mayGrow: false,
     check(piece, at) {
       hash.update(piece)
       if (at + piece.length > end) assertDigest(hash, record)

@@ -8,16 +8,32 @@ import {
   type Signal,
   type StoredImage,
 } from '../object-store.ts'
+import { matchesDigests } from './block-digests.ts'
 import { assertWanted, checkRun } from './check.ts'
 import { isCode, storeFault } from './faults.ts'
-import { CutShort, closeFile, type OpenFile, openFile, readFully } from './file.ts'
+import {
+  CutShort,
+  closeFile,
+  identityIfSame,
+  type OpenFile,
+  openFile,
+  readAtOnce,
+  readFully,
+} from './file.ts'
 import type { HotSet } from './hot-set.ts'
+import { createKnownFiles, type KnownFiles } from './known-files.ts'
 import { createReadBlocks, type ReadBlocks } from './read-blocks.ts'
 import { streamRun } from './stream.ts'
 import { decodeInterrupted, decodeTrailer, type Trailer, tailLength } from './trailer.ts'
 
 /** Up to this size what is wanted is read at once; beyond it, it is streamed. Unit: bytes. */
 const AT_ONCE_BYTES = 256 * 1024
+
+/**
+ * Files up to this size are read in one trip to another thread, into memory of their own. Of larger ones that memory
+ * costs the collector more than the second trip does. Unit: bytes.
+ */
+const ONE_TRIP_BYTES = 64 * 1024
 
 /** Files up to this size are read whole, whatever is wanted of them. Unit: bytes. */
 const SMALL_FILE_BYTES = 16 * 1024
@@ -33,6 +49,8 @@ export interface ImageReader {
   head(path: string, id: string): Promise<ImageRecord | null>
   /** As `ObjectStore.open`. */
   open(path: string, id: string, selection?: Selection, signal?: Signal): Promise<StoredImage | null>
+  /** What it knows of a file that is gone. */
+  forget(id: string): void
 }
 
 /** An image that is being opened. */
@@ -48,6 +66,7 @@ interface Opening {
 /** `hotSet`: takes in images that are read whole. */
 export function createImageReader(hotSet: HotSet | null): ImageReader {
   const blocks = createReadBlocks()
+  const known = createKnownFiles()
 
   async function withFile<T>(
     path: string,
@@ -71,11 +90,11 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
 
   async function open(opening: Opening, selection: Selection): Promise<StoredImage | null> {
     const { file, id } = opening
-    if (selection === 'all' && file.size <= AT_ONCE_BYTES + tailLength(AT_ONCE_BYTES)) {
-      return (await keepInMemory(opening)) ?? readSmall(opening, selection, blocks)
+    if (selection === 'all' && isSmall(file.size)) {
+      return (await keepInMemory(opening)) ?? readSmall(opening, selection)
     }
-    if (file.size <= SMALL_FILE_BYTES) return readSmall(opening, selection, blocks)
-    const trailer = await readTrailer(file, id)
+    if (file.size <= SMALL_FILE_BYTES) return readSmall(opening, selection)
+    const trailer = await trailerOf(file, id)
     if (trailer === null) return null
     const { record } = trailer
     const part = partOf(record, selection)
@@ -87,17 +106,52 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
     return readPart(opening, trailer, part, blocks)
   }
 
+  async function trailerOf(file: OpenFile, id: string): Promise<Trailer | null> {
+    const seen = known.get(id)
+    if (seen !== undefined && seen.identity === file.identity && seen.size === file.size) return seen.trailer
+    return readTrailer(file, id, known.decode)
+  }
+
+  function trailerIn(whole: Buffer, file: OpenFile, id: string): Trailer | null {
+    const tail = whole.subarray(whole.length - tailLength(whole.length))
+    return ownTrailer(known.decode(tail, file, id) ?? decodeInterrupted(whole, whole.length), id)
+  }
+
+  /** Of a file whose length is known to be small. `undefined`: it can't be read like this, or is no longer what it was. */
+  async function openAtOnce(path: string, id: string): Promise<StoredImage | null | undefined> {
+    let whole: Buffer
+    try {
+      whole = await readAtOnce(path)
+    } catch (error) {
+      return isCode(error, 'ENOENT') ? null : storeFault(error)
+    }
+    const tail = whole.subarray(whole.length - tailLength(whole.length))
+    const trailer = known.decode(tail, { size: whole.length, identity: '' }, id)
+    if (trailer === null || trailer.digests === null || trailer.record.id !== id) return undefined
+    const { record, digests } = trailer
+    const body = whole.subarray(0, record.size)
+    if (!matchesDigests(body, digests, 0)) throw new DamagedObject(id)
+    const stored = { record, body }
+    if (hotSet === null || !hotSet.reserve(whole.length)) return stored
+    const identity = identityIfSame(path, whole.length, tail)
+    if (identity === null) {
+      hotSet.unreserve(whole.length)
+      return stored
+    }
+    return hotSet.lend(hotSet.add({ stored, path, file: identity, reservedBytes: whole.length })) ?? stored
+  }
+
   /** `null` if memory has no room for it, or the file is another id's. */
-  async function keepInMemory(opening: Opening, known?: Trailer): Promise<StoredImage | null> {
+  async function keepInMemory(opening: Opening, read?: Trailer): Promise<StoredImage | null> {
     const { file, id, path } = opening
     if (hotSet === null || !hotSet.reserve(file.size)) return null
     let isKept = false
     try {
       const whole = Buffer.allocUnsafeSlow(file.size)
-      const trailer = known ?? trailerIn(await readFully(file, 0, whole), id)
+      const trailer = read ?? trailerIn(await readFully(file, 0, whole), file, id)
       if (trailer === null) return null
       const bytes = whole.subarray(0, trailer.record.size)
-      await readChecked(opening, trailer, bytes, known === undefined)
+      await readChecked(opening, trailer, bytes, read === undefined)
       isKept = true
       const stored = { record: trailer.record, body: bytes }
       return (
@@ -108,11 +162,41 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
     }
   }
 
-  return {
-    head: (path, id) => withFile(path, id, async (file) => (await readTrailer(file, id))?.record ?? null),
-    open: (path, id, selection = 'all', signal) =>
-      withFile(path, id, (file, keepOpen) => open({ file, id, path, signal, keepOpen }, selection)),
+  /** The whole file in one read. */
+  async function readSmall({ file, id }: Opening, selection: Selection): Promise<StoredImage | null> {
+    const { bytes: whole, give: release } = blocks.take(file.size)
+    await readFully(file, 0, whole)
+    const trailer = trailerIn(whole, file, id)
+    const part = trailer === null ? 'nothing' : partOf(trailer.record, selection)
+    if (trailer === null || part === 'nothing') {
+      release()
+      return trailer === null ? null : { record: trailer.record, body: NOTHING }
+    }
+    const { record } = trailer
+    const { first, last } = part ?? { first: 0, last: record.size - 1 }
+    const { run, check } = await checkRun(file, trailer, { first, last }, AT_ONCE_BYTES)
+    check(whole.subarray(run.first, run.last + 1), run.first)
+    return { record, range: part, body: whole.subarray(first, last + 1), release }
   }
+
+  return {
+    head: (path, id) => withFile(path, id, async (file) => (await trailerOf(file, id))?.record ?? null),
+    async open(path, id, selection = 'all', signal) {
+      const size = known.get(id)?.size
+      if (selection === 'all' && size !== undefined && size <= ONE_TRIP_BYTES) {
+        assertWanted(signal)
+        const image = await openAtOnce(path, id)
+        if (image !== undefined) return image
+      }
+      return withFile(path, id, (file, keepOpen) => open({ file, id, path, signal, keepOpen }, selection))
+    },
+    forget: known.forget,
+  }
+}
+
+/** Of a file that is read whole and at once, if all of it is wanted. */
+function isSmall(fileBytes: number): boolean {
+  return fileBytes <= AT_ONCE_BYTES + tailLength(AT_ONCE_BYTES)
 }
 
 const NOTHING = new Uint8Array()
@@ -125,10 +209,14 @@ function partOf(record: ImageRecord, selection: Selection): ContentRange | 'noth
 }
 
 /** `null` if the file belongs to another id: some file systems ignore case. Throws `DamagedObject`. */
-export async function readTrailer(file: OpenFile, id: string): Promise<Trailer | null> {
+export async function readTrailer(
+  file: OpenFile,
+  id: string,
+  decode: KnownFiles['decode'] = (tail, { size }) => decodeTrailer(tail, size),
+): Promise<Trailer | null> {
   const length = tailLength(file.size)
   const tail = await readFully(file, file.size - length, Buffer.allocUnsafe(length))
-  const trailer = decodeTrailer(tail, file.size)
+  const trailer = decode(tail, file, id)
   return trailer === null ? readInterrupted(file, id) : ownTrailer(trailer, id)
 }
 
@@ -138,36 +226,9 @@ async function readInterrupted(file: OpenFile, id: string): Promise<Trailer | nu
   return ownTrailer(decodeInterrupted(tail, file.size), id)
 }
 
-function trailerIn(file: Buffer, id: string): Trailer | null {
-  const tail = file.subarray(file.length - tailLength(file.length))
-  return ownTrailer(decodeTrailer(tail, file.length) ?? decodeInterrupted(file, file.length), id)
-}
-
 function ownTrailer(trailer: Trailer | null, id: string): Trailer | null {
   if (trailer === null) throw new DamagedObject(id)
   return trailer.record.id === id ? trailer : null
-}
-
-/** The whole file in one read. */
-async function readSmall(
-  opening: Opening,
-  selection: Selection,
-  blocks: ReadBlocks,
-): Promise<StoredImage | null> {
-  const { file, id } = opening
-  const { bytes: whole, give: release } = blocks.take(file.size)
-  await readFully(file, 0, whole)
-  const trailer = trailerIn(whole, id)
-  const part = trailer === null ? 'nothing' : partOf(trailer.record, selection)
-  if (trailer === null || part === 'nothing') {
-    release()
-    return trailer === null ? null : { record: trailer.record, body: NOTHING }
-  }
-  const { record } = trailer
-  const { first, last } = part ?? { first: 0, last: record.size - 1 }
-  const { run, check } = await checkRun(file, trailer, { first, last }, AT_ONCE_BYTES)
-  check(whole.subarray(run.first, run.last + 1), run.first)
-  return { record, range: part, body: whole.subarray(first, last + 1), release }
 }
 
 /** Fills `bytes`, all of an image, unless they are read already. */

@@ -129,6 +129,7 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
   function forget(id: string): void {
     hotSet.evict(id)
     fresh.evict(id)
+    reader.forget(id)
   }
 
   function hot(id: string): ImageInMemory | null {

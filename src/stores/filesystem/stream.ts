@@ -13,26 +13,42 @@ import type { ReadBlock, ReadBlocks } from './read-blocks.ts'
 export function streamRun(
   file: OpenFile,
   id: string,
-  { run, pieceBytes, check }: RunCheck,
+  { run, pieceBytes, mayGrow, check }: RunCheck,
   wanted: ContentRange,
   blocks: ReadBlocks,
 ): Pick<StoredImage, 'body' | 'reuse'> {
   let at = run.first
   let isReading = false
   let isCancelled = false
+  let isClosed = false
   /** Those that were handed out. */
   const blocksOf = new Map<ArrayBufferLike, ReadBlock>()
 
+  function takeBlock(): ReadBlock {
+    const left = run.last + 1 - at
+    const large = mayGrow && left > pieceBytes ? blocks.takeLarge() : null
+    return large ?? blocks.take(Math.min(pieceBytes, left))
+  }
+
+  /** Also while pieces wait to be taken: then there may be a cancel behind it. */
+  function close(): void {
+    if (!isClosed) closeFile(file)
+    isClosed = true
+  }
+
   async function readPiece(): Promise<Uint8Array> {
-    const block = blocks.take(Math.min(pieceBytes, run.last + 1 - at))
-    const piece = block.bytes
+    const block = takeBlock()
+    const piece = block.bytes.subarray(0, run.last + 1 - at)
     isReading = true
     try {
       await readFully(file, at, piece)
+      check(piece, at)
+    } catch (error) {
+      block.drop()
+      throw error
     } finally {
       isReading = false
     }
-    check(piece, at)
     const skipped = Math.max(0, wanted.first - at)
     const kept = Math.min(piece.length, wanted.last + 1 - at)
     at += piece.length
@@ -40,24 +56,31 @@ export function streamRun(
     return piece.subarray(skipped, kept)
   }
 
+  /** The pieces that were handed out may still be on their way to the client. */
+  function end(): void {
+    close()
+    for (const block of blocksOf.values()) block.drop()
+    blocksOf.clear()
+  }
+
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
           const piece = await readPiece()
-          if (isCancelled) return closeFile(file)
+          if (isCancelled) return end()
           controller.enqueue(piece)
           if (at <= run.last) return
-          closeFile(file)
+          close()
           controller.close()
         } catch (error) {
-          closeFile(file)
+          close()
           if (!isCancelled) throw error instanceof CutShort ? new DamagedObject(id, { cause: error }) : error
         }
       },
       cancel() {
         isCancelled = true
-        if (!isReading) closeFile(file)
+        if (!isReading) end()
       },
     },
     { highWaterMark: 1 },

@@ -57,20 +57,20 @@ export function tailLength(fileBytes: number): number {
 
 /**
  * The trailer in the last bytes of a file of `fileBytes`, or `null` if they are not a whole, unchanged one. Its digests
- * are part of `tail`.
+ * are part of `tail`. `parse`: what reads the record.
  */
-export function decodeTrailer(tail: Buffer, fileBytes: number): Trailer | null {
-  return endsWith(tail, MARK) ? decodeLatest(tail, fileBytes) : decodeOlder(tail, fileBytes)
+export function decodeTrailer(tail: Buffer, fileBytes: number, parse = parseRecord): Trailer | null {
+  return endsWith(tail, MARK) ? decodeLatest(tail, fileBytes, parse) : decodeOlder(tail, fileBytes)
 }
 
-function decodeLatest(tail: Buffer, fileBytes: number): Trailer | null {
+function decodeLatest(tail: Buffer, fileBytes: number, parse: typeof parseRecord): Trailer | null {
   const foot = tail.length - FOOT_BYTES
   if (foot < 0) return null
   const digestBytes = tail.readUInt32LE(foot)
   const jsonBytes = tail.readUInt32LE(foot + 4)
   const start = foot - jsonBytes - digestBytes
   if (start < 0 || crc32(tail.subarray(start, foot + 8)) !== tail.readUInt32LE(foot + 8)) return null
-  const record = parseRecord(tail.subarray(start + digestBytes, foot))
+  const record = parse(tail.subarray(start + digestBytes, foot))
   if (record === null || digestBytes !== digestsLength(record.size)) return null
   // Between image and trailer nothing is but an older trailer.
   const older = fileBytes - (tail.length - start) - record.size
@@ -109,7 +109,8 @@ function endsWith(bytes: Buffer, mark: Buffer): boolean {
   return bytes.length >= mark.length && bytes.compare(mark, 0, mark.length, bytes.length - mark.length) === 0
 }
 
-function parseRecord(json: Buffer): ImageRecord | null {
+/** `null` if it is no JSON. */
+export function parseRecord(json: Buffer): ImageRecord | null {
   try {
     return JSON.parse(json.toString('utf8')) as ImageRecord
   } catch {

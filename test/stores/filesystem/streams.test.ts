@@ -1,0 +1,83 @@
+/** Images that are sent piece by piece. */
+import assert from 'node:assert/strict'
+import { closeSync, fstatSync, openSync } from 'node:fs'
+import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { type FilesystemStore, openFilesystemStore } from '../../../src/stores/filesystem/store.ts'
+import { bytesFor, idFor, put } from '../../support/stored-images.ts'
+import { until } from '../../support/until.ts'
+
+/** A store without memory, and one image in it. */
+async function storeOf(t: { after(end: () => Promise<void>): void }, bytes: Uint8Array) {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-streams-'))
+  const store = await openFilesystemStore({ folder, hotSetBytes: 0 })
+  t.after(async () => {
+    await store.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+  await put(store, idFor(1), bytes)
+  return { store, path: join(folder, 'objects', idFor(1)) }
+}
+
+async function streamOf(store: FilesystemStore, range?: { first: number; last: number }) {
+  const image = await store.open(idFor(1), range ?? 'all')
+  assert.ok(image?.body instanceof ReadableStream)
+  return { ...image, body: image.body as ReadableStream<Uint8Array> }
+}
+
+async function isOpen(path: string): Promise<boolean> {
+  const links = await readdir('/proc/self/fd')
+  const targets = await Promise.all(links.map((link) => readlink(`/proc/self/fd/${link}`).catch(() => '')))
+  return targets.includes(path)
+}
+
+test('a client that leaves before it took the last piece closes no file of others', async (t) => {
+  if (process.platform !== 'linux') return t.skip('does not apply: descriptors are listed by Linux')
+  const { store, path } = await storeOf(t, bytesFor(1, 400_000))
+  const { body } = await streamOf(store)
+  const reader = body.getReader()
+  // The last piece is read ahead, and the file closed behind it. Its number goes to the next file.
+  await until('only the last piece is left', async () => {
+    if (!(await isOpen(path))) return true
+    await reader.read()
+    return false
+  })
+  const others = Array.from({ length: 64 }, () => openSync('/dev/null', 'r'))
+  await reader.cancel()
+  for (const descriptor of others) {
+    assert.ok(fstatSync(descriptor))
+    closeSync(descriptor)
+  }
+})
+
+test('readers that never say what they have read get every byte', async (t) => {
+  const bytes = bytesFor(2, 5_000_000)
+  const { store } = await storeOf(t, bytes)
+  for (let n = 0; n < 12; n++) {
+    const { body } = await streamOf(store)
+    assert.deepEqual(new Uint8Array(await new Response(body).arrayBuffer()), new Uint8Array(bytes))
+  }
+})
+
+test('readers at once, some of which leave, get what they asked for', async (t) => {
+  const bytes = bytesFor(3, 4_000_000)
+  const { store, path } = await storeOf(t, bytes)
+  await Promise.all(
+    Array.from({ length: 40 }, async (_, n) => {
+      const first = n * 1000
+      const { body, reuse } = await streamOf(store, { first, last: 3_900_000 })
+      const reader = body.getReader()
+      for (let at = first; ; ) {
+        const { done, value } = await reader.read()
+        if (done) return assert.equal(at, 3_900_001)
+        assert.ok(Buffer.from(value).equals(bytes.subarray(at, at + value.length)), `${n} at ${at}`)
+        at += value.length
+        reuse?.(value)
+        if (n % 4 === 0 && at > 1_000_000) return reader.cancel()
+      }
+    }),
+  )
+  if (process.platform === 'linux') await until('the files are closed', async () => !(await isOpen(path)))
+})
