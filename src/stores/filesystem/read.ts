@@ -8,32 +8,18 @@ import {
   type Signal,
   type StoredImage,
 } from '../object-store.ts'
-import { matchesDigests } from './block-digests.ts'
 import { assertWanted, checkRun } from './check.ts'
 import { isCode, storeFault } from './faults.ts'
-import {
-  CutShort,
-  closeFile,
-  identityIfSame,
-  type OpenFile,
-  openFile,
-  readAtOnce,
-  readFully,
-} from './file.ts'
+import { CutShort, closeFile, type OpenFile, openFile, readFully } from './file.ts'
 import type { HotSet } from './hot-set.ts'
 import { createKnownFiles, type KnownFiles } from './known-files.ts'
+import { readInOneTrip } from './one-trip.ts'
 import { createReadBlocks, type ReadBlocks } from './read-blocks.ts'
 import { streamRun } from './stream.ts'
 import { decodeInterrupted, decodeTrailer, type Trailer, tailLength } from './trailer.ts'
 
 /** Up to this size what is wanted is read at once; beyond it, it is streamed. Unit: bytes. */
 const AT_ONCE_BYTES = 256 * 1024
-
-/**
- * Files up to this size are read in one trip to another thread, into memory of their own. Of larger ones that memory
- * costs the collector more than the second trip does. Unit: bytes.
- */
-const ONE_TRIP_BYTES = 64 * 1024
 
 /** Files up to this size are read whole, whatever is wanted of them. Unit: bytes. */
 const SMALL_FILE_BYTES = 16 * 1024
@@ -67,6 +53,7 @@ interface Opening {
 export function createImageReader(hotSet: HotSet | null): ImageReader {
   const blocks = createReadBlocks()
   const known = createKnownFiles()
+  const inOneTrip = readInOneTrip(known, hotSet)
 
   async function withFile<T>(
     path: string,
@@ -117,30 +104,6 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
     return ownTrailer(known.decode(tail, file, id) ?? decodeInterrupted(whole, whole.length), id)
   }
 
-  /** Of a file whose length is known to be small. `undefined`: it can't be read like this, or is no longer what it was. */
-  async function openAtOnce(path: string, id: string): Promise<StoredImage | null | undefined> {
-    let whole: Buffer
-    try {
-      whole = await readAtOnce(path)
-    } catch (error) {
-      return isCode(error, 'ENOENT') ? null : storeFault(error)
-    }
-    const tail = whole.subarray(whole.length - tailLength(whole.length))
-    const trailer = known.decode(tail, { size: whole.length, identity: '' }, id)
-    if (trailer === null || trailer.digests === null || trailer.record.id !== id) return undefined
-    const { record, digests } = trailer
-    const body = whole.subarray(0, record.size)
-    if (!matchesDigests(body, digests, 0)) throw new DamagedObject(id)
-    const stored = { record, body }
-    if (hotSet === null || !hotSet.reserve(whole.length)) return stored
-    const identity = identityIfSame(path, whole.length, tail)
-    if (identity === null) {
-      hotSet.unreserve(whole.length)
-      return stored
-    }
-    return hotSet.lend(hotSet.add({ stored, path, file: identity, reservedBytes: whole.length })) ?? stored
-  }
-
   /** `null` if memory has no room for it, or the file is another id's. */
   async function keepInMemory(opening: Opening, read?: Trailer): Promise<StoredImage | null> {
     const { file, id, path } = opening
@@ -182,10 +145,9 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
   return {
     head: (path, id) => withFile(path, id, async (file) => (await trailerOf(file, id))?.record ?? null),
     async open(path, id, selection = 'all', signal) {
-      const size = known.get(id)?.size
-      if (selection === 'all' && size !== undefined && size <= ONE_TRIP_BYTES) {
+      if (selection === 'all' && inOneTrip.suits(id)) {
         assertWanted(signal)
-        const image = await openAtOnce(path, id)
+        const image = await inOneTrip.open(path, id)
         if (image !== undefined) return image
       }
       return withFile(path, id, (file, keepOpen) => open({ file, id, path, signal, keepOpen }, selection))
