@@ -148,6 +148,12 @@ const VARIABLES = {
     'free on the disk, or no upload is taken; 0: only what the store needs',
     integer(0, 1e15),
   ),
+  unansweredMinutes: variable(
+    'UNANSWERED_MINUTES',
+    '60',
+    'with NOTIFY: an urgent report without an answer for so long pauses uploads; 0: never',
+    integer(0, 1e6),
+  ),
   allowedOrigins: variable(
     'ALLOWED_ORIGINS',
     '',

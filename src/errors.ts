@@ -41,11 +41,14 @@ export type RefusalCode =
 /** A request that is refused. `detail` is public: one plain sentence or two, no paths, no addresses, no keys. */
 export class Refusal extends Error {
   readonly code: RefusalCode
+  /** The rule that an image broke, for people; empty if none was named. */
+  readonly rule: string
 
-  constructor(code: RefusalCode, detail: string, options?: ErrorOptions) {
+  constructor(code: RefusalCode, detail: string, options: ErrorOptions & { rule?: string } = {}) {
     super(detail, options)
     this.name = 'Refusal'
     this.code = code
+    this.rule = options.rule ?? ''
   }
 
   get detail(): string {

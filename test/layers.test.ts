@@ -15,6 +15,8 @@ const PORTS = [
   'stores/reports.ts',
   'stores/notices.ts',
   'stores/purges.ts',
+  'stores/decisions.ts',
+  'stores/conditions.ts',
   'cdn/cdn.ts',
   'notify/notifier.ts',
 ]
@@ -41,11 +43,20 @@ const LAYERS: Record<string, Layer> = {
   'stores/object-store.ts': { may: [], types: ['formats/image.ts', 'protocol.ts'] },
   'stores/ledger.ts': {
     may: [],
-    types: ['protocol.ts', 'stores/notices.ts', 'stores/purges.ts', 'stores/reports.ts'],
+    types: [
+      'protocol.ts',
+      'stores/conditions.ts',
+      'stores/decisions.ts',
+      'stores/notices.ts',
+      'stores/purges.ts',
+      'stores/reports.ts',
+    ],
   },
   'stores/reports.ts': { may: [] },
   'stores/notices.ts': { may: [] },
   'stores/purges.ts': { may: [] },
+  'stores/conditions.ts': { may: [] },
+  'stores/decisions.ts': { may: [] },
   'cdn/cdn.ts': { may: [], types: ['protocol.ts'] },
   'notify/notifier.ts': { may: [] },
 

@@ -66,19 +66,18 @@ export function createCapacity(parts: {
     if (reported.has(key)) return
     reported.clear()
     reported.add(key)
-    const times = await ledger.recordReached(cap, day, dayOf(now() - REMEMBERED_DAYS * DAY_MS))
-    if (times === null) return
-    const isPaused = times > 1
-    const notice: NoticeKind = isPaused ? 'uploads.paused' : 'cap.reached'
-    // Before the pause: no process may die in between and nobody be told.
-    await ledger.raiseNotice(notice, now())
-    if (isPaused) {
-      await settings.change({ uploads: 'paused' }, `${cap} was reached, the second cap in a week`, {
+    const since = dayOf(now() - REMEMBERED_DAYS * DAY_MS)
+    const outcome = await ledger.recordReached(cap, day, since, new Date(now()), {
+      raises: 'cap.reached' satisfies NoticeKind,
+      pause: {
+        reason: `${cap} was reached, the second cap in a week`,
         who: 'pinhole',
-      })
-      // Whoever resumes begins anew.
-      await ledger.forgetReached()
-    }
+        raises: 'uploads.paused' satisfies NoticeKind,
+      },
+    })
+    if (outcome === null) return
+    const isPaused = outcome === 'paused'
+    if (isPaused) await settings.refresh()
     parts.onReached(cap, isPaused)
   }
 

@@ -56,7 +56,7 @@ export function createImages(parts: {
 
   /** A view of an image that is there asks no ledger, and a deletion of one neither. */
   async function heldRecord(id: string): Promise<ImageRecord | null> {
-    return (await ledger.whyAbsent(id)) === 'held' ? objects.headHeld(id) : null
+    return (await ledger.whyAbsent(id))?.place === 'held' ? objects.headHeld(id) : null
   }
 
   /** For backups from before. A ledger that is away must not keep an image from being deleted. */

@@ -12,19 +12,32 @@ export interface Notices {
   stop(): Promise<void>
 }
 
-export type RaisedKind = Extract<NoticeKind, 'case.urgent' | 'cap.reached' | 'uploads.paused'>
-
 interface Wording {
   isUrgent: boolean
   title(count: number): string
   text: string
+  /** Between two notices of the kind. Default: `QUIET_MS`. */
+  quietMs?: number
 }
 
-const WORDINGS: Record<RaisedKind, Wording> = {
+const reports = (count: number) => `${count} ${count === 1 ? 'report' : 'reports'}`
+
+const WORDINGS: Record<NoticeKind, Wording> = {
   'case.urgent': {
     isUrgent: true,
     title: (count) => `${count} urgent ${count === 1 ? 'report' : 'reports'}`,
     text: 'An image was reported that should be looked at within hours. Nothing was removed.',
+  },
+  'case.new': {
+    isUrgent: false,
+    title: (count) => `${reports(count)} of images`,
+    text: 'They wait for a decision. Nothing was removed.',
+    quietMs: 3_600_000,
+  },
+  'case.due': {
+    isUrgent: true,
+    title: (count) => `${count} ${count === 1 ? 'case is' : 'cases are'} due soon`,
+    text: 'Most of the time for a decision is over, and none was made.',
   },
   'cap.reached': {
     isUrgent: false,
@@ -34,7 +47,17 @@ const WORDINGS: Record<RaisedKind, Wording> = {
   'uploads.paused': {
     isUrgent: true,
     title: () => 'Uploads are paused',
-    text: 'A cap was reached for the second time in a week. Uploads are paused until somebody resumes them.',
+    text: 'A cap was reached for the second time in a week, or an urgent report stayed without an answer. Uploads are paused until somebody resumes them. The record of acts says why.',
+  },
+  'purge.stuck': {
+    isUrgent: true,
+    title: () => 'A cache does not forget',
+    text: 'Caches may still serve an image that was removed or is held: the provider has not confirmed a purge for five minutes.',
+  },
+  'disk.high': {
+    isUrgent: false,
+    title: () => 'A disk is nearly full',
+    text: 'Nine tenths of the disk of DATA_DIR are used.',
   },
 }
 
@@ -66,7 +89,7 @@ export function createNotices(parts: {
   const told = new Map<string, Set<Notifier>>()
 
   async function tell(pending: PendingNotice): Promise<void> {
-    const wording = WORDINGS[pending.kind as RaisedKind]
+    const wording = WORDINGS[pending.kind as NoticeKind]
     const notice: Notice = {
       id: pending.id,
       kind: pending.kind as NoticeKind,
@@ -96,7 +119,7 @@ export function createNotices(parts: {
       await ledger.deferNotice(pending, now() + retryMs)
     } else {
       told.delete(notice.id)
-      await ledger.settleNotice(pending, now(), now() + QUIET_MS)
+      await ledger.settleNotice(pending, now(), now() + (wording.quietMs ?? QUIET_MS))
     }
   }
 

@@ -162,10 +162,10 @@ export function createPublishing(parts: {
 }
 
 /** What visitors are told of an image that is the operator's doing not to be there. */
-export function takenDown(why: 'held' | 'removed'): Refusal {
-  return why === 'held'
-    ? new Refusal('held', 'The operator of this server is checking this image.')
-    : new Refusal('removed', 'The operator of this server removed this image.')
+export function takenDown({ place, rule }: { place: 'held' | 'removed'; rule: string }): Refusal {
+  return place === 'held'
+    ? new Refusal('held', 'The operator of this server is checking this image.', { rule })
+    : new Refusal('removed', 'The operator of this server removed this image.', { rule })
 }
 
 /** Ends a draft that came to nothing. */

@@ -36,7 +36,7 @@ export interface Reports {
 export const REPORT_CAPS: ReportCaps = { ofReporter: 10, ofAll: 500 }
 
 /** Up to this severity the operator is told at once. */
-const URGENT = 1
+export const URGENT = 1
 
 const NAME_MOST = 200
 /** RFC 5321, 4.5.3.1.3. */
@@ -85,7 +85,7 @@ export function createReports(parts: { ledger: Ledger; hashes: Hashes; now: () =
         at,
         severity,
         dueAt: at + dueHours * HOUR_MS,
-        raises: severity <= URGENT ? ('case.urgent' satisfies NoticeKind) : null,
+        raises: (severity <= URGENT ? 'case.urgent' : 'case.new') satisfies NoticeKind,
       },
       REPORT_CAPS,
     )

@@ -14,6 +14,8 @@ export interface SettingValues {
   'network-uploads': number
   /** With less free on the disk no upload is taken. 0: only what the store itself needs. Unit: bytes. */
   'min-free-bytes': number
+  /** An urgent report that was told and stays without an answer for so long pauses uploads. 0: never. */
+  'unanswered-minutes': number
 }
 
 export type SettingName = keyof SettingValues
@@ -43,6 +45,7 @@ const PARSE: { [Name in SettingName]: (text: string) => SettingValues[Name] | nu
   'daily-bytes': amount,
   'network-uploads': amount,
   'min-free-bytes': amount,
+  'unanswered-minutes': amount,
 }
 
 export const SETTING_NAMES = Object.keys(PARSE) as SettingName[]

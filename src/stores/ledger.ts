@@ -5,6 +5,8 @@
  * that are not whole, `RangeError` for a day that is not one.
  */
 
+import type { ConditionLedger } from './conditions.ts'
+import type { DecisionLedger } from './decisions.ts'
 import type { NoticeLedger } from './notices.ts'
 import type { PurgeLedger } from './purges.ts'
 import type { ReportLedger } from './reports.ts'
@@ -73,7 +75,7 @@ export interface Rate {
   burst: number
 }
 
-export interface Ledger extends ReportLedger, NoticeLedger, PurgeLedger {
+export interface Ledger extends ReportLedger, NoticeLedger, PurgeLedger, DecisionLedger, ConditionLedger {
   /**
    * Reserves one of the `limit` uploads of `bucket` on `day` (YYYY-MM-DD, UTC), in one statement. The number of
    * uploads used after it, or `null` if all are reserved, or if as many refusals or bytes of them are on record as
@@ -118,8 +120,8 @@ export interface Ledger extends ReportLedger, NoticeLedger, PurgeLedger {
   recordRelease(id: string, reason: string, at: Date, by?: ActedBy): Promise<void>
   /** Decides an image's case, and records the act: it stays as it is. What was removed stays removed. */
   recordKeep(id: string, reason: string, at: Date, by?: ActedBy): Promise<void>
-  /** Why an image is not there, if that is the operator's doing. One statement. */
-  whyAbsent(id: string): Promise<'removed' | 'held' | null>
+  /** Why an image is not there, if that is the operator's doing. One statement. `rule`: empty if none was named. */
+  whyAbsent(id: string): Promise<{ place: 'removed' | 'held'; rule: string } | null>
   /** Forgets that an image is held: its uploader deleted it. */
   forgetHold(id: string): Promise<void>
   /** Ids of held images, the longest held first, at most `limit`. */
@@ -146,14 +148,6 @@ export interface Ledger extends ReportLedger, NoticeLedger, PurgeLedger {
   returnShare(name: string, day: string, amount: number): Promise<void>
   /** What is taken on `day`, by name. */
   usedShares(day: string): Promise<Record<string, number>>
-  /**
-   * Writes down that a cap was reached on `day`. How often any was since the day `since`, or `null` if this was written
-   * down before. Forgets what is older.
-   */
-  recordReached(name: string, day: string, since: string): Promise<number | null>
-  /** Forgets all that `recordReached` wrote down. */
-  forgetReached(): Promise<void>
-
   /** Ids of uploads that share a tag with this one, the newest first, at most `limit`. */
   sameUploader(id: string, limit: number): Promise<string[]>
   /** Forgets links of uploads before `atMs`, and salts of links of days before `saltDay`. */

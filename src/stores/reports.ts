@@ -77,7 +77,10 @@ export interface ReportLedger {
   fileReport(report: Report, caps: ReportCaps): Promise<'filed' | 'repeated' | 'over'>
   /** `null` if there is no such receipt. */
   receipt(receiptSha256: string): Promise<Receipt | null>
-  /** Cases in these states, the most severe first and then by what is due, at most `limit`. */
+  /**
+   * Cases in these states, the most severe first and then by what is due, at most `limit`. Without those that are about
+   * to be kept.
+   */
   cases(states: CaseState[], limit: number): Promise<Case[]>
   /** The reports of an image, the oldest first, at most `limit`. */
   reportsOf(id: string, limit: number): Promise<Pick<Report, 'category' | 'text' | 'contact' | 'at'>[]>

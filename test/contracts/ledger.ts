@@ -1,6 +1,8 @@
 /** The contract of `src/stores/ledger.ts`. Every adapter runs it; what it asks is what the service relies on. */
 import { describe } from 'node:test'
 import { capacityCases } from './ledger/capacity.ts'
+import { conditionsCases } from './ledger/conditions.ts'
+import { decisionsCases } from './ledger/decisions.ts'
 import { durabilityCases } from './ledger/durability.ts'
 import { harnessOf, type OpenLedger } from './ledger/harness.ts'
 import { instanceCases } from './ledger/instance.ts'
@@ -30,6 +32,8 @@ export function ledgerContract(name: string, open: OpenLedger, { modelRuns = 20 
     describe('instance', () => instanceCases(harness))
     describe('reports', () => reportsCases(harness))
     describe('notices', () => noticesCases(harness))
+    describe('decisions', () => decisionsCases(harness))
+    describe('conditions', () => conditionsCases(harness))
     describe('durability', () => durabilityCases(harness))
     describe('outages', () => outagesCases(harness))
     describe('strange values', () => strangeValuesCases(harness))

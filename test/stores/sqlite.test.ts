@@ -85,7 +85,7 @@ describe('ledger: sqlite, its file', () => {
     )
     assert.equal(await ledger.isBlocked([digest]), false)
     assert.equal(await ledger.whyAbsent('AAAAAAAAAAA'), null)
-    assert.equal(await ledger.whyAbsent('BBBBBBBBBBB'), 'removed')
+    assert.equal(await ledger.whyAbsent('BBBBBBBBBBB').then((why) => why?.place), 'removed')
     assert.equal(await ledger.usedUploads('a', DAY), 2)
   })
 

@@ -9,5 +9,6 @@ export function defaultSettings(config: Config): SettingValues {
     'daily-bytes': config.dailyBytes,
     'network-uploads': config.networkUploads,
     'min-free-bytes': config.minFreeBytes,
+    'unanswered-minutes': config.unansweredMinutes,
   }
 }

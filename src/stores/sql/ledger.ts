@@ -1,7 +1,9 @@
 /** The ledger over any database that runs the shared SQL. */
 import type { Ledger } from '../ledger.ts'
-import { actRecorder } from './acts.ts'
+import { actRecorder, microseconds } from './acts.ts'
+import { conditionsLedger } from './conditions.ts'
 import type { SqlDatabase } from './database.ts'
+import { decisionsLedger } from './decisions.ts'
 import { deletionsLedger } from './deletions.ts'
 import { doorLedger } from './door.ts'
 import { instanceLedger } from './instance.ts'
@@ -17,7 +19,8 @@ import { sharesLedger } from './shares.ts'
 import { sql } from './statement.ts'
 
 export function sqlLedger(database: SqlDatabase): Ledger {
-  const record = actRecorder()
+  const tick = microseconds()
+  const { record, recordIf } = actRecorder(tick)
   return {
     ...quotaLedger(database),
     ...moderationLedger(database, record),
@@ -31,6 +34,8 @@ export function sqlLedger(database: SqlDatabase): Ledger {
     ...instanceLedger(database),
     ...reportsLedger(database),
     ...noticesLedger(database),
+    ...conditionsLedger(database, recordIf),
+    ...decisionsLedger(database, tick),
 
     async counts() {
       const today = new Date().toISOString().slice(0, 10)

@@ -203,6 +203,34 @@ const MIGRATIONS: readonly Migration[] = [
       )`,
     ],
   },
+  {
+    name: '010-decisions',
+    statements: [
+      // What the operator decided and may still undo. `was_visible`: it went out of sight with the decision. `claim` and
+      // `due_at_ms` as of purges.
+      `create table decisions (
+        id text not null primary key,
+        batch text not null,
+        act text not null,
+        block bigint not null,
+        was_visible bigint not null,
+        reason text not null,
+        who text not null,
+        rule text not null,
+        decided_at_ms bigint not null,
+        claim bigint not null,
+        due_at_ms bigint not null
+      )`,
+      'create index decisions_by_batch on decisions (batch)',
+      // The rule that was broken: the public is told.
+      "alter table removals add column rule text not null default ''",
+      "alter table holds add column rule text not null default ''",
+      // `mark`: of the call that wrote the row.
+      "alter table caps_reached add column mark text not null default ''",
+      // What is so now, and was told when it began.
+      'create table conditions (name text not null primary key, since_ms bigint not null, mark text not null)',
+    ],
+  },
 ]
 
 /** Run under a lock that keeps other processes from migrating, in the transaction of the migrations themselves. */

@@ -32,10 +32,15 @@ export function movesLedger(database: SqlDatabase, record: RecordAct): MovesLedg
   }
 
   const recorder =
-    (act: ActKind, to: Move['to'], decided: CaseState, remember: (id: string, at: Date) => Statement[]) =>
+    (
+      act: ActKind,
+      to: Move['to'],
+      decided: CaseState,
+      remember: (id: string, at: Date, rule: string) => Statement[],
+    ) =>
     async (id: string, reason: string, at: Date, by?: ActedBy): Promise<void> => {
       await database.write([
-        ...remember(id, at),
+        ...remember(id, at, by?.rule ?? ''),
         moveTo(to, id),
         record({ act, subject: id, reason, at, by }),
         decide(id, decided, at),
@@ -43,24 +48,34 @@ export function movesLedger(database: SqlDatabase, record: RecordAct): MovesLedg
     }
 
   return {
-    recordRemoval: recorder('remove', 'removed', 'removed', (id, at) => [
-      sql`insert into removals (id, removed_at_ms) values (${id}, ${at.getTime()}) on conflict (id) do nothing`,
+    recordRemoval: recorder('remove', 'removed', 'removed', (id, at, rule) => [
+      sql`insert into removals (id, removed_at_ms, rule) values (${id}, ${at.getTime()}, ${rule})
+        on conflict (id) do update set rule = excluded.rule`,
+      overrule(id),
     ]),
-    recordHold: recorder('hold', 'held', 'held', (id, at) => [
-      sql`insert into holds (id, held_at_ms) values (${id}, ${at.getTime()}) on conflict (id) do nothing`,
+    recordHold: recorder('hold', 'held', 'held', (id, at, rule) => [
+      sql`insert into holds (id, held_at_ms, rule) values (${id}, ${at.getTime()}, ${rule})
+        on conflict (id) do update set rule = excluded.rule`,
+      overrule(id),
     ]),
-    recordRelease: recorder('release', 'visible', 'open', () => []),
+    recordRelease: recorder('release', 'visible', 'open', (id) => [
+      // A held image that is to be kept is released first.
+      sql`delete from decisions where id = ${id} and act <> 'keep'`,
+    ]),
 
     async recordKeep(id, reason, at, by) {
-      await database.write([record({ act: 'keep', subject: id, reason, at, by }), decide(id, 'kept', at)])
+      await database.write([
+        overrule(id),
+        record({ act: 'keep', subject: id, reason, at, by }),
+        decide(id, 'kept', at),
+      ])
     },
 
     async whyAbsent(id) {
-      const { rows } =
-        await database.read(sql`select (select count(*) from removals where id = ${id}) as removed,
-        (select count(*) from holds where id = ${id}) as held`)
-      const { removed, held } = rows[0]!
-      return removed ? 'removed' : held ? 'held' : null
+      const { rows } = await database.read(sql`select 'removed' as place, rule from removals where id = ${id}
+        union all select 'held' as place, rule from holds where id = ${id}`)
+      const row = rows.find(({ place }) => place === 'removed') ?? rows[0]
+      return row === undefined ? null : { place: row.place as 'removed' | 'held', rule: row.rule as string }
     },
 
     async forgetHold(id) {
@@ -115,6 +130,11 @@ export function movesLedger(database: SqlDatabase, record: RecordAct): MovesLedg
       ])
     },
   }
+}
+
+/** The later act counts: what was decided before and is not carried out yet. */
+function overrule(id: string): Statement {
+  return sql`delete from decisions where id = ${id}`
 }
 
 function movesOf({ rows }: Outcome): Move[] {

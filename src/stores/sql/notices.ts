@@ -2,7 +2,7 @@
 import type { NoticeLedger } from '../notices.ts'
 import type { SqlDatabase, Statement } from './database.ts'
 import { randomToken } from './random-token.ts'
-import { sql, words } from './statement.ts'
+import { type Part, sql, words } from './statement.ts'
 
 const ONCE_MORE = words(`on conflict (kind) do update set
   count = notices.count + 1,
@@ -11,6 +11,12 @@ const ONCE_MORE = words(`on conflict (kind) do update set
 function raise(kind: string, at: number): Statement {
   return sql`insert into notices (kind, id, count, since_ms, attempts, claim, due_at_ms)
     values (${kind}, ${crypto.randomUUID()}, 1, ${at}, 0, 0, ${at}) ${ONCE_MORE}`
+}
+
+/** The same if the condition holds. */
+export function raiseIf(kind: string, at: number, isSo: Part): Statement {
+  return sql`insert into notices (kind, id, count, since_ms, attempts, claim, due_at_ms)
+    select ${kind}, ${crypto.randomUUID()}, 1, ${at}, 0, 0, ${at} where ${isSo} ${ONCE_MORE}`
 }
 
 /** The same if the report of this number was filed. */

@@ -56,6 +56,7 @@ export function reportsLedger(database: SqlDatabase): ReportLedger {
 
     async cases(states, limit) {
       const { rows } = await database.read(sql`select * from cases where state in ${list(states)}
+        and not exists (select 1 from decisions where decisions.id = cases.id and decisions.act = 'keep')
         order by severity, due_at_ms, id limit ${Math.max(0, limit)}`)
       return rows.map(toCase)
     },

@@ -3,10 +3,7 @@ import type { Ledger } from '../ledger.ts'
 import type { SqlDatabase } from './database.ts'
 import { sql } from './statement.ts'
 
-type SharesLedger = Pick<
-  Ledger,
-  'takeShare' | 'returnShare' | 'usedShares' | 'recordReached' | 'forgetReached'
->
+type SharesLedger = Pick<Ledger, 'takeShare' | 'returnShare' | 'usedShares'>
 
 export function sharesLedger(database: SqlDatabase): SharesLedger {
   return {
@@ -31,21 +28,6 @@ export function sharesLedger(database: SqlDatabase): SharesLedger {
     async usedShares(day) {
       const { rows } = await database.read(sql`select name, used from shares where day = ${day}`)
       return Object.fromEntries(rows.map(({ name, used }) => [name as string, used as number]))
-    },
-
-    async recordReached(name, day, since) {
-      const [added] = await database.write([
-        sql`insert into caps_reached (day, name) values (${day}, ${name}) on conflict (day, name) do nothing`,
-        sql`delete from caps_reached where day < ${since}`,
-        sql`delete from shares where day < ${since}`,
-      ])
-      if (added!.changes === 0) return null
-      const { rows } = await database.read(sql`select count(*) as count from caps_reached`)
-      return rows[0]!.count as number
-    },
-
-    async forgetReached() {
-      await database.write([sql`delete from caps_reached`])
     },
   }
 }

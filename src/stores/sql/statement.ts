@@ -17,6 +17,19 @@ class Words {
   }
 }
 
+/** A piece of a statement, with its values. */
+export class Part {
+  readonly statement: Statement
+
+  constructor(statement: Statement) {
+    this.statement = statement
+  }
+}
+
+export function part(texts: TemplateStringsArray, ...values: (SqlValue | List | Words | Part)[]): Part {
+  return new Part(sql(texts, ...values))
+}
+
 /** Values in parentheses, for `in`. There must be one at least. */
 export function list(values: readonly SqlValue[]): List {
   return new List(values)
@@ -28,12 +41,15 @@ export function words(text: string): Words {
 }
 
 /** Each value becomes a `?`. Throws `TypeError` for a value that the databases do not take alike. */
-export function sql(texts: TemplateStringsArray, ...values: (SqlValue | List | Words)[]): Statement {
+export function sql(texts: TemplateStringsArray, ...values: (SqlValue | List | Words | Part)[]): Statement {
   let text = texts[0]!
   const parameters: SqlValue[] = []
   for (const [index, value] of values.entries()) {
     if (value instanceof Words) text += value.text
-    else if (value instanceof List) {
+    else if (value instanceof Part) {
+      text += value.statement.sql
+      parameters.push(...value.statement.parameters)
+    } else if (value instanceof List) {
       text += `(${value.values.map(() => '?').join(', ')})`
       parameters.push(...value.values.map(checked))
     } else {

@@ -33,16 +33,6 @@ export function capacityCases({ on }: Harness): void {
     assert.equal(answers.filter(Boolean).length, 16)
   })
 
-  on('counts caps that were reached, once a day and cap', async (ledger) => {
-    assert.equal(await ledger.recordReached('x', DAY, '2026-07-24'), 1)
-    assert.equal(await ledger.recordReached('x', DAY, '2026-07-24'), null)
-    assert.equal(await ledger.recordReached('y', DAY, '2026-07-24'), 2)
-    assert.equal(await ledger.recordReached('x', '2026-08-07', '2026-07-31'), 3)
-    assert.equal(await ledger.recordReached('x', '2026-08-08', '2026-08-01'), 2, 'what is older is forgotten')
-    await ledger.forgetReached()
-    assert.equal(await ledger.recordReached('x', '2026-08-08', '2026-08-01'), 1)
-  })
-
   on('counts uploads of a network beside those of an address', async (ledger) => {
     assert.equal(await reserve(ledger, 'a', networkOf(3)), 1)
     assert.equal(await reserve(ledger, 'a', networkOf(3)), 2)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { NewDecision } from '../../../src/stores/decisions.ts'
 import { type Ledger, LedgerUnavailable } from '../../../src/stores/ledger.ts'
 import { until } from '../../support/until.ts'
 import type { Harness } from './harness.ts'
@@ -7,6 +8,16 @@ import type { Harness } from './harness.ts'
 const DAY = '2026-07-31'
 const AT = new Date('2026-07-31T12:00:00.000Z')
 const DIGEST = 'ab'.repeat(32)
+const DECISION: NewDecision = {
+  batch: 'b',
+  act: 'remove',
+  block: false,
+  reason: 'x',
+  who: 'x',
+  rule: '',
+  at: 1000,
+  dueAt: 2000,
+}
 
 export function durabilityCases({ on, onHooks, open }: Harness): void {
   on('has everything after it was closed and opened', async (ledger, { another }) => {
@@ -22,7 +33,7 @@ export function durabilityCases({ on, onHooks, open }: Harness): void {
     assert.equal(await reopened.usedUploads('a', DAY), 1)
     assert.deepEqual(await reopened.daySalt(DAY), salt)
     assert.equal(await reopened.isBlocked([DIGEST]), true)
-    assert.equal(await reopened.whyAbsent('AAAAAAAAAAA'), 'removed')
+    assert.equal(await reopened.whyAbsent('AAAAAAAAAAA').then((why) => why?.place), 'removed')
     assert.deepEqual(await reopened.acts(10), acts)
     assert.deepEqual(await reopened.owedPurges(), { count: 1, oldest: 1000 })
   })
@@ -134,8 +145,17 @@ export function everyCall(ledger: Ledger): (() => Promise<unknown>)[] {
     () => ledger.takeShare('x', DAY, 1, 10),
     () => ledger.returnShare('x', DAY, 1),
     () => ledger.usedShares(DAY),
-    () => ledger.recordReached('x', DAY, DAY),
-    () => ledger.forgetReached(),
+    () =>
+      ledger.recordReached('x', DAY, DAY, AT, { raises: 'a', pause: { reason: 'b', who: 'c', raises: 'd' } }),
+    () => ledger.conditions(),
+    () => ledger.beginCondition('x', AT, { raises: null, pause: null }),
+    () => ledger.endConditions(['x']),
+    () => ledger.addDecisions(DECISION, [{ id: 'AAAAAAAAAAA', isVisible: true }]),
+    () => ledger.pendingDecisions(1000, 10),
+    () => ledger.undoDecisions('b', 'x', AT, 'x'),
+    () => ledger.claimDecisions(10, 1000, 1000),
+    () => ledger.finishDecision({ ...DECISION, id: 'AAAAAAAAAAA', wasVisible: true, claim: 1 }),
+    () => ledger.deferDecision({ ...DECISION, id: 'AAAAAAAAAAA', wasVisible: true, claim: 1 }, 1000),
     () => ledger.sameUploader('AAAAAAAAAAA', 10),
     () => ledger.forgetUploadsBefore(1000, DAY),
     () => ledger.changeSettings({ uploads: 'on' }, 'x', AT),

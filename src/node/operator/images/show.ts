@@ -51,7 +51,7 @@ async function findImage(
     const visible = await objects.head(id)
     const found = visible ?? (await objects.headHeld(id))
     if (found === null) {
-      return { place: (await ledger.whyAbsent(id)) === 'removed' ? 'removed' : 'absent', record: null }
+      return { place: (await ledger.whyAbsent(id))?.place === 'removed' ? 'removed' : 'absent', record: null }
     }
     const { keySha256: _, ...record } = found
     return { place: visible === null ? 'held' : 'visible', record }

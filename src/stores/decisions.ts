@@ -1,0 +1,51 @@
+/**
+ * Port: what the operator decided at the door, and may undo until it is due. A part of the ledger. Methods resolve and
+ * throw as those of `ledger.ts` do.
+ */
+
+export type DecidedAct = 'keep' | 'hold' | 'remove'
+
+export interface NewDecision {
+  /** The same for all images that were decided together. */
+  batch: string
+  act: DecidedAct
+  /** Of a removal: the same bytes are refused from then on. */
+  block: boolean
+  reason: string
+  who: string
+  /** Empty if none was named. */
+  rule: string
+  /** Epoch milliseconds. */
+  at: number
+  dueAt: number
+}
+
+export interface Decision extends NewDecision {
+  /** Of the image. */
+  id: string
+  /** The image was to be seen, and went out of sight with the decision. */
+  wasVisible: boolean
+  /** Of the claim; 0 if nobody carries it out yet. */
+  claim: number
+}
+
+export interface DecisionLedger {
+  /**
+   * Writes down a decision on each image, as one. What is to be held or removed is held from then on, with the act on
+   * record, if it was to be seen. The ids that it was written down for: an image has one decision at a time.
+   */
+  addDecisions(decision: NewDecision, images: { id: string; isVisible: boolean }[]): Promise<string[]>
+  /** Those that may be undone at `now`, the newest first, at most `limit`. */
+  pendingDecisions(now: number, limit: number): Promise<Decision[]>
+  /** Takes back a batch, with the act on record: what was to be seen is moved back. Its ids; none if it is too late. */
+  undoDecisions(batch: string, reason: string, at: Date, who: string): Promise<string[]>
+  /** Takes what is due for this process alone until `now + leaseMs`: two processes never hold the same one. */
+  claimDecisions(limit: number, now: number, leaseMs: number): Promise<Decision[]>
+  /**
+   * Nothing more is to be done. An act on the image that is recorded meanwhile ends its decision too: the later act
+   * counts.
+   */
+  finishDecision(decision: Decision): Promise<void>
+  /** It could not be carried out: due again at `retryAt`. */
+  deferDecision(decision: Decision, retryAt: number): Promise<void>
+}

@@ -1,0 +1,103 @@
+/** What the operator decided and may still undo. */
+import type { Decision, DecisionLedger } from '../decisions.ts'
+import type { SqlDatabase, SqlValue } from './database.ts'
+import { randomToken } from './random-token.ts'
+import { sql, words } from './statement.ts'
+
+export function decisionsLedger(database: SqlDatabase, tick: () => number): DecisionLedger {
+  const skipLocked = words(database.flavour.skipsLocked ? 'for update skip locked' : '')
+
+  return {
+    async addDecisions({ batch, act, block, reason, who, rule, at, dueAt }, images) {
+      // In one order: two that decide the same images must not wait for each other's rows.
+      const sorted = [...images].sort((a, b) => (a.id < b.id ? -1 : 1))
+      const added = await database.write([
+        ...sorted.map(
+          ({ id, isVisible }) =>
+            sql`insert into decisions
+              (id, batch, act, block, was_visible, reason, who, rule, decided_at_ms, claim, due_at_ms)
+              values (${id}, ${batch}, ${act}, ${block ? 1 : 0}, ${isVisible && act !== 'keep' ? 1 : 0}, ${reason},
+                ${who}, ${rule}, ${at}, 0, ${dueAt}) on conflict (id) do nothing`,
+        ),
+        sql`insert into holds (id, held_at_ms, rule) select id, ${at}, rule from decisions
+          where batch = ${batch} and was_visible = 1
+          on conflict (id) do update set rule = excluded.rule`,
+        sql`insert into moves (id, wanted, version, claim, due_at_ms) select id, 'held', ${randomToken()}, 0, 0
+          from decisions where batch = ${batch} and was_visible = 1
+          on conflict (id) do update set wanted = excluded.wanted, version = excluded.version`,
+        sql`insert into acts (number, at_ms, recorded_us, act, subject, reason, who, rule)
+          select ${crypto.randomUUID()} || id, ${at}, ${tick()}, 'hold', id, reason, who, rule from decisions
+          where batch = ${batch} and was_visible = 1`,
+        sql`update cases set state = 'held', decided_at_ms = ${at} where state <> 'removed'
+          and id in (select id from decisions where batch = ${batch} and was_visible = 1)`,
+      ])
+      return sorted.filter((_, at) => added[at]!.changes > 0).map(({ id }) => id)
+    },
+
+    async pendingDecisions(now, limit) {
+      const { rows } = await database.read(
+        sql`select * from decisions where due_at_ms > ${now} and claim = 0
+          order by decided_at_ms desc, batch, id limit ${Math.max(0, limit)}`,
+      )
+      return rows.map(toDecision)
+    },
+
+    async undoDecisions(batch, reason, at, who) {
+      const claim = randomToken()
+      const [taken] = await database.write([
+        sql`update decisions set claim = ${claim} where batch = ${batch} and claim = 0
+          and due_at_ms > ${at.getTime()} returning id`,
+        sql`insert into moves (id, wanted, version, claim, due_at_ms) select id, 'visible', ${randomToken()}, 0, 0
+          from decisions where claim = ${claim} and was_visible = 1
+          on conflict (id) do update set wanted = excluded.wanted, version = excluded.version`,
+        sql`insert into acts (number, at_ms, recorded_us, act, subject, reason, who, rule)
+          select ${crypto.randomUUID()} || id, ${at.getTime()}, ${tick()}, 'release', id, ${reason}, ${who}, ''
+          from decisions where claim = ${claim} and was_visible = 1`,
+        sql`update cases set state = 'open', decided_at_ms = 0 where state <> 'removed'
+          and id in (select id from decisions where claim = ${claim} and was_visible = 1)`,
+        sql`delete from decisions where claim = ${claim}`,
+      ])
+      return taken!.rows.map(({ id }) => id as string)
+    },
+
+    async claimDecisions(limit, now, leaseMs) {
+      // Mostly there is none, and a look writes nothing.
+      const due = await database.read(sql`select id from decisions where due_at_ms <= ${now} limit 1`)
+      if (due.rows.length === 0) return []
+      const [claimed] = await database.write([
+        sql`with due as materialized (
+            select id from decisions where due_at_ms <= ${now} order by due_at_ms limit ${Math.max(0, limit)} ${skipLocked}
+          )
+          update decisions set claim = ${randomToken()}, due_at_ms = ${now + leaseMs}
+          where id in (select due.id from due) and due_at_ms <= ${now} returning *`,
+      ])
+      return claimed!.rows.map(toDecision)
+    },
+
+    async finishDecision({ id, claim }) {
+      await database.write([sql`delete from decisions where id = ${id} and claim = ${claim}`])
+    },
+
+    async deferDecision({ id, claim }, retryAt) {
+      await database.write([
+        sql`update decisions set due_at_ms = ${retryAt} where id = ${id} and claim = ${claim}`,
+      ])
+    },
+  }
+}
+
+function toDecision(row: Readonly<Record<string, SqlValue | null>>): Decision {
+  return {
+    id: row.id as string,
+    batch: row.batch as string,
+    act: row.act as Decision['act'],
+    block: row.block === 1,
+    wasVisible: row.was_visible === 1,
+    reason: row.reason as string,
+    who: row.who as string,
+    rule: row.rule as string,
+    at: row.decided_at_ms as number,
+    dueAt: row.due_at_ms as number,
+    claim: row.claim as number,
+  }
+}

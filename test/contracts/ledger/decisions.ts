@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict'
+import type { DecidedAct, NewDecision } from '../../../src/stores/decisions.ts'
+import type { Ledger } from '../../../src/stores/ledger.ts'
+import type { Harness } from './harness.ts'
+
+const AT = Date.parse('2026-07-31T12:00:00Z')
+const DUE = AT + 10_000
+const [ONE, TWO] = ['AAAAAAAAAAA', 'aaaaaaaaaaa']
+
+const decision = (batch: string, act: DecidedAct): NewDecision => ({
+  batch,
+  act,
+  block: true,
+  reason: 'a reason',
+  who: 'ann@host',
+  rule: 'spam',
+  at: AT,
+  dueAt: DUE,
+})
+
+async function reported(ledger: Ledger, id: string): Promise<void> {
+  const caps = { ofReporter: 10, ofAll: 10 }
+  const report = { id, category: 'other', text: 'x', contact: '', reporter: id, day: '2026-07-31' }
+  await ledger.fileReport(
+    { ...report, receiptSha256: id, at: AT, severity: 5, dueAt: DUE, raises: null },
+    caps,
+  )
+}
+
+const stateOf = async (ledger: Ledger, id: string) => (await ledger.caseOf(id))?.state
+const actsOf = async (ledger: Ledger) =>
+  (await ledger.acts(20)).map(({ act, subject }) => `${act} ${subject}`).sort()
+
+export function decisionsCases({ on }: Harness): void {
+  on('holds at once what is to be removed, and what was to be seen alone', async (ledger, { another }) => {
+    await reported(ledger, ONE)
+    const images = [
+      { id: ONE, isVisible: true },
+      { id: TWO, isVisible: false },
+    ]
+    assert.deepEqual(await ledger.addDecisions(decision('b', 'remove'), images), [ONE, TWO])
+    const other = await another()
+    assert.deepEqual(await other.whyAbsent(ONE), { place: 'held', rule: 'spam' })
+    assert.equal(await other.whyAbsent(TWO), null)
+    assert.equal(await stateOf(other, ONE), 'held')
+    assert.deepEqual(await actsOf(other), [`hold ${ONE}`])
+    const [move, ...none] = await other.claimMoves(10, AT, 1000)
+    assert.deepEqual([move?.id, move?.to, none], [ONE, 'held', []])
+    const pending = await other.pendingDecisions(AT, 10)
+    assert.deepEqual(
+      pending.map(({ id, wasVisible, act, block, reason, who, rule, dueAt }) => ({
+        id,
+        wasVisible,
+        act,
+        block,
+        reason,
+        who,
+        rule,
+        dueAt,
+      })),
+      images.map(({ id, isVisible }) => ({
+        id,
+        wasVisible: isVisible,
+        act: 'remove',
+        block: true,
+        reason: 'a reason',
+        who: 'ann@host',
+        rule: 'spam',
+        dueAt: DUE,
+      })),
+    )
+    assert.deepEqual(await other.pendingDecisions(DUE, 10), [], 'it is too late')
+  })
+
+  on('takes one decision at a time on an image', async (ledger, { another }) => {
+    const handles = [ledger, await another()]
+    const added = await Promise.all(
+      Array.from({ length: 8 }, (_, nth) =>
+        handles[nth % 2]!.addDecisions(decision(`b${nth}`, 'hold'), [
+          { id: TWO, isVisible: true },
+          { id: ONE, isVisible: true },
+        ]),
+      ),
+    )
+    assert.deepEqual(added.flat().sort(), [ONE, TWO])
+    assert.equal((await ledger.acts(20)).length, 2)
+  })
+
+  on('takes a batch back, and what was held before stays held', async (ledger) => {
+    await reported(ledger, ONE)
+    await ledger.recordHold(TWO, 'before', new Date(AT))
+    await ledger.addDecisions(decision('b', 'remove'), [
+      { id: ONE, isVisible: true },
+      { id: TWO, isVisible: false },
+    ])
+    assert.deepEqual(await ledger.undoDecisions('other', 'x', new Date(AT), 'ann'), [])
+    assert.deepEqual(
+      (await ledger.undoDecisions('b', 'x', new Date(DUE - 1), 'ann')).sort(),
+      [ONE, TWO].sort(),
+    )
+    assert.deepEqual(await ledger.undoDecisions('b', 'x', new Date(AT), 'ann'), [], 'a second time')
+    assert.equal(await stateOf(ledger, ONE), 'open')
+    assert.deepEqual((await ledger.claimMoves(10, AT, 1000)).map(({ id, to }) => `${id} ${to}`).sort(), [
+      `${ONE} visible`,
+      `${TWO} held`,
+    ])
+    assert.deepEqual(await actsOf(ledger), [`hold ${ONE}`, `hold ${TWO}`, `release ${ONE}`])
+    assert.deepEqual(await ledger.claimDecisions(10, DUE, 1000), [])
+  })
+
+  on('is undone or carried out, never both', async (ledger, { another }) => {
+    const other = await another()
+    for (let round = 0; round < 20; round++) {
+      await ledger.addDecisions(decision(`b${round}`, 'keep'), [{ id: ONE, isVisible: true }])
+      const [undone, claimed] = await Promise.all([
+        ledger.undoDecisions(`b${round}`, 'x', new Date(DUE - 1), 'ann'),
+        other.claimDecisions(10, DUE, 1000),
+      ])
+      assert.equal(undone.length + claimed.length, 1)
+      for (const each of claimed) await ledger.finishDecision(each)
+    }
+  })
+
+  on(
+    'hands what is due to one process, and to another when the lease has ended',
+    async (ledger, { another }) => {
+      const handles = [ledger, await another()]
+      await ledger.addDecisions(decision('b', 'keep'), [{ id: ONE, isVisible: true }])
+      assert.deepEqual(await ledger.claimDecisions(10, DUE - 1, 1000), [])
+      const taken = await Promise.all(handles.map((handle) => handle.claimDecisions(10, DUE, 1000)))
+      const [first, ...others] = taken.flat()
+      assert.deepEqual([first?.id, others], [ONE, []])
+      assert.deepEqual(
+        await ledger.undoDecisions('b', 'x', new Date(AT), 'ann'),
+        [],
+        'it is being carried out',
+      )
+      assert.deepEqual(await ledger.pendingDecisions(AT, 10), [])
+      const [again] = await ledger.claimDecisions(10, DUE + 1000, 1000)
+      await ledger.finishDecision(first!)
+      await ledger.deferDecision(again!, DUE + 5000)
+      assert.deepEqual(await ledger.claimDecisions(10, DUE + 4999, 1000), [])
+      const [last] = await ledger.claimDecisions(10, DUE + 5000, 1000)
+      assert.equal(last?.id, ONE)
+      await ledger.finishDecision(last!)
+      assert.deepEqual(await ledger.claimDecisions(10, DUE + 9000, 1000), [])
+    },
+  )
+
+  on('ends with a later act on the image', async (ledger) => {
+    const at = new Date(AT)
+    const later: [DecidedAct, () => Promise<void>, boolean][] = [
+      ['keep', () => ledger.recordRemoval(ONE, 'x', at), true],
+      ['keep', () => ledger.recordHold(ONE, 'x', at), true],
+      ['remove', () => ledger.recordKeep(ONE, 'x', at), true],
+      ['remove', () => ledger.recordRelease(ONE, 'x', at), true],
+      // The first half of keeping what is held.
+      ['keep', () => ledger.recordRelease(ONE, 'x', at), false],
+    ]
+    for (const [act, record, ends] of later) {
+      await ledger.addDecisions(decision(`${Math.random()}`, act), [{ id: ONE, isVisible: true }])
+      await record()
+      assert.equal((await ledger.pendingDecisions(AT, 10)).length, ends ? 0 : 1, act)
+    }
+  })
+
+  on('leaves out of the queue what is about to be kept', async (ledger) => {
+    await reported(ledger, ONE)
+    await reported(ledger, TWO)
+    await ledger.addDecisions(decision('b', 'keep'), [{ id: ONE, isVisible: true }])
+    assert.deepEqual(
+      (await ledger.cases(['open'], 10)).map(({ id }) => id),
+      [TWO],
+    )
+    await ledger.undoDecisions('b', 'x', new Date(AT), 'ann')
+    assert.equal((await ledger.cases(['open'], 10)).length, 2)
+  })
+}
