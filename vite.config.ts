@@ -10,10 +10,16 @@ import type { ScriptName, StyleName } from './src/web/pages/page.ts'
 const ROOT = import.meta.dirname
 
 /** Pages' scripts by name. */
-const SCRIPTS = { home: 'home.ts', viewer: 'viewer.ts', gallery: 'gallery.ts', delete: 'delete.ts' }
+const SCRIPTS = {
+  home: 'home.ts',
+  viewer: 'viewer.ts',
+  gallery: 'gallery.ts',
+  delete: 'delete.ts',
+  operator: 'operator.ts',
+}
 
 /** What a kind of page adds to the style of all. */
-const STYLES: StyleName[] = ['home', 'viewer', 'gallery', 'reference', 'report']
+const STYLES: StyleName[] = ['home', 'viewer', 'gallery', 'reference', 'report', 'operator']
 
 const TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',

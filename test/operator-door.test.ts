@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, it } from 'node:test'
 import { atDoor } from './support/at-door.ts'
+import { doorSession } from './support/door-session.ts'
 import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { type RunningServer, startServer } from './support/processes/server.ts'
@@ -21,27 +22,10 @@ after(() => server?.stop())
 const door = (method: string, path: string, options?: Parameters<typeof atDoor>[3]) =>
   atDoor(server.dataDir, method, path, options)
 
-async function login(): Promise<{ cookie: string; formToken: string; link: string }> {
-  const { stdout } = await server.operator(['login'])
-  const link = stdout.trim()
-  const { pathname, searchParams } = new URL(link)
-  const page = await door('GET', pathname + new URL(link).search)
-  assert.equal(page.status, 200, 'looking at the link uses nothing up')
-  const entered = await door('POST', '/login', { form: { token: searchParams.get('token')! } })
-  assert.equal(entered.status, 303, entered.text)
-  const set = entered.headers.get('Set-Cookie')!
-  for (const part of ['HttpOnly', 'SameSite=Strict', 'Path=/']) assert.ok(set.includes(part), set)
-  const cookie = set.split(';')[0]!
-  const overview = await door('GET', '/', { headers: { Cookie: cookie } })
-  assert.equal(overview.status, 200, overview.text)
-  const formToken = /name="form-token" value="([0-9a-f]{64})"/.exec(overview.text)![1]!
-  return { cookie, formToken, link }
-}
-
 it('is a socket that only this account opens, and nothing on the public listener', async () => {
   const { mode } = await stat(join(server.dataDir, 'operator.sock'))
   assert.equal(mode & 0o777, 0o600)
-  for (const path of ['/metrics', '/acts', '/login']) {
+  for (const path of ['/metrics', '/acts', '/login', '/queue', '/feed.xml']) {
     assert.equal((await request(server.url, 'GET', path)).status, 404)
   }
 })
@@ -50,20 +34,29 @@ it('gives metrics to whoever reaches it, and nothing else without a session', as
   const metrics = await door('GET', '/metrics')
   assert.equal(metrics.status, 200)
   assert.match(metrics.text, /^pinhole_build_info\{/m)
-  for (const path of ['/', '/acts']) {
+  for (const path of ['/', '/acts', '/queue', '/cases/AAAAAAAAAAA', '/images/AAAAAAAAAAA/bytes']) {
     const answer = await door('GET', path)
     assert.equal(answer.status, 401)
     assert.equal(answer.headers.get('Cache-Control'), 'no-store')
     assert.match(answer.headers.get('Content-Security-Policy')!, /default-src 'none'/)
   }
-  for (const path of ['/settings', '/images', '/logout']) {
+  for (const path of ['/settings', '/images', '/logout', '/undo', '/cases/AAAAAAAAAAA']) {
     assert.equal((await door('POST', path, { form: { name: 'uploads', value: 'paused' } })).status, 401)
   }
 })
 
 it('lets a link in once, and no other link', async () => {
-  const { link } = await login()
-  const token = new URL(link).searchParams.get('token')!
+  const { stdout } = await server.operator(['login'])
+  const { pathname, search, searchParams } = new URL(stdout.trim())
+  const token = searchParams.get('token')!
+  for (let look = 0; look < 2; look++) {
+    assert.equal((await door('GET', pathname + search)).status, 200, 'looking at the link uses nothing up')
+  }
+  const entered = await door('POST', '/login', { form: { token } })
+  assert.equal(entered.status, 303, entered.text)
+  const set = entered.headers.get('Set-Cookie')!
+  for (const part of ['HttpOnly', 'SameSite=Strict', 'Path=/']) assert.ok(set.includes(part), set)
+  assert.ok(!set.includes('Secure'), 'over http a browser would not keep it')
   assert.equal((await door('POST', '/login', { form: { token } })).status, 403, 'a second time')
   for (const wrong of ['', 'x', '0'.repeat(64)]) {
     assert.equal((await door('POST', '/login', { form: { token: wrong } })).status, 403)
@@ -72,7 +65,7 @@ it('lets a link in once, and no other link', async () => {
 })
 
 it('acts in every process, and records who did it', async () => {
-  const { cookie, formToken } = await login()
+  const { cookie, formToken } = await doorSession(server)
   const headers = { Cookie: cookie }
   const send = (path: string, form: Record<string, string>) =>
     door('POST', path, { headers, form: { 'form-token': formToken, ...form } })
@@ -112,43 +105,8 @@ it('acts in every process, and records who did it', async () => {
   assert.match(acts.find((act: { subject: string }) => act.subject === 'uploads=paused').who, /.+@.+/)
 })
 
-it('lists reported images with a form for each decision, without the images and the reporter’s words', async () => {
-  const { cookie, formToken } = await login()
-  const headers = { Cookie: cookie }
-  const { id } = await store(server.url)
-  const given = {
-    image: id,
-    category: 'malware',
-    text: 'It is a <b>false</b> parcel notice.',
-    goodFaith: true,
-  }
-  const report = await request(server.url, 'POST', '/api/report', {
-    headers: { 'Content-Type': 'application/json' },
-    body: Buffer.from(JSON.stringify(given)),
-  })
-  assert.equal(report.status, 202, report.text)
-  const overview = async () => (await door('GET', '/', { headers })).text
-  const listed = await overview()
-  const form = listed.split('<form ').find((each) => each.includes(`name="image" value="${id}"`))!
-  assert.match(listed, /malware, 1 report, due <time>/)
-  assert.deepEqual(
-    [...form.matchAll(/name="act" value="(\w+)"/g)].map(([, act]) => act),
-    ['hold', 'keep', 'remove'],
-  )
-  assert.doesNotMatch(listed, /parcel|<img|\/raw\//)
-  const decide = (act: string, reason: string) =>
-    door('POST', '/images', { headers, form: { 'form-token': formToken, image: id, act, reason } })
-  assert.equal((await decide('keep', '')).status, 400)
-  assert.equal((await decide('keep', 'a true notice')).status, 303)
-  assert.ok(!(await overview()).includes(`value="${id}"`), 'it is decided')
-  const receipt = await request(server.url, 'GET', new URL(report.json().receipt).pathname)
-  assert.equal(receipt.json().state, 'kept')
-  assert.equal((await decide('remove', 'no, a false one')).status, 303)
-  assert.equal((await decide('keep', 'x')).status, 400, 'a removal is the last')
-})
-
 it('takes no form from another site, and none without its token', async () => {
-  const { cookie, formToken } = await login()
+  const { cookie, formToken } = await doorSession(server)
   const form = { name: 'uploads', value: 'paused' }
   const attempts: [Record<string, string>, Record<string, string>][] = [
     [{ Cookie: cookie }, form],
@@ -174,7 +132,7 @@ it('takes no form from another site, and none without its token', async () => {
 })
 
 it('ends a session when it is left', async () => {
-  const { cookie, formToken } = await login()
+  const { cookie, formToken } = await doorSession(server)
   const headers = { Cookie: cookie }
   assert.equal((await door('POST', '/logout', { headers, form: { 'form-token': formToken } })).status, 303)
   assert.equal((await door('GET', '/', { headers })).status, 401)

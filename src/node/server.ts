@@ -11,19 +11,17 @@ import type { Log } from '../http/log.ts'
 import { createRaw } from '../http/routes/raw.ts'
 import { type Capacity, createCapacity } from '../service/capacity.ts'
 import { onTime } from '../service/clock.ts'
-import { createDoor } from '../service/door.ts'
 import { createDerive } from '../service/identities.ts'
 import { createImages } from '../service/images.ts'
 import { createQuota } from '../service/quota.ts'
 import { createReports } from '../service/reports.ts'
 import { createSettings, type Settings } from '../service/settings.ts'
-import { createTakedown } from '../service/takedown.ts'
 import { createUploaderLinks, type UploaderLinks } from '../service/uploader-links.ts'
 import { createSpool } from '../stores/drafts/spool.ts'
 import { pickMessages } from '../web/pages.ts'
 import { loadAssets } from './assets/load.ts'
 import { watchDisk } from './disk-space.ts'
-import { openOperatorDoor } from './door/door.ts'
+import { openKit } from './door/kit.ts'
 import { nodeHashes } from './hashes.ts'
 import { healthOf } from './health.ts'
 import { capConnections } from './http/connection-cap.ts'
@@ -143,34 +141,20 @@ export async function startServer(
   const listener = metrics.counted(server, answer)
   server.on('request', listener)
   server.on('checkContinue', listener)
-  const operatorDoor = await openOperatorDoor(config, limits, {
-    door: createDoor({
-      ledger: stores.ledger,
-      hashes: nodeHashes,
-      now: stores.clock.now,
-      programToken: config.operatorToken,
-    }),
-    takedown: createTakedown({ ...stores, now: stores.clock.now }),
-    settings,
-    ledger: stores.ledger,
-    now: stores.clock.now,
-    metrics,
-    site,
-    log,
-  })
+  const kit = await openKit({ config, limits, stores, settings, disk, notices, metrics, site, log })
   stores.purges.start()
   stores.moves.start()
   settings.start()
   links?.start()
-  notices.start()
+  kit.start()
   return {
     baseUrl,
     port,
     async stop() {
       await stopServing(server, { lingerMs: limits.lingerMs, longestMs: limits.stopMs })
       disk.stop()
-      await operatorDoor?.stop()
-      await Promise.all([settings.stop(), capacity.stop(), links?.stop(), notices.stop()])
+      await kit.stop()
+      await Promise.all([settings.stop(), capacity.stop(), links?.stop()])
       await stores.close()
     },
   }

@@ -1,10 +1,11 @@
-/** Requests at the operator's door of a server under test: a socket in its data folder. */
+/** Requests at the operator's door of a server under test: a socket in its data folder, or where it listens. */
 import http from 'node:http'
 import { join } from 'node:path'
 import { type Answer, answerOf } from './http.ts'
 
+/** `place`: the data folder, or what has the door's own address. */
 export function atDoor(
-  dataDir: string,
+  place: string | { url: string },
   method: string,
   path: string,
   options: { headers?: Record<string, string>; form?: Record<string, string> } = {},
@@ -14,10 +15,10 @@ export function atDoor(
   return new Promise((resolve, reject) => {
     const outgoing = http.request(
       {
-        socketPath: join(dataDir, 'operator.sock'),
+        ...(typeof place === 'string' ? { socketPath: join(place, 'operator.sock') } : addressOf(place.url)),
         method,
         path,
-        headers: { Host: 'operator', ...type, ...options.headers },
+        headers: { ...(typeof place === 'string' ? { Host: 'operator' } : {}), ...type, ...options.headers },
         agent: false,
       },
       (incoming) => {
@@ -32,4 +33,9 @@ export function atDoor(
     outgoing.on('error', reject)
     outgoing.end(body)
   })
+}
+
+function addressOf(url: string): { host: string; port: string } {
+  const { hostname, port } = new URL(url)
+  return { host: hostname, port }
 }

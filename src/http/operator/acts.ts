@@ -1,7 +1,8 @@
 /** What the forms behind the operator's door do. */
+import { ID_PATTERN } from '../../protocol.ts'
 import { SETTING_NAMES, SettingError, type Settings } from '../../service/settings.ts'
 import type { Takedown } from '../../service/takedown.ts'
-import type { Ledger } from '../../stores/ledger.ts'
+import type { ActedBy, Ledger } from '../../stores/ledger.ts'
 import type { OverviewFacts } from '../../web/operator/overview.ts'
 
 interface Parts {
@@ -14,13 +15,13 @@ interface Parts {
 
 const SHOWN_ACTS = 50
 const SHOWN_HELD = 200
-const SHOWN_CASES = 100
+const COUNTED_CASES = 1000
 const RULE_PATTERN = /^[a-z][a-z0-9-]{0,39}$/
 
 export async function factsOf({ settings, ledger, now }: Parts): Promise<OverviewFacts> {
   const [counts, cases, held, acts] = await Promise.all([
     ledger.counts(),
-    ledger.cases(['open'], SHOWN_CASES),
+    ledger.cases(['open'], COUNTED_CASES),
     ledger.heldIds(SHOWN_HELD),
     ledger.acts(SHOWN_ACTS),
     settings.refresh(),
@@ -58,20 +59,17 @@ export async function changeSetting(
   }
 }
 
-/** The same. `idIn`: finds the id in what a person pasted. */
+/** The same, of an act that can't be undone. */
 export async function actOnImages(
   { takedown }: Parts,
   form: URLSearchParams,
   who: string,
-  idIn: (text: string) => string | null,
 ): Promise<string | null> {
   const id = idIn(form.get('image') ?? '')
   if (id === null) return 'This is no image’s id.'
-  const reason = reasonIn(form)
-  if (reason === '') return 'Give a reason. It is recorded.'
-  const rule = form.get('rule') ?? ''
-  if (rule !== '' && !RULE_PATTERN.test(rule)) return 'A rule is like copyright.'
-  const by = rule === '' ? { who } : { who, rule }
+  const grounds = groundsIn(form, who)
+  if (typeof grounds === 'string') return grounds
+  const { reason, by } = grounds
   const others = form.get('same-uploader') === 'on' ? await takedown.sameUploader(id) : []
   let missed = 0
   for (const each of [id, ...others]) {
@@ -96,6 +94,25 @@ export async function actOnImages(
   return missed === 0 ? null : `${missed} of ${others.length + 1} were not there to do this to.`
 }
 
+/** Why, and who: or what is wrong with it. */
+export function groundsIn(form: URLSearchParams, who: string): { reason: string; by: ActedBy } | string {
+  const reason = reasonIn(form)
+  if (reason === '') return 'Give a reason. It is recorded.'
+  const rule = form.get('rule') ?? ''
+  if (rule !== '' && !RULE_PATTERN.test(rule)) return 'A rule is like copyright.'
+  return { reason, by: rule === '' ? { who } : { who, rule } }
+}
+
 function reasonIn(form: URLSearchParams): string {
   return (form.get('reason') ?? '').replaceAll('\0', '').trim().slice(0, 1000)
+}
+
+/** The id in what a person pasted: an id, or an address that ends with one. */
+export function idIn(text: string): string | null {
+  const id = text
+    .trim()
+    .replace(/[?#].*$/, '')
+    .replace(/^.*\//, '')
+    .replace(/\.\w+$/, '')
+  return ID_PATTERN.test(id) ? id : null
 }

@@ -3,7 +3,6 @@ import { html } from 'hono/html'
 import type { Act } from '../../stores/ledger.ts'
 import type { Case } from '../../stores/reports.ts'
 import type { Page } from '../pages/page.ts'
-import { casesSection } from './cases.ts'
 import { type DoorContext, doorPage, formToken } from './page.ts'
 
 export interface OverviewFacts {
@@ -31,9 +30,14 @@ export function overviewPage(ctx: DoorContext, facts: OverviewFacts): Page {
 </form>
 
 <h2>Reported images</h2>
-${casesSection(ctx, cases, now)}
+<p>${waiting(cases, now)}</p>
+<p class="actions"><a class="button" href="/queue" data-key="j" aria-keyshortcuts="j">Decide <kbd>j</kbd></a> <a class="button quiet" href="/queue?state=held">Held for a report</a></p>
 
-<h2>An image</h2>
+<h2>Look at an image</h2>
+<form action="/cases"><p><label>Id or address <input name="image" required maxlength="500" autocomplete="off" spellcheck="false"></label>
+<button class="button quiet">Look</button></p></form>
+
+<h2>Act on an image, at once</h2>
 <form method="post" action="/images">${formToken(ctx)}
 <p><label>Id or address <input name="image" required maxlength="500" autocomplete="off" spellcheck="false"></label></p>
 <p><label>Reason <input name="reason" required maxlength="1000"></label></p>
@@ -64,4 +68,11 @@ ${held.length === 0 ? html`<p>None.</p>` : html`<ul>${held.map((id) => html`<li>
 <h2>Acts</h2>
 <ol>${acts.map(({ at, act, subject, rule, reason, who }) => html`<li><time>${at}</time> ${act} <code>${subject}</code> ${rule} “${reason}” ${who}</li>`)}</ol>`,
   )
+}
+
+function waiting(cases: Case[], now: number): string {
+  if (cases.length === 0) return 'Nothing waits for a decision.'
+  const urgent = cases.filter(({ severity }) => severity <= 1).length
+  const overdue = cases.filter(({ dueAt }) => dueAt < now).length
+  return `${cases.length} wait for a decision, ${urgent} of them urgent, ${overdue} overdue.`
 }

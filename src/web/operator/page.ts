@@ -1,9 +1,10 @@
-/** Pages behind the operator's door. They work without scripts, and load nothing but the style. */
+/** Pages behind the operator's door. They work without scripts: a script adds keys alone. */
 import { html } from 'hono/html'
 import type { Page } from '../pages/page.ts'
 
 export interface DoorContext {
-  style: string
+  styles: string[]
+  script: string
   icon: string
   /** Whose session it is. `null`: nobody's yet. */
   who: string | null
@@ -11,7 +12,12 @@ export interface DoorContext {
   formToken: string
 }
 
-export function doorPage(ctx: DoorContext, title: string, main: Page): Page {
+export function doorPage(
+  ctx: DoorContext,
+  title: string,
+  main: Page,
+  { kind = 'note' }: { kind?: string } = {},
+): Page {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -20,10 +26,11 @@ export function doorPage(ctx: DoorContext, title: string, main: Page): Page {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-<link rel="stylesheet" href="${ctx.style}">
+${ctx.styles.map((style) => html`<link rel="stylesheet" href="${style}">\n`)}
 <link rel="icon" href="${ctx.icon}" type="image/svg+xml">
+${ctx.who === null ? '' : html`<script type="module" src="${ctx.script}"></script>`}
 </head>
-<body class="note">
+<body class="${kind} door">
 <header class="masthead"><a class="wordmark" href="/"><span>Pinhole, operator</span></a></header>
 <main>
 <h1>${title}</h1>
@@ -32,7 +39,7 @@ ${main}
 ${
   ctx.who === null
     ? ''
-    : html`<footer><form method="post" action="/logout">${formToken(ctx)}<p>${ctx.who} <button>Log out</button></p></form></footer>`
+    : html`<footer class="colophon"><form method="post" action="/logout">${formToken(ctx)}<p>${ctx.who} <button class="button text">Log out</button></p></form><button type="button" class="button text" id="keys" aria-pressed="true" hidden>Keys</button></footer>`
 }
 </body>
 </html>`
@@ -60,5 +67,9 @@ export function closedPage(ctx: DoorContext): Page {
 }
 
 export function doorErrorPage(ctx: DoorContext, detail: string): Page {
-  return doorPage(ctx, 'Not done', html`<p>${detail}</p><p><a href="/">Back</a></p>`)
+  return doorPage(
+    ctx,
+    'Not done',
+    html`<p>${detail}</p><p class="actions"><a class="button quiet" href="/queue">Reported images</a> <a class="button quiet" href="/">Overview</a></p>`,
+  )
 }

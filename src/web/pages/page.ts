@@ -22,9 +22,9 @@ export interface AssetUrls {
   imports: Record<ScriptName, string[]>
 }
 
-export type StyleName = 'home' | 'viewer' | 'gallery' | 'reference' | 'report'
+export type StyleName = 'home' | 'viewer' | 'gallery' | 'reference' | 'report' | 'operator'
 
-export type ScriptName = 'home' | 'viewer' | 'gallery' | 'delete'
+export type ScriptName = 'home' | 'viewer' | 'gallery' | 'delete' | 'operator'
 
 export interface PageContext {
   /** No trailing slash. */

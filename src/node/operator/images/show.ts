@@ -1,15 +1,13 @@
 /** operator show */
 import { Command } from 'commander'
-import { DamagedObject, type ImageRecord } from '../../../stores/object-store.ts'
-import { type OperatorData, onData } from '../on-data.ts'
+import { findImage, type Whereabouts } from '../../../service/whereabouts.ts'
+import { onData } from '../on-data.ts'
 import { print } from '../print.ts'
 import { readId } from '../subjects.ts'
 import { lineOf, memberOf } from './queue.ts'
 
 /** Of one image. The caps of a day bound how many come. */
 const SHOWN_REPORTS = 1000
-
-type Place = 'visible' | 'held' | 'damaged' | 'removed' | 'absent'
 
 export function showCommand(): Command {
   return new Command('show')
@@ -43,25 +41,7 @@ export function showCommand(): Command {
     )
 }
 
-async function findImage(
-  { objects, ledger }: OperatorData['stores'],
-  id: string,
-): Promise<{ place: Place; record: Omit<ImageRecord, 'keySha256'> | null }> {
-  try {
-    const visible = await objects.head(id)
-    const found = visible ?? (await objects.headHeld(id))
-    if (found === null) {
-      return { place: (await ledger.whyAbsent(id))?.place === 'removed' ? 'removed' : 'absent', record: null }
-    }
-    const { keySha256: _, ...record } = found
-    return { place: visible === null ? 'held' : 'visible', record }
-  } catch (error) {
-    if (error instanceof DamagedObject) return { place: 'damaged', record: null }
-    throw error
-  }
-}
-
-function lineOfRecord({ createdAt, type, size, sha256 }: Omit<ImageRecord, 'keySha256'>): string {
+function lineOfRecord({ createdAt, type, size, sha256 }: NonNullable<Whereabouts['record']>): string {
   return `${createdAt} ${type} ${size} bytes, SHA-256 ${sha256}`
 }
 

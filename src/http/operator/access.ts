@@ -1,0 +1,72 @@
+/** Who passes the operator's door, and which of their forms count. */
+import type { Door, Passed } from '../../service/door.ts'
+import { closedPage, type DoorContext, doorErrorPage } from '../../web/operator/page.ts'
+import type { Page } from '../../web/pages/page.ts'
+import { readForm } from '../body.ts'
+import type { AppContext, Site } from '../context.ts'
+import { NO_STORE, PAGE_HEADERS } from '../headers/common.ts'
+import { sessionOf } from './session.ts'
+
+type PageStatus = 200 | 400 | 401 | 403 | 404 | 500
+
+export interface Access {
+  contextOf(passed: Passed | null): DoorContext
+  send(c: AppContext, page: Page, status?: PageStatus): Promise<Response>
+  refuse(c: AppContext, detail: string): Promise<Response>
+  /** A page for whoever passes; all others are told how to. */
+  withPass(handle: (c: AppContext, passed: Passed) => Promise<Response>): (c: AppContext) => Promise<Response>
+  /** A form of a session carries its token; a browser says where it comes from. */
+  withForm(
+    handle: (c: AppContext, form: URLSearchParams, passed: Passed) => Promise<Response>,
+  ): (c: AppContext) => Promise<Response>
+}
+
+export const FORM_MAX_BYTES = 8 * 1024
+
+/** A tab that shows it sends no address of it to anybody. */
+const HEADERS = { ...PAGE_HEADERS, 'Cache-Control': NO_STORE, 'Referrer-Policy': 'no-referrer' }
+
+export function createAccess({ door, site }: { door: Door; site: Site }): Access {
+  async function passedBy(c: AppContext): Promise<Passed | null> {
+    const bearer = /^Bearer +(\S+)$/i.exec(c.req.header('Authorization') ?? '')?.[1]
+    if (bearer !== undefined) return door.program(bearer)
+    const session = sessionOf(c.req.header('Cookie'))
+    return session === null ? null : door.session(session)
+  }
+
+  const access: Access = {
+    contextOf(passed) {
+      const { style, styles, scripts, icon } = site.context(undefined).assets
+      return {
+        styles: [style, styles.operator],
+        script: scripts.operator,
+        icon,
+        who: passed?.who ?? null,
+        formToken: passed?.formToken ?? '',
+      }
+    },
+    async send(c, page, status = 200) {
+      for (const [name, value] of Object.entries(HEADERS)) c.header(name, value)
+      return c.html(page, status)
+    },
+    refuse: (c, detail) => access.send(c, doorErrorPage(access.contextOf(null), detail), 403),
+    withPass: (handle) => async (c) => {
+      const passed = await passedBy(c)
+      return passed === null ? access.send(c, closedPage(access.contextOf(null)), 401) : handle(c, passed)
+    },
+    withForm: (handle) =>
+      access.withPass(async (c, passed) => {
+        const form = await readForm(c, FORM_MAX_BYTES)
+        const isOurs = passed.formToken === null || form.get('form-token') === passed.formToken
+        if (isOurs && !isFromElsewhere(c)) return handle(c, form, passed)
+        return access.refuse(c, 'This form is not from this page, or too old.')
+      }),
+  }
+  return access
+}
+
+/** Browsers say so (Fetch Metadata); who says nothing is no browser of today, and has no cookie of one. */
+export function isFromElsewhere(c: AppContext): boolean {
+  const site = c.req.header('Sec-Fetch-Site')
+  return site !== undefined && site !== 'same-origin' && site !== 'none'
+}

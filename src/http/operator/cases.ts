@@ -1,0 +1,139 @@
+/** The queue behind the operator's door: what waits, one case at a time, and what is decided. */
+import type { Passed } from '../../service/door.ts'
+import { findImage } from '../../service/whereabouts.ts'
+import type { DecidedAct } from '../../stores/decisions.ts'
+import type { Case } from '../../stores/reports.ts'
+import { type CaseFacts, casePage } from '../../web/operator/case.ts'
+import { othersPage } from '../../web/operator/others.ts'
+import { doorErrorPage } from '../../web/operator/page.ts'
+import { isStep, type Step } from '../../web/operator/picture.ts'
+import { queuePage } from '../../web/operator/queue.ts'
+import type { AppContext } from '../context.ts'
+import type { Access } from './access.ts'
+import { groundsIn } from './acts.ts'
+import type { OperatorParts } from './app.ts'
+import { createDigests } from './digests.ts'
+
+/** The caps of a day bound how many come. */
+const LISTED = 1000
+const SHOWN_REPORTS = 20
+const MOST_OTHERS = 1000
+
+const ACTS: Record<string, { act: DecidedAct; block: boolean }> = {
+  keep: { act: 'keep', block: false },
+  hold: { act: 'hold', block: false },
+  remove: { act: 'remove', block: false },
+  'remove-and-block': { act: 'remove', block: true },
+}
+
+export function createQueue(parts: OperatorParts, { contextOf, send }: Access) {
+  const { ledger, objects, takedown, decisions, now } = parts
+  const digests = createDigests(objects)
+
+  /** Others in the queue that have the same bytes. */
+  async function doublesOf(id: string, cases: Case[]): Promise<string[]> {
+    const known = await digests.of([id, ...cases.map((each) => each.id)])
+    const digest = known.get(id)
+    if (digest === undefined) return []
+    return cases.map((each) => each.id).filter((other) => other !== id && known.get(other) === digest)
+  }
+
+  async function listed(state: Case['state'] | undefined): Promise<Case[]> {
+    return ledger.cases([state === 'held' ? 'held' : 'open'], LISTED)
+  }
+
+  async function factsOf(id: string, show: Step): Promise<CaseFacts> {
+    const [found, reports, image, others, pending] = await Promise.all([
+      ledger.caseOf(id),
+      ledger.reportsOf(id, SHOWN_REPORTS),
+      findImage(parts, id),
+      ledger.sameUploader(id, MOST_OTHERS),
+      decisions.pending(),
+    ])
+    const cases = await listed(found?.state)
+    const at = cases.findIndex((each) => each.id === id)
+    return {
+      id,
+      found,
+      reports,
+      image,
+      others: others.length,
+      doubles: await doublesOf(id, cases),
+      previous: cases[at - 1]?.id ?? null,
+      next: (at < 0 ? null : cases[at + 1]?.id) ?? null,
+      show,
+      pending,
+      now: now(),
+    }
+  }
+
+  const stepIn = (c: AppContext): Step => {
+    const asked = c.req.query('show') ?? ''
+    return isStep(asked) ? asked : 'text'
+  }
+  const idOf = (c: AppContext): string => c.req.param('id') ?? ''
+
+  return {
+    async list(c: AppContext, passed: Passed): Promise<Response> {
+      const isHeld = c.req.query('state') === 'held'
+      const [cases, pending] = await Promise.all([listed(isHeld ? 'held' : 'open'), decisions.pending()])
+      const known = await digests.of(cases.map(({ id }) => id))
+      return send(c, queuePage(contextOf(passed), { cases, digests: known, isHeld, pending, now: now() }))
+    },
+
+    async show(c: AppContext, passed: Passed): Promise<Response> {
+      return send(c, casePage(contextOf(passed), await factsOf(idOf(c), stepIn(c))))
+    },
+
+    async showOthers(c: AppContext, passed: Passed): Promise<Response> {
+      const id = idOf(c)
+      const [others, pending, found] = await Promise.all([
+        ledger.sameUploader(id, MOST_OTHERS),
+        decisions.pending(),
+        ledger.caseOf(id),
+      ])
+      const show = stepIn(c) === 'text' ? 'text' : 'mosaic'
+      return send(
+        c,
+        othersPage(contextOf(passed), { id, rule: found?.category ?? '', others, show, pending, now: now() }),
+      )
+    },
+
+    async decide(c: AppContext, form: URLSearchParams, { who }: Passed): Promise<Response> {
+      const id = idOf(c)
+      const mistaken = (mistake: string) => send(c, doorErrorPage(contextOf(null), mistake), 400)
+      const grounds = groundsIn(form, who)
+      if (typeof grounds === 'string') return mistaken(grounds)
+      const { reason, by } = grounds
+      if (form.get('act') === 'release') {
+        if (await takedown.release(id, reason, by)) return c.redirect(`/cases/${id}`, 303)
+        return mistaken('It is not held.')
+      }
+      const decided = ACTS[form.get('act') ?? '']
+      if (decided === undefined)
+        return mistaken(`Say what to do: ${Object.keys(ACTS).join(', ')} or release.`)
+      const found = await ledger.caseOf(id)
+      const doubles = form.get('same-bytes') === 'on' ? await doublesOf(id, await listed(found?.state)) : []
+      const others = form.get('same-uploader') === 'on' ? await ledger.sameUploader(id, MOST_OTHERS) : []
+      const ids = [...new Set([id, ...doubles, ...others])]
+      const { missed } = await decisions.decide(ids, decided.act, { block: decided.block, reason, by })
+      if (missed.length > 0) {
+        return mistaken(
+          `${missed.length} of ${ids.length} were not there to do this to, or are decided already.`,
+        )
+      }
+      const [next] = await ledger.cases(['open'], 1)
+      return c.redirect(next === undefined ? '/queue' : `/cases/${next.id}`, 303)
+    },
+
+    async undo(c: AppContext, form: URLSearchParams, { who }: Passed): Promise<Response> {
+      const [id] = await decisions.undo(form.get('batch') ?? '', who)
+      if (id !== undefined) return c.redirect(`/cases/${id}`, 303)
+      return send(
+        c,
+        doorErrorPage(contextOf(null), 'It is too late to undo this. A held image can be released.'),
+        400,
+      )
+    },
+  }
+}

@@ -1,0 +1,40 @@
+/** GET /feed.xml: what wants a decision, for a feed reader (RFC 4287). Categories, numbers and links. */
+import { feedDocument } from '../../web/operator/feed.ts'
+import type { AppContext } from '../context.ts'
+import type { OperatorParts } from './app.ts'
+import { sessionOf } from './session.ts'
+
+const SHOWN = 100
+
+/** Feed readers know Basic (RFC 7617): any name, and the token of programs. */
+export async function sendFeed(c: AppContext, parts: OperatorParts): Promise<Response> {
+  if (!(await mayRead(c, parts))) {
+    return c.body(null, 401, { 'WWW-Authenticate': 'Basic realm="Pinhole, operator", charset="UTF-8"' })
+  }
+  const { ledger, now, url } = parts
+  const [cases, conditions, acts] = await Promise.all([
+    ledger.cases(['open'], SHOWN),
+    ledger.conditions(),
+    ledger.acts(SHOWN),
+  ])
+  const own = acts.filter(({ who }) => who === 'pinhole')
+  const feed = feedDocument({ url, cases, conditions, acts: own, now: now() })
+  return c.body(`${await feed}`, 200, { 'Content-Type': 'application/atom+xml; charset=utf-8' })
+}
+
+async function mayRead(c: AppContext, { door }: OperatorParts): Promise<boolean> {
+  const [, scheme, credentials = ''] =
+    /^(Bearer|Basic) +(\S+)$/i.exec(c.req.header('Authorization') ?? '') ?? []
+  if (scheme?.toLowerCase() === 'bearer') return door.program(credentials) !== null
+  if (scheme !== undefined) return door.program(passwordIn(credentials)) !== null
+  const session = sessionOf(c.req.header('Cookie'))
+  return session !== null && (await door.session(session)) !== null
+}
+
+function passwordIn(credentials: string): string {
+  try {
+    return atob(credentials).replace(/^[^:]*:/, '')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,23 @@
+/** The bytes of an image, visible or held, for the operator alone. The server does not decode them. */
+import { Refusal } from '../../errors.ts'
+import type { ObjectStore } from '../../stores/object-store.ts'
+import type { AppContext } from '../context.ts'
+import { NO_STORE } from '../headers/common.ts'
+
+export async function sendPicture(c: AppContext, objects: ObjectStore): Promise<Response> {
+  const id = c.req.param('id') ?? ''
+  const image = (await objects.open(id)) ?? (await objects.openHeld(id))
+  if (image === null) throw new Refusal('not-found', 'There is no such image.')
+  const { record, body, release } = image
+  // The store may use its memory again as soon as it is released.
+  const content = body instanceof Uint8Array ? body.slice() : body
+  release?.()
+  return c.body(content as ReadableStream, 200, {
+    'Content-Type': record.type,
+    'Content-Length': `${record.size}`,
+    'Cache-Control': NO_STORE,
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'Referrer-Policy': 'no-referrer',
+  })
+}

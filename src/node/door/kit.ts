@@ -1,0 +1,82 @@
+/** The operator's kit of one server: what carries decisions out, what looks after the rest, and the door. */
+import { hostname } from 'node:os'
+import type { Config } from '../../config.ts'
+import type { Site } from '../../http/context.ts'
+import type { Log } from '../../http/log.ts'
+import { createDecisions } from '../../service/decisions.ts'
+import { createDoor } from '../../service/door.ts'
+import type { Notices } from '../../service/notices.ts'
+import type { Settings } from '../../service/settings.ts'
+import { createTakedown } from '../../service/takedown.ts'
+import { createWatch } from '../../service/watch.ts'
+import type { DiskSpace } from '../disk-space.ts'
+import { nodeHashes } from '../hashes.ts'
+import type { Limits } from '../http/limits.ts'
+import type { ProcessMetrics } from '../metrics/metrics.ts'
+import type { Stores } from '../open/stores.ts'
+import { openOperatorDoor } from './door.ts'
+
+export interface Kit {
+  /** Begins to look after things, until `stop` is called. */
+  start(): void
+  stop(): Promise<void>
+}
+
+export async function openKit(parts: {
+  config: Config
+  limits: Limits
+  stores: Stores
+  settings: Settings
+  disk: DiskSpace
+  notices: Notices
+  metrics: ProcessMetrics
+  site: Site
+  log: Log
+}): Promise<Kit> {
+  const { config, stores, settings, disk, notices, metrics, site, log } = parts
+  const { objects, ledger, moves, purges, clock } = stores
+  const { now } = clock
+  const takedown = createTakedown({ ...stores, now })
+  const decisions = createDecisions({
+    objects,
+    ledger,
+    takedown,
+    moves,
+    now,
+    onFailure: (err, id) => log.warn({ err, id }, 'a decision was not carried out and will be tried again'),
+  })
+  const watch = createWatch({
+    ledger,
+    settings,
+    purges,
+    now,
+    diskUsed: disk.used,
+    machine: hostname(),
+    hasReceivers: config.notify.length > 0,
+    onPause: () => log.warn({}, 'an urgent report was not answered: uploads are paused'),
+    onFailure: (err) => log.warn({ err }, 'what is due could not be looked up'),
+  })
+  const door = await openOperatorDoor(config, parts.limits, {
+    door: createDoor({ ledger, hashes: nodeHashes, now, programToken: config.operatorToken }),
+    takedown,
+    decisions,
+    settings,
+    ledger,
+    objects,
+    now,
+    metrics,
+    site,
+    log,
+  })
+  return {
+    start() {
+      decisions.start()
+      watch.start()
+      notices.start()
+    },
+    async stop() {
+      await door?.stop()
+      await Promise.all([decisions.stop(), watch.stop(), notices.stop()])
+    },
+  }
+}

@@ -1,0 +1,46 @@
+/** Keys behind the operator's door, and how long a decision can be undone. Everything works without. */
+
+/** Off for those whose speech or switch types letters by itself (WCAG 2.2, 2.1.4). */
+const SETTING = 'operator-keys'
+let isOn = localStorage.getItem(SETTING) !== 'off'
+
+const button = document.getElementById('keys') as HTMLButtonElement
+button.hidden = false
+button.addEventListener('click', () => {
+  isOn = !isOn
+  localStorage.setItem(SETTING, isOn ? 'on' : 'off')
+  show()
+})
+show()
+
+function show(): void {
+  button.setAttribute('aria-pressed', `${isOn}`)
+  document.body.classList.toggle('keyless', !isOn)
+}
+
+document.addEventListener('keydown', (event) => {
+  const { key, ctrlKey, altKey, metaKey, repeat, target } = event
+  if (!isOn || ctrlKey || altKey || metaKey || repeat || !(target instanceof Element)) return
+  if (target.closest('input, select, textarea')) return
+  // Space presses what has the focus.
+  if (key === ' ' && target.closest('a, button, summary')) return
+  const name = key === ' ' ? 'space' : key
+  const named = document.querySelector<HTMLElement>(`[data-key="${CSS.escape(name)}"]`)
+  if (named === null) return
+  event.preventDefault()
+  named.click()
+})
+
+for (const form of document.querySelectorAll<HTMLElement>('form[data-left]')) {
+  const until = performance.now() + Number(form.dataset.left) * 1000
+  const seconds = form.querySelector('span')!
+  const timer = setInterval(() => {
+    const left = Math.ceil((until - performance.now()) / 1000)
+    if (left > 0) {
+      seconds.textContent = `${left}`
+      return
+    }
+    clearInterval(timer)
+    form.remove()
+  }, 250)
+}

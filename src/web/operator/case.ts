@@ -1,0 +1,99 @@
+/** One case: what was reported, the picture as far as it is asked for, and the decision. */
+import { html } from 'hono/html'
+import type { Decision } from '../../stores/decisions.ts'
+import type { ImageRecord } from '../../stores/object-store.ts'
+import type { Case, Report } from '../../stores/reports.ts'
+import type { Page } from '../pages/page.ts'
+import { decisionForm } from './decision.ts'
+import { type DoorContext, doorPage } from './page.ts'
+import { pendingSection } from './pending.ts'
+import { mosaicFilter, picture, type Step, steps } from './picture.ts'
+import { categoryName, dueIn } from './words.ts'
+
+export interface CaseFacts {
+  id: string
+  /** `null` if nobody reported it. */
+  found: Case | null
+  /** The first of them. */
+  reports: Pick<Report, 'category' | 'text' | 'contact' | 'at'>[]
+  image: {
+    place: 'visible' | 'held' | 'damaged' | 'removed' | 'absent'
+    record: Omit<ImageRecord, 'keySha256'> | null
+  }
+  /** How many the same uploader stored in the two days. */
+  others: number
+  /** Ids in the queue that have the same bytes. */
+  doubles: string[]
+  /** Of the queue. */
+  previous: string | null
+  next: string | null
+  show: Step
+  pending: Decision[]
+  /** Epoch milliseconds. */
+  now: number
+}
+
+const PLACES: Record<CaseFacts['image']['place'], string> = {
+  visible: 'Visible to all',
+  held: 'Held: out of sight',
+  damaged: 'Damaged: can’t be shown',
+  removed: 'Removed for good',
+  absent: 'There is no such image',
+}
+
+export function casePage(ctx: DoorContext, facts: CaseFacts): Page {
+  const { id, found, image, others, show, pending, now } = facts
+  const path = `/cases/${id}`
+  const hasPicture = image.place === 'visible' || image.place === 'held'
+  return doorPage(
+    ctx,
+    found === null ? 'An image' : categoryName(found.category),
+    html`${pendingSection(ctx, pending, now)}
+${walk(facts)}
+<dl class="facts">
+<dt>Image</dt><dd><code>${id}</code></dd>
+<dt>State</dt><dd>${found === null ? 'not reported' : `${found.state}, ${dueIn(found.dueAt, now)}`}</dd>
+<dt>Place</dt><dd>${PLACES[image.place]}</dd>
+${image.record === null ? '' : html`<dt>Stored</dt><dd>${lineOf(image.record)}</dd>`}
+</dl>
+${reportsSection(facts)}
+${
+  hasPicture
+    ? html`<section aria-labelledby="picture"><h2 id="picture">The picture</h2>
+${found?.category === 'child-abuse' ? html`<p class="problem">Reported as child abuse. Look only if you must and may: hold or remove it by the text, and report it to your hotline.</p>` : ''}
+${steps(path, show)}
+${mosaicFilter()}${picture(id, show, `The reported picture, ${show}`)}
+${others === 0 ? '' : html`<p><a href="${path}/others" data-key="u" aria-keyshortcuts="u">The uploader’s others: ${others} <kbd>u</kbd></a></p>`}
+</section>`
+    : ''
+}
+${image.place === 'removed' ? '' : decisionForm(ctx, facts)}`,
+    { kind: 'prose queue' },
+  )
+}
+
+function walk({ previous, next }: CaseFacts): Page {
+  const link = (id: string | null, key: string, label: string) =>
+    id === null
+      ? ''
+      : html`<li><a href="/cases/${id}" data-key="${key}" aria-keyshortcuts="${key}">${label} <kbd>${key}</kbd></a></li>`
+  return html`<nav class="steps" aria-label="Queue"><ol><li><a href="/queue">All cases</a></li>${link(previous, 'k', 'Previous')}${link(next, 'j', 'Next')}</ol></nav>`
+}
+
+function reportsSection({ found, reports }: CaseFacts): Page | '' {
+  if (found === null) return ''
+  return html`<section aria-labelledby="reports"><h2 id="reports">What was reported</h2>
+<ol class="reports">${reports.map(
+    ({ category, text, contact, at }) => html`<li>
+<p><time>${new Date(at).toISOString().slice(0, 16)}Z</time> ${categoryName(category)}</p>
+<blockquote>${text === '' ? 'forgotten' : text}</blockquote>
+${contact === '' ? '' : html`<details><summary>Who reported it</summary><p>${contact}</p></details>`}
+</li>`,
+  )}</ol>
+${found.reports > reports.length ? html`<p>And ${found.reports - reports.length} more.</p>` : ''}
+</section>`
+}
+
+function lineOf({ createdAt, type, size, width, height }: NonNullable<CaseFacts['image']['record']>): string {
+  return `${createdAt.slice(0, 16)}Z, ${type}, ${width} × ${height}, ${Math.ceil(size / 1000)} KB`
+}

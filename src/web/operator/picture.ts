@@ -1,0 +1,42 @@
+/**
+ * A reported picture, revealed in steps. Nothing is fetched before the step is asked for, and the browser that shows it
+ * makes the mosaic: the server decodes no picture.
+ */
+import { html, raw } from 'hono/html'
+import type { Page } from '../pages/page.ts'
+
+export type Step = 'text' | 'mosaic' | 'blurred' | 'grey' | 'colour'
+
+const STEPS: { name: Step; label: string }[] = [
+  { name: 'text', label: 'Text only' },
+  { name: 'mosaic', label: 'Mosaic' },
+  { name: 'blurred', label: 'Blurred' },
+  { name: 'grey', label: 'Grey' },
+  { name: 'colour', label: 'Colour' },
+]
+
+export function isStep(text: string): text is Step {
+  return STEPS.some(({ name }) => name === text)
+}
+
+/** Links, one a step; the key leads to the next one. */
+export function steps(path: string, show: Step): Page {
+  const at = STEPS.findIndex(({ name }) => name === show)
+  return html`<nav class="steps" aria-label="How much of the picture is shown"><ol>${STEPS.map(
+    ({ name, label }, i) =>
+      html`<li><a href="${path}${name === 'text' ? '' : `?show=${name}`}#picture"${i === at ? raw(' aria-current="true"') : ''}${i === at + 1 ? raw(' data-key="space" aria-keyshortcuts="Space"') : ''}>${label}${i === at + 1 ? html` <kbd>space</kbd>` : ''}</a></li>`,
+  )}</ol></nav>`
+}
+
+export function picture(id: string, show: Step, alt: string): Page | '' {
+  if (show === 'text') return ''
+  return html`<img class="reported" data-show="${show}" src="/images/${id}/bytes" alt="${alt}" decoding="async">`
+}
+
+/**
+ * Cells of 16 pixels: the picture without its colour is softened, one point in the middle of each cell is kept, and grows
+ * until it fills the cell. The edges, which softening makes transparent, are filled. To stand before the pictures that use it.
+ */
+export function mosaicFilter(): Page {
+  return html`<svg class="filters" width="0" height="0" aria-hidden="true" focusable="false"><filter id="mosaic" x="0" y="0" width="1" height="1" color-interpolation-filters="sRGB"><feColorMatrix type="saturate" values="0"/><feGaussianBlur stdDeviation="8" result="soft"/><feFlood x="7" y="7" width="2" height="2"/><feComposite x="0" y="0" width="16" height="16"/><feTile result="points"/><feComposite in="soft" in2="points" operator="in"/><feMorphology operator="dilate" radius="8"/><feComponentTransfer><feFuncA type="linear" slope="0" intercept="1"/></feComponentTransfer></filter></svg>`
+}

@@ -1,0 +1,51 @@
+/** What waits for a decision: the most severe first, then by when it is due. Text alone. */
+import { html } from 'hono/html'
+import type { Decision } from '../../stores/decisions.ts'
+import type { Case } from '../../stores/reports.ts'
+import type { Page } from '../pages/page.ts'
+import { type DoorContext, doorPage } from './page.ts'
+import { pendingSection } from './pending.ts'
+import { categoryName, dueIn } from './words.ts'
+
+export interface QueueFacts {
+  cases: Case[]
+  /** SHA-256 by id. */
+  digests: ReadonlyMap<string, string>
+  /** Held cases, instead of open ones. */
+  isHeld: boolean
+  pending: Decision[]
+  /** Epoch milliseconds. */
+  now: number
+}
+
+export function queuePage(ctx: DoorContext, { cases, digests, isHeld, pending, now }: QueueFacts): Page {
+  // Those of the same bytes stand with the first of them: one look decides all.
+  const clusters = [...Map.groupBy(cases, ({ id }) => digests.get(id) ?? id).values()]
+  const tab = (href: string, label: string, isHere: boolean) =>
+    html`<a href="${href}"${isHere ? html` aria-current="page"` : ''}>${label}</a>`
+  return doorPage(
+    ctx,
+    isHeld ? 'Held images' : 'Reported images',
+    html`${pendingSection(ctx, pending, now)}
+<nav class="steps" aria-label="Cases"><ol><li>${tab('/queue', 'Open', !isHeld)}</li><li>${tab('/queue?state=held', 'Held', isHeld)}</li></ol></nav>
+${
+  clusters.length === 0
+    ? html`<p>${isHeld ? 'None is held for a report.' : 'Nothing waits for a decision.'}</p>`
+    : html`<ol class="cases">${clusters.map((cluster, i) => item(cluster, digests, now, i === 0))}</ol>`
+}`,
+    { kind: 'prose queue' },
+  )
+}
+
+function item(cluster: Case[], digests: ReadonlyMap<string, string>, now: number, isFirst: boolean): Page {
+  const { id, category, severity, dueAt } = cluster[0]!
+  const reports = cluster.reduce((sum, each) => sum + each.reports, 0)
+  const facts = [
+    `${reports} ${reports === 1 ? 'report' : 'reports'}`,
+    dueIn(dueAt, now),
+    ...(cluster.length > 1 ? [`${cluster.length} images of the same bytes`] : []),
+    ...(digests.has(id) ? [] : ['not here']),
+  ]
+  return html`<li${severity <= 1 ? html` class="urgent"` : ''}><a href="/cases/${id}"${isFirst ? html` data-key="j" aria-keyshortcuts="j"` : ''}>${categoryName(category)}${isFirst ? html` <kbd>j</kbd>` : ''}</a>
+<span>${facts.join(', ')} <code>${id}</code></span></li>`
+}

@@ -1,0 +1,98 @@
+/** The operator's door in real Chromium: a server whose door listens on TCP, and a session in a fresh profile. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { launchBrowser } from '../support/browser.ts'
+import { freePort } from '../support/processes/caches.ts'
+import { type RunningServer, startServer } from '../support/processes/server.ts'
+
+export interface DoorSite {
+  readonly server: RunningServer
+  /** Of the door. */
+  readonly url: string
+  visit(options?: BrowserContextOptions): Promise<DoorVisit>
+  close(): Promise<void>
+}
+
+export interface DoorVisit {
+  page: Page
+  /** Paths of images' bytes that the browser asked for, in order. */
+  fetched: string[]
+  /** Opens a path of the door. */
+  open(path: string): Promise<void>
+  /** Axe's findings for WCAG 2.2 AA and best practices, as `rule: element`. */
+  axe(): Promise<string[]>
+  /** Closes the profile. Fails on any complaint in the console, or request to another host. */
+  end(): Promise<void>
+}
+
+const PATIENCE_MS = 60_000
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+export async function openDoorSite(env: Record<string, string> = {}): Promise<DoorSite> {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const [server, browser] = await Promise.all([
+    startServer({ OPERATOR_LISTEN: `127.0.0.1:${port}`, UPLOADS_PER_DAY: '1000', ...env }),
+    launchBrowser(),
+  ])
+  return {
+    server,
+    url,
+    visit: (options = {}) => visit(server, browser, url, options),
+    async close() {
+      await browser.close()
+      await server.stop()
+    },
+  }
+}
+
+async function visit(
+  server: RunningServer,
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions,
+): Promise<DoorVisit> {
+  const context = await browser.newContext({
+    viewport: { width: 1000, height: 900 },
+    reducedMotion: 'reduce',
+    ...options,
+  })
+  context.setDefaultTimeout(PATIENCE_MS)
+  const complaints: string[] = []
+  const fetched: string[] = []
+  context.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+  })
+  context.on('weberror', (error) => complaints.push(`uncaught: ${error.error().stack}`))
+  context.on('request', (request) => {
+    const { origin, pathname } = new URL(request.url())
+    if (origin !== url) complaints.push(`left the door: ${request.url()}`)
+    if (pathname.endsWith('/bytes')) fetched.push(pathname)
+  })
+  const page = await context.newPage()
+  const { stdout } = await server.operator(['login'])
+  await page.goto(stdout.trim())
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Uploads are' }).waitFor()
+  return {
+    page,
+    fetched,
+    async open(path) {
+      await page.goto(url + path)
+    },
+    async axe() {
+      if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE)
+      return page.evaluate(async () => {
+        const { axe } = globalThis as unknown as { axe: typeof import('axe-core') }
+        const { violations } = await axe.run()
+        return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
+      })
+    },
+    async end() {
+      await context.close()
+      assert.deepEqual(complaints, [])
+    },
+  }
+}

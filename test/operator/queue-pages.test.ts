@@ -1,0 +1,164 @@
+/** The queue behind the operator's door, without scripts: what it shows, what it fetches, and what is decided. */
+import assert from 'node:assert/strict'
+import { after, before, it } from 'node:test'
+import { type DoorSession, doorSession, report } from '../support/door-session.ts'
+import { request } from '../support/http.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { type RunningServer, startServer } from '../support/processes/server.ts'
+import { until } from '../support/until.ts'
+import { fetchRaw, post, store } from '../support/upload.ts'
+
+let server: RunningServer
+let session: DoorSession
+let people = 0
+const someone = () => `203.0.113.${++people}`
+before(async () => {
+  server = await startServer({ WORKERS: '2' })
+  session = await doorSession(server)
+})
+after(() => server?.stop())
+
+const statusOf = async (id: string) => (await fetchRaw(server.url, id)).status
+const stateOf = async (receipt: string) => (await request(server.url, 'GET', receipt)).json().state
+const decide = (id: string, act: string, more: Record<string, string> = {}) =>
+  session.post(`/cases/${id}`, { act, reason: 'as reported', rule: 'malware', ...more })
+
+/** The forms that undo, by the id that they name. */
+async function undoable(): Promise<Map<string, string>> {
+  const { text } = await session.get('/queue')
+  const found = text.matchAll(/name="batch" value="([^"]+)">\s*<p role="status">[^<]*<code>(\w+)<\/code>/g)
+  return new Map([...found].map(([, batch, id]) => [id!, batch!]))
+}
+
+it('lists what waits by severity and due time, the same bytes as one, and links to the first', async () => {
+  const same = gif({ size: 900 })
+  const [first, second, urgent] = [
+    await store(server.url, same),
+    await store(server.url, same),
+    await store(server.url),
+  ]
+  await report(server.url, first.id, { category: 'other' }, someone())
+  await report(server.url, second.id, { category: 'malware' }, someone())
+  await report(server.url, urgent.id, { category: 'child-abuse' }, someone())
+  await report(server.url, 'zzzzzzzzzzz', { category: 'violence' }, someone())
+  const { text } = await session.get('/queue')
+  const links = [...text.matchAll(/href="\/cases\/(\w{11})"/g)].map(([, id]) => id)
+  assert.deepEqual(links, [urgent.id, 'zzzzzzzzzzz', second.id])
+  assert.match(text, /2 reports, due in \d+ h, 2 images of the same bytes/)
+  assert.match(text, /not here <code>zzzzzzzzzzz/)
+  assert.doesNotMatch(text, /parcel|<img|\/bytes/)
+  for (const { id } of [first, urgent])
+    assert.equal((await decide(id, 'keep', { 'same-bytes': 'on' })).status, 303)
+  assert.equal((await decide('zzzzzzzzzzz', 'keep')).status, 303)
+  assert.match((await session.get('/queue')).text, /Nothing waits/)
+})
+
+it('fetches nothing of an image before the step is asked for', async () => {
+  const { id, bytes } = await store(server.url)
+  await report(server.url, id, {}, someone())
+  const text = (await session.get(`/cases/${id}`)).text
+  assert.match(text, /It is a &lt;b&gt;false&lt;\/b&gt; parcel notice/)
+  assert.doesNotMatch(text, /<img|\/bytes|\/raw\//)
+  for (const step of ['mosaic', 'blurred', 'grey', 'colour']) {
+    const page = (await session.get(`/cases/${id}?show=${step}`)).text
+    assert.match(page, new RegExp(`<img class="reported" data-show="${step}" src="/images/${id}/bytes"`))
+  }
+  assert.doesNotMatch((await session.get(`/cases/${id}?show=all`)).text, /<img/)
+  const path = `/images/${id}/bytes`
+  for (const act of ['', 'hold']) {
+    if (act !== '') await decide(id, act)
+    const picture = await session.get(path)
+    assert.deepEqual([picture.status, picture.headers.get('Cache-Control')], [200, 'no-store'])
+    assert.equal(picture.headers.get('Content-Type'), 'image/gif')
+    assert.match(picture.headers.get('Content-Security-Policy')!, /sandbox/)
+    assert.deepEqual(picture.body, bytes, act)
+  }
+  assert.equal(await statusOf(id), 403)
+  assert.equal((await session.get('/images/zzzzzzzzzzz/bytes')).status, 400)
+})
+
+it('removes after ten seconds what is out of sight at once, in a server that was killed meanwhile', async () => {
+  const { id, bytes } = await store(server.url)
+  const receipt = await report(server.url, id, {}, someone())
+  const decided = await decide(id, 'remove-and-block')
+  assert.equal(decided.status, 303, decided.text)
+  assert.equal(await statusOf(id), 403, 'held')
+  assert.equal(await stateOf(receipt), 'held')
+  assert.ok((await undoable()).has(id))
+  await server.kill()
+  await server.restart()
+  await until('it is removed', async () => (await statusOf(id)) === 410, 120_000)
+  assert.equal(await stateOf(receipt), 'removed')
+  assert.equal((await post(server.url, bytes)).status, 403, 'blocked')
+  const { stdout } = await server.operator(['acts', '--json'])
+  const acts = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  const ofImage = acts.filter(({ subject }) => subject === id)
+  assert.deepEqual(
+    ofImage.map(({ act, reason, rule }) => [act, reason, rule]),
+    [
+      ['remove', 'as reported', 'malware'],
+      ['hold', 'as reported', 'malware'],
+    ],
+  )
+  for (const { who } of ofImage) assert.match(who, /.+@.+/)
+})
+
+it('takes back each decision in time, and none when it is too late', async () => {
+  for (const act of ['keep', 'hold', 'remove']) {
+    const { id } = await store(server.url)
+    const receipt = await report(server.url, id, {}, someone())
+    assert.equal((await decide(id, act)).status, 303)
+    assert.equal(await statusOf(id), act === 'keep' ? 200 : 403)
+    assert.equal(await stateOf(receipt), act === 'keep' ? 'open' : 'held')
+    assert.equal((await decide(id, act === 'keep' ? 'remove' : 'keep')).status, 400, 'one at a time')
+    const batch = (await undoable()).get(id)!
+    const undone = await session.post('/undo', { batch })
+    assert.deepEqual([undone.status, undone.headers.get('Location')], [303, `/cases/${id}`])
+    assert.equal((await session.post('/undo', { batch })).status, 400)
+    await until('it is seen', async () => (await statusOf(id)) === 200)
+    assert.equal(await stateOf(receipt), 'open')
+    assert.match((await session.get('/queue')).text, new RegExp(`/cases/${id}"`))
+    await decide(id, 'keep')
+  }
+})
+
+it('decides the uploader’s others and the same bytes with one act', async () => {
+  const from = '198.51.100.77'
+  const same = gif({ size: 700 })
+  const [one, two, stranger] = [
+    await store(server.url, same, from),
+    await store(server.url, gif({ size: 701 }), from),
+    await store(server.url, same, '198.51.100.78'),
+  ]
+  await report(server.url, one.id, {}, someone())
+  await report(server.url, stranger.id, {}, someone())
+  const others = (await session.get(`/cases/${one.id}/others`)).text
+  assert.ok(others.includes(two.id) && !others.includes(stranger.id) && !others.includes('<img'))
+  const mosaics = (await session.get(`/cases/${one.id}/others?show=colour`)).text
+  assert.match(mosaics, new RegExp(`data-show="mosaic" src="/images/${two.id}/bytes"`))
+  assert.equal((await decide(one.id, 'hold', { 'same-bytes': 'on', 'same-uploader': 'on' })).status, 303)
+  for (const { id } of [one, two, stranger]) assert.equal(await statusOf(id), 403)
+  await session.post('/undo', { batch: (await undoable()).get([one.id, two.id, stranger.id].sort()[0]!)! })
+  for (const { id } of [one, two, stranger])
+    await until('it is back', async () => (await statusOf(id)) === 200)
+  const page = (await session.get(`/cases/${one.id}`)).text
+  assert.match(page, /name="same-bytes" value="on" checked/)
+  assert.match(page, /name="same-uploader" value="on"(?! checked)/)
+})
+
+it('needs a reason and an act that there is, and tells what was not there', async () => {
+  const { id } = await store(server.url)
+  const wrong: Record<string, string>[] = [{ reason: '' }, { rule: 'No Code' }, { act: 'erase' }]
+  for (const form of wrong) {
+    assert.equal((await decide(id, 'hold', form)).status, 400)
+  }
+  assert.equal((await decide('zzzzzzzzzz1', 'hold')).status, 400)
+  assert.equal((await decide(id, 'keep')).status, 400, 'nobody reported it')
+  assert.equal((await decide(id, 'release')).status, 400)
+  assert.equal(await statusOf(id), 200)
+  const found = await session.get(`/cases?image=${encodeURIComponent(`https://x.example/${id}`)}`)
+  assert.equal(found.headers.get('Location'), `/cases/${id}`)
+})

@@ -1,0 +1,52 @@
+/** A session behind the operator's door, as a browser without scripts has one. */
+import assert from 'node:assert/strict'
+import { atDoor } from './at-door.ts'
+import { type Answer, request } from './http.ts'
+import type { RunningServer } from './processes/server.ts'
+
+export interface DoorSession {
+  readonly cookie: string
+  readonly formToken: string
+  get(path: string): Promise<Answer>
+  post(path: string, form: Record<string, string>): Promise<Answer>
+}
+
+export async function doorSession(server: RunningServer): Promise<DoorSession> {
+  const { stdout } = await server.operator(['login'])
+  const token = new URL(stdout.trim()).searchParams.get('token') ?? assert.fail(stdout)
+  const entered = await atDoor(server.dataDir, 'POST', '/login', { form: { token } })
+  assert.equal(entered.status, 303, entered.text)
+  const cookie = entered.headers.get('Set-Cookie')!.split(';')[0]!
+  const get = (path: string) => atDoor(server.dataDir, 'GET', path, { headers: { Cookie: cookie } })
+  const formToken = /name="form-token" value="([0-9a-f]{64})"/.exec((await get('/')).text)![1]!
+  return {
+    cookie,
+    formToken,
+    get,
+    post: (path, form) =>
+      atDoor(server.dataDir, 'POST', path, {
+        headers: { Cookie: cookie },
+        form: { 'form-token': formToken, ...form },
+      }),
+  }
+}
+
+/** Somebody reports an image, from an address of their own. */
+export async function report(url: string, image: string, more: object = {}, from?: string): Promise<string> {
+  const given = {
+    image,
+    category: 'malware',
+    text: 'It is a <b>false</b> parcel notice.',
+    goodFaith: true,
+    ...more,
+  }
+  const answer = await request(url, 'POST', '/api/report', {
+    headers: {
+      'Content-Type': 'application/json',
+      ...(from === undefined ? {} : { 'X-Forwarded-For': from }),
+    },
+    body: Buffer.from(JSON.stringify(given)),
+  })
+  assert.equal(answer.status, 202, answer.text)
+  return new URL(answer.json().receipt).pathname
+}
