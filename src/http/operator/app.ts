@@ -1,41 +1,19 @@
 /** Behind the operator's door: every route on one screen. Never reachable through the public listener. */
 import { Hono } from 'hono'
-import type { Decisions } from '../../service/decisions.ts'
-import type { Door } from '../../service/door.ts'
-import type { Settings } from '../../service/settings.ts'
-import type { Takedown } from '../../service/takedown.ts'
-import type { Ledger } from '../../stores/ledger.ts'
-import type { ObjectStore } from '../../stores/object-store.ts'
 import { overviewPage } from '../../web/operator/overview.ts'
 import { doorErrorPage, loginPage } from '../../web/operator/page.ts'
 import { readForm } from '../body.ts'
-import type { AppContext, AppEnv, Site } from '../context.ts'
+import type { AppContext, AppEnv } from '../context.ts'
 import { NO_STORE } from '../headers/common.ts'
-import type { Log } from '../log.ts'
 import { logFault, toProblem } from '../problem.ts'
 import { sendAsset } from '../routes/assets.ts'
 import { createAccess, FORM_MAX_BYTES, isFromElsewhere } from './access.ts'
 import { actOnImages, changeSetting, factsOf, idIn } from './acts.ts'
 import { createQueue } from './cases.ts'
 import { sendFeed } from './feed.ts'
+import type { OperatorParts } from './parts.ts'
 import { sendPicture } from './picture.ts'
 import { cookieOf, sessionCookie, sessionOf } from './session.ts'
-
-export interface OperatorParts {
-  door: Door
-  takedown: Takedown
-  decisions: Decisions
-  settings: Settings
-  ledger: Ledger
-  objects: ObjectStore
-  /** Epoch milliseconds. */
-  now: () => number
-  metrics: { text(): Promise<string> }
-  site: Site
-  log: Log
-  /** Where people reach it. No trailing slash. */
-  url: string
-}
 
 const CASE_PATH = '/cases/:id{[0-9A-Za-z]{11}}'
 const PICTURE_PATH = '/images/:id{[0-9A-Za-z]{11}}/bytes'

@@ -1,37 +1,12 @@
 /** One case: what was reported, the picture as far as it is asked for, and the decision. */
 import { html } from 'hono/html'
-import type { Decision } from '../../stores/decisions.ts'
-import type { ImageRecord } from '../../stores/object-store.ts'
-import type { Case, Report } from '../../stores/reports.ts'
 import type { Page } from '../pages/page.ts'
+import type { CaseFacts } from './case-facts.ts'
 import { decisionForm } from './decision.ts'
 import { type DoorContext, doorPage } from './page.ts'
 import { pendingSection } from './pending.ts'
-import { mosaicFilter, picture, type Step, steps } from './picture.ts'
+import { mosaicFilter, picture, steps } from './picture.ts'
 import { categoryName, dueIn } from './words.ts'
-
-export interface CaseFacts {
-  id: string
-  /** `null` if nobody reported it. */
-  found: Case | null
-  /** The first of them. */
-  reports: Pick<Report, 'category' | 'text' | 'contact' | 'at'>[]
-  image: {
-    place: 'visible' | 'held' | 'damaged' | 'removed' | 'absent'
-    record: Omit<ImageRecord, 'keySha256'> | null
-  }
-  /** How many the same uploader stored in the two days. */
-  others: number
-  /** Ids in the queue that have the same bytes. */
-  doubles: string[]
-  /** Of the queue. */
-  previous: string | null
-  next: string | null
-  show: Step
-  pending: Decision[]
-  /** Epoch milliseconds. */
-  now: number
-}
 
 const PLACES: Record<CaseFacts['image']['place'], string> = {
   visible: 'Visible to all',

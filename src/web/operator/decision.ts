@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import { english } from '../messages/english/english.ts'
 import type { Page } from '../pages/page.ts'
-import type { CaseFacts } from './case.ts'
+import type { CaseFacts } from './case-facts.ts'
 import { type DoorContext, formToken } from './page.ts'
 import { categoryName } from './words.ts'
 

@@ -1,0 +1,25 @@
+/** What the routes behind the operator's door have at hand. */
+import type { Decisions } from '../../service/decisions.ts'
+import type { Door } from '../../service/door.ts'
+import type { Settings } from '../../service/settings.ts'
+import type { Takedown } from '../../service/takedown.ts'
+import type { Ledger } from '../../stores/ledger.ts'
+import type { ObjectStore } from '../../stores/object-store.ts'
+import type { Site } from '../context.ts'
+import type { Log } from '../log.ts'
+
+export interface OperatorParts {
+  door: Door
+  takedown: Takedown
+  decisions: Decisions
+  settings: Settings
+  ledger: Ledger
+  objects: ObjectStore
+  /** Epoch milliseconds. */
+  now: () => number
+  metrics: { text(): Promise<string> }
+  site: Site
+  log: Log
+  /** Where people reach it. No trailing slash. */
+  url: string
+}

@@ -1,0 +1,28 @@
+/** What the page of a case shows. */
+import type { Decision } from '../../stores/decisions.ts'
+import type { ImageRecord } from '../../stores/object-store.ts'
+import type { Case, Report } from '../../stores/reports.ts'
+import type { Step } from './picture.ts'
+
+export interface CaseFacts {
+  id: string
+  /** `null` if nobody reported it. */
+  found: Case | null
+  /** The first of them. */
+  reports: Pick<Report, 'category' | 'text' | 'contact' | 'at'>[]
+  image: {
+    place: 'visible' | 'held' | 'damaged' | 'removed' | 'absent'
+    record: Omit<ImageRecord, 'keySha256'> | null
+  }
+  /** How many the same uploader stored in the two days. */
+  others: number
+  /** Ids in the queue that have the same bytes. */
+  doubles: string[]
+  /** Of the queue. */
+  previous: string | null
+  next: string | null
+  show: Step
+  pending: Decision[]
+  /** Epoch milliseconds. */
+  now: number
+}
