@@ -206,8 +206,7 @@ const MIGRATIONS: readonly Migration[] = [
   {
     name: '010-decisions',
     statements: [
-      // What the operator decided and may still undo. `was_visible`: it went out of sight with the decision. `claim` and
-      // `due_at_ms` as of purges.
+      // `was_visible`: it went out of sight with the decision. `claim` and `due_at_ms` as of purges.
       `create table decisions (
         id text not null primary key,
         batch text not null,
