@@ -1,7 +1,7 @@
 /**
  * What a million images and a million rows cost: the measured figures of docs/scale.md.
  *
- *     node bench/scale/main.ts [ledger] [images] [--count 1000000] [--dir FOLDER]
+ *     node bench/scale/main.ts [ledger] [images] [polls] [--count 1000000] [--dir FOLDER]
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,8 +11,9 @@ import { type Measure, tablesOf } from '../report/figures.ts'
 import { machine } from '../report/machine.ts'
 import { measureImages } from './images.ts'
 import { measureLedgers } from './ledger.ts'
+import { measurePolls } from './polls.ts'
 
-const parts = { ledger: measureLedgers, images: measureImages }
+const parts = { ledger: measureLedgers, images: measureImages, polls: measurePolls }
 
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,

@@ -1,0 +1,148 @@
+/** Configurations of what nothing here can run: their shapes by published schemas, and that they agree with the service. */
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { IngressRoute, Middleware, ServersTransport } from '@kubernetes-models/traefik/traefik.io/v1alpha1'
+import { Deployment } from 'kubernetes-models/apps/v1'
+import { Ingress } from 'kubernetes-models/networking.k8s.io/v1'
+import { ConfigMap, Secret, Service } from 'kubernetes-models/v1'
+import { parse, parseAllDocuments } from 'yaml'
+import { describeConfig } from '../../src/config.ts'
+import { LIMITS } from '../../src/node/http/limits.ts'
+import { ROOT } from '../support/processes/process.ts'
+import { unknownFields } from './unknown-fields.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: what came from YAML is checked by schemas
+type Parsed = any
+
+const KINDS = { ConfigMap, Deployment, Ingress, Secret, Service } as const
+
+const shipped = (path: string) => readFile(join(ROOT, 'deploy', path), 'utf8')
+const variables = new Set(
+  [...describeConfig().matchAll(/\b[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)*\b/g)].map(([name]) => name),
+)
+
+async function kubernetes(): Promise<Record<string, Parsed>> {
+  const documents = parseAllDocuments(await shipped('kubernetes/pinhole.yaml'), { strict: true })
+  for (const { errors } of documents) assert.deepEqual(errors, [])
+  return Object.fromEntries(documents.map((document) => document.toJS()).map((one) => [one.kind, one]))
+}
+
+test('Kubernetes’ schemas take the manifest, and know each field', async () => {
+  const objects = await kubernetes()
+  assert.deepEqual(Object.keys(objects).sort(), Object.keys(KINDS).sort())
+  for (const [kind, object] of Object.entries(objects)) {
+    const Model = KINDS[kind as keyof typeof KINDS] as unknown as typeof Deployment
+    assert.equal(object.apiVersion, Model.apiVersion, kind)
+    assert.deepEqual(unknownFields(Model, object), [], kind)
+  }
+})
+
+test('a field that Kubernetes does not know, or of another type, is seen', async () => {
+  const { Deployment: deployment } = await kubernetes()
+  deployment.spec.template.spec.containers[0].livenessprobe = {}
+  assert.deepEqual(unknownFields(Deployment, deployment), ['spec.template.spec.containers.0.livenessprobe'])
+  deployment.spec.replicas = 'three'
+  assert.throws(() => unknownFields(Deployment, deployment), /replicas must be integer/)
+})
+
+test('the objects of the manifest find each other, and name what the service has', async () => {
+  const {
+    ConfigMap: map,
+    Deployment: deployment,
+    Ingress: ingress,
+    Secret: secret,
+    Service: service,
+  } = await kubernetes()
+  const pod = deployment.spec.template.spec
+  const [container] = pod.containers
+  assert.deepEqual(deployment.spec.selector.matchLabels, deployment.spec.template.metadata.labels)
+  assert.deepEqual(service.spec.selector, deployment.spec.template.metadata.labels)
+  assert.deepEqual(
+    container.envFrom.map((from: Parsed) => from.configMapRef?.name ?? from.secretRef?.name),
+    [map.metadata.name, secret.metadata.name],
+  )
+  for (const name of Object.keys({ ...map.data, ...secret.stringData })) assert.ok(variables.has(name), name)
+  const ports = container.ports.map(({ name }: Parsed) => name)
+  for (const name of [
+    container.livenessProbe.httpGet.port,
+    container.readinessProbe.httpGet.port,
+    ...service.spec.ports.map(({ targetPort }: Parsed) => targetPort),
+  ]) {
+    assert.ok(ports.includes(name), name)
+  }
+  for (const rule of ingress.spec.rules) {
+    for (const { backend } of rule.http.paths) {
+      assert.equal(backend.service.name, service.metadata.name)
+      assert.ok(service.spec.ports.some(({ name }: Parsed) => name === backend.service.port.name))
+    }
+    assert.ok(ingress.spec.tls.some(({ hosts }: Parsed) => hosts.includes(rule.host)))
+    assert.equal(new URL(map.data.BASE_URL).host, rule.host)
+  }
+  // As the image has them.
+  const dockerfile = await shipped('docker/Dockerfile')
+  assert.ok(dockerfile.includes(`EXPOSE ${container.ports[0].containerPort}\n`))
+  assert.match(dockerfile, /^USER node$/m)
+  const volumes = pod.volumes.map(({ name }: Parsed) => name)
+  assert.deepEqual(
+    container.volumeMounts.map(({ name }: Parsed) => name),
+    volumes,
+  )
+  assert.ok(
+    container.volumeMounts.some(({ mountPath }: Parsed) => dockerfile.includes(`DATA_DIR=${mountPath}\n`)),
+  )
+  assert.equal(container.livenessProbe.httpGet.path, '/healthz')
+  assert.equal(container.readinessProbe.httpGet.path, '/readyz')
+  const pauseMs = container.lifecycle.preStop.sleep.seconds * 1000
+  assert.ok(pod.terminationGracePeriodSeconds * 1000 > pauseMs + LIMITS.stopMs)
+})
+
+test('compose.yaml and the unit name variables that the service has', async () => {
+  const compose = parse(await shipped('docker/compose.yaml'), { merge: true })
+  const names = Object.keys(compose.services.server1.environment)
+  assert.ok(names.length > 4)
+  const unit = await shipped('systemd/pinhole.service')
+  for (const [, name] of unit.matchAll(/^Environment=(?!NODE_)(\w+)=/gm)) names.push(name!)
+  for (const name of names) assert.ok(variables.has(name), name)
+})
+
+test('Traefik’s schemas take what the service is behind, and its parts find each other', async () => {
+  const { http }: Parsed = parse(await shipped('traefik/pinhole.yaml'))
+  const main: Parsed = parse(await shipped('traefik/traefik.yaml'))
+  const faultsOf = (
+    kind: typeof Middleware | typeof ServersTransport | typeof IngressRoute,
+    spec: object,
+  ) => {
+    const { apiVersion, kind: name } = kind
+    return unknownFields(kind, { apiVersion, kind: name, metadata: { name: 'pinhole' }, spec })
+  }
+  for (const spec of Object.values<Parsed>(http.middlewares)) {
+    assert.deepEqual(faultsOf(Middleware, spec), [])
+  }
+  for (const spec of Object.values<Parsed>(http.serversTransports)) {
+    assert.deepEqual(faultsOf(ServersTransport, spec), [])
+    // Before the servers do: otherwise a request meets a connection that is just closed.
+    assert.ok(Number.parseInt(spec.forwardingTimeouts.idleConnTimeout, 10) * 1000 < LIMITS.idleMs)
+  }
+  for (const { loadBalancer } of Object.values<Parsed>(http.services)) {
+    const { servers, serversTransport, healthCheck, ...rest } = loadBalancer
+    assert.deepEqual(rest, {})
+    // A service of the cluster stands where a file has URLs.
+    const services = [{ name: 'pinhole', port: Number(new URL(servers[0].url).port), serversTransport }]
+    assert.deepEqual(faultsOf(IngressRoute, { routes: [{ match: 'Host(`x`)', kind: 'Rule', services }] }), [])
+    assert.ok(Object.hasOwn(http.serversTransports, serversTransport))
+    // Which that schema does not have.
+    assert.deepEqual(Object.keys(healthCheck), ['path', 'interval', 'timeout'])
+    assert.equal(healthCheck.path, '/readyz')
+    assert.equal(services[0]!.port, 3000)
+  }
+  for (const router of Object.values<Parsed>(http.routers)) {
+    assert.ok(Object.hasOwn(http.services, router.service))
+    for (const name of router.middlewares) assert.ok(Object.hasOwn(http.middlewares, name))
+    for (const name of router.entryPoints) assert.ok(Object.hasOwn(main.entryPoints, name))
+  }
+  assert.ok(Object.hasOwn(main.certificatesResolvers, main.entryPoints.websecure.http.tls.certResolver))
+  assert.ok(Object.hasOwn(main.entryPoints, main.entryPoints.web.http.redirections.entryPoint.to))
+  assert.equal(main.accessLog, undefined, 'it would hold keys')
+})
