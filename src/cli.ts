@@ -1,4 +1,4 @@
-/** The `pinhole` command. One file a subcommand in `cli/`. */
+/** The `pinhole` command. One file a subcommand in `cli/commands/`. */
 import { CommanderError } from 'commander'
 import { EXIT, reportError } from './cli/exit.ts'
 import { createProgram, withCommand } from './cli/program.ts'

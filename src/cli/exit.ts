@@ -1,6 +1,6 @@
 /** How the command ends, and what it says when something goes wrong: what happened, then what to do. */
 import { Refusal, ServerRefusal, Unreachable } from '../client/errors.ts'
-import { printable } from './printable.ts'
+import { printable } from './terminal/printable.ts'
 
 export const EXIT = {
   ok: 0,

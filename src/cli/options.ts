@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { MODES, type Mode } from '../client/types.ts'
-import { readSettings } from './settings.ts'
+import { readSettings } from './memory/settings.ts'
 
 /** Where `pinhole serve` listens. */
 const DEFAULT_SERVER = 'http://localhost:3000'

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
 import { Command } from 'commander'
-import { completionCommand } from './completion.ts'
-import { compressCommand } from './compress.ts'
-import { deleteCommand } from './delete.ts'
-import { listCommand } from './list.ts'
+import { completionCommand } from './commands/completion.ts'
+import { compressCommand } from './commands/compress.ts'
+import { deleteCommand } from './commands/delete.ts'
+import { listCommand } from './commands/list.ts'
+import { serveCommand } from './commands/serve.ts'
+import { uploadCommand } from './commands/upload.ts'
+import { useCommand } from './commands/use.ts'
 import { manifest } from './manifest.ts'
-import { serveCommand } from './serve.ts'
-import { uploadCommand } from './upload.ts'
-import { useCommand } from './use.ts'
 
 const EXIT_CODES = `
 Exit codes:

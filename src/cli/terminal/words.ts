@@ -1,5 +1,5 @@
 /** What people read about a file. */
-import type { Compressed } from '../client/types.ts'
+import type { Compressed } from '../../client/types.ts'
 
 const TYPE_NAMES = {
   'image/jpeg': 'JPEG',

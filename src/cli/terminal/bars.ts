@@ -1,6 +1,6 @@
 /** Progress on a terminal: one bar a file, on stderr. In a pipe there is none. */
 import { fstatSync } from 'node:fs'
-import type { Progress } from '../client/types.ts'
+import type { Progress } from '../../client/types.ts'
 import { printable } from './printable.ts'
 
 export interface Bars {

@@ -1,11 +1,11 @@
 import { Command } from 'commander'
-import { rawPath, viewPath } from '../protocol.ts'
-import { EXIT, reportError, UsageError } from './exit.ts'
-import { type Entry, type History, type KeptEntry, openHistory } from './history.ts'
-import { interruptSignal } from './interrupt.ts'
-import { isNamedBy } from './named-by.ts'
-import { printable } from './printable.ts'
-import { bytesText } from './words.ts'
+import { rawPath, viewPath } from '../../protocol.ts'
+import { EXIT, reportError, UsageError } from '../exit.ts'
+import { type Entry, type History, type KeptEntry, openHistory } from '../memory/history.ts'
+import { isNamedBy } from '../memory/named-by.ts'
+import { interruptSignal } from '../terminal/interrupt.ts'
+import { printable } from '../terminal/printable.ts'
+import { bytesText } from '../terminal/words.ts'
 
 interface ListFlags {
   json?: true

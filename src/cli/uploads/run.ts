@@ -1,9 +1,9 @@
 /** One command's uploads to one service, which end together if the service is gone or will take no more. */
-import { ServerRefusal, Unreachable } from '../client/errors.ts'
-import { compress, send } from '../client/node.ts'
-import type { Bars } from './bars.ts'
-import type { Input } from './input.ts'
-import type { UploadFlags } from './options.ts'
+import { ServerRefusal, Unreachable } from '../../client/errors.ts'
+import { compress, send } from '../../client/node.ts'
+import type { Input } from '../files/input.ts'
+import type { UploadFlags } from '../options.ts'
+import type { Bars } from '../terminal/bars.ts'
 import type { Outcome } from './outcome.ts'
 
 export interface Run {

@@ -1,4 +1,4 @@
-import { EXIT } from './exit.ts'
+import { EXIT } from '../exit.ts'
 
 /** One Ctrl-C may come twice: from the terminal to the whole group, and from a parent that hands it on. */
 const SAME_KEYSTROKE_MS = 500

@@ -1,12 +1,12 @@
 import { Command } from 'commander'
-import { remove } from '../client/api/remove.ts'
-import { KEY_PATTERN } from '../protocol.ts'
-import { EXIT, type ExitCode, FileError, reportError } from './exit.ts'
-import { openHistory } from './history.ts'
-import { interruptSignal } from './interrupt.ts'
-import { isNamedBy } from './named-by.ts'
-import { retriesOption, serverOf, serverOption } from './options.ts'
-import { printable } from './printable.ts'
+import { remove } from '../../client/api/remove.ts'
+import { KEY_PATTERN } from '../../protocol.ts'
+import { EXIT, type ExitCode, FileError, reportError } from '../exit.ts'
+import { openHistory } from '../memory/history.ts'
+import { isNamedBy } from '../memory/named-by.ts'
+import { retriesOption, serverOf, serverOption } from '../options.ts'
+import { interruptSignal } from '../terminal/interrupt.ts'
+import { printable } from '../terminal/printable.ts'
 
 export function deleteCommand(): Command {
   return new Command('delete')

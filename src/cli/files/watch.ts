@@ -2,7 +2,7 @@
 import { stat, watch } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { FileError } from './exit.ts'
+import { FileError } from '../exit.ts'
 import { isPicture } from './input.ts'
 
 /** A file that has not grown for so long is finished. */

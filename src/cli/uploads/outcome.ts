@@ -1,11 +1,11 @@
 /** What became of one file, and how it is told. */
-import type { Compressed, Sent } from '../client/types.ts'
-import type { Bars } from './bars.ts'
-import { EXIT, type ExitCode, explain } from './exit.ts'
-import type { History } from './history.ts'
-import type { UploadFlags } from './options.ts'
-import { printable } from './printable.ts'
-import { describe, LOCATION_WARNING } from './words.ts'
+import type { Compressed, Sent } from '../../client/types.ts'
+import { EXIT, type ExitCode, explain } from '../exit.ts'
+import type { History } from '../memory/history.ts'
+import type { UploadFlags } from '../options.ts'
+import type { Bars } from '../terminal/bars.ts'
+import { printable } from '../terminal/printable.ts'
+import { describe, LOCATION_WARNING } from '../terminal/words.ts'
 
 interface Linked {
   name: string

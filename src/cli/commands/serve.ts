@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
-import { UsageError } from './exit.ts'
-import { manifest } from './manifest.ts'
+import { UsageError } from '../exit.ts'
+import { manifest } from '../manifest.ts'
 
 /** In a checkout it is here; else it is a package of its own, beside this one. */
 function launcherOfServer(): string {
-  const own = fileURLToPath(new URL('../../bin/serve.mjs', import.meta.url))
+  const own = fileURLToPath(new URL('../../../bin/serve.mjs', import.meta.url))
   if (existsSync(own)) return own
   const { server } = manifest.packages
   try {

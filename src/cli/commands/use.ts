@@ -1,8 +1,8 @@
 import { Command } from 'commander'
-import { endpointOf } from '../client/api/endpoint.ts'
-import { reach } from '../client/api/reach.ts'
-import { interruptSignal } from './interrupt.ts'
-import { settingsPath, writeSettings } from './settings.ts'
+import { endpointOf } from '../../client/api/endpoint.ts'
+import { reach } from '../../client/api/reach.ts'
+import { settingsPath, writeSettings } from '../memory/settings.ts'
+import { interruptSignal } from '../terminal/interrupt.ts'
 
 export function useCommand(): Command {
   return new Command('use')

@@ -5,7 +5,7 @@
 import { chmod, mkdir, readdir, readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import envPaths from 'env-paths'
-import { EXTENSIONS, ID_PATTERN, type ImageType, KEY_PATTERN } from '../protocol.ts'
+import { EXTENSIONS, ID_PATTERN, type ImageType, KEY_PATTERN } from '../../protocol.ts'
 
 export interface Entry {
   id: string

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { chmod, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
-import { EXTENSIONS, type ImageType } from '../protocol.ts'
-import { FileError } from './exit.ts'
+import { EXTENSIONS, type ImageType } from '../../protocol.ts'
+import { FileError } from '../exit.ts'
 
 /** Extensions that promise a type. */
 const PROMISES = new Map<string, ImageType | null>([

@@ -4,7 +4,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { glob, isDynamicPattern } from 'tinyglobby'
-import { FileError } from './exit.ts'
+import { FileError } from '../exit.ts'
 
 export interface Input {
   /** For people: the path as given, or one with today's time for what comes by stdin. */

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import envPaths from 'env-paths'
-import { UsageError } from './exit.ts'
+import { UsageError } from '../exit.ts'
 
 export interface Settings {
   /** Address of the service. */

@@ -1,13 +1,10 @@
 import { Command } from 'commander'
-import { endpointOf } from '../client/api/endpoint.ts'
-import { reach } from '../client/api/reach.ts'
-import { type Bars, createBars } from './bars.ts'
-import { copyText } from './clipboard.ts'
-import { EXIT, type ExitCode, UsageError } from './exit.ts'
-import { type History, openHistory } from './history.ts'
-import { inParallel } from './in-parallel.ts'
-import { expandInputs, fileInput } from './input.ts'
-import { interruptSignal } from './interrupt.ts'
+import { endpointOf } from '../../client/api/endpoint.ts'
+import { reach } from '../../client/api/reach.ts'
+import { EXIT, type ExitCode, UsageError } from '../exit.ts'
+import { expandInputs, fileInput } from '../files/input.ts'
+import { newPictures } from '../files/watch.ts'
+import { type History, openHistory } from '../memory/history.ts'
 import {
   modeOption,
   retriesOption,
@@ -15,11 +12,14 @@ import {
   serverOption,
   type UploadFlags,
   wholeNumber,
-} from './options.ts'
-import { isLinked, remember, tell, tellError } from './outcome.ts'
-import { printable } from './printable.ts'
-import { createRun } from './run.ts'
-import { newPictures } from './watch.ts'
+} from '../options.ts'
+import { type Bars, createBars } from '../terminal/bars.ts'
+import { copyText } from '../terminal/clipboard.ts'
+import { interruptSignal } from '../terminal/interrupt.ts'
+import { printable } from '../terminal/printable.ts'
+import { inParallel } from '../uploads/in-parallel.ts'
+import { isLinked, remember, tell, tellError } from '../uploads/outcome.ts'
+import { createRun } from '../uploads/run.ts'
 
 export function uploadCommand(): Command {
   return new Command('upload')
