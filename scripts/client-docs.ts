@@ -20,6 +20,8 @@ const HEAD = `# The client
 \`pinhole/client\` is the same in Node (22 or later), Deno, Bun and browsers. This page is made from its source and from
 [examples/](../examples) by \`npm run docs\`.
 
+In a browser that decodes HEIC (Safari), photographs in it become JPEG; elsewhere they are refused.
+
 Every upload is named (\`Idempotency-Key\`), so that a try after a lost answer stores nothing twice. After 60 s it is not
 tried again: the picture may have been seen and deleted by then, and a repeat would bring it back.
 

@@ -201,7 +201,7 @@ it('sees what it is there to see', () => {
     ['src/stores/sqlite/ledger.ts', "import { open } from '../filesystem/store.ts'"],
     ['src/protocol.ts', "import type { Refusal } from './errors.ts'"],
     ['src/stores/ledger.ts', "import { IMAGE_TYPES } from '../protocol.ts'"],
-    ['src/cli/commands/upload.ts', "import { createImages } from '../service/images.ts'"],
+    ['src/cli/commands/upload.ts', "import { createImages } from '../../service/images.ts'"],
     ['src/client/upload.ts', "import { createImages } from '../service/images.ts'"],
     ['src/client/compress/engine.ts', "const worker = new URL('../../node/server.ts', import.meta.url)"],
     ['src/elsewhere/new.ts', "import { a } from '../errors.ts'"],

@@ -33,6 +33,9 @@ export interface CompressOptions {
   onProgress?: (progress: Progress) => void
 }
 
+/** Types that the service does not take, and that some browsers decode: Safari makes JPEG of them. */
+export type ForeignType = 'image/heic' | 'image/jxl' | 'image/tiff'
+
 export interface Compressed {
   /** What to upload. The input itself if `action` is `unchanged`. */
   blob: Blob
@@ -49,8 +52,8 @@ export interface Compressed {
   animated: boolean
   /** The INPUT carries a position. Only mode `original` (and a GIF) would send it: warn there. */
   hasLocation: boolean
-  /** The type that came in; differs from `type` after PNG → WebP or PNG → JPEG. */
-  typeIn: ImageType
+  /** The type that came in; differs from `type` after PNG → WebP, PNG → JPEG, or where the browser decoded it. */
+  typeIn: ImageType | ForeignType
   /** Set if recompression was planned and did not happen. */
   fallback?: Fallback
 }

@@ -1,12 +1,15 @@
 /** What people read about a file. */
 import type { Compressed } from '../../client/types.ts'
 
-const TYPE_NAMES = {
+const TYPE_NAMES: Record<Compressed['typeIn'], string> = {
   'image/jpeg': 'JPEG',
   'image/png': 'PNG',
   'image/gif': 'GIF',
   'image/webp': 'WebP',
   'image/avif': 'AVIF',
+  'image/heic': 'HEIC',
+  'image/jxl': 'JPEG XL',
+  'image/tiff': 'TIFF',
 }
 
 const ACTIONS = {

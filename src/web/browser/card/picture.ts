@@ -1,5 +1,6 @@
 /** A picture that is on the service: its links, its name, and what can be done with it. */
-import { DELETE_PATH, EXTENSIONS } from '../../../protocol.ts'
+import type { Compressed } from '../../../client/types.ts'
+import { DELETE_PATH } from '../../../protocol.ts'
 import { type EmbedCodes, embedCodes } from '../../pages/embed-codes.ts'
 import type { History, Remembered } from '../history/history.ts'
 import { copyAndSay } from '../page/clipboard.ts'
@@ -52,8 +53,8 @@ export function canShare(): boolean {
 }
 
 /** "PNG 2 MB → WebP 400 kB, identical pixels" needs the type's name; a file's extension, in capitals, is one. */
-export function typeName(type: Remembered['type']): string {
-  return type === 'image/jpeg' ? 'JPEG' : type === 'image/webp' ? 'WebP' : EXTENSIONS[type].toUpperCase()
+export function typeName(type: Compressed['typeIn']): string {
+  return type === 'image/webp' ? 'WebP' : type.slice('image/'.length).toUpperCase()
 }
 
 /** Names that phones and clipboards give to every picture. */
