@@ -1,4 +1,6 @@
 /** Runs in the page: Pinhole's engine, and what people use today, each with the settings that it comes with. */
+import decode from '@jsquash/jpeg/decode.js'
+import encode from '@jsquash/jpeg/encode.js'
 import imageCompression from 'browser-image-compression'
 import Compressor from 'compressorjs'
 import { compress } from '../../src/client/browser.ts'
@@ -12,6 +14,11 @@ const CONTESTANTS: Record<string, (file: File) => Promise<Blob>> = {
     new Promise((success, error) => {
       new Compressor(file, { success, error })
     }),
+  'mozjpeg 85 as it comes': async (file) => {
+    const pixels = await decode(await file.arrayBuffer())
+    const options = { quality: 85, auto_subsample: false, chroma_subsample: 2 }
+    return new Blob([await encode(pixels, options)], { type: file.type })
+  },
   // Its worker loads its code from another host; the page's own thread does the same work.
   'browser-image-compression 1 MB': (file) => shrink(file, { maxSizeMB: 1, useWebWorker: false }),
   'canvas .85': async (file) => {
