@@ -7,7 +7,7 @@ import * as client from '../../src/client/node.ts'
 const text = clientDocs()
 
 it('is documented as it is', async () => {
-  assert.equal(await readFile(DOCUMENT, 'utf8'), text, 'docs/client.md is old: npm run docs')
+  assert.ok((await readFile(DOCUMENT, 'utf8')) === text, 'docs/client.md is old: npm run docs')
 })
 
 it('is documented whole: every export, every type that one names, with what is said of each member', () => {
