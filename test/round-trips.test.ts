@@ -54,8 +54,10 @@ async function costOf(act: () => Promise<unknown>): Promise<Cost> {
   assert.equal(ledger.roundTrips(), ledger.statements.length, 'one round trip a statement')
   return {
     store: fake.requests.map(({ method }) => method),
-    // Each process asks for these now and then, and forgets what is past, whatever comes.
+    // Each process asks for these now and then, and forgets what is past, whatever comes. What became of the uploads of a
+    // quarter of a second is told together, behind their backs.
     ledger: ledger.statements
+      .filter((sql) => !sql.startsWith('with due as materialized (select bucket from places'))
       .filter((sql) => !/ from (settings|moves) |^delete from (places|salts|shares|uploads) /.test(`${sql} `))
       .map((sql) =>
         sql

@@ -13,10 +13,10 @@ import { type Capacity, createCapacity } from '../service/capacity.ts'
 import { onTime } from '../service/clock.ts'
 import { createDerive } from '../service/identities.ts'
 import { createImages } from '../service/images.ts'
-import { createQuota } from '../service/quota.ts'
+import { createQuota, type Quota } from '../service/quota.ts'
 import { createReports } from '../service/reports.ts'
 import { createSettings, type Settings } from '../service/settings.ts'
-import { createUploaderLinks, type UploaderLinks } from '../service/uploader-links.ts'
+import { createUploaderLinks } from '../service/uploader-links.ts'
 import { createSpool } from '../stores/drafts/spool.ts'
 import { pickMessages } from '../web/pages.ts'
 import { loadAssets } from './assets/load.ts'
@@ -97,6 +97,13 @@ export async function startServer(
         onFailure: (err) => log.warn({ err }, 'links of uploads could not be forgotten'),
       })
     : null
+  const quota = createQuota(stores.ledger, {
+    limits: quotaLimits(config),
+    hashes: nodeHashes,
+    now: stores.clock.now,
+    networkLimit: () => settings.current()['network-uploads'],
+    links,
+  })
   const notices = noticesOf(config, notifiers, stores, log)
   await listen(server, config)
   const { port } = server.address() as AddressInfo
@@ -130,7 +137,7 @@ export async function startServer(
     baseUrl,
     settings,
     capacity,
-    links,
+    quota,
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const isOver = !socket.writable || error.code === 'ECONNRESET'
@@ -154,7 +161,7 @@ export async function startServer(
       await stopServing(server, { lingerMs: limits.lingerMs, longestMs: limits.stopMs })
       disk.stop()
       await kit.stop()
-      await Promise.all([settings.stop(), capacity.stop(), links?.stop()])
+      await Promise.all([settings.stop(), capacity.stop(), quota.stop(), links?.stop()])
       await stores.close()
     },
   }
@@ -172,7 +179,7 @@ function listenerOf(given: {
   baseUrl: string
   settings: Settings
   capacity: Capacity
-  links: UploaderLinks | null
+  quota: Quota
 }): AnswersInOrder {
   const { config, log, connections, trusted, stores, metrics, site, baseUrl, settings } = given
   const { objects, filesystem, ledger, cdn, clock, purges } = stores
@@ -196,16 +203,7 @@ function listenerOf(given: {
       return settings.current().uploads === 'paused'
     },
     images,
-    quota: onTime(
-      createQuota(ledger, {
-        limits: quotaLimits(config),
-        hashes: nodeHashes,
-        now: clock.now,
-        networkLimit: () => settings.current()['network-uploads'],
-        links: given.links,
-      }),
-      clock,
-    ),
+    quota: onTime(given.quota, clock),
     derive: createDerive(ledger, nodeHashes),
     hashes: nodeHashes,
     capacity: given.capacity,

@@ -2,6 +2,7 @@
 import { Refusal } from '../errors.ts'
 import type { Ledger, Refusals, ReservedWith } from '../stores/ledger.ts'
 import type { Hashes } from './hashes.ts'
+import { createSettlement, SETTLE_MS } from './settlement.ts'
 import { busy, createUnderWay } from './under-way.ts'
 import type { UploaderLinks } from './uploader-links.ts'
 
@@ -16,6 +17,8 @@ export interface Quota {
   remaining(address: ClientAddress): Promise<number>
   /** Whole seconds to the next 00:00 UTC, at least 1. */
   secondsToReset(): number
+  /** Tells the ledger what became of the last reservations. */
+  stop(): Promise<void>
 }
 
 export interface ReserveOptions {
@@ -60,6 +63,12 @@ const BUCKET_LENGTH = 32
 /** Days that are over are kept this long, for uploads that began before midnight. */
 const KEPT_DAYS = 2
 
+/** No upload takes longer: what is held for so long was left by a process that died. */
+const LONGEST_HELD_MS = 15 * 60_000
+
+/** Other processes tell what became of their reservations within `SETTLE_MS`. So often it is looked for before one is called held. */
+const LOOKS = 6
+
 export function createQuota(
   ledger: Ledger,
   options: {
@@ -75,6 +84,7 @@ export function createQuota(
   const { limits, now, hashes, networkLimit = () => 0, links = null } = options
   const { perDay } = limits
   const underWay = createUnderWay(limits.atOnce)
+  const settlement = createSettlement(ledger)
   const salts = new Map<string, Promise<Uint8Array>>()
 
   /** The key of the day's HMACs. No address is stored: the ledger holds its HMAC, and forgets the salt with the day. */
@@ -114,21 +124,26 @@ export function createQuota(
   }
 
   async function denied(address: string, bucket: string, day: string): Promise<Refusal> {
-    if (underWay.holds(address)) {
-      return busy(
-        'The uploads of this address that are left for today are under way. Please try again in a moment.',
-      )
+    for (let look = 1; !underWay.holds(address); look++) {
+      const { count, bytes, held, heldAtMs } = await ledger.refusals(bucket, day)
+      if (count >= limits.refusals.count || bytes >= limits.refusals.bytes) {
+        return new Refusal(
+          'too-many-refusals',
+          'Too many uploads of this address were refused today. The counter resets at midnight UTC.',
+        )
+      }
+      const isHeldElsewhere = held > settlement.owed(bucket, day) && now() - heldAtMs < LONGEST_HELD_MS
+      if (!isHeldElsewhere) {
+        return new Refusal(
+          'quota-exceeded',
+          `This address made its ${perDay} uploads of today. The counter resets at midnight UTC.`,
+        )
+      }
+      if (look === LOOKS) break
+      await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
     }
-    const { count, bytes } = await ledger.refusals(bucket, day)
-    if (count < limits.refusals.count && bytes < limits.refusals.bytes) {
-      return new Refusal(
-        'quota-exceeded',
-        `This address made its ${perDay} uploads of today. The counter resets at midnight UTC.`,
-      )
-    }
-    return new Refusal(
-      'too-many-refusals',
-      'Too many uploads of this address were refused today. The counter resets at midnight UTC.',
+    return busy(
+      'The uploads of this address that are left for today are under way. Please try again in a moment.',
     )
   }
 
@@ -141,18 +156,30 @@ export function createQuota(
         const bucket = await bucketOf(address, day)
         const more = isRepeat ? {} : await reservedWith(id, address, network, day)
         const limit = isRepeat ? perDay + 1 : perDay
-        const used = await ledger.reserveUpload(bucket, day, limit, limits.refusals, more)
-        if (used === null) throw await denied(address, bucket, day)
+        const heldWith = (settled: number) => ({ ...more, held: { atMs: now(), settled } })
+        const owed = settlement.take(bucket, day)
+        const used = await ledger
+          .reserveUpload(bucket, day, limit, limits.refusals, heldWith(owed.count))
+          .catch((error) => {
+            owed.putBack()
+            throw error
+          })
+        if (used === null) {
+          owed.putBack()
+          throw await denied(address, bucket, day)
+        }
         if (used === 'network-full') throw networkFull(networkLimit())
         const release = underWay.hold(address)
         return {
           remaining: Math.max(0, perDay - used),
           keep() {
-            if (release()) leave()
+            if (!release()) return
+            settlement.kept(bucket, day)
+            leave()
           },
           async giveBack(refusedBytes) {
             if (!release()) return
-            await ledger.releaseUpload(bucket, day, refusedBytes, more).finally(leave)
+            await ledger.releaseUpload(bucket, day, refusedBytes, heldWith(0)).finally(leave)
           },
         }
       } catch (error) {
@@ -164,6 +191,7 @@ export function createQuota(
       const day = dayOf(now())
       return Math.max(0, perDay - (await ledger.usedUploads(await bucketOf(address, day), day)))
     },
+    stop: settlement.stop,
     secondsToReset: () => Math.max(1, Math.ceil((DAY_MS - (now() % DAY_MS)) / 1000)),
   }
 }

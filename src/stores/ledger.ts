@@ -56,6 +56,19 @@ export interface ReservedWith {
   network?: { bucket: string; limit: number }
   /** Links it to others of its uploader. `atMs`: epoch milliseconds. */
   link?: { id: string; atMs: number; tagA: string; tagB: string }
+  /**
+   * It is held since `atMs` (epoch milliseconds), until it is given back or settled. `settled`: so many of the bucket that
+   * were held became images.
+   */
+  held?: { atMs: number; settled: number }
+}
+
+/** What stands in the way of one more upload. */
+export interface Refused extends Refusals {
+  /** Uploads that are only held. */
+  held: number
+  /** When the last of them was reserved. Epoch milliseconds. */
+  heldAtMs: number
 }
 
 /** What opens the operator's door: a link that works once, or a session. */
@@ -90,8 +103,10 @@ export interface Ledger extends ReportLedger, NoticeLedger, PurgeLedger, Decisio
   ): Promise<number | 'network-full' | null>
   /** Gives a reservation back. Never below zero. `refusedBytes`: puts a refusal of so many bytes on record. */
   releaseUpload(bucket: string, day: string, refusedBytes?: number, more?: ReservedWith): Promise<void>
+  /** So many held uploads of each bucket became images. No upload waits for it. */
+  settleUploads(buckets: string[], day: string, count: number): Promise<void>
   /** On record for `bucket` on `day`. */
-  refusals(bucket: string, day: string): Promise<Refusals>
+  refusals(bucket: string, day: string): Promise<Refused>
   /** Uploads that are reserved or made. */
   usedUploads(bucket: string, day: string): Promise<number>
   /**

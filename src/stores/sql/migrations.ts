@@ -230,6 +230,14 @@ const MIGRATIONS: readonly Migration[] = [
       'create table conditions (name text not null primary key, since_ms bigint not null, mark text not null)',
     ],
   },
+  {
+    name: '011-held',
+    statements: [
+      // Of `used`: those that are neither given back nor known to have become images. Of an older server none.
+      'alter table places add column held bigint not null default 0',
+      'alter table places add column held_at_ms bigint not null default 0',
+    ],
+  },
 ]
 
 /** Run under a lock that keeps other processes from migrating, in the transaction of the migrations themselves. */

@@ -3,12 +3,18 @@ import { fromHex, toHex } from '../../bytes.ts'
 import type { Ledger, Refusals, ReservedWith } from '../ledger.ts'
 import type { SqlDatabase } from './database.ts'
 import { releaseWith, reserveWith } from './reservation.ts'
-import { sql } from './statement.ts'
+import { list, sql, words } from './statement.ts'
 
 /** The table is called `places`: what each bucket has used of each day. */
 type QuotaLedger = Pick<
   Ledger,
-  'reserveUpload' | 'releaseUpload' | 'refusals' | 'usedUploads' | 'daySalt' | 'forgetDaysBefore'
+  | 'reserveUpload'
+  | 'releaseUpload'
+  | 'settleUploads'
+  | 'refusals'
+  | 'usedUploads'
+  | 'daySalt'
+  | 'forgetDaysBefore'
 >
 
 const UNLIMITED: Refusals = { count: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER }
@@ -29,34 +35,64 @@ export function quotaLedger(database: SqlDatabase): QuotaLedger {
 
   async function release(bucket: string, day: string, refusedBytes?: number, more: ReservedWith = {}) {
     const [refusals, bytes] = refusedBytes === undefined ? [0, 0] : [1, refusedBytes]
+    const noMore = more.held === undefined ? 0 : more.held.settled + 1
     const statement = sql`update places set used = case when used > 0 then used - 1 else 0 end,
-        refusals = refusals + ${refusals}, refused_bytes = refused_bytes + ${bytes}
+        held = case when held > ${noMore} then held - ${noMore} else 0 end, refusals = refusals + ${refusals}, refused_bytes = refused_bytes + ${bytes}
       where day = ${checkedDay(day)} and bucket = ${bucket}`
     await releaseWith(database, statement, day, more)
   }
 
   return {
     async reserveUpload(bucket, day, limit, budget = UNLIMITED, more = {}) {
-      const statement = sql`insert into places (day, bucket, used) values (${checkedDay(day)}, ${bucket}, 1)
-        on conflict (day, bucket) do update set used = places.used + 1 where places.used < ${limit}
+      const [held, atMs] = more.held === undefined ? [0, 0] : [1, Math.floor(more.held.atMs)]
+      const settled = more.held?.settled ?? 0
+      const statement = sql`insert into places (day, bucket, used, held, held_at_ms)
+          values (${checkedDay(day)}, ${bucket}, 1, ${held}, cast(${atMs} as bigint))
+        on conflict (day, bucket) do update set used = places.used + 1,
+          held = ${held} + case when places.held > ${settled} then places.held - ${settled} else 0 end,
+          held_at_ms = case when ${held} = 1 then excluded.held_at_ms else places.held_at_ms end
+          where places.used < ${limit}
           and places.refusals < ${budget.count} and places.refused_bytes < ${budget.bytes}
         returning used`
       // The insert asks for no limit.
       if (limit < 1 || budget.count < 1 || budget.bytes < 1) return null
       const { used, isNetworkFull } = await reserveWith(database, statement, day, more)
       if (!isNetworkFull) return used
-      await release(bucket, day)
+      await release(
+        bucket,
+        day,
+        undefined,
+        more.held === undefined ? {} : { held: { ...more.held, settled: 0 } },
+      )
       return 'network-full'
     },
 
     releaseUpload: release,
 
+    async settleUploads(buckets, day, count) {
+      if (buckets.length === 0) return
+      // In one order: two processes that wait for each other's rows would wait for ever.
+      const order = words(database.flavour.skipsLocked ? 'order by bucket for update' : '')
+      await database.write([
+        sql`with due as materialized (select bucket from places
+            where day = ${checkedDay(day)} and bucket in ${list(buckets)} ${order})
+          update places set held = case when held > ${count} then held - ${count} else 0 end
+          from due where places.day = ${day} and places.bucket = due.bucket`,
+      ])
+    },
+
     async refusals(bucket, day) {
       const { rows } = await database.read(
-        sql`select refusals, refused_bytes from places where day = ${checkedDay(day)} and bucket = ${bucket}`,
+        sql`select refusals, refused_bytes, held, held_at_ms from places
+          where day = ${checkedDay(day)} and bucket = ${bucket}`,
       )
-      const { refusals = 0, refused_bytes: bytes = 0 } = rows[0] ?? {}
-      return { count: refusals as number, bytes: bytes as number }
+      const { refusals = 0, refused_bytes: bytes = 0, held = 0, held_at_ms: heldAtMs = 0 } = rows[0] ?? {}
+      return {
+        count: refusals as number,
+        bytes: bytes as number,
+        held: held as number,
+        heldAtMs: heldAtMs as number,
+      }
     },
 
     async usedUploads(bucket, day) {
