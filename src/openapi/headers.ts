@@ -91,7 +91,9 @@ const HEADERS = {
   'Cross-Origin-Opener-Policy': sometimes('On pages.', { const: 'same-origin' }),
   'Permissions-Policy': sometimes('On pages.', text()),
   'X-Frame-Options': sometimes('On pages.', { const: 'DENY' }),
-  'Content-Encoding': sometimes('On pages, where the client takes it.', { const: 'gzip' }),
+  'Content-Encoding': sometimes('On pages and documents, where the client takes it.', {
+    enum: ['gzip', 'br'],
+  }),
 } satisfies Record<string, HeaderObject>
 
 export type HeaderKey = keyof typeof HEADERS

@@ -119,7 +119,9 @@ function kept(operationId: string, summary: string, type: string, schema: Schema
   const keys: HeaderKey[] = [
     ...COMMON,
     'Cache-Control.document',
+    'Content-Encoding',
     'ETag',
+    'Vary',
     'Access-Control-Allow-Origin.any',
     'Link',
   ]

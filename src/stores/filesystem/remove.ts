@@ -1,35 +1,41 @@
-/** Removals, each on the disk before it is acknowledged. Node only. */
-import { unlink } from 'node:fs/promises'
+/**
+ * Removals, each on the disk before it is acknowledged. An image goes to a folder of its own first, and from there when the
+ * flush of the other is done: until then every process on these folders knows that its removal is not certain. Node only.
+ */
+import { readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ID_PATTERN } from '../../protocol.ts'
 import { DamagedObject, type ImageRecord } from '../object-store.ts'
-import { isCode, storeFault } from './faults.ts'
+import { isCode, isThere, storeFault } from './faults.ts'
 import type { FolderFlush } from './folder-flush.ts'
 
 export interface Remover {
+  /** `true` for the one, of many that ask at once, who took it away. */
   remove(id: string): Promise<boolean>
   /**
    * Resolves when it is certain that an image which is not there stays away. Throws `StoreUnavailable` as long as the
-   * flush of its removal fails: until then a power cut may bring it back, and nobody is told that it is gone. `true` if
-   * that was still to be done.
+   * flush of its removal fails: until then a power cut may bring it back, and nobody is told that it is gone.
    */
-  settle(id: string): Promise<boolean>
+  settle(id: string): Promise<void>
+  /** The same for all that processes left which died in the middle of it. */
+  sweep(): Promise<void>
 }
 
 export function createRemover(parts: {
   objects: string
+  removing: string
   flushes: FolderFlush
   head: (id: string) => Promise<ImageRecord | null>
   /** Takes it out of memory. */
   forget: (id: string) => void
 }): Remover {
-  const { objects, flushes, head, forget } = parts
-  /** Images that were unlinked, and the folder not flushed since. Whoever asks for one of them again waits for that. */
-  const owed = new Set<string>()
+  const { objects, removing, flushes, head, forget } = parts
 
-  async function settle(id: string): Promise<boolean> {
-    if (!owed.has(id)) return false
+  async function settle(id: string): Promise<void> {
+    const path = join(removing, id)
+    if (!ID_PATTERN.test(id) || !(await isThere(path))) return
     await flushes.flush(objects).catch(storeFault)
-    return owed.delete(id)
+    await rm(path, { force: true }).catch(storeFault)
   }
 
   /** A damaged image can be removed too. */
@@ -42,20 +48,29 @@ export function createRemover(parts: {
     }
   }
 
+  /** `false` if somebody else was faster. */
+  async function takeAway(id: string): Promise<boolean> {
+    try {
+      await rename(join(objects, id), join(removing, id))
+    } catch (error) {
+      // If it is the other folder that is missing, nothing is gone.
+      if (isCode(error, 'ENOENT') && !(await isThere(join(objects, id)))) return false
+      storeFault(error)
+    }
+    forget(id)
+    return true
+  }
+
   return {
     settle,
     async remove(id) {
       // On a file system that ignores case another image may answer to this name.
-      if (!(await isImage(id))) return settle(id)
-      try {
-        await unlink(join(objects, id))
-      } catch (error) {
-        return isCode(error, 'ENOENT') ? settle(id) : storeFault(error)
-      }
-      forget(id)
-      owed.add(id)
+      const isMine = (await isImage(id)) && (await takeAway(id))
       await settle(id)
-      return true
+      return isMine
+    },
+    async sweep() {
+      for (const id of await readdir(removing)) await settle(id)
     },
   }
 }

@@ -3,11 +3,12 @@
  *
  *     <folder>/objects/<id>
  *     <folder>/held/<id>                        out of sight: `hold.ts`
+ *     <folder>/removing/<id>                    being removed: `remove.ts`
  *     <folder>/incoming/<host>-<process>-<n>    drafts
  *
- * A commit is: temporary file, fsync, rename, fsync of the folder. A removal is: unlink, fsync of the folder. All images
- * are in one folder, so that one flush serves all commits that wait for one: with many folders each upload would pay for
- * its own.
+ * A commit is: temporary file, fsync, rename, fsync of the folder. A removal is: rename, fsync of the folder, unlink. All
+ * images are in one folder, so that one flush serves all commits that wait for one: with many folders each upload would
+ * pay for its own.
  */
 import { existsSync, statSync } from 'node:fs'
 import { access, constants, statfs } from 'node:fs/promises'
@@ -69,10 +70,11 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
   const objects = join(folder, 'objects')
   const incoming = join(folder, 'incoming')
   const held = join(folder, 'held')
-  await makeFolders(folder, ['incoming', 'objects', 'held']).catch(storeFault)
+  const removing = join(folder, 'removing')
+  await makeFolders(folder, ['incoming', 'objects', 'held', 'removing']).catch(storeFault)
   const layout = await openLayout(folder)
   const flushes = createFolderFlush()
-  // What was unlinked by a process that died before its flush.
+  // What was moved by a process that died before its flush.
   await flushes.flush(objects).catch(storeFault)
   const freshBytes = Math.floor(hotSetBytes * FRESH_SHARE)
   const hotSet = createHotSet(hotSetBytes - freshBytes)
@@ -84,7 +86,8 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
   )
   const commit = createCommit({ objects, spool, flushes, writePages, fresh })
   const pathOf = (id: string) => join(objects, id)
-  const remover = createRemover({ objects, flushes, head: headNow, forget })
+  const remover = createRemover({ objects, removing, flushes, head: headNow, forget })
+  await remover.sweep().catch(storeFault)
   let freeCheckedAt = 0
   let isFull = false
 

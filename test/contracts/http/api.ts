@@ -1,6 +1,7 @@
 /** The document of the interface: how it is found, how it reads, and that it says no more than what is answered. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { ApiDocument } from '../../../src/openapi/shapes.ts'
 import { gif } from '../../support/images/tiny-images.ts'
 import { formOf } from '../../support/multipart.ts'
@@ -33,6 +34,32 @@ export function documentCases(world: World): void {
       assert.equal(again.status, 304)
       assert.equal(again.headers.get('ETag'), etag)
     }
+  })
+
+  it('serves the document compressed to whoever takes that, each form with a tag of its own', async () => {
+    const me = await visit(world, world.main)
+    const plain = await me.get('/openapi.json')
+    assert.equal(plain.headers.get('Content-Encoding'), null)
+    const tags = [plain.headers.get('ETag')]
+    for (const [accepted, coding, decompress] of [
+      ['gzip, deflate, br', 'br', brotliDecompressSync],
+      ['gzip', 'gzip', gunzipSync],
+      ['br;q=0, gzip;q=0.5', 'gzip', gunzipSync],
+    ] as const) {
+      const answer = await me.get('/openapi.json', { 'Accept-Encoding': accepted })
+      assert.equal(answer.headers.get('Content-Encoding'), coding, accepted)
+      assert.equal(answer.headers.get('Vary'), 'Accept-Encoding')
+      assert.ok(decompress(answer.body).equals(plain.body))
+      assert.ok(answer.body.length < plain.body.length / 4, `${answer.body.length} of ${plain.body.length}`)
+      const etag = answer.headers.get('ETag')!
+      tags.push(etag)
+      const asked = { 'Accept-Encoding': accepted, 'If-None-Match': etag }
+      assert.equal((await me.get('/openapi.json', asked)).status, 304)
+      assert.equal((await me.get('/openapi.json', { 'If-None-Match': etag })).status, 200)
+    }
+    assert.equal(new Set(tags).size, 3)
+    const none = await me.get('/openapi.json', { 'Accept-Encoding': 'br;q=0, gzip;q=0' })
+    assert.equal(none.headers.get('Content-Encoding'), null)
   })
 
   it('says the limits that the service is set to', async () => {

@@ -18,7 +18,7 @@ test('its folders are the owner’s alone, also those that were there', async (t
   await mkdir(join(folder, 'objects'))
   for (const name of ['', 'objects']) await chmod(join(folder, name), 0o755)
   await openStore()
-  for (const name of ['', 'objects', 'held', 'incoming']) {
+  for (const name of ['', 'objects', 'held', 'removing', 'incoming']) {
     assert.equal((await stat(join(folder, name))).mode & 0o777, 0o700, name)
   }
 })

@@ -1,10 +1,21 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, readlink, rm, stat, truncate, unlink } from 'node:fs/promises'
+import {
+  type FileHandle,
+  mkdtemp,
+  open,
+  readdir,
+  readlink,
+  rm,
+  stat,
+  truncate,
+  unlink,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, sep } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { openFilesystemStore } from '../../../src/stores/filesystem/store.ts'
+import { StoreUnavailable } from '../../../src/stores/object-store.ts'
 import { type OpenedStore, objectStoreContract } from '../../contracts/object-store.ts'
 import { dyingAt } from '../../support/dying-disk.ts'
 import { flipBit, storeFolder } from '../../support/store-folder.ts'
@@ -89,4 +100,52 @@ test('an image in memory goes with a removal by anybody, at once', async (t) => 
   assert.equal(await other.hold(idFor('c')), true)
   assert.equal(mine.hot(idFor('c')), null)
   assert.ok(mine.hot(idFor('d')))
+})
+
+/** From here on no file or folder can be flushed. What it returns mends that. */
+async function failFlushes(): Promise<() => void> {
+  await using handle = await open(process.execPath)
+  const calls = Object.getPrototypeOf(handle) as FileHandle
+  const { sync } = calls
+  calls.sync = async () => {
+    throw Object.assign(new Error('EIO: injected'), { code: 'EIO' })
+  }
+  return () => {
+    calls.sync = sync
+  }
+}
+
+test('a removal that is not on the disk yet is called gone by nobody who shares the folder', async (t) => {
+  const { openStore, folder } = await storeFolder(t)
+  const [mine, other] = [await openStore(0), await openStore(0)]
+  const [first, second] = [idFor('a'), idFor('b')]
+  for (const id of [first, second]) await put(mine, id, bytesFor(1, 2000))
+  const mend = await failFlushes()
+  t.after(mend)
+  await assert.rejects(mine.remove(first), StoreUnavailable)
+  await assert.rejects(mine.remove(second), StoreUnavailable)
+  for (const store of [mine, other]) {
+    assert.equal(await store.open(first), null, 'nobody sees it')
+    await assert.rejects(store.head(first), StoreUnavailable)
+    await assert.rejects(store.remove(first), StoreUnavailable)
+  }
+  assert.equal(await other.head(idFor('c')), null, 'what never was there owes nothing')
+  mend()
+  assert.equal(await other.remove(first), false, 'it was taken away before')
+  assert.equal(await other.head(second), null)
+  assert.deepEqual(await readdir(join(folder, 'removing')), [])
+})
+
+test('what a process left in the middle of a removal goes with the next start', async (t) => {
+  const { openStore, folder } = await storeFolder(t)
+  const store = await openStore(0)
+  await put(store, idFor('a'), bytesFor(1, 2000))
+  const mend = await failFlushes()
+  t.after(mend)
+  await assert.rejects(store.remove(idFor('a')), StoreUnavailable)
+  mend()
+  const removing = join(folder, 'removing')
+  assert.deepEqual(await readdir(removing), [idFor('a')])
+  await openStore(0)
+  assert.deepEqual(await readdir(removing), [])
 })

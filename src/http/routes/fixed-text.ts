@@ -1,0 +1,60 @@
+/** A text that never changes while a service runs: compressed once, and asked about by its tag. */
+import { toHex } from '../../bytes.ts'
+import type { AppContext } from '../context.ts'
+import { noneMatchNames } from '../headers/conditional.ts'
+import { acceptsCoding } from '../headers/negotiate.ts'
+
+/** The best first. Names as in `Accept-Encoding`, and as `CompressionStream` has them. */
+const CODINGS = [
+  ['br', 'brotli'],
+  ['gzip', 'gzip'],
+] as const
+
+interface Representation {
+  bytes: Uint8Array<ArrayBuffer>
+  etag: string
+  coding: string | null
+}
+
+export type FixedText = (c: AppContext) => Promise<Response>
+
+/** `headers`: of each answer, besides those that say which representation it is. */
+export function fixedText(text: string, type: string, headers: Record<string, string>): FixedText {
+  const plain = new TextEncoder().encode(text)
+  const digest = crypto.subtle.digest('SHA-256', plain).then((bytes) => toHex(new Uint8Array(bytes)))
+  const compressed = new Map<string, Promise<Uint8Array<ArrayBuffer>>>()
+
+  async function represent(acceptEncoding: string | undefined): Promise<Representation> {
+    for (const [coding, format] of CODINGS) {
+      if (!acceptsCoding(acceptEncoding, coding)) continue
+      let bytes = compressed.get(coding)
+      if (bytes === undefined) {
+        bytes = compress(plain, format)
+        compressed.set(coding, bytes)
+      }
+      return { bytes: await bytes, etag: `"${await digest}-${coding}"`, coding }
+    }
+    return { bytes: plain, etag: `"${await digest}"`, coding: null }
+  }
+
+  return async (c) => {
+    const { bytes, etag, coding } = await represent(c.req.header('Accept-Encoding'))
+    const told = { ...headers, ETag: etag, 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' }
+    if (noneMatchNames(c.req.header('If-None-Match') ?? '', etag)) {
+      return new Response(null, { status: 304, headers: told })
+    }
+    return new Response(bytes, {
+      headers: {
+        ...told,
+        'Content-Type': type,
+        'Content-Length': `${bytes.length}`,
+        ...(coding !== null && { 'Content-Encoding': coding }),
+      },
+    })
+  }
+}
+
+async function compress(bytes: Uint8Array<ArrayBuffer>, format: string): Promise<Uint8Array<ArrayBuffer>> {
+  const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream(format as CompressionFormat))
+  return new Uint8Array(await new Response(stream).arrayBuffer())
+}
