@@ -60,6 +60,10 @@ const HEADERS = {
   'Retry-After': sometimes('Seconds until it is worth another try.', whole(1), 18233),
 
   ETag: always('SHA-256 of the bytes, in hex, quoted.', text('^"[0-9a-f]{64}"$')),
+  'ETag.document': always(
+    'The same of the plain bytes, and how they are compressed.',
+    text('^"[0-9a-f]{64}(-br|-gzip)?"$'),
+  ),
   'Repr-Digest': always('The same, as RFC 9530 writes it.', text('^sha-256=:[A-Za-z0-9+/]{43}=:$')),
   'Accept-Ranges': always('Parts can be asked for.', { const: 'bytes' }),
   'Content-Range': always('Which part it is, and of how many bytes.', text('^bytes (\\d+-\\d+|\\*)/\\d+$')),

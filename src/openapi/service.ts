@@ -120,7 +120,7 @@ function kept(operationId: string, summary: string, type: string, schema: Schema
     ...COMMON,
     'Cache-Control.document',
     'Content-Encoding',
-    'ETag',
+    'ETag.document',
     'Vary',
     'Access-Control-Allow-Origin.any',
     'Link',
