@@ -3,6 +3,7 @@
  * does not name.
  */
 import assert from 'node:assert/strict'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { ApiDocument, MediaType, Operation, ResponseObject } from '../../../src/openapi/shapes.ts'
 import { UPLOAD_PATH } from '../../../src/protocol.ts'
@@ -95,7 +96,7 @@ export async function readDocument(url: string, seen: Seen): Promise<Documented>
 
   /** The code, if it is a problem. */
   function checkBody(
-    { headers, body, text }: Answer,
+    { headers, body }: Answer,
     { content = {} }: ResponseObject,
     pointer: string[],
     isHead: boolean,
@@ -109,10 +110,16 @@ export async function readDocument(url: string, seen: Seen): Promise<Documented>
     const media: MediaType | undefined = content[type]
     assert.ok(media, `${where}: ${type} is not in the document (src/openapi)`)
     if (isHead || body.length === 0 || !/[/+]json$/.test(type) || media.schema === undefined) return undefined
-    const value = JSON.parse(text)
-    validate.body([...pointer, 'content', type, 'schema'], value, `${where}: ${text}`)
+    const told = decompressed(body, headers.get('Content-Encoding'))
+    const value = JSON.parse(told)
+    validate.body([...pointer, 'content', type, 'schema'], value, `${where}: ${told}`)
     return value.error
   }
+}
+
+function decompressed(body: Buffer, coding: string | null): string {
+  if (coding === 'br') return brotliDecompressSync(body).toString()
+  return (coding === 'gzip' ? gunzipSync(body) : body).toString()
 }
 
 /** Statuses and codes that the document names and no answer had. */
