@@ -1,12 +1,12 @@
 /** From a draft to an image under its id, on the disk. Node only. */
-import { open, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Segment } from '../../formats/image.ts'
 import { ID_PATTERN } from '../../protocol.ts'
 import type { Spool } from '../drafts/spool.ts'
 import type { Spooled } from '../drafts/spooled.ts'
-import { IdTaken, type ImageRecord } from '../object-store.ts'
-import { blockDigestsOf, createBlockDigester } from './block-digests.ts'
+import { DamagedObject, IdTaken, type ImageRecord } from '../object-store.ts'
+import { blockDigestsOf, createBlockDigester, matchesDigests } from './block-digests.ts'
 import type { PageWriter } from './direct.ts'
 import { isThere } from './faults.ts'
 import { identityOf } from './file.ts'
@@ -45,28 +45,41 @@ export function createCommit(parts: {
     const isKept = file !== null && record.size === spooled.size && record.sha256 === record.sentSha256
     const path = isKept ? file.path : spool.path()
     let identity: string | null = null
+    const room = gathered === null ? fresh.room(record.size) : null
     try {
       if (gathered !== null) {
         const digests = blockDigestsOf(gathered.bytes)
         await writePages(path, gathered.append(encodeTrailer({ record, digests }, gathered.bytes.length)))
       } else if (isKept) {
-        await file.handle.appendFile(encodeTrailer({ record, digests: Buffer.from(file.digests()) }))
-        await file.handle.sync()
-      } else await copy(path, spooled, record, segments)
+        const digests = Buffer.from(file.digests())
+        await file.handle.appendFile(encodeTrailer({ record, digests }))
+        // While the disk is at work the bytes are still in the kernel's memory.
+        await Promise.all([
+          file.handle.sync(),
+          room === null ? null : readBack(file.handle, room.bytes, record, digests),
+        ])
+      } else await copy(path, spooled, record, segments, room?.bytes)
       if (isContended) {
         identity = identityOf(await stat(path))
         await take(path, target, flushes)
       } else if (await isThere(target)) throw new IdTaken()
       else await rename(path, target)
     } catch (error) {
+      room?.release()
       await rm(path, { force: true })
       throw error
     }
     try {
       await flushes.flush(objects)
     } catch (error) {
+      room?.release()
       await rm(target, { force: true })
       throw error
+    }
+    if (room !== null) {
+      room.release()
+      const { bytes } = room
+      fresh.add({ record, path: target, file: identity, bytes, heldBytes: bytes.length, giveBack: () => {} })
     }
     if (gathered !== null) fresh.add({ record, path: target, file: identity, ...gathered.keep() })
   }
@@ -87,12 +100,36 @@ export function createCommit(parts: {
   }
 }
 
-/** What the segments say, in a new file. */
-async function copy(path: string, spooled: Spooled, record: ImageRecord, segments: Segment[]): Promise<void> {
+/** An image from the file that it was just written to. Throws if it is not what was written. */
+async function readBack(
+  handle: FileHandle,
+  into: Buffer<ArrayBuffer>,
+  { id }: ImageRecord,
+  digests: Buffer,
+): Promise<void> {
+  for (let filled = 0; filled < into.length; ) {
+    const { bytesRead } = await handle.read(into, filled, into.length - filled, filled)
+    if (bytesRead === 0) throw new DamagedObject(id)
+    filled += bytesRead
+  }
+  if (!matchesDigests(into, digests, 0)) throw new DamagedObject(id)
+}
+
+/** What the segments say, in a new file, and in memory if there is room. */
+async function copy(
+  path: string,
+  spooled: Spooled,
+  record: ImageRecord,
+  segments: Segment[],
+  memory?: Buffer<ArrayBuffer>,
+): Promise<void> {
   const digester = createBlockDigester()
+  let at = 0
   await using handle = await open(path, NEW_FILE, 0o600)
   for await (const piece of spooled.bytes(segments)) {
     digester.update(piece)
+    memory?.set(piece, at)
+    at += piece.length
     await handle.appendFile(piece)
   }
   await handle.appendFile(encodeTrailer({ record, digests: digester.digests() }))

@@ -8,6 +8,8 @@ import type { HotImage, HotSet } from './hot-set.ts'
 export interface FreshImages {
   /** `heldBytes`: of the memory that `giveBack` returns to its owner. */
   add(image: FreshImage): void
+  /** Memory for the bytes of an image that is on its way to a file. `null`: there is none for so many. */
+  room(bytes: number): Room | null
   /** Into the hot set, if it is here and there is room. */
   promote(id: string): HotImage | undefined
   evict(id: string): void
@@ -23,6 +25,15 @@ export interface FreshImage {
   giveBack(): void
 }
 
+export interface Room {
+  readonly bytes: Buffer<ArrayBuffer>
+  /** It counts no more. To be called once, whatever became of the image. */
+  release(): void
+}
+
+/** One large upload may push out a quarter of those before it, and no more. */
+const LARGEST_SHARE = 1 / 4
+
 export function createFreshImages(hotSet: HotSet, budgetBytes: number): FreshImages {
   const images = new Map<string, FreshImage>()
   let held = 0
@@ -35,24 +46,38 @@ export function createFreshImages(hotSet: HotSet, budgetBytes: number): FreshIma
     image.giveBack()
   }
 
+  function shrink(): void {
+    for (const id of images.keys()) {
+      if (held <= budgetBytes) return
+      evict(id)
+    }
+  }
+
   return {
+    room(bytes) {
+      if (bytes > budgetBytes * LARGEST_SHARE) return null
+      held += bytes
+      shrink()
+      const release = () => {
+        held -= bytes
+      }
+      if (held <= budgetBytes) return { bytes: Buffer.allocUnsafeSlow(bytes), release }
+      release()
+      return null
+    },
     add(image) {
       if (image.heldBytes > budgetBytes) return image.giveBack()
       evict(image.record.id)
       images.set(image.record.id, image)
       held += image.heldBytes
-      for (const id of images.keys()) {
-        if (held <= budgetBytes) return
-        evict(id)
-      }
+      shrink()
     },
     promote(id) {
       const image = images.get(id)
       if (image === undefined) return undefined
       const { record, path, file, bytes } = image
       const isReserved = hotSet.reserve(bytes.length)
-      const body = isReserved ? Buffer.allocUnsafeSlow(bytes.length) : null
-      body?.set(bytes)
+      const body = isReserved ? ownMemory(bytes) : null
       evict(id)
       return body === null
         ? undefined
@@ -60,4 +85,12 @@ export function createFreshImages(hotSet: HotSet, budgetBytes: number): FreshIma
     },
     evict,
   }
+}
+
+/** The bytes in memory that holds nothing else. */
+function ownMemory(bytes: Uint8Array): Uint8Array {
+  if (bytes.byteLength === bytes.buffer.byteLength) return bytes
+  const copy = Buffer.allocUnsafeSlow(bytes.length)
+  copy.set(bytes)
+  return copy
 }

@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { createSpool } from '../../../src/stores/drafts/spool.ts'
 import { draftPrefix } from '../../../src/stores/drafts/sweep.ts'
 import { storeFolder } from '../../support/store-folder.ts'
-import { bytesFor, idFor, put } from '../../support/stored-images.ts'
+import { bytesFor, idFor, inChunks, put, recordOf } from '../../support/stored-images.ts'
 
 /** https://www.man7.org/linux/man-pages/man2/statfs.2.html */
 const TMPFS = 0x01021994
@@ -70,7 +70,7 @@ function pagesInCache(path: string): number {
 test('the first view of an upload needs no file to be read', async (t) => {
   const { openStore } = await storeFolder(t)
   const store = await openStore(64 * 1024 * 1024)
-  for (const size of [1000, 60_000, 250_000]) {
+  for (const size of [1000, 60_000, 250_000, 300_000, 2_000_000, 4_000_000]) {
     const bytes = bytesFor(size, size)
     await put(store, idFor(size), bytes)
     for (let view = 0; view < 2; view++) {
@@ -89,6 +89,24 @@ test('the first view of an upload needs no file to be read', async (t) => {
   assert.ok(store.hot(idFor(99)))
   assert.equal(await store.remove(idFor(98)), true)
   assert.equal(store.hot(idFor(98)), null)
+})
+
+test('so it is where an upload was scrubbed, and one that is too large leaves the others alone', async (t) => {
+  const { openStore } = await storeFolder(t)
+  const store = await openStore(64 * 1024 * 1024)
+  const sent = bytesFor(1, 3_000_000)
+  const stored = Buffer.concat([sent.subarray(0, 1000), Buffer.from('new'), sent.subarray(500_000)])
+  const draft = await store.draft(inChunks(sent), sent.length)
+  await draft.commit(recordOf(idFor('scrubbed'), stored), [
+    { offset: 0, length: 1000 },
+    Buffer.from('new'),
+    { offset: 500_000, length: sent.length - 500_000 },
+  ])
+  await put(store, idFor('large'), bytesFor(2, 9_000_000))
+  assert.equal(store.hot(idFor('large')), null)
+  const image = store.hot(idFor('scrubbed'))
+  assert.ok(image && stored.equals(image.body))
+  image.release?.()
 })
 
 test('slow readers hold at most half of the memory for images', async (t) => {
