@@ -19,7 +19,7 @@ const SCRIPTS = {
 }
 
 /** What a kind of page adds to the style of all. */
-const STYLES: StyleName[] = ['home', 'viewer', 'gallery', 'reference', 'report', 'operator']
+const STYLES: StyleName[] = ['home', 'note', 'viewer', 'gallery', 'reference', 'report', 'operator']
 
 const TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',

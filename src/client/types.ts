@@ -29,7 +29,7 @@ export interface CompressOptions {
   mode?: Mode
   /** Cancels: the promise rejects with the signal's reason, and the worker is ended. */
   signal?: AbortSignal
-  /** Called as the stage changes. It must not throw. */
+  /** Called as the stage or its step changes. It must not throw. */
   onProgress?: (progress: Progress) => void
 }
 
@@ -61,8 +61,19 @@ export interface Compressed {
 /** `compress` and `upload` report these in order. `waiting` stands between two tries of an upload. */
 export type Progress =
   | { stage: 'inspecting' }
-  /** `type` and `hasLocation` are those of the input. */
-  | { stage: 'compressing'; type: ImageType; width: number; height: number; hasLocation: boolean }
+  /**
+   * `type` and `hasLocation` are those of the input. `step` counts from 1 to `steps`: the codecs are fetched, the pixels
+   * are read, the pixels are packed. A file that is only scrubbed ends after the first.
+   */
+  | {
+      stage: 'compressing'
+      type: ImageType
+      width: number
+      height: number
+      hasLocation: boolean
+      step: number
+      steps: number
+    }
   /** Bytes of the body that left, of all of them. `percent` is whole, 0 to 100. */
   | { stage: 'uploading'; sentBytes: number; totalBytes: number; percent: number }
   /** The last try failed with `cause`; try number `attempt` follows after `seconds`. */

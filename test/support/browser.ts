@@ -1,6 +1,13 @@
-/** Real Chromium for tests: the one that npm installs, or the one that PINHOLE_CHROMIUM names. */
+/**
+ * Real browsers for tests: the Chromium that npm installs, or the one that PINHOLE_CHROMIUM names; and the Firefox of
+ * the system, or the one that PINHOLE_FIREFOX names.
+ */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import chromiumBinary from '@sparticuz/chromium'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, chromium, firefox } from 'playwright-core'
+
+export type Engine = 'chromium' | 'firefox'
 
 const QUIET = [
   '--disable-background-networking',
@@ -26,5 +33,24 @@ export async function launchBrowser(extraArguments: string[] = []): Promise<Brow
     executablePath,
     headless: true,
     args: [...sandbox, ...QUIET, ...SMALL, ...extraArguments],
+  })
+}
+
+const FIREFOX = process.env.PINHOLE_FIREFOX ?? '/usr/bin/firefox-esr'
+
+/** Why tests in Firefox are skipped, or `false`. Where it must be there they are not: they fail. */
+export const noFirefox: string | false =
+  existsSync(FIREFOX) || process.env.PINHOLE_CI
+    ? false
+    : `no Firefox at ${FIREFOX}: apt-get install firefox-esr`
+
+/** Starts headless Firefox, over WebDriver BiDi. The caller closes it. */
+export function launchFirefox(): Promise<Browser> {
+  return firefox.launch({
+    channel: 'moz-firefox',
+    executablePath: process.execPath,
+    ignoreDefaultArgs: true,
+    args: [join(import.meta.dirname, 'firefox-bridge.ts'), FIREFOX],
+    timeout: 60_000,
   })
 }

@@ -40,9 +40,10 @@ async function firstLoad(): Promise<void> {
 async function slowFourG(): Promise<void> {
   for (const slowdown of [1, 4]) {
     const { page, cdp, end } = await site.visit({ path: null, beforeScripts: noteWhenAlive })
-    await cdp.send('Network.enable')
-    await cdp.send('Network.emulateNetworkConditions', SLOW_4G)
-    await cdp.send('Emulation.setCPUThrottlingRate', { rate: slowdown })
+    const session = await cdp()
+    await session.send('Network.enable')
+    await session.send('Network.emulateNetworkConditions', SLOW_4G)
+    await session.send('Emulation.setCPUThrottlingRate', { rate: slowdown })
     await page.goto(site.url, { waitUntil: 'commit' })
     await page.locator('html[data-alive]').waitFor()
     const { painted, usable } = await page.evaluate(() => ({

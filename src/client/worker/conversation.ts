@@ -23,6 +23,8 @@ const STEP_MS = 10_000
 const STEP_MS_PER_MEGAPIXEL = 3000
 const DECODING_MS = 20
 const DECODING_MS_PER_MEGAPIXEL = 25
+/** Codecs, pixels, packing: what `Progress` counts. */
+const STEPS = 3
 /** No machine is waited for longer than so many times that. */
 const MAX_SLOWNESS = 20
 
@@ -49,6 +51,11 @@ export function converse(
     const allowInspection = () =>
       allow(INSPECTION_MS + (request.blob.size / 1e6) * INSPECTION_MS_PER_MEGABYTE)
     const allowStep = () => allow(slowness * (STEP_MS + megapixels * STEP_MS_PER_MEGAPIXEL))
+    const report = (step: number) => {
+      if (inspection === null) return
+      const { type, width, height, hasLocation } = inspection
+      onProgress?.({ stage: 'compressing', type, width, height, hasLocation, step, steps: STEPS })
+    }
     const settle = (release: number | 'end') => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', cancel)
@@ -74,21 +81,22 @@ export function converse(
           return allowInspection()
         case 'inspected': {
           inspection = reply.inspection
-          const { type, width, height, hasLocation } = inspection
-          megapixels = (width * height) / 1e6
+          megapixels = (inspection.width * inspection.height) / 1e6
           allow(LOADING_MS)
-          return onProgress?.({ stage: 'compressing', type, width, height, hasLocation })
+          return report(1)
         }
         case 'decoded': {
           const usual = DECODING_MS + megapixels * DECODING_MS_PER_MEGAPIXEL
           slowness = Math.min(MAX_SLOWNESS, Math.max(1, reply.milliseconds / usual))
-          return allowStep()
+          allowStep()
+          return report(3)
         }
         case 'interim':
           interim = reply
           return allowStep()
         case 'working':
-          return allowStep()
+          allowStep()
+          return report(2)
         default:
           return finish(reply, reply.kind === 'scrubbed' && reply.fallback ? 'end' : megapixels)
       }

@@ -34,10 +34,18 @@ const uploads = createUploadList({
 })
 
 function settle(): void {
-  const isBusy = uploads.items.length > 0
-  if (options && isBusy !== root.hasAttribute('data-busy')) options.open = !isBusy
+  const hasItems = uploads.items.length > 0
+  // Pictures on their way, or an offer of some: what is needed for more of them takes one row.
+  const isBusy = hasItems || !find('offer').hidden
+  if (options && isBusy !== root.hasAttribute('data-busy')) {
+    const hadFocus = options.contains(document.activeElement)
+    options.open = !isBusy
+    // Nothing that is out of sight keeps the focus.
+    if (hadFocus && isBusy) options.querySelector('summary')!.focus()
+  }
   root.toggleAttribute('data-busy', isBusy)
-  find('pictures').hidden = !isBusy && !panel?.size
+  find('pictures').hidden = !hasItems && !panel?.size
+  find('pictures-head').hidden = !hasItems
   const several = uploads.pictures().length > 1
   find('copy-all').hidden = find('one-link').hidden = !several
   showTotals(uploads.items)
@@ -111,6 +119,6 @@ if ('caches' in globalThis) {
   if (isShared) window.history.replaceState(null, '', '/')
   if (form && (isShared || (await caches.has('kept-files').catch(() => false)))) {
     const { offerKept } = await import('./intake/offer.ts')
-    await offerKept({ isShared, onFiles: (files) => void take(files) })
+    await offerKept({ isShared, onFiles: (files) => void take(files), onChange: settle })
   }
 }

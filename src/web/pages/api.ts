@@ -35,7 +35,7 @@ export function apiPage(
     style: 'reference',
     head: html`<meta name="description" content="${document.info.summary}">
 <link rel="alternate" type="application/json" href="${API_DOCUMENT_PATH}">`,
-    main: html`<main>
+    main: html`<main lang="en">
 <h1>API</h1>
 <p class="lead">${document.info.summary} ${sentences(document.info.description)}</p>
 <nav aria-label="On this page"><ul>
@@ -65,7 +65,7 @@ ${codes.map(
 </tbody>
 </table></div>
 </section>
-<p><a class="back" href="/">${ctx.messages.frame.back}</a></p>
+<p lang="${ctx.messages.lang}"><a class="back" href="/">${ctx.messages.frame.back}</a></p>
 </main>`,
   })
 }

@@ -4,10 +4,13 @@ import type { Messages } from '../messages/messages.ts'
 import { fill } from '../messages/wording.ts'
 import type { Page } from './page.ts'
 
-export function copyField({ viewer }: Messages, field: { id: string; label: string; value: string }): Page {
+export function copyField(
+  { viewer }: Messages,
+  field: { id: string; label: string; value: string; isLink?: boolean },
+): Page {
   return html`<div class="copy-field">
 <label for="${field.id}">${field.label}</label>
-<input id="${field.id}" type="text" dir="ltr" value="${field.value}" readonly spellcheck="false" autocomplete="off">
+<input id="${field.id}" type="text" dir="ltr"${field.isLink ? html` class="ends"` : ''} value="${field.value}" readonly spellcheck="false" autocomplete="off">
 <button type="button" class="button quiet" data-copy="${field.id}" aria-label="${fill(viewer.copyWhat, { what: field.label })}" hidden>${viewer.copy}</button>
 </div>`
 }

@@ -12,6 +12,7 @@ export function deletePage(ctx: PageContext, { key }: { key: string }): Page {
   return page(ctx, {
     title: `${remove.title} · Pinhole`,
     kind: 'note',
+    style: 'note',
     script: 'delete',
     head: html`<meta name="robots" content="noindex">`,
     main: html`<main>
@@ -38,6 +39,7 @@ export function deletedPage(ctx: PageContext, { wasGone = false } = {}): Page {
   return page(ctx, {
     title: `${wasGone ? goneTitle : doneTitle} · Pinhole`,
     kind: 'note',
+    style: 'note',
     head: html`<meta name="robots" content="noindex">`,
     main: html`<main>${deletedNote(ctx, { wasGone })}</main>`,
   })

@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import type { RefusalCode } from '../../errors.ts'
+import { REPORT_PAGE_PATH } from '../../protocol.ts'
 import { byteSize, fill } from '../messages/wording.ts'
 import { coveredBeam } from './drawings.ts'
 import { type Page, type PageContext, page } from './page.ts'
@@ -21,20 +22,25 @@ export function errorPage(
   ctx: PageContext,
   { status, error, title, detail, requestId, reason }: ErrorFacts,
 ): Page {
-  const { errors, lang } = ctx.messages
+  const { errors, report, lang } = ctx.messages
+  // Who was filling in the form wants it back, not another picture.
+  const isReport = error === 'bad-report' || error === 'too-many-reports'
   const localTitle = (error && errors.titles[error]) ?? (lang === 'en' ? title : errors.fallbackTitle)
-  const localDetail = (error && errors.details[error]) ?? detail
+  // What is missing from a report is said one by one in English only.
+  const isSaid = isReport && lang === 'en'
+  const localDetail = (!isSaid && error && errors.details[error]) || detail
   return page(ctx, {
     title: `${localTitle} · Pinhole`,
     kind: 'note lost',
+    style: 'note',
     head: html`<meta name="robots" content="noindex">`,
     main: html`<main>
 ${coveredBeam()}
 <p class="status-code">${status}</p>
 <h1>${localTitle}</h1>
 <p class="lead">${fill(localDetail, { limit: byteSize(lang, ctx.maxUploadBytes) })}</p>
-${reason ? html`<p>${fill(errors.reason, { reason })}</p>` : ''}
-<p class="actions"><a class="button" href="/">${errors.home}</a></p>
+${reason ? html`<blockquote class="reason"><p class="soft">${errors.reason}</p><p dir="auto">${reason}</p></blockquote>` : ''}
+<p class="actions"><a class="button" href="${isReport ? REPORT_PAGE_PATH : '/'}">${isReport ? report.title : errors.home}</a></p>
 ${requestId ? html`<p class="soft"><code>${requestId}</code></p>` : ''}
 </main>`,
   })

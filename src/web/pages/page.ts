@@ -22,7 +22,7 @@ export interface AssetUrls {
   imports: Record<ScriptName, string[]>
 }
 
-export type StyleName = 'home' | 'viewer' | 'gallery' | 'reference' | 'report' | 'operator'
+export type StyleName = 'home' | 'note' | 'viewer' | 'gallery' | 'reference' | 'report' | 'operator'
 
 export type ScriptName = 'home' | 'viewer' | 'gallery' | 'delete' | 'operator'
 

@@ -22,7 +22,7 @@ export function pictureLists(messages: Messages): Page {
 </div>
 </section>
 <section class="pictures" id="pictures" aria-labelledby="pictures-title" hidden>
-<header class="pictures-head">
+<header class="pictures-head" id="pictures-head">
 <h2 id="pictures-title" tabindex="-1">${upload.title}</h2>
 <p class="soft" id="totals"></p>
 <div class="copy-as">
@@ -70,6 +70,7 @@ function earlier({ upload }: Messages): Page {
 <button type="button" class="button" id="select-end">${upload.selectEnd}</button>
 </div>
 <ol class="rows" id="remembered" role="list"></ol>
+<p class="soft" id="no-match" role="status"></p>
 <button type="button" class="button quiet" id="show-more" hidden>${upload.showMore}</button>
 </section>`
 }

@@ -17,17 +17,18 @@ export function resultPage(
   return page(ctx, {
     title: `${result.title} · Pinhole`,
     kind: 'note',
+    style: 'note',
     script: 'viewer',
     head: html`<meta name="robots" content="noindex">`,
     main: html`<main>
 <img class="keepsake" src="${rawPath(answer.id)}" alt="">
 <h1>${result.title}</h1>
-${copyField(messages, { id: 'link', label: result.link, value: answer.link })}
+${copyField(messages, { id: 'link', label: result.link, value: answer.link, isLink: true })}
 <p class="actions"><a class="button" href="${answer.link}">${result.view}</a> <a class="button quiet" href="/">${result.another}</a></p>
 ${note === null ? '' : html`<p class="soft">${note}</p>`}
 <div class="keep">
 <p>${result.keep}</p>
-${copyField(messages, { id: 'delete-link', label: result.deleteLink, value: answer.delete })}
+${copyField(messages, { id: 'delete-link', label: result.deleteLink, value: answer.delete, isLink: true })}
 </div>
 <p class="soft">${plural(messages.lang, result.remaining, remaining)}</p>
 ${notice(messages)}

@@ -11,6 +11,7 @@ export function termsPage(ctx: PageContext, { text }: { text?: string } = {}): P
   return page(ctx, {
     title: `${terms.title} · Pinhole`,
     kind: 'prose',
+    style: 'note',
     head: html`<meta name="description" content="${terms.description}">`,
     main: html`<main>
 <h1>${terms.title}</h1>

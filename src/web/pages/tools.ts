@@ -11,7 +11,7 @@ export function toolsPage(ctx: PageContext): Page {
     kind: 'reference',
     style: 'reference',
     head: html`<meta name="description" content="Upload from a terminal, a screenshot tool or a program.">`,
-    main: html`<main>
+    main: html`<main lang="en">
 <h1>Use it elsewhere</h1>
 <p class="lead">From a terminal, a screenshot tool, or a program of your own.</p>
 <section>
@@ -33,10 +33,10 @@ ${command(`curl -fsSo upload.sh ${baseUrl}${SCRIPT_PATH} && chmod +x upload.sh
 <p>Bind one of these to a key. Each leaves the link on the clipboard.</p>
 <dl>
 ${tool('ShareX (Windows)', html`Open <a href="${SHAREX_PATH}">${host}${SHAREX_PATH}</a>, then the file that it saves.`)}
-${tool('Flameshot', html`<code>flameshot gui --raw | pinhole upload --copy -</code>`)}
-${tool('Sway, Hyprland', html`<code>grim -g "$(slurp)" - | pinhole upload --copy -</code>`)}
-${tool('scrot', html`<code>scrot --select --exec 'pinhole upload --copy "$f"'</code>`)}
-${tool('macOS', html`<code>screencapture -i /tmp/shot.png && pinhole upload --copy /tmp/shot.png</code>`)}
+${tool('Flameshot', command('flameshot gui --raw | pinhole upload --copy -'))}
+${tool('Sway, Hyprland', command('grim -g "$(slurp)" - | pinhole upload --copy -'))}
+${tool('scrot', command(`scrot --select --exec 'pinhole upload --copy "$f"'`))}
+${tool('macOS', command('screencapture -i /tmp/shot.png && pinhole upload --copy /tmp/shot.png'))}
 </dl>
 </section>
 <section>
@@ -44,7 +44,7 @@ ${tool('macOS', html`<code>screencapture -i /tmp/shot.png && pinhole upload --co
 <p>One form, one field. <a href="${API_PAGE_PATH}">The reference</a> has the rest.</p>
 ${command(`curl -F ${UPLOAD_FIELD}=@holiday.jpg ${baseUrl}${UPLOAD_PATH}`)}
 </section>
-<p><a class="back" href="/">${ctx.messages.frame.back}</a></p>
+<p lang="${ctx.messages.lang}"><a class="back" href="/">${ctx.messages.frame.back}</a></p>
 </main>`,
   })
 }

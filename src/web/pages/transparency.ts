@@ -4,7 +4,7 @@ import type { CaseTotal } from '../../stores/reports.ts'
 import { type Page, type PageContext, page } from './page.ts'
 
 export function transparencyPage(ctx: PageContext, totals: CaseTotal[]): Page {
-  const { transparency, report, frame } = ctx.messages
+  const { transparency, report, frame, lang } = ctx.messages
   const months = [...Map.groupBy(totals, ({ month }) => month)].reverse()
   return page(ctx, {
     title: `${transparency.title} · Pinhole`,
@@ -18,12 +18,18 @@ ${months.length === 0 ? html`<p>${transparency.none}</p>` : months.map(([month, 
 </main>`,
   })
 
+  /** `2026-11`, in words. */
+  function monthName(month: string): string {
+    const format = new Intl.DateTimeFormat(lang, { month: 'long', year: 'numeric', timeZone: 'UTC' })
+    return format.format(new Date(`${month}-01`))
+  }
+
   function table(month: string, of: CaseTotal[]): Page {
     const states = ['open', 'held', 'kept', 'removed'] as const
     const categories = [...Map.groupBy(of, ({ category }) => category)]
     const count = (rows: CaseTotal[], state: CaseTotal['state']) =>
       rows.find((row) => row.state === state)?.count ?? 0
-    return html`<h2>${month}</h2>
+    return html`<h2>${monthName(month)}</h2>
 <div class="wide"><table>
 <thead><tr><th scope="col">${report.category}</th>${states.map((state) => html`<th scope="col">${transparency.states[state]}</th>`)}</tr></thead>
 <tbody>

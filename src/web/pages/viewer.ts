@@ -87,7 +87,7 @@ function embedding({ messages }: PageContext, codes: EmbedCodes): Page {
 <legend class="visually-hidden">${viewer.share}</legend>
 ${names.map((name, index) => html`<label><input type="radio" name="code" value="${name}" ${index === 0 ? 'checked' : ''}><span>${viewer[name]}</span></label>\n`)}
 </fieldset>
-${names.map((name) => copyField(messages, { id: name, label: viewer[name], value: codes[name] }))}
+${names.map((name, index) => copyField(messages, { id: name, label: viewer[name], value: codes[name], isLink: index < 2 }))}
 </section>`
 }
 

@@ -230,7 +230,15 @@ test('stages are reported in order, with what was found', async () => {
   await compress(blobOf(await cameraJpeg(64, 48)), { onProgress: (progress) => stages.push(progress) })
   assert.deepEqual(stages, [
     { stage: 'inspecting' },
-    { stage: 'compressing', type: 'image/jpeg', width: 64, height: 48, hasLocation: false },
+    ...[1, 2, 3].map((step) => ({
+      stage: 'compressing',
+      type: 'image/jpeg',
+      width: 64,
+      height: 48,
+      hasLocation: false,
+      step,
+      steps: 3,
+    })),
   ])
 })
 

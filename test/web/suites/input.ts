@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { it } from 'node:test'
+import { onlyChromium } from '../support/engines.ts'
 import { gif, heic, onDisk, photo, screenshot } from '../support/pictures.ts'
 import type { Site, Visit } from '../support/site.ts'
 import { card, cardIn, cardsIn, choose, heard, idOf } from '../support/steps.ts'
@@ -39,7 +40,8 @@ export function inputSuite(site: () => Site): void {
     await end()
   })
 
-  it('takes files and folders that are dropped, and of a folder only the pictures', async () => {
+  it('takes files and folders that are dropped, and of a folder only the pictures', async (t) => {
+    if (onlyChromium(t, site(), 'WebDriver BiDi drags nothing from outside')) return
     const folder = await onDisk([
       await photo('single.jpg', 11),
       await photo('holiday/a.jpg', 12),
@@ -57,11 +59,13 @@ export function inputSuite(site: () => Site): void {
     await visit.end()
   })
 
-  it('opens the hole while something is dragged over the page, and closes it when it leaves', async () => {
+  it('opens the hole while something is dragged over the page, and closes it when it leaves', async (t) => {
+    if (onlyChromium(t, site(), 'WebDriver BiDi drags nothing from outside')) return
     const { page, cdp, end } = await site().visit()
     const folder = await onDisk([await photo()])
     const data = { items: [], files: [join(folder, 'photo.jpg')], dragOperationsMask: 1 }
-    await cdp.send('Input.dispatchDragEvent', { type: 'dragEnter', x: 300, y: 300, data })
+    const session = await cdp()
+    await session.send('Input.dispatchDragEvent', { type: 'dragEnter', x: 300, y: 300, data })
     await page.locator('html[data-dragging]').waitFor()
     // Chromium's protocol ends a drag without telling the page; a person's pointer tells it.
     await page.locator('h1').dispatchEvent('dragleave')
@@ -69,7 +73,8 @@ export function inputSuite(site: () => Site): void {
     await end()
   })
 
-  it('takes an image dragged over from another tab, or says how to bring it', async () => {
+  it('takes an image dragged over from another tab, or says how to bring it', async (t) => {
+    if (onlyChromium(t, site(), 'WebDriver BiDi drags nothing from outside')) return
     const visit = await site().visit()
     const { buffer } = await gif()
     const inline = `data:image/gif;base64,${buffer.toString('base64')}`
@@ -184,7 +189,8 @@ interface Dragged {
 
 async function drag({ cdp }: Visit, { files = [], items = [] }: Dragged): Promise<void> {
   const data = { items, files, dragOperationsMask: 1 }
+  const session = await cdp()
   for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
-    await cdp.send('Input.dispatchDragEvent', { type, x: 300, y: 300, data })
+    await session.send('Input.dispatchDragEvent', { type, x: 300, y: 300, data })
   }
 }

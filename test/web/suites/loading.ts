@@ -1,6 +1,7 @@
 /** What the page costs before it is of use, and what it leaves alone until it is needed. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { onlyChromium } from '../support/engines.ts'
 import { gif, photo } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
 import { cardIn, choose } from '../support/steps.ts'
@@ -43,12 +44,14 @@ export function loadingSuite(site: () => Site): void {
     await end()
   })
 
-  it('is an app that can be installed and shared to', async () => {
+  it('is an app that can be installed and shared to', async (t) => {
+    if (onlyChromium(t, site(), 'Firefox installs no apps')) return
     const { page, cdp, end } = await site().visit()
+    const session = await cdp()
     await page.evaluate(() => navigator.serviceWorker.ready)
-    const { errors } = await cdp.send('Page.getAppManifest')
+    const { errors } = await session.send('Page.getAppManifest')
     assert.deepEqual(errors, [])
-    const { installabilityErrors } = await cdp.send('Page.getInstallabilityErrors')
+    const { installabilityErrors } = await session.send('Page.getInstallabilityErrors')
     // A profile without a trace on the disk can't install anything; nothing else may stand in the way.
     assert.deepEqual(
       installabilityErrors.map(({ errorId }) => errorId).filter((id) => id !== 'in-incognito'),

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { Locator } from 'playwright-core'
+import { onlyChromium } from '../support/engines.ts'
 import { gif, photo } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
 import { card, cardIn, choose, uploadOne } from '../support/steps.ts'
@@ -68,7 +69,8 @@ export function phoneSuite(site: () => Site): void {
     await end()
   })
 
-  it('speaks of no dropping where nothing can be dropped', async () => {
+  it('speaks of no dropping where nothing can be dropped', async (t) => {
+    if (onlyChromium(t, site(), 'Firefox for the desktop has no touch screen')) return
     const { page, end } = await site().visit({
       viewport: { width: 390, height: 664 },
       hasTouch: true,
@@ -79,7 +81,8 @@ export function phoneSuite(site: () => Site): void {
     await end()
   })
 
-  it('clips no word where the system chooses the colours', async () => {
+  it('clips no word where the system chooses the colours', async (t) => {
+    if (onlyChromium(t, site(), 'Firefox 153 can be told of forced colours by no protocol')) return
     const { page, end } = await site().visit({
       viewport: { width: 390, height: 664 },
       forcedColors: 'active',

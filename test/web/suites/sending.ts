@@ -24,7 +24,7 @@ export function sendingSuite(site: () => Site): void {
     const copied = await clipboard()
     assert.equal(copied, await page.locator('.card-link input').inputValue())
     await page.getByText('Options').click()
-    await page.getByLabel('Copy the link of a single picture by itself').uncheck()
+    await page.getByLabel('Copy the link of a single picture automatically').uncheck()
     await page.evaluate(paste, [...(await gif('x', 502)).buffer])
     await heard(page, /Link ready: Picture, \d/)
     assert.equal(await clipboard(), copied)
@@ -107,7 +107,7 @@ export function sendingSuite(site: () => Site): void {
     await skip.waitFor({ state: 'visible' })
     assert.match(
       (await card(page, 'slow.jpg').locator('.card-state').textContent()) ?? '',
-      /Making it smaller, \d+ s/,
+      /Making it smaller, \d+\ss, step 1 of 3/,
     )
     assert.deepEqual(await axe(), [])
     site().proxy.onOther = () => ({ kind: 'none' })

@@ -34,7 +34,7 @@ export function statesSuite(site: () => Site): void {
     const sending = page.locator('.card[data-state="uploading"]').first()
     assert.match(
       (await sending.locator('.card-state').textContent()) ?? '',
-      /^(Uploading, \d+ %|Almost done)$/,
+      /^(Uploading, \d+%|Almost done)$/,
     )
     assert.match((await sending.locator('.card-note').textContent()) ?? '', /→/)
     assert.ok(await sending.locator('progress').isVisible())

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { picture } from '../../support/images/pictures.ts'
+import { onlyChromium } from '../support/engines.ts'
 import { type ChosenFile, photo } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
 import { uploadOne } from '../support/steps.ts'
@@ -72,15 +73,17 @@ export function viewerSuite(site: () => Site): void {
     await end()
   })
 
-  it('zooms with two fingers', async () => {
+  it('zooms with two fingers', async (t) => {
+    if (onlyChromium(t, site(), 'Firefox for the desktop has no touch screen')) return
     const { page, cdp, end } = await site().visit({
       viewport: { width: 390, height: 664 },
       hasTouch: true,
       isMobile: true,
     })
     await view(page, await sized(1000, 800))
+    const session = await cdp()
     const fingers = (type: 'touchStart' | 'touchMove', apart: number) =>
-      cdp.send('Input.dispatchTouchEvent', {
+      session.send('Input.dispatchTouchEvent', {
         type,
         touchPoints: [
           { x: 195 - apart, y: 180, id: 0 },
@@ -89,7 +92,7 @@ export function viewerSuite(site: () => Site): void {
       })
     await fingers('touchStart', 20)
     for (let apart = 30; apart <= 150; apart += 10) await fingers('touchMove', apart)
-    await cdp.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
+    await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
     await page.waitForFunction(() => visualViewport!.scale > 1.5)
     await end()
   })
@@ -107,7 +110,8 @@ export function viewerSuite(site: () => Site): void {
     }
   })
 
-  it('moves nothing, before and after the picture arrives', async () => {
+  it('moves nothing, before and after the picture arrives', async (t) => {
+    if (onlyChromium(t, site(), 'Firefox has no PerformanceObserver of layout shifts')) return
     const { page, end } = await site().visit({ beforeScripts: countShifts })
     const id = await uploadOne(page, await sized(1600, 1100))
     for (const viewport of [

@@ -21,7 +21,7 @@ export function walksSuite(site: () => Site): void {
       'group "What is sent"',
       'radio "Best size Smaller, looks the same" [checked]',
       'switch "Crop, rotate or redact before sending"',
-      'switch "Copy the link of a single picture by itself" [checked]',
+      'switch "Copy the link of a single picture automatically" [checked]',
       'On this device',
       '- status',
       '- contentinfo:',

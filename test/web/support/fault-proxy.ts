@@ -7,6 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Transform } from 'node:stream'
 
 export type Fault =
   | { kind: 'none' }
@@ -16,6 +17,8 @@ export type Fault =
   | { kind: 'cut' }
   /** Lets the server answer, and breaks the connection before its answer arrives. */
   | { kind: 'lose-answer' }
+  /** Takes the body in no faster than this. */
+  | { kind: 'slow'; bytesPerSecond: number }
   /** Nothing moves until `until` settles. */
   | { kind: 'hold'; until: Promise<unknown> }
 
@@ -61,6 +64,14 @@ export async function startFaultProxy(): Promise<FaultProxy> {
   return proxy
 }
 
+function atPace(bytesPerSecond: number): Transform {
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      setTimeout(done, (1000 * chunk.length) / bytesPerSecond, null, chunk)
+    },
+  })
+}
+
 async function treat(
   fault: Fault,
   request: IncomingMessage,
@@ -91,5 +102,6 @@ async function treat(
     },
   )
   forwarded.on('error', () => response.destroy())
-  request.pipe(forwarded)
+  if (fault.kind === 'slow') request.pipe(atPace(fault.bytesPerSecond)).pipe(forwarded)
+  else request.pipe(forwarded)
 }

@@ -1,4 +1,5 @@
 /** Drawn pictures as files, in the shapes that a viewer must stand. */
+import { randomBytes } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import sharp from 'sharp'
 import { picture } from '../../support/images/pictures.ts'
@@ -39,6 +40,16 @@ export async function panorama(): Promise<ChosenFile> {
 export async function icon(): Promise<ChosenFile> {
   const buffer = await picture({ width: 96, height: 96, channels: 4 }).png().toBuffer()
   return { name: 'icon.png', mimeType: 'image/png', buffer }
+}
+
+/** Some 16 MB that nothing makes smaller. */
+export async function grain(): Promise<ChosenFile> {
+  const [width, height] = [2400, 2300]
+  const pixels = randomBytes(width * height * 3)
+  const buffer = await sharp(pixels, { raw: { width, height, channels: 3 } })
+    .png({ compressionLevel: 0 })
+    .toBuffer()
+  return { name: 'grain.png', mimeType: 'image/png', buffer }
 }
 
 /** Leaves pictures to find on the next visit. */

@@ -1,9 +1,9 @@
-/** The real server behind a proxy that can misbehave, and real Chromium in front of it. */
+/** The real server behind a proxy that can misbehave, and a real browser in front of it. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core'
-import { launchBrowser } from '../../support/browser.ts'
+import { type Engine, launchBrowser, launchFirefox } from '../../support/browser.ts'
 import { type RunningServer, startServer } from '../../support/processes/server.ts'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 
@@ -12,6 +12,7 @@ export interface Site {
   readonly server: RunningServer
   readonly proxy: FaultProxy
   readonly browser: Browser
+  readonly engine: Engine
   /** A fresh profile: nothing is remembered from earlier visits. */
   visit(options?: VisitOptions): Promise<Visit>
   close(): Promise<void>
@@ -28,19 +29,20 @@ export interface VisitOptions extends BrowserContextOptions {
 
 export interface Visit {
   page: Page
-  cdp: CDPSession
+  /** Chromium's own protocol: tests that need it do not apply to Firefox. */
+  cdp(): Promise<CDPSession>
   /** Axe's findings for WCAG 2.2 AA and best practices, as `rule: element`. */
   axe(): Promise<string[]>
   /** Closes the profile. Fails on any complaint in the console, breach of the policy, or request to another host. */
   end(): Promise<void>
 }
 
-/** More than a healthy machine needs for anything. */
-const PATIENCE_MS = 15_000
+/** More than a healthy machine needs for anything. Firefox starts a process for each new profile. */
+const PATIENCE_MS: Record<Engine, number> = { chromium: 15_000, firefox: 30_000 }
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Starts a server with `env`. A browser that is given stays open. */
+/** Starts a server with `env`, and Chromium. A browser that is given stays open. */
 export async function openSite(env: Record<string, string> = {}, given?: Browser): Promise<Site> {
   const proxy = await startFaultProxy()
   const [server, browser] = await Promise.all([
@@ -56,11 +58,28 @@ export async function openSite(env: Record<string, string> = {}, given?: Browser
     server,
     proxy,
     browser,
+    engine: browser.browserType().name() as Engine,
     visit: (options = {}) => visit(browser, proxy, options),
     async close() {
       if (!given) await browser.close()
       await proxy.close()
       await server.stop()
+    },
+  }
+}
+
+/** The same with Firefox. */
+export async function openSiteInFirefox(env: Record<string, string> = {}): Promise<Site> {
+  const browser = await launchFirefox()
+  const site = await openSite(env, browser).catch(async (error) => {
+    await browser.close()
+    throw error
+  })
+  return {
+    ...site,
+    async close() {
+      await browser.close()
+      await site.close()
     },
   }
 }
@@ -71,12 +90,15 @@ async function visit(
   { expected, beforeScripts, path = '/', ...options }: VisitOptions,
 ): Promise<Visit> {
   proxy.onUpload = proxy.onOther = () => ({ kind: 'none' })
+  const engine = browser.browserType().name() as Engine
+  // Firefox lets tests read the clipboard by a preference, and knows the permission by no name.
+  if (engine === 'firefox') delete options.permissions
   const context = await browser.newContext({
     viewport: { width: 1000, height: 800 },
     reducedMotion: 'reduce',
     ...options,
   })
-  context.setDefaultTimeout(PATIENCE_MS)
+  context.setDefaultTimeout(PATIENCE_MS[engine])
   const complaints: string[] = []
   const complain = (text: string) => {
     if (!expected?.test(text)) complaints.push(text)
@@ -99,8 +121,10 @@ async function visit(
   if (path !== null) await page.goto(proxy.url + path)
   return {
     page,
-    cdp: await context.newCDPSession(page),
+    cdp: () => context.newCDPSession(page),
     async axe() {
+      // In Firefox 153 axe ends the process that shows the page. What it looks at is the same in every engine.
+      if (engine === 'firefox') return []
       if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE)
       return page.evaluate(async () => {
         const { axe } = globalThis as unknown as { axe: typeof import('axe-core') }

@@ -43,6 +43,14 @@ export async function idOf(done: Locator): Promise<string> {
   return link.split('/').at(-1)!
 }
 
+/** The ids of all that is uploaded, in order. */
+export async function idsOf(page: Page): Promise<string[]> {
+  const links = await page
+    .locator('.card-link input')
+    .evaluateAll((fields) => fields.map((field) => (field as HTMLInputElement).value))
+  return links.map((link) => link.split('/').at(-1)!)
+}
+
 /** What the one live region says next, or says now. */
 export async function heard(page: Page, words: RegExp): Promise<void> {
   await page.locator('#status').filter({ hasText: words }).waitFor()

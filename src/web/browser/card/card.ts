@@ -22,8 +22,8 @@ export interface CardView {
   state: string
   status: string
   note?: string | undefined
-  /** Of the way from the device to the server; `null` where work has no measure. */
-  percent?: number | null | undefined
+  /** Of the way from the device to the server, or of the steps before it. */
+  percent?: number | undefined
   codes?: EmbedCodes | undefined
   actions: Action[]
 }
@@ -75,9 +75,9 @@ export function createCard(name: string): Card {
       note.textContent = view.note ?? ''
       note.hidden = !view.note
       progress.hidden = view.percent === undefined
-      if (view.percent === null) progress.removeAttribute('value')
-      else progress.value = view.percent ?? 0
-      element.style.setProperty('--sent', `${view.percent ?? 0}`)
+      const percent = view.percent ?? 0
+      progress.value = percent
+      element.style.setProperty('--sent', `${percent}`)
       codes = view.codes
       field.hidden = copy.hidden = !codes
       if (codes) {

@@ -24,14 +24,18 @@ export function viewOf({ state, file, mode, compressed }: Item, reason?: string)
     case 'queued':
       return { state: 'queued', status: words.queued, note: size, actions: ['cancel'] }
     case 'compressing': {
-      const took = performance.now() - state.since
+      const { since, step, steps } = state
+      const took = performance.now() - since
       const isLong = took >= LONG_MS && mode !== 'original'
-      const seconds = Math.round(took / 1000)
+      const sentence = isLong ? words.compressingLong : words.compressingStep
       return {
         state: 'compressing',
-        status: isLong ? inWords.fill(words.compressingLong, { seconds }) : words.compressing,
+        status:
+          steps > 0
+            ? inWords.fill(sentence, { step, steps, seconds: Math.round(took / 1000) })
+            : words.compressing,
         note: size,
-        percent: null,
+        percent: steps > 0 ? (100 * (step - 1)) / steps : 0,
         actions: isLong ? ['skip', 'cancel'] : ['cancel'],
       }
     }
@@ -49,7 +53,7 @@ export function viewOf({ state, file, mode, compressed }: Item, reason?: string)
       return { state: 'uploading', status, note: paceOf(state) ?? made, percent, actions: ['cancel'] }
     }
     case 'waiting': {
-      const seconds = Math.ceil(state.seconds)
+      const seconds = Math.max(1, Math.ceil((state.until - performance.now()) / 1000))
       const status = navigator.onLine ? inWords.fill(words.waiting, { seconds }) : words.offline
       return { state: 'waiting', status, note: made, percent: 0, actions: ['cancel'] }
     }

@@ -46,8 +46,10 @@ export function createFrame(words: HomeFacts['editor']): Frame {
   const stage = make('div', 'editor-stage', sheet)
   const status = make('p', 'visually-hidden')
   status.setAttribute('role', 'status')
-  const hint = make('p', 'soft')
-  hint.textContent = words.hint
+  const keys = make('span', 'editor-keys')
+  keys.textContent = words.hintKeys
+  const hint = make('p', 'soft editor-hint')
+  hint.append(words.hint, ' ', keys)
   const problem = make('p', 'problem')
 
   const send = button(words.send)

@@ -42,6 +42,7 @@ export function createPanel({ history, format, isShown, onChange }: PanelOptions
     section.hidden = all.length === 0
     search.hidden = all.length <= MANY && search.value === ''
     more.hidden = waiting.length === 0
+    find('no-match').textContent = rows.size === 0 && search.value !== '' ? words.noMatch : ''
     selection.settle()
     onChange()
   }

@@ -62,6 +62,7 @@ export function createRow(picture: Remembered, options: RowOptions): Row {
   function asking(on: boolean): void {
     copy.hidden = more.hidden = on
     confirm.hidden = keep.hidden = !on
+    element.classList.toggle('row-asking', on)
   }
   asking(false)
 
@@ -87,6 +88,7 @@ export function createRow(picture: Remembered, options: RowOptions): Row {
   confirm.addEventListener('click', async () => {
     element.focus()
     confirm.hidden = keep.hidden = true
+    element.classList.remove('row-asking')
     state.textContent = words.deleting
     const problem = await deleteAndSay(picture, history)
     if (problem === null) return onDeleted()

@@ -1,4 +1,5 @@
 /** Shows kept files and asks: they are sent only when the person says so. */
+import '../../style/offer.css'
 import { thumbnailOf } from '../card/thumbnail.ts'
 import { say } from '../page/status.ts'
 import { inWords, words } from '../upload/facts.ts'
@@ -12,10 +13,12 @@ export interface OfferOptions {
   /** The share sheet brought the person here. */
   isShared: boolean
   onFiles(files: File[]): void
+  /** The offer came, or went. */
+  onChange(): void
 }
 
 /** Offers what was shared, else what was left unsent. */
-export async function offerKept({ isShared, onFiles }: OfferOptions): Promise<void> {
+export async function offerKept({ isShared, onFiles, onChange }: OfferOptions): Promise<void> {
   const groups = isShared ? ['shared'] : await unsentGroups()
   const kept = (await Promise.all(groups.map(keptFiles))).flat()
   if (kept.length === 0) {
@@ -23,16 +26,20 @@ export async function offerKept({ isShared, onFiles }: OfferOptions): Promise<vo
     return
   }
   show(kept, isShared)
+  onChange()
+  // The page may have moved under it.
+  document.getElementById('offer-title')!.focus()
   const find = (id: string) => document.getElementById(id)!
   find('offer-send').onclick = () => {
-    void close(groups)
+    void close(groups, onChange)
     onFiles(kept.map(({ file }) => file))
   }
-  find('offer-discard').onclick = () => void close(groups)
+  find('offer-discard').onclick = () => void close(groups, onChange)
 }
 
-async function close(groups: Group[]): Promise<void> {
+async function close(groups: Group[], onChange: () => void): Promise<void> {
   document.getElementById('offer')!.hidden = true
+  onChange()
   document.getElementById('file')?.focus()
   for (const group of groups) await forgetGroup(group)
 }
@@ -49,7 +56,6 @@ function show(kept: KeptFile[], isShared: boolean): void {
     list.append(more)
   }
   document.getElementById('offer')!.hidden = false
-  heading.focus()
 }
 
 function entry(file: File): HTMLLIElement {

@@ -19,10 +19,13 @@ export function createUnsent(): Unsent {
   const sizes = new Map<number, number>()
   let bytes = 0
   let isHeld = false
-  /** One at a time, in order: a release never overtakes its keeping. */
-  let last: Promise<unknown> = Promise.resolve()
-  const then = (work: () => Promise<unknown>) => {
-    last = last.then(work).catch(() => {})
+  /** What is done to a file's copy, in order: a release never overtakes its keeping, and waits for no other file. */
+  const work = new Map<number, Promise<unknown>>()
+  const then = (number: number, next: () => Promise<unknown>) => {
+    work.set(
+      number,
+      (work.get(number) ?? Promise.resolve()).then(next).catch(() => {}),
+    )
   }
   return {
     keep(number, file) {
@@ -31,14 +34,14 @@ export function createUnsent(): Unsent {
       isHeld = true
       bytes += file.size
       sizes.set(number, file.size)
-      then(async () => sizes.has(number) && (await keepFile(group, `${number}`, file)))
+      then(number, async () => sizes.has(number) && (await keepFile(group, `${number}`, file)))
     },
     release(number) {
       const size = sizes.get(number)
       if (size === undefined) return
       sizes.delete(number)
       bytes -= size
-      then(() => forgetFile(group, `${number}`))
+      then(number, () => forgetFile(group, `${number}`))
     },
   }
 }

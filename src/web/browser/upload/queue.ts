@@ -9,11 +9,11 @@ const UNDER_WAY = UPLOADS + 1
 
 export type State =
   | { at: 'queued' | 'asking' | 'ready' | 'cancelled' }
-  /** `since` is by the page's clock, in milliseconds. */
-  | { at: 'compressing'; since: number }
+  /** `since` is by the page's clock, in milliseconds. `step` of `steps` has begun, once there is a worker. */
+  | { at: 'compressing'; since: number; step: number; steps: number }
   | { at: 'uploading'; percent: number; sentBytes: number; totalBytes: number; since: number }
-  /** Between two tries. */
-  | { at: 'waiting'; seconds: number }
+  /** Between two tries; the next one comes at `until`, by the page's clock. */
+  | { at: 'waiting'; until: number }
   | { at: 'done'; sent: Sent }
   | { at: 'failed'; error: unknown }
 
@@ -103,10 +103,19 @@ export function createQueue(options: QueueOptions): Queue {
   }
 
   async function compress(item: Item, signal: AbortSignal): Promise<void> {
-    change(item, { at: 'compressing', since: performance.now() })
+    const since = performance.now()
+    change(item, { at: 'compressing', since, step: 0, steps: 0 })
     const uploader = await loadUploader()
     signal.throwIfAborted()
-    item.compressed ??= await uploader.compress(item.file, { mode: item.mode, signal })
+    item.compressed ??= await uploader.compress(item.file, {
+      mode: item.mode,
+      signal,
+      onProgress(progress) {
+        if (signal.aborted || progress.stage !== 'compressing') return
+        const { step, steps } = progress
+        change(item, { at: 'compressing', since, step, steps })
+      },
+    })
     signal.throwIfAborted()
     change(item, { at: mustAsk(item) ? 'asking' : 'ready' })
   }
@@ -128,7 +137,8 @@ export function createQueue(options: QueueOptions): Queue {
           if (sentBytes === 0) since = performance.now()
           change(item, { at: 'uploading', percent, sentBytes, totalBytes, since })
         }
-        if (progress.stage === 'waiting') change(item, { at: 'waiting', seconds: progress.seconds })
+        if (progress.stage === 'waiting')
+          change(item, { at: 'waiting', until: performance.now() + progress.seconds * 1000 })
       },
     })
     // The bytes are up: nobody needs them here any more.

@@ -105,14 +105,16 @@ export function createUploadList(options: UploadListOptions): UploadList {
       batch.add({ name, reason })
     } else {
       card.show(viewOf(item))
-      if (state.at === 'compressing') setTimeout(() => tick(item, entry, state), LONG_MS)
+      if (state.at === 'compressing')
+        setTimeout(() => tick(item, entry, state), Math.max(0, state.since + LONG_MS - performance.now()))
+      if (state.at === 'waiting') setTimeout(() => tick(item, entry, state), 1000)
       if (state.at === 'cancelled') release(item)
     }
     if (unexplained === 0 && !queue.items.some(isUnfinished)) batch.end(() => void copyAll())
     onChange()
   }
 
-  /** Work that takes long says so, second by second. */
+  /** Work that takes long, and waiting, are told second by second. */
   function tick(item: Item, entry: Entry, state: Item['state']): void {
     if (item.state !== state) return
     entry.card.show(viewOf(item))
@@ -193,6 +195,11 @@ export function createUploadList(options: UploadListOptions): UploadList {
     unsent ??= import('../intake/unsent.ts').then(({ createUnsent }) => createUnsent())
     void unsent.then((files) => isUnfinished(item) && files.keep(item.number, file))
   }
+
+  for (const name of ['online', 'offline'])
+    addEventListener(name, () => {
+      for (const [item, { card }] of entries) if (item.state.at === 'waiting') card.show(viewOf(item))
+    })
 
   const pictures = () => [...entries.values()].flatMap(({ picture }) => picture ?? [])
 

@@ -19,7 +19,7 @@ export const home = {
 
 export const frame = {
   back: 'Back to Pinhole',
-  tools: 'Use it elsewhere',
+  tools: 'Tools',
 }
 
 export const viewer = {
@@ -105,7 +105,7 @@ export const result = {
 export const errors = {
   home: 'Upload a picture',
   fallbackTitle: 'That did not work.',
-  reason: 'Reason: {reason}',
+  reason: 'The operator’s reason:',
   titles: {
     'not-found': 'Nothing here.',
     held: 'This picture is being checked.',
@@ -121,6 +121,14 @@ export const errors = {
     'storage-full': 'There is no room left.',
     unavailable: 'Pinhole can’t do that right now.',
     'blocked-image': 'This picture can’t be uploaded here.',
+    'bad-report': 'The report is not complete.',
+    'too-many-reports': 'Too many reports today.',
+    busy: 'Pinhole is busy.',
+    'too-many-refusals': 'Too many uploads failed today.',
+    'capacity-reached': 'There is no room left.',
+    'network-quota-exceeded': 'Today’s uploads are used up.',
+    'cross-site': 'That came from another site.',
+    'too-slow': 'That took too long.',
   } as Record<string, string>,
   details: {
     'not-found': 'The link is wrong, or the picture was deleted by whoever uploaded it.',
@@ -137,5 +145,15 @@ export const errors = {
     'storage-full': 'Please try again later.',
     unavailable: 'Please try again in a moment.',
     'blocked-image': 'The operator of this service has blocked it.',
+    'bad-report':
+      'Please go back. A report needs the link of the picture, a reason, a description of 20 to 2,000 characters, and the tick at its end; some reasons need your name, e-mail address and signature.',
+    'too-many-reports': 'Please try again tomorrow, or write to the operator.',
+    busy: 'Too many uploads are under way. Please try again in a moment.',
+    'too-many-refusals': 'Please try again after midnight UTC.',
+    'capacity-reached': 'Please try again later.',
+    'network-quota-exceeded':
+      'Others in your network have used them. The count starts again at midnight UTC.',
+    'cross-site': 'Please use the form on this page.',
+    'too-slow': 'Please try again on a better connection.',
   } as Record<string, string>,
 }

@@ -2,7 +2,7 @@
 import type { Messages } from '../messages.ts'
 
 export const home: Messages['home'] = {
-  title: 'Pinhole : une image, un lien',
+  title: 'Pinhole\u00a0: une image, un lien',
   description:
     'Partage d’images anonyme. Choisissez une image, recevez un lien, supprimez-la quand vous voulez.',
   headline: 'Une image, un lien.',
@@ -12,16 +12,16 @@ export const home: Messages['home'] = {
   formats: 'JPEG, PNG, GIF, WebP ou AVIF, jusqu’à {limit}.',
   file: 'Image à envoyer',
   upload: 'Envoyer',
-  paused: 'Les envois sont suspendus pour le moment. Les images déjà présentes restent.',
+  paused: 'Les envois sont suspendus pour le moment. Les images déjà présentes restent accessibles.',
   honesty:
-    'Votre image reste jusqu’à ce que vous la supprimiez. Toute personne qui a le lien peut la voir. Une fois supprimée, elle disparaît d’ici pour de bon, mais les copies dans d’autres navigateurs ne peuvent pas être rappelées.',
+    'Votre image reste jusqu’à ce que vous la supprimiez. Toute personne qui a le lien peut la voir. Une fois supprimée, elle disparaît d’ici pour de bon\u00a0; les copies que d’autres navigateurs ont déjà chargées ne peuvent pas être reprises.',
   strippedDetail:
     'Avant l’enregistrement, le lieu, les données de l’appareil, les vignettes intégrées et les commentaires sont retirés. Les GIF sont enregistrés tels quels.',
 }
 
 export const frame: Messages['frame'] = {
   back: 'Retour à Pinhole',
-  tools: 'L’utiliser ailleurs',
+  tools: 'Outils',
 }
 
 export const viewer: Messages['viewer'] = {
@@ -48,9 +48,9 @@ export const viewer: Messages['viewer'] = {
   bbcode: 'BBCode',
   html: 'HTML',
   copy: 'Copier',
-  copyWhat: 'Copier : {what}',
+  copyWhat: 'Copier\u00a0: {what}',
   copied: 'Copié',
-  notCopied: 'Le navigateur n’a pas autorisé la copie. Le lien est sélectionné : appuyez sur {keys}.',
+  notCopied: 'Le navigateur n’a pas autorisé la copie. Le lien est sélectionné\u00a0: appuyez sur {keys}.',
   notCopiedTouch:
     'Le navigateur n’a pas autorisé la copie. Appuyez longuement sur le lien, puis choisissez Copier.',
 }
@@ -63,30 +63,30 @@ export const gallery: Messages['gallery'] = {
     'Les images d’une galerie sont inscrites dans le lien lui-même, après le #. Veuillez ouvrir le lien entier.',
   needsScript:
     'Une galerie a besoin de JavaScript, car ses images sont inscrites dans le lien et n’atteignent jamais le serveur.',
-  gone: 'N’est plus là',
+  gone: 'Plus disponible',
   open: 'Image {number} sur {count}',
   previous: 'Précédente',
   next: 'Suivante',
   close: 'Fermer',
   download: 'Télécharger',
   page: 'Ouvrir sa page',
-  copyLink: 'Copier le lien vers toutes',
+  copyLink: 'Copier le lien de la galerie',
 }
 
 export const remove: Messages['remove'] = {
-  title: 'Supprimer cette image ?',
+  title: 'Supprimer cette image\u00a0?',
   detail: 'Elle disparaîtra pour de bon. Personne ne pourra la récupérer.',
   preview: 'L’image à supprimer',
   confirm: 'Supprimer',
   keep: 'Garder',
   working: 'Suppression …',
-  failed: 'Pas supprimée. {reason}',
+  failed: 'Suppression impossible. {reason}',
   offline: 'Le service est injoignable. Veuillez réessayer.',
   goneTitle: 'Cette image est déjà supprimée.',
   goneDetail: 'Elle a été supprimée auparavant, ou le lien est incomplet. Il n’y a plus rien à supprimer.',
   doneTitle: 'L’image est supprimée.',
   doneDetail:
-    'Elle a disparu d’ici pour de bon. Les copies gardées par d’autres navigateurs ne peuvent pas être rappelées.',
+    'Elle a disparu d’ici pour de bon. Les copies que d’autres navigateurs ont déjà chargées ne peuvent pas être reprises.',
   another: 'Envoyer une image',
 }
 
@@ -95,7 +95,7 @@ export const result: Messages['result'] = {
   view: 'Voir',
   link: 'Lien à partager',
   deleteLink: 'Lien de suppression',
-  keep: 'Gardez le lien de suppression. C’est le seul moyen de supprimer l’image, et il n’est montré qu’une fois.',
+  keep: 'Conservez le lien de suppression. C’est le seul moyen de supprimer l’image, et il ne s’affiche qu’une fois.',
   remaining: {
     one: 'Vous pouvez encore envoyer {count} image aujourd’hui.',
     other: 'Vous pouvez encore envoyer {count} images aujourd’hui.',
@@ -109,14 +109,14 @@ export const result: Messages['result'] = {
 
 export const errors: Messages['errors'] = {
   home: 'Envoyer une image',
-  fallbackTitle: 'Cela n’a pas marché.',
-  reason: 'Motif : {reason}',
+  fallbackTitle: 'Cela n’a pas fonctionné.',
+  reason: 'Motif donné par l’exploitant\u00a0:',
   titles: {
     'not-found': 'Il n’y a rien ici.',
     held: 'Cette image est en cours de vérification.',
     removed: 'Cette image a été retirée.',
     'unknown-key': 'Cette image est déjà supprimée.',
-    'missing-key': 'La clé de suppression manque.',
+    'missing-key': 'Il manque la clé de suppression.',
     'file-too-large': 'Cette image est trop lourde.',
     'unsupported-type': 'Ce type de fichier n’est pas accepté.',
     'damaged-image': 'Cette image est endommagée.',
@@ -126,9 +126,17 @@ export const errors: Messages['errors'] = {
     'storage-full': 'Il n’y a plus de place.',
     unavailable: 'Pinhole ne peut pas le faire en ce moment.',
     'blocked-image': 'Cette image ne peut pas être envoyée ici.',
+    'bad-report': 'Le signalement est incomplet.',
+    'too-many-reports': 'Trop de signalements aujourd’hui.',
+    busy: 'Pinhole est très sollicité.',
+    'too-many-refusals': 'Trop d’envois ont échoué aujourd’hui.',
+    'capacity-reached': 'Il n’y a plus de place.',
+    'network-quota-exceeded': 'Les envois du jour sont épuisés.',
+    'cross-site': 'Cela venait d’un autre site.',
+    'too-slow': 'Cela a pris trop de temps.',
   },
   details: {
-    'not-found': 'Le lien est faux, ou l’image a été supprimée par la personne qui l’a envoyée.',
+    'not-found': 'Le lien est erroné, ou l’image a été supprimée par la personne qui l’a envoyée.',
     held: 'L’exploitant de ce service la vérifie. Revenez plus tard.',
     removed: 'L’exploitant de ce service l’a retirée.',
     'unknown-key': 'Elle a été supprimée auparavant, ou le lien est incomplet.',
@@ -137,10 +145,20 @@ export const errors: Messages['errors'] = {
     'unsupported-type': 'Utilisez JPEG, PNG, GIF, WebP ou AVIF.',
     'damaged-image': 'Le fichier semble coupé ou abîmé. Essayez une autre copie.',
     'missing-file': 'Revenez en arrière et choisissez d’abord un fichier.',
-    'quota-exceeded': 'Le compte repart à minuit UTC.',
-    'uploads-paused': 'Les images déjà présentes restent. Réessayez plus tard.',
+    'quota-exceeded': 'Le compteur repart de zéro à minuit (UTC).',
+    'uploads-paused': 'Les images déjà présentes restent accessibles. Réessayez plus tard.',
     'storage-full': 'Réessayez plus tard.',
     unavailable: 'Réessayez dans un instant.',
     'blocked-image': 'L’exploitant de ce service l’a bloquée.',
+    'bad-report':
+      'Veuillez revenir en arrière. Un signalement doit contenir le lien de l’image, un motif, une description de 20 à 2\u00a0000 caractères et la case cochée à la fin\u00a0; certains motifs exigent votre nom, votre adresse e-mail et votre signature.',
+    'too-many-reports': 'Réessayez demain, ou écrivez à l’exploitant.',
+    busy: 'Trop d’envois sont en cours. Réessayez dans un instant.',
+    'too-many-refusals': 'Réessayez après minuit (UTC).',
+    'capacity-reached': 'Réessayez plus tard.',
+    'network-quota-exceeded':
+      'D’autres personnes de votre réseau les ont utilisés. Le compteur repart de zéro à minuit (UTC).',
+    'cross-site': 'Veuillez utiliser le formulaire de cette page.',
+    'too-slow': 'Réessayez avec une meilleure connexion.',
   },
 }

@@ -6,7 +6,7 @@ export const report: Messages['report'] = {
   title: 'Signaler une image',
   lead: 'Chaque signalement est lu par une personne. Un signalement seul ne supprime rien.',
   image: 'Lien de l’image',
-  category: 'De quoi s’agit-il ?',
+  category: 'De quoi s’agit-il\u00a0?',
   categories: {
     'child-abuse': 'Abus sexuels sur des enfants',
     intimate: 'Une image intime, montrée sans consentement',
@@ -17,23 +17,23 @@ export const report: Messages['report'] = {
     other: 'Autre chose qui enfreint les règles',
   },
   text: 'Description',
-  textHint: 'Que montre l’image, et pourquoi n’a-t-elle pas sa place ici ? De 20 à 2 000 caractères.',
+  textHint: 'Que montre l’image, et pourquoi n’a-t-elle pas sa place ici\u00a0? De 20 à 2 000 caractères.',
   person: 'Qui vous êtes',
   personHint:
-    'Nécessaire pour les images intimes, les données personnelles et le droit d’auteur. À laisser vide pour les abus sexuels sur des enfants. Effacé 30 jours après la décision (droit d’auteur : 180).',
+    'Nécessaire pour les images intimes, les données personnelles et le droit d’auteur. À laisser vide pour les abus sexuels sur des enfants. Effacé 30 jours après la décision (droit d’auteur\u00a0: 180).',
   name: 'Nom',
   email: 'Adresse e-mail',
-  signature: 'Signature : votre nom complet (images intimes et droit d’auteur)',
+  signature: 'Signature\u00a0: votre nom complet (images intimes et droit d’auteur)',
   goodFaith: 'Je déclare de bonne foi que ce que j’indique est exact et complet.',
   send: 'Envoyer le signalement',
   receiptTitle: 'Votre signalement',
-  receiptLead: 'Conservez l’adresse de cette page : elle montre la suite donnée à votre signalement.',
+  receiptLead: 'Conservez l’adresse de cette page\u00a0: elle montre la suite donnée à votre signalement.',
   reported: 'Envoyé',
   decision: 'Décision',
   states: {
     open: 'Aucune décision n’a encore été prise.',
-    held: 'L’image n’est pas visible pendant sa vérification.',
-    kept: 'L’image reste : elle n’enfreint pas les règles.',
+    held: 'L’image est masquée pendant sa vérification.',
+    kept: 'L’image reste\u00a0: elle n’enfreint pas les règles.',
     removed: 'L’image a été supprimée.',
   },
   decided: 'Décidé',
@@ -41,7 +41,7 @@ export const report: Messages['report'] = {
 
 export const transparency: Messages['transparency'] = {
   title: 'Transparence',
-  lead: 'Combien d’images ont été signalées ici, et ce que l’exploitant a décidé. Une image signalée plusieurs fois compte une fois.',
+  lead: 'Combien d’images ont été signalées ici, et ce que l’exploitant a décidé. Une image signalée plusieurs fois ne compte qu’une fois.',
   none: 'Rien n’a encore été signalé.',
   states: { open: 'En attente', held: 'Retenues', kept: 'Gardées', removed: 'Supprimées' },
 }

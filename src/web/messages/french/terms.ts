@@ -8,21 +8,21 @@ export const terms: Messages['terms'] = {
   operator: {
     heading: 'Qui exploite ce service',
     named: '{name} exploite ce service.',
-    unnamed: 'La personne qui exploite ce service n’a pas donné de nom.',
-    contact: 'Pour la joindre : ',
-    noContact: 'L’exploitant n’a pas indiqué comment le joindre.',
+    unnamed: 'L’exploitant de ce service n’a pas indiqué de nom.',
+    contact: 'Pour le joindre\u00a0: ',
+    noContact: 'L’exploitant n’a indiqué aucun moyen de le joindre.',
   },
   sections: [
     {
       heading: 'Ce que fait Pinhole',
       paragraphs: [
-        'Pinhole conserve des images et donne des liens vers elles. En envoyant une image, vous acceptez ce qui est écrit ici.',
+        'Pinhole héberge des images et fournit des liens pour les partager. En envoyant une image, vous acceptez ces conditions.',
       ],
     },
     {
       heading: 'Ce que vous pouvez envoyer',
       paragraphs: [
-        'N’envoyez que ce que vous avez le droit de partager. Aucune image illégale, montrant des personnes dans leur intimité sans leur accord, abusant d’enfants, menaçante ou harcelante, ou portant atteinte aux droits d’autrui.',
+        'N’envoyez que ce que vous avez le droit de partager. Sont interdites les images illégales, celles qui montrent des personnes dans leur intimité sans leur accord ou des abus sexuels sur des enfants, celles qui menacent ou harcèlent, et celles qui portent atteinte aux droits d’autrui.',
       ],
     },
     {
@@ -47,7 +47,7 @@ export const terms: Messages['terms'] = {
     {
       heading: 'Vos données',
       paragraphs: [
-        'Pas de compte, pas de pistage, pas de cookies. Pour tenir la limite quotidienne, une forme brouillée de votre adresse réseau est comptée, puis oubliée à la fin de la journée.',
+        'Pas de compte, pas de pistage, pas de cookies. Pour appliquer la limite quotidienne, le service compte une empreinte de votre adresse IP, puis l’oublie à la fin de la journée.',
       ],
     },
     {

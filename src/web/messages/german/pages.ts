@@ -11,16 +11,16 @@ export const home: Messages['home'] = {
   formats: 'JPEG, PNG, GIF, WebP oder AVIF, bis {limit}.',
   file: 'Bild zum Hochladen',
   upload: 'Hochladen',
-  paused: 'Zurzeit kann nichts hochgeladen werden. Vorhandene Bilder bleiben.',
+  paused: 'Hochladen ist zurzeit nicht möglich. Vorhandene Bilder bleiben erreichbar.',
   honesty:
-    'Dein Bild bleibt, bis du es löschst. Wer den Link hat, kann es sehen. Gelöscht ist es hier endgültig weg, aber Kopien in den Browsern anderer lassen sich nicht zurückholen.',
+    'Dein Bild bleibt, bis du es löschst. Wer den Link hat, kann es sehen. Löschst du es, ist es hier endgültig weg; Kopien, die andere Browser schon geladen haben, lassen sich nicht zurückholen.',
   strippedDetail:
     'Vor dem Speichern werden Ort, Kameradaten, eingebettete Vorschaubilder und Kommentare entfernt. GIFs werden unverändert gespeichert.',
 }
 
 export const frame: Messages['frame'] = {
   back: 'Zurück zu Pinhole',
-  tools: 'Anderswo verwenden',
+  tools: 'Werkzeuge',
 }
 
 export const viewer: Messages['viewer'] = {
@@ -49,26 +49,26 @@ export const viewer: Messages['viewer'] = {
   copy: 'Kopieren',
   copyWhat: 'Kopieren: {what}',
   copied: 'Kopiert',
-  notCopied: 'Der Browser hat das Kopieren nicht erlaubt. Der Link ist markiert: {keys} drücken.',
+  notCopied: 'Der Browser hat das Kopieren nicht erlaubt. Der Link ist markiert: Drücke {keys}.',
   notCopiedTouch: 'Der Browser hat das Kopieren nicht erlaubt. Halte den Link gedrückt und wähle „Kopieren“.',
 }
 
 export const gallery: Messages['gallery'] = {
   title: 'Geteilte Bilder',
   count: { one: '{count} Bild', other: '{count} Bilder' },
-  empty: 'Dieser Link nennt keine Bilder.',
+  empty: 'Dieser Link enthält keine Bilder.',
   emptyDetail:
-    'Welche Bilder eine Galerie zeigt, steht im Link selbst, hinter dem #. Bitte den ganzen Link öffnen.',
+    'Welche Bilder eine Galerie zeigt, steht im Link selbst, hinter dem #. Bitte öffne den ganzen Link.',
   needsScript:
     'Eine Galerie braucht JavaScript, weil ihre Bilder im Link selbst stehen und den Server nie erreichen.',
-  gone: 'Nicht mehr da',
+  gone: 'Nicht mehr vorhanden',
   open: 'Bild {number} von {count}',
   previous: 'Zurück',
   next: 'Weiter',
   close: 'Schließen',
   download: 'Herunterladen',
   page: 'Seite öffnen',
-  copyLink: 'Link zu allen kopieren',
+  copyLink: 'Link zur Galerie kopieren',
 }
 
 export const remove: Messages['remove'] = {
@@ -79,11 +79,12 @@ export const remove: Messages['remove'] = {
   keep: 'Behalten',
   working: 'Wird gelöscht …',
   failed: 'Nicht gelöscht. {reason}',
-  offline: 'Der Dienst war nicht zu erreichen. Bitte noch einmal versuchen.',
+  offline: 'Der Dienst war nicht zu erreichen. Bitte versuche es noch einmal.',
   goneTitle: 'Dieses Bild ist schon gelöscht.',
   goneDetail: 'Es wurde früher gelöscht, oder der Link ist unvollständig. Hier ist nichts mehr zu löschen.',
   doneTitle: 'Das Bild ist gelöscht.',
-  doneDetail: 'Hier ist es endgültig weg. Kopien in den Browsern anderer lassen sich nicht zurückholen.',
+  doneDetail:
+    'Hier ist es endgültig weg. Kopien, die andere Browser schon geladen haben, lassen sich nicht zurückholen.',
   another: 'Ein Bild hochladen',
 }
 
@@ -92,21 +93,22 @@ export const result: Messages['result'] = {
   view: 'Ansehen',
   link: 'Link zum Teilen',
   deleteLink: 'Löschlink',
-  keep: 'Heb den Löschlink auf. Nur mit ihm lässt sich das Bild löschen, und er wird nur einmal gezeigt.',
+  keep: 'Bewahre den Löschlink auf. Nur mit ihm lässt sich das Bild löschen, und er wird nur dieses eine Mal angezeigt.',
   remaining: {
     one: 'Heute kannst du noch {count} Bild hochladen.',
     other: 'Heute kannst du noch {count} Bilder hochladen.',
   },
-  noPreviewInWhatsApp: 'WhatsApp zeigt keine Vorschau von Bildern über 600 KB. Der Link geht dort trotzdem.',
+  noPreviewInWhatsApp:
+    'WhatsApp zeigt für Bilder über 600 KB keine Vorschau. Der Link funktioniert dort trotzdem.',
   noPreviewAtAll:
-    'WhatsApp und X zeigen keine Vorschau von einem so großen Bild. Der Link geht dort trotzdem.',
-  another: 'Noch eines hochladen',
+    'WhatsApp und X zeigen für ein so großes Bild keine Vorschau. Der Link funktioniert dort trotzdem.',
+  another: 'Noch ein Bild hochladen',
 }
 
 export const errors: Messages['errors'] = {
   home: 'Ein Bild hochladen',
   fallbackTitle: 'Das hat nicht geklappt.',
-  reason: 'Grund: {reason}',
+  reason: 'Begründung des Betreibers:',
   titles: {
     'not-found': 'Hier ist nichts.',
     held: 'Dieses Bild wird geprüft.',
@@ -122,21 +124,40 @@ export const errors: Messages['errors'] = {
     'storage-full': 'Es ist kein Platz mehr.',
     unavailable: 'Pinhole kann das gerade nicht.',
     'blocked-image': 'Dieses Bild kann hier nicht hochgeladen werden.',
+    'bad-report': 'Die Meldung ist nicht vollständig.',
+    'too-many-reports': 'Zu viele Meldungen heute.',
+    busy: 'Pinhole ist ausgelastet.',
+    'too-many-refusals': 'Zu viele Uploads sind heute gescheitert.',
+    'capacity-reached': 'Es ist kein Platz mehr.',
+    'network-quota-exceeded': 'Für heute sind alle Uploads verbraucht.',
+    'cross-site': 'Das kam von einer anderen Website.',
+    'too-slow': 'Das hat zu lange gedauert.',
   },
   details: {
-    'not-found': 'Der Link stimmt nicht, oder das Bild wurde von seinem Besitzer gelöscht.',
+    'not-found': 'Der Link stimmt nicht, oder wer das Bild hochgeladen hat, hat es wieder gelöscht.',
     held: 'Der Betreiber dieses Dienstes prüft es. Bitte komm später wieder.',
     removed: 'Der Betreiber dieses Dienstes hat es entfernt.',
     'unknown-key': 'Es wurde früher gelöscht, oder der Link ist unvollständig.',
-    'missing-key': 'Der Link ist unvollständig. Bitte den ganzen Link öffnen.',
+    'missing-key': 'Der Link ist unvollständig. Bitte öffne den ganzen Link.',
     'file-too-large': 'Ein Bild darf bis zu {limit} groß sein.',
     'unsupported-type': 'Möglich sind JPEG, PNG, GIF, WebP und AVIF.',
-    'damaged-image': 'Die Datei ist wohl abgeschnitten oder kaputt. Bitte eine andere Kopie versuchen.',
-    'missing-file': 'Bitte zurückgehen und erst eine Datei wählen.',
+    'damaged-image':
+      'Die Datei ist offenbar unvollständig oder beschädigt. Versuche es mit einer anderen Kopie.',
+    'missing-file': 'Bitte geh zurück und wähle zuerst eine Datei.',
     'quota-exceeded': 'Um Mitternacht (UTC) beginnt die Zählung neu.',
-    'uploads-paused': 'Vorhandene Bilder bleiben. Bitte später noch einmal versuchen.',
-    'storage-full': 'Bitte später noch einmal versuchen.',
-    unavailable: 'Bitte gleich noch einmal versuchen.',
+    'uploads-paused': 'Vorhandene Bilder bleiben erreichbar. Bitte versuche es später noch einmal.',
+    'storage-full': 'Bitte versuche es später noch einmal.',
+    unavailable: 'Bitte versuche es gleich noch einmal.',
     'blocked-image': 'Der Betreiber dieses Dienstes hat es gesperrt.',
+    'bad-report':
+      'Bitte geh zurück. Eine Meldung braucht den Link des Bildes, einen Grund, eine Beschreibung von 20 bis 2.000 Zeichen und das Häkchen am Ende; manche Gründe brauchen Name, E-Mail-Adresse und Unterschrift.',
+    'too-many-reports': 'Bitte versuche es morgen wieder oder schreib dem Betreiber.',
+    busy: 'Gerade laufen zu viele Uploads. Bitte versuche es gleich noch einmal.',
+    'too-many-refusals': 'Bitte versuche es nach Mitternacht (UTC) wieder.',
+    'capacity-reached': 'Bitte versuche es später noch einmal.',
+    'network-quota-exceeded':
+      'Andere in deinem Netz haben sie verbraucht. Um Mitternacht (UTC) beginnt die Zählung neu.',
+    'cross-site': 'Bitte benutze das Formular auf dieser Seite.',
+    'too-slow': 'Bitte versuche es mit einer besseren Verbindung noch einmal.',
   },
 }

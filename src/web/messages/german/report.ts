@@ -4,7 +4,7 @@ import type { Messages } from '../messages.ts'
 export const report: Messages['report'] = {
   link: 'Melden',
   title: 'Ein Bild melden',
-  lead: 'Jede Meldung wird von einem Menschen gelesen. Eine Meldung allein löscht nichts.',
+  lead: 'Jede Meldung wird von einem Menschen gelesen. Durch die Meldung allein wird nichts gelöscht.',
   image: 'Link des Bildes',
   category: 'Worum geht es?',
   categories: {
@@ -18,21 +18,21 @@ export const report: Messages['report'] = {
   },
   text: 'Beschreibung',
   textHint: 'Was zeigt das Bild, und warum gehört es nicht hierher? 20 bis 2.000 Zeichen.',
-  person: 'Angaben zu Ihnen',
+  person: 'Angaben zu dir',
   personHint:
     'Nötig bei intimen Bildern, persönlichen Daten und Urheberrecht. Bei sexuellem Missbrauch von Kindern bitte leer lassen. Die Angaben werden 30 Tage nach der Entscheidung gelöscht (Urheberrecht: 180).',
   name: 'Name',
   email: 'E-Mail-Adresse',
-  signature: 'Unterschrift: Ihr voller Name (intime Bilder und Urheberrecht)',
+  signature: 'Unterschrift: dein voller Name (intime Bilder und Urheberrecht)',
   goodFaith: 'Ich versichere nach bestem Wissen, dass meine Angaben richtig und vollständig sind.',
   send: 'Meldung absenden',
-  receiptTitle: 'Ihre Meldung',
-  receiptLead: 'Bewahren Sie die Adresse dieser Seite auf: Sie zeigt, was aus Ihrer Meldung wird.',
+  receiptTitle: 'Deine Meldung',
+  receiptLead: 'Bewahre die Adresse dieser Seite auf: Hier steht, was aus deiner Meldung wird.',
   reported: 'Gesendet',
   decision: 'Entscheidung',
   states: {
     open: 'Es wurde noch nicht entschieden.',
-    held: 'Das Bild ist nicht zu sehen, solange es geprüft wird.',
+    held: 'Solange das Bild geprüft wird, ist es nicht zu sehen.',
     kept: 'Das Bild bleibt: Es verstößt nicht gegen die Regeln.',
     removed: 'Das Bild wurde entfernt.',
   },
@@ -41,7 +41,7 @@ export const report: Messages['report'] = {
 
 export const transparency: Messages['transparency'] = {
   title: 'Transparenz',
-  lead: 'Wie viele Bilder hier gemeldet wurden und was der Betreiber entschieden hat. Ein Bild, das mehrmals gemeldet wurde, zählt einmal.',
-  none: 'Es wurde noch nichts gemeldet.',
-  states: { open: 'Offen', held: 'Zurückgehalten', kept: 'Behalten', removed: 'Entfernt' },
+  lead: 'Wie viele Bilder hier gemeldet wurden und wie der Betreiber entschieden hat. Mehrere Meldungen desselben Bildes zählen als eine.',
+  none: 'Bisher wurde nichts gemeldet.',
+  states: { open: 'Offen', held: 'Verborgen', kept: 'Behalten', removed: 'Entfernt' },
 }

@@ -1,0 +1,164 @@
+/** The page at `/`, from empty to full. */
+import { gif, heic, photoWithPlace } from '../support/pictures.ts'
+import { grain, photos } from '../support/scene-files.ts'
+import { cardIn, cardsIn, choose, press, uploadOne } from '../support/steps.ts'
+import { never, type PageState } from './state.ts'
+
+const BLOCKED = JSON.stringify({
+  type: 'about:blank',
+  title: 'x',
+  status: 403,
+  detail: 'x',
+  error: 'blocked-image',
+})
+
+export const homeStates: PageState[] = [
+  { name: 'home', reach: async () => {} },
+  { name: 'home-plain', visit: { javaScriptEnabled: false }, reach: async () => {} },
+  { name: 'home-paused', env: { UPLOADS: 'paused' }, reach: async () => {} },
+  {
+    name: 'home-compressing',
+    async reach(page, site) {
+      site.proxy.onOther = (path) =>
+        path.includes('worker') ? { kind: 'hold', until: never } : { kind: 'none' }
+      await choose(page, await photos())
+      await cardsIn(page, 'compressing', 3)
+      await page.locator('[data-action="skip"]:visible').first().waitFor()
+    },
+  },
+  {
+    name: 'home-uploading',
+    async reach(page, site) {
+      site.proxy.onUpload = () => ({ kind: 'hold', until: never })
+      await choose(page, await photos())
+      await cardsIn(page, 'uploading', 2)
+    },
+  },
+  {
+    name: 'home-large',
+    async reach(page, site) {
+      site.proxy.onUpload = () => ({ kind: 'slow', bytesPerSecond: 400_000 })
+      await page.locator('input[value="original"]').check()
+      await choose(page, [await grain()])
+      await page.locator('.card-note').filter({ hasText: '/s' }).waitFor()
+    },
+  },
+  {
+    name: 'home-waiting',
+    async reach(page, site) {
+      site.proxy.onUpload = () => ({ kind: 'answer', status: 503, headers: { 'Retry-After': '20' } })
+      await choose(page, await photos())
+      await page.locator('.card[data-state="waiting"]').nth(1).waitFor()
+    },
+  },
+  {
+    name: 'home-offline',
+    async reach(page, site) {
+      site.proxy.onUpload = () => ({ kind: 'cut' })
+      await choose(page, (await photos()).slice(0, 2))
+      await page.locator('.card[data-state="waiting"]').nth(1).waitFor()
+      await page.context().setOffline(true)
+      await page.waitForTimeout(1500)
+    },
+  },
+  {
+    name: 'home-done',
+    async reach(page) {
+      await uploadOne(page, (await photos())[0]!)
+    },
+  },
+  {
+    name: 'home-done-several',
+    async reach(page) {
+      await choose(page, await photos())
+      await cardsIn(page, 'done', 3)
+    },
+  },
+  {
+    name: 'home-failed',
+    async reach(page, site) {
+      site.proxy.onUpload = () => ({ kind: 'answer', status: 403, body: BLOCKED })
+      await choose(page, [heic(), await gif('blocked.gif')])
+      await cardsIn(page, 'failed', 2)
+    },
+  },
+  {
+    name: 'home-cancelled',
+    async reach(page, site) {
+      site.proxy.onUpload = () => ({ kind: 'hold', until: never })
+      const [first] = await photos()
+      await choose(page, [first!])
+      await press(await cardIn(page, 'uploading', first!.name), 'cancel')
+      await cardIn(page, 'cancelled', first!.name)
+    },
+  },
+  {
+    name: 'home-confirming',
+    async reach(page) {
+      await uploadOne(page, (await photos())[2]!)
+      await press(await cardIn(page, 'done', 'two-pears.jpg'), 'delete')
+    },
+  },
+  {
+    name: 'home-menu',
+    async reach(page) {
+      await uploadOne(page, (await photos())[2]!)
+      await press(await cardIn(page, 'done', 'two-pears.jpg'), 'more')
+    },
+  },
+  {
+    name: 'home-qr',
+    async reach(page) {
+      await uploadOne(page, (await photos())[2]!)
+      await press(await cardIn(page, 'done', 'two-pears.jpg'), 'more')
+      await page.locator('#menu [data-action="qr"]').click()
+      await page.locator('dialog[open] svg').waitFor()
+    },
+  },
+  {
+    name: 'home-asking',
+    env: { STRIP_METADATA: 'off' },
+    async reach(page) {
+      await page.locator('input[value="original"]').check()
+      await choose(page, [await photoWithPlace()])
+      await cardsIn(page, 'asking', 1)
+    },
+  },
+  {
+    name: 'home-few-left',
+    env: { UPLOADS_PER_DAY: '3' },
+    async reach(page) {
+      await page.locator('#quota:visible').waitFor()
+    },
+  },
+  {
+    name: 'home-used-up',
+    env: { UPLOADS_PER_DAY: '1' },
+    async reach(page, site) {
+      const answer = await fetch(`${site.url}/api/upload`, { method: 'OPTIONS' })
+      if (answer.headers.get('x-ratelimit-remaining') === '1') await uploadOne(page, await gif('last.gif'))
+      await page.reload()
+      await page.locator('html[data-full]').waitFor()
+    },
+  },
+  {
+    name: 'home-offer',
+    async reach(page, site) {
+      site.proxy.onUpload = () => ({ kind: 'hold', until: never })
+      await choose(page, await photos())
+      await cardsIn(page, 'uploading', 2)
+      page.on('dialog', (dialog) => void dialog.accept())
+      await page.waitForFunction(async () => (await (await caches.open('kept-files')).keys()).length === 3)
+      await page.reload()
+      await page.locator('#offer:visible').waitFor()
+    },
+  },
+  {
+    name: 'home-device',
+    async reach(page) {
+      await page.click('#device summary')
+      await page.locator('html[data-device]').waitFor({ state: 'attached' })
+      await page.click('#forget')
+    },
+  },
+]

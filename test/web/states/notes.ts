@@ -1,0 +1,153 @@
+/** Pages of words: what happened, what was decided, what may be done. */
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { gif } from '../support/pictures.ts'
+import { photos } from '../support/scene-files.ts'
+import type { Site } from '../support/site.ts'
+import { keyOf, uploadOne } from '../support/steps.ts'
+import type { PageState } from './state.ts'
+
+const OPERATED = { OPERATOR_NAME: 'Pictures e. V., Hamburg', OPERATOR_CONTACT: 'hello@pictures.example' }
+
+/** `words`: of the operator's command, about the picture. */
+async function afterAct(page: Page, site: Site, words: (id: string) => string[]): Promise<void> {
+  const id = await uploadOne(page, await gif('acted-on.gif', Math.floor(Math.random() * 1e6)))
+  const { code, stderr } = await site.server.operator(words(id))
+  if (code !== 0) throw new Error(stderr)
+  await page.goto(`${site.url}/${id}`)
+}
+
+async function report(page: Page, site: Site): Promise<string> {
+  const id = await uploadOne(page, await gif('reported.gif', Math.floor(Math.random() * 1e6)))
+  await page.goto(`${site.url}/report?id=${id}`)
+  await page.locator('#category').selectOption('other')
+  await page.locator('#text').fill('It shows the door code of our house, written on the wall.')
+  await page.locator('input[name="good-faith"]').check()
+  await page.locator('form.report button').click()
+  await page.locator('.receipt').waitFor()
+  return id
+}
+
+function ownTerms(): string {
+  const file = join(mkdtempSync(join(tmpdir(), 'pinhole-terms-')), 'terms.txt')
+  writeFileSync(file, '# House rules\n\nBe kind.\n\n# Data\n\nWe keep what you upload until you delete it.\n')
+  return file
+}
+
+export const noteStates: PageState[] = [
+  {
+    name: 'delete',
+    async reach(page, site) {
+      const id = await uploadOne(page, (await photos())[2]!)
+      await page.goto(`${site.url}/api/delete?key=${await keyOf(page, id)}`)
+      await page.locator('.keepsake').evaluate((image: HTMLImageElement) => image.decode())
+    },
+  },
+  {
+    name: 'delete-done',
+    async reach(page, site) {
+      await noteStates[0]!.reach(page, site)
+      await page.locator('#delete button').click()
+      await page.locator('#deleted:visible').waitFor()
+    },
+  },
+  {
+    name: 'delete-gone',
+    visit: { path: `/api/delete?key=AAAAAAAAAAA${'k'.repeat(32)}` },
+    reach: async () => {},
+  },
+  { name: 'delete-no-key', visit: { path: '/api/delete' }, reach: async () => {} },
+  {
+    name: 'result',
+    visit: { javaScriptEnabled: false },
+    async reach(page) {
+      await page.setInputFiles('#file', (await photos())[0]!)
+      await page.locator('button.plain').click()
+      await page.locator('#delete-link').waitFor()
+    },
+  },
+  {
+    name: 'refused-plain',
+    visit: { javaScriptEnabled: false },
+    async reach(page) {
+      await page.setInputFiles('#file', {
+        name: 'notes.txt',
+        mimeType: 'text/plain',
+        buffer: Buffer.from('just words'),
+      })
+      await page.locator('button.plain').click()
+      await page.locator('.status-code').waitFor()
+    },
+  },
+  { name: 'not-found', visit: { path: '/AAAAAAAAAAA' }, reach: async () => {} },
+  {
+    name: 'held',
+    reach: (page, site) =>
+      afterAct(page, site, (id) => ['hold', id, '--reason', 'A report says it shows a private address.']),
+  },
+  {
+    name: 'removed',
+    reach: (page, site) =>
+      afterAct(page, site, (id) => ['remove', id, '--reason', 'It shows a person who did not agree to it.']),
+  },
+  {
+    name: 'server-error',
+    async reach(page, site) {
+      await page.goto(`${site.url}/api/delete?key=${'x'.repeat(3000)}`)
+    },
+  },
+  { name: 'terms', env: OPERATED, visit: { path: '/terms' }, reach: async () => {} },
+  { name: 'terms-unnamed', visit: { path: '/terms' }, reach: async () => {} },
+  { name: 'terms-own', env: { TERMS_FILE: ownTerms() }, visit: { path: '/terms' }, reach: async () => {} },
+  { name: 'rules', env: OPERATED, visit: { path: '/rules' }, reach: async () => {} },
+  { name: 'contact', env: OPERATED, visit: { path: '/contact' }, reach: async () => {} },
+  {
+    name: 'report',
+    async reach(page, site) {
+      const id = await uploadOne(page, await gif('to-report.gif'))
+      await page.goto(`${site.url}/report?id=${id}`)
+    },
+  },
+  {
+    name: 'report-refused',
+    async reach(page, site) {
+      await page.goto(`${site.url}/report`)
+      await page.locator('form.report').evaluate((form: HTMLFormElement) => {
+        form.noValidate = true
+      })
+      await page.locator('form.report button').click()
+      await page.locator('.status-code').waitFor()
+    },
+  },
+  {
+    name: 'receipt',
+    async reach(page, site) {
+      await report(page, site)
+    },
+  },
+  {
+    name: 'receipt-decided',
+    async reach(page, site) {
+      const id = await report(page, site)
+      await site.server.operator(['remove', id, '--reason', 'It shows a door code.'])
+      await page.reload()
+    },
+  },
+  {
+    name: 'transparency-empty',
+    env: { UPLOADS_PER_DAY: '999' },
+    visit: { path: '/transparency' },
+    reach: async () => {},
+  },
+  {
+    name: 'transparency',
+    async reach(page, site) {
+      await report(page, site)
+      await page.goto(`${site.url}/transparency`)
+    },
+  },
+  { name: 'api', visit: { path: '/api' }, reach: async () => {} },
+  { name: 'tools', visit: { path: '/tools' }, reach: async () => {} },
+]

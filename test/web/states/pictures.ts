@@ -1,0 +1,137 @@
+/** One picture, several, and one that is not sent yet. */
+import type { Page } from 'playwright-core'
+import { type ChosenFile, gif } from '../support/pictures.ts'
+import { icon, panorama, photos, strip } from '../support/scene-files.ts'
+import type { Site } from '../support/site.ts'
+import { cardsIn, choose, idsOf, uploadOne } from '../support/steps.ts'
+import { never, type PageState } from './state.ts'
+
+async function view(page: Page, site: Site, chosen: ChosenFile): Promise<void> {
+  const id = await uploadOne(page, chosen)
+  await page.goto(`${site.url}/${id}`)
+  await page.locator('#picture').evaluate((image: HTMLImageElement) => image.decode())
+  await page.locator('#copy-link:visible').waitFor()
+}
+
+async function openEditor(page: Page): Promise<void> {
+  await page.locator('#edit-first').check()
+  await choose(page, [(await photos())[2]!])
+  await page.locator('.editor[open]').waitFor()
+}
+
+const tool = (page: Page, nth: number) => page.locator('.editor-tools > button').nth(nth)
+
+export const pictureStates: PageState[] = [
+  {
+    name: 'editor-redact',
+    async reach(page) {
+      await openEditor(page)
+      await tool(page, 1).click()
+    },
+  },
+  {
+    name: 'editor-crop',
+    async reach(page) {
+      await openEditor(page)
+      await page.locator('.editor .tabs label').nth(1).click()
+      await tool(page, 1).click()
+    },
+  },
+  {
+    name: 'editor-rotated',
+    async reach(page) {
+      await openEditor(page)
+      await tool(page, 0).click()
+    },
+  },
+  {
+    name: 'editor-unable',
+    async reach(page) {
+      await page.locator('#edit-first').check()
+      await choose(page, [await gif('moving.gif')])
+      await page.locator('.editor[open]').waitFor()
+    },
+  },
+  {
+    name: 'viewer',
+    async reach(page, site) {
+      const { page: other, end } = await site.visit()
+      const id = await uploadOne(other, (await photos())[1]!)
+      await end()
+      await page.goto(`${site.url}/${id}`)
+      await page.locator('#copy-link:visible').waitFor()
+    },
+  },
+  { name: 'viewer-owner', reach: async (page, site) => view(page, site, (await photos())[1]!) },
+  {
+    name: 'viewer-confirming',
+    async reach(page, site) {
+      await view(page, site, (await photos())[1]!)
+      await page.click('#owner-delete')
+    },
+  },
+  {
+    name: 'viewer-deleted',
+    async reach(page, site) {
+      await view(page, site, (await photos())[1]!)
+      await page.click('#owner-delete')
+      await page.click('#owner-confirm')
+      await page.locator('body.note').waitFor()
+    },
+  },
+  {
+    name: 'viewer-actual',
+    async reach(page, site) {
+      await view(page, site, (await photos())[1]!)
+      await page.keyboard.press('z')
+    },
+  },
+  { name: 'viewer-tall', reach: async (page, site) => view(page, site, await strip()) },
+  { name: 'viewer-wide', reach: async (page, site) => view(page, site, await panorama()) },
+  { name: 'viewer-small', reach: async (page, site) => view(page, site, await icon()) },
+  {
+    name: 'viewer-arriving',
+    async reach(page, site) {
+      const id = await uploadOne(page, (await photos())[1]!)
+      site.proxy.onOther = (path) =>
+        path.startsWith('/raw/') ? { kind: 'hold', until: never } : { kind: 'none' }
+      await page.goto(`${site.url}/${id}`, { waitUntil: 'domcontentloaded' })
+      await page.locator('#copy-link:visible').waitFor()
+    },
+  },
+  { name: 'viewer-plain', visit: { javaScriptEnabled: false, path: null }, reach: viewPlainly },
+  {
+    name: 'gallery',
+    async reach(page, site) {
+      await choose(page, await photos())
+      await cardsIn(page, 'done', 3)
+      const ids = await idsOf(page)
+      await page.goto(`${site.url}/g#${[...ids, 'AAAAAAAAAAA'].join(',')}`)
+      await page.locator('[data-gone]').waitFor()
+    },
+  },
+  {
+    name: 'gallery-open',
+    async reach(page, site) {
+      await pictureStates.find(({ name }) => name === 'gallery')!.reach(page, site)
+      await page.locator('.tiles a').nth(1).click()
+    },
+  },
+  {
+    name: 'gallery-one',
+    async reach(page, site) {
+      const id = await uploadOne(page, (await photos())[0]!)
+      await page.goto(`${site.url}/g#${id}`)
+      await page.locator('.tiles img').waitFor()
+    },
+  },
+  { name: 'gallery-empty', visit: { path: '/g' }, reach: async () => {} },
+  { name: 'gallery-plain', visit: { javaScriptEnabled: false, path: '/g' }, reach: async () => {} },
+]
+
+async function viewPlainly(page: Page, site: Site): Promise<void> {
+  const other = await site.visit()
+  const id = await uploadOne(other.page, (await photos())[1]!)
+  await other.end()
+  await page.goto(`${site.url}/${id}`)
+}
