@@ -65,12 +65,12 @@ function uploadForm({ home, upload }: Messages, limit: string): Page {
 <legend class="visually-hidden">${upload.mode}</legend>
 ${modes.map(
   ([value, { name, meaning }], index) =>
-    html`<label><input type="radio" name="mode" value="${value}" ${index === 0 ? 'checked' : ''}><span><b>${name}</b> <small>${meaning}</small></span></label>`,
+    html`<label><input type="radio" name="mode" value="${value}" autocomplete="off" ${index === 0 ? 'checked' : ''}><span><b>${name}</b> <small>${meaning}</small></span></label>`,
 )}
 </fieldset>
 <div class="switches">
-<label class="switch"><input type="checkbox" role="switch" id="edit-first"> ${upload.editFirst}</label>
-<label class="switch"><input type="checkbox" role="switch" id="auto-copy" checked> ${upload.autoCopy}</label>
+<label class="switch"><input type="checkbox" role="switch" id="edit-first" autocomplete="off"> ${upload.editFirst}</label>
+<label class="switch"><input type="checkbox" role="switch" id="auto-copy" autocomplete="off" checked> ${upload.autoCopy}</label>
 </div>
 </details>`
 }

@@ -80,7 +80,7 @@ function device({ upload }: Messages): Page {
 <summary>${upload.device}</summary>
 <p>${upload.deviceText}</p>
 <p id="memory-only" hidden></p>
-<label class="switch"><input type="checkbox" role="switch" id="remember" checked> ${upload.remember}</label>
+<label class="switch"><input type="checkbox" role="switch" id="remember" autocomplete="off" checked> ${upload.remember}</label>
 <div class="actions">
 <button type="button" class="button quiet" id="export">${upload.export}</button>
 <button type="button" class="button quiet" id="import">${upload.import}</button>

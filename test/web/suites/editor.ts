@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { Page } from 'playwright-core'
 import sharp from 'sharp'
+import { onlyChromium } from '../support/engines.ts'
 import type { ChosenFile } from '../support/pictures.ts'
 import { gif, photoWithPlace } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
@@ -98,6 +99,62 @@ export function editorSuite(site: () => Site): void {
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     assert.equal(await page.locator('.card').count(), 0, 'nothing was sent')
+    await end()
+  })
+
+  it('draws, moves and resizes boxes by finger', async (t) => {
+    if (onlyChromium(t, site(), 'Firefox for the desktop has no touch screen')) return
+    const { page, cdp, end } = await site().visit({
+      viewport: { width: 390, height: 664 },
+      hasTouch: true,
+      isMobile: true,
+    })
+    await open(page, [await withSecret(SECRETS[0]!, 'png')])
+    assert.equal(
+      await page.getByText('By keyboard').isVisible(),
+      false,
+      'who has no keyboard reads no word of it',
+    )
+    const scrolled = await page.evaluate(() => scrollY)
+    const layer = (await page.locator('.editor-layer').boundingBox())!
+    const session = await cdp()
+    const drag = async (from: { x: number; y: number }, to: { x: number; y: number }) => {
+      const steps = [0, 0.2, 0.6, 1].map((part) => ({
+        x: from.x + part * (to.x - from.x),
+        y: from.y + part * (to.y - from.y),
+      }))
+      for (const [index, point] of steps.entries())
+        await session.send('Input.dispatchTouchEvent', {
+          type: index === 0 ? 'touchStart' : 'touchMove',
+          touchPoints: [point],
+        })
+      await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
+    }
+    const at = (x: number, y: number) => ({ x: layer.x + x * layer.width, y: layer.y + y * layer.height })
+    const box = async () => {
+      const label = (await page.locator('.edit-box').getAttribute('aria-label')) ?? ''
+      const [x, y, width, height] = (label.split(':')[1]!.match(/\d+/g) ?? []).map(Number)
+      return { x: x!, y: y!, width: width!, height: height! }
+    }
+    await drag(at(0.25, 0.25), at(0.5, 0.5))
+    const drawn = await box()
+    assert.ok(
+      Math.abs(drawn.x - WIDTH / 4) < 4 && Math.abs(drawn.width - WIDTH / 4) < 6,
+      JSON.stringify(drawn),
+    )
+    await drag(at(0.375, 0.375), at(0.575, 0.375))
+    const moved = await box()
+    assert.ok(Math.abs(moved.x - drawn.x - WIDTH / 5) < 4, JSON.stringify(moved))
+    assert.deepEqual({ ...moved, x: drawn.x }, drawn)
+    const handle = (await page.locator('.edit-handle').boundingBox())!
+    assert.ok(handle.width >= 20)
+    const corner = { x: handle.x + handle.width / 2, y: handle.y + handle.height / 2 }
+    await drag(corner, { x: corner.x, y: corner.y + layer.height / 4 })
+    const resized = await box()
+    assert.ok(Math.abs(resized.height - moved.height - HEIGHT / 4) < 4, JSON.stringify(resized))
+    assert.equal(await page.evaluate(() => scrollY), scrolled, 'drawing scrolls nothing')
+    await button(page, 'Don’t send').tap()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
     await end()
   })
 

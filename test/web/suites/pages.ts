@@ -1,6 +1,7 @@
 /** Viewer, deletion, result, errors and terms, as people meet them: with scripts and without. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { onlyChromium } from '../support/engines.ts'
 import { gif, photo, screenshot } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
 import { heard, pressInMenu, uploadOne } from '../support/steps.ts'
@@ -9,7 +10,8 @@ import { heard, pressInMenu, uploadOne } from '../support/steps.ts'
 const NOT_FOUND = /status of (400|404|410)/
 
 export function pagesSuite(site: () => Site): void {
-  it('works as a plain form where scripts do not run: upload, look, delete', async () => {
+  it('works as a plain form where scripts do not run: upload, look, delete', async (t) => {
+    if (onlyChromium(t, site(), 'WebDriver BiDi turns no scripts off')) return
     const { page, end } = await site().visit({ javaScriptEnabled: false, expected: NOT_FOUND })
     assert.equal(await page.locator('.live').first().isVisible(), false)
     const chosen = await gif('plain.gif', 81)

@@ -1,10 +1,15 @@
 /** Each state of a card: what it says, what it offers, and that axe finds nothing in it. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import jsqr from 'jsqr'
 import type { Page } from 'playwright-core'
+import sharp from 'sharp'
 import { gif, photo } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
 import { card, cardIn, cardsIn, choose, heard, press, pressInMenu, uploadOne } from '../support/steps.ts'
+
+/** A CommonJS module, whose types say that it is its own default. */
+const jsQR = jsqr as unknown as typeof jsqr.default
 
 export function statesSuite(site: () => Site): void {
   it('shows compressing, uploading with its progress, and done', async () => {
@@ -110,8 +115,10 @@ export function statesSuite(site: () => Site): void {
     assert.match(await clipboard(), new RegExp(`^${url}/api/delete\\?key=${id}[0-9A-Za-z]{32}$`))
 
     await pressInMenu(card(page, 'one.gif'), 'qr')
-    await page.locator('dialog[open] svg[role="img"]').waitFor()
+    const code = page.locator('dialog[open] .qr-code')
+    await code.locator('svg[role="img"]').waitFor()
     assert.equal(await page.locator('dialog svg').getAttribute('aria-label'), `${url}/${id}`)
+    assert.equal(await readQrCode(await code.innerHTML()), `${url}/${id}`)
     assert.deepEqual(await axe(), [], 'QR code')
     await page.keyboard.press('Escape')
     await page.locator('dialog:not([open])').waitFor({ state: 'attached' })
@@ -191,6 +198,18 @@ export function statesSuite(site: () => Site): void {
     assert.equal(await page.evaluate(() => document.activeElement?.id), 'file', 'the focus is somewhere')
     await end()
   })
+}
+
+/** As the phone beside the screen reads it: dark on white, with no more around it than the drawing brings. */
+async function readQrCode(svg: string): Promise<string | undefined> {
+  const drawing = sharp(Buffer.from(svg.replace('<svg', '<svg xmlns="http://www.w3.org/2000/svg"')))
+  const { data, info } = await drawing
+    .resize({ width: 300, kernel: 'nearest' })
+    .flatten({ background: '#fff' })
+    .ensureAlpha()
+    .raw()
+    .toBuffer({ resolveWithObject: true })
+  return jsQR(new Uint8ClampedArray(data), info.width, info.height)?.data
 }
 
 function focusedLabel(page: Page): Promise<string | null | undefined> {
