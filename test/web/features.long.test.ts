@@ -4,6 +4,7 @@ import { editorSuite } from './suites/editor.ts'
 import { gallerySuite } from './suites/gallery.ts'
 import { panelSuite } from './suites/panel.ts'
 import { phoneSuite } from './suites/phone.ts'
+import { progressSuite } from './suites/progress.ts'
 import { sendingSuite } from './suites/sending.ts'
 import { viewerSuite } from './suites/viewer.ts'
 import { walksSuite } from './suites/walks.ts'
@@ -20,6 +21,7 @@ describe('the pages in a browser, further', () => {
   describe('viewer', () => viewerSuite(() => site))
   describe('gallery', () => gallerySuite(() => site))
   describe('editor', () => editorSuite(() => site))
+  describe('progress', () => progressSuite(() => site))
   describe('sending', () => sendingSuite(() => site))
   describe('earlier pictures', () => panelSuite(() => site))
   describe('walks', () => walksSuite(() => site))

@@ -10,6 +10,7 @@ import { loadingSuite } from './suites/loading.ts'
 import { pagesSuite } from './suites/pages.ts'
 import { panelSuite } from './suites/panel.ts'
 import { phoneSuite } from './suites/phone.ts'
+import { progressSuite } from './suites/progress.ts'
 import { sendingSuite } from './suites/sending.ts'
 import { statesSuite } from './suites/states.ts'
 import { viewerSuite } from './suites/viewer.ts'
@@ -38,6 +39,7 @@ describe('the pages in Firefox', { skip: noFirefox }, () => {
     describe('loading', () => loadingSuite(() => site))
     describe('faults', () => faultsSuite(() => site))
     describe('history', () => historySuite(() => site))
+    describe('progress', () => progressSuite(() => site))
     describe('sending', () => sendingSuite(() => site))
   }
 })

@@ -54,11 +54,10 @@ export const homeStates: PageState[] = [
   {
     name: 'home-offline',
     async reach(page, site) {
-      site.proxy.onUpload = () => ({ kind: 'cut' })
+      site.proxy.onUpload = () => ({ kind: 'answer', status: 503, headers: { 'Retry-After': '20' } })
       await choose(page, (await photos()).slice(0, 2))
       await page.locator('.card[data-state="waiting"]').nth(1).waitFor()
       await page.context().setOffline(true)
-      await page.waitForTimeout(1500)
     },
   },
   {

@@ -11,12 +11,17 @@ async function file(name: string, buffer: Promise<Buffer>): Promise<ChosenFile> 
   return { name, mimeType: name.endsWith('png') ? 'image/png' : 'image/jpeg', buffer: await buffer }
 }
 
-export const photos = () =>
-  Promise.all([
+let drawn: Promise<ChosenFile[]> | undefined
+
+/** Drawn once. */
+export function photos(): Promise<ChosenFile[]> {
+  drawn ??= Promise.all([
     file('hills-in-the-mist.jpg', hills()),
     file('before-dawn.jpg', sea()),
     file('two-pears.jpg', pears()),
   ])
+  return drawn
+}
 
 /** A strip as chats and comics make them. */
 export async function strip(): Promise<ChosenFile> {

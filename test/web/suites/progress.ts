@@ -1,0 +1,104 @@
+/** How far a picture is: bytes and seconds of a large file, steps of a compression, waiting. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { gif, photo } from '../support/pictures.ts'
+import { grain } from '../support/scene-files.ts'
+import type { Site } from '../support/site.ts'
+import { card, cardIn, choose, press } from '../support/steps.ts'
+
+const never = new Promise<void>(() => {})
+
+export function progressSuite(site: () => Site): void {
+  it('tells bytes, speed and time left of a large file, and all of it truly', async () => {
+    const { page, axe, end } = await site().visit()
+    site().proxy.onUpload = () => ({ kind: 'slow', bytesPerSecond: 2_000_000 })
+    await page.getByLabel('Original').check()
+    const chosen = await grain()
+    await choose(page, [chosen])
+    const note = card(page, chosen.name).locator('.card-note')
+    await note.filter({ hasText: /left$/ }).waitFor()
+    const total = (chosen.buffer.length / 2 ** 20).toFixed(0)
+    const said = (await note.textContent()) ?? ''
+    const [, sent, all, speed, seconds] =
+      /^([\d.]+)\sMB of ([\d.]+)\sMB · ([\d.]+)\s[kM]B\/s · (\d+)\ss left$/.exec(said) ?? []
+    assert.equal(all, total, said)
+    assert.ok(Number(sent) > 0 && Number(sent) < Number(all), said)
+    assert.ok(Number(speed) > 0 && Number(seconds) > 0, said)
+    const percent = await card(page, chosen.name)
+      .locator('progress')
+      .evaluate((bar: HTMLProgressElement) => bar.value)
+    assert.ok(percent > 0 && percent < 100)
+    const later = await note.textContent()
+    await page.waitForFunction(
+      ([selector, text]) => document.querySelector(selector!)?.textContent !== text,
+      ['.card-note', later],
+    )
+    assert.deepEqual(await axe(), [])
+    site().proxy.onUpload = () => ({ kind: 'none' })
+    await press(card(page, chosen.name), 'cancel')
+    await cardIn(page, 'cancelled', chosen.name)
+    await end()
+  })
+
+  it('counts down to the next try, and says at once when the device is offline', async () => {
+    const { page, end } = await site().visit({ expected: /Failed to load resource/ })
+    await page.clock.install()
+    site().proxy.onUpload = () => ({ kind: 'answer', status: 503, headers: { 'Retry-After': '20' } })
+    await choose(page, [await gif('patient.gif', 509)])
+    const state = (await cardIn(page, 'waiting', 'patient.gif')).locator('.card-state')
+    const seconds = async () => Number(/in (\d+)\ss$/.exec((await state.textContent()) ?? '')?.[1])
+    const first = await seconds()
+    assert.ok(first > 10 && first <= 20, `${first}`)
+    await page.clock.runFor(5000)
+    assert.ok((await seconds()) <= first - 4)
+    await page.context().setOffline(true)
+    await state.filter({ hasText: 'offline' }).waitFor()
+    await page.context().setOffline(false)
+    await state.filter({ hasText: 'Next try' }).waitFor()
+    await end()
+  })
+
+  it('counts the steps of a compression', async () => {
+    const { page, end } = await site().visit()
+    const arriving = Promise.withResolvers<void>()
+    site().proxy.onOther = (path) =>
+      path.endsWith('.wasm') ? { kind: 'hold', until: arriving.promise } : { kind: 'none' }
+    const steps: string[] = []
+    await page.exposeFunction('hear', (text: string) => steps.push(text))
+    await page.evaluate(() => {
+      const hear = (globalThis as unknown as { hear(text: string): void }).hear
+      new MutationObserver(() => {
+        const text = document.querySelector('.card[data-state="compressing"] .card-state')?.textContent
+        const value = document.querySelector<HTMLProgressElement>('.card progress')?.value
+        if (text) hear(`${text} ${Math.round(value ?? -1)}`)
+      }).observe(document.getElementById('uploads')!, { subtree: true, childList: true, characterData: true })
+    })
+    await choose(page, [await photo('stepwise.jpg', 42)])
+    await card(page, 'stepwise.jpg').getByText('Making it smaller, step 1 of 3').waitFor()
+    arriving.resolve()
+    await cardIn(page, 'done', 'stepwise.jpg')
+    const seen = [...new Set(steps.map((text) => /step (\d of 3 \d+)/.exec(text)?.[1]).filter(Boolean))]
+    assert.deepEqual(seen, ['1 of 3 0', '2 of 3 33', '3 of 3 67'])
+    await end()
+  })
+
+  it('lets a compression that takes long be skipped', async () => {
+    const { page, axe, end } = await site().visit()
+    site().proxy.onOther = (path) =>
+      path.endsWith('.wasm') ? { kind: 'hold', until: never } : { kind: 'none' }
+    const chosen = await photo('slow.jpg', 41)
+    await choose(page, [chosen])
+    const skip = card(page, 'slow.jpg').locator('[data-action="skip"]')
+    assert.equal(await skip.isVisible(), false)
+    await skip.waitFor({ state: 'visible' })
+    assert.match(
+      (await card(page, 'slow.jpg').locator('.card-state').textContent()) ?? '',
+      /Making it smaller, \d+\ss, step 1 of 3/,
+    )
+    assert.deepEqual(await axe(), [])
+    site().proxy.onOther = () => ({ kind: 'none' })
+    await skip.click()
+    await cardIn(page, 'done', 'slow.jpg')
+    await end()
+  })
+}
