@@ -228,17 +228,10 @@ test('what is no accepted image is refused by name, before anything else', async
 test('stages are reported in order, with what was found', async () => {
   const stages: object[] = []
   await compress(blobOf(await cameraJpeg(64, 48)), { onProgress: (progress) => stages.push(progress) })
+  const found = { type: 'image/jpeg', width: 64, height: 48, hasLocation: false }
   assert.deepEqual(stages, [
     { stage: 'inspecting' },
-    ...[1, 2, 3].map((step) => ({
-      stage: 'compressing',
-      type: 'image/jpeg',
-      width: 64,
-      height: 48,
-      hasLocation: false,
-      step,
-      steps: 3,
-    })),
+    ...[1, 2, 3].map((step) => ({ stage: 'compressing', ...found, step, steps: 3 })),
   ])
 })
 
