@@ -1,4 +1,4 @@
-/** Images that are gone by the ledger and there in the store: a restored copy has them. */
+/** A store that is older or newer than the ledger, as a restored copy is, brought to what the ledger says. */
 import type { Ledger } from '../stores/ledger.ts'
 import type { ObjectStore } from '../stores/object-store.ts'
 
@@ -23,4 +23,11 @@ export async function removeGone(ledger: Pick<Ledger, 'goneIds'>, objects: Objec
     if ((await objects.removeHeld(id)) || wasVisible) removed.push(id)
   }
   return removed
+}
+
+/** Holds what is held by the ledger, and nothing else. */
+export async function holdAsDecided(ledger: Pick<Ledger, 'heldIds'>, objects: ObjectStore): Promise<void> {
+  const held = new Set(await ledger.heldIds(Number.MAX_SAFE_INTEGER))
+  for (const id of held) await objects.hold(id)
+  for await (const id of objects.listHeld()) if (!held.has(id)) await objects.release(id)
 }

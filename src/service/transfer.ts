@@ -22,7 +22,7 @@ const AT_ONCE = 16
 
 /**
  * Brings over what `to` has not. Both are listed in one order, so that nothing is asked for twice and an interrupted
- * transfer goes on where it was. `bytesPerSecond`: an upper bound, `null` for none.
+ * transfer goes on where it was. What is held in `from` is held in `to`, and the other way round. `bytesPerSecond`: an upper bound, `null` for none.
  */
 export async function transferImages(options: {
   from: ObjectStore
@@ -36,9 +36,14 @@ export async function transferImages(options: {
   const startedAt = performance.now()
   const underWay = new Set<Promise<void>>()
   let failure: { error: unknown } | null = null
+  // Few: each is a decision of the operator's.
+  const held = new Set<string>()
+  for await (const id of to.listHeld()) held.add(id)
 
   async function bring(id: string): Promise<void> {
     try {
+      // Released since the last transfer.
+      if (held.delete(id)) await to.release(id)
       const bytes = await copyImage(id, from, to)
       if (bytes === null) transfer.kept++
       else {
@@ -65,12 +70,17 @@ export async function transferImages(options: {
   const failed = failure as { error: unknown } | null
   if (failed !== null) throw failed.error
   for await (const id of from.listHeld()) {
-    if ((await to.headHeld(id)) !== null) continue
-    const bytes = await copyImage(id, { open: from.openHeld }, to)
-    // It may have been visible when it was brought over first.
-    await to.hold(id)
-    transfer.copied++
-    transfer.bytes += bytes ?? 0
+    if (held.has(id)) continue
+    try {
+      const bytes = await copyImage(id, { open: from.openHeld }, to)
+      // It may have been visible when it was brought over first.
+      await to.hold(id)
+      transfer.copied++
+      transfer.bytes += bytes ?? 0
+    } catch (error) {
+      if (!(error instanceof DamagedObject)) throw error
+      transfer.damaged.push(id)
+    }
   }
   return transfer
 }

@@ -103,24 +103,55 @@ describe('operator backup and restore', () => {
     try {
       const images = await some(server, 5)
       const [removed, deleted] = images.splice(0, 2) as [Stored, Stored]
+      const [held, released, heldLater] = (await some(server, 3)) as [Stored, Stored, Stored]
       await server.operator(['remove', removed.id, ...REMOVAL, '--block'])
+      await server.operator(['hold', held.id, released.id, ...REMOVAL])
       const first = await operate(env, server.dataDir, ['backup', backup])
-      assert.equal(first.images, 4)
+      assert.deepEqual([first.images, first.copied], [5, 7], 'held ones are copied, and held there')
+      await server.operator(['release', released.id, ...REMOVAL])
+      await server.operator(['hold', heldLater.id, ...REMOVAL])
       assert.equal((await remove(server.url, deleted.key)).status, 200)
       images.push(...(await some(server, 1)))
       const second = await operate(env, server.dataDir, ['backup', backup])
-      assert.deepEqual([second.copied, second.kept, second.removed, second.images], [1, 3, 1, 4])
+      assert.deepEqual([second.removed, second.images, second.damaged], [1, 5, []])
       await server.end()
       const elsewhere = { ...s3Env(serviceOf(fake), 'other/'), LEDGER_URL: await postgres.createSchema() }
       const restored = await operate(elsewhere, server.dataDir, ['restore', backup])
-      assert.deepEqual([restored.copied, restored.keptLedger, restored.missing], [4, false, []])
+      assert.deepEqual([restored.copied, restored.keptLedger, restored.missing], [7, false, []])
       await server.restart(elsewhere)
-      await checkAll(server, images)
+      await checkAll(server, [...images, released])
+      for (const { id } of [held, heldLater]) assert.equal((await fetchRaw(server.url, id)).status, 403)
+      await server.operator(['release', held.id, heldLater.id, ...REMOVAL])
+      await checkAll(server, [held, heldLater])
       assert.equal((await fetchRaw(server.url, removed.id)).status, 410)
       assert.equal((await fetchRaw(server.url, deleted.id)).status, 404)
       await assert.rejects(store(server.url, removed.bytes), /blocked-image/)
     } finally {
       await server.stop()
+    }
+  })
+
+  it('holds and releases what a newer ledger says, whatever the backup knew', async () => {
+    const server = await startServer()
+    const backup = await mkdtemp(join(tmpdir(), 'pinhole-backup-'))
+    try {
+      const [released, held] = (await some(server, 2)) as [Stored, Stored]
+      await server.operator(['hold', released.id, ...REMOVAL])
+      await operate({}, server.dataDir, ['backup', backup])
+      await server.operator(['release', released.id, ...REMOVAL])
+      await server.operator(['hold', held.id, ...REMOVAL])
+      await server.end()
+      await rm(join(server.dataDir, 'images'), { recursive: true })
+      const restored = await operate({}, server.dataDir, ['restore', backup])
+      assert.deepEqual([restored.keptLedger, restored.missing], [true, []])
+      await server.restart()
+      await checkAll(server, [released])
+      assert.equal((await fetchRaw(server.url, held.id)).status, 403)
+      await server.operator(['release', held.id, ...REMOVAL])
+      await checkAll(server, [held])
+    } finally {
+      await server.stop()
+      await rm(backup, { recursive: true })
     }
   })
 

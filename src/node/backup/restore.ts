@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import type { Log } from '../../http/log.ts'
-import { removeGone } from '../../service/reconcile.ts'
+import { holdAsDecided, removeGone } from '../../service/reconcile.ts'
 import { type Transfer, transferImages } from '../../service/transfer.ts'
 import { agree } from '../open/agreement.ts'
 import { RESTORING } from '../open/data-folder.ts'
@@ -52,6 +52,7 @@ export async function restore(options: {
       onProgress,
     })
     const gone = await removeGone(stores.ledger, stores.objects)
+    await holdAsDecided(stores.ledger, stores.objects)
     // The folder is another one than the ledger knew.
     await agree(stores.ledger, stores.settings)
     const absent = new Set([...gone, ...transfer.damaged])

@@ -50,6 +50,10 @@ export function copyCommand(): Command {
             const isHere = (await from.head(id).catch(() => 'damaged')) !== null
             if (!isHere && (await to.remove(id))) pruned++
           }
+          for await (const id of to.listHeld()) {
+            const isHere = (await from.headHeld(id).catch(() => 'damaged')) !== null
+            if (!isHere && (await to.removeHeld(id))) pruned++
+          }
         }
         if (json) print(JSON.stringify({ copied, bytes, kept, pruned, damaged }))
         else {
