@@ -12,7 +12,7 @@ import { saveFigures } from './report/readme.ts'
 
 const benches: Record<
   string,
-  { needs: string[]; load: () => Promise<(options: BenchOptions) => Promise<Figures>> }
+  { needs: string[]; load: () => Promise<(options: BenchOptions) => Promise<Figures>>; page?: string }
 > = {
   get: { needs: ['wrk', 'nginx'], load: async () => (await import('./get/get.ts')).benchGet },
   cold: {
@@ -23,6 +23,11 @@ const benches: Record<
   upload: { needs: ['wrk'], load: async () => (await import('./upload/upload.ts')).benchUpload },
   store: { needs: ['wrk'], load: async () => (await import('./scale/store.ts')).benchStore },
   cluster: { needs: ['wrk', 'nginx'], load: async () => (await import('./cluster/cluster.ts')).benchCluster },
+  flame: {
+    needs: ['wrk'],
+    load: async () => (await import('./flame/flame.ts')).benchFlame,
+    page: 'docs/performance.md',
+  },
   trickle: { needs: [], load: async () => (await import('./upload/trickle.ts')).benchTrickle },
 }
 
@@ -59,10 +64,12 @@ for (const name of picked) {
         seconds: Number(flags.seconds),
         images: Number(flags.images),
         clients: Number(flags.clients),
+        save: flags.save,
       }),
     )
     console.log(`\n${tables}\n`)
-    if (flags.save) await saveFigures(name, `${machine()}\n\n${tables}`)
+    if (flags.save)
+      await saveFigures(name, `${machine()}\n\n${tables}`, benches[name]!.page ?? 'bench/README.md')
   } finally {
     await rm(dir, { recursive: true, force: true })
   }

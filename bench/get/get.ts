@@ -1,11 +1,13 @@
 /** GET /raw/<id> against nginx, bare `node:http` and Hono, over the same bytes with the same headers. */
 import { mkdir, writeFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import type { Child } from '../contestants/child.ts'
 import { startNginx, startPinhole, startReference } from '../contestants/contestants.ts'
 import { upload } from '../load/multipart.ts'
 import type { BenchOptions } from '../load/options.ts'
 import { noisePictures } from '../load/pictures.ts'
+import { bind, GENERATOR_CORE, SERVER_CORE } from '../load/processors.ts'
 import { inTurns } from '../load/turns.ts'
 import { wrk } from '../load/wrk.ts'
 import type { Comparison, Figures } from '../report/figures.ts'
@@ -23,19 +25,17 @@ export async function benchGet({ dir, rounds, seconds }: BenchOptions): Promise<
   const files = path.join(dir, 'files')
   await mkdir(files, { recursive: true })
   const pinhole = await startPinhole(path.join(dir, 'pinhole'))
-  const cold = await startPinhole(path.join(dir, 'cold'), { HOT_SET_BYTES: '0' })
-  const children: Child[] = [pinhole, cold]
+  const children: Child[] = [pinhole]
   try {
     let headers: [string, string][] = []
-    const paths: { ours: string; cold: string; theirs: string }[] = []
+    const paths: { ours: string; theirs: string }[] = []
     for (const { bytes } of SIZES) {
       const [picture] = await noisePictures(1, bytes)
       const id = await upload(pinhole.url, new Uint8Array(picture!))
       const response = await fetch(`${pinhole.url}/raw/${id}`)
       headers = [...response.headers].filter(([name]) => !OWN_HEADERS.has(name))
       await writeFile(path.join(files, `${id}.jpg`), await response.bytes())
-      const coldId = await upload(cold.url, new Uint8Array(picture!))
-      paths.push({ ours: `/raw/${id}`, cold: `/raw/${coldId}`, theirs: `/raw/${id}.jpg` })
+      paths.push({ ours: `/raw/${id}`, theirs: `/raw/${id}.jpg` })
     }
     const headersPath = path.join(dir, 'headers.json')
     await writeFile(headersPath, JSON.stringify(headers))
@@ -47,36 +47,42 @@ export async function benchGet({ dir, rounds, seconds }: BenchOptions): Promise<
     children.push(hono)
 
     const comparisons: Comparison[] = []
-    for (const [index, { name, atLeast }] of SIZES.entries()) {
-      console.error(`  ${name}`)
-      const { ours, cold: coldPath, theirs } = paths[index]!
-      const contestant = (as: string, url: string) => ({
-        name: as,
-        measure: async () => (await wrk({ url, connections: CONNECTIONS, seconds })).requestsPerSecond,
-      })
-      const values = await inTurns(
-        [
-          contestant('nginx', nginx.url + theirs),
-          contestant('pinhole', pinhole.url + ours),
-          contestant('node:http', plain.url + theirs),
-          contestant('hono', hono.url + theirs),
-          contestant('cold', cold.url + coldPath),
-        ],
-        rounds,
-      )
-      const compare = (what: string, subject: string, reference: string, demanded?: number) =>
-        comparisons.push({
-          what: `GET ${name}${what}`,
-          reference,
-          subjectValues: values.get(subject)!,
-          referenceValues: values.get(reference)!,
-          unit: 'req/s',
-          atLeast: demanded,
+    for (const isPinned of [false, true]) {
+      const all = `0-${availableParallelism() - 1}`
+      for (const { pid } of children) bind(pid, isPinned ? `${SERVER_CORE}` : all)
+      for (const [index, { name, atLeast }] of SIZES.entries()) {
+        const what = `GET ${name}${isPinned ? ', a core each' : ''}`
+        console.error(`  ${what}`)
+        const { ours, theirs } = paths[index]!
+        const core = isPinned ? GENERATOR_CORE : undefined
+        const contestant = (as: string, url: string) => ({
+          name: as,
+          measure: async () =>
+            (await wrk({ url, connections: CONNECTIONS, seconds, core })).requestsPerSecond,
         })
-      compare('', 'pinhole', 'nginx', atLeast)
-      compare('', 'pinhole', 'node:http')
-      compare('', 'pinhole', 'hono')
-      compare(', no hot set', 'cold', 'nginx')
+        const values = await inTurns(
+          [
+            contestant('nginx', nginx.url + theirs),
+            contestant('pinhole', pinhole.url + ours),
+            contestant('node:http', plain.url + theirs),
+            contestant('hono', hono.url + theirs),
+          ],
+          rounds,
+        )
+        const compare = (reference: string, demanded?: number) =>
+          comparisons.push({
+            what,
+            reference,
+            subjectValues: values.get('pinhole')!,
+            referenceValues: values.get(reference)!,
+            unit: 'req/s',
+            atLeast: demanded,
+          })
+        // With a core for each of its workers and for us; pinned, both have one.
+        compare('nginx', isPinned ? undefined : atLeast)
+        compare('node:http', 0.95)
+        compare('hono')
+      }
     }
     return { comparisons, measures: [] }
   } finally {

@@ -9,4 +9,6 @@ export interface BenchOptions {
   images: number
   /** Clients for `trickle`. */
   clients: number
+  /** Whether what is found replaces what is kept. */
+  save: boolean
 }

@@ -23,10 +23,13 @@ export interface Measure {
 export interface Figures {
   comparisons: Comparison[]
   measures: Measure[]
+  /** Instead of the tables of both, in Markdown. */
+  table?: string
 }
 
 /** As Markdown tables. */
-export function tablesOf({ comparisons, measures }: Figures): string {
+export function tablesOf({ comparisons, measures, table: own }: Figures): string {
+  if (own !== undefined) return own
   const tables: string[] = []
   if (comparisons.length > 0) {
     tables.push(
@@ -76,7 +79,7 @@ function rounded(value: number): string {
   return value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3)
 }
 
-function table(head: string[], rows: string[][]): string {
+export function table(head: string[], rows: string[][]): string {
   const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]!.length)))
   const line = (cells: string[]) => `| ${cells.map((cell, i) => cell.padEnd(widths[i]!)).join(' | ')} |`
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n')

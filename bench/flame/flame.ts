@@ -1,0 +1,119 @@
+/** Where the time of one upload, one hot, one cold and one S3 read goes: a table, and a flame graph of each. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startClusterServices } from '../cluster/services.ts'
+import type { Child } from '../contestants/child.ts'
+import { startPinhole } from '../contestants/contestants.ts'
+import { upload, writeBodies } from '../load/multipart.ts'
+import type { BenchOptions } from '../load/options.ts'
+import { noisePictures } from '../load/pictures.ts'
+import { wrk } from '../load/wrk.ts'
+import { type Figures, table } from '../report/figures.ts'
+import { PART_NAMES, timeByPart, treeOf } from './profile.ts'
+import { flameGraph } from './svg.ts'
+
+const PICTURE_BYTES = 204_800
+const CONNECTIONS = 16
+const WARM_UP_SECONDS = 1
+/** What the profiler needs to begin. */
+const BEGIN_MS = 300
+const GRAPHS = path.join(import.meta.dirname, '../../docs/flames')
+const LUA = path.join(import.meta.dirname, '../load/upload.lua')
+
+interface Case {
+  name: string
+  title: string
+  env: Record<string, string>
+  /** Gives how many requests were answered. */
+  load(server: Child, seconds: number): Promise<number>
+}
+
+export async function benchFlame({ dir, seconds, save }: BenchOptions): Promise<Figures> {
+  const services = await startClusterServices()
+  const times = new Map<string, Map<string, number>>()
+  try {
+    const reads = { load: readOne }
+    const cases: Case[] = [
+      { name: 'upload', title: 'one upload of 200 KB', env: UNLIMITED, load: uploadsFrom(dir) },
+      { name: 'hot', title: 'one GET of 200 KB from memory', env: {}, ...reads },
+      { name: 'cold', title: 'one GET of 200 KB from a file', env: { HOT_SET_BYTES: '0' }, ...reads },
+      { name: 's3', title: 'one GET of 200 KB from S3', env: await services.env('flame'), ...reads },
+    ]
+    for (const each of cases) {
+      console.error(`  ${each.title}`)
+      times.set(each.title, await profileOf(each, path.join(dir, each.name), seconds, save))
+    }
+    await services.empty('flame')
+    return { comparisons: [], measures: [], table: tableOf(times) }
+  } finally {
+    await services.stop()
+  }
+}
+
+const UNLIMITED = { TRUSTED_PROXIES: '127.0.0.1/32', UPLOADS_PER_DAY: '1000000000' }
+
+async function profileOf(
+  { name, title, env, load }: Case,
+  dir: string,
+  seconds: number,
+  save: boolean,
+): Promise<Map<string, number>> {
+  const profilePath = path.join(dir, 'server.cpuprofile')
+  const hook = path.join(import.meta.dirname, 'profiler.mjs')
+  const server = await startPinhole(dir, {
+    ...env,
+    NODE_OPTIONS: `--import ${hook}`,
+    PROFILE_PATH: profilePath,
+  })
+  try {
+    await load(server, WARM_UP_SECONDS)
+    process.kill(server.pid, 'SIGUSR2')
+    await sleep(BEGIN_MS)
+    const requests = await load(server, seconds)
+    process.kill(server.pid, 'SIGUSR2')
+    const root = treeOf(JSON.parse(await readWhole(profilePath)))
+    if (save) {
+      await mkdir(GRAPHS, { recursive: true })
+      await writeFile(path.join(GRAPHS, `${name}.svg`), flameGraph(`Main thread, ${title}`, root))
+    }
+    return new Map([...timeByPart(root)].map(([part, time]) => [part, time / requests]))
+  } finally {
+    await server.stop()
+  }
+}
+
+/** Microseconds of the main thread, by what they were spent on. */
+function tableOf(times: Map<string, Map<string, number>>): string {
+  const cases = [...times.values()]
+  const rows = PART_NAMES.map((part) => [part, ...cases.map((each) => (each.get(part) ?? 0).toFixed(1))])
+  const sums = cases.map((each) =>
+    PART_NAMES.reduce((sum, part) => sum + (each.get(part) ?? 0), 0).toFixed(0),
+  )
+  return table(['µs of the main thread', ...times.keys()], [...rows, ['all of it', ...sums]])
+}
+
+async function readOne(server: Child, seconds: number): Promise<number> {
+  const [picture] = await noisePictures(1, PICTURE_BYTES)
+  const id = await upload(server.url, new Uint8Array(picture!))
+  const url = `${server.url}/raw/${id}`
+  return (await wrk({ url, connections: CONNECTIONS, seconds })).requests
+}
+
+function uploadsFrom(dir: string): Case['load'] {
+  return async (server, seconds) => {
+    const bodies = await writeBodies(path.join(dir, 'bodies'), await noisePictures(64, PICTURE_BYTES))
+    const script = { path: LUA, args: bodies }
+    const url = `${server.url}/api/upload`
+    return (await wrk({ url, connections: CONNECTIONS, seconds, script })).requests
+  }
+}
+
+/** As soon as it is there. */
+async function readWhole(file: string): Promise<string> {
+  for (;;) {
+    const text = await readFile(file, 'utf8').catch(() => '')
+    if (text.endsWith('}')) return text
+    await sleep(100)
+  }
+}
