@@ -2,6 +2,7 @@
 import { after, describe } from 'node:test'
 import { documentCases, documentIsWhole } from './http/api.ts'
 import { bodyCases } from './http/bodies.ts'
+import { brokenCases } from './http/broken.ts'
 import { browserCases } from './http/browser.ts'
 import { conditionCases } from './http/conditions.ts'
 import { deleteCases } from './http/delete.ts'
@@ -49,6 +50,7 @@ const CASES = {
   'bodies and connections': bodyCases,
   'the operator': operatorCases,
   reports: reportCases,
+  'what fails': brokenCases,
   // Last: it reads what all the others left behind.
   'what is kept': privacyCases,
 } satisfies Record<string, (world: World) => void>

@@ -1,6 +1,9 @@
 /** What the HTTP suite needs from a host, and the visitors that it sends there. */
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { UploadAnswer } from '../../../src/protocol.ts'
 import { type Answer, type RequestOptions, request } from '../../support/http.ts'
 import { gif } from '../../support/images/tiny-images.ts'
@@ -41,6 +44,10 @@ export interface World {
   capped(): Promise<Host>
   /** Two uploads at once, four a day; three refusals, or 100,000 bytes of them. Trusts the same proxies as `main`. */
   frugal(): Promise<Host>
+  /** Its disk fails as `order` says, and its ledger may be broken: nobody else's. */
+  broken(): Promise<Host>
+  /** A file: see `test/support/processes/failing-disk.ts`. */
+  readonly order: string
   /** What must never be in a log or, with `dataDir`, in a file. */
   readonly addresses: Set<string>
   readonly keys: Set<string>
@@ -63,6 +70,13 @@ const OPERATOR = { OPERATOR_NAME: 'Ada', OPERATOR_CONTACT: 'ada@ops.example' }
 
 const TRUSTED_PROXIES = '127.0.0.1/32,10.0.0.0/8,2001:db8:ffff::/48'
 
+const PRELOAD = new URL('../../support/processes/failing-disk.ts', import.meta.url).href
+
+/** Settings of a host whose disk fails as the file `order` says. */
+function failingDisk(order: string): Record<string, string> {
+  return { FAILING_DISK: order, NODE_OPTIONS: `--import ${PRELOAD}` }
+}
+
 export function createWorld(start: StartHost): World {
   const started: Promise<Host>[] = []
   const once = (env: Env) => {
@@ -77,7 +91,10 @@ export function createWorld(start: StartHost): World {
   }
   const seen: Seen = new Set()
   const documents = new Map<Host, Promise<Documented>>()
+  const order = join(tmpdir(), `pinhole-order-${randomUUID()}`)
   return {
+    order,
+    broken: once(failingDisk(order)),
     main: once({ TRUSTED_PROXIES, LOG_LEVEL: 'trace', ...OPERATOR }),
     strict: once(STRICT),
     bare: once({ TRUSTED_PROXIES: '', UPLOADS_PER_DAY: '3' }),
@@ -104,6 +121,7 @@ export function createWorld(start: StartHost): World {
     async close() {
       const hosts = await Promise.allSettled(started)
       await Promise.all(hosts.map((host) => host.status === 'fulfilled' && host.value.stop()))
+      await rm(order, { force: true })
     },
   }
 }

@@ -1,0 +1,79 @@
+/** A disk and a ledger that fail under a running host: what each operation answers then. */
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { it } from 'node:test'
+import Database from 'better-sqlite3'
+import { gif } from '../../support/images/tiny-images.ts'
+import { type Host, visit, type World } from './host.ts'
+import { checkPage, checkProblem } from './rules.ts'
+
+const GIVEN = { category: 'other', text: 'This picture shows my garden without my leave.', goodFaith: true }
+const reportOf = (image: string) =>
+  `${new URLSearchParams({ image, category: 'other', text: GIVEN.text, 'good-faith': 'yes' })}`
+const FORM = { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'text/html' }
+
+export function brokenCases(world: World): void {
+  it('says that it is unavailable, whatever is asked, while disk and ledger fail', async (t) => {
+    const me = await visit(world, world.broken)
+    if (!canBreak(me.host)) return t.skip('does not apply: its disk and its ledger are elsewhere')
+    const order = world.order
+    // More than is kept in memory.
+    const { id, key } = await me.store(gif({ size: 9_000_000 }))
+    const report = JSON.stringify({ image: `${me.host.baseUrl}/${id}`, ...GIVEN })
+    const asked = await me.request('POST', '/api/report', {
+      headers: { 'Content-Type': 'application/json' },
+      body: Buffer.from(report),
+    })
+    assert.equal(asked.status, 202, asked.text)
+    const receipt = new URL(asked.json().receipt).pathname
+
+    await writeFile(order, 'open 0 EIO')
+    checkProblem(await me.upload(gif()), 503, 'unavailable')
+    await writeFile(order, 'sync 1 ENOSPC')
+    checkProblem(await me.upload(gif()), 507, 'storage-full')
+    await writeFile(order, 'open 0 EIO')
+    breakLedger(me.host)
+
+    checkProblem(await me.get(`/raw/${id}`), 503, 'unavailable')
+    assert.equal((await me.request('HEAD', `/raw/${id}`)).status, 503)
+    checkPage(await me.get(`/${id}`, { Accept: 'text/html' }), 503)
+    checkProblem(await me.get(`/oembed?url=${me.host.baseUrl}/${id}`), 503, 'unavailable')
+    checkProblem(await me.remove(key), 503, 'unavailable')
+    checkPage(await me.get(`/api/delete?key=${key}`, { Accept: 'text/html' }), 503)
+    const form = (path: string, text: string) =>
+      me.request('POST', path, { headers: FORM, body: Buffer.from(text) })
+    checkPage(await form('/delete', `key=${key}`), 503)
+    checkPage(await form('/report', reportOf(`${me.host.baseUrl}/${id}`)), 503)
+    const asProgram = await me.request('POST', '/report', {
+      headers: { 'Content-Type': FORM['Content-Type'] },
+      body: Buffer.from(reportOf(`${me.host.baseUrl}/${id}`)),
+    })
+    checkProblem(asProgram, 503, 'unavailable')
+    const again = await me.request('POST', '/api/report', {
+      headers: { 'Content-Type': 'application/json' },
+      body: Buffer.from(report),
+    })
+    checkProblem(again, 503, 'unavailable')
+    checkProblem(await me.get(receipt), 503, 'unavailable')
+    checkPage(await me.get('/transparency', { Accept: 'text/html' }), 503)
+    assert.equal((await me.get('/readyz')).status, 503)
+  })
+}
+
+/** Whether both its disk and its ledger are here: files in one folder, which nothing stands before. */
+export function canBreak({ direct, dataDir }: Host): boolean {
+  return direct && ['images', 'ledger.sqlite'].every((name) => existsSync(join(dataDir ?? '', name)))
+}
+
+/** Every statement of every process meets a schema that points nowhere (SQLITE_CORRUPT). */
+function breakLedger({ dataDir }: Host): void {
+  const ledger = new Database(join(dataDir!, 'ledger.sqlite'), { fileMustExist: true })
+  ledger.unsafeMode()
+  const version = ledger.pragma('schema_version', { simple: true }) as number
+  ledger.pragma('writable_schema = on')
+  ledger.exec("UPDATE sqlite_schema SET rootpage = 99999999 WHERE type = 'table'")
+  ledger.pragma(`schema_version = ${version + 1}`)
+  ledger.close()
+}
