@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { atDoor } from './support/at-door.ts'
+import { report } from './support/door-session.ts'
 import { skipWithout } from './support/processes/caches.ts'
 import { ROOT } from './support/processes/process.ts'
 import { type RunningServer, startServer } from './support/processes/server.ts'
@@ -19,8 +20,14 @@ let server: RunningServer
 let text: string
 before(async () => {
   // A cache that nobody answers for: then there is something owed to tell of.
-  server = await startServer({ CDN_URL: 'varnish://127.0.0.1:9' })
-  const { key } = await store(server.url)
+  server = await startServer({
+    CDN_URL: 'varnish://127.0.0.1:9',
+    DAILY_BYTES: '100000000',
+    DAILY_UPLOADS: '1000',
+    NOTIFY: 'ntfy://127.0.0.1:9/nobody?tls=off',
+  })
+  const { id, key } = await store(server.url)
+  await report(server.url, id)
   await remove(server.url, key)
   text = (await atDoor(server.dataDir, 'GET', '/metrics')).text
 })

@@ -169,7 +169,9 @@ async function answerError(c: AppContext, parts: AppParts, error: unknown): Prom
   logFault(parts.log, error, c.get('requestId'))
   const told = toProblem(error)
   const wantsPage = isPage(c) || prefersHtml(c.req.header('Accept'))
-  if (wantsPage && !ASKED_EVERYWHERE.test(c.req.path)) return problemPage(c, parts, told)
+  if (wantsPage && !ASKED_EVERYWHERE.test(c.req.path)) {
+    return problemPage(c, parts, told, error instanceof Refusal ? error.rule : '')
+  }
   const success = c.req.path === DELETE_PATH ? { success: false as const } : {}
   return new Response(JSON.stringify({ ...told, ...success }), {
     status: told.status,

@@ -124,7 +124,7 @@ export async function startServer(
     asset: (path) => assets.assets.get(path) ?? null,
     terms,
   }
-  const metrics = createMetrics({ config, purges: stores.purges, settings, notices })
+  const metrics = createMetrics({ ...stores, config, settings, notices, now: stores.clock.now })
   const { listener: answer, isAnswering } = listenerOf({
     config,
     log,
@@ -211,7 +211,7 @@ function listenerOf(given: {
     origins: createOrigins(baseUrl, config.allowedOrigins),
     trusted,
     site,
-    reports: createReports({ ledger, hashes: nodeHashes, now: clock.now }),
+    reports: createReports({ ledger, hashes: nodeHashes, now: clock.now, metrics }),
     health: healthOf(stores, log),
     metrics,
     log,

@@ -4,4 +4,6 @@ export interface Metrics {
   upload(outcome: string, bytes: number): void
   /** An image was removed with its deletion key. */
   removalByKey(): void
+  /** A report was filed. */
+  report(category: string): void
 }

@@ -6,6 +6,7 @@ import type { Ledger } from '../stores/ledger.ts'
 import type { CaseTotal, Receipt, ReportCaps } from '../stores/reports.ts'
 import { refuseFault } from './faults.ts'
 import type { Hashes } from './hashes.ts'
+import type { Metrics } from './metrics.ts'
 import { CATEGORIES, isCategory, REPORT_TEXT, type ReportCategory } from './report-categories.ts'
 
 /** As somebody filled it in. Every member may be anything. */
@@ -48,7 +49,12 @@ const ID_IN_LINK = /^(?:https?:\/\/[^/?#\s]+)?\/(?:raw\/)?([0-9A-Za-z]{11})(?:\.
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 
-export function createReports(parts: { ledger: Ledger; hashes: Hashes; now: () => number }): Reports {
+export function createReports(parts: {
+  ledger: Ledger
+  hashes: Hashes
+  now: () => number
+  metrics: Pick<Metrics, 'report'>
+}): Reports {
   const { ledger, hashes, now } = parts
   let forgottenOn = ''
 
@@ -93,6 +99,7 @@ export function createReports(parts: { ledger: Ledger; hashes: Hashes; now: () =
       throw new Refusal('too-many-reports', 'Too many reports came today. Write to the operator instead.')
     }
     forgetOnce(day)
+    if (outcome === 'filed') parts.metrics.report(category)
     return receipt
   }
 

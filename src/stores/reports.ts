@@ -89,4 +89,6 @@ export interface ReportLedger {
   /** Takes texts and contacts out of reports of `categories` whose cases were decided before `before`. */
   forgetReporters(categories: string[], before: Date): Promise<void>
   caseTotals(): Promise<CaseTotal[]>
+  /** How many images the operator removed, by rule; empty where none was named. */
+  removalTotals(): Promise<{ rule: string; count: number }[]>
 }

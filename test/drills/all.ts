@@ -1,6 +1,7 @@
 import { fastClock } from './clocks.ts'
 import { dead, failing, full, readOnly } from './disks.ts'
 import type { Drill } from './drill.ts'
+import { moderation } from './moderation.ts'
 import { powerCut } from './power.ts'
 import { hang, kill, stop } from './processes.ts'
 import { restoreBesideLedger, restoreDrill } from './restore.ts'
@@ -18,6 +19,8 @@ export const DRILLS: readonly Drill[] = [
   rollingRestart,
   restoreDrill,
   restoreBesideLedger,
+  moderation('varnish'),
+  moderation('nginx'),
   powerCut('ext4'),
   powerCut('xfs'),
   powerCut('btrfs'),

@@ -4,10 +4,11 @@ import type { Problem } from '../../protocol.ts'
 import { errorPage, type Page, type PageContext } from '../../web/pages.ts'
 
 /** The server's own faults show the request id, for the operator to find them in the log. */
-export function errorPageOf(context: PageContext, problem: Problem, requestId: string): Page {
+export function errorPageOf(context: PageContext, problem: Problem, requestId: string, rule = ''): Page {
   return errorPage(context, {
     ...problem,
     error: problem.error as RefusalCode,
+    rule,
     ...(problem.status >= 500 ? { requestId } : {}),
   })
 }

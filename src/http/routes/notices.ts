@@ -1,5 +1,6 @@
 /** Who runs the service, what they decided, and how to tell them of a hole. */
 import { Refusal } from '../../errors.ts'
+import { contactUri } from '../../web/pages/contact.ts'
 import { transparencyPage } from '../../web/pages.ts'
 import type { AppContext, AppParts } from '../context.ts'
 import { sendCompressed } from './pages.ts'
@@ -21,8 +22,10 @@ export function partOfTerms(c: AppContext, parts: AppParts, part: 'rules' | 'con
 /** GET /.well-known/security.txt (RFC 9116). */
 export function securityTxt(c: AppContext, parts: AppParts): Response {
   const contact = parts.site.context(undefined).operator?.contact
-  const address = contact === undefined ? undefined : addressOf(contact)
-  if (address === undefined) throw new Refusal('not-found', 'The operator has not said how to be reached.')
+  const address = contact === undefined ? null : contactUri(contact)
+  // RFC 9116, 2.5.3: a page must be https.
+  if (address === null || address.startsWith('http:'))
+    throw new Refusal('not-found', 'The operator has not said how to be reached.')
   // The same all day long.
   const expires = new Date((Math.floor(Date.now() / DAY_MS) + SECURITY_DAYS) * DAY_MS)
   const lines = [
@@ -32,10 +35,4 @@ export function securityTxt(c: AppContext, parts: AppParts): Response {
     `Canonical: ${parts.baseUrl}/.well-known/security.txt`,
   ]
   return c.body(`${lines.join('\n')}\n`, 200, { 'Content-Type': 'text/plain; charset=utf-8' })
-}
-
-/** A URI, as RFC 9116 wants one. `undefined` for words. */
-function addressOf(contact: string): string | undefined {
-  if (/^https:\/\/\S+$/.test(contact)) return contact
-  return /^[^\s@<>"]+@[^\s@<>"]+$/.test(contact) ? `mailto:${contact}` : undefined
 }

@@ -108,9 +108,14 @@ export async function deleteByForm(c: AppContext, parts: AppParts): Promise<Resp
   return response
 }
 
-/** An error as a page. No cache keeps it: what is missing now may be there soon, and the other way round. */
-export async function problemPage(c: AppContext, parts: AppParts, problem: Problem): Promise<Response> {
-  const page = errorPageOf(contextOf(c, parts), problem, c.get('requestId'))
+/** An error as a page. `rule`: that an image broke. No cache keeps it: what is missing now may be there soon, and the other way round. */
+export async function problemPage(
+  c: AppContext,
+  parts: AppParts,
+  problem: Problem,
+  rule = '',
+): Promise<Response> {
+  const page = errorPageOf(contextOf(c, parts), problem, c.get('requestId'), rule)
   const response = await sendCompressed(c, page, problem.status as ContentfulStatusCode)
   response.headers.set('Cache-Control', NO_STORE)
   return response

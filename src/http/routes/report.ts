@@ -26,19 +26,8 @@ export function askReport(c: AppContext, parts: AppParts): Promise<Response> {
 export async function reportByForm(c: AppContext, parts: AppParts): Promise<Response> {
   parts.origins.assertAllowed((name) => c.req.header(name))
   const form = await readForm(c, REPORT_MAX_BYTES)
-  const field = (name: string) => form.get(name) ?? ''
-  const receipt = await parts.reports.file(
-    {
-      image: field('image'),
-      category: field('category'),
-      text: field('text'),
-      name: field('name'),
-      email: field('email'),
-      signature: field('signature'),
-      isInGoodFaith: field('good-faith') !== '',
-    },
-    reporterOf(c, parts),
-  )
+  const given = givenOf((name) => form.get(name) ?? '', form.has('good-faith'))
+  const receipt = await parts.reports.file(given, reporterOf(c, parts))
   return c.body(null, 303, { Location: parts.baseUrl + receiptPath(receipt), 'Cache-Control': NO_STORE })
 }
 
@@ -75,7 +64,11 @@ function givenIn(text: string): GivenReport {
   } catch {
     throw new Refusal('bad-report', 'The body is not JSON.')
   }
-  const field = (name: string) => (typeof value[name] === 'string' ? value[name] : '')
+  return givenOf((name) => (typeof value[name] === 'string' ? value[name] : ''), value.goodFaith === true)
+}
+
+/** `field`: by the name that form and JSON share. */
+function givenOf(field: (name: string) => string, isInGoodFaith: boolean): GivenReport {
   return {
     image: field('image'),
     category: field('category'),
@@ -83,6 +76,6 @@ function givenIn(text: string): GivenReport {
     name: field('name'),
     email: field('email'),
     signature: field('signature'),
-    isInGoodFaith: value.goodFaith === true,
+    isInGoodFaith,
   }
 }

@@ -12,6 +12,8 @@ export interface Counts {
   uploads: Record<string, number>
   uploadBytes: number
   removals: Record<string, number>
+  /** By category. */
+  reports: Record<string, number>
   /** By route and status. */
   requests: Record<string, number>
   /** By route: how many ended within each bucket and no smaller one, beyond the last one, and the sum in seconds. */
@@ -19,7 +21,7 @@ export interface Counts {
 }
 
 export function noCounts(): Counts {
-  return { uploads: {}, uploadBytes: 0, removals: {}, requests: {}, durations: {} }
+  return { uploads: {}, uploadBytes: 0, removals: {}, reports: {}, requests: {}, durations: {} }
 }
 
 export interface Counting extends Metrics {
@@ -47,6 +49,7 @@ export function createCounting(): Counting {
       add(counts.uploads, outcome, 1)
       counts.uploadBytes += bytes
     },
+    report: (category) => add(counts.reports, category, 1),
     removalByKey: () => add(counts.removals, 'uploader key', 1),
     request(route, status, seconds) {
       add(counts.requests, labelsOf(route, status), 1)
@@ -63,16 +66,37 @@ export function createCounting(): Counting {
 /** Of several processes. */
 export function sumOf(all: Counts[]): Counts {
   const total = noCounts()
-  for (const { uploads, uploadBytes, removals, requests, durations } of all) {
+  for (const { uploads, uploadBytes, removals, reports, requests, durations } of all) {
     total.uploadBytes += uploadBytes
     addAll(total.uploads, uploads)
     addAll(total.removals, removals)
+    addAll(total.reports, reports)
     addAll(total.requests, requests)
     for (const [route, values] of Object.entries(durations)) {
       total.durations[route] = values.map((value, i) => value + (total.durations[route]?.[i] ?? 0))
     }
   }
   return total
+}
+
+/** Which cap refused an upload, by the code of the refusal. */
+const TIERS: Record<string, string> = {
+  'quota-exceeded': 'address',
+  'too-many-refusals': 'address',
+  busy: 'address',
+  'network-quota-exceeded': 'network',
+  'capacity-reached': 'instance',
+  'storage-full': 'disk',
+}
+
+/** Uploads that a cap refused, by the cap's tier. */
+export function refusalsOf({ uploads }: Counts): Record<string, number> {
+  const refusals: Record<string, number> = {}
+  for (const [outcome, count] of Object.entries(uploads)) {
+    const tier = Object.hasOwn(TIERS, outcome) ? TIERS[outcome] : undefined
+    if (tier !== undefined) add(refusals, tier, count)
+  }
+  return refusals
 }
 
 function addAll(total: Record<string, number>, more: Record<string, number>): void {

@@ -1,15 +1,17 @@
 /** Counts and gauges as Prometheus reads them (text format 0.0.4). */
 import type { Metric, Registry } from 'prom-client'
-import { type Counts, DURATION_BUCKETS } from './counts.ts'
+import { type Counts, DURATION_BUCKETS, refusalsOf } from './counts.ts'
 
 /** Read when somebody asks. What can't be found out then is left out. */
 export interface Gauge {
   name: string
   help: string
-  /** `null`: there is nothing to tell. */
-  read(): Promise<number | null> | number | null
+  /** `null`: there is nothing to tell. Several values differ by their labels. */
+  read(): Promise<Reading> | Reading
   labels?: Record<string, string>
 }
+
+export type Reading = number | null | { value: number; labels: Record<string, string> }[]
 
 interface Value {
   value: number
@@ -31,6 +33,12 @@ export async function exposition(counts: Counts, gauges: Gauge[]): Promise<strin
     { value: counts.uploadBytes, labels: {} },
   ])
   counter('pinhole_removals_total', 'Images removed for good.', labelled(counts.removals, 'by', 'cause'))
+  counter(
+    'pinhole_quota_refusals_total',
+    'Uploads that a cap refused, by its tier.',
+    labelled(refusalsOf(counts), 'tier'),
+  )
+  counter('pinhole_reports_total', 'Reports of images.', labelled(counts.reports, 'category'))
   counter('pinhole_http_requests_total', 'Answers.', labelled(counts.requests, 'route', 'status'))
   register(registry, {
     name: 'pinhole_http_request_duration_seconds',
@@ -40,7 +48,9 @@ export async function exposition(counts: Counts, gauges: Gauge[]): Promise<strin
   })
   for (const { name, help, read, labels = {} } of gauges) {
     const value = await Promise.resolve(read()).catch(() => null)
-    if (value !== null) register(registry, { name, help, type: 'gauge', values: [{ value, labels }] })
+    if (value === null) continue
+    const values = typeof value === 'number' ? [{ value, labels }] : value
+    register(registry, { name, help, type: 'gauge', values })
   }
   return registry.metrics()
 }

@@ -1,23 +1,16 @@
 /** What is found out when somebody asks. The same in every process of a machine. */
 import { readFileSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
-import type { Config } from '../../config.ts'
-import type { Notices } from '../../service/notices.ts'
-import type { Purges } from '../../service/purges.ts'
-import type { Settings } from '../../service/settings.ts'
 import type { Gauge } from './exposition.ts'
+import { moderationGauges } from './moderation.ts'
+import type { GaugedParts } from './parts.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
 
-export interface GaugedParts {
-  config: Config
-  purges: Purges
-  settings: Settings
-  notices: Notices
-}
-
-export function gaugesOf({ config, purges, settings, notices }: GaugedParts): Gauge[] {
+export function gaugesOf(parts: GaugedParts): Gauge[] {
+  const { config, purges, settings, notices } = parts
   return [
+    ...moderationGauges(parts),
     {
       name: 'pinhole_purges_owed',
       help: 'Images that caches are still to forget.',

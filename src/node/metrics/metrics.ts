@@ -3,8 +3,9 @@ import type { RequestListener, Server } from 'node:http'
 import type { Metrics } from '../../service/metrics.ts'
 import { createCounting } from './counts.ts'
 import { exposition } from './exposition.ts'
-import { type GaugedParts, gaugesOf } from './gauges.ts'
+import { gaugesOf } from './gauges.ts'
 import { machineCounts } from './machine.ts'
+import type { GaugedParts } from './parts.ts'
 import { countRequests } from './requests.ts'
 
 export interface ProcessMetrics extends Metrics {
@@ -21,7 +22,17 @@ export function createMetrics(parts: GaugedParts): ProcessMetrics {
   return {
     upload: counting.upload,
     removalByKey: counting.removalByKey,
+    report: counting.report,
     counted: (server, listener) => countRequests(server, listener, counting),
-    text: async () => exposition(await counts(), gauges),
+    async text() {
+      const [sum, removals] = await Promise.all([counts(), removalsByOperator(parts)])
+      return exposition({ ...sum, removals: { ...sum.removals, ...removals } }, gauges)
+    },
   }
+}
+
+/** From the ledger: commands remove images too, and they are no process that anybody scrapes. */
+async function removalsByOperator({ ledger }: GaugedParts): Promise<Record<string, number>> {
+  const totals = await ledger.removalTotals().catch(() => [])
+  return Object.fromEntries(totals.map(({ rule, count }) => [`operator ${rule || 'none'}`, count]))
 }

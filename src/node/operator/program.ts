@@ -16,6 +16,7 @@ import { showCommand } from './images/show.ts'
 import { unblockCommand } from './images/unblock.ts'
 import { actsCommand } from './instance/acts.ts'
 import { agreeCommand } from './instance/agree.ts'
+import { exportCommand } from './instance/export.ts'
 import { loginCommand } from './instance/login.ts'
 import { pauseCommand, resumeCommand, setCommand } from './instance/set.ts'
 import { statusCommand } from './instance/status.ts'
@@ -34,6 +35,7 @@ const COMMANDS: readonly (() => Command)[] = [
   resumeCommand,
   setCommand,
   actsCommand,
+  exportCommand,
   loginCommand,
   statusCommand,
   agreeCommand,

@@ -87,6 +87,13 @@ export function reportsLedger(database: SqlDatabase): ReportLedger {
       await database.wipe()
     },
 
+    async removalTotals() {
+      const { rows } = await database.read(
+        sql`select rule, count(*) as count from removals group by rule order by rule`,
+      )
+      return rows.map(({ rule, count }) => ({ rule: rule as string, count: Number(count) }))
+    },
+
     async caseTotals() {
       const { rows } = await database.read(sql`select month, category, state, count(*) as count from cases
         group by month, category, state order by month, category, state`)

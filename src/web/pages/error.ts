@@ -2,6 +2,7 @@ import { html } from 'hono/html'
 import type { RefusalCode } from '../../errors.ts'
 import { REPORT_PAGE_PATH } from '../../protocol.ts'
 import { byteSize, fill } from '../messages/wording.ts'
+import { contactLink } from './contact.ts'
 import { coveredBeam } from './drawings.ts'
 import { type Page, type PageContext, page } from './page.ts'
 
@@ -13,18 +14,22 @@ export interface ErrorFacts {
   detail: string
   /** For the operator to find it in the log. */
   requestId?: string
-  /** The operator's own words, where they removed the picture. */
-  reason?: string | undefined
+  /** The rule that the picture broke, where the operator holds or removed it and named one. */
+  rule?: string
 }
 
 /** An error, for people. */
 export function errorPage(
   ctx: PageContext,
-  { status, error, title, detail, requestId, reason }: ErrorFacts,
+  { status, error, title, detail, requestId, rule = '' }: ErrorFacts,
 ): Page {
   const { errors, report, lang } = ctx.messages
   // Who was filling in the form wants it back, not another picture.
   const isReport = error === 'bad-report' || error === 'too-many-reports'
+  const isTakenDown = error === 'removed' || error === 'held'
+  const categories: Record<string, string> = report.categories
+  const reason = Object.hasOwn(categories, rule) ? categories[rule]! : rule
+  const contact = isTakenDown ? ctx.operator?.contact : undefined
   const localTitle = (error && errors.titles[error]) ?? (lang === 'en' ? title : errors.fallbackTitle)
   // What is missing from a report is said one by one in English only.
   const isSaid = isReport && lang === 'en'
@@ -39,7 +44,8 @@ ${coveredBeam()}
 <p class="status-code">${status}</p>
 <h1>${localTitle}</h1>
 <p class="lead">${fill(localDetail, { limit: byteSize(lang, ctx.maxUploadBytes) })}</p>
-${reason ? html`<blockquote class="reason"><p class="soft">${errors.reason}</p><p dir="auto">${reason}</p></blockquote>` : ''}
+${isTakenDown && reason !== '' ? html`<blockquote class="reason"><p class="soft">${errors.reason}</p><p>${reason}</p></blockquote>` : ''}
+${contact ? html`<p>${errors.appeal}${contactLink(contact)}</p>` : ''}
 <p class="actions"><a class="button" href="${isReport ? REPORT_PAGE_PATH : '/'}">${isReport ? report.title : errors.home}</a></p>
 ${requestId ? html`<p class="soft"><code>${requestId}</code></p>` : ''}
 </main>`,

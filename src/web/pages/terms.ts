@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import { fill } from '../messages/wording.ts'
+import { contactLink } from './contact.ts'
 import { type Page, type PageContext, page } from './page.ts'
 
 /**
@@ -47,13 +48,6 @@ function operator({ messages, operator: told }: PageContext): Page {
     told?.name ? fill(operator.named, { name: told.name }) : operator.unnamed,
     told?.contact ? html`${operator.contact}${contactLink(told.contact)}` : operator.noContact,
   )
-}
-
-/** An address of mail or of a page becomes a link; anything else stays words. */
-function contactLink(contact: string): Page | string {
-  if (/^https?:\/\/\S+$/i.test(contact)) return html`<a href="${contact}" rel="noreferrer">${contact}</a>`
-  if (/^[^\s@<>"]+@[^\s@<>"]+$/.test(contact)) return html`<a href="mailto:${contact}">${contact}</a>`
-  return contact
 }
 
 function section(heading: string, id: string | null, ...paragraphs: (string | Page)[]): Page {

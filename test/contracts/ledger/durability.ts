@@ -147,6 +147,7 @@ export function everyCall(ledger: Ledger): (() => Promise<unknown>)[] {
     () => ledger.usedShares(DAY),
     () =>
       ledger.recordReached('x', DAY, DAY, AT, { raises: 'a', pause: { reason: 'b', who: 'c', raises: 'd' } }),
+    () => ledger.removalTotals(),
     () => ledger.conditions(),
     () => ledger.beginCondition('x', AT, { raises: null, pause: null }),
     () => ledger.endConditions(['x']),

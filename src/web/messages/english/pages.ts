@@ -106,6 +106,7 @@ export const errors = {
   home: 'Upload a picture',
   fallbackTitle: 'That did not work.',
   reason: 'The operator’s reason:',
+  appeal: 'If that is a mistake, tell the operator: ',
   titles: {
     'not-found': 'Nothing here.',
     held: 'This picture is being checked.',

@@ -111,6 +111,7 @@ export const errors: Messages['errors'] = {
   home: 'Envoyer une image',
   fallbackTitle: 'Cela n’a pas fonctionné.',
   reason: 'Motif donné par l’exploitant\u00a0:',
+  appeal: 'Si c’est une erreur, écrivez à l’exploitant : ',
   titles: {
     'not-found': 'Il n’y a rien ici.',
     held: 'Cette image est en cours de vérification.',

@@ -109,6 +109,7 @@ export const errors: Messages['errors'] = {
   home: 'Ein Bild hochladen',
   fallbackTitle: 'Das hat nicht geklappt.',
   reason: 'Begründung des Betreibers:',
+  appeal: 'Wenn das ein Irrtum ist, schreib dem Betreiber: ',
   titles: {
     'not-found': 'Hier ist nichts.',
     held: 'Dieses Bild wird geprüft.',

@@ -1,0 +1,16 @@
+/** What gauges are read from. */
+import type { Config } from '../../config.ts'
+import type { Notices } from '../../service/notices.ts'
+import type { Purges } from '../../service/purges.ts'
+import type { Settings } from '../../service/settings.ts'
+import type { Ledger } from '../../stores/ledger.ts'
+
+export interface GaugedParts {
+  config: Config
+  ledger: Pick<Ledger, 'cases' | 'counts' | 'usedShares' | 'removalTotals'>
+  /** Epoch milliseconds. */
+  now: () => number
+  purges: Purges
+  settings: Settings
+  notices: Notices
+}

@@ -1,0 +1,36 @@
+/** operator export */
+import { Command } from 'commander'
+import type { CaseState } from '../../../stores/reports.ts'
+import { memberOf } from '../images/queue.ts'
+import { onData } from '../on-data.ts'
+import { isOutputRead, print } from '../print.ts'
+
+const STATES: CaseState[] = ['open', 'held', 'kept', 'removed']
+
+/** Of each table. */
+const ALL = 2 ** 31 - 1
+
+const SHAPES = `
+One JSON object a line, times in ISO 8601, UTC:
+  {"kind":"act","at","act","subject","reason","who","rule"}      the oldest first
+  {"kind":"case","id","category","severity","state","reports","opened","due","decided"}
+No reporter\u2019s words, names or addresses are in it.`
+
+export function exportCommand(): Command {
+  return new Command('export')
+    .description('print every act and the decision on every case, as JSON lines')
+    .addHelpText('after', SHAPES)
+    .action(() =>
+      onData(async ({ stores: { ledger } }) => {
+        for (const act of (await ledger.acts(ALL)).reverse()) {
+          print(JSON.stringify({ kind: 'act', ...act }))
+          if (!isOutputRead()) return 0
+        }
+        for (const each of await ledger.cases(STATES, ALL)) {
+          print(JSON.stringify({ kind: 'case', ...memberOf(each) }))
+          if (!isOutputRead()) return 0
+        }
+        return 0
+      }),
+    )
+}

@@ -1,0 +1,113 @@
+/** The feed of what wants a decision, the export of what was decided, and what the public is told of it. */
+import assert from 'node:assert/strict'
+import { after, before, it } from 'node:test'
+import { atDoor } from '../support/at-door.ts'
+import { doorSession, report } from '../support/door-session.ts'
+import { request } from '../support/http.ts'
+import { type RunningServer, startServer } from '../support/processes/server.ts'
+import { store } from '../support/upload.ts'
+
+const TOKEN = 'a-token-of-programs-0123456789'
+const TEXT = 'My garden, without my leave.'
+
+let server: RunningServer
+before(async () => {
+  server = await startServer({ OPERATOR_TOKEN: TOKEN, OPERATOR_CONTACT: 'op@pinhole.example' })
+})
+after(() => server?.stop())
+
+const feed = (authorization?: string) =>
+  atDoor(server.dataDir, 'GET', '/feed.xml', {
+    headers: authorization === undefined ? {} : { Authorization: authorization },
+  })
+const basic = (token: string) => `Basic ${btoa(`reader:${token}`)}`
+
+it('is read with the token, as feed readers send it, or in a session, and by nobody else', async () => {
+  const { cookie } = await doorSession(server)
+  const inSession = await atDoor(server.dataDir, 'GET', '/feed.xml', { headers: { Cookie: cookie } })
+  for (const answer of [await feed(basic(TOKEN)), await feed(`Bearer ${TOKEN}`), inSession]) {
+    assert.equal(answer.status, 200)
+    assert.equal(answer.headers.get('Content-Type'), 'application/atom+xml; charset=utf-8')
+  }
+  for (const wrong of [undefined, basic('x'), 'Basic %%%', 'Basic', `Bearer ${TOKEN}x`]) {
+    const answer = await feed(wrong)
+    assert.equal(answer.status, 401, `${wrong}`)
+    assert.match(answer.headers.get('WWW-Authenticate')!, /^Basic realm=/)
+  }
+  // Basic is what browsers send by themselves: it opens nothing but the feed.
+  assert.equal(
+    (await atDoor(server.dataDir, 'GET', '/acts', { headers: { Authorization: basic(TOKEN) } })).status,
+    401,
+  )
+})
+
+it('has categories, numbers and links of what is open, and nothing that anybody wrote', async () => {
+  const { id } = await store(server.url)
+  await report(server.url, id, { category: 'violence', text: TEXT, name: 'Ada & <b>', email: 'a@b.example' })
+  const { text } = await feed(basic(TOKEN))
+  assert.match(
+    text,
+    /^<\?xml version="1\.0" encoding="utf-8"\?>\n<feed xmlns="http:\/\/www\.w3\.org\/2005\/Atom">/,
+  )
+  const entry = text.split('<entry>').find((each) => each.includes(`/cases/${id}`))!
+  assert.match(entry, /<title>violence, 1 report<\/title>/)
+  assert.match(entry, /<updated>\d{4}-\d\d-\d\dT[\d:.]+Z<\/updated>/)
+  assert.doesNotMatch(text, /garden|Ada|b\.example/)
+  const ids = [...text.matchAll(/<id>([^<]+)<\/id>/g)].map(([, each]) => each)
+  assert.equal(new Set(ids).size, ids.length)
+  assert.ok((await server.operator(['keep', id, '--reason', 'x'])).code === 0)
+  assert.ok(!(await feed(basic(TOKEN))).text.includes(id))
+})
+
+it('exports acts and decisions as JSON lines, the oldest first, without what reporters wrote', async () => {
+  const { id } = await store(server.url)
+  await report(server.url, id, { category: 'other', text: TEXT, name: 'Ada', email: 'a@b.example' })
+  await server.operator(['hold', id, '--reason', 'to be looked at', '--rule', 'other'])
+  await server.operator(['remove', id, '--reason', 'as reported', '--rule', 'other'])
+  const { stdout, code } = await server.operator(['export'])
+  assert.equal(code, 0)
+  const lines = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  const acts = lines.filter(({ kind, subject }) => kind === 'act' && subject === id)
+  assert.deepEqual(
+    acts.map(({ act, rule }) => [act, rule]),
+    [
+      ['hold', 'other'],
+      ['remove', 'other'],
+    ],
+  )
+  for (const { at, who } of acts) assert.ok(Date.parse(at) > 0 && /.+@.+/.test(who))
+  const found = lines.find((line) => line.kind === 'case' && line.id === id)
+  assert.deepEqual([found.state, found.category, found.reports], ['removed', 'other', 1])
+  assert.doesNotMatch(stdout, /garden|Ada|b\.example/)
+})
+
+it('tells the public the rule, never the reason, and how to appeal', async () => {
+  const { id } = await store(server.url)
+  const page = async (language: string) => {
+    const answer = await request(server.url, 'GET', `/${id}`, {
+      headers: { Accept: 'text/html', 'Accept-Language': language },
+    })
+    return `${answer.status} ${answer.text}`
+  }
+  for (const [act, status] of [
+    ['hold', 403],
+    ['remove', 410],
+  ] as const) {
+    await server.operator([act, id, '--reason', 'Ada wrote to me', '--rule', 'copyright'])
+    const english = await page('en')
+    assert.ok(english.startsWith(`${status} `))
+    assert.match(english, /Reason: Copyright/)
+    assert.match(english, /tell the operator: <a href="mailto:op@pinhole\.example"/)
+    assert.match(await page('de'), /Grund: .*Urheberrecht/)
+    assert.doesNotMatch(english, /Ada/)
+  }
+  const missing = await request(server.url, 'GET', '/zzzzzzzzzzz', { headers: { Accept: 'text/html' } })
+  assert.doesNotMatch(missing.text, /op@pinhole/)
+  const other = await store(server.url)
+  await server.operator(['remove', other.id, '--reason', 'x', '--rule', 'house-rule-3'])
+  const own = await request(server.url, 'GET', `/${other.id}`, { headers: { Accept: 'text/html' } })
+  assert.match(own.text, /Reason: house-rule-3/)
+})

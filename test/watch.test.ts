@@ -1,0 +1,182 @@
+/** What nobody does anything about: it is told once, and an urgent report without an answer pauses uploads. */
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { NO_PURGES, type Purges } from '../src/service/purges.ts'
+import { createSettings, type SettingValues } from '../src/service/settings.ts'
+import { createWatch } from '../src/service/watch.ts'
+import type { Ledger } from '../src/stores/ledger.ts'
+import type { Report } from '../src/stores/reports.ts'
+import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
+
+const START = Date.parse('2026-07-31T12:00:00Z')
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DEFAULTS: SettingValues = {
+  uploads: 'on',
+  'daily-uploads': 0,
+  'daily-bytes': 0,
+  'network-uploads': 0,
+  'min-free-bytes': 0,
+  'unanswered-minutes': 60,
+}
+
+interface Scene {
+  ledger: Ledger
+  clock: { now: number }
+  world: { used: number | null; owedSeconds: number; hasReceivers: boolean }
+  /** Some server of several looks. */
+  look(machine?: string): Promise<void>
+  report(id: string, severity: number, hours: number): Promise<void>
+  /** Kinds that are told, with how often. */
+  told(): Promise<string[]>
+}
+
+async function withScene(run: (scene: Scene) => Promise<void>, defaults: Partial<SettingValues> = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-watch-'))
+  const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
+  const clock = { now: START }
+  const world = { used: 0.5, owedSeconds: 0, hasReceivers: true }
+  const purges: Purges = { ...NO_PURGES, owed: async () => ({ count: 1, oldestSeconds: world.owedSeconds }) }
+  const now = () => clock.now
+  const settings = createSettings({
+    ledger,
+    defaults: { ...DEFAULTS, ...defaults },
+    now,
+    onFailure: () => {},
+  })
+  const watchOf = (machine: string) =>
+    createWatch({
+      ledger,
+      settings,
+      purges,
+      now,
+      diskUsed: () => world.used,
+      machine,
+      hasReceivers: world.hasReceivers,
+      onPause: () => {},
+      onFailure: (error) => assert.fail(error as Error),
+    })
+  try {
+    await run({
+      ledger,
+      clock,
+      world,
+      look: (machine = 'a') => watchOf(machine).look(),
+      async report(id, severity, hours) {
+        const report: Report = {
+          id,
+          category: 'x',
+          text: '',
+          contact: '',
+          reporter: id,
+          day: '2026-07-31',
+          receiptSha256: id,
+          at: clock.now,
+          severity,
+          dueAt: clock.now + hours * HOUR_MS,
+          raises: null,
+        }
+        assert.equal(await ledger.fileReport(report, { ofReporter: 9, ofAll: 9 }), 'filed')
+      },
+      async told() {
+        const claimed = await ledger.claimNotices(clock.now + HOUR_MS, 1)
+        for (const notice of claimed) await ledger.settleNotice(notice, clock.now, clock.now)
+        return claimed.map(({ kind, count }) => `${kind} ${count}`).sort()
+      },
+    })
+  } finally {
+    await ledger.close()
+    await rm(folder, { recursive: true })
+  }
+}
+
+test('an urgent report without an answer for an hour pauses uploads, once, and says so', async () => {
+  await withScene(async ({ ledger, clock, look, report, told }) => {
+    await report('AAAAAAAAAAA', 1, 48)
+    await look()
+    clock.now += 59 * MINUTE_MS
+    await look()
+    assert.deepEqual(await ledger.settings(), {})
+    clock.now += 2 * MINUTE_MS
+    await Promise.all([look('a'), look('b'), look('c')])
+    assert.deepEqual(await ledger.settings(), { uploads: 'paused' })
+    assert.deepEqual(await told(), ['uploads.paused 1'])
+    const [act] = await ledger.acts(10)
+    assert.deepEqual([act?.subject, act?.who], ['uploads=paused', 'pinhole'])
+    await ledger.changeSettings({ uploads: null }, 'seen', new Date(clock.now))
+    clock.now += HOUR_MS
+    await look()
+    assert.deepEqual(await ledger.settings(), {}, 'whoever resumes is not paused again for the same report')
+    await report('BBBBBBBBBBB', 0, 48)
+    await look()
+    clock.now += HOUR_MS
+    await look()
+    assert.deepEqual(await ledger.settings(), { uploads: 'paused' }, 'for another it is')
+  })
+})
+
+test('what is answered, is not urgent, or was told to nobody pauses nothing', async () => {
+  const pausesNot = async (
+    change: (scene: Scene) => Promise<void>,
+    severity = 0,
+    defaults: Partial<SettingValues> = {},
+  ) =>
+    withScene(async (scene) => {
+      await scene.report('AAAAAAAAAAA', severity, 48)
+      await change(scene)
+      await scene.look()
+      scene.clock.now += 2 * HOUR_MS
+      await scene.look()
+      assert.deepEqual(await scene.ledger.settings(), {})
+    }, defaults)
+  await pausesNot(({ ledger }) => ledger.recordHold('AAAAAAAAAAA', 'seen', new Date(START)))
+  await pausesNot(async () => {}, 2)
+  await pausesNot(async ({ world }) => {
+    world.hasReceivers = false
+  })
+  await pausesNot(async () => {}, 0, { 'unanswered-minutes': 0 })
+})
+
+test('a case that is due soon is told once', async () => {
+  await withScene(async ({ clock, look, report, told }) => {
+    await report('AAAAAAAAAAA', 3, 72)
+    await report('BBBBBBBBBBB', 4, 8)
+    await look()
+    assert.deepEqual(await told(), [])
+    clock.now += 6 * HOUR_MS + MINUTE_MS
+    await Promise.all([look('a'), look('b')])
+    assert.deepEqual(await told(), ['case.due 1'])
+    clock.now += 60 * HOUR_MS
+    await look()
+    await look()
+    assert.deepEqual(await told(), ['case.due 1'], 'the other one, and neither again')
+  })
+})
+
+test('a stuck purge and a full disk are told when they begin, and again when they begin again', async () => {
+  await withScene(async ({ world, look, told }) => {
+    world.owedSeconds = 301
+    world.used = 0.91
+    await look('a')
+    await look('b')
+    assert.deepEqual(await told(), ['disk.high 2', 'purge.stuck 1'], 'each machine has its disk')
+    world.used = 0.88
+    world.owedSeconds = 2
+    await look('a')
+    world.used = 0.91
+    await look('a')
+    assert.deepEqual(await told(), [], 'it was not over')
+    world.used = 0.8
+    await look('a')
+    world.used = 0.91
+    world.owedSeconds = 400
+    await look('a')
+    assert.deepEqual(await told(), ['disk.high 1', 'purge.stuck 1'])
+    world.used = null
+    await look('a')
+    assert.deepEqual(await told(), [])
+  })
+})
