@@ -49,12 +49,12 @@ for (const { name, needs, start, purgePath } of CACHES) {
     const owed = async () => (await request(server.url, 'GET', '/readyz')).json().purgesOwed as number
     const remove = (key: string) => request(server.url, 'DELETE', `/api/delete?key=${key}`)
 
-    async function assertGone(id: string, etag: string): Promise<void> {
+    async function assertGone(id: string, etag: string, status = 404): Promise<void> {
       for (const path of [`/raw/${id}`, `/raw/${id}?dl=1`, `/raw/${id}.gif`, `/raw/${id}.gif?dl=1`]) {
-        assert.equal((await get(path)).status, 404, path)
-        assert.equal((await get(path, {}, 'HEAD')).status, 404, `HEAD ${path}`)
-        assert.equal((await get(path, { 'If-None-Match': etag })).status, 404, `conditional ${path}`)
-        assert.equal((await get(path, { Range: 'bytes=0-3' })).status, 404, `range ${path}`)
+        assert.equal((await get(path)).status, status, path)
+        assert.equal((await get(path, {}, 'HEAD')).status, status, `HEAD ${path}`)
+        assert.equal((await get(path, { 'If-None-Match': etag })).status, status, `conditional ${path}`)
+        assert.equal((await get(path, { Range: 'bytes=0-3' })).status, status, `range ${path}`)
       }
     }
 
@@ -127,6 +127,25 @@ for (const { name, needs, start, purgePath } of CACHES) {
       )
       await until('nothing is owed', async () => (await owed()) === 0)
       await assertGone(id, late.headers.get('ETag') ?? '')
+    })
+
+    it('forgets a held image, also one whose fill was under way, and has it again when it is released', async () => {
+      const { id, bytes } = await store(server.url)
+      origin.hold(`/raw/${id}`)
+      const fill = get(`/raw/${id}`)
+      await until('the server has answered, and the cache has not heard it', () => origin.held() === 1)
+      assert.equal((await server.operator(['hold', id, '--reason', 'x'])).code, 0)
+      origin.release()
+      const { headers } = await fill
+      await until('nothing is owed', async () => (await owed()) === 0)
+      await assertGone(id, headers.get('ETag') ?? '', 403)
+      assert.equal((await get(`/${id}`)).status, 403, 'its page')
+      assert.equal((await server.operator(['release', id, '--reason', 'x'])).code, 0)
+      const again = await get(`/raw/${id}`)
+      assert.deepEqual([again.status, again.body], [200, bytes])
+      assert.equal((await server.operator(['remove', id, '--reason', 'x'])).code, 0)
+      await until('nothing is owed', async () => (await owed()) === 0)
+      await assertGone(id, headers.get('ETag') ?? '', 410)
     })
   })
 }

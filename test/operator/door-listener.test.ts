@@ -1,0 +1,111 @@
+/** The operator's door on TCP: whose names it answers to, cookies under https, and when sessions end. */
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { request as plainRequest } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { nodeHashes } from '../../src/node/hashes.ts'
+import { createDoor } from '../../src/service/door.ts'
+import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
+import { atDoor } from '../support/at-door.ts'
+import { request } from '../support/http.ts'
+import { freePort } from '../support/processes/caches.ts'
+import { startServer } from '../support/processes/server.ts'
+
+const MINUTE_MS = 60_000
+
+function statusFor(port: number, host: string, path = '/login'): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const outgoing = plainRequest(
+      { host: '127.0.0.1', port, path, headers: { Host: host }, agent: false },
+      (incoming) => {
+        incoming.resume()
+        incoming.on('end', () => resolve(incoming.statusCode!))
+      },
+    )
+    outgoing.on('error', reject)
+    outgoing.end()
+  })
+}
+
+test('on TCP it answers to its own names alone, and never on the public port', async () => {
+  const port = await freePort()
+  const server = await startServer({
+    OPERATOR_LISTEN: `127.0.0.1:${port}`,
+    OPERATOR_URL: 'https://ops.pinhole.example',
+    WORKERS: '2',
+  })
+  try {
+    for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, 'ops.pinhole.example', `[::1]:${port}`]) {
+      assert.equal(await statusFor(port, host), 200, host)
+    }
+    // A name of somebody else's that was made to point here: DNS rebinding.
+    for (const host of ['evil.example', `evil.example:${port}`, 'ops.pinhole.example.evil.example']) {
+      for (const path of ['/login', '/metrics', '/queue']) {
+        assert.equal(await statusFor(port, host, path), 421, `${host}${path}`)
+      }
+    }
+    assert.equal((await request(server.url, 'GET', '/queue')).status, 404)
+    await assert.rejects(atDoor(server.dataDir, 'GET', '/login'), 'there is no socket')
+  } finally {
+    await server.stop()
+  }
+})
+
+test('under https the cookie is Secure, from log-in to log-out', async () => {
+  const port = await freePort()
+  const server = await startServer({
+    OPERATOR_LISTEN: `127.0.0.1:${port}`,
+    OPERATOR_URL: 'https://ops.pinhole.example',
+  })
+  const place = { url: `http://127.0.0.1:${port}` }
+  try {
+    const { stdout } = await server.operator(['login'])
+    const link = new URL(stdout.trim())
+    assert.equal(link.origin, 'https://ops.pinhole.example')
+    const form = { token: link.searchParams.get('token')! }
+    const entered = await atDoor(place, 'POST', '/login', { form })
+    const set = entered.headers.get('Set-Cookie')!
+    for (const part of ['Secure', 'HttpOnly', 'SameSite=Strict']) assert.ok(set.includes(part), set)
+    const headers = { Cookie: set.split(';')[0]! }
+    const { text } = await atDoor(place, 'GET', '/', { headers })
+    const formToken = /name="form-token" value="([0-9a-f]{64})"/.exec(text)![1]!
+    const left = await atDoor(place, 'POST', '/logout', { headers, form: { 'form-token': formToken } })
+    assert.match(left.headers.get('Set-Cookie')!, /Secure; Max-Age=0$/)
+    assert.equal((await atDoor(place, 'GET', '/', { headers })).status, 401)
+  } finally {
+    await server.stop()
+  }
+})
+
+test('a link lasts ten minutes, a session half an hour without use and twelve hours with it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-door-'))
+  const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
+  let now = Date.parse('2026-07-31T12:00:00Z')
+  const door = createDoor({ ledger, hashes: nodeHashes, now: () => now, programToken: null })
+  const enter = async () => (await door.enter(await door.invite('ann@host'))) ?? assert.fail('not let in')
+  try {
+    const link = await door.invite('ann@host')
+    now += 10 * MINUTE_MS
+    assert.equal(await door.enter(link), null)
+
+    const idle = await enter()
+    now += 30 * MINUTE_MS - 1
+    assert.equal((await door.session(idle))?.who, 'ann@host')
+    now += 30 * MINUTE_MS
+    assert.equal(await door.session(idle), null)
+
+    const busy = await enter()
+    const endsAt = now + 12 * 60 * MINUTE_MS
+    while (now + 20 * MINUTE_MS < endsAt) {
+      now += 20 * MINUTE_MS
+      assert.ok(await door.session(busy), new Date(now).toISOString())
+    }
+    now = endsAt
+    assert.equal(await door.session(busy), null)
+  } finally {
+    await ledger.close()
+    await rm(folder, { recursive: true })
+  }
+})
