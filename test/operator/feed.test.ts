@@ -99,9 +99,9 @@ it('tells the public the rule, never the reason, and how to appeal', async () =>
     await server.operator([act, id, '--reason', 'Ada wrote to me', '--rule', 'copyright'])
     const english = await page('en')
     assert.ok(english.startsWith(`${status} `))
-    assert.match(english, /Reason: Copyright/)
+    assert.match(english, /reason:<\/p><p>Copyright/)
     assert.match(english, /tell the operator: <a href="mailto:op@pinhole\.example"/)
-    assert.match(await page('de'), /Grund: .*Urheberrecht/)
+    assert.match(await page('de'), /Betreibers:<\/p><p>Urheberrecht/)
     assert.doesNotMatch(english, /Ada/)
   }
   const missing = await request(server.url, 'GET', '/zzzzzzzzzzz', { headers: { Accept: 'text/html' } })
@@ -109,5 +109,5 @@ it('tells the public the rule, never the reason, and how to appeal', async () =>
   const other = await store(server.url)
   await server.operator(['remove', other.id, '--reason', 'x', '--rule', 'house-rule-3'])
   const own = await request(server.url, 'GET', `/${other.id}`, { headers: { Accept: 'text/html' } })
-  assert.match(own.text, /Reason: house-rule-3/)
+  assert.match(own.text, /reason:<\/p><p>house-rule-3/)
 })
