@@ -19,6 +19,7 @@ const benches: Record<
     needs: ['wrk', 'nginx', 'caddy', 'taskset'],
     load: async () => (await import('./get/cold.ts')).benchCold,
   },
+  s3: { needs: ['wrk'], load: async () => (await import('./get/s3.ts')).benchS3 },
   'first-view': { needs: [], load: async () => (await import('./get/first-view.ts')).benchFirstView },
   upload: { needs: ['wrk'], load: async () => (await import('./upload/upload.ts')).benchUpload },
   store: { needs: ['wrk'], load: async () => (await import('./scale/store.ts')).benchStore },

@@ -18,6 +18,10 @@ interface Bucket {
 
 export interface ClusterServices {
   storeName: string
+  /** For requests past our servers. */
+  service: S3Service
+  /** Keys of images with this prefix. */
+  list(prefix: string): Promise<string[]>
   /** Of servers whose images are under `prefix` and whose ledger is a new one. */
   env(prefix: string): Promise<Record<string, string>>
   countImages(prefix: string): Promise<number>
@@ -30,6 +34,8 @@ export async function startClusterServices(): Promise<ClusterServices> {
   const postgres = await startPostgres({ flushes: true })
   return {
     storeName: bucket.name,
+    service: bucket.service,
+    list: bucket.list,
     env: async (prefix) => ({
       ...s3Env(bucket.service, prefix),
       LEDGER_URL: await postgres.createSchema(),

@@ -1,0 +1,107 @@
+/** Reads from S3: what they cost us, and how long the first byte takes beside the gateway's own. */
+import { Agent, get } from 'node:http'
+import path from 'node:path'
+import { AwsClient } from 'aws4fetch'
+import { type ClusterServices, startClusterServices } from '../cluster/services.ts'
+import { startPinhole } from '../contestants/contestants.ts'
+import { upload } from '../load/multipart.ts'
+import type { BenchOptions } from '../load/options.ts'
+import { noisePictures } from '../load/pictures.ts'
+import { processorTime } from '../load/processors.ts'
+import { wrk } from '../load/wrk.ts'
+import type { Figures, Measure } from '../report/figures.ts'
+import { summarize } from '../report/statistics.ts'
+
+const PREFIX = 'reads'
+const CONNECTIONS = 8
+const SIZES = [
+  { name: '10 KB', bytes: 10_240 },
+  { name: '200 KB', bytes: 204_800 },
+  { name: '2 MB', bytes: 2_097_152 },
+]
+/** Of each, in a turn. */
+const FIRST_BYTES = 20
+const MOST_TIMES = 2
+
+export async function benchS3({ dir, rounds, seconds }: BenchOptions): Promise<Figures> {
+  const services = await startClusterServices()
+  const server = await startPinhole(path.join(dir, 'pinhole'), await services.env(PREFIX))
+  const measures: Measure[] = []
+  try {
+    let large = ''
+    for (const { name, bytes } of SIZES) {
+      const [picture] = await noisePictures(1, bytes)
+      large = await upload(server.url, new Uint8Array(picture!))
+      const costs: number[] = []
+      const url = `${server.url}/raw/${large}`
+      await wrk({ url, connections: CONNECTIONS, seconds: 1 })
+      for (let round = 0; round < rounds; round++) {
+        const before = processorTime(server.pid)
+        const { requests } = await wrk({ url, connections: CONNECTIONS, seconds })
+        costs.push((processorTime(server.pid) - before) / requests)
+      }
+      measures.push({
+        what: `processor time of a GET of ${name} from ${services.storeName}`,
+        values: costs,
+        unit: 'µs',
+      })
+    }
+    measures.push(...(await firstBytes(services, `${server.url}/raw/${large}`, large, rounds)))
+    return { comparisons: [], measures }
+  } finally {
+    await server.stop()
+    await services.empty(PREFIX)
+    await services.stop()
+  }
+}
+
+/** In turns, one request at a time. */
+async function firstBytes(
+  services: ClusterServices,
+  ours: string,
+  id: string,
+  rounds: number,
+): Promise<Measure[]> {
+  const { accessKeyId, secretAccessKey, endpoint, bucket } = services.service
+  const key = (await services.list(PREFIX)).find((each) => each.endsWith(id))
+  if (key === undefined) throw new Error(`no object of ${id}`)
+  const signer = new AwsClient({ accessKeyId, secretAccessKey, service: 's3', region: 'us-east-1' })
+  const signed = await signer.sign(`${endpoint}/${bucket}/${key}`)
+  const headers = Object.fromEntries(signed.headers)
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const [us, gateway]: [number[], number[]] = [[], []]
+  try {
+    for (let turn = 0; turn < rounds * FIRST_BYTES; turn++) {
+      const both = [
+        async () => us.push(await firstByte(ours, agent)),
+        async () => gateway.push(await firstByte(signed.url, agent, headers)),
+      ]
+      for (const one of turn % 2 === 0 ? both : both.reverse()) await one()
+    }
+  } finally {
+    agent.destroy()
+  }
+  const ratio = summarize(us).median / summarize(gateway).median
+  return [
+    { what: 'first byte of 2 MB, ours', values: us, unit: 'ms' },
+    { what: `first byte of 2 MB, ${services.storeName}`, values: gateway, unit: 'ms' },
+    { what: 'first byte, ours / the gateway’s, medians', values: [ratio], unit: '', atMost: MOST_TIMES },
+  ]
+}
+
+/** Unit: milliseconds. */
+function firstByte(url: string, agent: Agent, headers: Record<string, string> = {}): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const startedAt = performance.now()
+    get(url, { agent, headers }, (response) => {
+      if (response.statusCode !== 200) reject(new Error(`${response.statusCode} for ${url}`))
+      let took = 0
+      response.once('data', () => {
+        took = performance.now() - startedAt
+      })
+      response.on('data', () => {})
+      response.on('end', () => resolve(took))
+      response.on('error', reject)
+    }).on('error', reject)
+  })
+}
