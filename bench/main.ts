@@ -30,6 +30,7 @@ const benches: Record<
     page: 'docs/performance.md',
   },
   trickle: { needs: [], load: async () => (await import('./upload/trickle.ts')).benchTrickle },
+  pages: { needs: [], load: async () => (await import('./pages/pages.ts')).benchPages },
 }
 
 const { values: flags, positionals } = parseArgs({
