@@ -153,7 +153,7 @@ export function editorSuite(site: () => Site): void {
     const resized = await box()
     assert.ok(Math.abs(resized.height - moved.height - HEIGHT / 4) < 4, JSON.stringify(resized))
     assert.equal(await page.evaluate(() => scrollY), scrolled, 'drawing scrolls nothing')
-    await button(page, 'Don’t send').tap()
+    await button(page, 'Don’t send').click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await end()
   })

@@ -15,7 +15,7 @@ export const upload: Messages['upload'] = {
   editFirst: 'Vor dem Senden zuschneiden, drehen oder schwärzen',
   autoCopy: 'Link eines einzelnen Bildes automatisch kopieren',
   title: 'Deine Bilder',
-  earlier: 'Früher auf diesem Gerät',
+  earlier: 'Frühere Bilder',
   copyAs: 'Kopieren als',
   copyAll: 'Alle kopieren',
   oneLink: 'Ein Link für alle',
