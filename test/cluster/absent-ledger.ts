@@ -1,5 +1,7 @@
 /** A ledger that is not there. */
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { checkProblem } from '../contracts/http/rules.ts'
 import type { Answer } from '../support/http.ts'
@@ -39,6 +41,54 @@ export function absentLedgerCases(): void {
       for (const answer of await everywhere((url) => fetchRaw(url, doomed.id)))
         assert.equal(answer.status, 404)
     })
+
+    let promoted: Promise<void> | undefined
+    const readOnly: Record<string, { begin: () => Promise<unknown>; end: () => Promise<unknown> }> = {
+      'it takes no writes': {
+        begin: () => setting('alter system set default_transaction_read_only = on'),
+        end: () => setting('alter system reset default_transaction_read_only'),
+      },
+      'it is a standby that nobody promoted': {
+        async begin() {
+          const [row] = await postgres.query('show data_directory')
+          await postgres.stop()
+          await writeFile(join(String(row!.data_directory), 'standby.signal'), '')
+          // It counts as started when it takes writes.
+          promoted = postgres.start()
+          await until('it can be read', () =>
+            postgres.query('select 1').then(
+              () => true,
+              () => false,
+            ),
+          )
+        },
+        async end() {
+          await postgres.query('select pg_promote()')
+          await promoted
+        },
+      },
+    }
+    for (const [name, { begin, end }] of Object.entries(readOnly)) {
+      it(`is not ready, refuses uploads, and serves on: ${name}`, async () => {
+        const from = `198.51.100.${70 + name.length}`
+        const { id, bytes } = await store(urls[0]!, gif(), from)
+        await begin()
+        try {
+          await untilReadyzSays({ status: 'unavailable', ledger: 'unavailable' })
+          for (const answer of await everywhere((url) => post(url, gif(), from))) {
+            checkProblem(answer, 503, 'unavailable')
+          }
+          for (const answer of await everywhere((url) => fetchRaw(url, id)))
+            assert.deepEqual(answer.body, bytes)
+        } finally {
+          await end()
+        }
+        await untilReadyzSays({ status: 'ok' })
+        for (const answer of await everywhere((url) => post(url, gif(), from))) {
+          assert.equal(answer.status, 201)
+        }
+      })
+    }
 
     it('restarted under load loses no image and gives no place twice', async () => {
       const addresses = Array.from({ length: 12 }, (_, nth) => `198.51.101.${nth}`)
@@ -81,4 +131,10 @@ export function absentLedgerCases(): void {
       }
     })
   })
+}
+
+async function setting(sql: string): Promise<void> {
+  // A session of its own may write whatever the default is.
+  await postgres.query(sql)
+  await postgres.query('select pg_reload_conf()')
 }

@@ -27,8 +27,13 @@ const skip = typeof engine === 'string' ? engine : false
 const { podman } = typeof engine === 'string' ? ({} as Engine) : engine
 after(() => (typeof engine === 'string' ? undefined : engine.close()))
 if (typeof engine !== 'string') {
-  await buildStandIns(engine)
-  await buildPinhole(engine)
+  try {
+    await buildStandIns(engine)
+    await buildPinhole(engine)
+  } catch (error) {
+    await engine.close()
+    throw error
+  }
 }
 
 describe('the image', { skip }, () => {

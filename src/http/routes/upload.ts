@@ -17,6 +17,7 @@ import { refuseFault } from '../../service/faults.ts'
 import { drawIdentity, type Identity } from '../../service/identities.ts'
 import type { Published } from '../../service/publish.ts'
 import type { ClientAddress, Reservation } from '../../service/quota.ts'
+import { LedgerUnavailable } from '../../stores/ledger.ts'
 import { SHARE_PATH } from '../../web/share-path.ts'
 import type { Answer } from '../answer.ts'
 import type { AppParts } from '../context.ts'
@@ -76,7 +77,9 @@ export function createUpload(parts: AppParts): Upload {
       return { remaining: Math.min(quota.limit, remaining + 1), stored }
     } catch (error) {
       admission.giveBack()
-      await giveBack(reservation, isClients(error) ? request.body.received() : undefined)
+      const given = giveBack(reservation, isClients(error) ? request.body.received() : undefined)
+      // A ledger that did not answer was waited for once.
+      if (!isOfLedger(error)) await given
       return { remaining: Math.min(quota.limit, remaining + 1), error }
     }
   }
@@ -187,6 +190,10 @@ function saysNothingOfQuota(error: unknown): boolean {
 /** Refused for what it is, not for what the server lacks. */
 function isClients(error: unknown): boolean {
   return error instanceof Refusal && error.code !== 'unavailable' && error.code !== 'storage-full'
+}
+
+function isOfLedger(error: unknown): boolean {
+  return error instanceof Refusal && error.cause instanceof LedgerUnavailable
 }
 
 /** `null` for a client that names nothing. It leads to the deletion key, so nothing of it is logged or told. */

@@ -1,0 +1,58 @@
+/** The lines that an operator reads: one an event, with what is needed to find an image, and nothing of a visitor. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { request } from './support/http.ts'
+import { gif } from './support/images/tiny-images.ts'
+import { type RunningServer, startServer } from './support/processes/server.ts'
+import { until } from './support/until.ts'
+import { post, remove, store } from './support/upload.ts'
+
+const FROM = '198.51.100.77'
+
+type Line = Record<string, unknown>
+
+function linesOf(server: RunningServer, message: string): Line[] {
+  const lines = server
+    .stderr()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+  return lines.map((line) => JSON.parse(line) as Line).filter(({ msg }) => msg === message)
+}
+
+/** One that was not there before `act`. */
+async function lineAfter(server: RunningServer, message: string, act: () => Promise<unknown>): Promise<Line> {
+  const before = linesOf(server, message).length
+  await act()
+  await until(`a line "${message}"`, () => linesOf(server, message).length > before)
+  const lines = linesOf(server, message)
+  assert.equal(lines.length, before + 1, 'one line an event')
+  return lines.at(-1)!
+}
+
+test('uploads and deletions leave a line each: id, outcome, bytes, duration, and no address, key or query', async (t) => {
+  const server = await startServer({ LOG_LEVEL: 'info' })
+  t.after(() => server.stop())
+  const image = gif({ size: 5000 })
+  let id = ''
+  let key = ''
+  const stored = await lineAfter(server, 'upload', async () => {
+    ;({ id, key } = await store(server.url, image, FROM))
+  })
+  assert.deepEqual([stored.outcome, stored.id, stored.type, stored.bytes], ['stored', id, 'image/gif', 5000])
+  const refused = await lineAfter(server, 'upload', () => post(server.url, Buffer.from('no image'), FROM))
+  assert.deepEqual([refused.outcome, refused.id], ['unsupported-type', undefined])
+  const unknown = await lineAfter(server, 'deletion', () => remove(server.url, `${id}${'x'.repeat(32)}`))
+  assert.deepEqual([unknown.outcome, unknown.id], ['unknown-key', undefined])
+  const deleted = await lineAfter(server, 'deletion', () => remove(server.url, key))
+  assert.deepEqual([deleted.outcome, deleted.id], ['deleted', id])
+  for (const line of [stored, refused, unknown, deleted]) {
+    assert.ok(Number.isInteger(line.ms) && (line.ms as number) >= 0)
+    assert.equal(typeof line.requestId, 'string')
+  }
+  await request(server.url, 'GET', '/a/page?secret=query', { headers: { 'X-Forwarded-For': FROM } })
+  await server.end()
+  const log = server.stdout() + server.stderr()
+  for (const secret of [FROM, key.slice(id.length), 'secret=query', '127.0.0.1"', 'x'.repeat(32)]) {
+    assert.ok(!log.includes(secret), secret)
+  }
+})
