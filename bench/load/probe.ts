@@ -14,9 +14,14 @@ export async function probe(url: string, signal: AbortSignal): Promise<number[]>
   for (let due = performance.now(); !signal.aborted; due += EVERY_MS) {
     const wait = due - performance.now()
     if (wait > 0) await sleep(wait)
-    const request = fetchOnce(url, agent).then((endedAt) => endedAt - due)
-    request.catch(() => {})
-    requests.push(request)
+    const since = due
+    // One that fails took for ever: a server that stands still lets no more connections in.
+    requests.push(
+      fetchOnce(url, agent).then(
+        (endedAt) => endedAt - since,
+        () => Number.POSITIVE_INFINITY,
+      ),
+    )
   }
   const took = await Promise.all(requests)
   agent.destroy()

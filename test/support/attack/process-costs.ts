@@ -1,5 +1,5 @@
 /** What a process holds and has spent, from outside. Linux only. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 
 /** The kernel counts processor time in these (sysconf(_SC_CLK_TCK) is 100 on every Linux in use). */
 const TICKS_A_SECOND = 100
@@ -29,4 +29,21 @@ export function forgetPeak(pid: number): void {
 /** All that it read, of files and of sockets (proc(5), /proc/pid/io). Unit: MB. */
 export function readMegabytes(pid: number): number {
   return Number(/^rchar: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1]) / 1e6
+}
+
+/** The same of what it wrote. */
+export function writtenMegabytes(pid: number): number {
+  return Number(/^wchar: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1]) / 1e6
+}
+
+/** How many files with such paths it has open. */
+export function openFiles(pid: number, paths: RegExp): number {
+  return readdirSync(`/proc/${pid}/fd`).filter((descriptor) => {
+    try {
+      return paths.test(readlinkSync(`/proc/${pid}/fd/${descriptor}`))
+    } catch {
+      // Closed meanwhile.
+      return false
+    }
+  }).length
 }

@@ -1,0 +1,250 @@
+/**
+ * What one client can do to a server that stands behind a cache: nginx and Varnish as they are shipped. The rows of
+ * ADR 017. Nothing here is timed: what the server holds, reads and answers is.
+ */
+import assert from 'node:assert/strict'
+import http from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import {
+  descriptors,
+  forgetPeak,
+  openFiles,
+  peakMegabytes,
+  readMegabytes,
+  writtenMegabytes,
+} from '../support/attack/process-costs.ts'
+import { hostileImages } from '../support/images/hostile.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { formOf } from '../support/multipart.ts'
+import { type Cache, freePort, skipWithout, startNginx, startVarnish } from '../support/processes/caches.ts'
+import { type RunningServer, startServer } from '../support/processes/server.ts'
+import { until } from '../support/until.ts'
+import { store } from '../support/upload.ts'
+
+const MEGABYTE = 1e6
+const MOST_MEGABYTES = 250
+const LARGE_BYTES = 25 * MEGABYTE
+const REFUSALS = 5
+
+const CACHES = {
+  nginx: {
+    program: '/usr/lib/nginx/modules/ngx_http_cache_purge_module.so',
+    start: (origin: number) => freePort().then((port) => startNginx(port, [origin])),
+  },
+  Varnish: {
+    program: 'varnishd',
+    start: (origin: number) => freePort().then((port) => startVarnish(port, origin)),
+  },
+}
+
+/** Addresses of this machine: each is a client of its own. */
+let clients = 0
+const someone = () => `127.0.${5 + Math.floor(++clients / 250)}.${1 + (clients % 250)}`
+
+for (const [name, { program, start }] of Object.entries(CACHES)) {
+  const skip = await skipWithout(program, name)
+  describe(`behind ${name}`, { skip }, () => {
+    let server: RunningServer
+    let cache: Cache
+    let largeId: string
+    let idle: number
+    const sockets: Socket[] = []
+    before(async () => {
+      server = await startServer({
+        TRUSTED_PROXIES: '127.0.0.1/32',
+        REFUSALS_PER_DAY: `${REFUSALS}`,
+        UPLOADS_AT_ONCE: '2',
+        CDN_URL: '',
+      })
+      cache = await start(server.port)
+      largeId = (await store(server.url, gif({ size: LARGE_BYTES }))).id
+      await until(
+        'the server is reached',
+        async () => (await ask(someone(), 'GET', '/healthz')).status === 200,
+      )
+      idle = descriptors(server.pid)
+    })
+    after(async () => {
+      for (const socket of sockets) socket.destroy()
+      await cache?.stop()
+      await server?.stop()
+    })
+
+    /** 0: the connection ended without an answer. */
+    function ask(
+      from: string,
+      method: string,
+      path: string,
+      { headers = {}, body }: { headers?: Record<string, string>; body?: Uint8Array } = {},
+    ): Promise<{ status: number; body: Buffer }> {
+      return new Promise((resolve) => {
+        const { hostname, port } = new URL(cache.url)
+        const length = body ? { 'Content-Length': `${body.length}` } : {}
+        const asked = http.request({
+          hostname,
+          port,
+          method,
+          path,
+          localAddress: from,
+          agent: false,
+          headers: { ...length, ...headers },
+        })
+        asked.on('error', () => resolve({ status: 0, body: Buffer.alloc(0) }))
+        asked.on('response', (answer) => {
+          const pieces: Buffer[] = []
+          answer.on('data', (piece: Buffer) => pieces.push(piece))
+          answer.on('error', () => {})
+          answer.on('close', () => resolve({ status: answer.statusCode!, body: Buffer.concat(pieces) }))
+        })
+        asked.end(body)
+      })
+    }
+
+    function upload(
+      from: string,
+      bytes: Uint8Array,
+      headers: Record<string, string> = {},
+    ): Promise<{ status: number; body: Buffer }> {
+      const { body, contentType } = formOf(bytes)
+      return ask(from, 'POST', '/api/upload', { headers: { 'Content-Type': contentType, ...headers }, body })
+    }
+
+    /** Connected, and never reads. */
+    async function silent(from: string, sent: string | Uint8Array): Promise<Socket> {
+      const { hostname, port } = new URL(cache.url)
+      const socket = connect({ host: hostname, port: Number(port), localAddress: from })
+      sockets.push(socket.on('error', () => {}).pause())
+      await new Promise((resolve) => socket.once('connect', resolve))
+      socket.write(sent)
+      return socket
+    }
+
+    /** What the server read while `act` ran, in MB, after it held no more than it may. */
+    async function bounded(act: () => Promise<void>): Promise<number> {
+      forgetPeak(server.pid)
+      const before = readMegabytes(server.pid)
+      await act()
+      assert.equal((await ask(someone(), 'GET', '/healthz')).status, 200)
+      const peak = peakMegabytes(server.pid)
+      assert.ok(peak <= MOST_MEGABYTES, `${peak} MB`)
+      return readMegabytes(server.pid) - before
+    }
+
+    /** Of images and drafts everything; of connections all but those that the cache keeps for the next request. */
+    const lets = () =>
+      until('the server lets go', () => {
+        return openFiles(server.pid, /\/(objects|incoming)\//) === 0 && descriptors(server.pid) <= idle + 70
+      })
+
+    it('row 1: reads a KB of the form that deletes, not 60 MB', async () => {
+      const read = await bounded(async () => {
+        const headers = { 'Content-Type': 'application/x-www-form-urlencoded' }
+        const body = Buffer.alloc(60 * MEGABYTE, 'a')
+        const { status } = await ask(someone(), 'POST', '/delete', { headers, body })
+        // Varnish has no answer for who is still sending.
+        assert.ok([413, 503, 0].includes(status), `${status}`)
+      })
+      assert.ok(read < 8, `${read} MB`)
+      await lets()
+    })
+
+    it('row 2: answers 200 ranges of a byte from one copy', async () => {
+      const read = await bounded(async () => {
+        for (let n = 0; n < 200; n++) {
+          const headers = { Range: `bytes=${n * 1000}-${n * 1000}` }
+          const { status, body } = await ask(someone(), 'GET', `/raw/${largeId}`, { headers })
+          assert.deepEqual([status, body.length], [206, 1])
+        }
+      })
+      assert.ok(read < (3 * LARGE_BYTES) / MEGABYTE, `${read} MB`)
+    })
+
+    it('rows 3 and 10: is rid of images that nobody reads, pipelined or not', async () => {
+      const ids: string[] = []
+      for (let n = 0; n < 2; n++) ids.push((await store(server.url, gif({ size: LARGE_BYTES }))).id)
+      await bounded(async () => {
+        const [from, before] = [someone(), writtenMegabytes(server.pid)]
+        for (let n = 0; n < 20; n++) {
+          await silent(from, `GET /raw/${ids[n % 2]} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(100))
+        }
+        await until(
+          'images are fetched',
+          () => writtenMegabytes(server.pid) > before + LARGE_BYTES / MEGABYTE,
+        )
+        await lets()
+      })
+      for (const socket of sockets) socket.destroy()
+    })
+
+    it('row 4: takes an absolute target as the same image', async () => {
+      await bounded(async () => {
+        // Varnish's memory is full of what nobody reads, for a moment longer.
+        await until('it is answered whole', async () => {
+          const { status, body } = await ask(someone(), 'GET', `http://any.example/raw/${largeId}`)
+          return status === 200 && body.length === LARGE_BYTES
+        })
+      })
+    })
+
+    it('row 5: takes no harm from a body in chunks of one byte', async () => {
+      await bounded(async () => {
+        const { body, contentType } = formOf(gif({ size: 100_000 }))
+        const head = `POST /api/upload HTTP/1.1\r\nHost: x\r\nContent-Type: ${contentType}\r\nTransfer-Encoding: chunked\r\n\r\n`
+        const chunks = [...body].map((byte) => Buffer.from([0x31, 0x0d, 0x0a, byte, 0x0d, 0x0a]))
+        const socket = await silent(
+          someone(),
+          Buffer.concat([Buffer.from(head), ...chunks, Buffer.from('0\r\n\r\n')]),
+        )
+        const told = await new Promise<string>((resolve) => {
+          socket.once('data', (piece) => resolve(String(piece)))
+          socket.once('close', () => resolve(''))
+          socket.resume()
+        })
+        // Joined on the way, and stored; or passed on as they are, and cut off.
+        assert.match(told, /^(HTTP\/1\.1 (201|400|502|503) |$)/)
+        socket.destroy()
+      })
+      await lets()
+    })
+
+    it('rows 7 and 8: bounds what a hostile image costs', async () => {
+      const makers = await hostileImages(8 * MEGABYTE)
+      const names = Object.keys(makers)
+      const picked = ['GIF', 'AVIF'].flatMap((word) =>
+        names.filter((name) => name.startsWith(word)).slice(0, 3),
+      )
+      assert.equal(picked.length, 6)
+      await bounded(async () => {
+        for (const name of picked) {
+          const { status } = await upload(someone(), await makers[name]!())
+          assert.ok([201, 415, 422, 400].includes(status), `${name}: ${status}`)
+        }
+      })
+      await lets()
+    })
+
+    it('row 9: counts refusals of the client’s address, whatever it says of itself', async () => {
+      const from = someone()
+      const statuses: number[] = []
+      for (let n = 0; n < REFUSALS + 2; n++) {
+        const told = await upload(from, Buffer.from('no image'), { 'X-Forwarded-For': `198.51.100.${n}` })
+        statuses.push(told.status)
+      }
+      assert.deepEqual(statuses, [...Array(REFUSALS).fill(415), 429, 429])
+      assert.equal((await upload(someone(), gif())).status, 201, 'others go on')
+    })
+
+    it('row 11: lets silent uploads of one address keep nobody else out', async () => {
+      const from = someone()
+      const { body, contentType } = formOf(gif({ size: 200_000 }))
+      const head = `POST /api/upload HTTP/1.1\r\nHost: x\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n\r\n`
+      const half = Buffer.concat([Buffer.from(head), body.subarray(0, 150_000)])
+      const held = [await silent(from, half), await silent(from, half)]
+      await until('they are under way', async () => (await upload(from, gif())).status === 503)
+      assert.equal((await upload(someone(), gif())).status, 201)
+      for (const socket of held) socket.destroy()
+      await until('they are given up', async () => (await upload(from, gif())).status === 201)
+    })
+  })
+}
