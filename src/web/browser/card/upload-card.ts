@@ -27,15 +27,12 @@ export function viewOf({ state, file, mode, compressed }: Item, reason?: string)
       const { since, step, steps } = state
       const took = performance.now() - since
       const isLong = took >= LONG_MS && mode !== 'original'
-      const sentence = isLong ? words.compressingLong : words.compressingStep
+      const sentence = isLong ? words.compressingLong : words.compressing
       return {
         state: 'compressing',
-        status:
-          steps > 0
-            ? inWords.fill(sentence, { step, steps, seconds: Math.round(took / 1000) })
-            : words.compressing,
+        status: inWords.fill(sentence, { step, steps, seconds: Math.round(took / 1000) }),
         note: size,
-        percent: steps > 0 ? (100 * (step - 1)) / steps : 0,
+        percent: (100 * (step - 1)) / steps,
         actions: isLong ? ['skip', 'cancel'] : ['cancel'],
       }
     }

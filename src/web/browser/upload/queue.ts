@@ -6,10 +6,12 @@ import type { Compressed, Mode, Sent } from '../../../client/types.ts'
 const UPLOADS = 2
 /** And one more in the making, so that an upload never waits for a codec. */
 const UNDER_WAY = UPLOADS + 1
+/** Of a compression, as the client counts them: the first is fetching what it needs. */
+const STEPS = 3
 
 export type State =
   | { at: 'queued' | 'asking' | 'ready' | 'cancelled' }
-  /** `since` is by the page's clock, in milliseconds. `step` of `steps` has begun, once there is a worker. */
+  /** `since` is by the page's clock, in milliseconds. `step` of `steps` has begun. */
   | { at: 'compressing'; since: number; step: number; steps: number }
   | { at: 'uploading'; percent: number; sentBytes: number; totalBytes: number; since: number }
   /** Between two tries; the next one comes at `until`, by the page's clock. */
@@ -104,7 +106,7 @@ export function createQueue(options: QueueOptions): Queue {
 
   async function compress(item: Item, signal: AbortSignal): Promise<void> {
     const since = performance.now()
-    change(item, { at: 'compressing', since, step: 0, steps: 0 })
+    change(item, { at: 'compressing', since, step: 1, steps: STEPS })
     const uploader = await loadUploader()
     signal.throwIfAborted()
     item.compressed ??= await uploader.compress(item.file, {

@@ -57,8 +57,7 @@ export const upload = {
 /** What the page's script says. */
 export const live = {
   queued: 'Waiting',
-  compressing: 'Making it smaller',
-  compressingStep: 'Making it smaller, step {step} of {steps}',
+  compressing: 'Making it smaller, step {step} of {steps}',
   compressingLong: 'Making it smaller, {seconds}\u00a0s, step {step} of {steps}',
   ready: 'Next in line',
   asking: 'This picture contains the location where it was taken. The service would keep it.',

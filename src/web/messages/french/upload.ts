@@ -58,8 +58,7 @@ export const upload: Messages['upload'] = {
 
 export const live: Messages['live'] = {
   queued: 'En attente',
-  compressing: 'Réduction en cours',
-  compressingStep: 'Réduction en cours, étape {step} sur {steps}',
+  compressing: 'Réduction en cours, étape {step} sur {steps}',
   compressingLong: 'Réduction en cours, {seconds}\u00a0s, étape {step} sur {steps}',
   ready: 'Bientôt son tour',
   asking: 'Cette image contient le lieu de la prise de vue. Le service le conserverait.',

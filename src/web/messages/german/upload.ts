@@ -57,8 +57,7 @@ export const upload: Messages['upload'] = {
 
 export const live: Messages['live'] = {
   queued: 'Wartet',
-  compressing: 'Wird verkleinert',
-  compressingStep: 'Wird verkleinert, Schritt {step} von {steps}',
+  compressing: 'Wird verkleinert, Schritt {step} von {steps}',
   compressingLong: 'Wird verkleinert, {seconds}\u00a0s, Schritt {step} von {steps}',
   ready: 'Gleich an der Reihe',
   asking: 'Dieses Bild enthält den Aufnahmeort. Der Dienst würde ihn mitspeichern.',
