@@ -92,15 +92,21 @@ async function withKills({ server }: Scene, kills: number, work: () => Promise<v
   await working
 }
 
-/** `work` gets the numbers below `count`, several at a time. What finds no service is an error, and not tried again. */
+/** `work` gets the numbers below `count`, several at a time. Whoever finds no service tries again, as bots do. */
 async function each(scene: Scene, count: number, work: (nth: number) => Promise<void>): Promise<void> {
   let next = 0
+  const deadline = Date.now() + PATIENCE_MS
   const client = async (): Promise<void> => {
     for (let nth = next++; nth < count; nth = next++) {
-      await work(nth).catch(async () => {
+      for (let isDone = false; !isDone && Date.now() < deadline; ) {
+        isDone = await work(nth).then(
+          () => true,
+          () => false,
+        )
+        if (isDone) continue
         scene.tally.errors++
-        await sleep(20)
-      })
+        await sleep(100)
+      }
     }
   }
   await Promise.all(Array.from({ length: 12 }, client))
