@@ -14,9 +14,6 @@ const TAIL_BYTES = 8 * 1024
 /** All of them together stay below this: beyond it even a small one gets a file. */
 const TOTAL_BYTES = 32 * 1024 * 1024
 
-/** From this size on, bytes are hashed by another thread: a trip there costs as much as 30 KB here. */
-const HASH_BESIDE_BYTES = 64 * 1024
-
 export interface MemorySpool {
   /** Whether a draft of at most so many bytes may stay in memory now. */
   hasRoom(limitBytes: number): boolean
@@ -101,14 +98,19 @@ export function spooledMemory(
 ): Spooled {
   let isDiscarded = false
   const source = sourceOf(bytes)
-  let whole: Promise<string> | undefined
+  // Here: of so few bytes it takes less time than to hand them to another thread.
+  let whole: string | undefined
   return {
     ...source,
     file: null,
     async digest(segments) {
-      if (!isWhole(segments, bytes.length)) return digestOfBytes(Buffer.concat(piecesOf(bytes, segments)))
-      whole ??= digestOfBytes(bytes)
-      return whole
+      if (isWhole(segments, bytes.length)) {
+        whole ??= hash('sha256', bytes)
+        return whole
+      }
+      const digest = createHash('sha256')
+      for (const piece of piecesOf(bytes, segments)) digest.update(piece)
+      return digest.digest('hex')
     },
     gather,
     bytes: (segments) => bytesOf(source, segments),
@@ -124,11 +126,6 @@ function piecesOf(bytes: Uint8Array, segments: Segment[]): Uint8Array[] {
   return segments.map((segment) =>
     segment instanceof Uint8Array ? segment : bytes.subarray(segment.offset, segment.offset + segment.length),
   )
-}
-
-async function digestOfBytes(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  if (bytes.length < HASH_BESIDE_BYTES) return hash('sha256', bytes)
-  return Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('hex')
 }
 
 export async function digestOf(source: ByteSource, segments: Segment[]): Promise<string> {

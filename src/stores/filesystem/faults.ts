@@ -1,13 +1,17 @@
 /** What the file system's errors mean. Node only. */
-import { access } from 'node:fs/promises'
+import { stat } from 'node:fs'
 import { StoreFull, StoreUnavailable } from '../object-store.ts'
+
+// An error with the stack of all that waits for it costs an upload more than the look does. Node 24 makes one still.
+const ABSENCE_IS_NO_ERROR = { throwIfNoEntry: false }
 
 /** Beside the event loop: the folder may be locked by a rename or a flush. */
 export function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    (error) => !isCode(error, 'ENOENT'),
-  )
+  return new Promise((resolve) => {
+    stat(path, ABSENCE_IS_NO_ERROR, (error, stats) => {
+      resolve(error ? !isCode(error, 'ENOENT') : stats !== undefined)
+    })
+  })
 }
 
 export function isCode(error: unknown, ...codes: string[]): boolean {
