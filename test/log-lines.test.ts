@@ -15,6 +15,7 @@ function linesOf(server: RunningServer, message: string): Line[] {
   const lines = server
     .stderr()
     .split('\n')
+    .slice(0, -1)
     .filter((line) => line.startsWith('{'))
   return lines.map((line) => JSON.parse(line) as Line).filter(({ msg }) => msg === message)
 }
