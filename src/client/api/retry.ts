@@ -12,7 +12,7 @@ export class Failing extends Error {
   }
 }
 
-export interface Patience {
+export interface RetryPolicy {
   /** Tries after the first one. */
   retries: number
   /** Asked after a failure: false if another try would come too late. */
@@ -42,7 +42,7 @@ const FIRST_DELAY_SECONDS = 1
  */
 export async function withRetries<T>(
   attempt: (number: number) => Promise<T>,
-  { retries, mayRepeat = () => true, signal, onWait }: Patience,
+  { retries, mayRepeat = () => true, signal, onWait }: RetryPolicy,
   clock: Clock,
 ): Promise<T> {
   for (let number = 1; ; number++) {
