@@ -1,6 +1,7 @@
 /**
  * Every state of the pages on every screen, into one folder with an index: `node test/web/screenshots.ts [FOLDER]
- * [STATE …]`; a state that ends with `*` stands for all that begin so. It judges nothing: a person looks.
+ * [STATE …]`; a state that ends with `*` stands for all that begin so. axe looks at each by day and by night; its findings
+ * fail the run. The rest a person judges.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -82,12 +83,14 @@ function siteOf(env: Record<string, string> = {}): Promise<Site> {
 /** A state that can't be reached is said, and the others are taken all the same. */
 async function shoot(state: PageState, locale: string, screens: Screen[]): Promise<Shot[]> {
   const site = await siteOf(state.env)
-  const { page } = await site.visit({ locale, expected: /./, ...state.visit })
+  const { page, axe } = await site.visit({ locale, expected: /./, ...state.visit })
   page.setDefaultTimeout(20_000)
   const shots: Shot[] = []
   try {
     await page.setViewportSize({ width: 390, height: 664 })
     await state.reach(page, site)
+    // axe is a script; the same page is looked at where scripts run.
+    if (state.visit?.javaScriptEnabled !== false) await look(page, axe, `${state.name}, ${locale}`)
     for (const screen of screens) {
       const { name, width, height, dark, forced, whole, print } = screen
       await page.setViewportSize({ width, height })
@@ -108,6 +111,16 @@ async function shoot(state: PageState, locale: string, screens: Screen[]): Promi
     await page.context().close()
   }
   return shots
+}
+
+async function look(page: Page, axe: () => Promise<string[]>, name: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    for (const finding of await axe()) {
+      process.exitCode = 1
+      console.warn(`${name}, ${colorScheme}: ${finding}`)
+    }
+  }
 }
 
 async function take(page: Page, fullPage = false): Promise<Buffer> {
