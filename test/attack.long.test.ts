@@ -54,7 +54,9 @@ describe('under attack', { skip }, () => {
         }
         await way.run(attack, target)
         assert.ok(attack.sent.connections > 0, `${way.name}: it was attacked`)
-        assert.equal((await request(server.url, 'GET', '/healthz')).status, 200, way.name)
+        // A machine that is busy with the attack may take its time; a request that is lost is cut off before that.
+        const { status } = await request(server.url, 'GET', '/healthz', { timeoutMs: 60_000 })
+        assert.equal(status, 200, way.name)
         const peak = peakMegabytes(server.pid)
         assert.ok(peak <= MOST_MEGABYTES, `${way.name}: ${peak} MB`)
         await until(`${way.name}: all is let go`, () => descriptors(server.pid) <= idle + 1)
