@@ -40,8 +40,8 @@ export interface Visit {
 /** More than a healthy machine needs for anything. Firefox starts a process for each new profile. */
 const PATIENCE_MS: Record<Engine, number> = { chromium: 15_000, firefox: 30_000 }
 
-/** What Firefox writes of scripts that could not come, as Chromium's "Failed to load resource". */
-const FIREFOX_MISSES = /(error loading dynamically imported module|Loading module from)/
+/** What Firefox writes of scripts and styles that could not come, or were under way when the page was left. */
+const FIREFOX_MISSES = /(error loading dynamically imported module|Loading module from|Unable to preload CSS)/
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
