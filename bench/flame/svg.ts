@@ -30,6 +30,7 @@ export function flameGraph(title: string, root: Frame): string {
     each.replaceAll(/Y(\d+)/g, (_, row) => `${height - (Number(row) + 1) * ROW}`),
   )
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="monospace" font-size="10.5">
+<title>${escaped(title)}</title>
 <rect width="${WIDTH}" height="${height}" fill="#fff"/><text x="6" y="14" font-size="13">${escaped(title)}</text>
 ${flipped.join('\n')}
 </svg>

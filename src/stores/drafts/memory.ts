@@ -11,7 +11,7 @@ const SMALL_BYTES = 64 * 1024
 /** Room behind a draft for what the store puts there. With it the sizes of blocks are whole pages. */
 const TAIL_BYTES = 8 * 1024
 
-/** All of them together stay below this: beyond it even a small one gets a file. */
+/** All drafts together stay below this: beyond it even a small one gets a file. */
 const TOTAL_BYTES = 32 * 1024 * 1024
 
 export interface MemorySpool {
@@ -23,6 +23,8 @@ export interface MemorySpool {
 
 export function createMemorySpool(): MemorySpool {
   const blocks = createBlocks({ isAligned: true })
+  // Beyond their drafts: they count where they are kept.
+  let keptBytes = 0
 
   async function receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled> {
     const blockBytes = (limitBytes <= SMALL_BYTES ? SMALL_BYTES : LARGE_BYTES) + TAIL_BYTES
@@ -68,10 +70,14 @@ export function createMemorySpool(): MemorySpool {
         },
         keep() {
           kept = target
+          keptBytes += blockBytes
           return {
             bytes: target.subarray(0, length),
             heldBytes: blockBytes,
-            giveBack: () => blocks.give(target),
+            giveBack() {
+              keptBytes -= blockBytes
+              blocks.give(target)
+            },
           }
         },
       }
@@ -87,7 +93,7 @@ export function createMemorySpool(): MemorySpool {
   }
 
   return {
-    hasRoom: (limitBytes) => limitBytes <= LARGE_BYTES && blocks.takenBytes() <= TOTAL_BYTES,
+    hasRoom: (limitBytes) => limitBytes <= LARGE_BYTES && blocks.takenBytes() - keptBytes <= TOTAL_BYTES,
     receive,
   }
 }
