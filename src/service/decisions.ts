@@ -6,6 +6,7 @@ import type { DecidedAct, Decision } from '../stores/decisions.ts'
 import type { ActedBy, Ledger } from '../stores/ledger.ts'
 import { DamagedObject, type ObjectStore } from '../stores/object-store.ts'
 import type { Moves } from './moves.ts'
+import { createRounds } from './rounds.ts'
 import type { Takedown } from './takedown.ts'
 
 export interface Decisions {
@@ -47,9 +48,7 @@ export function createDecisions(parts: {
   undoMs?: number
 }): Decisions {
   const { objects, ledger, takedown, moves, now, onFailure, undoMs = UNDO_MS } = parts
-  let timer: ReturnType<typeof setInterval> | undefined
   const soon = new Set<ReturnType<typeof setTimeout>>()
-  let underWay: Promise<void> | undefined
 
   async function isVisible(id: string): Promise<boolean> {
     return objects.head(id).then((record) => record !== null, isDamaged)
@@ -86,18 +85,12 @@ export function createDecisions(parts: {
     }
   }
 
-  function begin(): void {
-    underWay ??= round()
-      .catch((error) => onFailure(error, null))
-      .finally(() => {
-        underWay = undefined
-      })
-  }
+  const rounds = createRounds(round, ROUND_MS, (error) => onFailure(error, null))
 
   function beginAfter(ms: number): void {
     const timeout = setTimeout(() => {
       soon.delete(timeout)
-      begin()
+      rounds.begin()
     }, ms)
     soon.add(timeout)
   }
@@ -134,16 +127,11 @@ export function createDecisions(parts: {
       await moveAll(ids)
       return ids
     },
-    start() {
-      timer ??= setInterval(begin, ROUND_MS)
-      begin()
-    },
+    start: rounds.start,
     async stop() {
-      clearInterval(timer)
-      timer = undefined
       for (const timeout of soon) clearTimeout(timeout)
       soon.clear()
-      await underWay
+      await rounds.stop()
     },
   }
 }

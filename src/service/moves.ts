@@ -5,6 +5,7 @@
 import type { Ledger, Move } from '../stores/ledger.ts'
 import type { ObjectStore } from '../stores/object-store.ts'
 import type { Purges } from './purges.ts'
+import { createRounds } from './rounds.ts'
 
 export interface Moves {
   /** Moves the image to where the last act wants it. Resolves when it is there; `false` if it was there or is nowhere. */
@@ -34,8 +35,6 @@ export function createMoves(parts: {
   onFailure: (error: unknown, id: string | null) => void
 }): Moves {
   const { objects, ledger, purges, now, onFailure } = parts
-  let timer: ReturnType<typeof setInterval> | undefined
-  let underWay: Promise<void> | undefined
   let tidiedAt = 0
 
   async function make(move: Move): Promise<{ moved: boolean; isDone: boolean }> {
@@ -85,13 +84,7 @@ export function createMoves(parts: {
     }
   }
 
-  function begin(): void {
-    underWay ??= round()
-      .catch((error) => onFailure(error, null))
-      .finally(() => {
-        underWay = undefined
-      })
-  }
+  const rounds = createRounds(round, ROUND_MS, (error) => onFailure(error, null))
 
   return {
     async carryOut(id) {
@@ -106,14 +99,7 @@ export function createMoves(parts: {
         }
       }
     },
-    start() {
-      timer ??= setInterval(begin, ROUND_MS)
-      begin()
-    },
-    async stop() {
-      clearInterval(timer)
-      timer = undefined
-      await underWay
-    },
+    start: rounds.start,
+    stop: rounds.stop,
   }
 }

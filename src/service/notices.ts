@@ -2,6 +2,8 @@
 import { NotDelivered, type Notice, type NoticeKind, type Notifier } from '../notify/notifier.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { PendingNotice } from '../stores/notices.ts'
+import { backoffMs } from './backoff.ts'
+import { createRounds } from './rounds.ts'
 
 export interface Notices {
   /** How many wait. `null` if there is nobody to tell. */
@@ -69,9 +71,6 @@ const LEASE_MS = 30_000
 /** Between two notices of a kind: a flood of reports is a few notices. */
 export const QUIET_MS = 10 * 60_000
 
-const FIRST_RETRY_MS = 1000
-const LONGEST_RETRY_MS = 5 * 60_000
-
 export function createNotices(parts: {
   ledger: Pick<Ledger, 'claimNotices' | 'settleNotice' | 'deferNotice' | 'pendingNotices'>
   notifiers: readonly Notifier[]
@@ -83,8 +82,6 @@ export function createNotices(parts: {
   roundMs?: number
 }): Notices {
   const { ledger, notifiers, link, now, onFailure } = parts
-  let timer: ReturnType<typeof setInterval> | undefined
-  let underWay: Promise<void> | undefined
   /** Receivers of a notice that others do not have yet. */
   const told = new Map<string, Set<Notifier>>()
 
@@ -129,31 +126,14 @@ export function createNotices(parts: {
     await Promise.all(due.filter(({ kind }) => Object.hasOwn(WORDINGS, kind)).map(tell))
   }
 
-  function begin(): void {
-    underWay ??= round()
-      .catch((error) => onFailure(error, null))
-      .finally(() => {
-        underWay = undefined
-      })
-  }
+  const rounds = createRounds(round, parts.roundMs ?? ROUND_MS, (error) => onFailure(error, null))
 
   return {
     pending: async () => (notifiers.length === 0 ? null : (await ledger.pendingNotices()).count),
     start() {
       if (notifiers.length === 0) return
-      timer ??= setInterval(begin, parts.roundMs ?? ROUND_MS)
-      begin()
+      rounds.start()
     },
-    async stop() {
-      clearInterval(timer)
-      timer = undefined
-      await underWay
-    },
+    stop: rounds.stop,
   }
-}
-
-/** Doubles with every failure; a random half keeps processes apart. */
-function backoffMs(attempts: number): number {
-  const longest = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempts, 20))
-  return Math.round(longest * (0.5 + Math.random() / 2))
 }

@@ -7,6 +7,8 @@ import type { Cdn } from '../cdn/cdn.ts'
 import { LONGEST_PURGE_MS, PurgeFailed } from '../cdn/cdn.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { Purge } from '../stores/purges.ts'
+import { backoffMs } from './backoff.ts'
+import { createRounds } from './rounds.ts'
 
 export interface Purges {
   /**
@@ -33,9 +35,6 @@ const GATHER_MS = 200
 /** A process that dies gives back its claim after this time. */
 const LEASE_MS = 15_000
 
-const FIRST_RETRY_MS = 1000
-const LONGEST_RETRY_MS = 5 * 60_000
-
 /** No cache in front: nothing is owed. */
 export const NO_PURGES: Purges = {
   owe: async () => {},
@@ -54,15 +53,15 @@ export function createPurges(parts: {
   roundMs?: number
 }): Purges {
   const { ledger, cdn, now, onFailure } = parts
-  let timer: ReturnType<typeof setInterval> | undefined
-  let underWay: Promise<void> | undefined
-  let again = false
+  const rounds = createRounds(round, parts.roundMs ?? ROUND_MS, (error) => onFailure(error, []))
   let gathering: ReturnType<typeof setTimeout> | undefined
   /** The provider is not asked before. */
   let quietUntil = 0
 
   /** Asks the ledger before it takes a turn of the provider's: turns are few. */
   async function round(): Promise<void> {
+    clearTimeout(gathering)
+    gathering = undefined
     while (now() >= quietUntil && (await ledger.isPurgeDue(now()))) {
       if (cdn.rate !== null) {
         const waitMs = await ledger.takeTurn(cdn.name, now(), cdn.rate)
@@ -87,7 +86,10 @@ export function createPurges(parts: {
     } catch (error) {
       onFailure(error, ids)
       const named = error instanceof PurgeFailed ? error.retryAfterMs : undefined
-      await ledger.deferPurges(due, now() + (named ?? backoffMs(due)))
+      await ledger.deferPurges(
+        due,
+        now() + (named ?? backoffMs(Math.max(...due.map(({ attempts }) => attempts)))),
+      )
       if (named !== undefined) await keepQuiet(now() + named)
       return
     }
@@ -102,25 +104,8 @@ export function createPurges(parts: {
 
   function hurry(): void {
     // Deletions that come together share a call where calls are counted.
-    if (cdn.rate === null) begin()
-    else gathering ??= setTimeout(begin, GATHER_MS)
-  }
-
-  function begin(): void {
-    clearTimeout(gathering)
-    gathering = undefined
-    if (underWay !== undefined) {
-      again = true
-      return
-    }
-    underWay = round()
-      .catch((error) => onFailure(error, []))
-      .finally(() => {
-        underWay = undefined
-        if (!again) return
-        again = false
-        begin()
-      })
+    if (cdn.rate === null) rounds.beginAnother()
+    else gathering ??= setTimeout(rounds.beginAnother, GATHER_MS)
   }
 
   return {
@@ -130,24 +115,11 @@ export function createPurges(parts: {
       const { count, oldest } = await ledger.owedPurges()
       return { count, oldestSeconds: oldest === null ? 0 : Math.max(0, Math.round((now() - oldest) / 1000)) }
     },
-    start() {
-      timer ??= setInterval(begin, parts.roundMs ?? ROUND_MS)
-      begin()
-    },
+    start: rounds.start,
     async stop() {
-      clearInterval(timer)
       clearTimeout(gathering)
-      timer = undefined
       gathering = undefined
-      again = false
-      await underWay
+      await rounds.stop()
     },
   }
-}
-
-/** Doubles with every failure; a random half keeps processes apart. */
-function backoffMs(due: Purge[]): number {
-  const attempts = Math.max(...due.map((purge) => purge.attempts))
-  const longest = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempts, 20))
-  return Math.round(longest * (0.5 + Math.random() / 2))
 }

@@ -3,6 +3,7 @@
  * change takes effect within a second. What was not changed is as the configuration says.
  */
 import type { ActedBy, Ledger } from '../stores/ledger.ts'
+import { createRounds } from './rounds.ts'
 
 export interface SettingValues {
   uploads: 'on' | 'paused'
@@ -61,8 +62,6 @@ export function createSettings(parts: {
   const { ledger, defaults, now, onFailure } = parts
   let changed: Partial<SettingValues> = {}
   let current = defaults
-  let timer: ReturnType<typeof setInterval> | undefined
-  let underWay: Promise<void> | undefined
 
   async function refresh(): Promise<void> {
     const found = Object.entries(await ledger.settings()).map(([name, text]) => [name, parse(name, text)])
@@ -70,6 +69,8 @@ export function createSettings(parts: {
     changed = Object.fromEntries(found.filter(([, value]) => value !== null))
     current = { ...defaults, ...changed }
   }
+
+  const rounds = createRounds(refresh, ROUND_MS, onFailure, { isFirstDone: true })
 
   return {
     current: () => current,
@@ -89,20 +90,8 @@ export function createSettings(parts: {
       await ledger.changeSettings(changes, reason, new Date(now()), by)
       await refresh()
     },
-    start() {
-      timer ??= setInterval(() => {
-        underWay ??= refresh()
-          .catch(onFailure)
-          .finally(() => {
-            underWay = undefined
-          })
-      }, ROUND_MS)
-    },
-    async stop() {
-      clearInterval(timer)
-      timer = undefined
-      await underWay
-    },
+    start: rounds.start,
+    stop: rounds.stop,
   }
 }
 

@@ -5,6 +5,7 @@
  */
 import type { Ledger } from '../stores/ledger.ts'
 import type { Hashes } from './hashes.ts'
+import { createRounds } from './rounds.ts'
 
 export interface UploaderLinks {
   tagsOf(address: string): Promise<{ tagA: string; tagB: string; atMs: number }>
@@ -28,8 +29,6 @@ export function createUploaderLinks(parts: {
 }): UploaderLinks {
   const { ledger, hashes, now } = parts
   const salts = new Map<string, Promise<Uint8Array>>()
-  let timer: ReturnType<typeof setInterval> | undefined
-  let underWay: Promise<void> | undefined
 
   function saltOf(day: string): Promise<Uint8Array> {
     let salt = salts.get(day)
@@ -54,13 +53,7 @@ export function createUploaderLinks(parts: {
     await ledger.forgetUploadsBefore(now() - KEPT_MS + ROUND_MS, yesterday)
   }
 
-  function begin(): void {
-    underWay ??= forget()
-      .catch(parts.onFailure)
-      .finally(() => {
-        underWay = undefined
-      })
-  }
+  const rounds = createRounds(forget, ROUND_MS, parts.onFailure)
 
   return {
     async tagsOf(address) {
@@ -70,15 +63,8 @@ export function createUploaderLinks(parts: {
       const [tagA, tagB] = await Promise.all([tagOf(address, even), tagOf(address, odd)])
       return { tagA, tagB, atMs }
     },
-    start() {
-      timer ??= setInterval(begin, ROUND_MS)
-      begin()
-    },
-    async stop() {
-      clearInterval(timer)
-      timer = undefined
-      await underWay
-    },
+    start: rounds.start,
+    stop: rounds.stop,
   }
 }
 

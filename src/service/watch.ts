@@ -7,6 +7,7 @@ import type { Ledger } from '../stores/ledger.ts'
 import type { Case } from '../stores/reports.ts'
 import type { Purges } from './purges.ts'
 import { URGENT } from './reports.ts'
+import { createRounds } from './rounds.ts'
 import type { Settings } from './settings.ts'
 
 export interface Watch {
@@ -58,8 +59,6 @@ export function createWatch(parts: {
 }): Watch {
   const { ledger, settings, purges, now, machine } = parts
   const disk = `disk ${machine}`
-  let timer: ReturnType<typeof setInterval> | undefined
-  let underWay: Promise<void> | undefined
 
   function ofCase(found: Case, since: Map<string, number>): Found[] {
     const { id, severity, openedAt, dueAt } = found
@@ -106,25 +105,12 @@ export function createWatch(parts: {
     await ledger.endConditions([...since.keys()].filter((name) => isOurs(name) && !names.has(name)))
   }
 
-  function begin(): void {
-    underWay ??= look()
-      .catch(parts.onFailure)
-      .finally(() => {
-        underWay = undefined
-      })
-  }
+  const rounds = createRounds(look, ROUND_MS, parts.onFailure)
 
   return {
     look,
-    start() {
-      timer ??= setInterval(begin, ROUND_MS)
-      begin()
-    },
-    async stop() {
-      clearInterval(timer)
-      timer = undefined
-      await underWay
-    },
+    start: rounds.start,
+    stop: rounds.stop,
   }
 }
 
