@@ -4,6 +4,7 @@ import type { NoticeKind } from '../notify/notifier.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { SettingName, Settings } from './settings.ts'
 import { createShare } from './share.ts'
+import { utcDayOf } from './utc-day.ts'
 
 export interface Capacity {
   /**
@@ -43,7 +44,7 @@ export function createCapacity(parts: {
   onFailure: (error: unknown) => void
 }): Capacity {
   const { ledger, settings, now, freeBytes } = parts
-  const today = () => dayOf(now())
+  const today = () => utcDayOf(now())
   const uploads = shareOf('daily-uploads')
   const bytes = shareOf('daily-bytes')
   let isLow = false
@@ -66,7 +67,7 @@ export function createCapacity(parts: {
     if (reported.has(key)) return
     reported.clear()
     reported.add(key)
-    const since = dayOf(now() - REMEMBERED_DAYS * DAY_MS)
+    const since = utcDayOf(now() - REMEMBERED_DAYS * DAY_MS)
     const outcome = await ledger.recordReached(cap, day, since, new Date(now()), {
       raises: 'cap.reached' satisfies NoticeKind,
       pause: {
@@ -122,9 +123,4 @@ export function createCapacity(parts: {
       await Promise.all([uploads.stop(), bytes.stop()])
     },
   }
-}
-
-/** YYYY-MM-DD, UTC. */
-function dayOf(epochMs: number): string {
-  return new Date(epochMs).toISOString().slice(0, 10)
 }

@@ -5,6 +5,7 @@ import type { Hashes } from './hashes.ts'
 import { createSettlement, SETTLE_MS } from './settlement.ts'
 import { busy, createUnderWay } from './under-way.ts'
 import type { UploaderLinks } from './uploader-links.ts'
+import { utcDayOf } from './utc-day.ts'
 
 export interface Quota {
   readonly limit: number
@@ -102,7 +103,7 @@ export function createQuota(
   async function loadSalt(day: string): Promise<Uint8Array> {
     const salt = await ledger.daySalt(day)
     // The day's first upload does not wait for it; what fails is forgotten the next day.
-    ledger.forgetDaysBefore(dayOf(now() - KEPT_DAYS * DAY_MS)).catch(() => {})
+    ledger.forgetDaysBefore(utcDayOf(now() - KEPT_DAYS * DAY_MS)).catch(() => {})
     return salt
   }
 
@@ -152,7 +153,7 @@ export function createQuota(
     async reserve({ address, network }, { id, isRepeat = false } = {}) {
       const leave = underWay.enter(address)
       try {
-        const day = dayOf(now())
+        const day = utcDayOf(now())
         const bucket = await bucketOf(address, day)
         const more = isRepeat ? {} : await reservedWith(id, address, network, day)
         const limit = isRepeat ? perDay + 1 : perDay
@@ -188,7 +189,7 @@ export function createQuota(
       }
     },
     async remaining({ address }) {
-      const day = dayOf(now())
+      const day = utcDayOf(now())
       return Math.max(0, perDay - (await ledger.usedUploads(await bucketOf(address, day), day)))
     },
     stop: settlement.stop,
@@ -201,9 +202,4 @@ function networkFull(limit: number): Refusal {
     'network-quota-exceeded',
     `The network of this address made its ${limit} uploads of today. The counter resets at midnight UTC.`,
   )
-}
-
-/** YYYY-MM-DD, UTC. */
-function dayOf(epochMs: number): string {
-  return new Date(epochMs).toISOString().slice(0, 10)
 }

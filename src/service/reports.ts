@@ -8,6 +8,7 @@ import { refuseFault } from './faults.ts'
 import type { Hashes } from './hashes.ts'
 import type { Metrics } from './metrics.ts'
 import { CATEGORIES, isCategory, REPORT_TEXT, type ReportCategory } from './report-categories.ts'
+import { utcDayOf } from './utc-day.ts'
 
 /** As somebody filled it in. Every member may be anything. */
 export interface GivenReport {
@@ -74,7 +75,7 @@ export function createReports(parts: {
   async function file(given: GivenReport, address: string): Promise<string> {
     const { id, category, text, contact } = checked(given)
     const at = now()
-    const day = new Date(at).toISOString().slice(0, 10)
+    const day = utcDayOf(at)
     const salt = await ledger.daySalt(day)
     // The same for a repeat, so that it needs no second row; a secret, since nobody else has the salt.
     const receipt = hashes.hmacSha256(salt, `receipt ${id} ${address}`)

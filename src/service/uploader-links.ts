@@ -6,6 +6,7 @@
 import type { Ledger } from '../stores/ledger.ts'
 import type { Hashes } from './hashes.ts'
 import { createRounds } from './rounds.ts'
+import { utcDayOf } from './utc-day.ts'
 
 export interface UploaderLinks {
   tagsOf(address: string): Promise<{ tagA: string; tagB: string; atMs: number }>
@@ -70,5 +71,5 @@ export function createUploaderLinks(parts: {
 
 /** YYYY-MM-DD, UTC, of a number of days since the epoch. */
 function dayOf(number: number): string {
-  return new Date(number * DAY_MS).toISOString().slice(0, 10)
+  return utcDayOf(number * DAY_MS)
 }

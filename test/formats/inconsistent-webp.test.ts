@@ -1,22 +1,8 @@
 /** WebP files that contradict themselves are refused. */
-import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
-import { Refusal } from '../../src/errors.ts'
-import { sourceOf } from '../../src/formats/image.ts'
-import { inspect } from '../../src/formats/inspect.ts'
+import { describe } from 'node:test'
 import { type Chunk, extendedWebp, webpBody, webpChunks, webpOf } from '../support/chunks.ts'
 import { frames, picture } from '../support/images/pictures.ts'
-
-function refuseAll(files: Record<string, Uint8Array>): void {
-  for (const [name, bytes] of Object.entries(files)) {
-    test(name, () =>
-      assert.rejects(
-        inspect(sourceOf(bytes)),
-        (error) => error instanceof Refusal && error.code === 'damaged-image',
-      ),
-    )
-  }
-}
+import { refuseAll } from './refuse-all.ts'
 
 describe('WebP', async () => {
   const lossy = await picture().webp().toBuffer()

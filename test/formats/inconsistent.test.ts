@@ -1,24 +1,10 @@
 /** Files that reach their end but do not fit together, format by format. */
-import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe } from 'node:test'
 import { deflateSync } from 'node:zlib'
-import { Refusal } from '../../src/errors.ts'
-import { sourceOf } from '../../src/formats/image.ts'
-import { inspect } from '../../src/formats/inspect.ts'
 import { apngOf, type Chunk, pngChunk, pngChunks, pngOf, withPngChunks } from '../support/chunks.ts'
 import { codeJpeg, EOI, SOI, segment, withSegments } from '../support/images/jpeg-coder.ts'
 import { picture } from '../support/images/pictures.ts'
-
-function refuseAll(files: Record<string, Uint8Array>): void {
-  for (const [name, bytes] of Object.entries(files)) {
-    test(name, () =>
-      assert.rejects(
-        inspect(sourceOf(bytes)),
-        (error) => error instanceof Refusal && error.code === 'damaged-image',
-      ),
-    )
-  }
-}
+import { refuseAll } from './refuse-all.ts'
 
 describe('JPEG', async () => {
   const plain = await picture({ width: 200, height: 150 }).jpeg().toBuffer()

@@ -1,5 +1,6 @@
 /** What waits for the operator, and how near the caps of the day are. */
 import { URGENT } from '../../service/reports.ts'
+import { utcDayOf } from '../../service/utc-day.ts'
 import type { Gauge } from './exposition.ts'
 import type { GaugedParts } from './parts.ts'
 
@@ -10,7 +11,7 @@ export function moderationGauges({ ledger, settings, now }: Omit<GaugedParts, 'c
   const open = () => ledger.cases(['open'], COUNTED)
   const used = async (name: 'daily-bytes' | 'daily-uploads') => {
     if (settings.current()[name] === 0) return null
-    const shares = await ledger.usedShares(new Date(now()).toISOString().slice(0, 10))
+    const shares = await ledger.usedShares(utcDayOf(now()))
     return shares[name] ?? 0
   }
   return [

@@ -1,7 +1,6 @@
 /** An AVIF that is cut off, contradicts itself or is beyond the limits is refused. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { Refusal } from '../../../src/errors.ts'
 import {
   assemble,
   clap,
@@ -15,19 +14,9 @@ import {
   still,
 } from '../../support/images/avif/assembly.ts'
 import { box, bytes, fullBox, u16, u32 } from '../../support/images/avif/boxes.ts'
-import { corpus, inspect } from './subject.ts'
+import { corpus, outcome } from './subject.ts'
 
 const picture = await coded(noise(64, 48))
-
-async function outcome(file: Uint8Array): Promise<string> {
-  try {
-    await inspect(file)
-    return 'accepted'
-  } catch (error) {
-    if (error instanceof Refusal) return error.code
-    throw error
-  }
-}
 
 /** Places to cut at: always the same ones. */
 function* places(count: number, size: number): Generator<number> {

@@ -1,11 +1,23 @@
 /** What the AVIF tests ask of the module, and of sharp beside it. */
 import sharp from 'sharp'
+import { Refusal } from '../../../src/errors.ts'
 import { inspectAvif } from '../../../src/formats/avif/avif.ts'
 import { bytesOf, type Inspection, isWhole, sourceOf } from '../../../src/formats/image.ts'
 import { corpus as images } from '../../support/corpus.ts'
 
 export function inspect(file: Uint8Array): Promise<Inspection> {
   return inspectAvif(sourceOf(file))
+}
+
+/** `accepted`, or the code of the refusal. */
+export async function outcome(file: Uint8Array): Promise<string> {
+  try {
+    await inspect(file)
+    return 'accepted'
+  } catch (error) {
+    if (error instanceof Refusal) return error.code
+    throw error
+  }
 }
 
 export interface Scrubbed extends Inspection {
