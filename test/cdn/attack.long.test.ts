@@ -17,7 +17,14 @@ import {
 import { hostileImages } from '../support/images/hostile.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { formOf } from '../support/multipart.ts'
-import { type Cache, freePort, skipWithout, startNginx, startVarnish } from '../support/processes/caches.ts'
+import {
+  type Cache,
+  freePort,
+  PURGING_NGINX,
+  skipWithout,
+  startNginx,
+  startVarnish,
+} from '../support/processes/caches.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
 import { until } from '../support/until.ts'
 import { store } from '../support/upload.ts'
@@ -29,7 +36,7 @@ const REFUSALS = 5
 
 const CACHES = {
   nginx: {
-    program: '/usr/lib/nginx/modules/ngx_http_cache_purge_module.so',
+    program: PURGING_NGINX,
     start: (origin: number) => freePort().then((port) => startNginx(port, [origin])),
   },
   Varnish: {

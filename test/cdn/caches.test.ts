@@ -3,7 +3,14 @@ import assert from 'node:assert/strict'
 import http from 'node:http'
 import { after, before, describe, it } from 'node:test'
 import { type Answer, request } from '../support/http.ts'
-import { type Cache, freePort, skipWithout, startNginx, startVarnish } from '../support/processes/caches.ts'
+import {
+  type Cache,
+  freePort,
+  PURGING_NGINX,
+  skipWithout,
+  startNginx,
+  startVarnish,
+} from '../support/processes/caches.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
 import { type SlowOrigin, startSlowOrigin } from '../support/processes/slow-origin.ts'
 import { until } from '../support/until.ts'
@@ -16,7 +23,7 @@ const CACHES = [
   { name: 'varnish', needs: 'varnishd', start: startVarnish, purgePath: () => '/' },
   {
     name: 'nginx',
-    needs: '/usr/lib/nginx/modules/ngx_http_cache_purge_module.so',
+    needs: PURGING_NGINX,
     start: (port: number, originPort: number) => startNginx(port, [originPort]),
     purgePath: (id: string) => `/purge/raw/${id}`,
   },

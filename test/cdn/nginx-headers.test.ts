@@ -4,14 +4,11 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { request } from '../support/http.ts'
-import { type Cache, freePort, skipWithout, startNginx } from '../support/processes/caches.ts'
+import { type Cache, freePort, PURGING_NGINX, skipWithout, startNginx } from '../support/processes/caches.ts'
 
 const BYTES = Buffer.from('0123456789')
 
-const skip = await skipWithout(
-  '/usr/lib/nginx/modules/ngx_http_cache_purge_module.so',
-  'nginx with its purge module',
-)
+const skip = await skipWithout(PURGING_NGINX, 'nginx with its purge module')
 describe('nginx before a server', { skip }, () => {
   const received: IncomingHttpHeaders[] = []
   const origin = createServer((incoming, outgoing) => {

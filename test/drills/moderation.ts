@@ -6,7 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { atDoor } from '../support/at-door.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { freePort, isInstalled, startNginx, startVarnish } from '../support/processes/caches.ts'
+import {
+  freePort,
+  isInstalled,
+  PURGING_NGINX,
+  startNginx,
+  startVarnish,
+} from '../support/processes/caches.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
 import { startSlowOrigin } from '../support/processes/slow-origin.ts'
 import { until } from '../support/until.ts'
@@ -32,8 +38,8 @@ export function moderation(name: 'varnish' | 'nginx'): Drill {
       'bots of 500 addresses, a flood of reports, holds and removals with fills under way, each with a kill in the middle.',
     mayFail: true,
     async skip() {
-      const needs = name === 'varnish' ? 'varnishd' : '/usr/lib/nginx/modules/ngx_http_cache_purge_module.so'
-      return (await isInstalled(needs)) || process.env.PINHOLE_CI ? null : `${name} is not on this machine`
+      const needs = name === 'varnish' ? ['varnishd'] : PURGING_NGINX
+      return (await isInstalled(...needs)) || process.env.PINHOLE_CI ? null : `${name} is not on this machine`
     },
     run: (rounds) => run(name, rounds),
   }

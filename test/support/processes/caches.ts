@@ -22,15 +22,21 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** True if the program is on this machine. */
+const PURGE_MODULE = '/usr/lib/nginx/modules/ngx_http_cache_purge_module.so'
+
+/** What `startNginx` needs. */
+export const PURGING_NGINX = ['nginx', PURGE_MODULE]
+
 /** Why a suite that needs the program is skipped; `false` if it is not. In CI a missing one is a failure. */
-export async function skipWithout(program: string, name = program): Promise<string | false> {
-  const mayRun = (await isInstalled(program)) || process.env.PINHOLE_CI
+export async function skipWithout(needed: string | string[], name = `${needed}`): Promise<string | false> {
+  const mayRun = (await isInstalled(...[needed].flat())) || process.env.PINHOLE_CI
   return mayRun ? false : `${name} is not on this machine`
 }
 
-export function isInstalled(program: string): Promise<boolean> {
-  return promisify(execFile)('sh', ['-c', `command -v ${program} || test -e ${program}`]).then(
+/** Whether all of them, programs or files, are on this machine. Debian keeps servers where only root's shell looks. */
+export function isInstalled(...needed: string[]): Promise<boolean> {
+  const looks = needed.map((each) => `{ command -v ${each} || test -e ${each}; }`)
+  return promisify(execFile)('sh', ['-c', looks.join(' && ')]).then(
     () => true,
     () => false,
   )
@@ -74,7 +80,7 @@ export async function startNginx(port: number, originPorts: number[]): Promise<C
     [/\/var\/log\/nginx\/pinhole\.log/, `${folder}/access.log`],
     [/\/var\/log\/nginx\/pinhole-error\.log/, `${folder}/error.log`],
   ])
-  const modules = 'load_module /usr/lib/nginx/modules/ngx_http_cache_purge_module.so;'
+  const modules = `load_module ${PURGE_MODULE};`
   return runNginx({ port, folder, site, modules })
 }
 
