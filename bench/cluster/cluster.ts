@@ -7,6 +7,7 @@ import { startPinhole } from '../contestants/contestants.ts'
 import { upload, writeBodies } from '../load/multipart.ts'
 import type { BenchOptions } from '../load/options.ts'
 import { noisePictures } from '../load/pictures.ts'
+import { MEDIUM, SMALL } from '../load/sizes.ts'
 import { type Contestant, inTurns } from '../load/turns.ts'
 import { wrk } from '../load/wrk.ts'
 import type { Comparison, Figures } from '../report/figures.ts'
@@ -18,10 +19,7 @@ const UPLOAD_CONNECTIONS = 64
 const READ_CONNECTIONS = 32
 const PICTURES = 64
 const UPLOAD_BYTES = 204_800
-const READ_SIZES = [
-  { name: '10 KB', bytes: 10_240 },
-  { name: '200 KB', bytes: 204_800 },
-]
+const READ_SIZES = [SMALL, MEDIUM]
 const SERVER_ENV = { TRUSTED_PROXIES: '127.0.0.1/32', UPLOADS_PER_DAY: '1000000000' }
 
 interface Subject {

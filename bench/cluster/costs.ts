@@ -11,16 +11,14 @@ import type { Child } from '../contestants/child.ts'
 import { startPinhole } from '../contestants/contestants.ts'
 import { upload, writeBodies } from '../load/multipart.ts'
 import { noisePictures } from '../load/pictures.ts'
+import { MEDIUM, SMALL } from '../load/sizes.ts'
 import { wrk } from '../load/wrk.ts'
 import type { Measure } from '../report/figures.ts'
 
 const UPLOADS = 100
 const CONNECTIONS = 32
 const SECONDS = 3
-const SIZES = [
-  { name: '10 KB', bytes: 10_240 },
-  { name: '200 KB', bytes: 204_800 },
-]
+const SIZES = [SMALL, MEDIUM]
 
 export async function costs(dir: string): Promise<Measure[]> {
   const [fake, postgres] = await Promise.all([startFakeS3(), startPostgres()])

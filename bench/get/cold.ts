@@ -4,24 +4,24 @@ import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import type { Child } from '../contestants/child.ts'
 import { startCaddy, startNginx, startPinhole, startReference } from '../contestants/contestants.ts'
+import { sharedHeaders } from '../contestants/shared-headers.ts'
 import { upload } from '../load/multipart.ts'
 import type { BenchOptions } from '../load/options.ts'
 import { largePictures, noisePictures } from '../load/pictures.ts'
 import { bind, GENERATOR_CORE, processorTime, SERVER_CORE } from '../load/processors.ts'
+import { LARGE, MEDIUM, SMALL } from '../load/sizes.ts'
 import { inTurns } from '../load/turns.ts'
 import { wrk } from '../load/wrk.ts'
 import type { Comparison, Figures, Measure } from '../report/figures.ts'
 
 const CONNECTIONS = 16
-const CASES = [
-  { name: '10 KB', bytes: 10_240 },
-  { name: '200 KB', bytes: 204_800 },
-  { name: '2 MB', bytes: 2_097_152 },
+const CASES: { name: string; bytes: number; range?: string }[] = [
+  SMALL,
+  MEDIUM,
+  LARGE,
   { name: '25 MB', bytes: 25_600_000 },
   { name: '10 KB of 25 MB', bytes: 25_600_000, range: 'bytes=12345678-12355917' },
 ]
-/** What each server says of itself on its own. */
-const OWN_HEADERS = new Set(['content-type', 'content-length', 'date', 'connection', 'keep-alive'])
 
 export async function benchCold({ dir, rounds, seconds }: BenchOptions): Promise<Figures> {
   const files = path.join(dir, 'files')
@@ -36,7 +36,7 @@ export async function benchCold({ dir, rounds, seconds }: BenchOptions): Promise
       const picture = bytes > 20e6 ? (await largePictures())[1]! : (await noisePictures(1, bytes))[0]!
       const id = await upload(pinhole.url, new Uint8Array(picture))
       const response = await fetch(`${pinhole.url}/raw/${id}`)
-      headers = [...response.headers].filter(([name]) => !OWN_HEADERS.has(name))
+      headers = sharedHeaders(response)
       await writeFile(path.join(files, `${id}.jpg`), await response.bytes())
       ids.set(bytes, id)
     }

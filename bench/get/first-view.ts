@@ -1,18 +1,16 @@
 /** The first view of an image after its upload, beside a view of one that is in memory for long. */
-import { Agent, get } from 'node:http'
+import { Agent } from 'node:http'
 import path from 'node:path'
 import { startPinhole } from '../contestants/contestants.ts'
 import { upload } from '../load/multipart.ts'
 import type { BenchOptions } from '../load/options.ts'
 import { noisePictures } from '../load/pictures.ts'
+import { LARGE, MEDIUM, SMALL } from '../load/sizes.ts'
+import { timedGet } from '../load/timed-get.ts'
 import type { Figures, Measure } from '../report/figures.ts'
 import { summarize } from '../report/statistics.ts'
 
-const SIZES = [
-  { name: '10 KB', bytes: 10_240 },
-  { name: '200 KB', bytes: 204_800 },
-  { name: '2 MB', bytes: 2_097_152 },
-]
+const SIZES = [SMALL, MEDIUM, LARGE]
 const PICTURES = 20
 const MOST = 1.2
 
@@ -26,14 +24,14 @@ export async function benchFirstView({ dir, rounds }: BenchOptions): Promise<Fig
       const first: number[] = []
       const hot: number[] = []
       const known = `${server.url}/raw/${await upload(server.url, new Uint8Array(pictures[0]!))}`
-      for (let view = 0; view < 100; view++) await timeOf(known, agent)
+      for (let view = 0; view < 100; view++) await timedGet(known, agent)
       for (let turn = 0; turn < rounds * PICTURES; turn++) {
         const picture = new Uint8Array(pictures[turn % PICTURES]!)
         // Both come after an upload, on a warm connection.
         for (const isFirst of turn % 2 === 0 ? [true, false] : [false, true]) {
           const id = await upload(server.url, picture)
-          await timeOf(`${server.url}/healthz`, agent)
-          const time = await timeOf(isFirst ? `${server.url}/raw/${id}` : known, agent)
+          await timedGet(`${server.url}/healthz`, agent)
+          const time = (await timedGet(isFirst ? `${server.url}/raw/${id}` : known, agent)).whole
           if (isFirst) first.push(time)
           else hot.push(time)
         }
@@ -50,16 +48,4 @@ export async function benchFirstView({ dir, rounds }: BenchOptions): Promise<Fig
     agent.destroy()
     await server.stop()
   }
-}
-
-function timeOf(url: string, agent: Agent): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const startedAt = performance.now()
-    get(url, { agent }, (response) => {
-      if (response.statusCode !== 200) reject(new Error(`${response.statusCode} for ${url}`))
-      response.on('data', () => {})
-      response.on('end', () => resolve(performance.now() - startedAt))
-      response.on('error', reject)
-    }).on('error', reject)
-  })
 }

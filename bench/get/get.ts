@@ -4,22 +4,22 @@ import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import type { Child } from '../contestants/child.ts'
 import { startNginx, startPinhole, startReference } from '../contestants/contestants.ts'
+import { sharedHeaders } from '../contestants/shared-headers.ts'
 import { upload } from '../load/multipart.ts'
 import type { BenchOptions } from '../load/options.ts'
 import { noisePictures } from '../load/pictures.ts'
 import { bind, GENERATOR_CORE, SERVER_CORE } from '../load/processors.ts'
+import { LARGE, MEDIUM, SMALL } from '../load/sizes.ts'
 import { inTurns } from '../load/turns.ts'
 import { wrk } from '../load/wrk.ts'
 import type { Comparison, Figures } from '../report/figures.ts'
 
 const CONNECTIONS = 32
 const SIZES = [
-  { name: '10 KB', bytes: 10_240, atLeast: 0.8 },
-  { name: '200 KB', bytes: 204_800, atLeast: 1 },
-  { name: '2 MB', bytes: 2_097_152, atLeast: 1 },
+  { ...SMALL, atLeast: 0.8 },
+  { ...MEDIUM, atLeast: 1 },
+  { ...LARGE, atLeast: 1 },
 ]
-/** What each server says of itself on its own. */
-const OWN_HEADERS = new Set(['content-type', 'content-length', 'date', 'connection', 'keep-alive'])
 
 export async function benchGet({ dir, rounds, seconds }: BenchOptions): Promise<Figures> {
   const files = path.join(dir, 'files')
@@ -33,7 +33,7 @@ export async function benchGet({ dir, rounds, seconds }: BenchOptions): Promise<
       const [picture] = await noisePictures(1, bytes)
       const id = await upload(pinhole.url, new Uint8Array(picture!))
       const response = await fetch(`${pinhole.url}/raw/${id}`)
-      headers = [...response.headers].filter(([name]) => !OWN_HEADERS.has(name))
+      headers = sharedHeaders(response)
       await writeFile(path.join(files, `${id}.jpg`), await response.bytes())
       paths.push({ ours: `/raw/${id}`, theirs: `/raw/${id}.jpg` })
     }

@@ -1,5 +1,5 @@
 /** Reads from S3: what they cost us, and how long the first byte takes beside the gateway's own. */
-import { Agent, get } from 'node:http'
+import { Agent } from 'node:http'
 import path from 'node:path'
 import { AwsClient } from 'aws4fetch'
 import { type ClusterServices, startClusterServices } from '../cluster/services.ts'
@@ -8,17 +8,15 @@ import { upload } from '../load/multipart.ts'
 import type { BenchOptions } from '../load/options.ts'
 import { noisePictures } from '../load/pictures.ts'
 import { processorTime } from '../load/processors.ts'
+import { LARGE, MEDIUM, SMALL } from '../load/sizes.ts'
+import { timedGet } from '../load/timed-get.ts'
 import { wrk } from '../load/wrk.ts'
 import type { Figures, Measure } from '../report/figures.ts'
 import { summarize } from '../report/statistics.ts'
 
 const PREFIX = 'reads'
 const CONNECTIONS = 8
-const SIZES = [
-  { name: '10 KB', bytes: 10_240 },
-  { name: '200 KB', bytes: 204_800 },
-  { name: '2 MB', bytes: 2_097_152 },
-]
+const SIZES = [SMALL, MEDIUM, LARGE]
 /** Of each, in a turn. */
 const FIRST_BYTES = 20
 const MOST_TIMES = 2
@@ -73,8 +71,8 @@ async function firstBytes(
   try {
     for (let turn = 0; turn < rounds * FIRST_BYTES; turn++) {
       const both = [
-        async () => us.push(await firstByte(ours, agent)),
-        async () => gateway.push(await firstByte(signed.url, agent, headers)),
+        async () => us.push((await timedGet(ours, agent)).firstByte),
+        async () => gateway.push((await timedGet(signed.url, agent, headers)).firstByte),
       ]
       for (const one of turn % 2 === 0 ? both : both.reverse()) await one()
     }
@@ -87,21 +85,4 @@ async function firstBytes(
     { what: `first byte of 2 MB, ${services.storeName}`, values: gateway, unit: 'ms' },
     { what: 'first byte, ours / the gateway’s, medians', values: [ratio], unit: '', atMost: MOST_TIMES },
   ]
-}
-
-/** Unit: milliseconds. */
-function firstByte(url: string, agent: Agent, headers: Record<string, string> = {}): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const startedAt = performance.now()
-    get(url, { agent, headers }, (response) => {
-      if (response.statusCode !== 200) reject(new Error(`${response.statusCode} for ${url}`))
-      let took = 0
-      response.once('data', () => {
-        took = performance.now() - startedAt
-      })
-      response.on('data', () => {})
-      response.on('end', () => resolve(took))
-      response.on('error', reject)
-    }).on('error', reject)
-  })
 }

@@ -5,14 +5,12 @@ import { startPinhole } from '../contestants/contestants.ts'
 import { upload, writeBodies } from '../load/multipart.ts'
 import type { BenchOptions } from '../load/options.ts'
 import { noisePictures } from '../load/pictures.ts'
+import { MEDIUM, SMALL } from '../load/sizes.ts'
 import { inTurns } from '../load/turns.ts'
 import { wrk } from '../load/wrk.ts'
 import type { Comparison, Figures } from '../report/figures.ts'
 
-const SIZES = [
-  { name: '10 KB', bytes: 10_240 },
-  { name: '200 KB', bytes: 204_800 },
-]
+const SIZES = [SMALL, MEDIUM]
 const GET_CONNECTIONS = 32
 const UPLOAD_CONNECTIONS = 64
 const PICTURES = 256
