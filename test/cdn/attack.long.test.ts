@@ -17,14 +17,7 @@ import {
 import { hostileImages } from '../support/images/hostile.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { formOf } from '../support/multipart.ts'
-import {
-  type Cache,
-  freePort,
-  PURGING_NGINX,
-  skipWithout,
-  startNginx,
-  startVarnish,
-} from '../support/processes/caches.ts'
+import { CACHES, type Cache, freePort, skipWithout } from '../support/processes/caches.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
 import { until } from '../support/until.ts'
 import { store } from '../support/upload.ts'
@@ -34,23 +27,12 @@ const MOST_MEGABYTES = 250
 const LARGE_BYTES = 25 * MEGABYTE
 const REFUSALS = 5
 
-const CACHES = {
-  nginx: {
-    program: PURGING_NGINX,
-    start: (origin: number) => freePort().then((port) => startNginx(port, [origin])),
-  },
-  Varnish: {
-    program: 'varnishd',
-    start: (origin: number) => freePort().then((port) => startVarnish(port, origin)),
-  },
-}
-
 /** Addresses of this machine: each is a client of its own. */
 let clients = 0
 const someone = () => `127.0.${5 + Math.floor(++clients / 250)}.${1 + (clients % 250)}`
 
-for (const [name, { program, start }] of Object.entries(CACHES)) {
-  const skip = await skipWithout(program, name)
+for (const [name, { needs, start }] of Object.entries(CACHES)) {
+  const skip = await skipWithout(needs, name)
   describe(`behind ${name}`, { skip }, () => {
     let server: RunningServer
     let cache: Cache
@@ -64,7 +46,7 @@ for (const [name, { program, start }] of Object.entries(CACHES)) {
         UPLOADS_AT_ONCE: '2',
         CDN_URL: '',
       })
-      cache = await start(server.port)
+      cache = await start(await freePort(), server.port)
       largeId = (await store(server.url, gif({ size: LARGE_BYTES }))).id
       await until(
         'the server is reached',

@@ -3,14 +3,7 @@ import assert from 'node:assert/strict'
 import http from 'node:http'
 import { after, before, describe, it } from 'node:test'
 import { type Answer, request } from '../support/http.ts'
-import {
-  type Cache,
-  freePort,
-  PURGING_NGINX,
-  skipWithout,
-  startNginx,
-  startVarnish,
-} from '../support/processes/caches.ts'
+import { CACHES, type Cache, freePort, skipWithout } from '../support/processes/caches.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
 import { type SlowOrigin, startSlowOrigin } from '../support/processes/slow-origin.ts'
 import { until } from '../support/until.ts'
@@ -19,17 +12,14 @@ import { store } from '../support/upload.ts'
 /** Long enough for a fill to be held across a removal, short enough for a test. Unit: seconds. */
 const FILL_SECONDS = 3
 
-const CACHES = [
-  { name: 'varnish', needs: 'varnishd', start: startVarnish, purgePath: () => '/' },
-  {
-    name: 'nginx',
-    needs: PURGING_NGINX,
-    start: (port: number, originPort: number) => startNginx(port, [originPort]),
-    purgePath: (id: string) => `/purge/raw/${id}`,
-  },
-]
+const PURGE_PATHS = {
+  varnish: () => '/',
+  nginx: (id: string) => `/purge/raw/${id}`,
+}
 
-for (const { name, needs, start, purgePath } of CACHES) {
+for (const name of ['varnish', 'nginx'] as const) {
+  const { needs, start } = CACHES[name]
+  const purgePath = PURGE_PATHS[name]
   const skip = await skipWithout(needs, name)
   describe(`deleting through ${name}`, { skip }, () => {
     let server: RunningServer

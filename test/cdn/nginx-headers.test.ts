@@ -4,11 +4,11 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { request } from '../support/http.ts'
-import { type Cache, freePort, PURGING_NGINX, skipWithout, startNginx } from '../support/processes/caches.ts'
+import { CACHES, type Cache, freePort, skipWithout } from '../support/processes/caches.ts'
 
 const BYTES = Buffer.from('0123456789')
 
-const skip = await skipWithout(PURGING_NGINX, 'nginx with its purge module')
+const skip = await skipWithout(CACHES.nginx.needs, 'nginx with its purge module')
 describe('nginx before a server', { skip }, () => {
   const received: IncomingHttpHeaders[] = []
   const origin = createServer((incoming, outgoing) => {
@@ -25,7 +25,7 @@ describe('nginx before a server', { skip }, () => {
 
   before(async () => {
     await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve))
-    nginx = await startNginx(await freePort(), [(origin.address() as AddressInfo).port])
+    nginx = await CACHES.nginx.start(await freePort(), (origin.address() as AddressInfo).port)
   })
   after(async () => {
     await nginx?.stop()

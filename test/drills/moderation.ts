@@ -6,13 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { atDoor } from '../support/at-door.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import {
-  freePort,
-  isInstalled,
-  PURGING_NGINX,
-  startNginx,
-  startVarnish,
-} from '../support/processes/caches.ts'
+import { CACHES, freePort, isInstalled } from '../support/processes/caches.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
 import { startSlowOrigin } from '../support/processes/slow-origin.ts'
 import { until } from '../support/until.ts'
@@ -38,8 +32,9 @@ export function moderation(name: 'varnish' | 'nginx'): Drill {
       'bots of 500 addresses, a flood of reports, holds and removals with fills under way, each with a kill in the middle.',
     mayFail: true,
     async skip() {
-      const needs = name === 'varnish' ? ['varnishd'] : PURGING_NGINX
-      return (await isInstalled(...needs)) || process.env.PINHOLE_CI ? null : `${name} is not on this machine`
+      return (await isInstalled(...CACHES[name].needs)) || process.env.PINHOLE_CI
+        ? null
+        : `${name} is not on this machine`
     },
     run: (rounds) => run(name, rounds),
   }
@@ -61,8 +56,7 @@ async function run(name: 'varnish' | 'nginx', rounds: number): Promise<Tally> {
     { dataDir },
   )
   const origin = await startSlowOrigin(() => server.port)
-  const cache =
-    name === 'varnish' ? await startVarnish(port, origin.port) : await startNginx(port, [origin.port])
+  const cache = await CACHES[name].start(port, origin.port)
   const tally: Tally = { acknowledged: 0, lost: 0, risen: 0, errors: 0, faults: [] }
   const scene: Scene = { server, origin, cache, images: [], acts: [], tally }
   try {

@@ -24,8 +24,14 @@ export async function freePort(): Promise<number> {
 
 const PURGE_MODULE = '/usr/lib/nginx/modules/ngx_http_cache_purge_module.so'
 
-/** What `startNginx` needs. */
-export const PURGING_NGINX = ['nginx', PURGE_MODULE]
+/** Each as it is shipped, before one server: the programs and files that it needs, and how it starts. */
+export const CACHES = {
+  varnish: { needs: ['varnishd'], start: startVarnish },
+  nginx: {
+    needs: ['nginx', PURGE_MODULE],
+    start: (port: number, originPort: number) => startNginx(port, [originPort]),
+  },
+}
 
 /** Why a suite that needs the program is skipped; `false` if it is not. In CI a missing one is a failure. */
 export async function skipWithout(needed: string | string[], name = `${needed}`): Promise<string | false> {
