@@ -204,6 +204,11 @@ export interface Ledger extends ReportLedger, NoticeLedger, PurgeLedger, Decisio
   facts(): Promise<Record<string, string>>
   /** Writes those that nobody wrote yet, or all, as one. Resolves to all facts as they are afterwards. */
   writeFacts(facts: Record<string, string>, options: { replace: boolean }): Promise<Record<string, string>>
+  /**
+   * Joins the servers on this ledger until it is closed, once. `ifFirst` runs before, while nobody else joins, if there
+   * are none and the ledger can tell.
+   */
+  join(ifFirst: () => Promise<void>): Promise<void>
   /** By the clock that all servers share, epoch milliseconds. `null`: it is this machine's own. */
   time(): Promise<number | null>
   /**

@@ -6,10 +6,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { gif } from '../support/images/tiny-images.ts'
 import { type PostgresServer, startPostgres } from '../support/processes/postgres.ts'
 import { NODE, ROOT, run } from '../support/processes/process.ts'
 import { type RunningServer, serverEnv, startServer } from '../support/processes/server.ts'
-import { fetchRaw, store } from '../support/upload.ts'
+import { fetchRaw, post, store } from '../support/upload.ts'
 
 const REMOVAL = ['--reason', 'terms']
 
@@ -81,6 +82,46 @@ describe('the operator command', () => {
     )
     assert.equal((await fetchRaw(server.url, id)).status, 200)
     assert.equal((await server.operator(['status'])).code, 0)
+  })
+})
+
+describe('servers on one folder', () => {
+  it('do not start with other settings beside one that runs, and neither does a command', async () => {
+    const first = await startServer({ UPLOADS_PER_DAY: '7' })
+    const { dataDir } = first
+    try {
+      const twin = await startServer({ UPLOADS_PER_DAY: '7' }, { dataDir })
+      await twin.stop()
+      for (const [name, here, there] of [
+        ['UPLOADS_PER_DAY', '5', '7'],
+        ['MAX_UPLOAD_BYTES', '5', '26214400'],
+        ['DAILY_UPLOADS', '5', '0'],
+        ['CDN_URL', 'varnish://10.0.0.1:80', 'none'],
+      ] as const) {
+        const env = { UPLOADS_PER_DAY: '7', [name]: here }
+        const difference = `${name}: ${here} here, ${there} by the ledger`
+        await assert.rejects(startServer(env, { dataDir }), ({ message }) => message.includes(difference))
+        const ran = await run(['src/node/operator.ts', 'status'], serverEnv(env, dataDir))
+        assert.equal(ran.code, 1)
+        assert.ok(ran.stderr.includes(difference), ran.stderr)
+      }
+      assert.equal((await first.operator(['status'])).code, 0, 'nothing has changed for the others')
+    } finally {
+      await first.stop()
+    }
+  })
+
+  it('start with other settings after the last of them ended, though it was killed', async () => {
+    const server = await startServer({ UPLOADS_PER_DAY: '7', WORKERS: '2' })
+    try {
+      await server.kill()
+      await server.restart({ UPLOADS_PER_DAY: '5', WORKERS: '2' })
+      const { headers } = await post(server.url, gif())
+      assert.equal(headers.get('X-RateLimit-Limit'), '5')
+      assert.equal((await server.operator(['status'])).code, 0)
+    } finally {
+      await server.stop()
+    }
   })
 })
 

@@ -1,6 +1,7 @@
 /**
  * What all servers and commands on one ledger must agree on. A server with another `CDN_URL` would leave purges to a
- * cache that nobody asks; one with another store would not find the others' images.
+ * cache that nobody asks; one with another store would not find the others' images; one with other limits would take
+ * what the others refuse.
  */
 import type { Config } from '../../config.ts'
 import type { Ledger } from '../../stores/ledger.ts'
@@ -14,17 +15,18 @@ type Settings = Record<string, string>
 
 /** `folder`: which one it is, if images are in a folder. */
 export function settingsOf(config: Config, folder: string | null): Settings {
-  const shared: Settings = {
+  return {
     OBJECTS_URL: folder === null ? withoutSecrets(config.objectsUrl) : `file:${folder}`,
     CDN_URL: withoutSecrets(config.cdnUrl),
+    UPLOADS_PER_DAY: `${config.uploadsPerDay}`,
+    REFUSALS_PER_DAY: `${config.refusalsPerDay}`,
+    REFUSED_BYTES_PER_DAY: `${config.refusedBytesPerDay}`,
+    NETWORK_UPLOADS: `${config.networkUploads}`,
+    DAILY_UPLOADS: `${config.dailyUploads}`,
+    DAILY_BYTES: `${config.dailyBytes}`,
+    MAX_UPLOAD_BYTES: `${config.maxUploadBytes}`,
+    STRIP_METADATA: config.stripMetadata ? 'on' : 'off',
   }
-  // On one machine, one environment says them.
-  if (config.ledgerUrl !== null) {
-    shared.UPLOADS_PER_DAY = `${config.uploadsPerDay}`
-    shared.MAX_UPLOAD_BYTES = `${config.maxUploadBytes}`
-    shared.STRIP_METADATA = config.stripMetadata ? 'on' : 'off'
-  }
-  return shared
 }
 
 /** Says that these hold from now on. */
@@ -33,9 +35,10 @@ export async function agree(ledger: Ledger, settings: Settings): Promise<void> {
 }
 
 /** A server that starts: the first one says what holds. Throws an `Error` with the difference. */
-export async function joinServers(ledger: Ledger, settings: Settings, config: Config): Promise<void> {
-  // Beside a ledger on this machine there are no servers elsewhere, which would go on with another cache.
-  if (config.ledgerUrl === null) await agree(ledger, { CDN_URL: settings.CDN_URL! })
+export async function joinServers(ledger: Ledger, settings: Settings): Promise<void> {
+  // The only one on this machine's ledger may come with new settings. Images stay where they are all the same.
+  const { OBJECTS_URL: _, ...changeable } = settings
+  await ledger.join(() => agree(ledger, changeable))
   assertEqual(await ledger.writeFacts(prefixed(settings), { replace: false }), settings)
 }
 

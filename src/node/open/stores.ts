@@ -69,7 +69,7 @@ async function openBeside(
   const objects = filesystem ?? (await openBucket(config, config.objectsUrl!, as))
   const cdn = config.cdnUrl === null ? null : openCdn(config.cdnUrl)
   const settings = settingsOf(config, filesystem?.identity ?? null)
-  if (as === 'server') await joinServers(ledger, settings, config)
+  if (as === 'server') await joinServers(ledger, settings)
   else if (!mayDisagree) await assertAgreed(ledger, settings)
   const clock = await createClock(ledger, now)
   const purges = cdn === null ? NO_PURGES : createPurges({ ledger, cdn, now: clock.now, onFailure })

@@ -51,7 +51,8 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
     await pool.end()
     throw error
   }
-  return sqlLedger(databaseOf(pool))
+  // Nobody can tell whether there are others: a pooler keeps connections of servers that are gone, and shares them.
+  return sqlLedger(databaseOf(pool), async () => {})
 }
 
 function connect({

@@ -18,7 +18,8 @@ import { settingsLedger } from './settings.ts'
 import { sharesLedger } from './shares.ts'
 import { sql } from './statement.ts'
 
-export function sqlLedger(database: SqlDatabase): Ledger {
+/** `join`: what the technology knows of other servers. */
+export function sqlLedger(database: SqlDatabase, join: Ledger['join']): Ledger {
   const tick = microseconds()
   const { record, recordIf } = actRecorder(tick)
   return {
@@ -56,6 +57,7 @@ export function sqlLedger(database: SqlDatabase): Ledger {
       }
     },
 
+    join,
     close: () => database.close(),
   }
 }

@@ -11,6 +11,7 @@ import { BUSY, FLUSH, hasCode, passing, rethrow } from './faults.ts'
 import { groupCommit } from './group-commit.ts'
 import { openLog } from './log.ts'
 import { type OpenDatabase, reopening } from './reopening.ts'
+import { serversOn } from './servers.ts'
 
 export interface SqliteLedgerOptions {
   /** Made if it is not there, with its folder. On a disk of this machine: others share no locks. */
@@ -46,7 +47,10 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
   for (;;) {
     try {
       const opened = openDatabase(file, timeoutMs)
-      return sqlLedger(reopening(opened, () => openAgain(file, timeoutMs)))
+      const database = reopening(opened, () => openAgain(file, timeoutMs))
+      const servers = serversOn(`${file}-servers`, timeoutMs)
+      const close = () => database.close().finally(servers.leave)
+      return { ...sqlLedger(database, servers.join), close }
     } catch (error) {
       // Of several that open a new file at once, SQLite lets one change to a log, and the others do not wait for it.
       if (!hasCode((error as Error).cause, BUSY) || performance.now() > deadline) throw error

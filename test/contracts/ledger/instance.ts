@@ -28,6 +28,40 @@ export function instanceCases({ on }: Harness): void {
     assert.equal(new Set(seen.map(({ who }) => who)).size, 1)
   })
 
+  on(
+    'runs what the first of its servers is to do for one alone, or for none if it can not tell',
+    async (ledger, { another }) => {
+      const ran: string[] = []
+      await ledger.join(async () => void ran.push('first'))
+      const canTell = ran.length > 0
+      // A handle that did not join is a command's.
+      await (await another()).writeFacts({ a: '1' }, { replace: false })
+      const twin = await another()
+      await twin.join(async () => void ran.push('twin'))
+      await ledger.close()
+      const third = await another()
+      await third.join(async () => void ran.push('third'))
+      assert.deepEqual(ran, canTell ? ['first'] : [], 'the twin was there all the time')
+      await Promise.all([twin.close(), third.close()])
+      await (await another()).join(async () => void ran.push('after all others'))
+      assert.deepEqual(ran, canTell ? ['first', 'after all others'] : [])
+    },
+  )
+
+  on('agrees on one set of facts of servers that join at once', async (_, { another }) => {
+    const handles = await Promise.all([another(), another(), another(), another()])
+    const seen = await Promise.all(
+      handles.map(async (handle, nth) => {
+        await handle.join(async () => {
+          await handle.writeFacts({ who: `${nth}` }, { replace: true })
+        })
+        return handle.writeFacts({ who: `${nth}` }, { replace: false })
+      }),
+    )
+    assert.equal(new Set(seen.map(({ who }) => who)).size, 1)
+    assert.equal((await handles[0]!.facts()).who, seen[0]!.who, 'and nobody changed it afterwards')
+  })
+
   on('tells the time of the clock that all share, or that it has none', async (ledger) => {
     const before = Date.now()
     const time = await ledger.time()

@@ -1,0 +1,60 @@
+/**
+ * Whether other servers are on a ledger of this machine. Each holds a shared lock on a file beside it for as long as it
+ * runs; the kernel takes it back from one that is killed.
+ */
+import { closeSync, existsSync, openSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database, { type Database as Connection } from 'better-sqlite3'
+import { BUSY, hasCode, passing } from './faults.ts'
+
+export interface Servers {
+  /** Runs `ifFirst` before, while nobody else can join, if no server is there. */
+  join(ifFirst: () => Promise<void>): Promise<void>
+  leave(): void
+}
+
+const PAUSE_MS = 10
+
+/** `file`: made if it is not there, and never written. `timeoutMs`: how long to wait for one that joins just now. */
+export function serversOn(file: string, timeoutMs: number): Servers {
+  let connection: Connection | undefined
+
+  /** SQLite's own locks: the one kind that its library takes for us (https://www.sqlite.org/lockingv3.html). */
+  function locks(sql: string): boolean {
+    return passing(() => {
+      try {
+        connection!.exec(sql)
+        return true
+      } catch (error) {
+        if (connection!.inTransaction) connection!.exec('rollback')
+        if (hasCode(error, BUSY)) return false
+        throw error
+      }
+    })
+  }
+
+  return {
+    async join(ifFirst) {
+      // To close a file gives back all locks that this process has on it.
+      if (!existsSync(file)) passing(() => closeSync(openSync(file, 'a', 0o600)))
+      connection ??= passing(() => new Database(file, { timeout: 0 }))
+      if (locks('begin exclusive')) {
+        try {
+          await ifFirst()
+        } finally {
+          connection.exec('rollback')
+        }
+      }
+      const deadline = performance.now() + timeoutMs
+      while (!locks('begin; select count(*) from sqlite_schema')) {
+        if (performance.now() > deadline) throw new Error(`${file} is locked by another server that starts`)
+        await sleep(PAUSE_MS)
+      }
+    },
+
+    leave() {
+      connection?.close()
+      connection = undefined
+    },
+  }
+}
