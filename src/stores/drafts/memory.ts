@@ -51,7 +51,7 @@ export function createMemorySpool(): MemorySpool {
       if (length + TAIL_BYTES > blockBytes || gathered !== undefined) return null
       gathered = block
       if (!isWhole(segments, size)) {
-        gathered = blocks.take(blockBytes)
+        if (!movesDown(segments, block)) gathered = blocks.take(blockBytes)
         let at = 0
         for (const piece of piecesOf(bytes, segments)) {
           gathered.set(piece, at)
@@ -126,6 +126,24 @@ export function spooledMemory(
       discard()
     },
   }
+}
+
+/** Whether the segments can be written over the bytes that they are runs of, as where metadata is cut out. */
+function movesDown(segments: Segment[], block: Buffer): boolean {
+  let written = 0
+  for (const segment of segments) {
+    const isSafe = segment instanceof Uint8Array ? !overlaps(segment, block) : segment.offset >= written
+    if (!isSafe) return false
+    written += segment.length
+  }
+  return true
+}
+
+function overlaps(one: Uint8Array, other: Uint8Array): boolean {
+  if (one.buffer !== other.buffer) return false
+  return (
+    one.byteOffset < other.byteOffset + other.byteLength && other.byteOffset < one.byteOffset + one.byteLength
+  )
 }
 
 function piecesOf(bytes: Uint8Array, segments: Segment[]): Uint8Array[] {

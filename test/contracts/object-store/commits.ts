@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import fc from 'fast-check'
 import type { Segment } from '../../../src/formats/image.ts'
 import { lengthOf, wholeOf } from '../../../src/formats/image.ts'
 import { DEFAULT_MAX_UPLOAD_BYTES, IMAGE_TYPES, MAX_SIDE_PIXELS } from '../../../src/protocol.ts'
@@ -118,6 +119,37 @@ export function commitCases({ on, onHooks }: Harness): void {
       await assertHolds(store, record, bytes)
     })
   }
+
+  on('stores what any segments say, in order or not, cut out or put in', async (store) => {
+    const sent = bytesFor(11, 5000)
+    const place = fc.nat({ max: sent.length })
+    const part = fc.record({
+      kind: fc.constantFrom('run' as const, 'literal' as const, 'read' as const),
+      at: place,
+      length: fc.nat({ max: 1500 }),
+    })
+    let serial = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(part, { maxLength: 8 }), fc.boolean(), async (parts, inOrder) => {
+        const draft = await store.draft(inChunks(sent, 999), sent.length)
+        const ordered = inOrder ? parts.toSorted((one, other) => one.at - other.at) : parts
+        const kept: Uint8Array[] = []
+        const segments: Segment[] = []
+        for (const { kind, at, length } of ordered) {
+          const run = { offset: at, length: Math.min(length, sent.length - at) }
+          const literal = kind === 'literal' ? bytesFor(serial, length) : await draft.read(at, run.length)
+          segments.push(kind === 'run' ? run : literal)
+          kept.push(Uint8Array.from(literal))
+        }
+        const image = Buffer.concat(kept)
+        assert.equal(await draft.digest(segments), sha256Of(image))
+        const record = recordOf(idFor(`s${serial++}`), image, { sentSha256: sha256Of(sent) })
+        await draft.commit(record, segments)
+        await assertHolds(store, record, image)
+      }),
+      { numRuns: 50 },
+    )
+  })
 
   on('tells ids apart by case', async (store) => {
     const lower = bytesFor(1, 500)
