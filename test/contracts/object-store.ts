@@ -12,6 +12,7 @@ import { modelCases } from './object-store/model.ts'
 import { rangeCases } from './object-store/ranges.ts'
 import { readingCases } from './object-store/reading.ts'
 import { removalCases } from './object-store/removal.ts'
+import { segmentCases } from './object-store/segments.ts'
 import { strangeIdCases } from './object-store/strange-ids.ts'
 
 export type { ContractOptions, OpenedStore, OpenStore } from './object-store/harness.ts'
@@ -22,6 +23,7 @@ export function objectStoreContract(name: string, open: OpenStore, options: Cont
   describe(`object store: ${name}`, () => {
     describe('drafts', () => draftCases(harness))
     describe('commits', () => commitCases(harness))
+    describe('segments', () => segmentCases(harness))
     describe('reading', () => readingCases(harness))
     describe('ranges', () => rangeCases(harness))
     describe('removal', () => removalCases(harness))
