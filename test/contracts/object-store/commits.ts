@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { lengthOf, wholeOf } from '../../../src/formats/image.ts'
+import { wholeOf } from '../../../src/formats/image.ts'
 import { DEFAULT_MAX_UPLOAD_BYTES, IMAGE_TYPES, MAX_SIDE_PIXELS } from '../../../src/protocol.ts'
 import type { ImageRecord } from '../../../src/stores/object-store.ts'
 import { IdTaken } from '../../../src/stores/object-store.ts'
@@ -12,7 +12,6 @@ import {
   listOf,
   put,
   recordOf,
-  sha256Of,
 } from '../../support/stored-images.ts'
 import type { Harness } from './harness.ts'
 
