@@ -131,6 +131,19 @@ it('takes no form from another site, and none without its token', async () => {
   assert.equal(large.status, 400)
 })
 
+it('shows another site’s embeds and scripts nothing, whatever session the browser has', async () => {
+  const { cookie } = await doorSession(server)
+  const sent = (dest: string, from: string) =>
+    door('GET', '/acts', { headers: { Cookie: cookie, 'Sec-Fetch-Site': from, 'Sec-Fetch-Dest': dest } })
+  for (const from of ['cross-site', 'same-site']) {
+    for (const dest of ['empty', 'image', 'iframe']) {
+      assert.equal((await sent(dest, from)).status, 403, `${dest}, ${from}`)
+    }
+    assert.equal((await sent('document', from)).status, 200, 'a link that is followed')
+  }
+  assert.equal((await sent('empty', 'same-origin')).status, 200)
+})
+
 it('ends a session when it is left', async () => {
   const { cookie, formToken } = await doorSession(server)
   const headers = { Cookie: cookie }

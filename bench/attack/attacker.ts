@@ -1,4 +1,4 @@
-/** One attack, in a process of its own. Prints what it sent. */
+/** The attacker, in a process of its own: told what to do, and says what it sent. */
 import { getPriority, setPriority } from 'node:os'
 import type { Attack } from '../../test/support/attack/connection.ts'
 import type { Target } from '../../test/support/attack/targets.ts'
@@ -12,12 +12,13 @@ export interface Order extends Pick<Attack, 'port' | 'doorPath' | 'from'> {
 
 // It shares the processors with the server: that it works is no cost of the server's.
 setPriority(getPriority() + 10)
-const { way, target, seconds, ...where }: Order = JSON.parse(process.argv[2]!)
-const until = performance.now() + seconds * 1000
-const attack: Attack = {
-  ...where,
-  isOver: () => performance.now() > until,
-  sent: { bytes: 0, connections: 0 },
-}
-await WAYS.find(({ name }) => name === way)!.run(attack, target)
-process.stdout.write(JSON.stringify(attack.sent), () => process.exit(0))
+process.on('message', async ({ way, target, seconds, ...where }: Order) => {
+  const until = performance.now() + seconds * 1000
+  const attack: Attack = {
+    ...where,
+    isOver: () => performance.now() > until,
+    sent: { bytes: 0, connections: 0 },
+  }
+  await WAYS.find(({ name }) => name === way)!.run(attack, target)
+  process.send!(attack.sent)
+})

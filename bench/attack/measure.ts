@@ -1,8 +1,8 @@
 /** What an attack costs the server, and another client of it. */
-import { execFile } from 'node:child_process'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import {
   descriptors,
   forgetPeak,
@@ -29,6 +29,9 @@ export interface Costs {
   took: number
 }
 
+/** 200 of them in a second and a half: a percentile of fewer says less. */
+const PROBE_EVERY_MS = 7.5
+
 /** What is let go of a while after the attack: connections that are drained, drafts. */
 const SETTLE_MS = 8000
 
@@ -41,7 +44,7 @@ export async function costsOf(
   forgetPeak(pid)
   const [spent, read, since] = [processorSeconds(pid), readMegabytes(pid), performance.now()]
   const end = new AbortController()
-  const others = probe(probedUrl, end.signal)
+  const others = probe(probedUrl, end.signal, PROBE_EVERY_MS)
   const sent = await act()
   end.abort()
   const times = await others
@@ -58,12 +61,29 @@ export async function costsOf(
   return { ...costs, left: Math.max(0, descriptors(pid) - before) }
 }
 
-export async function attackWith(order: Order): Promise<Costs['sent']> {
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    path.join(import.meta.dirname, 'attacker.ts'),
-    JSON.stringify(order),
-  ])
-  return JSON.parse(stdout)
+export interface Attacker {
+  attack(order: Order): Promise<Costs['sent']>
+  stop(): void
+}
+
+/** One process for all attacks: starting it would cost others more than some of them. */
+export function startAttacker(): Attacker {
+  const child = fork(path.join(import.meta.dirname, 'attacker.ts'))
+  let isStopping = false
+  child.once('exit', () => {
+    if (!isStopping) throw new Error('the attacker died')
+  })
+  return {
+    async attack(order) {
+      child.send(order)
+      const [sent] = await once(child, 'message')
+      return sent
+    },
+    stop() {
+      isStopping = true
+      child.kill()
+    },
+  }
 }
 
 export async function nothing(seconds: number): Promise<Costs['sent']> {

@@ -6,12 +6,12 @@ const EVERY_MS = 20
 
 /**
  * Until `signal`. Unit: milliseconds, ascending. None waits for the one before it, and each is counted from when it
- * was due: a server that stands still for a second makes fifty slow answers, not one.
+ * was due: a server that stands still for long makes many slow answers, not one.
  */
-export async function probe(url: string, signal: AbortSignal): Promise<number[]> {
+export async function probe(url: string, signal: AbortSignal, everyMs = EVERY_MS): Promise<number[]> {
   const agent = new Agent({ keepAlive: true })
   const requests: Promise<number>[] = []
-  for (let due = performance.now(); !signal.aborted; due += EVERY_MS) {
+  for (let due = performance.now(); !signal.aborted; due += everyMs) {
     const wait = due - performance.now()
     if (wait > 0) await sleep(wait)
     const since = due

@@ -51,6 +51,7 @@ export function createAccess({ door, site }: { door: Door; site: Site }): Access
     },
     refuse: (c, detail) => access.send(c, doorErrorPage(access.contextOf(null), detail), 403),
     withPass: (handle) => async (c) => {
+      if (isDrivenFromElsewhere(c)) return access.refuse(c, 'Another site asked for this.')
       const passed = await passedBy(c)
       return passed === null ? access.send(c, closedPage(access.contextOf(null)), 401) : handle(c, passed)
     },
@@ -63,6 +64,12 @@ export function createAccess({ door, site }: { door: Door; site: Site }): Access
       }),
   }
   return access
+}
+
+/** A link may be followed to a page. Whatever else another site makes a browser send is not even looked up. */
+function isDrivenFromElsewhere(c: AppContext): boolean {
+  const isFollowed = c.req.method === 'GET' && c.req.header('Sec-Fetch-Dest') === 'document'
+  return isFromElsewhere(c) && !isFollowed
 }
 
 /** Browsers say so (Fetch Metadata); who says nothing is no browser of today, and has no cookie of one. */

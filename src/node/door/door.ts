@@ -13,6 +13,7 @@ import { drainBehindAnswer } from '../http/drain.ts'
 import { cutIdleConnections } from '../http/idle-connections.ts'
 import { answerInOrder } from '../http/in-order.ts'
 import type { Limits } from '../http/limits.ts'
+import { createTurns } from '../http/turns.ts'
 import { doorSocket, removeStale } from './socket.ts'
 
 /** Where people reach it. No trailing slash. */
@@ -39,6 +40,7 @@ export async function openOperatorDoor(
   })
   const idle = cutIdleConnections(server, limits)
   const connections = { idle, limits }
+  const turns = createTurns()
   const bodies = new WeakMap<IncomingMessage, HostBody>()
   const bodyOf = (incoming: IncomingMessage, outgoing: ServerResponse) =>
     bodies.get(incoming) ?? readBody(incoming, outgoing, connections)
@@ -70,9 +72,11 @@ export async function openOperatorDoor(
         connections,
       )
     }
-    void framework(incoming, outgoing)
+    turns.soon(() => {
+      if (!incoming.socket.destroyed) void framework(incoming, outgoing)
+    })
   }
-  const { listener } = answerInOrder(enter, { mostWaiting: limits.pipelined })
+  const { listener } = answerInOrder(enter, turns, { mostWaiting: limits.pipelined })
   server.on('request', (incoming, outgoing) => {
     if (!incoming.readableEnded) cutOffCrumbs(incoming)
     listener(incoming, outgoing)

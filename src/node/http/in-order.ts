@@ -2,6 +2,7 @@
 import type { RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { cutOff } from './cut-off.ts'
+import type { Turns } from './turns.ts'
 
 /** On the socket itself: a weak map that changes with every request costs each of them a collection's work. */
 const current = Symbol('the answer that is under way, or was the last')
@@ -17,9 +18,12 @@ export interface AnswersInOrder {
  * Node hands over every request that it has parsed, whoever is still reading the answer to the first: a connection that
  * reads nothing would hold an open image for each. Here the next one is looked at when the answers before it are out.
  * A connection with more than `mostWaiting` of them is cut off: no client in use sends that.
+ *
+ * At most one of each connection waits for a turn of the event loop, so these go round by round.
  */
 export function answerInOrder(
   listener: RequestListener,
+  turns: Turns,
   { mostWaiting }: { mostWaiting: number },
 ): AnswersInOrder {
   const waiting = new WeakMap<Socket, number>()
@@ -42,8 +46,7 @@ export function answerInOrder(
       waiting.set(socket, ahead)
       outgoing.once('socket', () => {
         waiting.set(socket, waiting.get(socket)! - 1)
-        // Others have their turn between two of them: an answer that the socket takes at once ends in the same turn.
-        setImmediate(() => {
+        turns.later(() => {
           if (!socket.destroyed) handle(incoming, outgoing)
         })
       })

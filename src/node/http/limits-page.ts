@@ -6,6 +6,7 @@ import { MAX_PART_HEADER_BYTES } from '../../http/multipart/part-reader.ts'
 import { MAX_FRAME_PIXELS, MAX_SIDE_PIXELS } from '../../protocol.ts'
 import { FREE_CHUNKS, FREE_CHUNKS_OF_A_BODY, LEAST_AVERAGE_BYTES } from './crumbs.ts'
 import { LIMIT_TABLE } from './limits.ts'
+import { TURN_BUDGET_MS } from './turns.ts'
 
 type Row = [of: string, figure: string, protects: string, source: string, change: string]
 
@@ -92,6 +93,13 @@ export function limitsPage(): string {
       'forms that proxies pass on in chunks',
       'they cost less than their request',
       '`src/node/http/crumbs.ts`',
+    ],
+    [
+      'of a turn of the event loop for requests of pages and the API, images and uploads aside; past it they go one a turn',
+      `${TURN_BUDGET_MS} ms`,
+      'others, from many requests at the same moment',
+      'a twentieth of what may be felt',
+      '`src/node/http/turns.ts`',
     ],
     [
       'bytes of the headers of a request',

@@ -12,12 +12,14 @@ import { drainBehindAnswer } from './drain.ts'
 import { type AnswersInOrder, answerInOrder } from './in-order.ts'
 import { rawListener } from './send-raw.ts'
 import { uploadListener } from './send-upload.ts'
+import { createTurns } from './turns.ts'
 import { refuseUnreadable, unreadableAnswer } from './unreadable.ts'
 
 export function createListener(parts: AppParts, connections: Connections): AnswersInOrder {
   const { baseUrl, log } = parts
   const { idle, limits } = connections
   const app = createApp(parts)
+  const turns = createTurns()
   const bodies = new WeakMap<IncomingMessage, HostBody>()
   const bodyOf = (incoming: IncomingMessage, outgoing: ServerResponse) =>
     bodies.get(incoming) ?? readBody(incoming, outgoing, connections)
@@ -49,7 +51,9 @@ export function createListener(parts: AppParts, connections: Connections): Answe
     },
   )
   const uploads = uploadListener(createUpload(parts), bodyOf, (incoming, outgoing) => {
-    void framework(incoming, outgoing)
+    turns.soon(() => {
+      if (!incoming.socket.destroyed) void framework(incoming, outgoing)
+    })
   })
   const images = rawListener(
     parts.raw,
@@ -74,7 +78,7 @@ export function createListener(parts: AppParts, connections: Connections): Answe
     images(incoming, outgoing)
   }
 
-  const inOrder = answerInOrder(enter, { mostWaiting: limits.pipelined })
+  const inOrder = answerInOrder(enter, turns, { mostWaiting: limits.pipelined })
   return {
     ...inOrder,
     listener(incoming, outgoing) {

@@ -3,6 +3,7 @@ import { createApp } from '../../../src/http/app.ts'
 import type { AppParts } from '../../../src/http/context.ts'
 import { createOperatorApp } from '../../../src/http/operator/app.ts'
 import type { OperatorParts } from '../../../src/http/operator/parts.ts'
+import { sessionCookie } from '../../../src/http/operator/session.ts'
 import { DELETE_PATH, OEMBED_PATH, REPORT_PAGE_PATH, REPORT_PATH } from '../../../src/protocol.ts'
 import type { Stored, Target } from './targets.ts'
 
@@ -24,8 +25,11 @@ const PUBLIC: Details = {
 }
 
 const OPERATOR: Details = {
-  '/login': () => ({ query: `?token=${'A'.repeat(43)}`, ...form(`token=${'A'.repeat(43)}`) }),
+  '/login': () => ({ query: `?token=${NO_TOKEN}`, ...form(`token=${NO_TOKEN}`) }),
 }
+
+/** It looks like one of the door's, so that it is looked up. */
+const NO_TOKEN = 'a'.repeat(64)
 
 /** What stands for the parameters of a path. */
 const SAMPLES: Record<string, (stored: Stored) => string> = {
@@ -40,11 +44,12 @@ export function publicRoutes(stored: Stored): Target[] {
   return routesOf(createApp(parts as AppParts), PUBLIC, stored)
 }
 
-/** Of the operator's door. Whoever reaches it has no session. */
+/** Of the operator's door. Whoever reaches it has no session, but may say so. */
 export function operatorRoutes(stored: Stored): Target[] {
   const parts = { site: {}, url: 'http://operator' }
   return routesOf(createOperatorApp(parts as OperatorParts), OPERATOR, stored).map((target) => ({
     ...target,
+    headers: `Cookie: ${sessionCookie(NO_TOKEN, false).split(';')[0]}\r\n`,
     isAtDoor: true,
   }))
 }

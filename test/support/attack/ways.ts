@@ -1,5 +1,7 @@
 /** The ways in which a request can be made to cost. Each goes on until the attack is over. */
+import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { LIMITS } from '../../../src/node/http/limits.ts'
 import { type Attack, onEach, open, send } from './connection.ts'
 import { bodyStart, headOf, type Target, wholeRequest } from './targets.ts'
 
@@ -22,22 +24,23 @@ const LARGE_HEADERS = `${'a:b\r\n'.repeat(1900)}X-Filler: ${'a'.repeat(4000)}\r\
 /** As many as an address may have, but for the one that others need. */
 const CONNECTIONS = 120
 
-/** As many requests as may wait on a connection. */
-const PIPELINED = 30
+/** One is answered, and as many as may wait on a connection wait. */
+const PIPELINED = 1 + LIMITS.pipelined
 
 export const WAYS: Way[] = [
   {
     name: 'pipelined, never read',
     isBulk: false,
-    run: (attack, target) =>
-      onEach(attack, CONNECTIONS, async () => {
-        const socket = await open(attack, target, { reads: false })
-        if (socket === null) return
-        await send(attack, socket, Buffer.concat(Array(PIPELINED).fill(wholeRequest(target))))
+    run: async (attack, target) => {
+      const batch = Buffer.concat(Array(PIPELINED).fill(wholeRequest(target)))
+      while (!attack.isOver()) {
+        const sockets = await openAll(attack, target, { reads: false })
+        await Promise.all(sockets.map((socket) => send(attack, socket, batch)))
         // What was asked for is held as long as the attack goes on.
-        while (!attack.isOver() && !socket.destroyed) await sleep(50)
-        socket.destroy()
-      }),
+        while (!attack.isOver() && sockets.some(({ destroyed }) => !destroyed)) await sleep(50)
+        for (const socket of sockets) socket.destroy()
+      }
+    },
   },
   {
     name: 'pipelined without end',
@@ -50,6 +53,21 @@ export const WAYS: Way[] = [
         while (!attack.isOver() && (await send(attack, socket, batch))) await sleep(20)
         socket.destroy()
       }),
+  },
+  {
+    name: 'one each, at the same moment',
+    isBulk: false,
+    run: async (attack, target) => {
+      const whole = wholeRequest(target)
+      while (!attack.isOver()) {
+        const sockets = await openAll(attack, target, { reads: true })
+        while (!attack.isOver() && sockets.some(({ destroyed }) => !destroyed)) {
+          await Promise.all(sockets.map((socket) => send(attack, socket, whole)))
+          await sleep(50)
+        }
+        for (const socket of sockets) socket.destroy()
+      }
+    },
   },
   {
     name: 'large headers, 500 at once',
@@ -103,6 +121,12 @@ export const WAYS: Way[] = [
       }),
   },
 ]
+
+/** So that what is sent on all of them is sent at the same moment: the server finds it when it looks once. */
+async function openAll(attack: Attack, target: Target, { reads }: { reads: boolean }): Promise<Socket[]> {
+  const each = Array.from({ length: CONNECTIONS }, () => open(attack, target, { reads }))
+  return (await Promise.all(each)).filter((socket) => socket !== null)
+}
 
 async function pour(attack: Attack, target: Target, piece: Uint8Array): Promise<void> {
   const socket = await open(attack, target, { reads: true })
