@@ -12,9 +12,9 @@ const OLDEST_NODE = 24
 // and a server that was attacked, or busy for a moment, would hold 60 MB of garbage.
 const FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=50']
 
-// The thread pool flushes files for many uploads at once; with more threads they only wait for each other's locks.
-// libuv reads its size once, when the pool is first used: it has to be in the environment when the process starts.
-const ENVIRONMENT = { UV_THREADPOOL_SIZE: '8' }
+// With more threads most of them are idle, and to wake one costs a read of a small file a fifth of its time. libuv reads the
+// size once, when the pool is first used: it has to be in the environment when the process starts.
+const ENVIRONMENT = { UV_THREADPOOL_SIZE: '4' }
 
 function refuse(sentence) {
   process.stderr.write(`Pinhole did not start:\n  ${sentence}\n`)

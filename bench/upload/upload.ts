@@ -127,7 +127,7 @@ export async function benchUpload({ dir, rounds, seconds }: BenchOptions): Promi
 }
 
 /** As many as ours starts with: `bin/serve.mjs`. */
-const THREADS = 8
+const THREADS = 4
 
 /** After a check that what was acknowledged is on disk. */
 async function measureUploads(

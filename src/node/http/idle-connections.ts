@@ -74,7 +74,10 @@ export function cutIdleConnections(
   }
 
   return {
-    watch: (socket) => socket.setTimeout(idleMs),
+    watch(socket) {
+      // Node starts it anew with all that is read and written.
+      if (socket.timeout !== idleMs) socket.setTimeout(idleMs)
+    },
     owe: (socket, outgoing) => owed.set(socket, outgoing),
     awaitClient: (socket) => owed.delete(socket),
   }

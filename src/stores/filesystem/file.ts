@@ -16,7 +16,18 @@ export interface OpenFile {
 
 /** To be closed by `closeFile`. */
 export async function openFile(path: string): Promise<OpenFile> {
-  const descriptor = await openPath(path, 'r')
+  return opened(await openPath(path, 'r'))
+}
+
+/**
+ * As `openFile`, for a file that was open a short while ago: the kernel still knows its name, and a trip to another thread
+ * costs five times as much.
+ */
+export function openFileNow(path: string): OpenFile {
+  return opened(openSync(path, 'r'))
+}
+
+function opened(descriptor: number): OpenFile {
   try {
     // Of an open file the kernel knows this without the disk.
     const stats = fstatSync(descriptor)

@@ -11,8 +11,10 @@ export interface KnownFile {
   /** As in `OpenFile`. Empty: not known. */
   readonly identity: string
   readonly trailer: Trailer
-  /** The JSON of its record, without the spaces behind it. */
-  readonly json: Buffer
+  /** Its digests and the JSON of its record, as they stand in the file, without the spaces behind them. */
+  readonly written: Buffer
+  /** Where they stand in the file. Unit: bytes. */
+  readonly offset: number
 }
 
 export interface KnownFiles {
@@ -43,17 +45,19 @@ export function createKnownFiles(): KnownFiles {
       const trailer = decodeTrailer(tail, size, (bytes) => {
         json = bytes
         // What is behind it are spaces, or the checksum would be another one.
-        return known !== undefined && startsWith(bytes, known.json)
+        return known !== undefined && startsWith(bytes, jsonOf(known))
           ? known.trailer.record
           : parseRecord(bytes)
       })
       if (trailer === null || trailer.digests === null || trailer.record.id !== id) return trailer
       const isKnown =
         trailer.record === known?.trailer.record && (identity === '' || identity === known.identity)
-      // Copies: as parts of the tail they would keep all of it.
       if (!isKnown && json !== undefined) {
-        const kept = { record: trailer.record, digests: Buffer.from(trailer.digests) }
-        remember(id, { size, identity, trailer: kept, json: trimmed(json) })
+        // A copy: as a part of the tail it would keep all of it.
+        const written = Buffer.concat([trailer.digests, trimmed(json)])
+        const digests = written.subarray(0, trailer.digests.length)
+        const offset = size - tail.length + trailer.digests.byteOffset - tail.byteOffset
+        remember(id, { size, identity, trailer: { record: trailer.record, digests }, written, offset })
       }
       return trailer
     },
@@ -65,6 +69,17 @@ function startsWith(bytes: Buffer, start: Buffer): boolean {
   return bytes.length >= start.length && bytes.compare(start, 0, start.length, 0, start.length) === 0
 }
 
+function jsonOf({ trailer, written }: KnownFile): Buffer {
+  return written.subarray(trailer.digests?.length)
+}
+
 function trimmed(json: Buffer): Buffer {
-  return Buffer.from(json.subarray(0, json.lastIndexOf('}') + 1))
+  return json.subarray(0, json.lastIndexOf('}') + 1)
+}
+
+/** Whether all of a file, `whole`, has the digests and the record that are known of it, where they were. */
+export function isAsKnown(whole: Buffer, { size, written, offset }: KnownFile): boolean {
+  return (
+    whole.length === size && whole.compare(written, 0, written.length, offset, offset + written.length) === 0
+  )
 }

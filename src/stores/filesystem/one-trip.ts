@@ -4,36 +4,35 @@ import { matchesDigests } from './block-digests.ts'
 import { isCode, storeFault } from './faults.ts'
 import { identityIfSame, readAtOnce } from './file.ts'
 import type { HotSet } from './hot-set.ts'
-import type { KnownFiles } from './known-files.ts'
-import { tailLength } from './trailer.ts'
+import { isAsKnown, type KnownFile, type KnownFiles } from './known-files.ts'
 
 /** Of larger files the memory, new for each read, costs the collector more than a second trip does. Unit: bytes. */
 const MOST_BYTES = 64 * 1024
 
 export interface OneTrip {
-  suits(id: string): boolean
-  /** `null`: there is no such file. `undefined`: it is no longer what it was, and is to be read in another way. */
-  open(path: string, id: string): Promise<StoredImage | null | undefined>
+  /**
+   * `null`: there is no such file. `undefined`, at once or later: it is not known, or no longer what it was, and is to be
+   * read in another way.
+   */
+  open(path: string, id: string): Promise<StoredImage | null | undefined> | undefined
 }
 
 /** `hotSet`: takes in what is read. */
 export function readInOneTrip(known: KnownFiles, hotSet: HotSet | null): OneTrip {
-  async function open(path: string, id: string): Promise<StoredImage | null | undefined> {
+  async function open(path: string, id: string, file: KnownFile): Promise<StoredImage | null | undefined> {
     let whole: Buffer
     try {
       whole = await readAtOnce(path)
     } catch (error) {
       return isCode(error, 'ENOENT') ? null : storeFault(error)
     }
-    const tail = whole.subarray(whole.length - tailLength(whole.length))
-    const trailer = known.decode(tail, { size: whole.length, identity: '' }, id)
-    if (trailer === null || trailer.digests === null || trailer.record.id !== id) return undefined
-    const { record, digests } = trailer
+    const { record, digests } = file.trailer
+    if (digests === null || !isAsKnown(whole, file)) return undefined
     const body = whole.subarray(0, record.size)
     if (!matchesDigests(body, digests, 0)) throw new DamagedObject(id)
     const stored = { record, body }
     if (hotSet === null || !hotSet.reserve(whole.length)) return stored
-    const identity = identityIfSame(path, whole.length, tail)
+    const identity = identityIfSame(path, whole.length, whole.subarray(file.offset))
     if (identity === null) {
       hotSet.unreserve(whole.length)
       return stored
@@ -42,10 +41,9 @@ export function readInOneTrip(known: KnownFiles, hotSet: HotSet | null): OneTrip
   }
 
   return {
-    suits(id) {
-      const size = known.get(id)?.size
-      return size !== undefined && size <= MOST_BYTES
+    open(path, id) {
+      const file = known.get(id)
+      return file !== undefined && file.size <= MOST_BYTES ? open(path, id, file) : undefined
     },
-    open,
   }
 }

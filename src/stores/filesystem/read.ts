@@ -10,7 +10,7 @@ import {
 } from '../object-store.ts'
 import { assertWanted, checkRun } from './check.ts'
 import { isCode, storeFault } from './faults.ts'
-import { CutShort, closeFile, type OpenFile, openFile, readFully } from './file.ts'
+import { CutShort, closeFile, type OpenFile, openFile, openFileNow, readFully } from './file.ts'
 import type { HotSet } from './hot-set.ts'
 import { createKnownFiles, type KnownFiles } from './known-files.ts'
 import { readInOneTrip } from './one-trip.ts'
@@ -63,7 +63,7 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
     let isKept = false
     let file: OpenFile | undefined
     try {
-      file = await openFile(path)
+      file = known.get(id) === undefined ? await openFile(path) : openFileNow(path)
       return await use(file, () => {
         isKept = true
       })
@@ -77,11 +77,12 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
 
   async function open(opening: Opening, selection: Selection): Promise<StoredImage | null> {
     const { file, id } = opening
-    if (selection === 'all' && isSmall(file.size)) {
+    const seen = knownTrailer(file, id)
+    if (seen === undefined && selection === 'all' && isSmall(file.size)) {
       return (await keepInMemory(opening)) ?? readSmall(opening, selection)
     }
-    if (file.size <= SMALL_FILE_BYTES) return readSmall(opening, selection)
-    const trailer = await trailerOf(file, id)
+    if (seen === undefined && file.size <= SMALL_FILE_BYTES) return readSmall(opening, selection)
+    const trailer = seen ?? (await readTrailer(file, id, known.decode))
     if (trailer === null) return null
     const { record } = trailer
     const part = partOf(record, selection)
@@ -93,10 +94,9 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
     return readPart(opening, trailer, part, blocks)
   }
 
-  async function trailerOf(file: OpenFile, id: string): Promise<Trailer | null> {
+  function knownTrailer({ identity, size }: OpenFile, id: string): Trailer | undefined {
     const seen = known.get(id)
-    if (seen !== undefined && seen.identity === file.identity && seen.size === file.size) return seen.trailer
-    return readTrailer(file, id, known.decode)
+    return seen !== undefined && seen.identity === identity && seen.size === size ? seen.trailer : undefined
   }
 
   function trailerIn(whole: Buffer, file: OpenFile, id: string): Trailer | null {
@@ -143,10 +143,15 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
   }
 
   return {
-    head: (path, id) => withFile(path, id, async (file) => (await trailerOf(file, id))?.record ?? null),
+    async head(path, id) {
+      return withFile(path, id, async (file) => {
+        const trailer = knownTrailer(file, id) ?? (await readTrailer(file, id, known.decode))
+        return trailer?.record ?? null
+      })
+    },
     async open(path, id, selection = 'all', signal) {
-      if (selection === 'all' && inOneTrip.suits(id)) {
-        assertWanted(signal)
+      assertWanted(signal)
+      if (selection === 'all') {
         const image = await inOneTrip.open(path, id)
         if (image !== undefined) return image
       }

@@ -64,6 +64,13 @@ export interface FilesystemStoreOptions {
   warn?: (message: string, error: Error) => void
 }
 
+/** Whether its file has its name. */
+function isInPlace({ path, file }: Pick<HotImage, 'path' | 'file'>): boolean {
+  if (file === null) return existsSync(path)
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return stats !== undefined && identityOf(stats) === file
+}
+
 /** Makes the folders if they are missing. */
 export async function openFilesystemStore(options: FilesystemStoreOptions): Promise<FilesystemStore> {
   const { folder, hotSetBytes, warn = () => {} } = options
@@ -85,7 +92,7 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
     warn('the file system takes no writes past its cache: uploads cost more processor time', error),
   )
   const commit = createCommit({ objects, spool, flushes, writePages, fresh })
-  const pathOf = (id: string) => join(objects, id)
+  const pathOf = (id: string) => `${objects}/${id}`
   const remover = createRemover({ objects, removing, flushes, head: headNow, forget })
   await remover.sweep().catch(storeFault)
   let freeCheckedAt = 0
@@ -136,11 +143,24 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
   }
 
   function hot(id: string): ImageInMemory | null {
-    const image = hotSet.get(id) ?? fresh.promote(id)
-    if (image === undefined) return null
+    const image = hotSet.get(id)
+    if (image === undefined) return firstView(id)
     if (isThereStill(image)) return hotSet.lend(image)
     forget(id)
     return null
+  }
+
+  function firstView(id: string): ImageInMemory | null {
+    const image = fresh.get(id)
+    if (image === undefined) return null
+    if (!isInPlace(image)) {
+      forget(id)
+      return null
+    }
+    const lent = fresh.lend(image)
+    if (lent !== null) return lent
+    const hot = fresh.promote(id)
+    return hot === undefined ? null : hotSet.lend(hot)
   }
 
   /** A name comes to another file only if its owner deletes the image and sends another one under the same name. */
@@ -155,10 +175,9 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
 
   function looksThere(image: HotImage): boolean {
     const now = performance.now()
-    if (image.file === null || now - image.lookedAt < LOOK_AGAIN_MS) return existsSync(image.path)
+    if (now - image.lookedAt < LOOK_AGAIN_MS) return existsSync(image.path)
     image.lookedAt = now
-    const stats = statSync(image.path, { throwIfNoEntry: false })
-    return stats !== undefined && identityOf(stats) === image.file
+    return isInPlace(image)
   }
 
   async function headNow(id: string): Promise<ImageRecord | null> {
@@ -174,8 +193,8 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
       if (record === null) await remover.settle(id)
       return record
     },
-    open: async (id, selection, signal) =>
-      ID_PATTERN.test(id) ? reader.open(pathOf(id), id, selection, signal) : null,
+    open: (id, selection, signal) =>
+      ID_PATTERN.test(id) ? reader.open(pathOf(id), id, selection, signal) : Promise.resolve(null),
     verify: async (id) => (ID_PATTERN.test(id) ? verifyImage(pathOf(id), id) : null),
     ...holdImages({ objects, held, flushes, forget }),
     remove: remover.remove,

@@ -91,6 +91,29 @@ test('the first view of an upload needs no file to be read', async (t) => {
   assert.equal(store.hot(idFor(98)), null)
 })
 
+test('memory that a first view is sent from comes to nobody else before it was sent', async (t) => {
+  const { openStore } = await storeFolder(t)
+  const store = await openStore(16 * 1024 * 1024)
+  const seeds = Array.from({ length: 12 }, (_, seed) => seed)
+  for (const seed of seeds) await put(store, idFor(seed), bytesFor(seed, 200_000))
+  const views = seeds.map((seed) => store.hot(idFor(seed)))
+  const holds = (seed: number) =>
+    assert.ok(Buffer.from(bytesFor(seed, 200_000)).equals(views[seed]!.body), `${seed}`)
+  for (const seed of seeds) holds(seed)
+  // One is removed, and the others make way, while all are still being sent.
+  assert.equal(await store.remove(idFor(0)), true)
+  for (let seed = 100; seed < 200; seed++) await put(store, idFor(seed), bytesFor(seed, 200_000))
+  for (const seed of seeds) holds(seed)
+  for (const view of views) view!.release?.()
+  for (const view of views) view!.release?.()
+  assert.equal(store.hot(idFor(0)), null)
+  for (const seed of [198, 199, 198, 199]) {
+    const image = store.hot(idFor(seed))!
+    assert.ok(Buffer.from(bytesFor(seed, 200_000)).equals(image.body))
+    image.release?.()
+  }
+})
+
 test('so it is where an upload was scrubbed, and one that is too large leaves the others alone', async (t) => {
   const { openStore } = await storeFolder(t)
   const store = await openStore(64 * 1024 * 1024)
