@@ -1,10 +1,9 @@
-/** A folder of many images: disk, start, memory, reads, writes and listings, beside a folder of few. */
+/** A folder of many images: disk, start, memory, reads and writes, beside a folder of few. */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { ID_PATTERN } from '../../src/protocol.ts'
 import { newId } from '../../src/service/ids.ts'
 import { blockDigestsOf } from '../../src/stores/filesystem/block-digests.ts'
 import { openFilesystemStore } from '../../src/stores/filesystem/store.ts'
@@ -36,7 +35,6 @@ export async function measureImages(dir: string, count: number): Promise<Measure
   return [
     { what: 'disk an image', values: [Number(stdout.split('\t')[0]) / count], unit: 'bytes' },
     { what: 'of which image and record', values: [many.bytesEach], unit: 'bytes' },
-    ...(await measureListing(many.folder, count)),
     ...(await measureServers([few, many].map((filled) => ({ ...filled, name: nameOf(filled) })))),
   ]
 }
@@ -75,17 +73,6 @@ async function fill(folder: string, count: number): Promise<Filled> {
   }
   await Promise.all(Array.from({ length: WRITES_AT_ONCE }, write))
   return { folder, ids, bytesEach }
-}
-
-async function measureListing(folder: string, count: number): Promise<Measure[]> {
-  const store = await openFilesystemStore({ folder: path.join(folder, 'data/images'), hotSetBytes: 0 })
-  const startedAt = performance.now()
-  let listed = 0
-  for await (const id of store.list()) if (ID_PATTERN.test(id)) listed++
-  const seconds = (performance.now() - startedAt) / 1000
-  await store.close()
-  if (listed !== count) throw new Error(`${listed} of ${count} listed`)
-  return [{ what: `list ${count.toLocaleString('en')} images`, values: [seconds], unit: 's' }]
 }
 
 /** In turns, so that what slows the machine for a while slows both. */

@@ -1,7 +1,7 @@
 /**
  * What a million images and a million rows cost: the measured figures of docs/scale.md.
  *
- *     node bench/scale/main.ts [ledger] [images] [polls] [--count 1000000] [--dir FOLDER]
+ *     node bench/scale/main.ts [ledger] [images] [names] [polls] [--count 1000000] [--dir FOLDER]
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,9 +11,10 @@ import { type Measure, tablesOf } from '../report/figures.ts'
 import { machine } from '../report/machine.ts'
 import { measureImages } from './images.ts'
 import { measureLedgers } from './ledger.ts'
+import { measureNames } from './names.ts'
 import { measurePolls } from './polls.ts'
 
-const parts = { ledger: measureLedgers, images: measureImages, polls: measurePolls }
+const parts = { ledger: measureLedgers, images: measureImages, names: measureNames, polls: measurePolls }
 
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
