@@ -1,5 +1,6 @@
 /** The image that the Dockerfile makes, and the services of compose.yaml, run by podman and runc. */
 import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { gif } from '../support/images/tiny-images.ts'
@@ -19,8 +20,8 @@ const OPTIONS = [
   ...['--network', 'single'],
 ]
 
-/** Of compose.yaml, and the addresses that it gives them: asked beside nginx, which goes round them. */
-const SERVERS = { server1: '172.30.0.11', server2: '172.30.0.12', server3: '172.30.0.13' }
+/** Of compose.yaml: the servers, and the ends of the addresses that it gives them. Asked beside nginx, which goes round them. */
+const SERVERS = { server1: 11, server2: 12, server3: 13 }
 
 const engine = await runningEngine()
 const skip = typeof engine === 'string' ? engine : false
@@ -90,18 +91,24 @@ describe('the image', { skip }, () => {
 describe('compose.yaml', { skip }, () => {
   let project: ComposeProject
   let url = ''
+  let servers: { name: string; address: string }[] = []
 
   it('brings up nginx, three servers, a ledger and a store', async () => {
     const port = await freePort()
     url = `http://127.0.0.1:${port}`
-    project = await readCompose(join(ROOT, 'deploy/docker/compose.yaml'), 'trial', {
+    const variables = {
       PORT: `${port}`,
       BASE_URL: url,
       POSTGRES_PASSWORD: 'password1',
       AWS_ACCESS_KEY_ID: 'key1',
       AWS_SECRET_ACCESS_KEY: 'secret1',
+    }
+    const network = await onFreeNetwork(async (NETWORK) => {
+      const file = join(ROOT, 'deploy/docker/compose.yaml')
+      project = await readCompose(file, 'trial', { ...variables, NETWORK })
+      await podman('network', 'create', ...project.networkWords)
     })
-    await podman('network', 'create', ...project.networkWords)
+    servers = Object.entries(SERVERS).map(([name, end]) => ({ name, address: `${network}.${end}` }))
     for (const { words, after } of project.services) {
       for (const { name, isHealthy } of after) {
         if (isHealthy) await until(`${name} is healthy`, () => isHealthyNow(name), PATIENT_MS)
@@ -109,7 +116,7 @@ describe('compose.yaml', { skip }, () => {
       await podman('run', '--detach', ...words)
     }
     // They end and are started again until ledger and store are there.
-    for (const address of Object.values(SERVERS)) {
+    for (const { address } of servers) {
       await until(`${address} is ready`, () => isReady(`http://${address}:3000`), PATIENT_MS)
     }
     await until('nginx finds them', () => isReady(url), PATIENT_MS)
@@ -121,7 +128,7 @@ describe('compose.yaml', { skip }, () => {
     const left = answers.map(({ headers }) => headers.get('X-RateLimit-Remaining'))
     assert.deepEqual(left, ['99', '98', '97'])
     const { id, key } = answers[0]!.json()
-    for (const address of Object.values(SERVERS)) {
+    for (const { address } of servers) {
       assert.deepEqual((await fetchRaw(`http://${address}:3000`, id)).body, image)
     }
     assert.equal((await remove(url, key)).status, 200)
@@ -135,7 +142,7 @@ describe('compose.yaml', { skip }, () => {
     const asking = (async () => {
       while (!isOver) statuses.push((await fetchRaw(url, id)).status)
     })()
-    for (const [name, address] of Object.entries(SERVERS)) {
+    for (const { name, address } of servers) {
       await podman('restart', '--time', '60', `trial-${name}`)
       await until(`${name} is ready`, () => isReady(`http://${address}:3000`), PATIENT_MS)
     }
@@ -144,6 +151,19 @@ describe('compose.yaml', { skip }, () => {
     assert.deepEqual(new Set(statuses), new Set([200]))
   })
 })
+
+/** Calls `make` with the first three numbers of networks, until it finds one that nothing on this machine has. */
+async function onFreeNetwork(make: (network: string) => Promise<void>): Promise<string> {
+  for (let left = 20; ; left--) {
+    const network = `10.${randomInt(16, 250)}.${randomInt(256)}`
+    try {
+      await make(network)
+      return network
+    } catch (error) {
+      if (left === 0 || !/subnet .* already (used|in use)/s.test((error as Error).message)) throw error
+    }
+  }
+}
 
 /** The engine, or why there is none. */
 async function runningEngine(): Promise<Engine | string> {

@@ -1,5 +1,6 @@
 /** Requests exactly as written: nothing is normalised, retried, followed or decoded on the way. */
 import http from 'node:http'
+import { PATIENT_MS } from './until.ts'
 
 export interface Answer {
   status: number
@@ -25,7 +26,7 @@ export function request(
   options: RequestOptions = {},
 ): Promise<Answer> {
   const { hostname, port } = new URL(url)
-  const { headers = {}, body, timeoutMs = 20_000 } = options
+  const { headers = {}, body, timeoutMs = PATIENT_MS } = options
   return new Promise((resolve, reject) => {
     const length = body instanceof Uint8Array ? { 'Content-Length': String(body.length) } : {}
     const outgoing = http.request(

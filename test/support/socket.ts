@@ -1,6 +1,7 @@
 /** A bare socket that speaks HTTP/1.1, for what no client library would send. */
 import net from 'node:net'
 import { type Answer, answerOf } from './http.ts'
+import { PATIENT_MS } from './until.ts'
 
 export interface Conversation {
   socket: net.Socket
@@ -13,7 +14,7 @@ export interface Conversation {
   close(): void
 }
 
-export async function converse(url: string, timeoutMs = 20_000): Promise<Conversation> {
+export async function converse(url: string, timeoutMs = PATIENT_MS): Promise<Conversation> {
   const { hostname, port } = new URL(url)
   const socket = net.connect(Number(port), hostname)
   socket.setNoDelay(true)

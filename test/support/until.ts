@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
+/** Longer than anything takes on a machine that is busy with everything else: what hangs, hangs longer. */
+export const PATIENT_MS = 60_000
+
 /** Waits for `condition`. Gives up, loudly, after a time no healthy machine needs. */
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  giveUpAfterMs = 20_000,
+  giveUpAfterMs = PATIENT_MS,
 ): Promise<void> {
   await untilSome(what, async () => ((await condition()) ? true : undefined), giveUpAfterMs)
 }
@@ -13,7 +16,7 @@ export async function until(
 export async function untilSome<T>(
   what: string,
   find: () => Promise<T | undefined>,
-  giveUpAfterMs = 20_000,
+  giveUpAfterMs = PATIENT_MS,
 ): Promise<T> {
   const deadline = Date.now() + giveUpAfterMs
   for (;;) {

@@ -5,18 +5,23 @@ import { type Answer, request } from './http.ts'
 import { gif } from './images/tiny-images.ts'
 import { formOf } from './multipart.ts'
 
+const LONGEST_PAUSE_MS = 500
+
 export function post(url: string, bytes: Uint8Array, from = '198.51.100.1'): Promise<Answer> {
   const { body, contentType } = formOf(bytes)
   const headers = { 'Content-Type': contentType, 'X-Forwarded-For': from }
   return request(url, 'POST', '/api/upload', { headers, body })
 }
 
-/** The same from an address that has many under way at once: again as long as it is told to wait. */
+/**
+ * The same from an address that has many under way at once: again as long as it is told to wait. Hundreds that ask every
+ * moment would leave a server no time for those that it took.
+ */
 export async function postInTurn(url: string, bytes: Uint8Array, from?: string): Promise<Answer> {
-  for (;;) {
+  for (let pauseMs = 20; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
     const answer = await post(url, bytes, from)
     if (answer.status !== 503 || answer.json().error !== 'busy') return answer
-    await sleep(20)
+    await sleep(pauseMs)
   }
 }
 
