@@ -7,6 +7,7 @@ import { httpContract, IN_CI, PARTS, type Part } from './contracts/http.ts'
 import { freePort } from './support/processes/caches.ts'
 import { type Backends, PROCESSES, startBackends, startCluster } from './support/processes/cluster.ts'
 import { hasNginx, startNginxFront, startPlainFront } from './support/processes/front.ts'
+import { linksTo } from './support/processes/links.ts'
 
 /** What servers, stores and a proxy could get wrong together. CI runs everything. */
 const TOGETHER: Part[] = ['quota and client address', 'raw bytes', 'deletion', 'the operator']
@@ -30,7 +31,8 @@ httpContract(
   async (env) => {
     const port = await freePort()
     const folder = await mkdtemp(join(tmpdir(), 'pinhole-cluster-'))
-    const settings = { BASE_URL: `http://127.0.0.1:${port}`, ...(await backends.place()), ...env }
+    const links = await linksTo(await backends.place())
+    const settings = { BASE_URL: `http://127.0.0.1:${port}`, ...links.place, ...env }
     const cluster = await startCluster(
       settings,
       Array.from({ length: SERVERS }, (_, nth) => ({ dataDir: join(folder, `server-${nth}`) })),
@@ -46,9 +48,11 @@ httpContract(
       dataDir: folder,
       logs: () => servers.map((server) => server.stdout() + server.stderr()).join('\n'),
       operator: (words) => servers[0]!.operator(words),
+      breakDown: links.cut,
       async stop() {
         await before.stop()
         await cluster.stop()
+        await links.cut()
         await rm(folder, { recursive: true, force: true })
       },
     }

@@ -2,7 +2,9 @@
 import { after, before, describe } from 'node:test'
 import type { Host } from './contracts/http/host.ts'
 import { httpContract, IN_CI, PARTS, type Part } from './contracts/http.ts'
+import { breakLedger } from './support/processes/broken-ledger.ts'
 import { s3Env, serviceOf } from './support/processes/cluster.ts'
+import { linksTo } from './support/processes/links.ts'
 import { type PostgresServer, startPostgres } from './support/processes/postgres.ts'
 import type { Env } from './support/processes/process.ts'
 import { startServer } from './support/processes/server.ts'
@@ -23,18 +25,20 @@ after(() => Promise.all([postgres?.destroy(), fake?.close()]))
 describe('combinations', { concurrency: 2 }, () => {
   httpContract(
     'filesystem and Postgres',
-    async (env) => hostOn({ LEDGER_URL: await postgres.createSchema(), ...env }),
+    async (env = {}) => hostOn({ LEDGER_URL: await postgres.createSchema() }, env),
     IN_CI ? PARTS : OF_THE_LEDGER,
   )
   httpContract(
     'S3 and SQLite',
-    (env) => hostOn({ ...s3Env(serviceOf(fake), `host-${++prefixes}`), ...env }),
+    (env = {}) => hostOn(s3Env(serviceOf(fake), `host-${++prefixes}`), env),
     IN_CI ? PARTS : OF_THE_STORE,
   )
 })
 
-async function hostOn(env: Env): Promise<Host> {
-  const server = await startServer(env)
+/** `place`: what it keeps elsewhere. */
+async function hostOn(place: Env, env: Env): Promise<Host> {
+  const links = await linksTo(place)
+  const server = await startServer({ ...links.place, ...env })
   return {
     url: server.url,
     baseUrl: server.baseUrl,
@@ -43,6 +47,13 @@ async function hostOn(env: Env): Promise<Host> {
     dataDir: server.dataDir,
     logs: () => server.stdout() + server.stderr(),
     operator: (words) => server.operator(words),
-    stop: () => server.stop(),
+    async breakDown() {
+      await links.cut()
+      if (place.LEDGER_URL === undefined) await breakLedger(server.dataDir)
+    },
+    async stop() {
+      await server.stop()
+      await links.cut()
+    },
   }
 }

@@ -1,4 +1,5 @@
 import { httpContract } from './contracts/http.ts'
+import { breakLedger } from './support/processes/broken-ledger.ts'
 import { startServer } from './support/processes/server.ts'
 
 httpContract('Node, filesystem and SQLite', async (env) => {
@@ -11,6 +12,7 @@ httpContract('Node, filesystem and SQLite', async (env) => {
     dataDir: server.dataDir,
     logs: () => server.stdout() + server.stderr(),
     operator: (words) => server.operator(words),
+    breakDown: () => breakLedger(server.dataDir),
     stop: () => server.stop(),
   }
 })

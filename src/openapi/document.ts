@@ -2,7 +2,7 @@
 import { statusOf } from '../http/problem.ts'
 import { API_PAGE_PATH } from '../protocol.ts'
 import { codesOf } from './codes.ts'
-import { CORS, headerComponents, MAYBE_RATE } from './headers.ts'
+import { CORS, type HeaderKey, headerComponents, MAYBE_RATE } from './headers.ts'
 import { imagePaths } from './images.ts'
 import { reportPaths } from './reports.ts'
 import { refusal } from './responses.ts'
@@ -45,13 +45,19 @@ export function createDocument(settings: ApiSettings): ApiDocument {
   }
 }
 
+/** By status. Uploads answer so too, with what is left. */
+const MORE_HEADERS: Record<number, HeaderKey[]> = {
+  405: ['Allow', ...MAYBE_RATE, ...CORS],
+  500: [...MAYBE_RATE, ...CORS],
+}
+
 /** Named by status: any address may answer so, and operations do not repeat them. */
 function answersAnywhere(): Record<string, ResponseObject> {
   const byStatus = Map.groupBy(codesOf('anywhere'), statusOf)
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
       `anywhere-${status}`,
-      refusal(codes, 'either', status === 405 ? ['Allow', ...MAYBE_RATE, ...CORS] : []),
+      refusal(codes, 'either', MORE_HEADERS[status]),
     ]),
   )
 }

@@ -21,6 +21,7 @@ import { refusalCases } from './http/refusals.ts'
 import { repeatCases } from './http/repeats.ts'
 import { reportCases } from './http/reports.ts'
 import { scrubCases } from './http/scrub.ts'
+import { slowCases } from './http/slow.ts'
 import { transportCases } from './http/transport.ts'
 import { unfurlingCases } from './http/unfurling.ts'
 import { uploadCases } from './http/upload.ts'
@@ -51,6 +52,7 @@ const CASES = {
   'the operator': operatorCases,
   reports: reportCases,
   'what fails': brokenCases,
+  'what comes slowly': slowCases,
   // Last: it reads what all the others left behind.
   'what is kept': privacyCases,
 } satisfies Record<string, (world: World) => void>

@@ -5,24 +5,12 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { ApiDocument } from '../../../src/openapi/shapes.ts'
 import { gif } from '../../support/images/tiny-images.ts'
 import { formOf } from '../../support/multipart.ts'
-import { canBreak } from './broken.ts'
 import { unseen } from './document.ts'
 import { visit, type World } from './host.ts'
 import { checkPage } from './rules.ts'
 
-/** What takes as long as a limit: half a minute of silence. By status and code. */
-const TAKES_LONG: Record<string, string> = {
-  408: 'as too-slow',
-  'too-slow': 'test/load/held-connections.test.ts sends slowly',
-}
-
-/** What only comes where disk and ledger can be broken: on the host that keeps both in a folder. */
-const OF_THE_BROKEN: Record<string, string> = {
-  503: 'as unavailable',
-  507: 'as storage-full',
-  'storage-full': 'test/durability/full-disk.test.ts fills a disk',
-  unavailable: 'test/durability/failing-disk.test.ts and test/slow-store.test.ts break stores',
-}
+/** What a server in front of the host answers itself: it passes on no request that is broken, or slow. */
+const ANSWERED_IN_FRONT = /^(upload 408|anywhere (400|408|431))/
 
 export function documentCases(world: World): void {
   it('serves the document under its own base URL, with a tag, to scripts of any site', async () => {
@@ -173,13 +161,14 @@ export function documentCases(world: World): void {
   })
 }
 
-/** A last case: everything that the document names was answered, or can not be asked for. */
+/** A last case: everything that the document names was answered. */
 export function documentIsWhole(world: World): void {
   it('was answered in every way that the document names', async () => {
     const me = await visit(world, world.main)
     const document: ApiDocument = (await me.get('/openapi.json')).json()
-    const exempt = canBreak(await world.broken()) ? TAKES_LONG : { ...TAKES_LONG, ...OF_THE_BROKEN }
-    const missing = unseen(document, world.seen).filter((name) => !(name.split(' ').at(-1)! in exempt))
+    const missing = unseen(document, world.seen).filter(
+      (name) => me.host.direct || !ANSWERED_IN_FRONT.test(name),
+    )
     assert.deepEqual(missing, [], 'documented in src/openapi, and no case had it')
   })
 }

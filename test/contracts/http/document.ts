@@ -123,16 +123,24 @@ function decompressed(body: Buffer, coding: string | null): string {
 }
 
 /** Statuses and codes that the document names and no answer had. */
-export function unseen(document: ApiDocument, seen: Seen): string[] {
-  const operations = Object.values(document.paths).flatMap((item) => Object.entries(item))
-  const named = operations.flatMap(([method, { operationId, responses }]) =>
-    Object.entries(responses).flatMap(([status, response]) => [
-      `${operationId} ${status}`,
-      // An answer to HEAD has no body to find it in.
-      ...(method === 'head' ? [] : codesOf(response)).map((code) => `${operationId} ${status} ${code}`),
-    ]),
-  )
-  return named.filter((name) => !seen.has(name))
+export function unseen({ paths, components }: ApiDocument, seen: Seen): string[] {
+  const operations = Object.values(paths).flatMap((item) => Object.entries(item))
+  const answers = [
+    ...operations.flatMap(([method, { operationId, responses }]) =>
+      Object.entries(responses).map(([status, response]) => ({
+        name: `${operationId} ${status}`,
+        // An answer to HEAD has no body to find it in.
+        codes: method === 'head' ? [] : codesOf(response),
+      })),
+    ),
+    ...Object.entries(components.responses).map(([name, response]) => ({
+      name: name.replace('-', ' '),
+      codes: codesOf(response),
+    })),
+  ]
+  return answers
+    .flatMap(({ name, codes }) => [name, ...codes.map((code) => `${name} ${code}`)])
+    .filter((name) => !seen.has(name))
 }
 
 function codesOf({ content = {} }: ResponseObject): string[] {

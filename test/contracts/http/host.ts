@@ -27,6 +27,8 @@ export interface Host {
   logs?: () => string
   /** The operator's command against the running host. */
   operator?: (words: string[]) => Promise<Ran>
+  /** Takes its ledger away, and its store if that is not its own disk. Nothing works on it afterwards. */
+  breakDown(): Promise<unknown>
   stop(): Promise<unknown>
 }
 
@@ -44,8 +46,10 @@ export interface World {
   capped(): Promise<Host>
   /** Two uploads at once, four a day; three refusals, or 100,000 bytes of them. Trusts the same proxies as `main`. */
   frugal(): Promise<Host>
-  /** Its disk fails as `order` says, and its ledger may be broken: nobody else's. */
+  /** Its disk fails as `order` says, and what it keeps elsewhere may be taken away: nobody else's. */
   broken(): Promise<Host>
+  /** What comes slowly is given up within a second. */
+  hasty(): Promise<Host>
   /** A file: see `test/support/processes/failing-disk.ts`. */
   readonly order: string
   /** What must never be in a log or, with `dataDir`, in a file. */
@@ -70,11 +74,9 @@ const OPERATOR = { OPERATOR_NAME: 'Ada', OPERATOR_CONTACT: 'ada@ops.example' }
 
 const TRUSTED_PROXIES = '127.0.0.1/32,10.0.0.0/8,2001:db8:ffff::/48'
 
-const PRELOAD = new URL('../../support/processes/failing-disk.ts', import.meta.url).href
-
-/** Settings of a host whose disk fails as the file `order` says. */
-function failingDisk(order: string): Record<string, string> {
-  return { FAILING_DISK: order, NODE_OPTIONS: `--import ${PRELOAD}` }
+/** A module of the test's own, loaded into the server before its own. */
+function preload(file: string): Record<string, string> {
+  return { NODE_OPTIONS: `--import ${new URL(`../../support/processes/${file}`, import.meta.url).href}` }
 }
 
 export function createWorld(start: StartHost): World {
@@ -94,7 +96,8 @@ export function createWorld(start: StartHost): World {
   const order = join(tmpdir(), `pinhole-order-${randomUUID()}`)
   return {
     order,
-    broken: once(failingDisk(order)),
+    broken: once({ FAILING_DISK: order, ...preload('failing-disk.ts') }),
+    hasty: once(preload('short-limits.ts')),
     main: once({ TRUSTED_PROXIES, LOG_LEVEL: 'trace', ...OPERATOR }),
     strict: once(STRICT),
     bare: once({ TRUSTED_PROXIES: '', UPLOADS_PER_DAY: '3' }),
@@ -137,6 +140,8 @@ export interface Visitor {
   address: string
   /** Any request; the answer is checked against the rules that hold for every answer. */
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>
+  /** Checks an answer that came another way. */
+  check(answer: Answer, asked: { method: string; path: string }): void
   get(path: string, headers?: RequestOptions['headers']): Promise<Answer>
   /** Posts a form, whatever it is. */
   post(form: Form, headers?: RequestOptions['headers']): Promise<Answer>
@@ -171,9 +176,12 @@ export async function visit(
     async request(method, path, options = {}) {
       const headers = { ...identity, ...options.headers }
       const answer = await request(host.url, method, path, { ...options, headers })
-      checkAnswer(answer, { method, path, https: host.baseUrl.startsWith('https:') })
-      document.check(answer, { method, path })
+      visitor.check(answer, { method, path })
       return answer
+    },
+    check(answer, asked) {
+      checkAnswer(answer, { ...asked, https: host.baseUrl.startsWith('https:') })
+      document.check(answer, asked)
     },
     get: (path, headers = {}) => visitor.request('GET', path, { headers }),
     post: (form, headers = {}) =>

@@ -114,12 +114,13 @@ export function transportCases(world: World): void {
     'headers without end': [`GET / HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(20_000)}\r\n`, 431],
   }
   for (const [name, [head, status]] of Object.entries(broken)) {
-    bare(`answers ${status} to ${name}, and says how it may be cached`, async (talk) => {
+    bare(`answers ${status} to ${name}, and says how it may be cached`, async (talk, me) => {
       await talk.write(Buffer.from(head, 'latin1')).catch(() => {})
       const answer = await talk.answer()
       assert.equal(answer.status, status)
       assert.equal(answer.headers.get('Cache-Control'), 'no-store')
-      assert.equal(answer.headers.get('X-Content-Type-Options'), 'nosniff')
+      // Whatever it asks for: nobody read that far.
+      me.check(answer, { method: 'GET', path: '/' })
     })
   }
 

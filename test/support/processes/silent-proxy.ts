@@ -10,6 +10,7 @@ export interface SilentProxy {
   cut(): void
   /** Connections from now on are passed on again. The old ones stay dead. */
   speak(): void
+  /** Nothing listens any more. */
   close(): Promise<void>
 }
 
@@ -50,6 +51,7 @@ export async function startSilentProxy(targetPort: number): Promise<SilentProxy>
     },
     async close() {
       cut()
+      if (!server.listening) return
       server.close()
       await once(server, 'close')
     },

@@ -1,0 +1,68 @@
+/** Requests that come too slowly, on a host whose limits are short. */
+import { it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gif } from '../../support/images/tiny-images.ts'
+import { formOf } from '../../support/multipart.ts'
+import { type Conversation, converse } from '../../support/socket.ts'
+import { until } from '../../support/until.ts'
+import { type Visitor, visit, type World } from './host.ts'
+import { checkPage, checkProblem } from './rules.ts'
+
+const FORM = 'application/x-www-form-urlencoded'
+
+export function slowCases(world: World): void {
+  const upload = formOf(gif({ size: 100_000 }))
+  const slow: Record<string, { path: string; type: string; body: Uint8Array }> = {
+    'an upload': { path: '/api/upload', type: upload.contentType, body: upload.body },
+    'an upload that a phone shares': { path: '/share', type: upload.contentType, body: upload.body },
+    'the form of a deletion': { path: '/delete', type: FORM, body: Buffer.alloc(900, 'a') },
+    'the form of a report': { path: '/report', type: FORM, body: Buffer.alloc(4000, 'a') },
+    'a report': { path: '/api/report', type: 'application/json', body: Buffer.alloc(4000, ' ') },
+  }
+  for (const [name, { path, type, body }] of Object.entries(slow)) {
+    it(`gives up ${name} that comes too slowly, with 408`, async (t) => {
+      const me = await visit(world, world.hasty)
+      if (!me.host.direct) return t.skip('does not apply: another server reads the body first')
+      const talk = await converse(me.host.url)
+      t.after(() => talk.close())
+      const who = me.host.clientHeader ? `${me.host.clientHeader}: ${me.address}\r\n` : ''
+      await talk.write(
+        `POST ${path} HTTP/1.1\r\nHost: x\r\n${who}Content-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n`,
+      )
+      await check408(me, talk, { method: 'POST', path, bytes: body })
+      if (path === '/api/upload') {
+        await until('its reservation is back', async () => (await me.remaining()) === 100)
+      }
+    })
+  }
+
+  it('gives up headers that come too slowly, with 408', async (t) => {
+    const me = await visit(world, world.hasty)
+    if (!me.host.direct) return t.skip('does not apply: another server reads the headers first')
+    const talk = await converse(me.host.url)
+    t.after(() => talk.close())
+    await talk.write('GET / HTTP/1.1\r\n')
+    await check408(me, talk, { method: 'GET', path: '/', bytes: Buffer.from('X: y\r\n'.repeat(10_000)) })
+  })
+}
+
+/** Sends byte by byte until it is answered. */
+async function check408(
+  me: Visitor,
+  talk: Conversation,
+  { method, path, bytes }: { method: string; path: string; bytes: Uint8Array },
+): Promise<void> {
+  let isAnswered = false
+  const answer = talk.answer().finally(() => {
+    isAnswered = true
+  })
+  for (const byte of bytes) {
+    if (isAnswered || talk.socket.destroyed) break
+    await talk.write(Buffer.of(byte)).catch(() => {})
+    await sleep(20)
+  }
+  const refusal = await answer
+  me.check(refusal, { method, path })
+  if (path === '/delete') checkPage(refusal, 408)
+  else checkProblem(refusal, 408, 'too-slow')
+}

@@ -1,0 +1,34 @@
+/** What a server keeps elsewhere, reached over links that can be cut. */
+import type { Env } from './process.ts'
+import { type SilentProxy, startSilentProxy } from './silent-proxy.ts'
+
+export interface Links {
+  /** The settings that lead over the links. */
+  place: Env
+  /** Ledger and store can be reached no more. */
+  cut(): Promise<void>
+}
+
+export async function linksTo({ LEDGER_URL, OBJECTS_URL, ...others }: Env): Promise<Links> {
+  const links: SilentProxy[] = []
+  const over = async (url: URL): Promise<URL> => {
+    const link = await startSilentProxy(Number(url.port))
+    links.push(link)
+    url.port = `${link.port}`
+    return url
+  }
+  const place: Env = { ...others }
+  if (LEDGER_URL !== undefined) place.LEDGER_URL = (await over(new URL(LEDGER_URL))).href
+  if (OBJECTS_URL !== undefined) {
+    const objects = new URL(OBJECTS_URL)
+    const endpoint = await over(new URL(objects.searchParams.get('endpoint')!))
+    objects.searchParams.set('endpoint', endpoint.origin)
+    place.OBJECTS_URL = objects.href
+  }
+  return {
+    place,
+    async cut() {
+      await Promise.all(links.map((link) => link.close()))
+    },
+  }
+}
