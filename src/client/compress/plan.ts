@@ -124,9 +124,24 @@ export function worthRecompressing(bytesIn: number, bytesOut: number): boolean {
 const PHOTO_BITS_PER_PIXEL = 6
 const PHOTO_MIN_PIXELS = 250_000
 
-/** Whether a PNG's pixels are a photograph: lossless coding finds no structure in them. Unit: bytes. */
-export function looksLikePhoto(webpBytes: number, pixels: number, opaque: boolean): boolean {
-  return opaque && pixels > PHOTO_MIN_PIXELS && (webpBytes * 8) / pixels > PHOTO_BITS_PER_PIXEL
+/** Whether the pixels of an opaque PNG are a photograph: lossless coding finds no structure in them. Unit: bytes. */
+export function looksLikePhoto(webpBytes: number, pixels: number): boolean {
+  return pixels > PHOTO_MIN_PIXELS && (webpBytes * 8) / pixels > PHOTO_BITS_PER_PIXEL
+}
+
+/** Above this, a sample is asked first: lossless coding takes most of a second a megapixel. Unit: pixels. */
+const QUICK_WEBP_PIXELS = 2_000_000
+/** Of 36 photographs, samples take from 0.92 to 1.14 of the bits that the whole takes. */
+const SURE = 1.25
+
+/** Whether the lossless coding of a sample is worth a look before that of the whole. Unit: pixels. */
+export function samplePays(pixels: number): boolean {
+  return pixels > QUICK_WEBP_PIXELS
+}
+
+/** Whether a sample leaves no doubt that the whole `looksLikePhoto`. Of the sample. Unit: bytes, pixels. */
+export function isSurelyPhoto(webpBytes: number, pixels: number): boolean {
+  return (webpBytes * 8) / pixels > SURE * PHOTO_BITS_PER_PIXEL
 }
 
 const WORTH_A_NEW_TYPE = 0.85

@@ -18,10 +18,12 @@ import {
 } from './jpeg-quality.ts'
 import { isOpaque, oriented, type Pixels, sampled } from './pixels.ts'
 import {
+  isSurelyPhoto,
   looksLikePhoto,
   type Plan,
   pngMayWin,
   repackingLevel,
+  samplePays,
   worthRecompressing,
   worthWebp,
 } from './plan.ts'
@@ -135,12 +137,19 @@ async function fromPng(
   if (plan.mayBeWebp) {
     const decoded = await timed(codecs.decodePng(scrubbed), milestones)
     const pixels = oriented(decoded, orientation)
-    webp = { bytes: await encodeWebp(pixels, kept, codecs), type: 'image/webp', action: 'lossless' }
-    if (plan.mayBeJpeg && looksLikePhoto(webp.bytes.length, area, isOpaque(pixels))) {
-      const bytes = await encodePhotoOfPng(pixels, kept, codecs)
-      if (bytes.length < Math.min(webp.bytes.length, scrubbed.length)) {
-        return { bytes, type: 'image/jpeg', action: 'lossy' }
+    const mayBePhoto = plan.mayBeJpeg && isOpaque(pixels)
+    if (mayBePhoto && samplePays(area)) {
+      const sample = sampled(pixels)
+      const { length } = await codecs.encodeWebp(sample)
+      if (isSurelyPhoto(length, sample.width * sample.height)) {
+        const photo = await photoOfPng(pixels, kept, codecs)
+        if (photo.bytes.length < scrubbed.length) return photo
       }
+    }
+    webp = { bytes: await encodeWebp(pixels, kept, codecs), type: 'image/webp', action: 'lossless' }
+    if (mayBePhoto && looksLikePhoto(webp.bytes.length, area)) {
+      const photo = await photoOfPng(pixels, kept, codecs)
+      if (photo.bytes.length < Math.min(webp.bytes.length, scrubbed.length)) return photo
     }
     if (!pngMayWin(webp.bytes.length, scrubbed.length, area)) return webp
     if (worthWebp(webp.bytes.length, scrubbed.length)) await milestones.interim(webp)
@@ -156,7 +165,12 @@ async function encodeWebp(pixels: Pixels, profile: Uint8Array | null, codecs: Co
   return profile ? withWebpProfile(bytes, profile, pixels) : bytes
 }
 
-async function encodePhotoOfPng(pixels: Pixels, profile: Uint8Array | null, codecs: Codecs) {
-  const bytes = await codecs.encodeJpeg(pixels, { quality: PHOTO_PNG_QUALITY, fullChroma: true, gray: false })
-  return profile ? withJpegProfile(bytes, profile) : bytes
+async function photoOfPng(pixels: Pixels, profile: Uint8Array | null, codecs: Codecs): Promise<Recompressed> {
+  const encoded = await codecs.encodeJpeg(pixels, {
+    quality: PHOTO_PNG_QUALITY,
+    fullChroma: true,
+    gray: false,
+  })
+  const bytes = profile ? withJpegProfile(encoded, profile) : encoded
+  return { bytes, type: 'image/jpeg', action: 'lossy' }
 }

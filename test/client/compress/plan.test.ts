@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import {
   type Facts,
+  isSurelyPhoto,
   type JpegFacts,
   looksLikePhoto,
   MAX_PIXELS,
@@ -13,6 +14,7 @@ import {
   planFor,
   pngMayWin,
   repackingLevel,
+  samplePays,
   worthRecompressing,
   worthWebp,
 } from '../../../src/client/compress/plan.ts'
@@ -204,11 +206,12 @@ test('a new type is worth 15 % and 8 KB', () => {
   assert.equal(worthWebp(1000, 1000 + 8192), true)
 })
 
-test('a photograph is opaque, large, and has more than 6 bits a pixel without loss', () => {
-  assert.equal(looksLikePhoto(750_001, 1_000_000, true), true)
-  assert.equal(looksLikePhoto(750_000, 1_000_000, true), false)
-  assert.equal(looksLikePhoto(750_001, 1_000_000, false), false)
-  assert.equal(looksLikePhoto(250_000, 250_000, true), false)
+test('a photograph is large, and has more than 6 bits a pixel without loss; a sample must leave no doubt', () => {
+  assert.equal(looksLikePhoto(750_001, 1_000_000), true)
+  assert.equal(looksLikePhoto(750_000, 1_000_000), false)
+  assert.equal(looksLikePhoto(250_000, 250_000), false)
+  assert.deepEqual([samplePays(2_000_000), samplePays(2_000_001)], [false, true])
+  assert.deepEqual([isSurelyPhoto(93_750, 100_000), isSurelyPhoto(93_751, 100_000)], [false, true])
 })
 
 test('a PNG is packed anew only where that may change what is chosen, and a large one in less depth', () => {

@@ -8,13 +8,16 @@ import { createWork } from '../../../src/client/worker/work.ts'
 import { blobOf, photo, rgba } from '../pictures.ts'
 
 /** Encoders for a PNG whose WebP is `webp`; packing it anew does as `optimisePng` does. */
-async function repliesTo(png: Buffer, webp: Uint8Array, optimisePng: Codecs['optimisePng']) {
+function repliesTo(png: Buffer, webp: Uint8Array, optimisePng: Codecs['optimisePng']) {
+  return repliesOf(png, { encodeWebp: async () => new Uint8Array(webp), optimisePng })
+}
+
+async function repliesOf(png: Buffer, encoders: Partial<Codecs>) {
   const { data, width, height } = await rgba(png)
   const codecs = {
     load: async () => {},
     decodePng: async () => ({ data, width, height }),
-    encodeWebp: async () => new Uint8Array(webp),
-    optimisePng,
+    ...encoders,
   } satisfies Partial<Codecs> as unknown as Codecs
   const replies: Reply[] = []
   const request: Request = {
@@ -60,4 +63,19 @@ test('an interim result that is not the same picture is kept back', async () => 
   })
   assert.ok(!replies.some(({ kind }) => kind === 'interim'))
   assert.deepEqual(replies.at(-1), { kind: 'scrubbed', fallback: 'codec-error' })
+})
+
+test('of a large photograph in a PNG, a sample is coded without loss, and the whole once', async () => {
+  const png = await photo(1600, 1300, 60).png({ compressionLevel: 1 }).toBuffer()
+  const jpeg = await photo(1600, 1300, 60).jpeg().toBuffer()
+  const coded: number[] = []
+  const encodeWebp: Codecs['encodeWebp'] = async ({ width, height }) => {
+    coded.push(width * height)
+    return new Uint8Array(width * height)
+  }
+  const replies = await repliesOf(png, { encodeWebp, encodeJpeg: async () => new Uint8Array(jpeg) })
+  const last = replies.at(-1)
+  assert.deepEqual([last?.kind, last?.kind === 'recompressed' && last.type], ['recompressed', 'image/jpeg'])
+  assert.equal(coded.length, 1)
+  assert.ok(coded[0]! <= 160_000 + 16_384, `${coded} of 2,080,000 pixels`)
 })

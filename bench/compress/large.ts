@@ -1,0 +1,80 @@
+/**
+ * `node bench/compress/large.ts [--save]`: what the largest pictures cost in Node, each in a process of its own: drawings
+ * of 9 MP in processor time, a JPEG of 50 MP in memory. `--save` puts the table into compress.md.
+ */
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs, promisify } from 'node:util'
+import { machine } from '../report/machine.ts'
+import { drawings, photographOf } from './drawings.ts'
+import { table } from './figures.ts'
+
+/** As `one-file.ts` prints it. */
+interface Cost {
+  action: string
+  type: string
+  fallback?: string
+  bytesIn: number
+  bytesOut: number
+  /** Of all threads. */
+  cpuSeconds: number
+  peakMegabytes: number
+}
+
+const MOST_SECONDS = 8
+
+const { values } = parseArgs({ options: { save: { type: 'boolean' } } })
+const folder = await mkdtemp(join(tmpdir(), 'pinhole-large-'))
+try {
+  const started = machine()
+  const rows: string[][] = []
+  let isMet = true
+  for (const [name, drawing] of Object.entries(drawings())) {
+    const path = join(folder, 'drawing.png')
+    await drawing.png().toFile(path)
+    const cost = await costOf(path)
+    const passed = cost.cpuSeconds <= MOST_SECONDS && cost.fallback === undefined
+    isMet &&= passed
+    rows.push(rowOf(`${name}, 9 MP`, cost, `${MOST_SECONDS} s: ${passed ? 'passed' : '**missed**'}`))
+  }
+  const path = join(folder, 'photograph.jpg')
+  await (await photographOf(8660, 5773)).jpeg({ quality: 96 }).toFile(path)
+  rows.push(rowOf('photograph, 50 MP', await costOf(path), ''))
+  rows.push(rowOf('the same where 1 GB is free', await costOf(path, 1e9), ''))
+  const head = ['', 'bytes', 'result', 'processor', 'peak memory of the process', 'demand']
+  const figures = `${started}\n\n${table(head, rows)}`
+  process.stdout.write(`${figures}\n`)
+  if (values.save) await save(figures)
+  process.exitCode = isMet ? 0 : 1
+} finally {
+  await rm(folder, { recursive: true, force: true })
+}
+
+async function costOf(path: string, freeBytes?: number): Promise<Cost> {
+  const script = join(import.meta.dirname, 'one-file.ts')
+  const words = freeBytes === undefined ? [script, path] : [script, path, `${freeBytes}`]
+  const { stdout } = await promisify(execFile)(process.execPath, words)
+  return JSON.parse(stdout)
+}
+
+function rowOf(name: string, cost: Cost, demand: string): string[] {
+  const { action, type, fallback, bytesIn, bytesOut, cpuSeconds, peakMegabytes } = cost
+  return [
+    name,
+    `${(bytesIn / 1e6).toFixed(2)} MB`,
+    `${(bytesOut / bytesIn).toFixed(2)} ${type.slice(6)}, ${fallback ?? action}`,
+    `${cpuSeconds.toFixed(1)} s`,
+    `${peakMegabytes.toFixed(0)} MB`,
+    demand,
+  ]
+}
+
+async function save(figures: string): Promise<void> {
+  const file = join(import.meta.dirname, '../compress.md')
+  const text = await readFile(file, 'utf8')
+  const [begin, end] = ['<!-- large -->', '<!-- end of large -->']
+  const head = text.slice(0, text.indexOf(begin) + begin.length)
+  await writeFile(file, `${head}\n${figures}\n${text.slice(text.indexOf(end))}`)
+}

@@ -1,0 +1,22 @@
+/** `node one-file.ts FILE [FREE]`: compresses one file and prints what it cost. FREE: bytes of memory to presume free. */
+import { openAsBlob, readFileSync } from 'node:fs'
+import { extname } from 'node:path'
+import { compress } from '../../src/client/node.ts'
+
+const [path = '', free] = process.argv.slice(2)
+if (free !== undefined) process.availableMemory = () => Number(free)
+const type = extname(path) === '.png' ? 'image/png' : 'image/jpeg'
+const before = process.cpuUsage()
+const { blob, ...result } = await compress(await openAsBlob(path, { type }))
+const { user, system } = process.cpuUsage(before)
+const cost = {
+  action: result.action,
+  type: blob.type,
+  fallback: result.fallback,
+  bytesIn: result.bytesIn,
+  bytesOut: blob.size,
+  cpuSeconds: (user + system) / 1e6,
+  // Not what `resourceUsage` says: that begins with the memory of the process that started this one.
+  peakMegabytes: Number(/VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) / 1024,
+}
+process.stdout.write(JSON.stringify(cost))
