@@ -51,8 +51,7 @@ httpContract(
       breakDown: links.cut,
       async stop() {
         await before.stop()
-        await cluster.stop()
-        await links.cut()
+        await cluster.stop().finally(links.cut)
         await rm(folder, { recursive: true, force: true })
       },
     }

@@ -52,8 +52,7 @@ async function hostOn(place: Env, env: Env): Promise<Host> {
       if (place.LEDGER_URL === undefined) await breakLedger(server.dataDir)
     },
     async stop() {
-      await server.stop()
-      await links.cut()
+      await server.stop().finally(links.cut)
     },
   }
 }

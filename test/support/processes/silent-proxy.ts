@@ -36,6 +36,8 @@ export async function startSilentProxy(targetPort: number): Promise<SilentProxy>
     for (const socket of sockets) socket.destroy()
   }
 
+  // A test that never comes to close it ends all the same.
+  server.unref()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
 
