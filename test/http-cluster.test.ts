@@ -28,10 +28,10 @@ const front = hasNginx ? 'nginx' : 'a round robin of the test’s own, as there 
 
 httpContract(
   `${SERVERS} servers behind ${front}, S3 and Postgres`,
-  async (env) => {
+  async (env = {}) => {
     const port = await freePort()
     const folder = await mkdtemp(join(tmpdir(), 'pinhole-cluster-'))
-    const links = await linksTo(await backends.place())
+    const links = await linksTo(await backends.place(), env)
     const settings = { BASE_URL: `http://127.0.0.1:${port}`, ...links.place, ...env }
     const cluster = await startCluster(
       settings,

@@ -37,7 +37,7 @@ describe('combinations', { concurrency: 2 }, () => {
 
 /** `place`: what it keeps elsewhere. */
 async function hostOn(place: Env, env: Env): Promise<Host> {
-  const links = await linksTo(place)
+  const links = await linksTo(place, env)
   const server = await startServer({ ...links.place, ...env })
   return {
     url: server.url,

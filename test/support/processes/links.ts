@@ -9,7 +9,10 @@ export interface Links {
   cut(): Promise<void>
 }
 
-export async function linksTo({ LEDGER_URL, OBJECTS_URL, ...others }: Env): Promise<Links> {
+/** For the host that fails. All others go there directly. */
+export async function linksTo(elsewhere: Env, env: Env): Promise<Links> {
+  if (env.FAILING_DISK === undefined) return { place: elsewhere, cut: async () => {} }
+  const { LEDGER_URL, OBJECTS_URL, ...others } = elsewhere
   const links: SilentProxy[] = []
   const over = async (url: URL): Promise<URL> => {
     const link = await startSilentProxy(Number(url.port))
