@@ -63,6 +63,7 @@ export function createListener(parts: AppParts, connections: Connections): Answe
       uploads(incoming, outgoing)
     },
     idle,
+    turns,
     log,
   )
 

@@ -6,6 +6,10 @@ import { CONDITION_HEADERS, RAW_PREFIX, type Raw } from '../../http/routes/raw.t
 import type { Signal } from '../../stores/object-store.ts'
 import type { IdleConnections } from './idle-connections.ts'
 import { headersOf } from './request-header.ts'
+import { createTurns, type Turns } from './turns.ts'
+
+/** The kernel copies as much as fits into a connection's buffer, at 2 ms for 4 MB: a hundred at once would be a stall. */
+const LARGE_BYTES = 512 * 1024
 
 /**
  * Aborted when the client is gone. A class, for a getter in an object literal gives every object a hidden class of its own,
@@ -28,8 +32,12 @@ export function rawListener(
   raw: Raw,
   next: RequestListener,
   idle: IdleConnections,
+  turns: Turns,
   log: Log,
 ): RequestListener {
+  // Of their own: requests are not to wait for all streams.
+  const pieceTurns = createTurns()
+
   function send(answer: Answer, { socket }: IncomingMessage, outgoing: ServerResponse): void {
     const { status, headers, body, release, reuse } = answer
     if (outgoing.destroyed) {
@@ -46,7 +54,7 @@ export function rawListener(
       return
     }
     idle.watch(socket)
-    sendStream(body, outgoing, reuse).catch((error) => {
+    sendStream(body, outgoing, pieceTurns, reuse).catch((error) => {
       log.error({ err: error }, 'an image could not be sent whole')
       outgoing.destroy()
     })
@@ -70,8 +78,13 @@ export function rawListener(
       idle.watch(incoming.socket)
       idle.owe(incoming.socket, outgoing)
       void answer.then((answer) => send(answer, incoming, outgoing))
-    } else send(answer, incoming, outgoing)
+    } else if (isLarge(answer)) turns.soon(() => send(answer, incoming, outgoing))
+    else send(answer, incoming, outgoing)
   }
+}
+
+function isLarge({ body }: Answer): boolean {
+  return body instanceof Uint8Array && body.length > LARGE_BYTES
 }
 
 const CONDITION_LENGTHS = new Set([...CONDITION_HEADERS].map(({ length }) => length))
@@ -89,6 +102,7 @@ function isConditional({ rawHeaders }: IncomingMessage): boolean {
 async function sendStream(
   body: ReadableStream<Uint8Array>,
   outgoing: ServerResponse,
+  turns: Turns,
   reuse: ((piece: Uint8Array) => void) | undefined,
 ): Promise<void> {
   const reader = body.getReader()
@@ -97,6 +111,7 @@ async function sendStream(
     const { done, value } = await reader.read()
     if (outgoing.destroyed) return
     if (done) break
+    await new Promise<void>((resolve) => turns.soon(resolve))
     await written(outgoing, value)
     reuse?.(value)
   }
