@@ -83,13 +83,12 @@ export function createImages(parts: {
         return refuseFault(error)
       }
     },
-    async open(id, selection, signal) {
-      try {
-        return (await objects.open(id, selection, signal)) ?? (await absent(id))
-      } catch (error) {
-        return refuseFault(error)
-      }
-    },
+    // Two promises fewer than with `await`: a small image is read in little more time than they take.
+    open: (id, selection, signal) =>
+      objects
+        .open(id, selection, signal)
+        .then((image) => image ?? absent(id))
+        .catch(refuseFault),
     async remove(key) {
       if (!KEY_PATTERN.test(key)) return false
       const id = idOfKey(key)

@@ -1,10 +1,9 @@
 /** Files by their descriptors: a `FileHandle` of Node's costs twice as much. Node only. */
-import { closeSync, fstatSync, open, openSync, read, readFile, readSync, type Stats } from 'node:fs'
+import { closeSync, fstatSync, open, openSync, read, readSync, type Stats } from 'node:fs'
 import { promisify } from 'node:util'
 
 const openPath = promisify(open)
 const readInto = promisify(read)
-const readPath = promisify(readFile)
 
 export interface OpenFile {
   readonly descriptor: number
@@ -36,14 +35,6 @@ function opened(descriptor: number): OpenFile {
     closeSync(descriptor)
     throw error
   }
-}
-
-/**
- * All of a file. Up to half a megabyte Node opens, reads and closes it in one trip to another thread; to open it here
- * costs one more.
- */
-export function readAtOnce(path: string): Promise<Buffer> {
-  return readPath(path)
 }
 
 /**

@@ -53,7 +53,7 @@ interface Opening {
 export function createImageReader(hotSet: HotSet | null): ImageReader {
   const blocks = createReadBlocks()
   const known = createKnownFiles()
-  const inOneTrip = readInOneTrip(known, hotSet)
+  const inOneTrip = readInOneTrip(hotSet)
 
   async function withFile<T>(
     path: string,
@@ -149,13 +149,11 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
         return trailer?.record ?? null
       })
     },
-    async open(path, id, selection = 'all', signal) {
-      assertWanted(signal)
-      if (selection === 'all') {
-        const image = await inOneTrip.open(path, id)
-        if (image !== undefined) return image
-      }
-      return withFile(path, id, (file, keepOpen) => open({ file, id, path, signal, keepOpen }, selection))
+    open(path, id, selection = 'all', signal) {
+      const openIt = () =>
+        withFile(path, id, (file, keepOpen) => open({ file, id, path, signal, keepOpen }, selection))
+      const file = selection === 'all' ? known.get(id) : undefined
+      return file !== undefined && inOneTrip.suits(file) ? inOneTrip.open(path, file, openIt) : openIt()
     },
     forget: known.forget,
   }
