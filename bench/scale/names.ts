@@ -22,55 +22,57 @@ const root = path.resolve(import.meta.dirname, '../..')
 
 export async function measureNames(dir: string, count: number): Promise<Measure[]> {
   const folder = path.join(dir, 'names')
+  const dataDir = path.join(folder, 'data')
   // It makes the folder and the ledger.
   await (await startPinhole(folder)).stop()
-  const dataDir = path.join(folder, 'data')
-  const objects = path.join(dataDir, 'images/objects')
+  fill(path.join(dataDir, 'images/objects'), count)
+  const seconds = await secondsOfWalk(dataDir, count)
+  const images = count.toLocaleString('en')
+  return [
+    ...measureCounts(dataDir, count),
+    { what: `all ids of ${images} images, in order`, values: [seconds], unit: 's' },
+  ]
+}
+
+function fill(objects: string, count: number): void {
   let source = ''
   for (let made = 0; made < count; made++) {
     const name = path.join(objects, newId())
-    if (made % MAX_NAMES === 0) writeFileSync(name, '')
-    else linkSync(source, name)
-    if (made % MAX_NAMES === 0) source = name
+    if (made % MAX_NAMES !== 0) linkSync(source, name)
+    else {
+      writeFileSync(name, '')
+      source = name
+    }
   }
+}
+
+/** The folder is in memory by the second turn of each: the first one is not counted. */
+export function measureCounts(dataDir: string, count: number): Measure[] {
   const env = { PATH: process.env.PATH ?? '', DATA_DIR: dataDir, LOG_LEVEL: 'warn' }
+  const objects = path.join(dataDir, 'images/objects')
   const counted: number[] = []
   const found: number[] = []
-  // The first turn of each brings the folder into memory.
   for (let round = -1; round < ROUNDS; round++) {
-    for (const [seconds, words] of [
-      [counted, [process.execPath, 'src/node/operator.ts', 'list', '--count']],
-      [found, ['sh', '-c', `find ${objects} -type f | wc -l`]],
-    ] as const) {
+    for (const [seconds, command, ...words] of [
+      [counted, process.execPath, 'src/node/operator.ts', 'list', '--count'],
+      [found, 'sh', '-c', `find ${objects} -type f | wc -l`],
+    ] as [number[], string, ...string[]][]) {
       const startedAt = performance.now()
-      const told = execFileSync(words[0], words.slice(1), {
-        cwd: root,
-        env,
-        stdio: ['ignore', 'pipe', 'ignore'],
-      })
+      const told = execFileSync(command, words, { cwd: root, env, stdio: ['ignore', 'pipe', 'ignore'] })
       if (round >= 0) seconds.push((performance.now() - startedAt) / 1000)
       if (Number(told) !== count) throw new Error(`${words.join(' ')} counts ${told} of ${count}`)
     }
   }
-  const images = count.toLocaleString('en')
+  const ratios = counted.map((seconds, round) => seconds / found[round]!)
   return [
     {
-      what: `operator list --count of ${images} images`,
+      what: `operator list --count of ${count.toLocaleString('en')} images`,
       values: counted,
       unit: 's',
       atMost: SECONDS_DEMANDED,
     },
     { what: 'find and wc -l', values: found, unit: 's' },
-    {
-      what: 'time of list --count, of find and wc -l',
-      values: counted.map((seconds, round) => seconds / found[round]!),
-      unit: '',
-    },
-    {
-      what: `all ids of ${images} images, in order`,
-      values: [await secondsOfWalk(dataDir, count)],
-      unit: 's',
-    },
+    { what: 'time of list --count, of find and wc -l', values: ratios, unit: '' },
   ]
 }
 
