@@ -35,6 +35,20 @@ describe('at start', () => {
     assert.equal(fake.objects.size, 0)
   })
 
+  test('probes that killed servers left are removed, and none of a server that asks just now', async () => {
+    for (let left = 0; left < 2; left++) {
+      fake.faults.add(answer(403, 'AccessDenied'), { on: ({ method }) => method === 'DELETE', times: 2 })
+      await assert.rejects(open())
+      fake.faults.clear()
+    }
+    const [old, fresh] = [...fake.objects].filter(([name]) => name.includes('/.probe-'))
+    assert.ok(old && fresh)
+    old[1].modifiedAt = new Date(Date.now() - 3_600_000)
+    await (await open()).close()
+    assert.deepEqual([...fake.objects.keys()], [fresh[0]])
+    fake.objects.clear()
+  })
+
   for (const status of ['Enabled', 'Suspended'] as const) {
     test(`a bucket with versioning ${status} is refused`, async () => {
       fake.setVersioning(status)
