@@ -89,7 +89,7 @@ it('gives two uploads a tag in common within 24 hours, and none after 48', async
   const tags = []
   for (let at = 0; at <= 96; at++) {
     now = start + at * hour
-    tags.push(await links.tagsOf(MINE))
+    tags.push(await links.linkOf('22222222222', MINE))
   }
   for (let a = 0; a < tags.length; a++) {
     for (let b = a; b < tags.length; b++) {
@@ -98,7 +98,7 @@ it('gives two uploads a tag in common within 24 hours, and none after 48', async
       if (b - a >= 48) assert.ok(!isLinked, `${a} and ${b}`)
     }
   }
-  const [mine, other] = [await links.tagsOf(MINE), await links.tagsOf(OTHER)]
+  const [mine, other] = [await links.linkOf('22222222222', MINE), await links.linkOf('22222222222', OTHER)]
   assert.notEqual(mine.tagA, other.tagA)
   assert.notEqual(mine.tagA, mine.tagB)
 })

@@ -120,7 +120,7 @@ export function createQuota(
     const limit = networkLimit()
     // A label of its own: no network is ever an address.
     const shared = limit > 0 && { network: { bucket: await bucketOf(`network ${network}`, day), limit } }
-    const link = links !== null && id !== undefined && { link: { id, ...(await links.tagsOf(address)) } }
+    const link = links !== null && id !== undefined && { link: await links.linkOf(id, address) }
     return { ...shared, ...link }
   }
 

@@ -3,13 +3,14 @@
  * that begin 24 hours apart. Any two uploads within 24 hours share a tag, so that midnight parts nothing; nothing links
  * what is further apart than 48.
  */
-import type { Ledger } from '../stores/ledger.ts'
+import type { Ledger, UploaderLink } from '../stores/ledger.ts'
 import type { Hashes } from './hashes.ts'
 import { createRounds } from './rounds.ts'
 import { utcDayOf } from './utc-day.ts'
 
 export interface UploaderLinks {
-  tagsOf(address: string): Promise<{ tagA: string; tagB: string; atMs: number }>
+  /** Of an upload that is stored as `id`. */
+  linkOf(id: string, address: string): Promise<UploaderLink>
   /** Forgets what is past, until `stop` is called. */
   start(): void
   stop(): Promise<void>
@@ -57,12 +58,12 @@ export function createUploaderLinks(parts: {
   const rounds = createRounds(forget, ROUND_MS, parts.onFailure)
 
   return {
-    async tagsOf(address) {
+    async linkOf(id, address) {
       const atMs = now()
       const today = Math.floor(atMs / DAY_MS)
       const [even, odd] = today % 2 === 0 ? [today, today - 1] : [today - 1, today]
       const [tagA, tagB] = await Promise.all([tagOf(address, even), tagOf(address, odd)])
-      return { tagA, tagB, atMs }
+      return { id, atMs, number: Math.floor(Math.random() * 2 ** 48), tagA, tagB }
     },
     start: rounds.start,
     stop: rounds.stop,

@@ -50,12 +50,24 @@ export interface Refusals {
   bytes: number
 }
 
+/** Whose an upload is, without an address. */
+export interface UploaderLink {
+  /** Of the image. It has several links if it was sent again. */
+  id: string
+  /** Epoch milliseconds. */
+  atMs: number
+  /** Random: no two links of one time have the same. */
+  number: number
+  tagA: string
+  tagB: string
+}
+
 /** What is written with the reservation of an upload, and goes with it. */
 export interface ReservedWith {
   /** Counts it for its network too. */
   network?: { bucket: string; limit: number }
-  /** Links it to others of its uploader. `atMs`: epoch milliseconds. */
-  link?: { id: string; atMs: number; tagA: string; tagB: string }
+  /** Links it to others of its uploader. */
+  link?: UploaderLink
   /**
    * It is held since `atMs` (epoch milliseconds), until it is given back or settled. `settled`: so many of the bucket that
    * were held became images.

@@ -1,40 +1,96 @@
 /** Which uploads came from one uploader. No address is in it, and it forgets after two days. */
 import type { Ledger } from '../ledger.ts'
 import type { SqlDatabase } from './database.ts'
-import { sql } from './statement.ts'
+import { list, sql, words } from './statement.ts'
 
 type LinksLedger = Pick<Ledger, 'sameUploader' | 'forgetUploadsBefore'>
+
+/** `uploads` is of the version before, and empty two days after it. */
+const TABLES = ['uploads', 'links'] as const
+type Table = (typeof TABLES)[number]
+
+/** Rows that are looked through at once: others wait for a page, not for a million rows. */
+const PAGE_ROWS = 10_000
 
 /** Rows of one transaction. */
 const FORGOTTEN_AT_ONCE = 500
 
+/** From `from` on, and before `to`. Epoch milliseconds. */
+interface Page {
+  table: Table
+  from: number
+  to: number
+}
+
 export function linksLedger(database: SqlDatabase): LinksLedger {
+  async function timeOf(table: Table, from: number, offset: number): Promise<number | null> {
+    const { rows } = await database.read(
+      sql`select at_ms from ${words(table)} where at_ms >= ${from} order by at_ms limit 1 offset ${offset}`,
+    )
+    return (rows[0]?.at_ms as number | undefined) ?? null
+  }
+
+  /** All rows. They are few in two days, and looked through when an operator asks: no upload pays for an index. */
+  async function* pages(): AsyncGenerator<Page> {
+    for (const table of TABLES) {
+      let from = await timeOf(table, Number.MIN_SAFE_INTEGER, 0)
+      while (from !== null) {
+        const next = await timeOf(table, from, PAGE_ROWS)
+        // As many rows may be of one time.
+        const to: number = next === null ? Number.MAX_SAFE_INTEGER : Math.max(next, from + 1)
+        yield { table, from, to }
+        from = next === null ? null : to
+        // SQLite answers in the same turn of the event loop.
+        await new Promise((resolve) => setTimeout(resolve, 0))
+      }
+    }
+  }
+
+  async function tagsOf(id: string): Promise<{ a: string[]; b: string[] }> {
+    const [a, b] = [new Set<string>(), new Set<string>()]
+    for await (const { table, from, to } of pages()) {
+      const { rows } = await database.read(
+        sql`select tag_a, tag_b from ${words(table)} where at_ms >= ${from} and at_ms < ${to} and id = ${id}`,
+      )
+      for (const { tag_a, tag_b } of rows) {
+        a.add(tag_a as string)
+        b.add(tag_b as string)
+      }
+    }
+    return { a: [...a], b: [...b] }
+  }
+
   return {
     async sameUploader(id, limit) {
-      // Two indexes: an `or` would read the whole table.
-      const { rows } = await database.read(
-        sql`select id, max(at_ms) as at_ms from (
-            select other.id, other.at_ms from uploads mine join uploads other on other.tag_a = mine.tag_a
-              where mine.id = ${id}
-            union all
-            select other.id, other.at_ms from uploads mine join uploads other on other.tag_b = mine.tag_b
-              where mine.id = ${id}
-          ) as others where id <> ${id} group by id order by 2 desc limit ${Math.max(0, limit)}`,
-      )
-      return rows.map((row) => row.id as string)
+      const tags = await tagsOf(id)
+      if (tags.a.length === 0) return []
+      const times = new Map<string, number>()
+      for await (const { table, from, to } of pages()) {
+        const { rows } = await database.read(
+          sql`select id, at_ms from ${words(table)} where at_ms >= ${from} and at_ms < ${to}
+            and (tag_a in ${list(tags.a)} or tag_b in ${list(tags.b)}) and id <> ${id} order by at_ms`,
+        )
+        for (const row of rows) times.set(row.id as string, row.at_ms as number)
+      }
+      const newest = [...times].sort(([, one], [, other]) => other - one)
+      return newest.slice(0, Math.max(0, limit)).map(([other]) => other)
     },
 
     async forgetUploadsBefore(atMs, saltDay) {
       await database.write([sql`delete from salts where day like '% links' and day < ${saltDay}`])
-      let forgotten: number
-      do {
-        const [outcome] = await database.write([
-          sql`delete from uploads where id in
-            (select id from uploads where at_ms < ${Math.floor(atMs)} limit ${FORGOTTEN_AT_ONCE})`,
-        ])
-        forgotten = outcome!.changes
-      } while (forgotten === FORGOTTEN_AT_ONCE)
+      for (const table of TABLES) await forget(words(table), Math.floor(atMs))
       await database.wipe()
     },
+  }
+
+  async function forget(table: ReturnType<typeof words>, before: number): Promise<void> {
+    let forgotten: number
+    do {
+      const [outcome] = await database.write([
+        sql`delete from ${table} where at_ms < ${before} and at_ms <= coalesce(
+          (select at_ms from ${table} order by at_ms limit 1 offset ${FORGOTTEN_AT_ONCE - 1}), ${before})`,
+      ])
+      forgotten = outcome!.changes
+    } while (forgotten >= FORGOTTEN_AT_ONCE)
   }
 }

@@ -26,11 +26,10 @@ export async function reserveWith(
       on conflict (day, name) do update set used = shares.used + 1 where shares.used < ${network.limit}
       returning used`,
   ]
-  // An upload that is repeated has its link already.
   const linked = link && [
-    sql`insert into uploads (id, at_ms, tag_a, tag_b)
-      select ${link.id}, cast(${Math.floor(link.atMs)} as bigint), ${link.tagA}, ${link.tagB}
-      ${from(network ? 'shared' : 'reserved')} on conflict (id) do nothing`,
+    sql`insert into links (at_ms, number, id, tag_a, tag_b)
+      select cast(${Math.floor(link.atMs)} as bigint), cast(${link.number} as bigint), ${link.id}, ${link.tagA},
+        ${link.tagB} ${from(network ? 'shared' : 'reserved')}`,
   ]
   const statements = [reserve, ...(inNetwork ?? []), ...(linked ?? [])]
   if (!isOne || statements.length === 1) {
@@ -70,7 +69,7 @@ export async function releaseWith(
         ]
       : []),
     ...(link
-      ? [sql`delete from uploads where id = ${link.id} and at_ms = ${Math.floor(link.atMs)} ${after}`]
+      ? [sql`delete from links where at_ms = ${Math.floor(link.atMs)} and number = ${link.number} ${after}`]
       : []),
   ]
   if (!isOne || statements.length === 0) {

@@ -238,4 +238,13 @@ export const MIGRATIONS: readonly Migration[] = [
       'alter table places add column held_at_ms bigint not null default 0',
     ],
   },
+  {
+    name: '012-links',
+    statements: [
+      // In place of `uploads`, which older servers go on writing to. An index by id or tag would cost each upload a page.
+      `create table links (at_ms bigint not null, number bigint not null, id text not null, tag_a text not null,
+        tag_b text not null)`,
+      'create index links_by_time on links (at_ms)',
+    ],
+  },
 ]

@@ -6,8 +6,9 @@ const DAY = '2026-07-31'
 const AT = Date.parse('2026-07-31T12:00:00Z')
 const id = (nth: number) => `${nth}`.padStart(11, '0')
 const linkOf = (nth: number, tagA = 'a', tagB = 'b', atMs = AT): ReservedWith => ({
-  link: { id: id(nth), atMs, tagA, tagB },
+  link: { id: id(nth), atMs, number: ++serial, tagA, tagB },
 })
+let serial = 0
 const networkOf = (limit: number, bucket = 'net'): ReservedWith => ({ network: { bucket, limit } })
 
 export function capacityCases({ on }: Harness): void {
@@ -89,11 +90,25 @@ export function capacityCases({ on }: Harness): void {
   on('links nothing that was not reserved, or was given back', async (ledger) => {
     await reserve(ledger, 'x', linkOf(1), 1)
     assert.equal(await reserve(ledger, 'x', linkOf(2), 1), null)
-    assert.equal(await reserve(ledger, 'y', { ...linkOf(3), ...networkOf(1) }), 1)
+    const third = { ...linkOf(3), ...networkOf(1) }
+    assert.equal(await reserve(ledger, 'y', third), 1)
     assert.equal(await reserve(ledger, 'z', { ...linkOf(4), ...networkOf(1) }), 'network-full')
     assert.deepEqual(await ledger.sameUploader(id(1), 10), [id(3)])
-    await ledger.releaseUpload('y', DAY, undefined, { ...linkOf(3), ...networkOf(1) })
+    await ledger.releaseUpload('y', DAY, undefined, third)
     assert.deepEqual(await ledger.sameUploader(id(1), 10), [])
+  })
+
+  on('keeps the link of an image that is sent again at the same moment', async (ledger) => {
+    await reserve(ledger, 'x', linkOf(1))
+    await reserve(ledger, 'x', linkOf(2))
+    const again = linkOf(1)
+    await reserve(ledger, 'x', again)
+    assert.deepEqual(await ledger.sameUploader(id(2), 10), [id(1)])
+    await ledger.releaseUpload('x', DAY, undefined, again)
+    assert.deepEqual(await ledger.sameUploader(id(2), 10), [id(1)])
+    await reserve(ledger, 'y', linkOf(1, 'a2', 'b2'))
+    await reserve(ledger, 'y', linkOf(3, 'a2', 'b2'))
+    assert.deepEqual(new Set(await ledger.sameUploader(id(1), 10)), new Set([id(2), id(3)]))
   })
 
   on('takes a token of the door once, and forgets it when it expired', async (ledger, { another }) => {
