@@ -3,7 +3,8 @@
  * that begin 24 hours apart. Any two uploads within 24 hours share a tag, so that midnight parts nothing; nothing links
  * what is further apart than 48.
  */
-import type { Ledger, UploaderLink } from '../stores/ledger.ts'
+import type { Ledger } from '../stores/ledger.ts'
+import type { UploaderLink } from '../stores/links.ts'
 import type { Hashes } from './hashes.ts'
 import { createRounds } from './rounds.ts'
 import { utcDayOf } from './utc-day.ts'

@@ -7,6 +7,7 @@
 
 import type { ConditionLedger } from './conditions.ts'
 import type { DecisionLedger } from './decisions.ts'
+import type { LinkLedger, UploaderLink } from './links.ts'
 import type { NoticeLedger } from './notices.ts'
 import type { PurgeLedger } from './purges.ts'
 import type { ReportLedger } from './reports.ts'
@@ -50,18 +51,6 @@ export interface Refusals {
   bytes: number
 }
 
-/** Whose an upload is, without an address. */
-export interface UploaderLink {
-  /** Of the image. It has several links if it was sent again. */
-  id: string
-  /** Epoch milliseconds. */
-  atMs: number
-  /** Random: no two links of one time have the same. */
-  number: number
-  tagA: string
-  tagB: string
-}
-
 /** What is written with the reservation of an upload, and goes with it. */
 export interface ReservedWith {
   /** Counts it for its network too. */
@@ -100,7 +89,9 @@ export interface Rate {
   burst: number
 }
 
-export interface Ledger extends ReportLedger, NoticeLedger, PurgeLedger, DecisionLedger, ConditionLedger {
+type Parts = ReportLedger & NoticeLedger & PurgeLedger & DecisionLedger & ConditionLedger & LinkLedger
+
+export interface Ledger extends Parts {
   /**
    * Reserves one of the `limit` uploads of `bucket` on `day` (YYYY-MM-DD, UTC), in one statement. The number of
    * uploads used after it, or `null` if all are reserved, or if as many refusals or bytes of them are on record as
@@ -175,10 +166,6 @@ export interface Ledger extends ReportLedger, NoticeLedger, PurgeLedger, Decisio
   returnShare(name: string, day: string, amount: number): Promise<void>
   /** What is taken on `day`, by name. */
   usedShares(day: string): Promise<Record<string, number>>
-  /** Ids of uploads that share a tag with this one, the newest first, at most `limit`. */
-  sameUploader(id: string, limit: number): Promise<string[]>
-  /** Forgets links of uploads before `atMs`, and salts of links of days before `saltDay`. */
-  forgetUploadsBefore(atMs: number, saltDay: string): Promise<void>
 
   /** Writes down a token, and forgets all that expired by `now`. */
   putToken(token: DoorToken, now: number): Promise<void>
@@ -198,6 +185,8 @@ export interface Ledger extends ReportLedger, NoticeLedger, PurgeLedger, Decisio
   ): Promise<void>
   /** The newest acts first, at most `limit`. */
   acts(limit: number): Promise<Act[]>
+  /** Every act, the oldest first, a page at a time. */
+  everyAct(): AsyncIterable<Act>
   /** How much is in it. Today is the UTC day of this machine's clock. */
   counts(): Promise<{
     uploadsToday: number

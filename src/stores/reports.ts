@@ -82,6 +82,8 @@ export interface ReportLedger {
    * to be kept.
    */
   cases(states: CaseState[], limit: number): Promise<Case[]>
+  /** Every case, by id, a page at a time. */
+  everyCase(): AsyncIterable<Case>
   /** The reports of an image, the oldest first, at most `limit`. */
   reportsOf(id: string, limit: number): Promise<Pick<Report, 'category' | 'text' | 'contact' | 'at'>[]>
   /** The case of an image, or `null`. */

@@ -8,9 +8,12 @@ export interface Statement {
   readonly parameters: readonly SqlValue[]
 }
 
+/** By name of the column. 64-bit integers are numbers. */
+export type Row = Readonly<Record<string, SqlValue | null>>
+
 export interface Outcome {
-  /** What the statement returns, if it returns rows. 64-bit integers are numbers. */
-  readonly rows: readonly Record<string, SqlValue | null>[]
+  /** What the statement returns, if it returns rows. */
+  readonly rows: readonly Row[]
   /** Rows that it inserted, updated or deleted. */
   readonly changes: number
 }

@@ -1,9 +1,7 @@
 /** Which uploads came from one uploader. No address is in it, and it forgets after two days. */
-import type { Ledger } from '../ledger.ts'
+import type { LinkLedger } from '../links.ts'
 import type { SqlDatabase } from './database.ts'
 import { list, sql, words } from './statement.ts'
-
-type LinksLedger = Pick<Ledger, 'sameUploader' | 'forgetUploadsBefore'>
 
 /** `uploads` is of the version before, and empty two days after it. */
 const TABLES = ['uploads', 'links'] as const
@@ -22,7 +20,7 @@ interface Page {
   to: number
 }
 
-export function linksLedger(database: SqlDatabase): LinksLedger {
+export function linksLedger(database: SqlDatabase): LinkLedger {
   async function timeOf(table: Table, from: number, offset: number): Promise<number | null> {
     const { rows } = await database.read(
       sql`select at_ms from ${words(table)} where at_ms >= ${from} order by at_ms limit 1 offset ${offset}`,

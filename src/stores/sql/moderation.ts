@@ -1,10 +1,13 @@
 /** The bytes that the operator blocked, and the record of what was done. */
 import type { Act, Ledger } from '../ledger.ts'
 import type { RecordAct } from './acts.ts'
-import type { SqlDatabase } from './database.ts'
+import type { Row, SqlDatabase } from './database.ts'
 import { list, sql } from './statement.ts'
 
-type ModerationLedger = Pick<Ledger, 'isBlocked' | 'block' | 'unblock' | 'acts'>
+type ModerationLedger = Pick<Ledger, 'isBlocked' | 'block' | 'unblock' | 'acts' | 'everyAct'>
+
+/** Rows that are read at once where all are wanted. */
+const PAGE_ROWS = 500
 
 export function moderationLedger(database: SqlDatabase, record: RecordAct): ModerationLedger {
   const { maxParameters } = database.flavour
@@ -44,14 +47,35 @@ export function moderationLedger(database: SqlDatabase, record: RecordAct): Mode
         sql`select at_ms, act, subject, reason, who, rule from acts
           order by at_ms desc, recorded_us desc limit ${Math.max(0, limit)}`,
       )
-      return rows.map(({ at_ms, act, subject, reason, who, rule }) => ({
-        at: new Date(at_ms as number).toISOString(),
-        act: act as Act['act'],
-        subject: subject as string,
-        reason: reason as string,
-        who: who as string,
-        rule: rule as string,
-      }))
+      return rows.map(toAct)
     },
+
+    async *everyAct() {
+      let [at, us, last] = [Number.MIN_SAFE_INTEGER, 0, '']
+      for (;;) {
+        const { rows } = await database.read(
+          sql`select number, recorded_us, at_ms, act, subject, reason, who, rule from acts
+            where (at_ms, recorded_us, number) > (${at}, ${us}, ${last})
+            order by at_ms, recorded_us, number limit ${PAGE_ROWS}`,
+        )
+        for (const row of rows) yield toAct(row)
+        const end = rows.at(-1)
+        if (end === undefined) return
+        at = end.at_ms as number
+        us = end.recorded_us as number
+        last = end.number as string
+      }
+    },
+  }
+}
+
+function toAct({ at_ms, act, subject, reason, who, rule }: Row): Act {
+  return {
+    at: new Date(at_ms as number).toISOString(),
+    act: act as Act['act'],
+    subject: subject as string,
+    reason: reason as string,
+    who: who as string,
+    rule: rule as string,
   }
 }

@@ -1,10 +1,11 @@
 /** What people report, and what was decided. */
 import { type Case, type CaseState, KEPT_MS, type ReportLedger } from '../reports.ts'
-import type { SqlDatabase, Statement } from './database.ts'
+import type { Row, SqlDatabase, Statement } from './database.ts'
 import { raiseForReport } from './notices.ts'
 import { list, sql } from './statement.ts'
 
-type Row = Record<string, string | number | null>
+/** Rows that are read at once where all are wanted. */
+const PAGE_ROWS = 500
 
 /** Decides the case of an image, if it has one. What was removed is decided for good. */
 export function decide(id: string, state: CaseState, at: Date): Statement {
@@ -59,6 +60,18 @@ export function reportsLedger(database: SqlDatabase): ReportLedger {
         and not exists (select 1 from decisions where decisions.id = cases.id and decisions.act = 'keep')
         order by severity, due_at_ms, id limit ${Math.max(0, limit)}`)
       return rows.map(toCase)
+    },
+
+    async *everyCase() {
+      let last = ''
+      for (;;) {
+        const { rows } = await database.read(
+          sql`select * from cases where id > ${last} order by id limit ${PAGE_ROWS}`,
+        )
+        for (const row of rows) yield toCase(row)
+        if (rows.length === 0) return
+        last = rows.at(-1)!.id as string
+      }
     },
 
     async reportsOf(id, limit) {

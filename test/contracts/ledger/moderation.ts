@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Harness } from './harness.ts'
+import { allOf, type Harness } from './harness.ts'
 
 const AT = new Date('2026-07-31T12:34:56.789Z')
 const later = (ms: number) => new Date(AT.getTime() + ms)
@@ -41,6 +41,19 @@ export function moderationCases({ on }: Harness): void {
     assert.equal((await ledger.acts(2000)).length, 1001)
     await ledger.block([], 'nothing', AT)
     assert.equal((await ledger.acts(2000)).length, 1001)
+  })
+
+  on('goes through every act, the oldest first, however many', async (ledger) => {
+    assert.deepEqual(await allOf(ledger.everyAct()), [])
+    await ledger.block([digest(5000)], 'later', later(1))
+    const many = Array.from({ length: 1200 }, (_, nth) => digest(nth))
+    await ledger.block(many, 'a list', AT)
+    const acts = await allOf(ledger.everyAct())
+    assert.deepEqual(
+      acts.map(({ subject }) => subject),
+      [...many, digest(5000)],
+    )
+    assert.deepEqual(acts.toReversed(), await ledger.acts(5000))
   })
 
   on('lets many block the same digests at once', async (ledger, { another }) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { KEPT_MS, type Report } from '../../../src/stores/reports.ts'
-import type { Harness } from './harness.ts'
+import { allOf, type Harness } from './harness.ts'
 
 const AT = Date.UTC(2030, 0, 15, 12)
 const CAPS = { ofReporter: 10, ofAll: 500 }
@@ -54,6 +54,23 @@ export function reportsCases({ on }: Harness): void {
       decidedAt: AT + 5,
     })
     assert.deepEqual(await other.cases(['open', 'held'], 10), [])
+  })
+
+  on('goes through every case, whatever its state', async (ledger) => {
+    const ids = Array.from({ length: 1001 }, (_, nth) => `${nth}`.padStart(11, '0'))
+    const caps = { ofReporter: 2000, ofAll: 2000 }
+    await Promise.all(ids.map((id) => ledger.fileReport(report({ id }), caps)))
+    await ledger.recordRemoval(ids[7]!, 'against the terms', new Date(AT + 5))
+    const cases = await allOf(ledger.everyCase())
+    assert.deepEqual(
+      cases.map(({ id }) => id),
+      ids,
+    )
+    assert.deepEqual(cases[7], await ledger.caseOf(ids[7]!))
+    assert.deepEqual(
+      cases.filter(({ state }) => state !== 'open').map(({ id, state }) => [id, state]),
+      [[ids[7], 'removed']],
+    )
   })
 
   on('shows each decision on the receipt; a removal is the last', async (ledger, { another }) => {

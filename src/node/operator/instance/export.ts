@@ -1,14 +1,8 @@
 /** operator export */
 import { Command } from 'commander'
-import type { CaseState } from '../../../stores/reports.ts'
 import { memberOf } from '../images/queue.ts'
 import { onData } from '../on-data.ts'
 import { isOutputRead, print } from '../print.ts'
-
-const STATES: CaseState[] = ['open', 'held', 'kept', 'removed']
-
-/** Of each table. */
-const ALL = 2 ** 31 - 1
 
 const SHAPES = `
 One JSON object a line, times in ISO 8601, UTC:
@@ -22,11 +16,11 @@ export function exportCommand(): Command {
     .addHelpText('after', SHAPES)
     .action(() =>
       onData(async ({ stores: { ledger } }) => {
-        for (const act of (await ledger.acts(ALL)).reverse()) {
+        for await (const act of ledger.everyAct()) {
           print(JSON.stringify({ kind: 'act', ...act }))
           if (!isOutputRead()) return 0
         }
-        for (const each of await ledger.cases(STATES, ALL)) {
+        for await (const each of ledger.everyCase()) {
           print(JSON.stringify({ kind: 'case', ...memberOf(each) }))
           if (!isOutputRead()) return 0
         }
