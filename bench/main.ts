@@ -1,4 +1,4 @@
-/** `npm run bench -- [get] [upload] [store] [cluster] [trickle] [options]`: see README.md. */
+/** `npm run bench -- [NAME…] [options]`: see README.md. */
 import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
