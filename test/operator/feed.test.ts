@@ -108,6 +108,11 @@ it('tells the public the rule, never the reason, and how to appeal', async () =>
   assert.doesNotMatch(missing.text, /op@pinhole/)
   const other = await store(server.url)
   await server.operator(['remove', other.id, '--reason', 'x', '--rule', 'house-rule-3'])
-  const own = await request(server.url, 'GET', `/${other.id}`, { headers: { Accept: 'text/html' } })
+  const html = { headers: { Accept: 'text/html' } }
+  const own = await request(server.url, 'GET', `/${other.id}`, html)
   assert.match(own.text, /reason:<\/p><p>house-rule-3/)
+  const third = await store(server.url)
+  await server.operator(['remove', third.id, '--reason', 'x'])
+  const unnamed = await request(server.url, 'GET', `/${third.id}`, html)
+  assert.match(unnamed.text, /reason:<\/p><p>Something else that breaks the rules/, 'a reason in any case')
 })

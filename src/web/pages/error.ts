@@ -28,7 +28,9 @@ export function errorPage(
   const isReport = error === 'bad-report' || error === 'too-many-reports'
   const isTakenDown = error === 'removed' || error === 'held'
   const categories: Record<string, string> = report.categories
-  const reason = Object.hasOwn(categories, rule) ? categories[rule]! : rule
+  // Whoever comes for what was removed is always told why.
+  const broken = rule === '' && error === 'removed' ? 'other' : rule
+  const reason = Object.hasOwn(categories, broken) ? categories[broken]! : broken
   const contact = isTakenDown ? ctx.operator?.contact : undefined
   const localTitle = (error && errors.titles[error]) ?? (lang === 'en' ? title : errors.fallbackTitle)
   // What is missing from a report is said one by one in English only.
