@@ -31,6 +31,7 @@ const benches: Record<
     page: 'docs/performance.md',
   },
   trickle: { needs: [], load: async () => (await import('./upload/trickle.ts')).benchTrickle },
+  lighthouse: { needs: [], load: async () => (await import('./pages/lighthouse.ts')).benchLighthouse },
   pages: { needs: [], load: async () => (await import('./pages/pages.ts')).benchPages },
 }
 

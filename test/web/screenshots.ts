@@ -1,7 +1,7 @@
 /**
  * Every state of the pages on every screen, into one folder with an index: `node test/web/screenshots.ts [FOLDER]
- * [STATE …]`; a state that ends with `*` stands for all that begin so. axe looks at each by day and by night; its findings
- * fail the run. The rest a person judges.
+ * [STATE …]`; a state that ends with `*` stands for all that begin so. A person judges them; `axe.long.test.ts` has axe
+ * look at the same states.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -10,7 +10,7 @@ import { launchBrowser } from '../support/browser.ts'
 import { STATES } from './states/all.ts'
 import type { PageState } from './states/state.ts'
 import { type Shot, writeSheet } from './support/contact-sheet.ts'
-import { openSite, type Site } from './support/site.ts'
+import { openSites } from './support/sites.ts'
 
 interface Screen {
   name: string
@@ -49,7 +49,7 @@ const out = resolve(folder)
 await mkdir(out, { recursive: true })
 const states = STATES.filter(({ name }) => wanted.length === 0 || wanted.some((word) => fits(name, word)))
 const browser = await launchBrowser()
-const sites = new Map<string, Promise<Site>>()
+const sites = openSites(browser)
 try {
   for (const state of states) {
     const shots = await shoot(state, 'en-GB', SCREENS)
@@ -64,7 +64,7 @@ try {
   }
   await writeFile(join(out, 'index.html'), indexOf(states))
 } finally {
-  for (const site of sites.values()) await (await site).close()
+  await sites.close()
   await browser.close()
 }
 console.log(join(out, 'index.html'))
@@ -73,24 +73,14 @@ function fits(name: string, word: string): boolean {
   return word.endsWith('*') ? name.startsWith(word.slice(0, -1)) : name === word
 }
 
-function siteOf(env: Record<string, string> = {}): Promise<Site> {
-  const name = JSON.stringify(env)
-  const site = sites.get(name) ?? openSite(env, browser)
-  sites.set(name, site)
-  return site
-}
-
 /** A state that can't be reached is said, and the others are taken all the same. */
 async function shoot(state: PageState, locale: string, screens: Screen[]): Promise<Shot[]> {
-  const site = await siteOf(state.env)
-  const { page, axe } = await site.visit({ locale, expected: /./, ...state.visit })
+  const { page, site } = await sites.visit(state, locale)
   page.setDefaultTimeout(20_000)
   const shots: Shot[] = []
   try {
     await page.setViewportSize({ width: 390, height: 664 })
     await state.reach(page, site)
-    // axe is a script; the same page is looked at where scripts run.
-    if (state.visit?.javaScriptEnabled !== false) await look(page, axe, `${state.name}, ${locale}`)
     for (const screen of screens) {
       const { name, width, height, dark, forced, whole, print } = screen
       await page.setViewportSize({ width, height })
@@ -111,16 +101,6 @@ async function shoot(state: PageState, locale: string, screens: Screen[]): Promi
     await page.context().close()
   }
   return shots
-}
-
-async function look(page: Page, axe: () => Promise<string[]>, name: string): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    for (const finding of await axe()) {
-      process.exitCode = 1
-      console.warn(`${name}, ${colorScheme}: ${finding}`)
-    }
-  }
 }
 
 async function take(page: Page, fullPage = false): Promise<Buffer> {

@@ -26,8 +26,8 @@ ${id ? html`<img class="keepsake" src="${rawPath(id)}" alt="${remove.preview}">`
 <a class="button quiet" href="${id ? `/${id}` : '/'}">${remove.keep}</a>
 </form>
 </div>
-<div id="deleted" hidden>${deletedNote(ctx)}</div>
-<div id="gone" hidden>${deletedNote(ctx, { wasGone: true })}</div>
+<div class="asked" id="deleted" hidden>${deletedNote(ctx)}</div>
+<div class="asked" id="gone" hidden>${deletedNote(ctx, { wasGone: true })}</div>
 <p class="problem" role="status" id="status"></p>
 </main>`,
   })

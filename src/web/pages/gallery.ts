@@ -21,7 +21,7 @@ export function galleryPage(ctx: PageContext): Page {
 <button type="button" class="button quiet" id="copy-gallery" hidden>${gallery.copyLink}</button>
 </header>
 <noscript><p class="lead">${gallery.needsScript}</p></noscript>
-<div id="empty" hidden><p class="lead">${gallery.empty}</p><p>${gallery.emptyDetail}</p></div>
+<div id="empty" hidden><p class="lead">${gallery.empty}</p><p class="soft">${gallery.emptyDetail}</p></div>
 <ul class="tiles" id="tiles" role="list"></ul>
 <p><a class="back" href="/">${messages.frame.back}</a></p>
 ${notice(messages)}

@@ -61,13 +61,13 @@ function earlier({ upload }: Messages): Page {
 </header>
 <div class="selection" id="selection" hidden>
 <p id="selected" role="status"></p>
+<button type="button" class="button" id="select-end">${upload.selectEnd}</button>
 <button type="button" class="button quiet" id="select-all">${upload.selectAll}</button>
 <button type="button" class="button quiet" id="copy-selected">${upload.copySelected}</button>
 <button type="button" class="button quiet" id="link-selected">${upload.oneLink}</button>
 <button type="button" class="button quiet" id="delete-selected">${upload.delete}</button>
 <button type="button" class="button danger" id="delete-confirm" hidden></button>
 <button type="button" class="button quiet" id="delete-keep" hidden>${upload.keep}</button>
-<button type="button" class="button" id="select-end">${upload.selectEnd}</button>
 </div>
 <ol class="rows" id="remembered" role="list"></ol>
 <p class="soft" id="no-match" role="status"></p>

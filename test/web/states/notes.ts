@@ -84,16 +84,32 @@ export const noteStates: PageState[] = [
   { name: 'not-found', visit: { path: '/AAAAAAAAAAA' }, reach: async () => {} },
   {
     name: 'held',
+    env: OPERATED,
     reach: (page, site) =>
-      afterAct(page, site, (id) => ['hold', id, '--reason', 'A report says it shows a private address.']),
+      afterAct(page, site, (id) => [
+        'hold',
+        id,
+        '--reason',
+        'A report says it shows a private address.',
+        '--rule',
+        'personal-data',
+      ]),
   },
   {
     name: 'removed',
+    env: OPERATED,
     reach: (page, site) =>
-      afterAct(page, site, (id) => ['remove', id, '--reason', 'It shows a person who did not agree to it.']),
+      afterAct(page, site, (id) => [
+        'remove',
+        id,
+        '--reason',
+        'The person in it wrote to us.',
+        '--rule',
+        'intimate',
+      ]),
   },
   {
-    name: 'server-error',
+    name: 'delete-wrong-key',
     async reach(page, site) {
       await page.goto(`${site.url}/api/delete?key=${'x'.repeat(3000)}`)
     },

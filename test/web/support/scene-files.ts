@@ -64,6 +64,21 @@ export async function uploadedBefore(page: Page, count: number): Promise<void> {
   )
   await choose(page, [...(await photos()), ...files])
   await cardsIn(page, 'done', count + 3)
+  await page.waitForFunction(thumbnailsKept, count + 3)
   await page.reload()
   await page.locator('.row').first().waitFor()
+}
+
+/** Runs in the page: whether the history has a thumbnail of so many pictures. */
+function thumbnailsKept(count: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const request = indexedDB.open('pinhole')
+    request.onsuccess = () => {
+      const all = request.result.transaction('pictures').objectStore('pictures').getAll()
+      all.onsuccess = () => {
+        request.result.close()
+        resolve(all.result.filter(({ thumbnail }) => thumbnail).length === count)
+      }
+    }
+  })
 }

@@ -53,6 +53,14 @@ interface Entry {
 
 type Uploading = typeof import('./uploading.ts')
 
+/** False if the browser has no room left, most likely. */
+function keep(history: History, picture: Remembered): Promise<boolean> {
+  return history.put([picture]).then(
+    () => true,
+    () => false,
+  )
+}
+
 export function createUploadList(options: UploadListOptions): UploadList {
   const { history, mode, remembers, format, onChange } = options
   const list = document.getElementById('uploads')!
@@ -143,17 +151,11 @@ export function createUploadList(options: UploadListOptions): UploadList {
         onDeleted: () => forget(item, entry),
       })
     }
-    const keeps = remembers()
-    shown(keeps)
-    if (!keeps) return
-    try {
-      await known.put([picture])
-      const thumbnail = (await entry.thumbnail) ?? undefined
-      if (thumbnail && (await known.get(id))) await known.put([{ ...picture, thumbnail }])
-    } catch {
-      // No room left, most likely.
-      shown(false)
-    }
+    // Who sees the link may leave: by then its key is kept.
+    const isKept = remembers() && (await keep(known, picture))
+    shown(isKept)
+    const thumbnail = isKept && (await entry.thumbnail)
+    if (thumbnail && (await known.get(id))) await keep(known, { ...picture, thumbnail })
   }
 
   function release({ number }: Item): void {

@@ -41,6 +41,6 @@ export const report = {
 export const transparency = {
   title: 'Transparency',
   lead: 'How many pictures people reported here, and what the operator decided. A picture that was reported several times counts once.',
-  none: 'Nothing was reported yet.',
+  none: 'Nothing has been reported yet.',
   states: { open: 'Open', held: 'Held', kept: 'Kept', removed: 'Removed' },
 }

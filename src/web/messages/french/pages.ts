@@ -7,16 +7,16 @@ export const home: Messages['home'] = {
     'Partage d’images anonyme. Choisissez une image, recevez un lien, supprimez-la quand vous voulez.',
   headline: 'Une image, un lien.',
   noAccount: 'Sans compte.',
-  stripped: 'Le lieu et les données de l’appareil sont retirés.',
-  notStripped: 'Tout le fichier est conservé, y compris le lieu et les données de l’appareil.',
+  stripped: 'La localisation et les données de l’appareil photo sont supprimées.',
+  notStripped: 'Tout le fichier est conservé, y compris la localisation et les données de l’appareil photo.',
   formats: 'JPEG, PNG, GIF, WebP ou AVIF, jusqu’à {limit}.',
   file: 'Image à envoyer',
   upload: 'Envoyer',
   paused: 'Les envois sont suspendus pour le moment. Les images déjà présentes restent accessibles.',
   honesty:
-    'Votre image reste jusqu’à ce que vous la supprimiez. Toute personne qui a le lien peut la voir. Une fois supprimée, elle disparaît d’ici pour de bon\u00a0; les copies que d’autres navigateurs ont déjà chargées ne peuvent pas être reprises.',
+    'Votre image reste jusqu’à ce que vous la supprimiez. Toute personne qui a le lien peut la voir. Une fois supprimée, elle disparaît d’ici pour de bon\u00a0; les copies déjà chargées par d’autres navigateurs ne peuvent pas être effacées.',
   strippedDetail:
-    'Avant l’enregistrement, le lieu, les données de l’appareil, les vignettes intégrées et les commentaires sont retirés. Les GIF sont enregistrés tels quels.',
+    'Avant l’enregistrement, la localisation, les données de l’appareil photo, les vignettes intégrées et les commentaires sont supprimés. Les GIF sont enregistrés tels quels.',
 }
 
 export const frame: Messages['frame'] = {
@@ -27,7 +27,7 @@ export const frame: Messages['frame'] = {
 export const viewer: Messages['viewer'] = {
   title: 'Image {type}, {width} × {height}',
   alt: 'Image partagée, {width} × {height} pixels, sans description',
-  fullSize: 'Ouvrir le fichier lui-même',
+  fullSize: 'Ouvrir le fichier',
   actualSize: 'Taille réelle',
   fit: 'Ajuster à l’écran',
   copyLink: 'Copier le lien',
@@ -79,14 +79,14 @@ export const remove: Messages['remove'] = {
   preview: 'L’image à supprimer',
   confirm: 'Supprimer',
   keep: 'Garder',
-  working: 'Suppression …',
+  working: 'Suppression…',
   failed: 'Suppression impossible. {reason}',
   offline: 'Le service est injoignable. Veuillez réessayer.',
   goneTitle: 'Cette image est déjà supprimée.',
   goneDetail: 'Elle a été supprimée auparavant, ou le lien est incomplet. Il n’y a plus rien à supprimer.',
   doneTitle: 'L’image est supprimée.',
   doneDetail:
-    'Elle a disparu d’ici pour de bon. Les copies que d’autres navigateurs ont déjà chargées ne peuvent pas être reprises.',
+    'Elle a disparu d’ici pour de bon. Les copies déjà chargées par d’autres navigateurs ne peuvent pas être effacées.',
   another: 'Envoyer une image',
 }
 
@@ -111,7 +111,7 @@ export const errors: Messages['errors'] = {
   home: 'Envoyer une image',
   fallbackTitle: 'Cela n’a pas fonctionné.',
   reason: 'Motif donné par l’exploitant\u00a0:',
-  appeal: 'Si c’est une erreur, écrivez à l’exploitant : ',
+  appeal: 'Si c’est une erreur, écrivez à l’exploitant\u00a0: ',
   titles: {
     'not-found': 'Il n’y a rien ici.',
     held: 'Cette image est en cours de vérification.',
@@ -122,18 +122,18 @@ export const errors: Messages['errors'] = {
     'unsupported-type': 'Ce type de fichier n’est pas accepté.',
     'damaged-image': 'Cette image est endommagée.',
     'missing-file': 'Aucune image n’a été choisie.',
-    'quota-exceeded': 'Les envois du jour sont épuisés.',
+    'quota-exceeded': 'La limite d’envois du jour est atteinte.',
     'uploads-paused': 'Les envois sont suspendus.',
     'storage-full': 'Il n’y a plus de place.',
-    unavailable: 'Pinhole ne peut pas le faire en ce moment.',
+    unavailable: 'C’est impossible pour le moment.',
     'blocked-image': 'Cette image ne peut pas être envoyée ici.',
     'bad-report': 'Le signalement est incomplet.',
     'too-many-reports': 'Trop de signalements aujourd’hui.',
     busy: 'Pinhole est très sollicité.',
     'too-many-refusals': 'Trop d’envois ont échoué aujourd’hui.',
     'capacity-reached': 'Il n’y a plus de place.',
-    'network-quota-exceeded': 'Les envois du jour sont épuisés.',
-    'cross-site': 'Cela venait d’un autre site.',
+    'network-quota-exceeded': 'La limite d’envois du jour est atteinte.',
+    'cross-site': 'Cette demande venait d’un autre site.',
     'too-slow': 'Cela a pris trop de temps.',
   },
   details: {
@@ -144,7 +144,7 @@ export const errors: Messages['errors'] = {
     'missing-key': 'Le lien est incomplet. Veuillez ouvrir le lien entier.',
     'file-too-large': 'Une image peut peser jusqu’à {limit}.',
     'unsupported-type': 'Utilisez JPEG, PNG, GIF, WebP ou AVIF.',
-    'damaged-image': 'Le fichier semble coupé ou abîmé. Essayez une autre copie.',
+    'damaged-image': 'Le fichier semble incomplet ou endommagé. Essayez avec une autre copie.',
     'missing-file': 'Revenez en arrière et choisissez d’abord un fichier.',
     'quota-exceeded': 'Le compteur repart de zéro à minuit (UTC).',
     'uploads-paused': 'Les images déjà présentes restent accessibles. Réessayez plus tard.',
@@ -158,7 +158,7 @@ export const errors: Messages['errors'] = {
     'too-many-refusals': 'Réessayez après minuit (UTC).',
     'capacity-reached': 'Réessayez plus tard.',
     'network-quota-exceeded':
-      'D’autres personnes de votre réseau les ont utilisés. Le compteur repart de zéro à minuit (UTC).',
+      'D’autres personnes de votre réseau ont utilisé ces envois. Le compteur repart de zéro à minuit (UTC).',
     'cross-site': 'Veuillez utiliser le formulaire de cette page.',
     'too-slow': 'Réessayez avec une meilleure connexion.',
   },

@@ -9,7 +9,7 @@ export const report: Messages['report'] = {
   category: 'De quoi s’agit-il\u00a0?',
   categories: {
     'child-abuse': 'Abus sexuels sur des enfants',
-    intimate: 'Une image intime, montrée sans consentement',
+    intimate: 'Image intime diffusée sans consentement',
     violence: 'Violence, menaces ou terrorisme',
     'personal-data': 'Données personnelles ou vie privée',
     malware: 'Escroquerie ou logiciel malveillant',
@@ -17,10 +17,11 @@ export const report: Messages['report'] = {
     other: 'Autre chose qui enfreint les règles',
   },
   text: 'Description',
-  textHint: 'Que montre l’image, et pourquoi n’a-t-elle pas sa place ici\u00a0? De 20 à 2 000 caractères.',
+  textHint:
+    'Que montre l’image, et pourquoi n’a-t-elle pas sa place ici\u00a0? De 20 à 2\u00a0000 caractères.',
   person: 'Qui vous êtes',
   personHint:
-    'Nécessaire pour les images intimes, les données personnelles et le droit d’auteur. À laisser vide pour les abus sexuels sur des enfants. Effacé 30 jours après la décision (droit d’auteur\u00a0: 180).',
+    'Nécessaire pour les images intimes, les données personnelles et le droit d’auteur. À laisser vide pour les abus sexuels sur des enfants. Ces données sont effacées 30 jours après la décision (droit d’auteur\u00a0: 180).',
   name: 'Nom',
   email: 'Adresse e-mail',
   signature: 'Signature\u00a0: votre nom complet (images intimes et droit d’auteur)',
@@ -43,5 +44,5 @@ export const transparency: Messages['transparency'] = {
   title: 'Transparence',
   lead: 'Combien d’images ont été signalées ici, et ce que l’exploitant a décidé. Une image signalée plusieurs fois ne compte qu’une fois.',
   none: 'Rien n’a encore été signalé.',
-  states: { open: 'En attente', held: 'Retenues', kept: 'Gardées', removed: 'Supprimées' },
+  states: { open: 'En attente', held: 'Masquées', kept: 'Gardées', removed: 'Supprimées' },
 }

@@ -35,7 +35,7 @@ export const terms: Messages['terms'] = {
     {
       heading: 'Qui peut voir une image',
       paragraphs: [
-        'Toute personne qui a son lien. Les liens sont trop longs pour être devinés, mais considérez-les comme publics dès que vous les avez partagés.',
+        'Toute personne qui possède le lien. Les liens sont trop longs pour être devinés, mais considérez-les comme publics dès que vous les avez partagés.',
       ],
     },
     {

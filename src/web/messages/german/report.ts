@@ -9,7 +9,7 @@ export const report: Messages['report'] = {
   category: 'Worum geht es?',
   categories: {
     'child-abuse': 'Sexueller Missbrauch von Kindern',
-    intimate: 'Ein intimes Bild, ohne Einwilligung gezeigt',
+    intimate: 'Intimes Bild, das ohne Einwilligung gezeigt wird',
     violence: 'Gewalt, Drohungen oder Terrorismus',
     'personal-data': 'Persönliche Daten oder meine Privatsphäre',
     malware: 'Betrug oder Schadsoftware',
