@@ -4,7 +4,9 @@ import { after, before, describe, it } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { launchBrowser } from '../support/browser.ts'
 import { STATES } from './states/all.ts'
+import { axeOn } from './support/axe.ts'
 import { openSites, type Sites } from './support/sites.ts'
+import { withToolsFor } from './support/unscripted.ts'
 
 const SCREENS = [
   { width: 390, height: 664, colorScheme: 'light', forcedColors: 'none' },
@@ -26,14 +28,17 @@ describe('every state of the pages', () => {
 
   for (const state of STATES) {
     it(`${state.name}: axe finds nothing`, async () => {
-      const { page, site, axe } = await sites.visit(state)
+      const { page, site } = await sites.visit(state)
       await page.setViewportSize({ width: 390, height: 664 })
       await state.reach(page, site)
+      // axe is a script.
+      const shown = state.visit?.javaScriptEnabled === false ? await withToolsFor(page) : page
       for (const { width, height, ...colours } of SCREENS) {
-        await page.setViewportSize({ width, height })
-        await page.emulateMedia({ ...colours, reducedMotion: 'reduce' })
-        assert.deepEqual(await axe(), [], JSON.stringify({ width, ...colours }))
+        await shown.setViewportSize({ width, height })
+        await shown.emulateMedia({ ...colours, reducedMotion: 'reduce' })
+        assert.deepEqual(await axeOn(shown), [], JSON.stringify({ width, ...colours }))
       }
+      await shown.context().close()
       await page.context().close()
     })
   }

@@ -26,6 +26,8 @@ export function pagesSuite(site: () => Site): void {
     await page.getByRole('link', { name: 'View' }).click()
     assert.equal(page.url(), link)
     const raw = await page.locator('#picture').getAttribute('src')
+    const { width, height } = (await page.locator('#picture').boundingBox())!
+    assert.deepEqual([width, height], [53, 37], 'the picture is in sight')
     assert.deepEqual(Buffer.from(await (await fetch(site().url + raw)).arrayBuffer()), chosen.buffer)
     assert.equal((await page.content()).includes(new URL(deleteLink).searchParams.get('key')!), false)
 

@@ -1,8 +1,9 @@
 /** The link in sight, and nothing that moves under the thumb. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import type { Locator } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { onlyChromium } from '../support/engines.ts'
+import type { Fault } from '../support/fault-proxy.ts'
 import { gif, photo } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
 import { card, cardIn, choose, uploadOne } from '../support/steps.ts'
@@ -53,6 +54,42 @@ export function phoneSuite(site: () => Site): void {
     }
   })
 
+  for (const [locale, width] of [
+    ['en-GB', 360],
+    ['de-DE', 390],
+    ['fr-FR', 768],
+    ['de-DE', 1440],
+  ] as const) {
+    it(`keeps a card’s height while its photograph is made smaller, waits and is sent: ${locale}, ${width}`, async () => {
+      const compressing = Promise.withResolvers<void>()
+      const uploading = Promise.withResolvers<void>()
+      const viewport = { width, height: 900 }
+      const { page, end } = await site().visit({ locale, viewport, expected: /Failed to load resource/ })
+      const answers: Fault[] = [
+        { kind: 'answer', status: 503, headers: { 'Retry-After': '2' } },
+        { kind: 'hold', until: uploading.promise },
+      ]
+      site().proxy.onOther = (path) =>
+        path.includes('worker') ? { kind: 'hold', until: compressing.promise } : { kind: 'none' }
+      site().proxy.onUpload = () => answers.shift() ?? { kind: 'none' }
+      await choose(page, [await photo('a-walk-in-the-hills.jpg', 21)])
+      const heights: Record<string, number> = {}
+      const measure = async (state: string, name = state) => {
+        heights[name] = await heightIn(page, state)
+      }
+      await measure('compressing')
+      await page.locator('[data-action="skip"]:visible').waitFor()
+      await measure('compressing', 'compressing for long')
+      compressing.resolve()
+      await measure('waiting')
+      await measure('uploading')
+      uploading.resolve()
+      await measure('done')
+      assert.deepEqual(new Set(Object.values(heights)).size, 1, JSON.stringify(heights))
+      await end()
+    })
+  }
+
   it('never cuts a link so that its id is hidden', async () => {
     const { page, end } = await site().visit({ viewport: { width: 320, height: 640 } })
     const id = await uploadOne(page, await gif('long-name.gif', 13))
@@ -98,6 +135,15 @@ export function phoneSuite(site: () => Site): void {
     assert.notEqual(edge, '0px')
     await end()
   })
+}
+
+/** Of the only card, once it is in `state`: seen and measured in one, for it goes on by itself. */
+async function heightIn(page: Page, state: string): Promise<number> {
+  const seen = await page.waitForFunction(
+    (state) => document.querySelector(`.card[data-state="${state}"]`)?.getBoundingClientRect().height,
+    state,
+  )
+  return (await seen.jsonValue())!
 }
 
 async function boxOf(part: Locator) {

@@ -1,10 +1,9 @@
 /** The real server behind a proxy that can misbehave, and a real browser in front of it. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core'
 import { type Engine, launchBrowser, launchFirefox } from '../../support/browser.ts'
 import { type RunningServer, startServer } from '../../support/processes/server.ts'
+import { axeOn } from './axe.ts'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 
 export interface Site {
@@ -42,8 +41,6 @@ const PATIENCE_MS: Record<Engine, number> = { chromium: 15_000, firefox: 30_000 
 
 /** What Firefox writes of scripts and styles that could not come, or were under way when the page was left. */
 const FIREFOX_MISSES = /(error loading dynamically imported module|Loading module from|Unable to preload CSS)/
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** Starts a server with `env`, and Chromium. A browser that is given stays open. */
 export async function openSite(env: Record<string, string> = {}, given?: Browser): Promise<Site> {
@@ -125,19 +122,8 @@ async function visit(
   return {
     page,
     cdp: () => context.newCDPSession(page),
-    async axe() {
-      // In Firefox 153 axe ends the process that shows the page. What it looks at is the same in every engine.
-      if (engine === 'firefox') return []
-      if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE)
-      return page.evaluate(async () => {
-        const { axe } = globalThis as unknown as { axe: typeof import('axe-core') }
-        // A colour half-way through its transition is no state of the page.
-        const changes = document.getAnimations().filter((change) => change instanceof CSSTransition)
-        await Promise.allSettled(changes.map((change) => change.finished))
-        const { violations } = await axe.run()
-        return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
-      })
-    },
+    // In Firefox 153 axe ends the process that shows the page. What it looks at is the same in every engine.
+    axe: async () => (engine === 'firefox' ? [] : axeOn(page)),
     async end() {
       await context.close()
       assert.deepEqual(complaints, [])
