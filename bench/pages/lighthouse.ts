@@ -4,9 +4,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import chromiumBinary from '@sparticuz/chromium'
-import { startServer } from '../../test/support/processes/server.ts'
-import { type ChosenFile, gif } from '../../test/web/support/pictures.ts'
 import { photos } from '../../test/web/support/scene-files.ts'
+import { openSite, type Site } from '../../test/web/support/site.ts'
+import { cardsIn, choose, idsOf, keyOf } from '../../test/web/support/steps.ts'
 import type { BenchOptions } from '../load/options.ts'
 import { type Figures, table } from '../report/figures.ts'
 import { summarize } from '../report/statistics.ts'
@@ -26,16 +26,13 @@ interface Subject {
 }
 
 export async function benchLighthouse({ rounds, dir }: BenchOptions): Promise<Figures> {
-  const server = await startServer({
-    OPERATOR_NAME: 'Pictures e. V.',
-    OPERATOR_CONTACT: 'hello@pictures.example',
-  })
+  const site = await openSite({ OPERATOR_NAME: 'Pictures e. V.', OPERATOR_CONTACT: 'hello@pictures.example' })
   const rows: string[][] = []
   try {
-    for (const { what, path, least } of await subjects(server.url)) {
+    for (const { what, path, least } of await subjects(site)) {
       const seen: Scores[] = []
       for (let round = 0; round < Math.min(rounds, MOST_ROUNDS); round++)
-        seen.push(await judge(server.url + path, dir))
+        seen.push(await judge(site.url + path, dir))
       const of = (category: Category) => summarize(seen.map((scores) => scores[category])).median
       const isMet = of('accessibility') === 100 && of('performance') >= (least ?? 0)
       rows.push([
@@ -46,24 +43,25 @@ export async function benchLighthouse({ rounds, dir }: BenchOptions): Promise<Fi
       console.error(`  ${rows.at(-1)!.join(' | ')}`)
     }
   } finally {
-    await server.stop()
+    await site.close()
   }
   return { comparisons: [], measures: [], table: table(['page', ...CATEGORIES, 'demanded'], rows) }
 }
 
-async function subjects(url: string): Promise<Subject[]> {
+/** Pictures as they are when the page has sent them. */
+async function subjects(site: Site): Promise<Subject[]> {
+  const { page, end } = await site.visit()
   const pictures = await photos()
-  const ids: string[] = []
-  for (const picture of pictures) ids.push((await upload(url, picture)).id)
-  const { key } = await upload(url, await gif())
+  await choose(page, pictures)
+  await cardsIn(page, 'done', pictures.length)
+  const ids = await idsOf(page)
+  const key = await keyOf(page, ids[0]!)
+  await end()
   return [
     { what: '`/`', path: '/', least: 98 },
     { what: '`/terms`', path: '/terms', least: 98 },
-    { what: '`/g#…`, three photographs', path: `/g#${ids}`, least: 98 },
-    {
-      what: `viewer of a photograph, ${Math.round(pictures[0]!.buffer.length / 1024)} KB`,
-      path: `/${ids[0]}`,
-    },
+    { what: `\`/g#…\`, ${ids.length} photographs of 1.9 MP`, path: `/g#${ids}`, least: 98 },
+    { what: 'viewer of one of them', path: `/${ids[0]}` },
     { what: '`/api/delete?key=…`', path: `/api/delete?key=${key}` },
     ...['/api', '/tools', '/rules', '/contact', '/report', '/transparency'].map((path) => ({
       what: `\`${path}\``,
@@ -71,17 +69,6 @@ async function subjects(url: string): Promise<Subject[]> {
     })),
     { what: 'not found', path: '/AAAAAAAAAAA' },
   ]
-}
-
-async function upload(
-  url: string,
-  { name, mimeType, buffer }: ChosenFile,
-): Promise<{ id: string; key: string }> {
-  const form = new FormData()
-  form.append('file', new File([new Uint8Array(buffer)], name, { type: mimeType }))
-  const answer = await fetch(`${url}/api/upload`, { method: 'POST', body: form })
-  if (answer.status !== 201) throw new Error(`${answer.status} ${await answer.text()}`)
-  return (await answer.json()) as { id: string; key: string }
 }
 
 async function judge(url: string, dir: string): Promise<Scores> {

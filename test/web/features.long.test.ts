@@ -2,6 +2,7 @@
 import { after, before, describe } from 'node:test'
 import { editorSuite } from './suites/editor.ts'
 import { gallerySuite } from './suites/gallery.ts'
+import { looksSuite } from './suites/looks.ts'
 import { panelSuite } from './suites/panel.ts'
 import { phoneSuite } from './suites/phone.ts'
 import { progressSuite } from './suites/progress.ts'
@@ -24,5 +25,6 @@ describe('the pages in a browser, further', () => {
   describe('progress', () => progressSuite(() => site))
   describe('sending', () => sendingSuite(() => site))
   describe('earlier pictures', () => panelSuite(() => site))
+  describe('looks', () => looksSuite(() => site))
   describe('walks', () => walksSuite(() => site))
 })

@@ -1,5 +1,7 @@
 /** What pages are made of, without a browser. */
 import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { brotliDecompressSync } from 'node:zlib'
 import { loadAssets } from '../../src/node/assets/load.ts'
@@ -82,6 +84,16 @@ describe('pages', () => {
     }
   })
 
+  it('tell of the service itself with a picture of its own, and lead to its other ways in', async () => {
+    const { home } = await pages()
+    const meta = (name: string) => new RegExp(`<meta property="${name}" content="([^"]*)"`).exec(home)?.[1]
+    assert.equal(meta('og:url'), 'https://pics.example/')
+    assert.ok(meta('og:title') && meta('og:description'))
+    const preview = new URL(meta('og:image')!).pathname
+    assert.equal(assets.get(preview)?.type, 'image/png')
+    for (const path of ['/api', '/tools', '/terms']) assert.ok(home.includes(`href="${path}"`), path)
+  })
+
   it('tell forums and chats what a link leads to', async () => {
     const { viewer } = await pages()
     const meta = (name: string) =>
@@ -126,6 +138,15 @@ describe('pages', () => {
 })
 
 describe('the files of the pages', () => {
+  it('answer to a pointer above them only where there is one', async () => {
+    const folder = join(import.meta.dirname, '../../src/web/style')
+    for (const name of await readdir(folder)) {
+      const css = await readFile(join(folder, name), 'utf8')
+      const elsewhere = css.replaceAll(/@media \(hover: hover\) \{.*?\n\}/gs, '')
+      assert.doesNotMatch(elsewhere, /:hover/, name)
+    }
+  })
+
   it('are the same, compressed or not, and hashed unless their name must stay', () => {
     for (const { path, bytes, brotli, immutable, type } of assets.values()) {
       if (brotli) assert.deepEqual(brotliDecompressSync(brotli), Buffer.from(bytes), path)

@@ -33,6 +33,8 @@ function tileOf(id: string, index: number, count: number, open: (index: number) 
   image.alt = ''
   image.loading = 'lazy'
   image.decoding = 'async'
+  // One picture soon, rather than all of them late.
+  image.fetchPriority = index === 0 ? 'high' : 'low'
   image.addEventListener('error', () => {
     item.dataset.gone = ''
     const note = document.createElement('span')

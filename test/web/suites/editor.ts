@@ -118,6 +118,13 @@ export function editorSuite(site: () => Site): void {
     const scrolled = await page.evaluate(() => scrollY)
     const layer = (await page.locator('.editor-layer').boundingBox())!
     const session = await cdp()
+    await page.evaluate(() => {
+      addEventListener('pointerup', () => {
+        const { dataset } = document.documentElement
+        dataset.lifted = `${Number(dataset.lifted ?? 0) + 1}`
+      })
+    })
+    let drags = 0
     const drag = async (from: { x: number; y: number }, to: { x: number; y: number }) => {
       const steps = [0, 0.2, 0.6, 1].map((part) => ({
         x: from.x + part * (to.x - from.x),
@@ -129,6 +136,8 @@ export function editorSuite(site: () => Site): void {
           touchPoints: [point],
         })
       await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
+      // Chromium says that it took a touch before the page has seen it.
+      await page.locator(`html[data-lifted="${++drags}"]`).waitFor({ state: 'attached' })
     }
     const at = (x: number, y: number) => ({ x: layer.x + x * layer.width, y: layer.y + y * layer.height })
     const box = async () => {

@@ -12,7 +12,7 @@ const never = new Promise<void>(() => {})
 export function progressSuite(site: () => Site): void {
   it('tells bytes, speed and time left of a large file, and all of it truly', async () => {
     const { page, axe, end } = await site().visit()
-    site().proxy.onUpload = () => ({ kind: 'slow', bytesPerSecond: 2_000_000 })
+    site().proxy.onUpload = () => ({ kind: 'slow', bytesPerSecond: 400_000 })
     await page.getByLabel('Original').check()
     const chosen = await grain()
     // From the disk, as people's files come: so many bytes are slow to hand over.

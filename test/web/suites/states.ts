@@ -119,6 +119,14 @@ export function statesSuite(site: () => Site): void {
     await code.locator('svg[role="img"]').waitFor()
     assert.equal(await page.locator('dialog svg').getAttribute('aria-label'), `${url}/${id}`)
     assert.equal(await readQrCode(await code.innerHTML()), `${url}/${id}`)
+    assert.equal(await code.evaluate((box) => getComputedStyle(box).backgroundColor), 'rgb(255, 255, 255)')
+    const corner = Math.min(
+      ...[...(await code.innerHTML()).matchAll(/M(\d+) (\d+)/g)].flatMap(([, x, y]) => [
+        Number(x),
+        Number(y),
+      ]),
+    )
+    assert.equal(corner, 4, 'modules of quiet zone (ISO/IEC 18004)')
     assert.deepEqual(await axe(), [], 'QR code')
     await page.keyboard.press('Escape')
     await page.locator('dialog:not([open])').waitFor({ state: 'attached' })

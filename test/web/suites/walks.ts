@@ -42,6 +42,7 @@ export function walksSuite(site: () => Site): void {
       'button "Delete: named.gif"',
       'button "More: named.gif"',
     ])
+    assert.equal(await page.locator('#quota').isVisible(), false, 'hundreds are left')
     await page.goto(`${site().url}/${id}`)
     await page.locator('#owner:visible').waitFor()
     inOrder(await page.locator('body').ariaSnapshot(), [

@@ -1,0 +1,80 @@
+/** What is seen where few look: on paper, from right to left, and of what is not chosen. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { photo } from '../support/pictures.ts'
+import type { Site } from '../support/site.ts'
+import { card, uploadOne } from '../support/steps.ts'
+
+/** Of the edges of controls (WCAG 2.2, 1.4.11). */
+const LEAST_CONTRAST = 3
+
+export function looksSuite(site: () => Site): void {
+  it('prints words and pictures, and nothing that can be pressed', async () => {
+    const { page, end } = await site().visit()
+    const id = await uploadOne(page, await photo('on-paper.jpg', 801))
+    for (const path of ['/', `/${id}`, '/terms', '/g']) {
+      await page.goto(site().url + path)
+      await page.emulateMedia({ media: 'print' })
+      const pressed = await page.evaluate(() =>
+        [...document.querySelectorAll('button, select, .button, nav, footer')]
+          .filter((element) => element.checkVisibility({ visibilityProperty: true }))
+          .map((element) => element.outerHTML),
+      )
+      assert.deepEqual(pressed, [], path)
+      assert.equal(await page.locator('h1').isVisible(), true)
+      await page.emulateMedia({ media: 'screen' })
+    }
+    await page.goto(`${site().url}/${id}`)
+    await page.emulateMedia({ media: 'print' })
+    assert.equal(await page.locator('#picture').isVisible(), true)
+    await end()
+  })
+
+  it('keeps links left to right where words run from right to left, and scrolls nowhere sideways', async () => {
+    const { page, end } = await site().visit({ viewport: { width: 390, height: 664 } })
+    const id = await uploadOne(page, await photo('turned.jpg', 802))
+    const turn = () =>
+      page.evaluate(() => {
+        document.documentElement.dir = 'rtl'
+        return document.documentElement.scrollWidth <= innerWidth
+      })
+    assert.equal(await turn(), true)
+    const field = card(page, 'turned.jpg').locator('input')
+    assert.equal(await field.evaluate((input) => getComputedStyle(input).textAlign), 'left')
+    const { x } = (await field.boundingBox())!
+    const copy = (await card(page, 'turned.jpg').locator('[data-action="copy"]').boundingBox())!
+    assert.ok(copy.x < x, 'the rest is turned')
+    await page.goto(`${site().url}/${id}`)
+    assert.equal(await turn(), true)
+    assert.equal(await page.locator('#page').evaluate((input) => getComputedStyle(input).textAlign), 'left')
+    await end()
+  })
+
+  it('shows the edges of what is not chosen, by day and by night', async () => {
+    const { page, end } = await site().visit()
+    await page.locator('html[data-live]').waitFor()
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      for (const selector of ['.modes input:not(:checked) + span', '.switch input:not(:checked)', 'select'])
+        assert.ok((await edgeContrast(page, selector)) >= LEAST_CONTRAST, `${selector}, ${colorScheme}`)
+    }
+    await end()
+  })
+}
+
+/** Between the edge of an element and the page. */
+function edgeContrast(page: Page, selector: string): Promise<number> {
+  return page.evaluate((selector) => {
+    const luminance = (colour: string) => {
+      const [r, g, b] = (colour.match(/[\d.]+/g) ?? []).map((part) => {
+        const share = Number(part) / 255
+        return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+      })
+      return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!
+    }
+    const edge = luminance(getComputedStyle(document.querySelector(selector)!).borderTopColor)
+    const paper = luminance(getComputedStyle(document.body).backgroundColor)
+    return (Math.max(edge, paper) + 0.05) / (Math.min(edge, paper) + 0.05)
+  }, selector)
+}
