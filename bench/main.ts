@@ -31,8 +31,16 @@ const benches: Record<
     page: 'docs/performance.md',
   },
   trickle: { needs: [], load: async () => (await import('./upload/trickle.ts')).benchTrickle },
-  lighthouse: { needs: [], load: async () => (await import('./pages/lighthouse.ts')).benchLighthouse },
-  pages: { needs: [], load: async () => (await import('./pages/pages.ts')).benchPages },
+  lighthouse: {
+    needs: [],
+    load: async () => (await import('./pages/lighthouse.ts')).benchLighthouse,
+    page: 'docs/upload-page.md',
+  },
+  pages: {
+    needs: [],
+    load: async () => (await import('./pages/pages.ts')).benchPages,
+    page: 'docs/upload-page.md',
+  },
 }
 
 const { values: flags, positionals } = parseArgs({

@@ -186,6 +186,23 @@ export function pagesSuite(site: () => Site): void {
     await end()
   })
 
+  it('gives the operator’s reason for taking a picture down, in the person’s language where it has words for it', async () => {
+    const { page, end } = await site().visit({ locale: 'de-DE', expected: /status of (403|410)/ })
+    for (const [act, rule, said] of [
+      ['remove', 'copyright', 'Urheberrecht'],
+      ['hold', 'house-rule-3', 'house-rule-3'],
+    ] as const) {
+      const id = await uploadOne(page, await gif(`${rule}.gif`, 90 + rule.length))
+      const { code, stderr } = await site().server.operator([act, id, '--reason', 'as told', '--rule', rule])
+      assert.equal(code, 0, stderr)
+      await page.goto(`${site().url}/${id}`)
+      const reason = (await page.locator('blockquote').textContent()) ?? ''
+      assert.match(reason, new RegExp(`Begründung des Betreibers:\\s*${said}$`))
+      await page.goto(site().url)
+    }
+    await end()
+  })
+
   it('speaks the person’s language', async () => {
     for (const [locale, lang, headline] of [
       ['de-AT', 'de', 'Bild rein, Link raus.'],
