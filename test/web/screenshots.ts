@@ -76,7 +76,7 @@ function fits(name: string, word: string): boolean {
 /** A state that can't be reached is said, and the others are taken all the same. */
 async function shoot(state: PageState, locale: string, screens: Screen[]): Promise<Shot[]> {
   const { page, site } = await sites.visit(state, locale)
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(60_000)
   const shots: Shot[] = []
   try {
     await page.setViewportSize({ width: 390, height: 664 })
