@@ -22,7 +22,7 @@ test('serve runs the service until it is told to stop', async () => {
     },
   })
   try {
-    await until('the server says where it is', () => /Pinhole is at \S+\n/.test(said))
+    await until('the server says where it is', () => /Pinhole is at \S+\n/.test(said), 60_000)
     const address = /Pinhole is at (\S+)/.exec(said)![1]!
     const { code, stdout } = await me.run(['upload', '--server', address, 'a.gif'])
     assert.equal(code, 0)

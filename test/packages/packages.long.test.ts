@@ -19,6 +19,9 @@ before(async () => {
   server = await install(NAMES.server)
 })
 
+/** Five test files at once, on a slow machine. */
+const START_MS = 120_000
+
 const commandOf = ({ folder }: Installed) => join(folder, 'node_modules', NAMES.client, 'bin/pinhole.mjs')
 
 /** Runs the server's package while `use` does its work. */
@@ -34,11 +37,11 @@ async function serving(node: string, use: (address: string) => Promise<void>): P
     said += text
   })
   const ended = new Promise((resolve) => child.once('exit', resolve))
+  // Whole: what follows it came too.
+  const address = () => /(https?:\/\/[^\s",]+)[\s",]/.exec(said)?.[1]
   try {
-    await until('the server says where it is', () =>
-      /https?:\/\/127\.0\.0\.1:\d+|Pinhole is at \S+/.test(said),
-    )
-    await use(/(https?:\/\/[^\s",]+)/.exec(said)![1]!)
+    await until('the server says where it is', () => address() !== undefined, START_MS)
+    await use(address()!)
   } finally {
     child.kill('SIGTERM')
   }
@@ -68,6 +71,22 @@ test('neither tarball brings TypeScript, and each says what it needs', async () 
       [manifest.name, manifest.license, manifest.publishConfig.provenance],
       [name, 'MIT', true],
     )
+  }
+})
+
+test('pages, docs and examples call the packages what package.json calls them', async () => {
+  const places = [
+    'src/web/pages/tools.ts',
+    'src/openapi/samples.ts',
+    'docs/integrations.md',
+    'docs/client.md',
+  ]
+  for (const place of [...places, 'README.md', 'examples/node/upload.mjs']) {
+    const text = await readFile(join(ROOT, place), 'utf8')
+    const named = text.matchAll(/npm install --global ([\w@/-]+)|(?:from|import\() ?'([\w@/-]+)\/client'/g)
+    const names = [...named].map(([, installed, imported]) => installed ?? imported ?? '')
+    assert.ok(names.length > 0, place)
+    for (const name of names) assert.ok(Object.values(NAMES).includes(name), `${place}: ${name}`)
   }
 })
 
