@@ -4,11 +4,11 @@ import path from 'node:path'
 import { freePort, startNginx } from '../../test/support/processes/caches.ts'
 import { startNginxFront } from '../../test/support/processes/front.ts'
 import { startPinhole } from '../contestants/contestants.ts'
+import { type Contestant, interleaved } from '../load/interleaved.ts'
 import { upload, writeBodies } from '../load/multipart.ts'
 import type { BenchOptions } from '../load/options.ts'
 import { noisePictures } from '../load/pictures.ts'
 import { MEDIUM, SMALL } from '../load/sizes.ts'
-import { type Contestant, inTurns } from '../load/turns.ts'
 import { wrk } from '../load/wrk.ts'
 import type { Comparison, Figures } from '../report/figures.ts'
 import { costs } from './costs.ts'
@@ -103,7 +103,7 @@ export async function benchCluster({ dir, rounds, seconds }: BenchOptions): Prom
       await measure()
       await prepare?.()
     }
-    const uploaded = { unit: 'uploads/s', values: await inTurns(uploads, rounds) }
+    const uploaded = { unit: 'uploads/s', values: await interleaved(uploads, rounds) }
     compare('upload 200 KB', cluster, embedded, uploaded)
     compare('upload 200 KB', cluster, single, uploaded)
 
@@ -112,7 +112,7 @@ export async function benchCluster({ dir, rounds, seconds }: BenchOptions): Prom
       const reads = await Promise.all(
         [...subjects, cached].map((subject) => readsOf(subject, some, { dir, size, seconds })),
       )
-      const read = { unit: 'req/s', values: await inTurns(reads, rounds) }
+      const read = { unit: 'req/s', values: await interleaved(reads, rounds) }
       compare(`GET ${size}`, cluster, embedded, read)
       compare(`GET ${size}`, cluster, single, read)
       compare(`GET ${size}`, cached, embedded, read)

@@ -5,12 +5,12 @@ import path from 'node:path'
 import type { Child } from '../contestants/child.ts'
 import { startCaddy, startNginx, startPinhole, startReference } from '../contestants/contestants.ts'
 import { sharedHeaders } from '../contestants/shared-headers.ts'
+import { interleaved } from '../load/interleaved.ts'
 import { upload } from '../load/multipart.ts'
 import type { BenchOptions } from '../load/options.ts'
 import { largePictures, noisePictures } from '../load/pictures.ts'
 import { bind, GENERATOR_CORE, processorTime, SERVER_CORE } from '../load/processors.ts'
 import { LARGE, MEDIUM, SMALL } from '../load/sizes.ts'
-import { inTurns } from '../load/turns.ts'
 import { wrk } from '../load/wrk.ts'
 import type { Comparison, Figures, Measure } from '../report/figures.ts'
 
@@ -75,7 +75,7 @@ export async function benchCold({ dir, rounds, seconds }: BenchOptions): Promise
             return run.requestsPerSecond
           },
         }))
-        const values = await inTurns(contestants, rounds)
+        const values = await interleaved(contestants, rounds)
         for (const reference of servers.keys()) {
           if (reference === 'pinhole') continue
           comparisons.push({

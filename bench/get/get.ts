@@ -5,12 +5,12 @@ import path from 'node:path'
 import type { Child } from '../contestants/child.ts'
 import { startNginx, startPinhole, startReference } from '../contestants/contestants.ts'
 import { sharedHeaders } from '../contestants/shared-headers.ts'
+import { interleaved } from '../load/interleaved.ts'
 import { upload } from '../load/multipart.ts'
 import type { BenchOptions } from '../load/options.ts'
 import { noisePictures } from '../load/pictures.ts'
 import { bind, GENERATOR_CORE, SERVER_CORE } from '../load/processors.ts'
 import { LARGE, MEDIUM, SMALL } from '../load/sizes.ts'
-import { inTurns } from '../load/turns.ts'
 import { wrk } from '../load/wrk.ts'
 import type { Comparison, Figures } from '../report/figures.ts'
 
@@ -60,7 +60,7 @@ export async function benchGet({ dir, rounds, seconds }: BenchOptions): Promise<
           measure: async () =>
             (await wrk({ url, connections: CONNECTIONS, seconds, core })).requestsPerSecond,
         })
-        const values = await inTurns(
+        const values = await interleaved(
           [
             contestant('nginx', nginx.url + theirs),
             contestant('pinhole', pinhole.url + ours),

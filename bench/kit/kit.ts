@@ -5,12 +5,12 @@
 import path from 'node:path'
 import type { Child } from '../contestants/child.ts'
 import { startPinhole } from '../contestants/contestants.ts'
+import { interleaved } from '../load/interleaved.ts'
 import { upload, writeBodies } from '../load/multipart.ts'
 import type { BenchOptions } from '../load/options.ts'
 import { noisePictures } from '../load/pictures.ts'
 import { processorTime } from '../load/processors.ts'
 import { MEDIUM, SMALL } from '../load/sizes.ts'
-import { inTurns } from '../load/turns.ts'
 import { type WrkRun, wrk } from '../load/wrk.ts'
 import type { Figures } from '../report/figures.ts'
 import { ratios, summarize } from '../report/statistics.ts'
@@ -56,7 +56,7 @@ export async function benchKit({ dir, rounds, seconds }: BenchOptions): Promise<
           return run.requestsPerSecond
         },
       }))
-      const rates = await inTurns(contestants, Math.max(1, Math.round((rounds * seconds) / TURN_SECONDS)))
+      const rates = await interleaved(contestants, Math.max(1, Math.round((rounds * seconds) / TURN_SECONDS)))
       for (const name of ['on', 'off, again'] as const) {
         const isOurs = name === 'on'
         figures.comparisons.push({

@@ -2,8 +2,8 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { startPinhole } from '../contestants/contestants.ts'
+import { interleaved } from '../load/interleaved.ts'
 import type { BenchOptions } from '../load/options.ts'
-import { inTurns } from '../load/turns.ts'
 import { wrk } from '../load/wrk.ts'
 import type { Figures } from '../report/figures.ts'
 import { fillStore } from './fill-store.ts'
@@ -47,7 +47,7 @@ export async function benchStore({ dir, rounds, seconds, images }: BenchOptions)
           (await wrk({ url, connections: CONNECTIONS, seconds, script })).requestsPerSecond,
       }
     }
-    const values = await inTurns(
+    const values = await interleaved(
       [
         await contestant('any of few', fewServer.url, fewIds),
         await contestant('few of many', manyServer.url, manyIds.slice(0, FEW)),

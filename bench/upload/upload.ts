@@ -5,11 +5,11 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import type { Child } from '../contestants/child.ts'
 import { startPinhole, startReference } from '../contestants/contestants.ts'
+import { type Contestant, interleaved } from '../load/interleaved.ts'
 import { writeBodies } from '../load/multipart.ts'
 import type { BenchOptions } from '../load/options.ts'
 import { noisePictures } from '../load/pictures.ts'
 import { processorTime } from '../load/processors.ts'
-import { type Contestant, inTurns } from '../load/turns.ts'
 import { type WrkResult, wrk } from '../load/wrk.ts'
 import type { Comparison, Figures } from '../report/figures.ts'
 import { ratios, summarize } from '../report/statistics.ts'
@@ -86,7 +86,7 @@ export async function benchUpload({ dir, rounds, seconds }: BenchOptions): Promi
       })
     }
 
-    const values = await inTurns(contestants, rounds)
+    const values = await interleaved(contestants, rounds)
     const least = costs
       .get('sink, collect')!
       .map((sink, turn) => sink + costs.get('SHA-256')![turn]! + costs.get('walk of its structure')![turn]!)

@@ -24,7 +24,7 @@ export class FileError extends Error {
   }
 }
 
-/** The command line makes no sense. */
+/** The command line is not valid. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message)

@@ -1,4 +1,4 @@
-/** Programs without types get a sentence for a wrong argument, not a strange upload. */
+/** Programs without types get an error message for a wrong argument, not a strange upload. */
 import { MODES, type UploadOptions } from './types.ts'
 
 /** Throws a `TypeError` that says what is wrong and what to pass instead. */

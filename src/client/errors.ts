@@ -8,7 +8,7 @@ import type { Problem } from '../protocol.ts'
 
 export { Refusal, type RefusalCode } from '../errors.ts'
 
-/** The service said no, and trying again would not help. */
+/** The service refused the file, and trying again would not help. */
 export class ServerRefusal extends Refusal {
   readonly status: number
   /** The problem details as sent (RFC 9457), or `null` if the answer was something else, e.g. from a proxy. */
@@ -26,7 +26,7 @@ export class ServerRefusal extends Refusal {
   }
 }
 
-/** No usable answer after all tries: no network, a time-out, a stall, or a server that fails again and again. */
+/** No usable answer after all attempts: no network, a time-out, a stall, or a server that fails again and again. */
 export class Unreachable extends Error {
   /** How often it was tried. */
   readonly attempts: number

@@ -19,7 +19,7 @@ function theEngine(): Engine {
 
 /**
  * Makes an image smaller and takes out what is private. Rejects with a `Refusal` (`unsupported-type`, `damaged-image`)
- * for a file that the service would refuse, with a `TypeError` for arguments that make no sense, with the signal's
+ * for a file that the service would refuse, with a `TypeError` for arguments that are not valid, with the signal's
  * reason, or with an `Error` if the file can't be read.
  */
 export function compress(file: Blob, options?: CompressOptions): Promise<Compressed> {

@@ -58,7 +58,7 @@ export interface Compressed {
   fallback?: Fallback
 }
 
-/** `compress` and `upload` report these in order. `waiting` stands between two tries of an upload. */
+/** `compress` and `upload` report these in order. `waiting` comes between two attempts of an upload. */
 export type Progress =
   | { stage: 'inspecting' }
   /**
@@ -76,7 +76,7 @@ export type Progress =
     }
   /** Bytes of the body that left, of all of them. `percent` is whole, 0 to 100. */
   | { stage: 'uploading'; sentBytes: number; totalBytes: number; percent: number }
-  /** The last try failed with `cause`; try number `attempt` follows after `seconds`. */
+  /** The last attempt failed with `cause`; number `attempt` follows after `seconds`. */
   | { stage: 'waiting'; attempt: number; seconds: number; cause: Error }
   | { stage: 'done' }
 
@@ -86,7 +86,7 @@ export interface SendOptions {
   signal?: AbortSignal
   onProgress?: (progress: Progress) => void
   /**
-   * Tries after the first one. Default: 3. Once a whole image has left and no answer came, it is tried again for 60
+   * Attempts after the first one. Default: 3. Once a whole image has left and no answer came, it is tried again for 60
    * seconds and no longer.
    */
   retries?: number

@@ -59,7 +59,7 @@ export const inspectGif: Inspector = async (source) => {
       const more = block.findIndex((byte) => byte !== 0)
       at += more < 0 ? block.length : more
     } else {
-      throw damaged(`The GIF file is damaged: 0x${introducer.toString(16)} starts no block.`)
+      throw damaged(`The GIF file is damaged: 0x${introducer.toString(16)} is not the start of a block.`)
     }
   }
   if (frames === 0) throw damaged('The GIF file has no frames.')
@@ -81,7 +81,7 @@ async function passImageData(cursor: Cursor, from: number): Promise<number> {
   if (codeBits === undefined) throw cutOff('GIF')
   const data = subBlocksIn(start, 1, from) ?? (await passSubBlocks(cursor, from + 1))
   if (codeBits < 1 || codeBits > MOST_CODE_BITS) {
-    throw damaged(`The GIF file is damaged: ${codeBits} is no LZW minimum code size.`)
+    throw damaged(`The GIF file is damaged: ${codeBits} is not a valid LZW minimum code size.`)
   }
   if (data.bytes === 0) throw damaged('The GIF file is damaged: a frame has no image data.')
   return data.end

@@ -19,7 +19,7 @@ export async function inspectWith(
     const name = nameOfOther(head)
     throw new Refusal(
       'unsupported-type',
-      `${name ? `This is ${name}` : 'This is no image of a known type'}. Accepted are ${ACCEPTED}.`,
+      `${name ? `This is ${name}` : 'This is not an image of a known type'}. Accepted are ${ACCEPTED}.`,
     )
   }
   const inspector = await inspectorOf(type)

@@ -31,7 +31,7 @@ const DELETIONS = ['deleteImage', 'deleteByForm'] as const
 
 export const CODES: Record<ProblemCode, CodeFacts> = {
   'malformed-multipart': {
-    when: 'The body is no well-formed multipart/form-data, or it was cut off.',
+    when: 'The body is not well-formed multipart/form-data, or it was cut off.',
     remedy: 'Let a library build the form; send it again if the connection broke.',
     by: UPLOADS,
   },
@@ -56,8 +56,8 @@ export const CODES: Record<ProblemCode, CodeFacts> = {
     by: UPLOADS,
   },
   'unsupported-type': {
-    when: 'The bytes are none of JPEG, PNG, GIF, WebP and AVIF.',
-    remedy: 'Convert the image. Names and declared types are not looked at.',
+    when: 'The bytes are not a JPEG, PNG, GIF, WebP or AVIF image.',
+    remedy: 'Convert the image. File names and declared types are ignored.',
     by: UPLOADS,
   },
   'damaged-image': {
@@ -101,7 +101,7 @@ export const CODES: Record<ProblemCode, CodeFacts> = {
     by: UPLOADS,
   },
   'not-a-form': {
-    when: 'The body is no form as browsers send it.',
+    when: 'The body is not a form as browsers send it.',
     remedy: 'Send application/x-www-form-urlencoded.',
     by: ['deleteByForm', 'reportByForm'],
   },
@@ -112,12 +112,12 @@ export const CODES: Record<ProblemCode, CodeFacts> = {
   },
   'bad-idempotency-key': {
     when: 'Idempotency-Key is not 22 to 255 visible characters.',
-    remedy: 'Draw at least 128 random bits for each image.',
+    remedy: 'Generate at least 128 random bits for each image.',
     by: UPLOADS,
   },
   'idempotency-key-reused': {
     when: 'Another image was sent under this Idempotency-Key before.',
-    remedy: 'Draw a new one for each image.',
+    remedy: 'Generate a new one for each image.',
     by: UPLOADS,
   },
   'uploads-paused': {
@@ -126,7 +126,7 @@ export const CODES: Record<ProblemCode, CodeFacts> = {
     by: UPLOADS,
   },
   'storage-full': {
-    when: 'The service has no room left.',
+    when: 'The storage of the service is full.',
     remedy: 'Try again later.',
     by: UPLOADS,
   },
@@ -170,7 +170,7 @@ export const CODES: Record<ProblemCode, CodeFacts> = {
     by: ['oembed'],
   },
   'unsupported-format': {
-    when: 'Another format than JSON was asked for.',
+    when: 'A format other than JSON was asked for.',
     remedy: 'Ask for format=json, or for none.',
     by: ['oembed'],
   },
@@ -200,7 +200,7 @@ export const CODES: Record<ProblemCode, CodeFacts> = {
     by: ['anywhere'],
   },
   'precondition-failed': {
-    when: 'If-Match names another representation than the one that is here.',
+    when: 'If-Match names a representation other than the current one.',
     remedy: 'Fetch the image without a condition.',
     by: ['getImage', 'headImage'],
   },
@@ -210,7 +210,7 @@ export const CODES: Record<ProblemCode, CodeFacts> = {
     by: ['getImage'],
   },
   'bad-request': {
-    when: 'This is no HTTP request that the server can read.',
+    when: 'This is not an HTTP request that the server can read.',
     remedy: 'Correct the client.',
     by: ['anywhere'],
   },

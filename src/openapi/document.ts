@@ -19,8 +19,8 @@ export function createDocument(settings: ApiSettings): ApiDocument {
       version: '1',
       summary: 'Anonymous image sharing: send a picture, get a link, delete it with a key.',
       description:
-        'No account and no key of an API. Errors are problem details (RFC 9457) with a stable code in `error`; ' +
-        '`type` leads to its explanation. HEAD works wherever GET does. What is to end will say so beforehand, ' +
+        'No account and no API key. Errors are problem details (RFC 9457) with a stable code in `error`; ' +
+        '`type` leads to its explanation. HEAD works wherever GET does. What will be removed announces it beforehand, ' +
         'in Deprecation (RFC 9745) and Sunset (RFC 8594).',
       license: { name: 'MIT', identifier: 'MIT' },
     },

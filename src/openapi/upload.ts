@@ -52,7 +52,7 @@ export function upload(settings: ApiSettings): Operation {
         name: IDEMPOTENCY_HEADER,
         in: 'header',
         description:
-          'Draw one for each image, of at least 128 random bits, and send it again with each repeat: the same image gets ' +
+          'Generate one for each image, of at least 128 random bits, and send it again with each repeat: the same image gets ' +
           'the same answer and counts once. It is a secret, for it leads to the deletion key. Stop repeating after ' +
           `${REPEAT_SECONDS} seconds: a repeat that comes after the image was deleted stores it again.`,
         schema: { type: 'string', pattern: IDEMPOTENCY_PATTERN.source },

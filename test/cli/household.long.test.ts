@@ -66,7 +66,7 @@ test('`use` remembers the service; the environment and the command line come fir
   await writeFile(settings, 'server = x')
   const broken = await me.run(['a.gif'])
   assert.equal(broken.code, 2)
-  assert.match(broken.stderr, /settings\.json makes no sense/)
+  assert.match(broken.stderr, /settings\.json is not valid/)
 })
 
 test('--watch uploads what comes into a folder, once it is whole, until it is told to stop', async () => {

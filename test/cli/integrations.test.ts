@@ -62,7 +62,7 @@ test('upload.sh says why an upload was refused', async () => {
   await writeFile(join(folder, 'notes.gif'), 'no image')
   const refused = await script(['notes.gif'])
   assert.equal(refused.code, 4)
-  assert.match(refused.stderr, /^notes\.gif: This is no image of a known type\./)
+  assert.match(refused.stderr, /^notes\.gif: This is not an image of a known type\./)
   assert.equal(refused.stdout, '')
 })
 

@@ -109,7 +109,7 @@ test('globs and several files go in order; one that is refused spoils no other',
   const links = stdout.toString().trim().split('\n')
   assert.deepEqual(await Promise.all(links.map(bytesOf)), Object.values(images))
   const [notes, missing, folder] = stderr.trim().split('\n')
-  assert.match(notes!, /^notes\.txt: This is no image of a known type\. Accepted are JPEG, PNG/)
+  assert.match(notes!, /^notes\.txt: This is not an image of a known type\. Accepted are JPEG, PNG/)
   assert.equal(missing, 'missing.png: There is no such file.')
   assert.match(folder!, /^shots: This is a folder\./)
 })

@@ -48,7 +48,7 @@ async function forgetNamed(history: History, words: string[]): Promise<void> {
   for (const word of words) {
     const found = entries.filter((entry) => isNamedBy(entry, word))
     if (found.length === 0) {
-      process.exitCode = reportError(new UsageError('This machine does not remember it.'), word)
+      process.exitCode = reportError(new UsageError('It is not in the history of this machine.'), word)
     }
     await forgetAll(history, found)
   }
@@ -73,7 +73,7 @@ async function isGone({ id, link }: Entry, signal: AbortSignal): Promise<boolean
   const timed = AbortSignal.any([signal, AbortSignal.timeout(30_000)])
   const answer = await fetch(raw, { method: 'HEAD', redirect: 'manual', signal: timed }).catch((cause) => {
     signal.throwIfAborted()
-    throw new Error('Its service can not be asked now, so it is kept.', { cause })
+    throw new Error('Its service cannot be reached now, so it stays in the list.', { cause })
   })
   return answer.status === 404 || answer.status === 410
 }

@@ -41,7 +41,7 @@ async function upload(words: string[], flags: UploadFlags): Promise<void> {
   if (words.length === 0 && flags.watch === undefined) throw new UsageError('No file is named.')
   const signal = interruptSignal()
   const server = serverOf(flags)
-  // Before minutes of work: is there anybody to send it to?
+  // Before minutes of work: does the service answer?
   await reach(endpointOf(server), { signal, retries: Math.min(flags.retries, 1) })
   const history = flags.history ? openHistory() : null
   const bars = createBars()
@@ -73,7 +73,7 @@ async function uploadFiles(
   let exit: ExitCode = EXIT.ok
   let untried = 0
   const inputs = await expandInputs(words, flags.recursive)
-  if (inputs.length === 0 && words.length > 0) throw new UsageError('There is no picture in there.')
+  if (inputs.length === 0 && words.length > 0) throw new UsageError('There are no pictures in this folder.')
   await inParallel(inputs, flags.jobs, run.uploadOne, async (outcome) => {
     if (isLinked(outcome)) {
       await remember(outcome, history, bars)

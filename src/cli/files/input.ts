@@ -83,7 +83,7 @@ async function readBounded(stream: Readable, signal: AbortSignal, isStdin = fals
   try {
     for await (const part of addAbortSignal(signal, stream)) {
       bytes += part.length
-      if (bytes > MAX_INPUT_BYTES) throw new FileError('It has more than 256 MB: too large to be looked at.')
+      if (bytes > MAX_INPUT_BYTES) throw new FileError('It is larger than 256 MB, too large to be read.')
       parts.push(part)
     }
   } catch (error) {
@@ -93,6 +93,6 @@ async function readBounded(stream: Readable, signal: AbortSignal, isStdin = fals
       cause: error,
     })
   }
-  if (bytes === 0) throw new FileError(isStdin ? 'Nothing came in.' : 'The file is empty.')
+  if (bytes === 0) throw new FileError(isStdin ? 'stdin is empty.' : 'The file is empty.')
   return new Blob(parts)
 }

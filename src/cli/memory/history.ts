@@ -28,7 +28,7 @@ export interface KeptEntry extends Entry {
 export interface History {
   readonly folder: string
   add(entry: Entry): Promise<void>
-  /** Oldest first. What can't be read, or is no entry, is left out. */
+  /** Oldest first. What can't be read, or is not an entry, is left out. */
   list(): Promise<KeptEntry[]>
   forget(entry: KeptEntry): Promise<void>
 }
@@ -37,7 +37,7 @@ export function openHistory(folder = join(envPaths('pinhole', { suffix: '' }).da
   return {
     folder,
     async add(entry) {
-      if (!isEntry(entry)) throw new TypeError('this is no entry')
+      if (!isEntry(entry)) throw new TypeError('not an entry of the history')
       await mkdir(folder, { recursive: true, mode: 0o700 })
       await chmod(folder, 0o700)
       const path = join(folder, `${entry.time.replaceAll(':', '')}-${entry.id}.json`)

@@ -14,7 +14,7 @@ export function settingsPath(): string {
   return join(envPaths('pinhole', { suffix: '' }).config, 'settings.json')
 }
 
-/** Throws a `UsageError` that names the file, if it is there and makes no sense. */
+/** Throws a `UsageError` that names the file, if it is there and not valid. */
 export function readSettings(path = settingsPath()): Settings {
   let text: string
   try {
@@ -25,7 +25,7 @@ export function readSettings(path = settingsPath()): Settings {
   }
   const server = serverIn(text)
   if (server === null) {
-    throw new UsageError(`${path} makes no sense. It should look like {"server": "https://pics.example"}.`)
+    throw new UsageError(`${path} is not valid. It should look like {"server": "https://pics.example"}.`)
   }
   return server === undefined ? {} : { server }
 }
@@ -35,7 +35,7 @@ export async function writeSettings(settings: Settings, path = settingsPath()): 
   await writeFile(path, `${JSON.stringify(settings, null, 2)}\n`)
 }
 
-/** `null` for what are no settings. */
+/** `null` if these are not settings. */
 function serverIn(text: string): string | undefined | null {
   try {
     const value = JSON.parse(text)

@@ -11,7 +11,7 @@ export interface Run {
   uploadOne(input: Input): Promise<Outcome>
 }
 
-/** Codes of a no that the next file would get too. */
+/** Codes of refusals that the next file would meet too. */
 const FINAL = new Set<string>(['quota-exceeded', 'uploads-paused', 'storage-full'])
 
 export function createRun(

@@ -20,7 +20,7 @@ import { sentOf } from './sent.ts'
 const DEFAULT_RETRIES = 3
 
 /**
- * Uploads bytes as they are. Rejects with a `TypeError` for arguments that make no sense, `Refusal('file-too-large')`
+ * Uploads bytes as they are. Rejects with a `TypeError` for arguments that are not valid, `Refusal('file-too-large')`
  * before anything is sent, `ServerRefusal`, `Unreachable`, or the signal's reason.
  *
  * A network fault is retried under the same name, so that the service stores the image once even if only its answer was

@@ -12,7 +12,7 @@ import { createPool, type Lease } from '../worker/pool.ts'
 export interface Engine {
   /**
    * Makes an image smaller and takes out what is private. Rejects with a `Refusal` (`unsupported-type`,
-   * `damaged-image`) for a file that the service would refuse, with a `TypeError` for arguments that make no sense,
+   * `damaged-image`) for a file that the service would refuse, with a `TypeError` for arguments that are not valid,
    * with the signal's reason, or with an `Error` if the file can't be read.
    */
   compress(file: Blob, options?: CompressOptions): Promise<Compressed>

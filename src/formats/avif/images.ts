@@ -80,7 +80,7 @@ async function checkComposed(file: BoxFile, meta: Meta, image: Item): Promise<vo
   const { inputs } = image
   const fields = await derivation(file, dataOf(image))
   const { version, flags } = { version: fields.u8(), flags: fields.u8() }
-  if (version !== 0) refuse('a grid or overlay is described in a way that nobody knows')
+  if (version !== 0) refuse('the description of a grid or overlay is not valid')
   const width = flags & 1 ? 4 : 2
   const declared = spatialExtent(image)
   if (image.type === 'grid') {
@@ -98,7 +98,7 @@ async function checkComposed(file: BoxFile, meta: Meta, image: Item): Promise<vo
     refuse('an image is not as large as its ispe says')
   }
   if (image.type === 'iovl' && (inputs.length === 0 || fields.left !== inputs.length * 2 * width)) {
-    refuse('a grid or overlay is described in a way that nobody knows')
+    refuse('the description of a grid or overlay is not valid')
   }
 }
 
@@ -107,7 +107,7 @@ async function derivation(file: BoxFile, extents: Run[]): Promise<Fields> {
   let length = 0
   for (const extent of extents) {
     length += extent.end - extent.start
-    if (length > MAX_DERIVATION_BYTES) refuse('a grid or overlay is described in a way that nobody knows')
+    if (length > MAX_DERIVATION_BYTES) refuse('the description of a grid or overlay is not valid')
     parts.push(await readRun(file, extent))
   }
   return new Fields(joined(...parts), 0)

@@ -12,7 +12,7 @@ const IN_IDAT = 1
 /** Sets the extents of the items, each of them inside the file or inside `idat`. `fileBytes`: size of the file. */
 export function readLocations(box: Box, fields: Fields, meta: Meta, fileBytes: number): void {
   const { version } = fields.versionAndFlags()
-  if (version > 2) refuse('iloc has a version that nobody knows')
+  if (version > 2) refuse('iloc has an unknown version')
   const sizes = fields.u16()
   const [offsetWidth, lengthWidth, baseWidth] = [sizes >> 12, (sizes >> 8) & 15, (sizes >> 4) & 15]
   const indexWidth = version === 0 ? 0 : sizes & 15

@@ -29,9 +29,9 @@ export function keptItems(meta: Meta): Map<number, Item> {
   for (let id = open.pop(); id !== undefined; id = open.pop()) {
     if (kept.has(id)) continue
     const item = meta.items.get(id)
-    if (!item) return refuse('it names an image that is not there')
+    if (!item) return refuse('it refers to an item that does not exist')
     if (!isImage(item)) {
-      throw new Refusal('unsupported-type', 'The file is no AVIF image: its picture is not coded in AV1.')
+      throw new Refusal('unsupported-type', 'The file is not an AVIF image: its picture is not coded in AV1.')
     }
     kept.set(id, item)
     for (const input of item.inputs) open.push(input)

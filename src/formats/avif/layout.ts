@@ -11,7 +11,7 @@ export interface AvifLayout {
   moov: Box | null
   /** Boxes that hold image data, and where in them it may be. */
   data: { box: Box; inner: Run }[]
-  /** Where the last box ends. What follows it is none of the image. Unit: bytes. */
+  /** Where the last box ends. What follows it is not part of the image. Unit: bytes. */
   end: number
   /** What has to go of the file type. */
   edits: Edit[]
@@ -35,7 +35,7 @@ export async function layoutOf(file: BoxFile): Promise<AvifLayout> {
   if (first?.type !== 'ftyp' || first.end > MAX_BRANDS_BYTES) return refuse('it does not start with ftyp')
   const brands = await readRun(file, first)
   if (!namesAvif(brandsOf(brands))) {
-    throw new Refusal('unsupported-type', 'The file is no AVIF image.')
+    throw new Refusal('unsupported-type', 'The file is not an AVIF image.')
   }
   // A second file type starts a second file, e.g. the film of a motion photo.
   const second = walked.boxes.findIndex(({ type }, index) => index > 0 && type === 'ftyp')

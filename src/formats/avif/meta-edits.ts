@@ -203,7 +203,7 @@ async function blankProperties(
   }
 }
 
-/** True for a property that viewers pass over: a `pixi` that is none, a `colr` without a profile. */
+/** True for a property that viewers pass over: a `pixi` that is not valid, a `colr` without a profile. */
 function isUnfit(type: string, fields: Fields): boolean {
   if (type === 'pixi') {
     if (fields.left < 5 || fields.versionAndFlags().version !== 0) return true

@@ -1,4 +1,4 @@
-/** Bytes of boxes that no reader looks at: reserved fields, names for people, and what stands behind the last field. */
+/** Bytes of boxes that no reader looks at: reserved fields, names for people, and what follows the last field. */
 import { ascii, latin1 } from '../bytes/text.ts'
 import type { Edit } from './edits.ts'
 import { type Box, type Fields, isZero } from './fields.ts'

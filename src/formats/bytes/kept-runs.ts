@@ -21,7 +21,7 @@ export function keptRuns(): KeptRuns {
   const segments: Segment[] = []
 
   function push(segment: Segment): void {
-    if (segments.length >= MAX_SEGMENTS) throw damaged('The picture and its metadata lie in too many pieces.')
+    if (segments.length >= MAX_SEGMENTS) throw damaged('The picture and its metadata are in too many pieces.')
     segments.push(segment)
   }
 

@@ -88,7 +88,9 @@ export function readScan(frame: JpegFrame, body: Uint8Array): JpegScan {
     const [id, selectors = 0] = body.subarray(1 + 2 * index)
     const component = frame.components.find((one) => one.id === id)
     if (!component)
-      throw damaged('The JPEG file is damaged: a scan names a component that its frame has not.')
+      throw damaged(
+        'The JPEG file is damaged: a scan refers to a component that the frame header does not define.',
+      )
     components.push(component)
     tables.push({ dc: selectors >> 4, ac: selectors & 15 })
   }

@@ -17,7 +17,7 @@ export async function markerAt(cursor: Cursor, at: number): Promise<{ marker: nu
     const bytes = cursor.peek(from, 2) ?? (await cursor.load(from, 2))
     if (bytes.length < 2) throw cutOff('JPEG')
     if (bytes[0] !== 0xff)
-      throw damaged('The JPEG file is damaged: there are bytes between its segments that belong to none.')
+      throw damaged('The JPEG file is damaged: there are stray bytes between its segments.')
     let index = 1
     while (bytes[index] === 0xff) index++
     const marker = bytes[index]

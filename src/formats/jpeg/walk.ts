@@ -64,7 +64,7 @@ export async function walkJpeg(source: ByteSource, start = 0, end = source.size)
   for (let at = start; ; ) {
     const { marker, bodyAt } = await markerAt(cursor, at)
     if ((marker === SOI) !== (at === start)) {
-      throw damaged('The JPEG file is damaged: it does not have one start of image (SOI), at its start.')
+      throw damaged('The JPEG file is damaged: it does not start with its only start of image (SOI).')
     }
     let after = bodyAt
     if (isStandalone(marker)) {
@@ -189,7 +189,9 @@ function newWalk() {
     for (const component of scan.components) {
       const table = tables.get(quantisationSlot(component.quantisation))
       if (coding !== 'lossless' && !table) {
-        throw damaged('The JPEG file is damaged: a component names a quantisation table that is not there.')
+        throw damaged(
+          'The JPEG file is damaged: a component refers to a quantisation table that is not defined.',
+        )
       }
       // A component keeps the table that its first scan found.
       if (table && !drawn.has(component.id)) table.used = true

@@ -54,7 +54,7 @@ export function readAnimation(body: Uint8Array, header: PngHeader): PngAnimation
       if (beforePicture && (controls > 1 || !whole))
         throw damagedApng('its first frame is not the still picture')
       if ((body[24] ?? 0) > 2 || (body[25] ?? 0) > 1)
-        throw damagedApng('fcTL names a way to draw that does not exist')
+        throw damagedApng('fcTL names a dispose or blend operation that does not exist')
       filling = beforePicture ? null : { width, height, bytes: 0 }
     },
     data(start, length) {

@@ -74,7 +74,7 @@ export function pngStructure() {
       pictureBytes += length
       keep(chunk)
     } else if (type !== 'IEND') {
-      throw damagedPng(`it has a critical chunk that nobody knows, ${type}`)
+      throw damagedPng(`it has an unknown critical chunk, ${type}`)
     } else if (length !== 0) {
       throw damagedPng('IEND is not empty')
     } else {
@@ -175,7 +175,8 @@ export function pngStructure() {
       if (!header || picture === 'awaited' || !canHold(pictureBytes, header, header.width, header.height)) {
         throw damagedPng('a part of its image data is missing')
       }
-      if (holdsMore(pictureBytes, header)) throw damagedPng('its image data goes on behind the picture')
+      if (holdsMore(pictureBytes, header))
+        throw damagedPng('its image data goes on after the end of the picture')
       animation?.finish()
       return {
         ...header,

@@ -38,7 +38,7 @@ export function damagedWebp(what: string): Error {
 export function readChunk(start: Uint8Array, at: number, end: number): WebpChunk {
   if (at + 8 > end) throw damagedWebp('a chunk header is cut off')
   const length = u32le(start, 4)
-  if (at + 8 + length > end) throw damagedWebp('a chunk is longer than what it stands in')
+  if (at + 8 + length > end) throw damagedWebp('a chunk is longer than the chunk or file around it')
   return {
     type: latin1(start.subarray(0, 4)),
     at,
@@ -51,7 +51,7 @@ export function readChunk(start: Uint8Array, at: number, end: number): WebpChunk
 export interface WebpPicture {
   /** Unset until the coded picture came. */
   size(): PictureSize | undefined
-  /** Takes in a chunk, and returns what is kept of it. `null` if it is none of the picture's. */
+  /** Takes in a chunk, and returns what is kept of it. `null` if it is not part of the picture. */
   add(chunk: WebpChunk): Segment[] | null
 }
 

@@ -89,7 +89,7 @@ export async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Web
     } else {
       const parts = picture.add(chunk)
       if (!parts) continue
-      if (isAnimated) throw damagedWebp(`a ${type.trim()} chunk stands outside the frames of the animation`)
+      if (isAnimated) throw damagedWebp(`a ${type.trim()} chunk lies outside the frames of the animation`)
       // Alpha that the file does not announce is not shown.
       if (type !== 'ALPH' || flags & HAS_ALPHA) kept.append(parts)
     }

@@ -5,7 +5,7 @@ import { PROBLEM_TYPE, type ProblemCode, problem } from '../../http/problem.ts'
 import { REQUEST_ID_HEADER } from '../../protocol.ts'
 
 const WORDS: Record<400 | 408 | 431, [code: ProblemCode, detail: string]> = {
-  400: ['bad-request', 'This is no HTTP request that the server can read.'],
+  400: ['bad-request', 'This is not an HTTP request that the server can read.'],
   408: ['too-slow', 'The request came too slowly and was given up.'],
   431: ['headers-too-large', 'The headers of the request are too large.'],
 }

@@ -149,7 +149,7 @@ export interface Visitor {
   /** Uploads and expects success. */
   store(bytes?: Buffer): Promise<Upload>
   remove(key: string): Promise<Answer>
-  /** Places left today, seen without using one. */
+  /** Uploads left today, read without using one. */
   remaining(): Promise<number>
 }
 
@@ -209,7 +209,7 @@ export async function visit(
 }
 
 /**
- * Targets and methods that a server in front refuses before ours hears of them: escapes that are none, NUL, climbing
+ * Targets and methods that a server in front refuses before ours hears of them: invalid percent-encoding, NUL, climbing
  * out of the root, TRACE.
  */
 export function isRefusedInFront({ direct }: Host, asked: { method?: string; path?: string }): boolean {

@@ -78,14 +78,14 @@ export function quotaCases(world: World): void {
     assert.equal(remainingOf(bad), 99)
   })
 
-  it('does not give a place back for a deletion', async () => {
+  it('does not give a reservation back for a deletion', async () => {
     const me = await visit(world, world.main)
     const { key } = await me.store()
     assert.equal((await me.remove(key)).status, 200)
     assert.equal(await me.remaining(), 99)
   })
 
-  it('gives the place back when the client goes away half-way', async (t) => {
+  it('gives the reservation back when the client goes away half-way', async (t) => {
     const me = await visit(world, world.main)
     if (!me.host.clientHeader) return t.skip('does not apply: this host names clients by their socket')
     const { body, contentType } = formOf(gif({ size: 400_000 }))

@@ -133,7 +133,7 @@ export function transportCases(world: World): void {
     const answer = await talk.answer().catch(() => null)
     if (answer) assert.equal(answer.status, 400)
     else await talk.closed
-    await until('its place is back', async () => (await me.remaining()) === 100)
+    await until('its reservation is back', async () => (await me.remaining()) === 100)
   })
 
   it('takes request headers of any name', async () => {

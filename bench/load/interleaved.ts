@@ -8,7 +8,7 @@ export interface Contestant {
 }
 
 /** The values of each contestant, in the order of the rounds. Every other round goes backwards. */
-export async function inTurns(contestants: Contestant[], rounds: number): Promise<Map<string, number[]>> {
+export async function interleaved(contestants: Contestant[], rounds: number): Promise<Map<string, number[]>> {
   const values = new Map<string, number[]>(contestants.map(({ name }) => [name, []]))
   for (let round = 0; round < rounds; round++) {
     for (const { name, prepare, measure } of round % 2 ? contestants.toReversed() : contestants) {
