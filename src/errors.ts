@@ -3,7 +3,7 @@
  * about it, and `detail` is written for the client. *Broken* is any other `Error`: logged, answered as a bare 5xx.
  */
 
-/** Why a request is refused. Stable: scripts and ShareX print it. `http/problem.ts` maps each code to its status. */
+/** Why a request is refused. Stable: scripts and ShareX print it. `problems.ts` maps each code to its status. */
 export type RefusalCode =
   | 'not-multipart'
   | 'malformed-multipart'

@@ -32,13 +32,24 @@ interface Layer {
 }
 
 /** Everything on the server's side. */
-const SERVER = ['cdn/', 'notify/', 'formats/', 'http/', 'openapi/', 'service/', 'stores/', 'web/']
+const SERVER = [
+  'problems.ts',
+  'cdn/',
+  'notify/',
+  'formats/',
+  'http/',
+  'openapi/',
+  'service/',
+  'stores/',
+  'web/',
+]
 
 /** By folder or file under `src/`: the longest that fits is the layer of a file. */
 const LAYERS: Record<string, Layer> = {
   'bytes.ts': { may: [] },
   'errors.ts': { may: [] },
   'protocol.ts': { may: [] },
+  'problems.ts': { may: ['errors.ts', 'protocol.ts'] },
   'config.ts': { may: [...BASE, 'config/'] },
   'config/': { may: BASE },
   'stores/object-store.ts': { may: [], types: ['formats/image.ts', 'protocol.ts'] },
@@ -79,9 +90,8 @@ const LAYERS: Record<string, Layer> = {
   'notify/smtp.ts': { may: [...BASE, ...PORTS, 'nodemailer'], node: true },
 
   'service/': { may: [...BASE, ...PORTS, 'formats/'] },
-  // The statuses and types of problems are the web layer's table.
-  'openapi/': { may: [...BASE, 'http/problem.ts', 'service/report-categories.ts'] },
-  'http/': { may: [...BASE, ...PORTS, 'openapi/', 'service/', 'web/', 'hono', 'ipaddr.js'] },
+  'openapi/': { may: [...BASE, 'problems.ts', 'service/report-categories.ts'] },
+  'http/': { may: [...BASE, ...PORTS, 'problems.ts', 'openapi/', 'service/', 'web/', 'hono', 'ipaddr.js'] },
 
   'client/': { may: [...BASE, 'formats/', '@jsquash'] },
   'client/node.ts': { may: [...BASE, 'formats/', 'client/'], node: true },

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { it } from 'node:test'
-import { statusOf } from '../src/http/problem.ts'
 import { limitsPage } from '../src/node/http/limits-page.ts'
 import { CODES } from '../src/openapi/codes.ts'
+import { statusOf } from '../src/problems.ts'
 import { ROOT } from './support/processes/process.ts'
 
 it('the page of limits is as the code is: node src/node/http/limits-page.ts > docs/limits.md', async () => {

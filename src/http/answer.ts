@@ -1,7 +1,7 @@
 /** Answers in no framework's language, for a host to write straight to its socket. */
+import { PROBLEM_TYPE } from '../problems.ts'
 import { type Problem, REQUEST_ID_HEADER } from '../protocol.ts'
 import { NO_STORE, PAGE_HEADERS } from './headers/common.ts'
-import { PROBLEM_TYPE } from './problem.ts'
 
 export interface Answer {
   status: number

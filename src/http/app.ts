@@ -4,6 +4,7 @@
  */
 import { Hono } from 'hono'
 import { Refusal } from '../errors.ts'
+import { PROBLEM_TYPE } from '../problems.ts'
 import {
   API_CATALOG_PATH,
   API_DOCUMENT_PATH,
@@ -23,7 +24,7 @@ import { sharexConfig, uploadScript } from '../web/integrations.ts'
 import type { AppContext, AppEnv, AppParts } from './context.ts'
 import { commonHeaders, NO_STORE } from './headers/common.ts'
 import { prefersHtml } from './headers/negotiate.ts'
-import { logFault, PROBLEM_TYPE, toProblem } from './problem.ts'
+import { logFault, toProblem } from './problem.ts'
 import { createDescriptions } from './routes/api.ts'
 import { sendAsset } from './routes/assets.ts'
 import { remove } from './routes/delete.ts'

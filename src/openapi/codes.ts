@@ -1,5 +1,5 @@
 /** What each error code means, what to do about it, and which operations refuse with it. */
-import type { ProblemCode } from '../http/problem.ts'
+import type { ProblemCode } from '../problems.ts'
 
 /** Operations by `operationId`. `anywhere`: at any address, before it is known which one is meant. */
 export type Refuser =

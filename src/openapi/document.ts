@@ -1,5 +1,5 @@
 /** The whole interface as one document: OpenAPI 3.1, from the tables that the service itself runs on. */
-import { statusOf } from '../http/problem.ts'
+import { statusOf } from '../problems.ts'
 import { API_PAGE_PATH } from '../protocol.ts'
 import { codesOf } from './codes.ts'
 import { CORS, type HeaderKey, headerComponents, MAYBE_RATE } from './headers.ts'

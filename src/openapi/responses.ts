@@ -1,5 +1,5 @@
 /** Answers, as operations list them. */
-import { type ProblemCode, problemType, statusOf, titleOf } from '../http/problem.ts'
+import { type ProblemCode, problemType, statusOf, titleOf } from '../problems.ts'
 import { CODES, codesOf, type Refuser } from './codes.ts'
 import { type HeaderKey, headers, PAGE, REFUSAL } from './headers.ts'
 import type { MediaType, ResponseObject } from './shapes.ts'

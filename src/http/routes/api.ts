@@ -1,13 +1,12 @@
 /** The interface described: /openapi.json for programs, /api for people, /.well-known/api-catalog to find both. */
 import { CODES } from '../../openapi/codes.ts'
 import { createDocument } from '../../openapi/document.ts'
+import { type ProblemCode, statusOf } from '../../problems.ts'
 import { API_DOCUMENT_PATH, API_PAGE_PATH } from '../../protocol.ts'
 import { apiPage } from '../../web/pages.ts'
 import type { AppParts } from '../context.ts'
-import { SERVICE_LINKS } from '../headers/common.ts'
-import { type ProblemCode, statusOf } from '../problem.ts'
-import { type FixedText, fixedText } from './fixed-text.ts'
-import { sendCompressed } from './pages.ts'
+import { PAGE_HEADERS, SERVICE_LINKS } from '../headers/common.ts'
+import { type FixedText, fixedText, representations } from './fixed-text.ts'
 
 /** Made once: what a service is set to does not change while it runs. */
 export function createDescriptions(parts: Pick<AppParts, 'baseUrl' | 'maxUploadBytes' | 'quota' | 'site'>): {
@@ -17,6 +16,8 @@ export function createDescriptions(parts: Pick<AppParts, 'baseUrl' | 'maxUploadB
 } {
   const { baseUrl, maxUploadBytes, quota, site } = parts
   const document = createDocument({ baseUrl, maxUploadBytes, uploadsPerDay: quota.limit })
+  // It is large, and made when it is first asked for.
+  let represent: ReturnType<typeof representations> | undefined
   const codes = Object.entries(CODES).map(([code, { when, remedy }]) => ({
     code,
     status: statusOf(code as ProblemCode),
@@ -24,9 +25,20 @@ export function createDescriptions(parts: Pick<AppParts, 'baseUrl' | 'maxUploadB
     remedy,
   }))
   return {
-    page(c) {
-      c.header('Link', SERVICE_LINKS)
-      return sendCompressed(c, apiPage(site.context('en'), { document, codes }))
+    async page(c) {
+      represent ??= representations(
+        new TextEncoder().encode(apiPage(site.context('en'), { document, codes }).toString()),
+      )
+      const { bytes, coding } = await represent(c.req.header('Accept-Encoding'))
+      return new Response(bytes, {
+        headers: {
+          ...PAGE_HEADERS,
+          Link: SERVICE_LINKS,
+          'Content-Type': 'text/html; charset=UTF-8',
+          'Content-Length': `${bytes.length}`,
+          ...(coding !== null && { 'Content-Encoding': coding }),
+        },
+      })
     },
     document: described('application/json', JSON.stringify(document)),
     catalog: described('application/linkset+json', JSON.stringify(catalogOf(baseUrl))),

@@ -12,19 +12,19 @@ const CODINGS = [
 
 interface Representation {
   bytes: Uint8Array<ArrayBuffer>
-  etag: string
+  /** `null`: as it is. */
   coding: string | null
 }
 
 export type FixedText = (c: AppContext) => Promise<Response>
 
-/** `headers`: of each answer, besides those that say which representation it is. */
-export function fixedText(text: string, type: string, headers: Record<string, string>): FixedText {
-  const plain = new TextEncoder().encode(text)
-  const digest = crypto.subtle.digest('SHA-256', plain).then((bytes) => toHex(new Uint8Array(bytes)))
+/** The best representation that a client takes. Each is made when it is first asked for, and kept. */
+export function representations(
+  plain: Uint8Array<ArrayBuffer>,
+): (acceptEncoding: string | undefined) => Promise<Representation> {
   const compressed = new Map<string, Promise<Uint8Array<ArrayBuffer>>>()
 
-  async function represent(acceptEncoding: string | undefined): Promise<Representation> {
+  return async (acceptEncoding) => {
     for (const [coding, format] of CODINGS) {
       if (!acceptsCoding(acceptEncoding, coding)) continue
       let bytes = compressed.get(coding)
@@ -32,13 +32,21 @@ export function fixedText(text: string, type: string, headers: Record<string, st
         bytes = compress(plain, format)
         compressed.set(coding, bytes)
       }
-      return { bytes: await bytes, etag: `"${await digest}-${coding}"`, coding }
+      return { bytes: await bytes, coding }
     }
-    return { bytes: plain, etag: `"${await digest}"`, coding: null }
+    return { bytes: plain, coding: null }
   }
+}
+
+/** `headers`: of each answer, besides those that say which representation it is. */
+export function fixedText(text: string, type: string, headers: Record<string, string>): FixedText {
+  const plain = new TextEncoder().encode(text)
+  const digest = crypto.subtle.digest('SHA-256', plain).then((bytes) => toHex(new Uint8Array(bytes)))
+  const represent = representations(plain)
 
   return async (c) => {
-    const { bytes, etag, coding } = await represent(c.req.header('Accept-Encoding'))
+    const { bytes, coding } = await represent(c.req.header('Accept-Encoding'))
+    const etag = coding === null ? `"${await digest}"` : `"${await digest}-${coding}"`
     const told = { ...headers, ETag: etag, 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' }
     if (noneMatchNames(c.req.header('If-None-Match') ?? '', etag)) {
       return new Response(null, { status: 304, headers: told })

@@ -1,7 +1,8 @@
 /** Answers requests that are no HTTP, or whose headers are too slow or too large: no framework sees them. */
 import type { Duplex } from 'node:stream'
 import { commonHeaders, NO_STORE } from '../../http/headers/common.ts'
-import { PROBLEM_TYPE, type ProblemCode, problem } from '../../http/problem.ts'
+import { problem } from '../../http/problem.ts'
+import { PROBLEM_TYPE, type ProblemCode } from '../../problems.ts'
 import { REQUEST_ID_HEADER } from '../../protocol.ts'
 
 const WORDS: Record<400 | 408 | 431, [code: ProblemCode, detail: string]> = {
