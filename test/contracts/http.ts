@@ -65,7 +65,8 @@ export const PARTS = Object.keys(CASES) as Part[]
 export const IN_CI = process.env.PINHOLE_CI !== undefined
 
 export function httpContract(name: string, start: StartHost, parts: Part[] = PARTS): void {
-  describe(`HTTP contract: ${name}`, () => {
+  // Part after part, also where contracts run side by side: the last case comes after all others.
+  describe(`HTTP contract: ${name}`, { concurrency: 1 }, () => {
     const world = createWorld(start)
     after(() => world.close())
     for (const part of parts) describe(part, { concurrency: 8 }, () => CASES[part](world))
