@@ -1,7 +1,8 @@
-/** docs/limits.md says the limits that are in the code, and every error code is in the README. */
+/** docs/limits.md says the limits that are in the code, every error code is in the README, every threat has its tests. */
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { it } from 'node:test'
 import { limitsPage } from '../src/node/http/limits-page.ts'
 import { CODES } from '../src/openapi/codes.ts'
@@ -10,6 +11,23 @@ import { ROOT } from './support/processes/process.ts'
 
 it('the page of limits is as the code is: node src/node/http/limits-page.ts > docs/limits.md', async () => {
   assert.equal(await readFile(join(ROOT, 'docs/limits.md'), 'utf8'), limitsPage())
+})
+
+it('every threat that SECURITY.md names has tests that are there', async () => {
+  const page = await readFile(join(ROOT, 'SECURITY.md'), 'utf8')
+  const rows = [...page.matchAll(/^\| (.+?) \| .+ \| (`test\/.+) \|$/gm)]
+  const table = page.slice(page.indexOf('| threat |'), page.indexOf('## What a proxy'))
+  assert.equal(rows.length, table.trim().split('\n').length - 2, 'each row ends with its tests')
+  for (const [, threat, tests] of rows) {
+    let folder = ''
+    for (const [, name] of tests!.matchAll(/`([^`]+)`/g)) {
+      if (name!.startsWith('npm run ')) continue
+      // A name alone is in the folder of the one before it.
+      const path = name!.includes('/') ? name! : join(folder, name!)
+      folder = dirname(path)
+      assert.ok(existsSync(join(ROOT, path)), `${threat}: ${path}`)
+    }
+  }
 })
 
 it('the README has every error code, with its status', async () => {

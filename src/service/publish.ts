@@ -36,9 +36,9 @@ export interface Publishing {
 
 /** Reading a draft of more than this takes many reads: not all clients' at once, or their windows fill the memory. */
 const LARGE_DRAFT_BYTES = 256 * 1024
-const LARGE_READS_AT_ONCE = 4
+export const LARGE_READS_AT_ONCE = 4
 /** A commit holds less, and waits for a store that may be far away. */
-const LARGE_COMMITS_AT_ONCE = 64
+export const LARGE_COMMITS_AT_ONCE = 64
 
 export function createPublishing(parts: {
   objects: ObjectStore

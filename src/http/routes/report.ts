@@ -11,7 +11,7 @@ import { prefersHtml } from '../headers/negotiate.ts'
 import { sendCompressed } from './pages.ts'
 
 /** Text of 2,000 characters, each of which a form may write as 12 bytes. Unit: bytes. */
-const REPORT_MAX_BYTES = 32 * 1024
+export const REPORT_MAX_BYTES = 32 * 1024
 
 export function askReport(c: AppContext, parts: AppParts): Promise<Response> {
   const id = c.req.query('id') ?? ''

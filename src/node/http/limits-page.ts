@@ -3,9 +3,14 @@ import { parseConfig } from '../../config.ts'
 import { FORM_MAX_BYTES } from '../../http/body.ts'
 import { MAX_OVERHEAD_BYTES } from '../../http/multipart/multipart.ts'
 import { MAX_PART_HEADER_BYTES } from '../../http/multipart/part-reader.ts'
+import { FORM_MAX_BYTES as OPERATOR_FORM_MAX_BYTES } from '../../http/operator/access.ts'
+import { REPORT_MAX_BYTES } from '../../http/routes/report.ts'
 import { MAX_FRAME_PIXELS, MAX_SIDE_PIXELS } from '../../protocol.ts'
+import { LARGE_COMMITS_AT_ONCE, LARGE_READS_AT_ONCE } from '../../service/publish.ts'
 import { FREE_CHUNKS, FREE_CHUNKS_OF_A_BODY, LEAST_AVERAGE_BYTES } from './crumbs.ts'
 import { LIMIT_TABLE } from './limits.ts'
+import { limitsOfFiles } from './limits-of-files.ts'
+import { LARGE_BYTES } from './send-raw.ts'
 import { TURN_BUDGET_MS } from './turns.ts'
 
 type Row = [of: string, figure: string, protects: string, source: string, change: string]
@@ -116,6 +121,41 @@ export function limitsPage(): string {
       '`src/http/body.ts`',
     ],
     [
+      'bytes of a report',
+      bytes(REPORT_MAX_BYTES),
+      'memory',
+      'text of 2,000 characters, each of which a form may write as 12 bytes',
+      '`src/http/routes/report.ts`',
+    ],
+    [
+      "bytes of a form at the operator's door",
+      bytes(OPERATOR_FORM_MAX_BYTES),
+      'memory',
+      'a reason and the names of what it is for',
+      '`src/http/operator/access.ts`',
+    ],
+    [
+      'drafts over 256 KB that are read at once, in each process',
+      `${LARGE_READS_AT_ONCE}`,
+      'memory',
+      'a window of each walk',
+      '`src/service/publish.ts`',
+    ],
+    [
+      'of them that are stored at once',
+      `${LARGE_COMMITS_AT_ONCE}`,
+      'memory',
+      'stores that are far away',
+      '`src/service/publish.ts`',
+    ],
+    [
+      'images from memory over this size are sent in turns of the event loop, as requests are',
+      bytes(LARGE_BYTES),
+      'others, while the kernel copies',
+      '2 ms for 4 MB',
+      '`src/node/http/send-raw.ts`',
+    ],
+    [
       'bytes of an upload that are not the file',
       bytes(MAX_OVERHEAD_BYTES),
       'the network',
@@ -145,6 +185,9 @@ export function limitsPage(): string {
     ],
   ]
   const rows = [...variables, ...code, ...fixed].map((row) => `| ${row.join(' | ')} |`)
+  const files = limitsOfFiles().map(
+    ({ name, figure, why, file }) => `| \`${name}\` | ${figure} | ${why} | \`${file}\` |`,
+  )
   return `# Limits
 
 What one client may cost. Variables are set when the server starts; the rest is in the code, for no operator should need
@@ -153,6 +196,15 @@ to change it. \`npm run attack\` measures whether they hold.
 | of | figure | protects | source | change it with |
 |---|---|---|---|---|
 ${rows.join('\n')}
+
+## What a file may hold
+
+The server walks a file's structure and never decodes it. Each walk ends, whatever the file says: a file that holds more
+than this is refused. The table is read from the sources.
+
+| limit | figure | why | in |
+|---|---|---|---|
+${files.join('\n')}
 `
 }
 

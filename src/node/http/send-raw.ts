@@ -9,7 +9,7 @@ import { headersOf } from './request-header.ts'
 import { createTurns, type Turns } from './turns.ts'
 
 /** The kernel copies as much as fits into a connection's buffer, at 2 ms for 4 MB: a hundred at once would be a stall. */
-const LARGE_BYTES = 512 * 1024
+export const LARGE_BYTES = 512 * 1024
 
 /**
  * Aborted when the client is gone. A class, for a getter in an object literal gives every object a hidden class of its own,
