@@ -95,7 +95,7 @@ export function progressSuite(site: () => Site): void {
     await skip.waitFor({ state: 'visible' })
     assert.match(
       (await card(page, 'slow.jpg').locator('.card-state').textContent()) ?? '',
-      /Making it smaller, \d+\ss, step 1 of 3/,
+      /Making it smaller, step 1 of 3, \d+\ss/,
     )
     assert.deepEqual(await axe(), [])
     site().proxy.onOther = () => ({ kind: 'none' })
