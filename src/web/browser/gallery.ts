@@ -9,6 +9,9 @@ import { pageFacts } from './page/facts.ts'
 /** More than any list that people make by hand. */
 const MOST = 500
 
+/** For so long the first picture has the line to itself: one is seen soon, rather than all of them late. */
+const FIRST_ALONE_MS = 1000
+
 const { lang, words } = pageFacts as GalleryFacts
 const find = (id: string) => document.getElementById(id)!
 const tiles = find('tiles')
@@ -19,7 +22,13 @@ function idsOf(hash: string): string[] {
   return [...new Set(ids)].filter((id) => ID_PATTERN.test(id)).slice(0, MOST)
 }
 
-function tileOf(id: string, index: number, count: number, open: (index: number) => void): HTMLLIElement {
+interface Tile {
+  item: HTMLLIElement
+  image: HTMLImageElement
+  load(): void
+}
+
+function tileOf(id: string, index: number, count: number, open: (index: number) => void): Tile {
   const item = document.createElement('li')
   const link = document.createElement('a')
   link.href = viewPath(id)
@@ -31,9 +40,8 @@ function tileOf(id: string, index: number, count: number, open: (index: number) 
   })
   const image = document.createElement('img')
   image.alt = ''
-  image.loading = 'lazy'
+  image.loading = index === 0 ? 'eager' : 'lazy'
   image.decoding = 'async'
-  // One picture soon, rather than all of them late.
   image.fetchPriority = index === 0 ? 'high' : 'low'
   image.addEventListener('error', () => {
     item.dataset.gone = ''
@@ -41,10 +49,22 @@ function tileOf(id: string, index: number, count: number, open: (index: number) 
     note.textContent = words.gone
     item.replaceChildren(note)
   })
-  image.src = rawPath(id)
   link.append(image)
   item.append(link)
-  return item
+  const load = () => {
+    image.src = rawPath(id)
+  }
+  return { item, image, load }
+}
+
+function load([first, ...others]: Tile[]): void {
+  if (first === undefined) return
+  const loadOthers = () => {
+    for (const { load } of others.splice(0)) load()
+  }
+  for (const type of ['load', 'error']) first.image.addEventListener(type, loadOthers, { once: true })
+  setTimeout(loadOthers, FIRST_ALONE_MS)
+  first.load()
 }
 
 function show(): void {
@@ -54,7 +74,9 @@ function show(): void {
   find('empty').hidden = !isEmpty
   find('copy-gallery').hidden = isEmpty
   find('count').textContent = isEmpty ? '' : plural(lang, words.count, ids.length)
-  tiles.replaceChildren(...ids.map((id, index) => tileOf(id, index, ids.length, lightbox.open)))
+  const made = ids.map((id, index) => tileOf(id, index, ids.length, lightbox.open))
+  tiles.replaceChildren(...made.map(({ item }) => item))
+  load(made)
 }
 
 find('copy-gallery').addEventListener('click', (event) => {
