@@ -62,9 +62,11 @@ function load([first, ...others]: Tile[]): void {
   const loadOthers = () => {
     for (const { load } of others.splice(0)) load()
   }
-  for (const type of ['load', 'error']) first.image.addEventListener(type, loadOthers, { once: true })
   setTimeout(loadOthers, FIRST_ALONE_MS)
   first.load()
+  // Once it is painted, or can't be.
+  const onceDecoded = () => requestAnimationFrame(() => setTimeout(loadOthers))
+  first.image.decode().then(onceDecoded, onceDecoded)
 }
 
 function show(): void {
