@@ -4,6 +4,22 @@ import { awaitsContinue, type HostBody } from './body.ts'
 import type { Connections } from './connections.ts'
 
 /**
+ * How fast all of a process's drains together read, round by round. What was read is garbage: read faster than it is
+ * collected, it took 100 MB. Unit: bytes a second.
+ */
+export const DRAINED_BYTES_PER_SECOND = 64 * 1024 * 1024
+
+/** When the next drain may read. By the clock of `performance`. */
+let nextAt = 0
+
+/** Of what was just read. Unit: milliseconds. */
+function pauseFor(bytes: number): number {
+  const now = performance.now()
+  nextAt = Math.max(now, nextAt) + (bytes * 1000) / DRAINED_BYTES_PER_SECOND
+  return nextAt - now
+}
+
+/**
  * Holds back the end of an answer until the client has sent its body, or `mostBytes` of the rest: ordinary clients read
  * an answer only then, and see a reset connection if the server closes before. `isRead`: the answer is made from the
  * body; else it is drained from the start.
@@ -26,7 +42,9 @@ export function drainBehindAnswer(
     body.stop()
     incoming.on('data', (data: Uint8Array) => {
       left -= data.length
-      if (left < 0) giveUp()
+      if (left < 0) return giveUp()
+      incoming.pause()
+      setTimeout(() => incoming.resume(), pauseFor(data.length))
     })
     incoming.once('end', finish)
     incoming.once('error', finish)

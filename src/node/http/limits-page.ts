@@ -8,6 +8,7 @@ import { REPORT_MAX_BYTES } from '../../http/routes/report.ts'
 import { MAX_FRAME_PIXELS, MAX_SIDE_PIXELS } from '../../protocol.ts'
 import { LARGE_COMMITS_AT_ONCE, LARGE_READS_AT_ONCE } from '../../service/publish.ts'
 import { FREE_CHUNKS, FREE_CHUNKS_OF_A_BODY, LEAST_AVERAGE_BYTES } from './crumbs.ts'
+import { DRAINED_BYTES_PER_SECOND } from './drain.ts'
 import { LIMIT_TABLE } from './limits.ts'
 import { limitsOfFiles } from './limits-of-files.ts'
 import { LARGE_BYTES } from './send-raw.ts'
@@ -119,6 +120,13 @@ export function limitsPage(): string {
       'memory',
       'a key and its name',
       '`src/http/body.ts`',
+    ],
+    [
+      'bytes a second that are read of all refused bodies together, in each process',
+      bytes(DRAINED_BYTES_PER_SECOND),
+      'memory: what was read is garbage',
+      'half a line of 1 Gbit/s',
+      '`src/node/http/drain.ts`',
     ],
     [
       'bytes of a report',
