@@ -3,7 +3,8 @@
  * in one run in real Chromium. `--save` puts the figures into compress.md, which says what it needs. How good photographs
  * look for their bytes is measured by `compress/sweep.ts` and told by `compress/judge.ts`.
  */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -23,6 +24,7 @@ import { type Input, inputOf, photographs } from './compress/photographs.ts'
 import { type Result, runContestant } from './compress/run.ts'
 import { screens } from './compress/screens.ts'
 import { machine } from './report/machine.ts'
+import { saveFigures } from './report/readme.ts'
 
 const { values } = parseArgs({
   options: { photos: { type: 'string', default: '8' }, save: { type: 'boolean' } },
@@ -51,7 +53,7 @@ try {
     detailTable(screenResults),
   ].join('\n\n')
   process.stdout.write(`\n${figures}\n`)
-  if (values.save) await save(figures)
+  if (values.save) await saveFigures('compress', figures, 'bench/compress.md')
   process.exitCode = gates.every(({ passed }: Gate) => passed) ? 0 : 1
 } finally {
   await browser.close()
@@ -113,12 +115,4 @@ async function secondRuns(results: Result[]): Promise<number[]> {
   }
   await page.close()
   return ratios
-}
-
-async function save(figures: string): Promise<void> {
-  const file = join(import.meta.dirname, 'compress.md')
-  const text = await readFile(file, 'utf8')
-  const [begin, end] = ['<!-- figures -->', '<!-- end -->']
-  const head = text.slice(0, text.indexOf(begin) + begin.length)
-  await writeFile(file, `${head}\n${figures}\n${text.slice(text.indexOf(end))}`)
 }

@@ -1,5 +1,5 @@
-/** `npm run attack -- [PATTERN] [--seconds 4] [--save]`: what each route costs others when it is attacked. See ../attack.md. */
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+/** `npm run attack -- [PATTERN] [--seconds 1.5] [--save]`: what each route costs others when it is attacked. See ../attack.md. */
+import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
@@ -10,6 +10,7 @@ import { gif } from '../../test/support/images/tiny-images.ts'
 import { store } from '../../test/support/upload.ts'
 import { startPinhole } from '../contestants/contestants.ts'
 import { machine } from '../report/machine.ts'
+import { saveFigures } from '../report/readme.ts'
 import type { Order } from './attacker.ts'
 import { type Costs, costsOf, nothing, startAttacker } from './measure.ts'
 
@@ -88,7 +89,7 @@ try {
   const sum = `${rows.length} attacks on one server, ${missed} missed, in ${minutes} minutes.`
   const table = [HEAD, RULE, ...rows].join('\n')
   console.log(`${table}\n\n${sum}`)
-  if (flags.save) await save(`${machine()}\n\n${sum}\n\n${table}`)
+  if (flags.save) await saveFigures('attack', `${machine()}\n\n${sum}\n\n${table}`, 'bench/attack.md')
   if (missed > 0) process.exitCode = 1
 } finally {
   attacker.stop()
@@ -152,11 +153,4 @@ async function largestAsset(): Promise<string> {
   return list.files.reduce((a, b) =>
     sizes[list.files.indexOf(b)]!.size > sizes[list.files.indexOf(a)]!.size ? b : a,
   ).path
-}
-
-async function save(figures: string): Promise<void> {
-  const file = path.join(import.meta.dirname, '../attack.md')
-  const text = await readFile(file, 'utf8')
-  const mark = '<!-- figures -->'
-  await writeFile(file, `${text.slice(0, text.indexOf(mark) + mark.length)}\n\n${figures}\n`)
 }

@@ -2,12 +2,14 @@
  * `node bench/compress/large.ts [--save]`: what the largest pictures cost in Node, each in a process of its own: drawings
  * of 9 MP in processor time, a JPEG of 50 MP in memory. `--save` puts the table into compress.md.
  */
+
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { machine } from '../report/machine.ts'
+import { saveFigures } from '../report/readme.ts'
 import { drawings, photographOf } from './drawings.ts'
 import { table } from './figures.ts'
 
@@ -46,7 +48,7 @@ try {
   const head = ['', 'bytes', 'result', 'processor', 'peak memory of the process', 'demand']
   const figures = `${started}\n\n${table(head, rows)}`
   process.stdout.write(`${figures}\n`)
-  if (values.save) await save(figures)
+  if (values.save) await saveFigures('large', figures, 'bench/compress.md')
   process.exitCode = isMet ? 0 : 1
 } finally {
   await rm(folder, { recursive: true, force: true })
@@ -69,12 +71,4 @@ function rowOf(name: string, cost: Cost, demand: string): string[] {
     `${peakMegabytes.toFixed(0)} MB`,
     demand,
   ]
-}
-
-async function save(figures: string): Promise<void> {
-  const file = join(import.meta.dirname, '../compress.md')
-  const text = await readFile(file, 'utf8')
-  const [begin, end] = ['<!-- large -->', '<!-- end of large -->']
-  const head = text.slice(0, text.indexOf(begin) + begin.length)
-  await writeFile(file, `${head}\n${figures}\n${text.slice(text.indexOf(end))}`)
 }

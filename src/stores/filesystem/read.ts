@@ -77,12 +77,13 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
 
   async function open(opening: Opening, selection: Selection): Promise<StoredImage | null> {
     const { file, id } = opening
-    const seen = knownTrailer(file, id)
-    if (seen === undefined && selection === 'all' && isSmall(file.size)) {
-      return (await keepInMemory(opening)) ?? readSmall(opening, selection)
+    if (knownTrailer(file, id) === undefined) {
+      if (selection === 'all' && isSmall(file.size)) {
+        return (await keepInMemory(opening)) ?? readSmall(opening, selection)
+      }
+      if (file.size <= SMALL_FILE_BYTES) return readSmall(opening, selection)
     }
-    if (seen === undefined && file.size <= SMALL_FILE_BYTES) return readSmall(opening, selection)
-    const trailer = seen ?? (await readTrailer(file, id, known.decode))
+    const trailer = await trailerOf(file, id)
     if (trailer === null) return null
     const { record } = trailer
     const part = partOf(record, selection)
@@ -97,6 +98,10 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
   function knownTrailer({ identity, size }: OpenFile, id: string): Trailer | undefined {
     const seen = known.get(id)
     return seen !== undefined && seen.identity === identity && seen.size === size ? seen.trailer : undefined
+  }
+
+  async function trailerOf(file: OpenFile, id: string): Promise<Trailer | null> {
+    return knownTrailer(file, id) ?? readTrailer(file, id, known.decode)
   }
 
   function trailerIn(whole: Buffer, file: OpenFile, id: string): Trailer | null {
@@ -143,12 +148,7 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
   }
 
   return {
-    async head(path, id) {
-      return withFile(path, id, async (file) => {
-        const trailer = knownTrailer(file, id) ?? (await readTrailer(file, id, known.decode))
-        return trailer?.record ?? null
-      })
-    },
+    head: (path, id) => withFile(path, id, async (file) => (await trailerOf(file, id))?.record ?? null),
     open(path, id, selection = 'all', signal) {
       const openIt = () =>
         withFile(path, id, (file, keepOpen) => open({ file, id, path, signal, keepOpen }, selection))
