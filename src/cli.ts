@@ -5,7 +5,7 @@ import { createProgram, withCommand } from './cli/program.ts'
 
 /** Runs one command line (`process.argv`), and sets the process's exit code. */
 export async function main([node = '', script = '', ...words]: string[]): Promise<void> {
-  // A reader that has seen enough (`pinhole list | head`) closes the pipe; that is no error.
+  // A reader that has seen enough (`pinhole list | head`) closes the pipe; that is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0)
     throw error

@@ -29,6 +29,11 @@ export const EXTENSIONS = {
 
 export type ImageType = keyof typeof EXTENSIONS
 
+/** What people call a type of image, e.g. `PNG`. */
+export function typeName(type: `image/${string}`): string {
+  return type === 'image/webp' ? 'WebP' : type.slice('image/'.length).toUpperCase()
+}
+
 export const IMAGE_TYPES = Object.keys(EXTENSIONS) as ImageType[]
 
 /** 11 characters of base62: 65 random bits. */

@@ -1,5 +1,5 @@
 /**
- * `node bench/attack/hostile-images.ts [PATTERN] [--megabytes 25]`: what each hostile image costs the process that looks
+ * `node bench/attack/hostile-images.ts [PATTERN] [--megabytes 25]`: what each hostile image costs the process that inspects
  * at it, alone and four at once. The images lie in files, as uploads do.
  */
 import { mkdtemp, open, rm, writeFile } from 'node:fs/promises'

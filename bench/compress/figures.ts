@@ -41,7 +41,7 @@ export function photoGates(results: Result[], again: number[]): Gate[] {
     },
     {
       what: 'JPEG in a Chromium worker: at most 150 ms/MP of CPU time (median)',
-      figure: `${speed.toFixed(0)} ms/MP (${STOCK}, in turns: ${stock.toFixed(0)})`,
+      figure: `${speed.toFixed(0)} ms/MP (${STOCK}, interleaved: ${stock.toFixed(0)})`,
       passed: speed <= 150,
     },
   ]

@@ -53,7 +53,7 @@ export async function benchS3({ dir, rounds, seconds }: BenchOptions): Promise<F
   }
 }
 
-/** In turns, one request at a time. */
+/** Alternately, one request at a time. */
 async function firstBytes(
   services: ClusterServices,
   ours: string,

@@ -1,7 +1,7 @@
 /** What the benches find, and how it is printed. */
 import { ratios, type Summary, summarize } from './statistics.ts'
 
-/** Two contestants, measured in turns. */
+/** Two contestants, measured alternately. */
 export interface Comparison {
   what: string
   reference: string

@@ -22,6 +22,6 @@ export function percentile(sorted: number[], share: number): number {
 
 /** Turn by turn, so that what slows the whole machine for a while slows both sides of a ratio. */
 export function ratios(subject: number[], reference: number[]): number[] {
-  if (subject.length !== reference.length) throw new Error('not measured in turns')
+  if (subject.length !== reference.length) throw new Error('the two were not measured alternately')
   return subject.map((value, turn) => value / reference[turn]!)
 }

@@ -75,7 +75,7 @@ async function fill(folder: string, count: number): Promise<Filled> {
   return { folder, ids, bytesEach }
 }
 
-/** In turns, so that what slows the machine for a while slows both. */
+/** Interleaved, so that what slows the machine for a while slows both. */
 async function measureServers(folders: (Filled & { name: string })[]): Promise<Measure[]> {
   const found: Subject[] = folders.map((folder) => ({
     ...folder,

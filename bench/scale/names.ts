@@ -1,5 +1,5 @@
 /**
- * What it costs to list a folder of many images: `operator list --count` beside `find | wc -l`, in turns, and a walk over
+ * What it costs to list a folder of many images: `operator list --count` beside `find | wc -l`, interleaved, and a walk over
  * all ids in order. Listing looks at names alone, so the images are names of a few files.
  */
 import { execFileSync } from 'node:child_process'

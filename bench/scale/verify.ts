@@ -1,5 +1,5 @@
 /**
- * `operator verify` beside `sha256sum` over the same files, in turns, and `operator list --count`.
+ * `operator verify` beside `sha256sum` over the same files, interleaved, and `operator list --count`.
  *
  *     node bench/scale/verify.ts [--count 100000] [--rounds 3] [--dir FOLDER]
  */

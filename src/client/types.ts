@@ -1,4 +1,4 @@
-/** What the SDK speaks. */
+/** The types of the SDK. */
 import type { ImageType, UploadAnswer } from '../protocol.ts'
 
 /**
@@ -16,7 +16,7 @@ export const MODES = ['auto', 'keep-format', 'lossless', 'original'] as const
  * What was done.
  * - `unchanged`: the very bytes that came in.
  * - `scrubbed`: metadata removed, image data untouched.
- * - `lossless`: packed anew, every pixel identical.
+ * - `lossless`: encoded again, every pixel identical.
  * - `lossy`: recompressed; looks the same, pixels differ.
  */
 export type Action = 'unchanged' | 'scrubbed' | 'lossless' | 'lossy'

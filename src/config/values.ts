@@ -56,14 +56,14 @@ export function baseUrl(given: string): string {
   const isPlain =
     parsed?.pathname === '/' && parsed.search === '' && parsed.hash === '' && parsed.username === ''
   if (parsed === null || !isPlain || !/^https?:$/.test(parsed.protocol)) {
-    throw new Error('must be like https://pics.example, without a path')
+    throw new Error('must look like https://pics.example, without a path')
   }
   return parsed.origin
 }
 
 export function origin(given: string): string {
   if (!URL.canParse(given) || new URL(given).origin !== given.replace(/\/$/, '')) {
-    throw new Error(`"${given}" is no origin; one is like https://forum.example`)
+    throw new Error(`"${given}" is not an origin such as https://forum.example`)
   }
   return new URL(given).origin
 }
@@ -79,12 +79,12 @@ export function door(given: string): DoorAddress {
   if (given === 'off') return { kind: 'off' }
   const match = /^(?:\[([0-9a-f:.]+)\]|([^:\s]+)):(\d{1,5})$/i.exec(given)
   const port = Number(match?.[3])
-  if (match === null || port > 65_535) throw new Error('must be like 127.0.0.1:3001, or off')
+  if (match === null || port > 65_535) throw new Error('must look like 127.0.0.1:3001, or be off')
   return { kind: 'address', host: (match[1] ?? match[2])!, port }
 }
 
 export function longSecret(given: string): string {
-  if (given.length < 24 || /\s/.test(given)) throw new Error('must have 24 characters or more, and no blanks')
+  if (given.length < 24 || /\s/.test(given)) throw new Error('must have 24 characters or more, and no spaces')
   return given
 }
 
@@ -96,5 +96,5 @@ export function cidr(given: string): string {
   // The pattern says how it may be written, the URL parser whether it is an address.
   const isAddress = URL.canParse(`http://${address.includes(':') ? `[${address}]` : address}/`)
   if (CIDR.test(given) && isAddress) return given
-  throw new Error(`"${given}" is no CIDR; one is like 10.0.0.0/8 or fd00::/8`)
+  throw new Error(`"${given}" is not a CIDR such as 10.0.0.0/8 or fd00::/8`)
 }

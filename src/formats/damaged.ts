@@ -18,6 +18,8 @@ export function checkDimensions(width: number, height: number): void {
     throw damaged(`The image is ${width} by ${height} pixels; a side may have at most ${MAX_SIDE_PIXELS}.`)
   }
   if (width * height > MAX_FRAME_PIXELS) {
-    throw damaged(`The image is ${width} by ${height} pixels; that is more than ${MAX_FRAME_PIXELS} in all.`)
+    throw damaged(
+      `The image is ${width} by ${height} pixels; that is more than ${MAX_FRAME_PIXELS} in total.`,
+    )
   }
 }

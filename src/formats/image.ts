@@ -53,8 +53,11 @@ export function sourceOf(bytes: Uint8Array): ByteSource {
   }
 }
 
-/** Most bytes that one `read` of a walk asks for. */
-export const WINDOW_BYTES = 256 * 1024
+/**
+ * What is handled in one piece. Up to this size an image is received, read, stored and sent as a whole; a walk over a
+ * larger one asks for no more at once. Unit: bytes.
+ */
+export const PIECE_BYTES = 256 * 1024
 
 /** What `segments` say, in pieces of at most a window. */
 export async function* bytesOf(source: ByteSource, segments: Segment[]): AsyncGenerator<Uint8Array> {
@@ -65,7 +68,7 @@ export async function* bytesOf(source: ByteSource, segments: Segment[]): AsyncGe
     }
     const end = segment.offset + segment.length
     for (let at = segment.offset; at < end; ) {
-      const piece = await source.read(at, Math.min(WINDOW_BYTES, end - at))
+      const piece = await source.read(at, Math.min(PIECE_BYTES, end - at))
       if (piece.length === 0) throw new Error('the source ended before its size')
       yield piece
       at += piece.length

@@ -2,7 +2,7 @@
 import { Refusal } from '../errors.ts'
 import type { ImageType } from '../protocol.ts'
 import { checkDimensions } from './damaged.ts'
-import { type ByteSource, type Inspection, type Inspector, WINDOW_BYTES, wholeOf } from './image.ts'
+import { type ByteSource, type Inspection, type Inspector, PIECE_BYTES, wholeOf } from './image.ts'
 import { nameOfOther, sniff } from './sniff.ts'
 
 const ACCEPTED = 'JPEG, PNG, GIF, WebP or AVIF'
@@ -13,7 +13,7 @@ export async function inspectWith(
   source: ByteSource,
   options: { strip?: boolean } = {},
 ): Promise<Inspection> {
-  const head = await source.read(0, Math.min(WINDOW_BYTES, source.size))
+  const head = await source.read(0, Math.min(PIECE_BYTES, source.size))
   const type = sniff(head)
   if (!type) {
     const name = nameOfOther(head)

@@ -1,4 +1,4 @@
-/** Bodies that are no uploads: small, and read by the host's one reader like all others. */
+/** Bodies other than uploads: small, and read by the host's one reader like all others. */
 import { Refusal } from '../errors.ts'
 import type { AppContext } from './context.ts'
 
@@ -25,7 +25,7 @@ export async function readText(c: AppContext, limitBytes: number): Promise<strin
     if (received > limitBytes) {
       throw new Refusal(
         'body-too-large',
-        `The body has more than ${limitBytes} bytes, the most that is read here.`,
+        `The body is larger than ${limitBytes} bytes, the limit for this address.`,
       )
     }
     text += decoder.decode(piece, { stream: true })

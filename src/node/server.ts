@@ -222,7 +222,7 @@ function listenerOf(given: {
 function listen(server: Server, config: Config): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause) =>
-      reject(new Error(`can not listen on ${config.host}:${config.port}`, { cause })),
+      reject(new Error(`cannot listen on ${config.host}:${config.port}`, { cause })),
     )
     server.listen({ port: config.port, host: config.host, backlog: 1024 }, resolve)
   })

@@ -27,7 +27,7 @@ export interface Notice {
 }
 
 export interface Notifier {
-  /** For logs, e.g. `ntfy://ntfy.sh`: without what is secret. */
+  /** For logs, e.g. `ntfy://ntfy.sh`, without secrets. */
   readonly name: string
   /**
    * Resolves only after the receiver said that it has it. Throws `NotDelivered` otherwise, with `retryAfterMs` if the

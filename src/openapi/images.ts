@@ -106,7 +106,7 @@ function getImage({ baseUrl }: ApiSettings): Operation {
     summary: 'Fetch the bytes of an image',
     description:
       'Conditions and one range are honoured. The extension may be left out; a wrong one is 404. ' +
-      'Repr-Digest is always SHA-256: Want-Repr-Digest is not looked at (RFC 9530, 4).',
+      'Repr-Digest is always SHA-256: Want-Repr-Digest is ignored (RFC 9530, 4).',
     parameters: [
       {
         name: 'name',
@@ -119,7 +119,8 @@ function getImage({ baseUrl }: ApiSettings): Operation {
       {
         name: 'dl',
         in: 'query',
-        description: '1: to be saved, not shown. Any other query is redirected to the address without it.',
+        description:
+          '1: to save the image instead of showing it. Any other query is redirected to the address without it.',
         schema: { const: 1 },
       },
       ...['If-Match', 'If-None-Match', 'Range', 'If-Range'].map(
@@ -148,9 +149,9 @@ function imageAnswers(refuser: 'getImage' | 'headImage'): Record<string, Respons
   return {
     200: { description: 'The bytes.', headers: headers(IMAGE), content: bytes },
     ...(refuser === 'getImage' ? part : {}),
-    304: { description: 'What the client has is what is here.', headers: headers(IMAGE), content: bytes },
+    304: { description: 'What the client has is still current.', headers: headers(IMAGE), content: bytes },
     308: {
-      description: 'The address without what means nothing in it.',
+      description: 'The address without its meaningless parts.',
       headers: headers([...COMMON, 'Cache-Control.none', 'X-Request-Id', 'Location']),
     },
     ...refusals(refuser, 'problem', (status) => [

@@ -94,7 +94,7 @@ export function createCapacity(parts: {
   function reached(): Refusal {
     return new Refusal(
       'capacity-reached',
-      'This server has taken all the uploads that it takes today. It goes on at midnight UTC.',
+      'This server has accepted all the uploads that it accepts in a day. It accepts more from midnight UTC.',
     )
   }
 

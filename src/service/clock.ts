@@ -19,7 +19,7 @@ const TOLERANCE_MS = 60_000
 /** The machine's steady clock drifts by milliseconds in this time. */
 const ASK_EVERY_MS = 30_000
 
-/** Under a storm of uploads a wrong clock is looked at this often. */
+/** Under a storm of uploads a wrong clock is checked this often. */
 const ASK_AGAIN_MS = 1000
 
 /** Throws what `ledger.time` throws. `local`: this machine's clock, epoch milliseconds. */

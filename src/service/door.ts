@@ -1,4 +1,5 @@
 /** Who may pass the operator's door: a link that works once makes a session; programs have a token of their own. */
+import { toHex } from '../bytes.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { Hashes } from './hashes.ts'
 import { equalInConstantTime } from './ids.ts'
@@ -38,7 +39,7 @@ export function createDoor(parts: {
 
   async function put(kind: 'login' | 'session', who: string, idleMs: number, longestMs: number) {
     const bytes = crypto.getRandomValues(new Uint8Array(32))
-    const token = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+    const token = toHex(bytes)
     const at = now()
     const times = { expiresAt: at + idleMs, endsAt: at + longestMs }
     await ledger.putToken({ sha256: hashes.sha256(token), kind, who, ...times }, at)

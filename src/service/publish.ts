@@ -1,6 +1,6 @@
 /** From a body to a stored image, once for each identity. */
 import { Refusal } from '../errors.ts'
-import { isWhole, lengthOf, type Segment } from '../formats/image.ts'
+import { isWhole, lengthOf, PIECE_BYTES, type Segment } from '../formats/image.ts'
 import { inspect } from '../formats/inspect.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import { type Draft, IdTaken, type ImageRecord, type ObjectStore } from '../stores/object-store.ts'
@@ -34,8 +34,7 @@ export interface Publishing {
   ): Promise<Published | null>
 }
 
-/** Reading a draft of more than this takes many reads: not all clients' at once, or their windows fill the memory. */
-const LARGE_DRAFT_BYTES = 256 * 1024
+/** Reading a draft of more than a piece takes many reads: not all clients' at once, or the pieces fill the memory. */
 export const LARGE_READS_AT_ONCE = 4
 /** A commit holds less, and waits for a store that may be far away. */
 export const LARGE_COMMITS_AT_ONCE = 64
@@ -113,13 +112,13 @@ export function createPublishing(parts: {
 
   function sentDigest(draft: Draft): Promise<string> {
     const whole = () => draft.digest([{ offset: 0, length: draft.size }])
-    const digest = draft.size > LARGE_DRAFT_BYTES ? largeReads.run(whole) : whole()
+    const digest = draft.size > PIECE_BYTES ? largeReads.run(whole) : whole()
     return digest.catch(discarding(draft))
   }
 
   async function store(draft: Draft, { id, key, isDerived }: Identity): Promise<Published> {
     const inTurn = <T>(semaphore: Semaphore, work: () => Promise<T>) =>
-      draft.size > LARGE_DRAFT_BYTES ? semaphore.run(work) : work()
+      draft.size > PIECE_BYTES ? semaphore.run(work) : work()
     const inspected = await inTurn(largeReads, () => examine(draft)).catch(discarding(draft))
     const { segments, ...facts } = inspected
     const record: ImageRecord = {

@@ -130,14 +130,14 @@ export function createQuota(
       if (count >= limits.refusals.count || bytes >= limits.refusals.bytes) {
         return new Refusal(
           'too-many-refusals',
-          'Too many uploads of this address were refused today. The counter resets at midnight UTC.',
+          'Too many uploads from this address were refused today. The counter resets at midnight UTC.',
         )
       }
       const isHeldElsewhere = held > settlement.owed(bucket, day) && now() - heldAtMs < LONGEST_HELD_MS
       if (!isHeldElsewhere) {
         return new Refusal(
           'quota-exceeded',
-          `This address made its ${perDay} uploads of today. The counter resets at midnight UTC.`,
+          `This address has used all ${perDay} of its uploads for today. The counter resets at midnight UTC.`,
         )
       }
       if (look === LOOKS) break
@@ -200,6 +200,6 @@ export function createQuota(
 function networkFull(limit: number): Refusal {
   return new Refusal(
     'network-quota-exceeded',
-    `The network of this address made its ${limit} uploads of today. The counter resets at midnight UTC.`,
+    `The network of this address has used all ${limit} of its uploads for today. The counter resets at midnight UTC.`,
   )
 }

@@ -141,7 +141,7 @@ function contactOf(given: GivenReport, category: ReportCategory): string {
   if (contact === 'required' && (name === '' || email === '')) {
     bad('For this kind of report the law asks for your name and e-mail address.')
   }
-  if (email !== '' && !/^[^\s@<>]+@[^\s@<>]+$/.test(email)) bad('The e-mail address can’t be right.')
+  if (email !== '' && !/^[^\s@<>]+@[^\s@<>]+$/.test(email)) bad('The e-mail address is not a valid one.')
   if (needsSignature && signature === '') bad('Sign the report: type your full name as your signature.')
   if (Math.max(name.length, signature.length) > NAME_MOST || email.length > EMAIL_MOST) {
     bad('A name or an address is too long.')

@@ -79,11 +79,15 @@ export function createSettings(parts: {
     async change(changes, reason, by) {
       for (const [name, text] of Object.entries(changes)) {
         if (!Object.hasOwn(PARSE, name)) {
-          throw new SettingError(`there is no setting "${name}"; there are ${SETTING_NAMES.join(', ')}`)
+          throw new SettingError(
+            `there is no setting "${name}"; the settings are ${SETTING_NAMES.join(', ')}`,
+          )
         }
         if (text !== null && parse(name, text) === null) {
           throw new SettingError(
-            name === 'uploads' ? 'uploads must be on or paused' : `${name} must be a whole number; 0 is none`,
+            name === 'uploads'
+              ? 'uploads must be on or paused'
+              : `${name} must be a whole number; 0 means no limit`,
           )
         }
       }

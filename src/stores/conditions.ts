@@ -1,6 +1,6 @@
 /**
- * Port: what is so now and was told when it began, so that several processes tell it once. A part of the ledger. Methods
- * resolve and throw as those of `ledger.ts` do.
+ * Port: conditions that hold now, such as a full disk. Each is announced once, when it begins, however many processes
+ * notice it. A part of the ledger. Methods resolve and throw as those of `ledger.ts` do.
  */
 
 export interface Pause {
@@ -21,20 +21,20 @@ export interface ConditionLedger {
   /** In order of names. */
   conditions(): Promise<Condition[]>
   /**
-   * `true` for the one who wrote it down first. The notice that it raises, and the pause of uploads with its act and its
-   * own notice, are written as one with it. Uploads that are paused already are not paused again.
+   * `true` for the caller that recorded it first. The notice that it raises, and the pause of uploads with its act and
+   * its own notice, are written in the same transaction. Uploads that are paused already are not paused again.
    */
   beginCondition(
     name: string,
     at: Date,
     then: { raises: string | null; pause: Pause | null },
   ): Promise<boolean>
-  /** They are so no more. */
+  /** They no longer hold. */
   endConditions(names: string[]): Promise<void>
   /**
-   * Writes down that a cap was reached on `day`, and raises the notice, as one. If any cap was reached before, since the
-   * day `since`, it pauses uploads and tells that instead, and forgets what was reached: whoever resumes begins anew.
-   * `null` if this was written down before.
+   * Records that a cap was reached on `day` and raises the notice, in one transaction. If any cap was reached earlier,
+   * since the day `since`, it pauses uploads and raises the notice of that instead, and clears the record: after a
+   * resume counting starts over. `null` if this was recorded before.
    */
   recordReached(
     name: string,

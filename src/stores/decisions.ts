@@ -23,7 +23,7 @@ export interface NewDecision {
 export interface Decision extends NewDecision {
   /** Of the image. */
   id: string
-  /** The image was to be seen, and went out of sight with the decision. */
+  /** The image was visible until this decision hid it. */
   wasVisible: boolean
   /** Of the claim; 0 if nobody carries it out yet. */
   claim: number
@@ -31,13 +31,13 @@ export interface Decision extends NewDecision {
 
 export interface DecisionLedger {
   /**
-   * Writes down a decision on each image, as one. What is to be held or removed is held from then on, with the act on
-   * record, if it was to be seen. The ids that it was written down for: an image has one decision at a time.
+   * Records a decision on each image, in one transaction. A visible image that is to be held or removed is held from
+   * then on, with the act on record. Resolves to the ids it was recorded for: an image has one decision at a time.
    */
   addDecisions(decision: NewDecision, images: { id: string; isVisible: boolean }[]): Promise<string[]>
   /** Those that may be undone at `now`, the newest first, at most `limit`. */
   pendingDecisions(now: number, limit: number): Promise<Decision[]>
-  /** Takes back a batch, with the act on record: what was to be seen is moved back. Its ids; none if it is too late. */
+  /** Takes back a batch, with the act on record; images that were visible become so again. Its ids; none if it is too late. */
   undoDecisions(batch: string, reason: string, at: Date, who: string): Promise<string[]>
   /** Takes what is due for this process alone until `now + leaseMs`: two processes never hold the same one. */
   claimDecisions(limit: number, now: number, leaseMs: number): Promise<Decision[]>

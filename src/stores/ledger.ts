@@ -34,7 +34,7 @@ export interface ActedBy {
   rule?: string
 }
 
-/** What is to become of an image by the operator's last act. It is written down before the image is moved. */
+/** Where the operator's last act wants an image to be. Recorded before the image is moved. */
 export interface Move {
   id: string
   to: 'held' | 'visible' | 'removed'
@@ -51,20 +51,20 @@ export interface Refusals {
   bytes: number
 }
 
-/** What is written with the reservation of an upload, and goes with it. */
+/** Recorded with the reservation of an upload, and removed with it. */
 export interface ReservedWith {
   /** Counts it for its network too. */
   network?: { bucket: string; limit: number }
   /** Links it to others of its uploader. */
   link?: UploaderLink
   /**
-   * It is held since `atMs` (epoch milliseconds), until it is given back or settled. `settled`: so many of the bucket that
-   * were held became images.
+   * Held from `atMs` (epoch milliseconds) until it is given back or settled. `settled`: how many of the bucket's held
+   * uploads have become images meanwhile.
    */
   held?: { atMs: number; settled: number }
 }
 
-/** What stands in the way of one more upload. */
+/** Why there may be no room for one more upload. */
 export interface Refused extends Refusals {
   /** Uploads that are only held. */
   held: number
@@ -78,7 +78,7 @@ export interface DoorToken {
   sha256: string
   kind: 'login' | 'session'
   who: string
-  /** Epoch milliseconds. It may be put off, but not past `endsAt`. */
+  /** Epoch milliseconds. It may be extended, but not past `endsAt`. */
   expiresAt: number
   endsAt: number
 }
@@ -104,17 +104,17 @@ export interface Ledger extends Parts {
     budget?: Refusals,
     more?: ReservedWith,
   ): Promise<number | 'network-full' | null>
-  /** Gives a reservation back. Never below zero. `refusedBytes`: puts a refusal of so many bytes on record. */
+  /** Gives a reservation back; the count never falls below zero. `refusedBytes`: also records a refusal of so many bytes. */
   releaseUpload(bucket: string, day: string, refusedBytes?: number, more?: ReservedWith): Promise<void>
-  /** So many held uploads of each bucket became images. No upload waits for it. */
+  /** `count` held uploads of each bucket have become images. No upload waits for this. */
   settleUploads(buckets: string[], day: string, count: number): Promise<void>
   /** On record for `bucket` on `day`. */
   refusals(bucket: string, day: string): Promise<Refused>
   /** Uploads that are reserved or made. */
   usedUploads(bucket: string, day: string): Promise<number>
   /**
-   * The day's salt: 32 random bytes, the same for every process, made by whoever asks first. `purpose`: another one, of
-   * its own.
+   * The day's salt: 32 random bytes, the same for every process, made for whoever asks first. Each `purpose` has a salt
+   * of its own.
    */
   daySalt(day: string, purpose?: 'links'): Promise<Uint8Array>
   /** Forgets reservations and salts of days before `day`. */
@@ -128,8 +128,8 @@ export interface Ledger extends Parts {
   unblock(sha256: string, reason: string, at: Date, by?: ActedBy): Promise<boolean>
 
   /**
-   * Remembers that the operator removed this image, records the act, decides the image's case if it has one, and
-   * that the image is to be moved so. Twice is harmless: both are recorded.
+   * Remembers that the operator removed this image, records the act and the move that it needs, and decides the image's
+   * case if it has one. Twice is harmless: both are recorded.
    */
   recordRemoval(id: string, reason: string, at: Date, by?: ActedBy): Promise<void>
   /** The same for an image that is to be held. */
@@ -150,16 +150,16 @@ export interface Ledger extends Parts {
   /** The same for up to `limit` moves of any image that nobody makes: their process died. */
   claimMoves(limit: number, now: number, leaseMs: number): Promise<Move[]>
   /**
-   * The image is where the move said. `isThere`: there is an image. `false` if a later act wants it elsewhere: then the
-   * move must be claimed again.
+   * The move is done. `isThere`: the image exists. `false` if a later act wants it elsewhere: then the move must be
+   * claimed again.
    */
   finishMove(move: Move, isThere: boolean): Promise<boolean>
   /** The move could not be made: due again at `retryAt`. */
   deferMove(move: Move, retryAt: number): Promise<void>
 
   /**
-   * Takes `amount` of what `limit` leaves under `name` on `day`, all of it or nothing. True if it was taken. `name`: a
-   * cap's.
+   * Takes `amount` from what is left of the cap `name` on `day`, which is `limit` in all: the whole amount or nothing.
+   * True if it was taken.
    */
   takeShare(name: string, day: string, amount: number, limit: number): Promise<boolean>
   /** Gives back what was not used. */
@@ -169,9 +169,9 @@ export interface Ledger extends Parts {
 
   /** Writes down a token, and forgets all that expired by `now`. */
   putToken(token: DoorToken, now: number): Promise<void>
-  /** Takes a token away. Whose it was, for the one who took it; `null` for all others, and after it expired. */
+  /** Uses a token up. Whose it was, for the one caller that got it; `null` for all others, and once it has expired. */
   takeToken(sha256: string, kind: DoorToken['kind'], now: number): Promise<string | null>
-  /** Puts off when a token expires. Whose it is; `null` if there is none, or it expired. */
+  /** Extends a token's life. Whose it is; `null` if there is none, or it has expired. */
   renewToken(sha256: string, kind: DoorToken['kind'], now: number, expiresAt: number): Promise<string | null>
 
   /** Every setting that was changed, by name. One statement. */
@@ -203,7 +203,7 @@ export interface Ledger extends Parts {
 
   /** Facts about the instance, by name. */
   facts(): Promise<Record<string, string>>
-  /** Writes those that nobody wrote yet, or all, as one. Resolves to all facts as they are afterwards. */
+  /** Writes the facts that are not there yet, or all with `replace`, in one transaction. Resolves to all facts after it. */
   writeFacts(facts: Record<string, string>, options: { replace: boolean }): Promise<Record<string, string>>
   /**
    * Joins the servers on this ledger until it is closed, once. `ifFirst` runs before, while nobody else joins, if there
@@ -213,11 +213,11 @@ export interface Ledger extends Parts {
   /** By the clock that all servers share, epoch milliseconds. `null`: it is this machine's own. */
   time(): Promise<number | null>
   /**
-   * Takes a turn at what all servers together may do `burst` times at once, and once in `intervalMs` on average.
-   * Resolves to 0, or to how long to wait before asking again. `now`: epoch milliseconds.
+   * Takes a token from the bucket `name`, which all servers share: `burst` at once, one every `intervalMs` on average.
+   * Resolves to 0, or to how many milliseconds to wait before asking again. `now`: epoch milliseconds.
    */
   takeTurn(name: string, now: number, rate: Rate): Promise<number>
-  /** Nobody gets a turn before `until` (epoch milliseconds). */
+  /** The bucket gives no token before `until` (epoch milliseconds). */
   holdTurns(name: string, until: number, rate: Rate): Promise<void>
 
   /** Resolves if the ledger can be written now. */

@@ -6,7 +6,7 @@ export interface UploaderLink {
   id: string
   /** Epoch milliseconds. */
   atMs: number
-  /** Random: no two links of one time have the same. */
+  /** Random, so that links of the same millisecond differ. */
   number: number
   tagA: string
   tagB: string

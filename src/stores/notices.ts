@@ -1,15 +1,15 @@
 /**
- * Port: what the operator is still to be told. A part of the ledger. What arises while a notice of its kind waits is
- * told with it: however much arises, there is one row a kind. Methods resolve and throw as those of `ledger.ts` do.
+ * Port: notices that the operator has yet to receive. A part of the ledger. Events that happen while a notice of their
+ * kind waits are counted in it, so there is one row per kind. Methods resolve and throw as those of `ledger.ts` do.
  */
 
 export interface PendingNotice {
   kind: string
-  /** The same at each attempt to tell it. */
+  /** The same at each attempt to deliver it. */
   id: string
-  /** How often it arose since the last one of its kind was told. */
+  /** How many events there were since the last notice of this kind was delivered. */
   count: number
-  /** When it first did. Epoch milliseconds. */
+  /** When the first of them happened. Epoch milliseconds. */
   since: number
   /** Failures so far. */
   attempts: number
@@ -18,13 +18,13 @@ export interface PendingNotice {
 }
 
 export interface NoticeLedger {
-  /** Something of this kind arose. It is told from `at` on, or when the last one has been told for long enough. */
+  /** An event of this kind happened. Its notice is due at `at`, or later if one of this kind was delivered lately. */
   raiseNotice(kind: string, at: number): Promise<void>
   /** Takes what is due for this process alone until `now + leaseMs`: two processes never hold the same one. */
   claimNotices(now: number, leaseMs: number): Promise<PendingNotice[]>
-  /** It is told. What arose meanwhile, and what arises, is told from `quietUntil` on, as another notice. */
+  /** It was delivered. Events since it was claimed, and later ones, are due from `quietUntil` on, as another notice. */
   settleNotice(notice: PendingNotice, now: number, quietUntil: number): Promise<void>
-  /** It could not be told: due again at `retryAt`, with one more attempt. */
+  /** It could not be delivered: due again at `retryAt`, with one more attempt. */
   deferNotice(notice: PendingNotice, retryAt: number): Promise<void>
   /** How many wait, and since when the oldest (epoch milliseconds). */
   pendingNotices(): Promise<{ count: number; oldest: number | null }>

@@ -31,7 +31,7 @@ export interface ContentRange {
   last: number
 }
 
-/** A range of an image, all of it, or no byte beside its record. */
+/** A range of an image, all of it, or only its record. */
 export type Wanted = ByteRange | 'all' | 'nothing'
 
 /** What is wanted, if that is known before the record is. */
@@ -57,15 +57,17 @@ export interface StoredImage {
 
 export interface ObjectStore extends HeldImages {
   /**
-   * Receives bytes that nobody can see yet. `limitBytes`: the most that is allowed, or less if less is known to come.
-   * Past it, it throws `Refusal('file-too-large')`; what `body` throws is thrown on. Either way nothing is left
-   * behind. Never holds more than a small constant in memory.
+   * Receives an upload into a draft, which nobody can see yet. `limitBytes`: the largest size allowed, or the announced
+   * size if that is smaller; past it `Refusal('file-too-large')` is thrown. Errors of `body` are passed on. Either way
+   * nothing is left behind. Holds no more than a small constant in memory.
+   *
+   * A chunk of `body` is only lent: its memory is freed when the next one is asked for, so a store copies what it keeps.
    */
   draft(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Draft>
   /** The record alone. `null` if there is no such image. */
   head(id: string): Promise<ImageRecord | null>
   /**
-   * Opens an image, all of it if nothing else is selected. `null` if there is none. Throws `UnsatisfiableRange`,
+   * Opens an image: all of it, unless `selection` says otherwise. `null` if there is none. Throws `UnsatisfiableRange`,
    * `DamagedObject`, and an `AbortError` once nobody waits for the image any more.
    */
   open(id: string, selection?: Selection, signal?: Signal): Promise<StoredImage | null>
@@ -89,7 +91,7 @@ export interface ObjectStore extends HeldImages {
  * and may be repeated to make sure of one whose process died.
  */
 export interface HeldImages {
-  /** Takes an image out of sight. `false` if there is none to be seen. */
+  /** Takes an image out of sight. `false` if no such image is visible. */
   hold(id: string): Promise<boolean>
   /** Brings it back: the same bytes under the same record. `false` if none is held. */
   release(id: string): Promise<boolean>
@@ -99,7 +101,7 @@ export interface HeldImages {
   openHeld(id: string): Promise<StoredImage | null>
   /** Removes a held image for good. `false` if there was none. */
   removeHeld(id: string): Promise<boolean>
-  /** Every id that is held, in no order. Clears away what processes left that were killed while they moved an image. */
+  /** Every id that is held, in no particular order. Also removes what was left by processes killed in the middle of a move. */
   listHeld(): AsyncIterable<string>
 }
 

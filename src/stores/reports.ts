@@ -3,7 +3,7 @@
  * image. Methods resolve and throw as those of `ledger.ts` do.
  */
 export interface Report {
-  /** Of the image. Whether there is one is not looked at. */
+  /** Of the image. Whether there is one is not checked. */
   id: string
   category: string
   /** In the reporter's own words. */

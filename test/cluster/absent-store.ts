@@ -5,12 +5,21 @@ import { checkProblem } from '../contracts/http/rules.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { fetchRaw, post, remove, store } from '../support/upload.ts'
-import { everywhere, fake, gate, page, ready, reservationsLeft, untilReadyzSays, urls } from './servers.ts'
+import {
+  everywhere,
+  fake,
+  page,
+  ready,
+  reservationsLeft,
+  storeProxy,
+  untilReadyzSays,
+  urls,
+} from './servers.ts'
 
 export function absentStoreCases(): void {
   describe('a store that is not there', () => {
     const absences: Record<string, { begin: () => void; end: () => void }> = {
-      'connections break': { begin: () => gate.shut(), end: () => gate.open() },
+      'connections break': { begin: () => storeProxy.cut(), end: () => storeProxy.restore() },
       'it answers 503 to all': {
         begin: () =>
           fake.faults.add({ kind: 'answer', status: 503, code: 'ServiceUnavailable' }, { times: Infinity }),

@@ -1,23 +1,24 @@
 /** Three servers on one S3 store and one Postgres, started once for all cases. */
-import { type Gate, startGate } from '../support/gate.ts'
+
 import { type Answer, request } from '../support/http.ts'
 import { type Cluster, s3Env, serviceOf, startCluster } from '../support/processes/cluster.ts'
 import { type PostgresServer, startPostgres } from '../support/processes/postgres.ts'
 import { type FakeS3, startFakeS3 } from '../support/s3/fake-s3.ts'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 
 const PREFIX = 'pictures/'
 
 export let fake: FakeS3
-export let gate: Gate
+export let storeProxy: TcpProxy
 export let postgres: PostgresServer
 export let cluster: Cluster
 export let urls: string[]
 
 export async function startAll(): Promise<void> {
   ;[fake, postgres] = await Promise.all([startFakeS3(), startPostgres()])
-  gate = await startGate(fake.port)
-  const service = { ...serviceOf(fake), endpoint: `http://127.0.0.1:${gate.port}` }
+  storeProxy = await startTcpProxy(fake.port)
+  const service = { ...serviceOf(fake), endpoint: `http://127.0.0.1:${storeProxy.port}` }
   cluster = await startCluster({
     ...s3Env(service, PREFIX),
     LEDGER_URL: await postgres.createSchema(),
@@ -28,7 +29,7 @@ export async function startAll(): Promise<void> {
 
 export async function stopAll(): Promise<void> {
   await cluster?.stop()
-  await gate?.close()
+  await storeProxy?.close()
   await Promise.all([fake?.close(), postgres?.destroy()])
 }
 

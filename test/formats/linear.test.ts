@@ -1,9 +1,9 @@
-/** Large and hostile files are read about once, a window at a time, in turns with everything else, and kept in few pieces. */
+/** Large and hostile files are read about once, a window at a time, interleaved with everything else, and kept in few pieces. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Refusal } from '../../src/errors.ts'
 import { newWork } from '../../src/formats/bytes/work.ts'
-import { type ByteSource, sourceOf, WINDOW_BYTES } from '../../src/formats/image.ts'
+import { type ByteSource, PIECE_BYTES, sourceOf } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 import { hostileImages } from '../support/images/hostile.ts'
 import { picture } from '../support/images/pictures.ts'
@@ -11,7 +11,7 @@ import { picture } from '../support/images/pictures.ts'
 const SIZE = 3_000_000
 const MOST_SEGMENTS = 4096
 /** Looks at the first window, at signatures, and at the place where two windows meet. */
-const CONSTANT = 2 * WINDOW_BYTES
+const CONSTANT = 2 * PIECE_BYTES
 /** A description of an AVIF is held in memory whole. */
 const LARGEST_READ = 4 * 1024 * 1024
 /** What a walk reads at most before it lets others run. */
@@ -34,9 +34,9 @@ describe('what a hostile file costs', () => {
       })
       assert.ok(segments <= MOST_SEGMENTS)
       assert.ok(counts.read <= 2 * bytes.length + CONSTANT, `${counts.read} of ${bytes.length}`)
-      assert.ok(counts.calls <= bytes.length / (WINDOW_BYTES / 4) + 100, `${counts.calls} reads`)
+      assert.ok(counts.calls <= bytes.length / (PIECE_BYTES / 4) + 100, `${counts.calls} reads`)
       assert.ok(
-        counts.largest <= (name.startsWith('AVIF') ? LARGEST_READ : WINDOW_BYTES),
+        counts.largest <= (name.startsWith('AVIF') ? LARGEST_READ : PIECE_BYTES),
         `${counts.largest} at once`,
       )
       assert.ok(

@@ -1,8 +1,8 @@
-/** What clients say to Postgres through a gate (PostgreSQL 18, 54.7, "Message Formats"). */
+/** What clients say to Postgres through a TCP proxy (PostgreSQL 18, 54.7, "Message Formats"). */
 import type { Socket } from 'node:net'
-import { type Gate, startGate } from './gate.ts'
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
-export interface StatementLog extends Gate {
+export interface StatementLog extends TcpProxy {
   /** In the order in which they were sent. */
   statements: string[]
   /** How often a client waited for an answer: each Sync, and each simple query. */
@@ -22,12 +22,12 @@ export async function startStatementLog(postgresPort: number): Promise<Statement
     if (type === 'Q' || type === 'S') roundTrips++
   }
 
-  const gate = await startGate(postgresPort, (connection, bytes) => {
+  const proxy = await startTcpProxy(postgresPort, (connection, bytes) => {
     if (!readers.has(connection)) readers.set(connection, messageReader(hear))
     readers.get(connection)!(bytes)
   })
   return {
-    ...gate,
+    ...proxy,
     statements,
     roundTrips: () => roundTrips,
     clear() {

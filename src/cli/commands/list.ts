@@ -48,7 +48,7 @@ async function forgetNamed(history: History, words: string[]): Promise<void> {
   for (const word of words) {
     const found = entries.filter((entry) => isNamedBy(entry, word))
     if (found.length === 0) {
-      process.exitCode = reportError(new UsageError('It is not in the history of this machine.'), word)
+      process.exitCode = reportError(new UsageError('It is not in this machine’s history.'), word)
     }
     await forgetAll(history, found)
   }

@@ -14,7 +14,7 @@ function launcherOfServer(): string {
   try {
     return createRequire(import.meta.url).resolve(`${server}/bin/serve.mjs`)
   } catch {
-    throw new UsageError(`The server is a package of its own. Get it with: npm install --global ${server}`)
+    throw new UsageError(`The server is a separate package. Install it with: npm install --global ${server}`)
   }
 }
 

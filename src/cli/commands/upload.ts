@@ -38,7 +38,7 @@ export function uploadCommand(): Command {
 }
 
 async function upload(words: string[], flags: UploadFlags): Promise<void> {
-  if (words.length === 0 && flags.watch === undefined) throw new UsageError('No file is named.')
+  if (words.length === 0 && flags.watch === undefined) throw new UsageError('Name at least one file.')
   const signal = interruptSignal()
   const server = serverOf(flags)
   // Before minutes of work: does the service answer?

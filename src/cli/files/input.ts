@@ -83,7 +83,8 @@ async function readBounded(stream: Readable, signal: AbortSignal, isStdin = fals
   try {
     for await (const part of addAbortSignal(signal, stream)) {
       bytes += part.length
-      if (bytes > MAX_INPUT_BYTES) throw new FileError('It is larger than 256 MB, too large to be read.')
+      if (bytes > MAX_INPUT_BYTES)
+        throw new FileError('It is larger than 256 MB, the most that this command reads.')
       parts.push(part)
     }
   } catch (error) {

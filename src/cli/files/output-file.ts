@@ -32,11 +32,11 @@ export async function writeOutput(
   if (promised !== undefined && promised !== type) {
     const better = `${path.slice(0, -extname(path).length)}.${EXTENSIONS[type]}`
     throw new FileError(
-      `This is a .${EXTENSIONS[type]} file now, and ${path} would deny it. Write to ${better}, or add --mode keep-format.`,
+      `The result is a .${EXTENSIONS[type]} file, and ${path} would say otherwise. Write to ${better}, or add --mode keep-format.`,
     )
   }
   if (target && !target.isDirectory() && !target.isFile()) {
-    throw new FileError(`${path} is a device or a pipe, not a file. For stdout, give -o -.`)
+    throw new FileError(`${path} is a device or a pipe, not a file. Use -o - for stdout.`)
   }
   await replaceFile(path, bytes)
   return path

@@ -1,16 +1,6 @@
 /** What people read about a file. */
 import type { Compressed } from '../../client/types.ts'
-
-const TYPE_NAMES: Record<Compressed['typeIn'], string> = {
-  'image/jpeg': 'JPEG',
-  'image/png': 'PNG',
-  'image/gif': 'GIF',
-  'image/webp': 'WebP',
-  'image/avif': 'AVIF',
-  'image/heic': 'HEIC',
-  'image/jxl': 'JPEG XL',
-  'image/tiff': 'TIFF',
-}
+import { typeName } from '../../protocol.ts'
 
 const ACTIONS = {
   unchanged: 'unchanged',
@@ -30,10 +20,10 @@ const FALLBACKS = {
 /** E.g. `PNG 2.0 MB → WebP 0.4 MB (−80 %), identical pixels`. */
 export function describe(result: Compressed): string {
   const { typeIn, type, bytesIn, bytesOut, action, fallback } = result
-  const before = `${TYPE_NAMES[typeIn]} ${bytesText(bytesIn)}`
+  const before = `${typeName(typeIn)} ${bytesText(bytesIn)}`
   const done = fallback ? FALLBACKS[fallback] : ACTIONS[action]
   if (bytesIn === bytesOut) return `${before}, ${done}`
-  const after = `${typeIn === type ? '' : `${TYPE_NAMES[type]} `}${bytesText(bytesOut)}`
+  const after = `${typeIn === type ? '' : `${typeName(type)} `}${bytesText(bytesOut)}`
   const percent = Math.round((100 * (bytesIn - bytesOut)) / bytesIn)
   return `${before} → ${after} (${percent >= 0 ? '−' : '+'}${Math.abs(percent)} %), ${done}`
 }

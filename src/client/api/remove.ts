@@ -10,7 +10,7 @@ const DEFAULT_RETRIES = 3
 
 /**
  * Deletes an image for good. Takes its key, or the delete address that came with it. Resolves once it is gone.
- * Rejects with a `TypeError` if that is no key, `ServerRefusal`, `Unreachable`, or the signal's reason.
+ * Rejects with a `TypeError` if that is not a key, `ServerRefusal`, `Unreachable`, or the signal's reason.
  */
 export async function remove(key: string, options?: RemoveOptions): Promise<void> {
   return removeFrom(key, options)

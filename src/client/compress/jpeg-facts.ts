@@ -69,7 +69,7 @@ function hasSecondPicture(segments: Jpeg['segments']): boolean {
 /** Adobe's namespace prefix (Ultra HDR), and Apple's. */
 const GAIN_MAP_XMP = /hdrgm|hdr-gain-map|HDRGainMap/
 
-/** A picture that is no preview: a gain map, depth, the other eye. Apple may mark its gain map only so. */
+/** A picture other than a preview: a gain map, depth, the other eye. Apple may mark its gain map only so. */
 function namesSecondPicture(body: Uint8Array): boolean {
   const [, ...others] = readMpf(body.subarray(nameOfKind('mpf').length), 0)
   return others.some(({ isPreview }) => !isPreview)

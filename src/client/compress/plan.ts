@@ -19,7 +19,7 @@ export interface JpegFacts {
   lumaTableSum: number
   /** Written by this engine before. */
   ownWork: boolean
-  /** An HDR gain map that a new base can keep; or one that is not understood, or another picture that is no preview. */
+  /** An HDR gain map that a new base can keep; or one that is not understood, or another picture that is not a preview. */
   gainMap: 'none' | 'kept' | 'strange'
   profile: ProfileKind
 }
@@ -134,7 +134,7 @@ const QUICK_WEBP_PIXELS = 2_000_000
 /** Of 36 photographs, samples take from 0.92 to 1.14 of the bits that the whole takes. */
 const SURE = 1.25
 
-/** Whether the lossless coding of a sample is worth a look before that of the whole. Unit: pixels. */
+/** Whether the lossless coding of a sample is worth trying before that of the whole. Unit: pixels. */
 export function samplePays(pixels: number): boolean {
   return pixels > QUICK_WEBP_PIXELS
 }

@@ -61,7 +61,7 @@ async function compress(
   return { kind: 'recompressed', ...result }
 }
 
-/** The universal guard: a codec's work is trusted after it was looked at, as any stranger's. */
+/** The universal guard: a codec's result is inspected like any stranger's file before it is trusted. */
 async function isSound({ bytes, type }: Recompressed, original: Inspection): Promise<boolean> {
   const result = await inspect(sourceOf(bytes))
   return (

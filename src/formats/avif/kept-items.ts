@@ -11,7 +11,7 @@ const DERIVED_TYPES: ReadonlySet<string> = new Set(['grid', 'iovl', 'iden', 'tma
 
 /**
  * The images to keep: the primary one, every other AV1 image or image derived from some, and what those are made of
- * or completed by (tiles, alpha, depth, gain map). Not kept: thumbnails with their parts, and all that is no image.
+ * or completed by (tiles, alpha, depth, gain map). Not kept: thumbnails with their parts, and everything but images.
  * Throws `Refusal('unsupported-type')` if the primary image is coded in another way.
  */
 export function keptItems(meta: Meta): Map<number, Item> {

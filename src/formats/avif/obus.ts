@@ -5,7 +5,7 @@ import { addInto, type Edit, zeroInto } from '../bmff/edits.ts'
 import { isZero, type Run, refuse } from '../bmff/fields.ts'
 import type { BoxFile } from '../bmff/file.ts'
 import type { Cursor } from '../bytes/cursor.ts'
-import { WINDOW_BYTES } from '../image.ts'
+import { PIECE_BYTES } from '../image.ts'
 import { MAX_HEADER_BYTES, type Obu, obuFrom, PADDING, SEQUENCE_HEADER, TRAILING_BITS } from './obu.ts'
 import { SEQUENCE_HEADER_BYTES, type SequenceHeader, sequenceHeader } from './sequence-header.ts'
 
@@ -73,7 +73,7 @@ async function blankUnit(
   if (size === 0) return
   const end = at + body + size
   for (let from = at + body; from < end; ) {
-    const piece = await data.load(from, Math.min(end - from, WINDOW_BYTES))
+    const piece = await data.load(from, Math.min(end - from, PIECE_BYTES))
     const isLast = from + piece.length === end
     const zeros = isLast ? piece.subarray(0, -1) : piece
     if (!isZero(zeros)) for (const run of data.runs(from, zeros.length)) zeroInto(edits, run)

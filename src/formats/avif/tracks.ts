@@ -54,7 +54,7 @@ export async function readMovie(file: BoxFile, box: Box): Promise<Movie> {
   return { box, fields, tracks }
 }
 
-/** `null` for a track that is no AV1 picture, or a thumbnail. */
+/** `null` for a track that is not an AV1 picture, and for a thumbnail. */
 function readTrack(fields: Fields, box: Box, fileBytes: number): Track | null {
   const parts = childrenOf(fields, box)
   const media = childrenOf(fields, parts.get('mdia'))

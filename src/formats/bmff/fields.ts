@@ -5,7 +5,7 @@ import { damaged } from '../damaged.ts'
 /** Most boxes in one parent. Real files hold a few dozen; an item list holds one box an item. */
 export const MAX_BOXES_PER_PARENT = 16_384
 
-/** Most boxes that are looked at in a part of the file that is in memory, each as often as it is looked at. */
+/** Most boxes that are read in a part of the file that is in memory, each counted as often as it is read. */
 const MAX_BOXES = 2 ** 17
 
 /** A stretch of the file, `end` exclusive. Unit: bytes from the start of the file. */

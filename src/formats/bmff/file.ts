@@ -1,6 +1,6 @@
 /** Reading a box file by random access: a budget, exact reads, and the boxes on its top level. */
 import { type Cursor, cursorOver } from '../bytes/cursor.ts'
-import { type ByteSource, WINDOW_BYTES } from '../image.ts'
+import { type ByteSource, PIECE_BYTES } from '../image.ts'
 import { type Box, boxFrom, fits, isZero, MAX_BOXES_PER_PARENT, type Run, refuse } from './fields.ts'
 
 /** What a walk may read beyond twice the file, for headers of small files. Unit: bytes. */
@@ -13,7 +13,7 @@ const LEAST_WINDOW_BYTES = 512
 export interface BoxFile {
   /** For whole boxes that are held in memory. */
   readonly source: ByteSource
-  /** For headers, and for what is only looked at. */
+  /** For headers, and for what is only read. */
   readonly cursor: Cursor
 }
 
@@ -42,7 +42,7 @@ export async function readRun({ source, cursor }: BoxFile, { start, end }: Run):
 /** True if a run holds nothing but zero bytes. Stops at the first that is not. */
 export async function isZeroRun({ cursor }: BoxFile, { start, end }: Run): Promise<boolean> {
   for (let at = start; at < end; ) {
-    const wanted = Math.min(end - at, WINDOW_BYTES)
+    const wanted = Math.min(end - at, PIECE_BYTES)
     const window = (cursor.peek(at, 1) ?? (await cursor.load(at, 1))).subarray(0, wanted)
     if (window.length === 0) refuse('it is cut off')
     cursor.work.spendBytes(window.length)

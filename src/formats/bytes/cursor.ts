@@ -1,5 +1,5 @@
 /** A window over a source. A walk works inside it without waiting, and awaits only to move it or to let others run. */
-import { type ByteSource, WINDOW_BYTES } from '../image.ts'
+import { type ByteSource, PIECE_BYTES } from '../image.ts'
 import { newWork, type Work } from './work.ts'
 
 export interface Cursor {
@@ -27,7 +27,7 @@ interface CursorOptions {
 }
 
 export function cursorOver(source: ByteSource, options: CursorOptions = {}): Cursor {
-  const { end = source.size, work = newWork(), leastWindow = WINDOW_BYTES } = options
+  const { end = source.size, work = newWork(), leastWindow = PIECE_BYTES } = options
   let start = 0
   let bytes: Uint8Array = new Uint8Array(0)
   let window = leastWindow
@@ -50,7 +50,7 @@ export function cursorOver(source: ByteSource, options: CursorOptions = {}): Cur
       const already = held(offset, length)
       if (already) return already
       const isNext = offset >= start && offset <= start + 2 * bytes.length
-      window = isNext && bytes.length > 0 ? Math.min(2 * window, WINDOW_BYTES) : leastWindow
+      window = isNext && bytes.length > 0 ? Math.min(2 * window, PIECE_BYTES) : leastWindow
       const wanted = Math.min(Math.max(length, window), end - offset)
       if (wanted <= 0) return new Uint8Array(0)
       bytes = await source.read(offset, wanted)

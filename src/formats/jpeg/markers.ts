@@ -27,7 +27,7 @@ export async function markerAt(cursor: Cursor, at: number): Promise<{ marker: nu
 }
 
 /**
- * Passes over a scan's coded data, to the next marker that is no restart. `due`: how many restarts the scan has (B.1.1.3,
+ * Passes over a scan's coded data, to the next marker other than a restart. `due`: how many restarts the scan has (B.1.1.3,
  * E.1.4). Checks that those count 0 to 7.
  */
 export async function passScan(

@@ -13,7 +13,7 @@ const ENTRIES_TAG = 0xb002
 const ENTRY_BYTES = 16
 const PRIMARY_TYPE = 0x030000
 
-/** Nobody writes more; each costs a look into the file. */
+/** Nobody writes more; each costs a read of the file. */
 const MAX_IMAGES = 64
 
 /**

@@ -37,7 +37,7 @@ export interface JpegSegment {
   bodyAt: number
   /**
    * A copy of what follows the length field. Of `jfif`, `adobe`, `exif`, `xmp`, `mpf`, `gain-map` and `icc` only, and
-   * what has to be looked at: a repeated `exif`, `xmp`, `mpf` or `gain-map` is `other`.
+   * what has to be read: a repeated `exif`, `xmp`, `mpf` or `gain-map` is `other`.
    */
   body?: Uint8Array
   /** What DQT and DHT define. */

@@ -35,5 +35,5 @@ async function* checked(
 }
 
 function mismatch(): Refusal {
-  return new Refusal('malformed-multipart', 'The body is not the one that Content-Digest tells of.')
+  return new Refusal('malformed-multipart', 'The body does not match its Content-Digest.')
 }

@@ -3,7 +3,7 @@ import { Refusal } from '../../errors.ts'
 
 export interface Origins {
   /**
-   * Throws `Refusal('cross-site')`. Clients that are no browsers send none of these headers, and pass. `header`: by name
+   * Throws `Refusal('cross-site')`. Clients other than browsers send none of these headers, and pass. `header`: by name
    * in lower case.
    */
   assertAllowed(header: (name: string) => string | undefined): void

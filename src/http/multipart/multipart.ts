@@ -25,7 +25,8 @@ export async function* filePart(
   let chunks: Uint8Array[] = []
   const reader = new PartReader(boundary, {
     start(name) {
-      if (name === null) throw new MultipartError('a part is no form data with a name')
+      if (name === null)
+        throw new MultipartError('a part has no Content-Disposition of form-data with a name')
       names.push(name)
       if (names.length > 1 && names.includes(UPLOAD_FIELD)) throw unexpectedField()
     },
@@ -42,12 +43,12 @@ export async function* filePart(
       for (const bytes of chunks) yield bytes
       chunks = []
       if (bodyBytes - fileBytes <= MAX_OVERHEAD_BYTES) continue
-      throw names.length > 0 ? unexpectedField() : new MultipartError('it holds too much besides the file')
+      throw names.length > 0 ? unexpectedField() : new MultipartError('it holds too much apart from the file')
     }
     if (!reader.isDone) throw new MultipartError('it was cut off before its end')
   } catch (error) {
     if (!(error instanceof MultipartError)) throw error
-    throw new Refusal('malformed-multipart', `The multipart body can not be read: ${error.message}.`)
+    throw new Refusal('malformed-multipart', `The multipart body cannot be read: ${error.message}.`)
   }
   if (!names.includes(UPLOAD_FIELD)) throw new Refusal('missing-file', 'The form has no field named "file".')
 }
@@ -59,9 +60,12 @@ function boundaryOf(contentType: string | undefined): string {
   const match = /;\s*boundary=(?:"((?:[^"\\]|\\[\s\S])*)"|([^\s;"]+))/i.exec(contentType)
   const boundary = match?.[1]?.replace(/\\([\s\S])/g, '$1') ?? match?.[2] ?? ''
   if (BOUNDARY.test(boundary)) return boundary
-  throw new Refusal('malformed-multipart', 'The boundary is missing, longer than 70 characters, or no text.')
+  throw new Refusal(
+    'malformed-multipart',
+    'The boundary is missing, longer than 70 characters, or has characters that are not allowed.',
+  )
 }
 
 function unexpectedField(): Refusal {
-  return new Refusal('unexpected-field', 'Send exactly one field named "file", and nothing besides it.')
+  return new Refusal('unexpected-field', 'Send exactly one field, named "file", and nothing else.')
 }

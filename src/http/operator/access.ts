@@ -51,7 +51,7 @@ export function createAccess({ door, site }: { door: Door; site: Site }): Access
     },
     refuse: (c, detail) => access.send(c, doorErrorPage(access.contextOf(null), detail), 403),
     withPass: (handle) => async (c) => {
-      if (isDrivenFromElsewhere(c)) return access.refuse(c, 'Another site asked for this.')
+      if (isDrivenFromElsewhere(c)) return access.refuse(c, 'Another site sent this request.')
       const passed = await passedBy(c)
       return passed === null ? access.send(c, closedPage(access.contextOf(null)), 401) : handle(c, passed)
     },
@@ -60,7 +60,7 @@ export function createAccess({ door, site }: { door: Door; site: Site }): Access
         const form = await readForm(c, FORM_MAX_BYTES)
         const isOurs = passed.formToken === null || form.get('form-token') === passed.formToken
         if (isOurs && !isFromElsewhere(c)) return handle(c, form, passed)
-        return access.refuse(c, 'This form is not from this page, or too old.')
+        return access.refuse(c, 'This form did not come from this page, or it is too old.')
       }),
   }
   return access

@@ -44,9 +44,9 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
   app.get('/login', (c) => send(c, loginPage(contextOf(null), c.req.query('token') ?? '')))
   app.post('/login', async (c) => {
     const form = await readForm(c, FORM_MAX_BYTES)
-    if (isFromElsewhere(c)) return refuse(c, 'This form is not from this page.')
+    if (isFromElsewhere(c)) return refuse(c, 'This form did not come from this page.')
     const session = await door.enter(form.get('token') ?? '')
-    if (session === null) return refuse(c, 'This link was used, or is older than ten minutes.')
+    if (session === null) return refuse(c, 'This link has been used already, or is older than ten minutes.')
     c.header('Set-Cookie', sessionCookie(session, isSecure))
     return c.redirect('/', 303)
   })

@@ -5,7 +5,7 @@ import type { AppContext, AppParts } from '../context.ts'
 
 export async function remove(c: AppContext, parts: AppParts): Promise<Response> {
   const key = c.req.query('key')
-  if (!key) throw new Refusal('missing-key', 'Name the deletion key: DELETE /api/delete?key=…')
+  if (!key) throw new Refusal('missing-key', 'Give the deletion key: DELETE /api/delete?key=…')
   await deleteByKey(c, parts, key)
   const answer: DeleteAnswer = { success: true }
   return c.json(answer)

@@ -25,7 +25,7 @@ export function securityTxt(c: AppContext, parts: AppParts): Response {
   const address = contact === undefined ? null : contactUri(contact)
   // RFC 9116, 2.5.3: a page must be https.
   if (address === null || address.startsWith('http:'))
-    throw new Refusal('not-found', 'The operator has not said how to be reached.')
+    throw new Refusal('not-found', 'The operator has given no address to write to.')
   // The same all day long.
   const expires = new Date((Math.floor(Date.now() / DAY_MS) + SECURITY_DAYS) * DAY_MS)
   const lines = [

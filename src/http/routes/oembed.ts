@@ -10,11 +10,11 @@ const CACHE_SECONDS = 3600
 export async function oembed(c: AppContext, { baseUrl, images }: AppParts): Promise<Response> {
   c.header('Access-Control-Allow-Origin', '*')
   const { url, format = 'json', maxwidth, maxheight } = c.req.query()
-  if (!url) throw new Refusal('missing-url', 'Name the page of an image: /oembed?url=…')
-  if (format !== 'json') throw new Refusal('unsupported-format', 'The answer comes as JSON only.')
+  if (!url) throw new Refusal('missing-url', 'Give the address of the page of an image: /oembed?url=…')
+  if (format !== 'json') throw new Refusal('unsupported-format', 'The answer is available as JSON only.')
   const id = idOf(url, baseUrl)
   const record = id === null ? null : await images.find(id)
-  if (record === null) throw new Refusal('not-found', 'This is not the address of an image that is here.')
+  if (record === null) throw new Refusal('not-found', 'This is not the address of an image on this server.')
   const { type, width, height } = record
   const scale = Math.min(1, within(maxwidth, width), within(maxheight, height))
   return c.json({
@@ -37,7 +37,7 @@ function idOf(url: string, baseUrl: string): string | null {
   return page.startsWith(prefix) && ID_PATTERN.test(id) ? id : null
 }
 
-/** By how much a side has to shrink. Anything that is no positive whole number asks for nothing. */
+/** By how much a side has to shrink. Anything but a positive whole number asks for nothing. */
 function within(most: string | undefined, side: number): number {
   return most !== undefined && /^[1-9]\d{0,8}$/.test(most) ? Number(most) / side : 1
 }

@@ -201,7 +201,7 @@ function idempotencyKeyOf({ header }: UploadRequest): string | null {
   const sent = header(IDEMPOTENCY_HEADER.toLowerCase())
   if (sent === undefined) return null
   if (IDEMPOTENCY_PATTERN.test(sent)) return sent
-  throw new Refusal('bad-idempotency-key', 'Idempotency-Key takes 22 to 255 visible characters.')
+  throw new Refusal('bad-idempotency-key', 'Idempotency-Key must be 22 to 255 visible characters.')
 }
 
 /** Nothing is known of a body in chunks. */

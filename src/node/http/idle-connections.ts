@@ -12,7 +12,7 @@ export interface IdleConnections {
   awaitClient(socket: Socket): void
 }
 
-/** What a connection had moved when it was looked at. Times are of `performance.now()`. */
+/** What a connection had moved at the last sweep. Times are of `performance.now()`. */
 interface Progress {
   received: number
   receivedAt: number
@@ -22,7 +22,7 @@ interface Progress {
 
 /**
  * Cuts off connections of `server` on which a client is waited for and nothing moves for `idleMs`: those that are watched
- * by a timer of their own, all others when they are looked at, every `checkMs`. A timer that is set anew for each
+ * by a timer of their own, all others by a sweep every `checkMs`. A timer that is set anew for each
  * request costs a small image a twentieth of its answer, and one that the socket takes whole has nothing to wait for.
  * Those that take an answer below the least rate are cut off too.
  * Node's own limits take care of clients that send no headers; its `keepAliveTimeout` must be 0.
@@ -45,13 +45,13 @@ export function cutIdleConnections(
     connections.set(socket, { received: 0, receivedAt: now, sent: 0, sentAt: now })
     socket.once('close', () => connections.delete(socket))
   })
-  const looks = setInterval(() => {
+  const sweep = setInterval(() => {
     const now = performance.now()
     for (const [socket, progress] of connections) {
       if (isIdle(socket, progress, now) || takesTooSlowly(socket, progress, now)) socket.destroy()
     }
   }, checkMs).unref()
-  server.once('close', () => clearInterval(looks))
+  server.once('close', () => clearInterval(sweep))
 
   function isIdle(socket: Socket, progress: Progress, now: number): boolean {
     if (!socket.timeout && socket.bytesRead === progress.received) return now - progress.receivedAt >= idleMs

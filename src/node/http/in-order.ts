@@ -16,7 +16,7 @@ export interface AnswersInOrder {
 
 /**
  * Node hands over every request that it has parsed, whoever is still reading the answer to the first: a connection that
- * reads nothing would hold an open image for each. Here the next one is looked at when the answers before it are out.
+ * reads nothing would hold an open image for each. Here the next one is handled when the answers before it are out.
  * A connection with more than `mostWaiting` of them is cut off: no client in use sends that.
  *
  * At most one of each connection waits for a turn of the event loop, so these go round by round.

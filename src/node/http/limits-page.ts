@@ -157,7 +157,7 @@ export function limitsPage(): string {
       '`src/service/publish.ts`',
     ],
     [
-      'images from memory over this size are sent in turns of the event loop, as requests are',
+      'images from memory over this size are sent a turn of the event loop each, as requests are',
       bytes(LARGE_BYTES),
       'others, while the kernel copies',
       '2 ms for 4 MB',

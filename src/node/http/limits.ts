@@ -41,9 +41,9 @@ export const LIMIT_TABLE = {
   checkMs: limit(
     5_000,
     'ms',
-    'between two looks at all connections',
-    'the processor, from the looks',
-    'a tenth of what is looked for',
+    'between two sweeps over all connections',
+    'the processor, from the sweeps',
+    'a twelfth of the time over which an answer must keep the least rate',
   ),
   slowBodyGraceMs: limit(
     20_000,
@@ -78,7 +78,7 @@ export const LIMIT_TABLE = {
     'bytes',
     'read of a body that nobody asked for',
     'the network and the processor',
-    'what a client sends before it looks',
+    'what a client sends before it reads the answer',
   ),
   drainMs: limit(20_000, 'ms', 'for which a refused body is read', SLOW, 'as the grace above'),
   pipelined: limit(

@@ -1,4 +1,4 @@
-/** Answers requests that are no HTTP, or whose headers are too slow or too large: no framework sees them. */
+/** Answers requests that are not HTTP, or whose headers are too slow or too large: no framework sees them. */
 import type { Duplex } from 'node:stream'
 import { commonHeaders, NO_STORE } from '../../http/headers/common.ts'
 import { problem } from '../../http/problem.ts'

@@ -32,7 +32,7 @@ export function assertData({ dataDir, objectsUrl, ledgerUrl }: Config): void {
   if (missing.length === 0) return
   throw new Error(
     `DATA_DIR=${dataDir} is ${resolve(dataDir)}, and no server ever kept its data there: it has no ${missing.join(' and no ')}. ` +
-      'Set the variables that the server has.',
+      'Set the same variables as for the server.',
   )
 }
 

@@ -47,7 +47,7 @@ export async function openStores(config: Config, log: Log, options: OpenOptions)
   if (isCommand) assertData(config)
   else {
     await makePrivate(config.dataDir).catch((cause) => {
-      throw new Error(`DATA_DIR=${config.dataDir} can not be made`, { cause })
+      throw new Error(`DATA_DIR=${config.dataDir} cannot be created`, { cause })
     })
   }
   const ledger = await openLedger(config, isCommand)

@@ -51,8 +51,8 @@ The same variables as the server's say where the data is.
 
 Exit codes:
   0  all done
-  1  something was not as asked: standard error has it
-  2  the command line makes no sense`
+  1  something failed: standard error says what
+  2  wrong command line`
 
 /** Runs one command, and gives the code to exit with. Never throws. */
 export async function runOperator(words: string[]): Promise<number> {

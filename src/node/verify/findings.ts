@@ -2,7 +2,7 @@
 export type Finding =
   /** Bytes or record changed on the disk. */
   | { kind: 'damaged'; id: string }
-  /** A file that is no image's. `path`: in the folder of images. */
+  /** A file that belongs to no image. `path`: in the folder of images. */
   | { kind: 'stray'; path: string }
   /** What a dead process left of an upload. */
   | { kind: 'draft'; path: string }

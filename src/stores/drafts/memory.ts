@@ -1,11 +1,18 @@
 /** Drafts that are known to be small: they stay in memory until they are stored. Node only. */
 import { createHash, hash } from 'node:crypto'
 import { Refusal } from '../../errors.ts'
-import { type ByteSource, bytesOf, isWhole, lengthOf, type Segment, sourceOf } from '../../formats/image.ts'
+import {
+  type ByteSource,
+  bytesOf,
+  isWhole,
+  lengthOf,
+  PIECE_BYTES,
+  type Segment,
+  sourceOf,
+} from '../../formats/image.ts'
 import { createBlocks } from './blocks.ts'
 import type { Gathered, Spooled } from './spooled.ts'
 
-const LARGE_BYTES = 256 * 1024
 const SMALL_BYTES = 64 * 1024
 
 /** Room behind a draft for what the store puts there. With it the sizes of blocks are whole pages. */
@@ -27,7 +34,7 @@ export function createMemorySpool(): MemorySpool {
   let keptBytes = 0
 
   async function receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled> {
-    const blockBytes = (limitBytes <= SMALL_BYTES ? SMALL_BYTES : LARGE_BYTES) + TAIL_BYTES
+    const blockBytes = (limitBytes <= SMALL_BYTES ? SMALL_BYTES : PIECE_BYTES) + TAIL_BYTES
     const block = blocks.take(blockBytes)
     let size = 0
     try {
@@ -93,7 +100,7 @@ export function createMemorySpool(): MemorySpool {
   }
 
   return {
-    hasRoom: (limitBytes) => limitBytes <= LARGE_BYTES && blocks.takenBytes() - keptBytes <= TOTAL_BYTES,
+    hasRoom: (limitBytes) => limitBytes <= PIECE_BYTES && blocks.takenBytes() - keptBytes <= TOTAL_BYTES,
     receive,
   }
 }
@@ -163,6 +170,6 @@ export function assertWithin(limitBytes: number, size: number): void {
   if (size <= limitBytes) return
   throw new Refusal(
     'file-too-large',
-    `The file is larger than ${limitBytes} bytes, the most this server takes.`,
+    `The file is larger than ${limitBytes} bytes, the most this server accepts.`,
   )
 }

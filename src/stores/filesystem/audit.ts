@@ -6,6 +6,7 @@ import { hash } from 'node:crypto'
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { PIECE_BYTES } from '../../formats/image.ts'
 import { ID_PATTERN } from '../../protocol.ts'
 import { isCode } from './faults.ts'
 import { decodeInterrupted, decodeTrailer, tailLength } from './trailer.ts'
@@ -14,13 +15,13 @@ export type Audited =
   | { kind: 'sound'; id: string; bytes: number }
   /** Its bytes are not those of its record, or it has no record. */
   | { kind: 'damaged'; id: string; bytes: number }
-  /** No file of an image's. */
+  /** Not a file of an image. */
   | { kind: 'stray'; name: string }
 
 /** Grown to the largest image, and kept. Unit: bytes. */
-let buffer = Buffer.allocUnsafeSlow(256 * 1024)
+let buffer = Buffer.allocUnsafeSlow(PIECE_BYTES)
 
-/** Files are looked at in the order of their names, those after `after`. */
+/** Files are checked in the order of their names, from the one after `after`. */
 export async function* auditFolder(folder: string, after: string): AsyncGenerator<Audited> {
   const names = (await readdir(folder)).sort()
   for (const name of names) {

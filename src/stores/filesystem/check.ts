@@ -1,12 +1,10 @@
 /** Whether the bytes read from an image's file are those that were stored. */
 import { createHash, type Hash } from 'node:crypto'
+import { PIECE_BYTES } from '../../formats/image.ts'
 import { type ContentRange, DamagedObject, type Signal } from '../object-store.ts'
 import { BLOCK_BYTES, matchesDigests } from './block-digests.ts'
 import { CutShort, type OpenFile, readFully } from './file.ts'
 import type { Trailer } from './trailer.ts'
-
-/** What is hashed in one go: SHA-256 of so much takes a fifth of a millisecond. */
-const HASH_BYTES = 256 * 1024
 
 /** Checks a run of an image piece by piece, in order. */
 export interface RunCheck {
@@ -49,7 +47,7 @@ export async function checkRun(
   const hash = createHash('sha256')
   return {
     run: wanted,
-    pieceBytes: Math.min(pieceBytes, HASH_BYTES),
+    pieceBytes: Math.min(pieceBytes, PIECE_BYTES),
     mayGrow: false,
     check(piece, at) {
       hash.update(piece)
@@ -65,7 +63,7 @@ export async function assertSha256(
   { signal, onPiece }: { signal?: Signal | undefined; onPiece?: (piece: Uint8Array) => void },
 ): Promise<void> {
   const hash = createHash('sha256')
-  const piece = Buffer.allocUnsafeSlow(Math.min(HASH_BYTES, record.size))
+  const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, record.size))
   try {
     for (let at = 0; at < record.size; at += piece.length) {
       assertWanted(signal)

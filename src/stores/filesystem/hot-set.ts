@@ -2,9 +2,10 @@
  * Whole images in memory, under a byte budget. Bytes that an answer is still sending count until it is done, and those
  * that slow readers hold are at most half of the budget: the rest goes on serving everybody else.
  *
- * Out first is what came first and was not asked for since it was last looked at (the clock algorithm): a hit costs a
+ * Evicted first is what came first and was not asked for since the hand last passed it (the clock algorithm): a hit costs a
  * mark, not a new position in a list.
  */
+import { PIECE_BYTES } from '../../formats/image.ts'
 import type { StoredImage } from '../object-store.ts'
 
 /** What an answer may send at once. */
@@ -16,7 +17,7 @@ export interface HotImage {
   readonly path: string
   /** Which file it is from. `null`: its name never comes to another one. */
   readonly file: string | null
-  /** When that was last looked at, by the clock of `performance`. */
+  /** When that was last checked, by the clock of `performance`. */
   lookedAt: number
   /** The turn of the event loop in which its file was last seen, as libuv counts them. */
   lookedIn: number
@@ -46,9 +47,6 @@ export interface HotSet {
 /** Beside its bytes an entry costs about this much. */
 const ENTRY_BYTES = 1024
 
-/** Images up to this size are not held to be sent: a connection may hold as much as a stream's piece in any case. */
-const UNPINNED_BYTES = 256 * 1024
-
 export function createHotSet(budgetBytes: number): HotSet {
   // A Map iterates in order of insertion.
   const images = new Map<string, HotImage>()
@@ -63,7 +61,7 @@ export function createHotSet(budgetBytes: number): HotSet {
 
   /** Whether an answer may begin to hold so many bytes. */
   function mayPin(bytes: number): boolean {
-    return bytes <= UNPINNED_BYTES || pinned + bytes <= budgetBytes / 2
+    return bytes <= PIECE_BYTES || pinned + bytes <= budgetBytes / 2
   }
 
   function pin(image: HotImage): () => void {
@@ -126,7 +124,8 @@ export function createHotSet(budgetBytes: number): HotSet {
     },
     lend(image) {
       const { stored, reservedBytes, pins } = image
-      if (reservedBytes <= UNPINNED_BYTES) return stored
+      // Not pinned: of a stream, too, a connection may hold a piece.
+      if (reservedBytes <= PIECE_BYTES) return stored
       if (pins === 0 && !mayPin(reservedBytes)) return null
       return { ...stored, release: pin(image) }
     },

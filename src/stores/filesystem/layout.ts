@@ -53,7 +53,7 @@ export async function readLayout(folder: string): Promise<Layout | null> {
   } catch {
     // Said below.
   }
-  throw new Error(`${path} can not be read: it is no layout`)
+  throw new Error(`${path} cannot be read: it does not name a layout`)
 }
 
 /** Layout 1. A rename at a time, so that an image is in one place at every moment. */
@@ -79,7 +79,7 @@ async function leaveSubFolders(objects: string): Promise<void> {
 async function moveTo(target: string, path: string): Promise<void> {
   if (await isThere(target)) {
     // Another process may be doing the same.
-    if (await isThere(path)) throw new Error(`${path} and ${target} are one image: keep one of them`)
+    if (await isThere(path)) throw new Error(`${path} and ${target} hold the same image: keep one of them`)
     return
   }
   await rename(path, target).catch(unlessGone(undefined))

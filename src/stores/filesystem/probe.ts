@@ -1,4 +1,4 @@
-/** Finds out whether an image could be written now, by a file that is none. Node only. */
+/** Finds out whether an image could be written now, by writing a file that is not an image. Node only. */
 import { open, rename, rm } from 'node:fs/promises'
 import { PAGE_BYTES } from './trailer.ts'
 

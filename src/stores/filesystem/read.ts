@@ -1,4 +1,5 @@
 /** Reads images from their files, and gives out no byte whose block changed. Node only. */
+import { PIECE_BYTES } from '../../formats/image.ts'
 import {
   type ContentRange,
   DamagedObject,
@@ -17,9 +18,6 @@ import { readInOneTrip } from './one-trip.ts'
 import { createReadBlocks, type ReadBlocks } from './read-blocks.ts'
 import { streamRun } from './stream.ts'
 import { decodeInterrupted, decodeTrailer, type Trailer, tailLength } from './trailer.ts'
-
-/** Up to this size what is wanted is read at once; beyond it, it is streamed. Unit: bytes. */
-const AT_ONCE_BYTES = 256 * 1024
 
 /** Files up to this size are read whole, whatever is wanted of them. Unit: bytes. */
 const SMALL_FILE_BYTES = 16 * 1024
@@ -142,7 +140,7 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
     }
     const { record } = trailer
     const { first, last } = part ?? { first: 0, last: record.size - 1 }
-    const { run, check } = await checkRun(file, trailer, { first, last }, AT_ONCE_BYTES)
+    const { run, check } = await checkRun(file, trailer, { first, last }, PIECE_BYTES)
     check(whole.subarray(run.first, run.last + 1), run.first)
     return { record, range: part, body: whole.subarray(first, last + 1), release }
   }
@@ -161,7 +159,7 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
 
 /** Of a file that is read whole and at once, if all of it is wanted. */
 function isSmall(fileBytes: number): boolean {
-  return fileBytes <= AT_ONCE_BYTES + tailLength(AT_ONCE_BYTES)
+  return fileBytes <= PIECE_BYTES + tailLength(PIECE_BYTES)
 }
 
 const NOTHING = new Uint8Array()
@@ -224,7 +222,7 @@ async function readPart(
   const { record } = trailer
   const wanted = part ?? { first: 0, last: record.size - 1 }
   const run = await checkRun(file, trailer, wanted, STREAMED_BYTES, signal)
-  if (wanted.last - wanted.first >= AT_ONCE_BYTES) {
+  if (wanted.last - wanted.first >= PIECE_BYTES) {
     keepOpen()
     return { record, range: part, ...streamRun(file, id, run, wanted, blocks) }
   }

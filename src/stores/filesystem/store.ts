@@ -89,7 +89,7 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
   const reader = createImageReader(hotSet)
   const spool = createSpool(incoming, { digester: createBlockDigester })
   const writePages = createPageWriter((error) =>
-    warn('the file system takes no writes past its cache: uploads cost more processor time', error),
+    warn('the file system has no direct I/O (O_DIRECT): uploads cost more processor time', error),
   )
   const commit = createCommit({ objects, spool, flushes, writePages, fresh })
   const pathOf = (id: string) => `${objects}/${id}`
@@ -108,7 +108,7 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
     if (isFull) throw new StoreFull()
   }
 
-  /** What the disk just refused is looked at again before the next upload. */
+  /** After the disk refused something, its free space is checked again before the next upload. */
   function writeFault(error: unknown): never {
     freeCheckedAt = 0
     storeFault(error)

@@ -36,7 +36,8 @@ export interface Trailer {
 export function encodeTrailer({ record, digests }: Trailer & { digests: Buffer }, before?: number): Buffer {
   const json = Buffer.from(JSON.stringify(record), 'utf8')
   if (json.length + FOOT_BYTES > RECORD_MAX_BYTES) throw new Error('the record is too long')
-  if (digests.length !== digestsLength(record.size)) throw new Error('not the digests of this image')
+  if (digests.length !== digestsLength(record.size))
+    throw new Error('the digests do not belong to this image')
   const bytes = digests.length + json.length + FOOT_BYTES
   const spaces = before === undefined ? 0 : (PAGE_BYTES - ((before + bytes) % PAGE_BYTES)) % PAGE_BYTES
   const trailer = Buffer.alloc(bytes + spaces, ' ')

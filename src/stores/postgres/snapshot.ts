@@ -44,7 +44,7 @@ export function restorePostgres(url: string, lines: Iterable<string>): Promise<v
   return connected(url, async (client) => {
     await client.query('begin')
     const { rows } = await client.query('select count(*)::int as count from acts')
-    if ((rows[0] as { count: number }).count > 0) throw new Error('the database has a ledger already')
+    if ((rows[0] as { count: number }).count > 0) throw new Error('the database already has a ledger')
     for (const line of lines) {
       if (line === '') continue
       const { table, row } = JSON.parse(line) as { table: string; row: Record<string, unknown> }

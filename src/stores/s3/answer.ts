@@ -68,7 +68,7 @@ export function errorOf(failure: Failure, doing: string): Error {
     return new Error(`the object store refuses our requests: ${reason}`, { cause })
   }
   if (status >= 300 && status < 400) {
-    return new Error('the object store sends us elsewhere: check region and endpoint', { cause })
+    return new Error('the object store answers with a redirect: check region and endpoint', { cause })
   }
-  return new Error('the object store gave an answer we can’t use', { cause })
+  return new Error('the object store gave an answer that Pinhole does not understand', { cause })
 }

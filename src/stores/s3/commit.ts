@@ -1,5 +1,6 @@
 /** Writes an image and its record in one put. */
-import { type ByteSource, lengthOf, type Segment } from '../../formats/image.ts'
+import { hexToBase64 } from '../../bytes.ts'
+import { type ByteSource, lengthOf, PIECE_BYTES, type Segment } from '../../formats/image.ts'
 import { RAW_MAX_AGE_SECONDS } from '../../protocol.ts'
 import { IdTaken, type ImageRecord, StoreUnavailable } from '../object-store.ts'
 import { errorOf } from './answer.ts'
@@ -15,9 +16,6 @@ export interface DraftBytes extends ByteSource {
   bytes(segments: Segment[]): AsyncIterable<Uint8Array>
   discard(): Promise<void>
 }
-
-/** Up to this size a put is sent from memory. Unit: bytes. */
-const IN_MEMORY_BYTES = 256 * 1024
 
 export async function commitObject(
   client: S3Client,
@@ -55,7 +53,7 @@ export function headersOf(record: ImageRecord): Record<string, string> {
     'content-length': String(record.size),
     'cache-control': `public, max-age=${RAW_MAX_AGE_SECONDS}, immutable`,
     'x-amz-content-sha256': record.sha256,
-    'x-amz-checksum-sha256': Buffer.from(record.sha256, 'hex').toString('base64'),
+    'x-amz-checksum-sha256': hexToBase64(record.sha256),
     [RECORD_HEADER]: encodeRecord(record),
   }
 }
@@ -83,7 +81,7 @@ function lastLook({ idleMs }: RetryPolicy): Partial<RetryPolicy> {
 
 /** For a put: bytes that are few, or a source of them for every attempt. */
 export async function bodyOf(draft: DraftBytes, segments: Segment[]) {
-  return lengthOf(segments) <= IN_MEMORY_BYTES ? joined(draft, segments) : () => draft.bytes(segments)
+  return lengthOf(segments) <= PIECE_BYTES ? joined(draft, segments) : () => draft.bytes(segments)
 }
 
 async function joined(draft: DraftBytes, segments: Segment[]): Promise<Uint8Array<ArrayBuffer>> {

@@ -3,7 +3,7 @@
  * tombstone that names a copy, `<prefix>held/<id>.<token>`, held. So it is in one place at every moment.
  *
  * A hold copies the image and then overwrites it by such a tombstone, on condition that it is still the one that was
- * looked at. A release puts the bytes of the copy back over the tombstone, on the same condition. A copy that no
+ * read. A release puts the bytes of the copy back over the tombstone, on the same condition. A copy that no
  * tombstone names was left by a process that died in between. It is nobody's image, and is cleared away.
  */
 import { ID_PATTERN } from '../../protocol.ts'

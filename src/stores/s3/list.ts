@@ -18,7 +18,7 @@ export async function* listIds(
   for await (const { key, size } of listKeys(client, prefix, pageKeys, startOf(after))) {
     const id = key.slice(prefix.length)
     if (!ID_PATTERN.test(id) || id <= after) continue
-    if (id <= last) throw new Error('the object store does not list in order: Pinhole can’t use it')
+    if (id <= last) throw new Error('the object store does not list keys in order, which Pinhole needs')
     last = id
     if (size === TOMBSTONE.length && (await isTombstone(client, key))) continue
     yield id

@@ -1,4 +1,4 @@
-/** Puts an object over another one, on condition that it is still the one that was looked at. */
+/** Puts an object over another one, on condition that it is still the one that was read. */
 import type { Failure } from './answer.ts'
 import type { S3Client, S3Request } from './client.ts'
 

@@ -1,5 +1,6 @@
 /** Opens images and ranges of them, and lets none pass whose bytes are not those of its record. */
 import { createHash, hash } from 'node:crypto'
+import { PIECE_BYTES } from '../../formats/image.ts'
 import {
   type ByteRange,
   type ContentRange,
@@ -15,9 +16,6 @@ import type { S3Client } from './client.ts'
 import { headObject, TOMBSTONE_HEADER } from './head.ts'
 import { decodeRecord, RECORD_HEADER } from './record.ts'
 import type { Reply } from './transport.ts'
-
-/** Up to this size an image is read whole and checked before it is answered. Unit: bytes. */
-const IN_MEMORY_BYTES = 256 * 1024
 
 export interface Place {
   client: S3Client
@@ -99,7 +97,7 @@ async function bodyOf(
     size,
     resume: (offset) => rest(client, key, etag, { first: first + offset, last }),
   })
-  if (isWhole && size <= IN_MEMORY_BYTES) {
+  if (isWhole && size <= PIECE_BYTES) {
     const bytes = await collect(reader, size)
     if (hash('sha256', bytes) !== record.sha256) throw new DamagedObject(id)
     return bytes
@@ -119,7 +117,7 @@ async function rest(client: S3Client, key: string, etag: string, span: ContentRa
   if (failure !== null) throw errorOf(failure, 'GET the rest of an image')
   if (contentRangeOf(reply!)?.startsWith(`${span.first}-${span.last}/`)) return reply!
   reply!.body.cancel()
-  throw new Error('the object store gave another range than was asked for')
+  throw new Error('the object store returned a different range from the one requested')
 }
 
 /** Throws unless the answer says that it carries these bytes of an image of this size. */

@@ -2,7 +2,7 @@
  * Removes an image so that exactly one remover is told that it was there.
  *
  * A DELETE does not say whether there was anything to delete, and few stores take a condition on one. So the image is
- * first overwritten, on condition that it is still the one that was looked at, by a tombstone of a few bytes: only
+ * first overwritten, on condition that it is still the one that was read, by a tombstone of a few bytes: only
  * one remover can do that, and from then on the image is gone for every reader. Then the tombstone is deleted. A
  * crash between the two leaves a tombstone, which reads as absent; the next removal of the id clears it away.
  */

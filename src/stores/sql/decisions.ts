@@ -61,7 +61,7 @@ export function decisionsLedger(database: SqlDatabase, tick: () => number): Deci
     },
 
     async claimDecisions(limit, now, leaseMs) {
-      // Mostly there is none, and a look writes nothing.
+      // Mostly there is none, and a read writes nothing.
       const due = await database.read(sql`select id from decisions where due_at_ms <= ${now} limit 1`)
       if (due.rows.length === 0) return []
       const [claimed] = await database.write([

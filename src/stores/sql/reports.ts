@@ -27,7 +27,7 @@ export function reportsLedger(database: SqlDatabase): ReportLedger {
           where (select count(*) from reports where reporter = ${reporter}) < ${ofReporter}
             and (select count(*) from reports where day = ${day}) < ${ofAll}
           on conflict do nothing`,
-        // The more severe report names the case; what was kept is looked at again only after a while.
+        // The more severe report names the case; what was kept is reopened only after a while.
         sql`insert into cases (id, category, severity, state, reports, opened_at_ms, due_at_ms, decided_at_ms, month)
           select id, category, ${severity}, 'open', 1, at_ms, ${dueAt}, 0, ${month} from reports where number = ${number}
           on conflict (id) do update set

@@ -1,11 +1,10 @@
 /** What chats and forums read of a page to show the picture beside its link: all of it within the first 8 KB. */
 import { html } from 'hono/html'
-import { OEMBED_PATH } from '../../protocol.ts'
+import { OEMBED_PATH, typeName } from '../../protocol.ts'
 import type { ImageRecord } from '../../stores/object-store.ts'
 import { byteSize } from '../messages/wording.ts'
 import { X_BYTES } from '../preview-limits.ts'
 import { embedCodes } from './embed-codes.ts'
-import { imageTypeNames } from './image-type-names.ts'
 import type { Page, PageContext } from './page.ts'
 
 /** `title` and `alt`: in words. */
@@ -18,7 +17,7 @@ export function unfurlTags(
   const { type, width, height, size } = record
   const { page, direct } = embedCodes(ctx.baseUrl, record)
   const number = (value: number) => new Intl.NumberFormat(lang).format(value)
-  const description = `${imageTypeNames[type]}, ${number(width)} × ${number(height)}, ${byteSize(lang, size)}`
+  const description = `${typeName(type)}, ${number(width)} × ${number(height)}, ${byteSize(lang, size)}`
   // X shows no AVIF, and a large card without its picture is a hole.
   const isShownLarge = type !== 'image/avif' && size <= X_BYTES
   const oembed = `${ctx.baseUrl}${OEMBED_PATH}?url=${encodeURIComponent(page)}`

@@ -1,11 +1,10 @@
 import { html } from 'hono/html'
-import { EXTENSIONS, rawPath } from '../../protocol.ts'
+import { EXTENSIONS, rawPath, typeName } from '../../protocol.ts'
 import type { ImageRecord } from '../../stores/object-store.ts'
 import { byteSize, fill } from '../messages/wording.ts'
 import { copyField } from './copy-field.ts'
 import { deletedNote } from './delete.ts'
 import { type EmbedCodes, embedCodes } from './embed-codes.ts'
-import { imageTypeNames } from './image-type-names.ts'
 import { notice, type Page, type PageContext, page } from './page.ts'
 import { viewerFacts } from './page-facts.ts'
 import { unfurlTags } from './unfurl.ts'
@@ -19,7 +18,7 @@ export function viewerPage(ctx: PageContext, { record }: { record: ImageRecord }
   const { viewer, lang } = messages
   const { id, type, width, height } = record
   const codes = embedCodes(baseUrl, record)
-  const sides = { type: imageTypeNames[type], width, height }
+  const sides = { type: typeName(type), width, height }
   const alt = fill(viewer.alt, sides)
   const title = fill(viewer.title, sides)
   const source = `${rawPath(id)}.${EXTENSIONS[type]}`

@@ -101,7 +101,8 @@ export async function hostileAvifs(size: number): Promise<Record<string, () => U
           return moov([many(40, track({ picture, samples: sample(offsets), extras }))], extras)
         },
       }),
-    'AVIF, tracks that are none': () => sequence({}, () => many(16_000, box('trak', many(30, box('junk'))))),
+    'AVIF, tracks of unknown boxes': () =>
+      sequence({}, () => many(16_000, box('trak', many(30, box('junk'))))),
     'AVIF, thousands of items': () =>
       still(picture, { items: items(8000, (id) => ({ ...image(id, picture), properties: [] })) }),
     'AVIF, thousands of sound items': () =>

@@ -85,7 +85,7 @@ async function hostilePngs(size: number): Promise<Makers> {
     'PNG, one long chunk': () => amid(pngChunk('prVt', filled('x', size))),
     'PNG, empty chunks': () => amid(pngChunk('prVt')),
     'PNG, empty kept chunks': () => amid(pngChunk('gAMA')),
-    'PNG, kept and removed in turns': () => amid(pngChunk('pHYs', Buffer.alloc(9)), text),
+    'PNG, kept and removed alternately': () => amid(pngChunk('pHYs', Buffer.alloc(9)), text),
     'PNG, Exif': () => amid(pngChunk('eXIf', Buffer.concat([cameraExif(), Buffer.alloc(90_000)]))),
     'PNG, international text': () => amid(pngChunk('iTXt', Buffer.alloc(140_000, 'x'))),
     'PNG, profiles': () => amid(pngChunk('iCCP', Buffer.alloc(140_000, 'x'))),

@@ -26,7 +26,7 @@ export function copyCommand(): Command {
     .requiredOption('--from <place>', 'a data folder, or s3://…', readPlace)
     .requiredOption('--to <place>', 'a data folder, or s3://…', readPlace)
     .addOption(rateOption())
-    .option('--prune', 'remove there what is here no more: for the last pass', false)
+    .option('--prune', 'remove from the target what the source no longer has: for the last pass', false)
     .option('--json', 'print the result as JSON', false)
     .addHelpText('after', STEPS)
     .action(async ({ from: source, to: target, rate, prune, json }: CopyOptions) => {

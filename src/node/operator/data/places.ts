@@ -6,9 +6,9 @@ import { InvalidArgumentError, Option } from 'commander'
 export function readPlace(text: string): string {
   if (text.startsWith('s3://')) {
     if (URL.canParse(text)) return text
-    throw new InvalidArgumentError('An S3 store is like s3://bucket/prefix?endpoint=https://host')
+    throw new InvalidArgumentError('Write an S3 store as s3://bucket/prefix?endpoint=https://host')
   }
-  if (/^[a-z0-9]+:\/\//i.test(text)) throw new InvalidArgumentError('Name a folder or s3://…')
+  if (/^[a-z0-9]+:\/\//i.test(text)) throw new InvalidArgumentError('Give a folder or s3://…')
   const path = text.replace(/^file:/, '')
   return path === '' ? 'file:' : `file:${resolve(path)}`
 }

@@ -76,14 +76,14 @@ function nullIfDamaged(error: unknown): null {
 
 function readTime(text: string): Date {
   const time = new Date(text)
-  if (Number.isNaN(time.getTime())) throw new InvalidArgumentError('A time is like 2026-07-31T12:00:00Z.')
+  if (Number.isNaN(time.getTime())) throw new InvalidArgumentError('Write a time as in 2026-07-31T12:00:00Z.')
   return time
 }
 
 function readType(text: string): ImageType {
   const found = Object.entries(EXTENSIONS).find(([type, extension]) => text === type || text === extension)
   if (found === undefined)
-    throw new InvalidArgumentError(`Types are ${Object.values(EXTENSIONS).join(', ')}.`)
+    throw new InvalidArgumentError(`The types are ${Object.values(EXTENSIONS).join(', ')}.`)
   return found[0] as ImageType
 }
 

@@ -11,7 +11,7 @@ import { rateOption } from './places.ts'
 import { print } from '../print.ts'
 import { bytesOf, createProgress } from './progress.ts'
 
-/** In `DATA_DIR`: the last id that was looked at, of a run that did not end. */
+/** In `DATA_DIR`: the last id that was checked by a run that did not end. */
 const STATE = 'verify.state'
 const SAVE_EVERY = 1000
 
@@ -24,7 +24,7 @@ interface VerifyOptions {
 
 export function verifyCommand(): Command {
   return new Command('verify')
-    .description('read every image and compare it with its record; find what is no image, or should be gone')
+    .description('read every image and compare it with its record; find files that are not images, and images that should be gone')
     .option('--repair', 'hold what is damaged, remove what should be gone, put aside the rest', false)
     .option('--continue', 'go on where an interrupted run was', false)
     .addOption(rateOption())

@@ -7,7 +7,7 @@ import { actedBy } from './by.ts'
 
 export function blockCommand(): Command {
   return new Command('block')
-    .description('refuse these bytes, by the digest of what is sent or stored')
+    .description('refuse uploads with these bytes, by their digest as sent or as stored')
     .argument('<sha256...>', 'digests in hex', readDigests)
     .addOption(reasonOption())
     .action((digests: string[], { reason }: { reason: string }) =>

@@ -5,7 +5,8 @@ import type { ActedBy } from '../../../stores/ledger.ts'
 
 export function ruleOption(): Option {
   return new Option('--rule <code>', 'the rule that was broken; it is recorded').argParser((text) => {
-    if (!/^[a-z][a-z0-9-]{0,39}$/.test(text)) throw new InvalidArgumentError('A rule is like copyright.')
+    if (!/^[a-z][a-z0-9-]{0,39}$/.test(text))
+      throw new InvalidArgumentError('A rule is lower-case letters, digits and hyphens, e.g. copyright.')
     return text
   })
 }

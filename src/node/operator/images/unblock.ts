@@ -7,7 +7,7 @@ import { actedBy } from './by.ts'
 
 export function unblockCommand(): Command {
   return new Command('unblock')
-    .description('take these bytes again')
+    .description('accept these bytes again')
     .argument('<sha256...>', 'digests in hex', readDigests)
     .addOption(reasonOption())
     .action((digests: string[], { reason }: { reason: string }) =>

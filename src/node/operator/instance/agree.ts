@@ -6,7 +6,7 @@ import { print } from '../print.ts'
 
 export function agreeCommand(): Command {
   return new Command('agree')
-    .description('say that the settings given here hold for all servers on the ledger from now on')
+    .description('make the settings given here those of all servers on the ledger from now on')
     .action(() =>
       onData(
         async ({ stores: { ledger, settings } }) => {

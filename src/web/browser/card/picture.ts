@@ -1,5 +1,4 @@
 /** A picture that is on the service: its links, its name, and what can be done with it. */
-import type { Compressed } from '../../../client/types.ts'
 import { DELETE_PATH } from '../../../protocol.ts'
 import { type EmbedCodes, embedCodes } from '../../pages/embed-codes.ts'
 import type { History, Remembered } from '../history/history.ts'
@@ -50,11 +49,6 @@ export async function deleteAndSay(picture: Remembered, history: History): Promi
 
 export function canShare(): boolean {
   return 'share' in navigator
-}
-
-/** "PNG 2 MB → WebP 400 kB, identical pixels" needs the type's name; a file's extension, in capitals, is one. */
-export function typeName(type: Compressed['typeIn']): string {
-  return type === 'image/webp' ? 'WebP' : type.slice('image/'.length).toUpperCase()
 }
 
 /** Names that phones and clipboards give to every picture. */

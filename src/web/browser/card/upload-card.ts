@@ -1,10 +1,10 @@
 /** What the card of an upload says and offers, state by state. */
 import type { Compressed } from '../../../client/types.ts'
+import { typeName } from '../../../protocol.ts'
 import { previewNote } from '../../preview-limits.ts'
 import { facts, inWords, words } from '../upload/facts.ts'
 import type { Item, State } from '../upload/queue.ts'
 import type { Action, CardView } from './card.ts'
-import { typeName } from './picture.ts'
 
 /** Refusals of the file itself: another try of the same file ends the same. */
 const HOPELESS = new Set(['unsupported-type', 'damaged-image', 'blocked-image', 'file-too-large'])

@@ -1,23 +1,23 @@
-/** A TCP proxy that can be shut: what is under way breaks off, and new connections are reset. */
+/** A TCP proxy that can be cut: open connections are reset, and so are new ones until it is restored. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-export interface Gate {
+export interface TcpProxy {
   port: number
-  shut(): void
-  open(): void
+  cut(): void
+  restore(): void
   close(): Promise<void>
 }
 
 /** `watch` sees what clients send. */
-export async function startGate(
+export async function startTcpProxy(
   targetPort: number,
   watch?: (connection: Socket, bytes: Buffer) => void,
-): Promise<Gate> {
+): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
-  let isShut = false
+  let isCut = false
   const server = createServer((client) => {
-    if (isShut) return void client.resetAndDestroy()
+    if (isCut) return void client.resetAndDestroy()
     const target = connect(targetPort, '127.0.0.1')
     for (const [from, to] of [
       [client, target],
@@ -38,12 +38,12 @@ export async function startGate(
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
-    shut() {
-      isShut = true
+    cut() {
+      isCut = true
       for (const socket of sockets) socket.resetAndDestroy()
     },
-    open() {
-      isShut = false
+    restore() {
+      isCut = false
     },
     async close() {
       for (const socket of sockets) socket.destroy()
