@@ -12,17 +12,21 @@ export async function until(
   await untilSome(what, async () => ((await condition()) ? true : undefined), giveUpAfterMs)
 }
 
-/** Waits until `find` gives something, and gives that. */
+/** The longest pause between two tries. Unit: milliseconds. */
+const LONGEST_PAUSE_MS = 100
+
+/** Waits until `find` gives something, and gives that. What takes long is asked for less often: asking costs as well. */
 export async function untilSome<T>(
   what: string,
   find: () => Promise<T | undefined>,
   giveUpAfterMs = PATIENT_MS,
 ): Promise<T> {
-  const deadline = Date.now() + giveUpAfterMs
+  const startedAt = Date.now()
   for (;;) {
     const found = await find()
     if (found !== undefined) return found
-    if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`)
-    await sleep(10)
+    const waitedMs = Date.now() - startedAt
+    if (waitedMs > giveUpAfterMs) throw new Error(`waited in vain: ${what}`)
+    await sleep(Math.max(10, Math.min(LONGEST_PAUSE_MS, waitedMs / 20)))
   }
 }
