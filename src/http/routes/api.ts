@@ -6,6 +6,7 @@ import { API_DOCUMENT_PATH, API_PAGE_PATH } from '../../protocol.ts'
 import { apiPage } from '../../web/pages.ts'
 import type { AppParts } from '../context.ts'
 import { PAGE_HEADERS, SERVICE_LINKS } from '../headers/common.ts'
+import { sharedBody } from '../shared-body.ts'
 import { type FixedText, fixedText, representations } from './fixed-text.ts'
 
 /** Made once: what a service is set to does not change while it runs. */
@@ -30,7 +31,7 @@ export function createDescriptions(parts: Pick<AppParts, 'baseUrl' | 'maxUploadB
         new TextEncoder().encode(apiPage(site.context('en'), { document, codes }).toString()),
       )
       const { bytes, coding } = await represent(c.req.header('Accept-Encoding'))
-      return new Response(bytes, {
+      return new Response(sharedBody(bytes), {
         headers: {
           ...PAGE_HEADERS,
           Link: SERVICE_LINKS,

@@ -1,6 +1,7 @@
 /** The pages' own files, from memory: no path of a client ever reaches a file system. */
 import type { AppContext, Site } from '../context.ts'
 import { acceptsCoding } from '../headers/negotiate.ts'
+import { sharedBody } from '../shared-body.ts'
 
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
@@ -17,5 +18,5 @@ export function sendAsset(c: AppContext, site: Site): Response | null {
     Vary: 'Accept-Encoding',
   })
   if (brotli !== undefined) headers.set('Content-Encoding', 'br')
-  return new Response(bytes as Uint8Array<ArrayBuffer>, { headers })
+  return new Response(sharedBody(bytes as Uint8Array<ArrayBuffer>), { headers })
 }

@@ -3,6 +3,7 @@ import { toHex } from '../../bytes.ts'
 import type { AppContext } from '../context.ts'
 import { noneMatchNames } from '../headers/conditional.ts'
 import { acceptsCoding } from '../headers/negotiate.ts'
+import { sharedBody } from '../shared-body.ts'
 
 /** The best first. Names as in `Accept-Encoding`, and as `CompressionStream` has them. */
 const CODINGS = [
@@ -51,7 +52,7 @@ export function fixedText(text: string, type: string, headers: Record<string, st
     if (noneMatchNames(c.req.header('If-None-Match') ?? '', etag)) {
       return new Response(null, { status: 304, headers: told })
     }
-    return new Response(bytes, {
+    return new Response(sharedBody(bytes), {
       headers: {
         ...told,
         'Content-Type': type,

@@ -82,7 +82,7 @@ export const LIMIT_TABLE = {
   ),
   drainMs: limit(20_000, 'ms', 'for which a refused body is read', SLOW, 'as the grace above'),
   pipelined: limit(
-    8,
+    4,
     'requests',
     'that wait on a connection for the answers before them; past it the connection is cut off',
     'memory: 3 KB each; the processor: 40 µs for each when it is cut off',

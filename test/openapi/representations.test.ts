@@ -1,0 +1,29 @@
+/** Texts that are large and never change are compressed once, however often and however many at once ask for them. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { representations } from '../../src/http/routes/fixed-text.ts'
+import { sharedBody } from '../../src/http/shared-body.ts'
+
+const plain = new TextEncoder().encode('An address of the API. '.repeat(4000))
+const DECODERS = { br: brotliDecompressSync, gzip: gunzipSync }
+
+describe('a fixed text', () => {
+  for (const [coding, decode] of Object.entries(DECODERS)) {
+    it(`is compressed once as ${coding}`, async () => {
+      const represent = representations(plain)
+      const atOnce = await Promise.all([represent(coding), represent(coding)])
+      const later = await represent(`${coding};q=0.5`)
+      for (const { bytes } of [...atOnce, later]) assert.equal(bytes, atOnce[0].bytes)
+      assert.equal(later.coding, coding)
+      assert.deepEqual(new Uint8Array(decode(later.bytes)), plain)
+    })
+  }
+
+  it('is sent without a copy for each answer', async () => {
+    const reader = sharedBody(plain).getReader()
+    const { value } = await reader.read()
+    assert.equal(value, plain)
+    assert.equal((await reader.read()).done, true)
+  })
+})
