@@ -60,13 +60,13 @@ export default defineConfig({
           groups: [
             {
               name: 'shared',
-              test: /src\/(protocol|web\/messages\/wording|web\/browser\/(page\/(clipboard|facts|status)|history\/history))\.ts|preload-helper/,
+              test: /src\/(protocol|web\/messages\/wording|web\/browser\/(page\/(clipboard|facts|preload|questions|status)|history\/history))\.ts/,
               minShareCount: 2,
             },
             // What the home page needs at once, though parts that come later use it as well.
             {
               name: 'upload',
-              test: /src\/web\/(pages\/embed-codes|share-path|browser\/(card\/(?!qr)|upload\/(?!uploading)|intake\/(drop|folders|paste)|history\/preferences|page\/register-worker))/,
+              test: /src\/web\/(pages\/embed-codes|share-path|browser\/(card\/(?!qr|menu)|upload\/(?!uploading)|intake\/(drop|folders|paste)|history\/preferences|page\/register-worker))/,
             },
           ],
         },
@@ -74,8 +74,18 @@ export default defineConfig({
     },
   },
   worker: { format: 'es' },
-  plugins: [iconsAndManifest(), serviceWorker(), list()],
+  plugins: [stylesOfLaterParts(), iconsAndManifest(), serviceWorker(), list()],
 })
+
+/** Parts that come later bring their styles by a few lines of our own. */
+function stylesOfLaterParts(): Plugin {
+  return {
+    name: 'pinhole-styles-of-later-parts',
+    enforce: 'pre',
+    resolveId: (id) =>
+      id.endsWith('vite/preload-helper.js') ? join(ROOT, 'src/web/browser/page/preload.ts') : null,
+  }
+}
 
 /** Icons under hashed names, and the manifest that names them. */
 function iconsAndManifest(): Plugin {

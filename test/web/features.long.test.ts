@@ -6,6 +6,7 @@ import { looksSuite } from './suites/looks.ts'
 import { panelSuite } from './suites/panel.ts'
 import { phoneSuite } from './suites/phone.ts'
 import { progressSuite } from './suites/progress.ts'
+import { questionsSuite } from './suites/questions.ts'
 import { sendingSuite } from './suites/sending.ts'
 import { viewerSuite } from './suites/viewer.ts'
 import { walksSuite } from './suites/walks.ts'
@@ -25,6 +26,7 @@ describe('the pages in a browser, further', () => {
   describe('progress', () => progressSuite(() => site))
   describe('sending', () => sendingSuite(() => site))
   describe('earlier pictures', () => panelSuite(() => site))
+  describe('questions', () => questionsSuite(() => site))
   describe('looks', () => looksSuite(() => site))
   describe('walks', () => walksSuite(() => site))
 })

@@ -11,15 +11,13 @@ export function commonHeaders(baseUrl: string): [string, string][] {
   return headers
 }
 
-/** On every page. No inline script or style anywhere; `blob:` and `data:` are for previews of chosen pictures. */
-export const PAGE_HEADERS: Record<string, string> = {
-  'Cache-Control': 'private, no-cache',
-  'CDN-Cache-Control': 'no-store',
-  'Content-Security-Policy': [
+/** `blob:` and `data:` are for previews of chosen pictures. `inline`: scripts besides the service's own files. */
+function policy(inline = ''): string {
+  return [
     "default-src 'none'",
     "img-src 'self' blob: data:",
     "style-src 'self'",
-    "script-src 'self' 'wasm-unsafe-eval'",
+    `script-src 'self' 'wasm-unsafe-eval'${inline}`,
     "worker-src 'self'",
     "connect-src 'self'",
     "manifest-src 'self'",
@@ -28,7 +26,19 @@ export const PAGE_HEADERS: Record<string, string> = {
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
     'trusted-types pinhole pinhole-page',
-  ].join('; '),
+  ].join('; ')
+}
+
+/** Allows one inline script, by its SHA-256 in base64. */
+export function policyWithScript(digest: string): string {
+  return policy(` 'sha256-${digest}'`)
+}
+
+/** On every page. No inline script, no inline style. */
+export const PAGE_HEADERS: Record<string, string> = {
+  'Cache-Control': 'private, no-cache',
+  'CDN-Cache-Control': 'no-store',
+  'Content-Security-Policy': policy(),
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
   'X-Frame-Options': 'DENY',

@@ -6,6 +6,7 @@ import type { Page } from '../../web/pages/page.ts'
 import {
   deletedPage,
   deletePage,
+  GALLERY_SCRIPT_DIGEST,
   galleryPage,
   homePage,
   termsPage,
@@ -14,7 +15,7 @@ import {
 } from '../../web/pages.ts'
 import { readForm } from '../body.ts'
 import type { AppContext, AppParts } from '../context.ts'
-import { NO_STORE, PAGE_HEADERS, SERVICE_LINKS } from '../headers/common.ts'
+import { NO_STORE, PAGE_HEADERS, policyWithScript, SERVICE_LINKS } from '../headers/common.ts'
 import { acceptsCoding } from '../headers/negotiate.ts'
 import { deleteByKey, unknownKey } from './delete.ts'
 import { errorPageOf } from './error-page.ts'
@@ -66,8 +67,10 @@ export function tools(c: AppContext, parts: AppParts): Promise<Response> {
 }
 
 /** Which pictures stands after the `#`, which never comes here. */
-export function gallery(c: AppContext, parts: AppParts): Promise<Response> {
-  return sendCompressed(c, galleryPage(contextOf(c, parts)))
+export async function gallery(c: AppContext, parts: AppParts): Promise<Response> {
+  const response = await sendCompressed(c, galleryPage(contextOf(c, parts)))
+  response.headers.set('Content-Security-Policy', policyWithScript(GALLERY_SCRIPT_DIGEST))
+  return response
 }
 
 export async function viewer(c: AppContext, parts: AppParts, id: string): Promise<Response> {

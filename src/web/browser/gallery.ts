@@ -9,8 +9,14 @@ import { pageFacts } from './page/facts.ts'
 /** More than any list that people make by hand. */
 const MOST = 500
 
-/** For so long the first picture has the line to itself: one is seen soon, rather than all of them late. */
-const FIRST_ALONE_MS = 1000
+/** For so long at most the first picture has the line to itself: one is seen soon, rather than all of them late. */
+const FIRST_ALONE_MS = 4000
+
+/** What has arrived is painted by then, in a browser that does not tell when. Unit: milliseconds. */
+const PAINTING_MS = 500
+
+/** The page asks for the first picture before this script is there. */
+const { begun } = globalThis as { begun?: HTMLImageElement }
 
 const { lang, words } = pageFacts as GalleryFacts
 const find = (id: string) => document.getElementById(id)!
@@ -38,21 +44,24 @@ function tileOf(id: string, index: number, count: number, open: (index: number) 
     event.preventDefault()
     open(index)
   })
-  const image = document.createElement('img')
+  const image = begun?.getAttribute('src') === rawPath(id) ? begun : document.createElement('img')
   image.alt = ''
   image.loading = index === 0 ? 'eager' : 'lazy'
   image.decoding = 'async'
   image.fetchPriority = index === 0 ? 'high' : 'low'
-  image.addEventListener('error', () => {
+  const gone = () => {
     item.dataset.gone = ''
     const note = document.createElement('span')
     note.textContent = words.gone
     item.replaceChildren(note)
-  })
+  }
+  image.addEventListener('error', gone)
   link.append(image)
   item.append(link)
   const load = () => {
-    image.src = rawPath(id)
+    if (image !== begun) image.src = rawPath(id)
+    // It failed before anybody listened.
+    else if (image.complete && image.naturalWidth === 0) gone()
   }
   return { item, image, load }
 }
@@ -64,9 +73,20 @@ function load([first, ...others]: Tile[]): void {
   }
   setTimeout(loadOthers, FIRST_ALONE_MS)
   first.load()
-  // Once it is painted, or can't be.
-  const onceDecoded = () => requestAnimationFrame(() => setTimeout(loadOthers))
-  first.image.decode().then(onceDecoded, onceDecoded)
+  oncePainted(first.image, loadOthers)
+  first.image.decode().then(() => setTimeout(loadOthers, PAINTING_MS), loadOthers)
+}
+
+/** The first picture is the largest thing on the page so far, which browsers tell of when they have painted it. */
+function oncePainted(image: HTMLImageElement, then: () => void): void {
+  const type = 'largest-contentful-paint'
+  if (!PerformanceObserver.supportedEntryTypes.includes(type)) return
+  new PerformanceObserver((list, observer) => {
+    const entries = list.getEntries() as (PerformanceEntry & { element?: Element | null })[]
+    if (!entries.some(({ element }) => element === image)) return
+    observer.disconnect()
+    then()
+  }).observe({ type, buffered: true })
 }
 
 function show(): void {
@@ -86,3 +106,5 @@ find('copy-gallery').addEventListener('click', (event) => {
 })
 addEventListener('hashchange', show)
 show()
+// From now on nothing comes that would move what is there.
+document.documentElement.dataset.live = ''

@@ -8,6 +8,7 @@ import type { Panel } from './history/panel.ts'
 import { rememberMode, rememberSwitch } from './history/preferences.ts'
 import { takeDrops } from './intake/drop.ts'
 import { takePastes } from './intake/paste.ts'
+import { guardQuestions } from './page/questions.ts'
 import { registerWorker } from './page/register-worker.ts'
 import { say } from './page/status.ts'
 import { words } from './upload/facts.ts'
@@ -79,6 +80,7 @@ find('copy-all').addEventListener('click', () => void uploads.copyAll())
 find('one-link').addEventListener('click', () => void copyGalleryLink(uploads.pictures()))
 
 askBeforeLeaving(uploads.items)
+guardQuestions()
 root.dataset.live = ''
 registerWorker()
 

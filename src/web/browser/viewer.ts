@@ -3,12 +3,14 @@ import type { ViewerFacts } from '../pages/page-facts.ts'
 import { openHistory } from './history/history.ts'
 import { enliveCopyFields } from './page/clipboard.ts'
 import { pageFacts } from './page/facts.ts'
+import { guardQuestions } from './page/questions.ts'
 import { say } from './page/status.ts'
 
 const facts = pageFacts as ViewerFacts
 const picture = document.getElementById('picture') as HTMLImageElement | null
 
 enliveCopyFields()
+guardQuestions()
 if (picture) {
   enliveSharing()
   enliveCopyImage(picture)

@@ -1,6 +1,16 @@
-import { html } from 'hono/html'
+import { html, raw } from 'hono/html'
+import { rawPath } from '../../protocol.ts'
 import { notice, type Page, type PageContext, page } from './page.ts'
 import { galleryFacts } from './page-facts.ts'
+
+/**
+ * Asks for the first picture before styles and scripts have come, and leaves it to the page's script. The one inline
+ * script that there is: what it asks for stands after the `#`, so that no server could write it into the page.
+ */
+const BEGIN = `{const [,id]=/^#([0-9A-Za-z]{11})(?![0-9A-Za-z])/.exec(location.hash)??[];if(id)globalThis.begun=Object.assign(new Image,{fetchPriority:'high',src:'${rawPath('')}'+id})}`
+
+/** SHA-256 of that script, in base64, for the page's policy. */
+export const GALLERY_SCRIPT_DIGEST = 'C0pVT0Q8RgEN0bYFSIVrSlQ0eEQ4TtytjuFvT5eB4SM='
 
 /** Several pictures under one link. Which ones stands after the `#`, so only the browser knows: the page is one for all. */
 export function galleryPage(ctx: PageContext): Page {
@@ -11,6 +21,7 @@ export function galleryPage(ctx: PageContext): Page {
     kind: 'gallery',
     script: 'gallery',
     style: 'gallery',
+    first: html`<script>${raw(BEGIN)}</script>`,
     head: html`<meta name="robots" content="noindex">
 <meta property="og:site_name" content="Pinhole">
 <meta property="og:title" content="${gallery.title}">`,
@@ -18,7 +29,7 @@ export function galleryPage(ctx: PageContext): Page {
 <header class="gallery-head">
 <h1>${gallery.title}</h1>
 <p class="soft" id="count">&nbsp;</p>
-<button type="button" class="button quiet" id="copy-gallery" hidden>${gallery.copyLink}</button>
+<button type="button" class="button quiet" id="copy-gallery">${gallery.copyLink}</button>
 </header>
 <noscript><p class="lead">${gallery.needsScript}</p></noscript>
 <div id="empty" hidden><p class="lead">${gallery.empty}</p><p class="soft">${gallery.emptyDetail}</p></div>

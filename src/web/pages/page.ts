@@ -45,6 +45,8 @@ export interface PageParts {
   /** Class of the body. */
   kind: string
   main: Page
+  /** What waits for no style sheet. */
+  first?: Page
   /** Further elements of the head. */
   head?: Page
   script?: ScriptName
@@ -58,7 +60,7 @@ export interface PageParts {
 /** A whole document around `main`. */
 export function page(
   ctx: PageContext,
-  { title, kind, main, head, script, style, reportedId, foot }: PageParts,
+  { title, kind, main, first, head, script, style, reportedId, foot }: PageParts,
 ): Page {
   const { messages, assets } = ctx
   return html`<!doctype html>
@@ -70,6 +72,7 @@ export function page(
 <meta name="color-scheme" content="light dark">
 <meta name="theme-color" content="#f6f1e7" media="(prefers-color-scheme: light)">
 <meta name="theme-color" content="#14110c" media="(prefers-color-scheme: dark)">
+${first ?? ''}
 <link rel="stylesheet" href="${assets.style}">
 ${style ? html`<link rel="stylesheet" href="${assets.styles[style]}">` : ''}
 ${script ? scriptElements(assets, script) : ''}

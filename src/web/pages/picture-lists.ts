@@ -77,7 +77,7 @@ function earlier({ upload }: Messages): Page {
 
 function device({ upload }: Messages): Page {
   return html`<details class="live device" id="device">
-<summary>${upload.device}</summary>
+<summary class="unfolds">${upload.device}</summary>
 <p>${upload.deviceText}</p>
 <p id="memory-only" hidden></p>
 <label class="switch"><input type="checkbox" role="switch" id="remember" autocomplete="off" checked> ${upload.remember}</label>

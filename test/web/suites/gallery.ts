@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { onlyChromium } from '../support/engines.ts'
 import { gif } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
-import { cardsIn, choose, heard } from '../support/steps.ts'
+import { cardsIn, choose, heard, idsOf } from '../support/steps.ts'
 
 export function gallerySuite(site: () => Site): void {
   async function uploaded(page: Page, count: number): Promise<void> {
@@ -55,6 +55,44 @@ export function gallerySuite(site: () => Site): void {
     assert.match((await download).suggestedFilename(), /\.gif$/)
     await page.keyboard.press('Escape')
     await page.locator('dialog:not([open])').first().waitFor({ state: 'attached' })
+    await end()
+  })
+
+  it('asks for the first picture before styles and scripts, once, and for the others when it is there', async () => {
+    const { page, end } = await site().visit()
+    await uploaded(page, 3)
+    const ids = await idsOf(page)
+    const asked: string[] = []
+    page.on('request', (request) => {
+      const { pathname } = new URL(request.url())
+      if (pathname.startsWith('/raw/')) asked.push(pathname.slice('/raw/'.length))
+    })
+    const first = Promise.withResolvers<void>()
+    const assets = Promise.withResolvers<void>()
+    site().proxy.onOther = (path) => {
+      if (path.startsWith('/assets/')) return { kind: 'hold', until: assets.promise }
+      return path === `/raw/${ids[0]}` ? { kind: 'hold', until: first.promise } : { kind: 'none' }
+    }
+    const seen = page.waitForRequest(`${site().url}/raw/${ids[0]}`)
+    // However slow the machine is: no patience ends by itself.
+    await page.clock.install()
+    await page.goto(`${site().url}/g#${ids}`, { waitUntil: 'commit' })
+    await seen
+    assets.resolve()
+    await page.locator('.tiles li').nth(2).waitFor()
+    assert.deepEqual(asked, [ids[0]])
+    first.resolve()
+    await page
+      .locator('.tiles img')
+      .first()
+      .evaluate((image: HTMLImageElement) => image.decode())
+    await page.clock.runFor(1000)
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll<HTMLImageElement>('.tiles img')].every(
+        ({ naturalWidth }) => naturalWidth > 0,
+      ),
+    )
+    assert.deepEqual(asked.sort(), ids.sort())
     await end()
   })
 

@@ -225,7 +225,8 @@ export function pagesSuite(site: () => Site): void {
         .filter((element) => {
           const { transitionDuration, animationName } = getComputedStyle(element)
           return (
-            animationName !== 'none' ||
+            // A question that does not hear at first: nothing that is seen.
+            !['none', 'asked'].includes(animationName) ||
             transitionDuration.split(', ').some((time) => Number.parseFloat(time) > 0)
           )
         })

@@ -1,8 +1,8 @@
 /** Turns a card into that of a picture that is on the service: links, sharing, deletion. */
 import type { History, Remembered } from '../history/history.ts'
+import { say } from '../page/status.ts'
 import { words } from '../upload/facts.ts'
 import type { Action, Card } from './card.ts'
-import { openMenu } from './menu.ts'
 import { act, canShare, codesOf, deleteAndSay } from './picture.ts'
 
 export interface DoneCardOptions {
@@ -23,7 +23,9 @@ export function showDone(card: Card, picture: Remembered, options: DoneCardOptio
   card.onAction = async (action, control) => {
     if (action === 'share') await act('share', picture)
     if (action === 'more') {
-      openMenu(control, {
+      const menu = await loadMenu()
+      if (!menu) return say(words.unreachable)
+      menu.openMenu(control, {
         link: codes.page,
         actions: ['qr', 'delete-link'],
         onAction: (chosen) => void act(chosen, picture),
@@ -41,4 +43,8 @@ export function showDone(card: Card, picture: Remembered, options: DoneCardOptio
     }
   }
   settled()
+  // It is there when it is asked for.
+  void loadMenu()
 }
+
+const loadMenu = () => import('./menu.ts').catch(() => null)

@@ -1,4 +1,5 @@
 /** What else can be done with a picture: one menu for all of them. */
+import '../../style/menu.css'
 
 export type MenuAction = 'open' | 'share' | 'qr' | 'delete-link' | 'delete'
 

@@ -1,4 +1,5 @@
 /** A QR code for the phone beside the screen. */
+import '../../style/qr.css'
 import { encode } from 'uqr'
 
 const SVG = 'http://www.w3.org/2000/svg'
