@@ -1,12 +1,13 @@
 /**
  * `npm test`: format, lint and types, then every test file, several at a time.
  *
- *     npm test                    all but the long ones; in CI these too
+ *     npm test                    all but the long ones, and random tests with fewer runs; in CI everything
  *     npm test -- PATTERN         files with PATTERN in their path, long ones too, without the checks
- *     npm run test:all            the long ones too
+ *     npm run test:all            everything: the long ones too, and every run
  *     npm run test:watch PATTERN  again at each change
  *
- * With PINHOLE_CI=1 a test that is skipped because the machine lacks something is a failure.
+ * With PINHOLE_CI=1 a test that is skipped because the machine lacks something is a failure. PINHOLE_WHOLE=1 gives random
+ * tests all their runs (test/support/extent.ts).
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,7 +15,7 @@ import { join } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { parseArgs } from 'node:util'
-import { keepDurations, named, ROOT, testFiles } from './test/files.ts'
+import { countLongFiles, keepDurations, named, ROOT, testFiles } from './test/files.ts'
 
 /** More than there may be processors: many files wait for a disk, a browser or a clock. */
 const FILES_AT_ONCE = 5
@@ -28,8 +29,9 @@ const { values, positionals } = parseArgs({
 })
 const [pattern] = positionals
 const inCi = process.env.PINHOLE_CI !== undefined
+const isWhole = values.all || inCi
 const files = testFiles({
-  isWhole: values.all || inCi,
+  isWhole,
   ...(pattern === undefined ? {} : { pattern }),
 })
 
@@ -38,6 +40,8 @@ else execFileSync('npm', ['run', '--silent', 'build'], { cwd: ROOT, stdio: 'inhe
 
 // Hundreds of processes load the same sources: each strips and compiles only what none did before.
 process.env.NODE_COMPILE_CACHE ??= join(ROOT, 'node_modules/.cache/compiled')
+
+if (isWhole) process.env.PINHOLE_WHOLE = '1'
 
 // Anything but a summary that says so is no success.
 process.exitCode = 1
@@ -64,6 +68,11 @@ events.on('test:summary', ({ file, success, counts, duration_ms }) => {
 const report = events.compose(spec)
 report.on('end', () => {
   keepDurations(taken)
+  if (!isWhole && pattern === undefined) {
+    process.stdout.write(
+      `\nLeft to CI and npm run test:all: ${countLongFiles()} long test files, and most runs of random tests.\n`,
+    )
+  }
   if (skipped.length === 0) return
   process.stdout.write(`\nSkipped, because this machine lacks something:\n  ${skipped.join('\n  ')}\n`)
   if (inCi) {

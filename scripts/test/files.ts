@@ -34,7 +34,7 @@ const LONG = /\.long\.test\.ts$/
  * `isWhole`. Throws if no file fits.
  */
 export function testFiles({ pattern, isWhole }: { pattern?: string; isWhole: boolean }): string[] {
-  const found = globSync('test/**/*.test.ts', { cwd: ROOT }).sort()
+  const found = everyFile()
   const chosen =
     pattern === undefined
       ? found.filter((file) => isWhole || !LONG.test(file))
@@ -52,6 +52,15 @@ export function testFiles({ pattern, isWhole }: { pattern?: string; isWhole: boo
   }
   alone.sort((a, b) => b.weight - a.weight)
   return [...alone.map(({ file }) => join(ROOT, file)), ...shared(sharing)]
+}
+
+/** How many files run only in CI and by `npm run test:all`. */
+export function countLongFiles(): number {
+  return everyFile().filter((file) => LONG.test(file)).length
+}
+
+function everyFile(): string[] {
+  return globSync('test/**/*.test.ts', { cwd: ROOT }).sort()
 }
 
 /** Remembers how long files took. */

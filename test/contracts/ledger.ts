@@ -1,5 +1,6 @@
 /** The contract of `src/stores/ledger.ts`. Every adapter runs it; what it asks is what the service relies on. */
 import { describe } from 'node:test'
+import { extent } from '../support/extent.ts'
 import { capacityCases } from './ledger/capacity.ts'
 import { conditionsCases } from './ledger/conditions.ts'
 import { decisionsCases } from './ledger/decisions.ts'
@@ -20,7 +21,7 @@ import { strangeValuesCases } from './ledger/strange-values.ts'
 export type { LedgerUnderTest, OpenLedger } from './ledger/harness.ts'
 
 /** Registers every case for one adapter. Each case opens a ledger of its own, empty at first. */
-export function ledgerContract(name: string, open: OpenLedger, { modelRuns = 20 } = {}): void {
+export function ledgerContract(name: string, open: OpenLedger, { modelRuns = extent(20, 5) } = {}): void {
   const harness = harnessOf(open)
   describe(`ledger: ${name}`, () => {
     describe('places', () => quotaCases(harness))

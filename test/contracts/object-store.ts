@@ -1,5 +1,6 @@
 /** The contract of `src/stores/object-store.ts`. Every adapter runs it; what it asks is what the service relies on. */
 import { describe } from 'node:test'
+import { extent } from '../support/extent.ts'
 import { commitCases } from './object-store/commits.ts'
 import { damageCases } from './object-store/damage.ts'
 import { draftCases } from './object-store/drafts.ts'
@@ -32,6 +33,6 @@ export function objectStoreContract(name: string, open: OpenStore, options: Cont
     describe('strange ids', () => strangeIdCases(harness))
     describe('damage', () => damageCases(harness))
     describe('memory', () => memoryCases(harness))
-    describe('model', () => modelCases(harness, options.modelRuns ?? 20))
+    describe('model', () => modelCases(harness, options.modelRuns ?? extent(20, 5)))
   })
 }

@@ -5,11 +5,12 @@ import { Refusal } from '../../src/errors.ts'
 import { sourceOf } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 import { corpus, DAMAGED } from '../support/corpus.ts'
+import { extent } from '../support/extent.ts'
 import { madeImages } from '../support/images/images.ts'
 import { randomFrom } from '../support/images/pictures.ts'
 
-const PLACES = 200
-const LAST_BYTES = 64
+const PLACES = extent(200, 40)
+const LAST_BYTES = extent(64, 16)
 
 const files = [
   ...(await madeImages()),
@@ -27,7 +28,7 @@ describe(`cut at ${PLACES} random places`, () => {
       const accepted = await acceptedCuts(bytes, places)
       cuts += PLACES
       refused += PLACES - accepted.length
-      assert.ok(accepted.length <= PLACES / 100, `accepted when cut at ${accepted}`)
+      assert.ok(accepted.length <= Math.ceil(PLACES / 100), `accepted when cut at ${accepted}`)
     })
   }
   test('all together', (t) => {

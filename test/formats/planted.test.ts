@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Refusal } from '../../src/errors.ts'
 import { apngOf, extendedWebp, webpOf } from '../support/chunks.ts'
+import { extent } from '../support/extent.ts'
 import { alphaKind, assemble, coded, image, ispe, noise } from '../support/images/avif/assembly.ts'
 import { bytes, u16 } from '../support/images/avif/boxes.ts'
 import { moov, track } from '../support/images/avif/tracks-assembly.ts'
@@ -17,7 +18,7 @@ import { decoded as decodedAvif } from './avif/subject.ts'
 import { decoded as decodedOther, scrub } from './subject.ts'
 
 /** `PLANT_EVERY=1` overwrites at every byte. */
-const STEP = Number(process.env.PLANT_EVERY ?? 5)
+const STEP = Number(process.env.PLANT_EVERY ?? extent(5, 13))
 
 const tiny = { width: 16, height: 16 }
 const av1 = await coded(noise(16, 16))

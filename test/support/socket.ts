@@ -18,7 +18,7 @@ export async function converse(url: string, timeoutMs = PATIENT_MS): Promise<Con
   const { hostname, port } = new URL(url)
   const socket = net.connect(Number(port), hostname)
   socket.setNoDelay(true)
-  let received: Buffer = Buffer.alloc(0)
+  const received = createReceived()
   let over: Error | undefined
   let wake = () => {}
   const finish = (why: Error) => {
@@ -27,7 +27,7 @@ export async function converse(url: string, timeoutMs = PATIENT_MS): Promise<Con
   }
   socket.setTimeout(timeoutMs, () => socket.destroy(new Error(`silence for ${timeoutMs} ms`)))
   socket.on('data', (piece: Buffer) => {
-    received = Buffer.concat([received, piece])
+    received.add(piece)
     wake()
   })
   socket.on('error', finish)
@@ -47,9 +47,9 @@ export async function converse(url: string, timeoutMs = PATIENT_MS): Promise<Con
       }),
     async answer({ toHead = false } = {}) {
       for (;;) {
-        const parsed = parse(received, toHead, over !== undefined)
+        const parsed = parse(received.bytes(), toHead, over !== undefined)
         if (parsed) {
-          received = received.subarray(parsed.length)
+          received.take(parsed.length)
           if (parsed.answer.status >= 200) return parsed.answer
           continue
         }
@@ -60,6 +60,29 @@ export async function converse(url: string, timeoutMs = PATIENT_MS): Promise<Con
       }
     },
     close: () => socket.destroy(),
+  }
+}
+
+/** What came and was not taken yet, in one piece of memory that grows by doubling: an answer may have many megabytes. */
+function createReceived() {
+  let memory = Buffer.alloc(0)
+  let start = 0
+  let end = 0
+  return {
+    add(piece: Buffer) {
+      if (end + piece.length > memory.length) {
+        // Anew, and not in place: answers that were taken are parts of the old memory.
+        const larger = Buffer.allocUnsafe(2 * (end - start + piece.length))
+        end = memory.copy(larger, 0, start, end)
+        start = 0
+        memory = larger
+      }
+      end += piece.copy(memory, end)
+    },
+    bytes: () => memory.subarray(start, end),
+    take(length: number) {
+      start += length
+    },
   }
 }
 

@@ -1,11 +1,6 @@
-/** The pages in real Chromium, on the real server. One of each serves all suites. */
+/** One picture from the file picker to its deletion, in real Chromium. All states and ways: `browser.long.test.ts`. */
 import { after, before, describe } from 'node:test'
-import { faultsSuite } from './suites/faults.ts'
-import { historySuite } from './suites/history.ts'
-import { inputSuite } from './suites/input.ts'
-import { loadingSuite } from './suites/loading.ts'
-import { pagesSuite } from './suites/pages.ts'
-import { statesSuite } from './suites/states.ts'
+import { firstUploadSuite } from './suites/first-upload.ts'
 import { openSite, type Site } from './support/site.ts'
 
 describe('the pages in a browser', () => {
@@ -15,10 +10,5 @@ describe('the pages in a browser', () => {
   })
   after(() => site.close())
 
-  describe('loading', () => loadingSuite(() => site))
-  describe('input', () => inputSuite(() => site))
-  describe('states', () => statesSuite(() => site))
-  describe('faults', () => faultsSuite(() => site))
-  describe('history', () => historySuite(() => site))
-  describe('pages', () => pagesSuite(() => site))
+  firstUploadSuite(() => site)
 })

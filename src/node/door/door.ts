@@ -15,14 +15,7 @@ import { answerInOrder } from '../http/in-order.ts'
 import type { Limits } from '../http/limits.ts'
 import { createTurns } from '../http/turns.ts'
 import { doorSocket, removeStale } from './socket.ts'
-
-/** Where people reach it. No trailing slash. */
-export function doorUrl({ operatorUrl, operatorListen }: Config): string {
-  if (operatorUrl !== null) return operatorUrl
-  return operatorListen.kind === 'address'
-    ? `http://${operatorListen.host}:${operatorListen.port}`
-    : 'http://operator'
-}
+import { doorUrl } from './url.ts'
 
 /** `null` where it is off, or can't listen: uploads and images must not fail for it. */
 export async function openOperatorDoor(

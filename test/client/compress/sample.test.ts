@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { type Pixels, sampled } from '../../../src/client/compress/pixels.ts'
+import { extent } from '../../support/extent.ts'
 
 /** Each pixel is its own number. */
 function numbered(width: number, height: number): Pixels {
@@ -39,7 +40,7 @@ test('a sample is whole tiles that an encoder would see alike, none twice, an ei
       assert.equal(new Set(places.map(({ row, column }) => `${row} ${column}`)).size, places.length)
       return sample.width * sample.height <= (width * height) / 8
     }),
-    { numRuns: 40 },
+    { numRuns: extent(40, 10) },
   )
 })
 

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Pixels } from '../../../src/client/compress/pixels.ts'
 import { type TextureLoss, textureLossOf } from '../../../src/client/compress/texture-loss.ts'
+import { extent } from '../../support/extent.ts'
 import { noise, photo, rgba } from '../pictures.ts'
 
 test('a picture beside itself lost nothing', async () => {
@@ -37,6 +38,6 @@ test('whatever the pixels, shares are from 0 to 1, or a little more where struct
       const { worst, faded, moved } = textureLossOf(of(a), of(b))
       return worst >= 0 && worst <= 2 && faded >= 0 && faded <= 1 && moved >= 0 && moved <= 255
     }),
-    { numRuns: 50 },
+    { numRuns: extent(50, 15) },
   )
 })

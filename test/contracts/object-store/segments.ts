@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { lengthOf, type Segment } from '../../../src/formats/image.ts'
+import { extent } from '../../support/extent.ts'
 import { assertHolds, bytesFor, idFor, inChunks, recordOf, sha256Of } from '../../support/stored-images.ts'
 import type { Harness } from './harness.ts'
 
@@ -63,7 +64,7 @@ export function segmentCases({ on }: Harness): void {
         await draft.commit(record, segments)
         await assertHolds(store, record, image)
       }),
-      { numRuns: 50 },
+      { numRuns: extent(50, 10) },
     )
   })
 }

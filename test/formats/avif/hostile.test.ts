@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { Refusal } from '../../../src/errors.ts'
 import { isAvif } from '../../../src/formats/avif/avif.ts'
 import { lengthOf } from '../../../src/formats/image.ts'
+import { extent } from '../../support/extent.ts'
 import {
   alphaKind,
   assemble,
@@ -19,7 +20,7 @@ import { box, bytes, fullBox, u16, u32 } from '../../support/images/avif/boxes.t
 import { moov, track } from '../../support/images/avif/tracks-assembly.ts'
 import { type Scrubbed, scrub } from './subject.ts'
 
-const RUNS = 1500
+const RUNS = extent(1500, 300)
 const picture = await coded(noise(64, 48))
 const alpha = await coded(noise(64, 48).greyscale())
 

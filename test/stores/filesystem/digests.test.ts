@@ -10,6 +10,7 @@ import {
   matchesDigests,
 } from '../../../src/stores/filesystem/block-digests.ts'
 import { DamagedObject, type ObjectStore } from '../../../src/stores/object-store.ts'
+import { extent } from '../../support/extent.ts'
 import { flipBit, storeFolder } from '../../support/store-folder.ts'
 import { assertSameBytes, bodyOf, bytesFor, idFor, put } from '../../support/stored-images.ts'
 
@@ -79,7 +80,7 @@ test('any bit behind the bytes', async (t) => {
       await assert.rejects(read(store, { first: 0, last: 9 }), DamagedObject)
       await flipBit(pathOf(ID), at, bit)
     }),
-    { numRuns: 60 },
+    { numRuns: extent(60, 15) },
   )
 })
 
@@ -106,6 +107,6 @@ test('digests of pieces are those of the whole, and match nothing else', () => {
         assert.ok(!matchesDigests(bytes, digests, 0))
       },
     ),
-    { numRuns: 50 },
+    { numRuns: extent(50, 15) },
   )
 })

@@ -1,69 +1,18 @@
 import assert from 'node:assert/strict'
-import {
-  type FileHandle,
-  mkdtemp,
-  open,
-  readdir,
-  readlink,
-  rm,
-  stat,
-  truncate,
-  unlink,
-} from 'node:fs/promises'
+import { type FileHandle, mkdtemp, open, readdir, rm, stat, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, sep } from 'node:path'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { openFilesystemStore } from '../../../src/stores/filesystem/store.ts'
 import { StoreUnavailable } from '../../../src/stores/object-store.ts'
-import { type OpenedStore, objectStoreContract } from '../../contracts/object-store.ts'
-import { dyingAt } from '../../support/dying-disk.ts'
-import { flipBit, storeFolder } from '../../support/store-folder.ts'
+import { objectStoreContract } from '../../contracts/object-store.ts'
+import { extent } from '../../support/extent.ts'
+import { storeFolder } from '../../support/store-folder.ts'
 import { assertHolds, bytesFor, idFor, put } from '../../support/stored-images.ts'
+import { openSubject } from './subject.ts'
 
-async function openStore(hotSetBytes: number): Promise<OpenedStore> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-store-'))
-  const pathOf = (id: string) => join(folder, 'objects', id)
-  const store = await openFilesystemStore({ folder, hotSetBytes })
-  return {
-    store,
-    async close() {
-      await store.close()
-      await rm(folder, { recursive: true, force: true })
-    },
-    reopen: () => openFilesystemStore({ folder, hotSetBytes }),
-    reopenLater: () => openFilesystemStore({ folder, hotSetBytes }),
-    async dying(step, act) {
-      const dying = await openFilesystemStore({ folder, hotSetBytes })
-      try {
-        return await dyingAt(step, () => act(dying))
-      } finally {
-        await dying.close()
-      }
-    },
-    async corrupt(id, damage) {
-      const { size } = await stat(pathOf(id))
-      if (damage === 'cut') return truncate(pathOf(id), size - 1000)
-      return flipBit(pathOf(id), Math.floor(size / 2))
-    },
-    leftovers: async () => [
-      ...(await readdir(join(folder, 'incoming'))),
-      ...(await readdir(join(folder, 'held'))),
-    ],
-    handles: () => handlesBelow(folder),
-  }
-}
-
-/** Images and drafts below `folder` that this process has open, where the system tells. */
-async function handlesBelow(folder: string): Promise<number> {
-  const links = await readdir('/proc/self/fd').catch(() => [])
-  const targets = await Promise.all(links.map((link) => readlink(`/proc/self/fd/${link}`).catch(() => '')))
-  const folders = ['objects', 'incoming'].map((name) => join(folder, name) + sep)
-  return targets.filter((target) => folders.some((folder) => target.startsWith(folder))).length
-}
-
-objectStoreContract('filesystem', () => openStore(64 * 1024 * 1024))
-objectStoreContract('filesystem without memory', () => openStore(0), { modelRuns: 5 })
+objectStoreContract('filesystem', () => openSubject(64 * 1024 * 1024))
 
 test('images up to 256 KB are written in whole pages, and read back as they came', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-store-'))
@@ -80,7 +29,7 @@ test('images up to 256 KB are written in whole pages, and read back as they came
       await assertHolds(store, record, bytes)
       assert.equal((await stat(join(folder, 'objects', record.id))).size % 4096, 0)
     }),
-    { numRuns: 40, examples: [[0], [4096], [64 * 1024], [64 * 1024 + 1], [256 * 1024]] },
+    { numRuns: extent(40, 10), examples: [[0], [4096], [64 * 1024], [64 * 1024 + 1], [256 * 1024]] },
   )
 })
 

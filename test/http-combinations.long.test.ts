@@ -1,7 +1,7 @@
 /** The HTTP contract on the two combinations that mix one machine's parts with many machines'. */
 import { after, before, describe } from 'node:test'
 import type { Host } from './contracts/http/host.ts'
-import { httpContract, IN_CI, PARTS, type Part } from './contracts/http.ts'
+import { httpContract } from './contracts/http.ts'
 import { breakLedger } from './support/processes/broken-ledger.ts'
 import { s3Env, serviceOf } from './support/processes/cluster.ts'
 import { linksTo } from './support/processes/links.ts'
@@ -9,10 +9,6 @@ import { type PostgresServer, startPostgres } from './support/processes/postgres
 import type { Env } from './support/processes/process.ts'
 import { startServer } from './support/processes/server.ts'
 import { type FakeS3, startFakeS3 } from './support/s3/fake-s3.ts'
-
-/** What changes when store or ledger are others. CI runs everything. */
-const OF_THE_LEDGER: Part[] = ['quota and client address', 'the operator', 'deletion']
-const OF_THE_STORE: Part[] = ['what an upload answers', 'raw bytes', 'conditions and ranges', 'deletion']
 
 let postgres: PostgresServer
 let fake: FakeS3
@@ -23,16 +19,10 @@ before(async () => {
 after(() => Promise.all([postgres?.destroy(), fake?.close()]))
 
 describe('combinations', { concurrency: 2 }, () => {
-  httpContract(
-    'filesystem and Postgres',
-    async (env = {}) => hostOn({ LEDGER_URL: await postgres.createSchema() }, env),
-    IN_CI ? PARTS : OF_THE_LEDGER,
+  httpContract('filesystem and Postgres', async (env = {}) =>
+    hostOn({ LEDGER_URL: await postgres.createSchema() }, env),
   )
-  httpContract(
-    'S3 and SQLite',
-    (env = {}) => hostOn(s3Env(serviceOf(fake), `host-${++prefixes}`), env),
-    IN_CI ? PARTS : OF_THE_STORE,
-  )
+  httpContract('S3 and SQLite', (env = {}) => hostOn(s3Env(serviceOf(fake), `host-${++prefixes}`), env))
 })
 
 /** `place`: what it keeps elsewhere. */

@@ -1,0 +1,50 @@
+/** The HTTP contract on three servers over S3 and Postgres, behind nginx. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before } from 'node:test'
+import { httpContract } from './contracts/http.ts'
+import { freePort } from './support/processes/caches.ts'
+import { type Backends, PROCESSES, startBackends, startCluster } from './support/processes/cluster.ts'
+import { hasNginx, startNginxFront, startPlainFront } from './support/processes/front.ts'
+import { linksTo } from './support/processes/links.ts'
+
+/** What the contract's main host trusts. */
+const PROXIES = ['127.0.0.1/32', '10.0.0.0/8', '2001:db8:ffff::/48']
+
+let backends: Backends
+before(async () => {
+  backends = await startBackends({ ceph: true })
+})
+after(() => backends?.stop())
+
+const front = hasNginx ? 'nginx' : 'a round robin of the test’s own, as there is no nginx'
+
+httpContract(`${PROCESSES} servers behind ${front}, S3 and Postgres`, async (env = {}) => {
+  const port = await freePort()
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-cluster-'))
+  const links = await linksTo(await backends.place(), env)
+  const settings = { BASE_URL: `http://127.0.0.1:${port}`, ...links.place, ...env }
+  const cluster = await startCluster(
+    settings,
+    Array.from({ length: PROCESSES }, (_, nth) => ({ dataDir: join(folder, `server-${nth}`) })),
+  )
+  const { servers } = cluster
+  const ports = servers.map((server) => server.port)
+  const before = await (hasNginx ? startNginxFront(port, ports, PROXIES) : startPlainFront(port, ports))
+  return {
+    url: before.url,
+    baseUrl: settings.BASE_URL,
+    clientHeader: 'X-Forwarded-For',
+    direct: !hasNginx,
+    dataDir: folder,
+    logs: () => servers.map((server) => server.stdout() + server.stderr()).join('\n'),
+    operator: (words) => servers[0]!.operator(words),
+    breakDown: links.cut,
+    async stop() {
+      await before.stop()
+      await cluster.stop().finally(links.cut)
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+})

@@ -1,0 +1,50 @@
+/** The filesystem store as the contract wants it. */
+import { mkdtemp, readdir, readlink, rm, stat, truncate } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, sep } from 'node:path'
+import { openFilesystemStore } from '../../../src/stores/filesystem/store.ts'
+import type { OpenedStore } from '../../contracts/object-store.ts'
+import { dyingAt } from '../../support/dying-disk.ts'
+import { flipBit } from '../../support/store-folder.ts'
+
+/** A store in a folder of its own. `hotSetBytes`: its memory for images, 0 for none. */
+export async function openSubject(hotSetBytes: number): Promise<OpenedStore> {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-store-'))
+  const pathOf = (id: string) => join(folder, 'objects', id)
+  const store = await openFilesystemStore({ folder, hotSetBytes })
+  return {
+    store,
+    async close() {
+      await store.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+    reopen: () => openFilesystemStore({ folder, hotSetBytes }),
+    reopenLater: () => openFilesystemStore({ folder, hotSetBytes }),
+    async dying(step, act) {
+      const dying = await openFilesystemStore({ folder, hotSetBytes })
+      try {
+        return await dyingAt(step, () => act(dying))
+      } finally {
+        await dying.close()
+      }
+    },
+    async corrupt(id, damage) {
+      const { size } = await stat(pathOf(id))
+      if (damage === 'cut') return truncate(pathOf(id), size - 1000)
+      return flipBit(pathOf(id), Math.floor(size / 2))
+    },
+    leftovers: async () => [
+      ...(await readdir(join(folder, 'incoming'))),
+      ...(await readdir(join(folder, 'held'))),
+    ],
+    handles: () => handlesBelow(folder),
+  }
+}
+
+/** Images and drafts below `folder` that this process has open, where the system tells. */
+async function handlesBelow(folder: string): Promise<number> {
+  const links = await readdir('/proc/self/fd').catch(() => [])
+  const targets = await Promise.all(links.map((link) => readlink(`/proc/self/fd/${link}`).catch(() => '')))
+  const folders = ['objects', 'incoming'].map((name) => join(folder, name) + sep)
+  return targets.filter((target) => folders.some((folder) => target.startsWith(folder))).length
+}

@@ -1,0 +1,24 @@
+/** The pages in real Chromium, on the real server: all suites but those of `features.long.test.ts`. One of each serves all. */
+import { after, before, describe } from 'node:test'
+import { faultsSuite } from './suites/faults.ts'
+import { historySuite } from './suites/history.ts'
+import { inputSuite } from './suites/input.ts'
+import { loadingSuite } from './suites/loading.ts'
+import { pagesSuite } from './suites/pages.ts'
+import { statesSuite } from './suites/states.ts'
+import { openSite, type Site } from './support/site.ts'
+
+describe('the pages in a browser', () => {
+  let site: Site
+  before(async () => {
+    site = await openSite()
+  })
+  after(() => site.close())
+
+  describe('loading', () => loadingSuite(() => site))
+  describe('input', () => inputSuite(() => site))
+  describe('states', () => statesSuite(() => site))
+  describe('faults', () => faultsSuite(() => site))
+  describe('history', () => historySuite(() => site))
+  describe('pages', () => pagesSuite(() => site))
+})

@@ -1,0 +1,46 @@
+/** What most people do: choose a picture, copy its link, look at it, delete it. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { photo } from '../support/pictures.ts'
+import type { Site } from '../support/site.ts'
+import { card, cardIn, choose, heard, idOf, press } from '../support/steps.ts'
+
+export function firstUploadSuite(site: () => Site): void {
+  it('uploads a photograph, copies its link, shows it and deletes it', async () => {
+    // The cache is made to forget a deleted picture by asking for it once more.
+    const { page, axe, end } = await site().visit({
+      permissions: ['clipboard-read', 'clipboard-write'],
+      expected: /status of 404/,
+    })
+    await choose(page, [await photo('first.jpg')])
+    const done = await cardIn(page, 'done', 'first.jpg')
+    assert.match(
+      (await done.locator('.card-state').textContent()) ?? '',
+      /^JPEG \d+\skB → \d+\skB, looks the same$/,
+    )
+    const id = await idOf(done)
+    assert.deepEqual(await axe(), [])
+    await press(done, 'copy')
+    await heard(page, /Copied/)
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `${site().url}/${id}`)
+
+    const viewer = await page.context().newPage()
+    await viewer.goto(`${site().url}/${id}`)
+    const shown = viewer.locator('#picture')
+    await shown.evaluate((image: HTMLImageElement) => image.decode())
+    assert.deepEqual(
+      await shown.evaluate(({ naturalWidth, naturalHeight }: HTMLImageElement) => [
+        naturalWidth,
+        naturalHeight,
+      ]),
+      [320, 240],
+    )
+    await viewer.close()
+
+    await press(card(page, 'first.jpg'), 'delete')
+    await press(await cardIn(page, 'confirming', 'first.jpg'), 'confirm-delete')
+    await heard(page, /Deleted: first.jpg/)
+    assert.equal((await fetch(`${site().url}/raw/${id}`)).status, 404)
+    await end()
+  })
+}
