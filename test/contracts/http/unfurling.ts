@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import sharp from 'sharp'
 import { gif, png } from '../../support/images/tiny-images.ts'
-import { visit, type World } from './host.ts'
+import { type Upload, type Visitor, visit, type World } from './host.ts'
 import { operate } from './operator.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
@@ -40,6 +40,13 @@ const BOTS: Record<string, Record<string, string>> = {
 }
 
 export function unfurlingCases(world: World): void {
+  let done: Promise<{ removed: Upload; held: Upload }> | undefined
+  /** Images that the operator removed and holds, the same for all who ask. */
+  const takenDown = (me: Visitor) => {
+    done ??= takeDown(me)
+    return done
+  }
+
   for (const [bot, headers] of Object.entries(BOTS)) {
     it(`tells ${bot} of the image, and of none that is gone`, async (t) => {
       const me = await visit(world, world.main)
@@ -70,9 +77,7 @@ export function unfurlingCases(world: World): void {
       checkPage(gone, 404)
       assert.doesNotMatch(gone.text, /og:image|twitter:image|oembed/)
       if (!me.host.operator) return t.diagnostic('this host has no operator command')
-      const [removed, held] = [await me.store(), await me.store()]
-      await operate(me.host, ['remove', removed.id, '--reason', 'x'])
-      await operate(me.host, ['hold', held.id, '--reason', 'x'])
+      const { removed, held } = await takenDown(me)
       for (const [path, status] of [
         [`/${removed.id}`, 410],
         [`/${held.id}`, 403],
@@ -160,9 +165,7 @@ export function unfurlingCases(world: World): void {
     await me.remove(key)
     checkProblem(await ask(''), 404, 'not-found')
     if (!me.host.operator) return
-    const [removed, held] = [await me.store(), await me.store()]
-    await operate(me.host, ['remove', removed.id, '--reason', 'x'])
-    await operate(me.host, ['hold', held.id, '--reason', 'x'])
+    const { removed, held } = await takenDown(me)
     checkProblem(await me.get(`/oembed?url=${encodeURIComponent(removed.link)}`), 410, 'removed')
     checkProblem(await me.get(`/oembed?url=${encodeURIComponent(held.link)}`), 403, 'held')
   })
@@ -179,6 +182,13 @@ export function unfurlingCases(world: World): void {
     paths.push('/browserconfig.xml', '/wp-login.php', '/.env', '/.git/config.txt')
     for (const path of paths) checkProblem(await me.get(path, { Accept: HTML }), 404, 'not-found')
   })
+}
+
+async function takeDown(me: Visitor): Promise<{ removed: Upload; held: Upload }> {
+  const [removed, held] = [await me.store(), await me.store()]
+  await operate(me.host, ['remove', removed.id, '--reason', 'x'])
+  await operate(me.host, ['hold', held.id, '--reason', 'x'])
+  return { removed, held }
 }
 
 function metaOf(html: string): Map<string, string> {
