@@ -44,5 +44,5 @@ export const transparency: Messages['transparency'] = {
   title: 'Transparence',
   lead: 'Combien d’images ont été signalées ici, et ce que l’exploitant a décidé. Une image signalée plusieurs fois ne compte qu’une fois.',
   none: 'Rien n’a encore été signalé.',
-  states: { open: 'En attente', held: 'Masquées', kept: 'Gardées', removed: 'Supprimées' },
+  states: { open: 'En attente', held: 'Masquées', kept: 'Conservées', removed: 'Supprimées' },
 }

@@ -38,7 +38,7 @@ export const upload: Messages['upload'] = {
   withPlace: 'Avec la localisation',
   offerSend: 'Envoyer',
   offerDiscard: 'Abandonner',
-  search: 'Chercher par nom',
+  search: 'Rechercher par nom',
   select: 'Sélectionner',
   selectAll: 'Tout sélectionner',
   selectEnd: 'Terminé',
@@ -139,7 +139,7 @@ export const live: Messages['live'] = {
   sharedDetail: 'Partage reçu d’une autre application ou d’une autre page. Rien n’a encore été envoyé.',
   unsent: { one: '{count} image n’a pas été envoyée', other: '{count} images n’ont pas été envoyées' },
   unsentDetail: 'La page a été fermée avant la fin de l’envoi. Rien n’a été envoyé depuis.',
-  andMore: 'et {count} autres',
+  andMore: 'et {count} de plus',
 }
 
 export const editor: Messages['editor'] = {

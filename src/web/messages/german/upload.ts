@@ -129,7 +129,7 @@ export const live: Messages['live'] = {
   sharedDetail: 'Aus einer anderen App oder Seite mit Pinhole geteilt. Noch wurde nichts gesendet.',
   unsent: { one: '{count} Bild wurde nicht gesendet', other: '{count} Bilder wurden nicht gesendet' },
   unsentDetail: 'Die Seite wurde geschlossen, bevor alles hochgeladen war. Seitdem wurde nichts gesendet.',
-  andMore: 'und {count} weitere',
+  andMore: 'und noch {count}',
 }
 
 export const editor: Messages['editor'] = {
