@@ -194,8 +194,8 @@ function listenerOf(given: {
     hashes: nodeHashes,
     now: clock.now,
   })
-  const hot = filesystem === null ? {} : { hot: filesystem.hot }
-  const raw = createRaw({ images, ...hot, cdn, baseUrl, log })
+  const memory = filesystem === null ? {} : { hot: filesystem.hot, cached: filesystem.cached }
+  const raw = createRaw({ images, ...memory, cdn, baseUrl, log })
   const parts: AppParts = {
     baseUrl,
     maxUploadBytes,

@@ -61,10 +61,11 @@ export const RAW_PREFIX = rawPath('')
 /** Where an extension or a query begins. */
 const ID_END = RAW_PREFIX.length + ID_LENGTH
 
-/** `hot`: the image if it is in memory, where the store has a memory. */
+/** `hot`: the image if it is in memory, where the store has a memory. `cached`: if all of it can be had without waiting. */
 export function createRaw(parts: {
   images: Images
   hot?: (id: string) => StoredImage | null
+  cached?: (id: string) => StoredImage | null
   cdn: Cdn | null
   baseUrl: string
   log: Log
@@ -184,8 +185,10 @@ export function createRaw(parts: {
 
   function answer(request: RawRequest): Answer | null | Promise<Answer> {
     if (!request.target.startsWith(RAW_PREFIX)) return null
-    const image = parts.hot?.(request.target.slice(RAW_PREFIX.length, ID_END)) ?? null
-    const whole = image !== null && isPlain(request) ? answerWhole(image, request.target) : null
+    const id = request.target.slice(RAW_PREFIX.length, ID_END)
+    const isWhole = isPlain(request)
+    const image = parts.hot?.(id) ?? (isWhole ? parts.cached?.(id) : null) ?? null
+    const whole = isWhole && image !== null ? answerWhole(image, request.target) : null
     if (whole !== null) return whole
     try {
       const target = parseTarget(request.target)

@@ -46,13 +46,16 @@ export function rawListener(
       if (body instanceof ReadableStream) void body.cancel()
       return
     }
-    if (release !== undefined) outgoing.once('close', release)
     outgoing.writeHead(status, headers)
     if (!(body instanceof ReadableStream)) {
       outgoing.end(body)
-      if (socket.writableLength > 0) idle.watch(socket)
+      if (socket.writableLength > 0) {
+        idle.watch(socket)
+        if (release !== undefined) outgoing.once('close', release)
+      } else release?.()
       return
     }
+    if (release !== undefined) outgoing.once('close', release)
     idle.watch(socket)
     sendStream(body, outgoing, pieceTurns, reuse).catch((error) => {
       log.error({ err: error }, 'an image could not be sent whole')

@@ -3,15 +3,13 @@
  * computes at more than ten GB/s (docs/decisions/030). Against rot and cut files, not against people: whoever may write
  * to the folder can write digests too. `verify` checks the record's SHA-256.
  */
-import xxhash from 'xxhash-wasm'
+import { xxh64Of } from './xxhash.ts'
 
 /** The last block of an image may be shorter. Unit: bytes. */
 export const BLOCK_BYTES = 64 * 1024
 
 /** Of one digest. Unit: bytes. */
 const DIGEST_BYTES = 8
-
-const { h64Raw } = await xxhash()
 
 /** Unit: bytes. */
 export function digestsLength(imageBytes: number): number {
@@ -22,7 +20,7 @@ export function digestsLength(imageBytes: number): number {
 export function blockDigestsOf(image: Uint8Array): Buffer {
   const digests = Buffer.alloc(digestsLength(image.length))
   for (let block = 0; block * BLOCK_BYTES < image.length; block++) {
-    digests.writeBigUInt64LE(h64Raw(blockIn(image, block)), block * DIGEST_BYTES)
+    digests.writeBigInt64LE(xxh64Of(blockIn(image, block)), block * DIGEST_BYTES)
   }
   return digests
 }
@@ -31,7 +29,7 @@ export function blockDigestsOf(image: Uint8Array): Buffer {
 export function matchesDigests(bytes: Uint8Array, digests: Buffer, firstBlock: number): boolean {
   for (let block = 0; block * BLOCK_BYTES < bytes.length; block++) {
     const at = (firstBlock + block) * DIGEST_BYTES
-    if (at >= digests.length || digests.readBigUInt64LE(at) !== h64Raw(blockIn(bytes, block))) return false
+    if (at >= digests.length || digests.readBigInt64LE(at) !== xxh64Of(blockIn(bytes, block))) return false
   }
   return true
 }
@@ -55,7 +53,7 @@ export function createBlockDigester(): BlockDigester {
   /** Takes up to a whole block. Gives back what is left. */
   function take(piece: Uint8Array): Uint8Array {
     if (filled === 0 && piece.length >= BLOCK_BYTES) {
-      found.push(h64Raw(piece.subarray(0, BLOCK_BYTES)))
+      found.push(xxh64Of(piece.subarray(0, BLOCK_BYTES)))
       return piece.subarray(BLOCK_BYTES)
     }
     if (pending.length === 0) pending = Buffer.allocUnsafe(BLOCK_BYTES)
@@ -67,7 +65,7 @@ export function createBlockDigester(): BlockDigester {
   }
 
   function flush(): void {
-    found.push(h64Raw(pending.subarray(0, filled)))
+    found.push(xxh64Of(pending.subarray(0, filled)))
     filled = 0
   }
 
@@ -78,7 +76,7 @@ export function createBlockDigester(): BlockDigester {
     digests() {
       if (filled > 0) flush()
       const digests = Buffer.alloc(found.length * DIGEST_BYTES)
-      for (const [block, digest] of found.entries()) digests.writeBigUInt64LE(digest, block * DIGEST_BYTES)
+      for (const [block, digest] of found.entries()) digests.writeBigInt64LE(digest, block * DIGEST_BYTES)
       return digests
     },
   }

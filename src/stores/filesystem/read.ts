@@ -9,6 +9,7 @@ import {
   type Signal,
   type StoredImage,
 } from '../object-store.ts'
+import { type ReadCachedImage, readCachedImages } from './cached.ts'
 import { assertWanted, checkRun } from './check.ts'
 import { isCode, storeFault } from './faults.ts'
 import { CutShort, closeFile, type OpenFile, openFile, openFileNow, readFully } from './file.ts'
@@ -33,6 +34,7 @@ export interface ImageReader {
   head(path: string, id: string): Promise<ImageRecord | null>
   /** As `ObjectStore.open`. */
   open(path: string, id: string, selection?: Selection, signal?: Signal): Promise<StoredImage | null>
+  readonly cached: ReadCachedImage
   /** What it knows of a file that is gone. */
   forget(id: string): void
 }
@@ -52,6 +54,7 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
   const blocks = createReadBlocks()
   const known = createKnownFiles()
   const inOneTrip = readInOneTrip(hotSet)
+  const cached = readCachedImages(known, hotSet, blocks)
 
   async function withFile<T>(
     path: string,
@@ -153,6 +156,7 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
       const file = selection === 'all' ? known.get(id) : undefined
       return file !== undefined && inOneTrip.suits(file) ? inOneTrip.open(path, file, openIt) : openIt()
     },
+    cached,
     forget: known.forget,
   }
 }

@@ -54,6 +54,11 @@ export interface FilesystemStore extends ObjectStore {
    * seen at once). `null` says nothing about the image. Call `release` as for `open`.
    */
   hot(id: string): ImageInMemory | null
+  /**
+   * All of a small image that was read lately, if the kernel has its file in memory: nothing is waited for. Checked as by
+   * `open`. `null` says nothing about the image. Call `release` as for `open`.
+   */
+  cached(id: string): ImageInMemory | null
 }
 
 export interface FilesystemStoreOptions {
@@ -188,6 +193,7 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
     identity: layout.folder,
     draft,
     hot,
+    cached: (id) => reader.cached(pathOf(id), id),
     async head(id) {
       const record = await headNow(id)
       if (record === null) await remover.settle(id)
