@@ -58,6 +58,7 @@ const FILE_CALLS = new Set([
   'stat',
   'run',
   'existsSync',
+  'preadv2',
   'fsync',
   'rename',
   'writeBuffers',

@@ -9,7 +9,8 @@ import type { ReadBlocks } from './read-blocks.ts'
 import { SLOT_BYTES, takeSlot } from './slots.ts'
 
 /**
- * All of an image, checked as by `open`. `null` if there is anything to wait for, or anything wrong: `open` knows what. Call `release` as for `open`.
+ * All of an image, checked as by `open`. `null` if there is anything to wait for, or anything wrong: `open` knows what.
+ * Call `release` as for `open`.
  */
 export type ReadCachedImage = (path: string, id: string) => ImageInMemory | null
 
@@ -38,15 +39,18 @@ export function readCachedImages(
   }
 
   function keep(descriptor: number, path: string, file: KnownFile, hotSet: HotSet): ImageInMemory | null {
-    const stats = fstatSync(descriptor)
-    const body = stats.size === file.size ? fill(descriptor, Buffer.allocUnsafeSlow(file.size), file) : null
-    if (body === null) {
-      hotSet.unreserve(file.size)
-      return null
+    let isKept = false
+    try {
+      const stats = fstatSync(descriptor)
+      const body = stats.size === file.size ? fill(descriptor, Buffer.allocUnsafeSlow(file.size), file) : null
+      if (body === null) return null
+      const stored = { record: file.trailer.record, body }
+      const image = hotSet.add({ stored, path, file: identityOf(stats), reservedBytes: file.size })
+      isKept = true
+      return hotSet.lend(image) ?? stored
+    } finally {
+      if (!isKept) hotSet.unreserve(file.size)
     }
-    const stored = { record: file.trailer.record, body }
-    const image = hotSet.add({ stored, path, file: identityOf(stats), reservedBytes: file.size })
-    return hotSet.lend(image) ?? stored
   }
 
   return (path, id) => {
@@ -56,6 +60,8 @@ export function readCachedImages(
     try {
       descriptor = openSync(path, 'r')
     } catch {
+      // Most likely it is gone: nobody is to look here again.
+      known.forget(id)
       return null
     }
     try {

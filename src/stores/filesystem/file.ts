@@ -1,6 +1,7 @@
 /** Files by their descriptors: a `FileHandle` of Node's costs twice as much. Node only. */
 import { closeSync, fstatSync, open, openSync, read, readSync, type Stats } from 'node:fs'
 import { promisify } from 'node:util'
+import { cachedReads } from './page-cache.ts'
 
 const openPath = promisify(open)
 const readInto = promisify(read)
@@ -75,6 +76,12 @@ export async function readFully<T extends Uint8Array>(file: OpenFile, offset: nu
     filled += bytesRead
   }
   return into
+}
+
+/** As `readFully`, on this thread if the kernel has the bytes in its memory: for what is small, as it copies them at once. */
+export async function readSoon<T extends Uint8Array>(file: OpenFile, offset: number, into: T): Promise<T> {
+  const length = cachedReads()?.(file.descriptor, into, offset)
+  return length === into.length ? into : readFully(file, offset, into)
 }
 
 /** A file has fewer bytes than it had. */

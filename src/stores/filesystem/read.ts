@@ -12,7 +12,7 @@ import {
 import { type ReadCachedImage, readCachedImages } from './cached.ts'
 import { assertWanted, checkRun } from './check.ts'
 import { isCode, storeFault } from './faults.ts'
-import { CutShort, closeFile, type OpenFile, openFile, openFileNow, readFully } from './file.ts'
+import { CutShort, closeFile, type OpenFile, openFile, openFileNow, readFully, readSoon } from './file.ts'
 import type { HotSet } from './hot-set.ts'
 import { createKnownFiles, type KnownFiles } from './known-files.ts'
 import { readInOneTrip } from './one-trip.ts'
@@ -232,7 +232,7 @@ async function readPart(
   }
   const { first, last } = run.run
   const { bytes, give: release } = blocks.take(last + 1 - first)
-  await readFully(file, first, bytes)
+  await readSoon(file, first, bytes)
   run.check(bytes, first)
   const body = bytes.subarray(wanted.first - first, wanted.last + 1 - first)
   return { record, range: part, body, release }
