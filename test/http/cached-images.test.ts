@@ -1,6 +1,7 @@
 /** Images that are in no memory but the kernel's, asked for again and again. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { LIMITS } from '../../src/node/http/limits.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
@@ -54,7 +55,7 @@ describe('images that only the kernel has in its memory', () => {
 
   it('reach clients that read late unharmed by those that read at once', async () => {
     const late = await Promise.all(Array.from({ length: 8 }, () => converse(server.url)))
-    const asked = Array.from({ length: 8 }, (_, n) => images[n % 3]!)
+    const asked = Array.from({ length: 1 + LIMITS.pipelined }, (_, n) => images[n % 3]!)
     const words = asked.map(({ id }) => `GET /raw/${id} HTTP/1.1\r\nHost: x\r\n\r\n`).join('')
     try {
       for (const { socket, write } of late) {
