@@ -80,7 +80,7 @@ describe('data of a later version', () => {
     await writeFile(join(dataDir, 'images/layout'), '{"layout":99,"folder":"x"}')
     await assert.rejects(startServer({}, { dataDir }), /written by a newer version: its layout is 99/)
     await writeFile(join(dataDir, 'images/layout'), 'no json')
-    await assert.rejects(startServer({}, { dataDir }), /layout can not be read/)
+    await assert.rejects(startServer({}, { dataDir }), /layout cannot be read/)
   })
 
   it('stops the start with a sentence: the ledger', async (t) => {
@@ -142,7 +142,7 @@ describe('an older layout', () => {
     const { folder, ids } = await oldFolder(t)
     const [id] = ids
     await writeFile(join(folder, 'objects', `${id}`), 'other')
-    await assert.rejects(openLayout(folder), /are one image: keep one of them/)
+    await assert.rejects(openLayout(folder), /hold the same image: keep one of them/)
     await rename(join(folder, 'objects', id!), join(folder, 'kept'))
     await openLayout(folder)
     await checkNew(folder, ids)

@@ -43,10 +43,10 @@ export function createProgram(): Command {
 }
 
 /** `pinhole photo.jpg` is short for `pinhole upload photo.jpg`. A command of that name comes first. */
-export function withCommand(program: Command, words: string[]): string[] {
-  const [first] = words
-  if (first === undefined || /^(?:-h|--help|-V|--version|help)$/.test(first)) return words
-  if (program.commands.some((command) => command.name() === first)) return words
+export function withCommand(program: Command, args: string[]): string[] {
+  const [first] = args
+  if (first === undefined || /^(?:-h|--help|-V|--version|help)$/.test(first)) return args
+  if (program.commands.some((command) => command.name() === first)) return args
   const isOption = first.startsWith('-')
-  return isOption || /[./*\\]/.test(first) || existsSync(first) ? ['upload', ...words] : words
+  return isOption || /[./*\\]/.test(first) || existsSync(first) ? ['upload', ...args] : args
 }

@@ -16,8 +16,8 @@ Variables of the environment, all optional:
 ${describeConfig()}
 `
 
-export async function main(words: string[]): Promise<void> {
-  if (words.includes('--help') || words.includes('-h')) {
+export async function main(args: string[]): Promise<void> {
+  if (args.includes('--help') || args.includes('-h')) {
     process.stdout.write(HELP)
     return
   }

@@ -8,11 +8,11 @@ export function completionCommand(program: Command): Command {
     .description('print a completion script; e.g. eval "$(pinhole completion bash)" in ~/.bashrc')
     .addArgument(new Argument('<shell>').choices(Object.keys(SHELLS)))
     .action((shell: Shell) => {
-      process.stdout.write(SHELLS[shell](wordsOf(program)))
+      process.stdout.write(SHELLS[shell](shapesOf(program)))
     })
 }
 
-interface Words {
+interface CommandShape {
   name: string
   description: string
   options: { flags: string[]; description: string; choices: string[] }[]
@@ -20,7 +20,7 @@ interface Words {
   takesFiles: boolean
 }
 
-function wordsOf(program: Command): Words[] {
+function shapesOf(program: Command): CommandShape[] {
   return program.commands.map((command) => ({
     name: command.name(),
     description: command.description(),
@@ -35,7 +35,7 @@ function wordsOf(program: Command): Words[] {
 }
 
 /** Options after a dash, choices and commands where they stand, and files everywhere else. */
-function bash(commands: Words[]): string {
+function bash(commands: CommandShape[]): string {
   const cases = commands.map(({ name, options, choices }) => {
     const flags = options.flatMap(({ flags }) => flags).join(' ')
     return `    ${name}) flags="${flags}" choices="${choices.join(' ')}" ;;`
@@ -62,13 +62,13 @@ complete -o bashdefault -o default -F _pinhole pinhole
 `
 }
 
-function choiceCases(commands: Words[]): string {
+function choiceCases(commands: CommandShape[]): string {
   const withChoices = commands.flatMap(({ options }) => options).filter(({ choices }) => choices.length > 0)
   const unique = new Map(withChoices.map(({ flags, choices }) => [flags.join('|'), choices]))
   return [...unique].map(([flags, choices]) => `    ${flags}) words="${choices.join(' ')}" ;;`).join('\n')
 }
 
-function zsh(commands: Words[]): string {
+function zsh(commands: CommandShape[]): string {
   const listed = commands.map(
     ({ name, description }) => `    ${quoted(`${name}:${description.replaceAll(':', ' ')}`)}`,
   )
@@ -99,7 +99,7 @@ compdef _pinhole pinhole
 `
 }
 
-function fish(commands: Words[]): string {
+function fish(commands: CommandShape[]): string {
   const lines = commands.flatMap(({ name, description, options, choices, takesFiles }) => {
     const here = `complete -c pinhole -n '__fish_seen_subcommand_from ${name}'`
     return [

@@ -8,7 +8,7 @@ import { modeOption } from '../options.ts'
 import { createBars } from '../terminal/bars.ts'
 import { interruptSignal } from '../terminal/interrupt.ts'
 import { printable } from '../terminal/printable.ts'
-import { describe, LOCATION_WARNING } from '../terminal/words.ts'
+import { describe, LOCATION_WARNING } from '../terminal/wording.ts'
 
 export function compressCommand(): Command {
   return new Command('compress')

@@ -17,14 +17,14 @@ export function deleteCommand(): Command {
     .action(deleteAll)
 }
 
-async function deleteAll(words: string[], flags: { server?: string; retries: number }): Promise<void> {
+async function deleteAll(args: string[], flags: { server?: string; retries: number }): Promise<void> {
   const { retries } = flags
   const server = serverOf(flags)
   const signal = interruptSignal()
   const history = openHistory()
   const entries = await history.list()
   let exit: ExitCode = EXIT.ok
-  for (const word of words) {
+  for (const word of args) {
     const entry = entries.find((entry) => isNamedBy(entry, word))
     try {
       if (!entry && !isKey(word)) {

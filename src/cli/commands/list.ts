@@ -5,7 +5,7 @@ import { type Entry, type History, type KeptEntry, openHistory } from '../memory
 import { isNamedBy } from '../memory/named-by.ts'
 import { interruptSignal } from '../terminal/interrupt.ts'
 import { printable } from '../terminal/printable.ts'
-import { bytesText } from '../terminal/words.ts'
+import { bytesText } from '../terminal/wording.ts'
 
 interface ListFlags {
   json?: true
@@ -43,9 +43,9 @@ function lineOf({ link, key, name, time, bytes }: Entry): string {
   return `${when}  ${printable(link)}  ${key}  ${bytesText(bytes).padStart(7)}  ${printable(name)}`
 }
 
-async function forgetNamed(history: History, words: string[]): Promise<void> {
+async function forgetNamed(history: History, args: string[]): Promise<void> {
   const entries = await history.list()
-  for (const word of words) {
+  for (const word of args) {
     const found = entries.filter((entry) => isNamedBy(entry, word))
     if (found.length === 0) {
       process.exitCode = reportError(new UsageError('It is not in this machine’s history.'), word)

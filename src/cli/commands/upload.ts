@@ -37,8 +37,8 @@ export function uploadCommand(): Command {
     .action(upload)
 }
 
-async function upload(words: string[], flags: UploadFlags): Promise<void> {
-  if (words.length === 0 && flags.watch === undefined) throw new UsageError('Name at least one file.')
+async function upload(args: string[], flags: UploadFlags): Promise<void> {
+  if (args.length === 0 && flags.watch === undefined) throw new UsageError('Name at least one file.')
   const signal = interruptSignal()
   const server = serverOf(flags)
   // Before minutes of work: does the service answer?
@@ -47,7 +47,7 @@ async function upload(words: string[], flags: UploadFlags): Promise<void> {
   const bars = createBars()
   let exit: ExitCode = EXIT.ok
   try {
-    exit = await uploadFiles(words, flags, server, signal, { history, bars })
+    exit = await uploadFiles(args, flags, server, signal, { history, bars })
     if (flags.watch !== undefined) await uploadNew(flags.watch, flags, server, signal, { history, bars })
   } finally {
     bars.stop()
@@ -62,7 +62,7 @@ interface Desk {
 
 /** Gives the code of the first file that failed. */
 async function uploadFiles(
-  words: string[],
+  args: string[],
   flags: UploadFlags,
   server: string,
   signal: AbortSignal,
@@ -72,8 +72,8 @@ async function uploadFiles(
   const links: string[] = []
   let exit: ExitCode = EXIT.ok
   let untried = 0
-  const inputs = await expandInputs(words, flags.recursive)
-  if (inputs.length === 0 && words.length > 0) throw new UsageError('There are no pictures in this folder.')
+  const inputs = await expandInputs(args, flags.recursive)
+  if (inputs.length === 0 && args.length > 0) throw new UsageError('There are no pictures in this folder.')
   await inParallel(inputs, flags.jobs, run.uploadOne, async (outcome) => {
     if (isLinked(outcome)) {
       await remember(outcome, history, bars)

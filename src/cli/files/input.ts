@@ -26,9 +26,9 @@ export function isPicture(path: string): boolean {
  * `-` is stdin. A path that exists is itself, even with a `*` in it; other patterns are globs, as quoted ones are.
  * `recursive`: a folder stands for the pictures in it and below, by their extension.
  */
-export async function expandInputs(words: string[], recursive = false): Promise<Input[]> {
+export async function expandInputs(args: string[], recursive = false): Promise<Input[]> {
   const inputs: Input[] = []
-  for (const word of words) {
+  for (const word of args) {
     const stats = await stat(word).catch(() => null)
     if (word === '-') {
       inputs.push({ name: timestampedName(), read: (signal) => readBounded(process.stdin, signal, true) })

@@ -5,7 +5,7 @@ import type { History } from '../memory/history.ts'
 import type { UploadFlags } from '../options.ts'
 import type { Bars } from '../terminal/bars.ts'
 import { printable } from '../terminal/printable.ts'
-import { describe, LOCATION_WARNING } from '../terminal/words.ts'
+import { describe, LOCATION_WARNING } from '../terminal/wording.ts'
 
 interface Linked {
   name: string

@@ -55,7 +55,7 @@ Exit codes:
   2  wrong command line`
 
 /** Runs one command, and gives the code to exit with. Never throws. */
-export async function runOperator(words: string[]): Promise<number> {
+export async function runOperator(args: string[]): Promise<number> {
   toleratePipes()
   const program = new Command('operator')
     .description("The operator's commands, on the data of a running server.")
@@ -64,7 +64,7 @@ export async function runOperator(words: string[]): Promise<number> {
     .addHelpText('after', EXIT_CODES)
   for (const command of COMMANDS) program.addCommand(command().copyInheritedSettings(program))
   try {
-    await program.parseAsync(words, { from: 'user' })
+    await program.parseAsync(args, { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (error) {
     // What commander refuses it has said itself.

@@ -2,10 +2,10 @@
 import type { Decision, DecisionLedger } from '../decisions.ts'
 import type { SqlDatabase, SqlValue } from './database.ts'
 import { randomToken } from './random-token.ts'
-import { sql, words } from './statement.ts'
+import { rawSql, sql } from './statement.ts'
 
 export function decisionsLedger(database: SqlDatabase, tick: () => number): DecisionLedger {
-  const skipLocked = words(database.flavour.skipsLocked ? 'for update skip locked' : '')
+  const skipLocked = rawSql(database.flavour.skipsLocked ? 'for update skip locked' : '')
 
   return {
     async addDecisions({ batch, act, block, reason, who, rule, at, dueAt }, images) {

@@ -1,10 +1,10 @@
 /** What must not come back, whatever a backup holds. */
 import type { Ledger } from '../ledger.ts'
 import type { SqlDatabase } from './database.ts'
-import { sql, words } from './statement.ts'
+import { rawSql, sql } from './statement.ts'
 
 export function deletionsLedger(database: SqlDatabase): Pick<Ledger, 'recordDeletion' | 'goneIds'> {
-  const order = words(database.flavour.byCodeUnits)
+  const order = rawSql(database.flavour.byCodeUnits)
 
   return {
     async recordDeletion(id, at) {

@@ -1,7 +1,7 @@
 /** What all servers on one ledger share: facts about the instance, a clock, turns of what may not be asked often. */
 import type { Ledger } from '../ledger.ts'
 import type { SqlDatabase } from './database.ts'
-import { sql, words } from './statement.ts'
+import { rawSql, sql } from './statement.ts'
 
 type InstanceLedger = Pick<Ledger, 'facts' | 'writeFacts' | 'time' | 'takeTurn' | 'holdTurns' | 'check'>
 
@@ -20,7 +20,7 @@ export function instanceLedger(database: SqlDatabase): InstanceLedger {
     facts,
 
     async writeFacts(given, { replace }) {
-      const resolution = words(replace ? 'update set value = excluded.value' : 'nothing')
+      const resolution = rawSql(replace ? 'update set value = excluded.value' : 'nothing')
       // In one order: two servers that start at once must not wait for each other's rows.
       const entries = Object.entries(given).sort(([a], [b]) => (a < b ? -1 : 1))
       if (entries.length > 0) {
@@ -36,7 +36,7 @@ export function instanceLedger(database: SqlDatabase): InstanceLedger {
 
     async time() {
       if (clock === null) return null
-      const { rows } = await database.read(sql`select ${words(clock)} as ms`)
+      const { rows } = await database.read(sql`select ${rawSql(clock)} as ms`)
       return rows[0]!.ms as number
     },
 

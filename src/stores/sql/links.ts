@@ -1,7 +1,7 @@
 /** Which uploads came from one uploader. No address is in it, and it forgets after two days. */
 import type { LinkLedger } from '../links.ts'
 import type { SqlDatabase } from './database.ts'
-import { list, sql, words } from './statement.ts'
+import { list, rawSql, sql } from './statement.ts'
 
 /** `uploads` is of the version before, and empty two days after it. */
 const TABLES = ['uploads', 'links'] as const
@@ -23,7 +23,7 @@ interface Page {
 export function linksLedger(database: SqlDatabase): LinkLedger {
   async function timeOf(table: Table, from: number, offset: number): Promise<number | null> {
     const { rows } = await database.read(
-      sql`select at_ms from ${words(table)} where at_ms >= ${from} order by at_ms limit 1 offset ${offset}`,
+      sql`select at_ms from ${rawSql(table)} where at_ms >= ${from} order by at_ms limit 1 offset ${offset}`,
     )
     return (rows[0]?.at_ms as number | undefined) ?? null
   }
@@ -48,7 +48,7 @@ export function linksLedger(database: SqlDatabase): LinkLedger {
     const [a, b] = [new Set<string>(), new Set<string>()]
     for await (const { table, from, to } of pages()) {
       const { rows } = await database.read(
-        sql`select tag_a, tag_b from ${words(table)} where at_ms >= ${from} and at_ms < ${to} and id = ${id}`,
+        sql`select tag_a, tag_b from ${rawSql(table)} where at_ms >= ${from} and at_ms < ${to} and id = ${id}`,
       )
       for (const { tag_a, tag_b } of rows) {
         a.add(tag_a as string)
@@ -65,7 +65,7 @@ export function linksLedger(database: SqlDatabase): LinkLedger {
       const times = new Map<string, number>()
       for await (const { table, from, to } of pages()) {
         const { rows } = await database.read(
-          sql`select id, at_ms from ${words(table)} where at_ms >= ${from} and at_ms < ${to}
+          sql`select id, at_ms from ${rawSql(table)} where at_ms >= ${from} and at_ms < ${to}
             and (tag_a in ${list(tags.a)} or tag_b in ${list(tags.b)}) and id <> ${id} order by at_ms`,
         )
         for (const row of rows) times.set(row.id as string, row.at_ms as number)
@@ -76,12 +76,12 @@ export function linksLedger(database: SqlDatabase): LinkLedger {
 
     async forgetUploadsBefore(atMs, saltDay) {
       await database.write([sql`delete from salts where day like '% links' and day < ${saltDay}`])
-      for (const table of TABLES) await forget(words(table), Math.floor(atMs))
+      for (const table of TABLES) await forget(rawSql(table), Math.floor(atMs))
       await database.wipe()
     },
   }
 
-  async function forget(table: ReturnType<typeof words>, before: number): Promise<void> {
+  async function forget(table: ReturnType<typeof rawSql>, before: number): Promise<void> {
     let forgotten: number
     do {
       const [outcome] = await database.write([

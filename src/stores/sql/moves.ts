@@ -5,7 +5,7 @@ import type { RecordAct } from './acts.ts'
 import type { Outcome, SqlDatabase, Statement } from './database.ts'
 import { randomToken } from './random-token.ts'
 import { decide } from './reports.ts'
-import { sql, words } from './statement.ts'
+import { rawSql, sql } from './statement.ts'
 
 type MovesLedger = Pick<
   Ledger,
@@ -23,7 +23,7 @@ type MovesLedger = Pick<
 >
 
 export function movesLedger(database: SqlDatabase, record: RecordAct): MovesLedger {
-  const skipLocked = words(database.flavour.skipsLocked ? 'for update skip locked' : '')
+  const skipLocked = rawSql(database.flavour.skipsLocked ? 'for update skip locked' : '')
 
   /** Whoever makes an earlier move keeps its claim, and finds out at its end that it has to go on. */
   function moveTo(to: Move['to'], id: string): Statement {

@@ -2,9 +2,9 @@
 import type { NoticeLedger } from '../notices.ts'
 import type { SqlDatabase, Statement } from './database.ts'
 import { randomToken } from './random-token.ts'
-import { type Part, sql, words } from './statement.ts'
+import { type Part, rawSql, sql } from './statement.ts'
 
-const ONCE_MORE = words(`on conflict (kind) do update set
+const ONCE_MORE = rawSql(`on conflict (kind) do update set
   count = notices.count + 1,
   since_ms = case when notices.count = 0 then excluded.since_ms else notices.since_ms end`)
 
@@ -26,7 +26,7 @@ export function raiseForReport(kind: string, number: string): Statement {
 }
 
 export function noticesLedger(database: SqlDatabase): NoticeLedger {
-  const skipLocked = words(database.flavour.skipsLocked ? 'for update skip locked' : '')
+  const skipLocked = rawSql(database.flavour.skipsLocked ? 'for update skip locked' : '')
 
   return {
     async raiseNotice(kind, at) {

@@ -3,7 +3,7 @@ import type { Ledger } from '../ledger.ts'
 import type { Purge } from '../purges.ts'
 import type { Outcome, SqlDatabase } from './database.ts'
 import { randomToken } from './random-token.ts'
-import { list, sql, words } from './statement.ts'
+import { list, rawSql, sql } from './statement.ts'
 
 type PurgesLedger = Pick<
   Ledger,
@@ -12,7 +12,7 @@ type PurgesLedger = Pick<
 
 export function purgesLedger(database: SqlDatabase): PurgesLedger {
   const { maxParameters, skipsLocked } = database.flavour
-  const skipLocked = words(skipsLocked ? 'for update skip locked' : '')
+  const skipLocked = rawSql(skipsLocked ? 'for update skip locked' : '')
 
   // A statement has a few parameters beside the ids.
   const batch = maxParameters - 4

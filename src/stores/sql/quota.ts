@@ -3,7 +3,7 @@ import { fromHex, toHex } from '../../bytes.ts'
 import type { Ledger, Refusals, ReservedWith } from '../ledger.ts'
 import type { SqlDatabase } from './database.ts'
 import { releaseWith, reserveWith } from './reservation.ts'
-import { list, sql, words } from './statement.ts'
+import { list, rawSql, sql } from './statement.ts'
 
 /** The table is called `places`: what each bucket has used of each day. */
 type QuotaLedger = Pick<
@@ -72,7 +72,7 @@ export function quotaLedger(database: SqlDatabase): QuotaLedger {
     async settleUploads(buckets, day, count) {
       if (buckets.length === 0) return
       // In one order: two processes that wait for each other's rows would wait for ever.
-      const order = words(database.flavour.skipsLocked ? 'order by bucket for update' : '')
+      const order = rawSql(database.flavour.skipsLocked ? 'order by bucket for update' : '')
       await database.write([
         sql`with due as materialized (select bucket from places
             where day = ${checkedDay(day)} and bucket in ${list(buckets)} ${order})

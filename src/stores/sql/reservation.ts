@@ -4,7 +4,7 @@
  */
 import type { ReservedWith } from '../ledger.ts'
 import type { SqlDatabase, Statement } from './database.ts'
-import { sql, words } from './statement.ts'
+import { rawSql, sql } from './statement.ts'
 
 export interface Reserved {
   /** Of the address. `null` if it has none left. */
@@ -20,7 +20,7 @@ export async function reserveWith(
   { network, link }: ReservedWith,
 ): Promise<Reserved> {
   const isOne = database.flavour.changesInQueries
-  const from = (name: string) => words(isOne ? `from ${name} where true` : 'where changes() > 0')
+  const from = (name: string) => rawSql(isOne ? `from ${name} where true` : 'where changes() > 0')
   const inNetwork = network && [
     sql`insert into shares (day, name, used) select ${day}, ${network.bucket}, 1 ${from('reserved')}
       on conflict (day, name) do update set used = shares.used + 1 where shares.used < ${network.limit}
@@ -60,7 +60,7 @@ export async function releaseWith(
 ): Promise<void> {
   const isOne = database.flavour.changesInQueries
   // In the order of the reservation, whatever the plan: two that wait for each other's rows would wait for ever.
-  const after = words(isOne ? 'and (select count(*) from released) >= 0' : '')
+  const after = rawSql(isOne ? 'and (select count(*) from released) >= 0' : '')
   const statements = [
     ...(network
       ? [

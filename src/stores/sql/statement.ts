@@ -9,7 +9,7 @@ class List {
   }
 }
 
-class Words {
+class RawSql {
   readonly text: string
 
   constructor(text: string) {
@@ -26,7 +26,7 @@ export class Part {
   }
 }
 
-export function part(texts: TemplateStringsArray, ...values: (SqlValue | List | Words | Part)[]): Part {
+export function part(texts: TemplateStringsArray, ...values: (SqlValue | List | RawSql | Part)[]): Part {
   return new Part(sql(texts, ...values))
 }
 
@@ -36,16 +36,16 @@ export function list(values: readonly SqlValue[]): List {
 }
 
 /** SQL that not all databases know. Only ever a constant of the source. */
-export function words(text: string): Words {
-  return new Words(text)
+export function rawSql(text: string): RawSql {
+  return new RawSql(text)
 }
 
 /** Each value becomes a `?`. Throws `TypeError` for a value that the databases do not take alike. */
-export function sql(texts: TemplateStringsArray, ...values: (SqlValue | List | Words | Part)[]): Statement {
+export function sql(texts: TemplateStringsArray, ...values: (SqlValue | List | RawSql | Part)[]): Statement {
   let text = texts[0]!
   const parameters: SqlValue[] = []
   for (const [index, value] of values.entries()) {
-    if (value instanceof Words) text += value.text
+    if (value instanceof RawSql) text += value.text
     else if (value instanceof Part) {
       text += value.statement.sql
       parameters.push(...value.statement.parameters)

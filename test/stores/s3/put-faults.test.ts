@@ -122,8 +122,8 @@ for (const size of [2000, 700_000]) {
       ['keys that may not write', answer(403, 'AccessDenied'), /check the keys/],
       ['a wrong clock', answer(403, 'RequestTimeTooSkewed'), /clock/],
       ['a wrong region', answer(301, 'PermanentRedirect'), /region/],
-      ['an answer nobody expects', answer(418, 'Teapot'), /can’t use/],
-      ['a missing feature', answer(501, 'NotImplemented'), /can’t use/],
+      ['an answer nobody expects', answer(418, 'Teapot'), /does not understand/],
+      ['a missing feature', answer(501, 'NotImplemented'), /does not understand/],
     ]
     for (const [name, fault, message] of broken) {
       withStore(`is broken, without a retry, by ${name}`, async (opened, fake) => {

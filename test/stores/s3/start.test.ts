@@ -127,7 +127,7 @@ describe('at start', () => {
 
   test('a store without conditional puts is refused', async () => {
     fake.faults.add(answer(501, 'NotImplemented'), { on: isProbe })
-    await assert.rejects(open(), /answer we can’t use/)
+    await assert.rejects(open(), /answer that Pinhole does not understand/)
   })
 
   test('a full store is taken: it can still serve and delete', async () => {
