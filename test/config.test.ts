@@ -150,7 +150,9 @@ describe('configuration', { concurrency: 4 }, () => {
     assert.deepEqual(rows.map(entry).sort(), told.map(entry).sort())
   })
 
-  it('runs with the flags and the thread pool of the launcher', { skip: !isLinux }, async () => {
+  it('runs with the flags and the thread pool of the launcher', {
+    skip: !isLinux && 'needs /proc',
+  }, async () => {
     const server = await startServer({ HOT_SET_BYTES: '0' })
     try {
       const command = await readFile(`/proc/${server.pid}/cmdline`, 'utf8')

@@ -4,9 +4,10 @@ import sharp, { type Sharp } from 'sharp'
 import { corpus } from '../support/corpus.ts'
 
 /** A file of the corpus: the one of `PINHOLE_CORPUS`, if there is one of that name. */
-export function fromCorpus(name: string): Blob | null {
+export function fromCorpus(name: string): Blob {
   const found = corpus(/./).findLast((file) => file.name.replace('PINHOLE_CORPUS/', '') === name)
-  return found ? blobOf(found.bytes) : null
+  if (found === undefined) throw new Error(`${name} is not in the corpus`)
+  return blobOf(found.bytes)
 }
 
 export function blobOf(bytes: Uint8Array): Blob {

@@ -87,9 +87,8 @@ test("Apple's map keeps its headroom", async () => {
   assert.equal(out.includes('SECRET'), false)
 })
 
-test("a real phone's photograph, if the corpus is here", async (t) => {
+test("a phone's photograph of the corpus shrinks, and shows its highlights as before", async () => {
   const file = fromCorpus('gain-map.jpg')
-  if (!file) return t.skip('the corpus is not here')
   const bytes = new Uint8Array(await file.arrayBuffer())
   const out = await recompressed(bytes)
   const [before, after] = [await hdrPixels(bytes), await hdrPixels(out)]

@@ -76,7 +76,9 @@ describe('ledger: sqlite, beside others', () => {
     assert.deepEqual(await process.call([['reserveUpload', 'a', DAY, 1]]), [1])
   })
 
-  test('refuses while the disk is full, and goes on when it is not', { skip: !hasPrlimit() }, async (t) => {
+  test('refuses while the disk is full, and goes on when it is not', {
+    skip: !hasPrlimit() && 'needs prlimit of util-linux',
+  }, async (t) => {
     const { ledger, file } = await ledgerOf(t)
     const child = await startLedgerProcess({ file })
     t.after(() => child.end())
