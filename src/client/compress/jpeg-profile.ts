@@ -10,20 +10,17 @@ export function withJpegProfile(jpeg: Uint8Array, profile: Uint8Array): Uint8Arr
   const shares = Math.ceil(profile.length / SHARE_BYTES)
   if (shares > 255) throw new Error('the colour profile is too large for a JPEG')
   const at = jpeg[2] === 0xff && jpeg[3] === 0xe0 ? 4 + jpeg[4]! * 256 + jpeg[5]! : 2
-  const out = new Uint8Array(jpeg.length + profile.length + shares * (4 + SIGNATURE.length + 2))
-  out.set(jpeg.subarray(0, at))
-  let to = at
-  for (let number = 0; number < shares; number++) {
+  const segments = Array.from({ length: shares }, (_, number) => {
     const share = profile.subarray(number * SHARE_BYTES, (number + 1) * SHARE_BYTES)
     const length = 2 + SIGNATURE.length + 2 + share.length
-    out.set([0xff, 0xe2, length >> 8, length & 255], to)
-    out.set(SIGNATURE, to + 4)
-    out.set([number + 1, shares], to + 4 + SIGNATURE.length)
-    out.set(share, to + 6 + SIGNATURE.length)
-    to += 2 + length
-  }
-  out.set(jpeg.subarray(at), to)
-  return out
+    return [
+      Uint8Array.of(0xff, 0xe2, length >> 8, length & 255),
+      SIGNATURE,
+      Uint8Array.of(number + 1, shares),
+      share,
+    ]
+  })
+  return joined(jpeg.subarray(0, at), ...segments.flat(), jpeg.subarray(at))
 }
 
 /** Collects the shares of a profile, in whatever order they come. */

@@ -1,4 +1,5 @@
 /** Puts an ICC profile into a simple lossless WebP, which makes it an extended one (RFC 9649, section 2.7). */
+import { joined } from '../../bytes.ts'
 
 const RIFF_HEADER_BYTES = 12
 const HAS_ICC = 0x20
@@ -17,16 +18,9 @@ export function withWebpProfile(
   features[0] = HAS_ICC | (hasAlpha ? HAS_ALPHA : 0)
   putUint24(features, 4, width - 1)
   putUint24(features, 7, height - 1)
-  const body = [...chunk('VP8X', features), ...chunk('ICCP', profile), image]
-  const bodyBytes = body.reduce((sum, part) => sum + part.length, 0)
-  const out = new Uint8Array(RIFF_HEADER_BYTES + bodyBytes)
-  out.set(webp.subarray(0, RIFF_HEADER_BYTES))
+  const header = webp.subarray(0, RIFF_HEADER_BYTES)
+  const out = joined(header, ...chunk('VP8X', features), ...chunk('ICCP', profile), image)
   new DataView(out.buffer).setUint32(4, out.length - 8, true)
-  let at = RIFF_HEADER_BYTES
-  for (const part of body) {
-    out.set(part, at)
-    at += part.length
-  }
   return out
 }
 

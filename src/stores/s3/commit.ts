@@ -81,10 +81,10 @@ function lastLook({ idleMs }: RetryPolicy): Partial<RetryPolicy> {
 
 /** For a put: bytes that are few, or a source of them for every attempt. */
 export async function bodyOf(draft: DraftBytes, segments: Segment[]) {
-  return lengthOf(segments) <= PIECE_BYTES ? joined(draft, segments) : () => draft.bytes(segments)
+  return lengthOf(segments) <= PIECE_BYTES ? readSegments(draft, segments) : () => draft.bytes(segments)
 }
 
-async function joined(draft: DraftBytes, segments: Segment[]): Promise<Uint8Array<ArrayBuffer>> {
+async function readSegments(draft: DraftBytes, segments: Segment[]): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = new Uint8Array(lengthOf(segments))
   let at = 0
   for await (const piece of draft.bytes(segments)) {
