@@ -204,15 +204,17 @@ export function pagesSuite(site: () => Site): void {
   })
 
   it('speaks the person’s language', async () => {
-    for (const [locale, lang, headline] of [
-      ['de-AT', 'de', 'Bild rein, Link raus.'],
-      ['fr-CA', 'fr', 'Une image, un lien.'],
-      ['ja-JP', 'en', 'A picture in, a link out.'],
-    ]) {
-      const { page, end } = await site().visit({ locale })
+    for (const [locale, lang, headline, gone] of [
+      ['de-AT', 'de', 'Bild rein, Link raus.', 'Dieses Bild ist schon gelöscht.'],
+      ['fr-CA', 'fr', 'Une image, un lien.', 'Cette image est déjà supprimée.'],
+      ['ja-JP', 'en', 'A picture in, a link out.', 'This picture is gone already.'],
+    ] as const) {
+      const { page, end } = await site().visit({ locale, expected: NOT_FOUND })
       assert.equal(await page.locator('html').getAttribute('lang'), lang)
       assert.equal(await page.locator('html').getAttribute('dir'), 'ltr')
       await page.getByRole('heading', { name: headline }).waitFor()
+      await page.goto(`${site().url}/api/delete?key=${'A'.repeat(43)}`)
+      await page.getByRole('heading', { name: gone }).waitFor()
       await end()
     }
   })

@@ -28,6 +28,8 @@ export function panelSuite(site: () => Site): void {
     await cardsIn(page, 'done', 9)
     await page.reload()
     await page.locator('.row').nth(8).waitFor()
+    const { height } = (await page.locator('.row').first().boundingBox())!
+    assert.ok(height >= 68 && height <= 76, `a row of ${height} px`)
     await page.getByRole('searchbox').fill('CITY')
     assert.equal(await page.locator('.row').count(), 3)
     await page.click('#select')
