@@ -1,4 +1,11 @@
+const DAY_MS = 86_400_000
+
+/** The latest: an upload asks for its day four times. */
+let known = { number: Number.NaN, text: '' }
+
 /** YYYY-MM-DD, UTC. */
 export function utcDayOf(epochMs: number): string {
-  return new Date(epochMs).toISOString().slice(0, 10)
+  const number = Math.floor(epochMs / DAY_MS)
+  if (number !== known.number) known = { number, text: new Date(epochMs).toISOString().slice(0, 10) }
+  return known.text
 }

@@ -56,19 +56,21 @@ export class PartReader {
     }
   }
 
-  /** What was held and what came, as one. Nearly always a delimiter is in neither, and only the seam is copied. */
+  /** What was held and what came, as one. A chunk is not copied for what is held: only the seam is. */
   #afterHeld(chunk: Uint8Array): Uint8Array {
     const held = this.#held
     if (held.length === 0) return chunk
     const isSkipping = this.#state === 'body' || this.#state === 'preamble'
-    if (isSkipping && held.length < this.#delimiterBytes && chunk.length >= this.#delimiterBytes) {
-      const seam = joined(held, chunk.subarray(0, this.#delimiterBytes - 1))
-      if (this.#findDelimiter(seam) < 0) {
-        if (this.#state === 'body') this.#events.data(held)
-        return chunk
-      }
+    if (!isSkipping || held.length >= this.#delimiterBytes || chunk.length < this.#delimiterBytes) {
+      return joined(held, chunk)
     }
-    return joined(held, chunk)
+    const seam = joined(held, chunk.subarray(0, this.#delimiterBytes - 1))
+    const at = this.#findDelimiter(seam)
+    const bodyBytes = at < 0 ? held.length : at
+    if (this.#state === 'body' && bodyBytes > 0) this.#events.data(held.subarray(0, bodyBytes))
+    if (at < 0) return chunk
+    this.#state = 'delimiter'
+    return chunk.subarray(at + this.#delimiterBytes - held.length)
   }
 
   /** What is left after one step, or `null` if more bytes must come first. */
