@@ -29,7 +29,7 @@ function refuse(sentence) {
 }
 
 if (process.platform === 'win32') {
-  refuse('The server needs Linux or macOS: Windows can not flush a folder to disk. In WSL it runs.')
+  refuse('The server needs Linux or macOS: Windows cannot flush a folder to disk. It runs in WSL.')
 }
 if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
   refuse(

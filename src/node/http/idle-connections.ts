@@ -22,8 +22,7 @@ interface Progress {
 
 /**
  * Cuts off connections of `server` on which a client is waited for and nothing moves for `idleMs`: those that are watched
- * by a timer of their own, all others by a sweep every `checkMs`. A timer that is set anew for each
- * request costs a small image a twentieth of its answer, and one that the socket takes whole has nothing to wait for.
+ * by a timer of their own, all others by a sweep every `checkMs` (docs/decisions/059).
  * Those that take an answer below the least rate are cut off too.
  * Node's own limits take care of clients that send no headers; its `keepAliveTimeout` must be 0.
  */
