@@ -1,8 +1,8 @@
 /**
  * The least that a durable upload can cost on Node: takes the body as it comes, writes it to a temp file, fsyncs it,
- * renames it, answers 201. It parses nothing and checks nothing, and does not flush the folder.
- * Called with a port, a folder, and how to write: `collect` (the whole body, then one write) or `stream` (chunk by
- * chunk as they come).
+ * renames it, answers 201. It parses nothing and checks nothing.
+ * Called with a port, a folder, and how to write: `collect` (the whole body, then one write), `stream` (chunk by chunk as
+ * they come), or `durable`, which collects, and flushes the folder too: else a power cut may take the file's name.
  */
 import type { Buffer } from 'node:buffer'
 import { open, rename, rm } from 'node:fs/promises'
@@ -10,6 +10,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import path from 'node:path'
 
 const [port, folder, way] = process.argv.slice(2) as [string, string, string]
+const names = await open(folder)
 let uploads = 0
 
 async function collect(request: IncomingMessage, temporary: string): Promise<void> {
@@ -30,8 +31,9 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
   const name = String(uploads++)
   const file = path.join(folder, name)
   try {
-    await (way === 'collect' ? collect : stream)(request, `${file}.tmp`)
+    await (way === 'stream' ? stream : collect)(request, `${file}.tmp`)
     await rename(`${file}.tmp`, file)
+    if (way === 'durable') await names.sync()
     response.writeHead(201, { 'Content-Type': 'application/json' }).end(JSON.stringify({ name }))
   } catch (error) {
     // The load generator hangs up in the middle of uploads when its time is over.

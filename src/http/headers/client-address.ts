@@ -64,8 +64,24 @@ export function networkAddress(address: string): string {
   return `${parsed.toByteArray().slice(0, bytes).join('.')}/${bits}`
 }
 
-/** IPv4-mapped IPv6 becomes IPv4; ports and zones go. `null` if it is no address. */
+/** The latest addresses: of each request its own is asked about four times. */
+const known = new Map<string, Address | null>()
+const MOST_KNOWN = 64
+/** Longer texts are no addresses, and may be parts of a header that would be kept with them. */
+const LONGEST_KNOWN = 64
+
 function parse(text: string): Address | null {
+  let address = known.get(text)
+  if (address !== undefined) return address
+  address = parseAnew(text)
+  if (text.length > LONGEST_KNOWN) return address
+  if (known.size >= MOST_KNOWN) known.clear()
+  known.set(text, address)
+  return address
+}
+
+/** IPv4-mapped IPv6 becomes IPv4; ports and zones go. `null` if it is no address. */
+function parseAnew(text: string): Address | null {
   const bare = text
     .trim()
     .replace(/^\[([^\]]*)\](?::\d+)?$/, '$1')

@@ -40,8 +40,25 @@ export function rawSql(text: string): RawSql {
   return new RawSql(text)
 }
 
+/** Of templates with nothing but values in them, which are the same each time. One for each place in the source. */
+const fixedTexts = new Map<TemplateStringsArray, string>()
+
 /** Each value becomes a `?`. Throws `TypeError` for a value that the databases do not take alike. */
 export function sql(texts: TemplateStringsArray, ...values: (SqlValue | List | RawSql | Part)[]): Statement {
+  if (!values.every(isValue)) return composed(texts, values)
+  let text = fixedTexts.get(texts)
+  if (text === undefined) {
+    text = texts.join('?')
+    fixedTexts.set(texts, text)
+  }
+  return { sql: text, parameters: values.map(checked) }
+}
+
+function isValue(value: SqlValue | List | RawSql | Part): value is SqlValue {
+  return !(value instanceof RawSql || value instanceof Part || value instanceof List)
+}
+
+function composed(texts: TemplateStringsArray, values: (SqlValue | List | RawSql | Part)[]): Statement {
   let text = texts[0]!
   const parameters: SqlValue[] = []
   for (const [index, value] of values.entries()) {
