@@ -117,7 +117,7 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
     let isKept = false
     try {
       const whole = Buffer.allocUnsafeSlow(file.size)
-      const trailer = read ?? trailerIn(await readFully(file, 0, whole), file, id)
+      const trailer = read ?? trailerIn(await readSoon(file, 0, whole), file, id)
       if (trailer === null) return null
       const bytes = whole.subarray(0, trailer.record.size)
       await readChecked(opening, trailer, bytes, read === undefined)
@@ -134,7 +134,7 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
   /** The whole file in one read. */
   async function readSmall({ file, id }: Opening, selection: Selection): Promise<StoredImage | null> {
     const { bytes: whole, give: release } = blocks.take(file.size)
-    await readFully(file, 0, whole)
+    await readSoon(file, 0, whole)
     const trailer = trailerIn(whole, file, id)
     const part = trailer === null ? 'nothing' : partOf(trailer.record, selection)
     if (trailer === null || part === 'nothing') {
@@ -182,14 +182,14 @@ export async function readTrailer(
   decode: KnownFiles['decode'] = (tail, { size }) => decodeTrailer(tail, size),
 ): Promise<Trailer | null> {
   const length = tailLength(file.size)
-  const tail = await readFully(file, file.size - length, Buffer.allocUnsafe(length))
+  const tail = await readSoon(file, file.size - length, Buffer.allocUnsafe(length))
   const trailer = decode(tail, file, id)
   return trailer === null ? readInterrupted(file, id) : ownTrailer(trailer, id)
 }
 
 async function readInterrupted(file: OpenFile, id: string): Promise<Trailer | null> {
   const length = Math.min(file.size, 2 * tailLength(file.size))
-  const tail = await readFully(file, file.size - length, Buffer.allocUnsafe(length))
+  const tail = await readSoon(file, file.size - length, Buffer.allocUnsafe(length))
   return ownTrailer(decodeInterrupted(tail, file.size), id)
 }
 
