@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { createTurns } from '../src/node/http/turns.ts'
+import { createTurns, TURNS_FOR_ARRIVALS } from '../src/node/http/turns.ts'
 
 const REQUESTS = 50
 
@@ -55,5 +55,21 @@ describe('turns', () => {
     await nextTurn()
     turns.soon(act('e'))
     assert.equal(ran.at(-1), 'e')
+  })
+
+  it('lets connections that may wait to be accepted come first, but not for ever', async () => {
+    let isLikely = true
+    const turns = createTurns({ areLikely: () => isLikely })
+    const ran: string[] = []
+    for (const name of ['a', 'b', 'c']) turns.soon(() => ran.push(name))
+    for (let turn = 0; turn < TURNS_FOR_ARRIVALS; turn++) {
+      await nextTurn()
+      assert.deepEqual(ran, [])
+    }
+    await nextTurn()
+    assert.deepEqual(ran, ['a'])
+    isLikely = false
+    while (ran.length < 3) await nextTurn()
+    assert.deepEqual(ran, ['a', 'b', 'c'])
   })
 })

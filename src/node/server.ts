@@ -24,6 +24,7 @@ import { watchDisk } from './disk-space.ts'
 import { openKit } from './door/kit.ts'
 import { nodeHashes } from './hashes.ts'
 import { healthOf } from './health.ts'
+import { watchArrivals } from './http/arrivals.ts'
 import { capConnections } from './http/connection-cap.ts'
 import type { Connections } from './http/connections.ts'
 import { cutIdleConnections } from './http/idle-connections.ts'
@@ -129,7 +130,7 @@ export async function startServer(
     config,
     log,
     limits,
-    connections: { idle, limits },
+    connections: { arrivals: watchArrivals(server), idle, limits },
     trusted,
     stores,
     metrics,

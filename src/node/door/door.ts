@@ -7,6 +7,7 @@ import { getRequestListener } from '@hono/node-server'
 import type { Config } from '../../config.ts'
 import { createOperatorApp } from '../../http/operator/app.ts'
 import type { OperatorParts } from '../../http/operator/parts.ts'
+import { watchArrivals } from '../http/arrivals.ts'
 import { type HostBody, readBody } from '../http/body.ts'
 import { cutOffCrumbs } from '../http/crumbs.ts'
 import { drainBehindAnswer } from '../http/drain.ts'
@@ -32,8 +33,9 @@ export async function openOperatorDoor(
     keepAliveTimeout: 0,
   })
   const idle = cutIdleConnections(server, limits)
-  const connections = { idle, limits }
-  const turns = createTurns()
+  const arrivals = watchArrivals(server)
+  const connections = { arrivals, idle, limits }
+  const turns = createTurns(arrivals)
   const bodies = new WeakMap<IncomingMessage, HostBody>()
   const bodyOf = (incoming: IncomingMessage, outgoing: ServerResponse) =>
     bodies.get(incoming) ?? readBody(incoming, outgoing, connections)

@@ -12,7 +12,7 @@ import { DRAINED_BYTES_PER_SECOND } from './drain.ts'
 import { LIMIT_TABLE } from './limits.ts'
 import { limitsOfFiles } from './limits-of-files.ts'
 import { LARGE_BYTES } from './send-raw.ts'
-import { TURN_BUDGET_MS } from './turns.ts'
+import { TURN_BUDGET_MS, TURNS_FOR_ARRIVALS } from './turns.ts'
 
 type Row = [of: string, figure: string, protects: string, source: string, change: string]
 
@@ -104,7 +104,14 @@ export function limitsPage(): string {
       'of a turn of the event loop for requests of pages and the API, images and uploads aside; past it they go one a turn',
       `${TURN_BUDGET_MS} ms`,
       'others, from many requests at the same moment',
-      'a twentieth of what may be felt',
+      'a fiftieth of what may be felt',
+      '`src/node/http/turns.ts`',
+    ],
+    [
+      'turns in a row for which pipelined requests and large images wait while new connections come',
+      `${TURNS_FOR_ARRIVALS}`,
+      'whoever connects while many others do: one connection is accepted in each turn',
+      'pieces of images take a millisecond, and turns without one a tenth',
       '`src/node/http/turns.ts`',
     ],
     [

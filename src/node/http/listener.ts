@@ -17,9 +17,9 @@ import { refuseUnreadable, unreadableAnswer } from './unreadable.ts'
 
 export function createListener(parts: AppParts, connections: Connections): AnswersInOrder {
   const { baseUrl, log } = parts
-  const { idle, limits } = connections
+  const { arrivals, idle, limits } = connections
   const app = createApp(parts)
-  const turns = createTurns()
+  const turns = createTurns(arrivals)
   const bodies = new WeakMap<IncomingMessage, HostBody>()
   const bodyOf = (incoming: IncomingMessage, outgoing: ServerResponse) =>
     bodies.get(incoming) ?? readBody(incoming, outgoing, connections)
@@ -62,7 +62,7 @@ export function createListener(parts: AppParts, connections: Connections): Answe
       idle.owe(incoming.socket, outgoing)
       uploads(incoming, outgoing)
     },
-    idle,
+    connections,
     turns,
     log,
   )

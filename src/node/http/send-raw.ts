@@ -4,7 +4,7 @@ import type { Answer } from '../../http/answer.ts'
 import type { Log } from '../../http/log.ts'
 import { CONDITION_HEADERS, RAW_PREFIX, type Raw } from '../../http/routes/raw.ts'
 import type { Signal } from '../../stores/object-store.ts'
-import type { IdleConnections } from './idle-connections.ts'
+import type { Connections } from './connections.ts'
 import { headersOf } from './request-header.ts'
 import { createTurns, type Turns } from './turns.ts'
 
@@ -31,12 +31,12 @@ class ClientSignal implements Signal {
 export function rawListener(
   raw: Raw,
   next: RequestListener,
-  idle: IdleConnections,
+  { arrivals, idle }: Connections,
   turns: Turns,
   log: Log,
 ): RequestListener {
   // Of their own: requests are not to wait for all streams.
-  const pieceTurns = createTurns()
+  const pieceTurns = createTurns(arrivals)
 
   function send(answer: Answer, { socket }: IncomingMessage, outgoing: ServerResponse): void {
     const { status, headers, body, release, reuse } = answer
