@@ -5,6 +5,16 @@ import { photo } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
 import { card, cardIn, choose, heard, idOf, press } from '../support/steps.ts'
 
+/** What the copy button shows and what it is called, once it says something else: a name that hides the text is read instead. */
+function nameWhenItChanges(card: Element): Promise<{ text: string; name: string | null }> {
+  const button = card.querySelector('[data-action="copy"]') as HTMLElement
+  return new Promise((resolve) => {
+    new MutationObserver(() => {
+      resolve({ text: button.textContent, name: button.ariaLabel })
+    }).observe(button, { childList: true, characterData: true, subtree: true })
+  })
+}
+
 export function firstUploadSuite(site: () => Site): void {
   it('uploads a photograph, copies its link, shows it and deletes it', async () => {
     // The cache is made to forget a deleted picture by asking for it once more.
@@ -20,8 +30,10 @@ export function firstUploadSuite(site: () => Site): void {
     )
     const id = await idOf(done)
     assert.deepEqual(await axe(), [])
+    const saying = done.evaluate(nameWhenItChanges)
     await press(done, 'copy')
     await heard(page, /Copied/)
+    assert.deepEqual(await saying, { text: 'Copied', name: null })
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `${site().url}/${id}`)
 
     const viewer = await page.context().newPage()

@@ -68,11 +68,14 @@ function copyKeys(): string {
 }
 
 function flash(button: HTMLElement, copied: string): void {
-  const label = button.textContent
+  const { textContent: label, ariaLabel } = button
   if (label === copied) return
   button.textContent = copied
+  // What is read aloud has in it what is seen (WCAG 2.5.3).
+  button.ariaLabel = null
   setTimeout(() => {
     button.textContent = label
+    button.ariaLabel = ariaLabel
   }, SAYS_COPIED_MS)
 }
 
