@@ -72,4 +72,21 @@ describe('turns', () => {
     while (ran.length < 3) await nextTurn()
     assert.deepEqual(ran, ['a', 'b', 'c'])
   })
+
+  it('does not let wait what nobody waits for any more', async () => {
+    const turns = createTurns({ areLikely: () => true })
+    const ran: string[] = []
+    let areGone = false
+    for (const name of ['a', 'b', 'c']) {
+      turns.later(
+        () => ran.push(name),
+        () => areGone,
+      )
+    }
+    turns.later(() => ran.push('d'))
+    areGone = true
+    await nextTurn()
+    assert.deepEqual(ran, ['a', 'b', 'c'])
+    while (ran.length < 4) await nextTurn()
+  })
 })

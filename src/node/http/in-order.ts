@@ -46,9 +46,12 @@ export function answerInOrder(
       waiting.set(socket, ahead)
       outgoing.once('socket', () => {
         waiting.set(socket, waiting.get(socket)! - 1)
-        turns.later(() => {
-          if (!socket.destroyed) handle(incoming, outgoing)
-        })
+        turns.later(
+          () => {
+            if (!socket.destroyed) handle(incoming, outgoing)
+          },
+          () => socket.destroyed,
+        )
       })
     },
     isAnswering(socket) {

@@ -51,9 +51,12 @@ export function createListener(parts: AppParts, connections: Connections): Answe
     },
   )
   const uploads = uploadListener(createUpload(parts), bodyOf, (incoming, outgoing) => {
-    turns.soon(() => {
-      if (!incoming.socket.destroyed) void framework(incoming, outgoing)
-    })
+    turns.soon(
+      () => {
+        if (!incoming.socket.destroyed) void framework(incoming, outgoing)
+      },
+      () => incoming.socket.destroyed,
+    )
   })
   const images = rawListener(
     parts.raw,

@@ -81,7 +81,11 @@ export function rawListener(
       idle.watch(incoming.socket)
       idle.owe(incoming.socket, outgoing)
       void answer.then((answer) => send(answer, incoming, outgoing))
-    } else if (isLarge(answer)) turns.soon(() => send(answer, incoming, outgoing))
+    } else if (isLarge(answer))
+      turns.soon(
+        () => send(answer, incoming, outgoing),
+        () => outgoing.destroyed,
+      )
     else send(answer, incoming, outgoing)
   }
 }
@@ -111,10 +115,11 @@ async function sendStream(
   const reader = body.getReader()
   outgoing.once('close', () => void reader.cancel().catch(() => {}))
   for (;;) {
+    // Before the piece is taken: a client that leaves meanwhile leaves no memory that waits for its turn.
+    await new Promise<void>((resolve) => turns.soon(resolve, () => outgoing.destroyed))
     const { done, value } = await reader.read()
     if (outgoing.destroyed) return
     if (done) break
-    await new Promise<void>((resolve) => turns.soon(resolve))
     await written(outgoing, value)
     reuse?.(value)
   }

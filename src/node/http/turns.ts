@@ -12,44 +12,60 @@ export const TURNS_FOR_ARRIVALS = 8
 
 export interface Turns {
   /** Runs it at once, unless this turn has been long, or connections may wait to be accepted: then as `later`. */
-  soon(act: () => void): void
-  /** Runs it in one of the turns that follow. At most one of these is run in each, in the order in which they came. */
-  later(act: () => void): void
+  soon(act: () => void, isGone?: () => boolean): void
+  /**
+   * Runs it in one of the turns that follow. At most one of these is run in each, in the order in which they came, but for
+   * those whose client is gone: they have nothing left to do, and do not wait.
+   */
+  later(act: () => void, isGone?: () => boolean): void
 }
 
+interface Waiting {
+  act(): void
+  isGone(): boolean
+}
+
+const nobodyLeft = () => false
+
 export function createTurns(arrivals: Arrivals = { areLikely: () => false }): Turns {
-  const waiting: (() => void)[] = []
+  const waiting: Waiting[] = []
   let startedAt: number | null = null
   let turnsForArrivals = 0
+  let isScheduled = false
 
   function endTurn(): void {
     startedAt = null
   }
 
+  function schedule(): void {
+    if (isScheduled || waiting.length === 0) return
+    isScheduled = true
+    setImmediate(runNext)
+  }
+
   function runNext(): void {
-    if (turnsForArrivals < TURNS_FOR_ARRIVALS && arrivals.areLikely()) {
-      turnsForArrivals++
-      setImmediate(runNext)
-      return
+    isScheduled = false
+    while (waiting[0]?.isGone()) waiting.shift()!.act()
+    if (turnsForArrivals < TURNS_FOR_ARRIVALS && arrivals.areLikely()) turnsForArrivals++
+    else {
+      turnsForArrivals = 0
+      waiting.shift()?.act()
     }
-    turnsForArrivals = 0
-    const next = waiting.shift()!
-    if (waiting.length > 0) setImmediate(runNext)
-    next()
+    schedule()
   }
 
   const turns: Turns = {
-    soon(act) {
-      if (arrivals.areLikely()) return turns.later(act)
+    soon(act, isGone = nobodyLeft) {
+      if (arrivals.areLikely()) return turns.later(act, isGone)
       if (startedAt === null) {
         startedAt = performance.now()
         setImmediate(endTurn)
-      } else if (performance.now() - startedAt > TURN_BUDGET_MS) return turns.later(act)
+      } else if (performance.now() - startedAt > TURN_BUDGET_MS) return turns.later(act, isGone)
       act()
     },
-    later(act) {
-      waiting.push(act)
-      if (waiting.length === 1) setImmediate(runNext)
+    later(act, isGone = nobodyLeft) {
+      waiting.push({ act, isGone })
+      schedule()
     },
   }
   return turns
