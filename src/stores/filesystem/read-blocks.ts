@@ -1,9 +1,14 @@
 /** Memory that reads from files share: fresh pages from the system cost a read more than its bytes do. Node only. */
+import { BLOCK_BYTES } from './block-digests.ts'
 
 export interface ReadBlocks {
   take(bytes: number): ReadBlock
   /** One of `LARGE_BYTES`. `null` if as many are out as may be: a reader that is slow to take them holds no more memory. */
   takeLarge(): ReadBlock | null
+  /** To be called once when a stream begins, and what it gives once when that ends. */
+  beginStream(): () => void
+  /** What a stream may take at a time: less where many are open. Unit: bytes. */
+  pieceBytes(most: number): number
 }
 
 export interface ReadBlock {
@@ -26,12 +31,16 @@ export const LARGE_BYTES = 512 * 1024
 /** Out at once: 8 MB. */
 const LARGE_BLOCKS = 16
 
+/** With more streams than this each takes half as much at a time. */
+const MANY_STREAMS = 32
+
 /** Of each size, for the next to take. */
 const KEPT_BLOCKS = 32
 
 export function createReadBlocks(): ReadBlocks {
   const kept = new Map<number, Buffer<ArrayBuffer>[]>([...SIZES, LARGE_BYTES].map((size) => [size, []]))
   let large = 0
+  let streams = 0
   // Not every reader says when it has read.
   const lost = new FinalizationRegistry(() => large--)
 
@@ -55,6 +64,13 @@ export function createReadBlocks(): ReadBlocks {
   }
 
   return {
+    beginStream() {
+      streams++
+      return () => {
+        streams--
+      }
+    },
+    pieceBytes: (most) => (streams > MANY_STREAMS ? Math.min(most, BLOCK_BYTES) : most),
     take: (bytes) => block(SIZES.find((size) => bytes <= size) ?? bytes, bytes, () => {}),
     takeLarge() {
       if (large === LARGE_BLOCKS) return null

@@ -21,19 +21,22 @@ export function streamRun(
   let isReading = false
   let isCancelled = false
   let isClosed = false
+  const endStream = blocks.beginStream()
   /** Those that were handed out. */
   const blocksOf = new Map<ArrayBufferLike, ReadBlock>()
 
   function takeBlock(): ReadBlock {
     const left = run.last + 1 - at
     const large = mayGrow && left > pieceBytes ? blocks.takeLarge() : null
-    return large ?? blocks.take(Math.min(pieceBytes, left))
+    return large ?? blocks.take(Math.min(blocks.pieceBytes(pieceBytes), left))
   }
 
   /** Also while pieces wait to be taken: then there may be a cancel behind it. */
   function close(): void {
-    if (!isClosed) closeFile(file)
+    if (isClosed) return
     isClosed = true
+    closeFile(file)
+    endStream()
   }
 
   async function readPiece(): Promise<Uint8Array> {
