@@ -32,6 +32,7 @@ export async function openOperatorDoor(
     requestTimeout: limits.requestMs,
     keepAliveTimeout: 0,
   })
+  server.maxConnections = limits.doorConnections
   const idle = cutIdleConnections(server, limits)
   const arrivals = watchArrivals(server)
   const connections = { arrivals, idle, limits }

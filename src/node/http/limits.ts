@@ -3,7 +3,7 @@
 /** In the code alone. Tests shorten them. */
 export interface Limit {
   figure: number
-  unit: 'ms' | 'bytes' | 'bytes a second' | 'requests'
+  unit: 'ms' | 'bytes' | 'bytes a second' | 'requests' | 'connections'
   /** What it is a limit of. */
   of: string
   /** What it protects. */
@@ -87,6 +87,13 @@ export const LIMIT_TABLE = {
     'that wait on a connection for the answers before them; past it the connection is cut off',
     'memory: 3 KB each; the processor: 40 µs for each when it is cut off',
     'no browser pipelines',
+  ),
+  doorConnections: limit(
+    128,
+    'connections',
+    "at the operator's door at once",
+    'others: 2,000 short headers take 0.3 ms to parse',
+    'as many as an address may have at the public one; the operator needs a handful',
   ),
   lingerMs: limit(
     1000,
