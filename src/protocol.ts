@@ -29,9 +29,11 @@ export const EXTENSIONS = {
 
 export type ImageType = keyof typeof EXTENSIONS
 
+const SPELLED: Record<string, string> = { 'image/webp': 'WebP', 'image/jxl': 'JPEG XL' }
+
 /** What people call a type of image, e.g. `PNG`. */
 export function typeName(type: `image/${string}`): string {
-  return type === 'image/webp' ? 'WebP' : type.slice('image/'.length).toUpperCase()
+  return SPELLED[type] ?? type.slice('image/'.length).toUpperCase()
 }
 
 export const IMAGE_TYPES = Object.keys(EXTENSIONS) as ImageType[]
