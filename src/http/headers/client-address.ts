@@ -1,9 +1,11 @@
 /** Which address an upload counts for. */
 import ipaddr from 'ipaddr.js'
+import type { ClientAddress } from '../../service/quota.ts'
 
 /** Proxies whose `X-Forwarded-For` is believed. */
 export interface TrustedProxies {
   has(address: string): boolean
+  covers(address: Address): boolean
 }
 
 /** `cidrs`: such as `10.0.0.0/8` or `::1/128`; a bare address is itself alone. Throws on anything else. */
@@ -12,13 +14,13 @@ export function trustedProxies(cidrs: string[]): TrustedProxies {
     const [network, bits] = cidr.includes('/') ? ipaddr.parseCIDR(cidr) : wholeAddress(ipaddr.parse(cidr))
     return { network, bits }
   })
+  const covers = (address: Address) =>
+    ranges.some(({ network, bits }) => network.kind() === address.kind() && address.match(network, bits))
   return {
-    has(address) {
-      const parsed = parse(address)
-      return (
-        parsed !== null &&
-        ranges.some(({ network, bits }) => network.kind() === parsed.kind() && parsed.match(network, bits))
-      )
+    covers,
+    has(text) {
+      const address = parse(text)
+      return address !== null && covers(address)
     },
   }
 }
@@ -37,51 +39,37 @@ export function clientAddress(
   peer: string,
   forwardedFor: string | undefined,
   trusted: TrustedProxies,
-): string {
+): ClientAddress {
   const hops = forwardedFor?.split(',') ?? []
-  let client = peer
-  while (hops.length > 0 && trusted.has(client)) {
+  let client = parse(peer)
+  while (hops.length > 0 && client !== null && trusted.covers(client)) {
     const hop = parse(hops.pop()!)
     if (hop === null) break
-    client = hop.toString()
+    client = hop
   }
-  return client
+  return { address: addressOf(client), network: networkOf(client) }
 }
 
 /** What the quota counts by: an IPv4 address, or the first 64 bits of an IPv6 one. */
 export function quotaAddress(address: string): string {
-  const parsed = parse(address)
-  if (parsed === null) return 'unknown'
-  if (parsed.kind() === 'ipv4') return parsed.toString()
-  return `${parsed.toByteArray().slice(0, 8).join('.')}/64`
+  return addressOf(parse(address))
 }
 
-/** The network that an address is in: the first 24 bits of IPv4, the first 48 of IPv6. */
-export function networkAddress(address: string): string {
-  const parsed = parse(address)
-  if (parsed === null) return 'unknown'
-  const [bytes, bits] = parsed.kind() === 'ipv4' ? [3, 24] : [6, 48]
-  return `${parsed.toByteArray().slice(0, bytes).join('.')}/${bits}`
+function addressOf(address: Address | null): string {
+  if (address === null) return 'unknown'
+  if (address.kind() === 'ipv4') return address.toString()
+  return `${address.toByteArray().slice(0, 8).join('.')}/64`
 }
 
-/** The latest addresses: of each request its own is asked about four times. */
-const known = new Map<string, Address | null>()
-const MOST_KNOWN = 64
-/** Longer texts are no addresses, and may be parts of a header that would be kept with them. */
-const LONGEST_KNOWN = 64
-
-function parse(text: string): Address | null {
-  let address = known.get(text)
-  if (address !== undefined) return address
-  address = parseAnew(text)
-  if (text.length > LONGEST_KNOWN) return address
-  if (known.size >= MOST_KNOWN) known.clear()
-  known.set(text, address)
-  return address
+/** The first 24 bits of IPv4, the first 48 of IPv6. */
+function networkOf(address: Address | null): string {
+  if (address === null) return 'unknown'
+  const [bytes, bits] = address.kind() === 'ipv4' ? [3, 24] : [6, 48]
+  return `${address.toByteArray().slice(0, bytes).join('.')}/${bits}`
 }
 
 /** IPv4-mapped IPv6 becomes IPv4; ports and zones go. `null` if it is no address. */
-function parseAnew(text: string): Address | null {
+function parse(text: string): Address | null {
   const bare = text
     .trim()
     .replace(/^\[([^\]]*)\](?::\d+)?$/, '$1')

@@ -5,7 +5,7 @@ import type { GivenReport } from '../../service/reports.ts'
 import { receiptPage, reportPage } from '../../web/pages.ts'
 import { readForm, readText } from '../body.ts'
 import type { AppContext, AppParts } from '../context.ts'
-import { clientAddress, quotaAddress } from '../headers/client-address.ts'
+import { clientAddress } from '../headers/client-address.ts'
 import { NO_STORE } from '../headers/common.ts'
 import { prefersHtml } from '../headers/negotiate.ts'
 import { sendCompressed } from './pages.ts'
@@ -54,7 +54,7 @@ export async function showReceipt(c: AppContext, parts: AppParts): Promise<Respo
 }
 
 function reporterOf(c: AppContext, parts: AppParts): string {
-  return quotaAddress(clientAddress(c.env.peer, c.req.header('X-Forwarded-For'), parts.trusted))
+  return clientAddress(c.env.peer, c.req.header('X-Forwarded-For'), parts.trusted).address
 }
 
 function givenIn(text: string): GivenReport {

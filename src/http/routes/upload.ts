@@ -21,7 +21,7 @@ import { LedgerUnavailable } from '../../stores/ledger.ts'
 import { SHARE_PATH } from '../../web/share-path.ts'
 import type { Answer } from '../answer.ts'
 import type { AppParts } from '../context.ts'
-import { clientAddress, networkAddress, quotaAddress } from '../headers/client-address.ts'
+import { clientAddress } from '../headers/client-address.ts'
 import { checkedBody } from '../headers/content-digest.ts'
 import { filePart } from '../multipart/multipart.ts'
 import { logFault, toProblem } from '../problem.ts'
@@ -147,8 +147,7 @@ export function createUpload(parts: AppParts): Upload {
   return async (request) => {
     const startedAt = performance.now()
     const forwardedFor = request.header('x-forwarded-for')
-    const client = clientAddress(request.peer, forwardedFor, parts.trusted)
-    const address = { address: quotaAddress(client), network: networkAddress(client) }
+    const address = clientAddress(request.peer, forwardedFor, parts.trusted)
     const outcome = await outcomeOf(request, address, startedAt)
     if (outcome.error !== undefined) {
       logRefusal(request, outcome.error, startedAt)
