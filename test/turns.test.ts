@@ -76,15 +76,10 @@ describe('turns', () => {
   it('does not let wait what nobody waits for any more', async () => {
     const turns = createTurns({ areLikely: () => true })
     const ran: string[] = []
-    let areGone = false
-    for (const name of ['a', 'b', 'c']) {
-      turns.later(
-        () => ran.push(name),
-        () => areGone,
-      )
-    }
+    const client = { destroyed: false }
+    for (const name of ['a', 'b', 'c']) turns.later(() => ran.push(name), client)
     turns.later(() => ran.push('d'))
-    areGone = true
+    client.destroyed = true
     await nextTurn()
     assert.deepEqual(ran, ['a', 'b', 'c'])
     while (ran.length < 4) await nextTurn()

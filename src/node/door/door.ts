@@ -70,7 +70,7 @@ export async function openOperatorDoor(
     }
     turns.soon(() => {
       if (!incoming.socket.destroyed) void framework(incoming, outgoing)
-    })
+    }, incoming.socket)
   }
   const { listener } = answerInOrder(enter, turns, { mostWaiting: limits.pipelined })
   server.on('request', (incoming, outgoing) => {

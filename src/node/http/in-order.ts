@@ -46,12 +46,9 @@ export function answerInOrder(
       waiting.set(socket, ahead)
       outgoing.once('socket', () => {
         waiting.set(socket, waiting.get(socket)! - 1)
-        turns.later(
-          () => {
-            if (!socket.destroyed) handle(incoming, outgoing)
-          },
-          () => socket.destroyed,
-        )
+        turns.later(() => {
+          if (!socket.destroyed) handle(incoming, outgoing)
+        }, socket)
       })
     },
     isAnswering(socket) {

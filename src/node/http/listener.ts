@@ -51,12 +51,9 @@ export function createListener(parts: AppParts, connections: Connections): Answe
     },
   )
   const uploads = uploadListener(createUpload(parts), bodyOf, (incoming, outgoing) => {
-    turns.soon(
-      () => {
-        if (!incoming.socket.destroyed) void framework(incoming, outgoing)
-      },
-      () => incoming.socket.destroyed,
-    )
+    turns.soon(() => {
+      if (!incoming.socket.destroyed) void framework(incoming, outgoing)
+    }, incoming.socket)
   })
   const images = rawListener(
     parts.raw,

@@ -81,11 +81,7 @@ export function rawListener(
       idle.watch(incoming.socket)
       idle.owe(incoming.socket, outgoing)
       void answer.then((answer) => send(answer, incoming, outgoing))
-    } else if (isLarge(answer))
-      turns.soon(
-        () => send(answer, incoming, outgoing),
-        () => outgoing.destroyed,
-      )
+    } else if (isLarge(answer)) turns.soon(() => send(answer, incoming, outgoing), outgoing)
     else send(answer, incoming, outgoing)
   }
 }
@@ -116,7 +112,7 @@ async function sendStream(
   outgoing.once('close', () => void reader.cancel().catch(() => {}))
   for (;;) {
     // Before the piece is taken: a client that leaves meanwhile leaves no memory that waits for its turn.
-    await new Promise<void>((resolve) => turns.soon(resolve, () => outgoing.destroyed))
+    await new Promise<void>((resolve) => turns.soon(resolve, outgoing))
     const { done, value } = await reader.read()
     if (outgoing.destroyed) return
     if (done) break

@@ -10,22 +10,27 @@ export const TURN_BUDGET_MS = 2
  */
 export const TURNS_FOR_ARRIVALS = 8
 
+/** Who waits: a socket, or the answer on it. */
+interface Client {
+  readonly destroyed: boolean
+}
+
 export interface Turns {
   /** Runs it at once, unless this turn has been long, or connections may wait to be accepted: then as `later`. */
-  soon(act: () => void, isGone?: () => boolean): void
+  soon(act: () => void, client?: Client): void
   /**
    * Runs it in one of the turns that follow. At most one of these is run in each, in the order in which they came, but for
    * those whose client is gone: they have nothing left to do, and do not wait.
    */
-  later(act: () => void, isGone?: () => boolean): void
+  later(act: () => void, client?: Client): void
 }
 
 interface Waiting {
   act(): void
-  isGone(): boolean
+  client: Client
 }
 
-const nobodyLeft = () => false
+const ALWAYS_THERE: Client = { destroyed: false }
 
 export function createTurns(arrivals: Arrivals = { areLikely: () => false }): Turns {
   const waiting: Waiting[] = []
@@ -45,7 +50,7 @@ export function createTurns(arrivals: Arrivals = { areLikely: () => false }): Tu
 
   function runNext(): void {
     isScheduled = false
-    while (waiting[0]?.isGone()) waiting.shift()!.act()
+    while (waiting[0]?.client.destroyed) waiting.shift()!.act()
     if (turnsForArrivals < TURNS_FOR_ARRIVALS && arrivals.areLikely()) turnsForArrivals++
     else {
       turnsForArrivals = 0
@@ -55,16 +60,16 @@ export function createTurns(arrivals: Arrivals = { areLikely: () => false }): Tu
   }
 
   const turns: Turns = {
-    soon(act, isGone = nobodyLeft) {
-      if (arrivals.areLikely()) return turns.later(act, isGone)
+    soon(act, client = ALWAYS_THERE) {
+      if (arrivals.areLikely()) return turns.later(act, client)
       if (startedAt === null) {
         startedAt = performance.now()
         setImmediate(endTurn)
-      } else if (performance.now() - startedAt > TURN_BUDGET_MS) return turns.later(act, isGone)
+      } else if (performance.now() - startedAt > TURN_BUDGET_MS) return turns.later(act, client)
       act()
     },
-    later(act, isGone = nobodyLeft) {
-      waiting.push({ act, isGone })
+    later(act, client = ALWAYS_THERE) {
+      waiting.push({ act, client })
       schedule()
     },
   }
