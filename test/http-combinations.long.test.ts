@@ -5,6 +5,7 @@ import { httpContract } from './contracts/http.ts'
 import { breakLedger } from './support/processes/broken-ledger.ts'
 import { s3Env, serviceOf } from './support/processes/cluster.ts'
 import { linksTo } from './support/processes/links.ts'
+import { ownHost } from './support/processes/own-host.ts'
 import { type PostgresServer, startPostgres } from './support/processes/postgres.ts'
 import type { Env } from './support/processes/process.ts'
 import { startServer } from './support/processes/server.ts'
@@ -30,13 +31,7 @@ async function hostOn(place: Env, env: Env): Promise<Host> {
   const links = await linksTo(place, env)
   const server = await startServer({ ...links.place, ...env })
   return {
-    url: server.url,
-    baseUrl: server.baseUrl,
-    clientHeader: 'X-Forwarded-For',
-    direct: true,
-    dataDir: server.dataDir,
-    logs: () => server.stdout() + server.stderr(),
-    operator: (words) => server.operator(words),
+    ...ownHost(server),
     async breakDown() {
       await links.cut()
       if (place.LEDGER_URL === undefined) await breakLedger(server.dataDir)

@@ -86,10 +86,11 @@ try {
   }
   const minutes = Math.round((performance.now() - startedAt) / 60_000)
   const sum = `${rows.length} attacks on one server, ${missed} missed, in ${minutes} minutes.`
-  console.log(`${[HEAD, RULE, ...rows].join('\n')}\n\n${sum}`)
+  const table = [HEAD, RULE, ...rows].join('\n')
+  console.log(`${table}\n\n${sum}`)
   if (flags.save) {
-    const figures = `${machine()}\n\n${sum}\n\n${[HEAD, RULE, ...rows].join('\n')}`
-    await saveFigures(pattern === '' ? 'attack' : 'attack again', figures, 'bench/attack.md')
+    const place = pattern === '' ? 'attack' : 'attack again'
+    await saveFigures(place, `${machine()}\n\n${sum}\n\n${table}`, 'bench/attack.md')
   }
   if (missed > 0) process.exitCode = 1
 } finally {

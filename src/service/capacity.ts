@@ -4,7 +4,7 @@ import type { NoticeKind } from '../notify/notifier.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { SettingName, Settings } from './settings.ts'
 import { createShare } from './share.ts'
-import { utcDayOf } from './utc-day.ts'
+import { DAY_MS, utcDayOf } from './utc-day.ts'
 
 export interface Capacity {
   /**
@@ -24,8 +24,6 @@ export interface Admission {
 }
 
 export type Cap = Extract<SettingName, 'daily-uploads' | 'daily-bytes'>
-
-const DAY_MS = 86_400_000
 
 /** So many days a cap that was reached is remembered. */
 const REMEMBERED_DAYS = 7

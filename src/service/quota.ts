@@ -5,7 +5,7 @@ import type { Hashes } from './hashes.ts'
 import { createSettlement, SETTLE_MS } from './settlement.ts'
 import { busy, createUnderWay } from './under-way.ts'
 import type { UploaderLinks } from './uploader-links.ts'
-import { utcDayOf } from './utc-day.ts'
+import { DAY_MS, utcDayOf } from './utc-day.ts'
 
 export interface Quota {
   readonly limit: number
@@ -55,8 +55,6 @@ export interface QuotaLimits {
   /** What an address may be refused on one day. */
   refusals: Refusals
 }
-
-const DAY_MS = 86_400_000
 
 /** Hex digits of an HMAC that tell addresses apart: 128 bits. */
 const BUCKET_LENGTH = 32

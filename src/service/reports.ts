@@ -8,7 +8,7 @@ import { refuseFault } from './faults.ts'
 import type { Hashes } from './hashes.ts'
 import type { Metrics } from './metrics.ts'
 import { CATEGORIES, isCategory, REPORT_TEXT, type ReportCategory } from './report-categories.ts'
-import { utcDayOf } from './utc-day.ts'
+import { DAY_MS, utcDayOf } from './utc-day.ts'
 
 /** As somebody filled it in. Every member may be anything. */
 export interface GivenReport {
@@ -47,7 +47,6 @@ const EMAIL_MOST = 254
 const RECEIPT_PATTERN = /^[0-9a-f]{64}$/
 const ID_IN_LINK = /^(?:https?:\/\/[^/?#\s]+)?\/(?:raw\/)?([0-9A-Za-z]{11})(?:\.[a-z]{3,4})?(?:[?#]\S*)?$/
 
-const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 
 export function createReports(parts: {

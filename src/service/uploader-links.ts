@@ -7,7 +7,7 @@ import type { Ledger } from '../stores/ledger.ts'
 import type { UploaderLink } from '../stores/links.ts'
 import type { Hashes } from './hashes.ts'
 import { createRounds } from './rounds.ts'
-import { utcDayOf } from './utc-day.ts'
+import { DAY_MS, utcDayOf } from './utc-day.ts'
 
 export interface UploaderLinks {
   /** Of an upload that is stored as `id`. */
@@ -17,7 +17,6 @@ export interface UploaderLinks {
   stop(): Promise<void>
 }
 
-const DAY_MS = 86_400_000
 const KEPT_MS = 2 * DAY_MS
 const ROUND_MS = 5 * 60_000
 

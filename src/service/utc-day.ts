@@ -1,4 +1,4 @@
-const DAY_MS = 86_400_000
+export const DAY_MS = 86_400_000
 
 /** The latest: an upload asks for its day four times. */
 let known = { number: Number.NaN, text: '' }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { filePart } from '../../src/http/multipart/multipart.ts'
+import { multipart } from '../support/multipart.ts'
 
 /** Short, so that bytes of a file often look like the beginning of a delimiter. */
 const boundary = fc.string({ unit: fc.constantFrom('-', 'a', 'b'), minLength: 1, maxLength: 6 })
@@ -10,9 +11,8 @@ const bytes = fc
   .array(fc.constantFrom('\r', '\n', '\r\n', '-', '--', '\r\n--', 'a', 'b', 'ab', 'x'), { maxLength: 60 })
   .map((pieces) => Buffer.from(pieces.join('')))
 
-function bodyOf(boundary: string, file: Uint8Array, preamble: string): Buffer {
-  const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\n\r\n`
-  return Buffer.concat([Buffer.from(preamble + head), file, Buffer.from(`\r\n--${boundary}--\r\n`)])
+function bodyOf(boundary: string, body: Uint8Array, preamble: string): Buffer {
+  return multipart([{ name: 'file', filename: 'a.png', body }], { boundary, preamble }).body
 }
 
 function cut(body: Buffer, places: number[]): Buffer[] {

@@ -1,11 +1,11 @@
 /** Who runs the service, what they decided, and how to tell them of a hole. */
 import { Refusal } from '../../errors.ts'
+import { DAY_MS } from '../../service/utc-day.ts'
 import { contactUri } from '../../web/pages/contact.ts'
 import { transparencyPage } from '../../web/pages.ts'
 import type { AppContext, AppParts } from '../context.ts'
 import { sendCompressed } from './pages.ts'
 
-const DAY_MS = 86_400_000
 /** RFC 9116, 2.5.5: less than a year is recommended. */
 const SECURITY_DAYS = 180
 

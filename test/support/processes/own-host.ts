@@ -1,0 +1,15 @@
+/** A server of its own as the host of the HTTP contract, with nothing in front of it. */
+import type { Host } from '../../contracts/http/host.ts'
+import type { RunningServer } from './server.ts'
+
+export function ownHost(server: RunningServer): Omit<Host, 'breakDown' | 'stop'> {
+  return {
+    url: server.url,
+    baseUrl: server.baseUrl,
+    clientHeader: 'X-Forwarded-For',
+    direct: true,
+    dataDir: server.dataDir,
+    logs: () => server.stdout() + server.stderr(),
+    operator: (words) => server.operator(words),
+  }
+}
