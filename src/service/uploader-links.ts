@@ -30,29 +30,30 @@ export function createUploaderLinks(parts: {
   onFailure: (error: unknown) => void
 }): UploaderLinks {
   const { ledger, hashes, now } = parts
-  const salts = new Map<string, Promise<Uint8Array>>()
+  /** By their days, counted from the epoch. */
+  const salts = new Map<number, Promise<Uint8Array>>()
 
-  function saltOf(day: string): Promise<Uint8Array> {
+  function saltOf(day: number): Promise<Uint8Array> {
     let salt = salts.get(day)
     if (salt === undefined) {
-      salt = ledger.daySalt(day, 'links')
+      salt = ledger.daySalt(utcDayOf(day * DAY_MS), 'links')
       salt.catch(() => salts.delete(day))
       salts.set(day, salt)
     }
     return salt
   }
 
-  async function tagOf(address: string, number: number): Promise<string> {
+  async function tagOf(address: string, day: number): Promise<string> {
     // A label of its own: no tag is ever a bucket of the quota.
-    const mac = hashes.hmacSha256(await saltOf(dayOf(number)), `uploader ${address}`)
+    const mac = hashes.hmacSha256(await saltOf(day), `uploader ${address}`)
     return mac.slice(0, TAG_LENGTH)
   }
 
   /** Rows that would be two days old before the next round go too. */
   async function forget(): Promise<void> {
-    const yesterday = dayOf(Math.floor(now() / DAY_MS) - 1)
+    const yesterday = Math.floor(now() / DAY_MS) - 1
     for (const day of salts.keys()) if (day < yesterday) salts.delete(day)
-    await ledger.forgetUploadsBefore(now() - KEPT_MS + ROUND_MS, yesterday)
+    await ledger.forgetUploadsBefore(now() - KEPT_MS + ROUND_MS, utcDayOf(yesterday * DAY_MS))
   }
 
   const rounds = createRounds(forget, ROUND_MS, parts.onFailure)
@@ -68,9 +69,4 @@ export function createUploaderLinks(parts: {
     start: rounds.start,
     stop: rounds.stop,
   }
-}
-
-/** YYYY-MM-DD, UTC, of a number of days since the epoch. */
-function dayOf(number: number): string {
-  return utcDayOf(number * DAY_MS)
 }

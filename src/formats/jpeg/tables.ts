@@ -27,9 +27,10 @@ export function readQuantisation(body: Uint8Array): (JpegTable & { index: number
     const length = 1 + (wide ? 128 : 64)
     if (wide > 1 || index > 3 || at + length > body.length) throw wrongLength('DQT')
     const first = at + 1
-    const values = Uint16Array.from({ length: 64 }, (_, value) =>
-      wide ? view.getUint16(first + 2 * value) : view.getUint8(first + value),
-    )
+    const values = new Uint16Array(64)
+    for (let value = 0; value < 64; value++) {
+      values[value] = wide ? view.getUint16(first + 2 * value) : view.getUint8(first + value)
+    }
     tables.push({ at, length, slot: quantisationSlot(index), used: false, index, values })
     at += length
   }

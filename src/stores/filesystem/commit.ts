@@ -47,6 +47,8 @@ export function createCommit(parts: {
     let identity: string | null = null
     const room = gathered === null ? fresh.room(record.size) : null
     try {
+      // While the bytes are written: a trip of its own costs an upload more.
+      const isTaken = isContended ? false : isThere(target)
       if (gathered !== null) {
         const digests = blockDigestsOf(gathered.bytes)
         await writePages(path, gathered.append(encodeTrailer({ record, digests }, gathered.bytes.length)))
@@ -62,8 +64,10 @@ export function createCommit(parts: {
       if (isContended) {
         identity = identityOf(await stat(path))
         await take(path, target, flushes)
-      } else if (await isThere(target)) throw new IdTaken()
-      else await rename(path, target)
+      } else {
+        if (await isTaken) throw new IdTaken()
+        await rename(path, target)
+      }
     } catch (error) {
       room?.release()
       await rm(path, { force: true })
@@ -88,8 +92,8 @@ export function createCommit(parts: {
     const { id } = record
     if (!ID_PATTERN.test(id)) throw new Error('not an id')
     // A rename replaces: the name must be free, and nobody else of this process about to take it. Two processes that
-    // draw the same id of 65 random bits, and rename within the same microseconds, are not guarded against; those that
-    // derive it are.
+    // draw the same id of 65 random bits, and write their images at the same moment, are not guarded against; those
+    // that derive it are.
     if (committing.has(id)) throw new IdTaken()
     committing.add(id)
     try {
