@@ -1,5 +1,6 @@
 /** The file of a form comes out whole, wherever the network cut the body. */
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { filePart } from '../../src/http/multipart/multipart.ts'
@@ -25,7 +26,7 @@ function cut(body: Buffer, places: number[]): Buffer[] {
 
 async function read(boundary: string, pieces: Buffer[]): Promise<Buffer> {
   const found: Buffer[] = []
-  for await (const piece of filePart(`multipart/form-data; boundary=${boundary}`, pieces)) {
+  for await (const piece of filePart(`multipart/form-data; boundary=${boundary}`, Readable.from(pieces))) {
     found.push(Buffer.from(piece))
   }
   return Buffer.concat(found)

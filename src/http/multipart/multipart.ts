@@ -14,43 +14,78 @@ export const MAX_OVERHEAD_BYTES = 64 * 1024
  * only when the iteration ends. Throws `Refusal` with `not-multipart`, `malformed-multipart`, `missing-file` or
  * `unexpected-field`.
  */
-export async function* filePart(
+export function filePart(
   contentType: string | undefined,
-  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  const boundary = boundaryOf(contentType)
-  const names: string[] = []
-  let bodyBytes = 0
-  let fileBytes = 0
-  let chunks: Uint8Array[] = []
-  const reader = new PartReader(boundary, {
-    start(name) {
-      if (name === null)
-        throw new MultipartError('a part has no Content-Disposition of form-data with a name')
-      names.push(name)
-      if (names.length > 1 && names.includes(UPLOAD_FIELD)) throw unexpectedField()
-    },
-    data(bytes) {
-      if (names.at(-1) !== UPLOAD_FIELD) return
-      fileBytes += bytes.length
-      chunks.push(bytes)
-    },
-  })
-  try {
-    for await (const chunk of body) {
-      bodyBytes += chunk.length
-      reader.read(chunk)
-      for (const bytes of chunks) yield bytes
-      chunks = []
-      if (bodyBytes - fileBytes <= MAX_OVERHEAD_BYTES) continue
-      throw names.length > 0 ? unexpectedField() : new MultipartError('it holds too much apart from the file')
-    }
-    if (!reader.isDone) throw new MultipartError('it was cut off before its end')
-  } catch (error) {
-    if (!(error instanceof MultipartError)) throw error
-    throw new Refusal('malformed-multipart', `The multipart body cannot be read: ${error.message}.`)
+  body: AsyncIterable<Uint8Array>,
+): AsyncIterable<Uint8Array> {
+  return {
+    [Symbol.asyncIterator]: () => new FilePart(boundaryOf(contentType), body[Symbol.asyncIterator]()),
   }
-  if (!names.includes(UPLOAD_FIELD)) throw new Refusal('missing-file', 'The form has no field named "file".')
+}
+
+/** No generator: each takes a fortieth of an upload's time. */
+class FilePart implements AsyncIterator<Uint8Array> {
+  readonly #body: AsyncIterator<Uint8Array>
+  readonly #reader: PartReader
+  readonly #names: string[] = []
+  #overheadBytes = 0
+  /** Of the file, in what was read last. */
+  #pieces: Uint8Array[] = []
+
+  constructor(boundary: string, body: AsyncIterator<Uint8Array>) {
+    this.#body = body
+    this.#reader = new PartReader(boundary, {
+      start: (name) => this.#start(name),
+      data: (bytes) => this.#data(bytes),
+    })
+  }
+
+  #start(name: string | null): void {
+    if (name === null) throw new MultipartError('a part has no Content-Disposition of form-data with a name')
+    this.#names.push(name)
+    if (this.#names.length > 1 && this.#names.includes(UPLOAD_FIELD)) throw unexpectedField()
+  }
+
+  #data(bytes: Uint8Array): void {
+    if (this.#names.at(-1) !== UPLOAD_FIELD) return
+    this.#overheadBytes -= bytes.length
+    this.#pieces.push(bytes)
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    try {
+      for (;;) {
+        const piece = this.#pieces.shift()
+        if (piece !== undefined) return { done: false, value: piece }
+        this.#assertLittleElse()
+        const chunk = await this.#body.next()
+        if (chunk.done) break
+        this.#overheadBytes += chunk.value.length
+        this.#reader.read(chunk.value)
+      }
+      if (!this.#reader.isDone) throw new MultipartError('it was cut off before its end')
+    } catch (error) {
+      await this.return()
+      if (!(error instanceof MultipartError)) throw error
+      throw new Refusal('malformed-multipart', `The multipart body cannot be read: ${error.message}.`)
+    }
+    if (!this.#names.includes(UPLOAD_FIELD)) {
+      throw new Refusal('missing-file', 'The form has no field named "file".')
+    }
+    return { done: true, value: undefined }
+  }
+
+  #assertLittleElse(): void {
+    if (this.#overheadBytes <= MAX_OVERHEAD_BYTES) return
+    throw this.#names.length > 0
+      ? unexpectedField()
+      : new MultipartError('it holds too much apart from the file')
+  }
+
+  async return(): Promise<IteratorReturnResult<undefined>> {
+    await this.#body.return?.()
+    return { done: true, value: undefined }
+  }
 }
 
 function boundaryOf(contentType: string | undefined): string {

@@ -35,36 +35,49 @@ export function readBody(
   // From the start: what comes before it is asked for is joined like all that follows.
   const chunks = chunksOf(incoming)
 
-  async function* pieces(): AsyncGenerator<Uint8Array> {
+  let waitedMs = 0
+  let piece: Buffer<ArrayBuffer> | null = null
+
+  function begin(): AsyncIterator<Uint8Array, undefined> {
     if (awaitsContinue(incoming)) {
       outgoing.writeContinue()
       continued.add(incoming)
     }
-    let waitedMs = 0
+    return { next, return: end }
+  }
+
+  // No generator: each takes a fortieth of an upload's time.
+  async function next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    // A small one may share its memory with others.
+    if (piece !== null && piece.byteLength === piece.buffer.byteLength) piece.buffer.transfer(0)
+    piece = null
+    const since = performance.now()
+    idle.awaitClient(incoming.socket)
     try {
-      for (;;) {
-        const since = performance.now()
-        idle.awaitClient(incoming.socket)
-        const piece = await chunks.next()
-        idle.owe(incoming.socket, outgoing)
-        waitedMs += performance.now() - since
-        if (piece === null) return
-        received += piece.length
-        const seconds = (waitedMs - limits.slowBodyGraceMs) / 1000
-        if (seconds > 0 && received < seconds * limits.leastBytesPerSecond) {
-          throw new Refusal('too-slow', 'The body of the request came too slowly and was given up.')
-        }
-        yield piece
-        // A small one may share its memory with others.
-        if (piece.byteLength === piece.buffer.byteLength) piece.buffer.transfer(0)
+      piece = await chunks.next()
+      if (piece === null) return await end()
+      received += piece.length
+      waitedMs += performance.now() - since
+      const seconds = (waitedMs - limits.slowBodyGraceMs) / 1000
+      if (seconds > 0 && received < seconds * limits.leastBytesPerSecond) {
+        throw new Refusal('too-slow', 'The body of the request came too slowly and was given up.')
       }
-    } finally {
+    } catch (error) {
       chunks.stop()
+      throw error
+    } finally {
+      idle.owe(incoming.socket, outgoing)
     }
+    return { done: false, value: piece }
+  }
+
+  async function end(): Promise<IteratorReturnResult<undefined>> {
+    chunks.stop()
+    return { done: true, value: undefined }
   }
 
   return {
-    [Symbol.asyncIterator]: pieces,
+    [Symbol.asyncIterator]: begin,
     received: () => received,
     stop: chunks.stop,
   }

@@ -19,7 +19,7 @@ const WAITING_BYTES = 16 * 1024
  * read.
  */
 export function chunksOf(incoming: IncomingMessage): Chunks {
-  let waiting: Buffer<ArrayBuffer>[] = []
+  const waiting: Buffer<ArrayBuffer>[] = []
   let waitingBytes = 0
   // A request that announces no body has ended already.
   let isOver = incoming.readableEnded
@@ -68,8 +68,8 @@ export function chunksOf(incoming: IncomingMessage): Chunks {
       if (first.length < SMALL_BYTES) {
         while (joined < waiting.length && waiting[joined]!.length < SMALL_BYTES) joined++
       }
-      const chunk = joined === 1 ? first : Buffer.concat(waiting.slice(0, joined))
-      waiting = waiting.slice(joined)
+      const next = waiting.splice(0, joined)
+      const chunk = joined === 1 ? first : Buffer.concat(next)
       waitingBytes -= chunk.length
       return chunk
     },

@@ -12,6 +12,10 @@ export interface IdleConnections {
   awaitClient(socket: Socket): void
 }
 
+/** On the socket itself: a weak map that changes with every piece of a body costs each of them a collection's work. */
+const owed = Symbol('the answer that the server is at work on')
+type Owed = Socket & { [owed]?: ServerResponse | null }
+
 /** What a connection had moved at the last sweep. Times are of `performance.now()`. */
 interface Progress {
   received: number
@@ -31,10 +35,9 @@ export function cutIdleConnections(
   limits: Pick<Limits, 'idleMs' | 'checkMs' | 'slowAnswerMs' | 'leastBytesPerSecond'>,
 ): IdleConnections {
   const { idleMs, checkMs } = limits
-  const owed = new WeakMap<Socket, ServerResponse>()
   server.on('timeout', (socket: Socket) => {
-    const outgoing = owed.get(socket)
-    if (outgoing === undefined || outgoing.headersSent || outgoing.destroyed) socket.destroy()
+    const outgoing = (socket as Owed)[owed] ?? null
+    if (outgoing === null || outgoing.headersSent || outgoing.destroyed) socket.destroy()
     else socket.setTimeout(idleMs)
   })
 
@@ -77,8 +80,12 @@ export function cutIdleConnections(
       // Node starts it anew with all that is read and written.
       if (socket.timeout !== idleMs) socket.setTimeout(idleMs)
     },
-    owe: (socket, outgoing) => owed.set(socket, outgoing),
-    awaitClient: (socket) => owed.delete(socket),
+    owe(socket, outgoing) {
+      ;(socket as Owed)[owed] = outgoing
+    },
+    awaitClient(socket) {
+      ;(socket as Owed)[owed] = null
+    },
   }
 }
 
