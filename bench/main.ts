@@ -72,10 +72,10 @@ for (const name of picked) {
     const tables = tablesOf(
       await bench({
         dir,
-        rounds: Number(flags.rounds),
-        seconds: Number(flags.seconds),
-        images: Number(flags.images),
-        clients: Number(flags.clients),
+        rounds: wholeNumber('rounds'),
+        seconds: wholeNumber('seconds'),
+        images: wholeNumber('images'),
+        clients: wholeNumber('clients'),
         save: flags.save,
       }),
     )
@@ -85,6 +85,12 @@ for (const name of picked) {
   } finally {
     await rm(dir, { recursive: true, force: true })
   }
+}
+
+/** wrk takes whole seconds only. */
+function wholeNumber(name: 'rounds' | 'seconds' | 'images' | 'clients'): number {
+  if (!/^[1-9]\d*$/.test(flags[name])) throw new Error(`--${name} is a whole number from 1 on`)
+  return Number(flags[name])
 }
 
 function isInstalled(tool: string): boolean {

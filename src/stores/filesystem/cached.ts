@@ -1,10 +1,10 @@
 /** Small images that were read lately, again from the kernel's memory: no other thread, and no promise. Node only. */
-import { closeSync, fstatSync, openSync } from 'node:fs'
+import { closeSync, fstatSync } from 'node:fs'
 import { matchesDigests } from './block-digests.ts'
 import { identityOf } from './file.ts'
 import type { HotSet, ImageInMemory } from './hot-set.ts'
 import { isAsKnown, type KnownFile, type KnownFiles } from './known-files.ts'
-import { cachedReads } from './page-cache.ts'
+import { cachedReads, openKnown } from './page-cache.ts'
 import type { ReadBlocks } from './read-blocks.ts'
 import { SLOT_BYTES, takeSlot } from './slots.ts'
 
@@ -56,14 +56,8 @@ export function readCachedImages(
   return (path, id) => {
     const file = known.get(id)
     if (file === undefined || file.size >= SLOT_BYTES || cachedReads() === null) return null
-    let descriptor: number
-    try {
-      descriptor = openSync(path, 'r')
-    } catch {
-      // Most likely it is gone: nobody is to look here again.
-      known.forget(id)
-      return null
-    }
+    const descriptor = openKnown(path)
+    if (descriptor < 0) return null
     try {
       return hotSet?.reserve(file.size) ? keep(descriptor, path, file, hotSet) : lend(descriptor, file)
     } finally {

@@ -1,7 +1,7 @@
 /** Files by their descriptors: a `FileHandle` of Node's costs twice as much. Node only. */
-import { closeSync, fstatSync, open, openSync, read, readSync, type Stats } from 'node:fs'
+import { closeSync, fstatSync, open, read, readSync, type Stats } from 'node:fs'
 import { promisify } from 'node:util'
-import { cachedReads } from './page-cache.ts'
+import { cachedReads, openKnown } from './page-cache.ts'
 
 const openPath = promisify(open)
 const readInto = promisify(read)
@@ -20,11 +20,12 @@ export async function openFile(path: string): Promise<OpenFile> {
 }
 
 /**
- * As `openFile`, for a file that was open a short while ago: the kernel still knows its name, and a trip to another thread
+ * As `openFile`, for a file that was open a short while ago: if the kernel still knows its name, a trip to another thread
  * costs five times as much.
  */
-export function openFileNow(path: string): OpenFile {
-  return opened(openSync(path, 'r'))
+export async function openKnownFile(path: string): Promise<OpenFile> {
+  const descriptor = openKnown(path)
+  return descriptor < 0 ? openFile(path) : opened(descriptor)
 }
 
 function opened(descriptor: number): OpenFile {
@@ -43,9 +44,9 @@ function opened(descriptor: number): OpenFile {
  * For a file that was read a moment ago: it waits for the kernel's memory, and not for a disk.
  */
 export function identityIfSame(path: string, size: number, tail: Buffer): string | null {
-  let descriptor: number | undefined
+  const descriptor = openKnown(path)
+  if (descriptor < 0) return null
   try {
-    descriptor = openSync(path, 'r')
     const stats = fstatSync(descriptor)
     if (stats.size !== size) return null
     const found = Buffer.allocUnsafe(tail.length)
@@ -54,7 +55,7 @@ export function identityIfSame(path: string, size: number, tail: Buffer): string
   } catch {
     return null
   } finally {
-    if (descriptor !== undefined) closeSync(descriptor)
+    closeSync(descriptor)
   }
 }
 

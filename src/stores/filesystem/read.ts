@@ -12,7 +12,7 @@ import {
 import { type ReadCachedImage, readCachedImages } from './cached.ts'
 import { assertWanted, checkRun } from './check.ts'
 import { isCode, storeFault } from './faults.ts'
-import { CutShort, closeFile, type OpenFile, openFile, openFileNow, readFully, readSoon } from './file.ts'
+import { CutShort, closeFile, type OpenFile, openFile, openKnownFile, readFully, readSoon } from './file.ts'
 import type { HotSet } from './hot-set.ts'
 import { createKnownFiles, type KnownFiles } from './known-files.ts'
 import { readInOneTrip } from './one-trip.ts'
@@ -64,13 +64,15 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
     let isKept = false
     let file: OpenFile | undefined
     try {
-      file = known.get(id) === undefined ? await openFile(path) : openFileNow(path)
+      file = await (known.get(id) === undefined ? openFile(path) : openKnownFile(path))
       return await use(file, () => {
         isKept = true
       })
     } catch (error) {
       if (error instanceof CutShort) throw new DamagedObject(id, { cause: error })
-      return isCode(error, 'ENOENT') ? null : storeFault(error)
+      if (!isCode(error, 'ENOENT')) storeFault(error)
+      known.forget(id)
+      return null
     } finally {
       if (file !== undefined && !isKept) closeFile(file)
     }

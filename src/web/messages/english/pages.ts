@@ -96,7 +96,7 @@ export const result = {
     other: 'You can upload {count} more pictures today.',
   },
   noPreviewInWhatsApp:
-    'WhatsApp shows no preview of pictures above 600 KB. The link works there all the same.',
+    'WhatsApp shows no preview of a picture this large. The link works there all the same.',
   noPreviewAtAll:
     'WhatsApp and X show no preview of a picture this large. The link works there all the same.',
   another: 'Upload another',

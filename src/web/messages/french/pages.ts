@@ -101,7 +101,7 @@ export const result: Messages['result'] = {
     other: 'Vous pouvez encore envoyer {count} images aujourd’hui.',
   },
   noPreviewInWhatsApp:
-    'WhatsApp n’affiche pas d’aperçu des images de plus de 600 Ko. Le lien y fonctionne quand même.',
+    'WhatsApp n’affiche pas d’aperçu d’une image aussi grande. Le lien y fonctionne quand même.',
   noPreviewAtAll:
     'WhatsApp et X n’affichent pas d’aperçu d’une image aussi grande. Le lien y fonctionne quand même.',
   another: 'En envoyer une autre',

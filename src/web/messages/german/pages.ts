@@ -100,7 +100,7 @@ export const result: Messages['result'] = {
     other: 'Heute kannst du noch {count} Bilder hochladen.',
   },
   noPreviewInWhatsApp:
-    'WhatsApp zeigt für Bilder über 600 KB keine Vorschau. Der Link funktioniert dort trotzdem.',
+    'WhatsApp zeigt für ein so großes Bild keine Vorschau. Der Link funktioniert dort trotzdem.',
   noPreviewAtAll:
     'WhatsApp und X zeigen für ein so großes Bild keine Vorschau. Der Link funktioniert dort trotzdem.',
   another: 'Noch ein Bild hochladen',
