@@ -189,7 +189,8 @@ export function statesSuite(site: () => Site): void {
       ['Copy', 'View', 'Delete', 'More'].map((name) => `${name}: keys.gif`),
     )
     await page.keyboard.press('Enter')
-    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'QR code')
+    // The menu takes the focus when it is open.
+    await page.waitForFunction(() => document.activeElement?.textContent === 'QR code')
     await page.keyboard.press('ArrowDown')
     assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Copy deletion link')
     await page.keyboard.press('Escape')
