@@ -1,6 +1,8 @@
 /** The operator's door: who passes, and what passes through it. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { after, before, it } from 'node:test'
 import { atDoor } from './support/at-door.ts'
@@ -42,6 +44,19 @@ it('gives metrics to whoever reaches it, and nothing else without a session', as
   }
   for (const path of ['/settings', '/images', '/logout', '/undo', '/cases/AAAAAAAAAAA']) {
     assert.equal((await door('POST', path, { form: { name: 'uploads', value: 'paused' } })).status, 401)
+  }
+})
+
+it('lets the operator in, however many connect and say nothing', async () => {
+  const silent = Array.from({ length: 400 }, () =>
+    connect(join(server.dataDir, 'operator.sock')).on('error', () => {}),
+  )
+  try {
+    await Promise.allSettled(silent.map((socket) => once(socket, 'connect')))
+    for (let looks = 0; looks < 10; looks++) assert.equal((await door('GET', '/metrics')).status, 200)
+    await until('the first ones give way', () => silent.filter((socket) => !socket.closed).length <= 2 * 128)
+  } finally {
+    for (const socket of silent) socket.destroy()
   }
 })
 

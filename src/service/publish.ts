@@ -99,7 +99,7 @@ export function createPublishing(parts: {
 
   /** What an earlier request stored. Throws `Refusal` if that were other bytes, or the operator removed it. */
   async function stored({ id, key }: Identity, sentSha256: string): Promise<Published | null> {
-    const record = await objects.head(id)
+    const record = await objects.headDurable(id)
     if (record === null) {
       await assertNotTakenDown(id)
       return null

@@ -67,6 +67,11 @@ export interface ObjectStore extends HeldImages {
   /** The record alone. `null` if there is no such image. */
   head(id: string): Promise<ImageRecord | null>
   /**
+   * As `head`, of an image that no crash takes away any more: what another request is about to store may be seen before it
+   * is on the disk. `null` also if that came to nothing.
+   */
+  headDurable(id: string): Promise<ImageRecord | null>
+  /**
    * Opens an image: all of it, unless `selection` says otherwise. `null` if there is none. Throws `UnsatisfiableRange`,
    * `DamagedObject`, and an `AbortError` once nobody waits for the image any more.
    */

@@ -9,6 +9,7 @@ import { createOperatorApp } from '../../http/operator/app.ts'
 import type { OperatorParts } from '../../http/operator/parts.ts'
 import { watchArrivals } from '../http/arrivals.ts'
 import { type HostBody, readBody } from '../http/body.ts'
+import { capAllConnections } from '../http/connection-cap.ts'
 import { cutOffCrumbs } from '../http/crumbs.ts'
 import { drainBehindAnswer } from '../http/drain.ts'
 import { cutIdleConnections } from '../http/idle-connections.ts'
@@ -32,7 +33,7 @@ export async function openOperatorDoor(
     requestTimeout: limits.requestMs,
     keepAliveTimeout: 0,
   })
-  server.maxConnections = limits.doorConnections
+  capAllConnections(server, limits.doorConnections)
   const idle = cutIdleConnections(server, limits)
   const arrivals = watchArrivals(server)
   const connections = { arrivals, idle, limits }

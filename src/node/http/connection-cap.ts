@@ -1,5 +1,5 @@
-/** So many connections at once of one address. */
-import type { Server } from 'node:http'
+/** So many connections at once: of one address, or of all. */
+import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { quotaAddress, type TrustedProxies } from '../../http/headers/client-address.ts'
 
@@ -26,5 +26,27 @@ export function capConnections(server: Server, most: number, trusted: TrustedPro
       if (left === 0) open.delete(address)
       else open.set(address, left)
     })
+  })
+}
+
+/**
+ * Of all clients together. One more takes the place of the one whose last request is longest ago: clients that connect and
+ * say nothing keep nobody out.
+ */
+export function capAllConnections(server: Server, most: number): void {
+  /** By their last requests, or when they came. */
+  const open = new Set<Socket>()
+
+  server.on('connection', (socket: Socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+    if (open.size <= most) return
+    const [idlest] = open
+    open.delete(idlest!)
+    idlest!.destroy()
+  })
+  server.on('request', ({ socket }: IncomingMessage) => {
+    if (!open.delete(socket)) return
+    open.add(socket)
   })
 }

@@ -12,7 +12,7 @@ export interface IdleConnections {
   awaitClient(socket: Socket): void
 }
 
-/** On the socket itself: a weak map that changes with every piece of a body costs each of them a collection's work. */
+/** On the socket itself: a `WeakMap` that changes with every chunk makes work for each garbage collection. */
 const owed = Symbol('the answer that the server is at work on')
 type Owed = Socket & { [owed]?: ServerResponse | null }
 

@@ -91,8 +91,8 @@ export const LIMIT_TABLE = {
   doorConnections: limit(
     128,
     'connections',
-    "at the operator's door at once",
-    'others: 2,000 short headers take 0.3 ms to parse',
+    "at the operator's door at once, in each process; one more takes the place of the one whose last request is longest ago",
+    'others: 2,000 short headers block the event loop for 0.3 ms',
     'as many as an address may have at the public one; the operator needs a handful',
   ),
   lingerMs: limit(

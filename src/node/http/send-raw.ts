@@ -111,7 +111,7 @@ async function sendStream(
   const reader = body.getReader()
   outgoing.once('close', () => void reader.cancel().catch(() => {}))
   for (;;) {
-    // Before the piece is taken: a client that leaves meanwhile leaves no memory that waits for its turn.
+    // Before the piece is taken: if the client leaves while it waits, no memory stands in the queue.
     await new Promise<void>((resolve) => turns.soon(resolve, outgoing))
     const { done, value } = await reader.read()
     if (outgoing.destroyed) return

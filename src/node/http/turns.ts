@@ -5,8 +5,8 @@ import type { Arrivals } from './arrivals.ts'
 export const TURN_BUDGET_MS = 2
 
 /**
- * For so many turns what waits lets new connections come first: a burst of them is accepted in the time of a few pieces of
- * images, and who connects for ever slows the others down, but does not stop them.
+ * How many turns in a row queued work yields to new connections. A burst of them is accepted quickly; a client that never
+ * stops connecting slows the others down, but cannot starve them.
  */
 export const TURNS_FOR_ARRIVALS = 8
 
@@ -19,8 +19,8 @@ export interface Turns {
   /** Runs it at once, unless this turn has been long, or connections may wait to be accepted: then as `later`. */
   soon(act: () => void, client?: Client): void
   /**
-   * Runs it in one of the turns that follow. At most one of these is run in each, in the order in which they came, but for
-   * those whose client is gone: they have nothing left to do, and do not wait.
+   * Runs `act` in a later turn: one in each turn, first come, first served. Those at the head whose client is gone run at
+   * once: they only clean up.
    */
   later(act: () => void, client?: Client): void
 }

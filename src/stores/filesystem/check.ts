@@ -10,9 +10,9 @@ import type { Trailer } from './trailer.ts'
 export interface RunCheck {
   /** The bytes to be read, all of them, for those that are wanted: whole blocks, where blocks have digests. */
   readonly run: ContentRange
-  /** Of the pieces that `check` is given, but for the last. */
+  /** The usual length of what is read and checked at a time: whole blocks, but for the last piece. */
   readonly pieceBytes: number
-  /** Whether they may be longer: blocks are checked faster than they are read. */
+  /** Whether pieces may also be longer, or fewer blocks: blocks are checked faster than they are read. */
   readonly mayGrow: boolean
   /** Throws `DamagedObject`. */
   check(piece: Uint8Array, at: number): void

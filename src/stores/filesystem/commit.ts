@@ -29,9 +29,10 @@ export function createCommit(parts: {
   flushes: FolderFlush
   writePages: PageWriter
   fresh: FreshImages
-}): Commit {
+}): { commit: Commit; settled(id: string): Promise<void> } {
   const { objects, spool, flushes, writePages, fresh } = parts
-  const committing = new Set<string>()
+  /** By id. They do not reject. */
+  const underWay = new Map<string, Promise<void>>()
 
   async function commit(
     spooled: Spooled,
@@ -47,7 +48,7 @@ export function createCommit(parts: {
     let identity: string | null = null
     const room = gathered === null ? fresh.room(record.size) : null
     try {
-      // While the bytes are written: a trip of its own costs an upload more.
+      // Beside the write: a round trip to the thread pool of its own would add 40 µs to an upload.
       const isTaken = isContended ? false : isThere(target)
       if (gathered !== null) {
         const digests = blockDigestsOf(gathered.bytes)
@@ -88,19 +89,30 @@ export function createCommit(parts: {
     if (gathered !== null) fresh.add({ record, path: target, file: identity, ...gathered.keep() })
   }
 
-  return async (spooled, record, segments, isContended) => {
+  async function commitAlone(
+    spooled: Spooled,
+    record: ImageRecord,
+    segments: Segment[],
+    isContended: boolean,
+  ): Promise<void> {
     const { id } = record
     if (!ID_PATTERN.test(id)) throw new Error('not an id')
     // A rename replaces: the name must be free, and nobody else of this process about to take it. Two processes that
     // draw the same id of 65 random bits, and write their images at the same moment, are not guarded against; those
     // that derive it are.
-    if (committing.has(id)) throw new IdTaken()
-    committing.add(id)
-    try {
-      await commit(spooled, record, segments, isContended)
-    } finally {
-      committing.delete(id)
-    }
+    if (underWay.has(id)) throw new IdTaken()
+    const done = commit(spooled, record, segments, isContended).finally(() => underWay.delete(id))
+    underWay.set(
+      id,
+      done.catch(() => {}),
+    )
+    await done
+  }
+
+  return {
+    commit: commitAlone,
+    /** Resolves when no commit of this process is about to give the id a file, or to take it away again. */
+    settled: async (id) => underWay.get(id),
   }
 }
 

@@ -8,7 +8,7 @@ import { decodeTrailer, parseRecord, type Trailer } from './trailer.ts'
 export interface KnownFile {
   /** Unit: bytes. */
   readonly size: number
-  /** As in `OpenFile`. Empty: not known. */
+  /** As in `OpenFile`. */
   readonly identity: string
   readonly trailer: Trailer
   /** Its digests and the JSON of its record, as they stand in the file, without the spaces behind them. */
@@ -50,8 +50,7 @@ export function createKnownFiles(): KnownFiles {
           : parseRecord(bytes)
       })
       if (trailer === null || trailer.digests === null || trailer.record.id !== id) return trailer
-      const isKnown =
-        trailer.record === known?.trailer.record && (identity === '' || identity === known.identity)
+      const isKnown = trailer.record === known?.trailer.record && identity === known.identity
       if (!isKnown && json !== undefined) {
         // A copy: as a part of the tail it would keep all of it.
         const written = Buffer.concat([trailer.digests, trimmed(json)])

@@ -21,7 +21,7 @@ const RESOLVE_CACHED = 0x20n
 const HOW_BYTES = 24n
 const PATH_BYTES = 4096
 
-/** Where C's types have the sizes below, and the lower half of a number comes first. */
+/** Little-endian, with pointers and longs of 64 bits (LP64). */
 const ARCHITECTURES = ['x64', 'arm64']
 
 interface PageCache {

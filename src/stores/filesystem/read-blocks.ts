@@ -3,9 +3,9 @@ import { BLOCK_BYTES } from './block-digests.ts'
 
 export interface ReadBlocks {
   take(bytes: number): ReadBlock
-  /** One of `LARGE_BYTES`. `null` if as many are out as may be: a reader that is slow to take them holds no more memory. */
+  /** One of `LARGE_BYTES`. `null` at the limit, so that slow readers cannot hold more memory. */
   takeLarge(): ReadBlock | null
-  /** To be called once when a stream begins, and what it gives once when that ends. */
+  /** To be called once for each stream; the function that it returns once when the stream ends. */
   beginStream(): () => void
   /** What a stream may take at a time: less where many are open. Unit: bytes. */
   pieceBytes(most: number): number

@@ -53,7 +53,7 @@ interface Opening {
 export function createImageReader(hotSet: HotSet | null): ImageReader {
   const blocks = createReadBlocks()
   const known = createKnownFiles()
-  const inOneTrip = readInOneTrip(hotSet)
+  const inOneTrip = readInOneTrip(known, hotSet)
   const cached = readCachedImages(known, hotSet, blocks)
 
   async function withFile<T>(
@@ -156,7 +156,7 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
       const openIt = () =>
         withFile(path, id, (file, keepOpen) => open({ file, id, path, signal, keepOpen }, selection))
       const file = selection === 'all' ? known.get(id) : undefined
-      return file !== undefined && inOneTrip.suits(file) ? inOneTrip.open(path, file, openIt) : openIt()
+      return file !== undefined && inOneTrip.suits(file) ? inOneTrip.open(path, id, file, openIt) : openIt()
     },
     cached,
     forget: known.forget,

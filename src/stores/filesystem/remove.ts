@@ -33,7 +33,10 @@ export function createRemover(parts: {
 
   async function settle(id: string): Promise<void> {
     const path = join(removing, id)
-    if (!ID_PATTERN.test(id) || !(await isThere(path))) return
+    if (ID_PATTERN.test(id) && (await isThere(path))) await finish(path)
+  }
+
+  async function finish(path: string): Promise<void> {
     await flushes.flush(objects).catch(storeFault)
     await rm(path, { force: true }).catch(storeFault)
   }
@@ -66,7 +69,9 @@ export function createRemover(parts: {
     async remove(id) {
       // On a file system that ignores case another image may answer to this name.
       const isMine = (await isImage(id)) && (await takeAway(id))
-      await settle(id)
+      // Whoever finishes an earlier removal of this id may take the file away meanwhile: it says nothing about our rename.
+      if (isMine) await finish(join(removing, id))
+      else await settle(id)
       return isMine
     },
     async sweep() {

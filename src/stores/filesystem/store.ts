@@ -96,7 +96,7 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
   const writePages = createPageWriter((error) =>
     warn('the file system has no direct I/O (O_DIRECT): uploads cost more processor time', error),
   )
-  const commit = createCommit({ objects, spool, flushes, writePages, fresh })
+  const commits = createCommit({ objects, spool, flushes, writePages, fresh })
   const pathOf = (id: string) => `${objects}/${id}`
   const remover = createRemover({ objects, removing, flushes, head: headNow, forget })
   await remover.sweep().catch(storeFault)
@@ -134,7 +134,8 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
       async commit(record, segments, { isContended } = { isContended: false }) {
         if (isSpent) throw new Error('the draft is gone')
         isSpent = true
-        await commit(spooled, record, segments, isContended)
+        await commits
+          .commit(spooled, record, segments, isContended)
           .catch(writeFault)
           .finally(() => spooled.discard())
       },
@@ -185,6 +186,13 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
     return isInPlace(image)
   }
 
+  /** The record of an image that is there; else it is certain that it stays away. */
+  async function head(id: string): Promise<ImageRecord | null> {
+    const record = await headNow(id)
+    if (record === null) await remover.settle(id)
+    return record
+  }
+
   async function headNow(id: string): Promise<ImageRecord | null> {
     return ID_PATTERN.test(id) ? reader.head(pathOf(id), id) : null
   }
@@ -194,10 +202,13 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
     draft,
     hot,
     cached: (id) => reader.cached(pathOf(id), id),
-    async head(id) {
-      const record = await headNow(id)
-      if (record === null) await remover.settle(id)
-      return record
+    head,
+    async headDurable(id) {
+      if ((await head(id)) === null) return null
+      await commits.settled(id)
+      // Its name may be another process's, and not on the disk yet.
+      await flushes.flush(objects).catch(storeFault)
+      return head(id)
     },
     open: (id, selection, signal) =>
       ID_PATTERN.test(id) ? reader.open(pathOf(id), id, selection, signal) : Promise.resolve(null),

@@ -5,7 +5,7 @@
  * The store must be strongly consistent, honour conditions on puts, and keep no old versions: see `start.ts`.
  */
 import { ID_PATTERN } from '../../protocol.ts'
-import { type Draft, type ObjectStore, StoreFull } from '../object-store.ts'
+import { type Draft, type ImageRecord, type ObjectStore, StoreFull } from '../object-store.ts'
 import { createS3Client, type RetryPolicy } from './client.ts'
 import { commitObject, type DraftBytes } from './commit.ts'
 import { holdObjects } from './hold.ts'
@@ -55,6 +55,10 @@ export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore>
   const remove = createRemover(client, overwrite)
   const keyOf = (id: string) => prefix + id
 
+  async function head(id: string): Promise<ImageRecord | null> {
+    return ID_PATTERN.test(id) ? recordAt({ client, id, key: keyOf(id) }) : null
+  }
+
   async function draft(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Draft> {
     const bytes = await spool.receive(body, limitBytes).catch(fullOrThrow)
     let isSpent = false
@@ -81,7 +85,9 @@ export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore>
 
   return {
     draft,
-    head: async (id) => (ID_PATTERN.test(id) ? recordAt({ client, id, key: keyOf(id) }) : null),
+    head,
+    // What can be seen is stored.
+    headDurable: head,
     open: async (id, selection) =>
       ID_PATTERN.test(id) ? openObject({ client, id, key: keyOf(id) }, selection) : null,
     verify: async (id) => (ID_PATTERN.test(id) ? verifyObject({ client, id, key: keyOf(id) }) : null),

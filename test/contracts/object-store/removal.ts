@@ -37,6 +37,15 @@ export function removalCases({ on, onHooks }: Harness): void {
     })
   }
 
+  on('tells a record that no crash takes away, and none of what is not there', async (store) => {
+    assert.equal(await store.headDurable(idFor('a')), null)
+    const record = await put(store, idFor('a'), bytesFor(1, 1000))
+    assert.deepEqual(await store.headDurable(idFor('a')), record)
+    await store.remove(idFor('a'))
+    assert.equal(await store.headDurable(idFor('a')), null)
+    assert.equal(await store.headDurable('../layout'), null)
+  })
+
   on('answers false for an id that nothing has', async (store) => {
     assert.equal(await store.remove(idFor('nobody')), false)
   })

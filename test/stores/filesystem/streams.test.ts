@@ -27,6 +27,12 @@ async function streamOf(store: FilesystemStore, range?: { first: number; last: n
   return { ...image, body: image.body as ReadableStream<Uint8Array> }
 }
 
+async function piecesOf(body: ReadableStream<Uint8Array>): Promise<Uint8Array[]> {
+  const pieces: Uint8Array[] = []
+  for await (const piece of body) pieces.push(piece)
+  return pieces
+}
+
 async function isOpen(path: string): Promise<boolean> {
   const links = await readdir('/proc/self/fd')
   const targets = await Promise.all(links.map((link) => readlink(`/proc/self/fd/${link}`).catch(() => '')))
@@ -80,4 +86,22 @@ test('readers at once, some of which leave, get what they asked for', async (t) 
     }),
   )
   if (process.platform === 'linux') await until('the files are closed', async () => !(await isOpen(path)))
+})
+
+test('with many streams open each holds less, and all get every byte', async (t) => {
+  const bytes = bytesFor(3, 3_000_000)
+  const { store } = await storeOf(t, bytes)
+  const streams = await Promise.all(Array.from({ length: 60 }, () => streamOf(store)))
+  const longest = await Promise.all(
+    streams.map(async ({ body }) => {
+      const pieces = await piecesOf(body)
+      assert.ok(Buffer.concat(pieces).equals(bytes))
+      // The first piece is read when the stream is made: others open after it. Large blocks are few.
+      return Math.max(...pieces.slice(1, 8).map(({ length }) => length))
+    }),
+  )
+  const small = longest.filter((length) => length <= 64 * 1024)
+  assert.ok(small.length > 0, 'some have small pieces')
+  const alone = await piecesOf((await streamOf(store)).body)
+  assert.ok(Math.max(...alone.map(({ length }) => length)) > 64 * 1024, 'one alone has large ones')
 })

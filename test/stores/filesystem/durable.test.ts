@@ -1,0 +1,95 @@
+/** What is said to be stored, or removed, is on the disk, whoever put it there. */
+import assert from 'node:assert/strict'
+import { existsSync, rmSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { wholeOf } from '../../../src/formats/image.ts'
+import { createFolderFlush } from '../../../src/stores/filesystem/folder-flush.ts'
+import { createRemover } from '../../../src/stores/filesystem/remove.ts'
+import { type FilesystemStore, openFilesystemStore } from '../../../src/stores/filesystem/store.ts'
+import { StoreUnavailable } from '../../../src/stores/object-store.ts'
+import { storeFolder } from '../../support/store-folder.ts'
+import { bytesFor, idFor, inChunks, put, recordOf } from '../../support/stored-images.ts'
+import { until } from '../../support/until.ts'
+
+const ID = idFor('a')
+
+/** Flushes of folders: `act` decides what becomes of each. */
+async function onFlush(t: TestContext, folder: string, act: () => Promise<void>): Promise<void> {
+  const handle = await open(folder)
+  const prototype = Object.getPrototypeOf(handle)
+  await handle.close()
+  t.mock.method(prototype, 'sync', act)
+}
+
+async function commitContended(store: FilesystemStore): Promise<void> {
+  const bytes = bytesFor(1, 1000)
+  const draft = await store.draft(inChunks(bytes), bytes.length)
+  await draft.commit(recordOf(ID, bytes), wholeOf(draft), { isContended: true })
+}
+
+test('an image is not said to be stored while its commit may fail, nor when it did', async (t) => {
+  const { folder, pathOf, openStore } = await storeFolder(t)
+  const store = await openStore()
+  let fail = (): void => {}
+  const failing = new Promise<void>((_, reject) => {
+    fail = () => reject(Object.assign(new Error('injected'), { code: 'EIO' }))
+  })
+  let flushes = 0
+  await onFlush(t, folder, () => (flushes++ === 0 ? failing : Promise.resolve()))
+  const commit = commitContended(store)
+  await until('the name', () => existsSync(pathOf(ID)))
+  assert.ok(await store.head(ID), 'it can be seen')
+  let answer: unknown
+  const asked = store.headDurable(ID).then((record) => {
+    answer = record
+  })
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  assert.equal(answer, undefined)
+  fail()
+  await assert.rejects(commit, StoreUnavailable)
+  await asked
+  assert.equal(answer, null)
+})
+
+test('what another process is about to store is on the disk before it is said to be', async (t) => {
+  const { folder, pathOf, openStore } = await storeFolder(t)
+  const [store, other] = [await openStore(), await openStore()]
+  const held: (() => void)[] = []
+  await onFlush(t, folder, () => new Promise((resolve) => held.push(resolve)))
+  const commit = commitContended(store)
+  await until('the name', () => existsSync(pathOf(ID)))
+  await until('its flush', () => held.length === 1)
+  let isAnswered = false
+  const asked = other.headDurable(ID).then((record) => {
+    isAnswered = true
+    return record
+  })
+  await until('the other flush', () => held.length === 2)
+  assert.equal(isAnswered, false, 'it waits for a flush of its own')
+  held[1]!()
+  assert.equal((await asked)?.id, ID)
+  held[0]!()
+  await commit
+})
+
+test('a removal flushes, even if whoever finished an earlier one took its file away', async (t) => {
+  const { folder, openStore } = await storeFolder(t)
+  await put(await openStore(), ID, bytesFor(1, 1000))
+  const flushes = createFolderFlush()
+  t.after(() => flushes.close())
+  const flushed: string[] = []
+  const [objects, removing] = [join(folder, 'objects'), join(folder, 'removing')]
+  const store = await openFilesystemStore({ folder, hotSetBytes: 0 })
+  t.after(() => store.close())
+  const remover = createRemover({
+    objects,
+    removing,
+    flushes: { ...flushes, flush: async (path) => void flushed.push(path) },
+    head: store.head,
+    forget: () => rmSync(join(removing, ID)),
+  })
+  assert.equal(await remover.remove(ID), true)
+  assert.deepEqual(flushed, [objects])
+})
