@@ -1,6 +1,6 @@
 export const DAY_MS = 86_400_000
 
-/** The latest: an upload asks for its day four times. */
+/** The latest: an upload asks for its day more than once. */
 let known = { number: Number.NaN, text: '' }
 
 /** YYYY-MM-DD, UTC. */

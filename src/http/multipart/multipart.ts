@@ -30,7 +30,7 @@ class FilePart implements AsyncIterator<Uint8Array> {
   readonly #names: string[] = []
   #overheadBytes = 0
   /** Of the file, in what was read last. */
-  #pieces: Uint8Array[] = []
+  readonly #pieces: Uint8Array[] = []
 
   constructor(boundary: string, body: AsyncIterator<Uint8Array>) {
     this.#body = body

@@ -46,7 +46,6 @@ export function capAllConnections(server: Server, most: number): void {
     idlest!.destroy()
   })
   server.on('request', ({ socket }: IncomingMessage) => {
-    if (!open.delete(socket)) return
-    open.add(socket)
+    if (open.delete(socket)) open.add(socket)
   })
 }

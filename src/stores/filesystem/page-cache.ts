@@ -76,10 +76,11 @@ function bind(): PageCache | null {
     }
     if (!readsAsNode(read)) return null
     // A `struct open_how`: flags, mode, and how to resolve the path.
-    const how = new BigUint64Array(new ArrayBuffer(24))
+    const how = new BigUint64Array(new ArrayBuffer(Number(HOW_BYTES)))
     const name = Buffer.allocUnsafeSlow(PATH_BYTES)
     const [howAddress, nameAddress] = [getRawPointer(how), getRawPointer(name)]
     const open: OpenCached = (path) => {
+      // Written here, though always the same: what no call uses is garbage, and its address with it.
       how[0] = OPEN_FLAGS
       how[2] = RESOLVE_CACHED
       const length = name.write(path, 'utf8')
