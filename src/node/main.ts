@@ -1,7 +1,9 @@
 /** Starts one process, or several on one port. */
 import cluster from 'node:cluster'
+import { parseArgs } from 'node:util'
 import { ConfigError } from '../config/variable.ts'
 import { type Config, describeConfig, parseConfig } from '../config.ts'
+import { loadEnvFile } from './env-file.ts'
 import { createLog } from './log.ts'
 import { describeData } from './open/data-folder.ts'
 import { startServer } from './server.ts'
@@ -9,7 +11,9 @@ import { type Address, superviseWorkers } from './workers.ts'
 
 const HELP = `Pinhole: anonymous image sharing.
 
-Usage: npm start
+Usage: npm start -- [--env-file FILE]
+
+  --env-file FILE  variables from a file, as systemd's EnvironmentFile= reads it; those of the environment win
 
 Variables of the environment, all optional:
 
@@ -17,11 +21,12 @@ ${describeConfig()}
 `
 
 export async function main(args: string[]): Promise<void> {
-  if (args.includes('--help') || args.includes('-h')) {
+  const { help, 'env-file': envFile } = readOptions(args)
+  if (help) {
     process.stdout.write(HELP)
     return
   }
-  const config = readConfig()
+  const config = readConfig(envFile)
   try {
     if (cluster.isWorker || config.workers === 1) await serveHere(config)
     else await superviseWorkers(config, (at) => announce(config, at))
@@ -48,12 +53,24 @@ async function serveHere(config: Config): Promise<void> {
   process.on('SIGINT', stop)
 }
 
-function readConfig(): Config {
+function readOptions(args: string[]) {
   try {
+    return parseArgs({
+      args,
+      options: { help: { type: 'boolean', short: 'h' }, 'env-file': { type: 'string' } },
+    }).values
+  } catch (error) {
+    return fail([(error as Error).message])
+  }
+}
+
+function readConfig(envFile: string | undefined): Config {
+  try {
+    // Workers inherit the environment.
+    if (envFile !== undefined) loadEnvFile(envFile)
     return parseConfig(process.env)
   } catch (error) {
-    if (error instanceof ConfigError) return fail(error.mistakes)
-    throw error
+    return fail(error instanceof ConfigError ? error.mistakes : [(error as Error).message])
   }
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chown, lstat, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -13,6 +13,9 @@ import { type RunningServer, serverEnv, startServer } from '../support/processes
 import { fetchRaw, post, store } from '../support/upload.ts'
 
 const REMOVAL = ['--reason', 'terms']
+
+/** Of no account on this machine. */
+const OWNER = 54_321
 
 describe('the operator command', () => {
   let server: RunningServer
@@ -37,6 +40,17 @@ describe('the operator command', () => {
       await rm(folder, { recursive: true })
     }
     assert.equal((await fetchRaw(server.url, id)).status, 200)
+  })
+
+  it('reads the file of variables that the unit reads', async () => {
+    const file = join(server.dataDir, 'pinhole.env')
+    await writeFile(
+      file,
+      `DATA_DIR=${server.dataDir}\nNOTIFY=ntfy://host/topic?a=b&c=d\nUPLOADS_PER_DAY="5"\n`,
+    )
+    const ran = await run(['src/node/operator.ts', '--env-file', file, 'status'])
+    assert.equal(ran.code, 0, ran.stderr)
+    assert.ok(ran.stderr.includes(`Ledger: ${server.dataDir}/ledger.sqlite`), ran.stderr)
   })
 
   it('says on what it works', async () => {
@@ -85,8 +99,36 @@ describe('the operator command', () => {
   })
 })
 
+describe('commands of root', { skip: process.getuid?.() !== 0 && 'needs root' }, () => {
+  it('leave nothing that the owner of the folder cannot read', async () => {
+    const server = await startServer()
+    const { dataDir } = server
+    const backups = await mkdtemp(join(tmpdir(), 'pinhole-'))
+    try {
+      const { id } = await store(server.url)
+      assert.equal((await server.operator(['backup', backups])).code, 0)
+      await server.end()
+      await rm(join(dataDir, 'images', 'objects', id))
+      await rm(join(dataDir, 'ledger.sqlite'))
+      await chown(dataDir, OWNER, OWNER)
+      for (const entry of await readdir(dataDir, { recursive: true }))
+        await chown(join(dataDir, entry), OWNER, OWNER)
+      for (const words of [['restore', backups], ['verify', '--repair'], ['status']]) {
+        const ran = await server.operator(words)
+        assert.equal(ran.code, 0, ran.stderr)
+      }
+      const entries = await readdir(dataDir, { recursive: true })
+      assert.ok(entries.includes(join('images', 'objects', id)))
+      for (const entry of entries) assert.equal((await lstat(join(dataDir, entry))).uid, OWNER, entry)
+    } finally {
+      await server.stop()
+      await rm(backups, { recursive: true })
+    }
+  })
+})
+
 describe('servers on one folder', () => {
-  it('do not start with other settings beside one that runs, and neither does a command', async () => {
+  it('do not start with other settings beside one that runs; a command needs only the same places', async () => {
     const first = await startServer({ UPLOADS_PER_DAY: '7' })
     const { dataDir } = first
     try {
@@ -102,8 +144,8 @@ describe('servers on one folder', () => {
         const difference = `${name}: ${here} here, ${there} by the ledger`
         await assert.rejects(startServer(env, { dataDir }), ({ message }) => message.includes(difference))
         const ran = await run(['src/node/operator.ts', 'status'], serverEnv(env, dataDir))
-        assert.equal(ran.code, 1)
-        assert.ok(ran.stderr.includes(difference), ran.stderr)
+        assert.equal(ran.code, name === 'CDN_URL' ? 1 : 0, ran.stderr)
+        if (name === 'CDN_URL') assert.ok(ran.stderr.includes(difference), ran.stderr)
       }
       assert.equal((await first.operator(['status'])).code, 0, 'nothing has changed for the others')
     } finally {

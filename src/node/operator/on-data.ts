@@ -6,6 +6,7 @@ import { createLog } from '../log.ts'
 import { describeData } from '../open/data-folder.ts'
 import { defaultSettings } from '../open/default-settings.ts'
 import { openStores, type Stores } from '../open/stores.ts'
+import { giveToOwner } from './ownership.ts'
 
 export interface OperatorData {
   config: Config
@@ -17,11 +18,26 @@ export interface OperatorData {
 /** Runs `work` on the data that the environment names, and closes it. What `work` returns is the exit code. */
 export async function onData(
   work: (data: OperatorData) => Promise<number>,
-  options: { mayDisagree?: boolean; isRestoring?: boolean } = {},
+  {
+    writesImages = false,
+    ...options
+  }: { mayDisagree?: boolean; isRestoring?: boolean; writesImages?: boolean } = {},
 ): Promise<void> {
   const config = parseConfig(process.env)
   // Not with what the command prints, which programs may read.
   process.stderr.write(`${describeData(config).join('\n')}\n`)
+  try {
+    await onStores(config, work, options)
+  } finally {
+    giveToOwner(config.dataDir, { images: writesImages })
+  }
+}
+
+async function onStores(
+  config: Config,
+  work: (data: OperatorData) => Promise<number>,
+  options: { mayDisagree?: boolean; isRestoring?: boolean },
+): Promise<void> {
   const stores = await openStores(config, createLog(config.logLevel), { as: 'command', ...options })
   try {
     process.exitCode = await work({

@@ -1,6 +1,7 @@
 /** The table of the operator's commands: one file each. */
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../../config/variable.ts'
+import { loadEnvFile } from '../env-file.ts'
 import { backupCommand } from './data/backup.ts'
 import { copyCommand } from './data/copy.ts'
 import { listCommand } from './data/list.ts'
@@ -47,7 +48,7 @@ const COMMANDS: readonly (() => Command)[] = [
 ]
 
 const EXIT_CODES = `
-The same variables as the server's say where the data is.
+The same variables as the server's say where the data is: DATA_DIR, OBJECTS_URL, LEDGER_URL, CDN_URL.
 
 Exit codes:
   0  all done
@@ -59,6 +60,14 @@ export async function runOperator(args: string[]): Promise<number> {
   toleratePipes()
   const program = new Command('operator')
     .description("The operator's commands, on the data of a running server.")
+    .option(
+      '--env-file <file>',
+      "the server's variables, as systemd reads them; those of the environment win",
+    )
+    .hook('preAction', (root) => {
+      const { envFile } = root.opts<{ envFile?: string }>()
+      if (envFile !== undefined) loadEnvFile(envFile)
+    })
     .exitOverride()
     .showHelpAfterError()
     .addHelpText('after', EXIT_CODES)

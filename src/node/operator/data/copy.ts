@@ -4,6 +4,7 @@ import { parseConfig } from '../../../config.ts'
 import { transferImages } from '../../../service/transfer.ts'
 import { createLog } from '../../log.ts'
 import { openImages } from '../../open/stores.ts'
+import { giveToOwner } from '../ownership.ts'
 import { rateOption, readPlace } from './places.ts'
 import { print } from '../print.ts'
 import { bytesOf, createProgress } from './progress.ts'
@@ -64,6 +65,9 @@ export function copyCommand(): Command {
       } finally {
         await to.close()
         await from.close()
+        if (target.startsWith('file:')) {
+          giveToOwner(target.slice('file:'.length) || config.dataDir, { images: true })
+        }
       }
     })
 }

@@ -4,6 +4,7 @@ import { parseConfig } from '../../../config.ts'
 import { restore } from '../../backup/restore.ts'
 import { createLog } from '../../log.ts'
 import { describeData } from '../../open/data-folder.ts'
+import { giveToOwner } from '../ownership.ts'
 import { readPlace } from './places.ts'
 import { print } from '../print.ts'
 import { bytesOf, createProgress } from './progress.ts'
@@ -24,7 +25,7 @@ export function restoreCommand(): Command {
         from,
         name,
         onProgress: ({ copied, bytes }) => progress(() => `${copied} restored (${bytesOf(bytes)})`),
-      })
+      }).finally(() => giveToOwner(config.dataDir, { images: true }))
       const { copied, kept, damaged } = transfer
       if (json) {
         print(JSON.stringify({ ...manifest, copied, kept, keptLedger, gone: gone.length, missing, damaged }))

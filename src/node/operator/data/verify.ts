@@ -30,7 +30,7 @@ export function verifyCommand(): Command {
     .addOption(rateOption())
     .option('--json', 'print findings as JSON lines', false)
     .action((options: VerifyOptions) =>
-      onData((data) => verify(data, options), { isRestoring: options.repair }),
+      onData((data) => verify(data, options), { isRestoring: options.repair, writesImages: options.repair }),
     )
 }
 

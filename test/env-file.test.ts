@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseEnvFile } from '../src/node/env-file.ts'
+
+const read = (text: string) => Object.fromEntries(parseEnvFile(text, 'pinhole.env'))
+
+test('values with & and # stay whole, quoted or not', () => {
+  const text = `
+# a comment
+; another
+OBJECTS_URL=s3://bucket/prefix?endpoint=https://host&region=eu
+NOTIFY="https://host/path#whsec_abc=,smtps://user:password@host?from=a&to=b"
+TERMS_FILE='/etc/pinhole/our terms.txt'
+  HOST = 0.0.0.0
+EMPTY=
+`
+  assert.deepEqual(read(text), {
+    OBJECTS_URL: 's3://bucket/prefix?endpoint=https://host&region=eu',
+    NOTIFY: 'https://host/path#whsec_abc=,smtps://user:password@host?from=a&to=b',
+    TERMS_FILE: '/etc/pinhole/our terms.txt',
+    HOST: '0.0.0.0',
+    EMPTY: '',
+  })
+})
+
+test('quotes, backslashes and continued lines are as systemd reads them', () => {
+  assert.deepEqual(read('A=one\\\ntwo\nB="say \\"hi\\" for \\$5 \\n"\nC=a\\ b\\\\c\nD=\'a\\b\'"c"d'), {
+    A: 'onetwo',
+    B: 'say "hi" for $5 \\n',
+    C: 'a b\\c',
+    D: 'a\\bcd',
+  })
+})
+
+test('a line that is no assignment is named', () => {
+  assert.throws(() => read('A=1\nexport B=2'), /pinhole\.env, line 2: write NAME=value/)
+  assert.throws(() => read('A="open'), /pinhole\.env, line 1/)
+})
