@@ -1,10 +1,10 @@
-/** How much room a disk has, looked up now and then: uploads ask for it, and wait for no disk. */
+/** How much room a disk has, in bytes and inodes, looked up now and then: uploads ask for it, and wait for no disk. */
 import { statfs } from 'node:fs/promises'
 
 export interface DiskSpace {
   /** Unit: bytes. `null` as long as it is not known. */
   freeBytes(): number | null
-  /** Used of what this account may use, 0 to 1. `null` as long as it is not known. */
+  /** Used of what this account may use, of bytes or of inodes, whichever is more: 0 to 1. `null` as long as it is not known. */
   used(): number | null
   stop(): void
 }
@@ -17,10 +17,13 @@ export async function watchDisk(folder: string): Promise<DiskSpace> {
 
   async function look(): Promise<void> {
     try {
-      const { bavail, bfree, blocks, bsize } = await statfs(folder)
+      const { bavail, bfree, blocks, bsize, files, ffree } = await statfs(folder)
       free = bavail * bsize
       // As df counts it: what is kept for root is nobody's.
-      used = 1 - bavail / Math.max(1, blocks - bfree + bavail)
+      const usedBytes = 1 - bavail / Math.max(1, blocks - bfree + bavail)
+      // File systems that make inodes as they need them say 0.
+      const usedInodes = files > 0 ? 1 - ffree / files : 0
+      used = Math.max(usedBytes, usedInodes)
     } catch {
       // A disk that does not say is left to the store, which finds out.
       free = null

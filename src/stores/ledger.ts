@@ -234,11 +234,11 @@ export class LedgerUnavailable extends Error {
   }
 }
 
-/** The ledger has no room left to write to. The service answers 507. */
+/** The ledger has no room left to write to. The service answers 507. `remedy`: what the operator can do. */
 export class LedgerFull extends LedgerUnavailable {
-  constructor(options?: ErrorOptions) {
+  constructor(remedy: string, options?: ErrorOptions) {
     super(options)
-    this.message = 'ledger full'
+    this.message = `the ledger is full: ${remedy}`
     this.name = 'LedgerFull'
   }
 }

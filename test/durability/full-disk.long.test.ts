@@ -1,14 +1,16 @@
 /** A file system with no room left. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, open, rm } from 'node:fs/promises'
+import { mkdtemp, open, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { watchDisk } from '../../src/node/disk-space.ts'
 import { filesIn } from '../support/files.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { startServer } from '../support/processes/server.ts'
+import { type RunningServer, startServer } from '../support/processes/server.ts'
+import { until } from '../support/until.ts'
 import { fetchRaw, post, remove, store } from '../support/upload.ts'
 
 describe('a full disk', () => {
@@ -52,11 +54,64 @@ describe('a full disk', () => {
   })
 })
 
+describe('the operator on a full disk', () => {
+  for (const [resource, mountOptions, fill] of [
+    ['bytes', 'size=24m', (folder: string) => fillUp(join(folder, 'ballast'))],
+    ['inodes', 'size=24m,nr_inodes=200', useInodes],
+  ] as const) {
+    it(`holds, removes, blocks and pauses without ${resource}, with a server and without`, async (t) => {
+      const mount = await mountSmall(mountOptions)
+      if (mount === null) return t.skip('mounting a small tmpfs needs root')
+      const server = await startServer({}, { dataDir: mount.folder })
+      const disk = await watchDisk(mount.folder)
+      try {
+        const images = []
+        for (let i = 0; i < 4; i++) images.push(await store(server.url, gif({ size: 1000 + i })))
+        assert.ok(disk.used()! < 0.9, `${disk.used()}`)
+        await fill(mount.folder)
+        await until('the watch sees it', () => disk.used()! > 0.9, 10_000)
+        const ids = images.map(({ id }) => id)
+        await succeed(server, ['hold', ids[0]!, '--reason', 'test'], ['pause', '--reason', 'test'])
+        assert.equal((await fetchRaw(server.url, ids[0]!)).status, 403)
+        await until(
+          'the server learns of the pause',
+          async () => (await post(server.url, gif())).json().error === 'uploads-paused',
+          10_000,
+        )
+        await server.end()
+        await fill(mount.folder)
+        await succeed(server, ['remove', ids[1]!, '--block', '--reason', 'test'])
+        await succeed(server, ['release', ids[0]!, '--reason', 'test'], ['resume', '--reason', 'test'])
+        await server.restart()
+        assert.equal((await fetchRaw(server.url, ids[0]!)).status, 200)
+        assert.equal((await fetchRaw(server.url, ids[1]!)).status, 410)
+        assert.equal((await post(server.url, gif())).status, 507, 'what is left is no room for uploads')
+        assert.equal((await remove(server.url, images[2]!.key)).status, 200)
+        for (const name of await readdir(mount.folder)) {
+          if (name.startsWith('ballast')) await rm(join(mount.folder, name))
+        }
+        await until('uploads go on', async () => (await post(server.url, gif())).status === 201, 10_000)
+      } finally {
+        disk.stop()
+        await server.stop()
+        mount.unmount()
+      }
+    })
+  }
+})
+
+async function succeed(server: RunningServer, ...commands: string[][]): Promise<void> {
+  for (const words of commands) {
+    const { code, stderr } = await server.operator(words)
+    assert.equal(code, 0, `${words.join(' ')}: ${stderr}`)
+  }
+}
+
 /** A file system of 24 MB, or `null` where none can be mounted. */
-async function mountSmall(): Promise<{ folder: string; unmount(): void } | null> {
+async function mountSmall(options = 'size=24m'): Promise<{ folder: string; unmount(): void } | null> {
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-'))
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', folder], { stdio: 'ignore' })
+    execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder], { stdio: 'ignore' })
   } catch {
     await rm(folder, { recursive: true })
     return null
@@ -86,5 +141,16 @@ async function fillUp(path: string): Promise<void> {
     }
   } finally {
     await handle.close()
+  }
+}
+
+/** Makes empty files until no more can be made. */
+async function useInodes(folder: string): Promise<void> {
+  for (let i = 0; i < 1000; i++) {
+    try {
+      await writeFile(join(folder, `ballast-${i}`), '')
+    } catch {
+      return
+    }
   }
 }

@@ -173,6 +173,9 @@ async function ask(connection: Pool | PoolClient, query: QueryConfig): Promise<O
   return { rows, changes: rowCount ?? 0 }
 }
 
+/** https://www.postgresql.org/docs/current/disk-full.html */
+const REMEDY = 'make room on the disk of the Postgres server, which holds nothing back for the operator'
+
 /** 64-bit integers come as text; none of the ledger's is past 2^53. */
 function getTypeParser(oid: number, format?: 'text' | 'binary') {
   return oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format as 'text')
@@ -182,7 +185,7 @@ async function passing<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run()
   } catch (error) {
-    if (error instanceof DatabaseError && error.code === FULL) throw new LedgerFull({ cause: error })
+    if (error instanceof DatabaseError && error.code === FULL) throw new LedgerFull(REMEDY, { cause: error })
     // What is not said by the server is said by the connection or the pool.
     const isUnavailable = !(error instanceof DatabaseError) || UNAVAILABLE.test(error.code ?? '')
     throw isUnavailable ? new LedgerUnavailable({ cause: error }) : error

@@ -9,6 +9,8 @@ export const FULL = /^SQLITE_FULL(_|$)/
 /** What SQLite flushes itself, around a checkpoint. A failed write it undoes. */
 export const FLUSH = /^SQLITE_IOERR_(DIR_)?FSYNC$/
 
+export const REMEDY = 'make room on the disk of DATA_DIR'
+
 export function passing<T>(run: () => T): T {
   try {
     return run()
@@ -18,7 +20,7 @@ export function passing<T>(run: () => T): T {
 }
 
 export function rethrow(error: unknown): never {
-  if (hasCode(error, FULL)) throw new LedgerFull({ cause: error })
+  if (hasCode(error, FULL)) throw new LedgerFull(REMEDY, { cause: error })
   // A folder that can't be made or a file that can't be opened comes as an error of the system.
   const isUnavailable = hasCode(error, UNAVAILABLE) || (error instanceof Error && 'syscall' in error)
   throw isUnavailable ? new LedgerUnavailable({ cause: error }) : error

@@ -11,6 +11,7 @@ import { BUSY, FLUSH, hasCode, passing, rethrow } from './faults.ts'
 import { groupCommit } from './group-commit.ts'
 import { openLog } from './log.ts'
 import { type OpenDatabase, reopening } from './reopening.ts'
+import { isDiskFull, openReserve, withReserve } from './reserve.ts'
 import { serversOn } from './servers.ts'
 
 export interface SqliteLedgerOptions {
@@ -44,14 +45,17 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
   const file = resolve(options.file)
   if (mustExist && !existsSync(file)) throw new Error(`there is no ledger at ${file}`)
   const deadline = performance.now() + timeoutMs
+  const reserve = openReserve(file)
   for (;;) {
     try {
       const opened = openDatabase(file, timeoutMs)
       const database = reopening(opened, () => openAgain(file, timeoutMs))
       const servers = serversOn(`${file}-servers`, timeoutMs)
       const close = () => database.close().finally(servers.leave)
-      return { ...sqlLedger(database, servers.join), close }
+      return withReserve({ ...sqlLedger(database, servers.join), close }, reserve)
     } catch (error) {
+      // A log that can't be made: the disk has no room or no inode left.
+      if (isDiskFull(dirname(file)) && reserve.release()) continue
       // Of several that open a new file at once, SQLite lets one change to a log, and the others do not wait for it.
       if (!hasCode((error as Error).cause, BUSY) || performance.now() > deadline) throw error
       await sleep(OPEN_PAUSE_MS)
