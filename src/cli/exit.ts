@@ -32,6 +32,14 @@ export class UsageError extends Error {
   }
 }
 
+/** Nobody chose a service, and none answers on this machine. */
+export class NoService extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'NoService'
+  }
+}
+
 /** Writes one error to stderr, and gives the exit code that it stands for. */
 export function reportError(error: unknown, subject?: string): ExitCode {
   const { code, text } = explain(error)
@@ -48,6 +56,7 @@ export function explain(error: unknown): { code: ExitCode; text: string } {
   if (error instanceof FileError) return { code: EXIT.file, text: error.message }
   if (error instanceof UsageError || error instanceof TypeError)
     return { code: EXIT.usage, text: error.message }
+  if (error instanceof NoService) return { code: EXIT.unreachable, text: error.message }
   if (error instanceof Unreachable) {
     const advice =
       'Check the address (--server, PINHOLE_SERVER or `pinhole use`) and the network, then try again.'

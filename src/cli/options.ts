@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { MODES, type Mode } from '../client/types.ts'
 import { readSettings } from './memory/settings.ts'
+import { readServerAddress } from './server-address.ts'
 
 /** Where `pinhole serve` listens. */
 const DEFAULT_SERVER = 'http://localhost:3000'
@@ -15,6 +16,7 @@ export interface UploadFlags {
   watch?: string
   json?: true
   copy?: true
+  again?: true
   history: boolean
 }
 
@@ -24,10 +26,19 @@ export function serverOption(): Option {
   )
 }
 
-/** The command line, then the environment, then this machine's settings, then this machine itself. */
-export function serverOf({ server }: { server?: string }): string {
-  return server || readSettings().server || DEFAULT_SERVER
+/**
+ * The service to talk to, and whether anybody chose it: the command line, the environment, this machine's settings; else
+ * this machine itself.
+ */
+export function serverOf({ server }: { server?: string }): { server: string; isChosen: boolean } {
+  const chosen = server || readSettings().server
+  return { server: readServerAddress(chosen || DEFAULT_SERVER), isChosen: Boolean(chosen) }
 }
+
+/** What to do where nobody chose a service and none answers on this machine. */
+export const CHOOSE_SERVER =
+  `No service is set, and none answers at ${DEFAULT_SERVER}. ` +
+  'Set yours once with: pinhole use https://pics.example. Or start one here with: pinhole serve'
 
 export function modeOption(): Option {
   return new Option('-m, --mode <mode>', 'how much may change: best size, same type, same pixels, or nothing')

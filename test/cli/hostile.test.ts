@@ -87,14 +87,16 @@ test('a quota that is used up ends the run, and files in flight arrive', async (
     .split('\n')
     .filter((line) => line !== '')
   assert.equal(links.length, service.uploads.length - 1)
-  assert.match(stderr, /[01]\.gif: That was the last of today/)
-  assert.match(stderr, new RegExp(`${6 - service.uploads.length} more files were not tried`))
+  const [sentence, ...unsent] = stderr.trimEnd().split('\n')
+  assert.equal(sentence, 'That was the last of today. Not sent:')
+  assert.equal(unsent.length, 6 - links.length)
+  for (const line of unsent) assert.match(line, /^ {2}[0-5]\.gif$/)
 })
 
 test('an address that is none of a service ends the run with a sentence that helps', async () => {
   const me = await uploader(3)
   for (const [status, sentence] of [
-    [404, /^0\.gif: No Pinhole service answers at this address/],
+    [404, /^No Pinhole service answers at this address.*Not sent:\n {2}0\.gif\n {2}1\.gif\n {2}2\.gif\n$/],
     [413, /^0\.gif: A proxy before the service refuses/],
   ] as const) {
     const service = await playedService((_, response) => response.writeHead(status).end('<html>'))

@@ -1,7 +1,7 @@
 /** The command against a real server. */
 import assert from 'node:assert/strict'
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -178,9 +178,10 @@ test('a used-up quota says when to come back', async (t) => {
   const me = await person({ PINHOLE_SERVER: small.url })
   await writeFile(join(me.folder, 'a.gif'), gif())
   assert.equal((await me.run(['upload', 'a.gif'])).code, 0)
-  const { code, stderr } = await me.run(['upload', 'a.gif'])
+  const { code, stderr } = await me.run(['upload', '--again', 'a.gif'])
   assert.equal(code, 4)
-  assert.match(stderr, /Try again after .*\d/)
+  assert.match(stderr, /^a\.gif: .*Try again after .*\d/)
+  assert.equal((await me.run(['upload', 'a.gif'])).code, 0, 'it is there already')
 })
 
 test('Ctrl-C ends a waiting upload in good order', async (t) => {
@@ -196,6 +197,89 @@ test('Ctrl-C ends a waiting upload in good order', async (t) => {
   })
   assert.equal(code, 130)
   assert.equal(stdout.length, 0)
+})
+
+test('Ctrl-C in the middle of several tells what was not sent, and the next run sends the rest', async () => {
+  const me = await uploader()
+  const names = ['a.gif', 'b.gif', 'c.gif', 'd.gif']
+  for (const name of names) await writeFile(join(me.folder, name), gif())
+  let interrupt = () => {}
+  const proxy = await proxyTo(server.url, (count) => {
+    if (count === 2) interrupt()
+    return count < 2
+  })
+  const words = ['upload', '-j', '1', '--server', proxy, '--json', ...names]
+  const first = await me.run(words, {
+    onStart(child) {
+      interrupt = () => child.kill('SIGINT')
+    },
+  })
+  assert.equal(first.code, 130)
+  assert.equal(first.stderr, 'Interrupted. Not sent:\n  b.gif\n  c.gif\n  d.gif\n')
+  const told = (ran: typeof first) =>
+    ran.stdout
+      .toString()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+  assert.deepEqual(
+    told(first).map(({ file, error }) => [file, error]),
+    [
+      ['a.gif', undefined],
+      ['b.gif', 'interrupted'],
+      ['c.gif', 'interrupted'],
+      ['d.gif', 'interrupted'],
+    ],
+  )
+  const open = await proxyTo(server.url, () => true)
+  // To another address nothing was sent yet.
+  const second = await me.run(['upload', '--server', open, '--json', 'a.gif'])
+  assert.equal(told(second)[0].known, undefined)
+  const third = await me.run(['upload', '--server', open, '--json', 'a.gif', 'b.gif'])
+  assert.deepEqual(
+    told(third).map(({ file, known, link }) => [file, known ?? false, link === told(second)[0].link]),
+    [
+      ['a.gif', true, true],
+      ['b.gif', false, false],
+    ],
+  )
+  const again = await me.run(['upload', '--again', '--server', open, '--json', 'a.gif'])
+  assert.equal(told(again)[0].known, undefined)
+  const other = await me.run(['upload', '--mode', 'original', '--server', open, '--json', 'a.gif'])
+  assert.equal(told(other)[0].known, undefined, 'another mode makes another picture')
+})
+
+test('pictures of a folder that the service does not take are told, and the others go', async () => {
+  const me = await uploader()
+  await mkdir(join(me.folder, 'phone'))
+  await writeFile(join(me.folder, 'phone/a.gif'), gif())
+  await writeFile(join(me.folder, 'phone/b.HEIC'), Buffer.from('....ftypheic........mif1heic', 'latin1'))
+  await writeFile(join(me.folder, 'phone/c.txt'), 'no picture')
+  const { code, stdout, stderr } = await me.run(['upload', '-r', 'phone'])
+  assert.equal(code, 3)
+  assert.equal(stdout.toString().trim().split('\n').length, 1)
+  assert.match(stderr, /^phone\/b\.HEIC: .+\n$/)
+})
+
+test('an address needs no scheme', async () => {
+  const me = await uploader()
+  const { host } = new URL(server.url)
+  await writeFile(join(me.folder, 'a.gif'), gif())
+  assert.equal((await me.run(['upload', '-s', host, 'a.gif'])).code, 0)
+  assert.equal((await me.run(['upload', '-s', `localhost:${server.port}`, 'a.gif'])).code, 0)
+})
+
+test('where no service is set, the command says how to choose one', async (t) => {
+  const isTaken = await fetch('http://localhost:3000').then(
+    () => true,
+    () => false,
+  )
+  if (isTaken) return t.skip('does not apply: something answers at the default address')
+  const nobody = await person()
+  await writeFile(join(nobody.folder, 'a.gif'), gif())
+  const { code, stderr } = await nobody.run(['upload', 'a.gif'])
+  assert.equal(code, 5)
+  assert.match(stderr, /No service is set.*pinhole use https:\/\/pics\.example/)
 })
 
 test('without a clipboard, --copy says so and the link is on stdout all the same', async () => {
@@ -232,3 +316,24 @@ test('compress works offline, and shows what was done', async () => {
     0,
   )
 })
+
+/** Hands requests on to the service. `mayPass` is asked of each upload, with its number; one that may not is left waiting. */
+async function proxyTo(url: string, mayPass: (count: number) => boolean): Promise<string> {
+  let uploads = 0
+  const proxy = createServer((request, response) => {
+    if (request.method === 'POST' && !mayPass(++uploads)) return
+    const { method, headers } = request
+    request.pipe(
+      httpRequest(new URL(request.url!, url), { method: method!, headers }, (answer) => {
+        response.writeHead(answer.statusCode!, answer.headers)
+        answer.pipe(response)
+      }),
+    )
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  after(() => {
+    proxy.closeAllConnections()
+    proxy.close()
+  })
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+}

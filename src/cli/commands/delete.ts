@@ -19,7 +19,7 @@ export function deleteCommand(): Command {
 
 async function deleteAll(args: string[], flags: { server?: string; retries: number }): Promise<void> {
   const { retries } = flags
-  const server = serverOf(flags)
+  const { server } = serverOf(flags)
   const signal = interruptSignal()
   const history = openHistory()
   const entries = await history.list()

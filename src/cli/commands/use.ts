@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { endpointOf } from '../../client/api/endpoint.ts'
 import { reach } from '../../client/api/reach.ts'
 import { settingsPath, writeSettings } from '../memory/settings.ts'
+import { readServerAddress } from '../server-address.ts'
 import { interruptSignal } from '../terminal/interrupt.ts'
 
 export function useCommand(): Command {
@@ -11,7 +12,8 @@ export function useCommand(): Command {
     .action(use)
 }
 
-async function use(server: string): Promise<void> {
+async function use(address: string): Promise<void> {
+  const server = readServerAddress(address)
   await reach(endpointOf(server), { signal: interruptSignal(), retries: 1 })
   await writeSettings({ server })
   process.stdout.write(`Uploads go to ${server} from now on (${settingsPath()}).\n`)

@@ -5,6 +5,7 @@
 import { chmod, mkdir, readdir, readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import envPaths from 'env-paths'
+import { MODES, type Mode } from '../../client/types.ts'
 import { EXTENSIONS, ID_PATTERN, type ImageType, KEY_PATTERN } from '../../protocol.ts'
 
 export interface Entry {
@@ -18,6 +19,12 @@ export interface Entry {
   bytes: number
   /** ISO 8601. */
   time: string
+  /** Of the file as it was before compression, lower-case hex. Entries of older versions have none. */
+  sha256?: string
+  /** How it was compressed. */
+  mode?: Mode
+  /** Address of the service, as it was given. */
+  server?: string
 }
 
 /** An entry, and the name of its file. */
@@ -73,7 +80,8 @@ function parsed(text: string): unknown {
 
 /** Every member of its shape: a name of a file is made of two of them, and all are printed. */
 function isEntry(value: unknown): value is Entry {
-  const { id, link, key, delete: address, name, type, bytes, time } = (value ?? {}) as Record<string, unknown>
+  const entry = (value ?? {}) as Record<string, unknown>
+  const { id, link, key, delete: address, name, type, bytes, time, sha256, mode, server } = entry
   return (
     matches(id, ID_PATTERN) &&
     matches(key, KEY_PATTERN) &&
@@ -83,7 +91,10 @@ function isEntry(value: unknown): value is Entry {
     typeof name === 'string' &&
     typeof type === 'string' &&
     Object.hasOwn(EXTENSIONS, type) &&
-    Number.isSafeInteger(bytes)
+    Number.isSafeInteger(bytes) &&
+    (sha256 === undefined || matches(sha256, /^[0-9a-f]{64}$/)) &&
+    (mode === undefined || MODES.includes(mode as Mode)) &&
+    (server === undefined || typeof server === 'string')
   )
 }
 

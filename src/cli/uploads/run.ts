@@ -2,6 +2,7 @@
 import { ServerRefusal, Unreachable } from '../../client/errors.ts'
 import { compress, send } from '../../client/node.ts'
 import type { Input } from '../files/input.ts'
+import { digestOf, type Uploaded } from '../memory/uploaded.ts'
 import type { UploadFlags } from '../options.ts'
 import type { Bars } from '../terminal/bars.ts'
 import type { Outcome } from './outcome.ts'
@@ -9,40 +10,58 @@ import type { Outcome } from './outcome.ts'
 export interface Run {
   /** Never rejects. */
   uploadOne(input: Input): Promise<Outcome>
+  /** Why the run ended before its last file. `null` if it did not. */
+  ending(): unknown
 }
 
 /** Codes of refusals that the next file would meet too. */
-const FINAL = new Set<string>(['quota-exceeded', 'uploads-paused', 'storage-full'])
+const FINAL = new Set<string>([
+  'quota-exceeded',
+  'network-quota-exceeded',
+  'too-many-refusals',
+  'uploads-paused',
+  'capacity-reached',
+  'storage-full',
+])
 
 export function createRun(
   { mode, retries }: Pick<UploadFlags, 'mode' | 'retries'>,
   baseUrl: string,
   signal: AbortSignal,
-  bars: Bars,
+  { bars, uploaded }: { bars: Bars; uploaded: Uploaded | null },
 ): Run {
   /** Fires when the run is over. What is on its way by then arrives: its link must not be lost. */
   const over = new AbortController()
   const working = AbortSignal.any([signal, over.signal])
+
+  function end(reason: unknown): void {
+    if (!over.signal.aborted) over.abort(reason)
+  }
+
   return {
     async uploadOne(input) {
       const { name } = input
-      if (working.aborted) return { name, error: signal.aborted ? signal.reason : null }
+      if (working.aborted) return { name, isUnsent: true }
       const bar = bars.start(name)
       const onProgress = bar.show
       try {
         const file = await input.read(working)
+        const sha256 = await digestOf(file)
+        const known = uploaded?.find(sha256, mode)
+        if (known !== undefined) return { name, known }
         const compressed = await compress(file, { mode, signal: working, onProgress })
         working.throwIfAborted()
         const sent = await send(compressed.blob, { baseUrl, retries, signal, onProgress })
-        return { name, compressed, sent }
+        return { name, compressed, sent, source: { sha256, mode, server: baseUrl } }
       } catch (error) {
-        if (error === over.signal.reason) return { name, error: null }
-        if (endsRun(error)) over.abort(new Error('the run is over'))
-        return { name, error }
+        if (endsRun(error)) end(error)
+        else if (!working.aborted || error !== working.reason) return { name, error }
+        return { name, isUnsent: true }
       } finally {
         bar.end()
       }
     },
+    ending: () => (signal.aborted ? signal.reason : over.signal.reason) ?? null,
   }
 }
 

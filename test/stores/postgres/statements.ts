@@ -43,7 +43,11 @@ export function statementCases(server: () => PostgresServer): void {
       create function fill() returns trigger language plpgsql as
         $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$;
       create trigger fill before insert on acts for each row execute function fill()`)
-      await assert.rejects(ledger.recordRemoval('AAAAAAAAAAA', 'terms', AT), LedgerFull)
+      await assert.rejects(ledger.recordRemoval('AAAAAAAAAAA', 'terms', AT), (error) => {
+        assert.ok(error instanceof LedgerFull)
+        assert.match(error.message, /make room on the disk of the Postgres server/)
+        return true
+      })
       assert.equal(await ledger.whyAbsent('AAAAAAAAAAA'), null)
     })
 
