@@ -25,7 +25,7 @@ if (Number.parseInt(process.versions.node, 10) >= OLDEST_NODE) {
 } else {
   process.stderr.write(
     `pinhole needs Node ${OLDEST_NODE} or later; this is ${process.versions.node}.\n` +
-      'Get one from https://nodejs.org, or run: npx -p node@lts -p pinhole pinhole\n',
+      'Get one from https://nodejs.org.\n',
   )
   process.exitCode = 1
 }

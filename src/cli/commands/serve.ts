@@ -14,7 +14,7 @@ function launcherOfServer(): string {
   try {
     return createRequire(import.meta.url).resolve(`${server}/bin/serve.mjs`)
   } catch {
-    throw new UsageError(`The server is a separate package. Install it with: npm install --global ${server}`)
+    throw new UsageError(`The server is a separate package, and not installed beside this one: ${server}`)
   }
 }
 

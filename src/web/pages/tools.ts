@@ -15,15 +15,8 @@ export function toolsPage(ctx: PageContext): Page {
 <h1>Use it elsewhere</h1>
 <p class="lead">From a terminal, a screenshot tool, or a program of your own.</p>
 <section>
-<h2>Command</h2>
-<p>It makes pictures smaller before it sends them, and remembers what deletes them. It needs Node.</p>
-${command(`npm install --global pinhole
-export PINHOLE_SERVER=${baseUrl}
-pinhole upload --copy holiday.jpg`)}
-</section>
-<section>
 <h2>Script</h2>
-<p>It needs a shell and curl. It is short: read it first.</p>
+<p>It needs a shell and curl, and keeps the deletion keys on your machine. It is short: read it first.</p>
 ${command(`curl -fsSo upload.sh ${baseUrl}${SCRIPT_PATH} && chmod +x upload.sh
 ./upload.sh holiday.jpg`)}
 <p><a href="${SCRIPT_PATH}">upload.sh</a></p>
@@ -33,10 +26,10 @@ ${command(`curl -fsSo upload.sh ${baseUrl}${SCRIPT_PATH} && chmod +x upload.sh
 <p>Bind one of these to a key. Each leaves the link on the clipboard.</p>
 <dl>
 ${tool('ShareX (Windows)', html`Open <a href="${SHAREX_PATH}">${host}${SHAREX_PATH}</a>, then the file that it saves.`)}
-${tool('Flameshot', command('flameshot gui --raw | pinhole upload --copy -'))}
-${tool('Sway, Hyprland', command('grim -g "$(slurp)" - | pinhole upload --copy -'))}
-${tool('scrot', command(`scrot --select --exec 'pinhole upload --copy "$f"'`))}
-${tool('macOS', command('screencapture -i /tmp/shot.png && pinhole upload --copy /tmp/shot.png'))}
+${tool('Flameshot', command('flameshot gui --raw | ./upload.sh | xclip -selection clipboard'))}
+${tool('Sway, Hyprland', command('grim -g "$(slurp)" - | ./upload.sh | wl-copy'))}
+${tool('scrot', command(`scrot --select --exec './upload.sh "$f" | xclip -selection clipboard'`))}
+${tool('macOS', command('screencapture -i /tmp/shot.png && ./upload.sh /tmp/shot.png | pbcopy'))}
 </dl>
 </section>
 <section>

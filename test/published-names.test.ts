@@ -1,0 +1,33 @@
+/** No command that people are shown fetches a package by a name that is not registered: anybody could register it. */
+import assert from 'node:assert/strict'
+import { globSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { it } from 'node:test'
+import { ROOT } from './support/processes/process.ts'
+
+const { packages } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
+const names = Object.values(packages).join('|')
+
+/** A package manager or runner that is given one of our names, and not a path. */
+const FETCHES = new RegExp(
+  `\\b(?:npm (?:install|i|add|exec)|npx|pnpm (?:add|dlx)|yarn (?:add|dlx)|bunx|bun add|deno (?:add|run))\\b[^\\n|&;]*[\\s:](?:${names})(?![\\w/.-])`,
+)
+
+it('no page, message or document fetches an unpublished package', async () => {
+  const files = globSync(['*.md', 'docs/**/*.md', 'deploy/**/*', 'examples/**/*', 'src/**/*.ts', 'bin/*'], {
+    cwd: ROOT,
+    exclude: ['**/node_modules/**'],
+    withFileTypes: true,
+  })
+  let count = 0
+  for (const file of files) {
+    if (!file.isFile()) continue
+    count++
+    const path = join(file.parentPath, file.name)
+    for (const line of (await readFile(path, 'utf8')).split('\n')) assert.doesNotMatch(line, FETCHES, path)
+  }
+  assert.ok(count > 500)
+  assert.match('npm install --global pinhole', FETCHES)
+  assert.match('npx pinhole upload *.png', FETCHES)
+})
