@@ -8,7 +8,8 @@ import type { Work } from '../bytes/work.ts'
 import { checkDimensions } from '../damaged.ts'
 import type { Inspector } from '../image.ts'
 import { displayedSize } from './display.ts'
-import { checkCodedData, checkImages } from './images.ts'
+import { checkCodedData, checkImages, checkPicture } from './images.ts'
+import type { Item } from './items.ts'
 import { keptItems } from './kept-items.ts'
 import { layoutOf } from './layout.ts'
 import { readMeta } from './meta.ts'
@@ -30,11 +31,11 @@ export const inspectAvif: Inspector = async (whole) => {
   const meta = layout.meta && (await readMeta(file, layout.meta))
   const tracks = layout.moov && (await readMovie(file, layout.moov))
   const movie = tracks?.tracks.length ? tracks : null
-  const kept = meta ? keptItems(meta) : new Map()
+  const kept: Map<number, Item> = meta ? keptItems(meta) : new Map()
   const avif: Avif = { layout, meta, kept, movie }
 
   const walk = obuWalk(file)
-  const edits = meta ? await checkImages(file, meta, kept.values(), walk) : []
+  const edits = meta ? await checkImages(file, meta, kept, walk) : []
   if (movie) edits.push(...(await checkTracks(movie.tracks, walk, work)))
   const size = displayedSizeOf(avif)
   checkDimensions(size.width, size.height)
@@ -67,7 +68,7 @@ async function checkTracks(tracks: Track[], walk: ObuWalk, work: Work): Promise<
     if (sample.start === last) continue
     last = sample.start
     const data = await walk([sample])
-    checkCodedData(data, { hasUnits: true })
+    checkPicture(data)
     edits.push(...data.edits)
   }
   return edits

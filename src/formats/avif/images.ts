@@ -5,10 +5,16 @@ import type { Edit } from '../bmff/edits.ts'
 import { Fields, type Run, refuse } from '../bmff/fields.ts'
 import { type BoxFile, readRun } from '../bmff/file.ts'
 import { checkDimensions } from '../damaged.ts'
+import { checkDerivations } from './derivations.ts'
 import { propertyOf, spatialExtent } from './item-properties.ts'
 import type { Item, Meta } from './items.ts'
 import { AV1 } from './kept-items.ts'
+import { obuFrom, SEQUENCE_HEADER } from './obu.ts'
 import type { ObuSummary, ObuWalk } from './obus.ts'
+import { isSameSize, type SequenceHeader, sequenceHeader, TWO_SIZES } from './sequence-header.ts'
+
+/** Turns, mirrors and crops. */
+const TRANSFORMATIONS = ['clap', 'irot', 'imir']
 
 /** The largest description of a derived image that is read: an overlay of 1,000 images takes 8 KB. Unit: bytes. */
 const MAX_DERIVATION_BYTES = 64 * 1024
@@ -20,13 +26,16 @@ const MAX_DERIVATION_BYTES = 64 * 1024
 export async function checkImages(
   file: BoxFile,
   meta: Meta,
-  images: Iterable<Item>,
+  images: Map<number, Item>,
   walk: ObuWalk,
 ): Promise<Edit[]> {
+  checkDerivations(images)
   const edits: Edit[] = []
   const walked = new Set<string>()
   // In order of place, so that one read serves neighbours.
-  const placed = [...images].toSorted((a, b) => (a.extents?.[0]?.start ?? 0) - (b.extents?.[0]?.start ?? 0))
+  const placed = [...images.values()].toSorted(
+    (a, b) => (a.extents?.[0]?.start ?? 0) - (b.extents?.[0]?.start ?? 0),
+  )
   for (const image of placed) {
     if (file.cursor.work.spend(4)) await file.cursor.work.turn()
     const { width, height } = spatialExtent(image)
@@ -38,7 +47,6 @@ export async function checkImages(
       if (!walked.has(place)) edits.push(...found)
       walked.add(place)
     } else if (image.type === 'grid' || image.type === 'iovl') await checkComposed(file, meta, image)
-    else if (image.inputs.length === 0) refuse('a derived image has no inputs (dimg)')
   }
   return edits
 }
@@ -47,32 +55,47 @@ async function checkCoded(image: Item, walk: ObuWalk): Promise<Edit[]> {
   const { width, height } = spatialExtent(image)
   const settings = codecSettings(propertyOf(image, 'av1C'))
   const data = await walk(dataOf(image))
-  checkCodedData(data, settings)
-  const sequence = data.sequence
-  if (!sequence) return data.edits
+  const sequence = checkCodedData(data, settings)
   const fits = width <= sequence.maxWidth && height <= sequence.maxHeight
   const exact = width === sequence.maxWidth && height === sequence.maxHeight
   if (!fits || (sequence.exact && !exact)) refuse('an image is not as large as its ispe says')
   return data.edits
 }
 
-/** The header of `av1C` (AV1 in ISOBMFF, 2.3.3). */
+/** What `av1C` says (AV1 in ISOBMFF, 2.3.3). */
 export interface CodecSettings {
-  /** Units that belong before the data, e.g. its sequence header. */
-  hasUnits: boolean
+  /** Of the unit that belongs before the data, if there is one. */
+  sequence: SequenceHeader | null
 }
 
 export function codecSettings(fields: Fields | null): CodecSettings {
   if (!fields || fields.left < 4 || fields.u8() !== 0x81) return refuse('an image has no valid av1C property')
   fields.skip(3)
-  return { hasUnits: fields.left > 0 }
+  while (fields.left > 0) {
+    const bytes = fields.rest()
+    const unit = obuFrom(bytes, bytes.length)
+    if (!unit || unit.body + unit.size > bytes.length) break
+    if (unit.type === SEQUENCE_HEADER) {
+      return { sequence: sequenceHeader(bytes.subarray(unit.body, unit.body + unit.size)) }
+    }
+    fields = new Fields(bytes, 0, unit.body + unit.size)
+  }
+  return { sequence: null }
 }
 
-/** Throws unless the data can start a picture, within the limits. */
-export function checkCodedData(data: ObuSummary, settings: CodecSettings): void {
-  if (!data.hasPicture) refuse('an image has no picture data')
-  if (data.sequence) checkDimensions(data.sequence.maxWidth, data.sequence.maxHeight)
-  else if (!settings.hasUnits) refuse('an image has no sequence header')
+/** Throws unless the data holds a picture, within the limits. */
+export function checkPicture({ hasPicture, sequence }: ObuSummary): void {
+  if (!hasPicture) refuse('an image has no picture data')
+  if (sequence) checkDimensions(sequence.maxWidth, sequence.maxHeight)
+}
+
+/** Throws unless the data can start a picture, within the limits. Returns the header by which it is decoded. */
+export function checkCodedData(data: ObuSummary, settings: CodecSettings): SequenceHeader {
+  checkPicture(data)
+  const sequence = data.sequence ?? settings.sequence ?? refuse('an image has no sequence header')
+  if (settings.sequence && !isSameSize(sequence, settings.sequence)) refuse(TWO_SIZES)
+  checkDimensions(sequence.maxWidth, sequence.maxHeight)
+  return sequence
 }
 
 /** Grids (23008-12, 6.6.2.3) and overlays (6.6.2.2). */
@@ -86,11 +109,12 @@ async function checkComposed(file: BoxFile, meta: Meta, image: Item): Promise<vo
   if (image.type === 'grid') {
     const [rows, columns] = [fields.u8() + 1, fields.u8() + 1]
     if (rows * columns !== inputs.length) refuse('a grid has the wrong number of tiles')
-    const tile = meta.items.get(inputs[0]!)
-    const tileSize = tile ? spatialExtent(tile) : refuse('a tile is missing')
-    if (tileSize.width * columns < declared.width || tileSize.height * rows < declared.height) {
-      refuse('the tiles do not fill the image')
-    }
+    checkTiles(
+      inputs.flatMap((id) => meta.items.get(id) ?? []),
+      rows,
+      columns,
+      declared,
+    )
   } else {
     fields.skip(8)
   }
@@ -100,6 +124,35 @@ async function checkComposed(file: BoxFile, meta: Meta, image: Item): Promise<vo
   if (image.type === 'iovl' && (inputs.length === 0 || fields.left !== inputs.length * 2 * width)) {
     refuse('the description of a grid or overlay is not valid')
   }
+}
+
+/**
+ * Tiles are of one size and one coding, none lies outside the image (MIAF, 7.3.11.4), and none is turned or cropped on its
+ * own (AVIF 1.2, 4.2.1).
+ */
+function checkTiles(tiles: Item[], rows: number, columns: number, image: { width: number; height: number }) {
+  const { width, height } = spatialExtent(tiles[0] ?? refuse('a tile is missing'))
+  const fills = width * columns >= image.width && height * rows >= image.height
+  if (!fills) refuse('the tiles do not fill the image')
+  if (width * (columns - 1) >= image.width || height * (rows - 1) >= image.height) {
+    refuse('a tile lies outside the image')
+  }
+  const codings = new Set<string>()
+  for (const tile of tiles) {
+    const size = spatialExtent(tile)
+    if (size.width !== width || size.height !== height) refuse('the tiles of a grid are not of one size')
+    if (TRANSFORMATIONS.some((type) => propertyOf(tile, type)))
+      refuse('a tile of a grid is turned or cropped')
+    if (tile.type === AV1) codings.add(codingOf(propertyOf(tile, 'av1C')))
+  }
+  if (codings.size > 1) refuse('the tiles of a grid are not coded in one way')
+}
+
+/** Profile, bit depth and chroma of `av1C`: what all tiles share. Levels and tiers may differ. */
+function codingOf(av1C: Fields | null): string {
+  if (!av1C || av1C.left < 3) return refuse('an image has no valid av1C property')
+  av1C.skip(1)
+  return `${av1C.u8() >> 5}, ${av1C.u8() & 0x7c}`
 }
 
 async function derivation(file: BoxFile, extents: Run[]): Promise<Fields> {

@@ -20,6 +20,8 @@ export function keptItems(meta: Meta): Map<number, Item> {
   const parts = new Set([...meta.items.values()].flatMap(({ inputs }) => inputs))
   for (const item of [...auxiliaries.values()].flat()) parts.add(item.id)
 
+  const completing = new Set([...auxiliaries.values()].flat())
+
   const open = meta.primary === null ? [] : [meta.primary]
   for (const item of meta.items.values()) {
     if (isImage(item) && !thumbnails.has(item.id) && !parts.has(item.id) && !propertyOf(item, 'auxC'))
@@ -34,6 +36,8 @@ export function keptItems(meta: Meta): Map<number, Item> {
       throw new Refusal('unsupported-type', 'The file is not an AVIF image: its picture is not coded in AV1.')
     }
     kept.set(id, item)
+    // What an auxiliary image completes is none itself (23008-12, 3.1).
+    if (completing.has(item) && auxiliaries.has(id)) refuse('an auxiliary image has one of its own (auxl)')
     for (const input of item.inputs) open.push(input)
     for (const auxiliary of auxiliaries.get(id) ?? []) open.push(auxiliary.id)
   }

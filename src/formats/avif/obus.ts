@@ -7,7 +7,13 @@ import type { BoxFile } from '../bmff/file.ts'
 import type { Cursor } from '../bytes/cursor.ts'
 import { PIECE_BYTES } from '../image.ts'
 import { MAX_HEADER_BYTES, type Obu, obuFrom, PADDING, SEQUENCE_HEADER, TRAILING_BITS } from './obu.ts'
-import { SEQUENCE_HEADER_BYTES, type SequenceHeader, sequenceHeader } from './sequence-header.ts'
+import {
+  isSameSize,
+  SEQUENCE_HEADER_BYTES,
+  type SequenceHeader,
+  sequenceHeader,
+  TWO_SIZES,
+} from './sequence-header.ts'
 
 /** Most units in one file. Each frame of an animation takes two or three, and one for each tile group. */
 const MAX_OBUS = 2 ** 18
@@ -45,10 +51,12 @@ export function obuWalk({ cursor }: BoxFile): ObuWalk {
       const left = data.length - at
       const obu = obuFrom(data.peek(at, MAX_HEADER_BYTES) ?? (await data.load(at, MAX_HEADER_BYTES)), left)
       if (!obu || obu.body + obu.size > left) refuse('an AV1 unit (OBU) is longer than the data around it')
-      if (obu.type === SEQUENCE_HEADER && !summary.sequence) {
+      if (obu.type === SEQUENCE_HEADER) {
         const payload = await data.load(at + obu.body, Math.min(obu.size, SEQUENCE_HEADER_BYTES))
-        summary.sequence = sequenceHeader(payload)
-        if (!summary.sequence) refuse('an AV1 unit (OBU) is longer than the data around it')
+        const sequence =
+          sequenceHeader(payload) ?? refuse('an AV1 unit (OBU) is longer than the data around it')
+        if (summary.sequence && !isSameSize(summary.sequence, sequence)) refuse(TWO_SIZES)
+        summary.sequence = sequence
       }
       if (PICTURE_TYPES.has(obu.type) && obu.size > 0) summary.hasPicture = true
       if (!DECODED_TYPES.has(obu.type)) await blankUnit(summary.edits, data, at, obu)

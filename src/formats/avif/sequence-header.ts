@@ -32,6 +32,13 @@ export function sequenceHeader(payload: Uint8Array): SequenceHeader | null {
   return at > payload.length * 8 ? null : { maxWidth, maxHeight, exact: reduced }
 }
 
+/** Headers of one image may repeat, but a decoder sets up its memory by either (AVIF 1.2, 2.1: there is one). */
+export function isSameSize(a: SequenceHeader, b: SequenceHeader): boolean {
+  return a.maxWidth === b.maxWidth && a.maxHeight === b.maxHeight
+}
+
+export const TWO_SIZES = 'an image has sequence headers of two sizes'
+
 /** Timing, decoder model and operating points: read past. */
 function operatingPoints(bits: (count: number) => number): void {
   let delayBits = 0

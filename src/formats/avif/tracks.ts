@@ -12,6 +12,7 @@ export interface Track {
   /** As the track header says; viewers show that. Unit: pixels. */
   width: number
   height: number
+  /** Of the first sample. */
   settings: CodecSettings
   samples: Run[]
 }
@@ -66,7 +67,7 @@ function readTrack(fields: Fields, box: Box, fileBytes: number): Track | null {
 
   const entries = sampleEntries(fields, descriptions)
   if (entries.length === 0 || entries.some(({ type }) => type !== 'av01')) return null
-  const settings = entries.map((entry) => {
+  const [settings = { sequence: null }] = entries.map((entry) => {
     const config = fields
       .within(entry.start + SAMPLE_ENTRY_BYTES, entry.end)
       .boxes()
@@ -76,7 +77,7 @@ function readTrack(fields: Fields, box: Box, fileBytes: number): Track | null {
   return {
     box,
     ...trackHeader(fields.bodyOf(header)),
-    settings: { hasUnits: settings.every(({ hasUnits }) => hasUnits) },
+    settings,
     samples: readSamples(fields, table, fileBytes),
   }
 }

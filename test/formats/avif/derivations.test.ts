@@ -1,0 +1,250 @@
+/** Images made of images: chains as long as MIAF says and no longer, and tiles that fit together. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import {
+  alphaKind,
+  assemble,
+  type Coded,
+  coded,
+  image,
+  irot,
+  ispe,
+  noise,
+  type Part,
+  still,
+} from '../../support/images/avif/assembly.ts'
+import { bytes, u16 } from '../../support/images/avif/boxes.ts'
+import { moov, track } from '../../support/images/avif/tracks-assembly.ts'
+import { outcome } from './subject.ts'
+
+const picture = await coded(noise(64, 48))
+const other = await coded(noise(64, 48, 90))
+const small = await coded(noise(32, 48))
+const grey = await coded(noise(64, 48).greyscale())
+const subsampled = await coded(noise(64, 48), { chromaSubsampling: '4:2:0' })
+const size = { width: 64, height: 48 }
+
+type Kind = 'av01' | 'iden' | 'grid' | 'iovl' | 'sato' | 'tmap'
+
+/** A derived image as large as one coded one. */
+function derived(id: number, type: Kind, inputs = 1): Part {
+  const data: Partial<Record<Kind, Uint8Array>> = {
+    grid: bytes([0, 0, 0, inputs - 1], u16(64, 48)),
+    iovl: bytes([0, 0], u16(0, 0, 0, 0, 64, 48), u16(...new Array(2 * inputs).fill(0))),
+    sato: bytes([0, 1, 1]),
+    tmap: new Uint8Array(62),
+  }
+  return { id, type, data: data[type], properties: [ispe(64, 48)] }
+}
+
+/** The first kind is the primary image, each one made of the next, and the last of a coded image. */
+function chain(...kinds: Kind[]): Uint8Array {
+  const coded = kinds.length + 1
+  return assemble({
+    primary: 1,
+    items: [
+      ...kinds.map((kind, index) => derived(index + 1, kind)),
+      image(coded, picture),
+      image(coded + 1, other),
+    ],
+    references: kinds.map((kind, index) =>
+      kind === 'tmap' ? ['dimg', index + 1, index + 2, coded + 1] : ['dimg', index + 1, index + 2],
+    ),
+  })
+}
+
+async function assertOutcome(file: Uint8Array, expected: string, what?: string): Promise<void> {
+  assert.equal(await outcome(file), expected, what)
+}
+
+describe('chains', () => {
+  const sound: Kind[][] = [
+    ['iden'],
+    ['grid'],
+    ['iovl'],
+    ['grid', 'iden'],
+    ['iden', 'grid', 'iden'],
+    ['iovl', 'grid'],
+    // The longest that MIAF allows (7.3.11.1), and with a tone map on it.
+    ['iden', 'iovl', 'iden', 'grid', 'iden'],
+    ['tmap', 'iden', 'iovl', 'iden', 'grid', 'iden'],
+    ['tmap', 'sato', 'grid'],
+    ['iden', 'tmap'],
+  ]
+  const refused: Kind[][] = [
+    ['iden', 'iden'],
+    ['grid', 'grid'],
+    ['grid', 'iden', 'grid'],
+    ['grid', 'iovl'],
+    ['grid', 'iden', 'iovl'],
+    ['iovl', 'iovl'],
+    ['iovl', 'iden', 'iovl'],
+    ['tmap', 'tmap'],
+    ['sato', 'tmap'],
+    ['grid', 'sato'],
+    new Array(500).fill('iden'),
+    new Array(8000).fill('grid'),
+  ]
+  test('that MIAF allows', async () => {
+    for (const kinds of sound) await assertOutcome(chain(...kinds), 'accepted', kinds.join(' of '))
+  })
+
+  test('that MIAF forbids', async () => {
+    for (const kinds of refused) {
+      await assertOutcome(
+        chain(...kinds),
+        'damaged-image',
+        `${kinds.length}: ${kinds.slice(0, 3).join(' of ')}`,
+      )
+    }
+  })
+
+  test('that never end', async () => {
+    const circle = (...kinds: Kind[]) =>
+      assemble({
+        primary: 1,
+        items: [...kinds.map((kind, index) => derived(index + 1, kind)), image(99, picture)],
+        references: kinds.map((_, index) => ['dimg', index + 1, ((index + 1) % kinds.length) + 1]),
+      })
+    for (const kinds of [
+      ['iden'],
+      ['grid'],
+      ['iovl'],
+      ['iden', 'grid'],
+      ['iden', 'iovl', 'grid'],
+    ] as Kind[][]) {
+      await assertOutcome(circle(...kinds), 'damaged-image', kinds.join(' of '))
+    }
+  })
+
+  test('that unfold to more images than a file may have', async () => {
+    // An overlay of one grid a hundred times, whose tiles are one image a hundred times: ten thousand to decode.
+    const fan = (count: number) =>
+      assemble({
+        primary: 1,
+        items: [
+          derived(1, 'iovl', count),
+          {
+            ...derived(2, 'grid', count),
+            data: bytes([0, 0, 0, count - 1], u16(64 * count, 48)),
+            properties: [ispe(64 * count, 48)],
+          },
+          image(3, picture),
+        ],
+        references: [
+          ['dimg', 1, ...new Array(count).fill(2)],
+          ['dimg', 2, ...new Array(count).fill(3)],
+        ],
+      })
+    await assertOutcome(fan(10), 'accepted')
+    await assertOutcome(fan(100), 'damaged-image')
+  })
+
+  test('with too many or too few inputs', async () => {
+    const made = (type: Kind, ...from: number[]) =>
+      assemble({
+        primary: 1,
+        items: [derived(1, type, from.length), image(2, picture), image(3, other), image(4, picture)],
+        references: [['dimg', 1, ...from]],
+      })
+    await assertOutcome(made('tmap', 2, 3), 'accepted')
+    for (const [type, ...from] of [
+      ['iden', 2, 3],
+      ['tmap', 2],
+      ['tmap', 2, 3, 4],
+      ['av01', 2],
+    ] as [Kind, ...number[]][]) {
+      await assertOutcome(made(type, ...from), 'damaged-image', `${type} of ${from}`)
+    }
+    await assertOutcome(still(picture, { references: [['dimg', 1, 1]] }), 'damaged-image', 'a coded image')
+  })
+
+  test('of auxiliary images', async () => {
+    const alphas = (...references: [string, number, number][]) =>
+      assemble({
+        primary: 1,
+        items: [image(1, picture), image(2, grey, alphaKind()), image(3, grey, alphaKind())],
+        references,
+      })
+    await assertOutcome(alphas(['auxl', 2, 1]), 'accepted')
+    await assertOutcome(alphas(['auxl', 2, 1], ['auxl', 3, 2]), 'damaged-image', 'alpha of alpha')
+    await assertOutcome(
+      alphas(['auxl', 2, 1], ['auxl', 3, 2], ['auxl', 2, 3]),
+      'damaged-image',
+      'in a circle',
+    )
+  })
+})
+
+describe('tiles', () => {
+  const grid = (first: Part, second: Part, width = 128) =>
+    assemble({
+      primary: 1,
+      items: [
+        { id: 1, type: 'grid', data: bytes([0, 0, 0, 1], u16(width, 48)), properties: [ispe(width, 48)] },
+        first,
+        second,
+      ],
+      references: [['dimg', 1, 2, 3]],
+    })
+  const tile = (id: number, made: Coded) => image(id, { ...made, ...(made === small ? {} : size) })
+
+  test('of one kind', () => assertOutcome(grid(tile(2, picture), tile(3, other)), 'accepted'))
+  test('of two sizes', () => assertOutcome(grid(tile(2, picture), tile(3, small), 96), 'damaged-image'))
+  test('of two chroma samplings', () =>
+    assertOutcome(grid(tile(2, picture), tile(3, subsampled)), 'damaged-image'))
+  test('one of them outside the image', () =>
+    assertOutcome(grid(tile(2, picture), tile(3, other), 64), 'damaged-image'))
+  test('one of them turned', () =>
+    assertOutcome(grid(tile(2, picture), image(3, other, irot(2))), 'damaged-image'))
+})
+
+describe('sequence headers', async () => {
+  const large = await coded(noise(128, 96))
+  /** The sequence header of some data: the unit behind the temporal delimiter. */
+  const headerOf = ({ data }: Coded) => data.subarray(2, 4 + data[3]!)
+  const withConfig = (made: Coded, unit: Uint8Array): Coded => {
+    const av1C = bytes(made.av1C.subarray(0, 12), unit)
+    new DataView(av1C.buffer).setUint32(0, av1C.length)
+    return { ...made, av1C }
+  }
+  const withoutHeader = ({ data, ...made }: Coded): Coded => ({
+    ...made,
+    data: bytes(data.subarray(0, 2), data.subarray(4 + data[3]!)),
+  })
+
+  test('repeated', () =>
+    assertOutcome(
+      still({
+        ...picture,
+        data: bytes(picture.data.subarray(0, 2), headerOf(picture), picture.data.subarray(2)),
+      }),
+      'accepted',
+    ))
+  test('of two sizes in the data', () =>
+    assertOutcome(still({ ...picture, data: bytes(picture.data, headerOf(large)) }), 'damaged-image'))
+  test('in the settings, of the same size', () =>
+    assertOutcome(still(withConfig(picture, headerOf(picture))), 'accepted'))
+  test('in the settings, of another size', () =>
+    assertOutcome(still(withConfig(picture, headerOf(large))), 'damaged-image'))
+  test('in the settings alone', async () => {
+    await assertOutcome(still(withoutHeader(withConfig(picture, headerOf(picture)))), 'accepted')
+    await assertOutcome(still(withoutHeader(withConfig(picture, headerOf(large)))), 'damaged-image')
+    await assertOutcome(still(withoutHeader(withConfig(picture, bytes([0x7a, 1, 0x80])))), 'damaged-image')
+  })
+  test('in the settings of a track, of another size', () =>
+    assertOutcome(
+      assemble({
+        brands: ['avis', 'avif'],
+        blobs: [picture.data],
+        moov: ([at = 0]) =>
+          moov([
+            track({
+              picture: withConfig(picture, headerOf(large)),
+              samples: [{ at, length: picture.data.length }],
+            }),
+          ]),
+      }),
+      'damaged-image',
+    ))
+})
