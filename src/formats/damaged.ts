@@ -23,3 +23,18 @@ export function checkDimensions(width: number, height: number): void {
     )
   }
 }
+
+/**
+ * Most pixels that a viewer paints to show an animation once. A frame of one pixel takes a few bytes, and viewers copy the
+ * whole picture for it; a recording of a whole screen has 8,000 frames below this. Unit: pixels.
+ */
+const MAX_ANIMATION_PIXELS = 2 ** 34
+
+/** Throws `Refusal('damaged-image')` for more frames than a viewer can paint. */
+export function checkAnimation(width: number, height: number, frames: number): void {
+  if (frames > 1 && width * height * frames > MAX_ANIMATION_PIXELS) {
+    throw damaged(
+      `The animation has ${frames} frames of ${width} by ${height} pixels; that is more than ${MAX_ANIMATION_PIXELS} in total.`,
+    )
+  }
+}

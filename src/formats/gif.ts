@@ -1,7 +1,7 @@
 /** GIF (GIF89a specification). Walked to its trailer, and stored byte for byte whatever is in it. */
 import { type Cursor, cursorOver } from './bytes/cursor.ts'
 import { latin1 } from './bytes/text.ts'
-import { checkDimensions, cutOff, damaged } from './damaged.ts'
+import { checkAnimation, checkDimensions, cutOff, damaged } from './damaged.ts'
 import { type Inspector, wholeOf } from './image.ts'
 import { MOST_METADATA_BYTES, namesPlaceInXmp } from './metadata/xmp.ts'
 
@@ -14,7 +14,8 @@ const SCREEN_BYTES = 13
 /** An image descriptor; an extension's introducer, label and the name of an application are hardly longer. */
 const BLOCK_HEADER_BYTES = 14
 const IMAGE_DESCRIPTOR_BYTES = 10
-const MOST_CODE_BITS = 11
+/** No pixel has more (GIF89a, 22 and appendix F). */
+const MOST_CODE_BITS = 8
 
 /** An animation has three blocks a frame. Whoever writes millions of empty ones only wants them to be read. */
 const MAX_BLOCKS = 2 ** 18
@@ -28,6 +29,7 @@ export const inspectGif: Inspector = async (source) => {
   if (screen.length < SCREEN_BYTES) throw cutOff('GIF')
   let [width, height] = [u16(screen, 6), u16(screen, 8)]
   let frames = 0
+  let most = { right: 0, bottom: 0 }
   let hasXmp = false
   let hasLocation = false
   let at = SCREEN_BYTES + tableBytes(screen[10] ?? 0)
@@ -47,6 +49,14 @@ export const inspectGif: Inspector = async (source) => {
       if (block.length < IMAGE_DESCRIPTOR_BYTES) throw cutOff('GIF')
       const [frameWidth, frameHeight] = [u16(block, 5), u16(block, 7)]
       checkDimensions(frameWidth, frameHeight)
+      const [right, bottom] = [u16(block, 1) + frameWidth, u16(block, 3) + frameHeight]
+      if (frames === 0) {
+        // Viewers make room for a first frame that is larger than the screen, as old writers left it.
+        most = { right: Math.max(width, right), bottom: Math.max(height, bottom) }
+        checkDimensions(most.right, most.bottom)
+      } else if (right > most.right || bottom > most.bottom) {
+        throw damaged('The GIF file is damaged: a frame lies outside the picture.')
+      }
       if (width === 0 || height === 0) {
         // Old writers leave the screen empty; viewers take the first image's size.
         width = frameWidth
@@ -64,6 +74,7 @@ export const inspectGif: Inspector = async (source) => {
   }
   if (frames === 0) throw damaged('The GIF file has no frames.')
   checkDimensions(width, height)
+  checkAnimation(most.right, most.bottom, frames)
   return {
     type: 'image/gif',
     width,

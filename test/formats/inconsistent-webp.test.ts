@@ -11,6 +11,7 @@ describe('WebP', async () => {
   const animated = await (await frames(3)).webp().toBuffer()
   const [vp8x, anim, ...shots] = webpChunks(animated)
   const shot = shots[0]!
+  const dot = await picture({ width: 1, height: 1 }).webp({ lossless: true }).toBuffer()
   const size = { width: 53, height: 37 }
   const changed = (file: Buffer, at: number, value: number) => {
     const copy = Buffer.from(file)
@@ -50,6 +51,18 @@ describe('WebP', async () => {
       webpChunks(alpha)[0]!,
       webpChunks(alpha)[1]!,
       ...webpChunks(lossless).filter(({ type }) => type === 'VP8L'),
+    ]),
+    'a transparency of an unknown compression': webpOf(
+      webpChunks(alpha).map(({ type, body }) =>
+        type === 'ALPH'
+          ? { type, body: Buffer.concat([Buffer.from([body[0]! | 3]), body.subarray(1)]) }
+          : { type, body },
+      ),
+    ),
+    'a thousand dots on a canvas of 256 megapixels': webpOf([
+      { type: 'VP8X', body: Buffer.from([2, 0, 0, 0, 0xff, 0x3f, 0, 0xff, 0x3f, 0]) },
+      anim!,
+      ...new Array(1000).fill({ type: 'ANMF', body: Buffer.concat([Buffer.alloc(16), dot.subarray(12)]) }),
     ]),
     'an animation without frames': webpOf([vp8x!, anim!]),
     'frames before the animation': webpOf([vp8x!, shot, anim!]),

@@ -18,6 +18,8 @@ export interface JpegFrame {
   /** As stored, before orientation. Unit: pixels. */
   width: number
   height: number
+  /** No two components have the same number. Decoders of old files number them anew. */
+  hasOwnIds: boolean
   /** One: grey. Three: colour. Four: CMYK or YCCK. */
   components: JpegComponent[]
 }
@@ -50,6 +52,10 @@ export function readFrame(marker: number, body: Uint8Array): JpegFrame {
   if (count < 1 || count > 4) {
     throw damaged(`The JPEG file is damaged: its frame has ${count} colour components instead of 1 to 4.`)
   }
+  const coding = CODINGS[marker & 3] ?? 'sequential'
+  if (!hasPrecision(marker, precision)) {
+    throw damaged(`The JPEG file is damaged: its coding has no samples of ${precision} bits.`)
+  }
   const components = Array.from({ length: count }, (_, index): JpegComponent => {
     const at = 6 + 3 * index
     const factors = view.getUint8(at + 1)
@@ -64,20 +70,31 @@ export function readFrame(marker: number, body: Uint8Array): JpegFrame {
     throw damaged('The JPEG file is damaged: a sampling factor of its frame is not 1 to 4.')
   }
   return {
-    coding: CODINGS[marker & 3] ?? 'sequential',
+    coding,
     arithmetic: marker >= 0xc9,
     precision,
     width,
     height,
+    hasOwnIds: new Set(components.map(({ id }) => id)).size === count,
     components,
   }
 }
 
 const CODINGS = ['sequential', 'sequential', 'progressive', 'lossless'] as const
 
+/** Table B.2. */
+function hasPrecision(marker: number, precision: number): boolean {
+  if (marker === 0xc0) return precision === 8
+  if ((marker & 3) === 3) return precision >= 2 && precision <= 16
+  return precision === 8 || precision === 12
+}
+
 function isFactor(value: number): boolean {
   return value >= 1 && value <= 4
 }
+
+/** Blocks of one coded unit of several components (B.2.3). Decoders hold no more. */
+const MOST_UNIT_BLOCKS = 10
 
 export function readScan(frame: JpegFrame, body: Uint8Array): JpegScan {
   const count = body[0]
@@ -94,20 +111,62 @@ export function readScan(frame: JpegFrame, body: Uint8Array): JpegScan {
     components.push(component)
     tables.push({ dc: selectors >> 4, ac: selectors & 15 })
   }
-  const [spectralStart = 0, , approximation = 0] = body.subarray(1 + 2 * count)
-  return { components, tables, spectralStart, approximationHigh: approximation >> 4 }
+  const perUnit = components.reduce((sum, { horizontal, vertical }) => sum + horizontal * vertical, 0)
+  if (count > 1 && frame.coding !== 'lossless' && perUnit > MOST_UNIT_BLOCKS) {
+    throw badScan(`codes ${perUnit} blocks at a time`)
+  }
+  if (components.length > new Set(components).size && frame.hasOwnIds)
+    throw badScan('names a component twice')
+  if (tables.some(({ dc, ac }) => dc > 3 || ac > 3)) throw badScan('names a table that does not exist')
+  const [start = 0, end = 0, approximation = 0] = body.subarray(1 + 2 * count)
+  const [high, low] = [approximation >> 4, approximation & 15]
+  if (frame.coding === 'progressive') checkProgression({ count, start, end, high, low })
+  if (frame.coding === 'lossless' && (start < 1 || start > 7 || low >= frame.precision)) {
+    throw badScan('names a predictor that does not exist')
+  }
+  return { components, tables, spectralStart: start, approximationHigh: high }
+}
+
+function badScan(what: string): Error {
+  return damaged(`The JPEG file is damaged: a scan ${what}.`)
+}
+
+/** Which coefficients a scan brings, and which of their bits (G.1.1.1; table B.3). */
+function checkProgression(scan: {
+  count: number
+  start: number
+  end: number
+  high: number
+  low: number
+}): void {
+  const { count, start, end, high, low } = scan
+  const isBand = start === 0 ? end === 0 : start <= end && end <= 63 && count === 1
+  const isStep = low <= 13 && (high === 0 || high === low + 1)
+  if (!isBand || !isStep) throw badScan('brings coefficients that do not exist')
+}
+
+function greatestFactors({ components }: JpegFrame): { widest: number; tallest: number } {
+  return {
+    widest: Math.max(...components.map(({ horizontal }) => horizontal)),
+    tallest: Math.max(...components.map(({ vertical }) => vertical)),
+  }
+}
+
+/** Of a component that is coded alone. */
+function blocksOf(frame: JpegFrame, { horizontal, vertical }: JpegComponent): number {
+  const { widest, tallest } = greatestFactors(frame)
+  const across = Math.ceil(Math.ceil((frame.width * horizontal) / widest) / 8)
+  return across * Math.ceil(Math.ceil((frame.height * vertical) / tallest) / 8)
 }
 
 /** Coded units of a scan, and how many 8 by 8 blocks they hold together (A.2). */
 export function countBlocks(frame: JpegFrame, scan: JpegScan): { units: number; blocks: number } {
-  const widest = Math.max(...frame.components.map(({ horizontal }) => horizontal))
-  const tallest = Math.max(...frame.components.map(({ vertical }) => vertical))
   const [only] = scan.components
   if (only && scan.components.length === 1) {
-    const across = Math.ceil(Math.ceil((frame.width * only.horizontal) / widest) / 8)
-    const down = Math.ceil(Math.ceil((frame.height * only.vertical) / tallest) / 8)
-    return { units: across * down, blocks: across * down }
+    const blocks = blocksOf(frame, only)
+    return { units: blocks, blocks }
   }
+  const { widest, tallest } = greatestFactors(frame)
   const units = Math.ceil(frame.width / (8 * widest)) * Math.ceil(frame.height / (8 * tallest))
   const perUnit = scan.components.reduce((sum, { horizontal, vertical }) => sum + horizontal * vertical, 0)
   return { units, blocks: units * perUnit }
@@ -118,4 +177,29 @@ export function leastScanBytes(frame: JpegFrame, scan: JpegScan, blocks: number)
   if (frame.arithmetic || frame.coding === 'lossless') return 0
   if (frame.coding === 'sequential') return Math.ceil((blocks * 2) / 8)
   return scan.spectralStart === 0 ? Math.ceil(blocks / 8) : 1
+}
+
+/**
+ * Encoders write a dozen, or one for each of the 64 coefficients of three components. A decoder goes through the whole
+ * picture for each, however short it is (libjpeg-turbo, "Two issues with the JPEG standard").
+ */
+const MAX_SCANS = 256
+
+/** How often a decoder may go through all of a large picture. */
+const MOST_PASSES = 32
+/** Up to four megapixels a picture may have all its scans. */
+const SMALL_PICTURE_BLOCKS = 2 ** 16
+
+/** Counts the scans of one picture, and the blocks that each makes a decoder go through. Throws for too many. */
+export function scanCounter(): (frame: JpegFrame, blocks: number) => void {
+  let scans = 0
+  let sum = 0
+  return (frame, blocks) => {
+    const whole = frame.components.reduce((all, one) => all + blocksOf(frame, one), 0)
+    scans++
+    sum += blocks
+    if (scans > MAX_SCANS || sum > Math.max(MOST_PASSES * whole, MAX_SCANS * SMALL_PICTURE_BLOCKS)) {
+      throw damaged('The JPEG file has more scans than a picture needs.')
+    }
+  }
 }

@@ -11,6 +11,8 @@ export interface JpegTable {
   slot: string
   /** A scan was decoded with it. */
   used: boolean
+  /** A decoder can make codes of it. */
+  isSound: boolean
 }
 
 /** Names of slots: 0 to 3 of each. */
@@ -31,7 +33,7 @@ export function readQuantisation(body: Uint8Array): (JpegTable & { index: number
     for (let value = 0; value < 64; value++) {
       values[value] = wide ? view.getUint16(first + 2 * value) : view.getUint8(first + value)
     }
-    tables.push({ at, length, slot: quantisationSlot(index), used: false, index, values })
+    tables.push({ at, length, slot: quantisationSlot(index), used: false, isSound: true, index, values })
     at += length
   }
   return tables
@@ -47,10 +49,21 @@ export function readHuffman(body: Uint8Array): JpegTable[] {
     const length = 17 + codes
     if (codes > 256 || at + length > body.length) throw wrongLength('DHT')
     const slot = selector & 0x10 ? acSlot(selector & 15) : dcSlot(selector & 15)
-    tables.push({ at, length, slot, used: false })
+    const isSound = hasCodes(body.subarray(at + 1, at + length), selector)
+    tables.push({ at, length, slot, used: false, isSound })
     at += length
   }
   return tables
+}
+
+/** No more codes of a length than there are (C.2), and no difference of more bits than a sample has (F.1.2.1, H.1.2.2). */
+function hasCodes(definition: Uint8Array, selector: number): boolean {
+  let free = 1
+  for (const count of definition.subarray(0, 16)) {
+    free = 2 * free - count
+    if (free < 0) return false
+  }
+  return (selector & 0x10) !== 0 || definition.subarray(16).every((bits) => bits <= 16)
 }
 
 /** What is kept of a segment whose body starts at `bodyAt` in the file: the tables that are used. */

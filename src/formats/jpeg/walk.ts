@@ -12,6 +12,7 @@ import {
   leastScanBytes,
   readFrame,
   readScan,
+  scanCounter,
   wrongLength,
 } from './header.ts'
 import { isStandalone, markerAt, passScan } from './markers.ts'
@@ -105,6 +106,7 @@ function newWalk() {
   let frame: JpegFrame | undefined
   let restartInterval = 0
   let scans = 0
+  const countScan = scanCounter()
 
   function add(segment: JpegSegment): void {
     if (segments.length >= MAX_JPEG_SEGMENTS) {
@@ -184,6 +186,7 @@ function newWalk() {
     if (!frame) return
     const { coding } = frame
     const { blocks } = countBlocks(frame, scan)
+    countScan(frame, blocks)
     const restartsMissing = coding !== 'lossless' && restarts < restartsDue(scan)
     if (restartsMissing || codedBytes < leastScanBytes(frame, scan, blocks)) throw pictureMissing()
     for (const component of scan.components) {
@@ -199,7 +202,9 @@ function newWalk() {
     }
     for (const slot of huffmanSlots(frame, scan)) {
       const table = tables.get(slot)
-      if (table) table.used = true
+      if (!table) continue
+      if (!table.isSound) throw wrongLength('DHT')
+      table.used = true
     }
   }
 

@@ -1,5 +1,5 @@
 /** APNG (W3C PNG 3, 11.3.6): frames are counted, numbered, and lie inside the picture. */
-import { damaged } from '../damaged.ts'
+import { checkAnimation, damaged } from '../damaged.ts'
 import { canHold, type PngHeader } from './header.ts'
 
 export interface PngAnimation {
@@ -34,6 +34,7 @@ export function readAnimation(body: Uint8Array, header: PngHeader): PngAnimation
   }
 
   function close(): void {
+    if (filling?.bytes === 0) throw damagedApng('a frame has no data')
     if (filling && !canHold(filling.bytes, header, filling.width, filling.height)) {
       throw damagedApng('a part of a frame is missing')
     }
@@ -66,6 +67,7 @@ export function readAnimation(body: Uint8Array, header: PngHeader): PngAnimation
     finish() {
       close()
       if (controls !== frames) throw damagedApng('it has fewer frames than acTL announces')
+      checkAnimation(header.width, header.height, frames)
     },
   }
 }

@@ -57,6 +57,7 @@ export interface WebpPicture {
 
 /** Compression of ALPH (RFC 9649, 2.7.1.2): a byte a pixel, behind the header byte. */
 const RAW_ALPHA = 0
+const LOSSLESS_ALPHA = 1
 
 /**
  * The chunks that code one picture: at the top of a still file, or inside a frame of an animation. `declared`: the size
@@ -68,6 +69,8 @@ export function webpPicture(declared?: PictureSize): WebpPicture {
 
   function readAlpha(chunk: WebpChunk): Segment[] {
     const compression = (chunk.head[0] ?? 0) & 3
+    if (compression > LOSSLESS_ALPHA)
+      throw damagedWebp('its ALPH chunk names a compression that does not exist')
     if (hasAlpha) throw damagedWebp('it has two ALPH chunks')
     if (chunk.length < 2) throw damagedWebp('its ALPH chunk is empty')
     hasAlpha = true

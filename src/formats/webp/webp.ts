@@ -3,7 +3,7 @@
 import { joined } from '../../bytes.ts'
 import { cursorOver } from '../bytes/cursor.ts'
 import { keptRuns } from '../bytes/kept-runs.ts'
-import { checkDimensions, cutOff } from '../damaged.ts'
+import { checkAnimation, checkDimensions, cutOff } from '../damaged.ts'
 import { type ByteSource, type Inspector, lengthOf } from '../image.ts'
 import {
   CHUNK_START_BYTES,
@@ -47,6 +47,7 @@ export async function walkWebp(source: ByteSource): Promise<Webp> {
   const first = readChunk(start, RIFF_BYTES, end)
   const webp = first.type === 'VP8X' ? await walkExtended(cursor, first) : walkSimple(first)
   checkDimensions(webp.width, webp.height)
+  checkAnimation(webp.width, webp.height, webp.frames)
 
   const kept = keptRuns()
   const bytes = lengthOf(webp.segments)

@@ -30,7 +30,7 @@ type Kind = 'av01' | 'iden' | 'grid' | 'iovl' | 'sato' | 'tmap'
 function derived(id: number, type: Kind, inputs = 1): Part {
   const data: Partial<Record<Kind, Uint8Array>> = {
     grid: bytes([0, 0, 0, inputs - 1], u16(64, 48)),
-    iovl: bytes([0, 0], u16(0, 0, 0, 0, 64, 48), u16(...new Array(2 * inputs).fill(0))),
+    iovl: bytes([0, 0], u16(0, 0, 0, 0, 64, 48), new Uint8Array(4 * inputs)),
     sato: bytes([0, 1, 1]),
     tmap: new Uint8Array(62),
   }
@@ -47,13 +47,13 @@ function chain(...kinds: Kind[]): Uint8Array {
       image(coded, picture),
       image(coded + 1, other),
     ],
-    references: kinds.map((kind, index) =>
+    references: kinds.map((kind, index): [string, number, ...number[]] =>
       kind === 'tmap' ? ['dimg', index + 1, index + 2, coded + 1] : ['dimg', index + 1, index + 2],
     ),
   })
 }
 
-async function assertOutcome(file: Uint8Array, expected: string, what?: string): Promise<void> {
+async function assertOutcome(file: Uint8Array, expected: string, what = 'the file'): Promise<void> {
   assert.equal(await outcome(file), expected, what)
 }
 
@@ -104,7 +104,11 @@ describe('chains', () => {
       assemble({
         primary: 1,
         items: [...kinds.map((kind, index) => derived(index + 1, kind)), image(99, picture)],
-        references: kinds.map((_, index) => ['dimg', index + 1, ((index + 1) % kinds.length) + 1]),
+        references: kinds.map((_, index): [string, number, number] => [
+          'dimg',
+          index + 1,
+          ((index + 1) % kinds.length) + 1,
+        ]),
       })
     for (const kinds of [
       ['iden'],
