@@ -36,14 +36,17 @@ export function readLocations(box: Box, fields: Fields, meta: Meta, fileBytes: n
     const extentCount = fields.u16()
     extentsLeft -= extentCount
     if (extentsLeft < 0) refuse('its items lie in too many pieces (iloc)')
+    const item = meta.items.get(id)
     const extents: Run[] = []
     for (let n = 0; n < extentCount; n++) {
       fields.uint(indexWidth)
       const offset = base + fields.uint(offsetWidth)
       const length = fields.uint(lengthWidth)
-      if (method <= IN_IDAT) extents.push(placed(method, offset, length, meta.idat, fileBytes))
+      if (!item || method > IN_IDAT) continue
+      const extent = placed(method, offset, length, meta.idat, fileBytes)
+      extents.push(extent)
+      if (method === IN_FILE) item.reach = Math.max(item.reach, extent.end)
     }
-    const item = meta.items.get(id)
     if (item && method <= IN_IDAT) item.extents = extents.filter((extent) => extent.end > extent.start)
     list.entries.push({ id, start, end: fields.at })
   }

@@ -11,6 +11,8 @@ export interface Item {
   contentType: string
   /** Where its data is, in order. `null`: not in this file, or in a way that no viewer of AVIF reads. */
   extents: Run[] | null
+  /** The farthest byte of the file that its place names, 0 if it names none. */
+  reach: number
   properties: Association[]
   /** What a derived image is made of, in order. */
   inputs: number[]

@@ -1,6 +1,6 @@
-/** Takes what is private out of a `meta` box, and leaves every image byte where it was. */
+/** Takes what is private out of a `meta` box, and leaves every image byte behind it where it was. */
 
-import { blankInto, cut, type Edit, isEmpty, overwrite, pad, resize } from '../bmff/edits.ts'
+import { addInto, blankInto, cut, type Edit, isEmpty, overwrite, pad, resize } from '../bmff/edits.ts'
 import type { Box, Fields } from '../bmff/fields.ts'
 import type { BoxFile } from '../bmff/file.ts'
 import { dataReferenceEdits, handlerEdits, tailEdits, unnamed, zeroed } from '../bmff/spare.ts'
@@ -29,18 +29,24 @@ const LEAST_BOX_BYTES = 8
 
 /**
  * Entries of items that are not kept are cut out, and a free box of the same length follows the `meta` box, so that
- * no offset changes. Other boxes are blanked where they are. `tracks`: numbers of those that are kept.
+ * no offset changes. Other boxes are blanked where they are. `isLast`: no image byte follows, so that all this is cut out
+ * instead. `tracks`: numbers of those that are kept.
  */
 export async function metaEdits(
   file: BoxFile,
   meta: Meta,
   kept: Map<number, Item>,
   tracks: ReadonlySet<number>,
+  isLast: boolean,
 ): Promise<Edit[]> {
   const edits: Edit[] = []
+  let childrenGone = 0
   for (const child of meta.children) {
-    const keeps = KEPT_CHILDREN.has(child.type) || (await isEmpty(file, child))
-    if (!keeps) blankInto(edits, child)
+    if (KEPT_CHILDREN.has(child.type)) continue
+    if (isLast) {
+      addInto(edits, cut(child))
+      childrenGone += child.end - child.start
+    } else if (!(await isEmpty(file, child))) blankInto(edits, child)
   }
   await blankProperties(edits, file, meta, kept)
   edits.push(...spareEdits(meta, kept))
@@ -50,10 +56,12 @@ export async function metaEdits(
   const all = cutsOf(meta, isGone, tracks)
   // Entries of items that are not there may be shorter than the box that takes their place. Those of items that are
   // there take their `infe` box along.
-  const cuts = all.freed >= LEAST_BOX_BYTES || all.freed === 0 ? all : cutsOf(meta, isListed, tracks)
-  for (const [box, bytes] of cuts.shrunk) edits.push(resize(box, box.end - box.start - bytes))
+  const isRoom = isLast || all.freed >= LEAST_BOX_BYTES || all.freed === 0
+  const cuts = isRoom ? all : cutsOf(meta, isListed, tracks)
+  shrink(cuts, childrenGone, meta.box)
+  for (const [box, bytes] of cuts.shrunk) if (bytes > 0) edits.push(resize(box, box.end - box.start - bytes))
   edits.push(...cuts.edits)
-  if (cuts.freed > 0) edits.push(...pad(meta.box.end, cuts.freed))
+  if (cuts.freed > 0 && !isLast) edits.push(...pad(meta.box.end, cuts.freed))
   return edits
 }
 

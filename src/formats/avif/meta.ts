@@ -98,7 +98,7 @@ function readInfo(info: Box, fields: Fields): Item {
   const nameAt = fields.at
   fields.text()
   const contentType = type === 'mime' || version < 2 ? fields.text() : ''
-  return { id, type, contentType, extents: null, properties: [], inputs: [], info, nameAt }
+  return { id, type, contentType, extents: null, reach: 0, properties: [], inputs: [], info, nameAt }
 }
 
 /** 14496-12, 8.11.12. */

@@ -1,7 +1,10 @@
-/** What is left of an AVIF file without what is private. Every image byte that is kept stays where it was. */
+/**
+ * What is left of an AVIF file without what is private. Every image byte that is kept stays where it was: what stood before
+ * it becomes zeros, and what stood behind the last of them is cut off.
+ */
 
-import { blankInto, type Edit, edited, isEmpty, zeroInto } from '../bmff/edits.ts'
-import type { Box, Run } from '../bmff/fields.ts'
+import { addInto, blankInto, cut, type Edit, edited, isEmpty, resize, zeroInto } from '../bmff/edits.ts'
+import { type Box, type Run, refuse } from '../bmff/fields.ts'
 import { type BoxFile, isZeroRun } from '../bmff/file.ts'
 import { union, unused } from '../bmff/runs.ts'
 import type { Segment } from '../image.ts'
@@ -37,13 +40,46 @@ export async function scrubbed(
 
   // Data of items that go, and bytes that belong to nothing, such as the Exif of an earlier save.
   const edits: Edit[] = []
+  const reach = reachOf(kept, movie)
+  const holding = holders(layout, used, meta, movie)
+  let next = 0
   for (const gap of unused(regions, used)) {
-    if (!(await isZeroRun(file, gap))) zeroInto(edits, gap)
+    while ((layout.data[next]?.inner.end ?? gap.end) < gap.end) next++
+    const { box, inner } = layout.data[next] ?? {}
+    if (!box || !inner || inner.start > gap.start) {
+      // In `idat`.
+      if (!(await isZeroRun(file, gap))) zeroInto(edits, gap)
+      continue
+    }
+    // A box that holds nothing is cut out below, or stays whole with zeros in it.
+    const isCutOut = !holding.has(box) && box.start >= reach
+    const end = isCutOut ? gap.start : holding.has(box) ? clamp(reach, gap) : gap.end
+    const before = { start: gap.start, end }
+    if (!(await isZeroRun(file, before))) zeroInto(edits, before)
+    if (isCutOut || end === gap.end) continue
+    // Nothing that is used follows in this box.
+    addInto(edits, cut({ start: end, end: gap.end }))
+    addInto(edits, resize(box, box.end - box.start - (gap.end - end)))
   }
   const trackIds = new Set(movie?.tracks.map(({ id }) => id))
-  const described = [meta ? await metaEdits(file, meta, kept, trackIds) : [], movie ? movieEdits(movie) : []]
-  const end = await blankRest(edits, file, layout, holders(layout, used, meta, movie))
+  const described = [
+    meta ? await metaEdits(file, meta, kept, trackIds, meta.box.start >= reach) : [],
+    movie ? movieEdits(movie, movie.box.start >= reach) : [],
+  ]
+  const end = await blankRest(edits, file, layout, holding, reach)
   return edited([layout.edits, edits, distinct(dataEdits), ...described].flat(), end)
+}
+
+/** The farthest byte that is named by its place in the file. What stands behind it may move. */
+function reachOf(kept: Map<number, Item>, movie: Movie | null): number {
+  let reach = 0
+  for (const item of kept.values()) reach = Math.max(reach, item.reach)
+  for (const { samples } of movie?.tracks ?? []) for (const { end } of samples) reach = Math.max(reach, end)
+  return reach
+}
+
+function clamp(value: number, { start, end }: Run): number {
+  return Math.min(end, Math.max(start, value))
 }
 
 /** Items and samples may share data, and so what has to go of it. */
@@ -64,21 +100,23 @@ function holders(layout: AvifLayout, used: Run[], meta: Meta | null, movie: Movi
   return holding
 }
 
-/** Blanks the other boxes between those that hold something. Returns where the file ends: before litter behind them. */
+/** Blanks the other boxes before `reach`, and cuts out those behind it. Returns where the file ends. */
 async function blankRest(
   edits: Edit[],
   file: BoxFile,
-  layout: AvifLayout,
+  { boxes, data }: AvifLayout,
   holding: Set<Box>,
+  reach: number,
 ): Promise<number> {
-  const last = layout.boxes.findLastIndex((box) => holding.has(box))
-  const data = new Set(layout.data.map(({ box }) => box))
-  for (const [index, box] of layout.boxes.entries()) {
-    // Data boxes before the end have been zeroed as gaps.
-    if (holding.has(box) || (index < last && data.has(box)) || (await isEmpty(file, box))) continue
-    if (data.has(box) && (await isZeroRun(file, { start: box.body, end: box.end }))) continue
-    if (index > last) return box.start
-    blankInto(edits, box)
+  const last = boxes.findLastIndex((box) => holding.has(box))
+  const end = boxes[last]?.end ?? 0
+  if (reach > end) refuse('image data lies outside mdat, imda and idat')
+  // Data boxes have been zeroed as gaps.
+  const zeroed = new Set(data.map(({ box }) => box))
+  for (const box of boxes.slice(0, last)) {
+    if (holding.has(box)) continue
+    if (box.start >= reach) addInto(edits, cut(box))
+    else if (!zeroed.has(box) && !(await isEmpty(file, box))) blankInto(edits, box)
   }
-  return layout.end
+  return end
 }

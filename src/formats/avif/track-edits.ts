@@ -1,5 +1,5 @@
-/** Blanks what is private in a `moov` box, where it is: nothing in it changes its length. */
-import { blankInto, type Edit, isFree } from '../bmff/edits.ts'
+/** Takes what is private out of a `moov` box: blanks it where it is, or cuts it out if no image byte follows. */
+import { addInto, blankInto, cut, type Edit, isFree, resize } from '../bmff/edits.ts'
 import { type Box, type Fields, isZero } from '../bmff/fields.ts'
 import { zeroed } from '../bmff/spare.ts'
 import { configEdits } from './config-edits.ts'
@@ -19,26 +19,36 @@ const KEPT_CHILDREN: Record<string, ReadonlySet<string>> = {
   ),
 }
 
-/** Edits for a movie of which some track is kept. */
-export function movieEdits({ box, fields, tracks }: Movie): Edit[] {
+/** Edits for a movie of which some track is kept. `isLast`: no image byte follows. */
+export function movieEdits({ box, fields, tracks }: Movie, isLast: boolean): Edit[] {
   const keptTracks = new Set(tracks.map(({ box }) => box.start))
   const ids = new Set(tracks.map(({ id }) => id))
   const edits: Edit[] = []
+  const shrunk = new Map<Box, number>()
 
-  const visit = (parent: Box): void => {
+  /** `around`: the boxes that the child is in. */
+  const remove = (child: Box, around: Box[]): void => {
+    if (isLast) {
+      addInto(edits, cut(child))
+      for (const one of around) shrunk.set(one, (shrunk.get(one) ?? 0) + child.end - child.start)
+    } else if (!isFree(child) || !isZero(fields.bodyOf(child).rest())) blankInto(edits, child)
+  }
+
+  const visit = (around: Box[], parent: Box): void => {
+    const inside = [...around, parent]
     const kept = KEPT_CHILDREN[parent.type]
     const inner = parent.type === 'av01' ? parent.start + SAMPLE_ENTRY_BYTES : parent.body
     for (const child of fields.within(inner, parent.end).boxes()) {
       const { type } = child
       if (!kept?.has(type) || (type === 'trak' && !keptTracks.has(child.start))) {
-        if (!isFree(child) || !isZero(fields.bodyOf(child).rest())) blankInto(edits, child)
+        remove(child, inside)
         continue
       }
       edits.push(...fieldEdits(fields, child))
       if (type === 'stsd') {
         for (const entry of sampleEntries(fields, child)) {
           edits.push(...fieldEdits(fields, entry))
-          visit(entry)
+          visit([...inside, child], entry)
         }
       } else if (type === 'tref') {
         for (const reference of fields.bodyOf(child).boxes()) {
@@ -48,11 +58,12 @@ export function movieEdits({ box, fields, tracks }: Movie): Edit[] {
       } else if (type === 'av1C') {
         edits.push(...configEdits(fields, child))
       } else if (type in KEPT_CHILDREN) {
-        visit(child)
+        visit(inside, child)
       }
     }
   }
-  visit(box)
+  visit([], box)
+  for (const [one, bytes] of shrunk) edits.push(resize(one, one.end - one.start - bytes))
   return edits
 }
 

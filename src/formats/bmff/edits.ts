@@ -80,8 +80,8 @@ export function pad(at: number, length: number): Edit[] {
 export function edited(edits: Edit[], end: number): Segment[] {
   const kept = keptRuns()
   let at = 0
-  // The sort is stable: insertions at one place stay in their order.
-  for (const edit of edits.toSorted((a, b) => a.start - b.start)) {
+  // Insertions come before what changes at the same place, and stay in their order: the sort is stable.
+  for (const edit of edits.toSorted((a, b) => a.start - b.start || a.end - b.end)) {
     if (edit.end > end) continue
     if (edit.start < at) refuse('its boxes or images overlap')
     kept.keep(at, edit.start - at)

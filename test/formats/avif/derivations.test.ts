@@ -14,7 +14,6 @@ import {
   still,
 } from '../../support/images/avif/assembly.ts'
 import { bytes, u16 } from '../../support/images/avif/boxes.ts'
-import { moov, track } from '../../support/images/avif/tracks-assembly.ts'
 import { outcome } from './subject.ts'
 
 const picture = await coded(noise(64, 48))
@@ -201,54 +200,4 @@ describe('tiles', () => {
     assertOutcome(grid(tile(2, picture), tile(3, other), 64), 'damaged-image'))
   test('one of them turned', () =>
     assertOutcome(grid(tile(2, picture), image(3, other, irot(2))), 'damaged-image'))
-})
-
-describe('sequence headers', async () => {
-  const large = await coded(noise(128, 96))
-  /** The sequence header of some data: the unit behind the temporal delimiter. */
-  const headerOf = ({ data }: Coded) => data.subarray(2, 4 + data[3]!)
-  const withConfig = (made: Coded, unit: Uint8Array): Coded => {
-    const av1C = bytes(made.av1C.subarray(0, 12), unit)
-    new DataView(av1C.buffer).setUint32(0, av1C.length)
-    return { ...made, av1C }
-  }
-  const withoutHeader = ({ data, ...made }: Coded): Coded => ({
-    ...made,
-    data: bytes(data.subarray(0, 2), data.subarray(4 + data[3]!)),
-  })
-
-  test('repeated', () =>
-    assertOutcome(
-      still({
-        ...picture,
-        data: bytes(picture.data.subarray(0, 2), headerOf(picture), picture.data.subarray(2)),
-      }),
-      'accepted',
-    ))
-  test('of two sizes in the data', () =>
-    assertOutcome(still({ ...picture, data: bytes(picture.data, headerOf(large)) }), 'damaged-image'))
-  test('in the settings, of the same size', () =>
-    assertOutcome(still(withConfig(picture, headerOf(picture))), 'accepted'))
-  test('in the settings, of another size', () =>
-    assertOutcome(still(withConfig(picture, headerOf(large))), 'damaged-image'))
-  test('in the settings alone', async () => {
-    await assertOutcome(still(withoutHeader(withConfig(picture, headerOf(picture)))), 'accepted')
-    await assertOutcome(still(withoutHeader(withConfig(picture, headerOf(large)))), 'damaged-image')
-    await assertOutcome(still(withoutHeader(withConfig(picture, bytes([0x7a, 1, 0x80])))), 'damaged-image')
-  })
-  test('in the settings of a track, of another size', () =>
-    assertOutcome(
-      assemble({
-        brands: ['avis', 'avif'],
-        blobs: [picture.data],
-        moov: ([at = 0]) =>
-          moov([
-            track({
-              picture: withConfig(picture, headerOf(large)),
-              samples: [{ at, length: picture.data.length }],
-            }),
-          ]),
-      }),
-      'damaged-image',
-    ))
 })

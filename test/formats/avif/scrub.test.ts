@@ -14,31 +14,10 @@ import {
 } from '../../support/images/avif/assembly.ts'
 import { box, bytes, fullBox, largeBox, u16, u32 } from '../../support/images/avif/boxes.ts'
 import { C2PA_UUID, exif, SECRET, uuid, XMP_TYPE, XMP_UUID, xmp } from '../../support/images/avif/private.ts'
-import { corpus, decoded, type Scrubbed, scrub } from './subject.ts'
+import { assertScrubbed, corpus, decoded, scrub } from './subject.ts'
 
 const picture = await coded(noise(64, 48))
 const small = await coded(noise(16, 12))
-
-/**
- * Scrubs, and checks what holds for every file: same pixels, no secret, and nothing left to do. `clean`: the same
- * picture, for a file that sharp refuses because of what goes.
- */
-async function assertScrubbed(file: Uint8Array, clean = file): Promise<Scrubbed> {
-  const before = await decoded(clean)
-  const result = await scrub(file)
-  assert.equal(result.whole, false)
-  const { exif: _, xmp: __, ...after } = await decoded(result.file)
-  const { exif: ___, xmp: ____, ...wanted } = before
-  assert.deepEqual(after, wanted)
-  assert.equal(Buffer.from(result.file).includes('SECRET'), false)
-  const again = await scrub(result.file)
-  assert.deepEqual([again.whole, again.hasLocation], [true, false])
-  assert.deepEqual(
-    [again.width, again.height, again.animated],
-    [result.width, result.height, result.animated],
-  )
-  return result
-}
 
 const thumbnail = { ...image(9, small), hidden: true }
 
@@ -57,7 +36,7 @@ describe('files that sharp makes', () => {
     assert.equal(result.hasLocation, true)
     const after = await decoded(result.file)
     assert.deepEqual([after.exif, after.xmp, after.icc !== undefined], [undefined, undefined, true])
-    assert.equal(result.file.length, file.length)
+    assert.ok(result.file.length < file.length, 'no zeros are left of it')
   })
 })
 

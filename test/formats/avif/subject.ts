@@ -1,4 +1,5 @@
 /** What the AVIF tests ask of the module, and of sharp beside it. */
+import assert from 'node:assert/strict'
 import sharp from 'sharp'
 import { Refusal } from '../../../src/errors.ts'
 import { inspectAvif } from '../../../src/formats/avif/avif.ts'
@@ -49,4 +50,25 @@ export async function decoded(file: Uint8Array) {
 /** Files of the corpus. */
 export function corpus(): { name: string; file: Uint8Array }[] {
   return images(/\.avif$/).map(({ name, bytes: file }) => ({ name, file }))
+}
+
+/**
+ * Scrubs, and checks what holds for every file: same pixels, no secret, and nothing left to do. `clean`: the same
+ * picture, for a file that sharp refuses because of what goes.
+ */
+export async function assertScrubbed(file: Uint8Array, clean = file): Promise<Scrubbed> {
+  const before = await decoded(clean)
+  const result = await scrub(file)
+  assert.equal(result.whole, false)
+  const { exif: _, xmp: __, ...after } = await decoded(result.file)
+  const { exif: ___, xmp: ____, ...wanted } = before
+  assert.deepEqual(after, wanted)
+  assert.equal(Buffer.from(result.file).includes('SECRET'), false)
+  const again = await scrub(result.file)
+  assert.deepEqual([again.whole, again.hasLocation], [true, false])
+  assert.deepEqual(
+    [again.width, again.height, again.animated],
+    [result.width, result.height, result.animated],
+  )
+  return result
 }
