@@ -72,6 +72,9 @@ const TITLE: Record<number, string> = {
   507: 'Insufficient Storage',
 }
 
+/** What passes soon: after how many seconds it is worth another try. What passes at the end of the day is not here. */
+const RETRY_SECONDS: Partial<Record<ProblemCode, number>> = { busy: 5, unavailable: 5 }
+
 export const PROBLEM_TYPE = 'application/problem+json'
 
 export function statusOf(code: ProblemCode): number {
@@ -80,6 +83,10 @@ export function statusOf(code: ProblemCode): number {
 
 export function titleOf(status: number): string {
   return TITLE[status]!
+}
+
+export function retrySecondsOf(code: ProblemCode): number | undefined {
+  return RETRY_SECONDS[code]
 }
 
 /** Where the code is explained, seen from the base URL. */

@@ -110,6 +110,8 @@ export interface Problem {
   status: number
   detail: string
   error: string
+  /** When it is worth another try, where that is known. Unit: seconds. */
+  retryAfter?: number
   /** Present on answers of the delete endpoint only. */
   success?: false
 }

@@ -37,6 +37,7 @@ httpContract(`${PROCESSES} servers behind ${front}, S3 and Postgres`, async (env
     baseUrl: settings.BASE_URL,
     clientHeader: 'X-Forwarded-For',
     direct: !hasNginx,
+    servers: PROCESSES,
     dataDir: folder,
     logs: () => servers.map((server) => server.stdout() + server.stderr()).join('\n'),
     operator: (words) => servers[0]!.operator(words),

@@ -4,6 +4,7 @@ import type { Capacity } from '../service/capacity.ts'
 import type { Hashes } from '../service/hashes.ts'
 import type { Derive } from '../service/identities.ts'
 import type { Images } from '../service/images.ts'
+import type { Line } from '../service/line.ts'
 import type { Metrics } from '../service/metrics.ts'
 import type { Quota } from '../service/quota.ts'
 import type { Reports } from '../service/reports.ts'
@@ -47,6 +48,7 @@ export interface AppParts {
   hashes: Hashes
   quota: Quota
   capacity: Capacity
+  line: Line
   reports: Reports
   raw: Raw
   origins: Origins

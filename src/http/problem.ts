@@ -1,6 +1,6 @@
 /** Errors as problem details (RFC 9457). */
 import { Refusal } from '../errors.ts'
-import { type ProblemCode, problemType, statusOf, titleOf } from '../problems.ts'
+import { type ProblemCode, problemType, retrySecondsOf, statusOf, titleOf } from '../problems.ts'
 import type { Problem } from '../protocol.ts'
 import type { Log } from './log.ts'
 
@@ -12,7 +12,15 @@ export function toProblem(error: unknown): Problem {
 
 export function problem(code: ProblemCode, detail: string): Problem {
   const status = statusOf(code)
-  return { type: problemType(code), title: titleOf(status), status, detail, error: code }
+  const retryAfter = retrySecondsOf(code)
+  return {
+    type: problemType(code),
+    title: titleOf(status),
+    status,
+    detail,
+    error: code,
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+  }
 }
 
 /** Logs what is the server's own fault, and nothing of what is the client's. */

@@ -13,6 +13,7 @@ import { type Capacity, createCapacity } from '../service/capacity.ts'
 import { onTime } from '../service/clock.ts'
 import { createDerive } from '../service/identities.ts'
 import { createImages } from '../service/images.ts'
+import { createLine, type Line } from '../service/line.ts'
 import { createQuota, type Quota } from '../service/quota.ts'
 import { createReports } from '../service/reports.ts'
 import { createSettings, type Settings } from '../service/settings.ts'
@@ -36,7 +37,7 @@ import { refuseUnreadable, statusOf } from './http/unreadable.ts'
 import { createMetrics, type ProcessMetrics } from './metrics/metrics.ts'
 import { defaultSettings } from './open/default-settings.ts'
 import { noticesOf, openNotifiers } from './open/notifiers.ts'
-import { quotaLimits } from './open/quota-limits.ts'
+import { lineLimits, quotaLimits } from './open/quota-limits.ts'
 import { draftFolder, openStores, type Stores } from './open/stores.ts'
 
 export interface RunningServer {
@@ -138,6 +139,7 @@ export async function startServer(
     baseUrl,
     settings,
     capacity,
+    line: createLine(lineLimits(config, limits)),
     quota,
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -180,6 +182,7 @@ function listenerOf(given: {
   baseUrl: string
   settings: Settings
   capacity: Capacity
+  line: Line
   quota: Quota
 }): AnswersInOrder {
   const { config, log, connections, trusted, stores, metrics, site, baseUrl, settings } = given
@@ -208,6 +211,7 @@ function listenerOf(given: {
     derive: createDerive(ledger, nodeHashes),
     hashes: nodeHashes,
     capacity: given.capacity,
+    line: given.line,
     raw,
     origins: createOrigins(baseUrl, config.allowedOrigins),
     trusted,

@@ -71,8 +71,8 @@ export const CODES: Record<ProblemCode, CodeFacts> = {
     by: UPLOADS,
   },
   'capacity-reached': {
-    when: 'The whole server took as many uploads, or bytes, as the operator lets it take in one day.',
-    remedy: 'Try again after the time in Retry-After.',
+    when: 'The whole server stored as many uploads, or bytes, as the operator lets it store in one day.',
+    remedy: 'Try again after as many seconds as the member retryAfter says.',
     by: UPLOADS,
   },
   'network-quota-exceeded': {
@@ -96,8 +96,8 @@ export const CODES: Record<ProblemCode, CodeFacts> = {
     by: UPLOADS,
   },
   busy: {
-    when: 'The address has as many uploads under way as it may have at once.',
-    remedy: 'Wait as long as Retry-After says, and send fewer at once.',
+    when: 'The upload waited too long for its turn, or too many others wait already.',
+    remedy: 'Send it again after as many seconds as the member retryAfter says.',
     by: UPLOADS,
   },
   'not-a-form': {

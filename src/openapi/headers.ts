@@ -57,7 +57,7 @@ const HEADERS = {
   [`${RATE_FIELD}.sometimes` as const]: sometimes('On answers of the upload.', text()),
   [`${RATE_LIMIT_HEADER}.sometimes` as const]: sometimes('On answers of the upload.', whole(1), 100),
   [`${RATE_REMAINING_HEADER}.sometimes` as const]: sometimes('On answers of the upload.', whole(0), 73),
-  'Retry-After': sometimes('Seconds until it is worth another try.', whole(1), 18233),
+  'Retry-After': always('Seconds until it is worth another try.', whole(1), 18233),
 
   ETag: always('SHA-256 of the bytes, in hex, quoted.', text('^"[0-9a-f]{64}"$')),
   'ETag.document': always(

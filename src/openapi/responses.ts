@@ -1,5 +1,5 @@
 /** Answers, as operations list them. */
-import { type ProblemCode, problemType, statusOf, titleOf } from '../problems.ts'
+import { type ProblemCode, problemType, retrySecondsOf, statusOf, titleOf } from '../problems.ts'
 import { CODES, codesOf, type Refuser } from './codes.ts'
 import { type HeaderKey, headers, PAGE, REFUSAL } from './headers.ts'
 import type { MediaType, ResponseObject } from './shapes.ts'
@@ -41,6 +41,7 @@ function problems(codes: ProblemCode[]): MediaType {
     status,
     detail: CODES[code].when,
     error: code,
+    retryAfter: retrySecondsOf(code),
   })
   return {
     schema: {

@@ -31,6 +31,11 @@ export function schemas({ baseUrl }: ApiSettings): Record<string, Schema> {
         status: { type: 'integer', description: 'The status again.' },
         detail: text('What is wrong, in a sentence for people.'),
         error: text('The code: stable, for programs.', { pattern: '^[a-z]+(-[a-z]+)*$' }),
+        retryAfter: {
+          type: 'integer',
+          minimum: 1,
+          description: 'Seconds until it is worth another try, where that is known.',
+        },
         success: { const: false, description: 'On answers to a deletion.' },
       },
       ['type', 'title', 'status', 'detail', 'error'],

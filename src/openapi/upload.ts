@@ -91,7 +91,7 @@ export function upload(settings: ApiSettings): Operation {
       ...refusals('upload', 'either', (status) => [
         ...RATE,
         ...CORS,
-        ...(status === 429 || status === 503 ? (['Retry-After'] as const) : []),
+        ...(status === 429 ? (['Retry-After'] as const) : []),
       ]),
     },
     'x-codeSamples': uploadSamples(baseUrl),

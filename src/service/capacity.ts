@@ -1,4 +1,4 @@
-/** What the whole instance takes in a day, and what room the disk must keep. Asked before an upload's body is read. */
+/** What the whole instance stores in a day, and what room the disk must keep (docs/decisions/036). */
 import { Refusal } from '../errors.ts'
 import type { NoticeKind } from '../notify/notifier.ts'
 import type { Ledger } from '../stores/ledger.ts'
@@ -8,18 +8,17 @@ import { DAY_MS, utcDayOf } from './utc-day.ts'
 
 export interface Capacity {
   /**
-   * `mostBytes`: more will not come. Throws `Refusal`: `capacity-reached`; `storage-full` where the disk has less room
-   * than it must keep.
+   * Before a body is read, of which no more than `mostBytes` will be stored. Throws `Refusal`: `capacity-reached` if a cap
+   * is; `storage-full` where the disk has less room than it must keep. What is only under way counts for nothing.
    */
-  admit(mostBytes: number): Promise<Admission>
+  assertOpen(mostBytes: number): Promise<void>
+  /** Before an image of `bytes` is stored. Throws `Refusal('capacity-reached')`. */
+  take(bytes: number): Promise<Taken>
   stop(): Promise<void>
 }
 
-/** It ends once: with the first of these calls. */
-export interface Admission {
-  /** The image is stored, in so many bytes. */
-  keep(bytes: number): void
-  /** Nothing is stored. */
+export interface Taken {
+  /** Nothing was stored after all. */
   giveBack(): void
 }
 
@@ -97,25 +96,29 @@ export function createCapacity(parts: {
   }
 
   return {
-    async admit(mostBytes) {
+    async assertOpen(mostBytes) {
       assertRoom()
-      if (!(await uploads.take(1))) throw reached()
+      if ((await uploads.isReached(1)) || (await bytes.isReached(mostBytes))) throw reached()
+    },
+    async take(size) {
       const day = today()
+      if (!(await uploads.take(1))) throw reached()
       try {
-        if (!(await bytes.take(mostBytes))) throw reached()
+        if (!(await bytes.take(size))) throw reached()
       } catch (error) {
         uploads.giveBack(1)
         throw error
       }
       let isOver = false
-      const end = (usedUploads: number, usedBytes: number) => {
-        // What was taken on a day that is over is of no use any more.
-        if (isOver || day !== today()) return
-        isOver = true
-        if (usedUploads === 0) uploads.giveBack(1)
-        if (usedBytes < mostBytes) bytes.giveBack(mostBytes - usedBytes)
+      return {
+        giveBack() {
+          // What was taken on a day that is over is of no use any more.
+          if (isOver || day !== today()) return
+          isOver = true
+          uploads.giveBack(1)
+          bytes.giveBack(size)
+        },
       }
-      return { keep: (size) => end(1, size), giveBack: () => end(0, 0) }
     },
     async stop() {
       await Promise.all([uploads.stop(), bytes.stop()])

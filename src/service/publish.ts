@@ -21,7 +21,11 @@ export interface PublishOptions {
   mostBytes?: number
   /** Default: one that is drawn. */
   identity?: Identity
+  /** Called before anything is stored, in `bytes`. What it throws is thrown. */
+  beforeStored?: (bytes: number) => Promise<void>
 }
+
+type BeforeStored = NonNullable<PublishOptions['beforeStored']>
 
 /** Both throw `Refusal`, and what `body` throws; then nothing is stored. */
 export interface Publishing {
@@ -60,13 +64,13 @@ export function createPublishing(parts: {
 
   async function publish(
     body: AsyncIterable<Uint8Array>,
-    { mostBytes, identity = drawIdentity() }: PublishOptions = {},
+    { mostBytes, identity = drawIdentity(), beforeStored = async () => {} }: PublishOptions = {},
   ): Promise<Published> {
     const draft = await receive(body, mostBytes)
-    if (!identity.isDerived) return store(draft, identity)
+    if (!identity.isDerived) return store(draft, identity, beforeStored)
     const { id } = identity
     while (underWay.has(id)) await underWay.get(id)
-    const done = storeOnce(draft, identity)
+    const done = storeOnce(draft, identity, beforeStored)
     underWay.set(
       id,
       done.catch(() => {}).then(() => underWay.delete(id)),
@@ -75,7 +79,7 @@ export function createPublishing(parts: {
   }
 
   /** Of many requests of one identity one stores the image, in all processes. */
-  async function storeOnce(draft: Draft, identity: Identity): Promise<Published> {
+  async function storeOnce(draft: Draft, identity: Identity, beforeStored: BeforeStored): Promise<Published> {
     const digest = await sentDigest(draft)
     const earlier = await stored(identity, digest).catch(discarding(draft))
     if (earlier !== null) {
@@ -83,7 +87,7 @@ export function createPublishing(parts: {
       return earlier
     }
     try {
-      const published = await store(draft, identity)
+      const published = await store(draft, identity, beforeStored)
       // The operator may have removed it since it was looked for.
       await assertNotTakenDown(identity.id).catch(async (error) => {
         await objects.remove(identity.id)
@@ -116,7 +120,11 @@ export function createPublishing(parts: {
     return digest.catch(discarding(draft))
   }
 
-  async function store(draft: Draft, { id, key, isDerived }: Identity): Promise<Published> {
+  async function store(
+    draft: Draft,
+    { id, key, isDerived }: Identity,
+    beforeStored: BeforeStored,
+  ): Promise<Published> {
     const inTurn = <T>(semaphore: Semaphore, work: () => Promise<T>) =>
       draft.size > PIECE_BYTES ? semaphore.run(work) : work()
     const inspected = await inTurn(largeReads, () => examine(draft)).catch(discarding(draft))
@@ -128,6 +136,7 @@ export function createPublishing(parts: {
       keySha256: hashes.sha256(key),
       createdAt: new Date(parts.now()).toISOString(),
     }
+    await beforeStored(record.size).catch(discarding(draft))
     // The end of the draft, whatever comes of it.
     await inTurn(largeCommits, () => draft.commit(record, segments, { isContended: isDerived }))
     return { record, key, isRepeat: false }

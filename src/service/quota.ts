@@ -2,18 +2,17 @@
 import { Refusal } from '../errors.ts'
 import type { Ledger, Refusals, ReservedWith } from '../stores/ledger.ts'
 import type { Hashes } from './hashes.ts'
-import { createSettlement, SETTLE_MS } from './settlement.ts'
-import { busy, createUnderWay } from './under-way.ts'
+import { createSettlement } from './settlement.ts'
 import type { UploaderLinks } from './uploader-links.ts'
 import { DAY_MS, utcDayOf } from './utc-day.ts'
 
 export interface Quota {
   readonly limit: number
   /**
-   * Reserves an upload before the body is read. Throws `Refusal`: `quota-exceeded`; `too-many-refusals`; `busy` if as
-   * many are under way as may be, or if only reservations are in the way that may yet be given back.
+   * Reserves an upload before the body is read. `null` if all that are left are only reserved: they may yet be given
+   * back. Throws `Refusal`: `quota-exceeded`, `network-quota-exceeded`, `too-many-refusals`.
    */
-  reserve(client: ClientAddress, options?: ReserveOptions): Promise<Reservation>
+  reserve(client: ClientAddress, options?: ReserveOptions): Promise<Reservation | null>
   /** Uploads left, without reserving one. */
   remaining(address: ClientAddress): Promise<number>
   /** Whole seconds to the next 00:00 UTC, at least 1. */
@@ -50,8 +49,6 @@ export interface Reservation {
 
 export interface QuotaLimits {
   perDay: number
-  /** Under way, of one address, in this process. */
-  atOnce: number
   /** What an address may be refused on one day. */
   refusals: Refusals
 }
@@ -64,9 +61,6 @@ const KEPT_DAYS = 2
 
 /** No upload takes longer: what is held for so long was left by a process that died. */
 const LONGEST_HELD_MS = 15 * 60_000
-
-/** Other processes tell what became of their reservations within `SETTLE_MS`. So often it is looked for before one is called held. */
-const LOOKS = 6
 
 export function createQuota(
   ledger: Ledger,
@@ -82,9 +76,10 @@ export function createQuota(
 ): Quota {
   const { limits, now, hashes, networkLimit = () => 0, links = null } = options
   const { perDay } = limits
-  const underWay = createUnderWay(limits.atOnce)
   const settlement = createSettlement(ledger)
   const salts = new Map<string, Promise<Uint8Array>>()
+  /** Reservations of this process that have not ended, by network. */
+  const held = new Map<string, number>()
 
   /** The key of the day's HMACs. No address is stored: the ledger holds its HMAC, and forgets the salt with the day. */
   function saltOf(day: string): Promise<Uint8Array> {
@@ -122,68 +117,68 @@ export function createQuota(
     return { ...shared, ...link }
   }
 
-  async function denied(address: string, bucket: string, day: string): Promise<Refusal> {
-    for (let look = 1; !underWay.holds(address); look++) {
-      const { count, bytes, held, heldAtMs } = await ledger.refusals(bucket, day)
-      if (count >= limits.refusals.count || bytes >= limits.refusals.bytes) {
-        return new Refusal(
-          'too-many-refusals',
-          'Too many uploads from this address were refused today. The counter resets at midnight UTC.',
-        )
-      }
-      const isHeldElsewhere = held > settlement.owed(bucket, day) && now() - heldAtMs < LONGEST_HELD_MS
-      if (!isHeldElsewhere) {
-        return new Refusal(
-          'quota-exceeded',
-          `This address has used all ${perDay} of its uploads for today. The counter resets at midnight UTC.`,
-        )
-      }
-      if (look === LOOKS) break
-      await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
+  /** What it returns ends that: `false` if it had ended already. */
+  function hold(network: string): () => boolean {
+    held.set(network, (held.get(network) ?? 0) + 1)
+    let isHeld = true
+    return () => {
+      if (!isHeld) return false
+      isHeld = false
+      const left = held.get(network)! - 1
+      if (left === 0) held.delete(network)
+      else held.set(network, left)
+      return true
     }
-    return busy(
-      'The uploads of this address that are left for today are under way. Please try again in a moment.',
-    )
+  }
+
+  /** `null` if it is not known yet: some are held, here or by other processes, and may be given back. */
+  async function denied(bucket: string, day: string): Promise<Refusal | null> {
+    const { count, bytes, held: heldOfBucket, heldAtMs } = await ledger.refusals(bucket, day)
+    if (count >= limits.refusals.count || bytes >= limits.refusals.bytes) {
+      return new Refusal(
+        'too-many-refusals',
+        'Too many uploads from this address were refused today. The counter resets at midnight UTC.',
+      )
+    }
+    if (heldOfBucket > settlement.owed(bucket, day) && now() - heldAtMs < LONGEST_HELD_MS) return null
+    return quotaExceeded(perDay)
   }
 
   return {
     limit: perDay,
     async reserve({ address, network }, { id, isRepeat = false } = {}) {
-      const leave = underWay.enter(address)
-      try {
-        const day = utcDayOf(now())
-        const bucket = await bucketOf(address, day)
-        const more = isRepeat ? {} : await reservedWith(id, address, network, day)
-        const limit = isRepeat ? perDay + 1 : perDay
-        const heldWith = (settled: number) => ({ ...more, held: { atMs: now(), settled } })
-        const owed = settlement.take(bucket, day)
-        const used = await ledger
-          .reserveUpload(bucket, day, limit, limits.refusals, heldWith(owed.count))
-          .catch((error) => {
-            owed.putBack()
-            throw error
-          })
-        if (used === null) {
+      const day = utcDayOf(now())
+      const bucket = await bucketOf(address, day)
+      const more = isRepeat ? {} : await reservedWith(id, address, network, day)
+      const limit = isRepeat ? perDay + 1 : perDay
+      const heldWith = (settled: number) => ({ ...more, held: { atMs: now(), settled } })
+      const owed = settlement.take(bucket, day)
+      const used = await ledger
+        .reserveUpload(bucket, day, limit, limits.refusals, heldWith(owed.count))
+        .catch((error) => {
           owed.putBack()
-          throw await denied(address, bucket, day)
-        }
-        if (used === 'network-full') throw networkFull(networkLimit())
-        const release = underWay.hold(address)
-        return {
-          remaining: Math.max(0, perDay - used),
-          keep() {
-            if (!release()) return
-            settlement.kept(bucket, day)
-            leave()
-          },
-          async giveBack(refusedBytes) {
-            if (!release()) return
-            await ledger.releaseUpload(bucket, day, refusedBytes, heldWith(0)).finally(leave)
-          },
-        }
-      } catch (error) {
-        leave()
-        throw error
+          throw error
+        })
+      if (used === null) {
+        owed.putBack()
+        const refusal = await denied(bucket, day)
+        if (refusal !== null) throw refusal
+        return null
+      }
+      if (used === 'network-full') {
+        if (held.has(network)) return null
+        throw networkFull(networkLimit())
+      }
+      const release = hold(network)
+      return {
+        remaining: Math.max(0, perDay - used),
+        keep() {
+          if (release()) settlement.kept(bucket, day)
+        },
+        async giveBack(refusedBytes) {
+          if (!release()) return
+          await ledger.releaseUpload(bucket, day, refusedBytes, heldWith(0))
+        },
       }
     },
     async remaining({ address }) {
@@ -193,6 +188,13 @@ export function createQuota(
     stop: settlement.stop,
     secondsToReset: () => Math.max(1, Math.ceil((DAY_MS - (now() % DAY_MS)) / 1000)),
   }
+}
+
+export function quotaExceeded(perDay: number): Refusal {
+  return new Refusal(
+    'quota-exceeded',
+    `This address has used all ${perDay} of its uploads for today. The counter resets at midnight UTC.`,
+  )
 }
 
 function networkFull(limit: number): Refusal {

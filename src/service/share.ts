@@ -8,6 +8,8 @@ import type { Ledger } from '../stores/ledger.ts'
 export interface Share {
   /** Takes `amount`. `false` if the limit is reached. A limit of 0 is none. */
   take(amount: number): boolean | Promise<boolean>
+  /** Whether `amount` could not be taken, as far as that is known without taking it. */
+  isReached(amount: number): Promise<boolean>
   /** Gives back what `take` took on the same day and was not used. */
   giveBack(amount: number): void
   /** Gives all that is unused back to the ledger. */
@@ -17,11 +19,14 @@ export interface Share {
 /** So many processes may hold a part unused and the limit is still met within 1 %. */
 const PARTS = 400
 
-/** A ledger that said no is asked again after this time. */
+/** What the ledger said is believed for this time. Unit: milliseconds. */
 const ASK_AGAIN_MS = 1000
 
+const NOTHING_REFUSED = { amount: Number.POSITIVE_INFINITY, at: Number.NEGATIVE_INFINITY }
+const NO_LOOK = { left: Promise.resolve(0), at: Number.NEGATIVE_INFINITY }
+
 export function createShare(parts: {
-  ledger: Pick<Ledger, 'takeShare' | 'returnShare'>
+  ledger: Pick<Ledger, 'takeShare' | 'returnShare' | 'usedShare'>
   name: string
   /** As it is set now. */
   limit: () => number
@@ -31,8 +36,10 @@ export function createShare(parts: {
 }): Share {
   const { ledger, name, limit, today, onReached } = parts
   let held = { day: '', limit: 0, unused: 0 }
-  let underWay: Promise<boolean> | null = null
-  let saidNoAt = Number.NEGATIVE_INFINITY
+  let asking: { least: number; isGiven: Promise<boolean> } | null = null
+  /** The smallest amount that the ledger refused, and when it last refused one. */
+  let refused = NOTHING_REFUSED
+  let room = NO_LOOK
 
   /** A new day, or a limit that was changed, begins anew. */
   function renew(): void {
@@ -40,7 +47,8 @@ export function createShare(parts: {
     if (held.day === day && held.limit === limit()) return
     const { day: oldDay, unused } = held
     held = { day, limit: limit(), unused: 0 }
-    saidNoAt = Number.NEGATIVE_INFINITY
+    refused = NOTHING_REFUSED
+    room = NO_LOOK
     if (unused > 0) returnUnused(oldDay, unused)
   }
 
@@ -66,6 +74,20 @@ export function createShare(parts: {
     return false
   }
 
+  function askFor(least: number): { least: number; isGiven: Promise<boolean> } {
+    asking ??= {
+      least,
+      isGiven: ask(least).finally(() => {
+        asking = null
+      }),
+    }
+    return asking
+  }
+
+  function isRefused(amount: number): boolean {
+    return amount >= refused.amount && performance.now() - refused.at < ASK_AGAIN_MS
+  }
+
   async function takeLater(amount: number): Promise<boolean> {
     for (;;) {
       renew()
@@ -73,16 +95,31 @@ export function createShare(parts: {
         held.unused -= amount
         return true
       }
-      if (performance.now() - saidNoAt < ASK_AGAIN_MS) return false
-      underWay ??= ask(amount - held.unused).finally(() => {
-        underWay = null
-      })
-      if (await underWay) continue
-      if (held.unused >= amount) continue
-      saidNoAt = performance.now()
+      if (isRefused(amount)) return false
+      const least = amount - held.unused
+      const asked = askFor(least)
+      if (await asked.isGiven) continue
+      // Somebody asked for more than this, or something was given back meanwhile.
+      if (asked.least > least || held.unused >= amount) continue
+      refused = { amount: Math.min(amount, refused.amount), at: performance.now() }
       onReached()
       return false
     }
+  }
+
+  /** What all processes have left, at most `ASK_AGAIN_MS` ago. */
+  function lookForRoom(): Promise<number> {
+    if (performance.now() - room.at >= ASK_AGAIN_MS) {
+      const look = {
+        at: performance.now(),
+        left: ledger.usedShare(name, held.day).then((used) => held.limit - used),
+      }
+      look.left.catch(() => {
+        if (room === look) room = NO_LOOK
+      })
+      room = look
+    }
+    return room.left
   }
 
   return {
@@ -91,12 +128,17 @@ export function createShare(parts: {
       renew()
       if (held.unused < amount) return takeLater(amount)
       held.unused -= amount
-      if (held.unused < partOf() / 2 && underWay === null && performance.now() - saidNoAt > ASK_AGAIN_MS) {
-        underWay = ask(1).finally(() => {
-          underWay = null
-        })
-        underWay.catch(() => {})
-      }
+      if (held.unused < partOf() / 2 && asking === null && !isRefused(1)) askFor(1).isGiven.catch(() => {})
+      return true
+    },
+    async isReached(amount) {
+      if (limit() === 0) return false
+      renew()
+      if (held.unused >= amount) return false
+      // Before anything was refused: what is left is less than what processes take ahead of need.
+      const least = refused === NOTHING_REFUSED ? Math.max(1, partOf()) : refused.amount
+      if (amount < least || (await lookForRoom()) + held.unused >= least) return false
+      onReached()
       return true
     },
     giveBack(amount) {
@@ -108,7 +150,7 @@ export function createShare(parts: {
       held.unused = most
     },
     async stop() {
-      await underWay?.catch(() => {})
+      await asking?.isGiven.catch(() => {})
       const { day, unused } = held
       held = { day: '', limit: 0, unused: 0 }
       if (unused > 0) await ledger.returnShare(name, day, unused).catch(() => {})

@@ -164,8 +164,8 @@ export interface Ledger extends Parts {
   takeShare(name: string, day: string, amount: number, limit: number): Promise<boolean>
   /** Gives back what was not used. */
   returnShare(name: string, day: string, amount: number): Promise<void>
-  /** What is taken on `day`, by name. */
-  usedShares(day: string): Promise<Record<string, number>>
+  /** What of the cap `name` is taken on `day`. */
+  usedShare(name: string, day: string): Promise<number>
 
   /** Writes down a token, and forgets all that expired by `now`. */
   putToken(token: DoorToken, now: number): Promise<void>

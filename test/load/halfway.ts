@@ -25,9 +25,9 @@ export async function sendHalf(url: string, size: number, from: string): Promise
   return { talk, bytes, rest: body.subarray(half) }
 }
 
-/** What a client of this address has left today. Seen without an upload: the body is no multipart. */
+/** What a client of this address has left today. Seen without an upload: this method is refused. */
 export async function reservationsLeft(url: string, from: string): Promise<number> {
-  const answer = await request(url, 'POST', '/api/upload', { headers: { 'X-Forwarded-For': from } })
+  const answer = await request(url, 'PUT', '/api/upload', { headers: { 'X-Forwarded-For': from } })
   return Number(answer.headers.get('X-RateLimit-Remaining'))
 }
 

@@ -28,7 +28,7 @@ export function rejectAnswer(answer: Answer): never {
 export function refusalOf(answer: Answer): ServerRefusal {
   const problem = toProblem(answer)
   const detail = problem?.detail ?? strangeness(answer)
-  return new ServerRefusal(detail, answer.status, problem, retryAfterOf(answer.header('Retry-After')))
+  return new ServerRefusal(detail, answer.status, problem, retryAfterOf(answer, problem))
 }
 
 /** What to say of an answer that carries no problem details: it comes from something else than the service. */
@@ -72,8 +72,10 @@ function parsed(text: string): Record<string, unknown> | null {
   }
 }
 
-/** Unit: seconds. */
-function retryAfterOf(value: string | null): number | undefined {
-  const ms = retryAfterMs(value)
-  return ms === undefined ? undefined : Math.ceil(ms / 1000)
+/** As the header says, or the problem details. Unit: seconds. */
+function retryAfterOf(answer: Answer, problem: Problem | null): number | undefined {
+  const ms = retryAfterMs(answer.header('Retry-After'))
+  if (ms !== undefined) return Math.ceil(ms / 1000)
+  const told: unknown = problem?.retryAfter
+  return typeof told === 'number' && told >= 0 ? Math.ceil(told) : undefined
 }

@@ -15,9 +15,6 @@ import { toProblem } from '../problem.ts'
 import { errorPageOf } from './error-page.ts'
 import type { Outcome, UploadRequest } from './upload-outcome.ts'
 
-/** Most uploads take less. */
-const BUSY_SECONDS = '2'
-
 export interface UploadAnswers {
   answerTo(request: UploadRequest, outcome: Outcome & { remaining: number }): Promise<Answer>
 }
@@ -57,9 +54,11 @@ export function createUploadAnswers(parts: AppParts): UploadAnswers {
     const { requestId } = request
     const problem = toProblem(error)
     const headers = endpointHeaders(request, outcome.remaining)
-    const isUntilTomorrow = problem.status === 429 || problem.error === 'capacity-reached'
-    if (isUntilTomorrow) headers.push('Retry-After', `${parts.quota.secondsToReset()}`)
-    else if (problem.error === 'busy') headers.push('Retry-After', BUSY_SECONDS)
+    if (problem.status === 429 || problem.error === 'capacity-reached') {
+      problem.retryAfter = parts.quota.secondsToReset()
+    }
+    // The interface has the header on 429 alone.
+    if (problem.status === 429) headers.push('Retry-After', `${problem.retryAfter}`)
     if (outcome.allow !== undefined) headers.push('Allow', outcome.allow)
     if (representationFor(request.header('accept')) !== 'html') {
       return problemAnswer(problem, requestId, headers)

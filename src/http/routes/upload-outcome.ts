@@ -11,6 +11,8 @@ export interface UploadRequest {
   /** By name in lower case. */
   header(name: string): string | undefined
   body: RequestBody
+  /** Calls `act` if the client goes away. What it returns ends that. */
+  onGone(act: () => void): () => void
   requestId: string
 }
 

@@ -4,7 +4,7 @@
  * costs as much as looking at the image.
  */
 
-import { Refusal, type RefusalCode } from '../../errors.ts'
+import { Refusal } from '../../errors.ts'
 import {
   DELETE_PATH,
   IDEMPOTENCY_HEADER,
@@ -13,10 +13,11 @@ import {
   type UploadAnswer,
   viewPath,
 } from '../../protocol.ts'
-import { refuseFault } from '../../service/faults.ts'
+import { createAdmission } from '../../service/admission.ts'
+import type { Taken } from '../../service/capacity.ts'
 import { drawIdentity, type Identity } from '../../service/identities.ts'
 import type { Published } from '../../service/publish.ts'
-import type { ClientAddress, Reservation } from '../../service/quota.ts'
+import { type ClientAddress, quotaExceeded, type Reservation } from '../../service/quota.ts'
 import { LedgerUnavailable } from '../../stores/ledger.ts'
 import { SHARE_PATH } from '../../web/share-path.ts'
 import type { Answer } from '../answer.ts'
@@ -42,6 +43,7 @@ export function takesUploads(path: string): boolean {
 export function createUpload(parts: AppParts): Upload {
   const { quota, metrics, log, baseUrl } = parts
   const answers = createUploadAnswers(parts)
+  const admission = createAdmission(parts)
 
   async function receive(
     request: UploadRequest,
@@ -53,30 +55,47 @@ export function createUpload(parts: AppParts): Upload {
     const sent = idempotencyKeyOf(request)
     const identity = sent === null ? drawIdentity() : await parts.derive(sent)
     const mostBytes = Math.min(parts.maxUploadBytes, announced(request).mostBytes ?? parts.maxUploadBytes)
-    const admission = await parts.capacity.admit(mostBytes).catch(refuseFault)
-    const reservation = await quota.reserve(address, { id: identity.id }).catch(asFault)
-    if (reservation instanceof Error) {
-      admission.giveBack()
-      // A ledger that does not answer takes no upload either, and is not asked a second time.
-      if (saysNothingOfQuota(reservation)) return { error: reservation }
-      const refused = { remaining: 0, error: reservation }
-      if (!identity.isDerived || !isRefusal(reservation, 'quota-exceeded')) return refused
-      return (await receiveBeyondQuota(request, address, identity, startedAt)) ?? refused
-    }
-    const { remaining } = reservation
+    const turn = await admission
+      .enter({ address, identity, mostBytes, onGone: request.onGone })
+      .catch((error: Error) => error)
+    if (turn instanceof Error) return tellsQuota(turn) ? { remaining: 0, error: turn } : { error: turn }
+    const { admitted } = turn
     try {
-      const published = await parts.images.publish(fileOf(request), { ...announced(request), identity })
+      return admitted.isRepeat
+        ? await receiveAgain(request, identity, admitted.reservation, startedAt)
+        : await receiveNew(request, identity, admitted.reservation, startedAt)
+    } finally {
+      turn.end()
+    }
+  }
+
+  async function receiveNew(
+    request: UploadRequest,
+    identity: Identity,
+    reservation: Reservation,
+    startedAt: number,
+  ): Promise<Outcome> {
+    const { remaining } = reservation
+    let taken: Taken | undefined
+    const beforeStored = async (bytes: number) => {
+      taken = await parts.capacity.take(bytes)
+    }
+    try {
+      const published = await parts.images.publish(fileOf(request), {
+        ...announced(request),
+        identity,
+        beforeStored,
+      })
       const stored = answerOf(published, request, startedAt)
       if (!published.isRepeat) {
         reservation.keep()
-        admission.keep(published.record.size)
         return { remaining, stored }
       }
-      admission.giveBack()
+      taken?.giveBack()
       await giveBack(reservation, request.body.received())
       return { remaining: Math.min(quota.limit, remaining + 1), stored }
     } catch (error) {
-      admission.giveBack()
+      taken?.giveBack()
       const given = giveBack(reservation, isClients(error) ? request.body.received() : undefined)
       // A ledger that did not answer was waited for once.
       if (!isOfLedger(error)) await given
@@ -84,18 +103,16 @@ export function createUpload(parts: AppParts): Upload {
     }
   }
 
-  /** The last upload of a day may be repeated like any other. `null` if there is nothing to repeat. */
-  async function receiveBeyondQuota(
+  async function receiveAgain(
     request: UploadRequest,
-    address: ClientAddress,
     identity: Identity,
+    reservation: Reservation,
     startedAt: number,
-  ): Promise<Outcome | null> {
-    if ((await parts.images.find(identity.id)) === null) return null
-    const reservation = await quota.reserve(address, { isRepeat: true })
+  ): Promise<Outcome> {
     try {
       const published = await parts.images.publishAgain(fileOf(request), { ...announced(request), identity })
-      return published && { remaining: 0, stored: answerOf(published, request, startedAt) }
+      if (published === null) return { remaining: 0, error: quotaExceeded(quota.limit) }
+      return { remaining: 0, stored: answerOf(published, request, startedAt) }
     } catch (error) {
       return { remaining: 0, error }
     } finally {
@@ -163,32 +180,20 @@ function msSince(startedAt: number): number {
   return Math.round(performance.now() - startedAt)
 }
 
-/** What is refused because of it; itself if it is the server's own mistake. */
-function asFault(error: unknown): Error {
-  try {
-    return refuseFault(error)
-  } catch (refusal) {
-    return refusal as Error
-  }
-}
-
 function assertTaken({ uploadsPaused }: Pick<AppParts, 'uploadsPaused'>): void {
   if (!uploadsPaused) return
   throw new Refusal('uploads-paused', 'The operator of this server paused uploads. Please try again later.')
 }
 
-function isRefusal(error: unknown, code: RefusalCode): boolean {
-  return error instanceof Refusal && error.code === code
-}
-
-/** How many uploads are left is another question. */
-function saysNothingOfQuota(error: unknown): boolean {
-  return isRefusal(error, 'busy') || isRefusal(error, 'network-quota-exceeded')
+/** None is left; or the ledger does not answer, and is not asked a second time. */
+function tellsQuota(error: Error): boolean {
+  if (isOfLedger(error)) return true
+  return error instanceof Refusal && ['quota-exceeded', 'too-many-refusals'].includes(error.code)
 }
 
 /** Refused for what it is, not for what the server lacks. */
 function isClients(error: unknown): boolean {
-  return error instanceof Refusal && error.code !== 'unavailable' && error.code !== 'storage-full'
+  return error instanceof Refusal && !['unavailable', 'storage-full', 'capacity-reached'].includes(error.code)
 }
 
 function isOfLedger(error: unknown): boolean {

@@ -3,7 +3,7 @@
 /** In the code alone. Tests shorten them. */
 export interface Limit {
   figure: number
-  unit: 'ms' | 'bytes' | 'bytes a second' | 'requests' | 'connections'
+  unit: 'ms' | 'bytes' | 'bytes a second' | 'requests' | 'connections' | 'uploads'
   /** What it is a limit of. */
   of: string
   /** What it protects. */
@@ -65,6 +65,34 @@ export const LIMIT_TABLE = {
     'over which an answer must keep the least rate',
     'images in memory, open files',
     'kernels take answers in steps of up to a megabyte',
+  ),
+  uploadsRead: limit(
+    512,
+    'uploads',
+    'that are read at once, of all addresses, in each process; from half of it on only the first of an address, from three quarters on only the first of a network; the others wait',
+    'memory: 0.2 MB each; the disk; turns, from a few hundred addresses that are slow',
+    'a thousandth of a second is enough for most uploads',
+  ),
+  waitMs: limit(
+    30_000,
+    'ms',
+    'for which an upload waits unread for its turn; past it `busy`',
+    'clients, from a wait without end',
+    'proxies give up after 60 s',
+  ),
+  waitingOfAddress: limit(
+    256,
+    'uploads',
+    'of an address that wait; past it `busy`',
+    'memory and descriptors',
+    'more than twice the quota',
+  ),
+  waitingBytes: limit(
+    96 * 1024 * 1024,
+    'bytes',
+    'that uploads may hold while they wait, in each process: 8 KB each, and what of their bodies came behind the headers, 128 KB at most; past it the network with most of them is told `busy`',
+    'memory',
+    'a server of 350 MB at the worst',
   ),
   drainBytes: limit(
     64 * 1024 * 1024,

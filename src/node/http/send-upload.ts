@@ -23,6 +23,10 @@ export function uploadListener(
       peer: incoming.socket.remoteAddress ?? '',
       header: headersOf(incoming),
       body: readBody(incoming, outgoing),
+      onGone(act) {
+        outgoing.once('close', act)
+        return () => outgoing.off('close', act)
+      },
       requestId: crypto.randomUUID(),
     })
     void answer.then(({ status, headers, body }) => {

@@ -11,8 +11,7 @@ export function moderationGauges({ ledger, settings, now }: Omit<GaugedParts, 'c
   const open = () => ledger.cases(['open'], COUNTED)
   const used = async (name: 'daily-bytes' | 'daily-uploads') => {
     if (settings.current()[name] === 0) return null
-    const shares = await ledger.usedShares(utcDayOf(now()))
-    return shares[name] ?? 0
+    return ledger.usedShare(name, utcDayOf(now()))
   }
   return [
     {

@@ -7,7 +7,7 @@ import type { Ledger } from '../../stores/ledger.ts'
 
 export interface GaugedParts {
   config: Config
-  ledger: Pick<Ledger, 'cases' | 'counts' | 'usedShares' | 'removalTotals'>
+  ledger: Pick<Ledger, 'cases' | 'counts' | 'usedShare' | 'removalTotals'>
   /** Epoch milliseconds. */
   now: () => number
   purges: Purges

@@ -3,7 +3,7 @@ import type { Ledger } from '../ledger.ts'
 import type { SqlDatabase } from './database.ts'
 import { sql } from './statement.ts'
 
-type SharesLedger = Pick<Ledger, 'takeShare' | 'returnShare' | 'usedShares'>
+type SharesLedger = Pick<Ledger, 'takeShare' | 'returnShare' | 'usedShare'>
 
 export function sharesLedger(database: SqlDatabase): SharesLedger {
   return {
@@ -25,9 +25,9 @@ export function sharesLedger(database: SqlDatabase): SharesLedger {
       ])
     },
 
-    async usedShares(day) {
-      const { rows } = await database.read(sql`select name, used from shares where day = ${day}`)
-      return Object.fromEntries(rows.map(({ name, used }) => [name as string, used as number]))
+    async usedShare(name, day) {
+      const { rows } = await database.read(sql`select used from shares where day = ${day} and name = ${name}`)
+      return (rows[0]?.used as number | undefined) ?? 0
     },
   }
 }

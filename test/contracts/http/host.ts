@@ -21,6 +21,8 @@ export interface Host {
   clientHeader: 'X-Forwarded-For' | 'CF-Connecting-IP' | null
   /** True if nothing between the socket and the server reads or rewrites requests. */
   direct: boolean
+  /** Each has a line of its own for uploads. Default: 1. */
+  servers?: number
   /** Where it keeps everything, if that can be looked into. */
   dataDir?: string
   /** Everything it has logged. */
@@ -199,13 +201,18 @@ export async function visit(
     },
     remove: (key) => visitor.request('DELETE', `/api/delete?key=${key}`),
     async remaining() {
-      // No multipart: refused, and refusals do not count.
-      const answer = await visitor.request('POST', '/api/upload')
-      assert.equal(answer.status, 415, answer.text)
+      // Refused, whatever is under way.
+      const answer = await visitor.request('PUT', '/api/upload')
+      assert.equal(answer.status, 405, answer.text)
       return Number(answer.headers.get('X-RateLimit-Remaining'))
     },
   }
   return visitor
+}
+
+/** Uploads come to it as they are sent, and all of them to one line. */
+export function isOneServer({ direct, servers = 1 }: Host): boolean {
+  return direct && servers === 1
 }
 
 /**

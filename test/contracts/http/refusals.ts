@@ -1,13 +1,14 @@
 /** What refused uploads cost, and those that are under way at once. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import type { Answer } from '../../support/http.ts'
 import { gif } from '../../support/images/tiny-images.ts'
 import { formOf } from '../../support/multipart.ts'
 import { type Conversation, converse } from '../../support/socket.ts'
-import { until, untilSome } from '../../support/until.ts'
-import { type Visitor, visit, type World } from './host.ts'
+import { until } from '../../support/until.ts'
+import { isOneServer, type Visitor, visit, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
+
+const NOT_ONE_LINE = 'does not apply: uploads are sent on when they are whole, or there are several lines'
 
 const NO_IMAGE = Buffer.from('no image')
 
@@ -62,65 +63,93 @@ export function refusalCases(world: World): void {
     assert.ok(refused >= 3 && refused <= 3 + 2 * 3, `${refused} refused of 3, with 2 at once on 3 servers`)
   })
 
-  it('takes two uploads of an address at once, and answers 503 with a short Retry-After to a third', async () => {
+  it('reads two uploads of an address at once: the others wait, and have their turn in the order they came', async (t) => {
     const me = await frugal()
-    if (!me.host.direct) {
-      // What stands before the host sends uploads on when it has them whole.
-      const answers = await Promise.all(Array.from({ length: 40 }, () => me.upload(gif({ size: 500_000 }))))
-      const refused = answers.filter(({ status }) => status === 503)
-      assert.ok(refused.length > 0, 'some of 40 at once come too many')
-      for (const answer of refused) checkProblem(answer, 503, 'busy')
-      return
-    }
+    if (!isOneServer(me.host)) return t.skip(NOT_ONE_LINE)
     const silent = [await beginUpload(me), await beginUpload(me)]
-    // An upload is under way a little before it holds its reservation, and what comes before both are under way is stored.
-    let stored = 0
-    const answer = await untilSome('both are under way and hold their reservations', async () => {
-      const tried = await me.upload(gif())
-      if (tried.status === 201) stored++
-      const held =
-        Number(tried.headers.get('X-RateLimit-Limit')) -
-        Number(tried.headers.get('X-RateLimit-Remaining')) -
-        stored
-      return tried.status === 503 && held === 2 ? tried : undefined
-    })
-    checkProblem(answer, 503, 'busy')
-    checkRetrySoon(answer)
-    checkPage(await me.upload(gif(), { Accept: 'text/html' }), 503)
+    await until('both hold their reservations', async () => (await me.remaining()) === 2)
+    const first = await beginUpload(me, { awaitsContinue: true })
+    await settle(me)
+    const second = await beginUpload(me, { awaitsContinue: true })
+    await settle(me)
+    assert.deepEqual([first.wasAnswered(), second.wasAnswered()], [false, false])
     assert.equal((await (await frugal()).upload(gif())).status, 201, 'others go on')
-    for (const talk of silent) talk.close()
-    await until('they are given up', async () => (await me.upload(gif())).status === 201)
+    silent[0]!.talk.close()
+    await until('the first is told to go on', () => first.wasAnswered())
+    assert.equal(second.wasAnswered(), false)
+    await first.finish()
+    assert.equal((await first.talk.answer()).status, 201)
+    await until('the second is told to go on', () => second.wasAnswered())
+    await second.finish()
+    assert.equal((await second.talk.answer()).status, 201)
+    silent[1]!.talk.close()
   })
 
-  it('calls no reservation used up that may yet be given back', async (t) => {
+  it('answers 503 to an upload that waited too long, and takes the next ones', async (t) => {
+    const me = await visit(world, world.hasty)
+    if (!isOneServer(me.host)) return t.skip(NOT_ONE_LINE)
+    const silent = await Promise.all(Array.from({ length: 16 }, () => beginUpload(me)))
+    await until('all hold their reservations', async () => (await me.remaining()) === 84)
+    checkProblem(await me.upload(gif()), 503, 'busy')
+    checkPage(await me.upload(gif(), { Accept: 'text/html' }), 503)
+    silent[7]!.talk.close()
+    assert.equal((await me.upload(gif())).status, 201)
+    for (const { talk } of silent) talk.close()
+  })
+
+  it('loses no place to clients that go away while they wait', async (t) => {
     const me = await frugal()
-    if (!me.host.direct) return t.skip('does not apply: uploads are sent on when they are whole')
+    if (!isOneServer(me.host)) return t.skip(NOT_ONE_LINE)
+    const silent = [await beginUpload(me), await beginUpload(me)]
+    await until('both hold their reservations', async () => (await me.remaining()) === 2)
+    const waiting = [await beginUpload(me), await beginUpload(me), await beginUpload(me)]
+    for (const { talk } of [...waiting, ...silent]) talk.close()
+    const answers = await Promise.all(Array.from({ length: 6 }, () => me.upload(gif())))
+    const statuses = answers.map(({ status }) => status).sort()
+    assert.deepEqual(statuses, [201, 201, 201, 201, 429, 429])
+  })
+
+  it('does not answer for a reservation that may yet be given back until that is known', async (t) => {
+    const me = await frugal()
+    if (!isOneServer(me.host)) return t.skip(NOT_ONE_LINE)
     for (let n = 0; n < 3; n++) await me.store()
     const silent = await beginUpload(me)
-    await until('it holds the last', async () => (await me.upload(gif())).status === 503)
-    const answer = await me.upload(gif())
-    checkProblem(answer, 503, 'busy')
-    checkRetrySoon(answer)
-    assert.equal(answer.headers.get('X-RateLimit-Remaining'), '0')
-    silent.close()
-    await until('it is given back', async () => (await me.upload(gif())).status === 201)
-    checkProblem(await me.upload(gif()), 429, 'quota-exceeded')
+    await until('it holds the last', async () => (await me.remaining()) === 0)
+    const [one, other] = [me.upload(gif()), me.upload(gif())]
+    silent.talk.close()
+    const answers = await Promise.all([one, other])
+    const [stored, refused] = answers.sort((a, b) => a.status - b.status)
+    assert.equal(stored!.status, 201)
+    checkProblem(refused!, 429, 'quota-exceeded')
   })
 }
 
-function checkRetrySoon(answer: Answer): void {
-  const seconds = Number(answer.headers.get('Retry-After'))
-  assert.ok(seconds >= 1 && seconds <= 10, `Retry-After: ${seconds}`)
+interface Begun {
+  talk: Conversation
+  /** With `100 Continue`, or for good. */
+  wasAnswered(): boolean
+  finish(): Promise<void>
 }
 
-/** Sends the half of an upload, and then nothing. */
-async function beginUpload(me: Visitor): Promise<Conversation> {
+/** The server saw what was sent before: this came later, and was answered. */
+async function settle(me: Visitor): Promise<void> {
+  await me.request('PUT', '/api/upload')
+}
+
+/** Sends the half of an upload, or its headers alone if it is to be told to go on. */
+async function beginUpload(me: Visitor, { awaitsContinue = false } = {}): Promise<Begun> {
   const { body, contentType } = formOf(gif({ size: 10_000 }))
   const talk = await converse(me.host.url)
+  let wasAnswered = false
+  talk.socket.once('data', () => {
+    wasAnswered = true
+  })
+  const sent = awaitsContinue ? 0 : 5000
   await talk.write(
     `POST /api/upload HTTP/1.1\r\nHost: x\r\n${me.host.clientHeader}: ${me.address}\r\n` +
+      `${awaitsContinue ? 'Expect: 100-continue\r\n' : ''}` +
       `Content-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n\r\n`,
   )
-  await talk.write(body.subarray(0, 5000))
-  return talk
+  await talk.write(body.subarray(0, sent))
+  return { talk, wasAnswered: () => wasAnswered, finish: () => talk.write(body.subarray(sent)) }
 }

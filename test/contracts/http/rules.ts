@@ -61,19 +61,25 @@ function checkUploadAnswer(status: number, headers: Headers, where: string): voi
   assert.ok(Number(seconds) >= 1 && Number(seconds) <= 86_400, `${where}: ${headers.get('RateLimit')}`)
   const retryAfter = headers.get('Retry-After')
   if (status === 429) assert.match(retryAfter ?? '', /^[1-9]\d*$/, `${where}: Retry-After`)
-  else if (status !== 503) assert.equal(retryAfter, null, `${where}: Retry-After`)
-  // Busy: in a moment. All that a day has: until the next one.
-  else assert.match(retryAfter ?? '1', /^[1-9]\d{0,4}$/, `${where}: Retry-After`)
+  else assert.equal(retryAfter, null, `${where}: Retry-After`)
 }
+
+/** What passes by itself. */
+const RETRIED = new Set(['busy', 'unavailable', 'capacity-reached'])
 
 /** A refusal as problem details (RFC 9457). */
 export function checkProblem(answer: Answer, status: number, error: string | RegExp): void {
   assert.equal(answer.status, status, answer.text)
   assert.equal(answer.headers.get('Content-Type')?.split(';')[0], 'application/problem+json')
   const problem = answer.json()
-  const { success, ...members } = problem
+  const { success, retryAfter, ...members } = problem
   assert.deepEqual(Object.keys(members).sort(), ['detail', 'error', 'status', 'title', 'type'])
   assert.ok(success === undefined || success === false)
+  const header = answer.headers.get('Retry-After')
+  if (header !== null) assert.equal(`${retryAfter}`, header, 'the member says what the header does')
+  else if (RETRIED.has(problem.error))
+    assert.ok(Number.isInteger(retryAfter) && retryAfter >= 1, `${retryAfter}`)
+  else assert.equal(retryAfter, undefined)
   assert.equal(problem.status, status)
   assert.match(problem.error, /^[a-z]+(-[a-z]+)*$/)
   if (error instanceof RegExp) assert.match(problem.error, error)

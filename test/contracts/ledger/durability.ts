@@ -144,7 +144,7 @@ export function everyCall(ledger: Ledger): (() => Promise<unknown>)[] {
     () => ledger.renewToken('a', 'login', 1, 2),
     () => ledger.takeShare('x', DAY, 1, 10),
     () => ledger.returnShare('x', DAY, 1),
-    () => ledger.usedShares(DAY),
+    () => ledger.usedShare('x', DAY),
     () =>
       ledger.recordReached('x', DAY, DAY, AT, { raises: 'a', pause: { reason: 'b', who: 'c', raises: 'd' } }),
     () => ledger.removalTotals(),

@@ -4,4 +4,10 @@
  */
 import { LIMITS } from '../../../src/node/http/limits.ts'
 
-Object.assign(LIMITS, { headersMs: 4000, checkMs: 50, slowBodyGraceMs: 300, leastBytesPerSecond: 1_000_000 })
+Object.assign(LIMITS, {
+  headersMs: 4000,
+  checkMs: 50,
+  slowBodyGraceMs: 300,
+  leastBytesPerSecond: 1_000_000,
+  waitMs: 300,
+})

@@ -1,0 +1,304 @@
+/** The line of uploads, on a clock of its own, before a quota that is played. */
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, describe, it, mock } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import fc from 'fast-check'
+import { Refusal } from '../src/errors.ts'
+import { createLine, type Line, type LineLimits, type Turn } from '../src/service/line.ts'
+import { extent } from './support/extent.ts'
+
+const LIMITS: LineLimits = {
+  uploadsAtOnce: 3,
+  uploadsRead: 8,
+  waitMs: 3000,
+  waitingOfAddress: 6,
+  waitingBytes: 20 * 10_000,
+}
+/** What one holds of them. */
+const BYTES = 10_000 - 8 * 1024
+/** Of an address, for ever. */
+const PLACES = 10
+/** Between two looks at the clock. */
+const STEP_MS = 100
+
+beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }))
+afterEach(() => mock.timers.reset())
+
+type Result = 'stored' | 'gave-back' | 'busy' | 'quota-exceeded' | 'malformed-multipart'
+
+interface Upload {
+  address: number
+  arrivedAt: number
+  /** When it had its turn, among those of its address. */
+  nth: number | null
+  turn: Turn<true> | null
+  result: Result | null
+  endedAt: number
+  leave: (() => void) | null
+}
+
+/** A line, the quota behind it, and everybody who ever came. */
+function createWorld(limits: Partial<LineLimits> = {}) {
+  const line: Line = createLine({ ...LIMITS, ...limits })
+  const uploads: Upload[] = []
+  /** By address: what is held here, what other processes hold, and what is stored. */
+  const quota = Array.from({ length: 20 }, () => ({ held: 0, elsewhere: 0, stored: 0 }))
+  const turns = new Map<number, number>()
+  /** By address, in the order of their turns. */
+  const had: number[] = []
+  let nowMs = 0
+
+  const of = (address: number) => uploads.filter((upload) => upload.address === address)
+  const reading = () => uploads.filter(({ turn, result }) => turn !== null && result === null)
+  const waiting = () => uploads.filter(({ turn, result }) => turn === null && result === null)
+
+  async function admit(upload: Upload): Promise<true | null> {
+    const places = quota[upload.address]!
+    if (places.stored + places.held + places.elsewhere < PLACES) {
+      places.held++
+      const nth = (turns.get(upload.address) ?? 0) + 1
+      turns.set(upload.address, nth)
+      upload.nth = nth
+      had.push(upload.address)
+      return true
+    }
+    if (places.held + places.elsewhere > 0) return null
+    throw new Refusal('quota-exceeded', 'none is left')
+  }
+
+  const world = {
+    line,
+    uploads,
+    quota,
+    had,
+    reading,
+    waiting,
+    arrive(address: number, network = address >> 1): Upload {
+      const upload: Upload = {
+        address,
+        arrivedAt: nowMs,
+        nth: null,
+        turn: null,
+        result: null,
+        endedAt: 0,
+        leave: null,
+      }
+      uploads.push(upload)
+      const client = {
+        address: `${address}`,
+        network: `${network}`,
+        waitingBytes: BYTES,
+        onGone(act: () => void) {
+          upload.leave = act
+          return () => {
+            upload.leave = null
+          }
+        },
+      }
+      line
+        .enter(client, () => admit(upload))
+        .then(
+          (turn) => {
+            upload.turn = turn
+          },
+          (error: Refusal) => {
+            upload.result = error.code as Result
+            upload.endedAt = nowMs
+          },
+        )
+      return upload
+    },
+    end(upload: Upload, isStored: boolean) {
+      const places = quota[upload.address]!
+      places.held--
+      if (isStored) places.stored++
+      upload.result = isStored ? 'stored' : 'gave-back'
+      upload.turn!.end()
+    },
+    settle: async () => {
+      for (let nth = 0; nth < 3; nth++) await nextTurn()
+    },
+    async pass(ms: number) {
+      for (let left = ms; left > 0; left -= STEP_MS) {
+        nowMs += STEP_MS
+        mock.timers.tick(STEP_MS)
+        await world.settle()
+      }
+    },
+    /** What must hold at any moment. */
+    check() {
+      assert.deepEqual(line.counts(), { reading: reading().length, waiting: waiting().length })
+      assert.ok(reading().length <= LIMITS.uploadsRead)
+      assert.ok(waiting().length <= 20)
+      for (const upload of waiting()) assert.ok(nowMs - upload.arrivedAt < LIMITS.waitMs, 'waits too long')
+      for (const [address, places] of quota.entries()) {
+        const mine = of(address)
+        const read = mine.filter((upload) => reading().includes(upload))
+        const waits = mine.filter((upload) => waiting().includes(upload))
+        assert.ok(read.length <= LIMITS.uploadsAtOnce, 'read at once')
+        assert.ok(waits.length <= LIMITS.waitingOfAddress)
+        assert.ok(places.stored + places.held + places.elsewhere <= PLACES, 'never more than the quota')
+        assert.equal(places.held, read.length, 'no place is lost')
+        const order = mine.filter(({ nth }) => nth !== null).map(({ nth }) => nth!)
+        assert.deepEqual(
+          order,
+          order.toSorted((a, b) => a - b),
+          'in the order of arrival',
+        )
+        const hasPlace = places.stored + places.held < PLACES && places.elsewhere === 0
+        const hasTurn = read.length < LIMITS.uploadsAtOnce && reading().length < LIMITS.uploadsRead / 2
+        assert.ok(
+          waits.length === 0 || !hasPlace || !hasTurn || world.isBehindOthers,
+          'nobody waits for nothing',
+        )
+      }
+    },
+    /** Others changed what they hold: that is looked after now and then. */
+    isBehindOthers: false,
+  }
+  return world
+}
+
+const step = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ act: fc.constant('arrive' as const), who: fc.nat(4) }) },
+  { weight: 2, arbitrary: fc.record({ act: fc.constant('leave' as const), who: fc.nat(40) }) },
+  { weight: 3, arbitrary: fc.record({ act: fc.constant('store' as const), who: fc.nat(40) }) },
+  { weight: 2, arbitrary: fc.record({ act: fc.constant('give-back' as const), who: fc.nat(40) }) },
+  { weight: 1, arbitrary: fc.record({ act: fc.constant('elsewhere' as const), who: fc.nat(4) }) },
+  { weight: 2, arbitrary: fc.record({ act: fc.constant('pass' as const), who: fc.nat(9) }) },
+)
+
+describe('the line of uploads', () => {
+  it('keeps order, bounds and places, whatever mix of arrivals, aborts and slow bodies comes', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 120 }), async (steps) => {
+        const world = createWorld()
+        for (const { act, who } of steps) {
+          const [reading, waiting] = [world.reading(), world.waiting()]
+          const places = world.quota[who % 5]!
+          if (act === 'arrive') world.arrive(who)
+          else if (act === 'pass') await world.pass((who + 1) * STEP_MS)
+          else if (act === 'leave') waiting[who % waiting.length]?.leave?.()
+          else if (act !== 'elsewhere') {
+            if (reading.length > 0) world.end(reading[who % reading.length]!, act === 'store')
+          } else if (places.elsewhere > 0) {
+            places.elsewhere--
+            world.isBehindOthers = true
+          } else if (places.stored + places.held < PLACES) places.elsewhere++
+          await world.settle()
+          world.check()
+        }
+        // Everybody ends, and so everybody else has a turn or an answer.
+        for (const places of world.quota) {
+          places.stored += places.elsewhere
+          places.elsewhere = 0
+        }
+        for (let round = 0; world.reading().length + world.waiting().length > 0; round++) {
+          assert.ok(round < 100, 'it ends')
+          for (const upload of world.reading()) world.end(upload, true)
+          await world.pass(STEP_MS)
+        }
+        world.isBehindOthers = false
+        world.check()
+        for (const upload of world.uploads) {
+          assert.equal(upload.leave, null, 'nobody is listened to any more')
+          if (upload.result === 'quota-exceeded') assert.equal(world.quota[upload.address]!.stored, PLACES)
+          if (upload.result === 'busy') assert.ok(upload.endedAt - upload.arrivedAt <= LIMITS.waitMs)
+        }
+      }),
+      { numRuns: extent(500, 60) },
+    )
+  })
+
+  it('says which of the last places are taken only when that is known', async () => {
+    const world = createWorld()
+    const many = Array.from({ length: 3 }, () => world.arrive(0))
+    await world.settle()
+    world.quota[0]!.stored = PLACES - 3
+    const late = [world.arrive(0), world.arrive(0)]
+    await world.pass(1000)
+    assert.deepEqual(
+      late.map(({ result }) => result),
+      [null, null],
+    )
+    world.end(many[0]!, true)
+    await world.settle()
+    assert.deepEqual(
+      late.map(({ turn, result }) => turn ?? result),
+      [null, null],
+    )
+    world.end(many[1]!, false)
+    await world.settle()
+    assert.deepEqual([late[0]!.turn !== null, late[1]!.turn !== null], [true, false])
+    world.end(many[2]!, true)
+    world.end(late[0]!, true)
+    await world.settle()
+    assert.equal(late[1]!.result, 'quota-exceeded')
+  })
+
+  it('learns what other processes did with theirs', async () => {
+    const world = createWorld()
+    Object.assign(world.quota[0]!, { stored: PLACES - 2, elsewhere: 2 })
+    const two = [world.arrive(0), world.arrive(0)]
+    await world.pass(500)
+    assert.deepEqual(
+      two.map(({ result }) => result),
+      [null, null],
+    )
+    Object.assign(world.quota[0]!, { stored: PLACES - 1, elsewhere: 0 })
+    await world.pass(2000)
+    assert.equal(world.reading()[0], two[0])
+    world.end(two[0]!, true)
+    await world.settle()
+    assert.equal(two[1]!.result, 'quota-exceeded')
+  })
+
+  it('gives turns round robin: one with many does not hold up one with few', async () => {
+    const world = createWorld({ uploadsAtOnce: 1, uploadsRead: 2, waitMs: 1e6 })
+    for (const address of [0, 0, 0, 0, 2, 2, 4]) {
+      world.arrive(address)
+      await world.settle()
+    }
+    while (world.reading().length > 0) {
+      const [first] = world.reading()
+      world.end(first!, true)
+      await world.settle()
+    }
+    assert.deepEqual(world.had, [0, 2, 0, 4, 2, 0, 0])
+  })
+
+  it('has a turn at once for a stranger while slow clients hold theirs: hundreds of addresses, or one large network', async () => {
+    const limits = { uploadsAtOnce: 16, uploadsRead: 512, waitingOfAddress: 256, waitingBytes: 1e9 }
+    const oneEach = createWorld({ ...limits })
+    while (oneEach.quota.length < 5000) oneEach.quota.push({ held: 0, elsewhere: 0, stored: 0 })
+    for (let nth = 0; nth < 250 * 16; nth++) oneEach.arrive(nth % 250, nth % 250)
+    await oneEach.settle()
+    const stranger = oneEach.arrive(4000, 4000)
+    await oneEach.settle()
+    assert.notEqual(stranger.turn, null)
+    const network = createWorld({ ...limits })
+    while (network.quota.length < 5000) network.quota.push({ held: 0, elsewhere: 0, stored: 0 })
+    for (let nth = 0; nth < 3000; nth++) network.arrive(nth, 0)
+    await network.settle()
+    const other = network.arrive(4000, 1)
+    await network.settle()
+    assert.notEqual(other.turn, null)
+    assert.ok(network.reading().length < 512)
+  })
+
+  it('makes room for one with few by refusing the last of whoever has most', async () => {
+    const world = createWorld({ uploadsAtOnce: 1, waitingOfAddress: 100 })
+    const many = Array.from({ length: 21 }, () => world.arrive(0))
+    const few = [world.arrive(2), world.arrive(2)]
+    await world.settle()
+    assert.equal(many.at(-1)!.result, 'busy')
+    assert.deepEqual([few[0]!.turn !== null, few[1]!.result], [true, null])
+    assert.deepEqual(
+      many.slice(1, -1).map(({ result }) => result),
+      Array(19).fill(null),
+    )
+    const more = world.arrive(0)
+    await world.settle()
+    assert.equal(more.result, 'busy', 'it has most itself')
+  })
+})
