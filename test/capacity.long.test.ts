@@ -6,6 +6,7 @@ import { gif } from './support/images/tiny-images.ts'
 import { type Backends, type Cluster, startBackends, startCluster } from './support/processes/cluster.ts'
 import { startFakeProvider } from './support/processes/fake-provider.ts'
 import { startServer } from './support/processes/server.ts'
+import { converse } from './support/socket.ts'
 import { until } from './support/until.ts'
 import { fetchRaw, post, remove, store } from './support/upload.ts'
 
@@ -49,7 +50,8 @@ describe('uploads of a day', () => {
       assert.deepEqual(others, {})
       const answer = await post(cluster.servers[0]!.url, gif(), someone())
       assert.equal(answer.status, 503)
-      assert.ok(Number(answer.headers.get('Retry-After')) >= 1)
+      assert.equal(answer.headers.get('Retry-After'), null)
+      assert.ok(answer.json().retryAfter >= 1)
       assert.equal(answer.headers.get('X-RateLimit-Remaining'), '100', 'the address has used nothing')
     })
   })
@@ -81,6 +83,28 @@ describe('bytes of a day', () => {
         else assert.equal(answer.json().error, 'capacity-reached')
       }
       assert.ok(stored <= 40 && stored >= 38, `${stored} of 40`)
+    })
+  })
+})
+
+describe('what is only under way', () => {
+  it('reaches no cap, and keeps nobody out: 112 silent uploads of 25 MB from 7 addresses', async () => {
+    await withCluster({ DAILY_BYTES: '30000000', DAILY_UPLOADS: '20' }, async ({ servers }) => {
+      const { url } = servers[0]!
+      const silent = await Promise.all(
+        Array.from({ length: 112 }, async (_, nth) => {
+          const talk = await converse(url, 60_000)
+          await talk.write(
+            `POST /api/upload HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.${nth % 7}\r\n` +
+              'Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 26000000\r\n\r\n',
+          )
+          return talk
+        }),
+      )
+      for (const server of servers) await store(server.url, gif({ size: 50_000 }), someone())
+      const { stdout } = await servers[0]!.operator(['acts', '--json'])
+      assert.equal(stdout.trim(), '')
+      for (const talk of silent) talk.close()
     })
   })
 })
@@ -133,8 +157,11 @@ describe('caps that change while servers run', () => {
     try {
       await withCluster(caps, async (cluster) => {
         const [first] = cluster.servers
+        // The second one does not fit, and small ones still do.
+        for (const status of [201, 503]) {
+          assert.equal((await post(first!.url, gif({ size: 1900 }), someone())).status, status)
+        }
         await until('both caps are reached and uploads paused', async () => {
-          await post(first!.url, gif({ size: 1900 }), someone())
           const { stored, ...refused } = await bots(cluster, 3)
           return 'uploads-paused' in refused || stored === -1
         })

@@ -9,7 +9,7 @@ import { gif } from '../support/images/tiny-images.ts'
 import { freePort } from '../support/processes/caches.ts'
 import { type Front, hasNginx, startNginxFront } from '../support/processes/front.ts'
 import { until } from '../support/until.ts'
-import { fetchRaw, post, postInTurn, remove, store } from '../support/upload.ts'
+import { fetchRaw, post, remove, store } from '../support/upload.ts'
 import { cluster } from './servers.ts'
 
 export function behindNginxCases(): void {
@@ -43,7 +43,7 @@ export function behindNginxCases(): void {
       await cluster.servers[0]!.kill()
       const answers = await Promise.all(
         Array.from({ length: 60 }, (_, nth) =>
-          nth % 2 ? fetchRaw(front.url, id) : postInTurn(front.url, gif(), '198.51.102.2'),
+          nth % 2 ? fetchRaw(front.url, id) : post(front.url, gif(), '198.51.102.2'),
         ),
       )
       for (const [nth, { status, body }] of answers.entries()) {

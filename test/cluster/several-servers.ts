@@ -3,17 +3,20 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { checkProblem } from '../contracts/http/rules.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { fetchRaw, post, postInTurn, remove, store } from '../support/upload.ts'
+import { burst, fetchRaw, post, remove, store } from '../support/upload.ts'
 import { cluster, everywhere, fake, page, postgres, remainingOf, reservationsLeft, urls } from './servers.ts'
 
 export function severalServersCases(): void {
   describe('several servers', () => {
+    it('acknowledge exactly 100 of 150 uploads that one address sends to all at once, ten aborted beside them', async () => {
+      const { statuses } = await burst(urls, 150, { from: '198.51.100.11', aborted: 10 })
+      assert.deepEqual(statuses, { 201: 100, 429: 50 })
+    })
+
     it('acknowledge exactly 100 of 300 uploads that one address sends to all at once', async () => {
       const from = '198.51.100.10'
       const before = fake.objects.size
-      const answers = await Promise.all(
-        Array.from({ length: 300 }, (_, nth) => postInTurn(urls[nth % urls.length]!, gif(), from)),
-      )
+      const { answers } = await burst(urls, 300, { from, aborted: 0 })
       const stored = answers.filter(({ status }) => status === 201)
       assert.equal(stored.length, 100)
       for (const answer of answers) if (answer.status !== 201) checkProblem(answer, 429, 'quota-exceeded')

@@ -11,12 +11,15 @@ import { reservationsLeft, sendHalf } from './halfway.ts'
 describe('the end of a day', () => {
   it('gives everybody a new quota at 00:00 UTC, and places back to the day they are of', async (t) => {
     let now = Date.UTC(2030, 0, 31, 23, 59, 59, 250)
-    const server = await startLocalServer({ UPLOADS_PER_DAY: '2' }, { now: () => now })
+    const server = await startLocalServer(
+      { UPLOADS_PER_DAY: '2' },
+      { limits: { waitMs: 300 }, now: () => now },
+    )
     t.after(() => server.stop())
     await store(server.url)
     const held = await sendHalf(server.url, 3000, '198.51.100.1')
     await until('it holds a place', async () => (await reservationsLeft(server.url, '198.51.100.1')) === 0)
-    // It may yet be given back.
+    // It may yet be given back: that is waited for.
     const refused = await post(server.url, gif())
     assert.equal(refused.status, 503)
     assert.equal(refused.json().error, 'busy')

@@ -7,7 +7,7 @@ import { gif } from '../support/images/tiny-images.ts'
 import { childrenOf } from '../support/processes/children.ts'
 import { startServer } from '../support/processes/server.ts'
 import { until } from '../support/until.ts'
-import { fetchRaw, postInTurn, remove, store } from '../support/upload.ts'
+import { burst, fetchRaw, remove, store } from '../support/upload.ts'
 import { sendHalf } from './halfway.ts'
 
 describe('a supervisor', () => {
@@ -29,16 +29,26 @@ describe('a supervisor', () => {
   })
 })
 
+describe('three workers', () => {
+  for (const aborted of [0, 10]) {
+    it(`store exactly 100 of 150 uploads at once, with ${aborted} aborted beside them`, async (t) => {
+      const server = await startServer({ WORKERS: '3' })
+      t.after(() => server.stop())
+      const { statuses } = await burst([server.url], 150, { from: '198.51.100.1', aborted })
+      assert.deepEqual(statuses, { 201: 100, 429: 50 })
+    })
+  }
+})
+
 describe('two workers', () => {
   it('share one quota, see deletions and removals at once, and outlive each other', async (t) => {
     const server = await startServer({ WORKERS: '2' })
     t.after(() => server.stop())
     const workers = await childrenOf(server.pid)
     if (process.platform === 'linux') assert.equal(workers?.length, 2)
-    const answers = await Promise.all(Array.from({ length: 300 }, () => postInTurn(server.url, gif())))
+    const { answers, statuses } = await burst([server.url], 300, { from: '198.51.100.1', aborted: 0 })
     const stored = answers.filter(({ status }) => status === 201).map((answer) => answer.json())
-    assert.equal(stored.length, 100)
-    assert.equal(answers.filter(({ status }) => status === 429).length, 200)
+    assert.deepEqual(statuses, { 201: 100, 429: 200 })
 
     for (const { id, key } of stored.slice(0, 10)) {
       await everywhere(server.url, id, 200)

@@ -1,11 +1,9 @@
 /** An upload as a client does it, for tests that are about something else. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { UploadAnswer } from '../../src/protocol.ts'
 import { type Answer, request } from './http.ts'
 import { gif } from './images/tiny-images.ts'
 import { formOf } from './multipart.ts'
-
-const LONGEST_PAUSE_MS = 500
+import { type Conversation, converse } from './socket.ts'
 
 export function post(url: string, bytes: Uint8Array, from = '198.51.100.1'): Promise<Answer> {
   const { body, contentType } = formOf(bytes)
@@ -14,15 +12,38 @@ export function post(url: string, bytes: Uint8Array, from = '198.51.100.1'): Pro
 }
 
 /**
- * The same from an address that has many under way at once: again as long as it is told to wait. Hundreds that ask every
- * moment would leave a server no time for those that it took.
+ * So many at once from one address, spread over `urls`, and `aborted` more among them of which half is sent. How many were
+ * answered with each status.
  */
-export async function postInTurn(url: string, bytes: Uint8Array, from?: string): Promise<Answer> {
-  for (let pauseMs = 20; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
-    const answer = await post(url, bytes, from)
-    if (answer.status !== 503 || answer.json().error !== 'busy') return answer
-    await sleep(pauseMs)
+export async function burst(
+  urls: string[],
+  count: number,
+  { from, aborted }: { from: string; aborted: number },
+): Promise<{ answers: Answer[]; statuses: Record<number, number> }> {
+  const begun: Promise<Conversation>[] = []
+  const posted: Promise<Answer>[] = []
+  for (let nth = 0; nth < count; nth++) {
+    const url = urls[nth % urls.length]!
+    posted.push(post(url, gif(), from))
+    if (nth % Math.floor(count / (aborted || count)) === 0 && begun.length < aborted)
+      begun.push(begin(url, from))
   }
+  for (const talk of begun) (await talk).close()
+  const answers = await Promise.all(posted)
+  const statuses: Record<number, number> = {}
+  for (const { status } of answers) statuses[status] = (statuses[status] ?? 0) + 1
+  return { answers, statuses }
+}
+
+async function begin(url: string, from: string): Promise<Conversation> {
+  const { body, contentType } = formOf(gif({ size: 10_000 }))
+  const talk = await converse(url)
+  await talk.write(
+    `POST /api/upload HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\nContent-Type: ${contentType}\r\n` +
+      `Content-Length: ${body.length}\r\n\r\n`,
+  )
+  await talk.write(body.subarray(0, 5000))
+  return talk
 }
 
 export interface Stored extends UploadAnswer {
