@@ -129,7 +129,11 @@ export function documentCases(world: World): void {
       assert.ok(page.text.includes(`href="${address}"`), address)
       assert.equal((await me.get(address)).status, 200)
     }
-    for (const word of ['pinhole upload', `${me.host.baseUrl}/upload.sh`, `${me.host.baseUrl}/api/upload`]) {
+    for (const word of [
+      './upload.sh holiday.jpg',
+      `${me.host.baseUrl}/upload.sh`,
+      `${me.host.baseUrl}/api/upload`,
+    ]) {
       assert.ok(page.text.includes(word), word)
     }
   })
