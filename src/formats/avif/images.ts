@@ -1,10 +1,11 @@
 /** Checks the images of a file: sizes, settings, tiles, and that their data is whole. */
 
 import { joined } from '../../bytes.ts'
-import type { Edit } from '../bmff/edits.ts'
+import { type Edit, zeroInto } from '../bmff/edits.ts'
 import { Fields, type Run, refuse } from '../bmff/fields.ts'
-import { type BoxFile, readRun } from '../bmff/file.ts'
+import { type BoxFile, isZeroRun, readRun } from '../bmff/file.ts'
 import { checkDimensions } from '../damaged.ts'
+import { descriptionBytes } from './derivation-tails.ts'
 import { checkDerivations } from './derivations.ts'
 import { propertyOf, spatialExtent } from './item-properties.ts'
 import type { Item, Meta } from './items.ts'
@@ -46,7 +47,10 @@ export async function checkImages(
       const place = JSON.stringify(image.extents)
       if (!walked.has(place)) edits.push(...found)
       walked.add(place)
-    } else if (image.type === 'grid' || image.type === 'iovl') await checkComposed(file, meta, image)
+    } else if (image.type !== 'iden') {
+      edits.push(...(await tailOf(file, image)))
+      if (image.type === 'grid' || image.type === 'iovl') await checkComposed(file, meta, image)
+    }
   }
   return edits
 }
@@ -153,6 +157,21 @@ function codingOf(av1C: Fields | null): string {
   if (!av1C || av1C.left < 3) return refuse('an image has no valid av1C property')
   av1C.skip(1)
   return `${av1C.u8() >> 5}, ${av1C.u8() & 0x7c}`
+}
+
+/** What has to go behind the description of a derived image. */
+async function tailOf(file: BoxFile, image: Item): Promise<Edit[]> {
+  const extents = dataOf(image)
+  const fields = await derivation(file, extents)
+  let left = descriptionBytes(image.type, fields.within(0, fields.end), image.inputs.length)
+  const edits: Edit[] = []
+  for (const { start, end } of extents) {
+    const from = Math.min(end, start + left)
+    left -= from - start
+    const tail = { start: from, end }
+    if (!(await isZeroRun(file, tail))) zeroInto(edits, tail)
+  }
+  return edits
 }
 
 async function derivation(file: BoxFile, extents: Run[]): Promise<Fields> {

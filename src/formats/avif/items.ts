@@ -9,6 +9,8 @@ export interface Item {
   /** `av01`, `grid`, `Exif`, …; empty for items that older versions describe by media type alone. */
   type: string
   contentType: string
+  /** Not meant to be shown by itself (23008-12, 6.4.2). */
+  isHidden: boolean
   /** Where its data is, in order. `null`: not in this file, or in a way that no viewer of AVIF reads. */
   extents: Run[] | null
   /** The farthest byte of the file that its place names, 0 if it names none. */

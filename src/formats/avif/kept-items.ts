@@ -11,7 +11,8 @@ const DERIVED_TYPES: ReadonlySet<string> = new Set(['grid', 'iovl', 'iden', 'tma
 
 /**
  * The images to keep: the primary one, every other AV1 image or image derived from some, and what those are made of
- * or completed by (tiles, alpha, depth, gain map). Not kept: thumbnails with their parts, and everything but images.
+ * or completed by (tiles, alpha, depth, gain map). Not kept: thumbnails with their parts, hidden images that are no part of a
+ * shown one, and everything but images.
  * Throws `Refusal('unsupported-type')` if the primary image is coded in another way.
  */
 export function keptItems(meta: Meta): Map<number, Item> {
@@ -24,7 +25,13 @@ export function keptItems(meta: Meta): Map<number, Item> {
 
   const open = meta.primary === null ? [] : [meta.primary]
   for (const item of meta.items.values()) {
-    if (isImage(item) && !thumbnails.has(item.id) && !parts.has(item.id) && !propertyOf(item, 'auxC'))
+    if (
+      isImage(item) &&
+      !item.isHidden &&
+      !thumbnails.has(item.id) &&
+      !parts.has(item.id) &&
+      !propertyOf(item, 'auxC')
+    )
       open.push(item.id)
   }
   const kept = new Map<number, Item>()

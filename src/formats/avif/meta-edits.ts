@@ -1,8 +1,18 @@
 /** Takes what is private out of a `meta` box, and leaves every image byte behind it where it was. */
 
-import { addInto, blankInto, cut, type Edit, isEmpty, overwrite, pad, resize } from '../bmff/edits.ts'
+import {
+  addInto,
+  blankInto,
+  cut,
+  type Edit,
+  isEmpty,
+  overwrite,
+  pad,
+  resize,
+  zeroInto,
+} from '../bmff/edits.ts'
 import type { Box, Fields } from '../bmff/fields.ts'
-import type { BoxFile } from '../bmff/file.ts'
+import { type BoxFile, isZeroRun } from '../bmff/file.ts'
 import { dataReferenceEdits, handlerEdits, tailEdits, unnamed, zeroed } from '../bmff/spare.ts'
 import { ICC_HEADER_BYTES, profileLength } from '../metadata/icc.ts'
 import { configEdits } from './config-edits.ts'
@@ -193,9 +203,13 @@ async function blankProperties(
   for (const property of meta.properties) {
     const { box } = property
     if (await isEmpty(file, box)) continue
-    const isShownBy =
-      KEPT_PROPERTIES.has(box.type) || (essential.has(property) && !PRIVATE_PROPERTIES.has(box.type))
-    if (used.has(property) && isShownBy && !isUnfit(box.type, property.read())) {
+    if (!KEPT_PROPERTIES.has(box.type) && essential.has(property) && !PRIVATE_PROPERTIES.has(box.type)) {
+      // Readers that do not know it must not show the image, and none knows it: it says that without its contents.
+      if (!(await isZeroRun(file, { start: box.body, end: box.end })))
+        zeroInto(edits, { start: box.body, end: box.end })
+      continue
+    }
+    if (used.has(property) && KEPT_PROPERTIES.has(box.type) && !isUnfit(box.type, property.read())) {
       const { fields } = meta.parts.get('iprp') ?? {}
       if (fields) edits.push(...(box.type === 'av1C' ? configEdits(fields, box) : tailEdits(fields, box)))
       continue

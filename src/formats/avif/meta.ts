@@ -91,14 +91,26 @@ function readInfos(box: Box, fields: Fields, meta: Meta): void {
 }
 
 function readInfo(info: Box, fields: Fields): Item {
-  const { version } = fields.versionAndFlags()
+  const { version, flags } = fields.versionAndFlags()
   const id = fields.uint(version === 3 ? 4 : 2)
   fields.skip(2)
   const type = version >= 2 ? fields.code() : ''
   const nameAt = fields.at
   fields.text()
   const contentType = type === 'mime' || version < 2 ? fields.text() : ''
-  return { id, type, contentType, extents: null, reach: 0, properties: [], inputs: [], info, nameAt }
+  const isHidden = version >= 2 && (flags & 1) === 1
+  return {
+    id,
+    type,
+    contentType,
+    isHidden,
+    extents: null,
+    reach: 0,
+    properties: [],
+    inputs: [],
+    info,
+    nameAt,
+  }
 }
 
 /** 14496-12, 8.11.12. */

@@ -8,6 +8,9 @@ import { APP1, APP2, DAC, type JpegKind, type JpegSegment, nameOfKind, SOI, segm
 import { usedTables } from './tables.ts'
 import type { Jpeg } from './walk.ts'
 
+/** The name, version 100, and no flags. */
+const ADOBE_START = joined(nameOfKind('adobe'), Uint8Array.of(0, 100, 0, 0, 0, 0))
+
 /** What ties a gain map to its picture: the bodies of segments, without the names that start them. */
 export interface GainMapSegments {
   xmp?: Uint8Array
@@ -34,7 +37,7 @@ export function scrubJpeg(jpeg: Jpeg, { xmp, mpf, iso, makerNote }: GainMapSegme
     if (segment.kind === 'picture') return keptOfPicture(segment, jpeg)
     if (segment.kind === 'icc') return profile.get(segment) ?? []
     if (segment.kind === 'jfif') return [insteadOf(segment, withoutThumbnail(segment.body))]
-    if (segment.kind === 'adobe') return [insteadOf(segment, segment.body)]
+    if (segment.kind === 'adobe') return [insteadOf(segment, plainAdobe(segment.body))]
     const body = wanted.find(({ kind }) => kind === segment.kind)?.body
     return body ? [insteadOf(segment, body)] : []
   })
@@ -60,4 +63,9 @@ function insteadOf(segment: JpegSegment, body: Uint8Array | undefined): Segment 
 /** JFIF's last two bytes are the width and height of the thumbnail behind them (JFIF 1.02). */
 function withoutThumbnail(jfif: Uint8Array | undefined): Uint8Array | undefined {
   return jfif?.with(12, 0).with(13, 0)
+}
+
+/** Of Adobe's segment decoders go by the last byte alone: which transform the colours went through (Adobe TN 5116). */
+function plainAdobe(adobe: Uint8Array | undefined): Uint8Array | undefined {
+  return adobe && joined(ADOBE_START, adobe.subarray(ADOBE_START.length))
 }

@@ -17,6 +17,8 @@ export interface JpegTable {
 
 /** Names of slots: 0 to 3 of each. */
 export const quantisationSlot = (index: number) => `Q${index}`
+/** The restart interval is replaced by a later one, too. */
+export const RESTART_SLOT = 'R'
 const dcSlot = (index: number) => `D${index}`
 const acSlot = (index: number) => `A${index}`
 

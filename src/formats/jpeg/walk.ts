@@ -32,7 +32,14 @@ import {
   SOI,
   SOS,
 } from './segments.ts'
-import { huffmanSlots, type JpegTable, quantisationSlot, readHuffman, readQuantisation } from './tables.ts'
+import {
+  huffmanSlots,
+  type JpegTable,
+  quantisationSlot,
+  RESTART_SLOT,
+  readHuffman,
+  readQuantisation,
+} from './tables.ts'
 
 export interface Jpeg {
   /** From SOI to EOI. */
@@ -159,7 +166,7 @@ function newWalk() {
     } else if (marker === DRI) {
       if (body.length !== 2) throw wrongLength('DRI')
       restartInterval = ((body[0] ?? 0) << 8) | (body[1] ?? 0)
-      add(segment)
+      addTables(segment, [{ at: 0, length: 2, slot: RESTART_SLOT, used: false, isSound: true }])
     } else if (marker === DAC) {
       if (!isConditioning(body)) throw wrongLength('DAC')
       add(segment)
@@ -200,7 +207,7 @@ function newWalk() {
       if (table && !drawn.has(component.id)) table.used = true
       if (drawsComponents(frame, scan)) drawn.add(component.id)
     }
-    for (const slot of huffmanSlots(frame, scan)) {
+    for (const slot of [RESTART_SLOT, ...huffmanSlots(frame, scan)]) {
       const table = tables.get(slot)
       if (!table) continue
       if (!table.isSound) throw wrongLength('DHT')

@@ -1,4 +1,5 @@
 /** The chunks of a WebP (RFC 9649, 2.3), and those that code a picture. */
+import type { Cursor } from '../bytes/cursor.ts'
 import { ascii, latin1 } from '../bytes/text.ts'
 import { damaged } from '../damaged.ts'
 import type { Segment } from '../image.ts'
@@ -20,6 +21,8 @@ export interface WebpChunk {
   length: number
   /** After the padding. */
   end: number
+  /** Its padding holds something. */
+  isPadded?: boolean
   /** The start of its body: enough for the header of any chunk. */
   head: Uint8Array
 }
@@ -99,8 +102,19 @@ export function webpPicture(declared?: PictureSize): WebpPicture {
   }
 }
 
-export function wholeChunk({ at, end }: WebpChunk): Segment[] {
-  return [{ offset: at, length: end - at }]
+/** The byte that pads it comes out as zero, whatever it was. */
+export function wholeChunk({ at, length, end, isPadded }: WebpChunk): Segment[] {
+  return isPadded
+    ? [{ offset: at, length: 8 + length }, new Uint8Array(1)]
+    : [{ offset: at, length: end - at }]
+}
+
+/** The chunk, with what its padding holds (RFC 9649, 2.3: zero). `cursor` moves to its end. */
+export async function withPadding(cursor: Cursor, chunk: WebpChunk): Promise<WebpChunk> {
+  const at = chunk.at + 8 + chunk.length
+  if (chunk.end === at) return chunk
+  const [padding] = cursor.peek(at, 1) ?? (await cursor.load(at, 1))
+  return padding ? { ...chunk, isPadded: true } : chunk
 }
 
 /** A chunk with the first `length` bytes of another's body. */

@@ -21,6 +21,7 @@ import {
   type WebpChunk,
   webpPicture,
   wholeChunk,
+  withPadding,
 } from './chunks.ts'
 
 const VP8X_BYTES = 10
@@ -31,6 +32,9 @@ const ANMF = Uint8Array.of(0x41, 0x4e, 0x4d, 0x46)
 
 /** An animation has one a frame. Whoever writes millions of empty ones only wants them to be read. */
 const MAX_CHUNKS = 2 ** 18
+
+/** Blending and disposal. The other bits of their byte are reserved. */
+const KNOWN_FRAME_FLAGS = 0x03
 
 /** Flags of VP8X. The other bits of its first word are reserved. */
 const HAS_PROFILE = 0x20
@@ -72,7 +76,7 @@ export async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Web
       if (seen.has(type)) continue
       seen.add(type)
       if (type === 'ICCP') {
-        const profile = flags & HAS_PROFILE ? await keptProfile(cursor, chunk) : []
+        const profile = flags & HAS_PROFILE ? await keptProfile(cursor, await withPadding(cursor, chunk)) : []
         if (profile.length === 0) gone |= HAS_PROFILE
         kept.append(profile)
       } else if (type === 'ANIM' && isAnimated) {
@@ -87,7 +91,7 @@ export async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Web
         xmpNamesPlace = namesPlaceInXmp(latin1(await metadata(cursor, chunk)))
       }
     } else {
-      const parts = picture.add(chunk)
+      const parts = picture.add(await withPadding(cursor, chunk))
       if (!parts) continue
       if (isAnimated) throw damagedWebp(`a ${type.trim()} chunk lies outside the frames of the animation`)
       // Alpha that the file does not announce is not shown.
@@ -153,6 +157,7 @@ async function walkFrame(
     throw damagedWebp('a frame lies outside the canvas')
   }
   const place = head.slice(0, ANMF_HEADER_BYTES)
+  place[15] = (place[15] ?? 0) & KNOWN_FRAME_FLAGS
   const chunksAt = frame.at + 8 + ANMF_HEADER_BYTES
   const end = frame.at + 8 + frame.length
   const picture = webpPicture(size)
@@ -164,16 +169,20 @@ async function walkFrame(
     const start = cursor.peek(at, CHUNK_START_BYTES) ?? (await cursor.load(at, CHUNK_START_BYTES))
     const chunk = readChunk(start, at, end)
     at = chunk.end
-    const parts = picture.add(chunk)
+    const parts = picture.add(await withPadding(cursor, chunk))
     if (!parts) continue
     runs.append(parts)
     bytes += lengthOf(parts)
   }
   if (!sameSize(picture.size(), size)) throw damagedWebp('a frame is not as large as its ANMF chunk says')
-  if (chunksAt + bytes === end) {
-    kept.keep(frame.at, frame.end - frame.at)
-    return
+  if (chunksAt + bytes === end && sameBytes(place, head.subarray(0, ANMF_HEADER_BYTES))) {
+    kept.keep(frame.at, chunksAt - frame.at)
+  } else {
+    kept.put(joined(ANMF, le32(ANMF_HEADER_BYTES + bytes), place))
   }
-  kept.put(joined(ANMF, le32(ANMF_HEADER_BYTES + bytes), place))
   kept.append(runs.segments)
+  // Its last chunk may be odd and lack its padding: then the frame has one.
+  if (frame.end === end || (bytes & 1) === 0) return
+  if ((await withPadding(cursor, frame)).isPadded) kept.put(new Uint8Array(1))
+  else kept.keep(end, 1)
 }

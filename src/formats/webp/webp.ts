@@ -14,6 +14,8 @@ import {
   type Webp,
   type WebpChunk,
   webpPicture,
+  wholeChunk,
+  withPadding,
 } from './chunks.ts'
 import { walkExtended } from './extended.ts'
 
@@ -45,7 +47,8 @@ export async function walkWebp(source: ByteSource): Promise<Webp> {
   const cursor = cursorOver(source, { end })
   const start = await cursor.load(RIFF_BYTES, CHUNK_START_BYTES)
   const first = readChunk(start, RIFF_BYTES, end)
-  const webp = first.type === 'VP8X' ? await walkExtended(cursor, first) : walkSimple(first)
+  const webp =
+    first.type === 'VP8X' ? await walkExtended(cursor, first) : walkSimple(await withPadding(cursor, first))
   checkDimensions(webp.width, webp.height)
   checkAnimation(webp.width, webp.height, webp.frames)
 
@@ -63,6 +66,6 @@ function walkSimple(chunk: WebpChunk): Webp {
   picture.add(chunk)
   const found = picture.size()
   if (!found) throw damagedWebp('it does not start with a VP8X, VP8 or VP8L chunk')
-  const segments = [{ offset: chunk.at, length: chunk.end - chunk.at }]
+  const segments = wholeChunk(chunk)
   return { ...found, frames: 1, exif: { hasLocation: false }, hasLocation: false, segments }
 }

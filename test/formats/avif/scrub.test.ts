@@ -179,7 +179,12 @@ describe('files put together by hand', () => {
 
   test('tiles, alpha and a gain map stay when Exif goes', async () => {
     const alpha = await coded(noise(128, 48).greyscale())
-    const tmap = { id: 5, type: 'tmap', data: new Uint8Array(62).fill(7), properties: [ispe(128, 48)] }
+    const tmap = {
+      id: 5,
+      type: 'tmap',
+      data: bytes(new Uint8Array(6), new Uint8Array(56).fill(7)),
+      properties: [ispe(128, 48)],
+    }
     const plan: Plan = {
       primary: 1,
       items: [

@@ -1,0 +1,97 @@
+/** The same for AVIF. */
+import { assemble, coded, image, ispe, noise, type Plan, still } from './avif/assembly.ts'
+import { box, bytes, fullBox, u16, u32 } from './avif/boxes.ts'
+import { moov, track } from './avif/tracks-assembly.ts'
+import { profiles } from './planted-profiles.ts'
+import { MARKER } from './planting.ts'
+
+export async function avifPlaces(): Promise<Record<string, Uint8Array>> {
+  const picture = await coded(noise(64, 48))
+  const small = await coded(noise(32, 24))
+  const { description, copyright, tag } = await profiles()
+  const derived = (type: string, data: Uint8Array, ...from: number[]) =>
+    assemble({
+      primary: 1,
+      items: [{ id: 1, type, data, properties: [ispe(64, 48)] }, image(2, picture), image(3, small)],
+      references: [['dimg', 1, ...from]],
+    })
+  const withProperty = (...property: Uint8Array[]) =>
+    assemble({ primary: 1, items: [image(1, picture, ...property.map((one) => ({ box: one })))] })
+  const essential = (made: Uint8Array) =>
+    assemble({ primary: 1, items: [image(1, picture, { box: made, essential: true })] })
+  const film = (plan: object, more: Plan = {}) =>
+    assemble({
+      brands: ['avis', 'avif', 'mif1'],
+      primary: 1,
+      items: [image(1, picture)],
+      blobs: [picture.data],
+      moov: ([at = 0]) => moov([track({ picture, samples: [{ at, length: picture.data.length }], ...plan })]),
+      ...more,
+    })
+  const marked = { ...small, data: bytes(small.data.subarray(0, -8), MARKER) }
+  const toneMap = bytes(new Uint8Array(6), new Uint8Array(56).fill(1))
+  return {
+    'the name of an item': assemble({
+      primary: 1,
+      items: [{ ...image(1, picture), name: MARKER.toString() }],
+    }),
+    'an item that nobody knows': still(picture, { items: [{ id: 2, type: 'what', data: MARKER }] }),
+    'an item of XMP in idat': still(picture, {
+      items: [{ id: 2, type: 'mime', contentType: 'application/rdf+xml', data: MARKER, inIdat: true }],
+    }),
+    'the media type of an item': still(picture, {
+      items: [{ id: 2, type: 'mime', contentType: MARKER.toString(), data: MARKER }],
+    }),
+    'a uuid box in a uuid box': still(picture, {
+      afterData: [box('uuid', new Uint8Array(16), box('uuid', new Uint8Array(16), MARKER))],
+    }),
+    'boxes nested a thousand deep': still(picture, {
+      metaExtras: [
+        new Array(1000).fill('moov').reduce((inner: Uint8Array, type: string) => box(type, inner), MARKER),
+      ],
+    }),
+    XML: still(picture, { metaExtras: [fullBox('xml ', 0, 0, MARKER)] }),
+    'a gap between items': still(picture, { blobs: [MARKER], items: [image(2, small)] }),
+    'a description and tags': withProperty(fullBox('udes', 0, 0, 'en\0', MARKER, '\0\0\0')),
+    'a property that nobody knows': withProperty(box('what', MARKER)),
+    'a property that nobody knows, essential': essential(box('what', MARKER)),
+    'a uuid property, essential': essential(box('uuid', new Uint8Array(16), MARKER)),
+    'behind the description of a grid': derived('grid', bytes([0, 0, 0, 0], u16(64, 48), MARKER), 2),
+    'behind the description of a tone map': derived('tmap', bytes(toneMap, MARKER), 2, 3),
+    'a tone map of an unknown version': derived('tmap', bytes([9], MARKER, toneMap), 2, 3),
+    'behind a sample transform': derived('sato', bytes([0, 1, 1], MARKER), 2),
+    'a hidden image that is part of no other': still(picture, {
+      items: [{ ...image(2, marked), hidden: true }],
+    }),
+    'user data of a film': film({ extras: [box('udta', box('name', MARKER))] }),
+    'the handler of a film': film({ extras: [box('meta', u32(0), MARKER)] }),
+    'the description of a profile': withProperty(box('colr', 'prof', description)),
+    'the copyright of a profile': withProperty(box('colr', 'prof', copyright)),
+    'a private tag of a profile': withProperty(box('colr', 'prof', tag)),
+    'the luminance of a mastering display': withProperty(box('mdcv', new Uint8Array(16).fill(1), MARKER)),
+    'the numbers of a tone map': derived(
+      'tmap',
+      bytes(new Uint8Array(6), MARKER, new Uint8Array(48).fill(1)),
+      2,
+      3,
+    ),
+    'the numbers of a sample transform': derived('sato', bytes([3, 2, 0], MARKER, [1]), 2),
+    'the colour behind an overlay': derived('iovl', bytes([0, 0], MARKER, u16(64, 48, 0, 0)), 2),
+    'behind the last tile': still({ ...picture, data: tailed(picture.data) }),
+    'another picture of the file': still(picture, { items: [image(2, marked)] }),
+    'edits of a track': film({
+      extras: [box('edts', fullBox('elst', 0, 0, u32(2, 0, 0, 0x10000), MARKER, u32(0x10000)))],
+    }),
+  }
+}
+
+/** The last unit, its length made to fit, with the marker at its end. */
+function tailed(data: Uint8Array): Uint8Array {
+  // A temporal delimiter and the sequence header come first, then one frame: header, length in one or two bytes.
+  const at = 4 + (data[3] ?? 0)
+  const [low = 0, high = 0] = data.subarray(at + 1)
+  const wide = low >= 0x80
+  const length = (wide ? (low & 0x7f) | (high << 7) : low) + MARKER.length
+  const frame = data.subarray(at + (wide ? 3 : 2))
+  return bytes(data.subarray(0, at + 1), [(length & 0x7f) | 0x80, length >> 7], frame, MARKER)
+}

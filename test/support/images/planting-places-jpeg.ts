@@ -1,0 +1,93 @@
+/** The same for JPEG. */
+import { exifSegment } from './jpeg.ts'
+import { codeJpeg, EOI, segment, withSegments } from './jpeg-coder.ts'
+import { picture } from './pictures.ts'
+import { profiles } from './planted-profiles.ts'
+import { MARKER } from './planting.ts'
+import { tiff } from './private-metadata.ts'
+
+const tiny = { width: 16, height: 16 }
+
+function withJpegProfile(file: Buffer, profile: Buffer): Buffer {
+  return withSegments(file, segment(0xe2, Buffer.from('ICC_PROFILE\0\x01\x01'), profile))
+}
+
+export async function jpegPlaces(): Promise<Record<string, Uint8Array>> {
+  const jpeg = await picture(tiny).jpeg().toBuffer()
+  const progressive = await picture(tiny).jpeg({ progressive: true }).toBuffer()
+  const restarts = codeJpeg({ ...tiny, restartInterval: 1 })
+  const { description, copyright, tag } = await profiles()
+  const before = (...segments: Uint8Array[]) => withSegments(jpeg, ...segments)
+  const app = (marker: number, ...body: (string | Uint8Array)[]) =>
+    segment(marker, ...body.map((part) => Buffer.from(part as string)))
+  const places: Record<string, Uint8Array> = {
+    'the thumbnail of JFIF': before(app(0xe0, 'JFIF\0\x01\x01\0\0\x01\0\x01\x02\x02', MARKER, 'abcd')),
+    JFXX: before(app(0xe0, 'JFXX\0\x10', MARKER)),
+    'a segment in a COM': before(segment(0xfe, segment(0xe1, MARKER))),
+    'Photoshop 3.0': before(app(0xed, 'Photoshop 3.0\x008BIM\x04\x04\0\0\0\0\0\x08', MARKER)),
+    'the index of MPF': before(app(0xe2, 'MPF\0MM\0*\0\0\0\x08\0\0', MARKER)),
+    'extended XMP': before(app(0xe1, 'http://ns.adobe.com/xmp/extension/\0', MARKER)),
+    'an ISO 21496-1 segment without its picture': before(app(0xe2, 'urn:iso:std:iso:ts:21496:-1\0', MARKER)),
+    C2PA: before(app(0xeb, 'JP\0\x01\0\0\0\x01', MARKER)),
+    'behind a second end': Buffer.concat([jpeg, MARKER, EOI]),
+    'between scans': progressiveWith(progressive, segment(0xef, MARKER)),
+    'a Huffman table that is replaced': before(segment(0xc4, [0, 0, 0, 8, ...new Array(13).fill(0)], MARKER)),
+    'the maker note of Exif': before(
+      exifSegment(tiff([], [{ pointer: 0x8769, entries: [{ tag: 0x927c, type: 7, value: [...MARKER] }] }])),
+    ),
+    'the resolution of Exif': before(
+      exifSegment(tiff([{ tag: 0x011a, type: 5, value: [MARKER.readUInt32BE(), MARKER.readUInt32BE(4)] }])),
+    ),
+    'the description of a profile': withJpegProfile(jpeg, description),
+    'the copyright of a profile': withJpegProfile(jpeg, copyright),
+    'a private tag of a profile': withJpegProfile(jpeg, tag),
+    'behind the last block': Buffer.concat([jpeg.subarray(0, -2), MARKER, EOI]),
+    'behind the last block of a restart interval': Buffer.concat([
+      restarts.subarray(0, restarts.indexOf(Buffer.from([0xff, 0xd0]))),
+      MARKER,
+      restarts.subarray(restarts.indexOf(Buffer.from([0xff, 0xd0]))),
+    ]),
+    'codes that no block uses': codeJpegWith('codes'),
+    'factors that no block uses': codeJpegWith('factors'),
+  }
+  return places
+}
+
+/** Restart intervals that a last one replaces, two bytes each. */
+export async function intervalsWith(marker: Buffer): Promise<{ intervals: Buffer; plainIntervals: Buffer }> {
+  const jpeg = await picture(tiny).jpeg().toBuffer()
+  const pairs = [0, 2, 4, 6].map((at) => segment(0xdd, marker.subarray(at, at + 2)))
+  const none = segment(0xdd, [0, 0])
+  return { intervals: withSegments(jpeg, ...pairs, none), plainIntervals: withSegments(jpeg, none) }
+}
+
+/** Version and flags of Adobe's segment. */
+export async function adobeWith(marker: Buffer): Promise<{ adobe: Buffer; plainAdobe: Buffer }> {
+  const plainAdobe = await picture(tiny).toColourspace('cmyk').jpeg().toBuffer()
+  const adobe = Buffer.from(plainAdobe)
+  marker.copy(adobe, adobe.indexOf('Adobe') + 5, 0, 6)
+  return { adobe, plainAdobe }
+}
+
+function progressiveWith(file: Buffer, more: Buffer): Buffer {
+  const at = file.lastIndexOf(Buffer.from([0xff, 0xda]))
+  return Buffer.concat([file.subarray(0, at), more, file.subarray(at)])
+}
+
+/** Flat blocks need no AC coefficients: of their tables nothing else is used. */
+function codeJpegWith(place: 'codes' | 'factors'): Buffer {
+  const file = codeJpeg(tiny)
+  if (place === 'factors') {
+    MARKER.copy(file, file.indexOf(Buffer.from([0xff, 0xdb])) + 20)
+    return file
+  }
+  const at = file.indexOf(Buffer.from([0xff, 0xc4]))
+  const length = 2 + file.readUInt16BE(at + 2)
+  const codes = segment(
+    0xc4,
+    file.subarray(at + 4, at + 4 + 30),
+    [0x10, 1, 0, 0, 8, ...new Array(12).fill(0), 0],
+    MARKER,
+  )
+  return Buffer.concat([file.subarray(0, at), codes, file.subarray(at + length)])
+}
