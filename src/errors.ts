@@ -43,12 +43,19 @@ export class Refusal extends Error {
   readonly code: RefusalCode
   /** The rule that an image broke, for people; empty if none was named. */
   readonly rule: string
+  /** When it is worth another try, where that is known. Unit: whole seconds. */
+  readonly retryAfterSeconds: number | undefined
 
-  constructor(code: RefusalCode, detail: string, options: ErrorOptions & { rule?: string } = {}) {
+  constructor(
+    code: RefusalCode,
+    detail: string,
+    options: ErrorOptions & { rule?: string; retryAfterSeconds?: number } = {},
+  ) {
     super(detail, options)
     this.name = 'Refusal'
     this.code = code
     this.rule = options.rule ?? ''
+    this.retryAfterSeconds = options.retryAfterSeconds
   }
 
   get detail(): string {

@@ -10,6 +10,7 @@ import { createWatch } from '../src/service/watch.ts'
 import type { Ledger } from '../src/stores/ledger.ts'
 import type { Report } from '../src/stores/reports.ts'
 import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
+import { storeOf } from './support/ids.ts'
 
 const START = Date.parse('2026-07-31T12:00:00Z')
 const MINUTE_MS = 60_000
@@ -26,10 +27,16 @@ const DEFAULTS: SettingValues = {
 interface Scene {
   ledger: Ledger
   clock: { now: number }
-  world: { used: number | null; owedSeconds: number; hasReceivers: boolean }
+  world: {
+    used: number | null
+    owedSeconds: number
+    hasReceivers: boolean
+    gone: Set<string>
+    asked: string[]
+  }
   /** Some server of several looks. */
   look(machine?: string): Promise<void>
-  report(id: string, severity: number, hours: number): Promise<void>
+  report(id: string, severity: number, hours: number, more?: Partial<Report>): Promise<void>
   /** Kinds that are told, with how often. */
   told(): Promise<string[]>
 }
@@ -38,7 +45,13 @@ async function withScene(run: (scene: Scene) => Promise<void>, defaults: Partial
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-watch-'))
   const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
   const clock = { now: START }
-  const world = { used: 0.5, owedSeconds: 0, hasReceivers: true }
+  const world = {
+    used: 0.5,
+    owedSeconds: 0,
+    hasReceivers: true,
+    gone: new Set<string>(),
+    asked: [] as string[],
+  }
   const purges: Purges = { ...NO_PURGES, owed: async () => ({ count: 1, oldestSeconds: world.owedSeconds }) }
   const now = () => clock.now
   const settings = createSettings({
@@ -49,6 +62,10 @@ async function withScene(run: (scene: Scene) => Promise<void>, defaults: Partial
   })
   const watchOf = (machine: string) =>
     createWatch({
+      objects: storeOf((id) => {
+        world.asked.push(id)
+        return !world.gone.has(id)
+      }),
       ledger,
       settings,
       purges,
@@ -65,21 +82,24 @@ async function withScene(run: (scene: Scene) => Promise<void>, defaults: Partial
       clock,
       world,
       look: (machine = 'a') => watchOf(machine).look(),
-      async report(id, severity, hours) {
+      async report(id, severity, hours, more = {}) {
         const report: Report = {
           id,
           category: 'x',
           text: '',
           contact: '',
-          reporter: id,
           day: '2026-07-31',
           receiptSha256: id,
+          sharedReceiptSha256: `shared ${id}`,
+          keepsWords: true,
+          isCrowded: false,
           at: clock.now,
           severity,
           dueAt: clock.now + hours * HOUR_MS,
           raises: null,
+          ...more,
         }
-        assert.equal(await ledger.fileReport(report, { ofReporter: 9, ofAll: 9 }), 'filed')
+        assert.equal(await ledger.fileReport(report, 9), 'filed')
       },
       async told() {
         const claimed = await ledger.claimNotices(clock.now + HOUR_MS, 1)
@@ -133,11 +153,50 @@ test('what is answered, is not urgent, or was told to nobody pauses nothing', as
       assert.deepEqual(await scene.ledger.settings(), {})
     }, defaults)
   await pausesNot(({ ledger }) => ledger.recordHold('AAAAAAAAAAA', 'seen', new Date(START)))
+  await pausesNot(({ ledger }) => ledger.recordDeletion('AAAAAAAAAAA', new Date(START)))
+  await pausesNot(async ({ world }) => {
+    world.gone.add('AAAAAAAAAAA')
+  })
   await pausesNot(async () => {}, 2)
   await pausesNot(async ({ world }) => {
     world.hasReceivers = false
   })
   await pausesNot(async () => {}, 0, { 'unanswered-minutes': 0 })
+})
+
+test('a case without an image, or that only crowded networks reported, pauses nothing and wakes nobody', async () => {
+  await withScene(async ({ ledger, clock, world, look, report, told }) => {
+    await report('AAAAAAAAAAA', 0, 1)
+    await report('BBBBBBBBBBB', 0, 1, { isCrowded: true })
+    await look()
+    assert.deepEqual(world.asked, [], 'nothing is told yet, so the store is asked nothing')
+    world.gone.add('AAAAAAAAAAA')
+    clock.now += 2 * HOUR_MS
+    for (let round = 0; round < 3; round++) await look()
+    assert.deepEqual(await ledger.settings(), {})
+    assert.deepEqual(await told(), [])
+    assert.deepEqual(world.asked, ['AAAAAAAAAAA', 'AAAAAAAAAAA'], 'once for each thing to be told')
+    assert.equal((await ledger.caseOf('AAAAAAAAAAA'))?.isImageGone, true)
+    await report('BBBBBBBBBBB', 0, 1, { receiptSha256: 'somebody else' })
+    clock.now += 2 * HOUR_MS
+    await look()
+    clock.now += 2 * HOUR_MS
+    await look()
+    assert.deepEqual(await ledger.settings(), { uploads: 'paused' }, 'somebody else says so too')
+  })
+})
+
+test('a flood stays known until its day is over', async () => {
+  await withScene(async ({ ledger, clock, look }) => {
+    const begin = () =>
+      ledger.beginCondition('flood 2026-07-31', new Date(clock.now), { raises: 'a', pause: null })
+    assert.equal(await begin(), true)
+    await look()
+    assert.equal(await begin(), false)
+    clock.now += 24 * HOUR_MS
+    await look()
+    assert.deepEqual(await ledger.conditions(), [])
+  })
 })
 
 test('a case that is due soon is told once', async () => {

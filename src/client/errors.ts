@@ -14,7 +14,7 @@ export class ServerRefusal extends Refusal {
   /** The problem details as sent (RFC 9457), or `null` if the answer was something else, e.g. from a proxy. */
   readonly problem: Problem | null
   /** When trying again makes sense, if the service said so. Unit: seconds. */
-  readonly retryAfterSeconds: number | undefined
+  override readonly retryAfterSeconds: number | undefined
 
   constructor(detail: string, status: number, problem: Problem | null, retryAfterSeconds?: number) {
     // A newer service may have codes that this client doesn't know yet: they are handed on as they are.

@@ -169,6 +169,8 @@ function corsHeaders(parts: AppParts) {
 async function answerError(c: AppContext, parts: AppParts, error: unknown): Promise<Response> {
   logFault(parts.log, error, c.get('requestId'))
   const told = toProblem(error)
+  const wait = error instanceof Refusal ? error.retryAfterSeconds : undefined
+  if (wait !== undefined) c.header('Retry-After', `${wait}`)
   const wantsPage = isPage(c) || prefersHtml(c.req.header('Accept'))
   if (wantsPage && !ASKED_EVERYWHERE.test(c.req.path)) {
     return problemPage(c, parts, told, error instanceof Refusal ? error.rule : '')
@@ -178,9 +180,16 @@ async function answerError(c: AppContext, parts: AppParts, error: unknown): Prom
     status: told.status,
     headers: {
       'Content-Type': PROBLEM_TYPE,
-      ...(c.res.headers.get('Allow') ? { Allow: c.res.headers.get('Allow')! } : {}),
+      ...kept(c, 'Allow'),
+      ...kept(c, 'Retry-After'),
     },
   })
+}
+
+/** A header that is set already. */
+function kept(c: AppContext, name: string): Record<string, string> {
+  const value = c.res.headers.get(name)
+  return value === null ? {} : { [name]: value }
 }
 
 /** Addresses that people open. The API and everything under a folder is for programs. */

@@ -216,7 +216,7 @@ function listenerOf(given: {
     origins: createOrigins(baseUrl, config.allowedOrigins),
     trusted,
     site,
-    reports: createReports({ ledger, hashes: nodeHashes, now: clock.now, metrics }),
+    reports: createReports({ objects, ledger, hashes: nodeHashes, now: clock.now, metrics }),
     health: healthOf(stores, log),
     metrics,
     log,

@@ -4,6 +4,7 @@ export type NoticeKind =
   | 'case.urgent'
   | 'case.new'
   | 'case.due'
+  | 'reports.flood'
   | 'cap.reached'
   | 'uploads.paused'
   | 'purge.stuck'

@@ -11,6 +11,7 @@ export type Refuser =
   | 'headImage'
   | 'viewImage'
   | 'report'
+  | 'askReport'
   | 'reportByForm'
   | 'readReceipt'
   | 'readTransparency'
@@ -139,6 +140,7 @@ export const CODES: Record<ProblemCode, CodeFacts> = {
       ...DELETIONS,
       'askDeletion',
       'report',
+      'askReport',
       'reportByForm',
       'readReceipt',
       'readTransparency',
@@ -150,8 +152,8 @@ export const CODES: Record<ProblemCode, CodeFacts> = {
     by: ['report', 'reportByForm'],
   },
   'too-many-reports': {
-    when: 'The address, or everybody together, made as many reports as are taken in one UTC day.',
-    remedy: 'Write to the operator.',
+    when: 'The address made as many reports of this kind as are taken in one UTC day, or too many of images that are not here.',
+    remedy: 'Wait as long as Retry-After says, or write to the operator.',
     by: ['report', 'reportByForm'],
   },
   'too-slow': {
@@ -182,7 +184,7 @@ export const CODES: Record<ProblemCode, CodeFacts> = {
   'not-found': {
     when: 'There is nothing at this address. An image may have been deleted.',
     remedy: 'Check the address: it is read letter by letter.',
-    by: [...IMAGES, 'anywhere'],
+    by: [...IMAGES, 'report', 'askReport', 'reportByForm', 'anywhere'],
   },
   removed: {
     when: 'The operator removed the image.',

@@ -1,7 +1,7 @@
 /** Operations of reports. */
 import { REPORT_PAGE_PATH, REPORT_PATH, receiptPath } from '../protocol.ts'
 import { CATEGORIES, REPORT_TEXT } from '../service/report-categories.ts'
-import { headers, ON_PAGES, UNCACHED } from './headers.ts'
+import { type HeaderKey, headers, ON_PAGES, UNCACHED } from './headers.ts'
 import { HTML, pageAnswer, refusals } from './responses.ts'
 import type { PathItem, Schema } from './shapes.ts'
 
@@ -39,7 +39,7 @@ export function reportPaths(): Record<string, PathItem> {
         tags: ['Reports'],
         summary: 'Report an image',
         description:
-          'Somebody looks at it; a report alone removes nothing. An unknown id is answered like any other.',
+          'Somebody looks at it; a report alone removes nothing. Reports have budgets by address, network and severity.',
         requestBody: {
           description: 'The report.',
           required: true,
@@ -47,7 +47,8 @@ export function reportPaths(): Record<string, PathItem> {
         },
         responses: {
           202: {
-            description: 'It is filed, or was before. The receipt shows what becomes of it.',
+            description:
+              'It is filed, or was before. The receipt shows what becomes of it. Of many reports of one image only the first are kept word for word; the others are counted, and share a receipt.',
             headers: headers([...UNCACHED, 'Location']),
             content: {
               'application/json': {
@@ -60,7 +61,7 @@ export function reportPaths(): Record<string, PathItem> {
               },
             },
           },
-          ...refusals('report', 'either'),
+          ...refusals('report', 'either', waitOn429),
         },
       },
     },
@@ -70,7 +71,7 @@ export function reportPaths(): Record<string, PathItem> {
         tags: ['Pages'],
         summary: 'The form for reports',
         parameters: [{ name: 'id', in: 'query', description: 'Of the image.', schema: { type: 'string' } }],
-        responses: { 200: pageAnswer('The form.') },
+        responses: { 200: pageAnswer('The form.'), ...refusals('askReport', 'page') },
       },
       post: {
         operationId: 'reportByForm',
@@ -83,7 +84,7 @@ export function reportPaths(): Record<string, PathItem> {
         },
         responses: {
           303: { description: 'The receipt is there.', headers: headers([...UNCACHED, 'Location']) },
-          ...refusals('reportByForm', 'either'),
+          ...refusals('reportByForm', 'either', waitOn429),
         },
       },
     },
@@ -113,6 +114,8 @@ export function reportPaths(): Record<string, PathItem> {
     },
   }
 }
+
+const waitOn429 = (status: number): HeaderKey[] => (status === 429 ? ['Retry-After'] : [])
 
 function withContact(): string {
   return namesWhere(({ contact }) => contact === 'required')

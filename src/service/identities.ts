@@ -27,10 +27,10 @@ export function drawIdentity(): Identity {
   return { id, key: newKey(id), isDerived: false }
 }
 
-export function createDerive(ledger: Pick<Ledger, 'facts' | 'writeFacts'>, hashes: Hashes): Derive {
+/** The secret of the instance, the same for every process: whoever writes it first. Throws what the ledger throws. */
+export function createSecret(ledger: Pick<Ledger, 'facts' | 'writeFacts'>): () => Promise<Uint8Array> {
   let secret: Promise<Uint8Array> | undefined
 
-  /** The same for every process: whoever writes it first. */
   async function loadSecret(): Promise<Uint8Array> {
     const facts = await ledger.facts()
     const mine = () => ({ [SECRET_FACT]: toHex(crypto.getRandomValues(new Uint8Array(32))) })
@@ -40,7 +40,7 @@ export function createDerive(ledger: Pick<Ledger, 'facts' | 'writeFacts'>, hashe
     return Uint8Array.from(text.match(/../g)!, (pair) => Number.parseInt(pair, 16))
   }
 
-  function secretOf(): Promise<Uint8Array> {
+  return () => {
     if (secret === undefined) {
       secret = loadSecret()
       secret.catch(() => {
@@ -49,9 +49,13 @@ export function createDerive(ledger: Pick<Ledger, 'facts' | 'writeFacts'>, hashe
     }
     return secret
   }
+}
+
+export function createDerive(ledger: Pick<Ledger, 'facts' | 'writeFacts'>, hashes: Hashes): Derive {
+  const secret = createSecret(ledger)
 
   return async (idempotencyKey) => {
-    const known = await secretOf().catch(refuseFault)
+    const known = await secret().catch(refuseFault)
     // Two, so that the id tells nothing of the key.
     const id = base62OfHex(hashes.hmacSha256(known, `id ${idempotencyKey}`), ID_LENGTH)
     const key = id + base62OfHex(hashes.hmacSha256(known, `key ${idempotencyKey}`), KEY_SECRET_LENGTH)

@@ -41,6 +41,11 @@ const WORDINGS: Record<NoticeKind, Wording> = {
     title: (count) => `${count} ${count === 1 ? 'case is' : 'cases are'} due soon`,
     text: 'Most of the time for a decision is over, and none was made.',
   },
+  'reports.flood': {
+    isUrgent: false,
+    title: () => 'A flood of reports',
+    text: 'More reports come than budgets allow. Those of networks past their budget wait behind all others, and are told no more. This is said once a day.',
+  },
   'cap.reached': {
     isUrgent: false,
     title: () => 'A cap is reached',

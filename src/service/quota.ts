@@ -4,7 +4,7 @@ import type { Ledger, Refusals, ReservedWith } from '../stores/ledger.ts'
 import type { Hashes } from './hashes.ts'
 import { createSettlement } from './settlement.ts'
 import type { UploaderLinks } from './uploader-links.ts'
-import { DAY_MS, utcDayOf } from './utc-day.ts'
+import { DAY_MS, secondsToNextDay, utcDayOf } from './utc-day.ts'
 
 export interface Quota {
   readonly limit: number
@@ -186,7 +186,7 @@ export function createQuota(
       return Math.max(0, perDay - (await ledger.usedUploads(await bucketOf(address, day), day)))
     },
     stop: settlement.stop,
-    secondsToReset: () => Math.max(1, Math.ceil((DAY_MS - (now() % DAY_MS)) / 1000)),
+    secondsToReset: () => secondsToNextDay(now()),
   }
 }
 

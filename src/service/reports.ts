@@ -3,12 +3,17 @@ import { Refusal } from '../errors.ts'
 import type { NoticeKind } from '../notify/notifier.ts'
 import { ID_PATTERN } from '../protocol.ts'
 import type { Ledger } from '../stores/ledger.ts'
-import type { CaseTotal, Receipt, ReportCaps } from '../stores/reports.ts'
+import type { ObjectStore } from '../stores/object-store.ts'
+import type { CaseTotal, Receipt } from '../stores/reports.ts'
 import { refuseFault } from './faults.ts'
 import type { Hashes } from './hashes.ts'
+import { createSecret } from './identities.ts'
 import type { Metrics } from './metrics.ts'
+import type { ClientAddress } from './quota.ts'
 import { CATEGORIES, isCategory, REPORT_TEXT, type ReportCategory } from './report-categories.ts'
-import { DAY_MS, utcDayOf } from './utc-day.ts'
+import { createTokenBuckets } from './token-buckets.ts'
+import { DAY_MS, secondsToNextDay, utcDayOf } from './utc-day.ts'
+import { isOnRecord } from './whereabouts.ts'
 
 /** As somebody filled it in. Every member may be anything. */
 export interface GivenReport {
@@ -25,17 +30,31 @@ export interface GivenReport {
 
 export interface Reports {
   /**
-   * The receipt: a secret that shows what became of the report. An image that is not here is answered like one that is.
-   * Throws `Refusal`: `bad-report`, `too-many-reports`.
+   * The receipt: a secret that shows what became of the report. Throws `Refusal`: `bad-report`; `not-found` if there is no
+   * such image, visible, held or removed; `too-many-reports`.
    */
-  file(given: GivenReport, address: string): Promise<string>
+  file(given: GivenReport, client: ClientAddress): Promise<string>
+  /** Whether an image of this id can be reported. */
+  isKnown(id: string): Promise<boolean>
   /** `null` if there is none. */
   receipt(secret: string): Promise<Receipt | null>
   totals(): Promise<CaseTotal[]>
 }
 
-/** Reports on one day. With more, somebody floods the form; the operator has what he needs to see that. */
-export const REPORT_CAPS: ReportCaps = { ofReporter: 10, ofAll: 500 }
+/**
+ * Reports of one severity on one day. An address past its budget is refused. From a network past its budget reports open
+ * cases that wait behind all others, without words. Past the budget of all, words are not kept either.
+ */
+export const REPORT_BUDGETS = { ofAddress: 10, ofNetwork: 50, ofAll: 1000 }
+
+/** Reports of one category that a case keeps the words of. */
+export const KEPT_OF_CATEGORY = 10
+
+/** What an address may ask in vain, of images that are not here or past its budget: then one every few seconds. */
+export const IN_VAIN = { burst: 30, everyMs: 5000 }
+
+/** Reports that this process refused on one day: with more, the operator hears of a flood. */
+const FLOOD_OF_REFUSED = 500
 
 /** Up to this severity the operator is told at once. */
 export const URGENT = 1
@@ -49,13 +68,28 @@ const ID_IN_LINK = /^(?:https?:\/\/[^/?#\s]+)?\/(?:raw\/)?([0-9A-Za-z]{11})(?:\.
 
 const HOUR_MS = 3_600_000
 
+/** The condition that stands for a flood of reports on one day, told once however many servers see it. */
+export function floodOn(day: string): string {
+  return `flood ${day}`
+}
+
+/** The same for one that was never given and one that its key deleted: the view of an image tells no more. */
+export function unknownImage(): Refusal {
+  return new Refusal('not-found', 'There is no such picture here. It may have been deleted.')
+}
+
 export function createReports(parts: {
+  objects: ObjectStore
   ledger: Ledger
   hashes: Hashes
   now: () => number
   metrics: Pick<Metrics, 'report'>
 }): Reports {
   const { ledger, hashes, now } = parts
+  const secret = createSecret(ledger)
+  const inVain = createTokenBuckets({ ...IN_VAIN, now })
+  let refused = { day: '', count: 0 }
+  let floodToldOn = ''
   let forgottenOn = ''
 
   /** Once a day, when a report comes: without reports there is nobody to forget. */
@@ -71,40 +105,92 @@ export function createReports(parts: {
     }
   }
 
-  async function file(given: GivenReport, address: string): Promise<string> {
+  function tellFlood(day: string): void {
+    if (floodToldOn === day) return
+    floodToldOn = day
+    const raises: NoticeKind = 'reports.flood'
+    ledger.beginCondition(floodOn(day), new Date(now()), { raises, pause: null }).catch(() => {
+      floodToldOn = ''
+    })
+  }
+
+  /** Counts a refusal against what its address may ask in vain, which is nobody else's. */
+  function inVainBy(address: string, refusal: Refusal): Refusal {
+    const day = utcDayOf(now())
+    refused = { day, count: refused.day === day ? refused.count + 1 : 1 }
+    if (refused.count >= FLOOD_OF_REFUSED) tellFlood(day)
+    inVain.take(address)
+    return refusal
+  }
+
+  /** How many of the budgets of address, network and all had one left. */
+  async function spend(severity: number, { address, network }: ClientAddress, day: string): Promise<number> {
+    const salt = await ledger.daySalt(day)
+    const tag = (text: string) => hashes.hmacSha256(salt, `report ${severity} ${text}`)
+    const { ofAddress, ofNetwork, ofAll } = REPORT_BUDGETS
+    return ledger.spendReportBudgets(day, [
+      { bucket: tag(`address ${address}`), limit: ofAddress },
+      { bucket: tag(`network ${network}`), limit: ofNetwork },
+      { bucket: `severity ${severity}`, limit: ofAll },
+    ])
+  }
+
+  async function file(given: GivenReport, client: ClientAddress): Promise<string> {
     const { id, category, text, contact } = checked(given)
+    const { address } = client
+    const waitSeconds = inVain.secondsToNext(address)
+    if (waitSeconds > 0) {
+      const options = { retryAfterSeconds: waitSeconds }
+      throw new Refusal(
+        'too-many-reports',
+        'Too many reports in vain from this address. Wait a moment.',
+        options,
+      )
+    }
     const at = now()
     const day = utcDayOf(at)
-    const salt = await ledger.daySalt(day)
     // The same for a repeat, so that it needs no second row; a secret, since nobody else has the salt.
-    const receipt = hashes.hmacSha256(salt, `receipt ${id} ${address}`)
+    const salt = await ledger.daySalt(day)
+    const receipt = hashes.hmacSha256(salt, `receipt ${id} ${category} ${address}`)
+    const receiptSha256 = hashes.sha256(receipt)
+    if ((await ledger.receipt(receiptSha256)) !== null) return receipt
+    if (!(await isOnRecord(parts, id))) throw inVainBy(address, unknownImage())
     const { severity, dueHours } = CATEGORIES[category]
+    const room = await spend(severity, client, day)
+    if (room === 0) {
+      const detail =
+        'Too many reports of this kind came from this address today. Write to the operator instead.'
+      const options = { retryAfterSeconds: secondsToNextDay(now()) }
+      throw inVainBy(address, new Refusal('too-many-reports', detail, options))
+    }
+    if (room < 3) tellFlood(day)
+    const shared = hashes.hmacSha256(await secret(), `receipt ${id} ${category}`)
     const outcome = await ledger.fileReport(
       {
         id,
         category,
         text,
         contact,
-        reporter: hashes.hmacSha256(salt, `reporter ${address}`),
         day,
-        receiptSha256: hashes.sha256(receipt),
+        receiptSha256,
+        sharedReceiptSha256: hashes.sha256(shared),
+        keepsWords: room === 3,
+        isCrowded: room === 1,
         at,
         severity,
         dueAt: at + dueHours * HOUR_MS,
         raises: (severity <= URGENT ? 'case.urgent' : 'case.new') satisfies NoticeKind,
       },
-      REPORT_CAPS,
+      KEPT_OF_CATEGORY,
     )
-    if (outcome === 'over') {
-      throw new Refusal('too-many-reports', 'Too many reports came today. Write to the operator instead.')
-    }
     forgetOnce(day)
-    if (outcome === 'filed') parts.metrics.report(category)
-    return receipt
+    if (outcome !== 'repeated') parts.metrics.report(category)
+    return outcome === 'counted' ? shared : receipt
   }
 
   return {
-    file: (given, address) => file(given, address).catch(refuseFault),
+    file: (given, client) => file(given, client).catch(refuseFault),
+    isKnown: (id) => isOnRecord(parts, id).catch(refuseFault),
     async receipt(secret) {
       if (!RECEIPT_PATTERN.test(secret)) return null
       return ledger.receipt(hashes.sha256(secret)).catch(refuseFault)

@@ -9,3 +9,8 @@ export function utcDayOf(epochMs: number): string {
   if (number !== known.number) known = { number, text: new Date(epochMs).toISOString().slice(0, 10) }
   return known.text
 }
+
+/** Whole seconds to the next 00:00 UTC, at least 1. */
+export function secondsToNextDay(epochMs: number): number {
+  return Math.max(1, Math.ceil((DAY_MS - (epochMs % DAY_MS)) / 1000))
+}

@@ -4,11 +4,14 @@
  */
 import type { NoticeKind } from '../notify/notifier.ts'
 import type { Ledger } from '../stores/ledger.ts'
+import type { ObjectStore } from '../stores/object-store.ts'
 import type { Case } from '../stores/reports.ts'
 import type { Purges } from './purges.ts'
-import { URGENT } from './reports.ts'
+import { floodOn, URGENT } from './reports.ts'
 import { createRounds } from './rounds.ts'
 import type { Settings } from './settings.ts'
+import { utcDayOf } from './utc-day.ts'
+import { isOnRecord } from './whereabouts.ts'
 
 export interface Watch {
   /** Looks now and then, until `stop` is called. */
@@ -40,9 +43,12 @@ interface Found {
   name: string
   raises: NoticeKind | null
   pauses?: boolean
+  /** The image whose case it is. */
+  of?: string
 }
 
 export function createWatch(parts: {
+  objects: ObjectStore
   ledger: Ledger
   settings: Settings
   purges: Purges
@@ -62,16 +68,17 @@ export function createWatch(parts: {
 
   function ofCase(found: Case, since: Map<string, number>): Found[] {
     const { id, severity, openedAt, dueAt } = found
+    if (found.isCrowded || found.isImageGone) return []
     const states: Found[] = []
     if (dueAt - now() < Math.min(DUE_MS, (dueAt - openedAt) * DUE_PART)) {
-      states.push({ name: `due ${id}`, raises: 'case.due' })
+      states.push({ name: `due ${id}`, raises: 'case.due', of: id })
     }
     if (severity > URGENT) return states
     const urgent = { name: `urgent ${id}`, raises: null }
     const minutes = settings.current()['unanswered-minutes']
     const waitsFor = now() - (since.get(urgent.name) ?? now())
     const isUnanswered = parts.hasReceivers && minutes > 0 && waitsFor >= minutes * MINUTE_MS
-    const unanswered = { name: `unanswered ${id}`, raises: null, pauses: true }
+    const unanswered = { name: `unanswered ${id}`, raises: null, pauses: true, of: id }
     return [...states, urgent, ...(isUnanswered ? [unanswered] : [])]
   }
 
@@ -87,19 +94,29 @@ export function createWatch(parts: {
     return found
   }
 
+  /** Whether the image is not there any more, which its case then remembers. A store that does not answer says nothing of it. */
+  async function isGone(id: string): Promise<boolean> {
+    if (await isOnRecord(parts, id).catch(() => true)) return false
+    await ledger.recordImageGone(id, new Date(now()))
+    return true
+  }
+
   async function look(): Promise<void> {
     const since = new Map((await ledger.conditions()).map(({ name, since }) => [name, since]))
     const found = await findings(since)
     const at = new Date(now())
-    for (const { name, raises, pauses } of found) {
+    for (const { name, raises, pauses, of } of found) {
       if (since.has(name)) continue
+      // Asked of the store only now: once for what is told, not in each round.
+      if (of !== undefined && (await isGone(of))) continue
       const pause = pauses ? PAUSE : null
       if ((await ledger.beginCondition(name, at, { raises, pause })) && pause !== null) {
         await settings.refresh()
         parts.onPause()
       }
     }
-    const names = new Set(found.map(({ name }) => name))
+    // A flood is told by those who see it, once on its day.
+    const names = new Set([floodOn(utcDayOf(now())), ...found.map(({ name }) => name)])
     // Other machines know their own disks.
     const isOurs = (name: string) => !name.startsWith('disk ') || name === disk
     await ledger.endConditions([...since.keys()].filter((name) => isOurs(name) && !names.has(name)))

@@ -28,3 +28,13 @@ export async function findImage(
     throw error
   }
 }
+
+/** Whether an image is here, visible or held, or was removed by the operator. What its key deleted is as if it never was. */
+export async function isOnRecord(
+  parts: { objects: ObjectStore; ledger: Pick<Ledger, 'whyAbsent'> },
+  id: string,
+): Promise<boolean> {
+  if ((await findImage(parts, id)).place !== 'absent') return true
+  // One that is moved meanwhile may be missed in both places.
+  return (await parts.ledger.whyAbsent(id)) !== null
+}

@@ -117,7 +117,7 @@ export interface Ledger extends Parts {
    * of its own.
    */
   daySalt(day: string, purpose?: 'links'): Promise<Uint8Array>
-  /** Forgets reservations and salts of days before `day`. */
+  /** Forgets reservations, budgets of reports and salts of days before `day`. */
   forgetDaysBefore(day: string): Promise<void>
 
   /** True if any of these digests is blocked. One statement. */
@@ -196,7 +196,7 @@ export interface Ledger extends Parts {
     held: number
   }>
 
-  /** Remembers that the image was deleted by its key. Twice is harmless. */
+  /** Remembers that the image was deleted by its key, also for its case if it has one. Twice is harmless. */
   recordDeletion(id: string, at: Date): Promise<void>
   /** Ids of images that the operator removed or their keys deleted, after `after`, in order, at most `limit`. */
   goneIds(after: string, limit: number): Promise<string[]>

@@ -3,26 +3,30 @@
  * image. Methods resolve and throw as those of `ledger.ts` do.
  */
 export interface Report {
-  /** Of the image. Whether there is one is not checked. */
+  /** Of the image. Whether there is one is not checked here. */
   id: string
   category: string
   /** In the reporter's own words. */
   text: string
   /** Name and e-mail address, and a signature where the law wants one. Empty if none was given. */
   contact: string
-  /** An HMAC: who reported, without an address. Means nothing when the day's salt is forgotten. */
-  reporter: string
   /** YYYY-MM-DD, UTC. */
   day: string
-  /** SHA-256 of the receipt, lower-case hex. */
+  /** SHA-256 of the receipt, lower-case hex. Nobody else has it: a second report with it is a repeat. */
   receiptSha256: string
+  /** The same of the receipt that all share whose reports of this image and category are only counted. */
+  sharedReceiptSha256: string
+  /** Whether there is a budget left to keep text and contact. */
+  keepsWords: boolean
+  /** It came from a network past its budget: the case that it opens waits behind all others and raises nothing. */
+  isCrowded: boolean
   /** Epoch milliseconds. */
   at: number
   /** 0 is the most severe. */
   severity: number
   /** When it should be decided. Epoch milliseconds. */
   dueAt: number
-  /** The kind of a notice that is raised with it, or `null`. */
+  /** The kind of a notice that is raised if it opens a case or makes one more severe. `null`: none. */
   raises: string | null
 }
 
@@ -35,8 +39,12 @@ export interface Case {
   category: string
   severity: number
   state: CaseState
-  /** How many reports. */
+  /** How many reports, with those that are only counted. */
   reports: number
+  /** All of them came from networks past their budget. */
+  isCrowded: boolean
+  /** The image was found to be gone: its uploader deleted it. */
+  isImageGone: boolean
   /** Epoch milliseconds. */
   openedAt: number
   dueAt: number
@@ -46,7 +54,10 @@ export interface Case {
 
 export interface Receipt {
   category: string
+  /** Of a shared receipt: of the first report that was only counted. */
   at: number
+  /** Text and contact were not kept. */
+  isShared: boolean
   state: CaseState
   decidedAt: number | null
 }
@@ -60,10 +71,10 @@ export interface CaseTotal {
   count: number
 }
 
-/** Most reports on one day. */
-export interface ReportCaps {
-  ofReporter: number
-  ofAll: number
+/** What may be spent of `bucket` on one day. Of an address or a network it is an HMAC, which says nothing without the day's salt. */
+export interface ReportBudget {
+  bucket: string
+  limit: number
 }
 
 /** Reports of an image that was kept only count for so long. Afterwards one opens its case again. */
@@ -71,15 +82,25 @@ export const KEPT_MS = 90 * 86_400_000
 
 export interface ReportLedger {
   /**
-   * Files a report and opens the image's case, or adds to it. `repeated`: this reporter reported this image before;
-   * nothing is changed. `over`: a cap is reached.
+   * Spends one report of each budget in turn, up to the first that is used up. Resolves to how many had one left. In one
+   * transaction; budgets of days that `forgetDaysBefore` forgets go with them.
    */
-  fileReport(report: Report, caps: ReportCaps): Promise<'filed' | 'repeated' | 'over'>
+  spendReportBudgets(day: string, budgets: ReportBudget[]): Promise<number>
+  /**
+   * Adds a report to the image's case, or opens one. `counted`: its words are not kept, because `keepsWords` says so or the
+   * case has `mostKept` reports of its category; the shared receipt shows what becomes of it. `repeated`: nothing is changed.
+   *
+   * A case takes its category, severity and due time from the most severe report. What comes from crowded networks gives them
+   * to crowded cases only. A case of an image that is held or removed is decided already.
+   */
+  fileReport(report: Report, mostKept: number): Promise<'filed' | 'counted' | 'repeated'>
   /** `null` if there is no such receipt. */
   receipt(receiptSha256: string): Promise<Receipt | null>
+  /** The image of a case is gone. Until the next report of it, its case waits behind all others. */
+  recordImageGone(id: string, at: Date): Promise<void>
   /**
-   * Cases in these states, the most severe first and then by what is due, at most `limit`. Without those that are about
-   * to be kept.
+   * Cases in these states, at most `limit`: first those that are not crowded and whose image is there, then crowded ones, then
+   * those without an image; the most severe first, then by what is due. Without those that are about to be kept.
    */
   cases(states: CaseState[], limit: number): Promise<Case[]>
   /** Every case, by id, a page at a time. */

@@ -11,6 +11,7 @@ import { everyAnswerCases } from './http/every-answer.ts'
 import { createWorld, type StartHost, type World } from './http/host.ts'
 import { malformedCases } from './http/malformed.ts'
 import { multipartCases } from './http/multipart.ts'
+import { noticeCases } from './http/notices.ts'
 import { operatorCases } from './http/operator.ts'
 import { pageCases } from './http/pages.ts'
 import { pathCases } from './http/paths.ts'
@@ -51,6 +52,7 @@ const CASES = {
   'bodies and connections': bodyCases,
   'the operator': operatorCases,
   reports: reportCases,
+  'who runs it': noticeCases,
   'what fails': brokenCases,
   'what comes slowly': slowCases,
   // Last: it reads what all the others left behind.

@@ -5,6 +5,7 @@ import { capacityCases } from './ledger/capacity.ts'
 import { conditionsCases } from './ledger/conditions.ts'
 import { decisionsCases } from './ledger/decisions.ts'
 import { durabilityCases } from './ledger/durability.ts'
+import { floodsCases } from './ledger/floods.ts'
 import { harnessOf, type OpenLedger } from './ledger/harness.ts'
 import { instanceCases } from './ledger/instance.ts'
 import { modelCases } from './ledger/model.ts'
@@ -32,6 +33,7 @@ export function ledgerContract(name: string, open: OpenLedger, { modelRuns = ext
     describe('purges', () => purgesCases(harness))
     describe('instance', () => instanceCases(harness))
     describe('reports', () => reportsCases(harness))
+    describe('floods of reports', () => floodsCases(harness))
     describe('notices', () => noticesCases(harness))
     describe('decisions', () => decisionsCases(harness))
     describe('conditions', () => conditionsCases(harness))

@@ -10,6 +10,7 @@ import { createNotices } from '../../src/service/notices.ts'
 import { CATEGORIES, type ReportCategory } from '../../src/service/report-categories.ts'
 import { createReports, type Reports, URGENT } from '../../src/service/reports.ts'
 import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
+import { storeOf } from '../support/ids.ts'
 import { until } from '../support/until.ts'
 
 const HOUR_MS = 3_600_000
@@ -32,6 +33,7 @@ async function withScene(run: (scene: Scene) => Promise<void>): Promise<void> {
   const counted: string[] = []
   const told: Notice[] = []
   const reports: Reports = createReports({
+    objects: storeOf(() => true),
     ledger,
     hashes: nodeHashes,
     now,
@@ -63,7 +65,7 @@ async function withScene(run: (scene: Scene) => Promise<void>): Promise<void> {
             signature: 'Ada',
             isInGoodFaith: true,
           },
-          `192.0.2.${counted.length}`,
+          { address: `192.0.2.${counted.length}`, network: '192.0.2.0/24' },
         ),
     })
   } finally {
@@ -82,7 +84,7 @@ test('reports that can wait are one notice an hour, with their number and nothin
     assert.doesNotMatch(`${title} ${text}`, /Ada|seen|2222|192\.0/)
     await until('it is settled', async () => (await pending()) === 0)
 
-    for (const category of ORDINARY) await file(category, '33333333333')
+    for (const [nth, category] of ORDINARY.entries()) await file(category, `3333333333${nth}`)
     clock.now += HOUR_MS - 1
     await new Promise((resolve) => setTimeout(resolve, 50))
     assert.equal(told.length, 1, 'no second one within the hour')

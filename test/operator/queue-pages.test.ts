@@ -6,7 +6,7 @@ import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
 import { until } from '../support/until.ts'
-import { fetchRaw, post, store } from '../support/upload.ts'
+import { fetchRaw, post, remove, store } from '../support/upload.ts'
 
 let server: RunningServer
 let session: DoorSession
@@ -40,16 +40,19 @@ it('lists what waits by severity and due time, the same bytes as one, and links 
   await report(server.url, first.id, { category: 'other' }, someone())
   await report(server.url, second.id, { category: 'malware' }, someone())
   await report(server.url, urgent.id, { category: 'child-abuse' }, someone())
-  await report(server.url, 'zzzzzzzzzzz', { category: 'violence' }, someone())
+  const gone = await store(server.url)
+  await report(server.url, gone.id, { category: 'child-abuse' }, someone())
+  assert.equal((await remove(server.url, gone.key)).status, 200)
   const { text } = await session.get('/queue')
   const links = [...text.matchAll(/href="\/cases\/(\w{11})"/g)].map(([, id]) => id)
-  assert.deepEqual(links, [urgent.id, 'zzzzzzzzzzz', second.id])
+  assert.deepEqual(links, [urgent.id, second.id, gone.id], 'what is gone comes last')
   assert.match(text, /2 reports, due in \d+ h, 2 images of the same bytes/)
-  assert.match(text, /not here <code>zzzzzzzzzzz/)
+  assert.ok(text.includes(`not here <code>${gone.id}`))
+  assert.equal(text.split('class="urgent"').length, 2)
   assert.doesNotMatch(text, /parcel|<img|\/bytes/)
   for (const { id } of [first, urgent])
     assert.equal((await decide(id, 'keep', { 'same-bytes': 'on' })).status, 303)
-  assert.equal((await decide('zzzzzzzzzzz', 'keep')).status, 303)
+  assert.equal((await decide(gone.id, 'keep')).status, 303)
   assert.match((await session.get('/queue')).text, /Nothing waits/)
 })
 

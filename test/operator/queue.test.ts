@@ -4,7 +4,7 @@ import { after, before, it } from 'node:test'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
-import { store } from '../support/upload.ts'
+import { remove, store } from '../support/upload.ts'
 
 const TEXT = 'This picture shows my garden.\nWithout my leave.'
 
@@ -31,27 +31,38 @@ async function operate(...words: string[]): Promise<string> {
 
 it('lists cases by severity, and shows one with its reports, without the image', async () => {
   const { id, key } = await store(server.url, gif())
-  await report('11111111111', { category: 'other', name: 'Ada', email: 'ada@b.example' })
+  const gone = await store(server.url, gif())
+  await report(gone.id, { category: 'other', name: 'Ada', email: 'ada@b.example' })
+  assert.equal((await remove(server.url, gone.key)).status, 200)
   await report(id, { category: 'child-abuse' })
 
   const [first, second, ...rest] = (await operate('queue')).trim().split('\n')
   assert.match(first!, new RegExp(`^${id} child-abuse severity 0 1 report open due in \\d+ min$`))
-  assert.match(second!, /^11111111111 other severity 5 1 report open due in 16[78] h$/)
+  assert.match(second!, new RegExp(`^${gone.id} other severity 5 1 report open due in 16[78] h image gone$`))
   assert.deepEqual(rest, [])
 
   await operate('hold', id, '--reason', 'to be looked at')
   const [open, held, text, json, none] = await Promise.all([
     operate('queue', '--json'),
     operate('queue', '--held', '--json'),
-    operate('show', '11111111111'),
+    operate('show', gone.id),
     operate('show', id, '--json'),
     server.operator(['show', 'zzzzzzzzzzz']),
   ])
-  assert.equal(JSON.parse(open).id, '11111111111')
+  assert.equal(JSON.parse(open).id, gone.id)
+  assert.equal(JSON.parse(open).gone, true)
   const { opened, due, decided, ...found } = JSON.parse(held)
   assert.equal(Date.parse(due) - Date.parse(opened), 3_600_000)
   assert.ok(Date.parse(decided) >= Date.parse(opened))
-  assert.deepEqual(found, { id, category: 'child-abuse', severity: 0, reports: 1, state: 'held' })
+  assert.deepEqual(found, {
+    id,
+    category: 'child-abuse',
+    severity: 0,
+    reports: 1,
+    state: 'held',
+    crowded: false,
+    gone: false,
+  })
 
   assert.match(text, /^absent$/m)
   assert.match(text, / other from Ada <ada@b\.example>\n {2}This picture .*\n {2}Without my leave\.\n/)

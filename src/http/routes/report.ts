@@ -1,7 +1,10 @@
 /** GET and POST /report, POST /api/report, GET /receipt/<secret>: what people report, and what became of it. */
-import { Refusal } from '../../errors.ts'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { Refusal, type RefusalCode } from '../../errors.ts'
+import { statusOf } from '../../problems.ts'
 import { ID_PATTERN, receiptPath } from '../../protocol.ts'
-import type { GivenReport } from '../../service/reports.ts'
+import type { ClientAddress } from '../../service/quota.ts'
+import { type GivenReport, unknownImage } from '../../service/reports.ts'
 import { receiptPage, reportPage } from '../../web/pages.ts'
 import { readForm, readText } from '../body.ts'
 import type { AppContext, AppParts } from '../context.ts'
@@ -13,13 +16,17 @@ import { sendCompressed } from './pages.ts'
 /** Text of 2,000 characters, each of which a form may write as 12 bytes. Unit: bytes. */
 export const REPORT_MAX_BYTES = 32 * 1024
 
-export function askReport(c: AppContext, parts: AppParts): Promise<Response> {
+/** What whoever filled in the form can mend, or try again. */
+const KEEPS_FORM: ReadonlySet<string> = new Set<RefusalCode>(['bad-report', 'not-found', 'too-many-reports'])
+
+/** The form, without an id or with one that names an image. */
+export async function askReport(c: AppContext, parts: AppParts): Promise<Response> {
   const id = c.req.query('id') ?? ''
   const context = parts.site.context(c.req.header('Accept-Language'))
-  return sendCompressed(
-    c,
-    reportPage(context, { image: ID_PATTERN.test(id) ? `${parts.baseUrl}/${id}` : '' }),
-  )
+  const image = ID_PATTERN.test(id) ? `${parts.baseUrl}/${id}` : ''
+  const isKnown = id === '' || (image !== '' && (await parts.reports.isKnown(id)))
+  if (isKnown) return sendCompressed(c, reportPage(context, { image }))
+  return sendAgain(c, parts, unknownImage(), { image })
 }
 
 /** The form, without a script. */
@@ -27,14 +34,21 @@ export async function reportByForm(c: AppContext, parts: AppParts): Promise<Resp
   parts.origins.assertAllowed((name) => c.req.header(name))
   const form = await readForm(c, REPORT_MAX_BYTES)
   const given = givenOf((name) => form.get(name) ?? '', form.has('good-faith'))
-  const receipt = await parts.reports.file(given, reporterOf(c, parts))
+  let receipt: string
+  try {
+    receipt = await parts.reports.file(given, clientOf(c, parts))
+  } catch (error) {
+    const isCorrectable = error instanceof Refusal && KEEPS_FORM.has(error.code)
+    if (!isCorrectable || !prefersHtml(c.req.header('Accept'))) throw error
+    return sendAgain(c, parts, error, given)
+  }
   return c.body(null, 303, { Location: parts.baseUrl + receiptPath(receipt), 'Cache-Control': NO_STORE })
 }
 
 /** The same in JSON. */
 export async function reportByProgram(c: AppContext, parts: AppParts): Promise<Response> {
   parts.origins.assertAllowed((name) => c.req.header(name))
-  const receipt = await parts.reports.file(givenIn(await readText(c, REPORT_MAX_BYTES)), reporterOf(c, parts))
+  const receipt = await parts.reports.file(givenIn(await readText(c, REPORT_MAX_BYTES)), clientOf(c, parts))
   const address = parts.baseUrl + receiptPath(receipt)
   return c.json({ receipt: address }, 202, { Location: address })
 }
@@ -53,8 +67,24 @@ export async function showReceipt(c: AppContext, parts: AppParts): Promise<Respo
   return page
 }
 
-function reporterOf(c: AppContext, parts: AppParts): string {
-  return clientAddress(c.env.peer, c.req.header('X-Forwarded-For'), parts.trusted).address
+/** The form as it was filled in, with what is wrong with it. Nothing is lost, and no cache keeps it. */
+async function sendAgain(
+  c: AppContext,
+  parts: AppParts,
+  refusal: Refusal,
+  given: Partial<GivenReport>,
+): Promise<Response> {
+  const { code, detail, retryAfterSeconds } = refusal
+  if (retryAfterSeconds !== undefined) c.header('Retry-After', `${retryAfterSeconds}`)
+  const context = parts.site.context(c.req.header('Accept-Language'))
+  const status = statusOf(code) as ContentfulStatusCode
+  const page = await sendCompressed(c, reportPage(context, given, { code, detail }), status)
+  page.headers.set('Cache-Control', NO_STORE)
+  return page
+}
+
+function clientOf(c: AppContext, parts: AppParts): ClientAddress {
+  return clientAddress(c.env.peer, c.req.header('X-Forwarded-For'), parts.trusted)
 }
 
 function givenIn(text: string): GivenReport {

@@ -46,6 +46,7 @@ export async function openKit(parts: {
     onFailure: (err, id) => log.warn({ err, id }, 'a decision was not carried out and will be tried again'),
   })
   const watch = createWatch({
+    objects,
     ledger,
     settings,
     purges,

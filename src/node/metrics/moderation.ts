@@ -8,7 +8,11 @@ import type { GaugedParts } from './parts.ts'
 const COUNTED = 1000
 
 export function moderationGauges({ ledger, settings, now }: Omit<GaugedParts, 'config'>): Gauge[] {
-  const open = () => ledger.cases(['open'], COUNTED)
+  /** Without those that wake nobody. */
+  const open = async () => {
+    const cases = await ledger.cases(['open'], COUNTED)
+    return cases.filter(({ isCrowded, isImageGone }) => !isCrowded && !isImageGone)
+  }
   const used = async (name: 'daily-bytes' | 'daily-uploads') => {
     if (settings.current()[name] === 0) return null
     return ledger.usedShare(name, utcDayOf(now()))
@@ -16,7 +20,7 @@ export function moderationGauges({ ledger, settings, now }: Omit<GaugedParts, 'c
   return [
     {
       name: 'pinhole_cases_open',
-      help: 'Reported images that wait for a decision.',
+      help: 'Reported images that wait for a decision, without those that are gone or that only crowded networks reported.',
       async read() {
         const cases = await open()
         const urgent = cases.filter(({ severity }) => severity <= URGENT).length

@@ -1,6 +1,7 @@
 /** What must not come back, whatever a backup holds. */
 import type { Ledger } from '../ledger.ts'
 import type { SqlDatabase } from './database.ts'
+import { markImageGone } from './reports.ts'
 import { rawSql, sql } from './statement.ts'
 
 export function deletionsLedger(database: SqlDatabase): Pick<Ledger, 'recordDeletion' | 'goneIds'> {
@@ -10,6 +11,7 @@ export function deletionsLedger(database: SqlDatabase): Pick<Ledger, 'recordDele
     async recordDeletion(id, at) {
       await database.write([
         sql`insert into deletions (id, deleted_at_ms) values (${id}, ${at.getTime()}) on conflict (id) do nothing`,
+        markImageGone(id, at),
       ])
     },
 

@@ -19,12 +19,6 @@ export function raiseIf(kind: string, at: number, isSo: Part): Statement {
     select ${kind}, ${crypto.randomUUID()}, 1, ${at}, 0, 0, ${at} where ${isSo} ${ONCE_MORE}`
 }
 
-/** The same if the report of this number was filed. */
-export function raiseForReport(kind: string, number: string): Statement {
-  return sql`insert into notices (kind, id, count, since_ms, attempts, claim, due_at_ms)
-    select ${kind}, ${crypto.randomUUID()}, 1, at_ms, 0, 0, at_ms from reports where number = ${number} ${ONCE_MORE}`
-}
-
 export function noticesLedger(database: SqlDatabase): NoticeLedger {
   const skipLocked = rawSql(database.flavour.skipsLocked ? 'for update skip locked' : '')
 

@@ -122,6 +122,7 @@ export function quotaLedger(database: SqlDatabase): QuotaLedger {
       await database.write([
         sql`delete from salts where day < ${day}`,
         sql`delete from shares where day < ${day}`,
+        sql`delete from report_budgets where day < ${day}`,
       ])
       let forgotten: number
       do {

@@ -1,11 +1,14 @@
 /** What people report, and what was decided. */
-import { type Case, type CaseState, KEPT_MS, type ReportLedger } from '../reports.ts'
+import { type Case, type CaseState, KEPT_MS, type Report, type ReportLedger } from '../reports.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
-import { raiseForReport } from './notices.ts'
-import { list, sql } from './statement.ts'
+import { raiseIf } from './notices.ts'
+import { list, type Part, part, rawSql, sql } from './statement.ts'
 
 /** Rows that are read at once where all are wanted. */
 const PAGE_ROWS = 500
+
+/** In place of a number, in the row that stands for all reports of a category that are only counted. */
+const SHARED = 'shared '
 
 /** Decides the case of an image, if it has one. What was removed is decided for good. */
 export function decide(id: string, state: CaseState, at: Date): Statement {
@@ -14,51 +17,108 @@ export function decide(id: string, state: CaseState, at: Date): Statement {
     where id = ${id} and state <> 'removed'`
 }
 
+/** The image of a case, if it has one, is gone. */
+export function markImageGone(id: string, at: Date): Statement {
+  return sql`update cases set image_gone_at_ms = ${at.getTime()} where id = ${id} and image_gone_at_ms = 0`
+}
+
+/** As the index has it. */
+const RANK = rawSql('(case when image_gone_at_ms > 0 then 2 else crowded end)')
+
+/** Opens the case of an image or adds to it, where the condition holds. `ReportLedger.fileReport` says what names a case. */
+function addToCase(report: Report, number: string, isSo: Part): Statement {
+  const { id, category, severity, day, at, dueAt } = report
+  const isAbsentBecause = (table: 'removals' | 'holds') =>
+    part`exists (select 1 from ${rawSql(table)} where id = ${id})`
+  const [isRemoved, isHeld] = [isAbsentBecause('removals'), isAbsentBecause('holds')]
+  const isMoreTrusted = rawSql('excluded.crowded < cases.crowded')
+  const isAsTrusted = rawSql('excluded.crowded = cases.crowded')
+  const names = part`(${isMoreTrusted} or (${isAsTrusted} and excluded.severity < cases.severity))`
+  // What was kept is reopened only after a while.
+  const reopens = part`(cases.state = 'kept' and cases.decided_at_ms < ${at - KEPT_MS})`
+  return sql`insert into cases (id, category, severity, state, reports, opened_at_ms, due_at_ms, decided_at_ms, month,
+      crowded, named_by)
+    select ${id}, ${category}, ${severity},
+      case when ${isRemoved} then 'removed' when ${isHeld} then 'held' else 'open' end, 1, ${at}, ${dueAt},
+      case when ${isRemoved} or ${isHeld} then cast(${at} as bigint) else 0 end, ${day.slice(0, 7)},
+      ${report.isCrowded ? 1 : 0}, ${number} where ${isSo}
+    on conflict (id) do update set
+      reports = cases.reports + 1,
+      category = case when ${names} then excluded.category else cases.category end,
+      severity = case when ${names} then excluded.severity else cases.severity end,
+      due_at_ms = case when ${isMoreTrusted} or cases.state = 'kept'
+        or (${isAsTrusted} and excluded.due_at_ms < cases.due_at_ms) then excluded.due_at_ms else cases.due_at_ms end,
+      crowded = case when ${isMoreTrusted} or ${reopens} then excluded.crowded else cases.crowded end,
+      named_by = case when ${names} or ${reopens} or cases.image_gone_at_ms > 0
+        then excluded.named_by else cases.named_by end,
+      image_gone_at_ms = 0,
+      state = case when ${reopens} then 'open' else cases.state end`
+}
+
+/** The report opened the case of an image, or made it more severe, and somebody should look at it. */
+function isNamedBy(number: string, id: string): Part {
+  return part`exists (select 1 from cases
+    where id = ${id} and named_by = ${number} and state = 'open' and crowded = 0)`
+}
+
 export function reportsLedger(database: SqlDatabase): ReportLedger {
   return {
-    async fileReport(report, { ofReporter, ofAll }) {
-      const { id, category, text, contact, reporter, day, receiptSha256, at, severity, dueAt, raises } =
-        report
+    async spendReportBudgets(day, budgets) {
+      let room = part`1 = 1`
+      const statements = budgets.map(({ bucket, limit }) => {
+        // One past the limit marks a budget as used up. In this order in every process: address, network, all.
+        const spend = sql`insert into report_budgets (day, bucket, used) select ${day}, ${bucket}, 1 where ${room}
+          on conflict (day, bucket) do update set used = report_budgets.used + 1
+          where report_budgets.used <= ${limit} returning used`
+        room = part`${room} and
+          (select used from report_budgets where day = ${day} and bucket = ${bucket}) <= ${limit}`
+        return spend
+      })
+      const outcomes = await database.write(statements)
+      const full = outcomes.findIndex(({ rows }, nth) => !(Number(rows[0]?.used) <= budgets[nth]!.limit))
+      return full < 0 ? budgets.length : full
+    },
+
+    async fileReport(report, mostKept) {
+      const { id, category, text, contact, day, receiptSha256, sharedReceiptSha256, at } = report
       const number = crypto.randomUUID()
-      const month = day.slice(0, 7)
-      const [filed] = await database.write([
-        sql`insert into reports (number, id, category, text, contact, reporter, day, receipt_sha256, at_ms)
-          select ${number}, ${id}, ${category}, ${text}, ${contact}, ${reporter}, ${day}, ${receiptSha256}, ${at}
-          where (select count(*) from reports where reporter = ${reporter}) < ${ofReporter}
-            and (select count(*) from reports where day = ${day}) < ${ofAll}
-          on conflict do nothing`,
-        // The more severe report names the case; what was kept is reopened only after a while.
-        sql`insert into cases (id, category, severity, state, reports, opened_at_ms, due_at_ms, decided_at_ms, month)
-          select id, category, ${severity}, 'open', 1, at_ms, ${dueAt}, 0, ${month} from reports where number = ${number}
-          on conflict (id) do update set
-            reports = cases.reports + 1,
-            category = case when excluded.severity < cases.severity then excluded.category else cases.category end,
-            severity = case when excluded.severity < cases.severity then excluded.severity else cases.severity end,
-            due_at_ms = case when excluded.due_at_ms < cases.due_at_ms or cases.state = 'kept'
-              then excluded.due_at_ms else cases.due_at_ms end,
-            state = case when cases.state = 'kept' and cases.decided_at_ms < ${at - KEPT_MS}
-              then 'open' else cases.state end`,
-        ...(raises === null ? [] : [raiseForReport(raises, number)]),
+      const isFiled = part`exists (select 1 from reports where number = ${number})`
+      const isRepeat = part`exists (select 1 from reports where receipt_sha256 = ${receiptSha256} and number <> ${number})`
+      const insert = (columns: Part) => sql`insert into reports
+        (number, id, category, day, at_ms, text, contact, reporter, receipt_sha256) select ${columns}`
+      const [filed, , counted] = await database.write([
+        insert(part`${number}, ${id}, ${category}, ${day}, ${at}, ${text}, ${contact}, ${number}, ${receiptSha256}
+          where ${report.keepsWords ? 1 : 0} = 1
+            and (select count(*) from reports where id = ${id} and category = ${category}) < ${mostKept}
+          on conflict do nothing`),
+        insert(part`${crypto.randomUUID()}, ${id}, ${category}, ${day}, ${at}, '', '', ${SHARED + category},
+            ${sharedReceiptSha256}
+          where not ${isFiled} and not ${isRepeat} on conflict do nothing`),
+        addToCase(report, number, part`not ${isRepeat}`),
+        ...(report.raises === null ? [] : [raiseIf(report.raises, at, isNamedBy(number, id))]),
       ])
       if (filed!.changes > 0) return 'filed'
-      const { rows } = await database.read(
-        sql`select 1 as found from reports where receipt_sha256 = ${receiptSha256}`,
-      )
-      return rows.length > 0 ? 'repeated' : 'over'
+      return counted!.changes > 0 ? 'counted' : 'repeated'
     },
 
     async receipt(receiptSha256) {
-      const { rows } = await database.read(sql`select r.category, r.at_ms, c.state, c.decided_at_ms
+      const { rows } =
+        await database.read(sql`select r.category, r.at_ms, r.reporter, c.state, c.decided_at_ms
         from reports r join cases c on c.id = r.id where r.receipt_sha256 = ${receiptSha256}`)
       const [row] = rows
       if (row === undefined) return null
-      return { category: row.category as string, at: row.at_ms as number, ...decisionOf(row) }
+      const isShared = (row.reporter as string).startsWith(SHARED)
+      return { category: row.category as string, at: row.at_ms as number, isShared, ...decisionOf(row) }
+    },
+
+    async recordImageGone(id, at) {
+      await database.write([markImageGone(id, at)])
     },
 
     async cases(states, limit) {
       const { rows } = await database.read(sql`select * from cases where state in ${list(states)}
         and not exists (select 1 from decisions where decisions.id = cases.id and decisions.act = 'keep')
-        order by severity, due_at_ms, id limit ${Math.max(0, limit)}`)
+        order by ${RANK}, severity, due_at_ms, id limit ${Math.max(0, limit)}`)
       return rows.map(toCase)
     },
 
@@ -76,7 +136,7 @@ export function reportsLedger(database: SqlDatabase): ReportLedger {
 
     async reportsOf(id, limit) {
       const { rows } = await database.read(sql`select category, text, contact, at_ms from reports
-        where id = ${id} order by at_ms, number limit ${Math.max(0, limit)}`)
+        where id = ${id} and reporter not like ${`${SHARED}%`} order by at_ms, number limit ${Math.max(0, limit)}`)
       return rows.map(({ category, text, contact, at_ms }) => ({
         category: category as string,
         text: text as string,
@@ -93,7 +153,8 @@ export function reportsLedger(database: SqlDatabase): ReportLedger {
     async forgetReporters(categories, before) {
       await database.write([
         sql`update reports set text = '', contact = '', reporter = number
-          where category in ${list(categories)} and reporter <> number and id in (
+          where category in ${list(categories)} and reporter not like ${`${SHARED}%`}
+            and (reporter <> number or text <> '' or contact <> '') and id in (
             select id from cases
             where state in ('kept', 'removed') and decided_at_ms > 0 and decided_at_ms < ${before.getTime()})`,
       ])
@@ -126,6 +187,8 @@ function toCase(row: Row): Case {
     category: row.category as string,
     severity: row.severity as number,
     reports: row.reports as number,
+    isCrowded: row.crowded === 1,
+    isImageGone: (row.image_gone_at_ms as number) > 0,
     openedAt: row.opened_at_ms as number,
     dueAt: row.due_at_ms as number,
     ...decisionOf(row),

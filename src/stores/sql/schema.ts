@@ -2,11 +2,8 @@
  * How the ledger's tables came to be, in the SQL that SQLite and Postgres share. A migration that was released
  * is never edited; the next one is added at the end.
  */
-
-export interface Migration {
-  readonly name: string
-  readonly statements: readonly string[]
-}
+import type { Migration } from './migration.ts'
+import { REPORT_BUDGETS } from './schema-reports.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
   {
@@ -247,4 +244,5 @@ export const MIGRATIONS: readonly Migration[] = [
       'create index links_by_time on links (at_ms)',
     ],
   },
+  REPORT_BUDGETS,
 ]

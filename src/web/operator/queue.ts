@@ -38,14 +38,15 @@ ${
 }
 
 function item(cluster: Case[], digests: ReadonlyMap<string, string>, now: number, isFirst: boolean): Page {
-  const { id, category, severity, dueAt } = cluster[0]!
+  const { id, category, severity, dueAt, isCrowded, isImageGone } = cluster[0]!
   const reports = cluster.reduce((sum, each) => sum + each.reports, 0)
   const facts = [
     `${reports} ${reports === 1 ? 'report' : 'reports'}`,
     dueIn(dueAt, now),
     ...(cluster.length > 1 ? [`${cluster.length} images of the same bytes`] : []),
+    ...(cluster.every(({ isCrowded }) => isCrowded) ? ['only from crowded networks'] : []),
     ...(digests.has(id) ? [] : ['not here']),
   ]
-  return html`<li${severity <= 1 ? html` class="urgent"` : ''}><a href="/cases/${id}"${isFirst ? html` data-key="j" aria-keyshortcuts="j"` : ''}>${categoryName(category)}${isFirst ? html` <kbd>j</kbd>` : ''}</a>
+  return html`<li${severity <= 1 && !isCrowded && !isImageGone ? html` class="urgent"` : ''}><a href="/cases/${id}"${isFirst ? html` data-key="j" aria-keyshortcuts="j"` : ''}>${categoryName(category)}${isFirst ? html` <kbd>j</kbd>` : ''}</a>
 <span>${facts.join(', ')} <code>${id}</code></span></li>`
 }

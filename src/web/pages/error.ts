@@ -1,6 +1,5 @@
 import { html } from 'hono/html'
 import type { RefusalCode } from '../../errors.ts'
-import { REPORT_PAGE_PATH } from '../../protocol.ts'
 import { byteSize, fill } from '../messages/wording.ts'
 import { contactLink } from './contact.ts'
 import { coveredBeam } from './drawings.ts'
@@ -24,8 +23,6 @@ export function errorPage(
   { status, error, title, detail, requestId, rule = '' }: ErrorFacts,
 ): Page {
   const { errors, report, lang } = ctx.messages
-  // Who was filling in the form wants it back, not another picture.
-  const isReport = error === 'bad-report' || error === 'too-many-reports'
   const isTakenDown = error === 'removed' || error === 'held'
   const categories: Record<string, string> = report.categories
   // Whoever comes for what was removed is always told why.
@@ -33,9 +30,7 @@ export function errorPage(
   const reason = Object.hasOwn(categories, broken) ? categories[broken]! : broken
   const contact = isTakenDown ? ctx.operator?.contact : undefined
   const localTitle = (error && errors.titles[error]) ?? (lang === 'en' ? title : errors.fallbackTitle)
-  // What is missing from a report is said one by one in English only.
-  const isSaid = isReport && lang === 'en'
-  const localDetail = (!isSaid && error && errors.details[error]) || detail
+  const localDetail = (error && errors.details[error]) || detail
   return page(ctx, {
     title: `${localTitle} · Pinhole`,
     kind: 'note lost',
@@ -48,7 +43,7 @@ ${coveredBeam()}
 <p class="lead">${fill(localDetail, { limit: byteSize(lang, ctx.maxUploadBytes) })}</p>
 ${isTakenDown && reason !== '' ? html`<blockquote class="reason"><p class="soft">${errors.reason}</p><p>${reason}</p></blockquote>` : ''}
 ${contact ? html`<p>${errors.appeal}${contactLink(contact)}</p>` : ''}
-<p class="actions"><a class="button" href="${isReport ? REPORT_PAGE_PATH : '/'}">${isReport ? report.title : errors.home}</a></p>
+<p class="actions"><a class="button" href="/">${errors.home}</a></p>
 ${requestId ? html`<p class="soft"><code>${requestId}</code></p>` : ''}
 </main>`,
   })

@@ -1,19 +1,32 @@
 /** The form for reports, and the receipt. */
 import { html } from 'hono/html'
+import type { RefusalCode } from '../../errors.ts'
+import { REPORT_PAGE_PATH } from '../../protocol.ts'
 import type { Receipt } from '../../stores/reports.ts'
 import { type Page, type PageContext, page } from './page.ts'
 
-/** `image`: the link that is filled in, or an empty text. */
-export function reportPage(ctx: PageContext, { image }: { image: string }): Page {
-  const { report, frame } = ctx.messages
+/** What the form is filled in with, by name of its fields. */
+export type FilledIn = Partial<
+  Record<'image' | 'category' | 'text' | 'name' | 'email' | 'signature', string> & { isInGoodFaith: boolean }
+>
+
+/** `problem`: why it was not taken as it is filled in. */
+export function reportPage(
+  ctx: PageContext,
+  filled: FilledIn,
+  problem: { code: RefusalCode; detail: string } | null = null,
+): Page {
+  const { report, frame, errors, lang } = ctx.messages
   const field = (name: string, label: string, input: Page) =>
     html`<p class="field"><label for="${name}">${label}</label>${input}</p>`
-  const line = (name: string, label: string, type: string, complete: string) =>
+  const line = (name: 'name' | 'email' | 'signature', label: string, type: string, complete: string) =>
     field(
       name,
       label,
-      html`<input id="${name}" name="${name}" type="${type}" maxlength="200" autocomplete="${complete}">`,
+      html`<input id="${name}" name="${name}" type="${type}" maxlength="200" autocomplete="${complete}" value="${filled[name] ?? ''}">`,
     )
+  const option = (value: string, label: string) =>
+    html`<option value="${value}"${value === filled.category ? html` selected` : ''}>${label}</option>`
   return page(ctx, {
     title: `${report.title} · Pinhole`,
     kind: 'prose',
@@ -21,24 +34,31 @@ export function reportPage(ctx: PageContext, { image }: { image: string }): Page
     head: html`<meta name="robots" content="noindex">`,
     main: html`<main>
 <h1>${report.title}</h1>
-<p>${report.lead}</p>
-<form class="report" method="post" action="/report">
-${field('image', report.image, html`<input id="image" name="image" type="text" inputmode="url" dir="ltr" required value="${image}">`)}
+${
+  problem === null
+    ? html`<p>${report.lead}</p>`
+    : html`<p class="problem" role="alert"><strong>${report.refused[problem.code] ?? errors.titles[problem.code]}</strong> ${
+        // What is missing is said one by one in English only.
+        problem.code === 'bad-report' && lang === 'en' ? problem.detail : errors.details[problem.code]
+      }</p>`
+}
+<form class="report" method="post" action="${REPORT_PAGE_PATH}">
+${field('image', report.image, html`<input id="image" name="image" type="text" inputmode="url" dir="ltr" required value="${filled.image ?? ''}">`)}
 ${field(
   'category',
   report.category,
   html`<select id="category" name="category" required><option value=""></option>${Object.entries(
     report.categories,
-  ).map(([value, label]) => html`<option value="${value}">${label}</option>`)}</select>`,
+  ).map(([value, label]) => option(value, label))}</select>`,
 )}
-${field('text', report.text, html`<textarea id="text" name="text" rows="5" minlength="20" maxlength="2000" required aria-describedby="text-hint"></textarea><small id="text-hint">${report.textHint}</small>`)}
+${field('text', report.text, html`<textarea id="text" name="text" rows="5" minlength="20" maxlength="2000" required aria-describedby="text-hint">${filled.text ?? ''}</textarea><small id="text-hint">${report.textHint}</small>`)}
 <fieldset><legend>${report.person}</legend>
 <p>${report.personHint}</p>
 ${line('name', report.name, 'text', 'name')}
 ${line('email', report.email, 'email', 'email')}
 ${line('signature', report.signature, 'text', 'off')}
 </fieldset>
-<label class="confirm"><input type="checkbox" name="good-faith" value="yes" required><span>${report.goodFaith}</span></label>
+<label class="confirm"><input type="checkbox" name="good-faith" value="yes" required${filled.isInGoodFaith ? html` checked` : ''}><span>${report.goodFaith}</span></label>
 <p><button class="button" type="submit">${report.send}</button></p>
 </form>
 <p><a class="back" href="/">${frame.back}</a></p>
@@ -46,7 +66,7 @@ ${line('signature', report.signature, 'text', 'off')}
   })
 }
 
-export function receiptPage(ctx: PageContext, { category, at, state, decidedAt }: Receipt): Page {
+export function receiptPage(ctx: PageContext, { category, at, isShared, state, decidedAt }: Receipt): Page {
   const { report, frame, lang } = ctx.messages
   const date = (ms: number) => {
     const text = new Date(ms).toLocaleDateString(lang, { dateStyle: 'long', timeZone: 'UTC' })
@@ -67,6 +87,7 @@ export function receiptPage(ctx: PageContext, { category, at, state, decidedAt }
 <dt>${report.decision}</dt><dd>${report.states[state]}</dd>
 ${decidedAt === null ? '' : html`<dt>${report.decided}</dt><dd>${date(decidedAt)}</dd>`}
 </dl>
+${isShared ? html`<p>${report.counted}</p>` : ''}
 <p><a class="back" href="/">${frame.back}</a></p>
 </main>`,
   })

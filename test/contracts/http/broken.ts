@@ -18,7 +18,8 @@ export function brokenCases(world: World): void {
     // More than is kept in memory.
     const large = gif({ size: 9_000_000 })
     const { id, key } = await me.store(large)
-    const report = JSON.stringify({ image: `${me.host.baseUrl}/${id}`, ...GIVEN })
+    // Another one: of what was looked at, the file stays open.
+    const report = JSON.stringify({ image: (await me.store()).link, ...GIVEN })
     const asked = await me.request('POST', '/api/report', {
       headers: { 'Content-Type': 'application/json' },
       body: Buffer.from(report),
@@ -45,6 +46,7 @@ export function brokenCases(world: World): void {
     const form = (path: string, text: string) =>
       me.request('POST', path, { headers: FORM, body: Buffer.from(text) })
     checkPage(await form('/delete', `key=${key}`), 503)
+    checkPage(await me.get(`/report?id=${id}`, { Accept: 'text/html' }), 503)
     checkPage(await form('/report', reportOf(`${me.host.baseUrl}/${id}`)), 503)
     const asProgram = await me.request('POST', '/report', {
       headers: { 'Content-Type': FORM['Content-Type'] },

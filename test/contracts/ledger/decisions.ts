@@ -19,11 +19,19 @@ const decision = (batch: string, act: DecidedAct): NewDecision => ({
 })
 
 async function reported(ledger: Ledger, id: string): Promise<void> {
-  const caps = { ofReporter: 10, ofAll: 10 }
-  const report = { id, category: 'other', text: 'x', contact: '', reporter: id, day: '2026-07-31' }
+  const report = { id, category: 'other', text: 'x', contact: '', day: '2026-07-31', keepsWords: true }
   await ledger.fileReport(
-    { ...report, receiptSha256: id, at: AT, severity: 5, dueAt: DUE, raises: null },
-    caps,
+    {
+      ...report,
+      receiptSha256: id,
+      sharedReceiptSha256: `shared ${id}`,
+      isCrowded: false,
+      at: AT,
+      severity: 5,
+      dueAt: DUE,
+      raises: null,
+    },
+    10,
   )
 }
 

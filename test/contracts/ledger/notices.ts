@@ -67,28 +67,35 @@ export function noticesCases({ on, onHooks }: Harness): void {
     assert.deepEqual(await ledger.claimNotices(NOW + 501, LEASE_MS), [], 'an old claim defers nothing')
   })
 
-  on('raises a notice with the report that asks for one, and not with a repeat', async (ledger) => {
+  on('raises a notice with the report that opens a case or makes it more severe', async (ledger) => {
     const report = {
       id: 'aaaaaaaaaaa',
-      category: 'child-abuse',
+      category: 'intimate',
       text: 'x',
       contact: '',
-      reporter: 'r',
       day: '2026-09-21',
       receiptSha256: 'receipt',
+      sharedReceiptSha256: 'shared',
+      keepsWords: true,
+      isCrowded: false,
       at: NOW,
-      severity: 0,
+      severity: 1,
       dueAt: NOW,
       raises: 'case.urgent',
     }
-    const caps = { ofReporter: 1, ofAll: 10 }
-    assert.equal(await ledger.fileReport(report, caps), 'filed')
-    assert.equal(await ledger.fileReport(report, caps), 'repeated')
-    assert.equal(await ledger.fileReport({ ...report, id: 'b', receiptSha256: 'b' }, caps), 'over')
-    const quiet = { ...report, reporter: 's', receiptSha256: 'c', raises: null }
-    assert.equal(await ledger.fileReport(quiet, caps), 'filed')
+    const file = (more: Partial<typeof report>) => ledger.fileReport({ ...report, ...more }, 10)
+    assert.equal(await file({}), 'filed')
+    assert.equal(await file({}), 'repeated')
+    assert.equal(await file({ receiptSha256: 'b' }), 'filed')
+    assert.equal(await file({ receiptSha256: 'c', keepsWords: false }), 'counted')
+    assert.equal(await file({ receiptSha256: 'd', severity: 0 }), 'filed')
+    assert.equal(await file({ receiptSha256: 'e', id: 'b', isCrowded: true }), 'filed')
+    assert.equal(
+      await ledger.fileReport({ ...report, id: 'c', receiptSha256: 'f', raises: null }, 10),
+      'filed',
+    )
     const [notice, ...rest] = await ledger.claimNotices(NOW, LEASE_MS)
-    assert.deepEqual([notice?.kind, notice?.count, rest], ['case.urgent', 1, []])
+    assert.deepEqual([notice?.kind, notice?.count, rest], ['case.urgent', 2, []])
   })
 
   onHooks(['process'], 'keeps what a killed process was about to tell', async (ledger, { process }) => {

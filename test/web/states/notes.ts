@@ -134,7 +134,7 @@ export const noteStates: PageState[] = [
         form.noValidate = true
       })
       await page.locator('form.report button').click()
-      await page.locator('.status-code').waitFor()
+      await page.locator('p.problem').waitFor()
     },
   },
   {

@@ -21,14 +21,16 @@ export function queueCommand(): Command {
 }
 
 /** Times are ISO 8601, UTC. */
-export function memberOf({ openedAt, dueAt, decidedAt, ...rest }: Case): object {
+export function memberOf({ openedAt, dueAt, decidedAt, isCrowded, isImageGone, ...rest }: Case): object {
   const [opened, due, decided] = [openedAt, dueAt, decidedAt].map((at) => at && new Date(at).toISOString())
-  return { ...rest, opened, due, decided }
+  return { ...rest, opened, due, decided, crowded: isCrowded, gone: isImageGone }
 }
 
-export function lineOf({ id, category, severity, state, reports, dueAt }: Case, now: number): string {
+export function lineOf(found: Case, now: number): string {
+  const { id, category, severity, state, reports, dueAt, isCrowded, isImageGone } = found
   const count = `${reports} ${reports === 1 ? 'report' : 'reports'}`
-  return `${id} ${category} severity ${severity} ${count} ${state} ${due(dueAt - now)}`
+  const last = [...(isCrowded ? ['crowded'] : []), ...(isImageGone ? ['image gone'] : [])].join(', ')
+  return `${id} ${category} severity ${severity} ${count} ${state} ${due(dueAt - now)} ${last}`.trimEnd()
 }
 
 function due(leftMs: number): string {

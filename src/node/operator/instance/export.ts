@@ -7,7 +7,7 @@ import { isOutputRead, print } from '../print.ts'
 const SHAPES = `
 One JSON object a line, times in ISO 8601, UTC:
   {"kind":"act","at","act","subject","reason","who","rule"}      the oldest first
-  {"kind":"case","id","category","severity","state","reports","opened","due","decided"}
+  {"kind":"case","id","category","severity","state","reports","opened","due","decided","crowded","gone"}
 No reporter\u2019s words, names or addresses are in it.`
 
 export function exportCommand(): Command {

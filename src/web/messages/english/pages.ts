@@ -147,8 +147,8 @@ export const errors = {
     unavailable: 'Please try again in a moment.',
     'blocked-image': 'The operator of this service has blocked it.',
     'bad-report':
-      'Please go back. A report needs the link of the picture, a reason, a description of 20 to 2,000 characters, and the tick at its end; some reasons need your name, e-mail address and signature.',
-    'too-many-reports': 'Please try again tomorrow, or write to the operator.',
+      'A report needs the link of the picture, a reason, a description of 20 to 2,000 characters, and the tick at its end; some reasons need your name, e-mail address and signature.',
+    'too-many-reports': 'Please try again later, or write to the operator.',
     busy: 'Too many uploads are under way. Please try again in a moment.',
     'too-many-refusals': 'Please try again after midnight UTC.',
     'capacity-reached': 'Please try again later.',

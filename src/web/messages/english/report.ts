@@ -25,8 +25,12 @@ export const report = {
   signature: 'Signature: your full name (intimate pictures and copyright)',
   goodFaith: 'I believe in good faith that what I say is right and complete.',
   send: 'Send the report',
+  /** Above the form that was not taken, by code. */
+  refused: { 'not-found': 'This picture isn’t here.' } as Record<string, string>,
   receiptTitle: 'Your report',
   receiptLead: 'Keep the address of this page. It shows what becomes of your report.',
+  counted:
+    'So many reports came that the words of this one were not kept. It is counted, and the picture is checked all the same.',
   reported: 'Sent',
   decision: 'Decision',
   states: {

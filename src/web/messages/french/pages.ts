@@ -152,8 +152,8 @@ export const errors: Messages['errors'] = {
     unavailable: 'Réessayez dans un instant.',
     'blocked-image': 'L’exploitant de ce service l’a bloquée.',
     'bad-report':
-      'Veuillez revenir en arrière. Un signalement doit contenir le lien de l’image, un motif, une description de 20 à 2\u00a0000 caractères et la case cochée à la fin\u00a0; certains motifs exigent votre nom, votre adresse e-mail et votre signature.',
-    'too-many-reports': 'Réessayez demain, ou écrivez à l’exploitant.',
+      'Un signalement doit contenir le lien de l’image, un motif, une description de 20 à 2\u00a0000 caractères et la case cochée à la fin\u00a0; certains motifs exigent votre nom, votre adresse e-mail et votre signature.',
+    'too-many-reports': 'Réessayez plus tard, ou écrivez à l’exploitant.',
     busy: 'Trop d’envois sont en cours. Réessayez dans un instant.',
     'too-many-refusals': 'Réessayez après minuit (UTC).',
     'capacity-reached': 'Réessayez plus tard.',

@@ -27,8 +27,12 @@ export const report: Messages['report'] = {
   signature: 'Signature\u00a0: votre nom complet (images intimes et droit d’auteur)',
   goodFaith: 'Je déclare de bonne foi que ce que j’indique est exact et complet.',
   send: 'Envoyer le signalement',
+  /** Above the form that was not taken, by code. */
+  refused: { 'not-found': 'Cette image n’est pas ici.' } as Record<string, string>,
   receiptTitle: 'Votre signalement',
   receiptLead: 'Conservez l’adresse de cette page\u00a0: elle montre la suite donnée à votre signalement.',
+  counted:
+    'Les signalements sont si nombreux que le texte de celui-ci n’a pas été conservé. Il est compté, et l’image est examinée malgré tout.',
   reported: 'Envoyé',
   decision: 'Décision',
   states: {

@@ -26,8 +26,12 @@ export const report: Messages['report'] = {
   signature: 'Unterschrift: dein voller Name (intime Bilder und Urheberrecht)',
   goodFaith: 'Ich versichere nach bestem Wissen, dass meine Angaben richtig und vollständig sind.',
   send: 'Meldung absenden',
+  /** Above the form that was not taken, by code. */
+  refused: { 'not-found': 'Dieses Bild ist nicht hier.' } as Record<string, string>,
   receiptTitle: 'Deine Meldung',
   receiptLead: 'Bewahre die Adresse dieser Seite auf: Hier steht, was aus deiner Meldung wird.',
+  counted:
+    'Es kamen so viele Meldungen, dass der Text dieser Meldung nicht aufbewahrt wurde. Sie ist gezählt, und das Bild wird trotzdem geprüft.',
   reported: 'Gesendet',
   decision: 'Entscheidung',
   states: {
