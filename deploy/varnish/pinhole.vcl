@@ -1,5 +1,8 @@
 # Varnish in front of Pinhole. CDN_URL=varnish://host:port on the servers.
 #
+# No varnishncsa with its usual format: a deletion key or the secret of a receipt may be in an address. Without either:
+# varnishncsa -F '%t %m %s %b %D'
+#
 # Images are kept for as long as the origin's Surrogate-Control says, and forgotten by tag: PURGE / with X-Ban-Tags.
 vcl 4.1;
 
