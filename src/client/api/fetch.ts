@@ -1,5 +1,5 @@
 import { watchForStall } from './stall.ts'
-import { type Exchange, NetworkFault, type Transport } from './transport.ts'
+import { type Exchange, MOST_ANSWER_BYTES, NetworkFault, type Transport, tooLong } from './transport.ts'
 
 /** The transport where there is no XMLHttpRequest. The body is streamed, so that its progress can be seen. */
 export const fetchTransport: Transport = async ({ method, url, headers: more, file, signal, onSent }) => {
@@ -26,7 +26,7 @@ export const fetchTransport: Transport = async ({ method, url, headers: more, fi
   try {
     const response = await fetch(url, { ...init, headers })
     watch.touch()
-    const text = await response.text()
+    const text = await textOf(response, watch.touch)
     return { status: response.status, header: (name) => response.headers.get(name), text }
   } catch (error) {
     signal?.throwIfAborted()
@@ -34,6 +34,27 @@ export const fetchTransport: Transport = async ({ method, url, headers: more, fi
     throw new NetworkFault(reasonOf(error), { cause: error })
   } finally {
     watch.stop()
+    // Whatever was not read of the answer.
+    giveUp.abort()
+  }
+}
+
+/** At most `MOST_ANSWER_BYTES`, as they are when they are unpacked. Throws `NetworkFault` past that, and reads no further. */
+async function textOf(response: Response, onRead: () => void): Promise<string> {
+  if (response.body === null) return ''
+  const reader = response.body.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  for (let bytes = 0; ; ) {
+    const { done, value } = await reader.read()
+    if (done) return text + decoder.decode()
+    onRead()
+    bytes += value.length
+    if (bytes > MOST_ANSWER_BYTES) {
+      reader.cancel().catch(() => {})
+      throw tooLong()
+    }
+    text += decoder.decode(value, { stream: true })
   }
 }
 

@@ -1,5 +1,5 @@
 import { watchForStall } from './stall.ts'
-import { NetworkFault, type Transport } from './transport.ts'
+import { MOST_ANSWER_BYTES, NetworkFault, type Transport, tooLong } from './transport.ts'
 
 /** The browser's transport: `fetch` reports no upload progress there. */
 export const xhrTransport: Transport = ({ method, url, headers: more = {}, file, signal, onSent }) =>
@@ -22,15 +22,23 @@ export const xhrTransport: Transport = ({ method, url, headers: more = {}, file,
       watch.touch()
       onSent?.(loaded, total)
     }
-    request.onprogress = watch.touch
+    request.onprogress = ({ loaded }) => {
+      watch.touch()
+      // Compressed or not: neither may be longer.
+      if (loaded > MOST_ANSWER_BYTES || request.responseText.length > MOST_ANSWER_BYTES) {
+        end(() => reject(tooLong()))
+      }
+    }
     request.onerror = () => end(() => reject(new NetworkFault('the connection failed')))
     request.onload = () =>
       end(() =>
-        resolve({
-          status: request.status,
-          header: (name) => headers.get(name.toLowerCase()) ?? null,
-          text: request.responseText,
-        }),
+        request.responseText.length > MOST_ANSWER_BYTES
+          ? reject(tooLong())
+          : resolve({
+              status: request.status,
+              header: (name) => headers.get(name.toLowerCase()) ?? null,
+              text: request.responseText,
+            }),
       )
     const headers = new Map<string, string>()
     request.onreadystatechange = () => {
