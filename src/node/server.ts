@@ -21,6 +21,7 @@ import { createUploaderLinks } from '../service/uploader-links.ts'
 import { createSpool } from '../stores/drafts/spool.ts'
 import { pickMessages } from '../web/pages.ts'
 import { loadAssets } from './assets/load.ts'
+import { watchDescriptors } from './descriptors.ts'
 import { watchDisk } from './disk-space.ts'
 import { openKit } from './door/kit.ts'
 import { nodeHashes } from './hashes.ts'
@@ -142,6 +143,7 @@ export async function startServer(
     line: createLine(lineLimits(config, limits)),
     quota,
   })
+  const descriptors = watchDescriptors(log, metrics.exhausted)
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const isOver = !socket.writable || error.code === 'ECONNRESET'
     // In the middle of an answer another one would be taken for its bytes.
@@ -163,6 +165,7 @@ export async function startServer(
     async stop() {
       await stopServing(server, { lingerMs: limits.lingerMs, longestMs: limits.stopMs })
       disk.stop()
+      descriptors.stop()
       await kit.stop()
       await Promise.all([settings.stop(), capacity.stop(), quota.stop(), links?.stop()])
       await stores.close()

@@ -12,6 +12,8 @@ export interface Counts {
   uploads: Record<string, number>
   uploadBytes: number
   removals: Record<string, number>
+  /** Looks that found no file descriptor left. */
+  exhausted: number
   /** By category. */
   reports: Record<string, number>
   /** By route and status. */
@@ -21,12 +23,14 @@ export interface Counts {
 }
 
 export function noCounts(): Counts {
-  return { uploads: {}, uploadBytes: 0, removals: {}, reports: {}, requests: {}, durations: {} }
+  return { uploads: {}, uploadBytes: 0, exhausted: 0, removals: {}, reports: {}, requests: {}, durations: {} }
 }
 
 export interface Counting extends Metrics {
   readonly counts: Counts
   request(route: string, status: number, seconds: number): void
+  /** No file descriptor was left. */
+  exhausted(): void
 }
 
 export function createCounting(): Counting {
@@ -49,6 +53,9 @@ export function createCounting(): Counting {
       add(counts.uploads, outcome, 1)
       counts.uploadBytes += bytes
     },
+    exhausted() {
+      counts.exhausted++
+    },
     report: (category) => add(counts.reports, category, 1),
     removalByKey: () => add(counts.removals, 'uploader key', 1),
     request(route, status, seconds) {
@@ -66,8 +73,9 @@ export function createCounting(): Counting {
 /** Of several processes. */
 export function sumOf(all: Counts[]): Counts {
   const total = noCounts()
-  for (const { uploads, uploadBytes, removals, reports, requests, durations } of all) {
+  for (const { uploads, uploadBytes, exhausted, removals, reports, requests, durations } of all) {
     total.uploadBytes += uploadBytes
+    total.exhausted += exhausted
     addAll(total.uploads, uploads)
     addAll(total.removals, removals)
     addAll(total.reports, reports)

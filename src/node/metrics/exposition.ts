@@ -32,6 +32,9 @@ export async function exposition(counts: Counts, gauges: Gauge[]): Promise<strin
   counter('pinhole_upload_bytes_total', 'Bytes of stored images.', [
     { value: counts.uploadBytes, labels: {} },
   ])
+  counter('pinhole_descriptors_exhausted_total', 'Looks, one a second, that found no file descriptor left.', [
+    { value: counts.exhausted, labels: {} },
+  ])
   counter('pinhole_removals_total', 'Images removed for good.', labelled(counts.removals, 'by', 'cause'))
   counter(
     'pinhole_quota_refusals_total',

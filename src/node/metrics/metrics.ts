@@ -11,6 +11,8 @@ import { countRequests } from './requests.ts'
 export interface ProcessMetrics extends Metrics {
   /** The listener of `server`, with its requests counted too. */
   counted(server: Server, listener: RequestListener): RequestListener
+  /** No file descriptor was left. */
+  exhausted(): void
   /** Of all processes of this machine, as Prometheus reads it: `EXPOSITION_TYPE`. */
   text(): Promise<string>
 }
@@ -23,6 +25,7 @@ export function createMetrics(parts: GaugedParts): ProcessMetrics {
     upload: counting.upload,
     removalByKey: counting.removalByKey,
     report: counting.report,
+    exhausted: counting.exhausted,
     counted: (server, listener) => countRequests(server, listener, counting),
     async text() {
       const [sum, removals] = await Promise.all([counts(), removalsByOperator(parts)])

@@ -1,0 +1,41 @@
+/** A server that runs out of file descriptors says so, once a minute, and counts it. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { connect, type Socket } from 'node:net'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { atDoor } from './support/at-door.ts'
+import { skipWithout } from './support/processes/caches.ts'
+import { type RunningServer, startServer } from './support/processes/server.ts'
+import { until } from './support/until.ts'
+
+const run = promisify(execFile)
+
+test('exhausted descriptors are logged once, and counted', {
+  skip: await skipWithout('prlimit'),
+}, async () => {
+  const server: RunningServer = await startServer({ CONNECTIONS_PER_ADDRESS: '0' })
+  const sockets: Socket[] = []
+  try {
+    // What is open stays open: there is room for a few more.
+    await run('prlimit', ['--pid', `${server.pid}`, '--nofile=80:80'])
+    for (let nth = 0; nth < 200; nth++) {
+      const socket = connect(server.port, '127.0.0.1')
+      socket.on('error', () => {})
+      sockets.push(socket)
+    }
+    const lines = () => server.stderr().match(/"no file descriptor is left: [^\n]*/g) ?? []
+    await until('it is logged', async () => lines().length > 0)
+    const count = async () => {
+      const { text } = await atDoor(server.dataDir, 'GET', '/metrics')
+      return Number(/^pinhole_descriptors_exhausted_total (\d+)$/m.exec(text)?.[1])
+    }
+    for (const socket of sockets) socket.destroy()
+    await until('it is counted', async () => (await count().catch(() => 0)) > 0)
+    assert.equal(lines().length, 1)
+    assert.match(server.stderr(), /EMFILE/)
+  } finally {
+    for (const socket of sockets) socket.destroy()
+    await server.stop()
+  }
+})
