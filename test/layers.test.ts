@@ -169,19 +169,6 @@ it('imports files by their whole name', async () => {
   )
 })
 
-it('has no file that is longer than 250 lines', async () => {
-  const files = globSync('{src,test,bench,scripts,build}/**/*.{ts,mjs,css,lua}', { cwd: ROOT })
-  assert.ok(files.length > 500, 'the files are found')
-  const long = files.map((file) => ({
-    file,
-    lines: readFileSync(join(ROOT, file), 'utf8').split('\n').length - 1,
-  }))
-  assert.deepEqual(
-    long.filter(({ lines }) => lines > 250),
-    [],
-  )
-})
-
 it('lets no files import each other in a circle, not even types', async () => {
   const imports = (await allImports()).filter(({ to }) => to.startsWith('src/'))
   assert.deepEqual(circlesIn(imports), [])
