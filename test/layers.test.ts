@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { it } from 'node:test'
 import { allImports, type Import, importsOf } from './support/imports.ts'
-import { ROOT } from './support/processes/process.ts'
 
 /** What every layer may import: the wire, the codes of refusals. */
 const BASE = ['bytes.ts', 'errors.ts', 'protocol.ts']
