@@ -1,7 +1,14 @@
 /** The product's rules for images: publish, find, open, remove. No HTTP, no SQL. */
 import { KEY_PATTERN } from '../protocol.ts'
 import { type Ledger, LedgerUnavailable } from '../stores/ledger.ts'
-import type { ImageRecord, ObjectStore, Selection, Signal, StoredImage } from '../stores/object-store.ts'
+import type {
+  ImageRecord,
+  ObjectStore,
+  Removal,
+  Selection,
+  Signal,
+  StoredImage,
+} from '../stores/object-store.ts'
 import { refuseFault } from './faults.ts'
 import type { Hashes } from './hashes.ts'
 import { equalInConstantTime, idOfKey } from './ids.ts'
@@ -50,25 +57,34 @@ export function createImages(parts: {
   /** Nothing is there: is that the operator's doing? */
   async function absent(id: string): Promise<null> {
     const why = await askWhyAbsent(id)
-    if (why === null) return null
+    if (why === null || why.place === 'deleted') return null
     throw takenDown(why)
   }
 
   /** A view of an image that is there asks no ledger, and a deletion of one neither. */
   async function heldRecord(id: string): Promise<ImageRecord | null> {
-    return (await ledger.whyAbsent(id))?.place === 'held' ? objects.headHeld(id) : null
+    const why = await ledger.whyAbsent(id)
+    // `deleted`: a process died in the middle of it.
+    return why !== null && why.place !== 'removed' ? objects.headHeld(id) : null
   }
 
-  /** For backups from before. A ledger that is away must not keep an image from being deleted. */
-  async function remember(id: string): Promise<void> {
-    await ledger.recordDeletion(id, new Date(parts.now())).catch((error) => {
+  /**
+   * For backups from before, and for those who repeat the upload. A ledger that is away must not keep an image from being
+   * deleted: then the store alone knows that the id is never given again, and must.
+   */
+  async function remember(id: string): Promise<Removal> {
+    try {
+      await ledger.recordDeletion(id, new Date(parts.now()))
+      return { retire: 'unless-full' }
+    } catch (error) {
       if (!(error instanceof LedgerUnavailable)) throw error
-    })
+      return { retire: 'surely' }
+    }
   }
 
   /** It may have been held since it was looked at. */
-  async function removeHeld(id: string): Promise<boolean> {
-    const removed = await objects.removeHeld(id)
+  async function removeHeld(id: string, removal: Removal): Promise<boolean> {
+    const removed = await objects.removeHeld(id, removal)
     if (removed) await ledger.forgetHold(id)
     return removed
   }
@@ -96,8 +112,8 @@ export function createImages(parts: {
         const record = (await objects.head(id)) ?? (await heldRecord(id))
         if (record === null || !equalInConstantTime(record.keySha256, hashes.sha256(key))) return false
         await purges.owe(id)
-        await remember(id)
-        const removed = (await objects.remove(id)) || (await removeHeld(id))
+        const removal = await remember(id)
+        const removed = (await objects.remove(id, removal)) || (await removeHeld(id, removal))
         await purges.owe(id)
         purges.hurry()
         if (removed) metrics.removalByKey()

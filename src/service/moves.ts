@@ -61,8 +61,9 @@ export function createMoves(parts: {
   }
 
   async function removeAnywhere(id: string): Promise<boolean> {
-    const wasVisible = await objects.remove(id)
-    return (await objects.removeHeld(id)) || wasVisible
+    // The ledger knows of the removal already.
+    const wasVisible = await objects.remove(id, { retire: 'unless-full' })
+    return (await objects.removeHeld(id, { retire: 'unless-full' })) || wasVisible
   }
 
   /** A damaged one too. */

@@ -2,7 +2,7 @@
 import { Refusal } from '../errors.ts'
 import { isWhole, lengthOf, PIECE_BYTES, type Segment } from '../formats/image.ts'
 import { inspect } from '../formats/inspect.ts'
-import type { Ledger } from '../stores/ledger.ts'
+import type { Ledger, WhyAbsent } from '../stores/ledger.ts'
 import { type Draft, IdTaken, type ImageRecord, type ObjectStore } from '../stores/object-store.ts'
 import type { Hashes } from './hashes.ts'
 import { drawIdentity, type Identity } from './identities.ts'
@@ -37,6 +37,9 @@ export interface Publishing {
     options: PublishOptions & { identity: Identity },
   ): Promise<Published | null>
 }
+
+const DELETED =
+  'The image that was sent under this Idempotency-Key was deleted. Send this one under a new key.'
 
 /** Reading a draft of more than a piece takes many reads: not all clients' at once, or the pieces fill the memory. */
 export const LARGE_READS_AT_ONCE = 4
@@ -88,7 +91,7 @@ export function createPublishing(parts: {
     }
     try {
       const published = await store(draft, identity, beforeStored)
-      // The operator may have removed it since it was looked for.
+      // The operator may have held or removed it since it was looked for.
       await assertNotTakenDown(identity.id).catch(async (error) => {
         await objects.remove(identity.id)
         throw error
@@ -101,11 +104,12 @@ export function createPublishing(parts: {
     }
   }
 
-  /** What an earlier request stored. Throws `Refusal` if that were other bytes, or the operator removed it. */
+  /** What an earlier request stored. Throws `Refusal` if that were other bytes, or the image is gone. */
   async function stored({ id, key }: Identity, sentSha256: string): Promise<Published | null> {
     const record = await objects.headDurable(id)
-    if (record === null) {
+    if (record === null || record === 'retired') {
       await assertNotTakenDown(id)
+      if (record === 'retired') throw takenDown({ place: 'deleted', rule: '' })
       return null
     }
     // A name that was drawn by somebody else, against all odds.
@@ -169,11 +173,16 @@ export function createPublishing(parts: {
   }
 }
 
-/** What visitors are told of an image that is the operator's doing not to be there. */
-export function takenDown({ place, rule }: { place: 'held' | 'removed'; rule: string }): Refusal {
-  return place === 'held'
-    ? new Refusal('held', 'The operator of this server is checking this image.', { rule })
-    : new Refusal('removed', 'The operator of this server removed this image.', { rule })
+/** What is said of an image that is not there. That its owner deleted it is told to nobody but those who know its name. */
+export function takenDown({ place, rule }: WhyAbsent): Refusal {
+  switch (place) {
+    case 'held':
+      return new Refusal('held', 'The operator of this server is checking this image.', { rule })
+    case 'removed':
+      return new Refusal('removed', 'The operator of this server removed this image.', { rule })
+    case 'deleted':
+      return new Refusal('idempotency-key-reused', DELETED)
+  }
 }
 
 /** Ends a draft that came to nothing. */

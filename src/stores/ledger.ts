@@ -44,6 +44,12 @@ export interface Move {
   claim: number
 }
 
+/** In doubt the first of them. */
+export interface WhyAbsent {
+  place: 'removed' | 'deleted' | 'held'
+  rule: string
+}
+
 /** Uploads that were refused. */
 export interface Refusals {
   count: number
@@ -138,8 +144,11 @@ export interface Ledger extends Parts {
   recordRelease(id: string, reason: string, at: Date, by?: ActedBy): Promise<void>
   /** Decides an image's case, and records the act: it stays as it is. What was removed stays removed. */
   recordKeep(id: string, reason: string, at: Date, by?: ActedBy): Promise<void>
-  /** Why an image is not there, if that is the operator's doing. One statement. `rule`: empty if none was named. */
-  whyAbsent(id: string): Promise<{ place: 'removed' | 'held'; rule: string } | null>
+  /**
+   * Why an image is not there, if that is known: the operator removed or holds it, or its key deleted it. One statement.
+   * `rule`: empty if none was named.
+   */
+  whyAbsent(id: string): Promise<WhyAbsent | null>
   /** Forgets that an image is held: its uploader deleted it. */
   forgetHold(id: string): Promise<void>
   /** Ids of held images, the longest held first, at most `limit`. */

@@ -68,9 +68,9 @@ export interface ObjectStore extends HeldImages {
   head(id: string): Promise<ImageRecord | null>
   /**
    * As `head`, of an image that no crash takes away any more: what another request is about to store may be seen before it
-   * is on the disk. `null` also if that came to nothing.
+   * is on the disk. `null` also if that came to nothing. `'retired'`: there is none, and never will be one again.
    */
-  headDurable(id: string): Promise<ImageRecord | null>
+  headDurable(id: string): Promise<ImageRecord | 'retired' | null>
   /**
    * Opens an image: all of it, unless `selection` says otherwise. `null` if there is none. Throws `UnsatisfiableRange`,
    * `DamagedObject`, and an `AbortError` once nobody waits for the image any more.
@@ -82,12 +82,21 @@ export interface ObjectStore extends HeldImages {
    */
   verify(id: string): Promise<ImageRecord | null>
   /** Removes an image for good: after it resolves, no crash brings it back. `false` if there was none. */
-  remove(id: string): Promise<boolean>
+  remove(id: string, removal?: Removal): Promise<boolean>
   /** Every id in the store after `after`, in ascending order of code units, across pages. */
   list(after?: string): AsyncIterable<string>
   /** Resolves if an image could be written now. */
   check(): Promise<void>
   close(): Promise<void>
+}
+
+export interface Removal {
+  /**
+   * The id is retired with its image: contended commits throw `IdTaken` from then on, also those that are under way in other
+   * processes. `unless-full`: a store with no room to remember it removes the image all the same; otherwise it throws
+   * `StoreFull`, and the image stays. Without `retire` the id is free again.
+   */
+  retire: 'surely' | 'unless-full'
 }
 
 /**
@@ -105,7 +114,7 @@ export interface HeldImages {
   /** Opens a held image. `null` if there is none. */
   openHeld(id: string): Promise<StoredImage | null>
   /** Removes a held image for good. `false` if there was none. */
-  removeHeld(id: string): Promise<boolean>
+  removeHeld(id: string, removal?: Removal): Promise<boolean>
   /** Every id that is held, in no particular order. Also removes what was left by processes killed in the middle of a move. */
   listHeld(): AsyncIterable<string>
 }
@@ -119,7 +128,7 @@ export interface Draft extends ByteSource {
    * Throws `IdTaken` if the id exists. The draft can't be used afterwards, whatever the outcome.
    *
    * `isContended`: the id was not drawn for this image alone, so that another process may be about to take it. Exactly
-   * one of them wins, and the image of the winner is durable before `IdTaken` is thrown.
+   * one of them wins, and the image of the winner is durable before `IdTaken` is thrown. A retired id is taken.
    */
   commit(record: ImageRecord, segments: Segment[], options?: { isContended: boolean }): Promise<void>
   /** Forgets the bytes. Harmless after `commit` or a second time. */
@@ -138,7 +147,7 @@ export class UnsatisfiableRange extends Error {
   }
 }
 
-/** Two images drew the same id. */
+/** The id has an image, or is retired. */
 export class IdTaken extends Error {
   constructor() {
     super('id taken')

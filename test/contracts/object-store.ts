@@ -13,6 +13,7 @@ import { modelCases } from './object-store/model.ts'
 import { rangeCases } from './object-store/ranges.ts'
 import { readingCases } from './object-store/reading.ts'
 import { removalCases } from './object-store/removal.ts'
+import { retiringCases } from './object-store/retiring.ts'
 import { segmentCases } from './object-store/segments.ts'
 import { strangeIdCases } from './object-store/strange-ids.ts'
 
@@ -29,6 +30,7 @@ export function objectStoreContract(name: string, open: OpenStore, options: Cont
     describe('ranges', () => rangeCases(harness))
     describe('removal', () => removalCases(harness))
     describe('holding', () => holdingCases(harness))
+    describe('retiring', () => retiringCases(harness))
     describe('listing', () => listingCases(harness))
     describe('strange ids', () => strangeIdCases(harness))
     describe('damage', () => damageCases(harness))

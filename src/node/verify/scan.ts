@@ -11,7 +11,7 @@ import type { Finding, Verified } from './findings.ts'
 const DRAFT_MS = 3_600_000
 
 /** What a folder of images has beside images. */
-const KNOWN = new Set(['objects', 'incoming', 'held', 'removing', 'removals', 'layout', 'strays'])
+const KNOWN = new Set(['objects', 'incoming', 'held', 'removing', 'removals', 'retired', 'layout', 'strays'])
 
 /** Reads at once, where each is a request. */
 const AT_ONCE = 8

@@ -1,5 +1,5 @@
 /** From a draft to an image under its id, on the disk. Node only. */
-import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Segment } from '../../formats/image.ts'
 import { ID_PATTERN } from '../../protocol.ts'
@@ -9,9 +9,9 @@ import { DamagedObject, IdTaken, type ImageRecord } from '../object-store.ts'
 import { blockDigestsOf, createBlockDigester, matchesDigests } from './block-digests.ts'
 import type { PageWriter } from './direct.ts'
 import { isThere } from './faults.ts'
-import { identityOf } from './file.ts'
 import type { FolderFlush } from './folder-flush.ts'
 import type { FreshImages } from './fresh.ts'
+import { draftSuffix } from './retire.ts'
 import { take } from './take.ts'
 import { encodeTrailer } from './trailer.ts'
 import { NEW_FILE } from './write.ts'
@@ -25,12 +25,14 @@ export type Commit = (
 
 export function createCommit(parts: {
   objects: string
+  held: string
+  retired: string
   spool: Spool
   flushes: FolderFlush
   writePages: PageWriter
   fresh: FreshImages
 }): { commit: Commit; settled(id: string): Promise<void> } {
-  const { objects, spool, flushes, writePages, fresh } = parts
+  const { objects, held, retired, spool, flushes, writePages, fresh } = parts
   /** By id. They do not reject. */
   const underWay = new Map<string, Promise<void>>()
 
@@ -44,7 +46,7 @@ export function createCommit(parts: {
     const gathered = spooled.gather(segments)
     const { file } = spooled
     const isKept = file !== null && record.size === spooled.size && record.sha256 === record.sentSha256
-    const path = isKept ? file.path : spool.path()
+    const path = (isKept ? file.path : spool.path()) + (isContended ? draftSuffix(record.id) : '')
     let identity: string | null = null
     const room = gathered === null ? fresh.room(record.size) : null
     try {
@@ -54,6 +56,7 @@ export function createCommit(parts: {
         const digests = blockDigestsOf(gathered.bytes)
         await writePages(path, gathered.append(encodeTrailer({ record, digests }, gathered.bytes.length)))
       } else if (isKept) {
+        if (isContended) await rename(file.path, path)
         const digests = Buffer.from(file.digests())
         await file.handle.appendFile(encodeTrailer({ record, digests }))
         // While the disk is at work the bytes are still in the kernel's memory.
@@ -63,8 +66,8 @@ export function createCommit(parts: {
         ])
       } else await copy(path, spooled, record, segments, room?.bytes)
       if (isContended) {
-        identity = identityOf(await stat(path))
-        await take(path, target, flushes)
+        const taken = [join(retired, record.id), join(held, record.id)]
+        identity = await take(path, target, { taken, flushes })
       } else {
         if (await isTaken) throw new IdTaken()
         await rename(path, target)

@@ -10,15 +10,17 @@ import { isCode, storeFault } from './faults.ts'
 import type { FolderFlush } from './folder-flush.ts'
 import { idsAfter } from './ids.ts'
 import { createImageReader } from './read.ts'
+import type { Retire } from './retire.ts'
 
 export function holdImages(parts: {
   objects: string
   held: string
   flushes: FolderFlush
+  retire: Retire
   /** Takes it out of memory. */
   forget: (id: string) => void
 }): HeldImages {
-  const { objects, held, flushes, forget } = parts
+  const { objects, held, flushes, retire, forget } = parts
   // Nothing held is ever in the memory that public answers come from.
   const reader = createImageReader(null)
 
@@ -78,8 +80,10 @@ export function holdImages(parts: {
 
     openHeld: async (id) => (ID_PATTERN.test(id) ? reader.open(join(held, id), id) : null),
 
-    async removeHeld(id) {
-      const wasThere = (await isIn(held, id)) && (await unlessGone(unlink(join(held, id))))
+    async removeHeld(id, removal) {
+      const isHeld = await isIn(held, id)
+      if (isHeld && removal !== undefined) await retire(id, removal.retire).catch(storeFault)
+      const wasThere = isHeld && (await unlessGone(unlink(join(held, id))))
       await flushes.flush(held).catch(storeFault)
       return wasThere
     },

@@ -5,13 +5,14 @@
 import { readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ID_PATTERN } from '../../protocol.ts'
-import { DamagedObject, type ImageRecord } from '../object-store.ts'
+import { DamagedObject, type ImageRecord, type Removal } from '../object-store.ts'
 import { isCode, isThere, storeFault } from './faults.ts'
 import type { FolderFlush } from './folder-flush.ts'
+import type { Retire } from './retire.ts'
 
 export interface Remover {
   /** `true` for the one, of many that ask at once, who took it away. */
-  remove(id: string): Promise<boolean>
+  remove(id: string, removal?: Removal): Promise<boolean>
   /**
    * Resolves when it is certain that an image which is not there stays away. Throws `StoreUnavailable` as long as the
    * flush of its removal fails: until then a power cut may bring it back, and nobody is told that it is gone.
@@ -25,11 +26,12 @@ export function createRemover(parts: {
   objects: string
   removing: string
   flushes: FolderFlush
+  retire: Retire
   head: (id: string) => Promise<ImageRecord | null>
   /** Takes it out of memory. */
   forget: (id: string) => void
 }): Remover {
-  const { objects, removing, flushes, head, forget } = parts
+  const { objects, removing, flushes, retire, head, forget } = parts
 
   async function settle(id: string): Promise<void> {
     const path = join(removing, id)
@@ -66,9 +68,11 @@ export function createRemover(parts: {
 
   return {
     settle,
-    async remove(id) {
+    async remove(id, removal) {
       // On a file system that ignores case another image may answer to this name.
-      const isMine = (await isImage(id)) && (await takeAway(id))
+      const isHere = await isImage(id)
+      if (isHere && removal !== undefined) await retire(id, removal.retire).catch(storeFault)
+      const isMine = isHere && (await takeAway(id))
       // Whoever finishes an earlier removal of this id may take the file away meanwhile: it says nothing about our rename.
       if (isMine) await finish(join(removing, id))
       else await settle(id)

@@ -4,6 +4,7 @@
  *     <folder>/objects/<id>
  *     <folder>/held/<id>                        out of sight: `hold.ts`
  *     <folder>/removing/<id>                    being removed: `remove.ts`
+ *     <folder>/retired/<id>                     empty: never given again: `retire.ts`
  *     <folder>/incoming/<host>-<process>-<n>    drafts
  *
  * A commit is: temporary file, fsync, rename, fsync of the folder. A removal is: rename, fsync of the folder, unlink. All
@@ -20,7 +21,7 @@ import { type Draft, type ImageRecord, type ObjectStore, StoreFull } from '../ob
 import { createBlockDigester } from './block-digests.ts'
 import { createCommit } from './commit.ts'
 import { createPageWriter } from './direct.ts'
-import { storeFault } from './faults.ts'
+import { isThere, storeFault } from './faults.ts'
 import { identityOf } from './file.ts'
 import { createFolderFlush } from './folder-flush.ts'
 import { makeFolders } from './folders.ts'
@@ -32,6 +33,7 @@ import { openLayout } from './layout.ts'
 import { writeProbe } from './probe.ts'
 import { createImageReader } from './read.ts'
 import { createRemover } from './remove.ts'
+import { createRetire } from './retire.ts'
 import { verifyImage } from './verify.ts'
 
 /** With less room than this no upload is taken: removals and the ledger beside the images must go on. */
@@ -83,7 +85,8 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
   const incoming = join(folder, 'incoming')
   const held = join(folder, 'held')
   const removing = join(folder, 'removing')
-  await makeFolders(folder, ['incoming', 'objects', 'held', 'removing']).catch(storeFault)
+  const retired = join(folder, 'retired')
+  await makeFolders(folder, ['incoming', 'objects', 'held', 'removing', 'retired']).catch(storeFault)
   const layout = await openLayout(folder)
   const flushes = createFolderFlush()
   // What was moved by a process that died before its flush.
@@ -96,9 +99,10 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
   const writePages = createPageWriter((error) =>
     warn('the file system has no direct I/O (O_DIRECT): uploads cost more processor time', error),
   )
-  const commits = createCommit({ objects, spool, flushes, writePages, fresh })
+  const commits = createCommit({ objects, held, retired, spool, flushes, writePages, fresh })
   const pathOf = (id: string) => `${objects}/${id}`
-  const remover = createRemover({ objects, removing, flushes, head: headNow, forget })
+  const retire = createRetire({ retired, incoming, flushes })
+  const remover = createRemover({ objects, removing, flushes, retire, head: headNow, forget })
   await remover.sweep().catch(storeFault)
   let freeCheckedAt = 0
   let isFull = false
@@ -169,7 +173,7 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
     return hot === undefined ? null : hotSet.lend(hot)
   }
 
-  /** A name comes to another file only if its owner deletes the image and sends another one under the same name. */
+  /** A name comes to another file only if its image was removed and the id not retired. */
   function isThereStill(image: HotImage): boolean {
     const { loopCount } = performance.nodeTiming.uvMetricsInfo
     // All requests of one turn of the event loop were sent before it began, and so before this look.
@@ -193,6 +197,10 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
     return record
   }
 
+  async function unlessRetired(id: string): Promise<'retired' | null> {
+    return ID_PATTERN.test(id) && (await isThere(join(retired, id))) ? 'retired' : null
+  }
+
   async function headNow(id: string): Promise<ImageRecord | null> {
     return ID_PATTERN.test(id) ? reader.head(pathOf(id), id) : null
   }
@@ -204,16 +212,16 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
     cached: (id) => reader.cached(pathOf(id), id),
     head,
     async headDurable(id) {
-      if ((await head(id)) === null) return null
+      if ((await head(id)) === null) return unlessRetired(id)
       await commits.settled(id)
       // Its name may be another process's, and not on the disk yet.
       await flushes.flush(objects).catch(storeFault)
-      return head(id)
+      return (await head(id)) ?? unlessRetired(id)
     },
     open: (id, selection, signal) =>
       ID_PATTERN.test(id) ? reader.open(pathOf(id), id, selection, signal) : Promise.resolve(null),
     verify: async (id) => (ID_PATTERN.test(id) ? verifyImage(pathOf(id), id) : null),
-    ...holdImages({ objects, held, flushes, forget }),
+    ...holdImages({ objects, held, flushes, retire, forget }),
     remove: remover.remove,
     list: (after = '') => idsAfter(objects, after),
     async check() {

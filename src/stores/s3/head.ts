@@ -12,6 +12,9 @@ export const TOMBSTONE_HEADER = 'x-amz-meta-removed'
 /** What a tombstone says whose image is held: `held ` and the name of its copy. See `hold.ts`. */
 const HELD = /^held (.+)$/
 
+/** What the tombstone of a retired id says, before anything else: it stays. See `removal.ts`. */
+export const RETIRED = 'retired '
+
 /** Which release brought an image back. See `hold.ts`. */
 export const RELEASE_HEADER = 'x-amz-meta-release'
 
@@ -31,6 +34,10 @@ export interface FoundObject {
 /** The name of the copy that this tombstone stands for, if its image is held and not gone. */
 export function heldCopyOf({ tombstone }: FoundObject): string | null {
   return HELD.exec(tombstone ?? '')?.[1] ?? null
+}
+
+export function isRetired({ tombstone }: FoundObject): boolean {
+  return tombstone !== null && tombstone.startsWith(RETIRED)
 }
 
 /**

@@ -11,11 +11,19 @@ import { type HeldImages, type ImageRecord, StoreUnavailable } from '../object-s
 import { errorOf, isFull } from './answer.ts'
 import type { S3Client } from './client.ts'
 import { bodyOf, type DraftBytes, headersOf } from './commit.ts'
-import { type FoundObject, headObject, heldCopyOf, RELEASE_HEADER, TOMBSTONE_HEADER } from './head.ts'
+import {
+  type FoundObject,
+  headObject,
+  heldCopyOf,
+  isRetired,
+  RELEASE_HEADER,
+  RETIRED,
+  TOMBSTONE_HEADER,
+} from './head.ts'
 import { listKeys } from './list.ts'
 import type { Overwrite } from './overwrite.ts'
 import { openObject, recordAt } from './read.ts'
-import { removeObject, TOMBSTONE } from './removal.ts'
+import { RETIRED_TOMBSTONE, removeObject, TOMBSTONE } from './removal.ts'
 import { encodeName, type S3Location } from './url.ts'
 import { textOf } from './xml.ts'
 
@@ -27,6 +35,9 @@ const PAGE_KEYS = 1000
 
 /** What the tombstone of an image says that was held and is being removed, before the name of its copy. */
 const UNHELD = 'unheld '
+
+/** The same, and of an image whose id is retired. */
+const GOING = new RegExp(`^(?:${UNHELD}|${RETIRED})(\\S+\\.\\S+) `)
 
 /** Each round is lost only to somebody else who moves or removes the same image. */
 const MAX_ROUNDS = 5
@@ -64,9 +75,10 @@ export function holdObjects(parts: {
   /** Of a process that died before its end. */
   async function finishRemoval(id: string): Promise<void> {
     const found = ID_PATTERN.test(id) ? await headObject(client, keyOf(id)) : null
-    if (!found?.tombstone?.startsWith(UNHELD)) return
-    await removeObject(client, folder + found.tombstone.slice(UNHELD.length).replace(/ .*/, ''))
-    await removeObject(client, keyOf(id))
+    const copy = GOING.exec(found?.tombstone ?? '')?.[1]
+    if (found === null || copy === undefined) return
+    await removeObject(client, folder + copy)
+    if (!isRetired(found)) await removeObject(client, keyOf(id))
   }
 
   async function hold(id: string): Promise<boolean> {
@@ -144,26 +156,28 @@ export function holdObjects(parts: {
       return held && openObject({ client, id, key: held.copyKey })
     },
 
-    async removeHeld(id) {
+    async removeHeld(id, removal) {
       const held = await heldAt(id)
       if (held === null) {
         await finishRemoval(id)
         return false
       }
       const doing = 'PUT a tombstone over a held one'
-      const mine = `${UNHELD}${held.copyKey.slice(folder.length)} ${crypto.randomUUID()}`
+      const retires = removal !== undefined
+      const mine = `${retires ? RETIRED : UNHELD}${held.copyKey.slice(folder.length)} ${crypto.randomUUID()}`
       const headers = { 'cache-control': 'no-store', [TOMBSTONE_HEADER]: mine }
-      const request = { key: keyOf(id), headers, body: TOMBSTONE, doing }
+      const request = { key: keyOf(id), headers, body: retires ? RETIRED_TOMBSTONE : TOMBSTONE, doing }
       const { outcome, isRepeated } = await overwrite(held.found.etag, request)
       // A full store has no room for a tombstone, but images must go.
-      if (typeof outcome !== 'string' && !isFull(outcome)) throw errorOf(outcome, doing)
+      const isLost = typeof outcome !== 'string'
+      if (isLost && (!isFull(outcome) || removal?.retire === 'surely')) throw errorOf(outcome, doing)
       if (outcome === 'changed') {
         // A first attempt may have been carried out, and its reply lost.
         const isOurs = isRepeated && (await headObject(client, request.key))?.tombstone === mine
         if (!isOurs) return false
       }
       await removeObject(client, held.copyKey)
-      await removeObject(client, keyOf(id)).catch(() => {})
+      if (isLost || !retires) await removeObject(client, keyOf(id)).catch(() => {})
       return true
     },
 

@@ -3,7 +3,7 @@ import { ID_PATTERN } from '../../protocol.ts'
 import { errorOf } from './answer.ts'
 import type { S3Client } from './client.ts'
 import { headObject } from './head.ts'
-import { TOMBSTONE } from './removal.ts'
+import { RETIRED_MD5, TOMBSTONE } from './removal.ts'
 import { elementsOf, textOf } from './xml.ts'
 
 const doing = 'LIST images'
@@ -15,12 +15,12 @@ export async function* listIds(
   after: string,
 ): AsyncGenerator<string> {
   let last = after
-  for await (const { key, size } of listKeys(client, prefix, pageKeys, startOf(after))) {
+  for await (const { key, size, etag } of listKeys(client, prefix, pageKeys, startOf(after))) {
     const id = key.slice(prefix.length)
     if (!ID_PATTERN.test(id) || id <= after) continue
     if (id <= last) throw new Error('the object store does not list keys in order, which Pinhole needs')
     last = id
-    if (size === TOMBSTONE.length && (await isTombstone(client, key))) continue
+    if (size === TOMBSTONE.length && (isRetiredTombstone(etag) || (await isTombstone(client, key)))) continue
     yield id
   }
 }
@@ -28,6 +28,11 @@ export async function* listIds(
 /** Every id that sorts after `after` sorts after its longest beginning that an id could have. */
 function startOf(after: string): string {
   return /^[0-9A-Za-z]{0,11}/.exec(after)![0]
+}
+
+/** Its bytes are no image. They are many after years, and looking at each would cost a listing a request. */
+function isRetiredTombstone(etag: string): boolean {
+  return etag.replaceAll('"', '') === RETIRED_MD5
 }
 
 async function isTombstone(client: S3Client, key: string): Promise<boolean> {
@@ -40,7 +45,7 @@ export async function* listKeys(
   prefix: string,
   pageKeys: number,
   start: string,
-): AsyncGenerator<{ key: string; size: number; modifiedAt: number }> {
+): AsyncGenerator<{ key: string; size: number; etag: string; modifiedAt: number }> {
   let token: string | null = null
   do {
     const query: Record<string, string> = { 'list-type': '2', 'max-keys': String(pageKeys), prefix }
@@ -53,7 +58,12 @@ export async function* listKeys(
     const page = value!
     for (const entry of elementsOf(page, 'Contents')) {
       const modifiedAt = Date.parse(textOf(entry, 'LastModified') ?? '')
-      yield { key: textOf(entry, 'Key') ?? '', size: Number(textOf(entry, 'Size')), modifiedAt }
+      yield {
+        key: textOf(entry, 'Key') ?? '',
+        size: Number(textOf(entry, 'Size')),
+        etag: textOf(entry, 'ETag') ?? '',
+        modifiedAt,
+      }
     }
     token = textOf(page, 'NextContinuationToken')
     if (token === null && textOf(page, 'IsTruncated') === 'true') {

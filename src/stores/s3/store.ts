@@ -8,6 +8,7 @@ import { ID_PATTERN } from '../../protocol.ts'
 import { type Draft, type ImageRecord, type ObjectStore, StoreFull } from '../object-store.ts'
 import { createS3Client, type RetryPolicy } from './client.ts'
 import { commitObject, type DraftBytes } from './commit.ts'
+import { headObject, isRetired } from './head.ts'
 import { holdObjects } from './hold.ts'
 import { assertListable, listIds } from './list.ts'
 import { createOverwrite } from './overwrite.ts'
@@ -87,11 +88,16 @@ export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore>
     draft,
     head,
     // What can be seen is stored.
-    headDurable: head,
+    async headDurable(id) {
+      const found = ID_PATTERN.test(id) ? await headObject(client, keyOf(id)) : null
+      if (found === null) return null
+      if (found.tombstone === null) return found.record(id)
+      return isRetired(found) ? 'retired' : null
+    },
     open: async (id, selection) =>
       ID_PATTERN.test(id) ? openObject({ client, id, key: keyOf(id) }, selection) : null,
     verify: async (id) => (ID_PATTERN.test(id) ? verifyObject({ client, id, key: keyOf(id) }) : null),
-    remove: async (id) => ID_PATTERN.test(id) && remove(keyOf(id)),
+    remove: async (id, removal) => ID_PATTERN.test(id) && remove(keyOf(id), removal),
     ...holdObjects({
       client,
       location,

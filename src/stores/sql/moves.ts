@@ -1,5 +1,5 @@
 /** Where the operator wants images to be, written before they are moved: whoever dies in between, another finishes. */
-import type { ActedBy, ActKind, Ledger, Move } from '../ledger.ts'
+import type { ActedBy, ActKind, Ledger, Move, WhyAbsent } from '../ledger.ts'
 import type { CaseState } from '../reports.ts'
 import type { RecordAct } from './acts.ts'
 import type { Outcome, SqlDatabase, Statement } from './database.ts'
@@ -72,10 +72,13 @@ export function movesLedger(database: SqlDatabase, record: RecordAct): MovesLedg
     },
 
     async whyAbsent(id) {
-      const { rows } = await database.read(sql`select 'removed' as place, rule from removals where id = ${id}
-        union all select 'held' as place, rule from holds where id = ${id}`)
-      const row = rows.find(({ place }) => place === 'removed') ?? rows[0]
-      return row === undefined ? null : { place: row.place as 'removed' | 'held', rule: row.rule as string }
+      const { rows } =
+        await database.read(sql`select 1 as rank, 'removed' as place, rule from removals where id = ${id}
+        union all select 2 as rank, 'deleted' as place, '' as rule from deletions where id = ${id}
+        union all select 3 as rank, 'held' as place, rule from holds where id = ${id} and gone = 0
+        order by rank limit 1`)
+      const [row] = rows
+      return row === undefined ? null : { place: row.place as WhyAbsent['place'], rule: row.rule as string }
     },
 
     async forgetHold(id) {

@@ -3,6 +3,7 @@
  * is never edited; the next one is added at the end.
  */
 import type { Migration } from './migration.ts'
+import { DIGESTS_MIGRATION } from './schema-digests.ts'
 import { REPORT_BUDGETS } from './schema-reports.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -244,5 +245,6 @@ export const MIGRATIONS: readonly Migration[] = [
       'create index links_by_time on links (at_ms)',
     ],
   },
+  DIGESTS_MIGRATION,
   REPORT_BUDGETS,
 ]

@@ -156,18 +156,55 @@ export function repeatCases(world: World): void {
     assert.equal((await send(me, gif(), name)).status, 201)
   })
 
-  it('stores anew what its owner deleted, and never the bytes that were deleted', async () => {
+  it('gives the id of what its owner deleted to nothing else, whatever is sent', async () => {
     const me = await visit(world, world.main)
-    const name = newName()
-    const first = (await send(me, gif(), name)).json()
-    for (let n = 0; n < 3; n++) assert.equal((await me.get(`/raw/${first.id}`)).status, 200)
-    assert.equal((await me.remove(first.key)).status, 200)
-    const bytes = png(7, 7)
-    const second = await send(me, bytes, name)
-    assert.equal(second.status, 201, second.text)
-    assert.equal(second.json().id, first.id)
-    for (let n = 0; n < 6; n++) assert.deepEqual((await me.get(`/raw/${first.id}`)).body, bytes)
+    for (const [first, ...later] of [
+      [gif(), gif(), png(7, 7)],
+      [gif({ size: 700_000 }), gif({ size: 700_000 }), gif({ size: 700_001 })],
+    ]) {
+      const name = newName()
+      const { id, key } = (await send(me, first!, name)).json()
+      for (let n = 0; n < 3; n++) assert.equal((await me.get(`/raw/${id}`)).status, 200)
+      assert.equal((await me.remove(key)).status, 200)
+      for (const bytes of [first!, ...later, Buffer.from('no image')]) {
+        const answer = await send(me, bytes, name)
+        checkProblem(answer, 422, 'idempotency-key-reused')
+        assert.match(answer.json().detail, /deleted.*new key/)
+      }
+      checkPage(await send(me, first!, name, { Accept: 'text/html' }), 422)
+      for (let n = 0; n < 6; n++) checkProblem(await me.get(`/raw/${id}`), 404, 'not-found')
+    }
     assert.equal(await me.remaining(), 98)
+  })
+
+  it('gives the id to nothing else after its owner deleted it while it was held', async (t) => {
+    const me = await visit(world, world.main)
+    if (!me.host.operator) return t.skip('does not apply: this host has no operator command')
+    const name = newName()
+    const { id, key } = (await send(me, gif(), name)).json()
+    await operate(me.host, ['hold', id, '--reason', 'a report'])
+    assert.equal((await me.remove(key)).status, 200)
+    checkProblem(await me.get(`/raw/${id}`), 404, 'not-found')
+    checkProblem(await send(me, png(4, 4), name), 422, 'idempotency-key-reused')
+  })
+
+  it('stores one or none while it is deleted and sent again at once', async () => {
+    const me = await visit(world, world.main)
+    for (let round = 0; round < 5; round++) {
+      const name = newName()
+      const bytes = gif({ size: 20_000 })
+      const { id, key } = (await send(me, bytes, name)).json()
+      const [removed, ...answers] = await Promise.all([
+        me.remove(key),
+        ...Array.from({ length: 6 }, (_, nth) => send(me, nth % 2 === 0 ? bytes : png(5, nth), name)),
+      ])
+      assert.equal(removed.status, 200)
+      // A repeat may have been answered before the deletion.
+      for (const answer of answers)
+        if (answer.status !== 201) checkProblem(answer, 422, 'idempotency-key-reused')
+      checkProblem(await me.get(`/raw/${id}`), 404, 'not-found')
+      checkProblem(await send(me, bytes, name), 422, 'idempotency-key-reused')
+    }
   })
 
   it('answers 403 while the operator holds it, and the same as before when it is released', async (t) => {

@@ -27,6 +27,14 @@ export function movesCases({ on, onHooks }: Harness): void {
     assert.deepEqual(await other.heldIds(10), [])
   })
 
+  on('says that an image is not there because its key deleted it, unless it was removed', async (ledger) => {
+    await ledger.recordHold(ID, 'a report', AT, { who: 'ann', rule: 'spam' })
+    await ledger.recordDeletion(ID, AT)
+    assert.deepEqual(await ledger.whyAbsent(ID), { place: 'deleted', rule: '' })
+    await ledger.recordRemoval(ID, 'against the law', AT, { who: 'ann', rule: 'spam' })
+    assert.deepEqual(await ledger.whyAbsent(ID), { place: 'removed', rule: 'spam' })
+  })
+
   on('forgets that an image is held if there is none, or its uploader deleted it', async (ledger) => {
     await ledger.recordHold(ID, 'a report', AT)
     await finish(ledger, false)

@@ -1,0 +1,45 @@
+/** Removals that retire an id: what they cost, and what a full store makes of them. */
+import assert from 'node:assert/strict'
+import { StoreFull } from '../../../src/stores/object-store.ts'
+import { answer, on, onFake } from '../../support/s3/on-fake.ts'
+import { assertAbsent, bytesFor, idFor, listOf, put } from '../../support/stored-images.ts'
+
+const { withStore } = onFake()
+const ID = idFor('a')
+const bytes = bytesFor(1, 5000)
+
+withStore(
+  'a removal that retires an id takes two requests, and listings look no closer',
+  async (opened, fake) => {
+    const { store } = opened
+    const ids = Array.from({ length: 5 }, (_, nth) => idFor(nth))
+    for (const id of ids) await put(store, id, bytes)
+    fake.requests.length = 0
+    for (const id of ids) assert.equal(await store.remove(id, { retire: 'surely' }), true)
+    assert.deepEqual(fake.logOf(ids[0]!), ['GET 206', 'PUT 200'])
+    fake.requests.length = 0
+    assert.deepEqual(await listOf(store), [])
+    assert.deepEqual(
+      fake.requests.filter(({ key }) => key !== ''),
+      [],
+    )
+  },
+)
+
+for (const isHeld of [false, true]) {
+  withStore(
+    `a removal of a ${isHeld ? 'held' : 'visible'} image in a full store retires its id, or not`,
+    async (opened, fake) => {
+      const { store } = opened
+      const record = await put(store, ID, bytes)
+      if (isHeld) await store.hold(ID)
+      const remove = isHeld ? store.removeHeld : store.remove
+      fake.faults.add(answer(507, 'InsufficientStorage'), { on: on('PUT'), times: 100 })
+      await assert.rejects(remove(ID, { retire: 'surely' }), StoreFull)
+      assert.deepEqual(isHeld ? await store.headHeld(ID) : await store.head(ID), record)
+      assert.equal(await remove(ID, { retire: 'unless-full' }), true)
+      await assertAbsent(store, ID)
+      assert.equal(await store.headDurable(ID), null)
+    },
+  )
+}
