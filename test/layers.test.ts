@@ -15,6 +15,7 @@ const PORTS = [
   'stores/purges.ts',
   'stores/decisions.ts',
   'stores/conditions.ts',
+  'stores/holds.ts',
   'cdn/cdn.ts',
   'notify/notifier.ts',
 ]
@@ -56,6 +57,7 @@ const LAYERS: Record<string, Layer> = {
       'protocol.ts',
       'stores/conditions.ts',
       'stores/decisions.ts',
+      'stores/holds.ts',
       'stores/links.ts',
       'stores/notices.ts',
       'stores/purges.ts',
@@ -67,7 +69,8 @@ const LAYERS: Record<string, Layer> = {
   'stores/notices.ts': { may: [] },
   'stores/purges.ts': { may: [] },
   'stores/conditions.ts': { may: [] },
-  'stores/decisions.ts': { may: [] },
+  'stores/decisions.ts': { may: [], types: ['stores/holds.ts'] },
+  'stores/holds.ts': { may: [] },
   'cdn/cdn.ts': { may: [], types: ['protocol.ts'] },
   'notify/notifier.ts': { may: [] },
 

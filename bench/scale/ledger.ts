@@ -91,7 +91,7 @@ function sizes(name: string, reservation: number, removal: number, openMs: numbe
 async function measureUse(name: string, ledger: Ledger, rows: number): Promise<Measure[]> {
   const bucket = () => randomBytes(16).toString('hex')
   const reserve = await timed(TIMES, () => ledger.reserveUpload(bucket(), DAY, 100))
-  const blocked = await timed(TIMES, () => ledger.isBlocked([bucket() + bucket()]))
+  const blocked = await timed(TIMES, () => ledger.whyWithheld([bucket() + bucket()]))
   const removed = await timed(TIMES, () => ledger.whyAbsent(newId()))
   const counts = await timed(3, () => ledger.counts())
   const startedAt = performance.now()

@@ -2,7 +2,7 @@
  * Decisions that can be undone for a while. A removal can't be taken back, so it is put off: the image is held at once,
  * and removed when the time is over. That it is owed stands in the ledger: whoever dies, another carries it out.
  */
-import type { DecidedAct, Decision } from '../stores/decisions.ts'
+import type { DecidedAct, DecidedImage, Decision } from '../stores/decisions.ts'
 import type { ActedBy, Ledger } from '../stores/ledger.ts'
 import { DamagedObject, type ObjectStore } from '../stores/object-store.ts'
 import type { Moves } from './moves.ts'
@@ -50,17 +50,17 @@ export function createDecisions(parts: {
   const { objects, ledger, takedown, moves, now, onFailure, undoMs = UNDO_MS } = parts
   const soon = new Set<ReturnType<typeof setTimeout>>()
 
-  async function isVisible(id: string): Promise<boolean> {
-    return objects.head(id).then((record) => record !== null, isDamaged)
+  async function look(id: string): Promise<DecidedImage> {
+    const found = await objects.head(id).catch(damagedIsThere)
+    return { id, isVisible: found !== null, digests: found === 'damaged' ? null : found }
   }
 
   async function canDo(act: DecidedAct, id: string, visible: boolean): Promise<boolean> {
     if (act === 'hold') return visible
     const found = await ledger.caseOf(id)
     if (act === 'keep') return found !== null && found.state !== 'removed'
-    return (
-      visible || found !== null || (await objects.headHeld(id).then((record) => record !== null, isDamaged))
-    )
+    if (visible || found !== null) return true
+    return (await ledger.holdOf(id)) !== null || (await objects.headHeld(id).catch(damagedIsThere)) !== null
   }
 
   async function carryOut(decision: Decision): Promise<void> {
@@ -107,10 +107,10 @@ export function createDecisions(parts: {
     async decide(ids, act, { block, reason, by }) {
       const batch = crypto.randomUUID()
       const missed: string[] = []
-      const images: { id: string; isVisible: boolean }[] = []
+      const images: DecidedImage[] = []
       for (const id of new Set(ids)) {
-        const visible = await isVisible(id)
-        if (await canDo(act, id, visible)) images.push({ id, isVisible: visible })
+        const image = await look(id)
+        if (await canDo(act, id, image.isVisible)) images.push(image)
         else missed.push(id)
       }
       const at = now()
@@ -137,7 +137,7 @@ export function createDecisions(parts: {
 }
 
 /** It has no record to read, and is there all the same. */
-function isDamaged(error: unknown): true {
-  if (error instanceof DamagedObject) return true
+function damagedIsThere(error: unknown): 'damaged' {
+  if (error instanceof DamagedObject) return 'damaged'
   throw error
 }

@@ -27,15 +27,26 @@ export function drawIdentity(): Identity {
   return { id, key: newKey(id), isDerived: false }
 }
 
+function newSecret(): Record<string, string> {
+  return { [SECRET_FACT]: toHex(crypto.getRandomValues(new Uint8Array(32))) }
+}
+
+/**
+ * No id that was derived before is derived again, by servers that start from now on. For a store that may not know which ids
+ * are retired: it was restored, or is another one.
+ */
+export async function renewIdentities(ledger: Pick<Ledger, 'writeFacts'>): Promise<void> {
+  await ledger.writeFacts(newSecret(), { replace: true })
+}
+
 /** The secret of the instance, the same for every process: whoever writes it first. Throws what the ledger throws. */
 export function createSecret(ledger: Pick<Ledger, 'facts' | 'writeFacts'>): () => Promise<Uint8Array> {
   let secret: Promise<Uint8Array> | undefined
 
   async function loadSecret(): Promise<Uint8Array> {
     const facts = await ledger.facts()
-    const mine = () => ({ [SECRET_FACT]: toHex(crypto.getRandomValues(new Uint8Array(32))) })
     const { [SECRET_FACT]: text = '' } =
-      facts[SECRET_FACT] === undefined ? await ledger.writeFacts(mine(), { replace: false }) : facts
+      facts[SECRET_FACT] === undefined ? await ledger.writeFacts(newSecret(), { replace: false }) : facts
     if (!/^[0-9a-f]{64}$/.test(text)) throw new Error(`the ledger’s ${SECRET_FACT} is damaged`)
     return Uint8Array.from(text.match(/../g)!, (pair) => Number.parseInt(pair, 16))
   }

@@ -85,7 +85,7 @@ export function createImages(parts: {
   /** It may have been held since it was looked at. */
   async function removeHeld(id: string, removal: Removal): Promise<boolean> {
     const removed = await objects.removeHeld(id, removal)
-    if (removed) await ledger.forgetHold(id)
+    if (removed) await ledger.recordHeldGone(id)
     return removed
   }
 

@@ -25,6 +25,7 @@ const AT_ONCE = 20
 const LOOK_AGAIN_MS = 50
 /** Between two looks for what dead processes left in the store. */
 const TIDY_MS = 15 * 60_000
+const DIGESTS_AT_ONCE = 1000
 
 export function createMoves(parts: {
   objects: ObjectStore
@@ -82,6 +83,15 @@ export function createMoves(parts: {
     tidiedAt = now()
     for await (const _ of objects.listHeld()) {
       // Listing clears away.
+    }
+    await recordDigests()
+  }
+
+  /** Of what servers held that recorded none, and of a ledger that was restored. */
+  async function recordDigests(): Promise<void> {
+    for (const id of await ledger.heldWithoutDigests(DIGESTS_AT_ONCE)) {
+      const record = await objects.headHeld(id).catch((error) => onFailure(error, id))
+      if (record) await ledger.recordHeldDigests(id, record)
     }
   }
 

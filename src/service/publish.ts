@@ -2,7 +2,8 @@
 import { Refusal } from '../errors.ts'
 import { isWhole, lengthOf, PIECE_BYTES, type Segment } from '../formats/image.ts'
 import { inspect } from '../formats/inspect.ts'
-import type { Ledger, WhyAbsent } from '../stores/ledger.ts'
+import type { WhyAbsent } from '../stores/holds.ts'
+import type { Ledger } from '../stores/ledger.ts'
 import { type Draft, IdTaken, type ImageRecord, type ObjectStore } from '../stores/object-store.ts'
 import type { Hashes } from './hashes.ts'
 import { drawIdentity, type Identity } from './identities.ts'
@@ -48,7 +49,7 @@ export const LARGE_COMMITS_AT_ONCE = 64
 
 export function createPublishing(parts: {
   objects: ObjectStore
-  ledger: Pick<Ledger, 'isBlocked' | 'whyAbsent'>
+  ledger: Pick<Ledger, 'whyWithheld' | 'whyAbsent'>
   maxUploadBytes: number
   stripMetadata: boolean
   hashes: Hashes
@@ -151,9 +152,8 @@ export function createPublishing(parts: {
     if (draft.size === 0) throw new Refusal('missing-file', 'The file is empty.')
     const { type, width, height, animated, segments } = await inspect(draft, { strip: parts.stripMetadata })
     const { sha256, sentSha256 } = await digests(draft, segments)
-    if (await ledger.isBlocked(sha256 === sentSha256 ? [sha256] : [sha256, sentSha256])) {
-      throw new Refusal('blocked-image', 'The operator of this server removed this image and blocked it.')
-    }
+    const why = await ledger.whyWithheld(sha256 === sentSha256 ? [sha256] : [sha256, sentSha256])
+    if (why !== null) throw withheld(why)
     return { type, width, height, animated, sha256, sentSha256, segments }
   }
 
@@ -183,6 +183,16 @@ export function takenDown({ place, rule }: WhyAbsent): Refusal {
     case 'deleted':
       return new Refusal('idempotency-key-reused', DELETED)
   }
+}
+
+/** What is said of bytes that nobody may store, or not now. */
+function withheld(why: 'blocked' | 'held'): Refusal {
+  return why === 'blocked'
+    ? new Refusal('blocked-image', 'The operator of this server removed this image and blocked it.')
+    : new Refusal(
+        'held',
+        'The operator of this server is checking this image. Until then nobody can send it.',
+      )
 }
 
 /** Ends a draft that came to nothing. */

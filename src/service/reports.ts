@@ -13,7 +13,7 @@ import type { ClientAddress } from './quota.ts'
 import { CATEGORIES, isCategory, REPORT_TEXT, type ReportCategory } from './report-categories.ts'
 import { createTokenBuckets } from './token-buckets.ts'
 import { DAY_MS, secondsToNextDay, utcDayOf } from './utc-day.ts'
-import { isOnRecord } from './whereabouts.ts'
+import { findImage, isOnRecord } from './whereabouts.ts'
 
 /** As somebody filled it in. Every member may be anything. */
 export interface GivenReport {
@@ -154,7 +154,8 @@ export function createReports(parts: {
     const receipt = hashes.hmacSha256(salt, `receipt ${id} ${category} ${address}`)
     const receiptSha256 = hashes.sha256(receipt)
     if ((await ledger.receipt(receiptSha256)) !== null) return receipt
-    if (!(await isOnRecord(parts, id))) throw inVainBy(address, unknownImage())
+    const found = await findImage(parts, id)
+    if (!isOnRecord(found)) throw inVainBy(address, unknownImage())
     const { severity, dueHours } = CATEGORIES[category]
     const room = await spend(severity, client, day)
     if (room === 0) {
@@ -174,6 +175,7 @@ export function createReports(parts: {
         day,
         receiptSha256,
         sharedReceiptSha256: hashes.sha256(shared),
+        ...(found.record && { sha256: found.record.sha256 }),
         keepsWords: room === 3,
         isCrowded: room === 1,
         at,
@@ -190,7 +192,7 @@ export function createReports(parts: {
 
   return {
     file: (given, client) => file(given, client).catch(refuseFault),
-    isKnown: (id) => isOnRecord(parts, id).catch(refuseFault),
+    isKnown: (id) => findImage(parts, id).then(isOnRecord).catch(refuseFault),
     async receipt(secret) {
       if (!RECEIPT_PATTERN.test(secret)) return null
       return ledger.receipt(hashes.sha256(secret)).catch(refuseFault)

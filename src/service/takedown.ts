@@ -1,4 +1,5 @@
 /** What the operator does: hold, keep and remove images, block bytes, look at the state. At once effective in every process. */
+import type { Digests } from '../stores/holds.ts'
 import type { Act, ActedBy, Ledger } from '../stores/ledger.ts'
 import { DamagedObject, type ImageRecord, type ObjectStore } from '../stores/object-store.ts'
 import type { Moves } from './moves.ts'
@@ -10,9 +11,9 @@ export interface Takedown {
     reason: string,
     options: { block: boolean; by?: ActedBy },
   ): Promise<{ removed: boolean; blocked: string[] }>
-  /** Takes an image out of sight until it is released. `false` if there is none to be seen. */
+  /** Takes an image out of sight, and its bytes from uploads, until it is released. `false` if there is none to be seen. */
   hold(id: string, reason: string, by?: ActedBy): Promise<boolean>
-  /** `false` if it is not held. */
+  /** `false` if it is not held. Of one that its uploader deleted, the bytes may be uploaded again. */
   release(id: string, reason: string, by?: ActedBy): Promise<boolean>
   /** Decides that a reported image stays; a held one is released. `false` if its case is not there, or it was removed. */
   keep(id: string, reason: string, by?: ActedBy): Promise<boolean>
@@ -48,6 +49,11 @@ export function createTakedown(parts: {
   const { objects, ledger, moves } = parts
   const at = () => new Date(parts.now())
 
+  /** The operator decides about the bytes of a held image also when its uploader deleted it. */
+  async function digestsOf(id: string, record: ImageRecord | null): Promise<Digests | null> {
+    return record ?? (await ledger.holdOf(id))?.digests ?? null
+  }
+
   async function recordOf(id: string): Promise<ImageRecord | null> {
     try {
       return (await objects.head(id)) ?? (await objects.headHeld(id))
@@ -68,7 +74,8 @@ export function createTakedown(parts: {
     async remove(id, reason, { block, by }) {
       const record = await recordOf(id)
       const wasThere = record !== null || (await isDamaged(id))
-      const digests = record === null || !block ? [] : [...new Set([record.sha256, record.sentSha256])]
+      const known = block ? await digestsOf(id, record) : null
+      const digests = known === null ? [] : [...new Set([known.sha256, known.sentSha256])]
       if (digests.length > 0) await ledger.block(digests, reason, at(), by)
       // The removal is written first: whoever misses the object then learns why.
       await ledger.recordRemoval(id, reason, at(), by)
@@ -76,17 +83,20 @@ export function createTakedown(parts: {
       return { removed: wasThere, blocked: digests }
     },
     async hold(id, reason, by) {
-      if ((await objects.head(id).catch(damagedIsThere)) === null) return false
-      await ledger.recordHold(id, reason, at(), by)
+      const found = await objects.head(id).catch(damagedIsThere)
+      if (found === null) return false
+      await ledger.recordHold(id, reason, at(), by, found === 'damaged' ? null : found)
       const moved = await moves.carryOut(id)
       // A server of the same ledger may have been faster.
       return moved || (await objects.headHeld(id).catch(damagedIsThere)) !== null
     },
     async release(id, reason, by) {
-      if ((await objects.headHeld(id).catch(damagedIsThere)) === null) return false
+      const isHeld = (await objects.headHeld(id).catch(damagedIsThere)) !== null
+      const isGone = !isHeld && (await ledger.holdOf(id))?.isGone === true
+      if (!isHeld && !isGone) return false
       await ledger.recordRelease(id, reason, at(), by)
       const moved = await moves.carryOut(id)
-      return moved || (await objects.head(id).catch(damagedIsThere)) !== null
+      return moved || isGone || (await objects.head(id).catch(damagedIsThere)) !== null
     },
     async keep(id, reason, by) {
       const { state } = (await ledger.caseOf(id)) ?? { state: 'removed' }
@@ -96,7 +106,7 @@ export function createTakedown(parts: {
         await ledger.recordRelease(id, reason, at(), by)
         await moves.carryOut(id)
       }
-      await ledger.recordKeep(id, reason, at(), by)
+      await ledger.recordKeep(id, reason, at(), by, (await recordOf(id))?.sha256)
       return true
     },
     sameUploader: (id) => ledger.sameUploader(id, MOST_OTHERS),

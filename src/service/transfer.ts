@@ -104,7 +104,8 @@ export async function copyImage(
     const whole = [{ offset: 0, length: draft.size }]
     if (draft.size !== record.size || (await draft.digest(whole)) !== record.sha256)
       throw new DamagedObject(id)
-    await draft.commit(record, whole)
+    // What was retired there stays away.
+    await draft.commit(record, whole, { isContended: true })
     return record.size
   } catch (error) {
     if (error instanceof IdTaken) return null

@@ -11,7 +11,7 @@ import { floodOn, URGENT } from './reports.ts'
 import { createRounds } from './rounds.ts'
 import type { Settings } from './settings.ts'
 import { utcDayOf } from './utc-day.ts'
-import { isOnRecord } from './whereabouts.ts'
+import { findImage, isOnRecord } from './whereabouts.ts'
 
 export interface Watch {
   /** Looks now and then, until `stop` is called. */
@@ -96,7 +96,7 @@ export function createWatch(parts: {
 
   /** Whether the image is not there any more, which its case then remembers. A store that does not answer says nothing of it. */
   async function isGone(id: string): Promise<boolean> {
-    if (await isOnRecord(parts, id).catch(() => true)) return false
+    if (await findImage(parts, id).then(isOnRecord, () => true)) return false
     await ledger.recordImageGone(id, new Date(now()))
     return true
   }

@@ -2,7 +2,8 @@
 import type { Ledger } from '../stores/ledger.ts'
 import { DamagedObject, type ImageRecord, type ObjectStore } from '../stores/object-store.ts'
 
-export type Place = 'visible' | 'held' | 'damaged' | 'removed' | 'absent'
+/** `withheld`: its uploader deleted it while it was held, and the operator has not decided about its bytes. */
+export type Place = 'visible' | 'held' | 'damaged' | 'removed' | 'deleted' | 'withheld' | 'absent'
 
 export interface Whereabouts {
   place: Place
@@ -11,15 +12,14 @@ export interface Whereabouts {
 }
 
 export async function findImage(
-  { objects, ledger }: { objects: ObjectStore; ledger: Pick<Ledger, 'whyAbsent'> },
+  { objects, ledger }: { objects: ObjectStore; ledger: Pick<Ledger, 'whyAbsent' | 'holdOf'> },
   id: string,
 ): Promise<Whereabouts> {
   try {
     const visible = await objects.head(id)
     const found = visible ?? (await objects.headHeld(id))
     if (found === null) {
-      const isRemoved = (await ledger.whyAbsent(id))?.place === 'removed'
-      return { place: isRemoved ? 'removed' : 'absent', record: null }
+      return { place: await placeOfAbsent(ledger, id), record: null }
     }
     const { keySha256: _, ...record } = found
     return { place: visible === null ? 'held' : 'visible', record }
@@ -30,11 +30,14 @@ export async function findImage(
 }
 
 /** Whether an image is here, visible or held, or was removed by the operator. What its key deleted is as if it never was. */
-export async function isOnRecord(
-  parts: { objects: ObjectStore; ledger: Pick<Ledger, 'whyAbsent'> },
-  id: string,
-): Promise<boolean> {
-  if ((await findImage(parts, id)).place !== 'absent') return true
+export function isOnRecord({ place }: Whereabouts): boolean {
+  return place === 'visible' || place === 'held' || place === 'damaged' || place === 'removed'
+}
+
+async function placeOfAbsent(ledger: Pick<Ledger, 'whyAbsent' | 'holdOf'>, id: string): Promise<Place> {
+  const [why, hold] = await Promise.all([ledger.whyAbsent(id), ledger.holdOf(id)])
+  if (why?.place === 'removed') return 'removed'
+  if (hold?.isGone) return 'withheld'
   // One that is moved meanwhile may be missed in both places.
-  return (await parts.ledger.whyAbsent(id)) !== null
+  return why?.place ?? 'absent'
 }

@@ -2,6 +2,7 @@
  * Port: what the operator decided at the door, and may undo until it is due. A part of the ledger. Methods resolve and
  * throw as those of `ledger.ts` do.
  */
+import type { Digests } from './holds.ts'
 
 export type DecidedAct = 'keep' | 'hold' | 'remove'
 
@@ -29,12 +30,19 @@ export interface Decision extends NewDecision {
   claim: number
 }
 
+export interface DecidedImage {
+  id: string
+  isVisible: boolean
+  /** `null` if they are not known. */
+  digests?: Digests | null
+}
+
 export interface DecisionLedger {
   /**
    * Records a decision on each image, in one transaction. A visible image that is to be held or removed is held from
    * then on, with the act on record. Resolves to the ids it was recorded for: an image has one decision at a time.
    */
-  addDecisions(decision: NewDecision, images: { id: string; isVisible: boolean }[]): Promise<string[]>
+  addDecisions(decision: NewDecision, images: DecidedImage[]): Promise<string[]>
   /** Those that may be undone at `now`, the newest first, at most `limit`. */
   pendingDecisions(now: number, limit: number): Promise<Decision[]>
   /** Takes back a batch, with the act on record; images that were visible become so again. Its ids; none if it is too late. */

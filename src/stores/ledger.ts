@@ -7,6 +7,7 @@
 
 import type { ConditionLedger } from './conditions.ts'
 import type { DecisionLedger } from './decisions.ts'
+import type { Digests, HoldLedger } from './holds.ts'
 import type { LinkLedger, UploaderLink } from './links.ts'
 import type { NoticeLedger } from './notices.ts'
 import type { PurgeLedger } from './purges.ts'
@@ -42,12 +43,6 @@ export interface Move {
   version: number
   /** Of the claim. */
   claim: number
-}
-
-/** In doubt the first of them. */
-export interface WhyAbsent {
-  place: 'removed' | 'deleted' | 'held'
-  rule: string
 }
 
 /** Uploads that were refused. */
@@ -95,7 +90,14 @@ export interface Rate {
   burst: number
 }
 
-type Parts = ReportLedger & NoticeLedger & PurgeLedger & DecisionLedger & ConditionLedger & LinkLedger
+interface Parts
+  extends ReportLedger,
+    NoticeLedger,
+    PurgeLedger,
+    DecisionLedger,
+    ConditionLedger,
+    LinkLedger,
+    HoldLedger {}
 
 export interface Ledger extends Parts {
   /**
@@ -126,8 +128,6 @@ export interface Ledger extends Parts {
   /** Forgets reservations, budgets of reports and salts of days before `day`. */
   forgetDaysBefore(day: string): Promise<void>
 
-  /** True if any of these digests is blocked. One statement. */
-  isBlocked(sha256: string[]): Promise<boolean>
   /** Blocks each digest and records an act for each. Blocking twice is harmless: both acts are recorded. */
   block(sha256: string[], reason: string, at: Date, by?: ActedBy): Promise<void>
   /** `false` if it was not blocked. Records the act either way. */
@@ -138,29 +138,23 @@ export interface Ledger extends Parts {
    * case if it has one. Twice is harmless: both are recorded.
    */
   recordRemoval(id: string, reason: string, at: Date, by?: ActedBy): Promise<void>
-  /** The same for an image that is to be held. */
-  recordHold(id: string, reason: string, at: Date, by?: ActedBy): Promise<void>
+  /** The same for an image that is to be held, and for its bytes, if `digests` are known. */
+  recordHold(id: string, reason: string, at: Date, by?: ActedBy, digests?: Digests | null): Promise<void>
   /** The same for a held one that is to be visible again. Its case is open again. */
   recordRelease(id: string, reason: string, at: Date, by?: ActedBy): Promise<void>
-  /** Decides an image's case, and records the act: it stays as it is. What was removed stays removed. */
-  recordKeep(id: string, reason: string, at: Date, by?: ActedBy): Promise<void>
   /**
-   * Why an image is not there, if that is known: the operator removed or holds it, or its key deleted it. One statement.
-   * `rule`: empty if none was named.
+   * Decides an image's case, and records the act: it stays as it is, as long as its stored bytes have this `sha256`, if that
+   * is known. What was removed stays removed; bytes of an image that is gone are withheld no more.
    */
-  whyAbsent(id: string): Promise<WhyAbsent | null>
-  /** Forgets that an image is held: its uploader deleted it. */
-  forgetHold(id: string): Promise<void>
-  /** Ids of held images, the longest held first, at most `limit`. */
-  heldIds(limit: number): Promise<string[]>
+  recordKeep(id: string, reason: string, at: Date, by?: ActedBy, sha256?: string): Promise<void>
 
   /** Takes the move of an image for this process alone until `now + leaseMs`. `null` if there is none left to make. */
   claimMove(id: string, now: number, leaseMs: number): Promise<Move | 'busy' | null>
   /** The same for up to `limit` moves of any image that nobody makes: their process died. */
   claimMoves(limit: number, now: number, leaseMs: number): Promise<Move[]>
   /**
-   * The move is done. `isThere`: the image exists. `false` if a later act wants it elsewhere: then the move must be
-   * claimed again.
+   * The move is done. `isThere`: the image exists; if it was to be held and does not, its digests are withheld on. `false`
+   * if a later act wants it elsewhere: then the move must be claimed again.
    */
   finishMove(move: Move, isThere: boolean): Promise<boolean>
   /** The move could not be made: due again at `retryAt`. */

@@ -5,6 +5,8 @@
 export interface Report {
   /** Of the image. Whether there is one is not checked here. */
   id: string
+  /** Of the image's stored bytes, lower-case hex, if they are known: what was decided of others says nothing of these. */
+  sha256?: string
   category: string
   /** In the reporter's own words. */
   text: string

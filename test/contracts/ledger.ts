@@ -7,6 +7,7 @@ import { decisionsCases } from './ledger/decisions.ts'
 import { durabilityCases } from './ledger/durability.ts'
 import { floodsCases } from './ledger/floods.ts'
 import { harnessOf, type OpenLedger } from './ledger/harness.ts'
+import { holdsCases } from './ledger/holds.ts'
 import { instanceCases } from './ledger/instance.ts'
 import { modelCases } from './ledger/model.ts'
 import { moderationCases } from './ledger/moderation.ts'
@@ -29,6 +30,7 @@ export function ledgerContract(name: string, open: OpenLedger, { modelRuns = ext
     describe('salts', () => saltsCases(harness))
     describe('moderation', () => moderationCases(harness))
     describe('moves and settings', () => movesCases(harness))
+    describe('holds', () => holdsCases(harness))
     describe('capacity', () => capacityCases(harness))
     describe('purges', () => purgesCases(harness))
     describe('instance', () => instanceCases(harness))

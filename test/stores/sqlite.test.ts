@@ -83,7 +83,7 @@ describe('ledger: sqlite, its file', () => {
       outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason.message)),
       [1, 'told to fail', 'told to fail', 2, undefined],
     )
-    assert.equal(await ledger.isBlocked([digest]), false)
+    assert.equal(await ledger.whyWithheld([digest]), null)
     assert.equal(await ledger.whyAbsent('AAAAAAAAAAA'), null)
     assert.equal(await ledger.whyAbsent('BBBBBBBBBBB').then((why) => why?.place), 'removed')
     assert.equal(await ledger.usedUploads('a', DAY), 2)

@@ -3,6 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import type { Log } from '../../http/log.ts'
+import { renewIdentities } from '../../service/identities.ts'
 import { holdAsDecided, removeGone } from '../../service/reconcile.ts'
 import { type Transfer, transferImages } from '../../service/transfer.ts'
 import { agree } from '../open/agreement.ts'
@@ -53,14 +54,18 @@ export async function restore(options: {
     })
     const gone = await removeGone(stores.ledger, stores.objects)
     await holdAsDecided(stores.ledger, stores.objects)
+    // What was given and deleted after the backup is known to nobody here.
+    await renewIdentities(stores.ledger)
     // The folder is another one than the ledger knew.
     await agree(stores.ledger, stores.settings)
     const absent = new Set([...gone, ...transfer.damaged])
     const missing: string[] = []
     for (const id of list.split('\n')) {
       if (id === '' || absent.has(id)) continue
-      if ((await stores.objects.head(id)) === null && (await stores.objects.headHeld(id)) === null)
-        missing.push(id)
+      const found = await stores.objects.headDurable(id)
+      // Deleted while the ledger was away: the store alone knew, and did not take it back.
+      if (found === 'retired') gone.push(id)
+      else if (found === null && (await stores.objects.headHeld(id)) === null) missing.push(id)
     }
     await rm(mark)
     return { manifest, transfer, keptLedger, gone, missing }

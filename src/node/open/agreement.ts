@@ -4,6 +4,7 @@
  * what the others refuse.
  */
 import type { Config } from '../../config.ts'
+import { renewIdentities } from '../../service/identities.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 
 const PREFIX = 'agreed.'
@@ -31,6 +32,10 @@ export function settingsOf(config: Config, folder: string | null): Settings {
 
 /** Says that these hold from now on. */
 export async function agree(ledger: Ledger, settings: Settings): Promise<void> {
+  const { [`${PREFIX}OBJECTS_URL`]: before } = await ledger.facts()
+  const after = settings.OBJECTS_URL
+  // Another store does not know the retired ids of this one.
+  if (before !== undefined && after !== undefined && before !== after) await renewIdentities(ledger)
   await ledger.writeFacts(prefixed(settings), { replace: true })
 }
 

@@ -37,7 +37,7 @@ export function heldCopyOf({ tombstone }: FoundObject): string | null {
 }
 
 export function isRetired({ tombstone }: FoundObject): boolean {
-  return tombstone !== null && tombstone.startsWith(RETIRED)
+  return tombstone?.startsWith(RETIRED) === true
 }
 
 /**

@@ -1,8 +1,9 @@
 /** What the operator decided and may still undo. */
 import type { Decision, DecisionLedger } from '../decisions.ts'
 import type { SqlDatabase, SqlValue } from './database.ts'
+import { holdRow } from './holds.ts'
 import { randomToken } from './random-token.ts'
-import { rawSql, sql } from './statement.ts'
+import { part, rawSql, sql } from './statement.ts'
 
 export function decisionsLedger(database: SqlDatabase, tick: () => number): DecisionLedger {
   const skipLocked = rawSql(database.flavour.skipsLocked ? 'for update skip locked' : '')
@@ -19,9 +20,12 @@ export function decisionsLedger(database: SqlDatabase, tick: () => number): Deci
               values (${id}, ${batch}, ${act}, ${block ? 1 : 0}, ${isVisible && act !== 'keep' ? 1 : 0}, ${reason},
                 ${who}, ${rule}, ${at}, 0, ${dueAt}) on conflict (id) do nothing`,
         ),
-        sql`insert into holds (id, held_at_ms, rule) select id, ${at}, rule from decisions
-          where batch = ${batch} and was_visible = 1
-          on conflict (id) do update set rule = excluded.rule`,
+        ...sorted.map(({ id, digests = null }) =>
+          holdRow(
+            { id, at, rule, digests },
+            part`exists (select 1 from decisions where id = ${id} and batch = ${batch} and was_visible = 1)`,
+          ),
+        ),
         sql`insert into moves (id, wanted, version, claim, due_at_ms) select id, 'held', ${randomToken()}, 0, 0
           from decisions where batch = ${batch} and was_visible = 1
           on conflict (id) do update set wanted = excluded.wanted, version = excluded.version`,

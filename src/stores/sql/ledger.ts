@@ -6,6 +6,7 @@ import type { SqlDatabase } from './database.ts'
 import { decisionsLedger } from './decisions.ts'
 import { deletionsLedger } from './deletions.ts'
 import { doorLedger } from './door.ts'
+import { holdsLedger } from './holds.ts'
 import { instanceLedger } from './instance.ts'
 import { linksLedger } from './links.ts'
 import { moderationLedger } from './moderation.ts'
@@ -25,6 +26,7 @@ export function sqlLedger(database: SqlDatabase, join: Ledger['join']): Ledger {
   return {
     ...quotaLedger(database),
     ...moderationLedger(database, record),
+    ...holdsLedger(database),
     ...movesLedger(database, record),
     ...settingsLedger(database, record),
     ...sharesLedger(database),
@@ -45,7 +47,7 @@ export function sqlLedger(database: SqlDatabase, join: Ledger['join']): Ledger {
         (select count(*) from removals) as removals,
         (select count(*) from blocks) as blocks,
         (select count(*) from purges) as purges,
-        (select count(*) from holds) as held`)
+        (select count(*) from holds where gone = 0) as held`)
       const { uploads, removals, blocks, purges, held } = rows[0]!
       return {
         // A sum is null over no rows, and Postgres gives it as a numeric, in text.

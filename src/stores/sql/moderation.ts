@@ -2,25 +2,15 @@
 import type { Act, Ledger } from '../ledger.ts'
 import type { RecordAct } from './acts.ts'
 import type { Row, SqlDatabase } from './database.ts'
-import { list, sql } from './statement.ts'
+import { sql } from './statement.ts'
 
-type ModerationLedger = Pick<Ledger, 'isBlocked' | 'block' | 'unblock' | 'acts' | 'everyAct'>
+type ModerationLedger = Pick<Ledger, 'block' | 'unblock' | 'acts' | 'everyAct'>
 
 /** Rows that are read at once where all are wanted. */
 const PAGE_ROWS = 500
 
 export function moderationLedger(database: SqlDatabase, record: RecordAct): ModerationLedger {
-  const { maxParameters } = database.flavour
   return {
-    async isBlocked(sha256) {
-      for (let at = 0; at < sha256.length; at += maxParameters) {
-        const some = list(sha256.slice(at, at + maxParameters))
-        const { rows } = await database.read(sql`select sha256 from blocks where sha256 in ${some} limit 1`)
-        if (rows.length > 0) return true
-      }
-      return false
-    },
-
     async block(sha256, reason, at, by) {
       // In one order: two that block the same digests must not wait for each other's rows.
       const digests = [...new Set(sha256)].sort()

@@ -1,11 +1,14 @@
 /** Where the operator wants images to be, written before they are moved: whoever dies in between, another finishes. */
-import type { ActedBy, ActKind, Ledger, Move, WhyAbsent } from '../ledger.ts'
+
+import type { Digests } from '../holds.ts'
+import type { ActedBy, ActKind, Ledger, Move } from '../ledger.ts'
 import type { CaseState } from '../reports.ts'
 import type { RecordAct } from './acts.ts'
 import type { Outcome, SqlDatabase, Statement } from './database.ts'
+import { heldGone, holdRow } from './holds.ts'
 import { randomToken } from './random-token.ts'
 import { decide } from './reports.ts'
-import { rawSql, sql } from './statement.ts'
+import { part, rawSql, sql } from './statement.ts'
 
 type MovesLedger = Pick<
   Ledger,
@@ -13,9 +16,6 @@ type MovesLedger = Pick<
   | 'recordHold'
   | 'recordRelease'
   | 'recordKeep'
-  | 'whyAbsent'
-  | 'forgetHold'
-  | 'heldIds'
   | 'claimMove'
   | 'claimMoves'
   | 'finishMove'
@@ -36,11 +36,17 @@ export function movesLedger(database: SqlDatabase, record: RecordAct): MovesLedg
       act: ActKind,
       to: Move['to'],
       decided: CaseState,
-      remember: (id: string, at: Date, rule: string) => Statement[],
+      remember: (id: string, at: Date, rule: string, digests: Digests | null) => Statement[],
     ) =>
-    async (id: string, reason: string, at: Date, by?: ActedBy): Promise<void> => {
+    async (
+      id: string,
+      reason: string,
+      at: Date,
+      by?: ActedBy,
+      digests: Digests | null = null,
+    ): Promise<void> => {
       await database.write([
-        ...remember(id, at, by?.rule ?? ''),
+        ...remember(id, at, by?.rule ?? '', digests),
         moveTo(to, id),
         record({ act, subject: id, reason, at, by }),
         decide(id, decided, at),
@@ -53,9 +59,8 @@ export function movesLedger(database: SqlDatabase, record: RecordAct): MovesLedg
         on conflict (id) do update set rule = excluded.rule`,
       overrule(id),
     ]),
-    recordHold: recorder('hold', 'held', 'held', (id, at, rule) => [
-      sql`insert into holds (id, held_at_ms, rule) values (${id}, ${at.getTime()}, ${rule})
-        on conflict (id) do update set rule = excluded.rule`,
+    recordHold: recorder('hold', 'held', 'held', (id, at, rule, digests) => [
+      holdRow({ id, at: at.getTime(), rule, digests }),
       overrule(id),
     ]),
     recordRelease: recorder('release', 'visible', 'open', (id) => [
@@ -63,33 +68,13 @@ export function movesLedger(database: SqlDatabase, record: RecordAct): MovesLedg
       sql`delete from decisions where id = ${id} and act <> 'keep'`,
     ]),
 
-    async recordKeep(id, reason, at, by) {
+    async recordKeep(id, reason, at, by, sha256 = '') {
       await database.write([
         overrule(id),
+        sql`delete from holds where id = ${id} and gone = 1`,
         record({ act: 'keep', subject: id, reason, at, by }),
-        decide(id, 'kept', at),
+        decide(id, 'kept', at, sha256),
       ])
-    },
-
-    async whyAbsent(id) {
-      const { rows } =
-        await database.read(sql`select 1 as rank, 'removed' as place, rule from removals where id = ${id}
-        union all select 2 as rank, 'deleted' as place, '' as rule from deletions where id = ${id}
-        union all select 3 as rank, 'held' as place, rule from holds where id = ${id} and gone = 0
-        order by rank limit 1`)
-      const [row] = rows
-      return row === undefined ? null : { place: row.place as WhyAbsent['place'], rule: row.rule as string }
-    },
-
-    async forgetHold(id) {
-      await database.write([sql`delete from holds where id = ${id}`])
-    },
-
-    async heldIds(limit) {
-      const { rows } = await database.read(
-        sql`select id from holds order by held_at_ms, id limit ${Math.max(0, limit)}`,
-      )
-      return rows.map(({ id }) => id as string)
     },
 
     async claimMove(id, now, leaseMs) {
@@ -115,14 +100,13 @@ export function movesLedger(database: SqlDatabase, record: RecordAct): MovesLedg
     },
 
     async finishMove({ id, to, version, claim }, isThere) {
-      const isHeld = to === 'held' && isThere
+      // Another act may have come since.
+      const isLast = part`not exists (select 1 from moves where id = ${id})`
+      const held = isThere ? [] : heldGone(id, isLast)
       const [gone] = await database.write([
         sql`delete from moves where id = ${id} and claim = ${claim} and version = ${version}`,
         sql`update moves set claim = 0, due_at_ms = 0 where id = ${id} and claim = ${claim}`,
-        // Another act may have come since.
-        ...(isHeld
-          ? []
-          : [sql`delete from holds where id = ${id} and not exists (select 1 from moves where id = ${id})`]),
+        ...(to === 'held' ? held : [sql`delete from holds where id = ${id} and ${isLast}`]),
       ])
       return gone!.changes > 0
     },

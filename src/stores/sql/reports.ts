@@ -11,9 +11,9 @@ const PAGE_ROWS = 500
 const SHARED = 'shared '
 
 /** Decides the case of an image, if it has one. What was removed is decided for good. */
-export function decide(id: string, state: CaseState, at: Date): Statement {
+export function decide(id: string, state: CaseState, at: Date, keptSha256 = ''): Statement {
   const decidedAt = state === 'open' ? 0 : at.getTime()
-  return sql`update cases set state = ${state}, decided_at_ms = ${decidedAt}
+  return sql`update cases set state = ${state}, decided_at_ms = ${decidedAt}, kept_sha256 = ${keptSha256}
     where id = ${id} and state <> 'removed'`
 }
 
@@ -27,15 +27,16 @@ const RANK = rawSql('(case when image_gone_at_ms > 0 then 2 else crowded end)')
 
 /** Opens the case of an image or adds to it, where the condition holds. `ReportLedger.fileReport` says what names a case. */
 function addToCase(report: Report, number: string, isSo: Part): Statement {
-  const { id, category, severity, day, at, dueAt } = report
+  const { id, category, severity, day, at, dueAt, sha256 = '' } = report
   const isAbsentBecause = (table: 'removals' | 'holds') =>
     part`exists (select 1 from ${rawSql(table)} where id = ${id})`
   const [isRemoved, isHeld] = [isAbsentBecause('removals'), isAbsentBecause('holds')]
   const isMoreTrusted = rawSql('excluded.crowded < cases.crowded')
   const isAsTrusted = rawSql('excluded.crowded = cases.crowded')
   const names = part`(${isMoreTrusted} or (${isAsTrusted} and excluded.severity < cases.severity))`
-  // What was kept is reopened only after a while.
-  const reopens = part`(cases.state = 'kept' and cases.decided_at_ms < ${at - KEPT_MS})`
+  // What was kept is reopened only after a while, or if it is about other bytes.
+  const isOther = part`(cases.kept_sha256 <> '' and ${sha256} <> '' and cases.kept_sha256 <> ${sha256})`
+  const reopens = part`(cases.state = 'kept' and (cases.decided_at_ms < ${at - KEPT_MS} or ${isOther}))`
   return sql`insert into cases (id, category, severity, state, reports, opened_at_ms, due_at_ms, decided_at_ms, month,
       crowded, named_by)
     select ${id}, ${category}, ${severity},

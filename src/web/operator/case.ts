@@ -13,6 +13,8 @@ const PLACES: Record<CaseFacts['image']['place'], string> = {
   held: 'Held: out of sight',
   damaged: 'Damaged: can’t be shown',
   removed: 'Removed for good',
+  deleted: 'Deleted by its uploader',
+  withheld: 'Deleted by its uploader. Nobody can upload its bytes until you decide',
   absent: 'There is no such image',
 }
 

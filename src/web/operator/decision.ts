@@ -7,7 +7,8 @@ import { type DoorContext, formToken } from './page.ts'
 import { categoryName } from './words.ts'
 
 export function decisionForm(ctx: DoorContext, { id, found, image, others, doubles }: CaseFacts): Page {
-  const isHeld = image.place === 'held'
+  const isHeld = image.place === 'held' || image.place === 'withheld'
+  const isNothing = image.place === 'absent' || image.place === 'deleted'
   const rule = found?.category ?? ''
   return html`<section aria-labelledby="decision"><h2 id="decision">The decision</h2>
 <form class="decision" method="post" action="/cases/${id}">${formToken(ctx)}
@@ -16,9 +17,9 @@ ${doubles.length === 0 ? '' : check('same-bytes', `and the ${doubles.length} oth
 ${others === 0 ? '' : check('same-uploader', `and the ${others} others of the uploader`, false)}
 <p class="actions">
 ${found === null ? '' : act('keep', 'Keep', 'y')}
-${isHeld ? act('release', 'Release') : image.place === 'absent' ? '' : act('hold', 'Hold', 'h')}
+${isHeld ? act('release', 'Release') : isNothing ? '' : act('hold', 'Hold', 'h')}
 ${
-  image.place === 'absent'
+  isNothing
     ? ''
     : html`${act('remove', 'Remove', 'r')}
 ${act('remove-and-block', 'Remove and block', 'b')}`

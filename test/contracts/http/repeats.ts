@@ -6,7 +6,6 @@ import sharp from 'sharp'
 import type { Answer } from '../../support/http.ts'
 import { gif, png } from '../../support/images/tiny-images.ts'
 import { type Visitor, visit, type World } from './host.ts'
-import { operate } from './operator.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
 const picture = () => sharp({ create: { width: 9, height: 6, channels: 3, background: '#a75' } })
@@ -154,82 +153,6 @@ export function repeatCases(world: World): void {
     const name = newName()
     checkProblem(await send(me, Buffer.from('no image'), name), 415, 'unsupported-type')
     assert.equal((await send(me, gif(), name)).status, 201)
-  })
-
-  it('gives the id of what its owner deleted to nothing else, whatever is sent', async () => {
-    const me = await visit(world, world.main)
-    for (const [first, ...later] of [
-      [gif(), gif(), png(7, 7)],
-      [gif({ size: 700_000 }), gif({ size: 700_000 }), gif({ size: 700_001 })],
-    ]) {
-      const name = newName()
-      const { id, key } = (await send(me, first!, name)).json()
-      for (let n = 0; n < 3; n++) assert.equal((await me.get(`/raw/${id}`)).status, 200)
-      assert.equal((await me.remove(key)).status, 200)
-      for (const bytes of [first!, ...later, Buffer.from('no image')]) {
-        const answer = await send(me, bytes, name)
-        checkProblem(answer, 422, 'idempotency-key-reused')
-        assert.match(answer.json().detail, /deleted.*new key/)
-      }
-      checkPage(await send(me, first!, name, { Accept: 'text/html' }), 422)
-      for (let n = 0; n < 6; n++) checkProblem(await me.get(`/raw/${id}`), 404, 'not-found')
-    }
-    assert.equal(await me.remaining(), 98)
-  })
-
-  it('gives the id to nothing else after its owner deleted it while it was held', async (t) => {
-    const me = await visit(world, world.main)
-    if (!me.host.operator) return t.skip('does not apply: this host has no operator command')
-    const name = newName()
-    const { id, key } = (await send(me, gif(), name)).json()
-    await operate(me.host, ['hold', id, '--reason', 'a report'])
-    assert.equal((await me.remove(key)).status, 200)
-    checkProblem(await me.get(`/raw/${id}`), 404, 'not-found')
-    checkProblem(await send(me, png(4, 4), name), 422, 'idempotency-key-reused')
-  })
-
-  it('stores one or none while it is deleted and sent again at once', async () => {
-    const me = await visit(world, world.main)
-    for (let round = 0; round < 5; round++) {
-      const name = newName()
-      const bytes = gif({ size: 20_000 })
-      const { id, key } = (await send(me, bytes, name)).json()
-      const [removed, ...answers] = await Promise.all([
-        me.remove(key),
-        ...Array.from({ length: 6 }, (_, nth) => send(me, nth % 2 === 0 ? bytes : png(5, nth), name)),
-      ])
-      assert.equal(removed.status, 200)
-      // A repeat may have been answered before the deletion.
-      for (const answer of answers)
-        if (answer.status !== 201) checkProblem(answer, 422, 'idempotency-key-reused')
-      checkProblem(await me.get(`/raw/${id}`), 404, 'not-found')
-      checkProblem(await send(me, bytes, name), 422, 'idempotency-key-reused')
-    }
-  })
-
-  it('answers 403 while the operator holds it, and the same as before when it is released', async (t) => {
-    const me = await visit(world, world.main)
-    if (!me.host.operator) return t.skip('does not apply: this host has no operator command')
-    const [name, bytes] = [newName(), gif()]
-    const first = await send(me, bytes, name)
-    const { id } = first.json()
-    await operate(me.host, ['hold', id, '--reason', 'a report'])
-    checkProblem(await send(me, bytes, name), 403, 'held')
-    await operate(me.host, ['release', id, '--reason', 'nothing in it'])
-    assert.equal((await send(me, bytes, name)).text, first.text)
-    assert.equal(await me.remaining(), 99)
-  })
-
-  it('answers 410 after the operator removed it', async (t) => {
-    const me = await visit(world, world.main)
-    if (!me.host.operator) return t.skip('does not apply: this host has no operator command')
-    const name = newName()
-    const { id } = (await send(me, gif(), name)).json()
-    await operate(me.host, ['remove', id, '--reason', 'against the terms'])
-    checkProblem(await send(me, gif(), name), 410, 'removed')
-    checkProblem(await send(me, png(2, 3), name), 410, 'removed')
-    assert.equal((await me.get(`/raw/${id}`)).status, 410)
-    assert.equal(await me.remaining(), 99)
   })
 
   const bad = [

@@ -32,7 +32,7 @@ export function durabilityCases({ on, onHooks, open }: Harness): void {
     const reopened = await another()
     assert.equal(await reopened.usedUploads('a', DAY), 1)
     assert.deepEqual(await reopened.daySalt(DAY), salt)
-    assert.equal(await reopened.isBlocked([DIGEST]), true)
+    assert.equal(await reopened.whyWithheld([DIGEST]), 'blocked')
     assert.equal(await reopened.whyAbsent('AAAAAAAAAAA').then((why) => why?.place), 'removed')
     assert.deepEqual(await reopened.acts(10), acts)
     assert.deepEqual(await reopened.owedPurges(), { count: 1, oldest: 1000 })
@@ -61,7 +61,7 @@ export function durabilityCases({ on, onHooks, open }: Harness): void {
     await child.call([['block', [DIGEST], 'spam', AT]])
     await child.kill()
     assert.equal(await usedIn(ledger, 7), 200)
-    assert.equal(await ledger.isBlocked([DIGEST]), true)
+    assert.equal(await ledger.whyWithheld([DIGEST]), 'blocked')
   })
 
   onHooks(['process'], 'is whole after a kill -9 in the midst', async (ledger, { process }) => {
@@ -116,8 +116,8 @@ export function everyCall(ledger: Ledger): (() => Promise<unknown>)[] {
     () => ledger.usedUploads('a', DAY),
     () => ledger.daySalt('1999-12-31'),
     () => ledger.forgetDaysBefore('1999-12-30'),
-    () => ledger.isBlocked([DIGEST]),
-    () => ledger.isBlocked([DIGEST, DIGEST, DIGEST]),
+    () => ledger.whyWithheld([DIGEST]),
+    () => ledger.whyWithheld([DIGEST, DIGEST, DIGEST]),
     () => ledger.block([DIGEST], 'spam', AT),
     () => ledger.unblock(DIGEST, 'a mistake', AT),
     () => ledger.recordRemoval('AAAAAAAAAAA', 'terms', AT),
@@ -132,7 +132,7 @@ export function everyCall(ledger: Ledger): (() => Promise<unknown>)[] {
     () => ledger.settleNotice({ kind: 'a', id: 'x', count: 1, since: 1, attempts: 0, claim: 1 }, 1000, 1000),
     () => ledger.deferNotice({ kind: 'a', id: 'x', count: 1, since: 1, attempts: 0, claim: 1 }, 1000),
     () => ledger.pendingNotices(),
-    () => ledger.forgetHold('AAAAAAAAAAA'),
+    () => ledger.recordHeldGone('AAAAAAAAAAA'),
     () => ledger.heldIds(10),
     () => ledger.claimMove('AAAAAAAAAAA', 1000, 1000),
     () => ledger.claimMoves(10, 1000, 1000),

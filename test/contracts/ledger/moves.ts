@@ -41,9 +41,9 @@ export function movesCases({ on, onHooks }: Harness): void {
     assert.equal(await ledger.whyAbsent(ID), null)
     await ledger.recordHold(ID, 'a report', AT)
     await finish(ledger, true)
-    await ledger.forgetHold(ID)
+    await ledger.recordHeldGone(ID)
     assert.equal(await ledger.whyAbsent(ID), null)
-    await ledger.forgetHold(ID)
+    await ledger.recordHeldGone(ID)
   })
 
   on('lists the longest held first', async (ledger) => {

@@ -37,9 +37,9 @@ export function strangeValuesCases({ on }: Harness): void {
       assert.equal(await ledger.whyAbsent(text), null, text)
       await ledger.recordRemoval(text, text, new Date(AT.getTime() + nth))
       assert.equal(await ledger.whyAbsent(text).then((why) => why?.place), 'removed', text)
-      assert.equal(await ledger.isBlocked([text]), false, text)
+      assert.equal(await ledger.whyWithheld([text]), null, text)
       await ledger.block([text], text, AT)
-      assert.equal(await ledger.isBlocked([DIGEST, text]), true, text)
+      assert.equal(await ledger.whyWithheld([DIGEST, text]), 'blocked', text)
       assert.equal(await ledger.unblock(text, text, AT), true, text)
       await ledger.owePurge(text, 2000, 1000)
     }
@@ -89,8 +89,8 @@ export function strangeValuesCases({ on }: Harness): void {
       () => ledger.reserveUpload(nul, DAY, 1),
       () => ledger.releaseUpload(nul, DAY),
       () => ledger.usedUploads(nul, DAY),
-      () => ledger.isBlocked([nul]),
-      () => ledger.isBlocked([DIGEST, DIGEST, nul]),
+      () => ledger.whyWithheld([nul]),
+      () => ledger.whyWithheld([DIGEST, DIGEST, nul]),
       () => ledger.block([DIGEST, nul], 'spam', AT),
       () => ledger.block([DIGEST], nul, AT),
       () => ledger.unblock(nul, 'a mistake', AT),
@@ -101,7 +101,7 @@ export function strangeValuesCases({ on }: Harness): void {
     ]) {
       await assert.rejects(call(), TypeError, String(call))
     }
-    assert.equal(await ledger.isBlocked([DIGEST]), false)
+    assert.equal(await ledger.whyWithheld([DIGEST]), null)
     assert.equal(await ledger.whyAbsent('AAAAAAAAAAA'), null)
     assert.deepEqual(await ledger.acts(10), [])
     assert.equal((await ledger.counts()).purgesOwed, 0)

@@ -71,7 +71,7 @@ export function connectionCases(server: () => PostgresServer): void {
       await failure
       await owner.query('commit')
       await until('the server has seen it', async () => (await connectionsOf('doomed-too')) === 0)
-      assert.equal(await whole.isBlocked([DIGEST]), false)
+      assert.equal(await whole.whyWithheld([DIGEST]), null)
       await ledger.block([DIGEST], 'spam', AT)
       assert.equal((await whole.acts(10)).length, 1)
     })
@@ -95,7 +95,7 @@ export function connectionCases(server: () => PostgresServer): void {
       proxy.speak()
       await until('it is used again', () => succeeds(ledger.check()))
       assert.equal(await ledger.reserveUpload('a', DAY, 10), 2)
-      assert.equal(await ledger.isBlocked([DIGEST]), false)
+      assert.equal(await ledger.whyWithheld([DIGEST]), null)
     })
 
     test('tells nobody the password', async (t) => {

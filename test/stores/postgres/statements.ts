@@ -18,7 +18,7 @@ export function statementCases(server: () => PostgresServer): void {
       await owner.query(`alter table acts add check (reason <> 'fail')`)
       await assert.rejects(ledger.block([DIGEST], 'fail', AT), /violates check constraint/)
       await assert.rejects(ledger.recordRemoval('AAAAAAAAAAA', 'fail', AT), /violates check constraint/)
-      assert.equal(await ledger.isBlocked([DIGEST]), false)
+      assert.equal(await ledger.whyWithheld([DIGEST]), null)
       assert.equal(await ledger.whyAbsent('AAAAAAAAAAA'), null)
       await ledger.recordRemoval('AAAAAAAAAAA', 'terms', AT)
       assert.equal((await ledger.acts(10)).length, 1)

@@ -4,19 +4,31 @@ import { onData } from '../on-data.ts'
 import { print } from '../print.ts'
 import { readIds, reasonOption } from '../subjects.ts'
 import { actedBy, ruleOption } from './by.ts'
+import { doublesOption, withDoubles } from './doubles.ts'
 import { sameUploaderOption, withOthers } from './same-uploader.ts'
+
+interface HoldOptions {
+  reason: string
+  rule?: string
+  sameUploader: boolean
+  doubles: boolean
+}
 
 export function holdCommand(): Command {
   return new Command('hold')
-    .description('take images out of sight: they answer 403 until they are released')
+    .description(
+      'take images out of sight: they answer 403, and nobody can upload the same bytes, until they are released',
+    )
     .argument('<id...>', 'ids, or addresses that end with one', readIds)
     .addOption(reasonOption())
     .addOption(ruleOption())
     .addOption(sameUploaderOption())
-    .action((ids: string[], options: { reason: string; rule?: string; sameUploader: boolean }) =>
-      onData(async ({ takedown }) => {
+    .addOption(doublesOption())
+    .action((ids: string[], options: HoldOptions) =>
+      onData(async ({ takedown, stores: { objects } }) => {
         let missed = 0
-        for (const id of await withOthers(takedown, ids, options)) {
+        const all = await withOthers(takedown, await withDoubles(objects, ids, options), options)
+        for (const id of all) {
           const isDone = await takedown.hold(id, options.reason, actedBy(options))
           if (!isDone) missed++
           print(isDone ? `held ${id}` : `${id} was not there to be held`)

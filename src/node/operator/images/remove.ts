@@ -7,6 +7,7 @@ import { onData } from '../on-data.ts'
 import { print } from '../print.ts'
 import { readIds, reasonOption } from '../subjects.ts'
 import { actedBy, ruleOption } from './by.ts'
+import { doublesOption, withDoubles } from './doubles.ts'
 import { sameUploaderOption, withOthers } from './same-uploader.ts'
 
 interface RemoveOptions extends Selection {
@@ -28,7 +29,7 @@ export function removeCommand(): Command {
     .addOption(ruleOption())
     .addOption(sameUploaderOption())
     .option('--block', 'refuse the same bytes from now on', false)
-    .option('--doubles', 'remove all images of the same bytes, too', false)
+    .addOption(doublesOption())
     .addHelpText('after', CONDITIONS)
   for (const option of selectionOptions()) command.addOption(option)
   return command.action((ids: string[], options: RemoveOptions) => {
@@ -46,7 +47,7 @@ export function removeCommand(): Command {
         })
         const also = blocked.length > 0 ? `, blocked ${blocked.join(' ')}` : ''
         if (!removed) missed++
-        print(removed ? `removed ${id}${also}` : `${id} was not there; it answers 410 from now on`)
+        print(removed ? `removed ${id}${also}` : `${id} was not there; it answers 410 from now on${also}`)
       }
       if (all.length === 0) print('no image meets these conditions')
       return missed === 0 && all.length > 0 ? 0 : 1
@@ -55,19 +56,9 @@ export function removeCommand(): Command {
 }
 
 async function subjectsOf(ids: string[], options: RemoveOptions, objects: ObjectStore): Promise<string[]> {
+  const subjects = [...ids]
   const progress = createProgress()
   const onRead = (count: number) => progress(() => `${count} records read`)
-  const subjects = new Set(ids)
-  if (ids.length === 0) for await (const { id } of select(objects, options, onRead)) subjects.add(id)
-  if (!options.doubles) return [...subjects]
-  const digests = new Set<string>()
-  for (const id of subjects) {
-    const record =
-      (await objects.head(id).catch(() => null)) ?? (await objects.headHeld(id).catch(() => null))
-    if (record !== null) for (const digest of [record.sha256, record.sentSha256]) digests.add(digest)
-  }
-  for await (const { id, sha256, sentSha256 } of select(objects, {}, onRead)) {
-    if (digests.has(sha256) || digests.has(sentSha256)) subjects.add(id)
-  }
-  return [...subjects]
+  if (ids.length === 0) for await (const { id } of select(objects, options, onRead)) subjects.push(id)
+  return withDoubles(objects, subjects, options)
 }

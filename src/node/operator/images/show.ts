@@ -1,6 +1,6 @@
 /** operator show */
 import { Command } from 'commander'
-import { findImage, type Whereabouts } from '../../../service/whereabouts.ts'
+import { findImage, type Place, type Whereabouts } from '../../../service/whereabouts.ts'
 import { onData } from '../on-data.ts'
 import { print } from '../print.ts'
 import { readId } from '../subjects.ts'
@@ -29,7 +29,7 @@ export function showCommand(): Command {
           print(JSON.stringify({ id, place, record, case: found && memberOf(found), reports: members }))
         } else {
           print(found === null ? `${id} was not reported` : lineOf(found, clock.now()))
-          print(record === null ? place : `${place} ${lineOfRecord(record)}`)
+          print(record === null ? wordsOf(place) : `${place} ${lineOfRecord(record)}`)
           for (const { at, category, text, contact } of reports) {
             print(
               `\n${new Date(at).toISOString()} ${category}${contact && ` from ${contact}`}\n${indented(text)}`,
@@ -39,6 +39,10 @@ export function showCommand(): Command {
         return found === null && place === 'absent' ? 1 : 0
       }),
     )
+}
+
+function wordsOf(place: Place): string {
+  return place === 'withheld' ? 'deleted; nobody can upload its bytes until you release or remove it' : place
 }
 
 function lineOfRecord({ createdAt, type, size, sha256 }: NonNullable<Whereabouts['record']>): string {

@@ -1,0 +1,88 @@
+/** What the operator holds: the rows of `holds`, and the digests that uploads are compared with. */
+import type { Digests, HoldLedger, WhyAbsent } from '../holds.ts'
+import type { SqlDatabase, Statement } from './database.ts'
+import { list, type Part, part, sql } from './statement.ts'
+
+/** Each is a parameter so many times in the statement that looks for it. */
+const TIMES_NAMED = 3
+
+/** `isSo`: only if this holds. */
+export function holdRow(
+  { id, at, rule, digests }: { id: string; at: number; rule: string; digests: Digests | null },
+  isSo: Part = part`1 = 1`,
+): Statement {
+  return sql`insert into holds (id, held_at_ms, rule, sha256, sent_sha256, gone)
+    select ${id}, ${at}, ${rule}, ${digests?.sha256 ?? ''}, ${digests?.sentSha256 ?? ''}, 0 where ${isSo}
+    on conflict (id) do update set rule = excluded.rule, gone = 0,
+      sha256 = case when excluded.sha256 = '' then holds.sha256 else excluded.sha256 end,
+      sent_sha256 = case when excluded.sha256 = '' then holds.sent_sha256 else excluded.sent_sha256 end`
+}
+
+/** The image is not there. What has digests is held on. */
+export function heldGone(id: string, isSo: Part = part`1 = 1`): Statement[] {
+  return [
+    sql`update holds set gone = 1 where id = ${id} and sha256 <> '' and ${isSo}`,
+    sql`delete from holds where id = ${id} and sha256 = '' and ${isSo}`,
+  ]
+}
+
+export function holdsLedger(database: SqlDatabase): HoldLedger {
+  const atOnce = Math.floor(database.flavour.maxParameters / TIMES_NAMED)
+
+  return {
+    async whyAbsent(id) {
+      const { rows } =
+        await database.read(sql`select 1 as rank, 'removed' as place, rule from removals where id = ${id}
+        union all select 2 as rank, 'deleted' as place, '' as rule from deletions where id = ${id}
+        union all select 3 as rank, 'held' as place, rule from holds where id = ${id} and gone = 0
+        order by rank limit 1`)
+      const [row] = rows
+      return row === undefined ? null : { place: row.place as WhyAbsent['place'], rule: row.rule as string }
+    },
+
+    async whyWithheld(sha256) {
+      let isHeld = false
+      for (let at = 0; at < sha256.length; at += atOnce) {
+        const some = list(sha256.slice(at, at + atOnce))
+        const { rows } = await database.read(sql`select 1 as rank from blocks where sha256 in ${some}
+          union all select 2 as rank from holds where sha256 in ${some} or sent_sha256 in ${some}
+          order by rank limit 1`)
+        if (rows[0]?.rank === 1) return 'blocked'
+        isHeld ||= rows.length > 0
+      }
+      return isHeld ? 'held' : null
+    },
+
+    async holdOf(id) {
+      const { rows } = await database.read(sql`select sha256, sent_sha256, gone from holds where id = ${id}`)
+      const [row] = rows
+      if (row === undefined) return null
+      const { sha256, sent_sha256, gone } = row as { sha256: string; sent_sha256: string; gone: number }
+      return { digests: sha256 === '' ? null : { sha256, sentSha256: sent_sha256 }, isGone: gone === 1 }
+    },
+
+    async heldIds(limit) {
+      const { rows } = await database.read(
+        sql`select id from holds order by held_at_ms, id limit ${Math.max(0, limit)}`,
+      )
+      return rows.map(({ id }) => id as string)
+    },
+
+    async recordHeldGone(id) {
+      await database.write(heldGone(id))
+    },
+
+    async heldWithoutDigests(limit) {
+      const { rows } = await database.read(
+        sql`select id from holds where sha256 = '' order by id limit ${Math.max(0, limit)}`,
+      )
+      return rows.map(({ id }) => id as string)
+    },
+
+    async recordHeldDigests(id, { sha256, sentSha256 }) {
+      await database.write([
+        sql`update holds set sha256 = ${sha256}, sent_sha256 = ${sentSha256} where id = ${id} and gone = 0`,
+      ])
+    },
+  }
+}

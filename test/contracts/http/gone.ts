@@ -1,0 +1,199 @@
+/** What comes of an image, and of its bytes, that was deleted, held or removed: nothing else ever has its id. */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { it } from 'node:test'
+import sharp from 'sharp'
+import type { Answer } from '../../support/http.ts'
+import { gif, png } from '../../support/images/tiny-images.ts'
+import { type Visitor, visit, type World } from './host.ts'
+import { operate } from './operator.ts'
+import { checkPage, checkProblem } from './rules.ts'
+
+const NO_COMMAND = 'does not apply: this host has no operator command'
+
+export function goneCases(world: World): void {
+  function newName(): string {
+    const name = randomBytes(16).toString('base64url')
+    world.keys.add(name)
+    return name
+  }
+
+  async function send(me: Visitor, bytes: Buffer, name: string, headers = {}): Promise<Answer> {
+    const answer = await me.upload(bytes, { 'Idempotency-Key': name, ...headers })
+    if (answer.headers.get('Content-Type') === 'application/json' && answer.status === 201) {
+      world.keys.add(answer.json().key)
+    }
+    return answer
+  }
+
+  it('gives the id of what its owner deleted to nothing else, whatever is sent', async () => {
+    const me = await visit(world, world.main)
+    for (const [first, ...later] of [
+      [gif(), gif(), png(7, 7)],
+      [gif({ size: 700_000 }), gif({ size: 700_000 }), gif({ size: 700_001 })],
+    ]) {
+      const name = newName()
+      const { id, key } = (await send(me, first!, name)).json()
+      for (let n = 0; n < 3; n++) assert.equal((await me.get(`/raw/${id}`)).status, 200)
+      assert.equal((await me.remove(key)).status, 200)
+      for (const bytes of [first!, ...later, Buffer.from('no image')]) {
+        const answer = await send(me, bytes, name)
+        checkProblem(answer, 422, 'idempotency-key-reused')
+        assert.match(answer.json().detail, /deleted.*new key/)
+      }
+      checkPage(await send(me, first!, name, { Accept: 'text/html' }), 422)
+      for (let n = 0; n < 6; n++) checkProblem(await me.get(`/raw/${id}`), 404, 'not-found')
+    }
+    assert.equal(await me.remaining(), 98)
+  })
+
+  it('gives the id to nothing else after its owner deleted it while it was held', async (t) => {
+    const me = await visit(world, world.main)
+    if (!me.host.operator) return t.skip('does not apply: this host has no operator command')
+    const name = newName()
+    const { id, key } = (await send(me, gif(), name)).json()
+    await operate(me.host, ['hold', id, '--reason', 'a report'])
+    assert.equal((await me.remove(key)).status, 200)
+    checkProblem(await me.get(`/raw/${id}`), 404, 'not-found')
+    checkProblem(await send(me, png(4, 4), name), 422, 'idempotency-key-reused')
+  })
+
+  it('stores one or none while it is deleted and sent again at once', async () => {
+    const me = await visit(world, world.main)
+    for (let round = 0; round < 5; round++) {
+      const name = newName()
+      const bytes = gif({ size: 20_000 })
+      const { id, key } = (await send(me, bytes, name)).json()
+      const [removed, ...answers] = await Promise.all([
+        me.remove(key),
+        ...Array.from({ length: 6 }, (_, nth) => send(me, nth % 2 === 0 ? bytes : png(5, nth), name)),
+      ])
+      assert.equal(removed.status, 200)
+      // A repeat may have been answered before the deletion.
+      for (const answer of answers)
+        if (answer.status !== 201) checkProblem(answer, 422, 'idempotency-key-reused')
+      checkProblem(await me.get(`/raw/${id}`), 404, 'not-found')
+      checkProblem(await send(me, bytes, name), 422, 'idempotency-key-reused')
+    }
+  })
+
+  it('answers 403 while the operator holds it, and the same as before when it is released', async (t) => {
+    const me = await visit(world, world.main)
+    if (!me.host.operator) return t.skip('does not apply: this host has no operator command')
+    const [name, bytes] = [newName(), gif()]
+    const first = await send(me, bytes, name)
+    const { id } = first.json()
+    await operate(me.host, ['hold', id, '--reason', 'a report'])
+    checkProblem(await send(me, bytes, name), 403, 'held')
+    await operate(me.host, ['release', id, '--reason', 'nothing in it'])
+    assert.equal((await send(me, bytes, name)).text, first.text)
+    assert.equal(await me.remaining(), 99)
+  })
+
+  it('answers 410 after the operator removed it', async (t) => {
+    const me = await visit(world, world.main)
+    if (!me.host.operator) return t.skip('does not apply: this host has no operator command')
+    const name = newName()
+    const { id } = (await send(me, gif(), name)).json()
+    await operate(me.host, ['remove', id, '--reason', 'against the terms'])
+    checkProblem(await send(me, gif(), name), 410, 'removed')
+    checkProblem(await send(me, png(2, 3), name), 410, 'removed')
+    assert.equal((await me.get(`/raw/${id}`)).status, 410)
+    assert.equal(await me.remaining(), 99)
+  })
+
+  it('takes no bytes that are held, under no id, until the operator released them', async (t) => {
+    const me = await visit(world, world.main)
+    if (!me.host.operator) return t.skip(NO_COMMAND)
+    const bytes = gif({ size: 3000 })
+    const { id } = await me.store(bytes)
+    await operate(me.host, ['hold', id, '--reason', 'a report'])
+    const other = await visit(world, world.main)
+    for (const answer of [
+      await me.upload(bytes),
+      await other.upload(bytes),
+      await send(other, bytes, newName()),
+    ]) {
+      checkProblem(answer, 403, 'held')
+      assert.doesNotMatch(answer.text, /report/)
+    }
+    checkPage(await other.upload(bytes, { Accept: 'text/html' }), 403)
+    assert.equal(await other.remaining(), 100)
+    assert.equal((await other.upload(gif({ size: 3001 }))).status, 201)
+    await operate(me.host, ['release', id, '--reason', 'harmless'])
+    assert.equal((await other.upload(bytes)).status, 201)
+    assert.deepEqual((await me.get(`/raw/${id}`)).body, bytes)
+  })
+
+  it('takes no bytes that are stored as what is held is, however they were sent', async (t) => {
+    const me = await visit(world, world.main)
+    if (!me.host.operator) return t.skip(NO_COMMAND)
+    const picture = sharp({ create: { width: 9, height: 7, channels: 3, background: '#357' } })
+    const sent = await picture
+      .withExif({ IFD0: { Artist: 'somebody' } })
+      .jpeg()
+      .toBuffer()
+    const { id } = (await me.upload(sent)).json()
+    const stored = (await me.get(`/raw/${id}`)).body
+    assert.notDeepEqual(stored, sent)
+    await operate(me.host, ['hold', id, '--reason', 'a report'])
+    for (const bytes of [sent, stored]) checkProblem(await me.upload(bytes), 403, 'held')
+  })
+
+  it('takes no bytes of an open case whose owner deleted the image, until the operator decided', async (t) => {
+    for (const [act, ...options] of [['release'], ['remove'], ['remove', '--block']]) {
+      const me = await visit(world, world.main)
+      if (!me.host.operator) return t.skip(NO_COMMAND)
+      const name = newName()
+      const bytes = gif({ size: 4000 + Math.floor(Math.random() * 10_000) })
+      const { id, key } = (await send(me, bytes, name)).json()
+      await operate(me.host, ['hold', id, '--reason', 'a report'])
+      assert.equal((await me.remove(key)).status, 200)
+      checkProblem(await me.get(`/raw/${id}`), 404, 'not-found')
+      checkProblem(await send(me, bytes, name), 422, 'idempotency-key-reused')
+      checkProblem(await send(me, bytes, newName()), 403, 'held')
+      checkProblem(await me.upload(bytes), 403, 'held')
+      const { stdout } = await me.host.operator(['show', id])
+      assert.match(stdout, /nobody can upload its bytes/)
+      await me.host.operator([act!, id, '--reason', 'decided', ...options])
+      const answer = await me.upload(bytes)
+      if (options.length > 0) checkProblem(answer, 403, 'blocked-image')
+      else assert.equal(answer.status, 201, answer.text)
+      const again = await send(me, bytes, name)
+      if (act === 'remove') checkProblem(again, 410, 'removed')
+      else checkProblem(again, 422, 'idempotency-key-reused')
+    }
+  })
+
+  it('takes bytes that are only reported', async () => {
+    const me = await visit(world, world.main)
+    const image = await me.store()
+    const report = {
+      image: image.id,
+      category: 'other',
+      text: 'a stranger says so, and nothing more than that',
+      goodFaith: true,
+    }
+    const headers = { 'Content-Type': 'application/json' }
+    const filed = await me.request('POST', '/api/report', {
+      headers,
+      body: Buffer.from(JSON.stringify(report)),
+    })
+    assert.equal(filed.status, 202, filed.text)
+    assert.equal((await me.upload(image.bytes)).status, 201)
+  })
+
+  it('holds the copies of a held image that are public already, where they are asked for', async (t) => {
+    const me = await visit(world, world.main)
+    if (!me.host.operator) return t.skip(NO_COMMAND)
+    const one = await me.store(gif({ size: 5000 }))
+    const two = (await me.upload(one.bytes)).json()
+    await operate(me.host, ['hold', one.id, '--reason', 'a report', '--doubles'])
+    for (const { id } of [one, two]) checkProblem(await me.get(`/raw/${id}`), 403, 'held')
+    checkProblem(await me.upload(one.bytes), 403, 'held')
+    await operate(me.host, ['release', one.id, '--reason', 'harmless'])
+    checkProblem(await me.upload(one.bytes), 403, 'held')
+    await operate(me.host, ['release', two.id, '--reason', 'harmless'])
+    assert.equal((await me.upload(one.bytes)).status, 201)
+  })
+}

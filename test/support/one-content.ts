@@ -1,0 +1,250 @@
+/**
+ * The promise about names: an id that was ever given shows one content or none. Random acts on a few names and a few images,
+ * on two servers of one store and ledger; after each of them everything that was ever given is looked at.
+ */
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { parseConfig } from '../../src/config.ts'
+import { Refusal, type RefusalCode } from '../../src/errors.ts'
+import { backUp } from '../../src/node/backup/backup.ts'
+import { restore } from '../../src/node/backup/restore.ts'
+import { nodeHashes } from '../../src/node/hashes.ts'
+import { createLog } from '../../src/node/log.ts'
+import { openStores, type Stores } from '../../src/node/open/stores.ts'
+import { createDerive } from '../../src/service/identities.ts'
+import { createImages, type Images } from '../../src/service/images.ts'
+import { createTakedown, type Takedown } from '../../src/service/takedown.ts'
+import { type Ledger, LedgerUnavailable } from '../../src/stores/ledger.ts'
+import { gif } from './images/tiny-images.ts'
+import { type Act, CONTENTS, EXAMPLES, NAMES, step } from './one-content-steps.ts'
+import type { Env } from './processes/process.ts'
+import { bodyOf, inChunks, sha256Of } from './stored-images.ts'
+
+interface Server {
+  stores: Stores
+  images: Images
+  /** The same, without a ledger. */
+  alone: Images
+  takedown: Takedown
+  derive: ReturnType<typeof createDerive>
+}
+
+/** What is certain to be so. */
+interface Certain {
+  /** Ids that were deleted or removed. */
+  gone: Set<string>
+  /** Ids that are held, and the number of their content. */
+  held: Map<string, number>
+}
+
+/** What an upload under a name may be refused for. */
+const REFUSALS: RefusalCode[] = ['idempotency-key-reused', 'removed', 'held', 'blocked-image', 'unavailable']
+
+export function oneContent(runs: number, place: (dataDir: string) => Promise<Env>): Promise<void> {
+  return fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 14 }), async (steps) => {
+      const folder = await mkdtemp(join(tmpdir(), 'pinhole-names-'))
+      const run = await begin(folder, place)
+      try {
+        for (const each of steps) {
+          if (each === 'back up') await run.backUp()
+          else if (each === 'restore') await run.restore()
+          else if (each.length === 1) await run.one(each[0]!)
+          else await run.many(each)
+          await run.look()
+        }
+      } finally {
+        await run.end()
+        await rm(folder, { recursive: true, force: true })
+      }
+    }),
+    { numRuns: runs, examples: EXAMPLES },
+  )
+}
+
+async function begin(folder: string, place: (dataDir: string) => Promise<Env>) {
+  const contents = Array.from({ length: CONTENTS }, (_, nth) =>
+    gif({ size: nth === 0 ? 300_000 : 500 + nth }),
+  )
+  const names = Array.from({ length: NAMES }, () => crypto.randomUUID())
+  const log = createLog('silent')
+  /** What each id showed first. */
+  const shown = new Map<string, string>()
+  /** Ids and keys that were given under each name, the latest last. */
+  const given = names.map((): { id: string; key: string }[] => [])
+  let certain: Certain = { gone: new Set(), held: new Map() }
+  let saved: Certain | null = null
+  let machines = 0
+  let env: Env
+  let servers: Server[] = []
+
+  const configOf = () => parseConfig({ LOG_LEVEL: 'silent', ...env })
+
+  async function open(): Promise<void> {
+    const stores = [await openStores(configOf(), log, { as: 'server' })]
+    stores.push(await openStores(configOf(), log, { as: 'server' }))
+    servers = stores.map((each) => {
+      const parts = {
+        ...each,
+        maxUploadBytes: 1e6,
+        stripMetadata: true,
+        metrics: { upload: () => {}, removalByKey: () => {}, report: () => {} },
+        hashes: nodeHashes,
+        now: Date.now,
+      }
+      const images = createImages(parts)
+      const alone = createImages({ ...parts, ledger: away(each.ledger) })
+      const takedown = createTakedown(parts)
+      return { stores: each, images, alone, takedown, derive: createDerive(each.ledger, nodeHashes) }
+    })
+  }
+
+  async function close(): Promise<void> {
+    for (const { stores } of servers) await stores.close()
+    servers = []
+  }
+
+  async function newMachine(): Promise<void> {
+    const dataDir = join(folder, `machine-${++machines}`)
+    env = { DATA_DIR: dataDir, ...(await place(dataDir)) }
+  }
+
+  const latest = (name: number) => given[name]!.at(-1)
+
+  async function upload({ name, content, server }: Act): Promise<RefusalCode | 'stored'> {
+    const { images, derive } = servers[server]!
+    const identity = await derive(names[name]!)
+    try {
+      const { record, key } = await images.publish(inChunks(contents[content]!), { identity })
+      if (latest(name)?.id !== record.id) given[name]!.push({ id: record.id, key })
+      assert.equal(record.sha256, shown.get(record.id) ?? record.sha256, 'an id is given to one content')
+      shown.set(record.id, record.sha256)
+      return 'stored'
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      assert.ok(REFUSALS.includes(error.code), error.code)
+      return error.code
+    }
+  }
+
+  /** `null`: nothing was given under this name. */
+  async function take(each: Act): Promise<boolean | RefusalCode | 'stored' | null> {
+    if (each.what === 'upload') return upload(each)
+    const [target, server] = [latest(each.name), servers[each.server]!]
+    if (target === undefined) return null
+    const refused = (error: unknown) => {
+      if (error instanceof Refusal) return error.code
+      throw error
+    }
+    switch (each.what) {
+      case 'delete':
+        return server.images.remove(target.key).catch(refused)
+      case 'deleteAlone':
+        return server.alone.remove(target.key).catch(refused)
+      case 'hold':
+      case 'release':
+        return server.takedown[each.what](target.id, 'x')
+      default:
+        return (await server.takedown.remove(target.id, 'x', { block: each.what === 'block' })).removed
+    }
+  }
+
+  async function view(id: string): Promise<void> {
+    for (const { images } of servers) {
+      const image = await images.open(id).catch((error) => {
+        if (error instanceof Refusal) return null
+        throw error
+      })
+      if (image === null) continue
+      const sha256 = sha256Of(await bodyOf(image))
+      assert.equal(sha256, shown.get(id) ?? sha256, 'an id shows one content')
+      shown.set(id, sha256)
+      assert.ok(!certain.gone.has(id), 'what is gone stays gone')
+      assert.ok(!certain.held.has(id), 'what is held is out of sight')
+    }
+  }
+
+  await newMachine()
+  await open()
+
+  return {
+    /** Alone, so that what comes of it is certain. */
+    async one(each: Act): Promise<void> {
+      const { id } = await servers[0]!.derive(names[each.name]!)
+      const isFree = !shown.has(id)
+      const [wasGone, withheld] = [certain.gone.has(id), [...certain.held.values()].includes(each.content)]
+      const target = latest(each.name)
+      const outcome = await take(each)
+      if (each.what === 'upload') {
+        if (wasGone || certain.held.has(id)) assert.notEqual(outcome, 'stored')
+        if (withheld && isFree) assert.ok(['held', 'blocked-image'].includes(`${outcome}`), `${outcome}`)
+        if (outcome === 'stored') assert.ok(!wasGone)
+        return
+      }
+      if (target === undefined) return
+      if (each.what === 'hold' && outcome === true) {
+        const nth = contents.findIndex((bytes) => sha256Of(bytes) === shown.get(target.id))
+        certain.held.set(target.id, nth)
+      } else if (each.what === 'release') certain.held.delete(target.id)
+      else if (each.what === 'remove' || each.what === 'block') {
+        certain.gone.add(target.id)
+        certain.held.delete(target.id)
+      } else if (outcome === true) certain.gone.add(target.id)
+    },
+    async many(acts: Act[]): Promise<void> {
+      const ids = new Set(await Promise.all(names.map(async (name) => (await servers[0]!.derive(name)).id)))
+      let isOver = false
+      // Nothing is certain of these names now, but what was gone before.
+      for (const id of ids) certain.held.delete(id)
+      const viewer = (async () => {
+        while (!isOver) {
+          for (const id of ids) await view(id)
+          await new Promise((resolve) => setImmediate(resolve))
+        }
+      })()
+      try {
+        await Promise.all(acts.map(take))
+      } finally {
+        isOver = true
+        await viewer
+      }
+      // Whoever held or released last: it is brought to a known state.
+      for (const { id } of given.flatMap((each) => each.slice(-1)))
+        await servers[0]!.takedown.release(id, 'x')
+    },
+    async look(): Promise<void> {
+      for (const id of shown.keys()) await view(id)
+    },
+    async backUp(): Promise<void> {
+      await backUp({
+        config: configOf(),
+        stores: servers[0]!.stores,
+        log,
+        to: `file:${join(folder, 'backup')}`,
+        bytesPerSecond: null,
+        onProgress: () => {},
+      })
+      saved = { gone: new Set(certain.gone), held: new Map(certain.held) }
+    },
+    /** The machine is lost, and all that came after the backup. */
+    async restore(): Promise<void> {
+      if (saved === null) return
+      await close()
+      await newMachine()
+      const from = `file:${join(folder, 'backup')}`
+      await restore({ config: configOf(), log, from, name: undefined, onProgress: () => {} })
+      // What the store alone knew is lost with it.
+      certain = { gone: new Set(), held: new Map(saved.held) }
+      await open()
+    },
+    end: close,
+  }
+}
+
+/** A ledger that can't be reached. */
+function away(ledger: Ledger): Ledger {
+  return new Proxy(ledger, { get: () => () => Promise.reject(new LedgerUnavailable()) })
+}
