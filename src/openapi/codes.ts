@@ -117,8 +117,8 @@ export const CODES: Record<ProblemCode, CodeFacts> = {
     by: UPLOADS,
   },
   'idempotency-key-reused': {
-    when: 'Another image was sent under this Idempotency-Key before.',
-    remedy: 'Generate a new one for each image.',
+    when: 'Another image was sent under this Idempotency-Key before, or its image was deleted.',
+    remedy: 'Generate a new one for each image, and for one that is to be stored again.',
     by: UPLOADS,
   },
   'uploads-paused': {
@@ -192,7 +192,7 @@ export const CODES: Record<ProblemCode, CodeFacts> = {
     by: [...UPLOADS, ...IMAGES, 'askDeletion'],
   },
   held: {
-    when: 'The operator is checking the image.',
+    when: 'The operator is checking the image, or one of the same bytes.',
     remedy: 'Come back later: it is there again, or removed for good.',
     by: [...UPLOADS, ...IMAGES],
   },
