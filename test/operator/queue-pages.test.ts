@@ -165,3 +165,20 @@ it('needs a reason and an act that there is, and tells what was not there', asyn
   const found = await session.get(`/cases?image=${encodeURIComponent(`https://x.example/${id}`)}`)
   assert.equal(found.headers.get('Location'), `/cases/${id}`)
 })
+
+it('shows a held image whose uploader deleted it as undecided, and decides about its bytes', async () => {
+  for (const act of ['release', 'remove-and-block']) {
+    const { id, key, bytes } = await store(server.url)
+    await report(server.url, id, { category: 'malware' }, someone())
+    assert.equal((await decide(id, 'hold')).status, 303)
+    assert.equal((await remove(server.url, key)).status, 200)
+    assert.equal(await statusOf(id), 404)
+    assert.equal((await post(server.url, bytes)).json().error, 'held')
+    assert.match((await session.get(`/cases/${id}`)).text, /Deleted by its uploader.*until you decide/)
+    assert.ok((await session.get('/queue?state=held')).text.includes(id))
+    // One decision at a time: the hold may still be undone.
+    await until('it is decided', async () => (await decide(id, act)).status === 303)
+    const expected = act === 'release' ? undefined : 'blocked-image'
+    await until('it counts', async () => (await post(server.url, bytes)).json().error === expected)
+  }
+})
