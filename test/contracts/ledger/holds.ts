@@ -111,14 +111,20 @@ export function holdsCases({ on }: Harness): void {
     let reports = 0
     const report = (sha256?: string) => {
       const day = '2026-07-31'
-      const [id, number] = [ID, `${++reports}`]
-      const facts = { id, category: 'other', text: 'x', contact: '', reporter: number, day }
+      const number = `${++reports}`
+      const facts = {
+        id: ID,
+        category: 'other',
+        text: 'x',
+        contact: '',
+        day,
+        keepsWords: true,
+        isCrowded: false,
+      }
       const times = { at: AT.getTime(), dueAt: AT.getTime(), severity: 5, raises: null }
       const more = sha256 === undefined ? {} : { sha256 }
-      return ledger.fileReport(
-        { ...facts, ...times, ...more, receiptSha256: number },
-        { ofReporter: 100, ofAll: 100 },
-      )
+      const receipts = { receiptSha256: number, sharedReceiptSha256: 'shared' }
+      return ledger.fileReport({ ...facts, ...times, ...more, ...receipts }, 100)
     }
     const stateOf = async () => (await ledger.caseOf(ID))?.state
     await report()
