@@ -40,6 +40,7 @@ import { defaultSettings } from './open/default-settings.ts'
 import { noticesOf, openNotifiers } from './open/notifiers.ts'
 import { lineLimits, quotaLimits } from './open/quota-limits.ts'
 import { draftFolder, openStores, type Stores } from './open/stores.ts'
+import { HAS_REUSE_PORT } from './workers.ts'
 
 export interface RunningServer {
   baseUrl: string
@@ -232,6 +233,7 @@ function listen(server: Server, config: Config): Promise<void> {
     server.once('error', (cause) =>
       reject(new Error(`cannot listen on ${config.host}:${config.port}`, { cause })),
     )
-    server.listen({ port: config.port, host: config.host, backlog: 1024 }, resolve)
+    const reusePort = cluster.isWorker && HAS_REUSE_PORT
+    server.listen({ port: config.port, host: config.host, backlog: 1024, reusePort }, resolve)
   })
 }

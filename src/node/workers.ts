@@ -1,5 +1,7 @@
 /** Several processes on one port and one data folder. */
 import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import type { Config } from '../config.ts'
 import { createSpool } from '../stores/drafts/spool.ts'
 import { makePrivate } from '../stores/filesystem/folders.ts'
@@ -18,6 +20,12 @@ export interface Address {
   port: number
 }
 
+/**
+ * Whether each worker has a listening socket of its own on the port, and the kernel shares connections out among them
+ * (docs/decisions/070). Elsewhere they share one socket, and whoever is free takes the next connection.
+ */
+export const HAS_REUSE_PORT = process.platform === 'linux'
+
 /** Resolves when all workers listen. Starts a new worker for one that dies, and removes the drafts it left. */
 export async function superviseWorkers(config: Config, announce: (at: Address) => void): Promise<void> {
   const log = createLog(config.logLevel)
@@ -25,6 +33,9 @@ export async function superviseWorkers(config: Config, announce: (at: Address) =
   await makePrivate(folder)
   const drafts = createSpool(folder)
   await drafts.sweep()
+  // Otherwise this process would hand out connections, and those on their way to a worker that dies would wait for ever.
+  cluster.schedulingPolicy = cluster.SCHED_NONE
+  const port = HAS_REUSE_PORT ? await freePort(config) : config.port
   // A stale bundle is built once, not by every worker.
   await loadAssets((message) => log.warn({}, message))
   // Workers share the socket that this process opens for them.
@@ -35,7 +46,7 @@ export async function superviseWorkers(config: Config, announce: (at: Address) =
   const restarts = new Set<NodeJS.Timeout>()
 
   function start(): Worker {
-    const worker = cluster.fork()
+    const worker = cluster.fork({ PORT: port })
     worker.once('message', (at: Address) => {
       if (++listening === config.workers) announce(at)
     })
@@ -72,4 +83,20 @@ export async function superviseWorkers(config: Config, announce: (at: Address) =
   process.on('SIGTERM', () => stop('SIGTERM'))
   process.on('SIGINT', () => stop('SIGTERM'))
   for (let i = 0; i < config.workers; i++) start()
+}
+
+/**
+ * The port that workers will listen on, which is free now. A worker would not notice: sockets of one account that all
+ * ask for it may share a port, those of another server too.
+ */
+async function freePort({ host, port }: Config): Promise<number> {
+  const server = createServer()
+  try {
+    await once(server.listen({ host, port }), 'listening')
+  } catch (cause) {
+    throw new Error(`cannot listen on ${host}:${port}`, { cause })
+  }
+  const { port: free } = server.address() as AddressInfo
+  await once(server.close(), 'close')
+  return free
 }

@@ -2,13 +2,19 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { descriptors } from '../support/attack/process-costs.ts'
 import { filesIn } from '../support/files.ts'
+import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { childrenOf } from '../support/processes/children.ts'
 import { startServer } from '../support/processes/server.ts'
+import { converse } from '../support/socket.ts'
 import { until } from '../support/until.ts'
 import { burst, fetchRaw, remove, store } from '../support/upload.ts'
 import { sendHalf } from './halfway.ts'
+
+/** A request that takes so long has been forgotten. */
+const WAITED_MS = 20_000
 
 describe('a supervisor', () => {
   it('starts no worker again when it was told to end', async (t) => {
@@ -77,6 +83,67 @@ describe('two workers', () => {
     await until('no draft is left, not even of the dead', async () => (await drafts()) === 0)
     for (const { id } of stored.slice(11, 20)) await everywhere(server.url, id, 200)
     await store(server.url, gif(), '198.51.100.77')
+  })
+})
+
+describe('a worker that is killed under load', () => {
+  it('leaves no client waiting, and no descriptor in its supervisor', async (t) => {
+    const server = await startServer({ WORKERS: '2' })
+    t.after(() => server.stop())
+    const before = await childrenOf(server.pid)
+    if (before === null) return t.skip('a worker can be killed alone on Linux only')
+    const { id } = await store(server.url, gif({ size: 3000 }))
+    const held = descriptors(server.pid)
+    let isOver = false
+    t.after(() => {
+      isOver = true
+    })
+    const outcomes = { answered: 0, lost: 0, waited: 0 }
+    const clients = Array.from({ length: 64 }, async () => {
+      while (!isOver) {
+        await request(server.url, 'GET', `/raw/${id}`, { timeoutMs: WAITED_MS }).then(
+          () => outcomes.answered++,
+          // What the dead worker was at work on is lost at once, and says so. Without a code: no answer in time.
+          (error) => (error.code === undefined ? outcomes.waited++ : outcomes.lost++),
+        )
+      }
+    })
+    for (let round = 0; round < 4; round++) {
+      const [victim] = (await childrenOf(server.pid))!
+      const answered = outcomes.answered
+      await until('clients are served', () => outcomes.answered > answered + 200)
+      process.kill(victim!, 'SIGKILL')
+      await until('the dead worker has a successor', async () => {
+        const now = await childrenOf(server.pid)
+        return now?.length === 2 && !now.includes(victim!)
+      })
+    }
+    isOver = true
+    await Promise.all(clients)
+    assert.equal(outcomes.waited, 0, JSON.stringify(outcomes))
+    await until('no descriptor is left', () => descriptors(server.pid) <= held)
+    t.diagnostic(JSON.stringify(outcomes))
+  })
+
+  it('is one of two that both serve: neither has all connections', async (t) => {
+    const server = await startServer({ WORKERS: '2' })
+    t.after(() => server.stop())
+    const workers = await childrenOf(server.pid)
+    if (workers === null) return t.skip('only Linux says how many descriptors a process has')
+    const before = workers.map(descriptors)
+    const talks = await Promise.all(Array.from({ length: 100 }, () => converse(server.url)))
+    t.after(() => {
+      for (const talk of talks) talk.close()
+    })
+    const taken = () => workers.map((pid, nth) => descriptors(pid) - before[nth]!)
+    await until('all are accepted', () => taken()[0]! + taken()[1]! >= talks.length)
+    assert.ok(Math.min(...taken()) >= 20, `${taken()}`)
+  })
+
+  it('is not on a port that another server listens on', async (t) => {
+    const first = await startServer({ WORKERS: '2' })
+    t.after(() => first.stop())
+    await assert.rejects(startServer({ WORKERS: '2', PORT: `${first.port}` }), /cannot listen on/)
   })
 })
 
