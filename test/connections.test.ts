@@ -7,6 +7,7 @@ import type { Limits } from '../src/node/http/limits.ts'
 import { descriptors, forgetPeak, peakMegabytes } from './support/attack/process-costs.ts'
 import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
+import { formOf } from './support/multipart.ts'
 import { type LocalServer, startLocalServer } from './support/processes/local-server.ts'
 import type { Env } from './support/processes/process.ts'
 import { startServer } from './support/processes/server.ts'
@@ -49,15 +50,96 @@ function knock(
 }
 
 describe('connections of an address', { skip }, () => {
-  it('are as many as it may have, and others have their own', async (t) => {
-    const server = await serve(t, {}, { ...DIRECT, CONNECTIONS_PER_ADDRESS: '3' })
-    const taken = []
+  const QUICK: Partial<Limits> = { settleMs: 0 }
+  const three: Env = { ...DIRECT, CONNECTIONS_PER_ADDRESS: '3' }
+  const one: Env = { ...DIRECT, CONNECTIONS_PER_ADDRESS: '1' }
+
+  it('past its share take the place of the one that was idle longest, and others have their own', async (t) => {
+    const server = await serve(t, QUICK, three)
+    const taken: Awaited<ReturnType<typeof knock>>[] = []
     for (let n = 0; n < 3; n++) taken.push(await knock(t, server, STRANGER))
-    for (const { isOpen } of taken) assert.ok(await isOpen())
-    assert.ok(!(await (await knock(t, server, STRANGER)).isOpen()))
+    for (const nth of [1, 0, 2]) assert.ok(await taken[nth]!.isOpen())
+    const closed = new Promise((resolve) => taken[1]!.socket.once('close', resolve))
+    assert.ok(await (await knock(t, server, STRANGER)).isOpen())
+    await closed
+    assert.ok(await taken[0]!.isOpen())
+    assert.ok(await taken[2]!.isOpen())
     assert.ok(await (await knock(t, server, '127.0.0.67')).isOpen())
-    taken[0]!.socket.destroy()
-    await until('there is room again', async () => (await knock(t, server, STRANGER)).isOpen())
+  })
+
+  it('leave those alone that were idle for a moment only', async (t) => {
+    const server = await serve(t, { settleMs: 60_000, waitMs: 1 }, one)
+    const taken = await knock(t, server, '127.0.0.1')
+    assert.ok(await taken.isOpen())
+    const late = await converse(server.url)
+    await late.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
+    assert.equal((await late.answer()).status, 503)
+    assert.ok(await taken.isOpen())
+  })
+
+  it('wait unread while all are busy, in order, and are told that theirs end after an answer', async (t) => {
+    const server = await serve(t, {}, one)
+    const busy = await converse(server.url)
+    await busy.write('GET /healthz HTTP/1.1\r\nHost: x\r\n')
+    const late = await Promise.all([1, 2, 3].map(() => converse(server.url)))
+    const order: number[] = []
+    const answers = late.map(async (talk, nth) => {
+      await talk.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
+      const answer = await talk.answer()
+      order.push(nth)
+      if (nth < 2) await talk.closed
+      else talk.close()
+      return answer
+    })
+    await busy.write('\r\n')
+    assert.equal((await busy.answer()).status, 200)
+    const [first, second, third] = await Promise.all(answers)
+    for (const { status } of [first!, second!, third!]) assert.equal(status, 200)
+    assert.deepEqual(order, [0, 1, 2])
+    for (const { headers } of [first!, second!]) assert.equal(headers.get('Connection'), 'close')
+    assert.equal(third!.headers.get('Connection'), 'keep-alive')
+  })
+
+  it('that waited in vain are told so, and more than may wait are closed', async (t) => {
+    const server = await serve(t, { waiting: 2, waitMs: 300 }, one)
+    const busy = await converse(server.url)
+    await busy.write('GET /healthz HTTP/1.1\r\nHost: x\r\n')
+    const late = await Promise.all([1, 2].map(() => converse(server.url)))
+    const { body } = formOf(gif({ size: 100_000 }))
+    for (const talk of late) {
+      await talk.write(`POST /api/upload HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`)
+    }
+    await (await converse(server.url)).closed
+    for (const talk of late) {
+      const answer = await talk.answer()
+      assert.equal(answer.status, 503)
+      assert.equal(answer.json().error, 'busy')
+      await talk.closed
+    }
+    busy.close()
+  })
+
+  it('of all together have a limit too: one more takes the place of the idlest', async (t) => {
+    const server = await serve(t, { ...QUICK, connections: 3 })
+    const taken: Awaited<ReturnType<typeof knock>>[] = []
+    for (const from of ['127.0.0.71', '127.0.0.72', '127.0.0.73']) {
+      taken.push(await knock(t, server, from))
+      assert.ok(await taken.at(-1)!.isOpen())
+    }
+    const closed = new Promise((resolve) => taken[0]!.socket.once('close', resolve))
+    assert.ok(await (await knock(t, server, '127.0.0.74')).isOpen())
+    await closed
+  })
+
+  it('are let go of when they come and go while others are busy', async (t) => {
+    const server = await serve(t, { waiting: 20 }, one)
+    const busy = await converse(server.url)
+    await busy.write('GET /healthz HTTP/1.1\r\nHost: x\r\n')
+    const gone = await Promise.all(Array.from({ length: 20 }, () => converse(server.url)))
+    for (const talk of gone) talk.close()
+    await busy.write('\r\n')
+    assert.equal((await busy.answer()).status, 200)
+    assert.ok(await (await knock(t, server, '127.0.0.1')).isOpen())
   })
 
   it('are not counted where a trusted proxy makes them', async (t) => {

@@ -26,15 +26,15 @@ import { watchDisk } from './disk-space.ts'
 import { openKit } from './door/kit.ts'
 import { nodeHashes } from './hashes.ts'
 import { healthOf } from './health.ts'
+import { admitConnections } from './http/admission.ts'
 import { watchArrivals } from './http/arrivals.ts'
-import { capConnections } from './http/connection-cap.ts'
 import type { Connections } from './http/connections.ts'
 import { cutIdleConnections } from './http/idle-connections.ts'
 import type { AnswersInOrder } from './http/in-order.ts'
 import { LIMITS, type Limits } from './http/limits.ts'
 import { createListener } from './http/listener.ts'
 import { stopServing } from './http/stop-serving.ts'
-import { refuseUnreadable, statusOf } from './http/unreadable.ts'
+import { refuseUnreadable, refuseWaiting, statusOf } from './http/unreadable.ts'
 import { createMetrics, type ProcessMetrics } from './metrics/metrics.ts'
 import { defaultSettings } from './open/default-settings.ts'
 import { noticesOf, openNotifiers } from './open/notifiers.ts'
@@ -76,7 +76,12 @@ export async function startServer(
   })
   const idle = cutIdleConnections(server, limits)
   const trusted = trustedProxies(config.trustedProxies)
-  capConnections(server, config.connectionsPerAddress, trusted)
+  const admission = admitConnections(server, {
+    mostOfAddress: config.connectionsPerAddress,
+    trusted,
+    limits,
+    refuse: (socket) => refuseWaiting(baseUrl, socket),
+  })
   const settings = createSettings({
     ledger: stores.ledger,
     defaults: defaultSettings(config),
@@ -151,7 +156,7 @@ export async function startServer(
     if (isOver || isAnswering(socket as Socket)) socket.destroy()
     else refuseUnreadable(baseUrl, statusOf(error), socket)
   })
-  const listener = metrics.counted(server, answer)
+  const listener = metrics.counted(server, admission.noting(answer))
   server.on('request', listener)
   server.on('checkContinue', listener)
   const kit = await openKit({ config, limits, stores, settings, disk, notices, metrics, site, log })
@@ -164,7 +169,8 @@ export async function startServer(
     baseUrl,
     port,
     async stop() {
-      await stopServing(server, { lingerMs: limits.lingerMs, longestMs: limits.stopMs })
+      const { lingerMs, stopMs: longestMs } = limits
+      await stopServing(server, { lingerMs, longestMs, cutWaiting: admission.stop })
       disk.stop()
       descriptors.stop()
       await kit.stop()

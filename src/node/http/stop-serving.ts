@@ -7,11 +7,11 @@ const SWEEP_MS = 50
 /**
  * Takes no new connections, answers what still comes over those that are open, and says with each answer that it is
  * the last. A proxy may just send a request over an idle connection: one that is closed at that moment fails, and an
- * upload is not tried again. `longestMs`: what is under way then is cut off.
+ * upload is not tried again. `longestMs`: what is under way then is cut off, and `cutWaiting` called for what waits.
  */
 export async function stopServing(
   server: Server,
-  { lingerMs, longestMs }: { lingerMs: number; longestMs: number },
+  { lingerMs, longestMs, cutWaiting }: { lingerMs: number; longestMs: number; cutWaiting: () => void },
 ): Promise<void> {
   const closed = new Promise<void>((resolve) => server.once('close', () => resolve()))
   server.prependListener('request', (_: IncomingMessage, outgoing: ServerResponse) => {
@@ -24,7 +24,10 @@ export async function stopServing(
     // A connection that was busy becomes idle when its answer is out.
     sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
   }, lingerMs)
-  const cut = setTimeout(() => server.closeAllConnections(), longestMs)
+  const cut = setTimeout(() => {
+    cutWaiting()
+    server.closeAllConnections()
+  }, longestMs)
   await closed
   // Looks after nothing any more.
   server.close()

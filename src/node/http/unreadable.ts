@@ -1,18 +1,20 @@
-/** Answers requests that are not HTTP, or whose headers are too slow or too large: no framework sees them. */
+/** Answers requests that no framework sees: not HTTP, headers too slow or too large, connections that waited in vain. */
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { commonHeaders, NO_STORE } from '../../http/headers/common.ts'
 import { problem } from '../../http/problem.ts'
 import { PROBLEM_TYPE, type ProblemCode } from '../../problems.ts'
 import { REQUEST_ID_HEADER } from '../../protocol.ts'
 
-const WORDS: Record<400 | 408 | 431, [code: ProblemCode, detail: string]> = {
+const WORDS: Record<400 | 408 | 431 | 503, [code: ProblemCode, detail: string]> = {
   400: ['bad-request', 'This is not an HTTP request that the server can read.'],
   408: ['too-slow', 'The request came too slowly and was given up.'],
+  503: ['busy', 'So much is asked of the server from your address that it got to nothing of this in time.'],
   431: ['headers-too-large', 'The headers of the request are too large.'],
 }
 
 /** For an error that Node's parser reports. */
-export function statusOf(error: NodeJS.ErrnoException): keyof typeof WORDS {
+export function statusOf(error: NodeJS.ErrnoException): 400 | 408 | 431 {
   if (error.code === 'HPE_HEADER_OVERFLOW') return 431
   return error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
 }
@@ -29,6 +31,17 @@ export function refuseUnreadable(baseUrl: string, status: keyof typeof WORDS, so
   headers.push(['Content-Length', `${Buffer.byteLength(body)}`], ['Connection', 'close'])
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
   socket.end(`HTTP/1.1 ${status} ${title}\r\n${lines}\r\n${body}`)
+}
+
+/** What a client still sends after its refusal is read for so long: a reset would cost it the answer. Unit: milliseconds. */
+const LINGER_MS = 1000
+
+/** For a connection that was not read. */
+export function refuseWaiting(baseUrl: string, socket: Socket): void {
+  socket.resume()
+  refuseUnreadable(baseUrl, 503, socket)
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS)
+  socket.once('close', () => clearTimeout(timer))
 }
 
 function answerOf(baseUrl: string, status: keyof typeof WORDS) {
