@@ -68,7 +68,7 @@ describe('connections of an address', { skip }, () => {
   })
 
   it('leave those alone that were idle for a moment only', async (t) => {
-    const server = await serve(t, { settleMs: 60_000, waitMs: 1 }, one)
+    const server = await serve(t, { settleMs: 60_000, connectionWaitMs: 1 }, one)
     const taken = await knock(t, server, '127.0.0.1')
     assert.ok(await taken.isOpen())
     const late = await converse(server.url)
@@ -101,7 +101,7 @@ describe('connections of an address', { skip }, () => {
   })
 
   it('that waited in vain are told so, and more than may wait are closed', async (t) => {
-    const server = await serve(t, { waiting: 2, waitMs: 300 }, one)
+    const server = await serve(t, { connectionsWaiting: 2, connectionWaitMs: 300 }, one)
     const busy = await converse(server.url)
     await busy.write('GET /healthz HTTP/1.1\r\nHost: x\r\n')
     const late = await Promise.all([1, 2].map(() => converse(server.url)))
@@ -132,7 +132,7 @@ describe('connections of an address', { skip }, () => {
   })
 
   it('are let go of when they come and go while others are busy', async (t) => {
-    const server = await serve(t, { waiting: 20 }, one)
+    const server = await serve(t, { connectionsWaiting: 20 }, one)
     const busy = await converse(server.url)
     await busy.write('GET /healthz HTTP/1.1\r\nHost: x\r\n')
     const gone = await Promise.all(Array.from({ length: 20 }, () => converse(server.url)))
@@ -207,6 +207,22 @@ describe('answers', () => {
       await sleep(20)
     }
     // What the kernel holds comes before the end.
+    socket.resume()
+    await closed
+    assert.ok(socket.bytesRead < bytes.length, 'it got a part')
+  })
+
+  it('are not owed for ever to a client that ended its side and reads nothing', async (t) => {
+    const limits = { checkMs: 50, slowAnswerMs: 400, leastBytesPerSecond: 4_000_000 }
+    const server = await serve(t, limits)
+    const bytes = gif({ size: 25_000_000 })
+    const { id } = await store(server.url, bytes)
+    const { socket, closed } = await converse(server.url)
+    socket.pause()
+    socket.end(`GET /raw/${id} HTTP/1.1\r\nHost: x\r\n\r\n`)
+    // This process has both ends of it.
+    const sockets = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length
+    await until('the server has let go of it', () => sockets() === 1)
     socket.resume()
     await closed
     assert.ok(socket.bytesRead < bytes.length, 'it got a part')

@@ -26,7 +26,7 @@ import { watchDisk } from './disk-space.ts'
 import { openKit } from './door/kit.ts'
 import { nodeHashes } from './hashes.ts'
 import { healthOf } from './health.ts'
-import { admitConnections } from './http/admission.ts'
+import { acceptConnections } from './http/accept.ts'
 import { watchArrivals } from './http/arrivals.ts'
 import type { Connections } from './http/connections.ts'
 import { cutIdleConnections } from './http/idle-connections.ts'
@@ -74,9 +74,11 @@ export async function startServer(
     // A GET has no body to wait for.
     optimizeEmptyRequests: true,
   })
+  // A client may end its side after a whole request, and read the answer. Not in Node's types.
+  Object.assign(server, { httpAllowHalfOpen: true })
   const idle = cutIdleConnections(server, limits)
   const trusted = trustedProxies(config.trustedProxies)
-  const admission = admitConnections(server, {
+  const accepting = acceptConnections(server, {
     mostOfAddress: config.connectionsPerAddress,
     trusted,
     limits,
@@ -156,7 +158,7 @@ export async function startServer(
     if (isOver || isAnswering(socket as Socket)) socket.destroy()
     else refuseUnreadable(baseUrl, statusOf(error), socket)
   })
-  const listener = metrics.counted(server, admission.noting(answer))
+  const listener = metrics.counted(server, accepting.noting(answer))
   server.on('request', listener)
   server.on('checkContinue', listener)
   const kit = await openKit({ config, limits, stores, settings, disk, notices, metrics, site, log })
@@ -170,7 +172,7 @@ export async function startServer(
     port,
     async stop() {
       const { lingerMs, stopMs: longestMs } = limits
-      await stopServing(server, { lingerMs, longestMs, cutWaiting: admission.stop })
+      await stopServing(server, { lingerMs, longestMs, cutWaiting: accepting.stop })
       disk.stop()
       descriptors.stop()
       await kit.stop()

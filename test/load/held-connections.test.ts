@@ -17,7 +17,8 @@ describe('clients that hold a connection', { concurrency: 4 }, () => {
     idleMs: 400,
     requestMs: 2000,
     checkMs: 50,
-    slowBodyGraceMs: 200,
+    bodyByteSeconds: 50_000,
+    bodyBytes: 256 * 1024,
     leastBytesPerSecond: 100_000,
     drainMs: 500,
     stopMs: 1000,
@@ -65,6 +66,26 @@ describe('clients that hold a connection', { concurrency: 4 }, () => {
     assert.equal(await reservationsLeft(server.url, '198.51.100.9'), 100)
   })
 
+  it('takes a small body however slow it is, and refuses a large one at that pace', async (t) => {
+    const limits = { bodyBytes: 1000, bodyByteSeconds: 500_000, leastBytesPerSecond: 2 ** 40 }
+    const server = await startLocalServer({}, { limits })
+    t.after(() => server.stop())
+    const small = await sendHalf(server.url, 2000, '198.51.100.9')
+    const large = await sendHalf(server.url, 1_000_000, '198.51.100.10')
+    t.after(() => large.talk.close())
+    const dripping = drip(large.talk, large.rest)
+    for (const byte of small.rest.subarray(0, 60)) {
+      await small.talk.write(Buffer.of(byte))
+      await sleep(20)
+    }
+    await small.talk.write(small.rest.subarray(60))
+    assert.equal((await small.talk.answer()).status, 201)
+    small.talk.close()
+    assert.equal((await large.talk.answer()).status, 408)
+    await large.talk.closed
+    await dripping
+  })
+
   it('gives up a body that stops, and gives its place back', async (t) => {
     const server = await startLocalServer({}, { limits: short })
     t.after(() => server.stop())
@@ -75,7 +96,7 @@ describe('clients that hold a connection', { concurrency: 4 }, () => {
   })
 
   it('cuts off a reader that stops', async (t) => {
-    const limits = { ...short, requestMs: 60_000, slowBodyGraceMs: 60_000 }
+    const limits = { ...short, requestMs: 60_000, bodyByteSeconds: 2 ** 50 }
     const server = await startLocalServer({}, { limits })
     t.after(() => server.stop())
     const { id } = await store(server.url, gif({ size: 20_000_000 }))

@@ -24,7 +24,7 @@ import type { Answer } from '../answer.ts'
 import type { AppParts } from '../context.ts'
 import { clientAddress } from '../headers/client-address.ts'
 import { checkedBody } from '../headers/content-digest.ts'
-import { filePart } from '../multipart/multipart.ts'
+import { filePart, MAX_OVERHEAD_BYTES } from '../multipart/multipart.ts'
 import { logFault, toProblem } from '../problem.ts'
 import { createUploadAnswers } from './upload-answer.ts'
 import type { Outcome, UploadRequest } from './upload-outcome.ts'
@@ -52,6 +52,7 @@ export function createUpload(parts: AppParts): Upload {
   ): Promise<Outcome> {
     parts.origins.assertAllowed(request.header)
     assertTaken(parts)
+    assertMayFit(request, parts)
     const sent = idempotencyKeyOf(request)
     const identity = sent === null ? drawIdentity() : await parts.derive(sent)
     const mostBytes = Math.min(parts.maxUploadBytes, announced(request).mostBytes ?? parts.maxUploadBytes)
@@ -189,6 +190,16 @@ function assertTaken({ uploadsPaused }: Pick<AppParts, 'uploadsPaused'>): void {
 function tellsQuota(error: Error): boolean {
   if (isOfLedger(error)) return true
   return error instanceof Refusal && ['quota-exceeded', 'too-many-refusals'].includes(error.code)
+}
+
+/** Before a byte of the body is read: a client that waits for `100 Continue` sends none. */
+function assertMayFit(request: UploadRequest, { maxUploadBytes }: Pick<AppParts, 'maxUploadBytes'>): void {
+  const { mostBytes } = announced(request)
+  if (mostBytes === undefined || mostBytes <= maxUploadBytes + MAX_OVERHEAD_BYTES) return
+  throw new Refusal(
+    'file-too-large',
+    `The file is larger than ${maxUploadBytes} bytes, by the Content-Length of its request.`,
+  )
 }
 
 /** Refused for what it is, not for what the server lacks. */

@@ -19,7 +19,8 @@ export function awaitsContinue(incoming: IncomingMessage): boolean {
 }
 
 /**
- * The body, for one iteration. It ends with `Refusal('too-slow')` below the least rate, and with
+ * The body, for one iteration. What is small costs little, however long it takes: a body may hold `bodyByteSeconds`, and ends
+ * with `Refusal('too-slow')` if it holds more and came below the least rate. It ends with
  * `Refusal('malformed-multipart')` if the client goes away, or is cut off. The time that the server takes for itself does
  * not count against the client. Stopping early leaves the connection open: the answer is still to be sent.
  *
@@ -35,7 +36,9 @@ export function readBody(
   // From the start: what comes before it is asked for is joined like all that follows.
   const chunks = chunksOf(incoming)
 
-  let waitedMs = 0
+  // Of waiting for the client.
+  let seconds = 0
+  let byteSeconds = 0
   let piece: Buffer<ArrayBuffer> | null = null
 
   function begin(): AsyncIterator<Uint8Array, undefined> {
@@ -56,10 +59,11 @@ export function readBody(
     try {
       piece = await chunks.next()
       if (piece === null) return await end()
+      const waited = (performance.now() - since) / 1000
+      seconds += waited
+      byteSeconds += waited * (limits.bodyBytes + received)
       received += piece.length
-      waitedMs += performance.now() - since
-      const seconds = (waitedMs - limits.slowBodyGraceMs) / 1000
-      if (seconds > 0 && received < seconds * limits.leastBytesPerSecond) {
+      if (byteSeconds > limits.bodyByteSeconds && received < seconds * limits.leastBytesPerSecond) {
         throw new Refusal('too-slow', 'The body of the request came too slowly and was given up.')
       }
     } catch (error) {

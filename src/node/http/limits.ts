@@ -3,7 +3,7 @@
 /** In the code alone. Tests shorten them. */
 export interface Limit {
   figure: number
-  unit: 'ms' | 'bytes' | 'bytes a second' | 'requests' | 'connections' | 'uploads'
+  unit: 'ms' | 'bytes' | 'bytes a second' | 'bytes × s' | 'requests' | 'connections' | 'uploads'
   /** What it is a limit of. */
   of: string
   /** What it protects. */
@@ -45,17 +45,24 @@ export const LIMIT_TABLE = {
     'the processor, from the sweeps',
     'a twelfth of the time over which an answer must keep the least rate',
   ),
-  slowBodyGraceMs: limit(
-    20_000,
-    'ms',
-    'for which a body may be as slow as it likes',
-    'phones that change networks',
-    'a handover takes seconds',
+  bodyByteSeconds: limit(
+    48 * 1024 * 1024,
+    'bytes × s',
+    'that a body may hold, over the time for which its client is waited for; past it, it must keep the least rate',
+    'memory, the disk, and places for uploads',
+    '300 KB from a phone at 3 KB a second, with a fifth to spare',
+  ),
+  bodyBytes: limit(
+    256 * 1024,
+    'bytes',
+    'that a body counts as holding from its start, for its connection and its place, besides what came of it',
+    'connections, from bodies that hardly come: they may take three minutes',
+    'a draft in memory',
   ),
   leastBytesPerSecond: limit(
     8 * 1024,
     'bytes a second',
-    'on average, of a body that is sent and of an answer that is taken',
+    'on average, of a body past what it may hold and of an answer that is taken',
     SLOW,
     FACTS,
   ),
@@ -108,7 +115,13 @@ export const LIMIT_TABLE = {
     'the network and the processor',
     'what a client sends before it reads the answer',
   ),
-  drainMs: limit(20_000, 'ms', 'for which a refused body is read', SLOW, 'as the grace above'),
+  drainMs: limit(
+    20_000,
+    'ms',
+    'for which a refused body is read',
+    SLOW,
+    'a handover of a phone takes seconds',
+  ),
   pipelined: limit(
     4,
     'requests',
@@ -123,21 +136,21 @@ export const LIMIT_TABLE = {
     'memory and descriptors',
     'four times what nginx takes in a process; some 10 KB each',
   ),
-  waiting: limit(
+  connectionsWaiting: limit(
     512,
     'connections',
     'of an address that wait, unread, while all that it may have are busy; one more is closed',
     'descriptors, and a few KB each',
     'a hundred browsers with six each',
   ),
-  waitingOfAll: limit(
+  connectionsWaitingOfAll: limit(
     2048,
     'connections',
     'that wait in each process; past it the address with the most of them gives up one to those with less',
     'descriptors, and a few KB each',
     'four addresses that have all theirs waiting',
   ),
-  waitMs: limit(
+  connectionWaitMs: limit(
     30_000,
     'ms',
     'for which a connection waits; past it `busy`',

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { gif } from '../../support/images/tiny-images.ts'
 import { formOf } from '../../support/multipart.ts'
+import { converse } from '../../support/socket.ts'
 import { until } from '../../support/until.ts'
 import { bareOn } from './bare.ts'
 import { type Visitor, visit, type World } from './host.ts'
@@ -46,6 +47,48 @@ export function transportCases(world: World): void {
       assert.equal((await talk.answer()).status, 200)
     }
     assert.equal((await me.get(`/raw/${bait.id}`)).status, 200)
+  })
+
+  it('answers a client that ends its side after a whole request', async (t) => {
+    const me = await visit(world, world.main)
+    if (!me.host.direct) return t.skip('does not apply: another server reads the request first')
+    const { body, contentType } = formOf(gif())
+    const upload = `${postHead(me, `Content-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n`)}`
+    const { id, bytes } = await me.store()
+    const requests: [Uint8Array, status: number, body?: Buffer][] = [
+      [Buffer.concat([Buffer.from(upload), body]), 201],
+      [Buffer.from(`GET /raw/${id} HTTP/1.1\r\nHost: x\r\n\r\n`), 200, bytes],
+      [Buffer.from('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'), 200],
+    ]
+    for (const [sent, status, expected] of requests) {
+      const talk = await converse(me.host.url)
+      talk.socket.end(sent)
+      const answer = await talk.answer()
+      assert.equal(answer.status, status, answer.text)
+      if (expected !== undefined) assert.deepEqual(answer.body, expected)
+      await talk.closed
+    }
+  })
+
+  it('refuses what announces too much before its body, and never says 100 Continue', async (t) => {
+    const me = await visit(world, world.main)
+    if (!me.host.direct) return t.skip('does not apply: another server reads the request first')
+    const { contentType } = formOf(gif())
+    const sizes = `Content-Type: ${contentType}\r\nContent-Length: 60000000\r\n`
+    for (const expect of ['', 'Expect: 100-continue\r\n']) {
+      const talk = await converse(me.host.url)
+      await talk.write(postHead(me, sizes + expect))
+      const first = await new Promise<string>((resolve) =>
+        talk.socket.once('data', (piece) => resolve(String(piece))),
+      )
+      assert.match(first, /^HTTP\/1\.1 413 /)
+      const answer = await talk.answer()
+      checkProblem(answer, 413, 'file-too-large')
+      assert.equal(answer.headers.get('X-RateLimit-Limit'), '100')
+      assert.equal(answer.headers.get('X-RateLimit-Remaining'), '100')
+      if (expect !== '') await talk.closed
+      talk.close()
+    }
   })
 
   bare('lets a client wait for 100 Continue', async (talk, me) => {

@@ -7,7 +7,7 @@ import { LIMITS } from '../../../src/node/http/limits.ts'
 Object.assign(LIMITS, {
   headersMs: 4000,
   checkMs: 50,
-  slowBodyGraceMs: 300,
+  bodyByteSeconds: 80_000,
   leastBytesPerSecond: 1_000_000,
   waitMs: 300,
 })

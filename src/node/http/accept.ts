@@ -8,7 +8,7 @@ import type { Socket } from 'node:net'
 import { quotaAddress, type TrustedProxies } from '../../http/headers/client-address.ts'
 import type { Limits } from './limits.ts'
 
-export interface Admission {
+export interface Accepting {
   /** The listener of the server's requests, which are noted on their way. */
   noting(listener: RequestListener): RequestListener
   /** Closes those that wait. */
@@ -47,7 +47,7 @@ const LOOK_MS = 250
  * proxies may have as many as they like: whose their connections are is not known before a request comes. `refuse` answers
  * a connection that waited in vain.
  */
-export function admitConnections(
+export function acceptConnections(
   server: Server,
   {
     mostOfAddress,
@@ -57,10 +57,13 @@ export function admitConnections(
   }: {
     mostOfAddress: number
     trusted: TrustedProxies
-    limits: Pick<Limits, 'connections' | 'waiting' | 'waitingOfAll' | 'waitMs' | 'settleMs'>
+    limits: Pick<
+      Limits,
+      'connections' | 'connectionsWaiting' | 'connectionsWaitingOfAll' | 'connectionWaitMs' | 'settleMs'
+    >
     refuse: (socket: Socket) => void
   },
-): Admission {
+): Accepting {
   const shares = new Map<string, Share>()
   /** Those with connections that wait. Whose turn it is comes first. */
   const crowded = new Set<Share>()
@@ -120,7 +123,7 @@ export function admitConnections(
 
   /** Where all places in the line are taken, the address with the most of them gives one to those with less. */
   function hasRoomToWait(share: Share): boolean {
-    if (waiting < limits.waitingOfAll) return true
+    if (waiting < limits.connectionsWaitingOfAll) return true
     let longest = share
     for (const other of crowded) if (other.waiting.length > longest.waiting.length) longest = other
     if (longest.waiting.length <= share.waiting.length + 1) return false
@@ -197,7 +200,7 @@ export function admitConnections(
   }
 
   function look(): void {
-    const latest = performance.now() - limits.waitMs
+    const latest = performance.now() - limits.connectionWaitMs
     for (const share of [...crowded]) {
       while (share.waiting[0] !== undefined && share.waiting[0].since < latest) {
         const { socket } = share.waiting.shift()!
