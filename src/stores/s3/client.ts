@@ -16,6 +16,8 @@ export interface RetryPolicy {
   idleMs: number
   /** The longest pause before the second attempt; it doubles for each one after. Unit: milliseconds. */
   firstPauseMs: number
+  /** From the first request of a view to its answer: people wait for it. Unit: milliseconds. */
+  viewMs: number
 }
 
 export const RETRY_POLICY: RetryPolicy = {
@@ -23,6 +25,7 @@ export const RETRY_POLICY: RetryPolicy = {
   giveUpAfterMs: 15_000,
   idleMs: 10_000,
   firstPauseMs: 100,
+  viewMs: 4500,
 }
 
 const LONGEST_PAUSE_MS = 2000
@@ -38,6 +41,8 @@ export interface S3Request {
   headers?: Record<string, string>
   /** Bytes, or a source of them that can be asked again for every attempt. */
   body?: Uint8Array<ArrayBuffer> | (() => AsyncIterable<Uint8Array>)
+  /** Gives up then, by the clock of `performance`. Without it, when the policy says. */
+  answerBy?: number | undefined
   /** For the log. */
   doing: string
 }
@@ -113,7 +118,7 @@ export function createS3Client(
       const isRepeated = tried > 1
       let cause: unknown
       try {
-        const reply = await attempt(request, retryPolicy.idleMs)
+        const reply = await attempt(request, patience(retryPolicy, request, tried))
         if (reply.status < 300) return { value: await accept(reply), failure: null, isRepeated }
         const failure = readFailure(reply.status, await readText(reply))
         if (!isRetryable(failure)) return { value: null, failure, isRepeated }
@@ -122,7 +127,8 @@ export function createS3Client(
         if (error instanceof SourceFault) throw error.error
         cause = error
       }
-      const isLate = performance.now() - startedAt > retryPolicy.giveUpAfterMs
+      const { answerBy = startedAt + retryPolicy.giveUpAfterMs } = request
+      const isLate = performance.now() > answerBy
       if (tried >= retryPolicy.attempts || isLate) {
         throw new StoreUnavailable({
           cause: new Error(`no usable answer in ${tried} attempts (${request.doing})`, { cause }),
@@ -138,6 +144,16 @@ export function createS3Client(
     open: (request, retryPolicy) => withRetries(request, retryPolicy, async (reply) => reply),
     close: () => transport.close(),
   }
+}
+
+/**
+ * How long an attempt may be idle. The first one of a view gets a third of the time: a connection that hangs then leaves
+ * enough for another one, and a store that is slow for all has two thirds.
+ */
+function patience({ idleMs, viewMs }: RetryPolicy, { answerBy }: S3Request, tried: number): number {
+  if (answerBy === undefined) return idleMs
+  const left = Math.max(1, answerBy - performance.now())
+  return Math.min(idleMs, left, tried === 1 ? viewMs / 3 : left)
 }
 
 /** What the body's own source threw: the store has no part in it, and a retry would not help. */

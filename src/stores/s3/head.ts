@@ -48,9 +48,10 @@ export async function headObject(
   client: S3Client,
   key: string,
   retryPolicy?: Partial<RetryPolicy>,
+  answerBy?: number,
 ): Promise<FoundObject | null> {
   const doing = 'GET the record of an image'
-  const request = { method: 'GET', key, headers: { range: 'bytes=0-0' }, doing } as const
+  const request = { method: 'GET', key, headers: { range: 'bytes=0-0' }, answerBy, doing } as const
   const { value: reply, failure } = await client.open(request, retryPolicy)
   if (reply !== null) {
     // Read and not cancelled, so that the connection can be used again.

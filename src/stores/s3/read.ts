@@ -9,9 +9,10 @@ import {
   resolveRange,
   type Selection,
   type StoredImage,
+  StoreUnavailable,
 } from '../object-store.ts'
 import { errorOf, isAbsent } from './answer.ts'
-import { collect, resumingReader, streamOf } from './body.ts'
+import { type BodyReader, collect, resumingReader, streamOf } from './body.ts'
 import type { S3Client } from './client.ts'
 import { headObject, TOMBSTONE_HEADER } from './head.ts'
 import { decodeRecord, RECORD_HEADER } from './record.ts'
@@ -21,13 +22,20 @@ export interface Place {
   client: S3Client
   id: string
   key: string
+  /** When an answer must be there, by the clock of `performance`. Streams go on after that. Without it, no hurry. */
+  answerBy?: number
+}
+
+/** For a view that begins now. */
+export function viewOf(place: Place): Place {
+  return { ...place, answerBy: performance.now() + place.client.retryPolicy.viewMs }
 }
 
 const doing = 'GET an image'
 
 /** `null` for a tombstone: its image is gone. */
-export async function recordAt({ client, id, key }: Place): Promise<ImageRecord | null> {
-  const found = await headObject(client, key)
+export async function recordAt({ client, id, key, answerBy }: Place): Promise<ImageRecord | null> {
+  const found = await headObject(client, key, undefined, answerBy)
   return found === null || found.tombstone !== null ? null : found.record(id)
 }
 
@@ -42,9 +50,15 @@ export async function openObject(place: Place, selection: Selection = 'all'): Pr
 }
 
 async function openRange(place: Place, range?: ByteRange): Promise<StoredImage | null> {
-  const { client, id, key } = place
+  const { client, id, key, answerBy } = place
   const headers = range === undefined ? undefined : { range: headerOf(range) }
-  const { value: reply, failure } = await client.open({ method: 'GET', key, headers, doing })
+  const { value: reply, failure } = await client.open({
+    method: 'GET',
+    key,
+    headers,
+    answerBy,
+    doing,
+  })
   if (reply === null) {
     if (isAbsent(failure!)) return null
     if (failure!.status === 416 && range !== undefined) return unsatisfiable(place, range)
@@ -82,7 +96,7 @@ async function unsatisfiable(place: Place, range: ByteRange): Promise<null> {
 }
 
 async function bodyOf(
-  { client, id, key }: Place,
+  { client, id, key, answerBy }: Place,
   reply: Reply,
   record: ImageRecord,
   part: ContentRange | undefined,
@@ -98,7 +112,7 @@ async function bodyOf(
     resume: (offset) => rest(client, key, etag, { first: first + offset, last }),
   })
   if (isWhole && size <= PIECE_BYTES) {
-    const bytes = await collect(reader, size)
+    const bytes = await inTime(collect(reader, size), reader, answerBy)
     if (hash('sha256', bytes) !== record.sha256) throw new DamagedObject(id)
     return bytes
   }
@@ -108,6 +122,22 @@ async function bodyOf(
     if (isLast && running !== undefined && running.digest('hex') !== record.sha256)
       throw new DamagedObject(id)
   })
+}
+
+/** Throws `StoreUnavailable` if what `reader` reads is not there by then. */
+async function inTime<T>(reading: Promise<T>, reader: BodyReader, answerBy: number | undefined): Promise<T> {
+  if (answerBy === undefined) return reading
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => {
+        reject(new StoreUnavailable({ cause: new Error('the image did not come in time') }))
+        reader.cancel()
+      },
+      Math.max(1, answerBy - performance.now()),
+    )
+  })
+  return Promise.race([reading, late]).finally(() => clearTimeout(timer))
 }
 
 /** The rest of a body that broke off, of the very same object. */

@@ -13,7 +13,7 @@ import { holdObjects } from './hold.ts'
 import { assertListable, listIds } from './list.ts'
 import { createOverwrite } from './overwrite.ts'
 import { createCheck, sweepProbes } from './probe.ts'
-import { openObject, recordAt, verifyObject } from './read.ts'
+import { openObject, recordAt, verifyObject, viewOf } from './read.ts'
 import { createRemover } from './removal.ts'
 import type { Credentials } from './sign.ts'
 import { assertFit } from './start.ts'
@@ -57,7 +57,7 @@ export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore>
   const keyOf = (id: string) => prefix + id
 
   async function head(id: string): Promise<ImageRecord | null> {
-    return ID_PATTERN.test(id) ? recordAt({ client, id, key: keyOf(id) }) : null
+    return ID_PATTERN.test(id) ? recordAt(viewOf({ client, id, key: keyOf(id) })) : null
   }
 
   async function draft(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Draft> {
@@ -95,7 +95,7 @@ export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore>
       return isRetired(found) ? 'retired' : null
     },
     open: async (id, selection) =>
-      ID_PATTERN.test(id) ? openObject({ client, id, key: keyOf(id) }, selection) : null,
+      ID_PATTERN.test(id) ? openObject(viewOf({ client, id, key: keyOf(id) }), selection) : null,
     verify: async (id) => (ID_PATTERN.test(id) ? verifyObject({ client, id, key: keyOf(id) }) : null),
     remove: async (id, removal) => ID_PATTERN.test(id) && remove(keyOf(id), removal),
     ...holdObjects({

@@ -14,6 +14,7 @@ import { until } from '../../support/until.ts'
 const { withStore } = onFake()
 const ID = idFor('a')
 const GET = on('GET')
+const PATIENCE_MS = 60_000
 
 async function read(store: ObjectStore, range?: { first: number; last: number }): Promise<Uint8Array> {
   const image = await store.open(ID, range)
@@ -142,6 +143,24 @@ for (const size of [2000, 700_000]) {
       await assert.rejects(store.open(ID), StoreUnavailable)
       assertSameBytes(await read(store), bytes)
     })
+
+    withStore(
+      'of a store that hangs does not make people wait, and gets past one connection that does',
+      async ({ store }, fake) => {
+        await put(store, ID, bytes)
+        fake.requests.length = 0
+        fake.faults.add({ kind: 'hang' }, { on: GET, times: 100 })
+        const since = performance.now()
+        for (const view of [() => store.open(ID), () => store.head(ID), () => store.open(ID, () => 'all')])
+          await assert.rejects(view(), StoreUnavailable)
+        // Each by itself would wait for a minute.
+        assert.ok(performance.now() - since < PATIENCE_MS)
+        fake.faults.clear()
+        fake.faults.add({ kind: 'hang' }, { on: GET })
+        assertSameBytes(await read(store), bytes)
+      },
+      { retryPolicy: { ...QUICK, idleMs: PATIENCE_MS, viewMs: 1500 } },
+    )
 
     withStore('takes one request', async ({ store }, fake) => {
       await put(store, ID, bytes)

@@ -7,7 +7,7 @@ import type { Fault, RequestFacts } from './fake-s3-faults.ts'
 import { type OpenedS3, openS3UnderTest, type S3Service } from './under-test.ts'
 
 /** As patient as by default, but faster. */
-export const QUICK: Partial<RetryPolicy> = { attempts: 4, firstPauseMs: 1, idleMs: 400 }
+export const QUICK: Partial<RetryPolicy> = { attempts: 4, firstPauseMs: 1, idleMs: 400, viewMs: 60_000 }
 
 export function onFake() {
   let fake: FakeS3
