@@ -31,6 +31,7 @@ const benches: Record<
     page: 'docs/performance.md',
   },
   trickle: { needs: [], load: async () => (await import('./upload/trickle.ts')).benchTrickle },
+  crowds: { needs: ['caddy'], load: async () => (await import('./crowds/crowds.ts')).benchCrowds },
   lighthouse: {
     needs: [],
     load: async () => (await import('./pages/lighthouse.ts')).benchLighthouse,

@@ -86,7 +86,7 @@ const VARIABLES = {
   connectionsPerAddress: variable(
     'CONNECTIONS_PER_ADDRESS',
     '128',
-    'connections at once of an address, in each process, trusted proxies aside; 0 for no limit',
+    'connections of an address that are served at once, in each process, trusted proxies aside; more wait; 0 for no limit',
     integer(0, 1e9),
   ),
   maxUploadBytes: variable(

@@ -51,7 +51,7 @@ export function limitsPage(): string {
     ],
     ['bytes of a file', bytes(fallbacks.maxUploadBytes), 'the disk', 'the interface', '`MAX_UPLOAD_BYTES`'],
     [
-      'connections of an address at once, in each process, trusted proxies aside',
+      'connections of an address that are served at once, in each process, trusted proxies aside; more wait',
       `${fallbacks.connectionsPerAddress}`,
       'memory and descriptors',
       'twenty browsers with six each',

@@ -1,0 +1,166 @@
+/** Honest clients where many come at once, or one is slow: what each is told, beside Caddy where it is a read. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { Child } from '../contestants/child.ts'
+import { startCaddy, startPinhole } from '../contestants/contestants.ts'
+import { upload as store } from '../load/multipart.ts'
+import type { BenchOptions } from '../load/options.ts'
+import { noisePictures } from '../load/pictures.ts'
+import { probe } from '../load/probe.ts'
+import { type Figures, table } from '../report/figures.ts'
+import { percentile } from '../report/statistics.ts'
+import type { Picture } from './browser.ts'
+import type { Order, Seen } from './crowd.ts'
+import { hangingStoreRow, killedWorkerRow } from './faults.ts'
+import { fullAddressesRow, lineRows } from './line.ts'
+import { ask, bodyOf, type Sender, uploadHead, uploadSlowly } from './uploads.ts'
+
+/** What was done, what was found, and whether that is what is demanded. */
+export type Row = [client: string, ours: string, caddy: string, demanded: string, isMet: boolean]
+
+const PEOPLE = 100
+const GALLERY = 12
+const PICTURE_BYTES = 200_000
+
+const PHONE_BYTES = 300_000
+const PHONE_PACE = 3000
+
+export async function benchCrowds({ dir }: BenchOptions): Promise<Figures> {
+  const rows: Row[] = []
+  const files = path.join(dir, 'files')
+  await mkdir(files, { recursive: true })
+  const pinhole = await startPinhole(path.join(dir, 'pinhole'))
+  const servers = [pinhole]
+  try {
+    const gallery: Picture[] = []
+    for (const picture of await noisePictures(GALLERY, PICTURE_BYTES)) {
+      const id = await store(pinhole.url, new Uint8Array(picture))
+      const bytes = await (await fetch(`${pinhole.url}/raw/${id}`)).bytes()
+      await writeFile(path.join(files, id), bytes)
+      gallery.push({ path: `/raw/${id}`, bytes: bytes.length })
+    }
+    const caddy = await startCaddy(dir)
+    servers.push(caddy)
+    rows.push(...(await galleryRows(pinhole, caddy, gallery)))
+    const at = (from: string): Sender => ({ port: Number(new URL(pinhole.url).port), from })
+    rows.push(await phoneRow(at('127.0.4.1')))
+    rows.push(...(await halfClosedRows(at('127.0.4.2'), caddy, gallery[0]!)))
+    rows.push(...(await announcedRows(at('127.0.4.3'))))
+    rows.push(...(await lineRows(dir)))
+    rows.push(await fullAddressesRow(dir))
+  } finally {
+    for (const server of servers) await server.stop()
+  }
+  rows.push(await killedWorkerRow(dir))
+  rows.push(await hangingStoreRow(dir))
+  const cells = rows.map(([client, ours, caddy, demanded, isMet]) => [
+    client,
+    ours,
+    caddy,
+    `${demanded}: ${isMet ? 'met' : 'MISSED'}`,
+  ])
+  return {
+    comparisons: [],
+    measures: [],
+    table: table(['honest client', 'ours', 'Caddy', 'demanded'], cells),
+  }
+}
+
+async function galleryRows(pinhole: Child, caddy: Child, gallery: Picture[]): Promise<Row[]> {
+  const rows: Row[] = []
+  const people = fork(path.join(import.meta.dirname, 'crowd.ts'))
+  let addresses = 0
+  async function crowd(server: Child, groups: number, retries: boolean) {
+    const end = new AbortController()
+    const others = probe(server.url + gallery[0]!.path, end.signal)
+    const order: Order = {
+      url: server.url,
+      from: `127.0.3.${++addresses}`,
+      pictures: gallery,
+      people: PEOPLE,
+      groups,
+      retries,
+    }
+    people.send(order)
+    const [seen]: [Seen] = (await once(people, 'message')) as [Seen]
+    end.abort()
+    const p99 = percentile(await others, 0.99)
+    const { peak } = server.memory()
+    const { broken, retried, slowestMs, outcomes } = seen
+    const why = outcomes.length > 0 ? ` (${[...new Set(outcomes)].join(', ')})` : ''
+    const text = `${broken} broken${why}, ${retried} requests again, slowest ${(slowestMs / 1000).toFixed(1)} s`
+    return { broken, p99, peak, text: `${text}; p99 of others ${p99.toFixed(0)} ms, ${peak.toFixed(0)} MB` }
+  }
+  for (const [what, groups] of [
+    ['at once', 1],
+    ['in five groups that stay', 5],
+  ] as const) {
+    for (const retries of [true, false]) {
+      const theirs = await crowd(caddy, groups, retries)
+      const ours = await crowd(pinhole, groups, retries)
+      rows.push([
+        `${PEOPLE} people behind one address, 6 connections each, ${GALLERY} pictures, ${what}${retries ? '' : ', nothing sent again'}`,
+        ours.text,
+        theirs.text,
+        retries ? '0 broken, ≤ 100 ms, ≤ 250 MB' : '≤ 100 ms, ≤ 250 MB',
+        (!retries || ours.broken === 0) && ours.p99 <= 100 && ours.peak <= 250,
+      ])
+      console.error(`  ${rows.at(-1)!.join(' | ')}`)
+    }
+  }
+  people.disconnect()
+  return rows
+}
+
+async function phoneRow(sender: Sender): Promise<Row> {
+  const [picture] = await noisePictures(1, PHONE_BYTES)
+  const { status, tookMs } = await uploadSlowly(sender, picture!, PHONE_PACE)
+  const ours = `${status} after ${(tookMs / 1000).toFixed(0)} s`
+  return [
+    `a picture of ${Math.round(picture!.length / 1000)} KB at ${PHONE_PACE / 1000} KB/s`,
+    ours,
+    '',
+    '201',
+    status === 201,
+  ]
+}
+
+async function halfClosedRows(sender: Sender, caddy: Child, picture: Picture): Promise<Row[]> {
+  const [bytes] = await noisePictures(1, 20_000)
+  const body = bodyOf(bytes!)
+  const sent = await ask(
+    sender,
+    (socket) => void socket.end(Buffer.concat([Buffer.from(uploadHead(body.length)), body])),
+  )
+  const get = `GET ${picture.path} HTTP/1.1\r\nHost: x\r\n\r\n`
+  const [ours, theirs] = await Promise.all(
+    [sender, { ...sender, port: Number(new URL(caddy.url).port) }].map((to) =>
+      ask(to, (socket) => void socket.end(get)),
+    ),
+  )
+  return [
+    ['an upload, half-closed', `${sent.status}`, '', '201', sent.status === 201],
+    ['a GET, half-closed', `${ours!.status}`, `${theirs!.status}`, '200', ours!.status === 200],
+  ]
+}
+
+async function announcedRows(sender: Sender): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const expect of ['Expect: 100-continue\r\n', '']) {
+    const { status, head, tookMs } = await ask(
+      sender,
+      (socket) => void socket.write(uploadHead(60_000_000, expect)),
+    )
+    const hasLimits = /x-ratelimit-remaining/i.test(head)
+    rows.push([
+      `60 MB announced, ${expect === '' ? 'sent at once' : 'with Expect'}`,
+      `${status} after ${tookMs.toFixed(0)} ms${hasLimits ? ', with X-RateLimit' : ''}`,
+      '',
+      '413 within 100 ms',
+      status === 413 && tookMs <= 100 && hasLimits,
+    ])
+  }
+  return rows
+}

@@ -1,0 +1,119 @@
+/** What clients see of a worker that is killed, and of an S3 store that hangs. */
+import { Agent, get } from 'node:http'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { descriptors } from '../../test/support/attack/process-costs.ts'
+import { childrenOf } from '../../test/support/processes/children.ts'
+import { s3Env } from '../../test/support/processes/cluster.ts'
+import { startFakeS3 } from '../../test/support/s3/fake-s3.ts'
+import { startPinhole } from '../contestants/contestants.ts'
+import { upload } from '../load/multipart.ts'
+import { noisePictures } from '../load/pictures.ts'
+import type { Row } from './crowds.ts'
+
+const CLIENTS = 64
+const KILLS = 5
+/** Between two of them: the next worker is up by then. */
+const APART_MS = 2500
+/** Who waits for so long would wait for ever. */
+const WAITED_MS = 10_000
+const SPREAD_OVER = 200
+
+const MOST_VIEW_MS = 5000
+
+export async function killedWorkerRow(dir: string): Promise<Row> {
+  const server = await startPinhole(path.join(dir, 'workers'), { WORKERS: '2', CONNECTIONS_PER_ADDRESS: '0' })
+  try {
+    const [picture] = await noisePictures(1, 10_000)
+    const url = `${server.url}/raw/${await upload(server.url, new Uint8Array(picture!))}`
+    const spread = await spreadOf(server.pid, url)
+    await sleep(500)
+    const before = descriptors(server.pid)
+    const seen = { answered: 0, lost: 0, waiting: 0 }
+    let isOver = false
+    const clients = Array.from({ length: CLIENTS }, async () => {
+      while (!isOver) seen[await outcomeOf(url)]++
+    })
+    for (let nth = 0; nth < KILLS; nth++) {
+      await sleep(APART_MS)
+      process.kill((await childrenOf(server.pid))![0]!, 'SIGKILL')
+    }
+    await sleep(APART_MS)
+    isOver = true
+    await Promise.all(clients)
+    await sleep(500)
+    const left = Math.max(0, descriptors(server.pid) - before)
+    return [
+      `a worker of two killed ${KILLS} times under ${CLIENTS} clients`,
+      `${seen.waiting} wait for ever, ${left} descriptors left; ${seen.answered.toLocaleString('en')} answered, ${seen.lost} lost; ${SPREAD_OVER} connections: ${spread.join(' and ')}`,
+      '',
+      'none waits, 0 descriptors',
+      seen.waiting === 0 && left === 0,
+    ]
+  } finally {
+    await server.stop()
+  }
+}
+
+function outcomeOf(url: string): Promise<'answered' | 'lost' | 'waiting'> {
+  return new Promise((resolve) => {
+    const outgoing = get(url, { agent: false, timeout: WAITED_MS }, (response) =>
+      response
+        .resume()
+        .on('end', () => resolve('answered'))
+        .on('error', () => resolve('lost')),
+    )
+    outgoing.on('timeout', () => {
+      resolve('waiting')
+      outgoing.destroy()
+    })
+    outgoing.on('error', () => resolve('lost'))
+  })
+}
+
+/** How many of the connections each worker got. */
+async function spreadOf(pid: number, url: string): Promise<number[]> {
+  const workers = (await childrenOf(pid))!
+  const before = workers.map(descriptors)
+  const agents = Array.from({ length: SPREAD_OVER }, () => new Agent({ keepAlive: true }))
+  await Promise.all(
+    agents.map(
+      (agent) =>
+        new Promise<void>((resolve, reject) =>
+          get(url, { agent }, (response) => response.resume().on('end', resolve)).on('error', reject),
+        ),
+    ),
+  )
+  const spread = workers.map((worker, nth) => descriptors(worker) - before[nth]!)
+  for (const agent of agents) agent.destroy()
+  return spread
+}
+
+export async function hangingStoreRow(dir: string): Promise<Row> {
+  const fake = await startFakeS3()
+  const service = { endpoint: fake.endpoint, bucket: fake.bucket, ...fake.keys }
+  const server = await startPinhole(path.join(dir, 's3'), s3Env(service, 'crowds'))
+  try {
+    const [picture] = await noisePictures(1, 10_000)
+    const id = await upload(server.url, new Uint8Array(picture!))
+    fake.faults.add({ kind: 'hang' }, { on: ({ method }) => method === 'GET', times: 1e6 })
+    const took: number[] = []
+    for (const address of [`/raw/${id}`, `/${id}`]) {
+      const since = performance.now()
+      await (await fetch(server.url + address)).bytes()
+      took.push(performance.now() - since)
+    }
+    const text = took.map((ms) => `${(ms / 1000).toFixed(1)} s`).join(' and ')
+    return [
+      'bytes and page of an image, from S3 that hangs',
+      text,
+      '',
+      'within 5 s',
+      took.every((ms) => ms <= MOST_VIEW_MS),
+    ]
+  } finally {
+    fake.faults.clear()
+    await server.stop()
+    await fake.close()
+  }
+}

@@ -1,0 +1,103 @@
+/** Uploads of one address at once, and of many addresses at their limits. */
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startPinhole } from '../contestants/contestants.ts'
+import { noisePictures } from '../load/pictures.ts'
+import type { Row } from './crowds.ts'
+import { abort, bodyOf, countsOf, open, type Sender, type Sent, upload, uploadHead } from './uploads.ts'
+
+const AT_ONCE = [20, 60, 100]
+const PER_DAY = 100
+const TOO_MANY = 150
+const ABORTED = 10
+
+const ADDRESSES = 250
+const UNDER_WAY = 16
+/** Nearly as much as a draft may be in memory. */
+const HELD_BYTES = 250_000
+const MOST_MEGABYTES = 350
+const MOST_LEFT = 1.3
+const HOLD_SECONDS = 5
+const REST_SECONDS = 60
+
+export async function lineRows(dir: string): Promise<Row[]> {
+  const [picture] = await noisePictures(1, 20_000)
+  const server = await startPinhole(path.join(dir, 'line'))
+  const rows: Row[] = []
+  let addresses = 0
+  const sender = (): Sender => ({ port: Number(new URL(server.url).port), from: `127.0.5.${++addresses}` })
+  const slowest = (sent: Sent[]) =>
+    `slowest ${(Math.max(...sent.map(({ tookMs }) => tookMs)) / 1000).toFixed(1)} s`
+  try {
+    for (const count of AT_ONCE) {
+      const who = sender()
+      const sent = await Promise.all(Array.from({ length: count }, () => upload(who, picture!)))
+      const isMet = sent.every(({ status }) => status === 201)
+      rows.push([
+        `${count} uploads at once of one address`,
+        `${countsOf(sent)}; ${slowest(sent)}`,
+        '',
+        'all 201',
+        isMet,
+      ])
+    }
+    for (const aborted of [0, ABORTED]) {
+      const who = sender()
+      const gone = Promise.all(Array.from({ length: aborted }, () => abort(who, picture!)))
+      const sent = await Promise.all(Array.from({ length: TOO_MANY }, () => upload(who, picture!)))
+      await gone
+      const stored = sent.filter(({ status }) => status === 201).length
+      const refused = sent.filter(({ status }) => status === 429).length
+      rows.push([
+        `${TOO_MANY} uploads at once of one address${aborted > 0 ? `, and ${aborted} aborted` : ''}`,
+        `${countsOf(sent)}; ${slowest(sent)}`,
+        '',
+        `${PER_DAY} × 201, ${TOO_MANY - PER_DAY} × 429`,
+        stored === PER_DAY && refused === TOO_MANY - PER_DAY,
+      ])
+    }
+    return rows
+  } finally {
+    await server.stop()
+  }
+}
+
+/** Uploads that are under way on as many connections as may be, each nearly whole. */
+export async function fullAddressesRow(dir: string): Promise<Row> {
+  const [picture] = await noisePictures(1, HELD_BYTES)
+  const body = bodyOf(picture!)
+  const head = Buffer.from(uploadHead(body.length))
+  const server = await startPinhole(path.join(dir, 'full'))
+  try {
+    await upload({ port: Number(new URL(server.url).port), from: '127.0.6.1' }, picture!)
+    const before = server.memory().resident
+    const port = Number(new URL(server.url).port)
+    const sockets = []
+    for (let nth = 0; nth < ADDRESSES; nth++) {
+      const from = `127.0.${7 + (nth >> 7)}.${1 + (nth & 127)}`
+      const opened = await Promise.all(
+        Array.from({ length: UNDER_WAY }, () => open({ port, from }).catch(() => null)),
+      )
+      for (const socket of opened) {
+        if (socket === null) continue
+        socket.resume()
+        socket.write(Buffer.concat([head, body.subarray(0, body.length - 100)]))
+        sockets.push(socket)
+      }
+    }
+    await sleep(HOLD_SECONDS * 1000)
+    const { peak } = server.memory()
+    for (const socket of sockets) socket.destroy()
+    await sleep(REST_SECONDS * 1000)
+    const left = server.memory().resident
+    return [
+      `${ADDRESSES} addresses with ${UNDER_WAY} uploads each under way, ${sockets.length} connections`,
+      `${before.toFixed(0)} → ${peak.toFixed(0)} MB; ${left.toFixed(0)} MB a minute after`,
+      '',
+      `≤ ${MOST_MEGABYTES} MB, ≤ ${MOST_LEFT} × a minute after`,
+      peak <= MOST_MEGABYTES && left <= before * MOST_LEFT,
+    ]
+  } finally {
+    await server.stop()
+  }
+}

@@ -1,0 +1,104 @@
+/** Uploads as single clients send them, each over a connection of its own. */
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { BOUNDARY, multipartHead, multipartTail } from '../load/multipart.ts'
+
+export interface Sender {
+  /** Of the server. */
+  port: number
+  /** The address that the connection comes from. */
+  from: string
+}
+
+export interface Sent {
+  /** 0 if none came. */
+  status: number
+  head: string
+  tookMs: number
+}
+
+/** Longer than anything may wait. */
+const PATIENCE_MS = 180_000
+
+export function bodyOf(picture: Buffer): Buffer {
+  return Buffer.concat([multipartHead('photo.jpg'), picture, multipartTail])
+}
+
+export function uploadHead(bytes: number, more = ''): string {
+  const type = `Content-Type: multipart/form-data; boundary=${BOUNDARY}`
+  return `POST /api/upload HTTP/1.1\r\nHost: x\r\n${type}\r\nContent-Length: ${bytes}\r\n${more}\r\n`
+}
+
+export function open({ port, from }: Sender): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port, localAddress: from, allowHalfOpen: true })
+    socket.once('connect', () => {
+      socket.off('error', reject)
+      socket.on('error', () => {})
+      resolve(socket)
+    })
+    socket.once('error', reject)
+  })
+}
+
+/** Sends with `act`, and waits for the first head of an answer. */
+export async function ask(sender: Sender, act: (socket: Socket) => Promise<void> | void): Promise<Sent> {
+  const since = performance.now()
+  const socket = await open(sender).catch(() => null)
+  if (socket === null) return { status: 0, head: '', tookMs: 0 }
+  const answered = new Promise<string>((resolve) => {
+    let text = ''
+    socket.on('data', (piece: Buffer) => {
+      text += piece.toString('latin1')
+      if (text.includes('\r\n\r\n')) resolve(text)
+    })
+    socket.once('close', () => resolve(text))
+    socket.once('end', () => resolve(text))
+    socket.setTimeout(PATIENCE_MS, () => socket.destroy())
+  })
+  await act(socket)
+  const head = await answered
+  const tookMs = performance.now() - since
+  socket.destroy()
+  return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(head)?.[1] ?? 0), head, tookMs }
+}
+
+export function upload(sender: Sender, picture: Buffer): Promise<Sent> {
+  const body = bodyOf(picture)
+  return ask(
+    sender,
+    (socket) => void socket.write(Buffer.concat([Buffer.from(uploadHead(body.length)), body])),
+  )
+}
+
+/** Half of a picture, and then a reset. */
+export async function abort(sender: Sender, picture: Buffer): Promise<void> {
+  const body = bodyOf(picture)
+  const socket = await open(sender).catch(() => null)
+  if (socket === null) return
+  socket.write(Buffer.concat([Buffer.from(uploadHead(body.length)), body.subarray(0, body.length >> 1)]))
+  await sleep(100)
+  socket.resetAndDestroy()
+}
+
+/** At a pace in bytes a second. */
+export function uploadSlowly(sender: Sender, picture: Buffer, pace: number): Promise<Sent> {
+  const body = bodyOf(picture)
+  return ask(sender, async (socket) => {
+    socket.write(uploadHead(body.length))
+    for (let at = 0; at < body.length && !socket.destroyed; at += pace) {
+      socket.write(body.subarray(at, at + pace))
+      await sleep(1000)
+    }
+  })
+}
+
+/** How often each status came, the lowest first. */
+export function countsOf(sent: Sent[]): string {
+  const counts = new Map<number, number>()
+  for (const { status } of sent) counts.set(status, (counts.get(status) ?? 0) + 1)
+  return [...counts]
+    .sort(([a], [b]) => a - b)
+    .map(([status, count]) => `${count} × ${status === 0 ? 'no answer' : status}`)
+    .join(', ')
+}
