@@ -1,4 +1,5 @@
 /** What clients see of a worker that is killed, and of an S3 store that hangs. */
+import { readFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -22,10 +23,13 @@ const SPREAD_OVER = 200
 const MOST_VIEW_MS = 5000
 
 export async function killedWorkerRow(dir: string): Promise<Row> {
-  const server = await startPinhole(path.join(dir, 'workers'), { WORKERS: '2', CONNECTIONS_PER_ADDRESS: '0' })
+  const log = path.join(dir, 'workers', 'pinhole.log')
+  const server = await startPinhole(path.dirname(log), { WORKERS: '2', CONNECTIONS_PER_ADDRESS: '0' })
   try {
     const [picture] = await noisePictures(1, 10_000)
     const url = `${server.url}/raw/${await upload(server.url, new Uint8Array(picture!))}`
+    // It answers as soon as one worker does, and says where it is when all do.
+    while (!readFileSync(log, 'utf8').includes('Pinhole is at')) await sleep(50)
     const spread = await spreadOf(server.pid, url)
     await sleep(500)
     const before = descriptors(server.pid)
