@@ -24,6 +24,9 @@ const PEOPLE = 100
 const GALLERY = 12
 const PICTURE_BYTES = 200_000
 
+/** A visit takes a second or two: a percentile of fewer would be their slowest. */
+const PROBE_EVERY_MS = 7.5
+
 const PHONE_BYTES = 300_000
 const PHONE_PACE = 3000
 
@@ -74,7 +77,7 @@ async function galleryRows(pinhole: Child, caddy: Child, gallery: Picture[]): Pr
   let addresses = 0
   async function crowd(server: Child, groups: number, retries: boolean) {
     const end = new AbortController()
-    const others = probe(server.url + gallery[0]!.path, end.signal)
+    const others = probe(server.url + gallery[0]!.path, end.signal, PROBE_EVERY_MS)
     const order: Order = {
       url: server.url,
       from: `127.0.3.${++addresses}`,
