@@ -104,7 +104,7 @@ export function acceptConnections(
       admit(socket, share)
       return
     }
-    if (share.waiting.length >= limits.waiting || !hasRoomToWait(share)) {
+    if (share.waiting.length >= limits.connectionsWaiting || !hasRoomToWait(share)) {
       socket.destroy()
       return
     }
