@@ -64,7 +64,7 @@ it('lists cases by severity, and shows one with its reports, without the image',
     gone: false,
   })
 
-  assert.match(text, /^absent$/m)
+  assert.match(text, /^deleted$/m)
   assert.match(text, / other from Ada <ada@b\.example>\n {2}This picture .*\n {2}Without my leave\.\n/)
   const shown = JSON.parse(json)
   assert.deepEqual([shown.id, shown.place, shown.record.type], [id, 'held', 'image/gif'])
