@@ -125,8 +125,11 @@ export interface Ledger extends Parts {
    * of its own.
    */
   daySalt(day: string, purpose?: 'links'): Promise<Uint8Array>
-  /** Forgets reservations, budgets of reports and salts of days before `day`. */
-  forgetDaysBefore(day: string): Promise<void>
+  /**
+   * Erases what there is of days before `day`, so that it can't be read from free pages or logs either; of links and their
+   * salts nothing. Of days after `last`: all.
+   */
+  forgetDaysBefore(day: string, last?: string): Promise<void>
 
   /** Blocks each digest and records an act for each. Blocking twice is harmless: both acts are recorded. */
   block(sha256: string[], reason: string, at: Date, by?: ActedBy): Promise<void>

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ID_PATTERN } from '../../src/protocol.ts'
 
 /** What a server keeps besides images. */
-const OWN = /^(ledger\.sqlite.*|layout)$/
+const OWN = /^(ledger\.sqlite.*|layout|(usage|links)-[-0-9]+\.sqlite.*|salt-[-0-9]+(-links)?)$/
 
 /** Files that hold images (their name is the id), and those that nothing should have left. */
 export async function filesIn(dataDir: string): Promise<{ images: Map<string, string>; others: string[] }> {

@@ -143,7 +143,9 @@ async function openBucket(config: Config, url: string, as: OpenOptions['as']): P
 async function openLedger(config: Config, mustExist: boolean): Promise<Ledger> {
   if (config.ledgerUrl !== null) {
     const { openPostgresLedger } = await import('../../stores/postgres/ledger.ts')
-    return openPostgresLedger({ url: config.ledgerUrl, mustExist })
+    // A command makes nothing in a server's folder.
+    const saltFolder = mustExist ? null : join(config.dataDir, 'private')
+    return openPostgresLedger({ url: config.ledgerUrl, mustExist, saltFolder })
   }
   const { openSqliteLedger } = await import('../../stores/sqlite/ledger.ts')
   return openSqliteLedger({ file: join(config.dataDir, 'ledger.sqlite'), mustExist })

@@ -10,6 +10,7 @@ import {
 } from '../sql/database.ts'
 import { sqlLedger } from '../sql/ledger.ts'
 import { CREATE_MIGRATIONS, LIST_MIGRATIONS, pendingStatements } from '../sql/migrations.ts'
+import { postgresPrivate } from './private.ts'
 
 export interface PostgresLedgerOptions {
   /** `postgres://user:password@host:port/database`, and libpq's parameters such as `sslmode`. */
@@ -20,6 +21,8 @@ export interface PostgresLedgerOptions {
   timeoutMs?: number
   /** Refuses to make its tables. */
   mustExist?: boolean
+  /** Where this machine keeps the salts that it knows, for one that the database's crash takes. `null`: in memory. */
+  saltFolder?: string | null
 }
 
 const DEFAULT_MAX_CONNECTIONS = 10
@@ -52,7 +55,18 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
     throw error
   }
   // Nobody can tell whether there are others: a pooler keeps connections of servers that are gone, and shares them.
-  return sqlLedger(databaseOf(pool), async () => {})
+  const database = databaseOf(pool)
+  const tables = postgresPrivate(database, options.saltFolder ?? null)
+  const ledger = sqlLedger(database, tables, async () => {})
+  return {
+    ...ledger,
+    // Each server asks for the time every half minute: a salt that a crash took is back by then.
+    async time() {
+      const time = await ledger.time()
+      await tables.putBack()
+      return time
+    },
+  }
 }
 
 function connect({
@@ -159,7 +173,11 @@ async function migrate(client: PoolClient): Promise<void> {
   await run('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
   await run(CREATE_MIGRATIONS)
   const { rows } = await run(LIST_MIGRATIONS)
-  for (const statement of pendingStatements(rows.map(({ name }) => String(name)))) await run(statement)
+  for (const statement of pendingStatements(
+    rows.map(({ name }) => String(name)),
+    'postgres',
+  ))
+    await run(statement)
 }
 
 function queryOf({ sql, parameters }: Statement): QueryConfig {

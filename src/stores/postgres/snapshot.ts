@@ -3,6 +3,7 @@
  * database, so that it is as it was at one moment; of any version of the server, into any other.
  */
 import { Client } from 'pg'
+import { isPrivate } from '../sql/private.ts'
 
 /** Rows of one question. */
 const PAGE = 5000
@@ -25,6 +26,7 @@ export function snapshotPostgres(url: string, write: (text: string) => Promise<v
         where table_schema = current_schema() and table_type = 'BASE TABLE' order by table_name`,
     )
     for (const { table_name: table } of tables.rows) {
+      if (isPrivate(table)) continue
       await client.query(
         `declare copied cursor for select row_to_json(t)::text as row from ${quoted(table)} t`,
       )
@@ -48,6 +50,8 @@ export function restorePostgres(url: string, lines: Iterable<string>): Promise<v
     for (const line of lines) {
       if (line === '') continue
       const { table, row } = JSON.parse(line) as { table: string; row: Record<string, unknown> }
+      // A copy of an older version has them.
+      if (isPrivate(table)) continue
       await client.query(
         `insert into ${quoted(table)} select * from json_populate_record(null::${quoted(table)}, $1)
           on conflict do nothing`,

@@ -50,7 +50,6 @@ export function conditionsLedger(database: SqlDatabase, recordIf: RecordActIf): 
         sql`insert into caps_reached (day, name, mark) values (${day}, ${name}, ${mark})
           on conflict (day, name) do nothing`,
         sql`delete from caps_reached where day < ${since}`,
-        sql`delete from shares where day < ${since}`,
         raiseIf(raises, at.getTime(), isFirst),
         ...pauseIf(isAgain, pause, at),
         sql`delete from caps_reached where ${isAgain}`,

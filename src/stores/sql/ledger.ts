@@ -1,6 +1,7 @@
 /** The ledger over any database that runs the shared SQL. */
 import type { Ledger } from '../ledger.ts'
 import { actRecorder, microseconds } from './acts.ts'
+import { createCalls } from './calls.ts'
 import { conditionsLedger } from './conditions.ts'
 import type { SqlDatabase } from './database.ts'
 import { decisionsLedger } from './decisions.ts'
@@ -12,6 +13,7 @@ import { linksLedger } from './links.ts'
 import { moderationLedger } from './moderation.ts'
 import { movesLedger } from './moves.ts'
 import { noticesLedger } from './notices.ts'
+import type { PrivateTables } from './private.ts'
 import { purgesLedger } from './purges.ts'
 import { quotaLedger } from './quota.ts'
 import { reportsLedger } from './reports.ts'
@@ -20,17 +22,18 @@ import { sharesLedger } from './shares.ts'
 import { sql } from './statement.ts'
 
 /** `join`: what the technology knows of other servers. */
-export function sqlLedger(database: SqlDatabase, join: Ledger['join']): Ledger {
+export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Ledger['join']): Ledger {
+  const calls = createCalls()
   const tick = microseconds()
   const { record, recordIf } = actRecorder(tick)
   return {
-    ...quotaLedger(database),
+    ...calls.of(quotaLedger(tables)),
     ...moderationLedger(database, record),
     ...holdsLedger(database),
     ...movesLedger(database, record),
     ...settingsLedger(database, record),
-    ...sharesLedger(database),
-    ...linksLedger(database),
+    ...calls.of(sharesLedger(tables)),
+    ...calls.of(linksLedger(tables)),
     ...doorLedger(database),
     ...purgesLedger(database),
     ...deletionsLedger(database),
@@ -42,16 +45,17 @@ export function sqlLedger(database: SqlDatabase, join: Ledger['join']): Ledger {
 
     async counts() {
       const today = new Date().toISOString().slice(0, 10)
+      const usage = await tables.ifThere(today)
+      const used = await usage?.read(sql`select sum(used) as uploads from places where day = ${today}`)
       const { rows } = await database.read(sql`select
-        (select sum(used) from places where day = ${today}) as uploads,
         (select count(*) from removals) as removals,
         (select count(*) from blocks) as blocks,
         (select count(*) from purges) as purges,
         (select count(*) from holds where gone = 0) as held`)
-      const { uploads, removals, blocks, purges, held } = rows[0]!
+      const { removals, blocks, purges, held } = rows[0]!
       return {
         // A sum is null over no rows, and Postgres gives it as a numeric, in text.
-        uploadsToday: Number(uploads ?? 0),
+        uploadsToday: Number(used?.rows[0]?.uploads ?? 0),
         removals: removals as number,
         blocks: blocks as number,
         purgesOwed: purges as number,
@@ -60,6 +64,9 @@ export function sqlLedger(database: SqlDatabase, join: Ledger['join']): Ledger {
     },
 
     join,
-    close: () => database.close(),
+    async close() {
+      await calls.end()
+      await Promise.all([database.close(), tables.close()])
+    },
   }
 }

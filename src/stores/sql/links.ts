@@ -1,11 +1,8 @@
 /** Which uploads came from one uploader. No address is in it, and it forgets after two days. */
 import type { LinkLedger } from '../links.ts'
 import type { SqlDatabase } from './database.ts'
-import { list, rawSql, sql } from './statement.ts'
-
-/** `uploads` is of the version before, and empty two days after it. */
-const TABLES = ['uploads', 'links'] as const
-type Table = (typeof TABLES)[number]
+import type { PrivateTables } from './private.ts'
+import { list, sql } from './statement.ts'
 
 /** Rows that are looked through at once: others wait for a page, not for a million rows. */
 const PAGE_ROWS = 10_000
@@ -15,28 +12,28 @@ const FORGOTTEN_AT_ONCE = 500
 
 /** From `from` on, and before `to`. Epoch milliseconds. */
 interface Page {
-  table: Table
+  database: SqlDatabase
   from: number
   to: number
 }
 
-export function linksLedger(database: SqlDatabase): LinkLedger {
-  async function timeOf(table: Table, from: number, offset: number): Promise<number | null> {
+export function linksLedger(tables: Pick<PrivateTables, 'everyLinks' | 'forgetLinks'>): LinkLedger {
+  async function timeOf(database: SqlDatabase, from: number, offset: number): Promise<number | null> {
     const { rows } = await database.read(
-      sql`select at_ms from ${rawSql(table)} where at_ms >= ${from} order by at_ms limit 1 offset ${offset}`,
+      sql`select at_ms from links where at_ms >= ${from} order by at_ms limit 1 offset ${offset}`,
     )
     return (rows[0]?.at_ms as number | undefined) ?? null
   }
 
   /** All rows. They are few in two days, and looked through when an operator asks: no upload pays for an index. */
   async function* pages(): AsyncGenerator<Page> {
-    for (const table of TABLES) {
-      let from = await timeOf(table, Number.MIN_SAFE_INTEGER, 0)
+    for (const database of await tables.everyLinks()) {
+      let from = await timeOf(database, Number.MIN_SAFE_INTEGER, 0)
       while (from !== null) {
-        const next = await timeOf(table, from, PAGE_ROWS)
+        const next = await timeOf(database, from, PAGE_ROWS)
         // As many rows may be of one time.
         const to: number = next === null ? Number.MAX_SAFE_INTEGER : Math.max(next, from + 1)
-        yield { table, from, to }
+        yield { database, from, to }
         from = next === null ? null : to
         // SQLite answers in the same turn of the event loop.
         await new Promise((resolve) => setTimeout(resolve, 0))
@@ -46,9 +43,9 @@ export function linksLedger(database: SqlDatabase): LinkLedger {
 
   async function tagsOf(id: string): Promise<{ a: string[]; b: string[] }> {
     const [a, b] = [new Set<string>(), new Set<string>()]
-    for await (const { table, from, to } of pages()) {
+    for await (const { database, from, to } of pages()) {
       const { rows } = await database.read(
-        sql`select tag_a, tag_b from ${rawSql(table)} where at_ms >= ${from} and at_ms < ${to} and id = ${id}`,
+        sql`select tag_a, tag_b from links where at_ms >= ${from} and at_ms < ${to} and id = ${id}`,
       )
       for (const { tag_a, tag_b } of rows) {
         a.add(tag_a as string)
@@ -63,9 +60,9 @@ export function linksLedger(database: SqlDatabase): LinkLedger {
       const tags = await tagsOf(id)
       if (tags.a.length === 0) return []
       const times = new Map<string, number>()
-      for await (const { table, from, to } of pages()) {
+      for await (const { database, from, to } of pages()) {
         const { rows } = await database.read(
-          sql`select id, at_ms from ${rawSql(table)} where at_ms >= ${from} and at_ms < ${to}
+          sql`select id, at_ms from links where at_ms >= ${from} and at_ms < ${to}
             and (tag_a in ${list(tags.a)} or tag_b in ${list(tags.b)}) and id <> ${id} order by at_ms`,
         )
         for (const row of rows) times.set(row.id as string, row.at_ms as number)
@@ -75,18 +72,20 @@ export function linksLedger(database: SqlDatabase): LinkLedger {
     },
 
     async forgetUploadsBefore(atMs, saltDay) {
-      await database.write([sql`delete from salts where day like '% links' and day < ${saltDay}`])
-      for (const table of TABLES) await forget(rawSql(table), Math.floor(atMs))
-      await database.wipe()
+      await tables.forgetLinks(Math.floor(atMs), saltDay)
+      for (const database of await tables.everyLinks()) {
+        await forget(database, Math.floor(atMs))
+        await database.wipe()
+      }
     },
   }
 
-  async function forget(table: ReturnType<typeof rawSql>, before: number): Promise<void> {
+  async function forget(database: SqlDatabase, before: number): Promise<void> {
     let forgotten: number
     do {
       const [outcome] = await database.write([
-        sql`delete from ${table} where at_ms < ${before} and at_ms <= coalesce(
-          (select at_ms from ${table} order by at_ms limit 1 offset ${FORGOTTEN_AT_ONCE - 1}), ${before})`,
+        sql`delete from links where at_ms < ${before} and at_ms <= coalesce(
+          (select at_ms from links order by at_ms limit 1 offset ${FORGOTTEN_AT_ONCE - 1}), ${before})`,
       ])
       forgotten = outcome!.changes
     } while (forgotten >= FORGOTTEN_AT_ONCE)

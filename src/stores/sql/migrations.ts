@@ -7,13 +7,16 @@ export const CREATE_MIGRATIONS = 'create table if not exists migrations (name te
 export const LIST_MIGRATIONS = 'select name from migrations'
 
 /** What is left to run after the migrations named in `applied`. Throws if a newer Pinhole has written the ledger. */
-export function pendingStatements(applied: readonly string[]): string[] {
+export function pendingStatements(applied: readonly string[], technology: 'sqlite' | 'postgres'): string[] {
   const unknown = applied.filter((name) => !MIGRATIONS.some((migration) => migration.name === name))
   if (unknown.length > 0) {
     throw new Error(`the ledger was written by a newer version: it has ${unknown.join(', ')}`)
   }
-  return MIGRATIONS.filter(({ name }) => !applied.includes(name)).flatMap(({ name, statements }) => [
-    ...statements,
-    `insert into migrations (name) values ('${name}')`,
-  ])
+  return MIGRATIONS.filter(({ name }) => !applied.includes(name)).flatMap(
+    ({ name, statements, postgres = [] }) => [
+      ...statements,
+      ...(technology === 'postgres' ? postgres : []),
+      `insert into migrations (name) values ('${name}')`,
+    ],
+  )
 }

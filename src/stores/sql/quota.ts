@@ -1,8 +1,9 @@
 /** The day's quota and salts. */
-import { fromHex, toHex } from '../../bytes.ts'
+import { fromHex } from '../../bytes.ts'
 import type { Ledger, Refusals, ReservedWith } from '../ledger.ts'
-import type { SqlDatabase } from './database.ts'
-import { releaseWith, reserveWith } from './reservation.ts'
+import type { Row, Statement } from './database.ts'
+import { checkedDay, LAST_DAY, type PrivateTables } from './private.ts'
+import { linkStatement, releaseWith, reserveWith } from './reservation.ts'
 import { list, rawSql, sql } from './statement.ts'
 
 /** The table is called `places`: what each bucket has used of each day. */
@@ -19,17 +20,10 @@ type QuotaLedger = Pick<
 
 const UNLIMITED: Refusals = { count: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER }
 
-const SALT_BYTES = 32
-
 /** A day has few. */
 const KNOWN_SALTS = 8
 
-/** Rows of one transaction: a million in one held up SQLite, and its process, for 2.5 s. */
-const FORGOTTEN_AT_ONCE = 500
-
-const DAY_PATTERN = /^\d{4}-\d{2}-\d{2}$/
-
-export function quotaLedger(database: SqlDatabase): QuotaLedger {
+export function quotaLedger(tables: PrivateTables): QuotaLedger {
   // Every upload asks for the salts of the day. By their keys in the table.
   const known = new Map<string, string>()
 
@@ -39,7 +33,13 @@ export function quotaLedger(database: SqlDatabase): QuotaLedger {
     const statement = sql`update places set used = case when used > 0 then used - 1 else 0 end,
         held = case when held > ${noMore} then held - ${noMore} else 0 end, refusals = refusals + ${refusals}, refused_bytes = refused_bytes + ${bytes}
       where day = ${checkedDay(day)} and bucket = ${bucket}`
-    await releaseWith(database, statement, day, more)
+    const database = await tables.ifThere(day)
+    if (database === null) return
+    await releaseWith(database, await linksOf(more), statement, day, more)
+  }
+
+  async function linksOf({ link }: ReservedWith) {
+    return link === undefined ? null : tables.linksAt(link.atMs)
   }
 
   return {
@@ -56,21 +56,36 @@ export function quotaLedger(database: SqlDatabase): QuotaLedger {
         returning used`
       // The insert asks for no limit.
       if (limit < 1 || budget.count < 1 || budget.bytes < 1) return null
-      const { used, isNetworkFull } = await reserveWith(database, statement, day, more)
-      if (!isNetworkFull) return used
-      await release(
-        bucket,
-        day,
-        undefined,
-        more.held === undefined ? {} : { held: { ...more.held, settled: 0 } },
-      )
-      return 'network-full'
+      const database = await tables.ofDay(day)
+      const links = await linksOf(more)
+      const undo = (also: ReservedWith) =>
+        release(
+          bucket,
+          day,
+          undefined,
+          more.held === undefined ? also : { ...also, held: { ...more.held, settled: 0 } },
+        )
+      const { used, isNetworkFull } = await reserveWith(database, links, statement, day, more)
+      if (isNetworkFull) {
+        await undo({})
+        return 'network-full'
+      }
+      // Where links are elsewhere they share no transaction.
+      if (used !== null && more.link !== undefined && links !== null && links !== database) {
+        await links.write([linkStatement(more.link)]).catch(async (error) => {
+          await undo(more.network === undefined ? {} : { network: more.network })
+          throw error
+        })
+      }
+      return used
     },
 
     releaseUpload: release,
 
     async settleUploads(buckets, day, count) {
       if (buckets.length === 0) return
+      const database = await tables.ifThere(day)
+      if (database === null) return
       // In one order: two processes that wait for each other's rows would wait for ever.
       const order = rawSql(database.flavour.skipsLocked ? 'order by bucket for update' : '')
       await database.write([
@@ -82,7 +97,8 @@ export function quotaLedger(database: SqlDatabase): QuotaLedger {
     },
 
     async refusals(bucket, day) {
-      const { rows } = await database.read(
+      const rows = await rowsOf(
+        day,
         sql`select refusals, refused_bytes, held, held_at_ms from places
           where day = ${checkedDay(day)} and bucket = ${bucket}`,
       )
@@ -96,7 +112,8 @@ export function quotaLedger(database: SqlDatabase): QuotaLedger {
     },
 
     async usedUploads(bucket, day) {
-      const { rows } = await database.read(
+      const rows = await rowsOf(
+        day,
         sql`select used from places where day = ${checkedDay(day)} and bucket = ${bucket}`,
       )
       return (rows[0]?.used as number | undefined) ?? 0
@@ -106,49 +123,23 @@ export function quotaLedger(database: SqlDatabase): QuotaLedger {
       const key = purpose === undefined ? checkedDay(day) : `${checkedDay(day)} ${purpose}`
       let salt = known.get(key)
       if (salt === undefined) {
-        const found = await database.read(sql`select salt from salts where day = ${key}`)
-        const rows = found.rows.length > 0 ? found.rows : await createSalt(key)
-        salt = rows[0]!.salt as string
+        salt = await tables.salt(key)
         if (known.size >= KNOWN_SALTS) known.clear()
         known.set(key, salt)
       }
       return fromHex(salt)
     },
 
-    async forgetDaysBefore(day) {
-      checkedDay(day)
-      for (const key of known.keys()) if (key < day) known.delete(key)
-      // Without its salt a bucket says nothing any more.
-      await database.write([
-        sql`delete from salts where day < ${day}`,
-        sql`delete from shares where day < ${day}`,
-        sql`delete from report_budgets where day < ${day}`,
-      ])
-      let forgotten: number
-      do {
-        const [outcome] = await database.write([
-          sql`delete from places where (day, bucket) in
-            (select day, bucket from places where day < ${day} limit ${FORGOTTEN_AT_ONCE})`,
-        ])
-        forgotten = outcome!.changes
-      } while (forgotten === FORGOTTEN_AT_ONCE)
-      await database.wipe()
+    async forgetDaysBefore(day, last = LAST_DAY) {
+      checkedDay(last)
+      for (const key of known.keys()) if (key < checkedDay(day) || key.slice(0, 10) > last) known.delete(key)
+      await tables.forgetDays(checkedDay(day), last)
     },
   }
 
-  async function createSalt(day: string) {
-    const random = toHex(crypto.getRandomValues(new Uint8Array(SALT_BYTES)))
-    // "do nothing" would return no row to whoever comes second.
-    const [made] = await database.write([
-      sql`insert into salts (day, salt) values (${day}, ${random})
-        on conflict (day) do update set salt = salts.salt returning salt`,
-    ])
-    return made!.rows
+  /** None where nothing was written of the day. */
+  async function rowsOf(day: string, statement: Statement): Promise<readonly Row[]> {
+    const database = await tables.ifThere(day)
+    return database === null ? [] : (await database.read(statement)).rows
   }
-}
-
-/** Days are compared as text. */
-function checkedDay(day: string): string {
-  if (!DAY_PATTERN.test(day)) throw new RangeError('a day is written YYYY-MM-DD')
-  return day
 }

@@ -3,8 +3,9 @@
  * one more round trip or flush.
  */
 import type { ReservedWith } from '../ledger.ts'
+import type { UploaderLink } from '../links.ts'
 import type { SqlDatabase, Statement } from './database.ts'
-import { rawSql, sql } from './statement.ts'
+import { type RawSql, rawSql, sql } from './statement.ts'
 
 export interface Reserved {
   /** Of the address. `null` if it has none left. */
@@ -12,9 +13,10 @@ export interface Reserved {
   isNetworkFull: boolean
 }
 
-/** `reserve`: of the address, returning `used`. Nothing else is done if it returns nothing. */
+/** `reserve`: of the address, returning `used`. Nothing else is done if it returns nothing. `links`: links only if it is `database`. */
 export async function reserveWith(
   database: SqlDatabase,
+  links: SqlDatabase | null,
   reserve: Statement,
   day: string,
   { network, link }: ReservedWith,
@@ -26,12 +28,8 @@ export async function reserveWith(
       on conflict (day, name) do update set used = shares.used + 1 where shares.used < ${network.limit}
       returning used`,
   ]
-  const linked = link && [
-    sql`insert into links (at_ms, number, id, tag_a, tag_b)
-      select cast(${Math.floor(link.atMs)} as bigint), cast(${link.number} as bigint), ${link.id}, ${link.tagA},
-        ${link.tagB} ${from(network ? 'shared' : 'reserved')}`,
-  ]
-  const statements = [reserve, ...(inNetwork ?? []), ...(linked ?? [])]
+  const linked = link && links === database && [linkStatement(link, from(network ? 'shared' : 'reserved'))]
+  const statements = [reserve, ...(inNetwork ?? []), ...(linked || [])]
   if (!isOne || statements.length === 1) {
     const [mine, shared] = await database.write(statements)
     const used = (mine!.rows[0]?.used as number | undefined) ?? null
@@ -42,7 +40,7 @@ export async function reserveWith(
       [
         ['reserved', reserve],
         ...(inNetwork ?? []).map((statement) => ['shared', statement] as const),
-        ...(linked ?? []).map((statement) => ['linked', statement] as const),
+        ...(linked || []).map((statement) => ['linked', statement] as const),
       ],
       `select (select used from reserved) as used, ${network ? '(select used from shared)' : '0'} as network`,
     ),
@@ -54,6 +52,7 @@ export async function reserveWith(
 /** `release`: of the address. */
 export async function releaseWith(
   database: SqlDatabase,
+  links: SqlDatabase | null,
   release: Statement,
   day: string,
   { network, link }: ReservedWith,
@@ -61,6 +60,8 @@ export async function releaseWith(
   const isOne = database.flavour.changesInQueries
   // In the order of the reservation, whatever the plan: two that wait for each other's rows would wait for ever.
   const after = rawSql(isOne ? 'and (select count(*) from released) >= 0' : '')
+  const unlink = (condition: RawSql) =>
+    sql`delete from links where at_ms = ${Math.floor(link!.atMs)} and number = ${link!.number} ${condition}`
   const statements = [
     ...(network
       ? [
@@ -68,10 +69,9 @@ export async function releaseWith(
             where day = ${day} and name = ${network.bucket} and used > 0 ${after}`,
         ]
       : []),
-    ...(link
-      ? [sql`delete from links where at_ms = ${Math.floor(link.atMs)} and number = ${link.number} ${after}`]
-      : []),
+    ...(link && links === database ? [unlink(after)] : []),
   ]
+  if (link && links !== null && links !== database) await links.write([unlink(rawSql(''))])
   if (!isOne || statements.length === 0) {
     await database.write([release, ...statements])
     return
@@ -79,6 +79,13 @@ export async function releaseWith(
   const returning = { ...release, sql: `${release.sql} returning 1` }
   const parts = statements.map((statement, nth) => [`also_${nth}`, statement] as const)
   await database.write([joined([['released', returning], ...parts], 'select 1 as done')])
+}
+
+/** `from`: where it depends on another statement. */
+export function linkStatement(link: UploaderLink, from = rawSql('')): Statement {
+  return sql`insert into links (at_ms, number, id, tag_a, tag_b)
+    select cast(${Math.floor(link.atMs)} as bigint), cast(${link.number} as bigint), ${link.id}, ${link.tagA},
+      ${link.tagB} ${from}`
 }
 
 /** Statements as one (PostgreSQL 18, 7.8.4). Each sees the tables as they were, and what the ones it names return. */

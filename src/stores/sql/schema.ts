@@ -4,6 +4,7 @@
  */
 import type { Migration } from './migration.ts'
 import { DIGESTS_MIGRATION } from './schema-digests.ts'
+import { PRIVATE } from './schema-private.ts'
 import { REPORT_BUDGETS } from './schema-reports.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -247,4 +248,5 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   DIGESTS_MIGRATION,
   REPORT_BUDGETS,
+  PRIVATE,
 ]

@@ -9,7 +9,7 @@ class List {
   }
 }
 
-class RawSql {
+export class RawSql {
   readonly text: string
 
   constructor(text: string) {

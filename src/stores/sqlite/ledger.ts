@@ -1,18 +1,16 @@
-/** Adapter: the ledger in one SQLite file, shared by the processes of one machine. */
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import Database, { type Database as Connection, type Statement as Prepared } from 'better-sqlite3'
-import { type Ledger, LedgerUnavailable } from '../ledger.ts'
-import { type Outcome, type Statement, sqliteFlavour } from '../sql/database.ts'
+/** Adapter: the ledger in SQLite, shared by the processes of one machine. What is private is in files beside it. */
+import { existsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import type { Database as Connection } from 'better-sqlite3'
+import type { Ledger } from '../ledger.ts'
 import { sqlLedger } from '../sql/ledger.ts'
 import { CREATE_MIGRATIONS, LIST_MIGRATIONS, pendingStatements } from '../sql/migrations.ts'
-import { BUSY, FLUSH, hasCode, passing, rethrow } from './faults.ts'
-import { groupCommit } from './group-commit.ts'
-import { openLog } from './log.ts'
-import { type OpenDatabase, reopening } from './reopening.ts'
+import { openAgain, openDatabase, openWaiting } from './database.ts'
+import { sqlitePrivate } from './private.ts'
+import { reopening } from './reopening.ts'
 import { isDiskFull, openReserve, withReserve } from './reserve.ts'
 import { serversOn } from './servers.ts'
+import { isCleanLedger, takeOutPrivate } from './take-out.ts'
 
 export interface SqliteLedgerOptions {
   /** Made if it is not there, with its folder. On a disk of this machine: others share no locks. */
@@ -25,225 +23,38 @@ export interface SqliteLedgerOptions {
 
 const DEFAULT_TIMEOUT_MS = 5000
 
-/** Before it, two processes could corrupt the file (https://www.sqlite.org/wal.html, "The WAL-Reset Bug"). */
-const OLDEST_SOUND_SQLITE = [3, 51, 3]
-
-const OPEN_PAUSE_MS = 20
-
-const READ_PAUSE_MS = 2
-
-/** Other processes read and write in moments. If none of these finds a gap, the log is cut the next day. */
-const WIPE_ATTEMPTS = 20
-const WIPE_PAUSE_MS = 10
-
-/** Statements that are kept prepared. The ledger has some forty; lists of changing length make more. */
-const MAX_PREPARED = 200
+/** Beside the ledger's file. */
+const PRIVATE = 'private'
 
 /** Opens the file, or makes it, and brings its tables up to date. Throws `LedgerUnavailable`. */
 export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Ledger> {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, mustExist = false } = options
   const file = resolve(options.file)
   if (mustExist && !existsSync(file)) throw new Error(`there is no ledger at ${file}`)
-  const deadline = performance.now() + timeoutMs
+  const folder = join(dirname(file), PRIVATE)
+  const servers = serversOn(`${file}-servers`, timeoutMs)
+  const setUp = { setUp: migrate, isFlushed: true }
   const reserve = openReserve(file)
-  for (;;) {
-    try {
-      const opened = openDatabase(file, timeoutMs)
-      const database = reopening(opened, () => openAgain(file, timeoutMs))
-      const servers = serversOn(`${file}-servers`, timeoutMs)
-      const close = () => database.close().finally(servers.leave)
-      return withReserve({ ...sqlLedger(database, servers.join), close }, reserve)
-    } catch (error) {
-      // A log that can't be made: the disk has no room or no inode left.
-      if (isDiskFull(dirname(file)) && reserve.release()) continue
-      // Of several that open a new file at once, SQLite lets one change to a log, and the others do not wait for it.
-      if (!hasCode((error as Error).cause, BUSY) || performance.now() > deadline) throw error
-      await sleep(OPEN_PAUSE_MS)
-    }
-  }
-}
-
-/** After a failure of the disk. Throws as long as it fails. */
-function openAgain(file: string, timeoutMs: number): OpenDatabase {
-  if (!existsSync(file)) {
-    throw new LedgerUnavailable({ cause: new Error(`${file} was removed; restart after putting it back`) })
-  }
-  const database = openDatabase(file, timeoutMs)
+  // A log that can't be made: the disk has no room or no inode left.
+  const makesRoom = () => isDiskFull(dirname(file)) && reserve.release()
+  const opened = await openWaiting(() => openDatabase(file, timeoutMs, setUp), timeoutMs, makesRoom)
   try {
-    if (database.emptyLog()) return database
-    throw new LedgerUnavailable({ cause: new Error('another process reads the log that failed') })
+    if (!(await isCleanLedger(opened))) await takeOutPrivate(file, folder, timeoutMs, servers)
   } catch (error) {
-    database.close().catch(() => {})
+    await opened.close()
     throw error
   }
-}
-
-function openDatabase(file: string, timeoutMs: number): OpenDatabase & { emptyLog(): boolean } {
-  const connection = connect(file, timeoutMs)
-  const identity = identityOf(file)
-  const prepared = new Map<string, Prepared>()
-  const log = openLog(file)
-  const commits = groupCommit(connection, {
-    busyTimeoutMs: timeoutMs,
-    isBusy: (error) => hasCode(error, BUSY),
-    assertUsable: assertSameFile,
-    flushLog: () => log.flush().catch(failed),
-  })
-  let closing: Promise<void> | undefined
-  let failure: Error | null = null
-
-  /** A file that was removed or replaced under us would take changes and lose them with the last process. */
-  function assertSameFile(): void {
-    if (identityOf(file) !== identity) {
-      throw new LedgerUnavailable({
-        cause: new Error(`${file} was removed or replaced; restart after putting it back`),
-      })
-    }
-  }
-
-  /** Nothing more goes into a log that the disk may have lost a part of. */
-  function failed(error: unknown): never {
-    failure ??= error as Error
-    throw error
-  }
-
-  function remember(error: unknown): never {
-    if (hasCode(error, FLUSH)) failure ??= error as Error
-    return rethrow(error)
-  }
-
-  function assertOpen(): void {
-    if (closing) throw new LedgerUnavailable({ cause: new Error('the ledger is closed') })
-  }
-
-  function run({ sql, parameters }: Statement): Outcome {
-    const query = prepare(sql)
-    if (!query.reader) return { rows: [], changes: query.run(...parameters).changes }
-    const rows = query.all(...parameters) as Outcome['rows']
-    return { rows, changes: rows.length }
-  }
-
-  function prepare(sql: string): Prepared {
-    let query = prepared.get(sql)
-    if (!query) {
-      if (prepared.size >= MAX_PREPARED) prepared.clear()
-      query = connection.prepare(sql)
-      prepared.set(sql, query)
-    }
-    return query
-  }
-
-  return {
-    flavour: sqliteFlavour,
-    failure: () => failure,
-    emptyLog: () => passing(() => cutLog(connection)),
-
-    async read(statement) {
-      assertOpen()
-      assertSameFile()
-      // Readers wait for nobody, but for one who opens or mends the log.
-      const deadline = performance.now() + timeoutMs
-      for (;;) {
-        try {
-          return run(statement)
-        } catch (error) {
-          if (!hasCode(error, BUSY) || performance.now() > deadline) return remember(error)
-          await sleep(READ_PAUSE_MS)
-        }
-      }
-    },
-
-    async write(statements) {
-      assertOpen()
-      return commits.submit(() => statements.map(run)).catch(remember)
-    },
-
-    async wipe() {
-      // What was deleted stays in the log until it is cut.
-      for (let attempt = 0; attempt < WIPE_ATTEMPTS && !closing; attempt++) {
-        if (passing(() => cutLog(connection))) return
-        await sleep(WIPE_PAUSE_MS)
-      }
-    },
-
-    close() {
-      closing ??= commits.drain().then(() => {
-        log.close()
-        connection.close()
-      })
-      return closing
-    },
-  }
-}
-
-function connect(file: string, timeoutMs: number): Connection {
-  return passing(() => {
-    mkdirSync(dirname(file), { recursive: true })
-    // SQLite gives its log the same mode. Whoever reads the salt can test addresses against the buckets.
-    closeSync(openSync(file, 'a', 0o600))
-    const connection = new Database(file, { timeout: timeoutMs })
-    try {
-      assertSound(connection)
-      configure(connection, timeoutMs)
-      migrate(connection)
-      // From here on a lock of another process is waited for beside the event loop: SQLite would sleep.
-      connection.pragma('busy_timeout = 0')
-      return connection
-    } catch (error) {
-      connection.close()
-      throw error
-    }
-  })
-}
-
-function assertSound(connection: Connection): void {
-  const version = connection.prepare('select sqlite_version()').pluck().get() as string
-  const order = version.localeCompare(OLDEST_SOUND_SQLITE.join('.'), 'en', { numeric: true })
-  if (order < 0) throw new Error(`SQLite ${version} is too old: ${OLDEST_SOUND_SQLITE.join('.')} is needed`)
-}
-
-/**
- * Every connection, explicitly. `synchronous=normal` flushes nothing at a commit, but everything around a checkpoint
- * (https://www.sqlite.org/pragma.html#pragma_synchronous): the flush of a commit is `log.ts`'s, which does not
- * hold up the event loop.
- */
-function configure(connection: Connection, timeoutMs: number): void {
-  const settings = [
-    ['journal_mode', 'wal', 'wal'],
-    ['synchronous', 'normal', 1],
-    ['busy_timeout', timeoutMs, timeoutMs],
-    ['foreign_keys', 'on', 1],
-    ['secure_delete', 'on', 1],
-  ] as const
-  for (const [name, value] of settings) connection.pragma(`${name} = ${value}`)
-  // Some take effect at the first access only.
-  connection.prepare('select count(*) from sqlite_schema').get()
-  for (const [name, , expected] of settings) {
-    const actual = connection.pragma(name, { simple: true })
-    if (actual !== expected) throw new Error(`SQLite keeps ${name} at ${actual}, not ${expected}`)
-  }
+  const database = reopening(opened, () => openAgain(file, timeoutMs, setUp))
+  const tables = sqlitePrivate(folder, timeoutMs, database.assertSameFile)
+  const ledger = sqlLedger(database, tables, servers.join)
+  return withReserve({ ...ledger, close: () => ledger.close().finally(servers.leave) }, reserve)
 }
 
 function migrate(connection: Connection): void {
   const run = connection.transaction(() => {
     connection.exec(CREATE_MIGRATIONS)
     const applied = connection.prepare(LIST_MIGRATIONS).pluck().all() as string[]
-    for (const statement of pendingStatements(applied)) connection.exec(statement)
+    for (const statement of pendingStatements(applied, 'sqlite')) connection.exec(statement)
   })
   run.immediate()
-}
-
-/** `false` if another process reads or writes just now. */
-function cutLog(connection: Connection): boolean {
-  const [outcome] = connection.pragma('wal_checkpoint(truncate)') as [{ busy: number }]
-  return outcome.busy === 0
-}
-
-function identityOf(file: string): string | undefined {
-  try {
-    const { dev, ino } = statSync(file)
-    return `${dev}:${ino}`
-  } catch {
-    return undefined
-  }
 }

@@ -8,13 +8,18 @@ import type { SqlDatabase } from '../sql/database.ts'
 export interface OpenDatabase extends SqlDatabase {
   /** What broke it for good, if anything did. */
   failure(): Error | null
+  /** Throws `LedgerUnavailable` if the file was removed or replaced under us. */
+  assertSameFile(): void
+  isThere(): boolean
 }
+
+export type Reopening = SqlDatabase & Pick<OpenDatabase, 'assertSameFile' | 'isThere'>
 
 /** A disk that is gone is not asked with every request. */
 const PAUSE_MS = 1000
 
 /** `open` throws as long as the disk fails. */
-export function reopening(first: OpenDatabase, open: () => OpenDatabase): SqlDatabase {
+export function reopening(first: OpenDatabase, open: () => OpenDatabase): Reopening {
   let current = first
   let triedAt = -Infinity
   let isClosed = false
@@ -44,6 +49,8 @@ export function reopening(first: OpenDatabase, open: () => OpenDatabase): SqlDat
     read: (statement) => readable().read(statement),
     write: async (statements) => usable().write(statements),
     wipe: async () => usable().wipe(),
+    assertSameFile: () => current.assertSameFile(),
+    isThere: () => current.isThere(),
     close() {
       isClosed = true
       return current.close()

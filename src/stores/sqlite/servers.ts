@@ -10,6 +10,8 @@ import { BUSY, hasCode, passing } from './faults.ts'
 export interface Servers {
   /** Runs `ifFirst` before, while nobody else can join, if no server is there. */
   join(ifFirst: () => Promise<void>): Promise<void>
+  /** Runs `work` while nobody can join. `false`, and nothing ran, if a server is there. */
+  whileAlone(work: () => Promise<void>): Promise<boolean>
   leave(): void
 }
 
@@ -33,18 +35,24 @@ export function serversOn(file: string, timeoutMs: number): Servers {
     })
   }
 
+  async function whileAlone(work: () => Promise<void>): Promise<boolean> {
+    // To close a file gives back all locks that this process has on it.
+    if (!existsSync(file)) passing(() => closeSync(openSync(file, 'a', 0o600)))
+    connection ??= passing(() => new Database(file, { timeout: 0 }))
+    if (!locks('begin exclusive')) return false
+    try {
+      await work()
+    } finally {
+      connection.exec('rollback')
+    }
+    return true
+  }
+
   return {
+    whileAlone,
+
     async join(ifFirst) {
-      // To close a file gives back all locks that this process has on it.
-      if (!existsSync(file)) passing(() => closeSync(openSync(file, 'a', 0o600)))
-      connection ??= passing(() => new Database(file, { timeout: 0 }))
-      if (locks('begin exclusive')) {
-        try {
-          await ifFirst()
-        } finally {
-          connection.exec('rollback')
-        }
-      }
+      await whileAlone(ifFirst)
       const deadline = performance.now() + timeoutMs
       while (!locks('begin; select count(*) from sqlite_schema')) {
         if (performance.now() > deadline) throw new Error(`${file} is locked by another server that starts`)

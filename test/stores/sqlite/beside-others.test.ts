@@ -17,7 +17,8 @@ const AT = new Date('2026-07-31T12:00:00.000Z')
 
 describe('ledger: sqlite, beside others', () => {
   test('waits for another process without stopping the event loop', async (t) => {
-    const { ledger, raw } = await ledgerOf(t)
+    const { ledger, dayOf } = await ledgerOf(t)
+    const { raw } = await dayOf('usage', DAY)
     raw.exec('begin immediate')
     const calls = Array.from({ length: 10 }, () => ledger.reserveUpload('a', DAY, 100))
     const settled = Promise.race(calls).then(() => true)
@@ -31,7 +32,8 @@ describe('ledger: sqlite, beside others', () => {
   })
 
   test('gives up when another process never ends, and goes on when it did', async (t) => {
-    const { raw, file } = await ledgerOf(t)
+    const { file, dayOf } = await ledgerOf(t)
+    const { raw } = await dayOf('usage', DAY)
     const ledger = await openSqliteLedger({ file, timeoutMs: 50 })
     t.after(() => ledger.close())
     raw.exec('begin immediate')
@@ -47,7 +49,8 @@ describe('ledger: sqlite, beside others', () => {
   })
 
   test('closes only after what waits for another process', async (t) => {
-    const { ledger, raw, file } = await ledgerOf(t)
+    const { ledger, file, dayOf } = await ledgerOf(t)
+    const { raw } = await dayOf('usage', DAY)
     raw.exec('begin immediate')
     const call = ledger.reserveUpload('a', DAY, 10)
     const closing = ledger.close()

@@ -18,9 +18,23 @@ export async function ledgerOf(t: TestContext) {
   const file = join(folder, 'ledger.sqlite')
   const ledger = await openSqliteLedger({ file })
   const raw = new Database(file)
+  const opened = [raw]
   t.after(async () => {
-    raw.close()
+    for (const connection of opened) connection.close()
     await ledger.close()
   })
-  return { ledger, raw, file, folder }
+  /** The file of one day. It is made if nothing was written of it. */
+  async function dayOf(kind: 'usage' | 'links', day: string) {
+    if (kind === 'usage') await ledger.takeShare('none', day, 0, 1)
+    else {
+      const link = { id: 'x', atMs: Date.parse(day), number: 1, tagA: 'none', tagB: 'none' }
+      await ledger.reserveUpload('none', day, 1, undefined, { link })
+      await ledger.releaseUpload('none', day, undefined, { link })
+    }
+    const path = join(folder, 'private', `${kind}-${day}.sqlite`)
+    const connection = new Database(path)
+    opened.push(connection)
+    return { raw: connection, file: path }
+  }
+  return { ledger, raw, file, folder, dayOf }
 }

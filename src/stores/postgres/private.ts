@@ -1,0 +1,190 @@
+/**
+ * Adapter: private tables in Postgres. Usage of a day is in parts of its own, which are dropped with it. Salts are in a
+ * table that no log has, and on the servers' machines: after a crash of the database the first that knows one puts it back.
+ * No other salt is taken for it meanwhile: whoever uploaded before would begin anew.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { LedgerUnavailable } from '../ledger.ts'
+import { saltFiles } from '../private/salt-files.ts'
+import type { SqlDatabase, Statement } from '../sql/database.ts'
+import { checkedDay, type PrivateTables } from '../sql/private.ts'
+import { list, type Part, part, rawSql, sql } from '../sql/statement.ts'
+
+export interface PostgresPrivate extends PrivateTables {
+  /** Salts that the database lost and this process knows. */
+  putBack(): Promise<void>
+}
+
+const OF_DAY = ['places', 'shares', 'report_budgets'] as const
+
+const SALT_BYTES = 32
+const DAY_MS = 86_400_000
+
+/** Rows of one transaction. */
+const FORGOTTEN_AT_ONCE = 500
+
+/** Uploads wait behind whoever waits for a table: rather not this time than for long. */
+const BRIEFLY: Statement = { sql: "set local lock_timeout = '1s'", parameters: [] }
+
+const markOf = (salt: string) => createHash('sha256').update(salt).digest('hex')
+const plain = (text: string): Statement => ({ sql: text, parameters: [] })
+
+export function postgresPrivate(database: SqlDatabase, saltFolder: string | null): PostgresPrivate {
+  const local = saltFolder === null ? null : saltFiles(saltFolder)
+  /** By their keys: those that the database should have. */
+  const known = new Map<string, string>()
+  /** Days whose parts were made, or could not be: their rows are in the part for all others then. */
+  const made = new Map<string, Promise<void>>()
+
+  /** Once for each day and process. */
+  function makeParts(day: string): Promise<void> {
+    let making = made.get(day)
+    if (making === undefined) {
+      making = makePartsNow(day)
+      made.set(day, making)
+    }
+    return making
+  }
+
+  async function makePartsNow(day: string): Promise<void> {
+    const suffix = day.replaceAll('-', '')
+    const begin = Date.parse(day)
+    const statements = OF_DAY.map(
+      (table) =>
+        `create table if not exists ${table}_${suffix} partition of ${table} for values in ('${day}')`,
+    )
+    if (!Number.isNaN(begin)) {
+      // In no log: a link that a crash takes costs the operator a trace.
+      statements.push(`create unlogged table if not exists links_${suffix} partition of links
+        for values from (${begin}) to (${begin + DAY_MS})`)
+    }
+    for (const statement of statements) {
+      // Another server makes it now, or there are rows of the day already: a server of the version before wrote them.
+      await database.write([BRIEFLY, plain(statement)]).catch(() => {})
+    }
+  }
+
+  /** Parts of days that are over, and what is left in the part for all others once it is empty. */
+  async function dropParts(tables: readonly string[], isOver: (day: string) => boolean): Promise<void> {
+    for (const table of tables) {
+      const { rows } = await database.read(
+        sql`select relname as name from pg_inherits join pg_class on pg_class.oid = inhrelid
+          where inhparent = to_regclass(${table})`,
+      )
+      for (const row of rows) {
+        const [, year, month, day] = /_(\d{4})(\d\d)(\d\d)$/.exec(row.name as string) ?? []
+        if (year === undefined || !isOver(`${year}-${month}-${day}`)) continue
+        await database.write([BRIEFLY, plain(`drop table if exists ${row.name}`)])
+      }
+      const other = `${table}_other`
+      const { rows: left } = await database.read(
+        plain(`select pg_relation_size('${other}') > 0 and not exists (select 1 from ${other}) as "isEmpty"`),
+      )
+      if (left[0]!.isEmpty) await database.write([BRIEFLY, plain(`truncate ${other}`)])
+    }
+  }
+
+  /** In files of their own, not in pages that stay: the table is made anew, with what is kept. */
+  async function forgetSalts(isOver: Part, isKeyOver: (key: string) => boolean): Promise<void> {
+    for (const key of known.keys()) if (isKeyOver(key)) known.delete(key)
+    await local?.forget(isKeyOver)
+    const { rows } = await database.read(sql`select 1 from salt_marks where ${isOver}
+      union all select 1 from salts where ${isOver} limit 1`)
+    if (rows.length === 0) return
+    await database.write([
+      BRIEFLY,
+      plain('alter table salts rename to salts_past'),
+      plain('create unlogged table salts (like salts_past including all)'),
+      sql`insert into salts select * from salts_past where not (${isOver})`,
+      plain('drop table salts_past'),
+      sql`delete from salt_marks where ${isOver}`,
+    ])
+  }
+
+  async function deleteOther(table: string, before: string, last: string): Promise<void> {
+    const other = rawSql(`${table}_other`)
+    let deleted: number
+    do {
+      const [outcome] = await database.write([
+        sql`delete from ${other} where ctid in (select ctid from ${other}
+          where day < ${before} or day > ${last} limit ${FORGOTTEN_AT_ONCE})`,
+      ])
+      deleted = outcome!.changes
+    } while (deleted === FORGOTTEN_AT_ONCE)
+  }
+
+  async function putBack(): Promise<void> {
+    if (known.size === 0) return
+    const keys = [...known.keys()]
+    const { rows } = await database.read(sql`select day from salts where day in ${list(keys)}`)
+    if (rows.length === keys.length) return
+    // Those that another server forgot have no mark.
+    await database.write(
+      keys.map((key) => {
+        const salt = known.get(key)!
+        return sql`insert into salts (day, salt) select day, ${salt} from salt_marks
+          where day = ${key} and mark = ${markOf(salt)}
+          on conflict (day) do update set salt = excluded.salt where salts.salt <> excluded.salt`
+      }),
+    )
+  }
+
+  return {
+    putBack,
+    close: async () => {},
+
+    async ofDay(day) {
+      await makeParts(checkedDay(day))
+      return database
+    },
+
+    ifThere: async () => database,
+    linksAt: async () => database,
+    everyLinks: async () => [database],
+
+    async salt(key) {
+      const mine = (await local?.read(key)) ?? null
+      const [there] = await database.write([
+        sql`insert into salts (day, salt) values (${key}, ${mine ?? randomBytes(SALT_BYTES).toString('hex')})
+          on conflict (day) do update set salt = salts.salt returning salt`,
+      ])
+      const found = there!.rows[0]!.salt as string
+      const [marked] = await database.write([
+        sql`insert into salt_marks (day, mark) values (${key}, ${markOf(found)})
+          on conflict (day) do update set mark = salt_marks.mark returning mark`,
+      ])
+      const mark = marked!.rows[0]!.mark as string
+      const salt = [found, mine].find((each) => each !== null && markOf(each) === mark)
+      if (salt === undefined || salt === null) {
+        await database.write([sql`delete from salts where day = ${key} and salt = ${found}`])
+        const cause = new Error(
+          `the database lost the salt of ${key} in a crash; a server that knows it puts it back within half a minute`,
+        )
+        throw new LedgerUnavailable({ cause })
+      }
+      known.set(key, salt)
+      if (salt !== found) await putBack()
+      await local?.keep(key, salt)
+      return salt
+    },
+
+    async forgetDays(before, last) {
+      for (const day of made.keys()) if (day < before || day > last) made.delete(day)
+      await forgetSalts(
+        part`(day < ${before} and day not like '% links') or substr(day, 1, 10) > ${last}`,
+        (key) => (key < before && !key.includes(' ')) || key.slice(0, 10) > last,
+      )
+      for (const table of OF_DAY) await deleteOther(table, before, last)
+      await dropParts(OF_DAY, (day) => day < before || day > last)
+      await dropParts(['links'], (day) => day > last)
+    },
+
+    async forgetLinks(atMs, saltDay) {
+      await forgetSalts(
+        part`day like '% links' and day < ${saltDay}`,
+        (key) => key.includes(' ') && key.slice(0, 10) < saltDay,
+      )
+      await dropParts(['links'], (day) => Date.parse(day) + DAY_MS <= atMs)
+    },
+  }
+}

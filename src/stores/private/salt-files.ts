@@ -1,0 +1,78 @@
+/**
+ * Salts on this machine, a small file each: no database writes a second copy of them, and each goes when its time is over.
+ * Shared by the processes of the machine.
+ */
+import { link, mkdir, open, readdir, readFile, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { eraseFile, flushFolder } from './erase.ts'
+
+/** Salts are hex; keys are a day (YYYY-MM-DD, UTC), or a day, a space and a purpose. */
+export interface SaltFiles {
+  /** `null`: there is none. */
+  read(key: string): Promise<string | null>
+  /** Keeps `salt`, unless another is there: the one that is. On the disk when it resolves. */
+  keep(key: string, salt: string): Promise<string>
+  forget(isOver: (key: string) => boolean): Promise<void>
+}
+
+/** The last part belongs to a file that is being written. */
+const NAME = /(?:^|-)salt-(\d{4}-\d{2}-\d{2})(?:-([a-z]+))?(?:\.[0-9a-f-]+)?$/
+
+const SALT = /^[0-9a-f]{64}$/
+
+export function saltFiles(folder: string): SaltFiles {
+  const pathOf = (key: string) => join(folder, `salt-${key.replace(' ', '-')}`)
+
+  async function read(key: string): Promise<string | null> {
+    try {
+      const salt = await readFile(pathOf(key), 'utf8')
+      if (!SALT.test(salt)) throw new Error(`${pathOf(key)} is damaged`)
+      return salt
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+      throw error
+    }
+  }
+
+  return {
+    read,
+
+    async keep(key, salt) {
+      const there = await read(key)
+      if (there !== null) return there
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      const draft = `${pathOf(key)}.${crypto.randomUUID()}`
+      const handle = await open(draft, 'wx', 0o600)
+      try {
+        await handle.writeFile(salt)
+        await handle.sync()
+      } finally {
+        await handle.close()
+      }
+      try {
+        // Of several that come first, one makes the name.
+        await link(draft, pathOf(key))
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+        await eraseFile(draft)
+        return (await read(key)) ?? this.keep(key, salt)
+      }
+      await unlink(draft)
+      await flushFolder(folder)
+      return salt
+    },
+
+    async forget(isOver) {
+      const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return []
+        throw error
+      })
+      for (const name of names) {
+        const [, day, purpose] = NAME.exec(name) ?? []
+        if (day !== undefined && isOver(purpose === undefined ? day : `${day} ${purpose}`)) {
+          await eraseFile(join(folder, name))
+        }
+      }
+    },
+  }
+}

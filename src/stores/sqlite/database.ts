@@ -1,0 +1,235 @@
+/** One SQLite file, shared by the processes of one machine. */
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database, { type Database as Connection, type Statement as Prepared } from 'better-sqlite3'
+import { LedgerUnavailable } from '../ledger.ts'
+import { type Outcome, type Statement, sqliteFlavour } from '../sql/database.ts'
+import { BUSY, FLUSH, hasCode, passing, rethrow } from './faults.ts'
+import { groupCommit } from './group-commit.ts'
+import { openLog } from './log.ts'
+import type { OpenDatabase } from './reopening.ts'
+
+export interface SqliteFile extends OpenDatabase {
+  /** `false` if another process reads or writes just now. */
+  emptyLog(): boolean
+}
+
+export interface FileOptions {
+  /** Makes what tables it lacks. Under no lock, and within no transaction. */
+  setUp: (connection: Connection) => void
+  /** Whether a change is on the disk when it resolves. Others outlive the process alone. */
+  isFlushed: boolean
+}
+
+/** Before it, two processes could corrupt the file (https://www.sqlite.org/wal.html, "The WAL-Reset Bug"). */
+const OLDEST_SOUND_SQLITE = [3, 51, 3]
+
+const OPEN_PAUSE_MS = 20
+
+const READ_PAUSE_MS = 2
+
+/** Other processes read and write in moments. If none of these finds a gap, the log is cut the next time. */
+const WIPE_ATTEMPTS = 20
+const WIPE_PAUSE_MS = 10
+
+/** Statements that are kept prepared. The ledger has some forty; lists of changing length make more. */
+const MAX_PREPARED = 200
+
+/** Waits for processes that open or change the file just now. `mends`: whether what failed may work now. */
+export async function openWaiting<T>(open: () => T, timeoutMs: number, mends = () => false): Promise<T> {
+  const deadline = performance.now() + timeoutMs
+  for (;;) {
+    try {
+      return open()
+    } catch (error) {
+      if (mends()) continue
+      // Of several that open a new file at once, SQLite lets one change to a log, and the others do not wait for it.
+      if (!hasCode((error as Error).cause, BUSY) || performance.now() > deadline) throw error
+      await sleep(OPEN_PAUSE_MS)
+    }
+  }
+}
+
+/** After a failure of the disk. Throws as long as it fails. */
+export function openAgain(file: string, timeoutMs: number, options: FileOptions): SqliteFile {
+  if (!existsSync(file)) {
+    throw new LedgerUnavailable({ cause: new Error(`${file} was removed; restart after putting it back`) })
+  }
+  const database = openDatabase(file, timeoutMs, options)
+  try {
+    if (database.emptyLog()) return database
+    throw new LedgerUnavailable({ cause: new Error('another process reads the log that failed') })
+  } catch (error) {
+    database.close().catch(() => {})
+    throw error
+  }
+}
+
+/** Opens the file, or makes it. */
+export function openDatabase(file: string, timeoutMs: number, { setUp, isFlushed }: FileOptions): SqliteFile {
+  const connection = connect(file, timeoutMs, setUp)
+  const identity = identityOf(file)
+  const prepared = new Map<string, Prepared>()
+  const log = openLog(file)
+  const commits = groupCommit(connection, {
+    busyTimeoutMs: timeoutMs,
+    isBusy: (error) => hasCode(error, BUSY),
+    assertUsable: assertSameFile,
+    flushLog: isFlushed ? () => log.flush().catch(failed) : async () => {},
+  })
+  let closing: Promise<void> | undefined
+  let failure: Error | null = null
+
+  /** A file that was removed or replaced under us would take changes and lose them with the last process. */
+  function assertSameFile(): void {
+    if (identityOf(file) !== identity) {
+      throw new LedgerUnavailable({
+        cause: new Error(`${file} was removed or replaced; restart after putting it back`),
+      })
+    }
+  }
+
+  /** Nothing more goes into a log that the disk may have lost a part of. */
+  function failed(error: unknown): never {
+    failure ??= error as Error
+    throw error
+  }
+
+  function remember(error: unknown): never {
+    if (hasCode(error, FLUSH)) failure ??= error as Error
+    return rethrow(error)
+  }
+
+  function assertOpen(): void {
+    if (closing) throw new LedgerUnavailable({ cause: new Error('the ledger is closed') })
+  }
+
+  function run({ sql, parameters }: Statement): Outcome {
+    const query = prepare(sql)
+    if (!query.reader) return { rows: [], changes: query.run(...parameters).changes }
+    const rows = query.all(...parameters) as Outcome['rows']
+    return { rows, changes: rows.length }
+  }
+
+  function prepare(sql: string): Prepared {
+    let query = prepared.get(sql)
+    if (!query) {
+      if (prepared.size >= MAX_PREPARED) prepared.clear()
+      query = connection.prepare(sql)
+      prepared.set(sql, query)
+    }
+    return query
+  }
+
+  return {
+    flavour: sqliteFlavour,
+    failure: () => failure,
+    emptyLog: () => passing(() => cutLog(connection)),
+    assertSameFile,
+    isThere: () => identityOf(file) === identity,
+
+    async read(statement) {
+      assertOpen()
+      assertSameFile()
+      // Readers wait for nobody, but for one who opens or mends the log.
+      const deadline = performance.now() + timeoutMs
+      for (;;) {
+        try {
+          return run(statement)
+        } catch (error) {
+          if (!hasCode(error, BUSY) || performance.now() > deadline) return remember(error)
+          await sleep(READ_PAUSE_MS)
+        }
+      }
+    },
+
+    async write(statements) {
+      assertOpen()
+      return commits.submit(() => statements.map(run)).catch(remember)
+    },
+
+    async wipe() {
+      // What was deleted stays in the log until it is cut.
+      for (let attempt = 0; attempt < WIPE_ATTEMPTS && !closing; attempt++) {
+        if (passing(() => cutLog(connection))) return
+        await sleep(WIPE_PAUSE_MS)
+      }
+    },
+
+    close() {
+      closing ??= commits.drain().then(() => {
+        log.close()
+        connection.close()
+      })
+      return closing
+    },
+  }
+}
+
+export function connect(
+  file: string,
+  timeoutMs: number,
+  setUp: (connection: Connection) => void,
+): Connection {
+  return passing(() => {
+    mkdirSync(dirname(file), { recursive: true })
+    // SQLite gives its log the same mode. Whoever reads the salt can test addresses against the buckets.
+    closeSync(openSync(file, 'a', 0o600))
+    const connection = new Database(file, { timeout: timeoutMs })
+    try {
+      assertSound(connection)
+      configure(connection, timeoutMs)
+      setUp(connection)
+      // From here on a lock of another process is waited for beside the event loop: SQLite would sleep.
+      connection.pragma('busy_timeout = 0')
+      return connection
+    } catch (error) {
+      connection.close()
+      throw error
+    }
+  })
+}
+
+function assertSound(connection: Connection): void {
+  const version = connection.prepare('select sqlite_version()').pluck().get() as string
+  const order = version.localeCompare(OLDEST_SOUND_SQLITE.join('.'), 'en', { numeric: true })
+  if (order < 0) throw new Error(`SQLite ${version} is too old: ${OLDEST_SOUND_SQLITE.join('.')} is needed`)
+}
+
+/**
+ * Every connection, explicitly. `synchronous=normal` flushes nothing at a commit, but everything around a checkpoint
+ * (https://www.sqlite.org/pragma.html#pragma_synchronous): the flush of a commit is `log.ts`'s, which does not
+ * hold up the event loop.
+ */
+function configure(connection: Connection, timeoutMs: number): void {
+  const settings = [
+    ['journal_mode', 'wal', 'wal'],
+    ['synchronous', 'normal', 1],
+    ['busy_timeout', timeoutMs, timeoutMs],
+    ['foreign_keys', 'on', 1],
+    ['secure_delete', 'on', 1],
+  ] as const
+  for (const [name, value] of settings) connection.pragma(`${name} = ${value}`)
+  // Some take effect at the first access only.
+  connection.prepare('select count(*) from sqlite_schema').get()
+  for (const [name, , expected] of settings) {
+    const actual = connection.pragma(name, { simple: true })
+    if (actual !== expected) throw new Error(`SQLite keeps ${name} at ${actual}, not ${expected}`)
+  }
+}
+
+/** `false` if another process reads or writes just now. */
+export function cutLog(connection: Connection): boolean {
+  const [outcome] = connection.pragma('wal_checkpoint(truncate)') as [{ busy: number }]
+  return outcome.busy === 0
+}
+
+function identityOf(file: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(file)
+    return `${dev}:${ino}`
+  } catch {
+    return undefined
+  }
+}

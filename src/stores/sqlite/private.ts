@@ -1,0 +1,138 @@
+/**
+ * Adapter: private tables and salts in files of their own, each for one day. When its day is over a file is overwritten and
+ * removed, with its log: nothing of it is left in free pages of a database that stays.
+ */
+import { existsSync, mkdirSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Database } from 'better-sqlite3'
+import { LedgerUnavailable } from '../ledger.ts'
+import { eraseFile, flushFolder } from '../private/erase.ts'
+import { saltFiles } from '../private/salt-files.ts'
+import { checkedDay, DAY_TABLES, dayOf, LINK_TABLES, type PrivateTables } from '../sql/private.ts'
+import { type FileOptions, openAgain, openDatabase, openWaiting } from './database.ts'
+import { rethrow } from './faults.ts'
+import { type Reopening, reopening } from './reopening.ts'
+
+type Kind = 'usage' | 'links'
+
+const NAME = /(?:^|-)(usage|links)-(\d{4}-\d{2}-\d{2})\.sqlite(?:-wal|-shm|-journal)?$/
+
+const DAY_MS = 86_400_000
+
+/** `assertUsable`: throws `LedgerUnavailable` while the ledger that this belongs to can't be used. */
+export function sqlitePrivate(folder: string, timeoutMs: number, assertUsable: () => void): PrivateTables {
+  const salts = saltFiles(folder)
+  const files = new Map<string, Promise<Reopening>>()
+  let isClosed = false
+
+  const pathOf = (kind: Kind, day: string) => join(folder, `${kind}-${checkedDay(day)}.sqlite`)
+
+  async function fileOf(kind: Kind, day: string): Promise<Reopening> {
+    const path = pathOf(kind, day)
+    for (;;) {
+      const opening = files.get(path) ?? openFile(path, kind)
+      files.set(path, opening)
+      const file = await opening.catch((error) => {
+        if (files.get(path) === opening) files.delete(path)
+        throw error
+      })
+      if (file.isThere()) return file
+      // Another process erased it.
+      if (files.get(path) === opening) files.delete(path)
+      file.close().catch(() => {})
+    }
+  }
+
+  async function openFile(path: string, kind: Kind): Promise<Reopening> {
+    const options = kind === 'usage' ? USAGE : LINKS
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const first = await openWaiting(() => openDatabase(path, timeoutMs, options), timeoutMs)
+    // A power cut must not take the name from a file whose changes were acknowledged.
+    await flushFolder(folder)
+    await flushFolder(dirname(folder))
+    return reopening(first, () => openAgain(path, timeoutMs, options))
+  }
+
+  /** By name, with what is half erased. */
+  async function names(): Promise<{ name: string; kind: Kind; day: string }[]> {
+    const all = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return []
+      throw error
+    })
+    return all.flatMap((name) => {
+      const [, kind, day] = NAME.exec(name) ?? []
+      return kind === undefined ? [] : [{ name, kind: kind as Kind, day: day! }]
+    })
+  }
+
+  async function erase(isOver: (kind: Kind, day: string) => boolean): Promise<void> {
+    for (const { name, kind, day } of await names()) {
+      if (!isOver(kind, day)) continue
+      const path = pathOf(kind, day)
+      const known = files.get(path)
+      files.delete(path)
+      // What it writes when it closes would be the last that is written.
+      await known?.then((file) => file.close()).catch(() => {})
+      await eraseFile(join(folder, name))
+    }
+  }
+
+  /** All that an error of the system or of SQLite means to the ledger. */
+  async function passing<T>(run: () => Promise<T>): Promise<T> {
+    if (isClosed) throw new LedgerUnavailable({ cause: new Error('the ledger is closed') })
+    assertUsable()
+    return run().catch(rethrow)
+  }
+
+  const database = (kind: Kind, day: string) => passing(() => fileOf(kind, day))
+
+  return {
+    ofDay: async (day) => database('usage', checkedDay(day)),
+
+    async ifThere(day) {
+      const path = pathOf('usage', day)
+      return passing(async () => (existsSync(path) ? fileOf('usage', day) : null))
+    },
+
+    linksAt: (atMs) => database('links', dayOf(atMs)),
+
+    everyLinks: () =>
+      passing(async () => {
+        const there = (await names()).filter(({ name, kind, day }) => name === `${kind}-${day}.sqlite`)
+        const days = there.filter(({ kind }) => kind === 'links').map(({ day }) => day)
+        return Promise.all(days.sort().map((day) => fileOf('links', day)))
+      }),
+
+    salt: (key) =>
+      passing(() => salts.keep(key, Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex'))),
+
+    forgetDays: (before, last) =>
+      passing(async () => {
+        // The salt first: without it the rest says nothing.
+        await salts.forget((key) => (key < before && !key.includes(' ')) || key.slice(0, 10) > last)
+        await erase((kind, day) => (kind === 'usage' && day < before) || day > last)
+      }),
+
+    forgetLinks: (atMs, saltDay) =>
+      passing(async () => {
+        await salts.forget((key) => key.includes(' ') && key.slice(0, 10) < saltDay)
+        await erase((kind, day) => kind === 'links' && Date.parse(day) + DAY_MS <= atMs)
+      }),
+
+    async close() {
+      isClosed = true
+      const open = [...files.values()]
+      await Promise.all(open.map((file) => file.then((opened) => opened.close()).catch(() => {})))
+    },
+  }
+}
+
+const USAGE: FileOptions = { setUp: make(DAY_TABLES), isFlushed: true }
+
+/** Not flushed: a link that a power cut takes costs the operator a trace, a flush would cost every upload. */
+const LINKS: FileOptions = { setUp: make(LINK_TABLES), isFlushed: false }
+
+function make(tables: readonly string[]) {
+  return (connection: Database) => connection.transaction(() => connection.exec(tables.join(';'))).immediate()
+}

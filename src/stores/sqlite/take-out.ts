@@ -1,0 +1,110 @@
+/** Moves what older versions kept in the ledger's own file to the files of its days, and leaves no trace of it there. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Database as Connection } from 'better-sqlite3'
+import { flushFolder } from '../private/erase.ts'
+import { saltFiles } from '../private/salt-files.ts'
+import type { SqlDatabase } from '../sql/database.ts'
+import { checkedDay, DAY_TABLES, dayOf, LINK_TABLES, PRIVATE_TABLES } from '../sql/private.ts'
+import { sql } from '../sql/statement.ts'
+import { connect, cutLog } from './database.ts'
+import { passing } from './faults.ts'
+import type { Servers } from './servers.ts'
+
+/** `user_version` of a file in which nothing is left of it. */
+const CLEAN = 1
+
+const PAUSE_MS = 20
+
+/** Whether nothing of it is left in this file. */
+export async function isCleanLedger(database: SqlDatabase): Promise<boolean> {
+  const { rows } = await database.read(sql`pragma user_version`)
+  return rows[0]!.user_version === CLEAN
+}
+
+/** May be killed anywhere and begun again. Throws an `Error` where a server of an older version goes on writing. */
+export async function takeOutPrivate(
+  file: string,
+  folder: string,
+  timeoutMs: number,
+  servers: Servers,
+): Promise<void> {
+  const connection = connect(file, timeoutMs, () => {})
+  const isClean = () => connection.pragma('user_version', { simple: true }) === CLEAN
+  const deadline = performance.now() + timeoutMs
+  try {
+    connection.pragma(`busy_timeout = ${timeoutMs}`)
+    while (!isClean()) {
+      const isDone = await servers.whileAlone(async () => {
+        if (isClean()) return
+        if (hasTable(connection, 'places')) await takeOut(connection, folder, timeoutMs)
+        // Free pages, and what is between the rows of others.
+        passing(() => connection.exec('vacuum'))
+        while (!passing(() => cutLog(connection))) await pauseUntil(deadline, file)
+        connection.pragma(`user_version = ${CLEAN}`)
+      })
+      if (!isDone) await pauseUntil(deadline, file)
+    }
+  } finally {
+    connection.close()
+  }
+}
+
+async function pauseUntil(deadline: number, file: string): Promise<void> {
+  if (performance.now() > deadline) {
+    throw new Error(`a server of an older version is on ${file}: stop it first, then start this one`)
+  }
+  await sleep(PAUSE_MS)
+}
+
+/** All copies are on the disk before anything goes. Twice is harmless: nobody else is there. */
+async function takeOut(connection: Connection, folder: string, timeoutMs: number): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const salts = saltFiles(folder)
+  const rows = <Row>(sql: string) => connection.prepare(sql).all() as Row[]
+  for (const { day, salt } of rows<{ day: string; salt: string }>('select day, salt from salts')) {
+    await salts.keep(day, salt)
+  }
+  const copy = (name: string, tables: readonly string[], statements: string[]) => {
+    const file = join(folder, name)
+    connect(file, timeoutMs, (target) => target.exec(tables.join(';'))).close()
+    connection.prepare('attach ? as day').run(file)
+    try {
+      connection.transaction(() => connection.exec(statements.join(';')))()
+      connection.pragma('day.wal_checkpoint(truncate)')
+    } finally {
+      connection.exec('detach day')
+    }
+  }
+  for (const { day } of rows<{ day: string }>('select day from places union select day from shares')) {
+    copy(`usage-${checkedDay(day)}.sqlite`, DAY_TABLES, [
+      `insert into day.places (day, bucket, used, refusals, refused_bytes, held, held_at_ms)
+        select day, bucket, used, refusals, refused_bytes, held, held_at_ms from main.places where day = '${day}'
+        on conflict do update set used = max(used, excluded.used), refusals = max(refusals, excluded.refusals),
+          refused_bytes = max(refused_bytes, excluded.refused_bytes)`,
+      `insert into day.shares (day, name, used) select day, name, used from main.shares where day = '${day}'
+        on conflict do update set used = max(used, excluded.used)`,
+    ])
+  }
+  const daysOf = 'select distinct at_ms / 86400000 * 86400000 as at from'
+  for (const { at } of rows<{ at: number }>(`${daysOf} links union ${daysOf} uploads`)) {
+    const isOfDay = `at_ms >= ${at} and at_ms < ${at} + 86400000`
+    copy(`links-${dayOf(at)}.sqlite`, LINK_TABLES, [
+      'delete from day.links',
+      `insert into day.links select at_ms, number, id, tag_a, tag_b from main.links where ${isOfDay}`,
+      `insert into day.links select at_ms, 0, id, tag_a, tag_b from main.uploads where ${isOfDay}`,
+    ])
+  }
+  await flushFolder(folder)
+  connection.transaction(() => {
+    for (const table of PRIVATE_TABLES) connection.exec(`drop table if exists ${table}`)
+  })()
+}
+
+function hasTable(connection: Connection, name: string): boolean {
+  return (
+    connection.prepare("select 1 from sqlite_schema where type = 'table' and name = ?").get(name) !==
+    undefined
+  )
+}
