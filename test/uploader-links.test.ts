@@ -79,11 +79,9 @@ it('gives two uploads a tag in common within 24 hours, and none after 48', async
         if (!salts.has(key)) salts.set(key, crypto.getRandomValues(new Uint8Array(32)))
         return salts.get(key)!
       },
-      forgetUploadsBefore: async () => {},
     },
     hashes: nodeHashes,
     now: () => now,
-    onFailure: (error) => assert.fail(error as Error),
   })
   const start = now
   const tags = []

@@ -11,6 +11,7 @@ import type { Log } from '../http/log.ts'
 import { createRaw } from '../http/routes/raw.ts'
 import { type Capacity, createCapacity } from '../service/capacity.ts'
 import { onTime } from '../service/clock.ts'
+import { createForgetting } from '../service/forgetting.ts'
 import { createDerive } from '../service/identities.ts'
 import { createImages } from '../service/images.ts'
 import { createLine, type Line } from '../service/line.ts'
@@ -101,13 +102,13 @@ export async function startServer(
     onFailure: (err) => log.warn({ err }, 'that a cap was reached could not be written down'),
   })
   const links = config.uploaderLinks
-    ? createUploaderLinks({
-        ledger: stores.ledger,
-        hashes: nodeHashes,
-        now: stores.clock.now,
-        onFailure: (err) => log.warn({ err }, 'links of uploads could not be forgotten'),
-      })
+    ? createUploaderLinks({ ledger: stores.ledger, hashes: nodeHashes, now: stores.clock.now })
     : null
+  const forgetting = createForgetting({
+    ledger: stores.ledger,
+    now: stores.clock.now,
+    onFailure: (err) => log.warn({ err }, 'what is private of days that are over could not be forgotten'),
+  })
   const quota = createQuota(stores.ledger, {
     limits: quotaLimits(config),
     hashes: nodeHashes,
@@ -165,7 +166,7 @@ export async function startServer(
   stores.purges.start()
   stores.moves.start()
   settings.start()
-  links?.start()
+  forgetting.start()
   kit.start()
   return {
     baseUrl,
@@ -176,7 +177,7 @@ export async function startServer(
       disk.stop()
       descriptors.stop()
       await kit.stop()
-      await Promise.all([settings.stop(), capacity.stop(), quota.stop(), links?.stop()])
+      await Promise.all([settings.stop(), capacity.stop(), quota.stop(), forgetting.stop()])
       await stores.close()
     },
   }

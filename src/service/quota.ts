@@ -56,9 +56,6 @@ export interface QuotaLimits {
 /** Hex digits of an HMAC that tell addresses apart: 128 bits. */
 const BUCKET_LENGTH = 32
 
-/** Days that are over are kept this long, for uploads that began before midnight. */
-const KEPT_DAYS = 2
-
 /** No upload takes longer: what is held for so long was left by a process that died. */
 const LONGEST_HELD_MS = 15 * 60_000
 
@@ -81,22 +78,15 @@ export function createQuota(
   /** Reservations of this process that have not ended, by network. */
   const held = new Map<string, number>()
 
-  /** The key of the day's HMACs. No address is stored: the ledger holds its HMAC, and forgets the salt with the day. */
+  /** The key of the day's HMACs. No address is stored, but its HMAC, for the day; the salt goes first. */
   function saltOf(day: string): Promise<Uint8Array> {
     let salt = salts.get(day)
     if (salt === undefined) {
-      salt = loadSalt(day)
+      salt = ledger.daySalt(day)
       salt.catch(() => salts.delete(day))
       for (const old of salts.keys()) if (old !== day) salts.delete(old)
       salts.set(day, salt)
     }
-    return salt
-  }
-
-  async function loadSalt(day: string): Promise<Uint8Array> {
-    const salt = await ledger.daySalt(day)
-    // The day's first upload does not wait for it; what fails is forgotten the next day.
-    ledger.forgetDaysBefore(utcDayOf(now() - KEPT_DAYS * DAY_MS)).catch(() => {})
     return salt
   }
 

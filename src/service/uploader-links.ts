@@ -6,28 +6,20 @@
 import type { Ledger } from '../stores/ledger.ts'
 import type { UploaderLink } from '../stores/links.ts'
 import type { Hashes } from './hashes.ts'
-import { createRounds } from './rounds.ts'
 import { DAY_MS, utcDayOf } from './utc-day.ts'
 
 export interface UploaderLinks {
   /** Of an upload that is stored as `id`. */
   linkOf(id: string, address: string): Promise<UploaderLink>
-  /** Forgets what is past, until `stop` is called. */
-  start(): void
-  stop(): Promise<void>
 }
-
-const KEPT_MS = 2 * DAY_MS
-const ROUND_MS = 5 * 60_000
 
 /** Hex digits of an HMAC that tell addresses apart: 128 bits. */
 const TAG_LENGTH = 32
 
 export function createUploaderLinks(parts: {
-  ledger: Pick<Ledger, 'daySalt' | 'forgetUploadsBefore'>
+  ledger: Pick<Ledger, 'daySalt'>
   hashes: Hashes
   now: () => number
-  onFailure: (error: unknown) => void
 }): UploaderLinks {
   const { ledger, hashes, now } = parts
   /** By their days, counted from the epoch. */
@@ -38,6 +30,7 @@ export function createUploaderLinks(parts: {
     if (salt === undefined) {
       salt = ledger.daySalt(utcDayOf(day * DAY_MS), 'links')
       salt.catch(() => salts.delete(day))
+      for (const old of salts.keys()) if (Math.abs(old - day) > 1) salts.delete(old)
       salts.set(day, salt)
     }
     return salt
@@ -49,15 +42,6 @@ export function createUploaderLinks(parts: {
     return mac.slice(0, TAG_LENGTH)
   }
 
-  /** Rows that would be two days old before the next round go too. */
-  async function forget(): Promise<void> {
-    const yesterday = Math.floor(now() / DAY_MS) - 1
-    for (const day of salts.keys()) if (day < yesterday) salts.delete(day)
-    await ledger.forgetUploadsBefore(now() - KEPT_MS + ROUND_MS, utcDayOf(yesterday * DAY_MS))
-  }
-
-  const rounds = createRounds(forget, ROUND_MS, parts.onFailure)
-
   return {
     async linkOf(id, address) {
       const atMs = now()
@@ -66,7 +50,5 @@ export function createUploaderLinks(parts: {
       const [tagA, tagB] = await Promise.all([tagOf(address, even), tagOf(address, odd)])
       return { id, atMs, number: Math.floor(Math.random() * 2 ** 48), tagA, tagB }
     },
-    start: rounds.start,
-    stop: rounds.stop,
   }
 }

@@ -1,0 +1,58 @@
+/**
+ * Forgets what is private when its day is over. A clock that jumps ahead ends no day: what is forgotten for it would be
+ * missed when it is put right. So the earliest time counts that the clock has pointed to within the length of a day, each
+ * time carried on by the machine's steady clock.
+ */
+import type { Ledger } from '../stores/ledger.ts'
+import { createRounds } from './rounds.ts'
+import { DAY_MS, utcDayOf } from './utc-day.ts'
+
+export interface Forgetting {
+  start(): void
+  /** Begins no round any more. Resolves when the one under way has ended. */
+  stop(): Promise<void>
+}
+
+const ROUND_MS = 5 * 60_000
+const HOUR_MS = 3_600_000
+
+/** Uploads that began before midnight have ended. */
+export const GRACE_MS = HOUR_MS / 2
+
+/** A process that has just started can't tell whether the clock is right: it waits for somebody to put it right. */
+export const UNSURE_MS = HOUR_MS
+
+/** After this time every day is over that was not when the clock jumped. */
+const WATCHED_MS = DAY_MS + HOUR_MS
+
+/** Links are kept this long, salts of links for two days. */
+const LINKED_MS = 2 * DAY_MS
+
+export function createForgetting(parts: {
+  ledger: Pick<Ledger, 'forgetDaysBefore' | 'forgetUploadsBefore'>
+  /** By the ledger's clock, epoch milliseconds. */
+  now: () => number
+  /** Never jumps. Milliseconds. */
+  steady?: () => number
+  onFailure: (error: unknown) => void
+}): Forgetting & { round(): Promise<void> } {
+  const { ledger, now, steady = () => performance.now() } = parts
+  const startedAt = steady()
+  /** What the clock was ahead of the steady one, and when it was seen. */
+  let seen: { at: number; ahead: number }[] = []
+
+  async function round(): Promise<void> {
+    const at = steady()
+    seen = [...seen.filter((each) => at - each.at <= WATCHED_MS), { at, ahead: now() - at }]
+    if (at - startedAt < UNSURE_MS) return
+    const aheads = seen.map(({ ahead }) => ahead)
+    const [earliest, latest] = [at + Math.min(...aheads), at + Math.max(...aheads)]
+    // Days that are yet to come are of a clock that was ahead.
+    await ledger.forgetDaysBefore(utcDayOf(earliest - GRACE_MS), utcDayOf(latest + DAY_MS))
+    // Links that would be two days old before the next round go too.
+    await ledger.forgetUploadsBefore(earliest - LINKED_MS + ROUND_MS, utcDayOf(earliest - DAY_MS))
+  }
+
+  const rounds = createRounds(round, ROUND_MS, parts.onFailure)
+  return { round, start: rounds.start, stop: rounds.stop }
+}
