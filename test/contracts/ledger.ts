@@ -14,6 +14,7 @@ import { moderationCases } from './ledger/moderation.ts'
 import { movesCases } from './ledger/moves.ts'
 import { noticesCases } from './ledger/notices.ts'
 import { outagesCases } from './ledger/outages.ts'
+import { privateCases } from './ledger/private.ts'
 import { purgesCases } from './ledger/purges.ts'
 import { quotaCases } from './ledger/quota.ts'
 import { reportsCases } from './ledger/reports.ts'
@@ -28,6 +29,7 @@ export function ledgerContract(name: string, open: OpenLedger, { modelRuns = ext
   describe(`ledger: ${name}`, () => {
     describe('places', () => quotaCases(harness))
     describe('salts', () => saltsCases(harness))
+    describe('private', () => privateCases(harness))
     describe('moderation', () => moderationCases(harness))
     describe('moves and settings', () => movesCases(harness))
     describe('holds', () => holdsCases(harness))

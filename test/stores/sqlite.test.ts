@@ -19,6 +19,7 @@ import { LedgerUnavailable } from '../../src/stores/ledger.ts'
 import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
 import { type LedgerUnderTest, ledgerContract } from '../contracts/ledger.ts'
 import { startLedgerProcess } from '../support/processes/ledger-process.ts'
+import { tracesIn } from '../support/traces.ts'
 import { folderOf, ledgerOf } from './sqlite/opened.ts'
 
 const DAY = '2026-07-31'
@@ -37,6 +38,7 @@ async function openSubject(): Promise<LedgerUnderTest> {
       await rename(file, away)
       return () => rename(away, file)
     },
+    raw: async () => (texts) => tracesIn(folder, texts),
     destroy: () => rm(folder, { recursive: true, force: true }),
   }
 }

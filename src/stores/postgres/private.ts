@@ -95,6 +95,8 @@ export function postgresPrivate(database: SqlDatabase, saltFolder: string | null
       BRIEFLY,
       plain('alter table salts rename to salts_past'),
       plain('create unlogged table salts (like salts_past including all)'),
+      // Or "analyze" would copy some of them to the catalogue, which is in the log.
+      plain('alter table salts alter column salt set statistics 0'),
       sql`insert into salts select * from salts_past where not (${isOver})`,
       plain('drop table salts_past'),
       sql`delete from salt_marks where ${isOver}`,

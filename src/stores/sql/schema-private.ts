@@ -19,6 +19,7 @@ export const PRIVATE: Migration = {
   postgres: [
     // In no log, and in no base backup. A crash empties it: servers put back what they know.
     'alter table salts set unlogged',
+    'alter table salts alter column salt set statistics 0',
     // Digests of salts: whether a salt is the one that others use.
     'create table salt_marks (day text not null primary key, mark text not null)',
     "insert into salt_marks select day, encode(sha256(convert_to(salt, 'UTF8')), 'hex') from salts",

