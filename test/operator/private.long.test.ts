@@ -1,0 +1,183 @@
+/** What leaves a machine in copies, and what an upgrade leaves of what older versions kept: nothing that an address is in. */
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import Database from 'better-sqlite3'
+import { Client } from 'pg'
+import { openPostgresLedger } from '../../src/stores/postgres/ledger.ts'
+import { CREATE_MIGRATIONS } from '../../src/stores/sql/migrations.ts'
+import { MIGRATIONS } from '../../src/stores/sql/schema.ts'
+import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
+import { serversOn } from '../../src/stores/sqlite/servers.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { startPostgres } from '../support/processes/postgres.ts'
+import { ROOT } from '../support/processes/process.ts'
+import { startServer } from '../support/processes/server.ts'
+import { tracesIn } from '../support/traces.ts'
+import { post, store } from '../support/upload.ts'
+
+const ADDRESS = '203.0.113.77'
+const today = () => new Date().toISOString().slice(0, 10)
+const hex = (text: string) => createHmac('sha256', 'test').update(text).digest('hex')
+
+async function folderOf(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-private-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** All that is derived from the address today, from the salts as they are on the disk. */
+async function derived(dataDir: string): Promise<string[]> {
+  const folder = join(dataDir, 'private')
+  const words: string[] = []
+  for (const name of await readdir(folder)) {
+    if (!/^salt-[-\d]+(-links)?$/.test(name)) continue
+    const salt = await readFile(join(folder, name), 'utf8')
+    for (const label of ['', 'network ', 'uploader ']) {
+      const subject = label === 'network ' ? '203.0.113.0/24' : ADDRESS
+      words.push(
+        createHmac('sha256', Buffer.from(salt, 'hex'))
+          .update(`${label}${subject}`)
+          .digest('hex')
+          .slice(0, 32),
+      )
+    }
+    words.push(salt)
+  }
+  return words
+}
+
+describe('copies of a ledger', () => {
+  for (const technology of ['sqlite', 'postgres'] as const) {
+    it(`hold no salt and nothing that is derived from an address: ${technology}`, async (t) => {
+      const postgres = technology === 'postgres' ? await startPostgres() : null
+      if (postgres) t.after(() => postgres.destroy())
+      const env: Record<string, string> =
+        postgres === null ? {} : { LEDGER_URL: await postgres.createSchema() }
+      const server = await startServer({ ...env, NETWORK_UPLOADS: '100' })
+      t.after(() => server.stop())
+      await store(server.url, gif(), ADDRESS)
+      const words = await derived(server.dataDir)
+      assert.ok(words.length >= 12, 'of three salts')
+      const copies = await folderOf(t)
+      const backup = await server.operator(['backup', join(copies, 'backup')])
+      assert.equal(backup.code, 0, backup.stderr)
+      const copied = await server.operator(['copy', '--from', server.dataDir, '--to', join(copies, 'copy')])
+      assert.equal(copied.code, 0, copied.stderr)
+      await writeFile(join(copies, 'export'), (await server.operator(['export'])).stdout)
+      const names = await readdir(join(copies, 'backup', 'backup'))
+      const packed = names.find((name) => name.endsWith('.gz'))!
+      const plain = gunzipSync(await readFile(join(copies, 'backup', 'backup', packed)))
+      await writeFile(join(copies, 'unpacked'), plain)
+      assert.ok(plain.includes('migrations') || plain.includes('instance') || plain.length > 1000)
+      assert.deepEqual(await tracesIn(copies, words), [])
+      if (postgres === null) {
+        const live = await tracesIn(server.dataDir, words)
+        assert.ok(new Set(live.map(({ text }) => text)).size >= 6, 'they are there while the day lasts')
+        assert.ok(
+          live.every(({ file }) => file.startsWith('private/')),
+          'and nowhere else',
+        )
+      }
+    })
+  }
+})
+
+describe('a ledger of version 0.1.0', () => {
+  const salt = hex('salt')
+  const bucket = createHmac('sha256', Buffer.from(salt, 'hex')).update(ADDRESS).digest('hex').slice(0, 32)
+  const [tag, oldSalt, oldBucket] = [hex('tag').slice(0, 32), hex('old'), hex('bucket').slice(0, 32)]
+  const rows = () => [
+    `insert into salts (day, salt) values ('${today()}', '${salt}'), ('2026-01-01', '${oldSalt}')`,
+    `insert into places (day, bucket, used) values ('${today()}', '${bucket}', 4), ('2026-01-01', '${oldBucket}', 9)`,
+    `insert into shares (day, name, used) values ('${today()}', 'daily-uploads', 4)`,
+    `insert into links values (${Date.now()}, 1, 'AAAAAAAAAAA', '${tag}', '${tag}'),
+      (${Date.now()}, 2, 'BBBBBBBBBBB', '${tag}', '${hex('x').slice(0, 32)}')`,
+  ]
+
+  it('in SQLite keeps what was used today, and no trace in its own file', async (t) => {
+    const dataDir = await folderOf(t)
+    await cp(join(ROOT, 'test/releases/0.1.0'), dataDir, { recursive: true })
+    await rm(join(dataDir, 'stored.json'))
+    const file = join(dataDir, 'ledger.sqlite')
+    const old = new Database(file)
+    const applied = old.prepare('select name from migrations').pluck().all()
+    for (const { name, statements } of MIGRATIONS.filter(({ name }) => name <= '012-links')) {
+      if (applied.includes(name)) continue
+      for (const statement of statements) old.exec(statement)
+      old.exec(`insert into migrations (name) values ('${name}')`)
+    }
+    for (const row of rows()) old.exec(row)
+    old.close()
+    const words = [salt, oldSalt, bucket, oldBucket, tag]
+    const inLedger = async () =>
+      (await tracesIn(dataDir, words)).filter(({ file }) => !file.startsWith('private/'))
+    assert.equal((await inLedger()).length, 5)
+
+    const servers = serversOn(`${file}-servers`, 100)
+    await servers.join(async () => {})
+    await assert.rejects(
+      openSqliteLedger({ file, timeoutMs: 200 }),
+      /a server of an older version is on .*stop it first/,
+    )
+    servers.leave()
+    // A start that was killed after it had copied.
+    const first = await openSqliteLedger({ file })
+    await first.close()
+    const server = await startServer({ UPLOADS_PER_DAY: '5', NETWORK_UPLOADS: '0' }, { dataDir })
+    t.after(() => server.stop())
+    assert.deepEqual(await inLedger(), [])
+    const upload = async () => (await post(server.url, gif(), ADDRESS)).status
+    assert.deepEqual([await upload(), await upload()], [201, 429])
+    const ledger = await openSqliteLedger({ file })
+    t.after(() => ledger.close())
+    assert.deepEqual(await ledger.sameUploader('AAAAAAAAAAA', 9), ['BBBBBBBBBBB'])
+    assert.deepEqual(await ledger.usedShares(today()), { 'daily-uploads': 4 })
+    await ledger.forgetDaysBefore(today())
+    assert.deepEqual(await tracesIn(dataDir, [oldSalt, oldBucket]), [])
+  })
+
+  it('in Postgres keeps what was used today, and servers of both versions count together', async (t) => {
+    const postgres = await startPostgres()
+    t.after(() => postgres.destroy())
+    const url = await postgres.createSchema()
+    const old = new Client({ connectionString: url })
+    await old.connect()
+    old.on('error', () => {})
+    t.after(() => old.end())
+    await old.query(CREATE_MIGRATIONS)
+    for (const { name, statements } of MIGRATIONS.filter(({ name }) => name <= '012-links')) {
+      for (const statement of statements) await old.query(statement)
+      await old.query(`insert into migrations (name) values ('${name}')`)
+    }
+    for (const row of rows()) await old.query(row)
+    const ledger = await openPostgresLedger({ url })
+    t.after(() => ledger.close())
+    assert.equal(Buffer.from(await ledger.daySalt(today())).toString('hex'), salt)
+    const byOld = (day: string) =>
+      old.query(`insert into places (day, bucket, used) values ('${day}', '${bucket}', 1)
+        on conflict (day, bucket) do update set used = places.used + 1 where places.used < 6 returning used`)
+    assert.equal((await byOld(today())).rows[0].used, '5')
+    assert.equal(await ledger.reserveUpload(bucket, today(), 6), 6)
+    assert.equal((await byOld(today())).rows.length, 0)
+    // A day that a server of the version before begins.
+    assert.equal((await byOld('2030-01-01')).rows[0].used, '1')
+    assert.equal(await ledger.reserveUpload(bucket, '2030-01-01', 6), 2)
+    assert.deepEqual(await ledger.sameUploader('AAAAAAAAAAA', 9), ['BBBBBBBBBBB'])
+    await ledger.forgetDaysBefore(today())
+    assert.equal(await ledger.usedUploads(bucket, today()), 6)
+    // What is left of the day of the upgrade goes with it.
+    await ledger.forgetDaysBefore('2031-01-01')
+    await postgres.stop()
+    await postgres.start()
+    const traces = await tracesIn(postgres.folder, [salt, oldSalt, bucket, oldBucket])
+    assert.deepEqual(
+      traces.filter(({ file }) => !file.startsWith('pg_wal/')),
+      [],
+    )
+  })
+})
