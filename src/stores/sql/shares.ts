@@ -29,9 +29,7 @@ export function sharesLedger(tables: PrivateTables): SharesLedger {
 
     async usedShare(name, day) {
       const database = await tables.ifThere(day)
-      const found = await database?.read(
-        sql`select used from shares where day = ${day} and name = ${name}`,
-      )
+      const found = await database?.read(sql`select used from shares where day = ${day} and name = ${name}`)
       return (found?.rows[0]?.used as number | undefined) ?? 0
     },
   }
