@@ -4,7 +4,7 @@ import type { Ledger, Refusals, ReservedWith } from '../stores/ledger.ts'
 import type { Hashes } from './hashes.ts'
 import { createSettlement } from './settlement.ts'
 import type { UploaderLinks } from './uploader-links.ts'
-import { DAY_MS, secondsToNextDay, utcDayOf } from './utc-day.ts'
+import { secondsToNextDay, utcDayOf } from './utc-day.ts'
 
 export interface Quota {
   readonly limit: number

@@ -38,7 +38,7 @@ export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Le
     ...purgesLedger(database),
     ...deletionsLedger(database),
     ...instanceLedger(database),
-    ...reportsLedger(database),
+    ...calls.of(reportsLedger(database, tables)),
     ...noticesLedger(database),
     ...conditionsLedger(database, recordIf),
     ...decisionsLedger(database, tick),

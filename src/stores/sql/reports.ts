@@ -2,6 +2,7 @@
 import { type Case, type CaseState, KEPT_MS, type Report, type ReportLedger } from '../reports.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
 import { raiseIf } from './notices.ts'
+import type { PrivateTables } from './private.ts'
 import { list, type Part, part, rawSql, sql } from './statement.ts'
 
 /** Rows that are read at once where all are wanted. */
@@ -62,7 +63,7 @@ function isNamedBy(number: string, id: string): Part {
     where id = ${id} and named_by = ${number} and state = 'open' and crowded = 0)`
 }
 
-export function reportsLedger(database: SqlDatabase): ReportLedger {
+export function reportsLedger(database: SqlDatabase, tables: Pick<PrivateTables, 'ofDay'>): ReportLedger {
   return {
     async spendReportBudgets(day, budgets) {
       let room = part`1 = 1`
@@ -75,7 +76,8 @@ export function reportsLedger(database: SqlDatabase): ReportLedger {
           (select used from report_budgets where day = ${day} and bucket = ${bucket}) <= ${limit}`
         return spend
       })
-      const outcomes = await database.write(statements)
+      const ofDay = await tables.ofDay(day)
+      const outcomes = await ofDay.write(statements)
       const full = outcomes.findIndex(({ rows }, nth) => !(Number(rows[0]?.used) <= budgets[nth]!.limit))
       return full < 0 ? budgets.length : full
     },
