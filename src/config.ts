@@ -4,6 +4,7 @@ import {
   choice,
   cidr,
   door,
+  folderOrBucket,
   inDataDir,
   integer,
   list,
@@ -44,6 +45,13 @@ const VARIABLES = {
     'sqlite: is a file in DATA_DIR; or postgres://…',
     inDataDir('sqlite:', url('postgres:', 'postgresql:')),
     true,
+  ),
+  /** `null`: none. */
+  tombstonesUrl: variable(
+    'TOMBSTONES_URL',
+    '',
+    'second place, where deletions survive the disk: file:/folder of another disk, or s3://bucket/prefix?endpoint=…',
+    optional(folderOrBucket),
   ),
   /** `null`: no cache in front. */
   cdnUrl: variable(

@@ -16,6 +16,8 @@ const PORTS = [
   'stores/decisions.ts',
   'stores/conditions.ts',
   'stores/holds.ts',
+  'stores/tombstones.ts',
+  'stores/files.ts',
   'cdn/cdn.ts',
   'notify/notifier.ts',
 ]
@@ -62,6 +64,7 @@ const LAYERS: Record<string, Layer> = {
       'stores/notices.ts',
       'stores/purges.ts',
       'stores/reports.ts',
+      'stores/tombstones.ts',
     ],
   },
   'stores/reports.ts': { may: [] },
@@ -71,6 +74,8 @@ const LAYERS: Record<string, Layer> = {
   'stores/conditions.ts': { may: [] },
   'stores/decisions.ts': { may: [], types: ['stores/holds.ts'] },
   'stores/holds.ts': { may: [] },
+  'stores/tombstones.ts': { may: [] },
+  'stores/files.ts': { may: [] },
   'cdn/cdn.ts': { may: [], types: ['protocol.ts'] },
   'notify/notifier.ts': { may: [] },
 

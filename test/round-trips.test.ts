@@ -152,7 +152,7 @@ describe('everything else', () => {
     // Looked at twice, marked for good: exactly one of many removers must be told that it was the one.
     'a deletion': {
       act: ({ key }) => expectStatus(200, remove(server.url, key)),
-      cost: { store: ['GET', 'GET', 'PUT'], ledger: ['insert deletions'] },
+      cost: { store: ['GET', 'GET', 'PUT'], ledger: ['with deletions'] },
     },
     'a deletion with a wrong key': {
       act: ({ id }) => expectStatus(404, remove(server.url, id + 'A'.repeat(32))),

@@ -17,6 +17,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DEFAULTS: SettingValues = {
   uploads: 'on',
+  images: 'public',
   'daily-uploads': 0,
   'daily-bytes': 0,
   'network-uploads': 0,

@@ -51,6 +51,13 @@ export function url(...schemes: string[]): (given: string) => string {
   }
 }
 
+/** A folder by its whole path, or a bucket. */
+export function folderOrBucket(given: string): string {
+  if (/^file:\/(?!\/)./.test(given)) return given
+  if (given.startsWith('s3://') && URL.canParse(given)) return given
+  throw new Error('must look like file:/mnt/other/pinhole or s3://bucket/prefix?endpoint=https://host')
+}
+
 export function baseUrl(given: string): string {
   const parsed = URL.canParse(given) ? new URL(given) : null
   const isPlain =

@@ -165,6 +165,7 @@ export async function startServer(
   const kit = await openKit({ config, limits, stores, settings, disk, notices, metrics, site, log })
   stores.purges.start()
   stores.moves.start()
+  stores.tombstones.start()
   settings.start()
   forgetting.start()
   kit.start()
@@ -201,6 +202,7 @@ function listenerOf(given: {
   const { config, log, connections, trusted, stores, metrics, site, baseUrl, settings } = given
   const { objects, filesystem, ledger, cdn, clock, purges } = stores
   const { maxUploadBytes, stripMetadata } = config
+  const isPrivate = () => settings.current().images === 'private'
   const images = createImages({
     objects,
     ledger,
@@ -210,9 +212,10 @@ function listenerOf(given: {
     metrics,
     hashes: nodeHashes,
     now: clock.now,
+    isPrivate,
   })
   const memory = filesystem === null ? {} : { hot: filesystem.hot, cached: filesystem.cached }
-  const raw = createRaw({ images, ...memory, cdn, baseUrl, log })
+  const raw = createRaw({ images, ...memory, cdn, baseUrl, log, isPrivate })
   const parts: AppParts = {
     baseUrl,
     maxUploadBytes,

@@ -1,4 +1,5 @@
 /** The product's rules for images: publish, find, open, remove. No HTTP, no SQL. */
+import { Refusal } from '../errors.ts'
 import { KEY_PATTERN } from '../protocol.ts'
 import { type Ledger, LedgerUnavailable } from '../stores/ledger.ts'
 import type {
@@ -37,8 +38,10 @@ export function createImages(parts: {
   metrics: Metrics
   hashes: Hashes
   now: () => number
+  /** Whether nobody is shown a picture now. To be asked for each view. */
+  isPrivate?: () => boolean
 }): Images {
-  const { objects, ledger, purges, metrics, hashes } = parts
+  const { objects, ledger, purges, metrics, hashes, isPrivate = () => false } = parts
   const publishing = createPublishing(parts)
   let ledgerFailedAt = -Infinity
 
@@ -93,6 +96,7 @@ export function createImages(parts: {
     publish: (body, options) => publishing.publish(body, options).catch(refuseFault),
     publishAgain: (body, options) => publishing.publishAgain(body, options).catch(refuseFault),
     async find(id) {
+      if (isPrivate()) throw notShown()
       try {
         return (await objects.head(id)) ?? (await absent(id))
       } catch (error) {
@@ -101,10 +105,12 @@ export function createImages(parts: {
     },
     // Two promises fewer than with `await`: a small image is read in little more time than they take.
     open: (id, selection, signal) =>
-      objects
-        .open(id, selection, signal)
-        .then((image) => image ?? absent(id))
-        .catch(refuseFault),
+      isPrivate()
+        ? Promise.reject(notShown())
+        : objects
+            .open(id, selection, signal)
+            .then((image) => image ?? absent(id))
+            .catch(refuseFault),
     async remove(key) {
       if (!KEY_PATTERN.test(key)) return false
       const id = idOfKey(key)
@@ -123,4 +129,8 @@ export function createImages(parts: {
       }
     },
   }
+}
+
+function notShown(): Refusal {
+  return new Refusal('unavailable', 'Pictures are not shown now: the operator is checking what was restored.')
 }

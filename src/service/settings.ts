@@ -7,6 +7,8 @@ import { createRounds } from './rounds.ts'
 
 export interface SettingValues {
   uploads: 'on' | 'paused'
+  /** Private: nobody is shown a picture, and no upload is taken. Owners can delete, the operator can look. */
+  images: 'public' | 'private'
   /** Of the whole instance, each UTC day. 0: no cap. */
   'daily-uploads': number
   /** Likewise. Unit: bytes. */
@@ -40,8 +42,12 @@ export class SettingError extends Error {}
 
 const ROUND_MS = 400
 
+/** What the settings with words may be. */
+const WORDS: Partial<Record<string, string>> = { uploads: 'on or paused', images: 'public or private' }
+
 const PARSE: { [Name in SettingName]: (text: string) => SettingValues[Name] | null } = {
-  uploads: (text) => (text === 'on' || text === 'paused' ? text : null),
+  uploads: oneOf('on', 'paused'),
+  images: oneOf('public', 'private'),
   'daily-uploads': amount,
   'daily-bytes': amount,
   'network-uploads': amount,
@@ -68,6 +74,7 @@ export function createSettings(parts: {
     // What another version knows, or knew, counts for nothing here.
     changed = Object.fromEntries(found.filter(([, value]) => value !== null))
     current = { ...defaults, ...changed }
+    if (current.images === 'private') current.uploads = 'paused'
   }
 
   const rounds = createRounds(refresh, ROUND_MS, onFailure, { isFirstDone: true })
@@ -85,8 +92,8 @@ export function createSettings(parts: {
         }
         if (text !== null && parse(name, text) === null) {
           throw new SettingError(
-            name === 'uploads'
-              ? 'uploads must be on or paused'
+            name in WORDS
+              ? `${name} must be ${WORDS[name]}`
               : `${name} must be a whole number; 0 means no limit`,
           )
         }
@@ -101,6 +108,10 @@ export function createSettings(parts: {
 
 function parse(name: string, text: string): string | number | null {
   return Object.hasOwn(PARSE, name) ? PARSE[name as SettingName](text) : null
+}
+
+function oneOf<Word extends string>(...words: Word[]): (text: string) => Word | null {
+  return (text) => words.find((word) => word === text) ?? null
 }
 
 function amount(text: string): number | null {

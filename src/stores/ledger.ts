@@ -1,8 +1,8 @@
 /**
  * Port: what must be counted or remembered across images, in SQL. Losing the ledger loses no image.
- * Every method that resolves has made its change durable; one that throws has changed nothing, unless its answer was
- * lost on the way. Throws `LedgerUnavailable` when it can't be reached, `TypeError` for text with a NUL and numbers
- * that are not whole, `RangeError` for a day that is not one.
+ * Every method that resolves has made its change durable; one that throws has changed nothing, unless its answer was lost
+ * on the way. Throws `LedgerUnavailable` when it can't be reached, `TypeError` for text with a NUL and numbers that are not
+ * whole, `RangeError` for a day that is not one.
  */
 
 import type { ConditionLedger } from './conditions.ts'
@@ -12,6 +12,7 @@ import type { LinkLedger, UploaderLink } from './links.ts'
 import type { NoticeLedger } from './notices.ts'
 import type { PurgeLedger } from './purges.ts'
 import type { ReportLedger } from './reports.ts'
+import type { TombstoneLedger } from './tombstones.ts'
 
 /** An operator's act, as recorded. */
 export interface Act {
@@ -97,7 +98,8 @@ interface Parts
     DecisionLedger,
     ConditionLedger,
     LinkLedger,
-    HoldLedger {}
+    HoldLedger,
+    TombstoneLedger {}
 
 export interface Ledger extends Parts {
   /**
@@ -204,7 +206,7 @@ export interface Ledger extends Parts {
 
   /** Remembers that the image was deleted by its key, also for its case if it has one. Twice is harmless. */
   recordDeletion(id: string, at: Date): Promise<void>
-  /** Ids of images that the operator removed or their keys deleted, after `after`, in order, at most `limit`. */
+  /** Ids of images that are gone by the operator or by their keys, after `after`, in order, at most `limit`. */
   goneIds(after: string, limit: number): Promise<string[]>
 
   /** Facts about the instance, by name. */

@@ -20,6 +20,7 @@ import { quotaCases } from './ledger/quota.ts'
 import { reportsCases } from './ledger/reports.ts'
 import { saltsCases } from './ledger/salts.ts'
 import { strangeValuesCases } from './ledger/strange-values.ts'
+import { tombstonesCases } from './ledger/tombstones.ts'
 
 export type { LedgerUnderTest, OpenLedger } from './ledger/harness.ts'
 
@@ -41,6 +42,7 @@ export function ledgerContract(name: string, open: OpenLedger, { modelRuns = ext
     describe('notices', () => noticesCases(harness))
     describe('decisions', () => decisionsCases(harness))
     describe('conditions', () => conditionsCases(harness))
+    describe('tombstones', () => tombstonesCases(harness))
     describe('durability', () => durabilityCases(harness))
     describe('outages', () => outagesCases(harness))
     describe('strange values', () => strangeValuesCases(harness))

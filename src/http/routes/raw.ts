@@ -1,6 +1,6 @@
 /**
- * GET /raw/<id>: the one route that is answered thousands of times a second. It speaks no framework's language, so
- * that a host can write its answers straight to the socket.
+ * GET /raw/<id>, answered thousands of times a second. It speaks no framework's language, so that a host can write its
+ * answers straight to the socket.
  */
 import type { Cdn } from '../../cdn/cdn.ts'
 import { Refusal } from '../../errors.ts'
@@ -58,18 +58,20 @@ export type Raw = (request: RawRequest) => Answer | null | Promise<Answer>
 const DOWNLOAD = '?dl=1'
 
 export const RAW_PREFIX = rawPath('')
-/** Where an extension or a query begins. */
 const ID_END = RAW_PREFIX.length + ID_LENGTH
 
-/** `hot`: the image if it is in memory, where the store has a memory. `cached`: if all of it can be had without waiting. */
 export function createRaw(parts: {
   images: Images
+  /** The image if it is in memory, where the store has one. `cached`: if all of it can be had without waiting. */
   hot?: (id: string) => StoredImage | null
   cached?: (id: string) => StoredImage | null
   cdn: Cdn | null
   baseUrl: string
   log: Log
+  /** Whether nobody is shown a picture now. */
+  isPrivate?: () => boolean
 }): Raw {
+  const { isPrivate = () => false } = parts
   const common = commonHeaders(parts.baseUrl).flat()
   const known = new WeakMap<ImageRecord, ImageHeaders>()
 
@@ -187,7 +189,7 @@ export function createRaw(parts: {
     if (!request.target.startsWith(RAW_PREFIX)) return null
     const id = request.target.slice(RAW_PREFIX.length, ID_END)
     const isWhole = isPlain(request)
-    const image = parts.hot?.(id) ?? (isWhole ? parts.cached?.(id) : null) ?? null
+    const image = isPrivate() ? null : (parts.hot?.(id) ?? (isWhole ? parts.cached?.(id) : null) ?? null)
     const whole = isWhole && image !== null ? answerWhole(image, request.target) : null
     if (whole !== null) return whole
     try {

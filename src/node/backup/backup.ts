@@ -3,8 +3,8 @@ import type { Config } from '../../config.ts'
 import type { Log } from '../../http/log.ts'
 import { removeGone } from '../../service/reconcile.ts'
 import { type Transfer, transferImages } from '../../service/transfer.ts'
+import { openBackupFiles } from '../open/files.ts'
 import { openImages, type Stores } from '../open/stores.ts'
-import { openFiles } from './files.ts'
 import { copyLedger } from './ledger.ts'
 import { type Manifest, nameOf, sha256Of } from './manifest.ts'
 
@@ -28,7 +28,7 @@ export async function backUp(options: {
   const { config, stores, log, to, bytesPerSecond, onProgress } = options
   const begunAt = new Date()
   const name = nameOf(begunAt)
-  const files = await openFiles(to, config)
+  const files = await openBackupFiles(to, config)
   const target = await openImages(to, config, log)
   try {
     const transfer = await transferImages({ from: stores.objects, to: target, bytesPerSecond, onProgress })
@@ -38,6 +38,7 @@ export async function backUp(options: {
     const ids: string[] = []
     for await (const id of target.list()) ids.push(id)
     const list = Buffer.from(ids.map((id) => `${id}\n`).join(''))
+    await files.make()
     const ledgerFile = `${name}-ledger.${ledger.kind === 'sqlite' ? 'sqlite' : 'jsonl'}.gz`
     await files.write(ledgerFile, ledger.bytes)
     await files.write(`${name}-images.txt`, list)

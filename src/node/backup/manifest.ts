@@ -1,6 +1,6 @@
 /** What a backup holds: written last, so that one without it is none. */
 import { createHash } from 'node:crypto'
-import type { Files } from '../../stores/s3/files.ts'
+import type { Files } from '../../stores/files.ts'
 import type { LedgerKind } from './ledger.ts'
 
 export interface Manifest {

@@ -8,8 +8,8 @@ import { holdAsDecided, removeGone } from '../../service/reconcile.ts'
 import { type Transfer, transferImages } from '../../service/transfer.ts'
 import { agree } from '../open/agreement.ts'
 import { RESTORING } from '../open/data-folder.ts'
+import { openBackupFiles } from '../open/files.ts'
 import { openImages, openStores } from '../open/stores.ts'
-import { openFiles } from './files.ts'
 import { putLedger } from './ledger.ts'
 import { type Manifest, readChecked, readManifest } from './manifest.ts'
 
@@ -33,7 +33,7 @@ export async function restore(options: {
   onProgress: (transfer: Transfer) => void
 }): Promise<RestoreResult> {
   const { config, log, from, name, onProgress } = options
-  const files = await openFiles(from, config)
+  const files = await openBackupFiles(from, config)
   const manifest = await readManifest(files, name)
   const list = Buffer.from(await readChecked(files, manifest.list)).toString('utf8')
   const ledger = await readChecked(files, manifest.ledger)

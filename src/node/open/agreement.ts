@@ -19,6 +19,7 @@ export function settingsOf(config: Config, folder: string | null): Settings {
   return {
     OBJECTS_URL: folder === null ? withoutSecrets(config.objectsUrl) : `file:${folder}`,
     CDN_URL: withoutSecrets(config.cdnUrl),
+    TOMBSTONES_URL: withoutSecrets(config.tombstonesUrl),
     UPLOADS_PER_DAY: `${config.uploadsPerDay}`,
     REFUSALS_PER_DAY: `${config.refusalsPerDay}`,
     REFUSED_BYTES_PER_DAY: `${config.refusedBytesPerDay}`,

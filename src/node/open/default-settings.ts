@@ -5,6 +5,7 @@ import type { SettingValues } from '../../service/settings.ts'
 export function defaultSettings(config: Config): SettingValues {
   return {
     uploads: config.uploadsPaused ? 'paused' : 'on',
+    images: 'public',
     'daily-uploads': config.dailyUploads,
     'daily-bytes': config.dailyBytes,
     'network-uploads': config.networkUploads,

@@ -7,6 +7,7 @@ import type { Log } from '../../http/log.ts'
 import { type Clock, createClock } from '../../service/clock.ts'
 import { createMoves, type Moves } from '../../service/moves.ts'
 import { createPurges, NO_PURGES, type Purges } from '../../service/purges.ts'
+import type { Tombstones } from '../../service/tombstones.ts'
 import { createSpool } from '../../stores/drafts/spool.ts'
 import { makePrivate } from '../../stores/filesystem/folders.ts'
 import { type FilesystemStore, openFilesystemStore } from '../../stores/filesystem/store.ts'
@@ -15,6 +16,8 @@ import type { ObjectStore } from '../../stores/object-store.ts'
 import { assertAgreed, joinServers, settingsOf } from './agreement.ts'
 import { openCdn } from './cdn.ts'
 import { assertData, assertRestored } from './data-folder.ts'
+import { s3Options } from './s3-options.ts'
+import { openTombstones } from './tombstones.ts'
 
 export interface Stores {
   objects: ObjectStore
@@ -27,6 +30,7 @@ export interface Stores {
   settings: Record<string, string>
   purges: Purges
   moves: Moves
+  tombstones: Tombstones
   close(): Promise<void>
 }
 
@@ -84,7 +88,10 @@ async function openBeside(
     log.warn({ err: error, id }, 'an image could not be moved and will be tried again')
   }
 
+  const tombstones = await openTombstones({ config, log, ledger, objects, now: clock.now, as })
+
   async function close(): Promise<void> {
+    await tombstones.stop()
     await moves.stop()
     await purges.stop()
     clock.stop()
@@ -92,7 +99,7 @@ async function openBeside(
     await ledger.close()
   }
 
-  return { objects, filesystem, ledger, cdn, clock, settings, purges, moves, close }
+  return { objects, filesystem, ledger, cdn, clock, settings, purges, moves, tombstones, close }
 }
 
 /** Where drafts are kept that are too large for memory. */
@@ -112,19 +119,6 @@ function openFolder(config: Config, log: Log): Promise<FilesystemStore> {
 export async function openImages(url: string, config: Config, log: Log): Promise<ObjectStore> {
   if (!url.startsWith('file:')) return openBucket(config, url, 'command')
   return openFolder({ ...config, dataDir: url.slice('file:'.length) || config.dataDir, hotSetBytes: 0 }, log)
-}
-
-/** What an S3 store is opened with, beside its URL. */
-export function s3Options({ awsAccessKeyId, awsSecretAccessKey, awsSessionToken, awsRegion }: Config) {
-  if (awsAccessKeyId === null || awsSecretAccessKey === null) {
-    throw new Error('s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
-  }
-  return {
-    accessKeyId: awsAccessKeyId,
-    secretAccessKey: awsSecretAccessKey,
-    ...(awsSessionToken === null ? {} : { sessionToken: awsSessionToken }),
-    ...(awsRegion === null ? {} : { region: awsRegion }),
-  }
 }
 
 async function openBucket(config: Config, url: string, as: OpenOptions['as']): Promise<ObjectStore> {

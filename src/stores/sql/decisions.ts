@@ -4,6 +4,7 @@ import type { SqlDatabase, SqlValue } from './database.ts'
 import { holdRow } from './holds.ts'
 import { randomToken } from './random-token.ts'
 import { part, rawSql, sql } from './statement.ts'
+import { leaveOfDecisions } from './tombstones.ts'
 
 export function decisionsLedger(database: SqlDatabase, tick: () => number): DecisionLedger {
   const skipLocked = rawSql(database.flavour.skipsLocked ? 'for update skip locked' : '')
@@ -34,6 +35,7 @@ export function decisionsLedger(database: SqlDatabase, tick: () => number): Deci
           where batch = ${batch} and was_visible = 1`,
         sql`update cases set state = 'held', decided_at_ms = ${at} where state <> 'removed'
           and id in (select id from decisions where batch = ${batch} and was_visible = 1)`,
+        leaveOfDecisions('hold', at, tick(), part`batch = ${batch} and was_visible = 1`),
       ])
       return sorted.filter((_, at) => added[at]!.changes > 0).map(({ id }) => id)
     },
@@ -59,6 +61,7 @@ export function decisionsLedger(database: SqlDatabase, tick: () => number): Deci
           from decisions where claim = ${claim} and was_visible = 1`,
         sql`update cases set state = 'open', decided_at_ms = 0 where state <> 'removed'
           and id in (select id from decisions where claim = ${claim} and was_visible = 1)`,
+        leaveOfDecisions('release', at.getTime(), tick(), part`claim = ${claim} and was_visible = 1`),
         sql`delete from decisions where claim = ${claim}`,
       ])
       return taken!.rows.map(({ id }) => id as string)

@@ -20,28 +20,31 @@ import { reportsLedger } from './reports.ts'
 import { settingsLedger } from './settings.ts'
 import { sharesLedger } from './shares.ts'
 import { sql } from './statement.ts'
+import { tombstoneLeaver, tombstonesLedger } from './tombstones.ts'
 
 /** `join`: what the technology knows of other servers. */
 export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Ledger['join']): Ledger {
   const calls = createCalls()
   const tick = microseconds()
   const { record, recordIf } = actRecorder(tick)
+  const leave = tombstoneLeaver(tick)
   return {
     ...calls.of(quotaLedger(tables)),
-    ...moderationLedger(database, record),
+    ...moderationLedger(database, record, leave),
     ...holdsLedger(database),
-    ...movesLedger(database, record),
+    ...movesLedger(database, record, leave),
     ...settingsLedger(database, record),
     ...calls.of(sharesLedger(tables)),
     ...calls.of(linksLedger(tables)),
     ...doorLedger(database),
     ...purgesLedger(database),
-    ...deletionsLedger(database),
+    ...deletionsLedger(database, leave),
     ...instanceLedger(database),
     ...calls.of(reportsLedger(database, tables)),
     ...noticesLedger(database),
     ...conditionsLedger(database, recordIf),
     ...decisionsLedger(database, tick),
+    ...tombstonesLedger(database),
 
     async counts() {
       const today = new Date().toISOString().slice(0, 10)

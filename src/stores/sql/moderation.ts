@@ -3,13 +3,18 @@ import type { Act, Ledger } from '../ledger.ts'
 import type { RecordAct } from './acts.ts'
 import type { Row, SqlDatabase } from './database.ts'
 import { sql } from './statement.ts'
+import type { LeaveTombstone } from './tombstones.ts'
 
 type ModerationLedger = Pick<Ledger, 'block' | 'unblock' | 'acts' | 'everyAct'>
 
 /** Rows that are read at once where all are wanted. */
 const PAGE_ROWS = 500
 
-export function moderationLedger(database: SqlDatabase, record: RecordAct): ModerationLedger {
+export function moderationLedger(
+  database: SqlDatabase,
+  record: RecordAct,
+  leave: LeaveTombstone,
+): ModerationLedger {
   return {
     async block(sha256, reason, at, by) {
       // In one order: two that block the same digests must not wait for each other's rows.
@@ -20,6 +25,7 @@ export function moderationLedger(database: SqlDatabase, record: RecordAct): Mode
           sql`insert into blocks (sha256, blocked_at_ms) values (${digest}, ${at.getTime()})
             on conflict (sha256) do nothing`,
           record({ act: 'block', subject: digest, reason, at, by }),
+          leave({ at: at.getTime(), act: 'block', subject: digest }),
         ]),
       )
     },
@@ -28,6 +34,7 @@ export function moderationLedger(database: SqlDatabase, record: RecordAct): Mode
       const [gone] = await database.write([
         sql`delete from blocks where sha256 = ${sha256}`,
         record({ act: 'unblock', subject: sha256, reason, at, by }),
+        leave({ at: at.getTime(), act: 'unblock', subject: sha256 }),
       ])
       return gone!.changes > 0
     },

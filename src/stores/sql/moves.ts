@@ -3,12 +3,14 @@
 import type { Digests } from '../holds.ts'
 import type { ActedBy, ActKind, Ledger, Move } from '../ledger.ts'
 import type { CaseState } from '../reports.ts'
+import type { TombstoneAct } from '../tombstones.ts'
 import type { RecordAct } from './acts.ts'
 import type { Outcome, SqlDatabase, Statement } from './database.ts'
 import { heldGone, holdRow } from './holds.ts'
 import { randomToken } from './random-token.ts'
 import { decide } from './reports.ts'
 import { part, rawSql, sql } from './statement.ts'
+import type { LeaveTombstone } from './tombstones.ts'
 
 type MovesLedger = Pick<
   Ledger,
@@ -22,7 +24,7 @@ type MovesLedger = Pick<
   | 'deferMove'
 >
 
-export function movesLedger(database: SqlDatabase, record: RecordAct): MovesLedger {
+export function movesLedger(database: SqlDatabase, record: RecordAct, leave: LeaveTombstone): MovesLedger {
   const skipLocked = rawSql(database.flavour.skipsLocked ? 'for update skip locked' : '')
 
   /** Whoever makes an earlier move keeps its claim, and finds out at its end that it has to go on. */
@@ -33,7 +35,7 @@ export function movesLedger(database: SqlDatabase, record: RecordAct): MovesLedg
 
   const recorder =
     (
-      act: ActKind,
+      act: ActKind & TombstoneAct,
       to: Move['to'],
       decided: CaseState,
       remember: (id: string, at: Date, rule: string, digests: Digests | null) => Statement[],
@@ -50,6 +52,7 @@ export function movesLedger(database: SqlDatabase, record: RecordAct): MovesLedg
         moveTo(to, id),
         record({ act, subject: id, reason, at, by }),
         decide(id, decided, at),
+        leave({ at: at.getTime(), act, subject: id, rule: by?.rule ?? '' }),
       ])
     }
 

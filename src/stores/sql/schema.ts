@@ -6,6 +6,7 @@ import type { Migration } from './migration.ts'
 import { DIGESTS_MIGRATION } from './schema-digests.ts'
 import { PRIVATE } from './schema-private.ts'
 import { REPORT_BUDGETS } from './schema-reports.ts'
+import { TOMBSTONES_MIGRATION } from './tombstones-schema.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
   {
@@ -249,4 +250,5 @@ export const MIGRATIONS: readonly Migration[] = [
   DIGESTS_MIGRATION,
   REPORT_BUDGETS,
   PRIVATE,
+  TOMBSTONES_MIGRATION,
 ]

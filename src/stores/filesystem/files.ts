@@ -1,0 +1,54 @@
+/** Files in a folder: temporary file, fsync, rename, fsync of the folder. Node only. */
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Files } from '../files.ts'
+import { isCode } from './faults.ts'
+
+const OWNER_ONLY = 0o700
+
+/** What a process leaves that dies in the middle of a write. The next write of that name replaces it. */
+const UNFINISHED = '.part'
+
+export function openFolderFiles(folder: string): Files {
+  return {
+    async make() {
+      await mkdir(folder, { mode: OWNER_ONLY }).catch((error) => {
+        if (!isCode(error, 'EEXIST')) throw error
+      })
+      await flush(join(folder, '..'))
+    },
+    async names() {
+      const names = await readdir(folder).catch(unlessAbsent([]))
+      return names.filter((name) => !name.endsWith(UNFINISHED)).sort()
+    },
+    read: (name) => readFile(join(folder, name)).catch(unlessAbsent(null)),
+    async write(name, bytes) {
+      const path = join(folder, name)
+      {
+        // Addresses can be tested against the buckets of a ledger.
+        await using handle = await open(path + UNFINISHED, 'w', 0o600)
+        await handle.writeFile(bytes)
+        await handle.sync()
+      }
+      await rename(path + UNFINISHED, path)
+      await flush(folder)
+    },
+    async remove(name) {
+      await rm(join(folder, name), { force: true })
+      await flush(folder).catch(unlessAbsent(undefined))
+    },
+    close: async () => {},
+  }
+}
+
+async function flush(folder: string): Promise<void> {
+  await using handle = await open(folder, 'r')
+  await handle.sync()
+}
+
+function unlessAbsent<T>(value: T): (error: unknown) => T {
+  return (error) => {
+    if (isCode(error, 'ENOENT')) return value
+    throw error
+  }
+}

@@ -1,0 +1,182 @@
+/** Tombstones: an outbox that several processes work off, and the way back from what they wrote. */
+import type { Tombstone, TombstoneAct, TombstoneLedger } from '../tombstones.ts'
+import type { Row, SqlDatabase, Statement } from './database.ts'
+import { randomToken } from './random-token.ts'
+import { decide } from './reports.ts'
+import { type Part, part, rawSql, sql } from './statement.ts'
+
+/** The fact that says where tombstones go. Without it none is left. */
+const PLACE = 'tombstones.place'
+
+const IS_KEPT = part`exists (select 1 from facts where name = 'tombstones.place')`
+
+/** Changes that one transaction makes. */
+const APPLIED_AT_ONCE = 500
+
+export type LeaveTombstone = (tombstone: Omit<Tombstone, 'order' | 'rule'> & { rule?: string }) => Statement
+
+/** Makes the statement that leaves a tombstone, for the transaction of the change itself. */
+export function tombstoneLeaver(tick: () => number): LeaveTombstone {
+  return ({ at, act, subject, rule = '' }) =>
+    sql`insert into tombstones (number, at_ms, recorded_us, act, subject, rule, since_ms, claim, due_at_ms)
+      select ${crypto.randomUUID()}, ${at}, ${tick()}, ${act}, ${subject}, ${rule}, ${at}, 0, 0 where ${IS_KEPT}`
+}
+
+/** The same for each decision of which `isOne` holds. */
+export function leaveOfDecisions(act: TombstoneAct, at: number, order: number, isOne: Part): Statement {
+  return sql`insert into tombstones (number, at_ms, recorded_us, act, subject, rule, since_ms, claim, due_at_ms)
+    select ${crypto.randomUUID()} || id, ${at}, ${order}, ${act}, id, rule, ${at}, 0, 0 from decisions
+    where ${isOne} and ${IS_KEPT}`
+}
+
+/** A hold that a later act ends, whose move is still to be made. */
+const IS_NOT_ENDING = part`not exists (select 1 from moves where moves.id = holds.id and wanted <> 'held')`
+
+/** One of each thing that is so now, with the time since when. */
+function leaveOfAll(isSo: Part, now: number): Statement[] {
+  const of = (
+    act: TombstoneAct,
+    table: string,
+    id: string,
+    at: string,
+    rule: string,
+    isMeant = part`1 = 1`,
+  ) =>
+    sql`insert into tombstones (number, at_ms, recorded_us, act, subject, rule, since_ms, claim, due_at_ms)
+      select ${crypto.randomUUID()} || ${rawSql(id)}, ${rawSql(at)}, 0, ${act}, ${rawSql(id)}, ${rawSql(rule)},
+        ${now}, 0, 0
+      from ${rawSql(table)} where ${isSo} and ${isMeant}`
+  return [
+    of('delete', 'deletions', 'id', 'deleted_at_ms', "''"),
+    of('remove', 'removals', 'id', 'removed_at_ms', 'rule'),
+    of('hold', 'holds', 'id', 'held_at_ms', 'rule', IS_NOT_ENDING),
+    of('block', 'blocks', 'sha256', 'blocked_at_ms', "''"),
+  ]
+}
+
+export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
+  const skipLocked = rawSql(database.flavour.skipsLocked ? 'for update skip locked' : '')
+
+  return {
+    async keepTombstones(place, now) {
+      const { rows } = await database.read(sql`select value from facts where name = ${PLACE}`)
+      if ((rows[0]?.value ?? null) === place) return false
+      if (place === null) {
+        await database.write([sql`delete from facts where name = ${PLACE}`, sql`delete from tombstones`])
+        return true
+      }
+      const isOther = part`not exists (select 1 from facts where name = ${PLACE} and value = ${place})`
+      await database.write([
+        ...leaveOfAll(isOther, now),
+        sql`insert into facts (name, value) values (${PLACE}, ${place})
+          on conflict (name) do update set value = excluded.value`,
+      ])
+      return true
+    },
+
+    async repeatTombstones(now) {
+      await database.write(leaveOfAll(IS_KEPT, now))
+    },
+
+    async claimTombstones(limit, now, leaseMs) {
+      // Mostly there is none, and a read writes nothing.
+      const due = await database.read(sql`select number from tombstones where due_at_ms <= ${now} limit 1`)
+      if (due.rows.length === 0) return null
+      const claim = randomToken()
+      const [claimed] = await database.write([
+        sql`with due as materialized (
+            select number from tombstones where due_at_ms <= ${now}
+            order by due_at_ms, at_ms limit ${Math.max(0, limit)} ${skipLocked}
+          )
+          update tombstones set claim = ${claim}, due_at_ms = ${now + leaseMs}
+          where number in (select due.number from due) and due_at_ms <= ${now}
+          returning at_ms, recorded_us, act, subject, rule`,
+      ])
+      if (claimed!.rows.length === 0) return null
+      const tombstones = claimed!.rows.map(toTombstone)
+      return { claim, tombstones: tombstones.sort((a, b) => a.at - b.at || a.order - b.order) }
+    },
+
+    async settleTombstones(claim) {
+      await database.write([sql`delete from tombstones where claim = ${claim}`])
+    },
+
+    async deferTombstones(claim, retryAt) {
+      await database.write([
+        sql`update tombstones set claim = 0, due_at_ms = ${retryAt} where claim = ${claim}`,
+      ])
+    },
+
+    async owedTombstones() {
+      const { rows } = await database.read(
+        sql`select count(*) as count, min(since_ms) as oldest from tombstones`,
+      )
+      const { count, oldest } = rows[0]!
+      return { count: count as number, oldest: oldest as number | null }
+    },
+
+    async applyTombstones(tombstones) {
+      for (let at = 0; at < tombstones.length; at += APPLIED_AT_ONCE) {
+        await database.write(tombstones.slice(at, at + APPLIED_AT_ONCE).flatMap(applied))
+      }
+    },
+
+    async isGone(id) {
+      const { rows } = await database.read(sql`select 1 as found from deletions where id = ${id}
+        union all select 1 as found from removals where id = ${id}`)
+      return rows.length > 0
+    },
+  }
+}
+
+function applied({ at, act, subject, rule }: Tombstone): Statement[] {
+  const isHeldNoMore = sql`delete from holds where id = ${subject}`
+  // What the older ledger still had to do with the image.
+  const overruled = [
+    sql`delete from moves where id = ${subject}`,
+    sql`delete from decisions where id = ${subject}`,
+  ]
+  switch (act) {
+    case 'delete':
+      return [
+        sql`insert into deletions (id, deleted_at_ms) values (${subject}, ${at}) on conflict (id) do nothing`,
+        isHeldNoMore,
+      ]
+    case 'remove':
+      return [
+        sql`insert into removals (id, removed_at_ms, rule) values (${subject}, ${at}, ${rule})
+          on conflict (id) do nothing`,
+        isHeldNoMore,
+        ...overruled,
+        decide(subject, 'removed', new Date(at)),
+      ]
+    case 'hold':
+      return [
+        sql`insert into holds (id, held_at_ms, rule) select ${subject}, ${at}, ${rule}
+          where not exists (select 1 from removals where id = ${subject})
+            and not exists (select 1 from deletions where id = ${subject})
+          on conflict (id) do nothing`,
+        ...overruled,
+        decide(subject, 'held', new Date(at)),
+      ]
+    case 'release':
+      return [isHeldNoMore, ...overruled, decide(subject, 'open', new Date(at))]
+    case 'block':
+      return [
+        sql`insert into blocks (sha256, blocked_at_ms) values (${subject}, ${at})
+          on conflict (sha256) do nothing`,
+      ]
+    case 'unblock':
+      return [sql`delete from blocks where sha256 = ${subject}`]
+  }
+}
+
+function toTombstone({ at_ms, recorded_us, act, subject, rule }: Row): Tombstone {
+  return {
+    at: at_ms as number,
+    order: recorded_us as number,
+    act: act as TombstoneAct,
+    subject: subject as string,
+    rule: rule as string,
+  }
+}

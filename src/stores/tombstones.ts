@@ -1,0 +1,56 @@
+/**
+ * Port: what was deleted, removed, held or blocked, on its way to a second place that survives the disk. A part of the
+ * ledger: each tombstone is written in the transaction of the change that it tells of. Methods resolve and throw as
+ * those of `ledger.ts` do.
+ */
+
+export type TombstoneAct = 'delete' | 'remove' | 'hold' | 'release' | 'block' | 'unblock'
+
+/** One change. It names no key, no address and no reason. */
+export interface Tombstone {
+  /** Epoch milliseconds, by the ledger's clock. */
+  at: number
+  /** Orders the changes of one millisecond that one process made. */
+  order: number
+  act: TombstoneAct
+  /** The id of an image, or the SHA-256 of blocked bytes in lower-case hex. */
+  subject: string
+  /** The rule that was broken, which the public is told. Empty if none was named. */
+  rule: string
+}
+
+/** Tombstones that one process is about to write. */
+export interface ClaimedTombstones {
+  claim: number
+  /** The oldest first. */
+  tombstones: Tombstone[]
+}
+
+export interface TombstoneLedger {
+  /**
+   * From now on each change leaves a tombstone for `place`. If it was another place so far, or none, all that is deleted,
+   * removed, held or blocked now leaves one too, and it resolves to `true`. `null`: none is left, and those that wait are
+   * forgotten.
+   */
+  keepTombstones(place: string | null, now: number): Promise<boolean>
+  /** Leaves one more of all that is deleted, removed, held or blocked now: the place lost what it had. */
+  repeatTombstones(now: number): Promise<void>
+  /**
+   * Takes up to `limit` of them, for this process alone until `now + leaseMs`. `null` if none is due. If the process dies
+   * another one writes them again, which is harmless.
+   */
+  claimTombstones(limit: number, now: number, leaseMs: number): Promise<ClaimedTombstones | null>
+  /** They are in the second place. */
+  settleTombstones(claim: number): Promise<void>
+  /** They could not be written: due again at `retryAt` (epoch milliseconds). */
+  deferTombstones(claim: number, retryAt: number): Promise<void>
+  /** How many wait, and since when the oldest (epoch milliseconds). */
+  owedTombstones(): Promise<{ count: number; oldest: number | null }>
+  /**
+   * Makes the changes that these tell of, in their order: in a ledger that is older than they are. They leave no
+   * tombstones and no acts, and doing it twice is harmless. What is gone stays gone, whatever came later.
+   */
+  applyTombstones(tombstones: Tombstone[]): Promise<void>
+  /** Whether the image was deleted by its key or removed by the operator. */
+  isGone(id: string): Promise<boolean>
+}
