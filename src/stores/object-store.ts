@@ -131,6 +131,11 @@ export interface Draft extends ByteSource {
    * one of them wins, and the image of the winner is durable before `IdTaken` is thrown. A retired id is taken.
    */
   commit(record: ImageRecord, segments: Segment[], options?: { isContended: boolean }): Promise<void>
+  /**
+   * Puts it in place of a stored image of the same id that is damaged, in one step: whoever dies in the middle leaves the
+   * one or the other. It is visible or held as that was. `null` if there is none: it was removed meanwhile.
+   */
+  replace(record: ImageRecord, segments: Segment[]): Promise<'visible' | 'held' | null>
   /** Forgets the bytes. Harmless after `commit` or a second time. */
   discard(): Promise<void>
 }

@@ -13,6 +13,7 @@ import { modelCases } from './object-store/model.ts'
 import { rangeCases } from './object-store/ranges.ts'
 import { readingCases } from './object-store/reading.ts'
 import { removalCases } from './object-store/removal.ts'
+import { replacingCases } from './object-store/replacing.ts'
 import { retiringCases } from './object-store/retiring.ts'
 import { segmentCases } from './object-store/segments.ts'
 import { strangeIdCases } from './object-store/strange-ids.ts'
@@ -34,6 +35,7 @@ export function objectStoreContract(name: string, open: OpenStore, options: Cont
     describe('listing', () => listingCases(harness))
     describe('strange ids', () => strangeIdCases(harness))
     describe('damage', () => damageCases(harness))
+    describe('replacing', () => replacingCases(harness))
     describe('memory', () => memoryCases(harness))
     describe('model', () => modelCases(harness, options.modelRuns ?? extent(20, 5)))
   })

@@ -64,7 +64,7 @@ export function createCommit(parts: {
           file.handle.sync(),
           room === null ? null : readBack(file.handle, room.bytes, record, digests),
         ])
-      } else await copy(path, spooled, record, segments, room?.bytes)
+      } else await writeImage(path, spooled, record, segments, room?.bytes)
       if (isContended) {
         const taken = [join(retired, record.id), join(held, record.id)]
         identity = await take(path, target, { taken, flushes })
@@ -134,8 +134,8 @@ async function readBack(
   if (!matchesDigests(into, digests, 0)) throw new DamagedObject(id)
 }
 
-/** What the segments say, in a new file, and in memory if there is room. */
-async function copy(
+/** What the segments say, in a new file on the disk, and in memory if there is room. */
+export async function writeImage(
   path: string,
   spooled: Spooled,
   record: ImageRecord,

@@ -33,6 +33,7 @@ import { openLayout } from './layout.ts'
 import { writeProbe } from './probe.ts'
 import { createImageReader } from './read.ts'
 import { createRemover } from './remove.ts'
+import { createReplace } from './replace.ts'
 import { createRetire } from './retire.ts'
 import { verifyImage } from './verify.ts'
 
@@ -103,6 +104,7 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
   const pathOf = (id: string) => `${objects}/${id}`
   const retire = createRetire({ retired, incoming, flushes })
   const remover = createRemover({ objects, removing, flushes, retire, head: headNow, forget })
+  const replace = createReplace({ objects, held, spool, flushes, reader, forget })
   await remover.sweep().catch(storeFault)
   let freeCheckedAt = 0
   let isFull = false
@@ -140,6 +142,12 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
         isSpent = true
         await commits
           .commit(spooled, record, segments, isContended)
+          .catch(writeFault)
+          .finally(() => spooled.discard())
+      },
+      async replace(record, segments) {
+        isSpent = true
+        return replace(spooled, record, segments)
           .catch(writeFault)
           .finally(() => spooled.discard())
       },

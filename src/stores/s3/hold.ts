@@ -42,6 +42,11 @@ const GOING = new RegExp(`^(?:${UNHELD}|${RETIRED})(\\S+\\.\\S+) `)
 /** Each round is lost only to somebody else who moves or removes the same image. */
 const MAX_ROUNDS = 5
 
+/** Where copies of held images are. */
+export function heldFolder(prefix: string): string {
+  return `${prefix}held/`
+}
+
 export function holdObjects(parts: {
   client: S3Client
   location: S3Location
@@ -51,7 +56,7 @@ export function holdObjects(parts: {
 }): HeldImages {
   const { client, location, overwrite, receive, now } = parts
   const { bucket, prefix } = location
-  const folder = `${prefix}held/`
+  const folder = heldFolder(prefix)
   const keyOf = (id: string) => prefix + id
 
   async function copy(from: string, to: string): Promise<void> {

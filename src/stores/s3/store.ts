@@ -15,6 +15,7 @@ import { createOverwrite } from './overwrite.ts'
 import { createCheck, sweepProbes } from './probe.ts'
 import { openObject, recordAt, verifyObject, viewOf } from './read.ts'
 import { createRemover } from './removal.ts'
+import { replaceObject } from './replace.ts'
 import type { Credentials } from './sign.ts'
 import { assertFit } from './start.ts'
 import type { Transport } from './transport.ts'
@@ -73,6 +74,15 @@ export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore>
         try {
           if (!ID_PATTERN.test(record.id)) throw new Error('not an id')
           await commitObject(client, keyOf(record.id), { record, draft: bytes, segments })
+        } finally {
+          await bytes.discard()
+        }
+      },
+      async replace(record, segments) {
+        isSpent = true
+        try {
+          const image = { record, draft: bytes, segments }
+          return ID_PATTERN.test(record.id) ? await replaceObject({ client, overwrite, prefix }, image) : null
         } finally {
           await bytes.discard()
         }

@@ -17,8 +17,11 @@ export interface OpenedStore {
    * being 0. True if it died.
    */
   dying?(step: number, act: (store: ObjectStore) => Promise<unknown>): Promise<boolean>
-  /** Damages a stored image behind the store's back: flips one bit in the middle of its bytes, or cuts their end off. */
-  corrupt?(id: string, damage: 'flip' | 'cut'): Promise<void>
+  /**
+   * Damages a visible image behind the store's back: flips one bit in the middle of its bytes, cuts their end off, or
+   * flips one in its record.
+   */
+  corrupt?(id: string, damage: 'flip' | 'cut' | 'record'): Promise<void>
   /** Names of all that is kept besides whole images: temporary files, unfinished objects. */
   leftovers?(): Promise<string[]>
   /** How much is held open for readers now: file handles, connections. */

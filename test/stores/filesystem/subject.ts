@@ -31,7 +31,7 @@ export async function openSubject(hotSetBytes: number): Promise<OpenedStore> {
     async corrupt(id, damage) {
       const { size } = await stat(pathOf(id))
       if (damage === 'cut') return truncate(pathOf(id), size - 1000)
-      return flipBit(pathOf(id), Math.floor(size / 2))
+      return flipBit(pathOf(id), damage === 'record' ? size - 12 : Math.floor(size / 2))
     },
     leftovers: async () => [
       ...(await readdir(join(folder, 'incoming'))),

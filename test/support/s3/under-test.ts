@@ -88,7 +88,9 @@ export async function openS3UnderTest(
     async corrupt(id, damage) {
       const { headers, bytes } = await plain.get(prefix + id)
       if (damage === 'flip') bytes[Math.floor(bytes.length / 2)]! ^= 1
-      await plain.put(prefix + id, headers, damage === 'cut' ? bytes.subarray(0, -100) : bytes)
+      const broken: Record<string, string> = damage === 'record' ? { 'x-amz-meta-record': '{' } : {}
+      const kept = damage === 'cut' ? bytes.subarray(0, -100) : bytes
+      await plain.put(prefix + id, { ...headers, ...broken }, kept)
     },
     async leftovers() {
       const left = await readdir(folder)
