@@ -1,6 +1,6 @@
 /** A store or a ledger that is older than the other, as a restored copy is, brought to what is known of both. */
 import type { Ledger } from '../stores/ledger.ts'
-import type { ObjectStore } from '../stores/object-store.ts'
+import { DamagedObject, type ObjectStore } from '../stores/object-store.ts'
 import type { Tombstone } from '../stores/tombstones.ts'
 import { lastOf } from './tombstone-files.ts'
 
@@ -36,11 +36,22 @@ export async function removeGone(ledger: Pick<Ledger, 'goneIds'>, objects: Objec
   return removed
 }
 
-/** Holds what is held by the ledger, and nothing else. */
-export async function holdAsDecided(ledger: Pick<Ledger, 'heldIds'>, objects: ObjectStore): Promise<void> {
+/** Holds what is held by the ledger, and nothing else. Ids that could not be released, because they are damaged. */
+export async function holdAsDecided(
+  ledger: Pick<Ledger, 'heldIds'>,
+  objects: ObjectStore,
+): Promise<string[]> {
+  const damaged: string[] = []
   const held = new Set(await ledger.heldIds(Number.MAX_SAFE_INTEGER))
   for (const id of held) await objects.hold(id)
-  for await (const id of objects.listHeld()) if (!held.has(id)) await objects.release(id)
+  for await (const id of objects.listHeld()) {
+    if (held.has(id)) continue
+    await objects.release(id).catch((error) => {
+      if (!(error instanceof DamagedObject)) throw error
+      damaged.push(id)
+    })
+  }
+  return damaged
 }
 
 /** Brings a ledger that knows nothing, and the store beside it, to what tombstones tell. What is held stays held. */

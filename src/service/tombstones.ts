@@ -6,6 +6,7 @@
 import type { Files } from '../stores/files.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { ObjectStore } from '../stores/object-store.ts'
+import { APPLIED } from '../stores/tombstones.ts'
 import { backoffMs } from './backoff.ts'
 import type { Hashes } from './hashes.ts'
 import { applyToAll } from './reconcile.ts'
@@ -29,17 +30,14 @@ const LEASE_MS = 10_000
 /** Of one file. */
 const BATCH = 1000
 
-/** How often it is written down that nothing waits. */
-const FOLLOW_MS = 60_000
+/** How often all servers together write down that nothing waits. */
+const FOLLOW_RATE = { intervalMs: 20_000, burst: 1 }
 
 /** A change is committed within this time of its own. */
 const COMMITTED_MS = 10_000
 
-/** All servers together look this often whether there is something to merge. */
+/** How often they look whether there is something to merge. */
 const MERGE_RATE = { intervalMs: 60 * 60_000, burst: 1 }
-
-/** The fact that this ledger has what the second place had before it. */
-const APPLIED = 'tombstones.applied'
 
 /** There is no second place. */
 export const NO_TOMBSTONES: Tombstones = {
@@ -103,11 +101,12 @@ export function createTombstones(parts: {
 
   async function follow(): Promise<void> {
     const lookedAt = now()
-    if (Math.abs(lookedAt - followedAt) < FOLLOW_MS) return
+    if (Math.abs(lookedAt - followedAt) < FOLLOW_RATE.intervalMs) return
+    followedAt = lookedAt
+    if ((await ledger.takeTurn('tombstones.follow', lookedAt, FOLLOW_RATE)) > 0) return
     if ((await ledger.owedTombstones()).count > 0) return
     await files.follow(lookedAt - COMMITTED_MS)
-    followedAt = lookedAt
-    if ((await ledger.takeTurn('tombstones', now(), MERGE_RATE)) === 0) await files.merge(now())
+    if ((await ledger.takeTurn('tombstones.merge', now(), MERGE_RATE)) === 0) await files.merge(now())
   }
 
   async function round(): Promise<void> {

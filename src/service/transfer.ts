@@ -1,10 +1,13 @@
 /** Brings images from one store into another: each once, whole, and with the digest of its record. */
+import type { Segment } from '../formats/image.ts'
 import {
   DamagedObject,
   type Draft,
   IdTaken,
+  type ImageRecord,
   type ObjectStore,
   type StoredImage,
+  StoreUnavailable,
 } from '../stores/object-store.ts'
 import { createSemaphore } from './semaphore.ts'
 
@@ -16,22 +19,26 @@ export interface Transfer {
   kept: number
   /** Ids that can't be read, or whose bytes are not those of their record. */
   damaged: string[]
+  /** Ids that were there and damaged, and are whole again. */
+  healed: string[]
 }
 
 const AT_ONCE = 16
 
 /**
  * Brings over what `to` has not. Both are listed in one order, so that nothing is asked for twice and an interrupted
- * transfer goes on where it was. What is held in `from` is held in `to`, and the other way round. `bytesPerSecond`: an upper bound, `null` for none.
+ * transfer goes on where it was. What is held in `from` is held in `to`, and the other way round. `bytesPerSecond`: an
+ * upper bound, `null` for none. `heal`: reads what is there already, and replaces what is damaged.
  */
 export async function transferImages(options: {
   from: ObjectStore
   to: ObjectStore
   bytesPerSecond: number | null
+  heal?: boolean
   onProgress?: (transfer: Transfer, id: string) => void
 }): Promise<Transfer> {
-  const { from, to, bytesPerSecond, onProgress } = options
-  const transfer: Transfer = { copied: 0, bytes: 0, kept: 0, damaged: [] }
+  const { from, to, bytesPerSecond, heal = false, onProgress } = options
+  const transfer: Transfer = { copied: 0, bytes: 0, kept: 0, damaged: [], healed: [] }
   const semaphore = createSemaphore(AT_ONCE)
   const startedAt = performance.now()
   const underWay = new Set<Promise<void>>()
@@ -40,16 +47,25 @@ export async function transferImages(options: {
   const held = new Set<string>()
   for await (const id of to.listHeld()) held.add(id)
 
-  async function bring(id: string): Promise<void> {
+  function count(bytes: number | null): void {
+    if (bytes === null) transfer.kept++
+    else {
+      transfer.copied++
+      transfer.bytes += bytes
+    }
+  }
+
+  async function mend(id: string, source: Source): Promise<void> {
+    if (heal && (await healImage(id, source, to))) transfer.healed.push(id)
+  }
+
+  async function bring(id: string, isThere: boolean): Promise<void> {
     try {
       // Released since the last transfer.
-      if (held.delete(id)) await to.release(id)
-      const bytes = await copyImage(id, from, to)
-      if (bytes === null) transfer.kept++
-      else {
-        transfer.copied++
-        transfer.bytes += bytes
-      }
+      const isHeld = held.delete(id)
+      if (isThere || isHeld) await mend(id, from)
+      if (isHeld) await to.release(id)
+      count(isThere || isHeld ? null : await copyImage(id, from, to))
     } catch (error) {
       if (error instanceof DamagedObject) transfer.damaged.push(id)
       else failure ??= { error }
@@ -57,10 +73,14 @@ export async function transferImages(options: {
     onProgress?.(transfer, id)
   }
 
-  for await (const id of missing(from.list(), to.list(), () => transfer.kept++)) {
+  for await (const { id, isThere } of compared(from.list(), to.list())) {
     if (failure !== null) break
+    if (isThere && !heal) {
+      transfer.kept++
+      continue
+    }
     if (bytesPerSecond !== null) await pause((transfer.bytes / bytesPerSecond) * 1000 - sinceMs(startedAt))
-    const work = semaphore.run(() => bring(id)).finally(() => underWay.delete(work))
+    const work = semaphore.run(() => bring(id, isThere)).finally(() => underWay.delete(work))
     underWay.add(work)
     // So many are begun; the list need not be held.
     if (underWay.size >= AT_ONCE * 2) await Promise.race(underWay)
@@ -70,9 +90,11 @@ export async function transferImages(options: {
   const failed = failure as { error: unknown } | null
   if (failed !== null) throw failed.error
   for await (const id of from.listHeld()) {
-    if (held.has(id)) continue
+    const source = { open: from.openHeld }
     try {
-      const bytes = await copyImage(id, { open: from.openHeld }, to)
+      await mend(id, source)
+      if (held.has(id)) continue
+      const bytes = await copyImage(id, source, to)
       // It may have been visible when it was brought over first.
       await to.hold(id)
       transfer.copied++
@@ -85,34 +107,92 @@ export async function transferImages(options: {
   return transfer
 }
 
-/** The image's size, or `null` if it was there or is gone. Throws `DamagedObject`. */
-export async function copyImage(
-  id: string,
-  from: { open(id: string): Promise<StoredImage | null> },
-  to: ObjectStore,
-): Promise<number | null> {
-  const image = await from.open(id)
-  if (image === null) return null
-  const { record } = image
-  let draft: Draft
+/**
+ * Replaces the image in `to` if it is damaged, visible or held. `false` if it is sound, or there is none. Throws
+ * `DamagedObject` if it is damaged in both.
+ */
+export async function healImage(id: string, from: Source, to: ObjectStore): Promise<boolean> {
+  if (!(await isDamaged(id, to))) return false
+  const place = await readWhole(
+    id,
+    from,
+    to,
+    async (draft, record) => (await draft.replace(record, wholeOf(draft))) ?? 'removed',
+  )
+  if (place === null) throw new DamagedObject(id, { cause: new Error('there is no other copy') })
+  return place !== 'removed'
+}
+
+/** Reads all of an image, visible or held. `false` also if there is none. */
+export async function isDamaged(id: string, { verify, openHeld }: ObjectStore): Promise<boolean> {
   try {
-    draft = await to.draft(piecesOf(image.body), record.size)
-  } finally {
-    image.release?.()
+    if ((await verify(id)) !== null) return false
+    const held = await openHeld(id)
+    if (held !== null) for await (const _ of piecesOf(held.body));
+    held?.release?.()
+    return false
+  } catch (error) {
+    if (isUnreadable(error)) return true
+    throw error
+  }
+}
+
+/** A sector that the disk can't read is an image that is damaged. */
+function isUnreadable(error: unknown): boolean {
+  const { cause } = error as { cause?: { code?: unknown } }
+  return error instanceof DamagedObject || (error instanceof StoreUnavailable && cause?.code === 'EIO')
+}
+
+/** The image's size, or `null` if it was there or is gone. Throws `DamagedObject`. */
+export function copyImage(id: string, from: Source, to: ObjectStore): Promise<number | null> {
+  return readWhole(id, from, to, async (draft, record) => {
+    try {
+      // What was retired there stays away.
+      await draft.commit(record, wholeOf(draft), { isContended: true })
+      return record.size
+    } catch (error) {
+      if (error instanceof IdTaken) return null
+      throw error
+    }
+  })
+}
+
+export interface Source {
+  open(id: string): Promise<StoredImage | null>
+}
+
+/** `use`: of a draft in `to` whose bytes are those of the record. `null` if there is no image. Throws `DamagedObject`. */
+async function readWhole<T>(
+  id: string,
+  from: Source,
+  to: ObjectStore,
+  use: (draft: Draft, record: ImageRecord) => Promise<T>,
+): Promise<T | null> {
+  let draft: Draft
+  let record: ImageRecord
+  try {
+    const image = await from.open(id)
+    if (image === null) return null
+    record = image.record
+    try {
+      draft = await to.draft(piecesOf(image.body), record.size)
+    } finally {
+      image.release?.()
+    }
+  } catch (error) {
+    throw isUnreadable(error) ? new DamagedObject(id, { cause: error }) : error
   }
   try {
-    const whole = [{ offset: 0, length: draft.size }]
-    if (draft.size !== record.size || (await draft.digest(whole)) !== record.sha256)
+    if (draft.size !== record.size || (await draft.digest(wholeOf(draft))) !== record.sha256)
       throw new DamagedObject(id)
-    // What was retired there stays away.
-    await draft.commit(record, whole, { isContended: true })
-    return record.size
-  } catch (error) {
-    if (error instanceof IdTaken) return null
-    throw error
+    return await use(draft, record)
   } finally {
     await draft.discard()
   }
+}
+
+function wholeOf({ size }: Draft): Segment[] {
+  return [{ offset: 0, length: size }]
 }
 
 async function* piecesOf(body: Uint8Array | ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -120,18 +200,16 @@ async function* piecesOf(body: Uint8Array | ReadableStream<Uint8Array>): AsyncGe
   else for await (const piece of body as unknown as AsyncIterable<Uint8Array>) yield piece
 }
 
-/** Those of `wanted` that `known` has not. Both in ascending order. */
-async function* missing(
+/** Those of `wanted`, and whether `known` has them. Both in ascending order. */
+async function* compared(
   wanted: AsyncIterable<string>,
   known: AsyncIterable<string>,
-  onKnown: () => void,
-): AsyncGenerator<string> {
+): AsyncGenerator<{ id: string; isThere: boolean }> {
   const others = known[Symbol.asyncIterator]()
   let other = await others.next()
   for await (const id of wanted) {
     while (!other.done && other.value < id) other = await others.next()
-    if (!other.done && other.value === id) onKnown()
-    else yield id
+    yield { id, isThere: !other.done && other.value === id }
   }
 }
 

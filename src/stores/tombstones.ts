@@ -4,6 +4,12 @@
  * those of `ledger.ts` do.
  */
 
+/** The fact that says where tombstones go. Without it none is left. */
+export const PLACE = 'tombstones.place'
+
+/** The fact that the ledger has what the second place had before it. */
+export const APPLIED = 'tombstones.applied'
+
 export type TombstoneAct = 'delete' | 'remove' | 'hold' | 'release' | 'block' | 'unblock'
 
 /** One change. It names no key, no address and no reason. */

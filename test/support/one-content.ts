@@ -235,7 +235,14 @@ async function begin(folder: string, place: (dataDir: string) => Promise<Env>) {
       await close()
       await newMachine()
       const from = `file:${join(folder, 'backup')}`
-      await restore({ config: configOf(), log, from, name: undefined, onProgress: () => {} })
+      await restore({
+        config: configOf(),
+        log,
+        from,
+        name: undefined,
+        withoutTombstones: false,
+        onProgress: () => {},
+      })
       // What the store alone knew is lost with it.
       certain = { gone: new Set(), held: new Map(saved.held) }
       await open()

@@ -1,10 +1,11 @@
 /** The ledger of a configuration, as bytes and back. */
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, open, readFile, rename, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Config } from '../../config.ts'
+import { openFolderFiles } from '../../stores/filesystem/files.ts'
 
 export type LedgerKind = 'sqlite' | 'postgres'
 
@@ -27,32 +28,28 @@ export async function copyLedger(config: Config): Promise<{ kind: LedgerKind; by
   }
 }
 
-/** `false`: there is a ledger already, and it stays. */
-export async function putLedger(config: Config, kind: LedgerKind, bytes: Uint8Array): Promise<boolean> {
+export async function hasLedger(config: Config): Promise<boolean> {
+  if (config.ledgerUrl === null) return existsSync(join(config.dataDir, 'ledger.sqlite'))
+  const { openPostgresLedger } = await import('../../stores/postgres/ledger.ts')
+  return openPostgresLedger({ url: config.ledgerUrl, mustExist: true }).then(
+    (ledger) => ledger.close().then(() => true),
+    () => false,
+  )
+}
+
+/** Puts it where there is none, or goes on where that was interrupted. */
+export async function putLedger(config: Config, kind: LedgerKind, bytes: Uint8Array): Promise<void> {
   const wanted: LedgerKind = config.ledgerUrl === null ? 'sqlite' : 'postgres'
   if (kind !== wanted)
     throw new Error(`the backup has a ledger of ${kind}; LEDGER_URL names one of ${wanted}`)
-  if (config.ledgerUrl !== null) {
-    const { openPostgresLedger } = await import('../../stores/postgres/ledger.ts')
-    const { restorePostgres } = await import('../../stores/postgres/snapshot.ts')
-    const isThere = await openPostgresLedger({ url: config.ledgerUrl, mustExist: true }).then(
-      (ledger) => ledger.close().then(() => true),
-      () => false,
-    )
-    if (isThere) return false
-    // Makes the tables.
-    await (await openPostgresLedger({ url: config.ledgerUrl })).close()
-    await restorePostgres(config.ledgerUrl, gunzipSync(bytes).toString('utf8').split('\n'))
-    return true
+  if (config.ledgerUrl === null) {
+    if (await hasLedger(config)) return
+    await openFolderFiles(config.dataDir).write('ledger.sqlite', gunzipSync(bytes))
+    return
   }
-  const file = join(config.dataDir, 'ledger.sqlite')
-  if (existsSync(file)) return false
-  await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
-  {
-    await using handle = await open(`${file}.part`, 'w', 0o600)
-    await handle.writeFile(gunzipSync(bytes))
-    await handle.sync()
-  }
-  await rename(`${file}.part`, file)
-  return true
+  const { openPostgresLedger } = await import('../../stores/postgres/ledger.ts')
+  const { restorePostgres } = await import('../../stores/postgres/snapshot.ts')
+  // Makes the tables.
+  await (await openPostgresLedger({ url: config.ledgerUrl })).close()
+  await restorePostgres(config.ledgerUrl, gunzipSync(bytes).toString('utf8').split('\n'))
 }

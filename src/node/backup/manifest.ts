@@ -23,22 +23,67 @@ export function sha256Of(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** The newest one, or the one of this name. Throws an `Error` if there is none. */
-export async function readManifest(files: Files, name?: string): Promise<Manifest> {
-  const names = (await files.names()).filter((each) => MANIFEST.test(each)).sort()
-  const chosen = name === undefined ? names.at(-1) : names.find((each) => each === `${name}.json`)
-  if (chosen === undefined)
-    throw new Error(name === undefined ? 'there is no backup' : `there is no backup ${name}`)
-  return JSON.parse(Buffer.from((await files.read(chosen))!).toString('utf8')) as Manifest
+export interface ReadBackup {
+  manifest: Manifest
+  /** `null` if none was wanted. */
+  ledger: Uint8Array | null
+  /** `null` if the list is damaged. */
+  ids: string[] | null
+  /** Names of files that are missing or not what they were. */
+  damaged: string[]
 }
 
-/** Throws an `Error` if the file is not what the manifest says. */
-export async function readChecked(
+/**
+ * The newest one whose ledger is sound, or the one of this name. Throws an `Error` if there is none. `wantsLedger`: what
+ * it is there for.
+ */
+export async function readBackup(
+  files: Files,
+  name: string | undefined,
+  wantsLedger: boolean,
+): Promise<ReadBackup> {
+  const all = (await files.names()).filter((each) => MANIFEST.test(each)).reverse()
+  const names = name === undefined ? all : all.filter((each) => each === `${name}.json`)
+  const damaged: string[] = []
+  for (const each of names) {
+    try {
+      const manifest = JSON.parse(Buffer.from((await files.read(each))!).toString('utf8')) as Manifest
+      const ledger = wantsLedger ? await readChecked(files, manifest.ledger) : null
+      const list = await readChecked(files, manifest.list).catch(() => null)
+      if (list === null) damaged.push(manifest.list.file)
+      const ids = list && Buffer.from(list).toString('utf8').split('\n').filter(Boolean)
+      return { manifest, ledger, ids, damaged }
+    } catch (error) {
+      if (error instanceof DamagedFile) damaged.push(error.file)
+      else if (error instanceof SyntaxError) damaged.push(each)
+      else throw error
+    }
+  }
+  const others = all.map((each) => each.replace('.json', '')).filter((each) => each !== name)
+  throw new Error(
+    [
+      name === undefined ? 'there is no backup with a sound ledger' : `there is no sound backup ${name}`,
+      ...damaged.map((each) => `damaged: ${each}`),
+      ...(name !== undefined && others.length > 0 ? [`others, for --name: ${others.join(', ')}`] : []),
+    ].join('\n'),
+  )
+}
+
+class DamagedFile extends Error {
+  readonly file: string
+
+  constructor(file: string) {
+    super(`${file} of the backup is missing or damaged`)
+    this.file = file
+  }
+}
+
+/** Throws `DamagedFile` if the file is not what the manifest says. */
+async function readChecked(
   files: Files,
   { file, sha256 }: { file: string; sha256: string },
 ): Promise<Uint8Array> {
   const bytes = await files.read(file)
-  if (bytes === null) throw new Error(`the backup lacks ${file}`)
-  if (sha256Of(bytes) !== sha256) throw new Error(`${file} of the backup is damaged`)
+  if (bytes === null || sha256Of(bytes) !== sha256) throw new DamagedFile(file)
   return bytes
 }

@@ -1,17 +1,21 @@
-/** A backup onto a machine that has nothing, or a ledger alone. */
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+/** A backup onto a machine that has nothing, or that kept its ledger or its images. */
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import type { Log } from '../../http/log.ts'
 import { renewIdentities } from '../../service/identities.ts'
 import { holdAsDecided, removeGone } from '../../service/reconcile.ts'
+import { createTombstoneFiles, type FoundTombstones } from '../../service/tombstone-files.ts'
 import { type Transfer, transferImages } from '../../service/transfer.ts'
+import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
+import { nodeHashes } from '../hashes.ts'
 import { agree } from '../open/agreement.ts'
-import { RESTORING } from '../open/data-folder.ts'
-import { openBackupFiles } from '../open/files.ts'
+import { openBackupFiles, openTombstoneFiles } from '../open/files.ts'
 import { openImages, openStores } from '../open/stores.ts'
-import { putLedger } from './ledger.ts'
-import { type Manifest, readChecked, readManifest } from './manifest.ts'
+import { hasLedger, putLedger } from './ledger.ts'
+import { type Manifest, readBackup } from './manifest.ts'
+import { readMark, removeMark, writeMark } from './mark.ts'
+import { assertPlaceKnown, bringLedgerUp, makePrivate, makePublic } from './restored-ledger.ts'
 
 export interface RestoreResult {
   manifest: Manifest
@@ -22,56 +26,121 @@ export interface RestoreResult {
   gone: string[]
   /** In the backup's list, and in its images no more. */
   missing: string[]
+  /** Files of the backup or of the second place that are not what they were. */
+  damagedFiles: string[]
+  /** What was deleted and decided from then on is not known, ISO 8601. `null`: the ledger knows it. */
+  unknownSince: string | null
+  /** Nobody is shown a picture and uploads are paused, until the operator confirms. */
+  isPrivate: boolean
 }
 
-/** `name`: of one of several backups; else the newest. May be killed and begun again: no server starts in between. */
+/**
+ * `name`: of one of several backups; else the newest. `withoutTombstones`: goes on although there is no second place any
+ * more. May be killed at any step and begun again: no server starts in between.
+ */
 export async function restore(options: {
   config: Config
   log: Log
   from: string
   name: string | undefined
+  withoutTombstones: boolean
   onProgress: (transfer: Transfer) => void
 }): Promise<RestoreResult> {
-  const { config, log, from, name, onProgress } = options
+  const { config, log, from, name, withoutTombstones, onProgress } = options
+  const { dataDir } = config
   const files = await openBackupFiles(from, config)
-  const manifest = await readManifest(files, name)
-  const list = Buffer.from(await readChecked(files, manifest.list)).toString('utf8')
-  const ledger = await readChecked(files, manifest.ledger)
-  await mkdir(config.objectsUrl === null ? join(config.dataDir, 'images', 'objects') : config.dataDir, {
+  const begun = await readMark(dataDir)
+  const keptLedger = begun === null ? await hasLedger(config) : begun.ledger === 'kept'
+  const { manifest, ledger, ids, damaged } = await readBackup(files, name, !keptLedger)
+  const found = keptLedger || withoutTombstones ? null : await readTombstones(config)
+  await mkdir(config.objectsUrl === null ? join(dataDir, 'images', 'objects') : dataDir, {
     recursive: true,
+    mode: 0o700,
   })
-  const mark = join(config.dataDir, RESTORING)
-  await writeFile(mark, `${manifest.begunAt}\n`)
-  const keptLedger = !(await putLedger(config, manifest.ledger.kind, ledger))
+  const mark = begun ?? {
+    begunAt: manifest.begunAt,
+    ledger: keptLedger ? 'kept' : 'restored',
+    hasHolds: false,
+    madePrivate: false,
+  }
+  await writeMark(dataDir, mark)
+  if (ledger !== null) await putLedger(config, manifest.ledger.kind, ledger)
   const source = await openImages(from, config, log)
   const stores = await openStores(config, log, { as: 'command', mayDisagree: true, isRestoring: true })
   try {
+    const { objects } = stores
+    if (!keptLedger) {
+      if (!withoutTombstones) await assertPlaceKnown(config, stores.ledger)
+      await makePrivate(stores.ledger, mark, dataDir)
+      await bringLedgerUp(stores, found?.tombstones ?? [], mark, dataDir)
+    }
     const transfer = await transferImages({
       from: source,
-      to: stores.objects,
+      to: objects,
       bytesPerSecond: null,
+      heal: true,
       onProgress,
     })
-    const gone = await removeGone(stores.ledger, stores.objects)
-    await holdAsDecided(stores.ledger, stores.objects)
+    const gone = await removeGone(stores.ledger, objects)
+    for (const id of await holdAsDecided(stores.ledger, objects)) transfer.damaged.push(id)
     // What was given and deleted after the backup is known to nobody here.
     await renewIdentities(stores.ledger)
     // The folder is another one than the ledger knew.
     await agree(stores.ledger, stores.settings)
-    const absent = new Set([...gone, ...transfer.damaged])
-    const missing: string[] = []
-    for (const id of list.split('\n')) {
-      if (id === '' || absent.has(id)) continue
-      const found = await stores.objects.headDurable(id)
-      // Deleted while the ledger was away: the store alone knew, and did not take it back.
-      if (found === 'retired') gone.push(id)
-      else if (found === null && (await stores.objects.headHeld(id)) === null) missing.push(id)
+    const { missing, retired } = await absentOf(ids ?? [], objects, new Set([...gone, ...transfer.damaged]))
+    gone.push(...retired)
+    const knownUntil = Math.max(found?.until ?? 0, Date.parse(manifest.begunAt))
+    const isKnown = found !== null && knownUntil === found.until && found.damaged.length === 0
+    if (!keptLedger && isKnown) await makePublic(stores.ledger, mark)
+    await removeMark(dataDir)
+    return {
+      manifest,
+      transfer: { ...transfer, damaged: [...new Set(transfer.damaged)].sort() },
+      keptLedger,
+      gone,
+      missing,
+      damagedFiles: [...damaged, ...(found?.damaged ?? [])],
+      unknownSince: keptLedger ? null : new Date(knownUntil).toISOString(),
+      isPrivate: (await stores.ledger.settings()).images === 'private',
     }
-    await rm(mark)
-    return { manifest, transfer, keptLedger, gone, missing }
   } finally {
     await stores.close()
     await source.close()
     await files.close()
+  }
+}
+
+async function readTombstones(config: Config): Promise<FoundTombstones | null> {
+  const files = await openTombstoneFiles(config)
+  if (files === null) return null
+  try {
+    return await createTombstoneFiles(files, nodeHashes).read()
+  } catch (cause) {
+    throw new Error('TOMBSTONES_URL can’t be read. Mend it, or go on without it: --without-tombstones', {
+      cause,
+    })
+  } finally {
+    await files.close()
+  }
+}
+
+/** `retired`: deleted while the ledger was away; the store alone knew, and did not take it back. */
+async function absentOf(ids: readonly string[], objects: ObjectStore, known: ReadonlySet<string>) {
+  const [missing, retired]: [string[], string[]] = [[], []]
+  for (const id of ids) {
+    if (known.has(id)) continue
+    const found = await find(id, objects)
+    if (found === null) missing.push(id)
+    if (found === 'retired') retired.push(id)
+  }
+  return { missing, retired }
+}
+
+async function find(id: string, objects: ObjectStore): Promise<object | 'retired' | 'damaged' | null> {
+  try {
+    return (await objects.headDurable(id)) ?? (await objects.headHeld(id))
+  } catch (error) {
+    if (error instanceof DamagedObject) return 'damaged'
+    throw error
   }
 }

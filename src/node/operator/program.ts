@@ -19,7 +19,7 @@ import { actsCommand } from './instance/acts.ts'
 import { agreeCommand } from './instance/agree.ts'
 import { exportCommand } from './instance/export.ts'
 import { loginCommand } from './instance/login.ts'
-import { pauseCommand, resumeCommand, setCommand } from './instance/set.ts'
+import { confirmRestoreCommand, pauseCommand, resumeCommand, setCommand } from './instance/set.ts'
 import { statusCommand } from './instance/status.ts'
 import { toleratePipes } from './print.ts'
 
@@ -42,6 +42,7 @@ const COMMANDS: readonly (() => Command)[] = [
   agreeCommand,
   backupCommand,
   restoreCommand,
+  confirmRestoreCommand,
   copyCommand,
   verifyCommand,
   listCommand,

@@ -1,7 +1,7 @@
 /** What `verify` finds. */
 export type Finding =
   /** Bytes or record changed on the disk. */
-  | { kind: 'damaged'; id: string }
+  | { kind: 'damaged'; id: string; isHeld?: true }
   /** A file that belongs to no image. `path`: in the folder of images. */
   | { kind: 'stray'; path: string }
   /** What a dead process left of an upload. */

@@ -2,19 +2,41 @@
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Takedown } from '../../service/takedown.ts'
+import type { Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
 import type { Finding } from './findings.ts'
+import { heal } from './heal.ts'
+
+/** Held, and damaged in the backup too, or not in it. */
+export const NO_COPY = 'held: the backup has no sound copy'
+
+export interface Repair {
+  objects: ObjectStore
+  ledger: Ledger
+  takedown: Takedown
+  /** Of images, if they are in one. */
+  folder: string | null
+  /** Has sound copies of what is damaged. */
+  backup: ObjectStore | null
+}
 
 /** What was done, in a word. */
-export async function repair(
-  finding: Finding,
-  { objects, takedown, folder }: { objects: ObjectStore; takedown: Takedown; folder: string | null },
-): Promise<string> {
+export async function repair(finding: Finding, parts: Repair): Promise<string> {
+  const { objects, ledger, takedown, folder, backup } = parts
   switch (finding.kind) {
-    case 'damaged':
-      if (await takedown.hold(finding.id, 'damaged: found by verify')) return 'held'
+    case 'damaged': {
+      if (backup !== null) {
+        const aside = folder === null ? null : () => putAside(folder, join('objects', finding.id))
+        const healed = await heal(finding.id, { backup, objects, ledger }, finding.isHeld ? null : aside)
+        if (healed !== null) return healed
+        if (finding.isHeld) return NO_COPY
+      }
+      if (await takedown.hold(finding.id, 'damaged: found by verify')) {
+        return backup === null ? 'held' : NO_COPY
+      }
       // Another image's file, by its record: the store knows none of this name.
       return folder === null ? 'left' : putAside(folder, join('objects', finding.id))
+    }
     case 'removed':
       await objects.remove(finding.id)
       await objects.removeHeld(finding.id)

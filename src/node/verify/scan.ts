@@ -2,6 +2,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { goneIds } from '../../service/reconcile.ts'
+import { isDamaged } from '../../service/transfer.ts'
 import { type Audited, auditFolder } from '../../stores/filesystem/audit.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
@@ -22,6 +23,8 @@ export interface Scan {
   /** Of images, if they are in one. */
   folder: string | null
   after: string
+  /** Also reads what is held. */
+  withHeld: boolean
   bytesPerSecond: number | null
   onProgress: (verified: Verified) => void
 }
@@ -46,7 +49,10 @@ export async function* scan(options: Scan): AsyncGenerator<Finding, Verified> {
     options.onProgress(verified)
     await keepRate(verified.bytes, startedAt, options.bytesPerSecond)
   }
-  for await (const id of objects.listHeld()) if (gone.has(id)) yield { kind: 'removed', id }
+  for await (const id of objects.listHeld()) {
+    if (gone.has(id)) yield { kind: 'removed', id }
+    else if (options.withHeld && (await isDamaged(id, objects))) yield { kind: 'damaged', id, isHeld: true }
+  }
   if (folder !== null) yield* looseFiles(folder)
   return verified
 }

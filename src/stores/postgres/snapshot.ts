@@ -5,6 +5,9 @@
 import { Client } from 'pg'
 import { isPrivate } from '../sql/private.ts'
 
+/** The fact that all was put back. No copy has it. */
+const RESTORED = 'restored'
+
 /** Rows of one question. */
 const PAGE = 5000
 
@@ -41,12 +44,20 @@ export function snapshotPostgres(url: string, write: (text: string) => Promise<v
   })
 }
 
-/** Into a ledger whose tables are there and empty, but for what opening it writes. All of it, or nothing. */
+/**
+ * Into a ledger whose tables are there and empty, but for what opening it writes. All of it, or nothing; a second time it
+ * changes nothing.
+ */
 export function restorePostgres(url: string, lines: Iterable<string>): Promise<void> {
   return connected(url, async (client) => {
     await client.query('begin')
-    const { rows } = await client.query('select count(*)::int as count from acts')
-    if ((rows[0] as { count: number }).count > 0) throw new Error('the database already has a ledger')
+    const { rows } = await client.query(
+      `select (select count(*)::int from acts) as acts,
+        exists (select 1 from facts where name = '${RESTORED}') as restored`,
+    )
+    const { acts, restored } = rows[0] as { acts: number; restored: boolean }
+    if (restored) return
+    if (acts > 0) throw new Error('the database already has a ledger')
     for (const line of lines) {
       if (line === '') continue
       const { table, row } = JSON.parse(line) as { table: string; row: Record<string, unknown> }
@@ -58,6 +69,7 @@ export function restorePostgres(url: string, lines: Iterable<string>): Promise<v
         [JSON.stringify(row)],
       )
     }
+    await client.query(`insert into facts (name, value) values ('${RESTORED}', 'yes') on conflict do nothing`)
     await client.query('commit')
   })
 }

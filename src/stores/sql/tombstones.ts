@@ -1,14 +1,11 @@
 /** Tombstones: an outbox that several processes work off, and the way back from what they wrote. */
-import type { Tombstone, TombstoneAct, TombstoneLedger } from '../tombstones.ts'
+import { PLACE, type Tombstone, type TombstoneAct, type TombstoneLedger } from '../tombstones.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
 import { randomToken } from './random-token.ts'
 import { decide } from './reports.ts'
 import { type Part, part, rawSql, sql } from './statement.ts'
 
-/** The fact that says where tombstones go. Without it none is left. */
-const PLACE = 'tombstones.place'
-
-const IS_KEPT = part`exists (select 1 from facts where name = 'tombstones.place')`
+const IS_KEPT = part`exists (select 1 from facts where name = ${PLACE})`
 
 /** Changes that one transaction makes. */
 const APPLIED_AT_ONCE = 500

@@ -132,7 +132,10 @@ export function tombstonesCases({ on }: Harness): void {
       assert.deepEqual(await ledger.heldIds(10), ['DDDDDDDDDDD'])
       assert.deepEqual(await ledger.whyAbsent(B), { place: 'removed', rule: 'copyright' })
       assert.deepEqual(await ledger.whyAbsent('DDDDDDDDDDD'), { place: 'held', rule: 'terms' })
-      assert.deepEqual([await ledger.whyWithheld([DIGEST]), await ledger.whyWithheld([newer])], [null, 'blocked'])
+      assert.deepEqual(
+        [await ledger.whyWithheld([DIGEST]), await ledger.whyWithheld([newer])],
+        [null, 'blocked'],
+      )
       assert.equal(
         await ledger.claimMove(C, NOW, LEASE_MS),
         null,

@@ -1,7 +1,7 @@
 /** operator restore */
 import { Command } from 'commander'
 import { parseConfig } from '../../../config.ts'
-import { restore } from '../../backup/restore.ts'
+import { type RestoreResult, restore } from '../../backup/restore.ts'
 import { createLog } from '../../log.ts'
 import { describeData } from '../../open/data-folder.ts'
 import { giveToOwner } from '../ownership.ts'
@@ -14,28 +14,57 @@ export function restoreCommand(): Command {
     .description('bring a backup back: onto an empty machine, or beside a ledger that is there and stays')
     .argument('<place>', 'the folder or s3://… that backups are in', readPlace)
     .option('--name <name>', 'of one of several backups (default: the newest)')
+    .option('--without-tombstones', 'go on although the second place is lost too', false)
     .option('--json', 'print the result as JSON', false)
-    .action(async (from: string, { name, json }: { name?: string; json: boolean }) => {
+    .action(async (from: string, { name, json, withoutTombstones }: RestoreOptions) => {
       const config = parseConfig(process.env)
       process.stderr.write(`${describeData(config).join('\n')}\n`)
       const progress = createProgress()
-      const { manifest, transfer, keptLedger, gone, missing } = await restore({
+      const result = await restore({
         config,
         log: createLog(config.logLevel),
         from,
         name,
+        withoutTombstones,
         onProgress: ({ copied, bytes }) => progress(() => `${copied} restored (${bytesOf(bytes)})`),
       }).finally(() => giveToOwner(config.dataDir, { images: true }))
-      const { copied, kept, damaged } = transfer
-      if (json) {
-        print(JSON.stringify({ ...manifest, copied, kept, keptLedger, gone: gone.length, missing, damaged }))
-      } else {
-        print(`restored ${copied} images of ${manifest.begunAt}, ${kept} were there`)
-        print(keptLedger ? 'the ledger that was there stays' : 'restored the ledger')
-        if (gone.length > 0) print(`${gone.length} images were deleted since, and stay so`)
-        for (const id of missing) print(`missing in the backup: ${id}`)
-        for (const id of damaged) print(`damaged in the backup: ${id}`)
-      }
-      process.exitCode = missing.length + damaged.length === 0 ? 0 : 1
+      if (json) print(JSON.stringify(asJson(result)))
+      else for (const line of linesOf(result)) print(line)
+      const { missing, damagedFiles, transfer } = result
+      process.exitCode = missing.length + transfer.damaged.length + damagedFiles.length === 0 ? 0 : 1
     })
+}
+
+interface RestoreOptions {
+  name?: string
+  json: boolean
+  withoutTombstones: boolean
+}
+
+function asJson({ manifest, transfer, gone, ...others }: RestoreResult): object {
+  const { copied, kept, damaged, healed } = transfer
+  return { ...manifest, copied, kept, healed, damaged, gone: gone.length, ...others }
+}
+
+function linesOf(result: RestoreResult): string[] {
+  const { manifest, transfer, keptLedger, gone, missing, damagedFiles, unknownSince, isPrivate } = result
+  const { copied, kept, damaged, healed } = transfer
+  return [
+    `restored ${copied} images of ${manifest.begunAt}, ${kept} were there`,
+    keptLedger ? 'the ledger that was there stays' : 'restored the ledger',
+    ...(gone.length > 0 ? [`${gone.length} images were deleted since, and stay so`] : []),
+    ...healed.map((id) => `was damaged here, and is whole again: ${id}`),
+    ...missing.map((id) => `missing in the backup: ${id}`),
+    ...damaged.map((id) => `damaged, and there is no sound copy: ${id}`),
+    ...damagedFiles.map((file) => `damaged file: ${file}`),
+    ...(unknownSince === null
+      ? []
+      : [`not known: what was deleted or decided from ${unknownSince} until the disk was lost`]),
+    ...(isPrivate
+      ? [
+          'uploads are paused and images private. Look at what came back, remove what must not, and then:',
+          '  npm run operator -- confirm-restore',
+        ]
+      : []),
+  ]
 }

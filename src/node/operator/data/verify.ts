@@ -2,12 +2,14 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { RESTORING } from '../../open/data-folder.ts'
+import { endRestore } from '../../backup/restored-ledger.ts'
+import { createLog } from '../../log.ts'
+import { openImages } from '../../open/stores.ts'
 import type { Finding } from '../../verify/findings.ts'
-import { repair } from '../../verify/repair.ts'
+import { NO_COPY, repair } from '../../verify/repair.ts'
 import { scan } from '../../verify/scan.ts'
 import { onData } from '../on-data.ts'
-import { rateOption } from './places.ts'
+import { rateOption, readPlace } from './places.ts'
 import { print } from '../print.ts'
 import { bytesOf, createProgress } from './progress.ts'
 
@@ -20,18 +22,25 @@ interface VerifyOptions {
   continue: boolean
   rate?: number
   json: boolean
+  from?: string
 }
 
 export function verifyCommand(): Command {
   return new Command('verify')
     .description('read every image and compare it with its record; find files that are not images, and images that should be gone')
     .option('--repair', 'hold what is damaged, remove what should be gone, put aside the rest', false)
+    .option('--from <place>', 'with --repair: heal what is damaged from the backup in this place', readPlace)
     .option('--continue', 'go on where an interrupted run was', false)
     .addOption(rateOption())
     .option('--json', 'print findings as JSON lines', false)
-    .action((options: VerifyOptions) =>
-      onData((data) => verify(data, options), { isRestoring: options.repair, writesImages: options.repair }),
-    )
+    .action((options: VerifyOptions) => {
+      if (options.from !== undefined && !options.repair) {
+        process.stderr.write('--from needs --repair\n')
+        process.exitCode = 2
+        return
+      }
+      return onData((data) => verify(data, options), { isRestoring: options.repair, writesImages: options.repair })
+    })
 }
 
 type Data = Parameters<Parameters<typeof onData>[0]>[0]
@@ -41,13 +50,17 @@ async function verify({ config, stores, takedown }: Data, options: VerifyOptions
   const folder = config.objectsUrl === null ? join(config.dataDir, 'images') : null
   const state = join(config.dataDir, STATE)
   const after = options.continue ? await readFile(state, 'utf8').catch(() => '') : ''
+  const log = createLog(config.logLevel)
   const progress = createProgress()
   const startedAt = performance.now()
   let count = 0
+  let unhealed = 0
+  const backup = options.from === undefined ? null : await openImages(options.from, config, log)
   const found = scan({
     objects,
     ledger,
     folder,
+    withHeld: backup !== null,
     after: after.trim(),
     bytesPerSecond: options.rate ?? null,
     onProgress({ images, bytes, last }) {
@@ -60,7 +73,8 @@ async function verify({ config, stores, takedown }: Data, options: VerifyOptions
     const next = await found.next()
     if (!next.done) {
       count++
-      const done = options.repair ? await repair(next.value, { objects, takedown, folder }) : null
+      const done = options.repair ? await repair(next.value, { objects, ledger, takedown, folder, backup }) : null
+      if (done === NO_COPY) unhealed++
       print(
         options.json
           ? JSON.stringify({ ...next.value, ...(done ? { done } : {}) })
@@ -71,15 +85,16 @@ async function verify({ config, stores, takedown }: Data, options: VerifyOptions
     const { images, bytes } = next.value
     const seconds = (performance.now() - startedAt) / 1000
     await rm(state, { force: true })
+    await backup?.close()
     // All that the ledger says is gone is gone now.
-    if (options.repair) await rm(join(config.dataDir, RESTORING), { force: true })
+    if (options.repair) await endRestore(config.dataDir, ledger)
     const summary = { images, bytes, found: count, seconds: Math.round(seconds * 10) / 10 }
     print(
       options.json
         ? JSON.stringify({ kind: 'summary', ...summary })
         : `${images} images, ${bytesOf(bytes)}, in ${summary.seconds} s: ${count === 0 ? 'all is well' : `${count} findings`}`,
     )
-    return count === 0 || options.repair ? 0 : 1
+    return count === 0 || (options.repair && unhealed === 0) ? 0 : 1
   }
 }
 

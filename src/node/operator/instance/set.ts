@@ -30,6 +30,15 @@ export function resumeCommand(): Command {
     .action(({ reason }: { reason: string }) => change('uploads', 'on', reason))
 }
 
+export function confirmRestoreCommand(): Command {
+  return new Command('confirm-restore')
+    .description(
+      'after a restore that could not know what was deleted since: show images and take uploads again',
+    )
+    .option('--reason <text>', 'why; it is recorded', 'the restore is confirmed')
+    .action(({ reason }: { reason: string }) => change('images', null, reason))
+}
+
 function change(name: string, value: string | null, reason: string): Promise<void> {
   return onData(async ({ settings }) => {
     try {

@@ -1,0 +1,36 @@
+/** Brings the sound copy of a damaged image from a backup, while servers go on. */
+import { copyImage, healImage, type Source } from '../../service/transfer.ts'
+import type { Ledger } from '../../stores/ledger.ts'
+import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
+
+export type Healed = 'healed' | 'healed, and held still' | 'removed' | null
+
+/** `null`: the backup has no sound copy. `putAside`: takes away a file that is another image's, by its record. */
+export async function heal(
+  id: string,
+  { backup, objects, ledger }: { backup: ObjectStore; objects: ObjectStore; ledger: Ledger },
+  putAside: (() => Promise<unknown>) | null,
+): Promise<Healed> {
+  const source: Source = { open: async (id) => (await backup.open(id)) ?? backup.openHeld(id) }
+  try {
+    if (
+      !(await healImage(id, source, objects)) &&
+      (await objects.headHeld(id)) === null &&
+      putAside !== null
+    ) {
+      await putAside()
+      if ((await copyImage(id, source, objects)) === null) return null
+    }
+  } catch (error) {
+    if (error instanceof DamagedObject) return null
+    throw error
+  }
+  // Deleted, removed or held since it was looked at: each is in the ledger before it is done to the image.
+  if (await ledger.isGone(id)) {
+    await objects.remove(id)
+    await objects.removeHeld(id)
+    return 'removed'
+  }
+  if ((await ledger.whyAbsent(id))?.place === 'held') await objects.hold(id)
+  return (await objects.headHeld(id)) === null ? 'healed' : 'healed, and held still'
+}
