@@ -31,6 +31,7 @@ interface Scene {
   world: {
     used: number | null
     owedSeconds: number
+    waitingSeconds: number
     hasReceivers: boolean
     gone: Set<string>
     asked: string[]
@@ -49,6 +50,7 @@ async function withScene(run: (scene: Scene) => Promise<void>, defaults: Partial
   const world = {
     used: 0.5,
     owedSeconds: 0,
+    waitingSeconds: 0,
     hasReceivers: true,
     gone: new Set<string>(),
     asked: [] as string[],
@@ -70,6 +72,7 @@ async function withScene(run: (scene: Scene) => Promise<void>, defaults: Partial
       ledger,
       settings,
       purges,
+      tombstones: { owed: async () => ({ count: 1, oldestSeconds: world.waitingSeconds }) },
       now,
       diskUsed: () => world.used,
       machine,
@@ -235,6 +238,10 @@ test('a stuck purge and a full disk are told when they begin, and again when the
     world.owedSeconds = 400
     await look('a')
     assert.deepEqual(await told(), ['disk.high 1', 'purge.stuck 1'])
+    world.waitingSeconds = 301
+    await look('a')
+    await look('b')
+    assert.deepEqual(await told(), ['tombstones.stuck 1'])
     world.used = null
     await look('a')
     assert.deepEqual(await told(), [])

@@ -8,6 +8,7 @@ export type NoticeKind =
   | 'cap.reached'
   | 'uploads.paused'
   | 'purge.stuck'
+  | 'tombstones.stuck'
   | 'disk.high'
 
 /** What is told. Numbers, categories and links only: never an image, an address or what a reporter wrote. */

@@ -61,6 +61,11 @@ const WORDINGS: Record<NoticeKind, Wording> = {
     title: () => 'A cache does not forget',
     text: 'Caches may still serve an image that was removed or is held: the provider has not confirmed a purge for five minutes.',
   },
+  'tombstones.stuck': {
+    isUrgent: false,
+    title: () => 'The second place is away',
+    text: 'Deletions and decisions could not be written to TOMBSTONES_URL for five minutes. If the disk were lost now, a restore would not know of them.',
+  },
   'disk.high': {
     isUrgent: false,
     title: () => 'A disk is nearly full',

@@ -1,6 +1,6 @@
 /**
  * Looks after what nobody does anything about: cases that are due, urgent reports without an answer, purges that are
- * stuck, a disk that fills. What begins to be so is told once, whoever finds it out.
+ * stuck, a second place that is away, a disk that fills. What begins to be so is told once, whoever finds it out.
  */
 import type { NoticeKind } from '../notify/notifier.ts'
 import type { Ledger } from '../stores/ledger.ts'
@@ -10,6 +10,7 @@ import type { Purges } from './purges.ts'
 import { floodOn, URGENT } from './reports.ts'
 import { createRounds } from './rounds.ts'
 import type { Settings } from './settings.ts'
+import type { Tombstones } from './tombstones.ts'
 import { utcDayOf } from './utc-day.ts'
 import { findImage, isOnRecord } from './whereabouts.ts'
 
@@ -29,7 +30,7 @@ const MINUTE_MS = 60_000
 const DUE_PART = 0.25
 const DUE_MS = 6 * 3_600_000
 
-/** For so long a purge may be owed. Unit: seconds. */
+/** How long a purge or a tombstone may wait. Unit: seconds. */
 const STUCK_SECONDS = 300
 
 /** Of the disk: above the first it is told, below the second it is over. */
@@ -52,6 +53,7 @@ export function createWatch(parts: {
   ledger: Ledger
   settings: Settings
   purges: Purges
+  tombstones: Pick<Tombstones, 'owed'>
   now: () => number
   /** Used of the disk, 0 to 1. `null` if that is not known. */
   diskUsed: () => number | null
@@ -83,10 +85,17 @@ export function createWatch(parts: {
   }
 
   async function findings(since: Map<string, number>): Promise<Found[]> {
-    const [cases, owed] = await Promise.all([ledger.cases(['open'], LOOKED_AT), purges.owed()])
+    const [cases, owed, waiting] = await Promise.all([
+      ledger.cases(['open'], LOOKED_AT),
+      purges.owed(),
+      parts.tombstones.owed(),
+    ])
     const found = cases.flatMap((each) => ofCase(each, since))
     if (owed !== null && owed.oldestSeconds > STUCK_SECONDS)
       found.push({ name: 'purges', raises: 'purge.stuck' })
+    if (waiting !== null && waiting.oldestSeconds > STUCK_SECONDS) {
+      found.push({ name: 'tombstones', raises: 'tombstones.stuck' })
+    }
     const used = parts.diskUsed()
     if (used !== null && used >= (since.has(disk) ? DISK.low : DISK.high)) {
       found.push({ name: disk, raises: 'disk.high' })

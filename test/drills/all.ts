@@ -1,6 +1,7 @@
 import { fastClock } from './clocks.ts'
 import { dead, failing, full, readOnly } from './disks.ts'
 import type { Drill } from './drill.ts'
+import { lostMachine } from './lost-machine.ts'
 import { moderation } from './moderation.ts'
 import { powerCut } from './power.ts'
 import { hang, kill, stop } from './processes.ts'
@@ -19,6 +20,7 @@ export const DRILLS: readonly Drill[] = [
   rollingRestart,
   restoreDrill,
   restoreBesideLedger,
+  lostMachine,
   moderation('varnish'),
   moderation('nginx'),
   powerCut('ext4'),

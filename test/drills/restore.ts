@@ -40,10 +40,10 @@ async function restoreOnce(keepLedger: boolean): Promise<Tally> {
   const dataDir = join(folder, 'data')
   const backup = join(folder, 'backup')
   const env = { UPLOADS_PER_DAY: '1000000', LOG_LEVEL: 'warn' }
-  const operate = async (words: string[]) => {
+  const operate = async (words: string[], isJson = true) => {
     const ran = await run(['src/node/operator.ts', ...words], serverEnv(env, dataDir))
     if (ran.code !== 0) throw new Error(`${words.join(' ')}: ${ran.stdout}${ran.stderr}`)
-    return JSON.parse(ran.stdout) as Record<string, unknown>
+    return (isJson ? JSON.parse(ran.stdout) : {}) as Record<string, unknown>
   }
   let server = await startServer(env, { dataDir })
   const faults: string[] = []
@@ -65,6 +65,8 @@ async function restoreOnce(keepLedger: boolean): Promise<Tally> {
     else await rm(dataDir, { recursive: true })
     const restored = await operate(['restore', backup, '--json'])
     if (keepLedger && (restored.gone as number) < deletedLater) faults.push('deletions were not carried out')
+    // Without a second place nobody knows what was deleted since.
+    if (!keepLedger) await operate(['confirm-restore'], false)
     server = await startServer(env, { dataDir })
     const tally = await before.check(server.url)
     return { ...tally, errors: tally.errors, faults: [...tally.faults, ...faults, ...before.errors()] }

@@ -34,7 +34,7 @@ export async function openKit(parts: {
   log: Log
 }): Promise<Kit> {
   const { config, stores, settings, disk, notices, metrics, site, log } = parts
-  const { objects, ledger, moves, purges, clock } = stores
+  const { objects, ledger, moves, purges, tombstones, clock } = stores
   const { now } = clock
   const takedown = createTakedown({ ...stores, now })
   const decisions = createDecisions({
@@ -50,6 +50,7 @@ export async function openKit(parts: {
     ledger,
     settings,
     purges,
+    tombstones,
     now,
     diskUsed: disk.used,
     machine: hostname(),

@@ -8,7 +8,7 @@ import type { GaugedParts } from './parts.ts'
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
 
 export function gaugesOf(parts: GaugedParts): Gauge[] {
-  const { config, purges, settings, notices } = parts
+  const { config, purges, tombstones, settings, notices } = parts
   return [
     ...moderationGauges(parts),
     {
@@ -20,6 +20,16 @@ export function gaugesOf(parts: GaugedParts): Gauge[] {
       name: 'pinhole_purge_oldest_seconds',
       help: 'For how long the oldest of them is owed.',
       read: async () => (await purges.owed())?.oldestSeconds ?? null,
+    },
+    {
+      name: 'pinhole_tombstones_pending',
+      help: 'Deletions and decisions that are not in the second place yet.',
+      read: async () => (await tombstones.owed())?.count ?? null,
+    },
+    {
+      name: 'pinhole_tombstone_oldest_seconds',
+      help: 'For how long the oldest of them waits.',
+      read: async () => (await tombstones.owed())?.oldestSeconds ?? null,
     },
     {
       name: 'pinhole_notices_pending',

@@ -59,6 +59,6 @@ async function warnOfSameDisk(folder: string, { dataDir }: Config, log: Log): Pr
 }
 
 /** A place is the same whatever its endpoint's spelling. */
-function withoutQuery(url: string): string {
+export function withoutQuery(url: string): string {
   return url.replace(/\?.*/, '')
 }

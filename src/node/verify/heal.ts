@@ -5,20 +5,19 @@ import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
 
 export type Healed = 'healed' | 'healed, and held still' | 'removed' | null
 
-/** `null`: the backup has no sound copy. `putAside`: takes away a file that is another image's, by its record. */
+/**
+ * `null`: the backup has no sound copy. `putAside`: takes away a file that is another image's by its record, `false` if there
+ * is none.
+ */
 export async function heal(
   id: string,
   { backup, objects, ledger }: { backup: ObjectStore; objects: ObjectStore; ledger: Ledger },
-  putAside: (() => Promise<unknown>) | null,
+  putAside: (() => Promise<boolean>) | null,
 ): Promise<Healed> {
   const source: Source = { open: async (id) => (await backup.open(id)) ?? backup.openHeld(id) }
   try {
-    if (
-      !(await healImage(id, source, objects)) &&
-      (await objects.headHeld(id)) === null &&
-      putAside !== null
-    ) {
-      await putAside()
+    const isOthers = !(await healImage(id, source, objects)) && (await objects.head(id)) === null
+    if (isOthers && putAside !== null && (await putAside())) {
       if ((await copyImage(id, source, objects)) === null) return null
     }
   } catch (error) {

@@ -26,7 +26,7 @@ export async function repair(finding: Finding, parts: Repair): Promise<string> {
   switch (finding.kind) {
     case 'damaged': {
       if (backup !== null) {
-        const aside = folder === null ? null : () => putAside(folder, join('objects', finding.id))
+        const aside = folder === null ? null : () => putAsideIfThere(folder, finding.id)
         const healed = await heal(finding.id, { backup, objects, ledger }, finding.isHeld ? null : aside)
         if (healed !== null) return healed
         if (finding.isHeld) return NO_COPY
@@ -53,4 +53,14 @@ async function putAside(folder: string, path: string): Promise<string> {
   await mkdir(join(folder, 'strays'), { recursive: true })
   await rename(join(folder, path), join(folder, 'strays', `${Date.now()}-${basename(path)}`))
   return 'put into strays'
+}
+
+function putAsideIfThere(folder: string, id: string): Promise<boolean> {
+  return putAside(folder, join('objects', id)).then(
+    () => true,
+    (error) => {
+      if (error.code === 'ENOENT') return false
+      throw error
+    },
+  )
 }

@@ -1,0 +1,266 @@
+/** Restores that meet what is damaged, that are killed, and that know of no second place. */
+import assert from 'node:assert/strict'
+import { cp, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { extent } from '../support/extent.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { type Env, type Ran, ROOT, run } from '../support/processes/process.ts'
+import { type RunningServer, serverEnv, startServer } from '../support/processes/server.ts'
+import { flipBit } from '../support/store-folder.ts'
+import { fetchRaw, post, remove, type Stored, store } from '../support/upload.ts'
+
+const DIE_AT = pathToFileURL(join(ROOT, 'test/support/processes/die-at.ts')).href
+
+async function folderFor(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-restore-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+const operate = (dataDir: string, words: string[], env: Env = {}): Promise<Ran> =>
+  run(['src/node/operator.ts', ...words], serverEnv(env, dataDir))
+
+interface Restored {
+  damaged: string[]
+  healed: string[]
+  missing: string[]
+  damagedFiles: string[]
+  keptLedger: boolean
+  isPrivate: boolean
+}
+
+async function restore(dataDir: string, words: string[], code = 0, env: Env = {}) {
+  const ran = await operate(dataDir, ['restore', ...words, '--json'], env)
+  assert.equal(ran.code, code, ran.stdout + ran.stderr)
+  return JSON.parse(ran.stdout) as Restored
+}
+
+/** One bit of the record, or of the bytes. */
+async function rot(folder: string, { id }: Stored, what: 'record' | 'body'): Promise<void> {
+  const path = join(folder, 'images/objects', id)
+  const { size } = await stat(path)
+  await flipBit(path, what === 'record' ? size - 12 : 100)
+}
+
+/** Images, a backup of them, and what is done before the restore. */
+async function backedUp(t: TestContext, count: number, env: Env = {}) {
+  const folder = await folderFor(t)
+  const [dataDir, backup] = [join(folder, 'data'), join(folder, 'backup')]
+  const server = await startServer(env, { dataDir })
+  t.after(() => server.stop())
+  const images: Stored[] = []
+  for (let nth = 0; nth < count; nth++) {
+    images.push(await store(server.url, gif({ size: nth % 3 ? 700 : 400_000 })))
+  }
+  const ran = await server.operator(['backup', backup])
+  assert.equal(ran.code, 0, ran.stdout + ran.stderr)
+  return { folder, dataDir, backup, server, images }
+}
+
+async function assertServed(server: RunningServer, images: Stored[]): Promise<void> {
+  for (const { id, bytes } of images) {
+    const answer = await fetchRaw(server.url, id)
+    assert.equal(answer.status, 200, `${id}: ${answer.text.slice(0, 200)}`)
+    assert.ok(answer.body.equals(bytes), id)
+  }
+}
+
+describe('operator restore, of what is damaged', () => {
+  it('takes the sound copy wherever it is, names what has none, and can be repeated', async (t) => {
+    const { dataDir, backup, server, images } = await backedUp(t, 8)
+    await server.end()
+    const [here, hereToo, there, thereToo, both, ...sound] = images as [
+      Stored,
+      Stored,
+      Stored,
+      Stored,
+      Stored,
+    ]
+    await rot(dataDir, here, 'record')
+    await rot(dataDir, hereToo, 'body')
+    await rot(backup, there, 'record')
+    await rot(backup, thereToo, 'body')
+    await rot(dataDir, both, 'body')
+    await rot(backup, both, 'record')
+    for (let round = 0; round < 2; round++) {
+      const restored = await restore(dataDir, [backup], 1)
+      assert.deepEqual(restored.damaged, [both.id])
+      assert.deepEqual([...restored.healed].sort(), round > 0 ? [] : [here.id, hereToo.id].sort())
+      assert.deepEqual([restored.missing, restored.keptLedger], [[], true])
+      await server.restart()
+      await assertServed(server, [here, hereToo, there, thereToo, ...sound])
+      assert.equal((await fetchRaw(server.url, both.id)).status, 500)
+      await server.end()
+    }
+  })
+
+  it('goes back to an older ledger if the newest is damaged, and says so', async (t) => {
+    const { folder, backup, server, images } = await backedUp(t, 2)
+    await new Promise((resolve) => setTimeout(resolve, 1100))
+    await server.operator(['backup', backup])
+    const ledgers = (await readdir(join(backup, 'backup'))).filter((name) => name.includes('ledger')).sort()
+    assert.equal(ledgers.length, 2)
+    await flipBit(join(backup, 'backup', ledgers[1]!), 20)
+    const target = join(folder, 'other')
+    const restored = await restore(target, [backup], 1)
+    assert.deepEqual(restored.damagedFiles, [ledgers[1]])
+    assert.equal((await operate(target, ['confirm-restore'])).code, 0)
+    const other = await startServer({}, { dataDir: target })
+    t.after(() => other.stop())
+    await assertServed(other, images)
+    await flipBit(join(backup, 'backup', ledgers[0]!), 20)
+    const ran = await operate(join(folder, 'third'), ['restore', backup])
+    assert.equal(ran.code, 1)
+    assert.match(ran.stderr, /no backup with a sound ledger/)
+    assert.deepEqual(await readdir(folder).then((names) => names.includes('third')), false)
+  })
+})
+
+describe('operator verify --repair --from', () => {
+  it('heals in place, also what is held, while the server serves', async (t) => {
+    const { dataDir, backup, server, images } = await backedUp(t, 6)
+    const [record, body, held, both, deleted, sound] = images as [
+      Stored,
+      Stored,
+      Stored,
+      Stored,
+      Stored,
+      Stored,
+    ]
+    await rot(dataDir, record, 'record')
+    await rot(dataDir, body, 'body')
+    await rot(dataDir, held, 'record')
+    await rot(dataDir, both, 'body')
+    await rot(backup, both, 'body')
+    assert.equal((await remove(server.url, deleted.key)).status, 200)
+    assert.equal((await server.operator(['hold', held.id, '--reason', 'damaged'])).code, 0)
+    assert.equal((await server.operator(['verify', '--from', backup])).code, 2)
+    const ran = await server.operator(['verify', '--repair', '--from', backup])
+    assert.equal(ran.code, 1, 'one has no sound copy')
+    for (const [{ id }, done] of [
+      [record, 'healed'],
+      [body, 'healed'],
+      [held, 'healed, and held still'],
+      [both, 'held: the backup has no sound copy'],
+    ] as const) {
+      assert.ok(ran.stdout.includes(`damaged ${id}: ${done}\n`), ran.stdout)
+    }
+    await assertServed(server, [record, body, sound])
+    assert.equal((await fetchRaw(server.url, deleted.id)).status, 404)
+    assert.equal((await fetchRaw(server.url, both.id)).status, 403)
+    await server.operator(['release', held.id, '--reason', 'healed'])
+    await assertServed(server, [held])
+    const again = await server.operator(['verify', '--repair', '--from', backup])
+    assert.deepEqual([again.code, again.stdout.includes(both.id)], [1, true])
+  })
+})
+
+describe('a restore without a second place', () => {
+  it('names what is not known, and shows nobody a picture until the operator confirms', async (t) => {
+    const { folder, backup, server, images } = await backedUp(t, 3)
+    const [deleted] = images as [Stored]
+    assert.equal((await remove(server.url, deleted.key)).status, 200)
+    await server.kill()
+    const target = join(folder, 'other')
+    const ran = await operate(target, ['restore', backup])
+    assert.equal(ran.code, 0, ran.stderr)
+    assert.match(ran.stdout, /not known: what was deleted or decided from 20\S+Z until the disk was lost/)
+    assert.match(ran.stdout, /npm run operator -- confirm-restore/)
+    const other = await startServer({}, { dataDir: target })
+    t.after(() => other.stop())
+    for (const { id } of images) {
+      for (const path of [`/raw/${id}`, `/${id}`]) {
+        assert.equal((await fetch(other.url + path)).status, 503, path)
+      }
+    }
+    assert.equal((await post(other.url, gif())).status, 503)
+    assert.equal((await remove(other.url, deleted.key)).status, 200, 'its owner may delete it again')
+    assert.match((await other.operator(['status'])).stdout, /images private/)
+    assert.equal((await other.operator(['confirm-restore'])).code, 0)
+    await other.restart()
+    await assertServed(other, images.slice(1))
+    assert.equal((await fetchRaw(other.url, deleted.id)).status, 404)
+    assert.equal((await post(other.url, gif())).status, 201)
+  })
+
+  it('is refused where there was one, unless that is lost too', async (t) => {
+    const folder = await folderFor(t)
+    const env = { TOMBSTONES_URL: `file:${join(folder, 'second')}` }
+    const { backup, server } = await backedUp(t, 1, env)
+    await server.kill()
+    const target = join(folder, 'other')
+    const refused = await operate(target, ['restore', backup])
+    assert.equal(refused.code, 1)
+    assert.match(refused.stderr, /set TOMBSTONES_URL/)
+    await assert.rejects(startServer({}, { dataDir: target }), /being restored/)
+    const restored = await restore(target, [backup, '--without-tombstones'])
+    assert.equal(restored.isPrivate, true)
+    await startServer({}, { dataDir: target }).then((other) => other.stop())
+  })
+})
+
+describe('kill -9 at every step', () => {
+  const KILLS = extent(50, 50)
+
+  /** Runs the command again and again, each time killed one step later, and at last to its end. How often it was killed. */
+  async function killed(dataDir: string, words: string[], between: () => Promise<void>): Promise<number> {
+    let kills = 0
+    for (let step = 0; kills < KILLS; step += 1 + Math.floor(step / 20)) {
+      const ran = await run(
+        ['--import', DIE_AT, 'src/node/operator.ts', ...words],
+        serverEnv({ DIE_AT: `${step}` }, dataDir),
+      )
+      if (ran.signal !== 'SIGKILL') {
+        assert.equal(ran.code, 0, ran.stdout + ran.stderr)
+        return kills
+      }
+      kills++
+      await between()
+    }
+    return kills
+  }
+
+  it('of a restore: it ends when it is begun again, and no server starts before', async (t) => {
+    const { folder, dataDir, backup, server, images } = await backedUp(t, 6)
+    await server.end()
+    let kills = 0
+    for (let round = 0; kills < KILLS; round++) {
+      // A machine with nothing, and one whose ledger is lost and whose images rotted.
+      const target = join(folder, `target${round}`)
+      if (round % 2) {
+        await cp(dataDir, target, { recursive: true })
+        for (const name of await readdir(target)) if (name.startsWith('ledger')) await rm(join(target, name))
+        await rot(target, images[0]!, 'body')
+        await rot(target, images[1]!, 'record')
+      }
+      kills += await killed(target, ['restore', backup], async () => {})
+      const ran = await operate(target, ['restore', backup])
+      assert.equal(ran.code, 0, ran.stdout + ran.stderr)
+      assert.equal((await operate(target, ['confirm-restore'])).code, 0)
+      const other = await startServer({}, { dataDir: target })
+      await assertServed(other, images).finally(() => other.stop())
+      await rm(target, { recursive: true })
+    }
+    t.diagnostic(`killed ${kills} times`)
+  })
+
+  it('of a repair from a backup: the server goes on, and the image is the one or the other', async (t) => {
+    const { dataDir, backup, server, images } = await backedUp(t, 6)
+    let kills = 0
+    while (kills < KILLS) {
+      await rot(dataDir, images[0]!, 'body')
+      await rot(dataDir, images[1]!, 'record')
+      await rot(dataDir, images[2]!, 'body')
+      kills += await killed(dataDir, ['verify', '--repair', '--from', backup], () =>
+        assertServed(server, images.slice(3)),
+      )
+      const ran = await server.operator(['verify', '--repair', '--from', backup])
+      assert.equal(ran.code, 0, ran.stdout + ran.stderr)
+      await assertServed(server, images)
+    }
+    t.diagnostic(`killed ${kills} times`)
+  })
+})
