@@ -25,6 +25,7 @@ before(async () => {
     DAILY_BYTES: '100000000',
     DAILY_UPLOADS: '1000',
     NOTIFY: 'ntfy://127.0.0.1:9/nobody?tls=off',
+    TOMBSTONES_URL: 'file:/nowhere/pinhole',
   })
   const { key } = await store(server.url)
   // A case of what is gone is due for nobody.

@@ -1,11 +1,12 @@
 /** The ledger of a configuration, as bytes and back. */
-import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Config } from '../../config.ts'
 import { openFolderFiles } from '../../stores/filesystem/files.ts'
+import { LedgerUnavailable } from '../../stores/ledger.ts'
+import { openLedger } from '../open/stores.ts'
 
 export type LedgerKind = 'sqlite' | 'postgres'
 
@@ -28,13 +29,24 @@ export async function copyLedger(config: Config): Promise<{ kind: LedgerKind; by
   }
 }
 
+/** Whether there is one that knows of any act, report or deletion. One that a server made a moment ago does not. */
 export async function hasLedger(config: Config): Promise<boolean> {
-  if (config.ledgerUrl === null) return existsSync(join(config.dataDir, 'ledger.sqlite'))
-  const { openPostgresLedger } = await import('../../stores/postgres/ledger.ts')
-  return openPostgresLedger({ url: config.ledgerUrl, mustExist: true }).then(
-    (ledger) => ledger.close().then(() => true),
-    () => false,
-  )
+  const ledger = await openLedger(config, true).catch((error) => {
+    if (error instanceof LedgerUnavailable) throw error
+    return null
+  })
+  if (ledger === null) return false
+  try {
+    const known = await Promise.all([
+      ledger.acts(1),
+      ledger.goneIds('', 1),
+      ledger.heldIds(1),
+      ledger.cases(['open'], 1),
+    ])
+    return known.some((found) => found.length > 0)
+  } finally {
+    await ledger.close()
+  }
 }
 
 /** Puts it where there is none, or goes on where that was interrupted. */
@@ -44,7 +56,10 @@ export async function putLedger(config: Config, kind: LedgerKind, bytes: Uint8Ar
     throw new Error(`the backup has a ledger of ${kind}; LEDGER_URL names one of ${wanted}`)
   if (config.ledgerUrl === null) {
     if (await hasLedger(config)) return
-    await openFolderFiles(config.dataDir).write('ledger.sqlite', gunzipSync(bytes))
+    const files = openFolderFiles(config.dataDir)
+    // A log of another ledger would be taken for this one's.
+    for (const name of ['ledger.sqlite', 'ledger.sqlite-wal', 'ledger.sqlite-shm']) await files.remove(name)
+    await files.write('ledger.sqlite', gunzipSync(bytes))
     return
   }
   const { openPostgresLedger } = await import('../../stores/postgres/ledger.ts')

@@ -20,7 +20,7 @@ import { assertPlaceKnown, bringLedgerUp, makePrivate, makePublic } from './rest
 export interface RestoreResult {
   manifest: Manifest
   transfer: Transfer
-  /** The ledger that was there is newer than the backup, and stays. */
+  /** The ledger that was there knows of acts or deletions: it is newer than the backup, and stays. */
   keptLedger: boolean
   /** Removed or deleted after the backup was made. */
   gone: string[]

@@ -134,7 +134,8 @@ async function openBucket(config: Config, url: string, as: OpenOptions['as']): P
   })
 }
 
-async function openLedger(config: Config, mustExist: boolean): Promise<Ledger> {
+/** `mustExist`: throws an `Error` if there is none. */
+export async function openLedger(config: Config, mustExist: boolean): Promise<Ledger> {
   if (config.ledgerUrl !== null) {
     const { openPostgresLedger } = await import('../../stores/postgres/ledger.ts')
     // A command makes nothing in a server's folder.

@@ -1,0 +1,239 @@
+/** Deletions and decisions on their way to a second place, and from there into another ledger. */
+import assert from 'node:assert/strict'
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rename, rm, truncate } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import fc from 'fast-check'
+import { nodeHashes } from '../src/node/hashes.ts'
+import { createTombstoneFiles, lastOf } from '../src/service/tombstone-files.ts'
+import { createTombstones } from '../src/service/tombstones.ts'
+import { openFolderFiles } from '../src/stores/filesystem/files.ts'
+import { openFilesystemStore } from '../src/stores/filesystem/store.ts'
+import type { Ledger } from '../src/stores/ledger.ts'
+import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
+import type { Tombstone } from '../src/stores/tombstones.ts'
+import { extent } from './support/extent.ts'
+import { flipBit } from './support/store-folder.ts'
+import { bytesFor, idFor, put } from './support/stored-images.ts'
+import { until } from './support/until.ts'
+
+const NOW = 1_790_000_000_000
+const AT = new Date(NOW)
+const DAY_MS = 86_400_000
+
+async function sceneFor(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-tombstones-'))
+  const ends: (() => Promise<void>)[] = []
+  t.after(async () => {
+    for (const end of ends.reverse()) await end()
+    await rm(folder, { recursive: true, force: true })
+  })
+  const place = join(folder, 'second')
+  const objects = await openFilesystemStore({ folder: join(folder, 'images'), hotSetBytes: 0 })
+  ends.push(objects.close)
+  const told: string[] = []
+  return {
+    place,
+    objects,
+    told,
+    found: () => createTombstoneFiles(openFolderFiles(place), nodeHashes).read(),
+    async ledger(name: string): Promise<Ledger> {
+      const ledger = await openSqliteLedger({ file: join(folder, `${name}.sqlite`) })
+      ends.push(ledger.close)
+      return ledger
+    },
+    /** A server's, running. */
+    async follow(ledger: Ledger) {
+      const isNew = await ledger.keepTombstones(place, NOW)
+      const tombstones = createTombstones({
+        ledger,
+        objects,
+        files: openFolderFiles(place),
+        hashes: nodeHashes,
+        isNew,
+        now: Date.now,
+        onFailure: () => told.push('failed'),
+        onRecovery: () => told.push('recovered'),
+        roundMs: 5,
+      })
+      ends.push(tombstones.stop)
+      tombstones.start()
+      return tombstones
+    },
+  }
+}
+
+const none = (ledger: Ledger) => async () => (await ledger.owedTombstones()).count === 0
+
+async function subjectsOf(found: Promise<{ tombstones: Tombstone[] }>): Promise<string[]> {
+  return [...new Set((await found).tombstones.map(({ subject }) => subject))].sort()
+}
+
+test('a place that is away is told once, holds nobody up, and has everything when it is back', async (t) => {
+  const { place, told, found, ledger: open, follow } = await sceneFor(t)
+  const ledger = await open('a')
+  const tombstones = await follow(ledger)
+  await ledger.recordDeletion(idFor(1), AT)
+  await until('it is written', none(ledger))
+  await rename(place, `${place}-away`)
+  await ledger.recordDeletion(idFor(2), AT)
+  await until('it is told', () => told.length > 0)
+  await ledger.recordDeletion(idFor(3), AT)
+  assert.equal((await tombstones.owed())?.count, 2)
+  await assert.rejects(readdir(place), 'an empty mount point is not written to')
+  await rename(`${place}-away`, place)
+  await until('it is back', none(ledger))
+  assert.deepEqual(await subjectsOf(found()), [1, 2, 3].map(idFor))
+  await until('that is told', () => told.length > 1)
+  assert.deepEqual(told, ['failed', 'recovered'])
+})
+
+test('what a process claimed that died is written by another one', async (t) => {
+  const { found, ledger: open, follow } = await sceneFor(t)
+  const ledger = await open('a')
+  await ledger.keepTombstones('elsewhere', NOW)
+  await ledger.recordDeletion(idFor(1), AT)
+  const claimed = await ledger.claimTombstones(10, Date.now(), 50)
+  assert.equal(claimed?.tombstones.length, 1)
+  await (await follow(ledger)).owed()
+  await until('it is written', none(ledger))
+  assert.deepEqual(await subjectsOf(found()), [idFor(1)])
+})
+
+test('a place that lost what it had gets all that holds once more', async (t) => {
+  const { place, found, ledger: open, follow } = await sceneFor(t)
+  const ledger = await open('a')
+  const first = await follow(ledger)
+  await ledger.recordDeletion(idFor(1), AT)
+  await ledger.recordHold(idFor(2), 'r', AT)
+  await until('they are written', none(ledger))
+  await first.stop()
+  await rm(place, { recursive: true })
+  await mkdir(place)
+  await follow(ledger)
+  await until('they are written again', async () => (await subjectsOf(found())).length === 2)
+})
+
+test('a ledger that was lost begins anew with what the second place has, and the images too', async (t) => {
+  const { objects, found, ledger: open, follow } = await sceneFor(t)
+  const old = await open('a')
+  const first = await follow(old)
+  const bytes = bytesFor(1, 1000)
+  for (const nth of [1, 2, 3]) await put(objects, idFor(nth), bytes)
+  await old.recordRemoval(idFor(1), 'r', AT, { who: 'w', rule: 'terms' })
+  await old.recordHold(idFor(2), 'r', AT)
+  await old.block(['a'.repeat(64)], 'r', AT)
+  await until('they are written', none(old))
+  await first.stop()
+  const ledger = await open('b')
+  await follow(ledger)
+  await until('it knows', async () => 'tombstones.applied' in (await ledger.facts()))
+  assert.deepEqual(await ledger.whyAbsent(idFor(1)), { place: 'removed', rule: 'terms' })
+  assert.equal(await ledger.isBlocked(['a'.repeat(64)]), true)
+  assert.deepEqual(
+    await Promise.all([1, 2, 3].map(async (nth) => (await objects.head(idFor(nth))) !== null)),
+    [false, false, true],
+  )
+  assert.notEqual(await objects.headHeld(idFor(2)), null)
+  assert.deepEqual((await found()).damaged, [])
+})
+
+const tombstone = (nth: number): Tombstone => ({
+  at: NOW + nth,
+  order: nth,
+  act: 'delete',
+  subject: idFor(nth),
+  rule: '',
+})
+
+test('a torn or rotten file loses no more than the lines that are, and is named', async (t) => {
+  const { place } = await sceneFor(t)
+  const folder = openFolderFiles(place)
+  await folder.make()
+  const files = createTombstoneFiles(folder, nodeHashes)
+  await files.write([1, 2, 3].map(tombstone), NOW)
+  await files.write([4, 5, 6].map(tombstone), NOW + 1)
+  await files.write([7].map(tombstone), NOW + 2)
+  const [torn, rotten] = await folder.names()
+  await truncate(join(place, torn!), (await readFile(join(place, torn!))).length - 20)
+  const line = (await readFile(join(place, rotten!), 'utf8')).indexOf('\n') + 1
+  await flipBit(join(place, rotten!), line + 12)
+  const found = await files.read()
+  assert.deepEqual(found.tombstones.map(({ subject }) => subject).sort(), [1, 2, 4, 6, 7].map(idFor))
+  assert.deepEqual(found.damaged, [torn, rotten])
+  assert.equal(found.until, null)
+  // Whatever else is in the folder.
+  await appendFile(join(place, 'notes.txt'), 'mine')
+  await appendFile(join(place, 'followed.json'), '{')
+  assert.deepEqual([(await files.read()).until, await files.until()], [null, 0])
+})
+
+test('many small files become few, with all that they had', async (t) => {
+  const { place } = await sceneFor(t)
+  const folder = openFolderFiles(place)
+  await folder.make()
+  const files = createTombstoneFiles(folder, nodeHashes)
+  for (let nth = 0; nth < 510; nth++) await files.write([tombstone(nth)], NOW + nth)
+  const [damaged] = await folder.names()
+  await truncate(join(place, damaged!), 10)
+  await files.merge(NOW + 1000)
+  assert.equal((await folder.names()).length, 510, 'too young')
+  const before = await subjectsOf(files.read())
+  await files.merge(NOW + DAY_MS)
+  assert.equal((await folder.names()).length, 12, 'a merged one, ten that are left, and the damaged one')
+  assert.deepEqual(await subjectsOf(files.read()), before)
+  assert.deepEqual((await files.read()).damaged, [damaged])
+})
+
+test('whatever was done, another ledger that applies the tombstones says the same', async (t) => {
+  const { ledger: open, place } = await sceneFor(t)
+  const ids = [1, 2, 3].map(idFor)
+  const digests = ['a'.repeat(64), 'b'.repeat(64)]
+  const acts = fc.array(
+    fc.tuple(
+      fc.constantFrom('delete', 'hold', 'release', 'remove', 'block', 'unblock'),
+      fc.nat(2),
+      fc.nat(3),
+    ),
+    { maxLength: 25 },
+  )
+  let run = 0
+  await fc.assert(
+    fc.asyncProperty(acts, fc.nat(20), async (script, backupAt) => {
+      run++
+      const [live, restored] = [await open(`live${run}`), await open(`restored${run}`)]
+      await live.keepTombstones(place, NOW)
+      const left: Tombstone[] = []
+      for (const [nth, [act, which, pause]] of script.entries()) {
+        const [id, digest, at] = [ids[which]!, digests[which % 2]!, new Date(NOW + nth * 4 + pause)]
+        for (const ledger of nth < backupAt ? [live, restored] : [live]) {
+          if (act === 'delete') await ledger.recordDeletion(id, AT).then(() => ledger.forgetHold(id))
+          else if (act === 'hold') await ledger.recordHold(id, 'r', at)
+          else if (act === 'remove') await ledger.recordRemoval(id, 'r', at)
+          else if (act === 'release') {
+            await ledger.recordRelease(id, 'r', at)
+            await ledger.forgetHold(id)
+          } else if (act === 'block') await ledger.block([digest], 'r', at)
+          else await ledger.unblock(digest, 'r', at)
+        }
+        for (;;) {
+          const claimed = await live.claimTombstones(1, Date.now(), 1000)
+          if (claimed === null) break
+          left.push(...claimed.tombstones)
+          await live.settleTombstones(claimed.claim)
+        }
+      }
+      // In any order, and some of them twice.
+      await restored.applyTombstones(lastOf([...left.reverse(), ...left.slice(0, 5)]))
+      const stateOf = async (ledger: Ledger) => {
+        const gone = await ledger.goneIds('', 10)
+        const held = (await ledger.heldIds(10)).filter((id) => !gone.includes(id)).sort()
+        return { gone, held, blocked: await Promise.all(digests.map((each) => ledger.isBlocked([each]))) }
+      }
+      const [wanted, got] = [await stateOf(live), await stateOf(restored)]
+      assert.deepEqual(got, wanted)
+    }),
+    { numRuns: extent(60, 15) },
+  )
+})
