@@ -1,27 +1,14 @@
-/** Restores that meet what is damaged, that are killed, and that know of no second place. */
+/** Restores that meet what is damaged, and that know of no second place. */
 import assert from 'node:assert/strict'
-import { cp, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
-import { pathToFileURL } from 'node:url'
-import { extent } from '../support/extent.ts'
+import { describe, it } from 'node:test'
+import { assertServed, backedUp, folderFor, operate, rot } from '../support/backed-up.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { type Env, type Ran, ROOT, run } from '../support/processes/process.ts'
-import { type RunningServer, serverEnv, startServer } from '../support/processes/server.ts'
+import type { Env } from '../support/processes/process.ts'
+import { startServer } from '../support/processes/server.ts'
 import { flipBit } from '../support/store-folder.ts'
-import { fetchRaw, post, remove, type Stored, store } from '../support/upload.ts'
-
-const DIE_AT = pathToFileURL(join(ROOT, 'test/support/processes/die-at.ts')).href
-
-async function folderFor(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-restore-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
-  return folder
-}
-
-const operate = (dataDir: string, words: string[], env: Env = {}): Promise<Ran> =>
-  run(['src/node/operator.ts', ...words], serverEnv(env, dataDir))
+import { fetchRaw, post, remove, type Stored } from '../support/upload.ts'
 
 interface Restored {
   damaged: string[]
@@ -36,36 +23,6 @@ async function restore(dataDir: string, words: string[], code = 0, env: Env = {}
   const ran = await operate(dataDir, ['restore', ...words, '--json'], env)
   assert.equal(ran.code, code, ran.stdout + ran.stderr)
   return JSON.parse(ran.stdout) as Restored
-}
-
-/** One bit of the record, or of the bytes. */
-async function rot(folder: string, { id }: Stored, what: 'record' | 'body'): Promise<void> {
-  const path = join(folder, 'images/objects', id)
-  const { size } = await stat(path)
-  await flipBit(path, what === 'record' ? size - 12 : 100)
-}
-
-/** Images, a backup of them, and what is done before the restore. */
-async function backedUp(t: TestContext, count: number, env: Env = {}) {
-  const folder = await folderFor(t)
-  const [dataDir, backup] = [join(folder, 'data'), join(folder, 'backup')]
-  const server = await startServer(env, { dataDir })
-  t.after(() => server.stop())
-  const images: Stored[] = []
-  for (let nth = 0; nth < count; nth++) {
-    images.push(await store(server.url, gif({ size: nth % 3 ? 700 : 400_000 })))
-  }
-  const ran = await server.operator(['backup', backup])
-  assert.equal(ran.code, 0, ran.stdout + ran.stderr)
-  return { folder, dataDir, backup, server, images }
-}
-
-async function assertServed(server: RunningServer, images: Stored[]): Promise<void> {
-  for (const { id, bytes } of images) {
-    const answer = await fetchRaw(server.url, id)
-    assert.equal(answer.status, 200, `${id}: ${answer.text.slice(0, 200)}`)
-    assert.ok(answer.body.equals(bytes), id)
-  }
 }
 
 describe('operator restore, of what is damaged', () => {
@@ -201,76 +158,5 @@ describe('a restore without a second place', () => {
     const restored = await restore(target, [backup, '--without-tombstones'])
     assert.equal(restored.isPrivate, true)
     await startServer({}, { dataDir: target }).then((other) => other.stop())
-  })
-})
-
-describe('kill -9 at every step', () => {
-  const KILLS = extent(50, 50)
-
-  /** Runs the command again and again, each time killed one step later, and at last to its end. How often it was killed. */
-  async function killed(dataDir: string, words: string[], between: () => Promise<void>): Promise<number> {
-    let kills = 0
-    for (let step = 0; kills < KILLS; step += 1 + Math.floor(step / 20)) {
-      const ran = await run(
-        ['--import', DIE_AT, 'src/node/operator.ts', ...words],
-        serverEnv({ DIE_AT: `${step}` }, dataDir),
-      )
-      if (ran.signal !== 'SIGKILL') {
-        assert.equal(ran.code, 0, ran.stdout + ran.stderr)
-        return kills
-      }
-      kills++
-      await between()
-    }
-    return kills
-  }
-
-  it('of a restore: it ends when it is begun again, and no server starts before', async (t) => {
-    const { folder, dataDir, backup, server, images } = await backedUp(t, 6)
-    await server.end()
-    let kills = 0
-    for (let round = 0; kills < KILLS; round++) {
-      // A machine with nothing, and one whose ledger is lost and whose images rotted.
-      const target = join(folder, `target${round}`)
-      if (round % 2) {
-        await cp(dataDir, target, { recursive: true })
-        for (const name of await readdir(target)) if (name.startsWith('ledger')) await rm(join(target, name))
-        await rot(target, images[0]!, 'body')
-        await rot(target, images[1]!, 'record')
-      }
-      let starts = 0
-      kills += await killed(target, ['restore', backup], async () => {
-        if (starts++ % 12 > 0) return
-        // Before the restore began in earnest, or not at all.
-        const early = await startServer({}, { dataDir: target }).catch((error) => {
-          assert.match(error.message, /do it again: npm run operator -- restore/)
-        })
-        await early?.stop()
-      })
-      const ran = await operate(target, ['restore', backup])
-      assert.equal(ran.code, 0, ran.stdout + ran.stderr)
-      assert.equal((await operate(target, ['confirm-restore'])).code, 0)
-      const other = await startServer({}, { dataDir: target })
-      await assertServed(other, images).finally(() => other.stop())
-      await rm(target, { recursive: true })
-    }
-    t.diagnostic(`killed ${kills} times`)
-  })
-
-  it('of a repair from a backup: the server goes on, and the image is the one or the other', async (t) => {
-    const { dataDir, backup, server, images } = await backedUp(t, 6)
-    let kills = 0
-    while (kills < KILLS) {
-      await rot(dataDir, images[0]!, 'body')
-      await rot(dataDir, images[1]!, 'record')
-      await rot(dataDir, images[2]!, 'body')
-      kills += await killed(dataDir, ['verify', '--repair', '--from', backup], () =>
-        assertServed(server, images.slice(3)),
-      )
-      const ran = await server.operator(['verify', '--repair', '--from', backup])
-      assert.equal(ran.code, 0, ran.stdout + ran.stderr)
-      await assertServed(server, images)
-    }
-    t.diagnostic(`killed ${kills} times`)
   })
 })

@@ -1,0 +1,50 @@
+/** Images with a backup of them, and commands on copies of the data. */
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { gif } from './images/tiny-images.ts'
+import { type Env, type Ran, run } from './processes/process.ts'
+import { type RunningServer, serverEnv, startServer } from './processes/server.ts'
+import { flipBit } from './store-folder.ts'
+import { fetchRaw, type Stored, store } from './upload.ts'
+
+export async function folderFor(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-restore-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export const operate = (dataDir: string, words: string[], env: Env = {}): Promise<Ran> =>
+  run(['src/node/operator.ts', ...words], serverEnv(env, dataDir))
+
+/** One bit of the record, or of the bytes. */
+export async function rot(folder: string, { id }: Stored, what: 'record' | 'body'): Promise<void> {
+  const path = join(folder, 'images/objects', id)
+  const { size } = await stat(path)
+  await flipBit(path, what === 'record' ? size - 12 : 100)
+}
+
+/** Images, a backup of them, and what is done before the restore. */
+export async function backedUp(t: TestContext, count: number, env: Env = {}) {
+  const folder = await folderFor(t)
+  const [dataDir, backup] = [join(folder, 'data'), join(folder, 'backup')]
+  const server = await startServer(env, { dataDir })
+  t.after(() => server.stop())
+  const images: Stored[] = []
+  for (let nth = 0; nth < count; nth++) {
+    images.push(await store(server.url, gif({ size: nth % 3 ? 700 : 400_000 })))
+  }
+  const ran = await server.operator(['backup', backup])
+  assert.equal(ran.code, 0, ran.stdout + ran.stderr)
+  return { folder, dataDir, backup, server, images }
+}
+
+export async function assertServed(server: RunningServer, images: Stored[]): Promise<void> {
+  for (const { id, bytes } of images) {
+    const answer = await fetchRaw(server.url, id)
+    assert.equal(answer.status, 200, `${id}: ${answer.text.slice(0, 200)}`)
+    assert.ok(answer.body.equals(bytes), id)
+  }
+}
