@@ -38,9 +38,19 @@ export function chunksOf(incoming: IncomingMessage): Chunks {
   }
   function lose(): void {
     isLost = true
+    // A body that came whole is read to its end.
+    if (!isOver) discard()
     wake()
   }
+  /** Gives memory back: as garbage it would stay until something is allocated. */
+  function discard(): void {
+    for (const { buffer, byteLength } of waiting.splice(0)) {
+      if (byteLength === buffer.byteLength) buffer.transfer(0)
+    }
+    waitingBytes = 0
+  }
   function stop(): void {
+    discard()
     incoming.pause()
     incoming.off('data', take)
     incoming.off('end', end)

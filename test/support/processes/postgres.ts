@@ -26,7 +26,7 @@ export interface PostgresServer {
 const USER = 'pinhole'
 const PASSWORD = 'a-password-that-no-log-may-hold'
 
-const FLAGS = ['unix_socket_directories=', 'listen_addresses=127.0.0.1', 'max_connections=100']
+const FLAGS = ['unix_socket_directories=', 'listen_addresses=127.0.0.1', 'max_connections=300']
 
 /** The tests kill clients, never the machine: nothing waits for the disk, unless it `flushes`. */
 export async function startPostgres(options: { flushes?: boolean } = {}): Promise<PostgresServer> {
