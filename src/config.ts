@@ -76,7 +76,7 @@ const VARIABLES = {
   uploadsAtOnce: variable(
     'UPLOADS_AT_ONCE',
     '16',
-    'uploads under way of an address, in each process',
+    'uploads of an address that are read at once, in each process; more wait',
     integer(1, 1e9),
   ),
   refusalsPerDay: variable(

@@ -40,5 +40,8 @@ export function tooLong(): NetworkFault {
   return new NetworkFault('the answer is not from a Pinhole service: it is too long')
 }
 
-/** A connection on which nothing moves for so long is given up. Unit: milliseconds. */
-export const STALL_MS = 30_000
+/**
+ * A connection on which nothing moves for so long is given up: the service lets an upload wait for its turn for 30 s. Unit:
+ * milliseconds.
+ */
+export const STALL_MS = 45_000

@@ -29,7 +29,7 @@ export function limitsPage(): string {
       '`UPLOADS_PER_DAY`',
     ],
     [
-      'uploads of an address under way at once, in each process; past it `busy`',
+      'uploads of an address that are read at once, in each process; more wait',
       `${fallbacks.uploadsAtOnce}`,
       'others behind the same address, memory',
       'a page sends three at once',

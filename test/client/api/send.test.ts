@@ -128,6 +128,25 @@ test('waits as long as a short Retry-After asks, in seconds or as a date', async
   assert.ok(date.slept[0]! > 25 && date.slept[0]! <= 30, `${date.slept}`)
 })
 
+test('waits as long as the problem details ask, and tells it if that is too long', async () => {
+  const told = (retryAfter: unknown) => {
+    const answer = problem(503, 'busy')
+    return { ...answer, body: { ...answer.body, retryAfter } }
+  }
+  const soon = await fakeService(told(5), CREATED)
+  await sendTo(blobOf(5), {}, soon.endpoint)
+  assert.deepEqual(soon.slept, [5])
+  const late = await fakeService(told(4000))
+  await assert.rejects(sendTo(blobOf(5), {}, late.endpoint), {
+    name: 'ServerRefusal',
+    retryAfterSeconds: 4000,
+  })
+  assert.deepEqual(late.slept, [])
+  const strange = await fakeService(told('soon'), CREATED)
+  await sendTo(blobOf(5), {}, strange.endpoint)
+  assert.equal(strange.slept.length, 1)
+})
+
 test('does not wait for a Retry-After that nobody would sit through', async () => {
   const service = await fakeService(problem(503, 'unavailable', { 'Retry-After': '61' }))
   await assert.rejects(sendTo(blobOf(5), {}, service.endpoint), {

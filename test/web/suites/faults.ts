@@ -64,7 +64,7 @@ export function faultsSuite(site: () => Site): void {
     await end()
   })
 
-  it('gives up a connection that stands still for 30 s, and tries again', async () => {
+  it('gives up a connection that stands still for 45 s, and tries again', async () => {
     const { page, end } = await site().visit({ expected: FAILED_REQUEST })
     await page.clock.install()
     const never = new Promise<void>(() => {})
@@ -74,7 +74,7 @@ export function faultsSuite(site: () => Site): void {
     await choose(page, [await gif('still.gif', 51)])
     await cardIn(page, 'uploading', 'still.gif')
     await page.getByText('Almost done').waitFor()
-    await page.clock.fastForward(31_000)
+    await page.clock.fastForward(46_000)
     await passTime(page, async () => (await doneCount(page)) === 1)
     await end()
   })

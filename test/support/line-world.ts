@@ -1,0 +1,154 @@
+/** A line of uploads before a quota that is played, and everybody who ever came. Its clock is `mock.timers`. */
+import assert from 'node:assert/strict'
+import { mock } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Refusal } from '../../src/errors.ts'
+import { createLine, type Line, type LineLimits, type Turn } from '../../src/service/line.ts'
+
+export const LIMITS: LineLimits = {
+  uploadsAtOnce: 3,
+  uploadsRead: 8,
+  waitMs: 3000,
+  waitingOfAddress: 6,
+  waitingBytes: 20 * 10_000,
+}
+/** What one holds of them. */
+const BYTES = 10_000 - 8 * 1024
+/** Of an address, for ever. */
+export const PLACES = 5
+/** Between two looks at the clock. */
+export const STEP_MS = 100
+
+type Result = 'stored' | 'gave-back' | 'busy' | 'quota-exceeded' | 'malformed-multipart'
+
+interface Upload {
+  address: number
+  arrivedAt: number
+  /** When it had its turn, among those of its address. */
+  nth: number | null
+  turn: Turn<true> | null
+  result: Result | null
+  endedAt: number
+  leave: (() => void) | null
+}
+
+export function createWorld(limits: Partial<LineLimits> = {}) {
+  const line: Line = createLine({ ...LIMITS, ...limits })
+  const uploads: Upload[] = []
+  /** By address: what is held here, what other processes hold, and what is stored. */
+  const quota = Array.from({ length: 20 }, () => ({ held: 0, elsewhere: 0, stored: 0 }))
+  const turns = new Map<number, number>()
+  /** By address, in the order of their turns. */
+  const had: number[] = []
+  let nowMs = 0
+
+  const of = (address: number) => uploads.filter((upload) => upload.address === address)
+  const reading = () => uploads.filter(({ turn, result }) => turn !== null && result === null)
+  const waiting = () => uploads.filter(({ turn, result }) => turn === null && result === null)
+
+  async function admit(upload: Upload): Promise<true | null> {
+    const places = quota[upload.address]!
+    if (places.stored + places.held + places.elsewhere < PLACES) {
+      places.held++
+      const nth = (turns.get(upload.address) ?? 0) + 1
+      turns.set(upload.address, nth)
+      upload.nth = nth
+      had.push(upload.address)
+      return true
+    }
+    if (places.held + places.elsewhere > 0) return null
+    throw new Refusal('quota-exceeded', 'none is left')
+  }
+
+  const world = {
+    line,
+    uploads,
+    quota,
+    had,
+    reading,
+    waiting,
+    arrive(address: number, network = address >> 1): Upload {
+      const upload: Upload = {
+        address,
+        arrivedAt: nowMs,
+        nth: null,
+        turn: null,
+        result: null,
+        endedAt: 0,
+        leave: null,
+      }
+      uploads.push(upload)
+      const client = {
+        address: `${address}`,
+        network: `${network}`,
+        waitingBytes: BYTES,
+        onGone(act: () => void) {
+          upload.leave = act
+          return () => {
+            upload.leave = null
+          }
+        },
+      }
+      line
+        .enter(client, () => admit(upload))
+        .then(
+          (turn) => {
+            upload.turn = turn
+          },
+          (error: Refusal) => {
+            upload.result = error.code as Result
+            upload.endedAt = nowMs
+          },
+        )
+      return upload
+    },
+    end(upload: Upload, isStored: boolean) {
+      const places = quota[upload.address]!
+      places.held--
+      if (isStored) places.stored++
+      upload.result = isStored ? 'stored' : 'gave-back'
+      upload.turn!.end()
+    },
+    settle: async () => {
+      for (let nth = 0; nth < 3; nth++) await nextTurn()
+    },
+    async pass(ms: number) {
+      for (let left = ms; left > 0; left -= STEP_MS) {
+        nowMs += STEP_MS
+        mock.timers.tick(STEP_MS)
+        await world.settle()
+      }
+    },
+    /** What must hold at any moment. */
+    check() {
+      assert.deepEqual(line.counts(), { reading: reading().length, waiting: waiting().length })
+      assert.ok(reading().length <= LIMITS.uploadsRead)
+      assert.ok(waiting().length <= 20)
+      for (const upload of waiting()) assert.ok(nowMs - upload.arrivedAt < LIMITS.waitMs, 'waits too long')
+      for (const [address, places] of quota.entries()) {
+        const mine = of(address)
+        const read = mine.filter((upload) => reading().includes(upload))
+        const waits = mine.filter((upload) => waiting().includes(upload))
+        assert.ok(read.length <= LIMITS.uploadsAtOnce, 'read at once')
+        assert.ok(waits.length <= LIMITS.waitingOfAddress)
+        assert.ok(places.stored + places.held + places.elsewhere <= PLACES, 'never more than the quota')
+        assert.equal(places.held, read.length, 'no place is lost')
+        const order = mine.filter(({ nth }) => nth !== null).map(({ nth }) => nth!)
+        assert.deepEqual(
+          order,
+          order.toSorted((a, b) => a - b),
+          'in the order of arrival',
+        )
+        const hasPlace = places.stored + places.held < PLACES && places.elsewhere === 0
+        const hasTurn = read.length < LIMITS.uploadsAtOnce && reading().length < LIMITS.uploadsRead / 2
+        assert.ok(
+          waits.length === 0 || !hasPlace || !hasTurn || world.isBehindOthers,
+          'nobody waits for nothing',
+        )
+      }
+    },
+    /** Others changed what they hold: that is looked after now and then. */
+    isBehindOthers: false,
+  }
+  return world
+}
