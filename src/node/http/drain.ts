@@ -9,6 +9,11 @@ import type { Connections } from './connections.ts'
  */
 export const DRAINED_BYTES_PER_SECOND = 64 * 1024 * 1024
 
+/** Bodies that are drained at once, in each process. Each holds what Node reads ahead; one more is cut off behind its answer. */
+export const DRAINS_AT_ONCE = 128
+
+let drains = 0
+
 /** When the next drain may read. By the clock of `performance`. */
 let nextAt = 0
 
@@ -39,12 +44,17 @@ export function drainBehindAnswer(
   function drain(): void {
     if (isDraining || awaitsContinue(incoming)) return
     isDraining = true
+    drains++
+    outgoing.once('close', () => drains--)
     body.stop()
-    incoming.on('data', (data: Uint8Array) => {
-      left -= data.length
+    incoming.on('data', (data: Uint8Array<ArrayBuffer>) => {
+      const bytes = data.length
+      left -= bytes
+      // As garbage it would stay until something is allocated.
+      if (data.byteLength === data.buffer.byteLength) data.buffer.transfer(0)
       if (left < 0) return giveUp()
       incoming.pause()
-      setTimeout(() => incoming.resume(), pauseFor(data.length))
+      setTimeout(() => incoming.resume(), pauseFor(bytes))
     })
     incoming.once('end', finish)
     incoming.once('error', finish)
@@ -69,7 +79,7 @@ export function drainBehindAnswer(
   outgoing.end = ((chunk?: unknown, ...rest: unknown[]): ServerResponse => {
     if (isEnding || incoming.complete || incoming.destroyed) return end(chunk as never, ...(rest as []))
     isEnding = true
-    const isPointless = awaitsContinue(incoming) || left < 0
+    const isPointless = awaitsContinue(incoming) || left < 0 || (!isDraining && drains >= DRAINS_AT_ONCE)
     if (isPointless) outgoing.shouldKeepAlive = false
     if (chunk) outgoing.write(chunk as never)
     else outgoing.flushHeaders()
@@ -78,5 +88,5 @@ export function drainBehindAnswer(
     return outgoing
   }) as typeof outgoing.end
 
-  if (!isRead) drain()
+  if (!isRead && drains < DRAINS_AT_ONCE) drain()
 }

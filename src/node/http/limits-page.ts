@@ -8,7 +8,7 @@ import { REPORT_MAX_BYTES } from '../../http/routes/report.ts'
 import { MAX_FRAME_PIXELS, MAX_SIDE_PIXELS } from '../../protocol.ts'
 import { LARGE_COMMITS_AT_ONCE, LARGE_READS_AT_ONCE } from '../../service/publish.ts'
 import { FREE_CHUNKS, FREE_CHUNKS_OF_A_BODY, LEAST_AVERAGE_BYTES } from './crumbs.ts'
-import { DRAINED_BYTES_PER_SECOND } from './drain.ts'
+import { DRAINED_BYTES_PER_SECOND, DRAINS_AT_ONCE } from './drain.ts'
 import { LIMIT_TABLE } from './limits.ts'
 import { limitsOfFiles } from './limits-of-files.ts'
 import { LARGE_BYTES } from './send-raw.ts'
@@ -133,6 +133,13 @@ export function limitsPage(): string {
       bytes(DRAINED_BYTES_PER_SECOND),
       'memory: what was read is garbage',
       'half a line of 1 Gbit/s',
+      '`src/node/http/drain.ts`',
+    ],
+    [
+      'refused bodies that are drained at once, in each process; past it the connection ends behind the answer',
+      `${DRAINS_AT_ONCE}`,
+      'memory: 0.1 MB each',
+      'what a server of 350 MB has',
       '`src/node/http/drain.ts`',
     ],
     [

@@ -95,7 +95,7 @@ export const LIMIT_TABLE = {
     'more than twice the quota',
   ),
   waitingBytes: limit(
-    96 * 1024 * 1024,
+    32 * 1024 * 1024,
     'bytes',
     'that uploads may hold while they wait, in each process: 8 KB each, and what of their bodies came behind the headers, 128 KB at most; past it the network with most of them is told `busy`',
     'memory',
