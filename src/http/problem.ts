@@ -6,13 +6,13 @@ import type { Log } from './log.ts'
 
 /** What the client is told. Anything but a refusal is a bare 500: the log has the rest. */
 export function toProblem(error: unknown): Problem {
-  if (error instanceof Refusal) return problem(error.code, error.detail)
+  if (error instanceof Refusal) return problem(error.code, error.detail, error.retryAfterSeconds)
   return problem('internal-error', 'Something went wrong on the server. The log has it under the request id.')
 }
 
-export function problem(code: ProblemCode, detail: string): Problem {
+/** `retryAfter`: in seconds, where it is not that of the code. */
+export function problem(code: ProblemCode, detail: string, retryAfter = retrySecondsOf(code)): Problem {
   const status = statusOf(code)
-  const retryAfter = retrySecondsOf(code)
   return {
     type: problemType(code),
     title: titleOf(status),
