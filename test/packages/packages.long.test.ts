@@ -5,11 +5,12 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
 import { cameraJpeg } from '../client/pictures.ts'
+import { nodeOf } from '../support/processes/node-of.ts'
 import { NODE, ROOT } from '../support/processes/process.ts'
 import { until } from '../support/until.ts'
 import { bundlers } from './bundlers.ts'
 import { examples } from './examples.ts'
-import { buildPackages, type Installed, install, NAMES, nodeOf, run } from './installed.ts'
+import { buildPackages, type Installed, install, NAMES, run } from './installed.ts'
 
 let client: Installed
 let server: Installed

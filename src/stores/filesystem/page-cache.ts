@@ -24,6 +24,20 @@ const PATH_BYTES = 4096
 /** Little-endian, with pointers and longs of 64 bits (LP64). */
 const ARCHITECTURES = ['x64', 'arm64']
 
+/** What is used of `node:ffi`, which the types of Node 24 do not know. */
+interface Ffi {
+  dlopen(
+    path: null,
+    functions: object,
+  ): {
+    functions: {
+      preadv2(descriptor: number, vector: bigint, count: number, offset: bigint, flags: number): number
+      syscall(number: bigint, descriptor: number, path: bigint, how: bigint, bytes: bigint): number
+    }
+  }
+  getRawPointer(memory: Uint8Array | BigUint64Array): bigint
+}
+
 interface PageCache {
   read: ReadCached
   open: OpenCached | null
@@ -59,7 +73,8 @@ function bind(): PageCache | null {
   if (process.platform !== 'linux' || !ARCHITECTURES.includes(process.arch)) return null
   try {
     // Since Node 26.1. An import would fail where it is missing.
-    const ffi = process.getBuiltinModule('node:ffi')
+    const ffi = process.getBuiltinModule('node:ffi') as Ffi | undefined
+    if (ffi === undefined) return null
     const { functions } = ffi.dlopen(null, {
       preadv2: { arguments: ['int32', 'pointer', 'int32', 'int64', 'int32'], return: 'int32' },
       // The C library has no function for openat2.
