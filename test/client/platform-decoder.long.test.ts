@@ -1,11 +1,11 @@
 /** HEIC where the platform decodes it, as Safari does: Chromium with another `createImageBitmap`. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { after, afterEach, before, beforeEach, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import sharp from 'sharp'
 import type { CompressOptions } from '../../src/client/types.ts'
 import { launchBrowser } from '../support/browser.ts'
+import { after, afterEach, before, beforeEach, test } from '../support/chromium-tests.ts'
 import { type EnginePage, serveEnginePage } from '../support/engine-page.ts'
 import { photo, rgba } from './pictures.ts'
 

@@ -1,9 +1,9 @@
 /** Sizes are those that Chromium shows, whichever way a picture is to be turned. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { sourceOf } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 import { launchBrowser } from '../support/browser.ts'
+import { test } from '../support/chromium-tests.ts'
 import { picture } from '../support/images/pictures.ts'
 import { scrub } from './subject.ts'
 

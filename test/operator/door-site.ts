@@ -33,10 +33,9 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 export async function openDoorSite(env: Record<string, string> = {}): Promise<DoorSite> {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const [server, browser] = await Promise.all([
-    startServer({ OPERATOR_LISTEN: `127.0.0.1:${port}`, UPLOADS_PER_DAY: '1000', ...env }),
-    launchBrowser(),
-  ])
+  // First, for where it does not start no server may be left running.
+  const browser = await launchBrowser()
+  const server = await startServer({ OPERATOR_LISTEN: `127.0.0.1:${port}`, UPLOADS_PER_DAY: '1000', ...env })
   return {
     server,
     url,

@@ -1,9 +1,9 @@
 /** The queue in real Chromium: nothing fetched too early, keys, focus, phone, and WCAG 2.2 AA by axe in each state. */
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import sharp from 'sharp'
 import { atDoor } from '../support/at-door.ts'
+import { after, before, beforeEach, test as it } from '../support/chromium-tests.ts'
 import { report } from '../support/door-session.ts'
 import { picture } from '../support/images/pictures.ts'
 import { until } from '../support/until.ts'

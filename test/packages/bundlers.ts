@@ -7,7 +7,7 @@ import { extname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { cameraJpeg } from '../client/pictures.ts'
-import { launchBrowser } from '../support/browser.ts'
+import { launchBrowser, whyNoChromium } from '../support/browser.ts'
 import { ROOT } from '../support/processes/process.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
 import { BUNDLERS } from './bundle.ts'
@@ -22,8 +22,8 @@ const TYPES: Record<string, string> = {
 const BUSY_MS = 180_000
 const FINDS_NO_WORKER = ['esbuild', 'rollup']
 
-export function bundlers(client: () => Installed): void {
-  describe('bundlers', () => {
+export async function bundlers(client: () => Installed): Promise<void> {
+  describe('bundlers', { skip: await whyNoChromium() }, () => {
     let site: Server
     let origin: string
     let service: RunningServer

@@ -157,4 +157,4 @@ test('the SDK has its types', async () => {
 })
 
 examples(() => client)
-bundlers(() => client)
+await bundlers(() => client)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { launchBrowser } from '../support/browser.ts'
+import { launchBrowser, whyNoChromium } from '../support/browser.ts'
 import { STATES } from './states/all.ts'
 import { axeOn, OF_LOOKS } from './support/axe.ts'
 import { openSites, type Sites } from './support/sites.ts'
@@ -11,7 +11,7 @@ import { withToolsFor } from './support/unscripted.ts'
 /** More than a machine that is busy with other tests needs. */
 const PATIENCE_MS = 60_000
 
-describe('every state of the pages', () => {
+describe('every state of the pages', { skip: await whyNoChromium() }, () => {
   let browser: Browser
   let sites: Sites
   before(async () => {
@@ -19,8 +19,8 @@ describe('every state of the pages', () => {
     sites = openSites(browser)
   })
   after(async () => {
-    await sites.close()
-    await browser.close()
+    await sites?.close()
+    await browser?.close()
   })
 
   for (const state of STATES) {

@@ -1,5 +1,6 @@
 /** The pages in real Chromium, on the real server: all suites but those of `features.long.test.ts`. One of each serves all. */
 import { after, before, describe } from 'node:test'
+import { whyNoChromium } from '../support/browser.ts'
 import { faultsSuite } from './suites/faults.ts'
 import { historySuite } from './suites/history.ts'
 import { inputSuite } from './suites/input.ts'
@@ -8,12 +9,12 @@ import { pagesSuite } from './suites/pages.ts'
 import { statesSuite } from './suites/states.ts'
 import { openSite, type Site } from './support/site.ts'
 
-describe('the pages in a browser', () => {
+describe('the pages in a browser', { skip: await whyNoChromium() }, () => {
   let site: Site
   before(async () => {
     site = await openSite()
   })
-  after(() => site.close())
+  after(() => site?.close())
 
   describe('loading', () => loadingSuite(() => site))
   describe('input', () => inputSuite(() => site))

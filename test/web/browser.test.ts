@@ -1,14 +1,15 @@
 /** One picture from the file picker to its deletion, in real Chromium. All states and ways: `browser.long.test.ts`. */
 import { after, before, describe } from 'node:test'
+import { whyNoChromium } from '../support/browser.ts'
 import { firstUploadSuite } from './suites/first-upload.ts'
 import { openSite, type Site } from './support/site.ts'
 
-describe('the pages in a browser', () => {
+describe('the pages in a browser', { skip: await whyNoChromium() }, () => {
   let site: Site
   before(async () => {
     site = await openSite()
   })
-  after(() => site.close())
+  after(() => site?.close())
 
   firstUploadSuite(() => site)
 })

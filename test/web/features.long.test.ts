@@ -1,5 +1,6 @@
 /** What the pages do beyond a plain upload, in real Chromium on the real server. */
 import { after, before, describe } from 'node:test'
+import { whyNoChromium } from '../support/browser.ts'
 import { editorSuite } from './suites/editor.ts'
 import { gallerySuite } from './suites/gallery.ts'
 import { looksSuite } from './suites/looks.ts'
@@ -12,12 +13,12 @@ import { viewerSuite } from './suites/viewer.ts'
 import { walksSuite } from './suites/walks.ts'
 import { openSite, type Site } from './support/site.ts'
 
-describe('the pages in a browser, further', () => {
+describe('the pages in a browser, further', { skip: await whyNoChromium() }, () => {
   let site: Site
   before(async () => {
     site = await openSite()
   })
-  after(() => site.close())
+  after(() => site?.close())
 
   describe('on a phone', () => phoneSuite(() => site))
   describe('viewer', () => viewerSuite(() => site))

@@ -44,11 +44,10 @@ const FIREFOX_MISSES = /(error loading dynamically imported module|Loading modul
 
 /** Starts a server with `env`, and Chromium. A browser that is given stays open. */
 export async function openSite(env: Record<string, string> = {}, given?: Browser): Promise<Site> {
+  // First, for where it does not start nothing else may be left running.
+  const browser = given ?? (await launchBrowser())
   const proxy = await startFaultProxy()
-  const [server, browser] = await Promise.all([
-    startServer({ BASE_URL: proxy.url, UPLOADS_PER_DAY: '1000', ...env }),
-    given ?? launchBrowser(),
-  ])
+  const server = await startServer({ BASE_URL: proxy.url, UPLOADS_PER_DAY: '1000', ...env })
   // The first address that the server prints is the proxy's: where links begin.
   const [, target] = /listening on (http:\/\/\S+)/.exec(server.stdout()) ?? []
   assert.ok(target, server.stdout())
