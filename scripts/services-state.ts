@@ -15,8 +15,9 @@ export interface Services {
   fullSecretAccessKey: string
 }
 
-/** One set of services a user and machine. */
-export const SERVICES_FOLDER = join(tmpdir(), `pinhole-services-${userInfo().uid}`)
+/** One set of services a user and machine. Tests have a folder for temporary files of their own. */
+export const SERVICES_FOLDER =
+  process.env.PINHOLE_SERVICES ?? join(tmpdir(), `pinhole-services-${userInfo().uid}`)
 export const STATE_FILE = join(SERVICES_FOLDER, 'services.json')
 
 /** `null` unless a service was started and answers. */

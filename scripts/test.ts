@@ -9,19 +9,21 @@
  * With PINHOLE_CI=1 a test that is skipped because the machine lacks something is a failure. PINHOLE_WHOLE=1 gives random
  * tests all their runs (test/support/extent.ts).
  */
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { chmodSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { parseArgs } from 'node:util'
-import { countLongFiles, keepDurations, named, ROOT, testFiles } from './test/files.ts'
+import { SERVICES_FOLDER } from './services-state.ts'
+import { countLongFiles, isLong, keepDurations, named, ROOT, testFiles } from './test/files.ts'
+import { type FileResult, LIMITS, runFile } from './test/run-file.ts'
+import { endOf, lacking, lineOf } from './test/summary.ts'
 
 /** More than there may be processors: many files wait for a disk, a browser or a clock. */
 const FILES_AT_ONCE = 5
-
-/** How a reason begins where a case says nothing about the host or adapter that it runs on. */
-const NOT_APPLICABLE = 'does not apply: '
 
 const { values, positionals } = parseArgs({
   options: { all: { type: 'boolean', default: false }, watch: { type: 'boolean', default: false } },
@@ -35,56 +37,100 @@ const files = testFiles({
   ...(pattern === undefined ? {} : { pattern }),
 })
 
-if (pattern === undefined) await checkAndBuild()
-else execFileSync('npm', ['run', '--silent', 'build'], { cwd: ROOT, stdio: 'inherit' })
+// Everything of this run is below one folder. When this process is gone, so are they, and it.
+const folder = mkdtempSync(join(tmpdir(), 'pinhole-run-'))
+chmodSync(folder, 0o711)
+process.env.PINHOLE_RUN = folder
+process.env.PINHOLE_SERVICES = SERVICES_FOLDER
+const guardian = spawn(process.execPath, [join(import.meta.dirname, 'test/guardian.ts'), folder], {
+  detached: true,
+  stdio: ['pipe', 'ignore', 'ignore'],
+})
+const ending = new AbortController()
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const) {
+  process.on(signal, () => {
+    process.exitCode = code
+    ending.abort()
+  })
+}
+// npm that is killed tells nobody.
+const { ppid } = process
+if (process.env.npm_lifecycle_event !== undefined) {
+  setInterval(() => process.ppid === ppid || process.kill(process.pid, 'SIGTERM'), 1000).unref()
+}
 
 // Hundreds of processes load the same sources: each strips and compiles only what none did before.
 process.env.NODE_COMPILE_CACHE ??= join(ROOT, 'node_modules/.cache/compiled')
-
 if (isWhole) process.env.PINHOLE_WHOLE = '1'
 
-// Anything but a summary that says so is no success.
-process.exitCode = 1
-const taken: Record<string, number> = {}
-const skipped: string[] = []
-const events = run({
-  files,
-  concurrency: FILES_AT_ONCE,
-  watch: values.watch,
-  cwd: ROOT,
-  // Files come and go: collecting all of a heap that is still small is most of the collector's work.
-  execArgv: ['--initial-old-space-size=512'],
-})
-events.on('test:pass', ({ file, name, skip }) => {
-  if (skip === undefined || `${skip}`.startsWith(NOT_APPLICABLE)) return
-  skipped.push(
-    `${file === undefined ? '' : `${named(file)}: `}${name}: ${skip === true ? 'no reason' : skip}`,
-  )
-})
-events.on('test:summary', ({ file, success, counts, duration_ms }) => {
-  if (file !== undefined) taken[named(file)] = Math.round(duration_ms)
-  else process.exitCode = success && counts.tests > 0 ? 0 : 1
-})
-const report = events.compose(spec)
-report.on('end', () => {
-  keepDurations(taken)
-  if (!isWhole && pattern === undefined) {
-    process.stdout.write(
-      `\nLeft to CI and npm run test:all: ${countLongFiles()} long test files, and most runs of random tests.\n`,
-    )
-  }
-  if (skipped.length === 0) return
-  process.stdout.write(`\nSkipped, because this machine lacks something:\n  ${skipped.join('\n  ')}\n`)
-  if (inCi) {
-    process.stdout.write('In CI a skipped test is a failure.\n')
-    process.exitCode = 1
-  }
-})
-report.pipe(process.stdout)
+if (await prepare()) {
+  if (values.watch) watch()
+  else await finish(await runAll())
+} else await leave(process.exitCode ?? 1)
 
-async function checkAndBuild(): Promise<void> {
-  const check = spawn('npm', ['run', '--silent', 'check'], { cwd: ROOT, stdio: 'inherit' })
-  const checked = once(check, 'exit')
-  execFileSync('npm', ['run', '--silent', 'build'], { cwd: ROOT, stdio: 'inherit' })
-  if ((await checked)[0] !== 0) process.exit(1)
+/** Checks, unless a pattern names a part, and what the pages load. */
+async function prepare(): Promise<boolean> {
+  const scripts = pattern === undefined ? ['check', 'build'] : ['build']
+  const codes = await Promise.all(
+    scripts.map(async (script) => {
+      const { signal } = ending
+      const child = spawn('npm', ['run', '--silent', script], { cwd: ROOT, stdio: 'inherit', signal })
+      child.on('error', () => {})
+      return (await once(child, 'close'))[0]
+    }),
+  )
+  return codes.every((code) => code === 0)
+}
+
+async function runAll(): Promise<FileResult[]> {
+  const queue = [...files.entries()]
+  const results: FileResult[] = []
+  const worker = async () => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      if (ending.signal.aborted) return
+      const [number, file] = next
+      const limits = isWhole || isLong(file) ? LIMITS.long : LIMITS.daily
+      const ownFolder = join(folder, `${number}`.padStart(4, '0'))
+      const result = await runFile(file, ownFolder, { limits, signal: ending.signal })
+      results.push(result)
+      console.log(lineOf(result, results.length, files.length))
+    }
+  }
+  await Promise.all(Array.from({ length: FILES_AT_ONCE }, worker))
+  return results
+}
+
+async function finish(results: FileResult[]): Promise<void> {
+  keepDurations(Object.fromEntries(results.map(({ file, ms }) => [named(file), Math.round(ms)])))
+  const skips = lacking(results).size > 0
+  const notes = [
+    ...(isWhole || pattern !== undefined
+      ? []
+      : [
+          `Left to CI and npm run test:all: ${countLongFiles()} long test files, and most runs of random tests.`,
+        ]),
+    ...(inCi && skips ? ['In CI a skipped test is a failure.'] : []),
+    ...(ending.signal.aborted ? [`The run was ended after ${results.length} of ${files.length} files.`] : []),
+  ]
+  console.log(endOf(results, notes.length > 0 ? notes.join('\n') : null))
+  const failed = results.some(({ failed }) => failed.length > 0)
+  const some = results.some(({ passed }) => passed > 0)
+  await leave(process.exitCode ?? (failed || !some || (inCi && skips) ? 1 : 0))
+}
+
+async function leave(code: number | string): Promise<never> {
+  const gone = once(guardian, 'exit')
+  guardian.stdin.end()
+  await gone
+  process.exit(Number(code))
+}
+
+/** Until somebody ends it. */
+function watch(): void {
+  run({ files, watch: true, cwd: ROOT, concurrency: FILES_AT_ONCE }).compose(spec).pipe(process.stdout)
+  ending.signal.addEventListener('abort', () => void leave(process.exitCode ?? 1))
 }

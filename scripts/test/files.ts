@@ -59,6 +59,11 @@ export function countLongFiles(): number {
   return everyFile().filter((file) => LONG.test(file)).length
 }
 
+/** Whether it runs only there. */
+export function isLong(file: string): boolean {
+  return LONG.test(file)
+}
+
 function everyFile(): string[] {
   return globSync('test/**/*.test.ts', { cwd: ROOT }).sort()
 }

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
+import { skipWithout } from '../support/processes/caches.ts'
 import { COMPILED, NODE, ROOT } from '../support/processes/process.ts'
 
 const BIN = join(ROOT, 'bin/pinhole.mjs')
@@ -31,6 +32,9 @@ export interface Person {
   /** On a terminal, where both streams are one; `then` follows the command in the shell, e.g. `>links.txt`. */
   runOnTerminal(words: string[], then?: string, settings?: Settings): Promise<Ran>
 }
+
+/** Why tests on a terminal are skipped: it is made by `script`, of util-linux. */
+export const noTerminal = await skipWithout('script')
 
 /** Somebody with an empty folder and no history, both gone after the tests. */
 export async function person(env: Record<string, string> = {}): Promise<Person> {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { cameraJpeg } from '../client/pictures.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
-import { type Person, person } from './command.ts'
+import { noTerminal, type Person, person } from './command.ts'
 import { playedService } from './service.ts'
 import { screenOf } from './terminal.ts'
 
@@ -24,7 +24,7 @@ async function uploader(): Promise<Person> {
 
 const FILES = ['a.jpg', 'b.jpg', 'c.jpg', 'd.jpg', 'e.jpg']
 
-test('with three at a time, no rest of a bar stays on the screen', async () => {
+test('with three at a time, no rest of a bar stays on the screen', { skip: noTerminal }, async () => {
   const me = await uploader()
   const { code, stdout } = await me.runOnTerminal(['upload', '-j', '3', ...FILES])
   assert.equal(code, 0)
@@ -38,7 +38,9 @@ test('with three at a time, no rest of a bar stays on the screen', async () => {
   assert.ok(!stdout.includes('\x1b[?25l'))
 })
 
-test('through tee, links reach the terminal and the file, each on a line of its own', async () => {
+test('through tee, links reach the terminal and the file, each on a line of its own', {
+  skip: noTerminal,
+}, async () => {
   const me = await uploader()
   const { code, stdout } = await me.runOnTerminal(['upload', '-j', '3', ...FILES], '| tee links.txt')
   assert.equal(code, 0)
@@ -49,7 +51,7 @@ test('through tee, links reach the terminal and the file, each on a line of its 
   assert.equal(screen.length, 10, screen.join('\n'))
 })
 
-test('the first Ctrl-C ends an upload, and one that waits for stdin', async () => {
+test('the first Ctrl-C ends an upload, and one that waits for stdin', { skip: noTerminal }, async () => {
   const silent = await playedService(() => {})
   const me = await uploader()
   for (const words of [

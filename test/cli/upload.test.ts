@@ -9,7 +9,7 @@ import sharp from 'sharp'
 import { blobOf, cameraJpeg, GPS, photo, rgba, screenshot } from '../client/pictures.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
-import { type Person, person } from './command.ts'
+import { noTerminal, type Person, person } from './command.ts'
 
 let server: RunningServer
 let jpeg: Buffer
@@ -114,7 +114,7 @@ test('globs and several files go in order; one that is refused spoils no other',
   assert.match(folder!, /^shots: This is a folder\./)
 })
 
-test('on a terminal there are bars and a line about each file', async () => {
+test('on a terminal there are bars and a line about each file', { skip: noTerminal }, async () => {
   const me = await uploader()
   await writeFile(join(me.folder, 'screen.png'), await screenshot().png().toBuffer())
   const { code, stdout } = await me.runOnTerminal(['upload', 'photo.jpg', 'screen.png'])
@@ -126,7 +126,9 @@ test('on a terminal there are bars and a line about each file', async () => {
   assert.equal(text.match(new RegExp(`${server.baseUrl}/[0-9A-Za-z]{11}`, 'g'))?.length, 2)
 })
 
-test('with stdout in a file, the terminal has the bars and the file the link alone', async () => {
+test('with stdout in a file, the terminal has the bars and the file the link alone', {
+  skip: noTerminal,
+}, async () => {
   const me = await uploader()
   const { code, stdout } = await me.runOnTerminal(['upload', 'photo.jpg'], '>links.txt')
   assert.equal(code, 0)

@@ -61,7 +61,7 @@ test('nginx takes the site of compose.yaml', { skip: await skipWithout('nginx') 
   })
 })
 
-test('nginx takes the site with TLS', { skip: await skipWithout('nginx') }, async () => {
+test('nginx takes the site with TLS', { skip: await skipWithout(['nginx', 'openssl']) }, async () => {
   await inFolder(async (folder) => {
     const [certificate, key] = [join(folder, 'fullchain.pem'), join(folder, 'privkey.pem')]
     const subject = ['-subj', '/CN=pics.example', '-days', '1', '-nodes', '-newkey', 'rsa:2048']

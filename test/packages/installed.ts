@@ -1,11 +1,15 @@
 /** The packages as they would be published: built, packed, and unpacked beside what they need. */
 import { execFile } from 'node:child_process'
+import { createReadStream } from 'node:fs'
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { after } from 'node:test'
 import { promisify } from 'node:util'
+import { createGunzip } from 'node:zlib'
+import { extract } from 'tar-fs'
 import { NPM_ENV as env } from '../support/processes/node-of.ts'
 import { ROOT } from '../support/processes/process.ts'
 
@@ -47,7 +51,7 @@ export async function install(...names: string[]): Promise<Installed> {
     const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('[')))
     const home = join(folder, 'node_modules', name)
     await mkdir(home, { recursive: true })
-    await run('tar', ['-xzf', join(folder, filename), '-C', home, '--strip-components=1'])
+    await pipeline(createReadStream(join(folder, filename)), createGunzip(), extract(home, { strip: 1 }))
     packages.add(home)
     for (const needed of await dependenciesOf(join(source, 'package.json'), join(ROOT, 'package.json'))) {
       const place = join(folder, relative(ROOT, needed))

@@ -81,7 +81,7 @@ export function drainCases(world: World): void {
       const words = ['-sS', '-F', 'file=@-;filename=a.gif', '-w', '\n%{http_code}']
       if (who) words.push('-H', who.join(': '))
       const ran = await curl([...words, `${me.host.url}/api/upload`], Buffer.alloc(bodyBytes))
-      if (ran === null) return t.skip('no curl on this machine')
+      if (ran === null) return t.skip('curl is not on this machine')
       const [body, code] = [ran.slice(0, -4), ran.slice(-3)]
       assert.equal(code, String(status))
       assert.equal(JSON.parse(body).error, error)

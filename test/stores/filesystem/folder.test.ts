@@ -54,7 +54,7 @@ test('a small image is written past the page cache', async (t) => {
   const { folder, pathOf, openStore } = await storeFolder(t)
   if (process.platform !== 'linux') return t.skip('does not apply: only Linux has O_DIRECT')
   if ((await statfs(folder)).type === TMPFS) return t.skip('does not apply: a tmpfs is all cache')
-  if (spawnSync('fincore', ['--version']).status !== 0) return t.skip('needs fincore of util-linux')
+  if (spawnSync('fincore', ['--version']).status !== 0) return t.skip('fincore is not on this machine')
   const store = await openStore()
   await put(store, idFor('a'), bytesFor(1, 200_000))
   assert.equal(pagesInCache(pathOf(idFor('a'))), 0)

@@ -1,0 +1,50 @@
+/** Runs inside each test file's process: sends what happens to `run-file.ts`, as lines of JSON on descriptor 3. */
+import { writeSync } from 'node:fs'
+import type { TestEvent } from 'node:test/reporters'
+import { inspect } from 'node:util'
+
+export type Sent =
+  | { is: 'started' | 'ended'; name: string; depth: number }
+  | { is: 'passed' | 'skipped'; name: string; depth: number; suite: boolean; reason?: string }
+  | { is: 'failed'; name: string; depth: number; file: string; why: string | null }
+  | { is: 'said'; text: string }
+  | { is: 'summary'; success: boolean }
+
+export default async function* report(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  for await (const event of source) {
+    const sent = sentOf(event)
+    if (sent) writeSync(3, `${JSON.stringify(sent)}\n`)
+  }
+  yield ''
+}
+
+function sentOf({ type, data }: TestEvent): Sent | null {
+  switch (type) {
+    case 'test:dequeue':
+      return { is: 'started', name: data.name, depth: data.nesting }
+    case 'test:complete':
+      return { is: 'ended', name: data.name, depth: data.nesting }
+    case 'test:pass': {
+      const place = { name: data.name, depth: data.nesting, suite: data.details.type === 'suite' }
+      if (data.skip === undefined && data.todo === undefined) return { is: 'passed', ...place }
+      const reason = data.skip ?? data.todo
+      return { is: 'skipped', ...place, reason: typeof reason === 'string' ? reason : 'no reason' }
+    }
+    case 'test:fail': {
+      const { error } = data.details
+      const { failureType } = error as { failureType?: string }
+      // A suite fails with its tests, which were named before.
+      const why = failureType === 'subtestsFailed' ? null : inspect(error.cause ?? error)
+      return { is: 'failed', name: data.name, depth: data.nesting, file: data.file ?? '', why }
+    }
+    case 'test:diagnostic':
+      // What Node counts at the end is counted by the run.
+      return /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+$/.test(data.message)
+        ? null
+        : { is: 'said', text: data.message }
+    case 'test:summary':
+      return { is: 'summary', success: data.success }
+    default:
+      return null
+  }
+}
