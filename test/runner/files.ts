@@ -1,0 +1,32 @@
+/** Test files that end badly, as `run-file.ts` meets them: written here, for the run would find them in the repository. */
+export const FILES = {
+  passes: `
+    import { test } from 'node:test'
+    test('one', () => {})
+    test('two', { skip: 'zsh is not on this machine' }, () => {})
+    test('three', (t) => t.skip('does not apply: no such host'))`,
+  fails: `
+    import { describe, test } from 'node:test'
+    describe('suite', () => test('one', () => { throw new Error('as meant') }))`,
+  hangs: `
+    import { test } from 'node:test'
+    test('before', () => {})
+    test('for ever', () => new Promise(() => setInterval(() => {}, 1000)))`,
+  spins: `
+    import { test } from 'node:test'
+    test('for ever', () => { for (;;); })`,
+  lingers: `
+    import { test } from 'node:test'
+    import { createServer } from 'node:net'
+    createServer().listen(0)
+    test('one', () => {})`,
+  leaves: `
+    import { test } from 'node:test'
+    import { spawn } from 'node:child_process'
+    test('one', () => spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true, stdio: 'ignore' }).unref())`,
+  ends: `
+    import { test } from 'node:test'
+    test('one', () => {})
+    test('two', () => process.exit(0))
+    test('three', () => {})`,
+} satisfies Record<string, string>
