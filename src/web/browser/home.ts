@@ -55,8 +55,16 @@ function settle(): void {
 async function take(files: File[], copies = false): Promise<void> {
   if (files.length === 0) return say(words.nothing)
   if (isFull()) return say(quotaUsedUp())
-  const chosen = editsFirst() ? await import('./editor/editor.ts').then(({ edit }) => edit(files)) : files
+  const chosen = editsFirst() ? await edited(files) : files
   if (chosen.length > 0) await uploads.add(chosen, { copies: copies && copiesItself() })
+}
+
+/** None, if the editor can't be had: nothing is sent that somebody wanted to change first. */
+async function edited(files: File[]): Promise<File[]> {
+  const editor = await import('./editor/editor.ts').catch(() => null)
+  if (editor) return editor.edit(files)
+  say(words.unreachable)
+  return []
 }
 
 const form = document.getElementById('upload')
@@ -84,12 +92,15 @@ guardQuestions()
 root.dataset.live = ''
 registerWorker()
 
+// Parts that come later may not come: offline, or the page is left meanwhile. What is there works without them.
+
 /** Rows of earlier visits: fetched when there are some. */
 async function showEarlier(): Promise<void> {
   const known = await history
   if (!panel && (await known.all()).length === 0) return
-  const { createPanel } = await import('./history/panel.ts')
-  panel ??= createPanel({
+  const part = await import('./history/panel.ts').catch(() => null)
+  if (!part) return
+  panel ??= part.createPanel({
     history: known,
     format: formatNow,
     isShown: (id) => uploads.pictures().some((picture) => picture.id === id),
@@ -104,8 +115,9 @@ async function follow(): Promise<void> {
 }
 
 async function openDevice(): Promise<void> {
-  const { enliveDevice } = await import('./history/device.ts')
-  enliveDevice({ history: await history, onImported: showEarlier, onForgotten: follow })
+  const part = await import('./history/device.ts').catch(() => null)
+  if (!part) return device.addEventListener('toggle', openDevice, { once: true })
+  part.enliveDevice({ history: await history, onImported: showEarlier, onForgotten: follow })
   root.dataset.device = ''
 }
 
@@ -120,7 +132,7 @@ if ('caches' in globalThis) {
   const isShared = location.search === SHARED_QUERY
   if (isShared) window.history.replaceState(null, '', '/')
   if (form && (isShared || (await caches.has('kept-files').catch(() => false)))) {
-    const { offerKept } = await import('./intake/offer.ts')
-    await offerKept({ isShared, onFiles: (files) => void take(files), onChange: settle })
+    const part = await import('./intake/offer.ts').catch(() => null)
+    await part?.offerKept({ isShared, onFiles: (files) => void take(files), onChange: settle })
   }
 }

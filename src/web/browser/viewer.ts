@@ -14,8 +14,9 @@ guardQuestions()
 if (picture) {
   enliveSharing()
   enliveCopyImage(picture)
-  const { enliveZoom } = await import('./viewer/zoom.ts')
-  enliveZoom(picture, facts.words)
+  // It may not come: offline, or the page is left meanwhile. The picture is there without it.
+  const zoom = await import('./viewer/zoom.ts').catch(() => null)
+  zoom?.enliveZoom(picture, facts.words)
   await enliveOwner()
 }
 // From now on nothing comes that would move what is there.
@@ -35,8 +36,8 @@ function enliveCopyImage(picture: HTMLImageElement): void {
   const button = document.getElementById('copy-image')!
   button.hidden = false
   button.addEventListener('click', async () => {
-    const { copyImage } = await import('./viewer/copy-image.ts')
-    say((await copyImage(picture)) ? facts.words.imageCopied : facts.words.imageNotCopied)
+    const part = await import('./viewer/copy-image.ts').catch(() => null)
+    say((await part?.copyImage(picture)) ? facts.words.imageCopied : facts.words.imageNotCopied)
   })
 }
 

@@ -28,7 +28,11 @@ export function copyGalleryLink(pictures: Remembered[]): Promise<void> {
 export async function act(action: MenuAction, picture: Remembered): Promise<void> {
   const { page } = codesOf(picture)
   if (action === 'share') await navigator.share({ url: page }).catch(() => {})
-  if (action === 'qr') await import('./qr.ts').then(({ showQr }) => showQr(page))
+  if (action === 'qr') {
+    const part = await import('./qr.ts').catch(() => null)
+    if (!part) return say(words.unreachable)
+    part.showQr(page)
+  }
   if (action === 'delete-link') await copyAndSay(`${facts.baseUrl}${DELETE_PATH}?key=${picture.key}`)
 }
 

@@ -23,9 +23,10 @@ export function enliveDevice({ history, onImported, onForgotten }: DeviceOptions
   }
 
   find('export').addEventListener('click', async () => {
-    const { writeHistory } = await import('./history-file.ts')
+    const part = await import('./history-file.ts').catch(() => null)
+    if (!part) return say(words.unreachable)
     const pictures = await history.all()
-    const address = URL.createObjectURL(await writeHistory(pictures))
+    const address = URL.createObjectURL(await part.writeHistory(pictures))
     const link = document.createElement('a')
     link.href = address
     link.download = FILE_NAME
@@ -39,8 +40,9 @@ export function enliveDevice({ history, onImported, onForgotten }: DeviceOptions
     const [chosen] = file.files ?? []
     file.value = ''
     if (!chosen) return
-    const { readHistory } = await import('./history-file.ts')
-    const pictures = await readHistory(chosen).catch(() => null)
+    const part = await import('./history-file.ts').catch(() => null)
+    if (!part) return say(words.unreachable)
+    const pictures = await part.readHistory(chosen).catch(() => null)
     if (pictures === null) return say(words.notImported)
     await history.put(pictures)
     say(inWords.count(words.imported, pictures.length))

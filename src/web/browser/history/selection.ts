@@ -79,12 +79,17 @@ export function createSelection({ rows, history, format, onDeleted }: SelectionO
     keep.hidden = true
     confirm.disabled = true
     end.focus()
-    const { deletePicture } = await import('./delete-picture.ts')
+    const part = await import('./delete-picture.ts').catch(() => null)
+    if (!part) {
+      confirm.disabled = false
+      settle()
+      return say(words.unreachable)
+    }
     let deleted = 0
     let problem: unknown
     for (const picture of pictures()) {
       try {
-        await deletePicture(picture, history)
+        await part.deletePicture(picture, history)
         deleted++
         onDeleted(picture.id)
       } catch (error) {

@@ -159,7 +159,7 @@ export function createUploadList(options: UploadListOptions): UploadList {
   }
 
   function release({ number }: Item): void {
-    void unsent?.then((files) => files.release(number))
+    void unsent?.then((files) => files.release(number)).catch(() => {})
   }
 
   /** Takes a card off the list. The focus goes to its neighbour, or to where the next picture is chosen. */
@@ -195,7 +195,13 @@ export function createUploadList(options: UploadListOptions): UploadList {
     void entry.thumbnail.then((blob) => blob && card.picture(blob))
     if (!remembers()) return
     unsent ??= import('../intake/unsent.ts').then(({ createUnsent }) => createUnsent())
-    void unsent.then((files) => isUnfinished(item) && files.keep(item.number, file))
+    void unsent.then(
+      (files) => isUnfinished(item) && files.keep(item.number, file),
+      // It did not come: the next picture asks for it again.
+      () => {
+        unsent = undefined
+      },
+    )
   }
 
   for (const name of ['online', 'offline'])
