@@ -2,7 +2,7 @@
  * `npm test`: format, lint and types, then every test file, several at a time.
  *
  *     npm test                    all but the long ones, and random tests with fewer runs; in CI everything
- *     npm test -- PATTERN         files with PATTERN in their path, long ones too, without the checks
+ *     npm test -- PATTERN …       files with a PATTERN in their path, long ones too, without the checks
  *     npm run test:all            everything: the long ones too, and every run
  *     npm run test:watch PATTERN  again at each change
  *
@@ -25,17 +25,14 @@ import { endOf, lacking, lineOf } from './test/summary.ts'
 /** More than there may be processors: many files wait for a disk, a browser or a clock. */
 const FILES_AT_ONCE = 5
 
-const { values, positionals } = parseArgs({
+const { values, positionals: patterns } = parseArgs({
   options: { all: { type: 'boolean', default: false }, watch: { type: 'boolean', default: false } },
   allowPositionals: true,
 })
-const [pattern] = positionals
+const isPart = patterns.length > 0
 const inCi = process.env.PINHOLE_CI !== undefined
 const isWhole = values.all || inCi
-const files = testFiles({
-  isWhole,
-  ...(pattern === undefined ? {} : { pattern }),
-})
+const files = testFiles({ isWhole, patterns })
 
 // Everything of this run is below one folder. When this process is gone, so are they, and it.
 const folder = mkdtempSync(join(tmpdir(), 'pinhole-run-'))
@@ -74,7 +71,7 @@ if (await prepare()) {
 
 /** Checks, unless a pattern names a part, and what the pages load. */
 async function prepare(): Promise<boolean> {
-  const scripts = pattern === undefined ? ['check', 'build'] : ['build']
+  const scripts = isPart ? ['build'] : ['check', 'build']
   const codes = await Promise.all(
     scripts.map(async (script) => {
       const { signal } = ending
@@ -108,7 +105,7 @@ async function finish(results: FileResult[]): Promise<void> {
   keepDurations(Object.fromEntries(results.map(({ file, ms }) => [named(file), Math.round(ms)])))
   const skips = lacking(results).size > 0
   const notes = [
-    ...(isWhole || pattern !== undefined
+    ...(isWhole || isPart
       ? []
       : [
           `Left to CI and npm run test:all: ${countLongFiles()} long test files, and most runs of random tests.`,

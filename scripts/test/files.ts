@@ -30,16 +30,16 @@ const LONG = /\.long\.test\.ts$/
 
 /**
  * Test files in the order in which they start: the longest of the last run first, so that none runs alone at the end;
- * those that have never run by what they need. `pattern`: part of a path; without one all files, the long ones only if
- * `isWhole`. Throws if no file fits.
+ * those that have never run by what they need. `patterns`: parts of paths, one of which is to be in it; without any, all
+ * files, the long ones only if `isWhole`. Throws if no file fits.
  */
-export function testFiles({ pattern, isWhole }: { pattern?: string; isWhole: boolean }): string[] {
+export function testFiles({ patterns, isWhole }: { patterns: string[]; isWhole: boolean }): string[] {
   const found = everyFile()
   const chosen =
-    pattern === undefined
+    patterns.length === 0
       ? found.filter((file) => isWhole || !LONG.test(file))
-      : found.filter((file) => file.includes(pattern))
-  if (chosen.length === 0) throw new Error(`no test file has ${pattern} in its path`)
+      : found.filter((file) => patterns.some((pattern) => file.includes(pattern)))
+  if (chosen.length === 0) throw new Error(`no test file has ${patterns.join(' or ')} in its path`)
   const durations = readDurations()
   const alone: { file: string; weight: number }[] = []
   const sharing: string[] = []

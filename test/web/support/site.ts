@@ -39,7 +39,7 @@ export interface Visit {
 /** More than a healthy machine needs for anything. Firefox starts a process for each new profile. */
 const PATIENCE_MS: Record<Engine, number> = { chromium: 30_000, firefox: 60_000 }
 
-/** What Firefox itself writes of scripts and styles that could not come, or were under way when the page was left. */
+/** What Firefox writes of scripts and styles that could not come, or were under way when the page was left. */
 const FIREFOX_MISSES = /(error loading dynamically imported module|Loading module from|Unable to preload CSS)/
 
 /** Starts a server with `env`, and Chromium. A browser that is given stays open. */
@@ -105,10 +105,7 @@ async function visit(
   context.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complain(`${message.text()}`)
   })
-  context.on('weberror', (error) => {
-    const text = `uncaught: ${error.error().stack}`
-    if (!expected?.test(text)) complaints.push(text)
-  })
+  context.on('weberror', (error) => complain(`uncaught: ${error.error().stack}`))
   context.on('request', (request) => {
     const { origin, protocol } = new URL(request.url())
     if (origin !== proxy.url && /^(https?|wss?):$/.test(protocol)) complain(`left the host: ${request.url()}`)
