@@ -7,6 +7,7 @@ export type Sent =
   | { is: 'started' | 'ended'; name: string; depth: number }
   | { is: 'passed' | 'skipped'; name: string; depth: number; suite: boolean; reason?: string }
   | { is: 'failed'; name: string; depth: number; file: string; why: string | null }
+  | { is: 'declared' }
   | { is: 'said'; text: string }
   | { is: 'summary'; success: boolean }
 
@@ -20,6 +21,8 @@ export default async function* report(source: AsyncIterable<TestEvent>): AsyncGe
 
 function sentOf({ type, data }: TestEvent): Sent | null {
   switch (type) {
+    case 'test:enqueue':
+      return { is: 'declared' }
     case 'test:dequeue':
       return { is: 'started', name: data.name, depth: data.nesting }
     case 'test:complete':

@@ -82,10 +82,16 @@ export async function runFile(
   let running = 0
   let lastEvent = performance.now()
   let summary = false
+  /** Tests and suites that were declared, less those that ended. */
+  let pending = 0
   const take = (sent: Sent) => {
     events++
     lastEvent = performance.now()
     if (sent.is === 'said') return void result.said.push(sent.text)
+    if (sent.is === 'declared') {
+      pending++
+      return
+    }
     if (sent.is === 'summary') {
       summary = true
       return
@@ -100,6 +106,7 @@ export async function runFile(
     }
     if (sent.is === 'ended') {
       running--
+      pending--
       open.set(key, (open.get(key) ?? 1) - 1)
       return
     }
@@ -140,7 +147,11 @@ export async function runFile(
   clearInterval(watch)
   options.signal.removeEventListener('abort', abort)
   await Promise.race([read, sleep(2000, null, { ref: false })])
-  if (stopped !== null || !summary || (code !== 0 && result.failed.length === 0)) {
+  if (
+    stopped !== null ||
+    !(summary || (events > 0 && pending === 0)) ||
+    (code !== 0 && result.failed.length === 0)
+  ) {
     const why = stopped ?? `its process ended with ${signal ?? code} before its tests did`
     result.failed.push({ at: named(file), why: output === '' ? why : `${why}\n${output}` })
   }

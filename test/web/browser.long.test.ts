@@ -6,6 +6,7 @@ import { historySuite } from './suites/history.ts'
 import { inputSuite } from './suites/input.ts'
 import { loadingSuite } from './suites/loading.ts'
 import { pagesSuite } from './suites/pages.ts'
+import { partsSuite } from './suites/parts.ts'
 import { statesSuite } from './suites/states.ts'
 import { openSite, type Site } from './support/site.ts'
 
@@ -22,4 +23,5 @@ describe('the pages in a browser', { skip: await whyNoChromium() }, () => {
   describe('faults', () => faultsSuite(() => site))
   describe('history', () => historySuite(() => site))
   describe('pages', () => pagesSuite(() => site))
+  describe('parts', () => partsSuite(() => site))
 })

@@ -9,6 +9,7 @@ import { inputSuite } from './suites/input.ts'
 import { loadingSuite } from './suites/loading.ts'
 import { pagesSuite } from './suites/pages.ts'
 import { panelSuite } from './suites/panel.ts'
+import { partsSuite } from './suites/parts.ts'
 import { phoneSuite } from './suites/phone.ts'
 import { progressSuite } from './suites/progress.ts'
 import { sendingSuite } from './suites/sending.ts'
@@ -27,6 +28,7 @@ describe('the pages in Firefox', { skip: noFirefox }, () => {
   describe('input', () => inputSuite(() => site))
   describe('states', () => statesSuite(() => site))
   describe('pages', () => pagesSuite(() => site))
+  describe('parts', () => partsSuite(() => site))
   describe('on a phone', () => phoneSuite(() => site))
   describe('viewer', () => viewerSuite(() => site))
   describe('gallery', () => gallerySuite(() => site))

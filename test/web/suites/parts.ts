@@ -1,0 +1,36 @@
+/** Parts of a page that come later, or never. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { gif } from '../support/pictures.ts'
+import type { Site } from '../support/site.ts'
+import { uploadOne } from '../support/steps.ts'
+
+export function partsSuite(site: () => Site): void {
+  it('goes without a part that does not come, and throws nothing when it is left while one comes', async () => {
+    const { page, end } = await site().visit({ expected: /^Failed to load resource: |503/ })
+    const id = await uploadOne(page, await gif('parts.gif', 95))
+    await page.evaluate(() => caches.open('kept-files').then(() => {}))
+    const isPart = (path: string) => /^\/assets\/(offer|panel|zoom|device|unsent)-/.test(path)
+    const asked = new Set<string>()
+    const { proxy, url } = site()
+    for (const kind of ['fails', 'is left'] as const) {
+      const leaving = Promise.withResolvers<void>()
+      proxy.onOther = (path) => {
+        if (!isPart(path)) return { kind: 'none' }
+        asked.add(path.split(/[/-]/)[2]!)
+        return kind === 'fails' ? { kind: 'answer', status: 503 } : { kind: 'hold', until: leaving.promise }
+      }
+      for (const path of ['/', `/${id}`]) {
+        const begun = page.waitForRequest((request) => isPart(new URL(request.url()).pathname))
+        await page.goto(url + path, { waitUntil: 'domcontentloaded' })
+        await begun
+        if (kind === 'fails') await page.waitForLoadState('networkidle')
+      }
+      await page.goto(`${url}/terms`)
+      leaving.resolve()
+      await page.waitForLoadState('networkidle')
+    }
+    assert.ok(asked.has('zoom') && asked.has('panel') && asked.has('offer'), [...asked].join())
+    await end()
+  })
+}
