@@ -26,6 +26,9 @@ export interface PostgresServer {
 const USER = 'pinhole'
 const PASSWORD = 'a-password-that-no-log-may-hold'
 
+// Where `useradd` is, which makes that user: not on the path of everybody's shell.
+if (process.getuid?.() === 0) process.env.PATH += ':/usr/sbin:/sbin'
+
 const FLAGS = ['unix_socket_directories=', 'listen_addresses=127.0.0.1', 'max_connections=300']
 
 /** The tests kill clients, never the machine: nothing waits for the disk, unless it `flushes`. */
