@@ -74,7 +74,7 @@ const LAYERS: Record<string, Layer> = {
   'stores/conditions.ts': { may: [] },
   'stores/decisions.ts': { may: [], types: ['stores/holds.ts'] },
   'stores/holds.ts': { may: [] },
-  'stores/tombstones.ts': { may: [] },
+  'stores/tombstones.ts': { may: [], types: ['stores/holds.ts'] },
   'stores/files.ts': { may: [] },
   'cdn/cdn.ts': { may: [], types: ['protocol.ts'] },
   'notify/notifier.ts': { may: [] },

@@ -130,7 +130,7 @@ test('a ledger that was lost begins anew with what the second place has, and the
   await follow(ledger)
   await until('it knows', async () => 'tombstones.applied' in (await ledger.facts()))
   assert.deepEqual(await ledger.whyAbsent(idFor(1)), { place: 'removed', rule: 'terms' })
-  assert.equal(await ledger.isBlocked(['a'.repeat(64)]), true)
+  assert.equal(await ledger.whyWithheld(['a'.repeat(64)]), 'blocked')
   assert.deepEqual(
     await Promise.all([1, 2, 3].map(async (nth) => (await objects.head(idFor(nth))) !== null)),
     [false, false, true],
@@ -208,12 +208,12 @@ test('whatever was done, another ledger that applies the tombstones says the sam
       for (const [nth, [act, which, pause]] of script.entries()) {
         const [id, digest, at] = [ids[which]!, digests[which % 2]!, new Date(NOW + nth * 4 + pause)]
         for (const ledger of nth < backupAt ? [live, restored] : [live]) {
-          if (act === 'delete') await ledger.recordDeletion(id, AT).then(() => ledger.forgetHold(id))
+          if (act === 'delete') await ledger.recordDeletion(id, AT).then(() => ledger.recordHeldGone(id))
           else if (act === 'hold') await ledger.recordHold(id, 'r', at)
           else if (act === 'remove') await ledger.recordRemoval(id, 'r', at)
           else if (act === 'release') {
             await ledger.recordRelease(id, 'r', at)
-            await ledger.forgetHold(id)
+            await ledger.recordHeldGone(id)
           } else if (act === 'block') await ledger.block([digest], 'r', at)
           else await ledger.unblock(digest, 'r', at)
         }
@@ -229,7 +229,7 @@ test('whatever was done, another ledger that applies the tombstones says the sam
       const stateOf = async (ledger: Ledger) => {
         const gone = await ledger.goneIds('', 10)
         const held = (await ledger.heldIds(10)).filter((id) => !gone.includes(id)).sort()
-        return { gone, held, blocked: await Promise.all(digests.map((each) => ledger.isBlocked([each]))) }
+        return { gone, held, blocked: await Promise.all(digests.map((each) => ledger.whyWithheld([each]))) }
       }
       const [wanted, got] = [await stateOf(live), await stateOf(restored)]
       assert.deepEqual(got, wanted)

@@ -60,8 +60,8 @@ export interface TombstoneFiles {
 export function createTombstoneFiles(files: Files, hashes: Pick<Hashes, 'sha256'>): TombstoneFiles {
   const checksum = (text: string) => hashes.sha256(text).slice(0, CHECKSUM_DIGITS)
 
-  function lineOf({ at, order, act, subject, rule }: Tombstone): string {
-    const text = JSON.stringify({ at, order, act, subject, ...(rule === '' ? {} : { rule }) })
+  function lineOf({ at, order, act, subject, rule, digests }: Tombstone): string {
+    const text = JSON.stringify({ at, order, act, subject, ...(rule === '' ? {} : { rule }), digests })
     return `${text} ${checksum(text)}\n`
   }
 
@@ -70,9 +70,9 @@ export function createTombstoneFiles(files: Files, hashes: Pick<Hashes, 'sha256'
     const end = line.lastIndexOf(' ')
     const text = line.slice(0, end)
     if (end < 0 || checksum(text) !== line.slice(end + 1)) return null
-    const { at, order, act, subject, rule = '' } = JSON.parse(text) as Tombstone & { rule?: string }
+    const { at, order, act, subject, rule = '', digests } = JSON.parse(text) as Tombstone & { rule?: string }
     // A newer version may know more.
-    return ACTS.includes(act) ? { at, order, act, subject, rule } : null
+    return ACTS.includes(act) ? { at, order, act, subject, rule, ...(digests && { digests }) } : null
   }
 
   async function readFile(name: string): Promise<{ tombstones: Tombstone[]; isWhole: boolean }> {

@@ -10,6 +10,8 @@ export const PLACE = 'tombstones.place'
 /** The fact that the ledger has what the second place had before it. */
 export const APPLIED = 'tombstones.applied'
 
+import type { Digests } from './holds.ts'
+
 export type TombstoneAct = 'delete' | 'remove' | 'hold' | 'release' | 'block' | 'unblock'
 
 /** One change. It names no key, no address and no reason. */
@@ -23,6 +25,8 @@ export interface Tombstone {
   subject: string
   /** The rule that was broken, which the public is told. Empty if none was named. */
   rule: string
+  /** Of a held image, while its bytes are withheld. */
+  digests?: Digests
 }
 
 /** Tombstones that one process is about to write. */

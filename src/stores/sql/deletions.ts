@@ -17,9 +17,8 @@ export function deletionsLedger(
         on conflict (id) do nothing`
       const left = leave({ at: at.getTime(), act: 'delete', subject: id })
       const marked = markImageGone(id, at)
-      await database.write(
-        database.flavour.changesInQueries ? [both(gone, left), marked] : [gone, left, marked],
-      )
+      const changes = [gone, marked, left]
+      await database.write(database.flavour.changesInQueries ? [asOne(changes)] : changes)
     },
 
     async goneIds(after, limit) {
@@ -37,10 +36,12 @@ export function deletionsLedger(
   }
 }
 
-/** As one statement (PostgreSQL 18, 7.8.4): a deletion waits for one round trip, not for four. */
-function both(first: Statement, second: Statement): Statement {
+/** As one statement (PostgreSQL 18, 7.8.4): a deletion waits for one round trip, not for one each and the transaction's. */
+function asOne(changes: Statement[]): Statement {
+  const last = changes.at(-1)!
+  const before = changes.slice(0, -1).map(({ sql }, nth) => `change_${nth} as (${sql})`)
   return {
-    sql: `with first as (${first.sql}) ${second.sql}`,
-    parameters: [...first.parameters, ...second.parameters],
+    sql: `with ${before.join(', ')} ${last.sql}`,
+    parameters: changes.flatMap(({ parameters }) => parameters),
   }
 }

@@ -28,6 +28,7 @@ export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Le
   const tick = microseconds()
   const { record, recordIf } = actRecorder(tick)
   const leave = tombstoneLeaver(tick)
+  const reports = reportsLedger(database, tables)
   return {
     ...calls.of(quotaLedger(tables)),
     ...moderationLedger(database, record, leave),
@@ -40,7 +41,8 @@ export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Le
     ...purgesLedger(database),
     ...deletionsLedger(database, leave),
     ...instanceLedger(database),
-    ...calls.of(reportsLedger(database, tables)),
+    ...reports,
+    ...calls.of({ spendReportBudgets: reports.spendReportBudgets }),
     ...noticesLedger(database),
     ...conditionsLedger(database, recordIf),
     ...decisionsLedger(database, tick),

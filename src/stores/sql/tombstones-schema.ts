@@ -12,6 +12,8 @@ export const TOMBSTONES_MIGRATION = {
       act text not null,
       subject text not null,
       rule text not null,
+      sha256 text not null,
+      sent_sha256 text not null,
       since_ms bigint not null,
       claim bigint not null,
       due_at_ms bigint not null

@@ -1,6 +1,7 @@
 /** Tombstones: an outbox that several processes work off, and the way back from what they wrote. */
 import { PLACE, type Tombstone, type TombstoneAct, type TombstoneLedger } from '../tombstones.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
+import { heldGone, holdRow } from './holds.ts'
 import { randomToken } from './random-token.ts'
 import { decide } from './reports.ts'
 import { type Part, part, rawSql, sql } from './statement.ts'
@@ -10,19 +11,35 @@ const IS_KEPT = part`exists (select 1 from facts where name = ${PLACE})`
 /** Changes that one transaction makes. */
 const APPLIED_AT_ONCE = 500
 
-export type LeaveTombstone = (tombstone: Omit<Tombstone, 'order' | 'rule'> & { rule?: string }) => Statement
+type AppliedTombstone = Omit<Tombstone, 'digests'> & { digests?: Tombstone['digests'] | null }
+
+export type LeaveTombstone = (
+  tombstone: Omit<Tombstone, 'order' | 'rule' | 'digests'> & { rule?: string },
+) => Statement
+
+const COLUMNS = rawSql(
+  'number, at_ms, recorded_us, act, subject, rule, sha256, sent_sha256, since_ms, claim, due_at_ms',
+)
+
+/** Empty if the image is not held, or its digest is not known. */
+function heldDigest(column: 'sha256' | 'sent_sha256', id: Part): Part {
+  return part`coalesce((select h.${rawSql(column)} from holds h where h.id = ${id}), '')`
+}
 
 /** Makes the statement that leaves a tombstone, for the transaction of the change itself. */
 export function tombstoneLeaver(tick: () => number): LeaveTombstone {
   return ({ at, act, subject, rule = '' }) =>
-    sql`insert into tombstones (number, at_ms, recorded_us, act, subject, rule, since_ms, claim, due_at_ms)
-      select ${crypto.randomUUID()}, ${at}, ${tick()}, ${act}, ${subject}, ${rule}, ${at}, 0, 0 where ${IS_KEPT}`
+    sql`insert into tombstones (${COLUMNS})
+      select ${crypto.randomUUID()}, ${at}, ${tick()}, ${act}, ${subject}, ${rule},
+        ${heldDigest('sha256', part`${subject}`)}, ${heldDigest('sent_sha256', part`${subject}`)}, ${at}, 0, 0 where ${IS_KEPT}`
 }
 
 /** The same for each decision of which `isOne` holds. */
 export function leaveOfDecisions(act: TombstoneAct, at: number, order: number, isOne: Part): Statement {
-  return sql`insert into tombstones (number, at_ms, recorded_us, act, subject, rule, since_ms, claim, due_at_ms)
-    select ${crypto.randomUUID()} || id, ${at}, ${order}, ${act}, id, rule, ${at}, 0, 0 from decisions
+  const id = part`decisions.id`
+  return sql`insert into tombstones (${COLUMNS})
+    select ${crypto.randomUUID()} || id, ${at}, ${order}, ${act}, id, rule,
+      ${heldDigest('sha256', id)}, ${heldDigest('sent_sha256', id)}, ${at}, 0, 0 from decisions
     where ${isOne} and ${IS_KEPT}`
 }
 
@@ -39,9 +56,9 @@ function leaveOfAll(isSo: Part, now: number): Statement[] {
     rule: string,
     isMeant = part`1 = 1`,
   ) =>
-    sql`insert into tombstones (number, at_ms, recorded_us, act, subject, rule, since_ms, claim, due_at_ms)
+    sql`insert into tombstones (${COLUMNS})
       select ${crypto.randomUUID()} || ${rawSql(id)}, ${rawSql(at)}, 0, ${act}, ${rawSql(id)}, ${rawSql(rule)},
-        ${now}, 0, 0
+        ${heldDigest('sha256', part`${rawSql(`${table}.${id}`)}`)}, ${heldDigest('sent_sha256', part`${rawSql(`${table}.${id}`)}`)}, ${now}, 0, 0
       from ${rawSql(table)} where ${isSo} and ${isMeant}`
   return [
     of('delete', 'deletions', 'id', 'deleted_at_ms', "''"),
@@ -87,7 +104,7 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
           )
           update tombstones set claim = ${claim}, due_at_ms = ${now + leaseMs}
           where number in (select due.number from due) and due_at_ms <= ${now}
-          returning at_ms, recorded_us, act, subject, rule`,
+          returning at_ms, recorded_us, act, subject, rule, sha256, sent_sha256`,
       ])
       if (claimed!.rows.length === 0) return null
       const tombstones = claimed!.rows.map(toTombstone)
@@ -126,7 +143,7 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
   }
 }
 
-function applied({ at, act, subject, rule }: Tombstone): Statement[] {
+function applied({ at, act, subject, rule, digests = null }: AppliedTombstone): Statement[] {
   const isHeldNoMore = sql`delete from holds where id = ${subject}`
   // What the older ledger still had to do with the image.
   const overruled = [
@@ -137,7 +154,9 @@ function applied({ at, act, subject, rule }: Tombstone): Statement[] {
     case 'delete':
       return [
         sql`insert into deletions (id, deleted_at_ms) values (${subject}, ${at}) on conflict (id) do nothing`,
-        isHeldNoMore,
+        // It was held: its bytes are withheld on.
+        ...(digests === null ? [] : [holdRow({ id: subject, at, rule, digests })]),
+        ...heldGone(subject),
       ]
     case 'remove':
       return [
@@ -149,10 +168,11 @@ function applied({ at, act, subject, rule }: Tombstone): Statement[] {
       ]
     case 'hold':
       return [
-        sql`insert into holds (id, held_at_ms, rule) select ${subject}, ${at}, ${rule}
-          where not exists (select 1 from removals where id = ${subject})
-            and not exists (select 1 from deletions where id = ${subject})
-          on conflict (id) do nothing`,
+        holdRow(
+          { id: subject, at, rule, digests },
+          part`not exists (select 1 from removals where id = ${subject})
+            and not exists (select 1 from deletions where id = ${subject})`,
+        ),
         ...overruled,
         decide(subject, 'held', new Date(at)),
       ]
@@ -168,12 +188,13 @@ function applied({ at, act, subject, rule }: Tombstone): Statement[] {
   }
 }
 
-function toTombstone({ at_ms, recorded_us, act, subject, rule }: Row): Tombstone {
+function toTombstone({ at_ms, recorded_us, act, subject, rule, sha256, sent_sha256 }: Row): Tombstone {
   return {
     at: at_ms as number,
     order: recorded_us as number,
     act: act as TombstoneAct,
     subject: subject as string,
     rule: rule as string,
+    ...(sha256 !== '' && { digests: { sha256: sha256 as string, sentSha256: sent_sha256 as string } }),
   }
 }

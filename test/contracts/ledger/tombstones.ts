@@ -146,6 +146,36 @@ export function tombstonesCases({ on }: Harness): void {
     assert.equal((await ledger.owedTombstones()).count, 0)
   })
 
+  on('tells which bytes are withheld, also after their owner deleted the image', async (ledger) => {
+    const digests = { sha256: '1'.repeat(64), sentSha256: '2'.repeat(64) }
+    await ledger.keepTombstones(PLACE, NOW)
+    await ledger.recordHold(A, 'a reason', AT, undefined, digests)
+    await ledger.recordDeletion(A, AT)
+    await ledger.recordHeldGone(A)
+    const left: Tombstone[] = []
+    for (let claimed = await ledger.claimTombstones(9, NOW, LEASE_MS); claimed !== null; ) {
+      left.push(...claimed.tombstones)
+      await ledger.settleTombstones(claimed.claim)
+      claimed = await ledger.claimTombstones(9, NOW, LEASE_MS)
+    }
+    assert.deepEqual(
+      left.map(({ act, digests }) => [act, digests]),
+      [
+        ['hold', digests],
+        ['delete', digests],
+      ],
+    )
+    // Decided since: then what the second place knows brings it back.
+    await ledger.recordRelease(A, 'a reason', AT)
+    await ledger.recordHeldGone(A)
+    for (const some of [left, left.slice(1)]) {
+      await ledger.applyTombstones(some.map((each) => ({ ...each, subject: B })))
+      assert.deepEqual(await ledger.holdOf(B), { digests, isGone: true })
+      assert.equal(await ledger.whyWithheld([digests.sentSha256]), 'held')
+    }
+    assert.deepEqual(await ledger.heldIds(9), [])
+  })
+
   on('applies very many', async (ledger) => {
     const ids = Array.from({ length: 1234 }, (_, nth) => String(nth).padStart(11, '0'))
     await ledger.applyTombstones(
