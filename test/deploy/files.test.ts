@@ -32,7 +32,7 @@ test('the Dockerfile copies nothing that .dockerignore keeps out', async () => {
 
 test('systemd takes the unit', { skip: await skipWithout('systemd-analyze') }, async () => {
   const unit = replaced(await shipped('systemd/pinhole.service'), [
-    [/^ExecStart=\/opt\/pinhole\/node_modules\/\.bin\/node /m, `ExecStart=${process.execPath} `],
+    [/^ExecStart=\/usr\/bin\/env PATH=\S+ node /m, `ExecStart=${process.execPath} `],
     [/^WorkingDirectory=\/opt\/pinhole$/m, `WorkingDirectory=${ROOT}`],
   ])
   await inFolder(async (folder) => {

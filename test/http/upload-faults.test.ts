@@ -5,6 +5,7 @@ import { Refusal } from '../../src/errors.ts'
 import type { AppParts } from '../../src/http/context.ts'
 import { createUpload } from '../../src/http/routes/upload.ts'
 import type { UploadRequest } from '../../src/http/routes/upload-outcome.ts'
+import { createLine } from '../../src/service/line.ts'
 import { LedgerUnavailable } from '../../src/stores/ledger.ts'
 import { StoreUnavailable } from '../../src/stores/object-store.ts'
 
@@ -18,7 +19,14 @@ function partsOf(fault: unknown, giveBack: () => Promise<void>, asked: string[])
     maxUploadBytes: 1000,
     uploadsPaused: false,
     origins: { assertAllowed() {}, corsHeaders: () => [] },
-    capacity: { admit: async () => ({ keep() {}, giveBack() {} }), stop: async () => {} },
+    capacity: { assertOpen: async () => {}, take: async () => ({ giveBack() {} }), stop: async () => {} },
+    line: createLine({
+      uploadsAtOnce: 1,
+      uploadsRead: 1,
+      waitMs: 1000,
+      waitingOfAddress: 1,
+      waitingBytes: 1_000_000,
+    }),
     quota: {
       limit: 100,
       reserve: async () => ({ remaining: 99, keep() {}, giveBack }),
@@ -42,6 +50,7 @@ const request = {
   peer: '203.0.113.1',
   header: () => undefined,
   requestId: 'one',
+  onGone: () => () => {},
   body: {
     received: () => 0,
     async *[Symbol.asyncIterator]() {},

@@ -1,6 +1,6 @@
 /** A server's data folder, seen from outside. */
 import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { ID_PATTERN } from '../../src/protocol.ts'
 
 /** What a server keeps besides images. */
@@ -13,6 +13,8 @@ export async function filesIn(dataDir: string): Promise<{ images: Map<string, st
   const others: string[] = []
   for (const entry of entries) {
     if (!entry.isFile() || OWN.test(entry.name)) continue
+    // Ids that are never given again: empty files.
+    if (basename(entry.parentPath) === 'retired') continue
     const path = join(entry.parentPath, entry.name)
     if (ID_PATTERN.test(entry.name)) images.set(entry.name, path)
     else others.push(path)
