@@ -7,6 +7,7 @@ import { FORM_MAX_BYTES as OPERATOR_FORM_MAX_BYTES } from '../../http/operator/a
 import { REPORT_MAX_BYTES } from '../../http/routes/report.ts'
 import { MAX_FRAME_PIXELS, MAX_SIDE_PIXELS } from '../../protocol.ts'
 import { LARGE_COMMITS_AT_ONCE, LARGE_READS_AT_ONCE } from '../../service/publish.ts'
+import { IN_VAIN, KEPT_OF_CATEGORY, REPORT_BUDGETS } from '../../service/reports.ts'
 import { FREE_CHUNKS, FREE_CHUNKS_OF_A_BODY, LEAST_AVERAGE_BYTES } from './crumbs.ts'
 import { DRAINED_BYTES_PER_SECOND, DRAINS_AT_ONCE } from './drain.ts'
 import { LIMIT_TABLE } from './limits.ts'
@@ -148,6 +149,27 @@ export function limitsPage(): string {
       'memory',
       'text of 2,000 characters, each of which a form may write as 12 bytes',
       '`src/http/routes/report.ts`',
+    ],
+    [
+      'reports of an address, of a network and of all, of each severity in a UTC day',
+      Object.values(REPORT_BUDGETS).join(', '),
+      'the queue: past it refused; taken without its words, behind all others; taken without its words',
+      'five people of a network who report all that they may',
+      '`src/service/reports.ts`',
+    ],
+    [
+      'reports of a category that a case keeps; further ones are counted',
+      `${KEPT_OF_CATEGORY}`,
+      'the disk',
+      'what an operator reads',
+      '`src/service/reports.ts`',
+    ],
+    [
+      'reports of an address in vain (of an image that is not here, or past its budget), and then one every 5 s',
+      `${IN_VAIN.burst}`,
+      'the store, which is asked',
+      'somebody who types an id',
+      '`src/service/reports.ts`',
     ],
     [
       "bytes of a form at the operator's door",
