@@ -88,7 +88,7 @@ const LAYERS: Record<string, Layer> = {
   },
   'stores/s3/': { may: [...BASE, ...PORTS, 'formats/image.ts', 'undici'], node: true },
   'stores/sql/': { may: [...BASE, ...PORTS] },
-  'stores/private/': { may: BASE, node: true },
+  'stores/private/': { may: [...BASE, 'stores/ledger.ts'], node: true },
   'stores/sqlite/': {
     may: [...BASE, ...PORTS, 'stores/sql/', 'stores/private/', 'better-sqlite3'],
     node: true,

@@ -4,6 +4,7 @@
  */
 import { link, mkdir, open, readdir, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { LedgerFull, LedgerUnavailable } from '../ledger.ts'
 import { eraseFile, flushFolder } from './erase.ts'
 
 /** Salts are hex; keys are a day (YYYY-MM-DD, UTC), or a day, a space and a purpose. */
@@ -34,33 +35,35 @@ export function saltFiles(folder: string): SaltFiles {
     }
   }
 
-  return {
-    read,
+  async function keep(key: string, salt: string): Promise<string> {
+    const there = await read(key)
+    if (there !== null) return there
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const draft = `${pathOf(key)}.${crypto.randomUUID()}`
+    const handle = await open(draft, 'wx', 0o600)
+    try {
+      await handle.writeFile(salt)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    try {
+      // Of several that come first, one makes the name.
+      await link(draft, pathOf(key))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      await eraseFile(draft)
+      return (await read(key)) ?? keep(key, salt)
+    }
+    await unlink(draft)
+    await flushFolder(folder)
+    return salt
+  }
 
-    async keep(key, salt) {
-      const there = await read(key)
-      if (there !== null) return there
-      await mkdir(folder, { recursive: true, mode: 0o700 })
-      const draft = `${pathOf(key)}.${crypto.randomUUID()}`
-      const handle = await open(draft, 'wx', 0o600)
-      try {
-        await handle.writeFile(salt)
-        await handle.sync()
-      } finally {
-        await handle.close()
-      }
-      try {
-        // Of several that come first, one makes the name.
-        await link(draft, pathOf(key))
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-        await eraseFile(draft)
-        return (await read(key)) ?? this.keep(key, salt)
-      }
-      await unlink(draft)
-      await flushFolder(folder)
-      return salt
-    },
+  return {
+    read: (key) => read(key).catch(ledgerFault),
+
+    keep: (key, salt) => keep(key, salt).catch(ledgerFault),
 
     async forget(isOver) {
       const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
@@ -75,4 +78,13 @@ export function saltFiles(folder: string): SaltFiles {
       }
     },
   }
+}
+
+/** A disk that is full, or fails, is the ledger's own fault. */
+function ledgerFault(error: unknown): never {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    throw new LedgerFull('make room on the disk of DATA_DIR', { cause: error })
+  }
+  throw code === undefined ? error : new LedgerUnavailable({ cause: error })
 }
