@@ -48,7 +48,7 @@ before(async () => {
 })
 after(() => rm(folder, { recursive: true }))
 
-const skip = !hasExiftool && !process.env.PINHOLE_CI && 'exiftool is not installed'
+const skip = !hasExiftool && !process.env.PINHOLE_CI && 'exiftool is not on this machine'
 
 test('exiftool finds nothing private in what is stored', { skip }, async (t) => {
   const extension = { 'image/jpeg': 'jpg', 'image/png': 'png', 'image/webp': 'webp' } as Record<

@@ -35,8 +35,11 @@ export const CACHES = {
 
 /** Why a suite that needs the program is skipped; `false` if it is not. In CI a missing one is a failure. */
 export async function skipWithout(needed: string | string[], name = `${needed}`): Promise<string | false> {
-  const mayRun = (await isInstalled(...[needed].flat())) || process.env.PINHOLE_CI
-  return mayRun ? false : `${name} is not on this machine`
+  if (process.env.PINHOLE_CI || (await isInstalled(...[needed].flat()))) return false
+  if (name !== `${needed}`) return `${name} is not on this machine`
+  const missing: string[] = []
+  for (const each of [needed].flat()) if (!(await isInstalled(each))) missing.push(each)
+  return `${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} not on this machine`
 }
 
 /** Whether all of them, programs or files, are on this machine. Debian keeps servers where only root's shell looks. */
