@@ -1,4 +1,4 @@
-/** docs/limits.md says the limits that are in the code, every error code is in the README, every threat has its tests. */
+/** docs/limits.md says the limits that are in the code, every error code is in the README, every promise and threat has its tests. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -13,22 +13,36 @@ it('the page of limits is as the code is: node src/node/http/limits-page.ts > do
   assert.equal(await readFile(join(ROOT, 'docs/limits.md'), 'utf8'), limitsPage())
 })
 
-it('every threat that SECURITY.md names has tests that are there', async () => {
-  const page = await readFile(join(ROOT, 'SECURITY.md'), 'utf8')
-  const rows = [...page.matchAll(/^\| (.+?) \| .+ \| (`test\/.+) \|$/gm)]
-  const table = page.slice(page.indexOf('| threat |'), page.indexOf('## What a proxy'))
-  assert.equal(rows.length, table.trim().split('\n').length - 2, 'each row ends with its tests')
-  for (const [, threat, tests] of rows) {
-    let folder = ''
-    for (const [, name] of tests!.matchAll(/`([^`]+)`/g)) {
-      if (name!.startsWith('npm run ')) continue
-      // A name alone is in the folder of the one before it.
-      const path = name!.includes('/') ? name! : join(folder, name!)
-      folder = dirname(path)
-      assert.ok(existsSync(join(ROOT, path)), `${threat}: ${path}`)
+for (const [what, heading] of [
+  ['promise', 'What is promised'],
+  ['threat', 'What the server defends against'],
+] as const) {
+  it(`every ${what} that SECURITY.md names has tests that are there`, async () => {
+    const page = await readFile(join(ROOT, 'SECURITY.md'), 'utf8')
+    const section =
+      page.split(/^## /m).find((each) => each.startsWith(`${heading}\n`)) ?? assert.fail(heading)
+    const table = section.split('\n').filter((line) => line.startsWith('|'))
+    assert.match(table[0]!, new RegExp(`^\\| ${what} \\| .+ \\| tests \\|$`))
+    const rows = table.slice(2)
+    assert.ok(rows.length > 10)
+    for (const row of rows) {
+      const [, name, tests] =
+        /^\| (.+?) \| .+ \| (`test\/.+) \|$/.exec(row) ?? assert.fail(`without its tests: ${row}`)
+      assertThere(name!, tests!)
     }
+  })
+}
+
+function assertThere(row: string, tests: string): void {
+  let folder = ''
+  for (const [, name] of tests.matchAll(/`([^`]+)`/g)) {
+    if (name!.startsWith('npm run ')) continue
+    // A name alone is in the folder of the one before it.
+    const path = name!.includes('/') ? name! : join(folder, name!)
+    folder = dirname(path)
+    assert.ok(existsSync(join(ROOT, path)), `${row}: ${path}`)
   }
-})
+}
 
 it('the README has every error code, with its status', async () => {
   const readme = await readFile(join(ROOT, 'README.md'), 'utf8')

@@ -51,6 +51,7 @@ async function sceneFor(t: TestContext) {
         objects,
         files: openFolderFiles(place),
         hashes: nodeHashes,
+        place,
         isNew,
         now: Date.now,
         onFailure: () => told.push('failed'),
@@ -87,6 +88,23 @@ test('a place that is away is told once, holds nobody up, and has everything whe
   assert.deepEqual(await subjectsOf(found()), [1, 2, 3].map(idFor))
   await until('that is told', () => told.length > 1)
   assert.deepEqual(told, ['failed', 'recovered'])
+})
+
+test('a place is made by the first server that gets that far, and by none after', async (t) => {
+  const { place, found, ledger: open, follow } = await sceneFor(t)
+  const ledger = await open('a')
+  // Of a server that died at its start.
+  assert.equal(await ledger.keepTombstones(place, NOW), true)
+  await ledger.recordDeletion(idFor(1), AT)
+  const first = await follow(ledger)
+  await until('it is written', none(ledger))
+  assert.deepEqual(await subjectsOf(found()), [idFor(1)])
+  await first.stop()
+  await rename(place, `${place}-away`)
+  await ledger.recordDeletion(idFor(2), AT)
+  const second = await follow(ledger)
+  await second.stop()
+  await assert.rejects(readdir(place))
 })
 
 test('what a process claimed that died is written by another one', async (t) => {

@@ -6,7 +6,7 @@
 import type { Files } from '../stores/files.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { ObjectStore } from '../stores/object-store.ts'
-import { APPLIED } from '../stores/tombstones.ts'
+import { APPLIED, REACHED } from '../stores/tombstones.ts'
 import { backoffMs } from './backoff.ts'
 import type { Hashes } from './hashes.ts'
 import { applyToAll } from './reconcile.ts'
@@ -30,6 +30,9 @@ const LEASE_MS = 10_000
 /** Of one file. */
 const BATCH = 1000
 
+/** What waits would be lost with the disk: a place that is back is not kept waiting. */
+const LONGEST_RETRY_MS = 15_000
+
 /** How often all servers together write down that nothing waits. */
 const FOLLOW_RATE = { intervalMs: 20_000, burst: 1 }
 
@@ -51,6 +54,8 @@ export function createTombstones(parts: {
   objects: ObjectStore
   files: Files
   hashes: Hashes
+  /** As the ledger names it. */
+  place: string
   /** The ledger leaves tombstones for this place for the first time. */
   isNew: boolean
   now: () => number
@@ -70,18 +75,21 @@ export function createTombstones(parts: {
 
   async function prepare(): Promise<void> {
     if (isPrepared) return
-    // Only once: if the place is missing later, its disk is not there.
-    if (parts.isNew) await parts.files.make()
+    const facts = await ledger.facts()
+    // Until it was reached once, also by a server that did not get far. If it is missing later, its disk is not there.
+    const isNew = parts.isNew || facts[REACHED] !== parts.place
+    if (isNew) await parts.files.make()
     const isEmpty = (await files.until()) === null
-    if (!(APPLIED in (await ledger.facts()))) {
+    if (!(APPLIED in facts)) {
       // A ledger that was lost begins anew.
       if (!isEmpty) await applyToAll((await files.read()).tombstones, ledger, objects)
       await ledger.writeFacts({ [APPLIED]: 'yes' }, { replace: true })
     }
     if (isEmpty) {
-      if (!parts.isNew) await ledger.repeatTombstones(now())
+      if (!isNew) await ledger.repeatTombstones(now())
       await files.follow(0)
     }
+    if (isNew) await ledger.writeFacts({ [REACHED]: parts.place }, { replace: true })
     isPrepared = true
   }
 
@@ -117,7 +125,7 @@ export function createTombstones(parts: {
       await follow()
     } catch (error) {
       if (failures === 0) onFailure(error)
-      quietUntil = performance.now() + backoffMs(failures++)
+      quietUntil = performance.now() + Math.min(LONGEST_RETRY_MS, backoffMs(failures++))
       return
     }
     if (failures > 0) onRecovery()

@@ -197,7 +197,8 @@ export interface Ledger extends Parts {
   everyAct(): AsyncIterable<Act>
   /** How much is in it. Today is the UTC day of this machine's clock. */
   counts(): Promise<{
-    uploadsToday: number
+    /** `null`: can't be read now, as on a full disk. */
+    uploadsToday: number | null
     removals: number
     blocks: number
     purgesOwed: number

@@ -10,6 +10,9 @@ export const PLACE = 'tombstones.place'
 /** The fact that the ledger has what the second place had before it. */
 export const APPLIED = 'tombstones.applied'
 
+/** The fact that names the place that was last reached. */
+export const REACHED = 'tombstones.reached'
+
 import type { Digests } from './holds.ts'
 
 export type TombstoneAct = 'delete' | 'remove' | 'hold' | 'release' | 'block' | 'unblock'

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { watchDisk } from '../../src/node/disk-space.ts'
+import { doorSession } from '../support/door-session.ts'
 import { filesIn } from '../support/files.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
@@ -66,7 +67,7 @@ describe('the operator on a full disk', () => {
       const disk = await watchDisk(mount.folder)
       try {
         const images = []
-        for (let i = 0; i < 4; i++) images.push(await store(server.url, gif({ size: 1000 + i })))
+        for (let i = 0; i < 5; i++) images.push(await store(server.url, gif({ size: 1000 + i })))
         assert.ok(disk.used()! < 0.9, `${disk.used()}`)
         await fill(mount.folder)
         await until('the watch sees it', () => disk.used()! > 0.9, 10_000)
@@ -83,6 +84,12 @@ describe('the operator on a full disk', () => {
         await succeed(server, ['remove', ids[1]!, '--block', '--reason', 'test'])
         await succeed(server, ['release', ids[0]!, '--reason', 'test'], ['resume', '--reason', 'test'])
         await server.restart()
+        const session = await doorSession(server)
+        const shown = await session.get(`/cases/${ids[4]}`)
+        assert.equal(shown.status, 200, shown.text)
+        const decided = await session.post(`/cases/${ids[4]}`, { act: 'hold', reason: 'test' })
+        assert.equal(decided.status, 303, decided.text)
+        assert.equal((await fetchRaw(server.url, ids[4]!)).status, 403)
         assert.equal((await fetchRaw(server.url, ids[0]!)).status, 200)
         assert.equal((await fetchRaw(server.url, ids[1]!)).status, 410)
         assert.equal((await post(server.url, gif())).status, 507, 'what is left is no room for uploads')

@@ -107,6 +107,7 @@ describe('operator verify --repair --from', () => {
     ] as const) {
       assert.ok(ran.stdout.includes(`damaged ${id}: ${done}\n`), ran.stdout)
     }
+    assert.match(ran.stdout, /: 4 findings\n$/, 'each is told once')
     await assertServed(server, [record, body, sound])
     assert.equal((await fetchRaw(server.url, deleted.id)).status, 404)
     assert.equal((await fetchRaw(server.url, both.id)).status, 403)

@@ -2,6 +2,7 @@
 import type { Passed } from '../../service/door.ts'
 import { findImage } from '../../service/whereabouts.ts'
 import type { DecidedAct } from '../../stores/decisions.ts'
+import { LedgerUnavailable } from '../../stores/ledger.ts'
 import type { Case } from '../../stores/reports.ts'
 import { casePage } from '../../web/operator/case.ts'
 import type { CaseFacts } from '../../web/operator/case-facts.ts'
@@ -43,12 +44,23 @@ export function createQueue(parts: OperatorParts, { contextOf, send }: Access) {
     return ledger.cases([state === 'held' ? 'held' : 'open'], LISTED)
   }
 
+  /** A case can be decided without them: their file can't be opened on a full disk. */
+  async function othersOf(id: string): Promise<string[] | null> {
+    try {
+      return await ledger.sameUploader(id, MOST_OTHERS)
+    } catch (error) {
+      if (!(error instanceof LedgerUnavailable)) throw error
+      parts.log.warn({ err: error }, 'the links of uploads could not be read')
+      return null
+    }
+  }
+
   async function factsOf(id: string, show: Step): Promise<CaseFacts> {
     const [found, reports, image, others, pending] = await Promise.all([
       ledger.caseOf(id),
       ledger.reportsOf(id, SHOWN_REPORTS),
       findImage(parts, id),
-      ledger.sameUploader(id, MOST_OTHERS),
+      othersOf(id),
       decisions.pending(),
     ])
     const cases = await listed(found?.state)
@@ -58,7 +70,7 @@ export function createQueue(parts: OperatorParts, { contextOf, send }: Access) {
       found,
       reports,
       image,
-      others: others.length,
+      others: others?.length ?? null,
       doubles: await doublesOf(id, cases),
       previous: cases[at - 1]?.id ?? null,
       next: (at < 0 ? null : cases[at + 1]?.id) ?? null,

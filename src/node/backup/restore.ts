@@ -89,6 +89,8 @@ export async function restore(options: {
     await agree(stores.ledger, stores.settings)
     const { missing, retired } = await absentOf(ids ?? [], objects, new Set([...gone, ...transfer.damaged]))
     gone.push(...retired)
+    const lost: string[] = []
+    for (const id of missing) if (!(await stores.ledger.isGone(id))) lost.push(id)
     const knownUntil = Math.max(found?.until ?? 0, Date.parse(manifest.begunAt))
     const isKnown = found !== null && knownUntil === found.until && found.damaged.length === 0
     if (!keptLedger && isKnown) await makePublic(stores.ledger, mark)
@@ -98,7 +100,7 @@ export async function restore(options: {
       transfer: { ...transfer, damaged: [...new Set(transfer.damaged)].sort() },
       keptLedger,
       gone,
-      missing,
+      missing: lost,
       damagedFiles: [...damaged, ...(found?.damaged ?? [])],
       unknownSince: keptLedger ? null : new Date(knownUntil).toISOString(),
       isPrivate: (await stores.ledger.settings()).images === 'private',

@@ -10,7 +10,7 @@ export const RESTORING = 'restoring'
 export function assertRestored({ dataDir }: Config): void {
   if (!existsSync(join(dataDir, RESTORING))) return
   throw new Error(
-    `a backup is being restored to DATA_DIR=${dataDir}. If that was interrupted, do it again: npm run operator -- restore; ` +
+    `a backup is being restored to DATA_DIR=${dataDir}. If that was interrupted, do it again: npm run operator -- restore BACKUP; ` +
       'if the data was copied by hand: npm run operator -- verify --repair',
   )
 }

@@ -21,15 +21,17 @@ export async function openTombstones(parts: {
   const { config, log, ledger, objects, now } = parts
   const { tombstonesUrl: url } = config
   const isServer = parts.as === 'server'
-  const isNew = isServer && (await ledger.keepTombstones(url === null ? null : withoutQuery(url), now()))
+  const place = url === null ? null : withoutQuery(url)
+  const isNew = isServer && (await ledger.keepTombstones(place, now()))
   const files = await openTombstoneFiles(config)
-  if (files === null) return NO_TOMBSTONES
+  if (files === null || place === null) return NO_TOMBSTONES
   if (isServer && url?.startsWith('file:')) await warnOfSameDisk(url.slice('file:'.length), config, log)
   const tombstones = createTombstones({
     ledger,
     objects,
     files,
     hashes: nodeHashes,
+    place,
     isNew,
     now,
     onFailure: (err) => log.warn({ err }, 'tombstones could not be written and will be tried again'),

@@ -33,6 +33,8 @@ export async function* scan(options: Scan): AsyncGenerator<Finding, Verified> {
   const { folder, after, objects, ledger } = options
   const verified: Verified = { images: 0, bytes: 0, last: after }
   const gone = new Set<string>()
+  /** A repair may have held it since. */
+  const told = new Set<string>()
   for await (const id of goneIds(ledger)) gone.add(id)
   const audits = folder === null ? auditStore(objects, after) : auditFolder(join(folder, 'objects'), after)
   const startedAt = performance.now()
@@ -41,7 +43,10 @@ export async function* scan(options: Scan): AsyncGenerator<Finding, Verified> {
     else {
       const { id, kind, bytes } = audited
       if (gone.has(id)) yield { kind: 'removed', id }
-      else if (kind === 'damaged') yield { kind, id }
+      else if (kind === 'damaged') {
+        told.add(id)
+        yield { kind, id }
+      }
       verified.images++
       verified.bytes += bytes
       verified.last = id
@@ -51,7 +56,8 @@ export async function* scan(options: Scan): AsyncGenerator<Finding, Verified> {
   }
   for await (const id of objects.listHeld()) {
     if (gone.has(id)) yield { kind: 'removed', id }
-    else if (options.withHeld && (await isDamaged(id, objects))) yield { kind: 'damaged', id, isHeld: true }
+    else if (options.withHeld && !told.has(id) && (await isDamaged(id, objects)))
+      yield { kind: 'damaged', id, isHeld: true }
   }
   if (folder !== null) yield* looseFiles(folder)
   return verified

@@ -1,5 +1,5 @@
 /** The ledger over any database that runs the shared SQL. */
-import type { Ledger } from '../ledger.ts'
+import { type Ledger, LedgerUnavailable } from '../ledger.ts'
 import { actRecorder, microseconds } from './acts.ts'
 import { createCalls } from './calls.ts'
 import { conditionsLedger } from './conditions.ts'
@@ -50,8 +50,14 @@ export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Le
 
     async counts() {
       const today = new Date().toISOString().slice(0, 10)
-      const usage = await tables.ifThere(today)
-      const used = await usage?.read(sql`select sum(used) as uploads from places where day = ${today}`)
+      const used = await tables
+        .ifThere(today)
+        .then((usage) => usage?.read(sql`select sum(used) as uploads from places where day = ${today}`))
+        .catch((error) => {
+          // SQLite opens no file on a full disk. The rest is in one that is open.
+          if (error instanceof LedgerUnavailable) return null
+          throw error
+        })
       const { rows } = await database.read(sql`select
         (select count(*) from removals) as removals,
         (select count(*) from blocks) as blocks,
@@ -60,7 +66,7 @@ export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Le
       const { removals, blocks, purges, held } = rows[0]!
       return {
         // A sum is null over no rows, and Postgres gives it as a numeric, in text.
-        uploadsToday: Number(used?.rows[0]?.uploads ?? 0),
+        uploadsToday: used === null ? null : Number(used?.rows[0]?.uploads ?? 0),
         removals: removals as number,
         blocks: blocks as number,
         purgesOwed: purges as number,

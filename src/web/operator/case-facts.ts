@@ -14,8 +14,8 @@ export interface CaseFacts {
     place: 'visible' | 'held' | 'damaged' | 'removed' | 'deleted' | 'withheld' | 'absent'
     record: Omit<ImageRecord, 'keySha256'> | null
   }
-  /** How many the same uploader stored in the two days. */
-  others: number
+  /** How many the same uploader stored in the two days. `null`: that can't be read now, as on a full disk. */
+  others: number | null
   /** Ids in the queue that have the same bytes. */
   doubles: string[]
   /** Of the queue. */

@@ -14,7 +14,7 @@ export function decisionForm(ctx: DoorContext, { id, found, image, others, doubl
 <form class="decision" method="post" action="/cases/${id}">${formToken(ctx)}
 ${grounds(rule)}
 ${doubles.length === 0 ? '' : check('same-bytes', `and the ${doubles.length} other reported ${doubles.length === 1 ? 'image' : 'images'} of the same bytes`, true)}
-${others === 0 ? '' : check('same-uploader', `and the ${others} others of the uploader`, false)}
+${!others ? '' : check('same-uploader', `and the ${others} others of the uploader`, false)}
 <p class="actions">
 ${found === null ? '' : act('keep', 'Keep', 'y')}
 ${isHeld ? act('release', 'Release') : isNothing ? '' : act('hold', 'Hold', 'h')}
