@@ -56,6 +56,21 @@ describe('operator restore, of what is damaged', () => {
     }
   })
 
+  it('calls nothing missing that was deleted since, though a later backup has it no more', async (t) => {
+    const { dataDir, backup, server, images } = await backedUp(t, 2)
+    const [deleted, kept] = images as [Stored, Stored]
+    const [older] = (await readdir(join(backup, 'backup'))).filter((name) => name.endsWith('.json'))
+    await new Promise((resolve) => setTimeout(resolve, 1100))
+    assert.equal((await remove(server.url, deleted.key)).status, 200)
+    assert.equal((await server.operator(['backup', backup])).code, 0)
+    await server.end()
+    const restored = await restore(dataDir, [backup, '--name', older!.replace('.json', '')])
+    assert.deepEqual([restored.missing, restored.damaged], [[], []])
+    await server.restart()
+    await assertServed(server, [kept])
+    assert.equal((await fetchRaw(server.url, deleted.id)).status, 404)
+  })
+
   it('goes back to an older ledger if the newest is damaged, and says so', async (t) => {
     const { folder, backup, server, images } = await backedUp(t, 2)
     await new Promise((resolve) => setTimeout(resolve, 1100))
