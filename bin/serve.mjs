@@ -10,11 +10,13 @@ const OLDEST_NODE = 24
 // A young generation of 8 MB is collected often and quickly; the default of 16 MB and more grows the process by as much.
 // The old one is collected when it is half larger than what was left of it last time: the default is four times as large,
 // and a server that was attacked, or busy for a moment, would hold 60 MB of garbage.
+// The server collects garbage itself when it comes to rest (src/node/rest.ts).
 // Reads of what the kernel has in its memory go through an interface of Node's that is called experimental, and are done
 // without it where it is not as expected: nobody who reads the log could do anything about it.
 const FLAGS = [
   '--max-semi-space-size=8',
   '--heap-growing-percent=50',
+  '--expose-gc',
   '--disable-warning=ExperimentalWarning',
 ]
 

@@ -41,6 +41,7 @@ import { defaultSettings } from './open/default-settings.ts'
 import { noticesOf, openNotifiers } from './open/notifiers.ts'
 import { lineLimits, quotaLimits } from './open/quota-limits.ts'
 import { draftFolder, openStores, type Stores } from './open/stores.ts'
+import { collectAtRest } from './rest.ts'
 import { HAS_REUSE_PORT } from './workers.ts'
 
 export interface RunningServer {
@@ -136,6 +137,7 @@ export async function startServer(
     asset: (path) => assets.assets.get(path) ?? null,
     terms,
   }
+  const line = createLine(lineLimits(config, limits))
   const metrics = createMetrics({ ...stores, config, settings, notices, now: stores.clock.now })
   const { listener: answer, isAnswering } = listenerOf({
     config,
@@ -149,10 +151,11 @@ export async function startServer(
     baseUrl,
     settings,
     capacity,
-    line: createLine(lineLimits(config, limits)),
+    line,
     quota,
   })
   const descriptors = watchDescriptors(log, metrics.exhausted)
+  const memory = collectAtRest(() => line.counts().reading + line.counts().waiting === 0)
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const isOver = !socket.writable || error.code === 'ECONNRESET'
     // In the middle of an answer another one would be taken for its bytes.
@@ -177,6 +180,7 @@ export async function startServer(
       await stopServing(server, { lingerMs, longestMs, cutWaiting: accepting.stop })
       disk.stop()
       descriptors.stop()
+      memory.stop()
       await kit.stop()
       await Promise.all([settings.stop(), capacity.stop(), quota.stop(), forgetting.stop()])
       await stores.close()

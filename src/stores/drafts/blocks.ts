@@ -20,12 +20,21 @@ const SLAB_BLOCKS = 16
 /** https://webassembly.github.io/spec/core/exec/runtime.html, "Memory Instances". */
 const WEBASSEMBLY_PAGE_BYTES = 64 * 1024
 
+/** Those that every pool of the process keeps, by their size. */
+const keptByPools: Map<number, Buffer<ArrayBuffer>[]>[] = []
+
+/** Drops all blocks that are kept. A slab goes with the last of its blocks. */
+export function dropKeptBlocks(): void {
+  for (const kept of keptByPools) kept.clear()
+}
+
 /**
  * `isAligned`: each block starts at a page of 4096 bytes, if their sizes are whole pages. Only a
  * `WebAssembly.Memory` promises that.
  */
 export function createBlocks(options: { isAligned: boolean }): Blocks {
   const kept = new Map<number, Buffer<ArrayBuffer>[]>()
+  keptByPools.push(kept)
   let taken = 0
 
   function keptOf(bytes: number): Buffer<ArrayBuffer>[] {
