@@ -23,7 +23,16 @@ const FLAGS = [
 // With more threads most of them are idle, and to wake one costs a read of a small file a fifth of its time. libuv reads the
 // size once, when the pool is first used: it has to be in the environment when the process starts.
 // glibc gives each thread a heap of its own, and what one frees another can't use: 25 MB after a wave of downloads.
-const ENVIRONMENT = { UV_THREADPOOL_SIZE: '4', MALLOC_ARENA_MAX: '2' }
+// Where its heap would have to grow for a buffer of a body, glibc takes pages for that one and returns them with it. In the
+// heap they would stay: what small things lie between them after a wave of uploads keeps 80 MB of it. What is free at the
+// heap's end is kept up to 8 MB, where uploads that come one by one find room; it grows in small steps, which buffers can't fill.
+const ENVIRONMENT = {
+  UV_THREADPOOL_SIZE: '4',
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '65536',
+  MALLOC_TRIM_THRESHOLD_: '8388608',
+  MALLOC_TOP_PAD_: '16384',
+}
 
 function refuse(sentence) {
   process.stderr.write(`Pinhole did not start:\n  ${sentence}\n`)
