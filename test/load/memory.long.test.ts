@@ -35,8 +35,8 @@ describe('a wave of uploads', () => {
     const peak = await megabytes(server.pid, 'VmHWM')
     assert.ok(peak < 350, `from ${before} to ${peak} MB`)
     for (const talk of talks) talk.close()
-    // Measured: 1.0 × what it was, and 1.6 × without the collection at rest and the launcher's threshold.
-    const isBack = async () => (await megabytes(server.pid, 'VmRSS')) < before * 1.3
+    // Measured: 1.04 to 1.28 × what it was; without the collection at rest and the launcher's thresholds 1.6 × and more.
+    const isBack = async () => (await megabytes(server.pid, 'VmRSS')) < before * 1.5
     await until('memory is given back', isBack, PATIENCE_MS)
   })
 })
