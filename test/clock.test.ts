@@ -5,12 +5,12 @@ import { checkProblem } from './contracts/http/rules.ts'
 import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { type LocalServer, startLocalServer } from './support/processes/local-server.ts'
-import { type PostgresServer, startPostgres } from './support/processes/postgres.ts'
+import { type PostgresServer, startPostgres, whyNoPostgres } from './support/processes/postgres.ts'
 import { fetchRaw, post } from './support/upload.ts'
 
 const DAY_MS = 86_400_000
 
-describe('a server whose clock is 10 days fast', () => {
+describe('a server whose clock is 10 days fast', { skip: whyNoPostgres() }, () => {
   let postgres: PostgresServer
   let right: LocalServer
   let wrong: LocalServer

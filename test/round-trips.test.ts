@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { s3Env, serviceOf } from './support/processes/cluster.ts'
-import { type PostgresServer, startPostgres } from './support/processes/postgres.ts'
+import { type PostgresServer, startPostgres, whyNoPostgres } from './support/processes/postgres.ts'
 import { type RunningServer, startServer } from './support/processes/server.ts'
 import { type FakeS3, startFakeS3 } from './support/s3/fake-s3.ts'
 import { type StatementLog, startStatementLog } from './support/statement-log.ts'
@@ -28,7 +28,10 @@ let postgres: PostgresServer
 let ledger: StatementLog
 let server: RunningServer
 
+const skip = whyNoPostgres()
+
 before(async () => {
+  if (skip !== false) return
   ;[fake, postgres] = await Promise.all([startFakeS3(), startPostgres()])
   const schema = new URL(await postgres.createSchema())
   ledger = await startStatementLog(Number(schema.port))
@@ -85,7 +88,7 @@ async function expectStatus(
 
 const UPLOAD = ['with places', 'select blocks']
 
-describe('an upload', () => {
+describe('an upload', { skip }, () => {
   for (const [name, size] of [
     ['from memory', 1000],
     ['from a file', 3_000_000],
@@ -109,7 +112,7 @@ describe('an upload', () => {
   })
 })
 
-describe('everything else', () => {
+describe('everything else', { skip }, () => {
   const get = (path: string, headers = {}, method = 'GET') => request(server.url, method, path, { headers })
 
   const acts: Record<string, { act: (image: Stored) => Promise<unknown>; cost: Cost }> = {

