@@ -17,7 +17,7 @@ import { hangingStoreRow, killedWorkerRow } from './faults.ts'
 import { fullAddressesRow, lineRows } from './line.ts'
 import { ask, bodyOf, type Sender, uploadHead, uploadSlowly } from './uploads.ts'
 
-/** What was done, what was found, and whether that is what is demanded. */
+/** A row of the table: the load, the measured result, and whether it meets the demand. */
 export type Row = [client: string, ours: string, caddy: string, demanded: string, isMet: boolean]
 
 const PEOPLE = 100

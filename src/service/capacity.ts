@@ -112,7 +112,7 @@ export function createCapacity(parts: {
       let isOver = false
       return {
         giveBack() {
-          // What was taken on a day that is over is of no use any more.
+          // Yesterday's cap is no longer counted.
           if (isOver || day !== today()) return
           isOver = true
           uploads.giveBack(1)

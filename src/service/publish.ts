@@ -173,7 +173,7 @@ export function createPublishing(parts: {
   }
 }
 
-/** What is said of an image that is not there. That its owner deleted it is told to nobody but those who know its name. */
+/** The refusal for an absent image. Only a request with its `Idempotency-Key` is told that its owner deleted it. */
 export function takenDown({ place, rule }: WhyAbsent): Refusal {
   switch (place) {
     case 'held':
@@ -185,7 +185,7 @@ export function takenDown({ place, rule }: WhyAbsent): Refusal {
   }
 }
 
-/** What is said of bytes that nobody may store, or not now. */
+/** The refusal for bytes that are blocked, or withheld while an image is held. */
 function withheld(why: 'blocked' | 'held'): Refusal {
   return why === 'blocked'
     ? new Refusal('blocked-image', 'The operator of this server removed this image and blocked it.')

@@ -27,7 +27,7 @@ const MOST_CODED_PIXELS = 4 * MAX_FRAME_PIXELS
 
 /** What one image costs a decoder. */
 interface Effort {
-  /** Of an identity: that of the image it shows. */
+  /** For an identity derivation, the value of the image that it shows. */
   step: number
   pictures: number
   pixels: number

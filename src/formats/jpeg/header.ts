@@ -152,7 +152,7 @@ function greatestFactors({ components }: JpegFrame): { widest: number; tallest: 
   }
 }
 
-/** Of a component that is coded alone. */
+/** Number of 8 by 8 blocks of a component in a non-interleaved scan (A.2.2). */
 function blocksOf(frame: JpegFrame, { horizontal, vertical }: JpegComponent): number {
   const { widest, tallest } = greatestFactors(frame)
   const across = Math.ceil(Math.ceil((frame.width * horizontal) / widest) / 8)

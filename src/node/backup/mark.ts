@@ -1,4 +1,4 @@
-/** What is known of a restore that has not ended: it may be killed at any step and begun again. */
+/** The state of a restore that has not finished. It may be killed at any step and started again. */
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openFolderFiles } from '../../stores/filesystem/files.ts'
@@ -9,7 +9,7 @@ export interface RestoreMark {
   begunAt: string
   /** Whether the machine had a ledger of its own when the restore began. */
   ledger: 'kept' | 'restored'
-  /** What was held here is held by the restored ledger too. */
+  /** Whether holds of this machine's images are recorded in the restored ledger. */
   hasHolds: boolean
   /** The restore made the images private, and not the operator. */
   madePrivate: boolean

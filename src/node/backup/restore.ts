@@ -28,7 +28,7 @@ export interface RestoreResult {
   missing: string[]
   /** Files of the backup or of the second place that are not what they were. */
   damagedFiles: string[]
-  /** What was deleted and decided from then on is not known, ISO 8601. `null`: the ledger knows it. */
+  /** Since when deletions and decisions are unknown, ISO 8601. `null`: the ledger has them all. */
   unknownSince: string | null
   /** Nobody is shown a picture and uploads are paused, until the operator confirms. */
   isPrivate: boolean
@@ -83,7 +83,7 @@ export async function restore(options: {
     })
     const gone = await removeGone(stores.ledger, objects)
     for (const id of await holdAsDecided(stores.ledger, objects)) transfer.damaged.push(id)
-    // What was given and deleted after the backup is known to nobody here.
+    // Ids derived and deleted after the backup are unknown here: a new secret never derives them again.
     await renewIdentities(stores.ledger)
     // The folder is another one than the ledger knew.
     await agree(stores.ledger, stores.settings)

@@ -58,7 +58,7 @@ export async function bringLedgerUp(
   await writeMark(dataDir, mark)
 }
 
-/** Of a restore that was given up: what it did not come to may be there still, and nobody is to see it. */
+/** Gives up a restore. Images that it had yet to remove may still be there, so all images stay private. */
 export async function endRestore(dataDir: string, ledger: Ledger): Promise<void> {
   const mark = await readMark(dataDir)
   if (mark?.ledger === 'restored') await makePrivate(ledger, mark, dataDir)

@@ -1,4 +1,4 @@
-/** So many connections at once, at the operator's door. */
+/** Caps the connections that are open at once at the operator's door. */
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 

@@ -1,6 +1,7 @@
 /** Adapter: the ledger in Postgres, shared by many machines. */
 import { type ClientBase, DatabaseError, Pool, type PoolClient, type QueryConfig, types } from 'pg'
 import { type Ledger, LedgerFull, LedgerUnavailable } from '../ledger.ts'
+import { createCalls } from '../sql/calls.ts'
 import {
   type Outcome,
   postgresFlavour,
@@ -103,28 +104,17 @@ async function makeCommitsDurable(client: ClientBase): Promise<void> {
 }
 
 function databaseOf(pool: Pool): SqlDatabase {
-  const underWay = new Set<Promise<unknown>>()
+  // The pool forgets calls that wait for a connection when it ends.
+  const calls = createCalls()
   let closing: Promise<void> | undefined
-
-  /** The pool forgets calls that wait for a connection when it ends. */
-  async function tracked<T>(work: () => Promise<T>): Promise<T> {
-    if (closing) throw new LedgerUnavailable({ cause: new Error('the ledger is closed') })
-    const call = work()
-    underWay.add(call)
-    try {
-      return await call
-    } finally {
-      underWay.delete(call)
-    }
-  }
 
   return {
     flavour: postgresFlavour,
 
-    read: (statement) => tracked(() => ask(pool, queryOf(statement))),
+    read: (statement) => calls.run(() => ask(pool, queryOf(statement))),
 
     write: (statements) =>
-      tracked(async () => {
+      calls.run(async () => {
         // In autocommit: one round trip.
         if (statements.length === 1) return [await ask(pool, queryOf(statements[0]!))]
         return transact(pool, async (client) => {
@@ -138,7 +128,7 @@ function databaseOf(pool: Pool): SqlDatabase {
     async wipe() {},
 
     close() {
-      closing ??= Promise.allSettled(underWay).then(() => pool.end())
+      closing ??= calls.end().then(() => pool.end())
       return closing
     },
   }

@@ -2,7 +2,9 @@
 import { LedgerUnavailable } from '../ledger.ts'
 
 export interface Calls {
-  /** The same methods; each throws `LedgerUnavailable` once `end` was called. */
+  /** What `work` resolves to. Throws `LedgerUnavailable` once `end` was called. */
+  run<T>(work: () => Promise<T>): Promise<T>
+  /** The same methods; each call is a `run`. */
   of<Methods extends object>(methods: Methods): Methods
   /** Resolves when those under way have ended. */
   end(): Promise<void>
@@ -12,20 +14,24 @@ export function createCalls(): Calls {
   const underWay = new Set<Promise<unknown>>()
   let isOver = false
 
-  function counted(method: (...given: unknown[]) => Promise<unknown>) {
-    return async (...given: unknown[]) => {
-      if (isOver) throw new LedgerUnavailable({ cause: new Error('the ledger is closed') })
-      const call = method(...given)
-      underWay.add(call)
-      try {
-        return await call
-      } finally {
-        underWay.delete(call)
-      }
+  async function run<T>(work: () => Promise<T>): Promise<T> {
+    if (isOver) throw new LedgerUnavailable({ cause: new Error('the ledger is closed') })
+    const call = work()
+    underWay.add(call)
+    try {
+      return await call
+    } finally {
+      underWay.delete(call)
     }
   }
 
+  const counted =
+    (method: (...given: unknown[]) => Promise<unknown>) =>
+    (...given: unknown[]) =>
+      run(() => method(...given))
+
   return {
+    run,
     of: <Methods extends object>(methods: Methods) =>
       Object.fromEntries(Object.entries(methods).map(([name, method]) => [name, counted(method)])) as Methods,
     async end() {

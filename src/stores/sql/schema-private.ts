@@ -23,12 +23,6 @@ export const PRIVATE: Migration = {
     // Digests of salts: whether a salt is the one that others use.
     'create table salt_marks (day text not null primary key, mark text not null)',
     "insert into salt_marks select day, encode(sha256(convert_to(salt, 'UTF8')), 'hex') from salts",
-    `create table if not exists report_budgets (
-      day text not null,
-      bucket text not null,
-      used bigint not null,
-      primary key (day, bucket)
-    )`,
     ...inDays('places', 'bucket'),
     ...inDays('shares', 'name'),
     ...inDays('report_budgets', 'bucket'),
