@@ -22,6 +22,9 @@ export type Row = [client: string, ours: string, caddy: string, demanded: string
 
 const PEOPLE = 100
 const GALLERY = 12
+
+/** Crowds that come at once, for each row: there is one percentile of each, of some 80 requests. */
+const ROUNDS = 7
 const PICTURE_BYTES = 200_000
 
 /** A visit takes a second or two: a percentile of fewer would be their slowest. */
@@ -75,7 +78,7 @@ async function galleryRows(pinhole: Child, caddy: Child, gallery: Picture[]): Pr
   const rows: Row[] = []
   const people = fork(path.join(import.meta.dirname, 'crowd.ts'))
   let addresses = 0
-  async function crowd(server: Child, groups: number, retries: boolean) {
+  async function crowd(server: Child, groups: number, retries: boolean): Promise<CrowdSeen> {
     const end = new AbortController()
     const others = probe(server.url + gallery[0]!.path, end.signal, PROBE_EVERY_MS)
     const order: Order = {
@@ -90,31 +93,56 @@ async function galleryRows(pinhole: Child, caddy: Child, gallery: Picture[]): Pr
     const [seen]: [Seen] = (await once(people, 'message')) as [Seen]
     end.abort()
     const p99 = percentile(await others, 0.99)
-    const { peak } = server.memory()
-    const { broken, retried, slowestMs, outcomes } = seen
-    const why = outcomes.length > 0 ? ` (${[...new Set(outcomes)].join(', ')})` : ''
-    const text = `${broken} broken${why}, ${retried} requests again, slowest ${(slowestMs / 1000).toFixed(1)} s`
-    return { broken, p99, peak, text: `${text}; p99 of others ${p99.toFixed(0)} ms, ${peak.toFixed(0)} MB` }
+    return { ...seen, p99, peak: server.memory().peak }
   }
-  for (const [what, groups] of [
-    ['at once', 1],
-    ['in five groups that stay', 5],
+  // The first crowd meets code that was never compiled: it has a row of its own, without a demand on the others' wait.
+  for (const [what, groups, rounds] of [
+    ['at once, the first of a server that has just started', 1, 1],
+    ['at once', 1, ROUNDS],
+    ['in five groups that stay', 5, 3],
   ] as const) {
-    for (const retries of [true, false]) {
-      const theirs = await crowd(caddy, groups, retries)
-      const ours = await crowd(pinhole, groups, retries)
+    for (const retries of rounds === 1 ? [true] : [true, false]) {
+      const seen: Record<'ours' | 'theirs', CrowdSeen[]> = { ours: [], theirs: [] }
+      for (let round = 0; round < rounds; round++) {
+        seen.theirs.push(await crowd(caddy, groups, retries))
+        seen.ours.push(await crowd(pinhole, groups, retries))
+      }
+      const ours = summaryOf(seen.ours)
       rows.push([
         `${PEOPLE} people behind one address, 6 connections each, ${GALLERY} pictures, ${what}${retries ? '' : ', nothing sent again'}`,
         ours.text,
-        theirs.text,
-        retries ? '0 broken, ≤ 100 ms, ≤ 250 MB' : '≤ 100 ms, ≤ 250 MB',
-        (!retries || ours.broken === 0) && ours.p99 <= 100 && ours.peak <= 250,
+        summaryOf(seen.theirs).text,
+        rounds === 1 ? '0 broken, ≤ 250 MB' : retries ? '0 broken, ≤ 100 ms, ≤ 250 MB' : '≤ 100 ms, ≤ 250 MB',
+        (!retries || ours.broken === 0) && (rounds === 1 || ours.p99 <= 100) && ours.peak <= 250,
       ])
       console.error(`  ${rows.at(-1)!.join(' | ')}`)
     }
   }
   people.disconnect()
   return rows
+}
+
+type CrowdSeen = Seen & { p99: number; peak: number }
+
+/** Over all rounds: the median of the others' percentile, the most of everything else. */
+function summaryOf(rounds: CrowdSeen[]): { broken: number; p99: number; peak: number; text: string } {
+  const most = (value: (seen: CrowdSeen) => number) => Math.max(...rounds.map(value))
+  const p99s = rounds.map(({ p99 }) => p99)
+  const p99 = percentile(
+    p99s.toSorted((a, b) => a - b),
+    0.5,
+  )
+  const outcomes = new Set(rounds.flatMap((seen) => seen.outcomes))
+  const why = outcomes.size > 0 ? ` (${[...outcomes].join(', ')})` : ''
+  const broken = most((seen) => seen.broken)
+  const peak = most((seen) => seen.peak)
+  const range =
+    rounds.length > 1 ? ` (${Math.min(...p99s).toFixed(0)} to ${Math.max(...p99s).toFixed(0)})` : ''
+  const text =
+    `${broken} broken${why}, ${most((seen) => seen.retried)} requests again, ` +
+    `slowest ${(most((seen) => seen.slowestMs) / 1000).toFixed(1)} s; ` +
+    `p99 of others ${p99.toFixed(0)} ms${range}, ${peak.toFixed(0)} MB`
+  return { broken, p99, peak, text }
 }
 
 async function phoneRow(sender: Sender): Promise<Row> {
