@@ -1,8 +1,8 @@
-/** The one table from error codes to statuses: what problem details (RFC 9457) say of each. */
+/** Every error code: its status, what problem details (RFC 9457) say of it, and what a client does about it. */
 import type { RefusalCode } from './errors.ts'
 import { API_PAGE_PATH } from './protocol.ts'
 
-/** Every code there is: refusals, and what only the web layer says. `openapi/codes.ts` explains each. */
+/** Refusals, and what only the web layer says. */
 export type ProblemCode =
   | RefusalCode
   | 'bad-request'
@@ -11,44 +11,204 @@ export type ProblemCode =
   | 'headers-too-large'
   | 'internal-error'
 
-const STATUS: Record<ProblemCode, number> = {
-  'bad-request': 400,
-  'bad-idempotency-key': 400,
-  'missing-key': 400,
-  'missing-url': 400,
-  'malformed-multipart': 400,
-  'missing-file': 400,
-  'unexpected-field': 400,
-  'blocked-image': 403,
-  'cross-site': 403,
-  held: 403,
-  'not-found': 404,
-  'unknown-key': 404,
-  'method-not-allowed': 405,
-  'too-slow': 408,
-  removed: 410,
-  'precondition-failed': 412,
-  'file-too-large': 413,
-  'body-too-large': 413,
-  'not-multipart': 415,
-  'not-a-form': 415,
-  'unsupported-type': 415,
-  'range-not-satisfiable': 416,
-  'damaged-image': 422,
-  'idempotency-key-reused': 422,
-  'bad-report': 422,
-  'quota-exceeded': 429,
-  'too-many-reports': 429,
-  'too-many-refusals': 429,
-  'headers-too-large': 431,
-  'internal-error': 500,
-  busy: 503,
-  'network-quota-exceeded': 429,
-  'uploads-paused': 503,
-  'capacity-reached': 503,
-  'unsupported-format': 501,
-  unavailable: 503,
-  'storage-full': 507,
+interface ProblemFacts {
+  status: number
+  /** One sentence: the condition. */
+  when: string
+  /** One sentence: what a client does now. */
+  remedy: string
+  /** Of what passes soon: when it is worth another try. Absent of what passes at the end of the day. Unit: seconds. */
+  retryAfter?: number
+}
+
+export const PROBLEMS: Record<ProblemCode, ProblemFacts> = {
+  'malformed-multipart': {
+    status: 400,
+    when: 'The body is not well-formed multipart/form-data, or it was cut off.',
+    remedy: 'Let a library build the form; send it again if the connection broke.',
+  },
+  'missing-file': {
+    status: 400,
+    when: 'The form has no part named file, or that part is empty.',
+    remedy: 'Send the image as a part named file.',
+  },
+  'unexpected-field': {
+    status: 400,
+    when: 'The form has something besides the one part named file.',
+    remedy: 'Send one image a request, and no other fields.',
+  },
+  'not-multipart': {
+    status: 415,
+    when: 'The body is not multipart/form-data.',
+    remedy: 'Send a form, not the bare bytes.',
+  },
+  'file-too-large': {
+    status: 413,
+    when: 'The file is larger than this service takes.',
+    remedy: 'Make the image smaller.',
+  },
+  'unsupported-type': {
+    status: 415,
+    when: 'The bytes are not a JPEG, PNG, GIF, WebP or AVIF image.',
+    remedy: 'Convert the image. File names and declared types are ignored.',
+  },
+  'damaged-image': {
+    status: 422,
+    when: 'The type is right, but the file is cut off, contradicts itself, has no pixels, or far too many.',
+    remedy: 'Save the image anew from the program that made it.',
+  },
+  'blocked-image': {
+    status: 403,
+    when: 'The operator removed this very image before, and blocked it.',
+    remedy: 'Do not send it again.',
+  },
+  'capacity-reached': {
+    status: 503,
+    when: 'The whole server stored as many uploads, or bytes, as the operator lets it store in one day.',
+    remedy: 'Try again after as many seconds as the member retryAfter says.',
+  },
+  'network-quota-exceeded': {
+    status: 429,
+    when: 'The network of this address (/24, or /48 of IPv6) made all its uploads of today.',
+    remedy: 'Try again after the time in Retry-After.',
+  },
+  'cross-site': {
+    status: 403,
+    when: 'A page of another site asked a browser for this, and the operator did not allow that site.',
+    remedy: 'Call from a server, or ask the operator to list your origin.',
+  },
+  'quota-exceeded': {
+    status: 429,
+    when: 'The address has stored as many images as it may in one UTC day.',
+    remedy: 'Wait as long as Retry-After says.',
+  },
+  'too-many-refusals': {
+    status: 429,
+    when: 'Too many uploads of the address were refused in this UTC day, or too many bytes of them.',
+    remedy: 'Wait as long as Retry-After says, and look at why they were refused.',
+  },
+  busy: {
+    status: 503,
+    when: 'The upload waited too long for its turn, or too many others wait already.',
+    remedy: 'Send it again after as many seconds as the member retryAfter says.',
+    retryAfter: 5,
+  },
+  'not-a-form': {
+    status: 415,
+    when: 'The body is not a form as browsers send it.',
+    remedy: 'Send application/x-www-form-urlencoded.',
+  },
+  'body-too-large': {
+    status: 413,
+    when: 'The body is larger than this address reads.',
+    remedy: 'Send the fields that are asked for, and no others.',
+  },
+  'bad-idempotency-key': {
+    status: 400,
+    when: 'Idempotency-Key is not 22 to 255 visible characters.',
+    remedy: 'Generate at least 128 random bits for each image.',
+  },
+  'idempotency-key-reused': {
+    status: 422,
+    when: 'Another image was sent under this Idempotency-Key before, or its image was deleted.',
+    remedy: 'Generate a new one for each image, and for one that is to be stored again.',
+  },
+  'uploads-paused': {
+    status: 503,
+    when: 'The operator paused uploads.',
+    remedy: 'Try again later.',
+  },
+  'storage-full': {
+    status: 507,
+    when: 'The storage of the service is full.',
+    remedy: 'Try again later.',
+  },
+  unavailable: {
+    status: 503,
+    when: 'The store or the ledger behind the service does not answer.',
+    remedy: 'Try again in a while.',
+    retryAfter: 5,
+  },
+  'bad-report': {
+    status: 422,
+    when: 'Something is missing from the report, or is not as it should be.',
+    remedy: 'The detail says what.',
+  },
+  'too-many-reports': {
+    status: 429,
+    when: 'The address made as many reports of this kind as are taken in one UTC day, or too many of images that are not here.',
+    remedy: 'Wait as long as Retry-After says, or write to the operator.',
+  },
+  'too-slow': {
+    status: 408,
+    when: 'The request came too slowly and was given up.',
+    remedy: 'Send it again, over a better connection.',
+  },
+  'missing-key': {
+    status: 400,
+    when: 'The request names no deletion key.',
+    remedy: 'Add the key that the upload returned.',
+  },
+  'missing-url': {
+    status: 400,
+    when: 'The request names no page of an image.',
+    remedy: 'Add url: the address of the page, percent-encoded.',
+  },
+  'unsupported-format': {
+    status: 501,
+    when: 'A format other than JSON was asked for.',
+    remedy: 'Ask for format=json, or for none.',
+  },
+  'unknown-key': {
+    status: 404,
+    when: 'No image has this deletion key. It may have been deleted already.',
+    remedy: 'Nothing: the image is not there.',
+  },
+  'not-found': {
+    status: 404,
+    when: 'There is nothing at this address. An image may have been deleted.',
+    remedy: 'Check the address: it is read letter by letter.',
+  },
+  removed: {
+    status: 410,
+    when: 'The operator removed the image.',
+    remedy: 'Nothing: it does not come back.',
+  },
+  held: {
+    status: 403,
+    when: 'The operator is checking the image, or one of the same bytes.',
+    remedy: 'Come back later: it is there again, or removed for good.',
+  },
+  'method-not-allowed': {
+    status: 405,
+    when: 'The address does not take this method.',
+    remedy: 'Use one that Allow lists.',
+  },
+  'precondition-failed': {
+    status: 412,
+    when: 'If-Match names a representation other than the current one.',
+    remedy: 'Fetch the image without a condition.',
+  },
+  'range-not-satisfiable': {
+    status: 416,
+    when: 'The range begins beyond the end of the image.',
+    remedy: 'Content-Range has the size; ask within it.',
+  },
+  'bad-request': {
+    status: 400,
+    when: 'This is not an HTTP request that the server can read.',
+    remedy: 'Correct the client.',
+  },
+  'headers-too-large': {
+    status: 431,
+    when: 'The headers of the request are too large.',
+    remedy: 'Send less: the service needs no cookies.',
+  },
+  'internal-error': {
+    status: 500,
+    when: 'Something went wrong on the server.',
+    remedy: 'Tell the operator the request id of the answer.',
+  },
 }
 
 /** Reason phrases (RFC 9110, RFC 6585, RFC 4918): the titles of problems. */
@@ -72,21 +232,10 @@ const TITLE: Record<number, string> = {
   507: 'Insufficient Storage',
 }
 
-/** What passes soon: after how many seconds it is worth another try. What passes at the end of the day is not here. */
-const RETRY_SECONDS: Partial<Record<ProblemCode, number>> = { busy: 5, unavailable: 5 }
-
 export const PROBLEM_TYPE = 'application/problem+json'
-
-export function statusOf(code: ProblemCode): number {
-  return STATUS[code]
-}
 
 export function titleOf(status: number): string {
   return TITLE[status]!
-}
-
-export function retrySecondsOf(code: ProblemCode): number | undefined {
-  return RETRY_SECONDS[code]
 }
 
 /** Where the code is explained, seen from the base URL. */

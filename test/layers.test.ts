@@ -38,7 +38,7 @@ const SERVER = [
   'notify/',
   'formats/',
   'http/',
-  'openapi/',
+  'openapi.ts',
   'service/',
   'stores/',
   'web/',
@@ -99,8 +99,8 @@ const LAYERS: Record<string, Layer> = {
   'notify/smtp.ts': { may: [...BASE, ...PORTS, 'nodemailer'], node: true },
 
   'service/': { may: [...BASE, ...PORTS, 'formats/'] },
-  'openapi/': { may: [...BASE, 'problems.ts', 'service/report-categories.ts'] },
-  'http/': { may: [...BASE, ...PORTS, 'problems.ts', 'openapi/', 'service/', 'web/', 'hono', 'ipaddr.js'] },
+  'openapi.ts': { may: [...BASE, 'problems.ts', 'service/report-categories.ts'] },
+  'http/': { may: [...BASE, ...PORTS, 'problems.ts', 'openapi.ts', 'service/', 'web/', 'hono', 'ipaddr.js'] },
 
   'client/': { may: [...BASE, 'formats/', '@jsquash'] },
   'client/node.ts': { may: [...BASE, 'formats/', 'client/'], node: true },
@@ -108,7 +108,7 @@ const LAYERS: Record<string, Layer> = {
   'client/worker/node-worker.ts': { may: ['client/'], node: true },
   'web/': {
     may: [...BASE, 'client/', 'formats/', 'hono', 'uqr', '@jsquash'],
-    types: [...PORTS, 'openapi/shapes.ts'],
+    types: [...PORTS, 'openapi.ts'],
   },
   'cli/': { may: [...BASE, 'client/', 'formats/', '*'], node: true },
   'cli.ts': { may: ['cli/', '*'], node: true },

@@ -1,6 +1,6 @@
 /** Errors as problem details (RFC 9457). */
 import { Refusal } from '../errors.ts'
-import { type ProblemCode, problemType, retrySecondsOf, statusOf, titleOf } from '../problems.ts'
+import { PROBLEMS, type ProblemCode, problemType, titleOf } from '../problems.ts'
 import type { Problem } from '../protocol.ts'
 import type { Log } from './log.ts'
 
@@ -11,8 +11,8 @@ export function toProblem(error: unknown): Problem {
 }
 
 /** `retryAfter`: in seconds, where it is not that of the code. */
-export function problem(code: ProblemCode, detail: string, retryAfter = retrySecondsOf(code)): Problem {
-  const status = statusOf(code)
+export function problem(code: ProblemCode, detail: string, retryAfter = PROBLEMS[code].retryAfter): Problem {
+  const { status } = PROBLEMS[code]
   return {
     type: problemType(code),
     title: titleOf(status),

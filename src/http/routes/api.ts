@@ -1,7 +1,6 @@
 /** The interface described: /openapi.json for programs, /api for people, /.well-known/api-catalog to find both. */
-import { CODES } from '../../openapi/codes.ts'
-import { createDocument } from '../../openapi/document.ts'
-import { type ProblemCode, statusOf } from '../../problems.ts'
+import { createDocument } from '../../openapi.ts'
+import { PROBLEMS } from '../../problems.ts'
 import { API_DOCUMENT_PATH, API_PAGE_PATH } from '../../protocol.ts'
 import { apiPage } from '../../web/pages.ts'
 import type { AppParts } from '../context.ts'
@@ -19,16 +18,10 @@ export function createDescriptions(parts: Pick<AppParts, 'baseUrl' | 'maxUploadB
   const document = createDocument({ baseUrl, maxUploadBytes, uploadsPerDay: quota.limit })
   // It is large, and made when it is first asked for.
   let represent: ReturnType<typeof representations> | undefined
-  const codes = Object.entries(CODES).map(([code, { when, remedy }]) => ({
-    code,
-    status: statusOf(code as ProblemCode),
-    when,
-    remedy,
-  }))
   return {
     async page(c) {
       represent ??= representations(
-        new TextEncoder().encode(apiPage(site.context('en'), { document, codes }).toString()),
+        new TextEncoder().encode(apiPage(site.context('en'), document, PROBLEMS).toString()),
       )
       const { bytes, coding } = await represent(c.req.header('Accept-Encoding'))
       return new Response(sharedBody(bytes), {

@@ -1,7 +1,7 @@
 /** GET and POST /report, POST /api/report, GET /receipt/<secret>: what people report, and what became of it. */
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { Refusal, type RefusalCode } from '../../errors.ts'
-import { statusOf } from '../../problems.ts'
+import { PROBLEMS } from '../../problems.ts'
 import { ID_PATTERN, receiptPath } from '../../protocol.ts'
 import type { ClientAddress } from '../../service/quota.ts'
 import { type GivenReport, unknownImage } from '../../service/reports.ts'
@@ -77,7 +77,7 @@ async function sendAgain(
   const { code, detail, retryAfterSeconds } = refusal
   if (retryAfterSeconds !== undefined) c.header('Retry-After', `${retryAfterSeconds}`)
   const context = parts.site.context(c.req.header('Accept-Language'))
-  const status = statusOf(code) as ContentfulStatusCode
+  const status = PROBLEMS[code].status as ContentfulStatusCode
   const page = await sendCompressed(c, reportPage(context, given, { code, detail }), status)
   page.headers.set('Cache-Control', NO_STORE)
   return page

@@ -1,29 +1,17 @@
 /** The reference at `/api`: the interface's own document, for people. In English, as its codes and headers are. */
 import { html, raw } from 'hono/html'
-import type {
-  ApiDocument,
-  HeaderObject,
-  Operation,
-  Parameter,
-  Ref,
-  ResponseObject,
-  Schema,
-} from '../../openapi/shapes.ts'
+import type { ApiDocument, ApiResponse, Header, Operation, Parameter, Schema } from '../../openapi.ts'
 import { API_DOCUMENT_PATH, TOOLS_PATH } from '../../protocol.ts'
 import { type Page, type PageContext, page } from './page.ts'
 
-/** One row of the table of error codes. */
-export interface CodeRow {
-  code: string
+/** Of an error code. */
+export interface ProblemRow {
   status: number
   when: string
   remedy: string
 }
 
-export function apiPage(
-  ctx: PageContext,
-  { document, codes }: { document: ApiDocument; codes: CodeRow[] },
-): Page {
+export function apiPage(ctx: PageContext, document: ApiDocument, problems: Record<string, ProblemRow>): Page {
   const groups = document.tags.map(({ name, description }) => ({
     name,
     description,
@@ -58,8 +46,8 @@ ${operations.map((found) => operationOf(document, found))}
 <div class="scroll" tabindex="0" role="region" aria-label="Table of errors"><table>
 <thead><tr><th scope="col">Code</th><th scope="col">Status</th><th scope="col">When</th><th scope="col">What to do</th></tr></thead>
 <tbody>
-${codes.map(
-  ({ code, status, when, remedy }) =>
+${Object.entries(problems).map(
+  ([code, { status, when, remedy }]) =>
     html`<tr id="${code}"><th scope="row"><a href="#${code}"><code>${code}</code></a></th><td>${status}</td><td>${when}</td><td>${remedy}</td></tr>\n`,
 )}
 </tbody>
@@ -103,7 +91,7 @@ function parameterOf({ name, in: place, description, required }: Parameter): Pag
   return html`<div><dt><code>${name}</code> <small>${place}${required ? ', required' : ''}</small></dt><dd>${description}</dd></div>\n`
 }
 
-function answerOf(document: ApiDocument, status: string, response: ResponseObject): Page {
+function answerOf(document: ApiDocument, status: string, response: ApiResponse): Page {
   const { description, headers = {}, content = {} } = response
   const example = Object.values(content['application/json']?.examples ?? {})[0]?.value
   return html`<h4>${status}</h4>
@@ -114,7 +102,7 @@ ${example === undefined ? '' : html`<pre tabindex="0"><code>${JSON.stringify(exa
 `
 }
 
-function headerOf(name: string, { description, required, schema, example }: HeaderObject): Page {
+function headerOf(name: string, { description, required, schema, example }: Header): Page {
   return html`<div><dt><code>${name}</code>${required ? '' : html` <small>sometimes</small>`}</dt><dd>${description} ${shownValue(schema, example)}</dd></div>\n`
 }
 
@@ -123,7 +111,7 @@ function shownValue({ const: only }: Schema, example: unknown): Page | string {
   return value === undefined ? '' : html`<code>${value}</code>`
 }
 
-function resolve(document: ApiDocument, { $ref }: Ref): HeaderObject {
+function resolve(document: ApiDocument, { $ref }: { $ref: string }): Header {
   return document.components.headers[$ref.slice($ref.lastIndexOf('/') + 1)]!
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import type { ApiDocument } from '../../../src/openapi/shapes.ts'
+import type { ApiDocument } from '../../../src/openapi.ts'
 import { gif } from '../../support/images/tiny-images.ts'
 import { formOf } from '../../support/multipart.ts'
 import { unseen } from './document.ts'
@@ -177,6 +177,6 @@ export function documentIsWhole(world: World): void {
       (name) =>
         (me.host.direct || !ANSWERED_IN_FRONT.test(name)) && (isOneServer(me.host) || name !== OF_ONE_SERVER),
     )
-    assert.deepEqual(missing, [], 'documented in src/openapi, and no case had it')
+    assert.deepEqual(missing, [], 'documented in src/openapi.ts, and no case had it')
   })
 }

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import type { ApiDocument, MediaType, Operation, ResponseObject } from '../../../src/openapi/shapes.ts'
+import type { ApiDocument, ApiResponse, MediaType, Operation } from '../../../src/openapi.ts'
 import { UPLOAD_PATH } from '../../../src/protocol.ts'
 import { SHARE_PATH } from '../../../src/web/share-path.ts'
 import { type Answer, request } from '../../support/http.ts'
@@ -64,7 +64,7 @@ export async function readDocument(url: string, seen: Seen): Promise<Documented>
       if (found === null && answer.status < 400 && PAGE_FILES.test(path.split('?', 1)[0]!)) return
       const own = found?.operation.responses[answer.status]
       const response = own ?? document.components.responses[`${ANYWHERE}-${answer.status}`]
-      assert.ok(response, `${where} is not in the document (src/openapi)`)
+      assert.ok(response, `${where} is not in the document (src/openapi.ts)`)
       const pointer = own
         ? [...found!.pointer, `${answer.status}`]
         : ['components', 'responses', `${ANYWHERE}-${answer.status}`]
@@ -76,11 +76,11 @@ export async function readDocument(url: string, seen: Seen): Promise<Documented>
     },
   }
 
-  function checkHeaders({ headers }: Answer, response: ResponseObject, where: string): void {
+  function checkHeaders({ headers }: Answer, response: ApiResponse, where: string): void {
     const documented = Object.entries(response.headers ?? {})
     const names = new Set(documented.map(([name]) => name.toLowerCase()))
     const unknown = [...headers.keys()].filter((name) => !names.has(name) && !OF_HTTP.has(name))
-    assert.deepEqual(unknown, [], `${where}: headers that the document (src/openapi) does not name`)
+    assert.deepEqual(unknown, [], `${where}: headers that the document (src/openapi.ts) does not name`)
     for (const [name, { $ref }] of documented) {
       const value = headers.get(name)
       const { required = false, schema } = document.components.headers[$ref.split('/').at(-1)!]!
@@ -97,7 +97,7 @@ export async function readDocument(url: string, seen: Seen): Promise<Documented>
   /** The code, if it is a problem. */
   function checkBody(
     { headers, body }: Answer,
-    { content = {} }: ResponseObject,
+    { content = {} }: ApiResponse,
     pointer: string[],
     isHead: boolean,
     where: string,
@@ -108,7 +108,7 @@ export async function readDocument(url: string, seen: Seen): Promise<Documented>
       return undefined
     }
     const media: MediaType | undefined = content[type]
-    assert.ok(media, `${where}: ${type} is not in the document (src/openapi)`)
+    assert.ok(media, `${where}: ${type} is not in the document (src/openapi.ts)`)
     if (isHead || body.length === 0 || !/[/+]json$/.test(type) || media.schema === undefined) return undefined
     const told = decompressed(body, headers.get('Content-Encoding'))
     const value = JSON.parse(told)
@@ -143,7 +143,7 @@ export function unseen({ paths, components }: ApiDocument, seen: Seen): string[]
     .filter((name) => !seen.has(name))
 }
 
-function codesOf({ content = {} }: ResponseObject): string[] {
+function codesOf({ content = {} }: ApiResponse): string[] {
   return Object.keys(content['application/problem+json']?.examples ?? {})
 }
 
