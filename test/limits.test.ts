@@ -1,17 +1,62 @@
 /** docs/limits.md says the limits that are in the code, every error code is in the README, every promise and threat has its tests. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { glob, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { it } from 'node:test'
-import { limitsPage } from '../src/node/http/limits-page.ts'
-import { CODES } from '../src/openapi/codes.ts'
-import { statusOf } from '../src/problems.ts'
+import { describeConfig } from '../src/config.ts'
+import { LIMITS } from '../src/node/http/limits.ts'
+import { PROBLEMS } from '../src/problems.ts'
+import { IN_VAIN, REPORT_BUDGETS } from '../src/service/reports.ts'
 import { ROOT } from './support/processes/process.ts'
 
-it('the page of limits is as the code is: node src/node/http/limits-page.ts > docs/limits.md', async () => {
-  assert.equal(await readFile(join(ROOT, 'docs/limits.md'), 'utf8'), limitsPage())
+it('docs/limits.md has every limit of a connection, and the figures of the code', async () => {
+  const page = await readFile(join(ROOT, 'docs/limits.md'), 'utf8')
+  const figures = await figuresInCode()
+  const named = new Set<string>()
+  for (const row of page.split('\n').filter((line) => /^\| .+`[\w.]+` \|$/.test(line))) {
+    const [, figure, name] = / \| (\d+(?: \w+)?) \| `([\w.]+)` \|$/.exec(row) ?? assert.fail(row)
+    named.add(name!)
+    assert.ok(figures.get(name!)?.includes(unitless(figure!)), `${row}\nin the code: ${figures.get(name!)}`)
+  }
+  assert.deepEqual(
+    Object.keys(LIMITS).filter((name) => !named.has(name)),
+    [],
+  )
 })
+
+/** By name: variables and their defaults, members of `LIMITS`, constants of any module. Times in ms, sizes in bytes. */
+async function figuresInCode(): Promise<Map<string, number[]>> {
+  const figures = new Map<string, number[]>()
+  const add = (name: string, figure: number) => figures.set(name, [...(figures.get(name) ?? []), figure])
+  for (const [name, figure] of Object.entries(LIMITS)) add(name, figure)
+  for (const [, name, fallback] of describeConfig().matchAll(/^ +([A-Z_]+) .*\[(\d+)\]$/gm))
+    add(name!, Number(fallback))
+  for (const [name, figure] of Object.entries(REPORT_BUDGETS)) add(`REPORT_BUDGETS.${name}`, figure)
+  add('IN_VAIN.burst', IN_VAIN.burst)
+  for await (const path of glob('src/**/*.ts', { cwd: ROOT }))
+    for (const [, name, product] of (await readFile(join(ROOT, path), 'utf8')).matchAll(CONSTANT))
+      add(name!, productOf(product!))
+  return figures
+}
+
+const CONSTANT = /^(?:export )?const ([A-Z_]+) = ([\d_]+(?: \*{1,2} [\d_]+)*)$/gm
+
+/** Of `4 * 1024` or `2 ** 18`. */
+function productOf(text: string): number {
+  return text
+    .replaceAll('_', '')
+    .split(' * ')
+    .map((factor) => factor.split(' ** ').map(Number))
+    .reduce((product, [base, exponent = 1]) => product * base! ** exponent, 1)
+}
+
+/** Of `25 MB` or `15 s`. */
+function unitless(figure: string): number {
+  const [count, unit = ''] = figure.split(' ')
+  const factors: Record<string, number> = { '': 1, ms: 1, s: 1000, KB: 2 ** 10, MB: 2 ** 20, GB: 2 ** 30 }
+  return Number(count) * (factors[unit] ?? assert.fail(`no unit: ${figure}`))
+}
 
 for (const [what, heading] of [
   ['promise', 'What is promised'],
@@ -53,9 +98,12 @@ it('the README has every error code, with its status', async () => {
     for (const [nth, code] of codes!.split(', ').entries())
       listed.set(code.replaceAll('`', ''), each[nth] ?? each[0]!)
   }
-  const codes = Object.keys(CODES) as (keyof typeof CODES)[]
   assert.deepEqual(
     Object.fromEntries([...listed].sort()),
-    Object.fromEntries(codes.map((code) => [code, statusOf(code)] as const).sort()),
+    Object.fromEntries(
+      Object.entries(PROBLEMS)
+        .map(([code, { status }]) => [code, status] as const)
+        .sort(),
+    ),
   )
 })
