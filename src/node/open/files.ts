@@ -22,6 +22,6 @@ export async function openTombstoneFiles(config: Config): Promise<Files | null> 
 }
 
 async function openS3Files(url: string, folder: string, config: Config): Promise<Files> {
-  const { openS3Files } = await import('../../stores/s3/files.ts')
+  const { openS3Files } = await import('../../stores/s3/store.ts')
   return openS3Files({ url, folder, ...s3Options(config) })
 }

@@ -1,6 +1,5 @@
-/** What an S3 store's answers mean. */
+/** What an S3 store's answers mean. Its XML documents are flat, so no parser is needed. */
 import { StoreFull, StoreUnavailable } from '../object-store.ts'
-import { textOf } from './xml.ts'
 
 /** An answer that is not a success. Its body has been read. */
 export interface Failure {
@@ -10,7 +9,7 @@ export interface Failure {
   message: string
 }
 
-/** Codes that a retry may cure although the status speaks of the request's fault. */
+/** Codes that a retry may cure although the status blames the request. */
 const RETRYABLE_CODES = [
   'RequestTimeout',
   'SlowDown',
@@ -40,16 +39,12 @@ export function isFull({ status, code }: Failure): boolean {
 
 /** True if the same request may succeed later. */
 export function isRetryable(failure: Failure): boolean {
-  if (isFull(failure)) return false
-  if (failure.status === 501) return false
-  return (
-    failure.status >= 500 ||
-    [408, 425, 429].includes(failure.status) ||
-    RETRYABLE_CODES.includes(failure.code)
-  )
+  const { status, code } = failure
+  if (isFull(failure) || status === 501) return false
+  return status >= 500 || [408, 425, 429].includes(status) || RETRYABLE_CODES.includes(code)
 }
 
-/** Nobody else's 404 counts: one from a proxy, or for a whole bucket, says nothing about an image. */
+/** Only the store's own 404 for a key: one from a proxy, or for a whole bucket, says nothing about an image. */
 export function isAbsent({ status, code }: Failure): boolean {
   return status === 404 && code === 'NoSuchKey'
 }
@@ -71,4 +66,31 @@ export function errorOf(failure: Failure, doing: string): Error {
     return new Error('the object store answers with a redirect: check region and endpoint', { cause })
   }
   return new Error('the object store gave an answer that Pinhole does not understand', { cause })
+}
+
+/** The text of the first `<name>`, or `null`. */
+export function textOf(xml: string, name: string): string | null {
+  const { value, done } = elementsOf(xml, name).next()
+  return done === true ? null : unescapeXml(value)
+}
+
+/** The inside of each `<name>`, as XML. */
+export function* elementsOf(xml: string, name: string): Generator<string, undefined> {
+  const open = `<${name}>`
+  for (let at = xml.indexOf(open); at >= 0; ) {
+    const end = xml.indexOf(`</${name}>`, at)
+    if (end < 0) return
+    yield xml.slice(at + open.length, end)
+    at = xml.indexOf(open, end)
+  }
+}
+
+const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
+
+function unescapeXml(text: string): string {
+  return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]+));/gi, (whole, decimal, hex, name) => {
+    if (name !== undefined) return ENTITIES[name] ?? whole
+    const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal)
+    return code <= 0x10ffff ? String.fromCodePoint(code) : whole
+  })
 }

@@ -1,10 +1,10 @@
 /** Signed requests to an S3 store, each tried a bounded number of times. */
 import { hash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreUnavailable } from '../object-store.ts'
 import { type Failure, isRetryable, readFailure } from './answer.ts'
-import { readAll } from './body.ts'
 import { type Credentials, createSigner, EMPTY_SHA256, queryOf } from './sign.ts'
-import { createTransport, type Reply, type Transport } from './transport.ts'
+import { createTransport, type Reply, type ReplyBody, type Transport } from './transport.ts'
 import { addressOf, type S3Location } from './url.ts'
 
 export interface RetryPolicy {
@@ -12,11 +12,11 @@ export interface RetryPolicy {
   attempts: number
   /** No further attempt begins after this time. Unit: milliseconds. */
   giveUpAfterMs: number
-  /** A store that neither takes nor gives a byte for so long is as good as gone. Unit: milliseconds. */
+  /** Gives up on a store that neither takes nor gives a byte for this long. Unit: milliseconds. */
   idleMs: number
   /** The longest pause before the second attempt; it doubles for each one after. Unit: milliseconds. */
   firstPauseMs: number
-  /** From the first request of a view to its answer: people wait for it. Unit: milliseconds. */
+  /** From the first request of a view to its answer, since a person waits. Unit: milliseconds. */
   viewMs: number
 }
 
@@ -41,7 +41,7 @@ export interface S3Request {
   headers?: Record<string, string>
   /** Bytes, or a source of them that can be asked again for every attempt. */
   body?: Uint8Array<ArrayBuffer> | (() => AsyncIterable<Uint8Array>)
-  /** Gives up then, by the clock of `performance`. Without it, when the policy says. */
+  /** When to give up, by the clock of `performance`; by default when the policy says. */
   answerBy?: number | undefined
   /** For the log. */
   doing: string
@@ -78,17 +78,16 @@ export function createS3Client(
 
   async function attempt(request: S3Request, idleMs: number): Promise<Reply> {
     let fault: SourceFault | undefined
-    const { method, key, query = {} } = request
+    const { method, key, query = {}, body: given } = request
     const body =
-      typeof request.body === 'function'
-        ? watchSource(request.body(), (error) => {
+      typeof given === 'function'
+        ? watchSource(given(), (error) => {
             fault = new SourceFault(error)
           })
-        : request.body
-    // The signature covers the payload, also one of no bytes: nobody can change it on the way.
-    const payload = body instanceof Uint8Array ? () => hash('sha256', body) : () => EMPTY_SHA256
+        : given
     const headers = { ...request.headers }
-    headers['x-amz-content-sha256'] ??= payload()
+    // The signature covers the payload, also one of no bytes.
+    headers['x-amz-content-sha256'] ??= body instanceof Uint8Array ? hash('sha256', body) : EMPTY_SHA256
     const path = addressOf(location, key).slice(origin.length) || '/'
     const signed = sign({ method, path, query, headers })
     // Not signed, because proxies rewrite it. Bytes must come as they are stored.
@@ -134,7 +133,9 @@ export function createS3Client(
           cause: new Error(`no usable answer in ${tried} attempts (${request.doing})`, { cause }),
         })
       }
-      await pause(tried, retryPolicy.firstPauseMs)
+      // Full jitter, so that processes that failed together do not retry together.
+      const longestMs = Math.min(LONGEST_PAUSE_MS, retryPolicy.firstPauseMs * 2 ** (tried - 1))
+      await sleep(Math.random() * longestMs)
     }
   }
 
@@ -147,8 +148,8 @@ export function createS3Client(
 }
 
 /**
- * How long an attempt may be idle. The first one of a view gets a third of the time: a connection that hangs then leaves
- * enough for another one, and a store that is slow for all has two thirds.
+ * How long an attempt may be idle. The first one of a view gets a third of the time, which leaves the rest for another
+ * connection if this one hangs.
  */
 function patience({ idleMs, viewMs }: RetryPolicy, { answerBy }: S3Request, tried: number): number {
   if (answerBy === undefined) return idleMs
@@ -156,7 +157,7 @@ function patience({ idleMs, viewMs }: RetryPolicy, { answerBy }: S3Request, trie
   return Math.min(idleMs, left, tried === 1 ? viewMs / 3 : left)
 }
 
-/** What the body's own source threw: the store has no part in it, and a retry would not help. */
+/** What the body's own source threw: a retry would not help. */
 class SourceFault extends Error {
   readonly error: unknown
 
@@ -170,10 +171,19 @@ async function readText({ body }: Reply): Promise<string> {
   return new TextDecoder().decode(await readAll(body, MAX_DOCUMENT_BYTES))
 }
 
-/** Full jitter: many processes that failed together do not come back together. */
-function pause(tried: number, firstPauseMs: number): Promise<void> {
-  const longestMs = Math.min(LONGEST_PAUSE_MS, firstPauseMs * 2 ** (tried - 1))
-  return new Promise((resolve) => setTimeout(resolve, Math.random() * longestMs))
+/** All of a body that should be small. Throws past `maxBytes`. */
+export async function readAll(body: ReplyBody, maxBytes: number): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for (let piece = await body.next(); piece !== null; piece = await body.next()) {
+    size += piece.length
+    if (size > maxBytes) {
+      body.cancel()
+      throw new Error(`the store's answer is longer than ${maxBytes} bytes`)
+    }
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
 }
 
 /** A body whose own faults can be told from the store's. */

@@ -1,4 +1,4 @@
-/** Opens images and ranges of them, and lets none pass whose bytes are not those of its record. */
+/** Opens images and ranges of them. Bytes that are not those of the record are an error, not an image. */
 import { createHash, hash } from 'node:crypto'
 import { PIECE_BYTES } from '../../formats/image.ts'
 import {
@@ -12,17 +12,15 @@ import {
   StoreUnavailable,
 } from '../object-store.ts'
 import { errorOf, isAbsent } from './answer.ts'
-import { type BodyReader, collect, resumingReader, streamOf } from './body.ts'
 import type { S3Client } from './client.ts'
-import { headObject, TOMBSTONE_HEADER } from './head.ts'
-import { decodeRecord, RECORD_HEADER } from './record.ts'
+import { decodeRecord, headObject, RECORD_HEADER, TOMBSTONE_HEADER } from './objects.ts'
 import type { Reply } from './transport.ts'
 
 export interface Place {
   client: S3Client
   id: string
   key: string
-  /** When an answer must be there, by the clock of `performance`. Streams go on after that. Without it, no hurry. */
+  /** When an answer must be there, by the clock of `performance`; streams go on after that. By default no limit. */
   answerBy?: number
 }
 
@@ -42,7 +40,7 @@ export async function recordAt({ client, id, key, answerBy }: Place): Promise<Im
 export async function openObject(place: Place, selection: Selection = 'all'): Promise<StoredImage | null> {
   if (typeof selection === 'object') return openRange(place, selection)
   if (selection === 'all') return openRange(place)
-  // One look at the record decides, and moves no byte of the image.
+  // The record decides, and is read without the image's bytes.
   const record = await recordAt(place)
   if (record === null) return null
   const wanted = selection === 'nothing' ? selection : selection(record)
@@ -70,7 +68,7 @@ async function openRange(place: Place, range?: ByteRange): Promise<StoredImage |
       return null
     }
     const record = decodeRecord(id, reply.header(RECORD_HEADER))
-    // Stores disagree on ranges such as the last 0 bytes: ours is the word that counts.
+    // Resolved here, since stores disagree on ranges such as the last 0 bytes.
     const part = range === undefined ? undefined : resolveRange(range, record.size)
     assertSpan(reply, record, part)
     return { record, range: part, body: await bodyOf(place, reply, record, part) }
@@ -177,4 +175,107 @@ function contentRangeOf(reply: Reply): string | null {
 
 function headerOf(range: ByteRange): string {
   return 'suffix' in range ? `bytes=-${range.suffix}` : `bytes=${range.first}-${range.last ?? ''}`
+}
+
+/** Most times in a row that a body is taken up again without a byte in between. */
+const MAX_RESUMPTIONS = 3
+
+/** Bytes of known length. */
+interface BodyReader {
+  /** `null` after the last. */
+  next(): Promise<Uint8Array | null>
+  cancel(): void
+}
+
+/**
+ * Reads `size` bytes from `first`. When it breaks off, `resume(offset)` gives the rest. Throws `StoreUnavailable` if
+ * that does not help, `DamagedObject` if there are more bytes than `size`.
+ */
+function resumingReader(object: {
+  id: string
+  first: Reply
+  size: number
+  resume: (offset: number) => Promise<Reply>
+}): BodyReader {
+  const { id, size, resume } = object
+  let { body } = object.first
+  let offset = 0
+  let failures = 0
+  let isCancelled = false
+
+  async function read(): Promise<Uint8Array> {
+    for (;;) {
+      const piece = await body.next()
+      if (piece === null) throw new Error('the body was cut short')
+      if (piece.length > 0) return piece
+    }
+  }
+
+  return {
+    async next() {
+      while (offset < size) {
+        try {
+          const piece = await read()
+          offset += piece.length
+          failures = 0
+          if (offset < size) return piece
+          // Reading the end as well gives the connection back instead of closing it. A fault there costs no byte.
+          const more = await body.next().catch(() => null)
+          if (offset > size || more !== null)
+            throw new DamagedObject(id, { cause: new Error('more bytes than the record says') })
+          return piece
+        } catch (cause) {
+          body.cancel()
+          if (isCancelled || cause instanceof DamagedObject) throw cause
+          if (++failures > MAX_RESUMPTIONS) throw new StoreUnavailable({ cause })
+        }
+        body = (await resume(offset)).body
+      }
+      body.cancel()
+      return null
+    },
+    cancel() {
+      isCancelled = true
+      body.cancel()
+    },
+  }
+}
+
+/** `check` sees every chunk before it is handed out; what it throws for the last ends the stream in an error. */
+function streamOf(
+  reader: BodyReader,
+  size: number,
+  check: (chunk: Uint8Array, isLast: boolean) => void,
+): ReadableStream<Uint8Array> {
+  let sent = 0
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const chunk = await reader.next()
+          if (chunk !== null) {
+            sent += chunk.length
+            check(chunk, sent === size)
+            controller.enqueue(chunk)
+          }
+          if (chunk === null || sent === size) controller.close()
+        } catch (error) {
+          reader.cancel()
+          throw error
+        }
+      },
+      cancel: () => reader.cancel(),
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+async function collect(reader: BodyReader, size: number): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(size)
+  let at = 0
+  for (let chunk = await reader.next(); chunk !== null; chunk = await reader.next()) {
+    bytes.set(chunk, at)
+    at += chunk.length
+  }
+  return bytes
 }

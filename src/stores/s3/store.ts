@@ -1,25 +1,22 @@
 /**
  * Images in an S3-compatible store: one object an image, `<prefix><id>`, its record in the object's user metadata.
- * Where a draft keeps its bytes is the host's to say. Node only.
+ * Where a draft keeps its bytes is up to the host.
  *
- * The store must be strongly consistent, honour conditions on puts, and keep no old versions: see `start.ts`.
+ * The store must be strongly consistent, honour conditions on puts, and keep no old versions: see `bucket.ts`.
  */
 import { ID_PATTERN } from '../../protocol.ts'
+import type { Files } from '../files.ts'
 import { type Draft, type ImageRecord, type ObjectStore, StoreFull } from '../object-store.ts'
-import { createS3Client, type RetryPolicy } from './client.ts'
-import { commitObject, type DraftBytes } from './commit.ts'
-import { headObject, isRetired } from './head.ts'
-import { holdObjects } from './hold.ts'
-import { assertListable, listIds } from './list.ts'
-import { createOverwrite } from './overwrite.ts'
-import { createCheck, sweepProbes } from './probe.ts'
+import { errorOf, isAbsent } from './answer.ts'
+import { assertFit, createCheck, sweepProbes } from './bucket.ts'
+import { createS3Client, type RetryPolicy, readAll, type S3Client } from './client.ts'
+import { createOverwrite, headObject, isRetired, listKeys, removeObject } from './objects.ts'
 import { openObject, recordAt, verifyObject, viewOf } from './read.ts'
-import { createRemover } from './removal.ts'
-import { replaceObject } from './replace.ts'
 import type { Credentials } from './sign.ts'
-import { assertFit } from './start.ts'
+import { createRemover, holdObjects, isTombstone } from './tombstones.ts'
 import type { Transport } from './transport.ts'
 import { parseS3Url } from './url.ts'
+import { commitObject, type DraftBytes, replaceObject } from './write.ts'
 
 export { parseS3Url } from './url.ts'
 
@@ -38,19 +35,14 @@ export interface S3StoreOptions extends Credentials {
   now?: () => number
 }
 
-/** What Amazon and most others give at most. */
-const PAGE_KEYS = 1000
-
 /** Throws an `Error` that says what to change if the URL is wrong or the bucket unfit, `StoreUnavailable`. */
 export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore> {
-  const { spool, pageKeys = PAGE_KEYS } = options
+  const { spool } = options
   const location = parseS3Url(options.url, options.region)
   const { bucket, prefix } = location
   const { accessKeyId, secretAccessKey, sessionToken } = options
   const client = createS3Client(location, { accessKeyId, secretAccessKey, sessionToken }, options)
   await assertFit(client, bucket, prefix)
-  // Without permission to list, Amazon answers 403 where nothing is, and not 404.
-  await assertListable(client, prefix)
   // The next start tries again.
   await sweepProbes(client, prefix).catch(() => {})
   const overwrite = createOverwrite(client)
@@ -97,7 +89,7 @@ export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore>
   return {
     draft,
     head,
-    // What can be seen is stored.
+    // Whatever is visible is durable.
     async headDurable(id) {
       const found = ID_PATTERN.test(id) ? await headObject(client, keyOf(id)) : null
       if (found === null) return null
@@ -115,7 +107,7 @@ export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore>
       receive: spool.receive,
       now: options.now ?? Date.now,
     }),
-    list: (after = '') => listIds(client, prefix, pageKeys, after),
+    list: (after = '') => listIds(client, prefix, after, options.pageKeys),
     check: createCheck(client, prefix),
     close: () => client.close(),
   }
@@ -126,4 +118,67 @@ function fullOrThrow(error: unknown): never {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'ENOSPC' || code === 'EDQUOT') throw new StoreFull({ cause: error })
   throw error
+}
+
+async function* listIds(
+  client: S3Client,
+  prefix: string,
+  after: string,
+  pageKeys: number | undefined,
+): AsyncGenerator<string> {
+  // Every id that sorts after `after` sorts after its longest beginning that an id could have.
+  const start = /^[0-9A-Za-z]{0,11}/.exec(after)![0]
+  let last = after
+  for await (const object of listKeys(client, prefix, { start, pageKeys })) {
+    const id = object.key.slice(prefix.length)
+    if (!ID_PATTERN.test(id) || id <= after) continue
+    if (id <= last) throw new Error('the object store does not list keys in order, which Pinhole needs')
+    last = id
+    if (!(await isTombstone(client, object))) yield id
+  }
+}
+
+/** Ledgers are held in memory on their way. */
+const LARGEST_BYTES = 2 ** 31
+
+/**
+ * Files below a prefix, beside images or alone. No listing of images shows them.
+ * `folder`: below the prefix of the URL, with a slash at its end.
+ */
+export function openS3Files(
+  options: Credentials & {
+    url: string
+    folder: string
+    region?: string
+    retryPolicy?: Partial<RetryPolicy>
+  },
+): Files {
+  const { accessKeyId, secretAccessKey, sessionToken, retryPolicy } = options
+  const location = parseS3Url(options.url, options.region)
+  const client = createS3Client(location, { accessKeyId, secretAccessKey, sessionToken }, { retryPolicy })
+  const folder = location.prefix + options.folder
+  return {
+    // A bucket has no folders.
+    make: async () => {},
+    async names() {
+      const names: string[] = []
+      for await (const { key } of listKeys(client, folder)) names.push(key.slice(folder.length))
+      return names.sort()
+    },
+    async read(name) {
+      const doing = 'GET a file'
+      const { value, failure } = await client.open({ method: 'GET', key: folder + name, doing })
+      if (failure === null) return readAll(value!.body, LARGEST_BYTES)
+      if (isAbsent(failure)) return null
+      throw errorOf(failure, doing)
+    },
+    async write(name, bytes) {
+      const body = new Uint8Array(bytes)
+      const doing = 'PUT a file'
+      const { failure } = await client.ask({ method: 'PUT', key: folder + name, body, headers: {}, doing })
+      if (failure !== null) throw errorOf(failure, doing)
+    },
+    remove: (name) => removeObject(client, folder + name),
+    close: () => client.close(),
+  }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { openS3Files } from '../../../src/stores/s3/files.ts'
+import { openS3Files } from '../../../src/stores/s3/store.ts'
 import { filesContract } from '../../contracts/files.ts'
 import { onFake, QUICK } from '../../support/s3/on-fake.ts'
 

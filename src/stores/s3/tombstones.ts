@@ -1,50 +1,107 @@
 /**
- * Images out of sight. What is under an image's own key alone says where the image is: the image itself, visible; or a
- * tombstone that names a copy, `<prefix>held/<id>.<token>`, held. So it is in one place at every moment.
+ * Removal, holds and releases. A DELETE does not say whether there was anything to delete, and few stores take a
+ * condition on one. So an image is first overwritten, on condition that it is still the one that was read, by a
+ * tombstone of seven bytes that reads as absent: only one process can do that. What the tombstone says:
  *
- * A hold copies the image and then overwrites it by such a tombstone, on condition that it is still the one that was
- * read. A release puts the bytes of the copy back over the tombstone, on the same condition. A copy that no
- * tombstone names was left by a process that died in between. It is nobody's image, and is cleared away.
+ * - a UUID: removed. Then it is deleted; after a crash, by the next removal of the id.
+ * - `retired …`: removed for good. It stays, so that no put that expects nothing succeeds there again.
+ * - `held <id>.<uuid>`: the image is the copy `<prefix>held/<id>.<uuid>`. A release overwrites the tombstone by the bytes
+ *   of the copy. A copy that no tombstone names was left by a process that died; listing held images clears it away.
+ * - `unheld <copy> …`, `retired <copy> …`: a held image that is being removed.
  */
 import { ID_PATTERN } from '../../protocol.ts'
-import { type HeldImages, type ImageRecord, StoreUnavailable } from '../object-store.ts'
-import { errorOf, isFull } from './answer.ts'
+import { type HeldImages, type ImageRecord, type Removal, StoreUnavailable } from '../object-store.ts'
+import { errorOf, isFull, textOf } from './answer.ts'
 import type { S3Client } from './client.ts'
-import { bodyOf, type DraftBytes, headersOf } from './commit.ts'
 import {
   type FoundObject,
   headObject,
   heldCopyOf,
+  heldFolder,
   isRetired,
+  type ListedObject,
+  listKeys,
+  type Overwrite,
   RELEASE_HEADER,
   RETIRED,
+  removeObject,
   TOMBSTONE_HEADER,
-} from './head.ts'
-import { listKeys } from './list.ts'
-import type { Overwrite } from './overwrite.ts'
+} from './objects.ts'
 import { openObject, recordAt } from './read.ts'
-import { RETIRED_TOMBSTONE, removeObject, TOMBSTONE } from './removal.ts'
 import { encodeName, type S3Location } from './url.ts'
-import { textOf } from './xml.ts'
+import { type DraftBytes, putOf } from './write.ts'
 
-/** A copy of this age that no tombstone names has lost its hold, although the clocks of machines differ. */
-const FORSAKEN_MS = 1_800_000
+/** No real image is this small: a listing asks about objects of this size. */
+const TOMBSTONE = new TextEncoder().encode('removed')
 
-/** What Amazon and most others give at most. */
-const PAGE_KEYS = 1000
+/** As long. Its MD5 is its ETag, except in stores that encrypt. */
+const RETIRED_TOMBSTONE = new TextEncoder().encode('retired')
+const RETIRED_MD5 = 'a5597e8979d5ae6e4c58a4bc14cefd05'
 
-/** What the tombstone of an image says that was held and is being removed, before the name of its copy. */
 const UNHELD = 'unheld '
+const REMOVING_COPY = new RegExp(`^(?:${UNHELD}|${RETIRED})(\\S+\\.\\S+) `)
 
-/** The same, and of an image whose id is retired. */
-const GOING = new RegExp(`^(?:${UNHELD}|${RETIRED})(\\S+\\.\\S+) `)
+/** The remover of a tombstone of this age has died. */
+const REMOVER_DIED_MS = 60_000
 
-/** Each round is lost only to somebody else who moves or removes the same image. */
+/** So has the process that was to hold a copy of this age that no tombstone names, although clocks differ. */
+const HOLDER_DIED_MS = 1_800_000
+
+/** Each round is lost only to another process that changes the same image. */
 const MAX_ROUNDS = 5
 
-/** Where copies of held images are. */
-export function heldFolder(prefix: string): string {
-  return `${prefix}held/`
+/** Of a listing. The ETag saves a request for each retired id, of which there are many after years. */
+export async function isTombstone(client: S3Client, { key, size, etag }: ListedObject): Promise<boolean> {
+  if (size !== TOMBSTONE.length) return false
+  if (etag.replaceAll('"', '') === RETIRED_MD5) return true
+  const found = await headObject(client, key)
+  return found === null || found.tombstone !== null
+}
+
+/** Removes the image under a key. `false` if there was none; exactly one of several removers is told `true`. */
+export function createRemover(
+  client: S3Client,
+  overwrite: Overwrite,
+): (key: string, removal?: Removal) => Promise<boolean> {
+  /** `false` if the object is not the one with this ETag: the next round shows what became of it. */
+  async function mark(key: string, etag: string, mine: string, removal?: Removal): Promise<boolean> {
+    const doing = 'PUT a tombstone'
+    const { outcome } = await overwrite(etag, { key, ...tombstone(mine, removal), doing })
+    if (typeof outcome === 'string') return outcome === 'done'
+    // A full store has no room for a tombstone, but images must go. Two removers may then both be told.
+    if (!isFull(outcome) || removal?.retire === 'surely') throw errorOf(outcome, doing)
+    await removeObject(client, key)
+    return true
+  }
+
+  /** The image is gone already, so a tombstone that stays is harmless. */
+  async function bury(key: string, removal?: Removal): Promise<true> {
+    if (removal === undefined) await removeObject(client, key).catch(() => {})
+    return true
+  }
+
+  return async (key, removal) => {
+    const mine = (removal === undefined ? '' : RETIRED) + crypto.randomUUID()
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const found = await headObject(client, key)
+      if (found === null) return false
+      if (found.tombstone === mine) return bury(key, removal)
+      if (found.tombstone !== null) {
+        const hasDied = found.now - found.modifiedAt > REMOVER_DIED_MS
+        if (hasDied && heldCopyOf(found) === null && !isRetired(found)) await bury(key)
+        return false
+      }
+      if (await mark(key, found.etag, mine, removal)) return bury(key, removal)
+    }
+    throw new StoreUnavailable({ cause: new Error('others kept changing the object that was to be removed') })
+  }
+}
+
+function tombstone(text: string, removal?: Removal) {
+  return {
+    headers: { 'cache-control': 'no-store', [TOMBSTONE_HEADER]: text },
+    body: removal === undefined ? TOMBSTONE : RETIRED_TOMBSTONE,
+  }
 }
 
 export function holdObjects(parts: {
@@ -77,21 +134,21 @@ export function holdObjects(parts: {
     return found && name ? { found, copyKey: folder + name } : null
   }
 
-  /** Of a process that died before its end. */
+  /** After a process that died before its end. */
   async function finishRemoval(id: string): Promise<void> {
     const found = ID_PATTERN.test(id) ? await headObject(client, keyOf(id)) : null
-    const copy = GOING.exec(found?.tombstone ?? '')?.[1]
-    if (found === null || copy === undefined) return
-    await removeObject(client, folder + copy)
+    const name = REMOVING_COPY.exec(found?.tombstone ?? '')?.[1]
+    if (found === null || name === undefined) return
+    await removeObject(client, folder + name)
     if (!isRetired(found)) await removeObject(client, keyOf(id))
   }
 
   async function hold(id: string): Promise<boolean> {
     if (!ID_PATTERN.test(id)) return false
     const name = `${id}.${crypto.randomUUID()}`
-    // As long as other tombstones, which listings tell by their size, and never twice the same: neither is its ETag.
+    const { headers } = tombstone(`held ${name}`)
+    // Of a tombstone's size, and random: so its ETag never repeats.
     const body = crypto.getRandomValues(new Uint8Array(TOMBSTONE.length))
-    const headers = { 'cache-control': 'no-store', [TOMBSTONE_HEADER]: `held ${name}` }
     const doing = 'PUT a held image’s tombstone'
     const startedAt = performance.now()
     for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -103,7 +160,7 @@ export function holdObjects(parts: {
       }
       await copy(keyOf(id), folder + name)
       // Its copy may be cleared away soon.
-      if (performance.now() - startedAt > FORSAKEN_MS / 2) break
+      if (performance.now() - startedAt > HOLDER_DIED_MS / 2) break
       const { outcome } = await overwrite(found.etag, { key: keyOf(id), headers, body, doing })
       if (outcome === 'done') return true
       if (outcome !== 'changed') {
@@ -118,7 +175,7 @@ export function holdObjects(parts: {
     const held = await heldAt(id)
     if (held === null) return false
     const image = await openObject({ client, id, key: held.copyKey })
-    // Somebody else released or removed it since.
+    // Another process released or removed it since.
     if (image === null) return false
     const draft = await receive(piecesOf(image.body), image.record.size)
     try {
@@ -134,10 +191,9 @@ export function holdObjects(parts: {
     { found, copyKey }: { found: FoundObject; copyKey: string },
   ): Promise<boolean> {
     const doing = 'PUT a held image back'
-    const body = await bodyOf(draft, [{ offset: 0, length: draft.size }])
+    const { headers, body } = await putOf({ record, draft, segments: [{ offset: 0, length: draft.size }] })
     const mine = crypto.randomUUID()
-    const headers = { ...headersOf(record), [RELEASE_HEADER]: mine }
-    const request = { key: keyOf(record.id), headers, body, doing }
+    const request = { key: keyOf(record.id), headers: { ...headers, [RELEASE_HEADER]: mine }, body, doing }
     const { outcome, isRepeated } = await overwrite(found.etag, request)
     if (typeof outcome !== 'string') throw errorOf(outcome, doing)
     // A first attempt may have been carried out, and its reply lost.
@@ -170,8 +226,7 @@ export function holdObjects(parts: {
       const doing = 'PUT a tombstone over a held one'
       const retires = removal !== undefined
       const mine = `${retires ? RETIRED : UNHELD}${held.copyKey.slice(folder.length)} ${crypto.randomUUID()}`
-      const headers = { 'cache-control': 'no-store', [TOMBSTONE_HEADER]: mine }
-      const request = { key: keyOf(id), headers, body: retires ? RETIRED_TOMBSTONE : TOMBSTONE, doing }
+      const request = { key: keyOf(id), ...tombstone(mine, removal), doing }
       const { outcome, isRepeated } = await overwrite(held.found.etag, request)
       // A full store has no room for a tombstone, but images must go.
       const isLost = typeof outcome !== 'string'
@@ -187,12 +242,12 @@ export function holdObjects(parts: {
     },
 
     async *listHeld() {
-      for await (const { key, modifiedAt } of listKeys(client, folder, PAGE_KEYS, '')) {
+      for await (const { key, modifiedAt } of listKeys(client, folder)) {
         const name = key.slice(folder.length)
         const id = name.slice(0, name.indexOf('.'))
         const held = await heldAt(id)
         if (held?.copyKey === key) yield id
-        else if (ID_PATTERN.test(id) && now() - modifiedAt > FORSAKEN_MS) await removeObject(client, key)
+        else if (ID_PATTERN.test(id) && now() - modifiedAt > HOLDER_DIED_MS) await removeObject(client, key)
       }
     },
   }

@@ -1,0 +1,216 @@
+/** What is under a key: found, listed, overwritten, removed. */
+import { IMAGE_TYPES } from '../../protocol.ts'
+import { DamagedObject, type ImageRecord } from '../object-store.ts'
+import { elementsOf, errorOf, type Failure, isAbsent, textOf } from './answer.ts'
+import { type RetryPolicy, readAll, type S3Client, type S3Request } from './client.ts'
+import type { Reply } from './transport.ts'
+
+/** The record of an image, in its object's user metadata. */
+export const RECORD_HEADER = 'x-amz-meta-record'
+
+/** An object with this header is a tombstone and no image. See `tombstones.ts`. */
+export const TOMBSTONE_HEADER = 'x-amz-meta-removed'
+
+/** Which release brought a held image back. See `tombstones.ts`. */
+export const RELEASE_HEADER = 'x-amz-meta-release'
+
+export interface FoundObject {
+  etag: string
+  /** The text of the tombstone. `null` for an image. */
+  tombstone: string | null
+  /** Which release brought it back. `null` if none did. */
+  release: string | null
+  /** Epoch milliseconds, by the store's clock; and that clock now. */
+  modifiedAt: number
+  now: number
+  /** Throws `DamagedObject` if the object carries no sound record of `id`. */
+  record(id: string): ImageRecord
+}
+
+/**
+ * One round trip; `null` if nothing is there. A GET of one byte and not a HEAD: the answer to a HEAD has no body, so its
+ * 404 could not tell a missing image from a missing bucket or a stray proxy.
+ */
+export async function headObject(
+  client: S3Client,
+  key: string,
+  retryPolicy?: Partial<RetryPolicy>,
+  answerBy?: number,
+): Promise<FoundObject | null> {
+  const doing = 'GET the record of an image'
+  const request = { method: 'GET', key, headers: { range: 'bytes=0-0' }, answerBy, doing } as const
+  const { value: reply, failure } = await client.open(request, retryPolicy)
+  if (reply !== null) {
+    // Read and not cancelled, so that the connection can be used again.
+    if (reply.status === 206) await readAll(reply.body, 1).catch(() => {})
+    else reply.body.cancel()
+    return foundIn(reply)
+  }
+  if (isAbsent(failure!)) return null
+  if (failure!.status === 416) return headEmptyObject(client, key)
+  throw errorOf(failure!, doing)
+}
+
+/** No byte of an empty object can be asked for. */
+async function headEmptyObject(client: S3Client, key: string): Promise<FoundObject | null> {
+  const doing = 'HEAD an empty image'
+  const { value: reply, failure } = await client.open({ method: 'HEAD', key, doing })
+  if (reply !== null) return foundIn(reply)
+  if (failure!.status === 404) return null
+  throw errorOf(failure!, doing)
+}
+
+function foundIn({ header }: Reply): FoundObject {
+  return {
+    etag: header('etag') ?? '',
+    tombstone: header(TOMBSTONE_HEADER),
+    release: header(RELEASE_HEADER),
+    modifiedAt: Date.parse(header('last-modified') ?? ''),
+    now: Date.parse(header('date') ?? ''),
+    record: (id) => decodeRecord(id, header(RECORD_HEADER)),
+  }
+}
+
+/** How the tombstone of an image that is removed for good begins. */
+export const RETIRED = 'retired '
+
+export function isRetired({ tombstone }: FoundObject): boolean {
+  return tombstone?.startsWith(RETIRED) === true
+}
+
+/** The name of the copy, if the image is held and not gone. */
+export function heldCopyOf({ tombstone }: FoundObject): string | null {
+  return /^held (.+)$/.exec(tombstone ?? '')?.[1] ?? null
+}
+
+/** Where copies of held images are. */
+export function heldFolder(prefix: string): string {
+  return `${prefix}held/`
+}
+
+/** Compact JSON. What is not printable ASCII is escaped: header values carry nothing else unharmed. */
+export function encodeRecord(record: ImageRecord): string {
+  return JSON.stringify(record).replace(
+    /[^ -~]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/** Throws `DamagedObject` unless `text` is the record of `id`. */
+export function decodeRecord(id: string, text: string | null): ImageRecord {
+  if (text === null) throw new DamagedObject(id, { cause: new Error('the object has no record') })
+  let record: Partial<ImageRecord>
+  try {
+    record = JSON.parse(text)
+  } catch (cause) {
+    throw new DamagedObject(id, { cause })
+  }
+  if (record === null || typeof record !== 'object' || record.id !== id || !isRecord(record)) {
+    throw new DamagedObject(id, { cause: new Error('the record is not this image’s') })
+  }
+  return record
+}
+
+const SHA256 = /^[0-9a-f]{64}$/
+
+function isRecord(record: Partial<ImageRecord>): record is ImageRecord {
+  return (
+    IMAGE_TYPES.includes(record.type as never) &&
+    [record.size, record.width, record.height].every((count) => Number.isSafeInteger(count) && count! >= 0) &&
+    typeof record.animated === 'boolean' &&
+    [record.sha256, record.sentSha256, record.keySha256].every((text) => SHA256.test(String(text))) &&
+    typeof record.createdAt === 'string'
+  )
+}
+
+export interface ListedObject {
+  key: string
+  size: number
+  etag: string
+  /** Epoch milliseconds, by the store's clock. */
+  modifiedAt: number
+}
+
+/** What Amazon and most others give at most. */
+const PAGE_KEYS = 1000
+
+/** The keys directly below `prefix` that sort after `prefix + start`, in order (ListObjectsV2). */
+export async function* listKeys(
+  client: S3Client,
+  prefix: string,
+  { pageKeys = PAGE_KEYS, start = '' } = {},
+): AsyncGenerator<ListedObject> {
+  const doing = 'LIST images'
+  // With the delimiter, whatever else is in the bucket below a folder of its own is one entry, not a thousand.
+  const query: Record<string, string> = {
+    'list-type': '2',
+    'max-keys': String(pageKeys),
+    prefix,
+    delimiter: '/',
+  }
+  if (start !== '') query['start-after'] = prefix + start
+  for (;;) {
+    const { value, failure } = await client.ask({ method: 'GET', query, doing })
+    if (failure !== null) throw errorOf(failure, doing)
+    const page = value!
+    for (const entry of elementsOf(page, 'Contents')) {
+      yield {
+        key: textOf(entry, 'Key') ?? '',
+        size: Number(textOf(entry, 'Size')),
+        etag: textOf(entry, 'ETag') ?? '',
+        modifiedAt: Date.parse(textOf(entry, 'LastModified') ?? ''),
+      }
+    }
+    const token = textOf(page, 'NextContinuationToken')
+    if (token === null) {
+      if (textOf(page, 'IsTruncated') !== 'true') return
+      throw new Error('the object store cut a listing short and does not say how to go on')
+    }
+    delete query['start-after']
+    query['continuation-token'] = token
+  }
+}
+
+/** `changed`: the object is another one now, or gone. `isRepeated`: as of `S3Answer`. */
+export type Overwritten = { outcome: 'done' | 'changed' | Failure; isRepeated: boolean }
+
+/** Puts an object over another one, on condition that it is still the one that was read. */
+export type Overwrite = (
+  etag: string,
+  request: Pick<S3Request, 'body' | 'doing'> & { key: string; headers: Record<string, string> },
+) => Promise<Overwritten>
+
+export function createOverwrite(client: S3Client): Overwrite {
+  // RFC 9110 quotes an ETag. Ceph RGW 16 compares that of a put with a bare one.
+  let spelling: 'quoted' | 'bare' | null = null
+
+  return async (etag, request) => {
+    let isRepeated = false
+    for (const tried of spelling === null ? (['quoted', 'bare'] as const) : [spelling]) {
+      const match = tried === 'bare' ? etag.replaceAll('"', '') : etag
+      const headers = { ...request.headers, 'if-match': match }
+      const answer = await client.ask({ ...request, headers, method: 'PUT' })
+      const { failure } = answer
+      isRepeated ||= answer.isRepeated
+      if (failure === null) {
+        spelling = tried
+        return { outcome: 'done', isRepeated }
+      }
+      // Amazon answers 404 where there is nothing to match, others 412.
+      if (failure.code === 'NoSuchKey') break
+      if (failure.status !== 412) return { outcome: failure, isRepeated }
+    }
+    return { outcome: 'changed', isRepeated }
+  }
+}
+
+/** Succeeds too if nothing is there. */
+export async function removeObject(
+  client: S3Client,
+  key: string,
+  retryPolicy?: Partial<RetryPolicy>,
+): Promise<void> {
+  const doing = 'DELETE an object'
+  const { failure } = await client.ask({ method: 'DELETE', key, doing }, retryPolicy)
+  if (failure !== null && !isAbsent(failure)) throw errorOf(failure, doing)
+}

@@ -1,0 +1,119 @@
+/** Writes an image and its record in one put. */
+import { hexToBase64 } from '../../bytes.ts'
+import { type ByteSource, lengthOf, PIECE_BYTES, type Segment } from '../../formats/image.ts'
+import { RAW_MAX_AGE_SECONDS } from '../../protocol.ts'
+import { IdTaken, type ImageRecord, StoreUnavailable } from '../object-store.ts'
+import { errorOf } from './answer.ts'
+import type { RetryPolicy, S3Client } from './client.ts'
+import { encodeRecord, headObject, heldCopyOf, heldFolder, type Overwrite, RECORD_HEADER } from './objects.ts'
+
+/** What a draft needs of where it keeps its bytes. `spool.ts` has it on Node. */
+export interface DraftBytes extends ByteSource {
+  /** SHA-256 of what `segments` say, lower-case hex. */
+  digest(segments: Segment[]): Promise<string>
+  /** What `segments` say, in pieces; from the start for every call. */
+  bytes(segments: Segment[]): AsyncIterable<Uint8Array>
+  discard(): Promise<void>
+}
+
+export interface Image {
+  record: ImageRecord
+  draft: DraftBytes
+  segments: Segment[]
+}
+
+/** Throws `IdTaken` if something is under the key, what `S3Client` throws, `StoreFull`. */
+export async function commitObject(client: S3Client, key: string, image: Image): Promise<void> {
+  const { record, segments } = image
+  if (lengthOf(segments) !== record.size) throw new Error('the record’s size is not that of the segments')
+  const doing = 'PUT an image'
+  const { headers, body } = await putOf(image)
+  const request = { method: 'PUT', key, headers: { ...headers, 'if-none-match': '*' }, body, doing } as const
+  const answer = await client.ask(request).catch(async (error) => {
+    // The last attempt may have been carried out, and only its reply lost. The client has waited for all attempts, and
+    // hosts cut connections that are idle for 30 s, so this check is short.
+    const once = { attempts: 1, idleMs: client.retryPolicy.idleMs / 2 }
+    if (error instanceof StoreUnavailable && (await isOurs(client, key, record, once))) return null
+    throw error
+  })
+  if (answer === null || answer.failure === null) return
+  if (answer.failure.status !== 412) throw errorOf(answer.failure, doing)
+  if (answer.isRepeated && (await isOurs(client, key, record))) return
+  throw new IdTaken()
+}
+
+/** The hash of the deletion key tells our image from any other; the time tells it from a double sent at once. */
+async function isOurs(
+  client: S3Client,
+  key: string,
+  { id, keySha256, sha256, createdAt }: ImageRecord,
+  retryPolicy?: Partial<RetryPolicy>,
+): Promise<boolean> {
+  try {
+    const stored = (await headObject(client, key, retryPolicy))?.record(id)
+    return stored?.keySha256 === keySha256 && stored.sha256 === sha256 && stored.createdAt === createdAt
+  } catch (error) {
+    if (error instanceof StoreUnavailable && retryPolicy === undefined) throw error
+    return false
+  }
+}
+
+/** Each round is lost only to another process that moves or removes the same image. */
+const MAX_ROUNDS = 5
+
+/**
+ * Puts a sound image in place of a damaged one, on condition that this is still the one that was read. Answers where it
+ * is, `null` if nothing is there.
+ */
+export async function replaceObject(
+  { client, overwrite, prefix }: { client: S3Client; overwrite: Overwrite; prefix: string },
+  image: Image,
+): Promise<'visible' | 'held' | null> {
+  const key = prefix + image.record.id
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const found = await headObject(client, key)
+    if (found === null) return null
+    const put = await putOf(image)
+    const copyName = heldCopyOf(found)
+    if (copyName !== null) {
+      // If no tombstone names the copy any more it is no image, and is cleared away.
+      const doing = 'PUT a held image anew'
+      const { failure } = await client.ask({
+        method: 'PUT',
+        key: heldFolder(prefix) + copyName,
+        ...put,
+        doing,
+      })
+      if (failure !== null) throw errorOf(failure, doing)
+      return 'held'
+    }
+    if (found.tombstone !== null) return null
+    const doing = 'PUT an image anew'
+    const { outcome, isRepeated } = await overwrite(found.etag, { key, ...put, doing })
+    if (outcome === 'done') return 'visible'
+    if (typeof outcome !== 'string') throw errorOf(outcome, doing)
+    // A first attempt may have been carried out, and its reply lost: then the next round puts the same once more.
+    if (!isRepeated && (await headObject(client, key)) === null) return null
+  }
+  throw new StoreUnavailable({ cause: new Error('others kept changing the image that was to be replaced') })
+}
+
+/** Of a put, beside its condition. The body: bytes that are few, or a source of them for every attempt. */
+export async function putOf({ record, draft, segments }: Image) {
+  const headers: Record<string, string> = {
+    'content-type': record.type,
+    'content-length': String(record.size),
+    'cache-control': `public, max-age=${RAW_MAX_AGE_SECONDS}, immutable`,
+    'x-amz-content-sha256': record.sha256,
+    'x-amz-checksum-sha256': hexToBase64(record.sha256),
+    [RECORD_HEADER]: encodeRecord(record),
+  }
+  if (lengthOf(segments) > PIECE_BYTES) return { headers, body: () => draft.bytes(segments) }
+  const body = new Uint8Array(lengthOf(segments))
+  let at = 0
+  for await (const piece of draft.bytes(segments)) {
+    body.set(piece, at)
+    at += piece.length
+  }
+  return { headers, body }
+}
