@@ -48,11 +48,10 @@ try {
     summaryTable(photoResults),
     `### ${shots.length} screenshots of fixed pages, as Chromium's PNG`,
     summaryTable(screenResults),
-    '### File by file: size in terms of the input, type, butteraugli',
-    detailTable(photoResults),
-    detailTable(screenResults),
   ].join('\n\n')
-  process.stdout.write(`\n${figures}\n`)
+  // File by file: size in terms of the input, type, butteraugli.
+  const details = [detailTable(photoResults), detailTable(screenResults)].join('\n\n')
+  process.stdout.write(`\n${figures}\n\n${details}\n`)
   if (values.save) await saveFigures('compress', figures, 'bench/compress.md')
   process.exitCode = gates.every(({ passed }: Gate) => passed) ? 0 : 1
 } finally {

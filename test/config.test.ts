@@ -144,10 +144,10 @@ describe('configuration', { concurrency: 4 }, () => {
     }
   })
 
-  it('says the same in the README', async () => {
+  it('says the same in docs/operating.md', async () => {
     const { stdout } = await run(['bin/serve.mjs', '--help'])
-    const readme = await readFile(join(ROOT, 'README.md'), 'utf8')
-    const rows = [...readme.matchAll(/^\| `([A-Z][A-Z_]+)` \| (?:`([^`]*)`)? *\|/gm)]
+    const page = await readFile(join(ROOT, 'docs/operating.md'), 'utf8')
+    const rows = [...page.matchAll(/^\| `([A-Z][A-Z_]+)` \| (?:`([^`]*)`)? *\|/gm)]
     const told = [...stdout.matchAll(/^ {2}([A-Z][A-Z_]+) .*?(?:\[([^\]]*)\])?$/gm)]
     const entry = ([, name, fallback = '']: RegExpExecArray) => [name, name === 'BASE_URL' ? '' : fallback]
     assert.deepEqual(rows.map(entry).sort(), told.map(entry).sort())

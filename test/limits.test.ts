@@ -1,4 +1,4 @@
-/** docs/limits.md says the limits that are in the code, every error code is in the README, every promise and threat has its tests. */
+/** docs/limits.md says the limits that are in the code; every promise and threat of SECURITY.md has its tests. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { glob, readFile } from 'node:fs/promises'
@@ -6,7 +6,6 @@ import { dirname, join } from 'node:path'
 import { it } from 'node:test'
 import { describeConfig } from '../src/config.ts'
 import { LIMITS } from '../src/node/http/limits.ts'
-import { PROBLEMS } from '../src/problems.ts'
 import { IN_VAIN, REPORT_BUDGETS } from '../src/service/reports.ts'
 import { ROOT } from './support/processes/process.ts'
 
@@ -88,22 +87,3 @@ function assertThere(row: string, tests: string): void {
     assert.ok(existsSync(join(ROOT, path)), `${row}: ${path}`)
   }
 }
-
-it('the README has every error code, with its status', async () => {
-  const readme = await readFile(join(ROOT, 'README.md'), 'utf8')
-  const listed = new Map<string, number>()
-  for (const [, codes, statuses] of readme.matchAll(/^\| ((?:`[a-z-]+`(?:, )?)+) \| ([\d, ]+) \|/gm)) {
-    const each = statuses!.split(', ').map(Number)
-    // One status for all of a row, or one for each.
-    for (const [nth, code] of codes!.split(', ').entries())
-      listed.set(code.replaceAll('`', ''), each[nth] ?? each[0]!)
-  }
-  assert.deepEqual(
-    Object.fromEntries([...listed].sort()),
-    Object.fromEntries(
-      Object.entries(PROBLEMS)
-        .map(([code, { status }]) => [code, status] as const)
-        .sort(),
-    ),
-  )
-})

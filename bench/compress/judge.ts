@@ -103,35 +103,36 @@ const figures = [
   ),
   `Clearly worse: SSIMULACRA2 lower by more than ${CLEARLY.score}, or butteraugli higher by more than ${Math.round(100 * (CLEARLY.butteraugli - 1))} %.`,
   '![Quality over bytes](compress.svg)',
-  table(
-    [
-      'photograph',
-      'bits a pixel',
-      'bytes, compressorjs = 1',
-      'SSIMULACRA2',
-      'compressorjs',
-      'butteraugli (3-norm)',
-      'compressorjs',
-      'worst spot',
-      'compressorjs',
-    ],
-    rivals
-      .toSorted((a, b) => a.own.score - b.own.score)
-      .map(({ own, peer }) => [
-        own.name,
-        ((8 * own.bytes) / own.pixels).toFixed(2),
-        (own.bytes / peer.bytes).toFixed(2),
-        own.score.toFixed(1),
-        peer.score.toFixed(1),
-        own.butteraugli!.norm.toFixed(2),
-        peer.butteraugli!.norm.toFixed(2),
-        own.butteraugli!.worst.toFixed(2),
-        peer.butteraugli!.worst.toFixed(2),
-      ]),
-  ),
 ].join('\n\n')
 
-process.stdout.write(`${figures}\n`)
+const perPhotograph = table(
+  [
+    'photograph',
+    'bits a pixel',
+    'bytes, compressorjs = 1',
+    'SSIMULACRA2',
+    'compressorjs',
+    'butteraugli (3-norm)',
+    'compressorjs',
+    'worst spot',
+    'compressorjs',
+  ],
+  rivals
+    .toSorted((a, b) => a.own.score - b.own.score)
+    .map(({ own, peer }) => [
+      own.name,
+      ((8 * own.bytes) / own.pixels).toFixed(2),
+      (own.bytes / peer.bytes).toFixed(2),
+      own.score.toFixed(1),
+      peer.score.toFixed(1),
+      own.butteraugli!.norm.toFixed(2),
+      peer.butteraugli!.norm.toFixed(2),
+      own.butteraugli!.worst.toFixed(2),
+      peer.butteraugli!.worst.toFixed(2),
+    ]),
+)
+
+process.stdout.write(`${figures}\n\n${perPhotograph}\n`)
 if (process.argv.includes('--save')) {
   const file = join(import.meta.dirname, '../compress.md')
   const text = await readFile(file, 'utf8')

@@ -1,10 +1,17 @@
-/** The figures that are kept in pages, each bench's between two markers of its own. */
-import { readFile, writeFile } from 'node:fs/promises'
+/**
+ * The figures that are kept in pages: each bench's between two markers of its own, and single ones in sentences, each behind
+ * a comment that names the bench, the first cells of its row and the column:
+ * `<!-- get | GET 10 KB | nginx | median -->0.84`.
+ */
+import { glob, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 
 const root = path.join(import.meta.dirname, '../..')
 
-/** `page`: its path in the repository. */
+export const SAVED = /<!-- figures: (.+?) -->\n([\s\S]*?)<!-- end: \1 -->/g
+export const MARKED = /<!-- ([^>]+ \| [^>]+) -->([\d,.]*\d)/g
+
+/** `page`: its path in the repository. Marked figures in all pages follow. */
 export async function saveFigures(bench: string, figures: string, page: string): Promise<void> {
   const file = path.join(root, page)
   const text = await readFile(file, 'utf8')
@@ -14,4 +21,56 @@ export async function saveFigures(bench: string, figures: string, page: string):
   const to = text.indexOf(end)
   if (from < 0 || to < from) throw new Error(`${page} has no place for ${bench}`)
   await writeFile(file, `${text.slice(0, from + begin.length)}\n${figures}\n${text.slice(to)}`)
+  const pages = await readPages()
+  const figureOf = createLookup(pages.values())
+  for (const [name, text] of pages) {
+    const told = text.replaceAll(MARKED, (whole, marker, told) => {
+      const figure = figureOf(marker)
+      return figure === null ? whole : whole.slice(0, whole.length - told.length) + figure
+    })
+    if (told !== text) await writeFile(path.join(root, name), told)
+  }
+}
+
+/** By path in the repository. */
+export async function readPages(): Promise<Map<string, string>> {
+  const pages = new Map<string, string>()
+  for await (const page of glob(['*.md', 'docs/*.md', 'bench/*.md'], { cwd: root }))
+    pages.set(page, await readFile(path.join(root, page), 'utf8'))
+  return pages
+}
+
+/** The number that a marker names, as the saved table has it; `null` if there is none. */
+export function createLookup(pages: Iterable<string>): (marker: string) => string | null {
+  const tables = new Map<string, string[][]>()
+  for (const text of pages)
+    for (const [, bench, figures] of text.matchAll(SAVED))
+      tables.set(
+        bench!,
+        figures!
+          .split('\n')
+          .filter((line) => line.startsWith('|'))
+          .map(cellsOf),
+      )
+
+  return (marker) => {
+    const [bench, ...words] = marker.split(' | ')
+    const column = words.pop()!
+    const rows = tables.get(bench!) ?? []
+    let head: string[] = []
+    for (const [nth, row] of rows.entries()) {
+      if (rows[nth + 1]?.every((cell) => /^:?-+:?$/.test(cell))) head = row
+      else if (words.every((word, i) => row[i] === word)) {
+        return row[head.indexOf(column)]?.split(' ')[0] || null
+      }
+    }
+    return null
+  }
+}
+
+function cellsOf(line: string): string[] {
+  return line
+    .slice(1, -1)
+    .split('|')
+    .map((cell) => cell.trim())
 }

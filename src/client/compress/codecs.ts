@@ -104,7 +104,7 @@ const YCBCR = 3
 
 /**
  * `auto_subsample` picks 4:2:2 at quality 80 and 4:4:4 at 90; the policy decides instead. Table 2 (tuned by MS-SSIM) with
- * one trellis pass: docs/decisions/050.
+ * one trellis pass: docs/decisions/010.
  */
 const MOZJPEG = {
   baseline: false,

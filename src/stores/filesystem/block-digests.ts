@@ -1,6 +1,6 @@
 /**
  * Digests of an image's blocks: a read checks the blocks that it sends and no others. XXH64, which the processor
- * computes at more than ten GB/s (docs/decisions/030). Against rot and cut files, not against people: whoever may write
+ * computes at more than ten GB/s (docs/decisions/009). Against rot and cut files, not against people: whoever may write
  * to the folder can write digests too. `verify` checks the record's SHA-256.
  */
 import { xxh64Of } from './xxhash.ts'

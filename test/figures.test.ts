@@ -1,0 +1,27 @@
+/** Figures in README and docs are those of a saved bench. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { createLookup, MARKED, readPages, SAVED } from '../bench/report/readme.ts'
+
+const pages = await readPages()
+const figureOf = createLookup(pages.values())
+
+/** What a page may not say without a marker. */
+const CLAIM = /\d[\d,.]* (?:req\/s|uploads\/s|times the (?:rate|speed))/g
+
+describe('figures', () => {
+  for (const [page, text] of pages) {
+    it(`of ${page}`, () => {
+      const prose = text.replaceAll(SAVED, '')
+      for (const [, marker, told] of prose.matchAll(MARKED)) assert.equal(told, figureOf(marker!), marker)
+      const unmarked = prose.replaceAll(MARKED, '')
+      if (!page.startsWith('bench/')) assert.deepEqual(unmarked.match(CLAIM) ?? [], [])
+    })
+  }
+
+  it('are found by their row and column', () => {
+    assert.match(figureOf('get | GET 10 KB | nginx | median') ?? '', /^\d/)
+    assert.equal(figureOf('get | GET 11 KB | nginx | median'), null)
+    assert.equal(figureOf('get | GET 10 KB | nginx | nothing'), null)
+  })
+})
