@@ -218,7 +218,7 @@ function listenerOf(given: {
     now: clock.now,
     isPrivate,
   })
-  const memory = filesystem === null ? {} : { hot: filesystem.hot, cached: filesystem.cached }
+  const memory = filesystem === null ? {} : { hot: filesystem.hot }
   const raw = createRaw({ images, ...memory, cdn, baseUrl, log, isPrivate })
   const parts: AppParts = {
     baseUrl,

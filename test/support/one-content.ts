@@ -222,7 +222,6 @@ async function begin(folder: string, place: (dataDir: string) => Promise<Env>) {
       await backUp({
         config: configOf(),
         stores: servers[0]!.stores,
-        log,
         to: `file:${join(folder, 'backup')}`,
         bytesPerSecond: null,
         onProgress: () => {},

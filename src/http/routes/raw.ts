@@ -62,9 +62,8 @@ const ID_END = RAW_PREFIX.length + ID_LENGTH
 
 export function createRaw(parts: {
   images: Images
-  /** The image if it is in memory, where the store has one. `cached`: if all of it can be had without waiting. */
+  /** The image if it is in memory, where the store has one. */
   hot?: (id: string) => StoredImage | null
-  cached?: (id: string) => StoredImage | null
   cdn: Cdn | null
   baseUrl: string
   log: Log
@@ -188,9 +187,8 @@ export function createRaw(parts: {
   function answer(request: RawRequest): Answer | null | Promise<Answer> {
     if (!request.target.startsWith(RAW_PREFIX)) return null
     const id = request.target.slice(RAW_PREFIX.length, ID_END)
-    const isWhole = isPlain(request)
-    const image = isPrivate() ? null : (parts.hot?.(id) ?? (isWhole ? parts.cached?.(id) : null) ?? null)
-    const whole = isWhole && image !== null ? answerWhole(image, request.target) : null
+    const image = isPrivate() ? null : (parts.hot?.(id) ?? null)
+    const whole = image !== null && isPlain(request) ? answerWhole(image, request.target) : null
     if (whole !== null) return whole
     try {
       const target = parseTarget(request.target)

@@ -1,6 +1,5 @@
 /** A backup: a store of images that grows by what is new, and beside it ledgers and manifests. */
 import type { Config } from '../../config.ts'
-import type { Log } from '../../http/log.ts'
 import { removeGone } from '../../service/reconcile.ts'
 import { type Transfer, transferImages } from '../../service/transfer.ts'
 import { openBackupFiles } from '../open/files.ts'
@@ -20,16 +19,15 @@ export interface BackupResult {
 export async function backUp(options: {
   config: Config
   stores: Stores
-  log: Log
   to: string
   bytesPerSecond: number | null
   onProgress: (transfer: Transfer) => void
 }): Promise<BackupResult> {
-  const { config, stores, log, to, bytesPerSecond, onProgress } = options
+  const { config, stores, to, bytesPerSecond, onProgress } = options
   const begunAt = new Date()
   const name = nameOf(begunAt)
   const files = await openBackupFiles(to, config)
-  const target = await openImages(to, config, log)
+  const target = await openImages(to, config)
   try {
     const transfer = await transferImages({ from: stores.objects, to: target, bytesPerSecond, onProgress })
     // After the images: what was removed meanwhile is in it, and does not come back.

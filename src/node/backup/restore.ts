@@ -65,7 +65,7 @@ export async function restore(options: {
   }
   await writeMark(dataDir, mark)
   if (ledger !== null) await putLedger(config, manifest.ledger.kind, ledger)
-  const source = await openImages(from, config, log)
+  const source = await openImages(from, config)
   const stores = await openStores(config, log, { as: 'command', mayDisagree: true, isRestoring: true })
   try {
     const { objects } = stores

@@ -9,7 +9,7 @@ import { createMoves, type Moves } from '../../service/moves.ts'
 import { createPurges, NO_PURGES, type Purges } from '../../service/purges.ts'
 import type { Tombstones } from '../../service/tombstones.ts'
 import { createSpool } from '../../stores/drafts/spool.ts'
-import { makePrivate } from '../../stores/filesystem/folders.ts'
+import { makePrivate } from '../../stores/filesystem/layout.ts'
 import { type FilesystemStore, openFilesystemStore } from '../../stores/filesystem/store.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
@@ -69,7 +69,7 @@ async function openBeside(
   log: Log,
   { as, now = Date.now, mayDisagree = false }: OpenOptions,
 ): Promise<Stores> {
-  const filesystem = config.objectsUrl === null ? await openFolder(config, log) : null
+  const filesystem = config.objectsUrl === null ? await openFolder(config) : null
   const objects = filesystem ?? (await openBucket(config, config.objectsUrl!, as))
   const cdn = config.cdnUrl === null ? null : openCdn(config.cdnUrl)
   const settings = settingsOf(config, filesystem?.identity ?? null)
@@ -107,18 +107,14 @@ export function draftFolder(config: Config): string {
   return join(config.dataDir, config.objectsUrl === null ? 'images/incoming' : 'incoming')
 }
 
-function openFolder(config: Config, log: Log): Promise<FilesystemStore> {
-  return openFilesystemStore({
-    folder: join(config.dataDir, 'images'),
-    hotSetBytes: config.hotSetBytes,
-    warn: (message, err) => log.warn({ err }, message),
-  })
+function openFolder({ dataDir, hotSetBytes }: Config): Promise<FilesystemStore> {
+  return openFilesystemStore({ folder: join(dataDir, 'images'), hotSetBytes })
 }
 
 /** Where images are, for a command: `file:` and a data folder, or `s3://…`. */
-export async function openImages(url: string, config: Config, log: Log): Promise<ObjectStore> {
+export async function openImages(url: string, config: Config): Promise<ObjectStore> {
   if (!url.startsWith('file:')) return openBucket(config, url, 'command')
-  return openFolder({ ...config, dataDir: url.slice('file:'.length) || config.dataDir, hotSetBytes: 0 }, log)
+  return openFolder({ ...config, dataDir: url.slice('file:'.length) || config.dataDir, hotSetBytes: 0 })
 }
 
 async function openBucket(config: Config, url: string, as: OpenOptions['as']): Promise<ObjectStore> {

@@ -1,18 +1,27 @@
 /**
- * Receives bytes of unknown length in constant memory: what is known to be small stays there, the rest goes to a
- * temporary file. Node only.
+ * Receives bytes of unknown length in constant memory: what fits into one block stays there, the rest goes to a temporary
+ * file. Node only.
  */
-import { createHash } from 'node:crypto'
-import { open, rm } from 'node:fs/promises'
+import { createHash, hash } from 'node:crypto'
+import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ByteSource, bytesOf, isWhole } from '../../formats/image.ts'
+import { Refusal } from '../../errors.ts'
+import {
+  type ByteSource,
+  bytesOf,
+  isWhole,
+  PIECE_BYTES,
+  type Segment,
+  sourceOf,
+} from '../../formats/image.ts'
 import { createBlocks } from './blocks.ts'
-import { assertWithin, createMemorySpool, digestOf, spooledMemory } from './memory.ts'
-import type { Spooled, SpooledFile } from './spooled.ts'
 import { draftPrefix, sweepDrafts } from './sweep.ts'
 
-/** What a draft gathers before it writes. */
+/** What a draft gathers before it writes, if it is not known to fit into memory. Unit: bytes. */
 const BLOCK_BYTES = 64 * 1024
+
+/** Beyond this much for all drafts together even a small one gets a file. Unit: bytes. */
+const TOTAL_BYTES = 32 * 1024 * 1024
 
 export interface Spool {
   /**
@@ -26,6 +35,25 @@ export interface Spool {
   sweep(pid?: number): Promise<void>
 }
 
+/** A draft that was received: read, hashed and moved, or discarded. */
+export interface Spooled extends ByteSource {
+  /** The temporary file, if there is one. It belongs to the caller: to append to, to flush, to move away. */
+  readonly file: SpooledFile | null
+  /** SHA-256 of what `segments` say, lower-case hex. */
+  digest(segments: Segment[]): Promise<string>
+  /** What `segments` say, in pieces. */
+  bytes(segments: Segment[]): AsyncIterable<Uint8Array>
+  /** Closes and removes the file. Harmless a second time, and after the file was moved away. */
+  discard(): Promise<void>
+}
+
+export interface SpooledFile {
+  readonly path: string
+  readonly handle: FileHandle
+  /** What the spool's digester found. Empty without one. */
+  digests(): Uint8Array
+}
+
 /** Sees what goes to a file, in order. */
 export interface Digester {
   update(piece: Uint8Array): void
@@ -37,21 +65,20 @@ let serial = 0
 
 /** `folder` must exist. */
 export function createSpool(folder: string, options: { digester?: () => Digester } = {}): Spool {
-  const blocks = createBlocks({ isAligned: false })
-  const memory = createMemorySpool()
+  const blocks = createBlocks()
   const path = () => join(folder, `${draftPrefix(process.pid)}${++serial}`)
 
-  function receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled> {
-    return memory.hasRoom(limitBytes) ? memory.receive(body, limitBytes) : receiveInFile(body, limitBytes)
+  function blockBytes(limitBytes: number): number {
+    const isSmall = limitBytes <= PIECE_BYTES && blocks.acquiredBytes() <= TOTAL_BYTES
+    return isSmall && limitBytes > BLOCK_BYTES ? PIECE_BYTES : BLOCK_BYTES
   }
 
-  /** In a file unless it ends before the first write. */
-  async function receiveInFile(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled> {
+  async function receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled> {
     const running = createHash('sha256')
     const digester = options.digester?.()
-    let file: Temporary | null = null
+    let file: Pick<SpooledFile, 'path' | 'handle'> | null = null
     // Copied, not kept: chunks that die young cost the garbage collector nothing.
-    const block = blocks.take(BLOCK_BYTES)
+    const block = blocks.acquire(blockBytes(limitBytes))
     let filled = 0
     let size = 0
 
@@ -67,7 +94,12 @@ export function createSpool(folder: string, options: { digester?: () => Digester
       filled = 0
     }
 
-    let isInMemory = false
+    async function discard(): Promise<void> {
+      if (file === null) return
+      await file.handle.close().catch(() => {})
+      await rm(file.path, { force: true })
+    }
+
     try {
       for await (const chunk of body) {
         size += chunk.length
@@ -80,54 +112,78 @@ export function createSpool(folder: string, options: { digester?: () => Digester
           at += part.length
         }
       }
-      if (file !== null) {
-        await write()
-        const digests = () => digester?.digests() ?? new Uint8Array()
-        const { path, handle } = file as Temporary
-        return spooledFile({ path, handle, digests }, size, running.digest('hex'))
-      }
-      isInMemory = true
+      if (file !== null) await write()
     } catch (error) {
-      if (file !== null) await discardFile(file)
+      await discard()
+      blocks.release(block)
       throw error
-    } finally {
-      if (!isInMemory) blocks.give(block)
     }
-    return spooledMemory(block.subarray(0, size), { gather: () => null, discard: () => blocks.give(block) })
+    if (file === null) return spooledMemory(block.subarray(0, size), () => blocks.release(block))
+    blocks.release(block)
+    const { handle } = file as SpooledFile
+    const whole = running.digest('hex')
+    const source = fileSource(handle, size)
+    return {
+      ...source,
+      file: { ...(file as SpooledFile), digests: () => digester?.digests() ?? new Uint8Array() },
+      digest: async (segments) => (isWhole(segments, size) ? whole : digestOf(source, segments)),
+      bytes: (segments) => bytesOf(source, segments),
+      discard,
+    }
   }
 
   return { receive, path, sweep: (pid) => sweepDrafts(folder, pid) }
 }
 
-/** A file that is being written. */
-type Temporary = Omit<SpooledFile, 'digests'>
-
-async function discardFile(file: Temporary): Promise<void> {
-  await file.handle.close().catch(() => {})
-  await rm(file.path, { force: true })
+function spooledMemory(bytes: Uint8Array<ArrayBuffer>, release: () => void): Spooled {
+  const source = sourceOf(bytes)
+  let isDiscarded = false
+  let whole: string | undefined
+  return {
+    ...source,
+    file: null,
+    async digest(segments) {
+      if (!isWhole(segments, bytes.length)) return digestOf(source, segments)
+      // Here: of so few bytes it takes less time than to hand them to another thread.
+      whole ??= hash('sha256', bytes)
+      return whole
+    },
+    bytes: (segments) => bytesOf(source, segments),
+    async discard() {
+      if (!isDiscarded) release()
+      isDiscarded = true
+    },
+  }
 }
 
-function spooledFile(file: SpooledFile, size: number, whole: string): Spooled {
-  const source: ByteSource = {
+function fileSource(handle: FileHandle, size: number): ByteSource {
+  return {
     size,
     async read(offset, length) {
       const wanted = Math.max(0, Math.min(length, size - offset))
       const buffer = Buffer.allocUnsafe(wanted)
       let filled = 0
       while (filled < wanted) {
-        const { bytesRead } = await file.handle.read(buffer, filled, wanted - filled, offset + filled)
+        const { bytesRead } = await handle.read(buffer, filled, wanted - filled, offset + filled)
         if (bytesRead === 0) break
         filled += bytesRead
       }
       return buffer.subarray(0, filled)
     },
   }
-  return {
-    ...source,
-    file,
-    digest: async (segments) => (isWhole(segments, size) ? whole : digestOf(source, segments)),
-    bytes: (segments) => bytesOf(source, segments),
-    gather: () => null,
-    discard: () => discardFile(file),
-  }
+}
+
+async function digestOf(source: ByteSource, segments: Segment[]): Promise<string> {
+  const digest = createHash('sha256')
+  for await (const piece of bytesOf(source, segments)) digest.update(piece)
+  return digest.digest('hex')
+}
+
+/** Throws `Refusal('file-too-large')`. */
+function assertWithin(limitBytes: number, size: number): void {
+  if (size <= limitBytes) return
+  throw new Refusal(
+    'file-too-large',
+    `The file is larger than ${limitBytes} bytes, the most this server accepts.`,
+  )
 }

@@ -3,7 +3,9 @@
  * computes at more than ten GB/s (docs/decisions/009). Against rot and cut files, not against people: whoever may write
  * to the folder can write digests too. `verify` checks the record's SHA-256.
  */
-import { xxh64Of } from './xxhash.ts'
+import xxhash from 'xxhash-wasm'
+
+const { h64Raw } = await xxhash()
 
 /** The last block of an image may be shorter. Unit: bytes. */
 export const BLOCK_BYTES = 64 * 1024
@@ -18,30 +20,25 @@ export function digestsLength(imageBytes: number): number {
 
 /** The digests of a whole image, one after the other, little-endian. */
 export function blockDigestsOf(image: Uint8Array): Buffer {
-  const digests = Buffer.alloc(digestsLength(image.length))
-  for (let block = 0; block * BLOCK_BYTES < image.length; block++) {
-    digests.writeBigInt64LE(xxh64Of(blockIn(image, block)), block * DIGEST_BYTES)
-  }
-  return digests
+  const digester = createBlockDigester()
+  digester.update(image)
+  return digester.digests()
 }
 
 /** Whether `bytes` are what they were: whole blocks from `firstBlock` on. */
 export function matchesDigests(bytes: Uint8Array, digests: Buffer, firstBlock: number): boolean {
-  for (let block = 0; block * BLOCK_BYTES < bytes.length; block++) {
-    const at = (firstBlock + block) * DIGEST_BYTES
-    if (at >= digests.length || digests.readBigInt64LE(at) !== xxh64Of(blockIn(bytes, block))) return false
+  let at = firstBlock * DIGEST_BYTES
+  for (let start = 0; start < bytes.length; start += BLOCK_BYTES, at += DIGEST_BYTES) {
+    const block = bytes.subarray(start, start + BLOCK_BYTES)
+    if (at >= digests.length || digests.readBigUInt64LE(at) !== h64Raw(block)) return false
   }
   return true
-}
-
-function blockIn(bytes: Uint8Array, block: number): Uint8Array {
-  return bytes.length <= BLOCK_BYTES ? bytes : bytes.subarray(block * BLOCK_BYTES, (block + 1) * BLOCK_BYTES)
 }
 
 /** Digests of an image that comes in pieces of any length. */
 export interface BlockDigester {
   update(piece: Uint8Array): void
-  /** As `blockDigestsOf` gives them. */
+  /** As `blockDigestsOf` gives them. To be called once. */
   digests(): Buffer
 }
 
@@ -53,7 +50,7 @@ export function createBlockDigester(): BlockDigester {
   /** Takes up to a whole block. Gives back what is left. */
   function take(piece: Uint8Array): Uint8Array {
     if (filled === 0 && piece.length >= BLOCK_BYTES) {
-      found.push(xxh64Of(piece.subarray(0, BLOCK_BYTES)))
+      found.push(h64Raw(piece.subarray(0, BLOCK_BYTES)))
       return piece.subarray(BLOCK_BYTES)
     }
     if (pending.length === 0) pending = Buffer.allocUnsafe(BLOCK_BYTES)
@@ -65,7 +62,7 @@ export function createBlockDigester(): BlockDigester {
   }
 
   function flush(): void {
-    found.push(xxh64Of(pending.subarray(0, filled)))
+    found.push(h64Raw(pending.subarray(0, filled)))
     filled = 0
   }
 
@@ -76,7 +73,7 @@ export function createBlockDigester(): BlockDigester {
     digests() {
       if (filled > 0) flush()
       const digests = Buffer.alloc(found.length * DIGEST_BYTES)
-      for (const [block, digest] of found.entries()) digests.writeBigInt64LE(digest, block * DIGEST_BYTES)
+      for (const [block, digest] of found.entries()) digests.writeBigUInt64LE(digest, block * DIGEST_BYTES)
       return digests
     },
   }

@@ -1,156 +1,212 @@
-/** From a draft to an image under its id, on the disk. Node only. */
-import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+/**
+ * From a draft to an image under its id, on the disk: temporary file, flush, rename, flush of the folder. All images are in
+ * one folder, so that one flush serves all commits that wait for one. Node only.
+ */
+import { closeSync, fstatSync, fsync, open, write } from 'node:fs'
+import { link, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Segment } from '../../formats/image.ts'
+import { promisify } from 'node:util'
+import { isWhole, PIECE_BYTES, type Segment } from '../../formats/image.ts'
 import { ID_PATTERN } from '../../protocol.ts'
-import type { Spool } from '../drafts/spool.ts'
-import type { Spooled } from '../drafts/spooled.ts'
-import { DamagedObject, IdTaken, type ImageRecord } from '../object-store.ts'
-import { blockDigestsOf, createBlockDigester, matchesDigests } from './block-digests.ts'
-import type { PageWriter } from './direct.ts'
-import { isThere } from './faults.ts'
+import type { Spool, Spooled } from '../drafts/spool.ts'
+import { IdTaken, type ImageRecord } from '../object-store.ts'
+import { blockDigestsOf, createBlockDigester } from './block-digests.ts'
+import { isCode, isThere } from './faults.ts'
 import type { FolderFlush } from './folder-flush.ts'
-import type { FreshImages } from './fresh.ts'
-import { draftSuffix } from './retire.ts'
-import { take } from './take.ts'
+import { type HotSet, identityOf } from './hot-set.ts'
+import type { Folders } from './layout.ts'
+import type { ImageReader } from './reader.ts'
+import { draftSuffix } from './removal.ts'
 import { encodeTrailer } from './trailer.ts'
-import { NEW_FILE } from './write.ts'
 
-export type Commit = (
-  spooled: Spooled,
-  record: ImageRecord,
-  segments: Segment[],
-  isContended: boolean,
-) => Promise<void>
+// By descriptor: a `FileHandle` costs more, and what was flushed is closed without another thread.
+const openFile = promisify(open)
+const writeBytes = promisify(write)
+const flushFile = promisify(fsync)
 
-export function createCommit(parts: {
-  objects: string
-  held: string
-  retired: string
+/** What file systems without hard links say (link(2)). */
+const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
+
+/** An image that is to be stored: what `segments` say of a draft. */
+export interface NewImage {
+  spooled: Spooled
+  record: ImageRecord
+  segments: Segment[]
+}
+
+export interface Committer {
+  /** As `Draft.commit`. Throws what the file system says. */
+  commit(image: NewImage, isContended: boolean): Promise<void>
+  /** As `Draft.replace`. Throws what the file system says. */
+  replace(image: NewImage): Promise<'visible' | 'held' | null>
+  /** Resolves when no commit of this process is about to give the id a file, or to take it away again. */
+  settled(id: string): Promise<void>
+}
+
+export function createCommitter(parts: {
+  folders: Folders
   spool: Spool
   flushes: FolderFlush
-  writePages: PageWriter
-  fresh: FreshImages
-}): { commit: Commit; settled(id: string): Promise<void> } {
-  const { objects, held, retired, spool, flushes, writePages, fresh } = parts
+  reader: ImageReader
+  hotSet: HotSet
+}): Committer {
+  const { folders, spool, flushes, reader, hotSet } = parts
+  const { objects, held, retired } = folders
   /** By id. They do not reject. */
   const underWay = new Map<string, Promise<void>>()
 
-  async function commit(
-    spooled: Spooled,
-    record: ImageRecord,
-    segments: Segment[],
-    isContended: boolean,
-  ): Promise<void> {
-    const target = join(objects, record.id)
-    const gathered = spooled.gather(segments)
-    const { file } = spooled
-    const isKept = file !== null && record.size === spooled.size && record.sha256 === record.sentSha256
-    const path = (isKept ? file.path : spool.path()) + (isContended ? draftSuffix(record.id) : '')
-    let identity: string | null = null
-    const room = gathered === null ? fresh.room(record.size) : null
+  async function commit(image: NewImage, isContended: boolean): Promise<void> {
+    const { id } = image.record
+    const target = join(objects, id)
+    const path = spool.path() + (isContended ? draftSuffix(id) : '')
+    let written: Written
     try {
       // Beside the write: a round trip to the thread pool of its own would add 40 µs to an upload.
       const isTaken = isContended ? false : isThere(target)
-      if (gathered !== null) {
-        const digests = blockDigestsOf(gathered.bytes)
-        await writePages(path, gathered.append(encodeTrailer({ record, digests }, gathered.bytes.length)))
-      } else if (isKept) {
-        if (isContended) await rename(file.path, path)
-        const digests = Buffer.from(file.digests())
-        await file.handle.appendFile(encodeTrailer({ record, digests }))
-        // While the disk is at work the bytes are still in the kernel's memory.
-        await Promise.all([
-          file.handle.sync(),
-          room === null ? null : readBack(file.handle, room.bytes, record, digests),
-        ])
-      } else await writeImage(path, spooled, record, segments, room?.bytes)
-      if (isContended) {
-        const taken = [join(retired, record.id), join(held, record.id)]
-        identity = await take(path, target, { taken, flushes })
-      } else {
+      written = await writeImage(path, image)
+      if (isContended) await linkExclusive(path, target)
+      else {
         if (await isTaken) throw new IdTaken()
         await rename(path, target)
       }
     } catch (error) {
-      room?.release()
       await rm(path, { force: true })
       throw error
     }
     try {
       await flushes.flush(objects)
     } catch (error) {
-      room?.release()
       await rm(target, { force: true })
       throw error
     }
-    if (room !== null) {
-      room.release()
-      const { bytes } = room
-      fresh.add({ record, path: target, file: identity, bytes, heldBytes: bytes.length, giveBack: () => {} })
-    }
-    if (gathered !== null) fresh.add({ record, path: target, file: identity, ...gathered.keep() })
+    const { file, identity } = written
+    if (file === null) return
+    // Its first view needs no disk.
+    const body = file.subarray(0, image.record.size)
+    hotSet.reserve(file.length)?.add({ record: image.record, body }, target, identity).release?.()
   }
 
-  async function commitAlone(
-    spooled: Spooled,
-    record: ImageRecord,
-    segments: Segment[],
-    isContended: boolean,
-  ): Promise<void> {
-    const { id } = record
-    if (!ID_PATTERN.test(id)) throw new Error('not an id')
-    // A rename replaces: the name must be free, and nobody else of this process about to take it. Two processes that
-    // draw the same id of 65 random bits, and write their images at the same moment, are not guarded against; those
-    // that derive it are.
-    if (underWay.has(id)) throw new IdTaken()
-    const done = commit(spooled, record, segments, isContended).finally(() => underWay.delete(id))
-    underWay.set(
-      id,
-      done.catch(() => {}),
-    )
-    await done
+  /**
+   * Moves `path`, a draft whose name a retirement recognizes, to `target`, which another process may be about to take or to
+   * retire: a link never replaces a file, as a rename does. Throws `IdTaken` if whoever has the name is on the disk, if the
+   * id is held or retired, and if `path` was taken away because the id is being retired.
+   */
+  async function linkExclusive(path: string, target: string): Promise<void> {
+    const id = target.slice(objects.length + 1)
+    const areTaken = await Promise.all([retired, held].map((folder) => isThere(join(folder, id))))
+    if (areTaken.includes(true)) throw new IdTaken()
+    try {
+      await link(path, target)
+    } catch (error) {
+      if (isCode(error, 'EEXIST')) {
+        await flushes.flush(objects)
+        throw new IdTaken()
+      }
+      if (!isCode(error, ...NO_LINKS)) takenAway(error)
+      if (await isThere(target)) throw new IdTaken()
+      await rename(path, target).catch(takenAway)
+      return
+    }
+    // What is left of it is cleared away at the next start.
+    await rm(path, { force: true }).catch(() => {})
   }
 
   return {
-    commit: commitAlone,
-    /** Resolves when no commit of this process is about to give the id a file, or to take it away again. */
+    async commit(image, isContended) {
+      const { id } = image.record
+      if (!ID_PATTERN.test(id)) throw new Error('not an id')
+      // A rename replaces: the name must be free, and nobody else of this process about to take it. Two processes that
+      // draw the same id of 65 random bits, and write their images at the same moment, are not guarded against; those
+      // that derive it are.
+      if (underWay.has(id)) throw new IdTaken()
+      const done = commit(image, isContended).finally(() => underWay.delete(id))
+      underWay.set(
+        id,
+        done.catch(() => {}),
+      )
+      await done
+    },
+
+    async replace(image) {
+      const { id } = image.record
+      if (!ID_PATTERN.test(id)) return null
+      const isVisible = await reader.exists(join(objects, id), id)
+      if (!isVisible && !(await reader.exists(join(held, id), id))) return null
+      const folder = isVisible ? objects : held
+      const path = spool.path()
+      try {
+        await writeImage(path, image)
+        await rename(path, join(folder, id))
+      } catch (error) {
+        await rm(path, { force: true })
+        throw error
+      }
+      hotSet.evict(id)
+      await flushes.flush(folder)
+      return isVisible ? 'visible' : 'held'
+    },
+
     settled: async (id) => underWay.get(id),
   }
 }
 
-/** An image from the file that it was just written to. Throws if it is not what was written. */
-async function readBack(
-  handle: FileHandle,
-  into: Buffer<ArrayBuffer>,
-  { id }: ImageRecord,
-  digests: Buffer,
-): Promise<void> {
-  for (let filled = 0; filled < into.length; ) {
-    const { bytesRead } = await handle.read(into, filled, into.length - filled, filled)
-    if (bytesRead === 0) throw new DamagedObject(id)
-    filled += bytesRead
-  }
-  if (!matchesDigests(into, digests, 0)) throw new DamagedObject(id)
+function takenAway(error: unknown): never {
+  throw isCode(error, 'ENOENT') ? new IdTaken() : error
 }
 
-/** What the segments say, in a new file on the disk, and in memory if there is room. */
-export async function writeImage(
-  path: string,
-  spooled: Spooled,
-  record: ImageRecord,
-  segments: Segment[],
-  memory?: Buffer<ArrayBuffer>,
-): Promise<void> {
-  const digester = createBlockDigester()
-  let at = 0
-  await using handle = await open(path, NEW_FILE, 0o600)
-  for await (const piece of spooled.bytes(segments)) {
-    digester.update(piece)
-    memory?.set(piece, at)
-    at += piece.length
-    await handle.appendFile(piece)
+interface Written {
+  /** All of the file, if it is small: memory of its own. */
+  file: Buffer | null
+  /** As of `identityOf`. */
+  identity: string
+}
+
+/** Writes bytes, digests and record to `path`, and flushes them. A draft's file that is the image already moves there. */
+async function writeImage(path: string, { spooled, record, segments }: NewImage): Promise<Written> {
+  const { file } = spooled
+  if (file !== null && isWhole(segments, spooled.size)) {
+    await rename(file.path, path)
+    await file.handle.appendFile(encodeTrailer({ record, digests: Buffer.from(file.digests()) }))
+    await file.handle.sync()
+    return { file: null, identity: identityOf(fstatSync(file.handle.fd)) }
   }
-  await handle.appendFile(encodeTrailer({ record, digests: digester.digests() }))
-  await handle.sync()
+  const whole = record.size <= PIECE_BYTES ? await wholeFile(spooled.bytes(segments), record) : null
+  const descriptor = await openFile(path, 'wx', 0o600)
+  try {
+    for await (const piece of whole === null ? fileOf(spooled.bytes(segments), record) : [whole]) {
+      await writeFully(descriptor, piece)
+    }
+    await flushFile(descriptor)
+    return { file: whole, identity: identityOf(fstatSync(descriptor)) }
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** The file of a small image, in memory of its own. */
+async function wholeFile(pieces: AsyncIterable<Uint8Array>, record: ImageRecord): Promise<Buffer> {
+  const found: Uint8Array[] = []
+  for await (const piece of pieces) found.push(piece)
+  const image = found.length === 1 ? found[0]! : Buffer.concat(found)
+  const trailer = encodeTrailer({ record, digests: blockDigestsOf(image) })
+  const file = Buffer.allocUnsafeSlow(image.length + trailer.length)
+  file.set(image)
+  file.set(trailer, image.length)
+  return file
+}
+
+async function* fileOf(pieces: AsyncIterable<Uint8Array>, record: ImageRecord): AsyncGenerator<Uint8Array> {
+  const digester = createBlockDigester()
+  for await (const piece of pieces) {
+    digester.update(piece)
+    yield piece
+  }
+  yield encodeTrailer({ record, digests: digester.digests() })
+}
+
+async function writeFully(descriptor: number, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length; ) {
+    const { bytesWritten } = await writeBytes(descriptor, bytes, at, bytes.length - at)
+    at += bytesWritten
+  }
 }

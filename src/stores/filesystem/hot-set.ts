@@ -3,45 +3,48 @@
  * that slow readers hold are at most half of the budget: the rest goes on serving everybody else.
  *
  * Evicted first is what came first and was not asked for since the hand last passed it (the clock algorithm): a hit costs a
- * mark, not a new position in a list.
+ * mark, not a new position in a list. Node only.
  */
+import { type Stats, statSync } from 'node:fs'
+import { performance } from 'node:perf_hooks'
 import { PIECE_BYTES } from '../../formats/image.ts'
-import type { StoredImage } from '../object-store.ts'
+import type { ImageRecord, StoredImage } from '../object-store.ts'
 
 /** What an answer may send at once. */
 export type ImageInMemory = StoredImage & { body: Uint8Array }
 
-export interface HotImage {
-  /** As the store hands it out to whoever need not hold it. */
+export interface HotSet {
+  /**
+   * For an answer, which calls `release`. `null` if it is not here, if its file has lost its name, and if slow readers
+   * hold all that they may.
+   */
+  acquire(id: string): ImageInMemory | null
+  /** Sets bytes aside for an image that is about to be read. `null`: no room, read it as a stream. */
+  reserve(bytes: number): Reservation | null
+  evict(id: string): void
+}
+
+export interface Reservation {
+  /** Takes the image in, and acquires it. `identity`: of the file at `path` that it was read from. */
+  add(image: { record: ImageRecord; body: Uint8Array }, path: string, identity: string): ImageInMemory
+  /** Gives the bytes back. Harmless after `add`. */
+  cancel(): void
+}
+
+interface HotImage {
+  /** As it is handed out to whoever need not hold it. */
   readonly stored: ImageInMemory
   readonly path: string
-  /** Which file it is from. `null`: its name never comes to another one. */
-  readonly file: string | null
-  /** When that was last checked, by the clock of `performance`. */
-  lookedAt: number
-  /** The turn of the event loop in which its file was last seen, as libuv counts them. */
-  lookedIn: number
-  /** What `reserve` set aside for it. */
+  readonly identity: string
   readonly reservedBytes: number
-  /** Asked for since the last look at it. */
+  /** The iteration of the event loop in which its file was last seen, as libuv counts them. */
+  checkedIn: number
+  /** Asked for since the hand passed it. */
   isUsed: boolean
   /** Answers that are sending it. */
   pins: number
   /** Out of the set: its bytes are given back with the last pin. */
-  evicted: boolean
-}
-
-export interface HotSet {
-  get(id: string): HotImage | undefined
-  /** Sets bytes aside for an image that is about to be read. `false`: no room, read it as a stream. */
-  reserve(bytes: number): boolean
-  /** Gives back what `reserve` set aside and was not used. */
-  unreserve(bytes: number): void
-  /** Takes an image in, on room that was reserved for it. */
-  add(image: Pick<HotImage, 'stored' | 'path' | 'file' | 'reservedBytes'>): HotImage
-  evict(id: string): void
-  /** For an answer, which calls `release`. `null`: slow readers hold all that they may. */
-  lend(image: HotImage): ImageInMemory | null
+  isEvicted: boolean
 }
 
 /** Beside its bytes an entry costs about this much. */
@@ -55,7 +58,7 @@ export function createHotSet(budgetBytes: number): HotSet {
 
   function drop(image: HotImage): void {
     images.delete(image.stored.record.id)
-    image.evicted = true
+    image.isEvicted = true
     if (image.pins === 0) used -= image.reservedBytes + ENTRY_BYTES
   }
 
@@ -72,62 +75,87 @@ export function createHotSet(budgetBytes: number): HotSet {
       isPinned = false
       if (--image.pins > 0) return
       pinned -= image.reservedBytes
-      if (image.evicted) used -= image.reservedBytes + ENTRY_BYTES
+      if (image.isEvicted) used -= image.reservedBytes + ENTRY_BYTES
     }
   }
 
+  function acquire(image: HotImage): ImageInMemory | null {
+    const { stored, reservedBytes, pins } = image
+    // Not pinned: of a stream, too, a connection may hold a piece.
+    if (reservedBytes <= PIECE_BYTES) return stored
+    if (pins === 0 && !mayPin(reservedBytes)) return null
+    return { ...stored, release: pin(image) }
+  }
+
+  /** Evicts until there is room. `false` if there can't be. */
+  function makeRoom(bytes: number): boolean {
+    // What goes to the end comes by again, without its mark.
+    for (const [id, image] of images) {
+      if (used + bytes <= budgetBytes) break
+      if (image.pins > 0) continue
+      if (image.isUsed) {
+        image.isUsed = false
+        images.delete(id)
+        images.set(id, image)
+      } else drop(image)
+    }
+    return used + bytes <= budgetBytes
+  }
+
   return {
-    get(id) {
+    acquire(id) {
       const image = images.get(id)
-      if (image !== undefined) image.isUsed = true
-      return image
+      if (image === undefined) return null
+      if (!isInPlace(image)) {
+        drop(image)
+        return null
+      }
+      image.isUsed = true
+      return acquire(image)
     },
     reserve(bytes) {
       const wanted = bytes + ENTRY_BYTES
       // One image must not push out all others.
-      if (wanted > budgetBytes / 4 || !mayPin(bytes)) return false
-      // What goes to the end comes by again, without its mark.
-      for (const [id, image] of images) {
-        if (used + wanted <= budgetBytes) break
-        if (image.pins > 0) continue
-        if (image.isUsed) {
-          image.isUsed = false
-          images.delete(id)
-          images.set(id, image)
-        } else drop(image)
-      }
-      if (used + wanted > budgetBytes) return false
+      if (wanted > budgetBytes / 4 || !mayPin(bytes) || !makeRoom(wanted)) return null
       used += wanted
-      return true
-    },
-    unreserve(bytes) {
-      used -= bytes + ENTRY_BYTES
-    },
-    add(image) {
-      const { id } = image.stored.record
-      const known = images.get(id)
-      if (known !== undefined) drop(known)
-      const hot: HotImage = {
-        ...image,
-        lookedAt: performance.now(),
-        lookedIn: -1,
-        isUsed: false,
-        pins: 0,
-        evicted: false,
+      let isOpen = true
+      return {
+        add(stored, path, identity) {
+          isOpen = false
+          const earlier = images.get(stored.record.id)
+          if (earlier !== undefined) drop(earlier)
+          const state = { checkedIn: -1, isUsed: false, pins: 0, isEvicted: false }
+          const image = { stored, path, identity, reservedBytes: bytes, ...state }
+          images.set(stored.record.id, image)
+          return acquire(image) ?? stored
+        },
+        cancel() {
+          if (isOpen) used -= wanted
+          isOpen = false
+        },
       }
-      images.set(id, hot)
-      return hot
     },
     evict(id) {
       const image = images.get(id)
       if (image !== undefined) drop(image)
     },
-    lend(image) {
-      const { stored, reservedBytes, pins } = image
-      // Not pinned: of a stream, too, a connection may hold a piece.
-      if (reservedBytes <= PIECE_BYTES) return stored
-      if (pins === 0 && !mayPin(reservedBytes)) return null
-      return { ...stored, release: pin(image) }
-    },
   }
+}
+
+/**
+ * Existence check: whether the file that the image was read from still has its name, so that a removal by any process is
+ * seen at once. All requests of one iteration of the event loop were sent before it began, and so before the check.
+ */
+function isInPlace(image: HotImage): boolean {
+  const { loopCount } = performance.nodeTiming.uvMetricsInfo
+  if (image.checkedIn === loopCount) return true
+  const stats = statSync(image.path, { throwIfNoEntry: false })
+  if (stats === undefined || identityOf(stats) !== image.identity) return false
+  image.checkedIn = loopCount
+  return true
+}
+
+/** Tells a file from any that has its name later: an inode may be used again, but not with the time of the last write. */
+export function identityOf({ ino, mtimeMs }: Pick<Stats, 'ino' | 'mtimeMs'>): string {
+  return `${ino} ${mtimeMs}`
 }

@@ -1,14 +1,21 @@
 /**
  * How a folder of images is laid out, and which folder it is. Node only.
  *
- *     <folder>/layout      {"layout":3,"folder":"<random>"}
+ *     <folder>/layout                           {"layout":3,"folder":"<random>"}
+ *     <folder>/objects/<id>                     one file an image: its bytes, their digests and its record
+ *     <folder>/held/<id>                        out of sight: `hold.ts`
+ *     <folder>/removing/<id>                    being removed: `removal.ts`
+ *     <folder>/retired/<id>                     empty: never given again: `removal.ts`
+ *     <folder>/incoming/<host>-<process>-<n>    drafts
  *
- *     1   objects/<first character of the id>/<id>, and no such file
+ * Layouts:
+ *
+ *     1   objects/<first character of the id>/<id>, and no file `layout`
  *     2   objects/<id>
  *     3   the same, and new images have digests of their blocks: `trailer.ts`
  */
 import { randomUUID } from 'node:crypto'
-import { link, mkdir, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
+import { chmod, link, mkdir, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ID_PATTERN } from '../../protocol.ts'
 import { isCode, isThere } from './faults.ts'
@@ -17,10 +24,49 @@ const LAYOUT = 3
 
 const SUB_FOLDER = /^[0-9A-Za-z]$/
 
+/** Whoever may list the folders knows every id. */
+const OWNER_ONLY = 0o700
+
+/** Paths of the folders below a store's own. */
+export interface Folders {
+  objects: string
+  held: string
+  removing: string
+  retired: string
+  incoming: string
+}
+
 export interface Layout {
   layout: number
   /** Random: two folders never have the same, a copy of one has. */
   folder: string
+}
+
+/** Makes the folders if they are missing, and brings their names to the disk. */
+export async function makeFolders(folder: string): Promise<Folders> {
+  const below = (name: string) => join(folder, name)
+  const folders = {
+    objects: below('objects'),
+    held: below('held'),
+    removing: below('removing'),
+    retired: below('retired'),
+    incoming: below('incoming'),
+  }
+  for (const each of [folder, ...Object.values(folders)]) await makePrivate(each)
+  // Every time: the process that made them may have died before it flushed.
+  for (const each of [folder, join(folder, '..')]) await flush(each)
+  return folders
+}
+
+/** Makes a folder, or one that is there, its owner's alone. */
+export async function makePrivate(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: OWNER_ONLY })
+  try {
+    await chmod(folder, OWNER_ONLY)
+  } catch (error) {
+    // Somebody else's folder that we may write to: a volume, whose rights are its owner's business.
+    if (!isCode(error, 'EPERM', 'EROFS', 'ENOTSUP')) throw error
+  }
 }
 
 /** Brings the folder to the newest layout. May be killed at any time and begun again; several may do it at once. */

@@ -4,7 +4,7 @@
  *     image | digests of its blocks | record (UTF-8 JSON) | length of the digests (u32 LE) | length of the record (u32 LE)
  *           | CRC-32 of all from the digests to here (u32 LE) | "pinhole2"
  *
- * Spaces after the JSON, which count as part of it, may fill the file up to a whole number of pages. Images of the older
+ * Spaces may follow the JSON and count as part of it: images up to 256 KB once filled whole pages. Images of the older
  * layout end with `record | length of the record | CRC-32 of the record | "pinhole1"`. One that gained its digests
  * later has both trailers, the older first: nothing that was written is ever overwritten.
  */
@@ -17,13 +17,12 @@ const OLDER_MARK = Buffer.from('pinhole1', 'latin1')
 const FOOT_BYTES = 4 + 4 + 4 + MARK.length
 const OLDER_FOOT_BYTES = 4 + 4 + OLDER_MARK.length
 
-/** What a write past the page cache must be a multiple of, in memory and on the disk. Unit: bytes. */
-export const PAGE_BYTES = 4096
+const PAGE_BYTES = 4096
 
-/** Of the JSON and the foot. With the spaces and the digests of 256 KB it stays below two pages. */
+/** Of the JSON and the foot. Unit: bytes. */
 const RECORD_MAX_BYTES = PAGE_BYTES - 64
 
-/** The record and the spaces behind it. */
+/** The record and the spaces behind it. Unit: bytes. */
 const TRAILER_MAX_BYTES = RECORD_MAX_BYTES + PAGE_BYTES
 
 export interface Trailer {
@@ -32,50 +31,49 @@ export interface Trailer {
   digests: Buffer | null
 }
 
-/** `before`: bytes of the file before it, if the file is to end with a whole page. */
-export function encodeTrailer({ record, digests }: Trailer & { digests: Buffer }, before?: number): Buffer {
+/** Throws an `Error` if the record is too long or the digests are those of another length. */
+export function encodeTrailer({ record, digests }: Trailer & { digests: Buffer }): Buffer {
   const json = Buffer.from(JSON.stringify(record), 'utf8')
   if (json.length + FOOT_BYTES > RECORD_MAX_BYTES) throw new Error('the record is too long')
   if (digests.length !== digestsLength(record.size))
     throw new Error('the digests do not belong to this image')
-  const bytes = digests.length + json.length + FOOT_BYTES
-  const spaces = before === undefined ? 0 : (PAGE_BYTES - ((before + bytes) % PAGE_BYTES)) % PAGE_BYTES
-  const trailer = Buffer.alloc(bytes + spaces, ' ')
-  const foot = trailer.length - FOOT_BYTES
+  const foot = digests.length + json.length
+  const trailer = Buffer.alloc(foot + FOOT_BYTES)
   trailer.set(digests)
   trailer.set(json, digests.length)
   trailer.writeUInt32LE(digests.length, foot)
-  trailer.writeUInt32LE(foot - digests.length, foot + 4)
+  trailer.writeUInt32LE(json.length, foot + 4)
   trailer.writeUInt32LE(crc32(trailer.subarray(0, foot + 8)), foot + 8)
   trailer.set(MARK, foot + 12)
   return trailer
 }
 
-/** So many bytes from the end of a file hold the whole trailer. */
+/** How much of the end of a file to read for its trailer, and an older one before it. Unit: bytes. */
 export function tailLength(fileBytes: number): number {
-  return Math.min(fileBytes, TRAILER_MAX_BYTES + digestsLength(fileBytes))
+  return Math.min(fileBytes, 2 * (TRAILER_MAX_BYTES + digestsLength(fileBytes)))
 }
 
 /**
- * The trailer in the last bytes of a file of `fileBytes`, or `null` if they are not a whole, unchanged one. Its digests
- * are part of `tail`. `parse`: what reads the record.
+ * The trailer in the last bytes of a file of `fileBytes`, or `null` if they hold no whole, unchanged one. If the later of
+ * two was cut off while it was written, the older holds. Digests are part of `tail`.
  */
-export function decodeTrailer(tail: Buffer, fileBytes: number, parse = parseRecord): Trailer | null {
-  return endsWith(tail, MARK) ? decodeLatest(tail, fileBytes, parse) : decodeOlder(tail, fileBytes)
+export function decodeTrailer(tail: Buffer, fileBytes: number): Trailer | null {
+  const trailer = endsWith(tail, MARK) ? decodeLatest(tail, fileBytes) : decodeOlder(tail, fileBytes)
+  return trailer ?? decodeInterrupted(tail, fileBytes)
 }
 
-function decodeLatest(tail: Buffer, fileBytes: number, parse: typeof parseRecord): Trailer | null {
+function decodeLatest(tail: Buffer, fileBytes: number): Trailer | null {
   const foot = tail.length - FOOT_BYTES
   if (foot < 0) return null
   const digestBytes = tail.readUInt32LE(foot)
   const jsonBytes = tail.readUInt32LE(foot + 4)
   const start = foot - jsonBytes - digestBytes
   if (start < 0 || crc32(tail.subarray(start, foot + 8)) !== tail.readUInt32LE(foot + 8)) return null
-  const record = parse(tail.subarray(start + digestBytes, foot))
+  const record = parseRecord(tail.subarray(start + digestBytes, foot))
   if (record === null || digestBytes !== digestsLength(record.size)) return null
   // Between image and trailer nothing is but an older trailer.
   const older = fileBytes - (tail.length - start) - record.size
-  if (older < 0 || older > 2 * tailLength(fileBytes)) return null
+  if (older < 0 || older > tailLength(fileBytes)) return null
   return { record, digests: tail.subarray(start, start + digestBytes) }
 }
 
@@ -92,11 +90,8 @@ function decodeOlder(tail: Buffer, fileBytes: number): Trailer | null {
     : null
 }
 
-/**
- * The older trailer of an image whose later one was cut off while it was written, in the last `tailLength` bytes and as
- * many before them.
- */
-export function decodeInterrupted(tail: Buffer, fileBytes: number): Trailer | null {
+/** The older trailer of an image whose later one was cut off while it was written. */
+function decodeInterrupted(tail: Buffer, fileBytes: number): Trailer | null {
   for (let at = tail.length; ; ) {
     at = at < 1 ? -1 : tail.lastIndexOf(OLDER_MARK, at - 1)
     if (at < 0) return null
@@ -111,7 +106,7 @@ function endsWith(bytes: Buffer, mark: Buffer): boolean {
 }
 
 /** `null` if it is no JSON. */
-export function parseRecord(json: Buffer): ImageRecord | null {
+function parseRecord(json: Buffer): ImageRecord | null {
   try {
     return JSON.parse(json.toString('utf8')) as ImageRecord
   } catch {

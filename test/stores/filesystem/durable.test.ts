@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { wholeOf } from '../../../src/formats/image.ts'
 import { createFolderFlush } from '../../../src/stores/filesystem/folder-flush.ts'
-import { createRemover } from '../../../src/stores/filesystem/remove.ts'
+import { makeFolders } from '../../../src/stores/filesystem/layout.ts'
+import { createRemover } from '../../../src/stores/filesystem/removal.ts'
 import { type FilesystemStore, openFilesystemStore } from '../../../src/stores/filesystem/store.ts'
 import { StoreUnavailable } from '../../../src/stores/object-store.ts'
 import { storeFolder } from '../../support/store-folder.ts'
@@ -80,17 +81,15 @@ test('a removal flushes, even if whoever finished an earlier one took its file a
   const flushes = createFolderFlush()
   t.after(() => flushes.close())
   const flushed: string[] = []
-  const [objects, removing] = [join(folder, 'objects'), join(folder, 'removing')]
+  const folders = await makeFolders(folder)
   const store = await openFilesystemStore({ folder, hotSetBytes: 0 })
   t.after(() => store.close())
   const remover = createRemover({
-    objects,
-    removing,
+    folders,
     flushes: { ...flushes, flush: async (path) => void flushed.push(path) },
-    retire: async () => {},
-    head: store.head,
-    forget: () => rmSync(join(removing, ID)),
+    exists: async (id) => (await store.head(id)) !== null,
+    forget: () => rmSync(join(folders.removing, ID)),
   })
   assert.equal(await remover.remove(ID), true)
-  assert.deepEqual(flushed, [objects])
+  assert.deepEqual(flushed, [folders.objects])
 })

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
-import { type FileHandle, mkdtemp, open, readdir, rm, stat, unlink } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { type FileHandle, open, readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { openFilesystemStore } from '../../../src/stores/filesystem/store.ts'
 import { StoreUnavailable } from '../../../src/stores/object-store.ts'
 import { objectStoreContract } from '../../contracts/object-store.ts'
 import { extent } from '../../support/extent.ts'
@@ -14,22 +12,20 @@ import { openSubject } from './subject.ts'
 
 objectStoreContract('filesystem', () => openSubject(64 * 1024 * 1024))
 
-test('images up to 256 KB are written in whole pages, and read back as they came', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-store-'))
-  const store = await openFilesystemStore({ folder, hotSetBytes: 0 })
-  t.after(async () => {
-    await store.close()
-    await rm(folder, { recursive: true, force: true })
-  })
+test('images of any length around what is read at once come back as they were', async (t) => {
+  const { openStore } = await storeFolder(t)
+  const store = await openStore()
   let number = 0
   await fc.assert(
-    fc.asyncProperty(fc.nat(256 * 1024), async (size) => {
+    fc.asyncProperty(fc.nat(300 * 1024), async (size) => {
       const bytes = bytesFor(size, size)
       const record = await put(store, idFor(++number), bytes)
       await assertHolds(store, record, bytes)
-      assert.equal((await stat(join(folder, 'objects', record.id))).size % 4096, 0)
     }),
-    { numRuns: extent(40, 10), examples: [[0], [4096], [64 * 1024], [64 * 1024 + 1], [256 * 1024]] },
+    {
+      numRuns: extent(40, 10),
+      examples: [[0], [64 * 1024], [64 * 1024 + 1], [256 * 1024], [256 * 1024 + 1]],
+    },
   )
 })
 
@@ -39,6 +35,7 @@ test('an image in memory goes with a removal by anybody, at once', async (t) => 
   const other = await openStore(64 * 1024 * 1024)
   for (const name of ['a', 'b', 'c', 'd']) {
     await put(mine, idFor(name), bytesFor(1, 2000))
+    await mine.open(idFor(name))
     assert.ok(mine.hot(idFor(name)), 'it is in memory')
   }
   assert.equal(await other.remove(idFor('a')), true)

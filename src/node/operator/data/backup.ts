@@ -1,7 +1,6 @@
 /** operator backup */
 import { Command } from 'commander'
 import { backUp } from '../../backup/backup.ts'
-import { createLog } from '../../log.ts'
 import { onData } from '../on-data.ts'
 import { rateOption, readPlace } from './places.ts'
 import { print } from '../print.ts'
@@ -23,7 +22,6 @@ export function backupCommand(): Command {
         const { name, manifest, transfer, removed } = await backUp({
           config,
           stores,
-          log: createLog(config.logLevel),
           to,
           bytesPerSecond: rate ?? null,
           onProgress: ({ copied, kept, bytes }) =>

@@ -2,7 +2,6 @@
 import { Command } from 'commander'
 import { parseConfig } from '../../../config.ts'
 import { transferImages } from '../../../service/transfer.ts'
-import { createLog } from '../../log.ts'
 import { openImages } from '../../open/stores.ts'
 import { giveToOwner } from '../ownership.ts'
 import { rateOption, readPlace } from './places.ts'
@@ -33,9 +32,8 @@ export function copyCommand(): Command {
     .action(async ({ from: source, to: target, rate, prune, json }: CopyOptions) => {
       if (source === target) throw new Error('--from and --to are one place')
       const config = parseConfig(process.env)
-      const log = createLog(config.logLevel)
-      const from = await openImages(source, config, log)
-      const to = await openImages(target, config, log)
+      const from = await openImages(source, config)
+      const to = await openImages(target, config)
       try {
         const progress = createProgress()
         const { copied, bytes, kept, damaged } = await transferImages({

@@ -1,7 +1,7 @@
 /** operator list */
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { countImages } from '../../../stores/filesystem/count.ts'
+import { countImages } from '../../../stores/filesystem/listing.ts'
 import { onData } from '../on-data.ts'
 import { isOutputRead, print } from '../print.ts'
 import { createProgress } from './progress.ts'

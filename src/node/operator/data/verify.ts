@@ -3,7 +3,6 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { endRestore } from '../../backup/restored-ledger.ts'
-import { createLog } from '../../log.ts'
 import { openImages } from '../../open/stores.ts'
 import type { Finding } from '../../verify/findings.ts'
 import { NO_COPY, repair } from '../../verify/repair.ts'
@@ -50,12 +49,11 @@ async function verify({ config, stores, takedown }: Data, options: VerifyOptions
   const folder = config.objectsUrl === null ? join(config.dataDir, 'images') : null
   const state = join(config.dataDir, STATE)
   const after = options.continue ? await readFile(state, 'utf8').catch(() => '') : ''
-  const log = createLog(config.logLevel)
   const progress = createProgress()
   const startedAt = performance.now()
   let count = 0
   let unhealed = 0
-  const backup = options.from === undefined ? null : await openImages(options.from, config, log)
+  const backup = options.from === undefined ? null : await openImages(options.from, config)
   const found = scan({
     objects,
     ledger,

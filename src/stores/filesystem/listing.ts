@@ -1,9 +1,13 @@
-/** The ids in a folder of images. Node only. */
+/** The ids in a folder of images, in order or merely counted. Node only. */
+import { opendirSync } from 'node:fs'
 import { opendir } from 'node:fs/promises'
 import { ID_PATTERN } from '../../protocol.ts'
 
 /** Ids that are held in memory at once, about: each so many cost one more reading of the folder. */
 const LIST_PAGE = 100_000
+
+/** Entries that a count reads at once. */
+const COUNTED_AT_ONCE = 4096
 
 /** Every id after `after`, in ascending order of code units. */
 export async function* idsAfter(folder: string, after: string): AsyncGenerator<string> {
@@ -28,4 +32,21 @@ async function namesAfter(folder: string, after: string): Promise<string[]> {
 
 function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
+}
+
+/**
+ * How many images a folder has, in one reading of it. Blocks the thread: for a command, which does nothing else.
+ * `onProgress`: told now and then how many were counted.
+ */
+export function countImages(folder: string, onProgress: (count: number) => void): number {
+  const directory = opendirSync(folder, { bufferSize: COUNTED_AT_ONCE })
+  let count = 0
+  try {
+    for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
+      if (ID_PATTERN.test(entry.name) && ++count % COUNTED_AT_ONCE === 0) onProgress(count)
+    }
+    return count
+  } finally {
+    directory.closeSync()
+  }
 }

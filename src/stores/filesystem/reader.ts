@@ -1,0 +1,290 @@
+/**
+ * Reads images from their files: opens one, checks the blocks that are wanted, and gives out no byte whose block changed.
+ * A stream is the same read in a loop. Node only.
+ */
+import { createHash } from 'node:crypto'
+import { closeSync, fstatSync, open, read } from 'node:fs'
+import { promisify } from 'node:util'
+import { PIECE_BYTES } from '../../formats/image.ts'
+import {
+  type ContentRange,
+  DamagedObject,
+  type ImageRecord,
+  resolveRange,
+  type Selection,
+  type Signal,
+  type StoredImage,
+} from '../object-store.ts'
+import { BLOCK_BYTES, createBlockDigester, matchesDigests } from './block-digests.ts'
+import { isCode, storeFault } from './faults.ts'
+import { type HotSet, identityOf } from './hot-set.ts'
+import { decodeTrailer, type Trailer, tailLength } from './trailer.ts'
+
+// By descriptor: a `FileHandle` costs a read of a small image twice as much.
+const openPath = promisify(open)
+const readInto = promisify(read)
+
+/** A file up to this size is read whole at once. Of a larger one as much as `PIECE_BYTES` is read at a time. */
+const SMALL_FILE_BYTES = PIECE_BYTES + tailLength(PIECE_BYTES)
+
+/** Streams that begin while so many are open take a block at a time: slow clients hold little memory. */
+const MANY_STREAMS = 32
+
+const NOTHING = new Uint8Array()
+
+export interface ImageReader {
+  /** The record alone. `null` if there is none. Throws `DamagedObject`, `StoreUnavailable`. */
+  head(path: string, id: string): Promise<ImageRecord | null>
+  /**
+   * Whether there is an image, sound or damaged. On a file system that ignores case the image of another id may answer to
+   * the name: it is none.
+   */
+  exists(path: string, id: string): Promise<boolean>
+  /** As `ObjectStore.open`. */
+  open(path: string, id: string, selection?: Selection, signal?: Signal): Promise<StoredImage | null>
+}
+
+export interface OpenFile {
+  readonly descriptor: number
+  /** Unit: bytes. */
+  readonly size: number
+  /** As of `identityOf`. */
+  readonly identity: string
+}
+
+/** An image whose blocks can be checked. */
+interface OpenImage {
+  readonly file: OpenFile
+  readonly record: ImageRecord
+  readonly digests: Buffer
+  /** The file, if it is small and was read whole. */
+  readonly whole: Buffer | null
+}
+
+/** `hotSet`: takes in images that are read whole. */
+export function createImageReader(hotSet: HotSet | null): ImageReader {
+  let streams = 0
+
+  async function openImage(
+    file: OpenFile,
+    { path, id, selection, signal }: { path: string; id: string; selection: Selection; signal?: Signal },
+    keepOpen: () => void,
+  ): Promise<StoredImage | null> {
+    const isSmall = file.size <= SMALL_FILE_BYTES
+    const end = await readEnd(file, isSmall ? file.size : tailLength(file.size))
+    const trailer = trailerIn(end, file, id)
+    if (trailer === null) return null
+    const { record } = trailer
+    const range = rangeOf(record, selection)
+    if (range === 'nothing') return { record, body: NOTHING }
+    const digests = trailer.digests ?? (await hashImage(file, record, signal))
+    const image = { file, record, digests, whole: isSmall ? end : null }
+    const room = range === undefined ? (hotSet?.reserve(file.size) ?? null) : null
+    if (room !== null) {
+      try {
+        return room.add({ record, body: await readAll(image, signal) }, path, file.identity)
+      } finally {
+        room.cancel()
+      }
+    }
+    const wanted = range ?? { first: 0, last: record.size - 1 }
+    if (wanted.last - wanted.first < PIECE_BYTES) {
+      return { record, range, body: await readBlocks(image, wanted) }
+    }
+    keepOpen()
+    return { record, range, ...streamOf(image, wanted) }
+  }
+
+  /**
+   * Reads one piece ahead: the next is there when the client has taken the last. Closes the file with its end, with an
+   * error and when it is cancelled, but not under a read that is under way.
+   */
+  function streamOf(image: OpenImage, wanted: ContentRange): Pick<StoredImage, 'body' | 'reuse'> {
+    const pieceBytes = ++streams > MANY_STREAMS ? BLOCK_BYTES : PIECE_BYTES
+    const free: Buffer[] = []
+    const sent = new Map<ArrayBufferLike, Buffer>()
+    let at = wanted.first
+    let reading: Promise<unknown> | undefined
+    let isClosed = false
+
+    async function readPiece(): Promise<Uint8Array> {
+      const memory = free.pop() ?? Buffer.allocUnsafeSlow(pieceBytes)
+      const last = Math.min(wanted.last, at - (at % BLOCK_BYTES) + pieceBytes - 1)
+      const piece = await readBlocks(image, { first: at, last }, memory)
+      at = last + 1
+      sent.set(piece.buffer, memory)
+      return piece
+    }
+
+    function close(): void {
+      if (isClosed) return
+      isClosed = true
+      streams--
+      closeSync(image.file.descriptor)
+    }
+
+    const body = new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          const piece = readPiece()
+          reading = piece.catch(() => {})
+          try {
+            controller.enqueue(await piece)
+            if (at <= wanted.last) return
+            close()
+            controller.close()
+          } catch (error) {
+            close()
+            throw damageOf(error, image.record.id)
+          }
+        },
+        async cancel() {
+          await reading
+          close()
+        },
+      },
+      { highWaterMark: 1 },
+    )
+    return {
+      body,
+      reuse({ buffer }) {
+        const memory = sent.get(buffer)
+        if (sent.delete(buffer)) free.push(memory!)
+      },
+    }
+  }
+
+  async function head(path: string, id: string): Promise<ImageRecord | null> {
+    const trailer = await withFile(path, id, (file) => readTrailer(file, id))
+    return trailer?.record ?? null
+  }
+
+  return {
+    head,
+    async exists(path, id) {
+      try {
+        return (await head(path, id)) !== null
+      } catch (error) {
+        if (error instanceof DamagedObject) return true
+        throw error
+      }
+    },
+    open: (path, id, selection = 'all', signal) =>
+      withFile(path, id, (file, keepOpen) => openImage(file, { path, id, selection, signal }, keepOpen)),
+  }
+}
+
+/** Opens the file at `path` for `use`. `null` if there is none. Throws `DamagedObject`, `StoreUnavailable`. */
+export async function withFile<T>(
+  path: string,
+  id: string,
+  use: (file: OpenFile, keepOpen: () => void) => Promise<T>,
+): Promise<T | null> {
+  let descriptor: number | undefined
+  try {
+    descriptor = await openPath(path, 'r')
+    // Of an open file the kernel knows this without the disk.
+    const stats = fstatSync(descriptor)
+    return await use({ descriptor, size: stats.size, identity: identityOf(stats) }, () => {
+      descriptor = undefined
+    })
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return null
+    return storeFault(damageOf(error, id))
+  } finally {
+    // At once: what was only read has nothing to write back, and a trip to another thread costs ten times as much.
+    if (descriptor !== undefined) closeSync(descriptor)
+  }
+}
+
+/** `null` if the file belongs to another id: some file systems ignore case. Throws `DamagedObject`. */
+export async function readTrailer(file: OpenFile, id: string): Promise<Trailer | null> {
+  return trailerIn(await readEnd(file, tailLength(file.size)), file, id)
+}
+
+function trailerIn(end: Buffer, { size }: OpenFile, id: string): Trailer | null {
+  const trailer = decodeTrailer(end.subarray(end.length - tailLength(size)), size)
+  if (trailer === null) throw new DamagedObject(id)
+  return trailer.record.id === id ? trailer : null
+}
+
+/**
+ * Reads all of an image and compares it with the SHA-256 of its record. The digests of its blocks. Throws `DamagedObject`,
+ * and an `AbortError` once nobody waits any more.
+ */
+export async function hashImage(file: OpenFile, record: ImageRecord, signal?: Signal): Promise<Buffer> {
+  const hash = createHash('sha256')
+  const digester = createBlockDigester()
+  const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, record.size))
+  for (let at = 0; at < record.size; at += piece.length) {
+    assertWanted(signal)
+    const bytes = await readFully(file, at, piece.subarray(0, record.size - at))
+    hash.update(bytes)
+    digester.update(bytes)
+  }
+  if (hash.digest('hex') !== record.sha256) throw new DamagedObject(record.id)
+  return digester.digests()
+}
+
+/** `undefined` for all of it. Throws `UnsatisfiableRange`. */
+function rangeOf(record: ImageRecord, selection: Selection): ContentRange | 'nothing' | undefined {
+  const wanted = typeof selection === 'function' ? selection(record) : selection
+  if (wanted === 'nothing') return wanted
+  return wanted === 'all' ? undefined : resolveRange(wanted, record.size)
+}
+
+async function readAll(image: OpenImage, signal: Signal | undefined): Promise<Uint8Array> {
+  const { whole, record } = image
+  const body = whole?.subarray(0, record.size) ?? Buffer.allocUnsafeSlow(record.size)
+  for (let first = 0; first < record.size; first += PIECE_BYTES) {
+    assertWanted(signal)
+    const last = Math.min(record.size, first + PIECE_BYTES) - 1
+    await readBlocks(image, { first, last }, body.subarray(first))
+  }
+  return body
+}
+
+/** The bytes wanted, after a check of the blocks that hold them. `memory`: has room for those blocks. */
+async function readBlocks(
+  { file, record, digests, whole }: OpenImage,
+  { first, last }: ContentRange,
+  memory?: Buffer,
+): Promise<Uint8Array> {
+  const start = first - (first % BLOCK_BYTES)
+  const end = Math.min(record.size, last - (last % BLOCK_BYTES) + BLOCK_BYTES)
+  const blocks =
+    whole?.subarray(start, end) ??
+    (await readFully(file, start, memory?.subarray(0, end - start) ?? Buffer.allocUnsafeSlow(end - start)))
+  if (!matchesDigests(blocks, digests, start / BLOCK_BYTES)) throw new DamagedObject(record.id)
+  return blocks.subarray(first - start, last + 1 - start)
+}
+
+function readEnd(file: OpenFile, bytes: number): Promise<Buffer> {
+  return readFully(file, file.size - bytes, Buffer.allocUnsafeSlow(bytes))
+}
+
+/** Fills `into` from `offset` on. Throws `CutShort`. */
+async function readFully<T extends Uint8Array>(file: OpenFile, offset: number, into: T): Promise<T> {
+  for (let filled = 0; filled < into.length; ) {
+    const { bytesRead } = await readInto(file.descriptor, into, filled, into.length - filled, offset + filled)
+    if (bytesRead === 0) throw new CutShort()
+    filled += bytesRead
+  }
+  return into
+}
+
+/** A file has fewer bytes than it had. */
+class CutShort extends Error {
+  constructor() {
+    super('the file ended early')
+    this.name = 'CutShort'
+  }
+}
+
+function damageOf(error: unknown, id: string): unknown {
+  return error instanceof CutShort ? new DamagedObject(id, { cause: error }) : error
+}
+
+function assertWanted(signal: Signal | undefined): void {
+  if (signal?.aborted) throw new DOMException('the reader is gone', 'AbortError')
+}
