@@ -11,14 +11,7 @@ const OLDEST_NODE = 24
 // The old one is collected when it is half larger than what was left of it last time: the default is four times as large,
 // and a server that was attacked, or busy for a moment, would hold 60 MB of garbage.
 // The server collects garbage itself when it comes to rest (src/node/rest.ts).
-// Reads of what the kernel has in its memory go through an interface of Node's that is called experimental, and are done
-// without it where it is not as expected: nobody who reads the log could do anything about it.
-const FLAGS = [
-  '--max-semi-space-size=8',
-  '--heap-growing-percent=50',
-  '--expose-gc',
-  '--disable-warning=ExperimentalWarning',
-]
+const FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=50', '--expose-gc']
 
 // With more threads most of them are idle, and to wake one costs a read of a small file a fifth of its time. libuv reads the
 // size once, when the pool is first used: it has to be in the environment when the process starts.
