@@ -6,7 +6,7 @@ import { join } from 'node:path'
 export interface Services {
   /** All data, logs and pid files. */
   folder: string
-  /** Of the S3 server. */
+  /** Endpoint of the S3 server. */
   endpoint: string
   accessKeyId: string
   secretAccessKey: string

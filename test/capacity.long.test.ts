@@ -28,7 +28,7 @@ async function withCluster(env: Record<string, string>, run: (cluster: Cluster) 
   }
 }
 
-/** So many uploads at once, each of another address. How many of each answer there were. */
+/** Sends uploads at once, each from another address, and counts the answers. */
 async function bots({ servers }: Cluster, count: number, from = someone): Promise<Record<string, number>> {
   const answers = await Promise.all(
     Array.from({ length: count }, (_, nth) => post(servers[nth % 3]!.url, gif(), from())),

@@ -93,7 +93,7 @@ test('a place that is away is told once, holds nobody up, and has everything whe
 test('a place is made by the first server that gets that far, and by none after', async (t) => {
   const { place, found, ledger: open, follow } = await sceneFor(t)
   const ledger = await open('a')
-  // Of a server that died at its start.
+  // Left by a server that died at its start.
   assert.equal(await ledger.keepTombstones(place, NOW), true)
   await ledger.recordDeletion(idFor(1), AT)
   const first = await follow(ledger)
@@ -181,7 +181,7 @@ test('a torn or rotten file loses no more than the lines that are, and is named'
   assert.deepEqual(found.tombstones.map(({ subject }) => subject).sort(), [1, 2, 4, 6, 7].map(idFor))
   assert.deepEqual(found.damaged, [torn, rotten])
   assert.equal(found.until, null)
-  // Whatever else is in the folder.
+  // Other files in the folder.
   await appendFile(join(place, 'notes.txt'), 'mine')
   await appendFile(join(place, 'followed.json'), '{')
   assert.deepEqual([(await files.read()).until, await files.until()], [null, 0])

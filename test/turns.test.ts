@@ -6,7 +6,7 @@ import { createTurns, TURNS_FOR_ARRIVALS } from '../src/node/http/turns.ts'
 
 const REQUESTS = 50
 
-/** So long that a turn is over. */
+/** Long enough for a turn to end. */
 function work(): void {
   const end = performance.now() + 10
   while (performance.now() < end);

@@ -25,7 +25,7 @@ const size = Number(flags.megabytes) * 1e6
 interface Cost {
   /** The most processor time between two turns of the event loop: what others wait for on an idle machine. Unit: ms. */
   stall: number
-  /** Of all threads. Unit: seconds. */
+  /** Processor time of all threads. Unit: seconds. */
   cpu: number
   outcome: string
 }

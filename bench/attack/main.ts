@@ -19,7 +19,7 @@ const MOST_P99 = 100
 const MOST_RESIDENT = 250
 const MOST_SECONDS_A_MEGABYTE = 0.1
 
-/** Of a percentile that is too high: the machine may have had something else to do. The middle one counts. */
+/** Repeats of a measurement that is too high, since the machine may have been busy. The middle one counts. */
 const MEASURED_AGAIN = 2
 
 /** Without an attack, before each route. */
@@ -42,7 +42,7 @@ interface Attack {
   left: number
   perMegabyte: number | null
   isMissed: boolean
-  /** Of the whole table. */
+  /** Row of the whole table. */
   row: string
 }
 
@@ -124,7 +124,7 @@ async function measured(attack: () => Promise<Costs>): Promise<Costs> {
   return all.sort((a, b) => a.p99 - b.p99)[MEASURED_AGAIN / 2]!
 }
 
-/** Of each way, the most that any route cost. */
+/** The most that any route cost, by way. */
 function worstByWay(attacks: Attack[]): string {
   const rows = [...Map.groupBy(attacks, ({ way }) => way)].map(([way, all]) => {
     const slowest = all.reduce((a, b) => (b.p99 > a.p99 ? b : a))

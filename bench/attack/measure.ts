@@ -14,7 +14,7 @@ import { probe } from '../load/probe.ts'
 import type { Order } from './attacker.ts'
 
 export interface Costs {
-  /** Of the other client's requests. Unit: milliseconds. */
+  /** 99th percentile of the other client's requests. Unit: milliseconds. */
   p99: number
   /** The most, in MB. */
   resident: number

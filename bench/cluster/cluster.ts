@@ -25,7 +25,7 @@ const SERVER_ENV = { TRUSTED_PROXIES: '127.0.0.1/32', UPLOADS_PER_DAY: '10000000
 interface Subject {
   name: string
   url: string
-  /** Of its images. `null` if they are not in the store that all share. */
+  /** Prefix of its images. `null` if they are not in the store that all share. */
   prefix: string | null
 }
 

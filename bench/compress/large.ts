@@ -20,7 +20,7 @@ interface Cost {
   fallback?: string
   bytesIn: number
   bytesOut: number
-  /** Of all threads. */
+  /** Processor time of all threads. */
   cpuSeconds: number
   peakMegabytes: number
 }

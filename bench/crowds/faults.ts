@@ -16,7 +16,7 @@ const CLIENTS = 64
 const KILLS = 5
 /** Between two of them: the next worker is up by then. */
 const APART_MS = 2500
-/** Who waits for so long would wait for ever. */
+/** A client that waits this long would wait for ever. */
 const WAITED_MS = 10_000
 const SPREAD_OVER = 200
 

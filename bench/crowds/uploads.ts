@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { BOUNDARY, multipartHead, multipartTail } from '../load/multipart.ts'
 
 export interface Sender {
-  /** Of the server. */
+  /** Port of the server. */
   port: number
   /** The address that the connection comes from. */
   from: string

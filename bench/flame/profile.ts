@@ -22,7 +22,7 @@ export interface Frame {
   children: Frame[]
 }
 
-/** Of a bundle of functions, in the order of the table. */
+/** Time by bundle of functions, in the order of the table. */
 const PARTS: [part: string, matches: (name: string, file: string) => boolean][] = [
   ['idle', (name) => name === '(idle)'],
   ['garbage collection', (name) => name === '(garbage collector)'],

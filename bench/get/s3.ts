@@ -17,7 +17,7 @@ import { summarize } from '../report/statistics.ts'
 const PREFIX = 'reads'
 const CONNECTIONS = 8
 const SIZES = [SMALL, MEDIUM, LARGE]
-/** Of each, in a turn. */
+/** Requests of each contestant in a turn. */
 const FIRST_BYTES = 20
 const MOST_TIMES = 2
 

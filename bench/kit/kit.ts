@@ -19,7 +19,7 @@ const GET_CONNECTIONS = 32
 const UPLOAD_CONNECTIONS = 64
 const PICTURES = 256
 const WARM_UP_SECONDS = 3
-/** Of a turn. What slows the machine for a while is rarely shorter. */
+/** Length of a turn. What slows the machine for a while is rarely shorter. */
 const TURN_SECONDS = 1
 /** The kit may cost so much: of the rate, and of the processor. */
 const [AT_LEAST, AT_MOST] = [0.97, 1.03]
@@ -44,7 +44,7 @@ export async function benchKit({ dir, rounds, seconds }: BenchOptions): Promise<
       const loads = new Map<Name, Load>()
       for (const name of NAMES) loads.set(name, await loadOf(servers.get(name)!))
       for (const load of loads.values()) await wrk({ ...load, seconds: WARM_UP_SECONDS })
-      // Of a request, in the order of the turns. Unit: microseconds.
+      // Per request, in the order of the turns. Unit: microseconds.
       const costs = new Map<Name, number[]>(NAMES.map((name) => [name, []]))
       const contestants = NAMES.map((name) => ({
         name,

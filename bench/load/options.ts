@@ -3,7 +3,7 @@ export interface BenchOptions {
   /** A folder of its own, removed afterwards. */
   dir: string
   rounds: number
-  /** Of one turn. */
+  /** Length of one turn. */
   seconds: number
   /** Stored images for `store`. */
   images: number

@@ -13,7 +13,7 @@ import { type Figures, table } from '../report/figures.ts'
 import { summarize } from '../report/statistics.ts'
 
 const PACKAGE = 'lighthouse@12.8.2'
-/** Of the largest paint, on the slow line that Lighthouse reckons with. Unit: seconds. */
+/** Time of the largest paint, on the slow line that Lighthouse assumes. Unit: seconds. */
 const PAINT = 'largest-contentful-paint'
 const CATEGORIES = ['performance', 'accessibility', 'best-practices', 'seo'] as const
 const MOST_ROUNDS = 3

@@ -20,7 +20,7 @@ const run = promisify(execFile)
 const WRITES_AT_ONCE = 32
 const FEW = 1000
 const ROUNDS = 7
-/** Of each round. */
+/** Reads of each round. */
 const READS = 3000
 const UPLOADS = 100
 const IMAGE_BYTES = 2000

@@ -13,7 +13,7 @@ import type { Measure } from '../report/figures.ts'
 
 const ROUNDS = 5
 
-/** Of one file. ext4 takes 65,000. */
+/** Hard links of one file. ext4 takes 65,000. */
 const MAX_NAMES = 60_000
 
 const SECONDS_DEMANDED = 10

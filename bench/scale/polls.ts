@@ -59,7 +59,7 @@ async function poll(ledger: Ledger, ask: (ledger: Ledger) => Promise<unknown>, t
   )
 }
 
-/** Of the backends of all servers so far. Unit: microseconds. */
+/** Processor time of the backends of all servers so far. Unit: microseconds. */
 async function processorTime(postgres: PostgresServer): Promise<number> {
   const rows = await postgres.query("select pid from pg_stat_activity where application_name = 'pinhole'")
   // /proc counts by 10 ms; this by nanoseconds (proc(5), schedstat).

@@ -10,7 +10,7 @@ export async function digestTime(picture: Uint8Array): Promise<number> {
   return timeOf(() => hash('sha256', picture))
 }
 
-/** Of a walk over the structure that finds what to keep. Unit: microseconds. */
+/** Time of a walk over the structure that finds what to keep. Unit: microseconds. */
 export async function walkTime(picture: Uint8Array): Promise<number> {
   return timeOf(() => inspect(sourceOf(picture), { strip: true }))
 }

@@ -14,7 +14,7 @@ const DURATIONS = join(CACHE, 'durations.json')
 /** A file that took longer than this has a process of its own. Unit: milliseconds. */
 const SHARING_MS = 2000
 
-/** So many processes are shared. */
+/** Number of shared processes. */
 const SHARED_PROCESSES = 3
 
 /** What a test file that starts processes, opens sockets or waits for a clock imports, itself or through others. */

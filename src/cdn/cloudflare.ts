@@ -6,7 +6,7 @@
 import { type Cdn, cacheTag, PurgeFailed } from './cdn.ts'
 import { call, type Fetch, longestFillMs, rateOf, required } from './provider-call.ts'
 
-/** Of the account, for purges by tag: 5 a minute, 25 at once. A larger plan is told with `purges` and `burst`. */
+/** Limit of an account for purges by tag: 5 a minute, 25 at once. A larger plan is told with `purges` and `burst`. */
 const FREE_PLAN = { aMinute: 5, burst: 25 }
 
 /** Tags in one call. */

@@ -17,7 +17,7 @@ const IMAGE_DESCRIPTOR_BYTES = 10
 /** No pixel has more (GIF89a, 22 and appendix F). */
 const MOST_CODE_BITS = 8
 
-/** An animation has three blocks a frame. Whoever writes millions of empty ones only wants them to be read. */
+/** An animation has three blocks a frame. A file with millions of empty ones is made to be slow to read. */
 const MAX_BLOCKS = 2 ** 18
 
 /** An application extension that holds an XMP packet (XMP specification part 3, 1.1.2). */
@@ -143,7 +143,7 @@ async function namesPlace(cursor: Cursor, at: number): Promise<boolean> {
   return namesPlaceInXmp(latin1(packet.subarray(0, MOST_METADATA_BYTES)))
 }
 
-/** Of the colour table that a packed field announces. Unit: bytes. */
+/** Length of the colour table that a packed field announces. Unit: bytes. */
 function tableBytes(packed: number): number {
   return packed & 0x80 ? 3 * 2 ** ((packed & 7) + 1) : 0
 }

@@ -82,7 +82,7 @@ async function machineNpm(): Promise<{ folder: string; says(setting: string): Pr
   }
 }
 
-/** Whom this machine believes: its npm may fetch through a proxy with a certificate of its own. */
+/** Certificates that this machine trusts: its npm may fetch through a proxy with one of its own. */
 function authorities(): string {
   return process.env.NODE_EXTRA_CA_CERTS || process.env.SSL_CERT_FILE || '/etc/ssl/certs/ca-certificates.crt'
 }

@@ -33,7 +33,7 @@ export interface Load {
 
 export interface LoadOptions {
   clients?: number
-  /** Of each image, about. Unit: bytes. */
+  /** Size of each image, about. Unit: bytes. */
   size?: () => number
 }
 
@@ -137,7 +137,7 @@ export function startLoad(urls: () => string[], options: LoadOptions = {}): Load
           risen++
           faults.push(`${id} is deleted, and answers ${status}`)
         }
-        // Who heard nothing may find either, but nothing half.
+        // Without an answer either is right, but nothing half.
         if (state === 'being deleted' && status === 200 && sha256(body) !== digest) {
           faults.push(`${id} has other bytes`)
         }

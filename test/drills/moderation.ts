@@ -92,7 +92,7 @@ async function withKills({ server }: Scene, kills: number, work: () => Promise<v
 }
 
 /**
- * `work` gets the numbers below `count`, several at a time. Whoever finds no service tries again, as bots do. How many were
+ * `work` gets the numbers below `count`, several at a time. A request that finds no service is tried again, as bots do. How many were
  * answered before patience ended.
  */
 async function each(scene: Scene, count: number, work: (nth: number) => Promise<void>): Promise<number> {

@@ -19,7 +19,7 @@ describe('bytes that changed on disk', () => {
             (path) => flip(path, 20),
             (path) => flip(path, size >> 1),
             (path) => flip(path, size - 1),
-            // Whatever the store keeps beside the image's bytes.
+            // Anything the store keeps beside the image's bytes.
             (path, length) => flip(path, (size + length) >> 1),
             (path, length) => flip(path, length - 1),
             (path, length) => truncate(path, length - 1),

@@ -1,4 +1,4 @@
-/** Whatever is done to a file: a result that holds together, or a Refusal. Never anything else. */
+/** Any damaged file gives a result that holds together, or a Refusal. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

@@ -9,7 +9,7 @@ import { type RunningServer, startServer } from '../support/processes/server.ts'
 
 export interface DoorSite {
   readonly server: RunningServer
-  /** Of the door. */
+  /** Address of the door. */
   readonly url: string
   visit(options?: BrowserContextOptions): Promise<DoorVisit>
   close(): Promise<void>

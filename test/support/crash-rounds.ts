@@ -35,7 +35,7 @@ const CLIENTS = 8
 const PLACES = 1_000_000
 /** Acknowledgements in each round, at least. */
 const LEAST_ANSWERS = 10
-/** Of the images that nothing happened to, so many are looked at in each round; all of them after the last. */
+/** Untouched images that are checked in each round; all of them after the last. */
 const SAMPLE = 50
 
 export async function crashRounds(options: {

@@ -14,7 +14,7 @@ export const LIMITS: LineLimits = {
 }
 /** What one holds of them. */
 const BYTES = 10_000 - 8 * 1024
-/** Of an address, for ever. */
+/** Uploads of an address. */
 export const PLACES = 5
 /** Between two looks at the clock. */
 export const STEP_MS = 100

@@ -211,7 +211,7 @@ async function begin(folder: string, place: (dataDir: string) => Promise<Env>) {
         isOver = true
         await viewer
       }
-      // Whoever held or released last: it is brought to a known state.
+      // Brought to a known state, whichever of hold and release came last.
       for (const { id } of given.flatMap((each) => each.slice(-1)))
         await servers[0]!.takedown.release(id, 'x')
     },

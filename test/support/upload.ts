@@ -12,7 +12,7 @@ export function post(url: string, bytes: Uint8Array, from = '198.51.100.1'): Pro
 }
 
 /**
- * So many at once from one address, spread over `urls`, and `aborted` more among them of which half is sent. How many were
+ * Sends uploads at once from one address, spread over `urls`, and `aborted` more among them of which half is sent. How many were
  * answered with each status.
  */
 export async function burst(

@@ -19,7 +19,7 @@ export interface Entry {
   bytes: number
   /** ISO 8601. */
   time: string
-  /** Of the file as it was before compression, lower-case hex. Entries of older versions have none. */
+  /** SHA-256 of the file as it was before compression, lower-case hex. Entries of older versions have none. */
   sha256?: string
   /** How it was compressed. */
   mode?: Mode

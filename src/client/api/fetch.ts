@@ -34,7 +34,7 @@ export const fetchTransport: Transport = async ({ method, url, headers: more, fi
     throw new NetworkFault(reasonOf(error), { cause: error })
   } finally {
     watch.stop()
-    // Whatever was not read of the answer.
+    // What was not read of the answer.
     giveUp.abort()
   }
 }

@@ -6,7 +6,7 @@ import { withRetries } from './retry.ts'
 
 /**
  * Asks whether anything answers where uploads would go. Rejects with `Unreachable`, with a `ServerRefusal` if the answer
- * leads elsewhere, or with the signal's reason. Whatever else answers is left to the upload to judge.
+ * leads elsewhere, or with the signal's reason. Any other answer is left to the upload to judge.
  */
 export async function reach(
   { address, transport, clock }: Endpoint,

@@ -2,7 +2,7 @@ import type { Pixels } from './pixels.ts'
 
 /** A difference of colour within two pixels by two that is seen where it stands alone. Unit: levels of 255. */
 const VISIBLE = 20
-/** Of all blocks of two by two. */
+/** Share of all blocks of two by two. */
 const MIN_SHARE = 0.01
 
 /**

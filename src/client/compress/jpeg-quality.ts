@@ -26,7 +26,7 @@ const FULL_CHROMA_STEP = 24
 
 /** What a sample says of the whole picture, with colour halved. */
 export interface Sample {
-  /** Of the whole picture at `USUAL_QUALITY`. Unit: bytes. */
+  /** Size of the whole picture at `USUAL_QUALITY`. Unit: bytes. */
   bytes: number
   loss: TextureLoss
   /** The same as a browser encodes it at `BROWSER_QUALITY`. */
@@ -39,7 +39,7 @@ export function expectedScore({ loss }: Sample): number {
   return Math.min(95, 75.4 - 2.66 * Math.log(Math.max(loss.worst, 1e-6)) - 114 * loss.faded)
 }
 
-/** Of the bytes of a browser: few enough that none is larger, for a sample is wrong by 2 %. */
+/** Share of a browser's bytes: small enough that none is larger, for a sample is wrong by 2 %. */
 const SHARE_OF_BROWSER = 0.985
 const BYTES_PER_STEP = 1.046
 const SCORE_PER_STEP = 0.75

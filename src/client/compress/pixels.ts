@@ -45,7 +45,7 @@ const ENOUGH_PIXELS = 160_000
 const STAGGER = 3
 
 /**
- * Every eighth tile of 64 by 16 pixels, put together: a small picture that is like the whole. Of a large picture fewer;
+ * Every eighth tile of 64 by 16 pixels, put together: a small picture that is like the whole. Fewer of a large picture;
  * or the whole, if it is small.
  */
 export function sampled(pixels: Pixels): Pixels {

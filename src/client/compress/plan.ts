@@ -139,7 +139,7 @@ export function samplePays(pixels: number): boolean {
   return pixels > QUICK_WEBP_PIXELS
 }
 
-/** Whether a sample leaves no doubt that the whole `looksLikePhoto`. Of the sample. Unit: bytes, pixels. */
+/** Whether a sample leaves no doubt that the whole `looksLikePhoto`. Arguments are of the sample. Unit: bytes, pixels. */
 export function isSurelyPhoto(webpBytes: number, pixels: number): boolean {
   return (webpBytes * 8) / pixels > SURE * PHOTO_BITS_PER_PIXEL
 }

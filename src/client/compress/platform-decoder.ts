@@ -25,7 +25,7 @@ export async function decodedByPlatform(file: Blob): Promise<{ jpeg: Blob; type:
     const bitmap = await createImageBitmap(file)
     try {
       const jpeg = await jpegOf(bitmap, 'display-p3')
-      // Who embeds no profile drew into sRGB, or says nothing of P3: then its colours would be wrong.
+      // Without a profile the browser drew into sRGB, or says nothing of P3: then the colours would be wrong.
       if (jpeg && (await hasProfile(jpeg))) return { jpeg, type }
       const plain = await jpegOf(bitmap, 'srgb')
       return plain && { jpeg: plain, type }

@@ -46,7 +46,7 @@ function startBundled(): Worker {
 }
 
 export interface BrowserSettings {
-  /** Address of `worker.js` from the package's `worker` folder, for bundlers that find no workers. Of the page's origin. */
+  /** Address of `worker.js` from the package's `worker` folder, for bundlers that find no workers. On the page's origin. */
   workerUrl?: string | URL
   /**
    * What becomes of a picture where no worker starts: `compress` rejects with an error that says what to do, or the

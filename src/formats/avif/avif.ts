@@ -75,7 +75,7 @@ async function checkTracks(tracks: Track[], walk: ObuWalk, work: Work): Promise<
 }
 
 /**
- * Of the primary image, or of a sequence without one. Viewers show a sequence as large as its track says, and do
+ * Size of the primary image, or of a sequence without one. Viewers show a sequence as large as its track says, and do
  * not turn it by the matrix that stands beside.
  */
 function displayedSizeOf({ meta, kept, movie }: Avif): { width: number; height: number } {

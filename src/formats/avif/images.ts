@@ -68,7 +68,7 @@ async function checkCoded(image: Item, walk: ObuWalk): Promise<Edit[]> {
 
 /** What `av1C` says (AV1 in ISOBMFF, 2.3.3). */
 export interface CodecSettings {
-  /** Of the unit that belongs before the data, if there is one. */
+  /** Sequence header that belongs before the data, if there is one. */
   sequence: SequenceHeader | null
 }
 

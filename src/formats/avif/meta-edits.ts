@@ -119,7 +119,7 @@ interface Cuts {
   gone(id: number): boolean
   /** How many bytes each box loses. */
   shrunk: Map<Box, number>
-  /** Of the box that is being cut. */
+  /** Fields of the box that is being cut. */
   fields: Fields | undefined
 }
 
@@ -176,7 +176,7 @@ function cutIds(
   if (stays < ids.length) cuts.edits.push(overwrite(countAt, countWidth, stays))
   if (!cuts.fields) return
   cuts.edits.push(...zeroed(cuts.fields, idsAt + ids.length * idWidth, box.end))
-  // Of a group: version and flags.
+  // Version and flags of a group.
   if (from === null) cuts.edits.push(...zeroed(cuts.fields, box.body, box.body + 4))
 }
 

@@ -93,7 +93,7 @@ async function blankUnit(
 }
 
 interface RunReader {
-  /** Of all runs. Unit: bytes. */
+  /** Length of all runs. Unit: bytes. */
   readonly length: number
   /** `length` bytes from `at`, or all up to the end. `undefined` if that needs `load`. Ask in ascending order. */
   peek(at: number, length: number): Uint8Array | undefined

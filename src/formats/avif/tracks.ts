@@ -12,7 +12,7 @@ export interface Track {
   /** As the track header says; viewers show that. Unit: pixels. */
   width: number
   height: number
-  /** Of the first sample. */
+  /** Settings of the first sample. */
   settings: CodecSettings
   samples: Run[]
 }

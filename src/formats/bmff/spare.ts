@@ -95,7 +95,7 @@ function countAt(fields: Fields, skipped: number): number {
   return fields.u8()
 }
 
-/** Of a text and its zero byte. */
+/** Length of a text with its zero byte. */
 function textBytes(fields: Fields, skipped: number): number {
   fields.skip(Math.min(skipped, fields.left))
   const start = fields.at

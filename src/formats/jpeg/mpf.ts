@@ -2,7 +2,7 @@
 import { LONG, openTiff, readIfd } from '../metadata/tiff.ts'
 
 export interface MpImage {
-  /** Of the image in the file. 0 for the first. Unit: bytes. */
+  /** Start of the image in the file. 0 for the first. Unit: bytes. */
   start: number
   length: number
   /** A smaller copy of the first image (table 4: type codes 0x01xxxx). */

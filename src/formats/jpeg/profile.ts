@@ -10,7 +10,7 @@ const SHARE_HEADER_BYTES = NAME.length + 2
 
 interface Share {
   segment: JpegSegment
-  /** Of the profile. Unit: bytes. */
+  /** Length of the profile. Unit: bytes. */
   length: number
 }
 

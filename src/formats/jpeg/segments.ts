@@ -30,10 +30,10 @@ export type JpegKind = 'picture' | 'icc' | 'jfif' | 'adobe' | 'exif' | 'xmp' | '
 export interface JpegSegment {
   marker: number
   kind: JpegKind
-  /** Of the first byte, fill bytes (B.1.1.2) included. A scan's coded data belongs to its SOS. Unit: bytes. */
+  /** Offset of the first byte, fill bytes (B.1.1.2) included. A scan's coded data belongs to its SOS. Unit: bytes. */
   offset: number
   length: number
-  /** Of the first byte behind the length field. Unit: bytes. */
+  /** Offset of the first byte behind the length field. Unit: bytes. */
   bodyAt: number
   /**
    * A copy of what follows the length field. Of `jfif`, `adobe`, `exif`, `xmp`, `mpf`, `gain-map` and `icc` only, and

@@ -4,7 +4,7 @@ import { type JpegFrame, type JpegScan, wrongLength } from './header.ts'
 
 /** One definition in a DQT or DHT segment. */
 export interface JpegTable {
-  /** Of the definition in its segment's body. Unit: bytes. */
+  /** Offset of the definition in its segment's body. Unit: bytes. */
   at: number
   length: number
   /** Where a scan finds it. A later definition with the same slot takes its place. */

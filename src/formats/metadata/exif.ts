@@ -120,7 +120,7 @@ interface Field {
   value: number | Rational
 }
 
-/** Of a directory without the values behind it (TIFF 6.0, section 2). */
+/** Size of a directory without the values behind it (TIFF 6.0, section 2). */
 function ifdBytes(fields: number): number {
   return 2 + 12 * fields + 4
 }

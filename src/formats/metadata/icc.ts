@@ -1,7 +1,7 @@
 /** ICC profiles (ICC.1:2022): whether something is one, and where it ends. */
 import { latin1 } from '../bytes/text.ts'
 
-/** Of the header and the number of tags behind it. Unit: bytes. */
+/** Length of the header and the number of tags behind it. Unit: bytes. */
 export const ICC_HEADER_BYTES = 132
 
 const TAG_BYTES = 12

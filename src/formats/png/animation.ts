@@ -26,7 +26,7 @@ export function readAnimation(body: Uint8Array, header: PngHeader): PngAnimation
   if (frames < 1) throw damagedApng('acTL announces no frames')
   let controls = 0
   let sequence = 0
-  /** Of the frame that fdAT chunks fill now; the picture itself fills a frame that starts before it. */
+  /** The frame that fdAT chunks fill now; the picture itself fills a frame that starts before it. */
   let filling: { width: number; height: number; bytes: number } | null = null
 
   function number(body: Uint8Array): void {

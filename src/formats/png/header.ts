@@ -10,9 +10,9 @@ export const TRUECOLOUR_ALPHA = 6
 
 export interface PngChunk {
   type: string
-  /** Of its length field. Unit: bytes. */
+  /** Offset of its length field. Unit: bytes. */
   at: number
-  /** Of its body. Unit: bytes. */
+  /** Length of its body. Unit: bytes. */
   length: number
 }
 

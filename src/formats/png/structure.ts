@@ -21,7 +21,7 @@ import { keptProfile } from './profile.ts'
 import { isShownBy } from './rules.ts'
 
 export interface Png extends PngHeader {
-  /** Of the animation; 0 for a still picture. */
+  /** Frames of the animation; 0 for a still picture. */
   frames: number
   exif: ExifFacts
   hasLocation: boolean

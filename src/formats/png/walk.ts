@@ -6,7 +6,7 @@ import type { ByteSource } from '../image.ts'
 import { type Png, pngStructure } from './structure.ts'
 
 const SIGNATURE_BYTES = 8
-/** A picture of 25 MB in pieces of a hundred bytes. Whoever writes more of them only wants them to be read. */
+/** A picture of 25 MB in pieces of a hundred bytes. A file with more of them is made to be slow to read. */
 const MAX_CHUNKS = 2 ** 18
 /** Length and name before a chunk's body, checksum behind it. Unit: bytes. */
 const CHUNK_BYTES = 12

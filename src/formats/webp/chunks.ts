@@ -15,9 +15,9 @@ export interface Webp extends PictureSize {
 
 export interface WebpChunk {
   type: string
-  /** Of its name. Unit: bytes. */
+  /** Offset of its name. Unit: bytes. */
   at: number
-  /** Of its body, without the byte that pads it to an even length. */
+  /** Length of its body, without the byte that pads it to an even length. */
   length: number
   /** After the padding. */
   end: number

@@ -29,7 +29,7 @@ class FilePart implements AsyncIterator<Uint8Array> {
   readonly #reader: PartReader
   readonly #names: string[] = []
   #overheadBytes = 0
-  /** Of the file, in what was read last. */
+  /** Bytes of the file in what was read last. */
   readonly #pieces: Uint8Array[] = []
 
   constructor(boundary: string, body: AsyncIterator<Uint8Array>) {

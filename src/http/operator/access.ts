@@ -1,4 +1,4 @@
-/** Who passes the operator's door, and which of their forms count. */
+/** Access to the operator's door: sessions, tokens, and the forms that count. */
 import type { Door, Passed } from '../../service/door.ts'
 import { closedPage, type DoorContext, doorErrorPage } from '../../web/operator/page.ts'
 import type { Page } from '../../web/pages/page.ts'
@@ -66,7 +66,7 @@ export function createAccess({ door, site }: { door: Door; site: Site }): Access
   return access
 }
 
-/** A link may be followed to a page. Whatever else another site makes a browser send is not even looked up. */
+/** A link may be followed to a page. Any other request that another site makes a browser send is refused before the session is looked up. */
 function isDrivenFromElsewhere(c: AppContext): boolean {
   const isFollowed = c.req.method === 'GET' && c.req.header('Sec-Fetch-Dest') === 'document'
   return isFromElsewhere(c) && !isFollowed

@@ -40,7 +40,7 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
   )
   app.get('/feed.xml', (c) => sendFeed(c, parts))
 
-  // Whatever fetches a link before a person does: only the button uses it up.
+  // Link previews fetch it before a person does: only the button uses it up.
   app.get('/login', (c) => send(c, loginPage(contextOf(null), c.req.query('token') ?? '')))
   app.post('/login', async (c) => {
     const form = await readForm(c, FORM_MAX_BYTES)

@@ -3,7 +3,7 @@ import { Refusal } from '../../errors.ts'
 import { EXTENSIONS, ID_PATTERN, rawPath, viewPath } from '../../protocol.ts'
 import type { AppContext, AppParts } from '../context.ts'
 
-/** For so long a consumer may keep the answer. Unit: seconds. */
+/** Cache lifetime of the answer. Unit: seconds. */
 const CACHE_SECONDS = 3600
 
 /** Throws `Refusal`. */

@@ -174,7 +174,7 @@ export function createRaw(parts: {
       )
     }
     const requestId = crypto.randomUUID()
-    // Whoever waited for it is gone.
+    // The client is gone.
     if ((error as Error).name !== 'AbortError') logFault(parts.log, error, requestId)
     return told(method, toProblem(error), requestId)
   }

@@ -50,7 +50,7 @@ const HOLDER_DIED_MS = 1_800_000
 /** Each round is lost only to another process that changes the same image. */
 const MAX_ROUNDS = 5
 
-/** Of a listing. The ETag saves a request for each retired id, of which there are many after years. */
+/** Whether a listed object is one. The ETag saves a request for each retired id: there are many after years. */
 export async function isTombstone(client: S3Client, { key, size, etag }: ListedObject): Promise<boolean> {
   if (size !== TOMBSTONE.length) return false
   if (etag.replaceAll('"', '') === RETIRED_MD5) return true
@@ -147,7 +147,7 @@ export function holdObjects(parts: {
     if (!ID_PATTERN.test(id)) return false
     const name = `${id}.${crypto.randomUUID()}`
     const { headers } = tombstone(`held ${name}`)
-    // Of a tombstone's size, and random: so its ETag never repeats.
+    // As long as a tombstone, and random, so that its ETag never repeats.
     const body = crypto.getRandomValues(new Uint8Array(TOMBSTONE.length))
     const doing = 'PUT a held image’s tombstone'
     const startedAt = performance.now()

@@ -15,7 +15,7 @@ const PARAMETERS = ['endpoint', 'region', 'style']
 /** Amazon S3 User Guide, "General purpose bucket naming rules". */
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 
-/** Of a key: 1024 bytes of UTF-8. What is left is for the id and the names of probes. */
+/** Keys have at most 1024 bytes of UTF-8; the rest is for the id and the names of probes. */
 const PREFIX_MAX_BYTES = 900
 
 /** `region`: for a URL that names none. Throws an `Error` that lists every mistake. */

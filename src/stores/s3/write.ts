@@ -98,7 +98,7 @@ export async function replaceObject(
   throw new StoreUnavailable({ cause: new Error('others kept changing the image that was to be replaced') })
 }
 
-/** Of a put, beside its condition. The body: bytes that are few, or a source of them for every attempt. */
+/** Headers and body of a put, without its condition. A small body is bytes, a large one a source for every attempt. */
 export async function putOf({ record, draft, segments }: Image) {
   const headers: Record<string, string> = {
     'content-type': record.type,

@@ -9,7 +9,7 @@ import { pageFacts } from './page/facts.ts'
 /** More than any list that people make by hand. */
 const MOST = 500
 
-/** For so long at most the first picture has the line to itself: one is seen soon, rather than all of them late. */
+/** Load the first picture alone for at most this long: one is seen soon, rather than all of them late. */
 const FIRST_ALONE_MS = 4000
 
 /** What has arrived is painted by then, in a browser that does not tell when. Unit: milliseconds. */

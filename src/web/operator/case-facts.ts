@@ -18,7 +18,7 @@ export interface CaseFacts {
   others: number | null
   /** Ids in the queue that have the same bytes. */
   doubles: string[]
-  /** Of the queue. */
+  /** The case before it in the queue. */
   previous: string | null
   next: string | null
   show: Step

@@ -6,7 +6,7 @@ import type { Case } from '../../stores/reports.ts'
 import type { Page } from '../pages/page.ts'
 
 export interface FeedFacts {
-  /** Of the door. No trailing slash. */
+  /** Address of the door. No trailing slash. */
   url: string
   /** That are open. */
   cases: Case[]

@@ -8,7 +8,7 @@ import { pendingSection } from './pending.ts'
 import { mosaicFilter, picture } from './picture.ts'
 
 export interface OthersFacts {
-  /** Of the image whose uploader it is. */
+  /** Id of the image whose uploader it is. */
   id: string
   /** That it was reported for. */
   rule: string
@@ -20,7 +20,7 @@ export interface OthersFacts {
   now: number
 }
 
-/** Of one page: each picture is one request. */
+/** Pictures on one page: each is one request. */
 const SHOWN = 60
 
 export function othersPage(ctx: DoorContext, { id, rule, others, show, pending, now }: OthersFacts): Page {

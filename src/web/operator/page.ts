@@ -6,7 +6,7 @@ export interface DoorContext {
   styles: string[]
   script: string
   icon: string
-  /** Whose session it is. `null`: nobody's yet. */
+  /** Name of the logged-in operator. `null` before the login. */
   who: string | null
   /** What every form carries. */
   formToken: string

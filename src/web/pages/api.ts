@@ -4,7 +4,7 @@ import type { ApiDocument, ApiResponse, Header, Operation, Parameter, Schema } f
 import { API_DOCUMENT_PATH, TOOLS_PATH } from '../../protocol.ts'
 import { type Page, type PageContext, page } from './page.ts'
 
-/** Of an error code. */
+/** What the reference says of an error code. */
 export interface ProblemRow {
   status: number
   when: string

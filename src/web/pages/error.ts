@@ -25,7 +25,7 @@ export function errorPage(
   const { errors, report, lang } = ctx.messages
   const isTakenDown = error === 'removed' || error === 'held'
   const categories: Record<string, string> = report.categories
-  // Whoever comes for what was removed is always told why.
+  // A visitor of a removed image is always told why.
   const broken = rule === '' && error === 'removed' ? 'other' : rule
   const reason = Object.hasOwn(categories, broken) ? categories[broken]! : broken
   const contact = isTakenDown ? ctx.operator?.contact : undefined

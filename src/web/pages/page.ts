@@ -51,7 +51,7 @@ export interface PageParts {
   head?: Page
   script?: ScriptName
   style?: StyleName
-  /** Of the image that the page is about: the link that reports it names it. */
+  /** Id of the image that the page is about, for the link that reports it. */
   reportedId?: string
   /** Further links of the foot. */
   foot?: Page

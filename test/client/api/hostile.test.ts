@@ -1,4 +1,4 @@
-/** Whatever comes in: a refusal, or a sound file without a location. Never a hang, never a crash. */
+/** Any input gives a refusal, or a sound file without a location: never a hang or a crash. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

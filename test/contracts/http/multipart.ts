@@ -168,7 +168,7 @@ export function multipartCases(world: World): void {
     for (const extra of extras) {
       checkProblem(await me.post(multipart([file, extra])), 400, 'unexpected-field')
       const before = await me.post(multipart([extra, file]))
-      // Of two parts named `file`, the first may already be no image.
+      // With two parts named `file`, the first may already be no image.
       if (extra.name === 'file' && extra.filename === undefined) assert.ok([400, 415].includes(before.status))
       else checkProblem(before, 400, 'unexpected-field')
     }

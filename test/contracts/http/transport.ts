@@ -162,7 +162,7 @@ export function transportCases(world: World): void {
       const answer = await talk.answer()
       assert.equal(answer.status, status)
       assert.equal(answer.headers.get('Cache-Control'), 'no-store')
-      // Whatever it asks for: nobody read that far.
+      // What it asks for does not matter: nothing read that far.
       me.check(answer, { method: 'GET', path: '/' })
     })
   }

@@ -169,7 +169,7 @@ export function holdingCases({ on, onHooks }: Harness): void {
           const later = await opened.reopenLater()
           try {
             const isThere = await assertOnePlace(later, record, bytes, act === 'removeHeld')
-            // Whoever does it again brings it to its end.
+            // Doing it again completes it.
             await later[act](ID)
             if (act === 'release') await assertHolds(later, record, bytes)
             else if (act === 'hold') await assertHeld(later, record, bytes)

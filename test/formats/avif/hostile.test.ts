@@ -1,4 +1,4 @@
-/** Whatever arrives, the answer is a result that holds or a Refusal, and the walk reads little of the file. */
+/** Any input gives a result that holds or a Refusal, and the walk reads little of the file. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'

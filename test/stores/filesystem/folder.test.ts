@@ -1,4 +1,4 @@
-/** Who may look into the folder, whose drafts are swept away, and how much memory images take. */
+/** Permissions of the folder, drafts that are swept, and the memory that images take. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

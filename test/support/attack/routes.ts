@@ -44,7 +44,7 @@ export function publicRoutes(stored: Stored): Target[] {
   return routesOf(createApp(parts as AppParts), PUBLIC, stored)
 }
 
-/** Of the operator's door. Whoever reaches it has no session, but may say so. */
+/** Routes of the operator's door. The attacker has no session, but may show one. */
 export function operatorRoutes(stored: Stored): Target[] {
   const parts = { site: {}, url: 'http://operator' }
   return routesOf(createOperatorApp(parts as OperatorParts), OPERATOR, stored).map((target) => ({

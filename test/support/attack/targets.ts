@@ -20,9 +20,9 @@ export interface Target {
 export interface Stored {
   baseUrl: string
   smallId: string
-  /** Of an image as large as may be. */
+  /** An image of the largest size. */
   largeId: string
-  /** Of the largest file that pages load. */
+  /** Path of the largest file that pages load. */
   assetPath: string
 }
 

@@ -165,7 +165,7 @@ function inPieces(file: Buffer, length: number): Buffer {
   )
 }
 
-/** Of the first text. Decoders pass over an ancillary chunk with a wrong checksum. */
+/** Damages the checksum of the first text. Decoders pass over an ancillary chunk with a wrong checksum. */
 function brokenChecksum(file: Buffer): Buffer {
   const at = file.indexOf('tEXt')
   const broken = Buffer.from(file)

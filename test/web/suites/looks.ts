@@ -6,7 +6,7 @@ import { photo } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
 import { card, uploadOne } from '../support/steps.ts'
 
-/** Of the edges of controls (WCAG 2.2, 1.4.11). */
+/** Contrast of the edges of controls (WCAG 2.2, 1.4.11). */
 const LEAST_CONTRAST = 3
 
 export function looksSuite(site: () => Site): void {

@@ -137,7 +137,7 @@ export function phoneSuite(site: () => Site): void {
   })
 }
 
-/** Of the only card, once it is in `state`: seen and measured in one, for it goes on by itself. */
+/** The only card, once it is in `state`: seen and measured in one step, for it goes on by itself. */
 async function heightIn(page: Page, state: string): Promise<number> {
   const seen = await page.waitForFunction(
     (state) => document.querySelector(`.card[data-state="${state}"]`)?.getBoundingClientRect().height,

@@ -1,4 +1,4 @@
-/** Who presses twice where a question comes up has not answered it. */
+/** A second press where a question comes up is no answer to it. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { Locator, Page } from 'playwright-core'

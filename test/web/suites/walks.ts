@@ -1,4 +1,4 @@
-/** As who sees nothing, or has no mouse, meets the pages: the accessibility tree, and the way of the focus. */
+/** The pages without sight or a mouse: the accessibility tree, and the order of the focus. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { Page } from 'playwright-core'

@@ -3,7 +3,7 @@ import sharp from 'sharp'
 
 export interface Shot {
   png: Buffer
-  /** Of the screen. Unit: pixels. */
+  /** Width of the screen. Unit: pixels. */
   width: number
 }
 

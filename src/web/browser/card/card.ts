@@ -22,7 +22,7 @@ export interface CardView {
   state: string
   status: string
   note?: string | undefined
-  /** Of the way from the device to the server, or of the steps before it. */
+  /** Share of the way from the device to the server, or of the steps before it. */
   percent?: number | undefined
   codes?: EmbedCodes | undefined
   actions: Action[]

@@ -5,7 +5,7 @@ import { type Box, type Edits, fitted } from './edits.ts'
 
 /** Less than this is a press, not a box. Unit: pixels of the screen. */
 const LEAST_DRAG_PX = 8
-/** Of the picture's side, a key press. */
+/** Share of the picture's side that a key press moves. */
 const STEP = 0.02
 
 const KEYS: Record<string, [x: number, y: number]> = {

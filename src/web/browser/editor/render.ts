@@ -3,7 +3,7 @@ import type { Edits } from './edits.ts'
 
 type Context = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D
 
-/** Of the encoder: its result is compressed once more, like any picture. */
+/** Quality of the encoder: its result is compressed once more, like any picture. */
 const JPEG_QUALITY = 0.95
 
 /** Draws all of it, `scale` times as large, crop not applied. */

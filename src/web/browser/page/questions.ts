@@ -1,5 +1,5 @@
 /**
- * Whoever presses twice where a question comes up has not answered it. The style sheet lets no press through to a new
+ * A second press where a question comes up is no answer to it. The style sheet lets no press through to a new
  * question (`asked`); the focus stays on the answer that changes nothing, and a key that is held down presses once.
  */
 export function guardQuestions(): void {

@@ -34,7 +34,7 @@ export function say(sentence: string, { onCopy, text }: Saying = {}): void {
   }
 
   function hide(): void {
-    // Whoever is about to press the button is not robbed of it.
+    // The button stays while a person is about to press it.
     if (onCopy && copy.matches(':hover, :focus')) {
       timer = setTimeout(hide, STANDS_MS)
       return

@@ -6,7 +6,7 @@ import type { Compressed, Mode, Sent } from '../../../client/types.ts'
 const UPLOADS = 2
 /** And one more in the making, so that an upload never waits for a codec. */
 const UNDER_WAY = UPLOADS + 1
-/** Of a compression, as the client counts them: the first is fetching what it needs. */
+/** Stages of a compression, as the client counts them: the first fetches what it needs. */
 const STEPS = 3
 
 export type State =
@@ -26,7 +26,7 @@ export interface Item {
   state: State
   /** Set once it is compressed: a second try of the upload does not compress again. */
   compressed?: Compressed
-  /** Whoever tries again after a lost answer gets the image that is there already. */
+  /** A retry after a lost answer gets the image that is there already. */
   readonly idempotencyKey: string
   /** The person has seen that it carries a place, and sends it. */
   placeAllowed?: boolean

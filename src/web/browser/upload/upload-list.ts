@@ -151,7 +151,7 @@ export function createUploadList(options: UploadListOptions): UploadList {
         onDeleted: () => forget(item, entry),
       })
     }
-    // Who sees the link may leave: by then its key is kept.
+    // A person who sees the link may leave: by then its key is kept.
     const isKept = remembers() && (await keep(known, picture))
     shown(isKept)
     const thumbnail = isKept && (await entry.thumbnail)
