@@ -30,6 +30,7 @@ const benches: Record<
     load: async () => (await import('./flame/flame.ts')).benchFlame,
     page: 'docs/performance.md',
   },
+  link: { needs: [], load: async () => (await import('./link/link.ts')).benchLink, page: 'bench/link.md' },
   trickle: { needs: [], load: async () => (await import('./upload/trickle.ts')).benchTrickle },
   crowds: { needs: ['caddy'], load: async () => (await import('./crowds/crowds.ts')).benchCrowds },
   lighthouse: {

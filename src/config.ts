@@ -109,6 +109,12 @@ const VARIABLES = {
     'on or off: remove location, device and comments',
     choice({ on: true, off: false }),
   ),
+  convertsHeic: variable(
+    'CONVERT_HEIC',
+    'on',
+    'on or off: the page makes JPEG of HEIC and JPEG XL; off: it says how to export them',
+    choice({ on: true, off: false }),
+  ),
   uploadsPaused: variable(
     'UPLOADS',
     'on',

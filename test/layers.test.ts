@@ -102,12 +102,12 @@ const LAYERS: Record<string, Layer> = {
   'openapi.ts': { may: [...BASE, 'problems.ts', 'service/report-categories.ts'] },
   'http/': { may: [...BASE, ...PORTS, 'problems.ts', 'openapi.ts', 'service/', 'web/', 'hono', 'ipaddr.js'] },
 
-  'client/': { may: [...BASE, 'formats/', '@jsquash'] },
+  'client/': { may: [...BASE, 'formats/', '@jsquash', 'libheif-js'] },
   'client/node.ts': { may: [...BASE, 'formats/', 'client/'], node: true },
   'client/worker/node-host.ts': { may: ['client/'], node: true },
   'client/worker/node-worker.ts': { may: ['client/'], node: true },
   'web/': {
-    may: [...BASE, 'client/', 'formats/', 'hono', 'uqr', '@jsquash'],
+    may: [...BASE, 'client/', 'formats/', 'hono', 'uqr', '@jsquash', 'libheif-js'],
     types: [...PORTS, 'openapi.ts'],
   },
   'cli/': { may: [...BASE, 'client/', 'formats/', '*'], node: true },

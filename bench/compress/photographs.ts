@@ -44,15 +44,31 @@ export async function photographs(half: Half, sampling: Sampling): Promise<Input
   return inputs
 }
 
-async function cameraFileOf({ path, sha256 }: Source, sampling: Sampling): Promise<Buffer> {
-  const cached = join(CACHE, `${sha256.slice(0, 16)}-${sampling.replaceAll(':', '')}.jpg`)
-  const ready = await readFile(cached).catch(() => null)
-  if (ready) return ready
+/** As the packages have them, in the order of the list; those whose path matches. `pixels`: of the whole. */
+export async function originals(half: Half, pattern: RegExp): Promise<{ bytes: Buffer; pixels: number }[]> {
+  const found = []
+  for (const source of await sources()) {
+    if (source.half !== half || !pattern.test(source.path)) continue
+    const bytes = await originalOf(source)
+    const { width, height } = await sharp(bytes).metadata()
+    found.push({ bytes, pixels: width * height })
+  }
+  return found
+}
+
+async function originalOf({ path, sha256 }: Source): Promise<Buffer> {
   const original = await readFile(join(PHOTOGRAPHS, path)).catch((cause) => {
     throw new Error(`${path} is missing; bench/compress.md says how to get it`, { cause })
   })
   if (digestOf(original) !== sha256) throw new Error(`${path} is of another version`)
-  const bytes = await cameraFile(original, sampling)
+  return original
+}
+
+async function cameraFileOf(source: Source, sampling: Sampling): Promise<Buffer> {
+  const cached = join(CACHE, `${source.sha256.slice(0, 16)}-${sampling.replaceAll(':', '')}.jpg`)
+  const ready = await readFile(cached).catch(() => null)
+  if (ready) return ready
+  const bytes = await cameraFile(await originalOf(source), sampling)
   await writeFile(`${cached}.part`, bytes)
   await rename(`${cached}.part`, cached)
   return bytes

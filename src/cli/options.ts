@@ -10,6 +10,7 @@ const DEFAULT_SERVER = 'http://localhost:3000'
 export interface UploadFlags {
   server?: string
   mode: Mode
+  convert: boolean
   jobs: number
   retries: number
   recursive?: true
@@ -44,6 +45,11 @@ export function modeOption(): Option {
   return new Option('-m, --mode <mode>', 'how much may change: best size, same type, same pixels, or nothing')
     .choices([...MODES])
     .default('auto')
+}
+
+/** Sets `convert` to false. */
+export function convertOption(): Option {
+  return new Option('--no-convert', 'refuse HEIC and JPEG XL instead of making JPEG or WebP of them')
 }
 
 export function wholeNumber(text: string): number {

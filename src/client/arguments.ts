@@ -4,10 +4,12 @@ import { MODES, type UploadOptions } from './types.ts'
 /** Throws a `TypeError` that says what is wrong and what to pass instead. */
 export function checkArguments(file: unknown, options: UploadOptions): void {
   if (!(file instanceof Blob)) throw new TypeError(`The file must be a Blob, ${insteadOf(file)}`)
-  const { mode, retries, maxBytes } = options
+  const { mode, convert, retries, maxBytes } = options
   if (mode !== undefined && !MODES.includes(mode)) {
     throw new TypeError(`mode must be one of ${MODES.join(', ')}, not ${JSON.stringify(mode)}`)
   }
+  if (convert !== undefined && typeof convert !== 'boolean')
+    throw new TypeError(`convert must be true or false, not ${convert}`)
   for (const [name, value] of Object.entries({ retries, maxBytes })) {
     if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0)) {
       throw new TypeError(`${name} must be a whole number from 0, not ${value}`)

@@ -1,6 +1,5 @@
 /** `pinhole/client` in a browser. Codecs and workers are fetched when the first file needs them. */
 
-import { Refusal } from '../errors.ts'
 import { createEngine, type Engine } from './compress/engine.ts'
 import type { Compressed, CompressOptions, UploadOptions, UploadResult } from './types.ts'
 import { uploadWith } from './upload.ts'
@@ -26,23 +25,9 @@ export function configure(wished: BrowserSettings): void {
   engine = undefined
 }
 
-/**
- * As in Node. A photograph of a type that the service does not take (HEIC) becomes a JPEG where the browser decodes it, in the
- * modes that change pixels; elsewhere it is a `Refusal` (`unsupported-type`).
- */
-export async function compress(file: Blob, options: CompressOptions = {}): Promise<Compressed> {
-  const engine = theEngine()
-  try {
-    return await engine.compress(file, options)
-  } catch (error) {
-    const mayConvert = options.mode !== 'lossless' && options.mode !== 'original'
-    if (!mayConvert || !(error instanceof Refusal) || error.code !== 'unsupported-type') throw error
-    const { decodedByPlatform } = await import('./compress/platform-decoder.ts')
-    const decoded = await decodedByPlatform(file)
-    if (decoded === null) throw error
-    const result = await engine.compress(decoded.jpeg, options)
-    return { ...result, action: 'lossy', typeIn: decoded.type, bytesIn: file.size }
-  }
+/** As in Node. Where no worker starts, see `configure`. */
+export function compress(file: Blob, options?: CompressOptions): Promise<Compressed> {
+  return theEngine().compress(file, options)
 }
 
 /** Loads the codecs for photographs ahead of the first one, e.g. when a file is dragged over the page. */
@@ -52,5 +37,5 @@ export function prepare(): void {
 
 /** Compresses a file and uploads it. Rejects as `compress` and `send` do. */
 export function upload(file: Blob, options?: UploadOptions): Promise<UploadResult> {
-  return uploadWith({ compress }, file, options ?? {})
+  return uploadWith(theEngine(), file, options ?? {})
 }

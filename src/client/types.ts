@@ -1,5 +1,8 @@
 /** The types of the SDK. */
 import type { ImageType, UploadAnswer } from '../protocol.ts'
+import type { Line } from './compress/effort.ts'
+
+export type { Line } from './compress/effort.ts'
 
 /**
  * How much may change before the upload. GIF is never touched in any mode.
@@ -27,13 +30,23 @@ export type Fallback = 'codec-error' | 'timed-out' | 'no-webassembly' | 'no-work
 export interface CompressOptions {
   /** Default: `auto`. */
   mode?: Mode
+  /**
+   * Whether HEIC, JPEG XL and, in Safari, TIFF become JPEG, or WebP if they have transparency. If not, or in the modes
+   * `lossless` and `original`, they are a `Refusal` (`unsupported-type`). Default: true.
+   */
+  convert?: boolean
+  /**
+   * What the result waits for. In browsers, where a photograph's best encoding would make its link come later than it need,
+   * a quicker one is taken: up to a quarter more bytes. Default: the best, however long it takes.
+   */
+  line?: Line
   /** Cancels: the promise rejects with the signal's reason, and the worker is ended. */
   signal?: AbortSignal
   /** Called as the stage or its step changes. It must not throw. */
   onProgress?: (progress: Progress) => void
 }
 
-/** Types that the service does not take, and that some browsers decode: Safari makes JPEG of them. */
+/** Types that the service does not take, and that the client makes JPEG or WebP of. */
 export type ForeignType = 'image/heic' | 'image/jxl' | 'image/tiff'
 
 export interface Compressed {
@@ -52,8 +65,10 @@ export interface Compressed {
   animated: boolean
   /** The INPUT carries a position. Only mode `original` (and a GIF) would send it: warn there. */
   hasLocation: boolean
-  /** The type that came in; differs from `type` after PNG → WebP, PNG → JPEG, or where the browser decoded it. */
+  /** The type that came in; differs from `type` after PNG → WebP, PNG → JPEG, HEIC → JPEG. */
   typeIn: ImageType | ForeignType
+  /** The input also has brightness beyond white (a gain map in HEIC), and the result does not. */
+  losesHdr?: true
   /** Set if recompression was planned and did not happen. */
   fallback?: Fallback
 }
@@ -67,7 +82,7 @@ export type Progress =
    */
   | {
       stage: 'compressing'
-      type: ImageType
+      type: ImageType | ForeignType
       width: number
       height: number
       hasLocation: boolean

@@ -2,7 +2,7 @@
 import type { ImageType } from '../protocol.ts'
 import { isAvif } from './avif/brands.ts'
 import { latin1 } from './bytes/text.ts'
-import { HEIC_BRANDS } from './heic.ts'
+import { HEIC_BRANDS } from './heic/brands.ts'
 
 /** Enough for every signature here, and for the preamble of an SVG. Unit: bytes. */
 const SNIFFED_BYTES = 4096
@@ -23,6 +23,8 @@ const OTHERS: [name: string, at: number, signatures: string[]][] = [
   ['a JPEG XL image', 0, ['\xff\x0a', '\0\0\0\x0cJXL ']],
   ['a JPEG 2000 image', 0, ['\0\0\0\x0cjP  ', '\xff\x4f\xff\x51']],
   ['a TIFF image or a raw photo', 0, ['II*\0', 'MM\0*', 'II+\0', 'MM\0+']],
+  ['a raw photo', 0, ['FUJIFILMCCD-RAW', 'IIRO', 'IIRS', 'IIU\0', 'FOVb', '\0MRM']],
+  ['a raw photo', 4, ['ftypcrx ']],
   ['a BMP image', 0, ['BM']],
   ['an icon', 0, ['\0\0\x01\0', '\0\0\x02\0']],
   ['a Photoshop document', 0, ['8BPS']],

@@ -127,6 +127,7 @@ export async function startServer(
       maxUploadBytes: config.maxUploadBytes,
       uploadsPerDay: config.uploadsPerDay,
       stripsMetadata: config.stripMetadata,
+      convertsHeic: config.convertsHeic,
       messages: pickMessages(acceptLanguage),
       operator: {
         name: config.operatorName ?? undefined,

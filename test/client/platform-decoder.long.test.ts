@@ -1,4 +1,4 @@
-/** HEIC where the platform decodes it, as Safari does: Chromium with another `createImageBitmap`. */
+/** Types that the service does not take, in real Chromium: decoded by what comes with us, and by the platform where it can. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
@@ -7,123 +7,141 @@ import type { CompressOptions } from '../../src/client/types.ts'
 import { launchBrowser } from '../support/browser.ts'
 import { after, afterEach, before, beforeEach, test } from '../support/chromium-tests.ts'
 import { type EnginePage, serveEnginePage } from '../support/engine-page.ts'
-import { photo, rgba } from './pictures.ts'
+import { codePoints, GREEN, heic, RED } from '../support/images/heic.ts'
 
 let site: EnginePage
 let browser: Browser
 let page: Page
-let picture: Buffer
+/** What a platform that is played decodes every file to: as large as the HEIC. */
+let grey: Buffer
 before(async () => {
   site = await serveEnginePage(join(import.meta.dirname, 'browser-entry.ts'))
   browser = await launchBrowser()
-  picture = await photo(320, 240).png().toBuffer()
+  grey = await sharp({ create: { width: 64, height: 32, channels: 3, background: '#808080' } })
+    .png()
+    .toBuffer()
 })
 after(async () => {
   await browser?.close()
   site?.close()
 })
 beforeEach(async () => {
+  site.downloads.clear()
   page = await browser.newPage()
-  await page.goto(site.url)
 })
 afterEach(() => page.close())
 
-/** A HEIC file by its first bytes; what is in it only the stub knows. */
-const HEIC = Buffer.concat([
-  Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1'),
-  Buffer.alloc(200_000),
-])
+const TIFF = Buffer.concat([Buffer.from('II*\0'), Buffer.alloc(1000)])
 
-/** Makes the page's browser one that decodes HEIC. */
-async function decodesHeic(): Promise<void> {
-  await page.evaluate((png) => {
-    const native = globalThis.createImageBitmap
-    globalThis.createImageBitmap = async (source: ImageBitmapSource) => {
-      const head = source instanceof Blob ? await source.slice(4, 12).text() : ''
-      return native(head === 'ftypheic' ? new Blob([Uint8Array.fromBase64(png)]) : source)
-    }
-  }, picture.toString('base64'))
-}
-
-async function compressed(options: CompressOptions = {}) {
+/** `played`: runs in the worker before its own script. */
+async function compressed(file: Uint8Array, played = '', options: CompressOptions = {}) {
+  await page.route(/worker/, async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, body: `${played};\n${await response.text()}` })
+  })
+  await page.goto(site.url)
   return page.evaluate(
-    async ({ heic, options }) => {
+    async ({ base64, options }) => {
       try {
-        const file = new Blob([Uint8Array.fromBase64(heic)])
+        const file = new Blob([Uint8Array.fromBase64(base64)])
         const { blob, ...facts } = await window.pinhole.compress(file, options)
         return { ...facts, base64: (await blob.bytes()).toBase64() }
       } catch (error) {
         return { code: (error as { code?: string }).code, detail: (error as { detail?: string }).detail }
       }
     },
-    { heic: HEIC.toString('base64'), options },
+    { base64: Buffer.from(file).toString('base64'), options },
   )
 }
 
-test('HEIC is refused where the browser does not decode it', async () => {
-  const result = await compressed()
-  assert.ok('code' in result)
-  assert.equal(result.code, 'unsupported-type')
-  assert.match(result.detail ?? '', /HEIC/)
-})
-
-test('where it does, a JPEG of the same picture goes up, compressed like any', async () => {
-  await decodesHeic()
-  const result = await compressed()
-  assert.ok('base64' in result)
-  const { base64, typeIn, type, action, bytesIn, bytesOut, width, height, hasLocation } = result
-  assert.deepEqual(
-    { typeIn, type, action, bytesIn, width, height, hasLocation },
-    {
-      typeIn: 'image/heic',
-      type: 'image/jpeg',
-      action: 'lossy',
-      bytesIn: HEIC.length,
-      width: 320,
-      height: 240,
-      hasLocation: false,
-    },
-  )
-  const jpeg = Buffer.from(base64, 'base64')
-  assert.equal(jpeg.length, bytesOut)
-  // Compared in sRGB, whatever space the browser drew in.
-  const shown = await rgba(await sharp(jpeg).toColourspace('srgb').png().toBuffer())
-  const original = await rgba(picture)
-  const apart = original.data.reduce((sum, value, i) => sum + Math.abs(value - shown.data[i]!), 0)
-  assert.ok(apart / original.data.length < 4, `${apart / original.data.length} levels apart`)
-})
-
-test('modes that change no pixel refuse it all the same', async () => {
-  await decodesHeic()
-  for (const mode of ['lossless', 'original'] as const) {
-    assert.equal(((await compressed({ mode })) as { code?: string }).code, 'unsupported-type')
+/** A platform that decodes HEIC and TIFF. */
+const decodesAll = () => `{
+  const native = globalThis.createImageBitmap
+  globalThis.createImageBitmap = async (source) => {
+    const head = source instanceof Blob ? await source.slice(0, 12).text() : ''
+    const isForeign = head.includes('ftyp') || head.startsWith('II*')
+    return native(isForeign ? new Blob([Uint8Array.fromBase64('${grey.toString('base64')}')]) : source)
   }
+}`
+
+async function leftAndRight(base64: string): Promise<number[][]> {
+  const { data } = await sharp(Buffer.from(base64, 'base64'))
+    .toColourspace('srgb')
+    .raw()
+    .toBuffer({ resolveWithObject: true })
+  const at = (x: number) => [...data.subarray(3 * (8 * 64 + x), 3 * (8 * 64 + x) + 3)]
+  return [at(16), at(48)]
+}
+
+function assertNear(found: number[][], expected: number[][]): void {
+  const apart = found.flat().map((value, i) => Math.abs(value - expected.flat()[i]!))
+  assert.ok(Math.max(...apart) <= 16, `${found} are not ${expected}`)
+}
+
+const fetchedDecoder = () => [...site.downloads.keys()].some((path) => path.includes('heic-decoder'))
+
+test('HEIC becomes a JPEG where the browser does not decode it', async () => {
+  const result = await compressed(heic())
+  assert.ok('base64' in result, JSON.stringify(result))
+  const { typeIn, type, action, width, height } = result
+  assert.deepEqual(
+    { typeIn, type, action, width, height },
+    { typeIn: 'image/heic', type: 'image/jpeg', action: 'lossy', width: 64, height: 32 },
+  )
+  assertNear(await leftAndRight(result.base64), [RED, GREEN])
+  assert.ok(fetchedDecoder())
 })
 
-test('a canvas that does not say the truth is not trusted', async () => {
-  await decodesHeic()
-  await page.evaluate(() => {
+test('where it does, nothing is fetched for it', async () => {
+  const result = await compressed(heic(), decodesAll())
+  assert.ok('base64' in result, JSON.stringify(result))
+  assertNear(await leftAndRight(result.base64), [
+    [128, 128, 128],
+    [128, 128, 128],
+  ])
+  assert.ok(!fetchedDecoder())
+})
+
+test('colours wider than sRGB stay so', async () => {
+  const result = await compressed(heic({ properties: [codePoints(12, 13)] }), decodesAll())
+  assert.ok('base64' in result, JSON.stringify(result))
+  assert.ok((await sharp(Buffer.from(result.base64, 'base64')).metadata()).icc)
+  assertNear(await leftAndRight(result.base64), [
+    [128, 128, 128],
+    [128, 128, 128],
+  ])
+})
+
+test('a canvas that does not say the truth is not trusted: our own decoder is', async () => {
+  const liar = `{
     const native = OffscreenCanvasRenderingContext2D.prototype.getImageData
-    OffscreenCanvasRenderingContext2D.prototype.getImageData = function (...area: unknown[]) {
-      const data = native.apply(this, area as Parameters<typeof native>)
+    OffscreenCanvasRenderingContext2D.prototype.getImageData = function (...area) {
+      const data = native.apply(this, area)
       // As browsers do that resist fingerprinting.
-      data.data[5]! ^= 1
+      data.data[5] ^= 1
       return data
     }
-  })
-  assert.equal(((await compressed()) as { code?: string }).code, 'unsupported-type')
+  }`
+  const result = await compressed(heic(), `${decodesAll()};${liar}`)
+  assert.ok('base64' in result, JSON.stringify(result))
+  assertNear(await leftAndRight(result.base64), [RED, GREEN])
 })
 
-test('another file is refused before anything decodes it', async () => {
-  await page.evaluate(() => {
-    globalThis.createImageBitmap = () => {
-      throw new Error('asked')
-    }
-  })
-  const code = await page.evaluate(() =>
-    window.pinhole
-      .compress(new Blob(['<svg xmlns="http://www.w3.org/2000/svg"/>']))
-      .catch((error) => error.code),
-  )
-  assert.equal(code, 'unsupported-type')
+test('TIFF becomes a JPEG where the browser decodes it, and is refused by name elsewhere', async () => {
+  const result = await compressed(TIFF, decodesAll())
+  assert.ok('base64' in result, JSON.stringify(result))
+  assert.deepEqual([result.typeIn, result.type, result.width], ['image/tiff', 'image/jpeg', 64])
+  await page.unrouteAll()
+  const refused = await compressed(TIFF)
+  assert.ok('code' in refused)
+  assert.equal(refused.code, 'unsupported-type')
+  assert.match(refused.detail ?? '', /TIFF/)
+})
+
+test('modes that change no pixel refuse all of them, and so does a setting', async () => {
+  for (const options of [{ mode: 'lossless' }, { mode: 'original' }, { convert: false }] as const) {
+    const refused = await compressed(heic(), decodesAll(), options)
+    assert.equal((refused as { code?: string }).code, 'unsupported-type')
+    await page.unrouteAll()
+  }
 })

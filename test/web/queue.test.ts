@@ -26,6 +26,7 @@ function setUp(options: { final?: (error: unknown) => boolean; ask?: (item: Item
   }
   const queue = createQueue({
     loadUploader: async () => uploader,
+    convert: true,
     maxBytes: 1000,
     mustAsk: options.ask ?? (() => false),
     isFinal: options.final ?? (() => false),

@@ -4,7 +4,7 @@ import type { Compressed, Mode } from '../../client/types.ts'
 import { UsageError } from '../exit.ts'
 import { expandInputs } from '../files/input.ts'
 import { writeOutput } from '../files/output-file.ts'
-import { modeOption } from '../options.ts'
+import { convertOption, modeOption } from '../options.ts'
 import { createBars } from '../terminal/bars.ts'
 import { interruptSignal } from '../terminal/interrupt.ts'
 import { printable } from '../terminal/printable.ts'
@@ -16,11 +16,15 @@ export function compressCommand(): Command {
     .argument('<file>', 'a file, or - for stdin')
     .requiredOption('-o, --output <path>', 'a file, a folder, or - for stdout')
     .addOption(modeOption())
+    .addOption(convertOption())
     .option('--json', 'say what was done as JSON, on stderr if the image goes to stdout')
     .action(compressFile)
 }
 
-async function compressFile(word: string, flags: { output: string; mode: Mode; json?: true }): Promise<void> {
+async function compressFile(
+  word: string,
+  flags: { output: string; mode: Mode; convert: boolean; json?: true },
+): Promise<void> {
   const [input, ...others] = await expandInputs([word])
   if (!input || others.length > 0) throw new UsageError('One file at a time, please.')
   const signal = interruptSignal()
@@ -28,7 +32,8 @@ async function compressFile(word: string, flags: { output: string; mode: Mode; j
   const bar = bars.start(input.name)
   let result: Compressed
   try {
-    result = await compress(await input.read(signal), { mode: flags.mode, signal, onProgress: bar.show })
+    const { mode, convert } = flags
+    result = await compress(await input.read(signal), { mode, convert, signal, onProgress: bar.show })
   } finally {
     bar.end()
     bars.stop()

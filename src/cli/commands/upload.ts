@@ -9,6 +9,7 @@ import { type History, openHistory } from '../memory/history.ts'
 import { readUploaded, type Uploaded } from '../memory/uploaded.ts'
 import {
   CHOOSE_SERVER,
+  convertOption,
   modeOption,
   retriesOption,
   serverOf,
@@ -30,6 +31,7 @@ export function uploadCommand(): Command {
     .argument('[file...]', 'files, globs, folders with -r, or - for stdin')
     .addOption(serverOption())
     .addOption(modeOption())
+    .addOption(convertOption())
     .option('-r, --recursive', 'upload the pictures in folders, and below')
     .option('-w, --watch <folder>', 'upload each picture that comes into a folder, until Ctrl-C')
     .option('-j, --jobs <number>', 'uploads at a time', wholeNumber, 2)

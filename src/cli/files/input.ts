@@ -18,7 +18,7 @@ const MAX_INPUT_BYTES = 256 * 2 ** 20
 
 const PICTURES = new Set('.jpg .jpeg .jpe .jfif .png .apng .gif .webp .avif'.split(' '))
 
-/** Pictures too, of types that the service does not take: a folder that has some is told so, file by file. */
+/** Pictures too, of types that the service does not take: what is not made JPEG or WebP is told, file by file. */
 const FOREIGN = new Set('.heic .heif .hif .jxl .tif .tiff .bmp'.split(' '))
 
 export function isPicture(path: string): boolean {

@@ -19,9 +19,9 @@ const FALLBACKS = {
 
 /** E.g. `PNG 2.0 MB → WebP 0.4 MB (−80 %), identical pixels`. */
 export function describe(result: Compressed): string {
-  const { typeIn, type, bytesIn, bytesOut, action, fallback } = result
+  const { typeIn, type, bytesIn, bytesOut, action, fallback, losesHdr } = result
   const before = `${typeName(typeIn)} ${bytesText(bytesIn)}`
-  const done = fallback ? FALLBACKS[fallback] : ACTIONS[action]
+  const done = `${fallback ? FALLBACKS[fallback] : ACTIONS[action]}${losesHdr ? ', without its HDR' : ''}`
   if (bytesIn === bytesOut) return `${before}, ${done}`
   const after = `${typeIn === type ? '' : `${typeName(type)} `}${bytesText(bytesOut)}`
   const percent = Math.round((100 * (bytesIn - bytesOut)) / bytesIn)

@@ -25,7 +25,7 @@ const FINAL = new Set<string>([
 ])
 
 export function createRun(
-  { mode, retries }: Pick<UploadFlags, 'mode' | 'retries'>,
+  { mode, convert, retries }: Pick<UploadFlags, 'mode' | 'convert' | 'retries'>,
   baseUrl: string,
   signal: AbortSignal,
   { bars, uploaded }: { bars: Bars; uploaded: Uploaded | null },
@@ -49,7 +49,7 @@ export function createRun(
         const sha256 = await digestOf(file)
         const known = uploaded?.find(sha256, mode)
         if (known !== undefined) return { name, known }
-        const compressed = await compress(file, { mode, signal: working, onProgress })
+        const compressed = await compress(file, { mode, convert, signal: working, onProgress })
         working.throwIfAborted()
         const sent = await send(compressed.blob, { baseUrl, retries, signal, onProgress })
         return { name, compressed, sent, source: { sha256, mode, server: baseUrl } }

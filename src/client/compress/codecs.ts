@@ -4,6 +4,7 @@ import type {
   MozJPEGModule as JpegEncoder,
   EncodeOptions as JpegOptions,
 } from '@jsquash/jpeg/codec/enc/mozjpeg_enc.js'
+import type { JXLModule as JxlDecoder } from '@jsquash/jxl/codec/dec/jxl_dec.js'
 import type {
   WebPModule as WebpEncoder,
   EncodeOptions as WebpOptions,
@@ -33,6 +34,10 @@ export interface Codecs {
   encodeWebp(pixels: Pixels): Promise<Uint8Array<ArrayBuffer>>
   /** `level`: oxipng's. */
   optimisePng(bytes: Uint8Array, level: 0 | 1 | 2): Promise<Uint8Array<ArrayBuffer>>
+  /** The primary picture as displayed, its colours as they are stored. 700 KB that are fetched for the first one. */
+  decodeHeic(bytes: Uint8Array): Promise<Pixels>
+  /** The first frame as displayed, in sRGB. */
+  decodeJxl(bytes: Uint8Array): Promise<Pixels>
 }
 
 export function createCodecs(loadWasm: LoadWasm): Codecs {
@@ -62,6 +67,10 @@ export function createCodecs(loadWasm: LoadWasm): Codecs {
     const glue = await import('@jsquash/oxipng/codec/pkg/squoosh_oxipng.js')
     await glue.default(await loadWasm('@jsquash/oxipng/codec/pkg/squoosh_oxipng_bg.wasm'))
     return glue
+  })
+  const jxlDecoder = once(async () => {
+    const glue = await import('@jsquash/jxl/codec/dec/jxl_dec.js')
+    return start<JxlDecoder>(glue.default, await loadWasm('@jsquash/jxl/codec/dec/jxl_dec.wasm'))
   })
   return {
     async load(kind) {
@@ -95,6 +104,15 @@ export function createCodecs(loadWasm: LoadWasm): Codecs {
     },
     async optimisePng(bytes, level) {
       return copyOf((await pngOptimiser()).optimise(bytes, level, false, false))
+    },
+    async decodeHeic(bytes) {
+      const { decodeHeic } = await import('./heic-decoder.ts')
+      return decodeHeic(bytes)
+    },
+    async decodeJxl(bytes) {
+      const pixels = (await jxlDecoder()).decode(bytes as BufferSource)
+      if (pixels === null) throw new Error('the JPEG XL decoder gave up')
+      return pixels
     },
   }
 }

@@ -1,12 +1,13 @@
 /** Compresses files in workers. The page's thread never reads one. */
 import { Refusal } from '../../errors.ts'
 import { type Inspection, isWhole } from '../../formats/image.ts'
+import { EXTENSIONS } from '../../protocol.ts'
 import { checkArguments } from '../arguments.ts'
 import { blobOf, blobSource, divisible } from '../blob-source.ts'
 import type { Compressed, CompressOptions, Fallback } from '../types.ts'
 import { converse, type Outcome } from '../worker/conversation.ts'
 import type { EngineHost } from '../worker/host.ts'
-import type { CompressRequest } from '../worker/messages.ts'
+import type { CompressRequest, Found } from '../worker/messages.ts'
 import { createPool, type Lease } from '../worker/pool.ts'
 
 export interface Engine {
@@ -24,9 +25,17 @@ export function createEngine(host: EngineHost): Engine {
   const pool = createPool(host)
 
   async function work(blob: Blob, options: CompressOptions): Promise<Outcome> {
-    const { mode = 'auto', signal, onProgress } = options
+    const { mode = 'auto', convert = true, line, signal, onProgress } = options
     const means = { webAssembly: typeof WebAssembly === 'object', maxPixels: host.maxPixels() }
-    const request: CompressRequest = { kind: 'compress', blob: await host.sendable(blob), mode, means }
+    const changesPixels = mode === 'auto' || mode === 'keep-format'
+    const request: CompressRequest = {
+      kind: 'compress',
+      blob: await host.sendable(blob),
+      mode,
+      means,
+      convert: convert && changesPixels,
+      ...(line && { line }),
+    }
     let lease: Lease | null = null
     try {
       lease = await pool.lease(signal)
@@ -52,17 +61,19 @@ export function createEngine(host: EngineHost): Engine {
       if (verdict.kind === 'refused') throw new Refusal(verdict.code, verdict.detail)
       if (verdict.kind === 'failed') throw new Error(`the file can't be read: ${verdict.message}`)
       if (inspection === null) throw new Error('the file took too long to read')
-      if (mode === 'original' || verdict.kind === 'kept') return untouched(file, inspection)
       if (verdict.kind === 'recompressed') {
         const { bytes, type, action } = verdict
         return {
-          ...untouched(file, inspection),
+          ...factsOf(file, inspection),
           blob: new Blob([bytes], { type }),
           bytesOut: bytes.length,
           type,
           action,
+          ...(inspection.losesHdr && { losesHdr: true }),
         }
       }
+      if (!isAccepted(inspection)) throw notConverted(inspection.type)
+      if (mode === 'original' || verdict.kind === 'kept') return untouched(file, inspection)
       const fallback: Fallback | undefined =
         verdict.kind === 'scrubbed' ? verdict.fallback : verdict.kind === 'lost' ? 'codec-error' : 'timed-out'
       return { ...scrubbed(file, inspection), ...(fallback && { fallback }) }
@@ -84,18 +95,30 @@ async function inspectHere(blob: Blob): Promise<Outcome> {
   return { inspection, verdict: { kind: 'scrubbed', ...(hadPlans && { fallback: 'no-worker' }) } }
 }
 
-function untouched(file: Blob, { type, width, height, animated, hasLocation }: Inspection): Compressed {
+function factsOf(file: Blob, { type, width, height, animated, hasLocation }: Found) {
+  return { typeIn: type, bytesIn: file.size, width, height, animated, hasLocation }
+}
+
+function isAccepted(found: Found): found is Inspection {
+  return found.type in EXTENSIONS
+}
+
+/** Decoding was tried, and failed or took too long. Such a file is never sent as it is. */
+function notConverted(type: string): Refusal {
+  return new Refusal(
+    'unsupported-type',
+    `This is ${type === 'image/heic' ? 'a HEIC' : type === 'image/jxl' ? 'a JPEG XL' : 'a TIFF'} image that could not be decoded here. Accepted are JPEG, PNG, GIF, WebP or AVIF.`,
+  )
+}
+
+function untouched(file: Blob, inspection: Inspection): Compressed {
+  const { type } = inspection
   return {
+    ...factsOf(file, inspection),
     blob: file.type === type ? file : file.slice(0, file.size, type),
     type,
-    typeIn: type,
     action: 'unchanged',
-    bytesIn: file.size,
     bytesOut: file.size,
-    width,
-    height,
-    animated,
-    hasLocation,
   }
 }
 

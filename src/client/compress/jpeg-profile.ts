@@ -1,5 +1,7 @@
 /** The ICC profile in a JPEG: APP2 segments that carry a share of it each (ICC.1:2022, annex B.4). */
 import { joined } from '../../bytes.ts'
+import { sourceOf } from '../../formats/image.ts'
+import { walkJpeg } from '../../formats/jpeg/walk.ts'
 
 const SIGNATURE = new TextEncoder().encode('ICC_PROFILE\0')
 /** A segment holds 65,533 bytes: the signature, its own number, how many there are, and the share. */
@@ -47,4 +49,11 @@ export function createProfileCollector() {
       return joined(...inOrder)
     },
   }
+}
+
+/** The same file without its profile. `jpeg`: sound. */
+export async function withoutJpegProfile(jpeg: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  const { segments } = await walkJpeg(sourceOf(jpeg))
+  const kept = segments.filter(({ kind }) => kind !== 'icc')
+  return joined(...kept.map(({ offset, length }) => jpeg.subarray(offset, offset + length)))
 }

@@ -36,6 +36,10 @@ export interface Sample {
 
 /** SSIMULACRA2 that the whole will have at `USUAL_QUALITY`, to within 2 for two pictures of three. */
 export function expectedScore({ loss }: Sample): number {
+  return expectedScoreOf(loss)
+}
+
+export function expectedScoreOf(loss: TextureLoss): number {
   return Math.min(95, 75.4 - 2.66 * Math.log(Math.max(loss.worst, 1e-6)) - 114 * loss.faded)
 }
 
@@ -89,4 +93,13 @@ const floored = (steps: number) => USUAL_QUALITY + Math.floor(bounded(steps))
  */
 export function wasBrowsersWork({ loss, browserLoss }: Sample): boolean {
   return browserLoss.moved < 0.8 * loss.moved
+}
+
+/** Below this, fine texture would suffer from what is otherwise enough. */
+const QUICK_SCORE = 79
+const QUICK_STEP = 0.015
+
+/** What a browser's own encoder is asked for, 0 to 1, where our own is `expected` to have that score. */
+export function quickQuality(expected: number): number {
+  return BROWSER_QUALITY / 100 + Math.min(0.12, QUICK_STEP * Math.max(0, QUICK_SCORE - expected))
 }

@@ -71,7 +71,7 @@ export const MAX_PIXELS = 100_000_000
 export const MAX_PIXELS_SMALL_MEMORY = 24_000_000
 
 /** VP8L stores 14 bits for a side. */
-const MAX_WEBP_SIDE = 16_383
+export const MAX_WEBP_SIDE = 16_383
 
 export function planFor(facts: Facts, mode: Mode, means: Means): Plan {
   const { type, animated, jpeg, png, width, height } = facts

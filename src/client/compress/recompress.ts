@@ -6,6 +6,7 @@ import type { Action } from '../types.ts'
 import { restoreChroma } from './chroma.ts'
 import { fineColourShows } from './chroma-detail.ts'
 import type { Codecs } from './codecs.ts'
+import type { Line } from './effort.ts'
 import { withExifOf } from './jpeg-exif.ts'
 import { withJpegProfile } from './jpeg-profile.ts'
 import {
@@ -44,6 +45,8 @@ export interface Original {
   area: number
   /** Exif orientation that the pixels still need. */
   orientation: number
+  /** What the result waits for; when it came, by this worker's clock. `null`: nothing, so the smallest is wanted. */
+  haste: { line: Line; start: number } | null
 }
 
 /** What is told while the work goes on. */
@@ -75,28 +78,42 @@ async function timed(decode: Promise<Pixels>, { decoded }: Milestones): Promise<
 
 async function fromJpeg(
   plan: Plan & { kind: 'jpeg' },
-  { scrubbed, profile }: Original,
+  { scrubbed, profile, haste }: Original,
   codecs: Codecs,
   milestones: Milestones,
 ): Promise<Recompressed | null> {
+  const kept = plan.keepProfile ? profile : null
+  if (haste && !plan.gray && !plan.keepGainMap) {
+    const { quickJpeg } = await import('./quick-jpeg.ts')
+    const bytes = await quickJpeg(scrubbed, { profile: kept, fullChroma: plan.fullChroma }, codecs, haste)
+    // What it would not make small enough is not worth a generation of quality either.
+    if (bytes) return worthRecompressing(scrubbed.length, bytes.length) ? jpegOf(bytes) : null
+  }
   const decoding = codecs.decodeJpeg(scrubbed, plan.keepGainMap ? 'stored' : 'displayed')
   const pixels = await timed(decoding, milestones)
   const fullChroma = plan.fullChroma && !plan.gray && fineColourShows(pixels)
   if (plan.restoreChroma) restoreChroma(pixels)
-  const sample = await sampleOf(pixels, plan, codecs)
+  const base = await photoOf(pixels, { fullChroma, gray: plan.gray, profile: kept }, codecs)
+  const bytes = plan.keepGainMap ? await withGainMap(base, scrubbed) : base
+  return bytes && worthRecompressing(scrubbed.length, bytes.length) ? jpegOf(bytes) : null
+}
+
+function jpegOf(bytes: Uint8Array<ArrayBuffer>): Recompressed {
+  return { bytes, type: 'image/jpeg', action: 'lossy' }
+}
+
+/** A photograph as JPEG, as finely as a sample of it says. */
+export async function photoOf(
+  pixels: Pixels,
+  { fullChroma, gray, profile }: { fullChroma: boolean; gray: boolean; profile: Uint8Array | null },
+  codecs: Codecs,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const sample = await sampleOf(pixels, { gray }, codecs)
   const encoded =
     !fullChroma && wasBrowsersWork(sample)
-      ? await codecs.encodeJpeg(pixels, { ...AS_BROWSERS, gray: plan.gray })
-      : await codecs.encodeJpeg(pixels, {
-          quality: qualityFor(sample, { fullChroma }),
-          fullChroma,
-          gray: plan.gray,
-        })
-  const base = plan.keepProfile && profile ? withJpegProfile(encoded, profile) : encoded
-  const bytes = plan.keepGainMap ? await withGainMap(base, scrubbed) : base
-  return bytes && worthRecompressing(scrubbed.length, bytes.length)
-    ? { bytes, type: 'image/jpeg', action: 'lossy' }
-    : null
+      ? await codecs.encodeJpeg(pixels, { ...AS_BROWSERS, gray })
+      : await codecs.encodeJpeg(pixels, { quality: qualityFor(sample, { fullChroma }), fullChroma, gray })
+  return profile ? withJpegProfile(encoded, profile) : encoded
 }
 
 /** The map is laid over the pixels as they are stored: the base is stored, and turned, as it was. */
@@ -146,7 +163,7 @@ async function fromPng(
         if (photo.bytes.length < scrubbed.length) return photo
       }
     }
-    webp = { bytes: await encodeWebp(pixels, kept, codecs), type: 'image/webp', action: 'lossless' }
+    webp = { bytes: await webpOf(pixels, kept, codecs), type: 'image/webp', action: 'lossless' }
     if (mayBePhoto && looksLikePhoto(webp.bytes.length, area)) {
       const photo = await photoOfPng(pixels, kept, codecs)
       if (photo.bytes.length < Math.min(webp.bytes.length, scrubbed.length)) return photo
@@ -160,7 +177,12 @@ async function fromPng(
   return webp && worthWebp(webp.bytes.length, png?.bytes.length ?? scrubbed.length) ? webp : png
 }
 
-async function encodeWebp(pixels: Pixels, profile: Uint8Array | null, codecs: Codecs) {
+/** Without loss. */
+export async function webpOf(
+  pixels: Pixels,
+  profile: Uint8Array | null,
+  codecs: Codecs,
+): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = await codecs.encodeWebp(pixels)
   return profile ? withWebpProfile(bytes, profile, pixels) : bytes
 }

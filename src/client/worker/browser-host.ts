@@ -65,7 +65,7 @@ export function createBrowserHost({ workerUrl, withoutWorker }: BrowserSettings 
   const isIos =
     /iP(?:hone|ad|od)/.test(device.userAgent) || (device.platform === 'MacIntel' && device.maxTouchPoints > 1)
   return {
-    maxWorkers: isMobile || isIos ? 1 : Math.max(1, Math.min(2, (device.hardwareConcurrency || 2) - 1)),
+    maxWorkers: isMobile || isIos ? 1 : Math.min(2, device.hardwareConcurrency || 1),
     maxPixels: () => (isIos || (device.deviceMemory ?? 8) <= 4 ? MAX_PIXELS_SMALL_MEMORY : MAX_PIXELS),
     noWorker() {
       if (withoutWorker === 'scrub') return

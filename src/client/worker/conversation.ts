@@ -1,7 +1,6 @@
 /** One file's conversation with a worker. */
-import type { Inspection } from '../../formats/image.ts'
 import type { CompressOptions } from '../types.ts'
-import type { CompressRequest, Reply } from './messages.ts'
+import type { CompressRequest, Found, Reply } from './messages.ts'
 import type { Lease } from './pool.ts'
 
 type Verdict =
@@ -9,7 +8,7 @@ type Verdict =
   | { kind: 'lost' | 'timed-out' }
 
 export interface Outcome {
-  inspection: Inspection | null
+  inspection: Found | null
   verdict: Verdict
 }
 
@@ -39,7 +38,7 @@ export function converse(
   onProgress: CompressOptions['onProgress'],
 ): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    let inspection: Inspection | null = null
+    let inspection: Found | null = null
     let interim: Extract<Reply, { kind: 'interim' }> | null = null
     let megapixels = 0
     let slowness = 1

@@ -2,14 +2,26 @@
 import type { RefusalCode } from '../../errors.ts'
 import type { Inspection } from '../../formats/image.ts'
 import type { ImageType } from '../../protocol.ts'
+import type { Line } from '../compress/effort.ts'
 import type { Means } from '../compress/plan.ts'
-import type { Action, Fallback, Mode } from '../types.ts'
+import type { Action, Fallback, ForeignType, Mode } from '../types.ts'
 
 export interface CompressRequest {
   kind: 'compress'
   blob: Blob
   mode: Mode
   means: Means
+  /** Whether a type that the service does not take is made one that it takes. */
+  convert: boolean
+  /** What the result waits for. Else the smallest is wanted. */
+  line?: Line
+}
+
+/** What was found. `segments` of a foreign type are none: nothing of the file itself is sent. */
+export interface Found extends Omit<Inspection, 'type'> {
+  type: ImageType | ForeignType
+  /** Brightness beyond white is in the file, and will not be in the result. */
+  losesHdr?: boolean
 }
 
 export type Request =
@@ -26,7 +38,7 @@ interface RecompressedBytes {
 /** `ready` comes once, unasked. `compress` is answered by `refused` or `failed`, or by `inspected` and then one of the others. */
 export type Reply =
   | { kind: 'ready' }
-  | { kind: 'inspected'; inspection: Inspection }
+  | { kind: 'inspected'; inspection: Found }
   /** The codecs are here: from now on time counts. Only if something is to be recompressed. */
   | { kind: 'working' }
   /** The pixels were decoded, in so many milliseconds: how fast this machine is today. */

@@ -8,7 +8,7 @@ import { examine } from '../compress/examine.ts'
 import { inspect } from '../compress/inspect.ts'
 import { planFor } from '../compress/plan.ts'
 import { type Milestones, type Recompressed, recompress } from '../compress/recompress.ts'
-import type { Reply, Request } from './messages.ts'
+import type { CompressRequest, Reply, Request } from './messages.ts'
 
 /** Handles requests one after the other. */
 export function createWork(codecs: Codecs, reply: (reply: Reply, transfer?: ArrayBuffer[]) => void) {
@@ -28,12 +28,22 @@ export function createWork(codecs: Codecs, reply: (reply: Reply, transfer?: Arra
 }
 
 async function compress(
-  { blob, mode, means }: Request & { kind: 'compress' },
+  request: Request & { kind: 'compress' },
   codecs: Codecs,
   reply: (reply: Reply) => void,
 ): Promise<Reply> {
+  const { blob, mode, means, line } = request
+  const haste = line ? { line, start: performance.now() } : null
   const source = blobSource(blob)
-  const inspection = await inspect(source)
+  let inspection: Inspection
+  try {
+    inspection = await inspect(source)
+  } catch (error) {
+    const isForeign = error instanceof Refusal && error.code === 'unsupported-type'
+    const converted = isForeign && request.convert ? await convert(request, codecs, reply) : null
+    if (converted) return converted
+    throw error
+  }
   const { facts, profile } = await examine(source, inspection)
   reply({ kind: 'inspected', inspection })
   const plan = planFor(facts, mode, means)
@@ -52,7 +62,7 @@ async function compress(
       },
     }
     const area = inspection.width * inspection.height
-    result = await recompress(plan, { scrubbed, profile, orientation, area }, codecs, milestones)
+    result = await recompress(plan, { scrubbed, profile, orientation, area, haste }, codecs, milestones)
     if (result && !(await isSound(result, inspection))) throw new Error('the result is not the same picture')
   } catch {
     return { kind: 'scrubbed', fallback: 'codec-error' }
@@ -61,11 +71,40 @@ async function compress(
   return { kind: 'recompressed', ...result }
 }
 
+/** `null` if nothing here decodes such a file. */
+async function convert(
+  { blob, means }: CompressRequest,
+  codecs: Codecs,
+  reply: (reply: Reply) => void,
+): Promise<Reply | null> {
+  const { foreignPicture } = await import('../compress/foreign.ts')
+  const picture = await foreignPicture(blob, codecs, means)
+  if (picture === null) return null
+  const { type, width, height, hasLocation, losesHdr } = picture
+  const inspection = { type, width, height, hasLocation, losesHdr, animated: false, segments: [] }
+  reply({ kind: 'inspected', inspection })
+  try {
+    await codecs.load('jpeg')
+    reply({ kind: 'working' })
+    const result = await picture.convert((milliseconds) => reply({ kind: 'decoded', milliseconds }))
+    if (!(await isSamePicture(result, inspection))) throw new Error('the result is not the same picture')
+    return { kind: 'recompressed', ...result }
+  } catch {
+    return { kind: 'scrubbed', fallback: 'codec-error' }
+  }
+}
+
 /** The universal guard: a codec's result is inspected like any stranger's file before it is trusted. */
-async function isSound({ bytes, type }: Recompressed, original: Inspection): Promise<boolean> {
+async function isSound(result: Recompressed, original: Inspection): Promise<boolean> {
+  return result.bytes.length < lengthOf(original.segments) && (await isSamePicture(result, original))
+}
+
+async function isSamePicture(
+  { bytes, type }: Recompressed,
+  original: { width: number; height: number },
+): Promise<boolean> {
   const result = await inspect(sourceOf(bytes))
   return (
-    bytes.length < lengthOf(original.segments) &&
     result.type === type &&
     result.width === original.width &&
     result.height === original.height &&

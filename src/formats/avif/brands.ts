@@ -2,7 +2,7 @@
 
 import type { Edit } from '../bmff/edits.ts'
 import { ascii, latin1 } from '../bytes/text.ts'
-import { HEIC_BRANDS } from '../heic.ts'
+import { HEIC_BRANDS } from '../heic/brands.ts'
 
 const AVIF_BRANDS: ReadonlySet<string> = new Set(['avif', 'avis'])
 

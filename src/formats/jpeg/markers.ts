@@ -11,18 +11,37 @@ function isRestart(marker: number): boolean {
   return marker >= 0xd0 && marker <= 0xd7
 }
 
-/** The marker at `at`, behind any number of fill bytes. */
-export async function markerAt(cursor: Cursor, at: number): Promise<{ marker: number; bodyAt: number }> {
+/**
+ * The marker at `at`, behind any number of fill bytes. Where `passing`, also behind bytes that are no marker: decoders pass
+ * over them with a warning, and nothing of them is kept. `markerAt`: where the marker with its fill bytes starts.
+ */
+export async function nextMarker(
+  cursor: Cursor,
+  at: number,
+  passing: boolean,
+): Promise<{ marker: number; markerAt: number; bodyAt: number }> {
+  let markerAt = at
   for (let from = at; ; ) {
     const bytes = cursor.peek(from, 2) ?? (await cursor.load(from, 2))
     if (bytes.length < 2) throw cutOff('JPEG')
-    if (bytes[0] !== 0xff)
-      throw damaged('The JPEG file is damaged: there are stray bytes between its segments.')
+    if (bytes[0] !== 0xff) {
+      if (!passing) throw damaged('The JPEG file is damaged: it does not start with a marker.')
+      const stray = bytes.indexOf(0xff)
+      from += stray < 0 ? bytes.length : stray
+      markerAt = from
+      continue
+    }
     let index = 1
     while (bytes[index] === 0xff) index++
     const marker = bytes[index]
-    if (marker !== undefined) return { marker, bodyAt: from + index + 1 }
-    from += bytes.length - 1
+    if (marker === undefined) {
+      from += bytes.length - 1
+    } else if (marker === 0 && passing) {
+      from += index + 1
+      markerAt = from
+    } else {
+      return { marker, markerAt, bodyAt: from + index + 1 }
+    }
   }
 }
 

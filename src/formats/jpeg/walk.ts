@@ -15,7 +15,7 @@ import {
   scanCounter,
   wrongLength,
 } from './header.ts'
-import { isStandalone, markerAt, passScan } from './markers.ts'
+import { isStandalone, nextMarker, passScan } from './markers.ts'
 import {
   APP0,
   COM,
@@ -70,14 +70,14 @@ export async function walkJpeg(source: ByteSource, start = 0, end = source.size)
   const cursor = cursorOver(source, { end })
   const walk = newWalk()
   for (let at = start; ; ) {
-    const { marker, bodyAt } = await markerAt(cursor, at)
+    const { marker, markerAt, bodyAt } = await nextMarker(cursor, at, at !== start)
     if ((marker === SOI) !== (at === start)) {
       throw damaged('The JPEG file is damaged: it does not start with its only start of image (SOI).')
     }
     let after = bodyAt
     if (isStandalone(marker)) {
       const kind = marker === SOI || marker === EOI ? 'picture' : 'other'
-      walk.add({ marker, kind, offset: at, length: after - at, bodyAt })
+      walk.add({ marker, kind, offset: markerAt, length: after - markerAt, bodyAt })
     } else {
       const bytes = cursor.peek(bodyAt, 2) ?? (await cursor.load(bodyAt, 2))
       const [high, low] = bytes
@@ -87,12 +87,18 @@ export async function walkJpeg(source: ByteSource, start = 0, end = source.size)
       const bytesOfSegment = cursor.peek(bodyAt, length) ?? (await cursor.load(bodyAt, length))
       if (bytesOfSegment.length < length) throw cutOff('JPEG')
       after = bodyAt + length
-      const segment = { marker, kind: 'picture' as const, offset: at, length: after - at, bodyAt: bodyAt + 2 }
+      const segment = {
+        marker,
+        kind: 'picture' as const,
+        offset: markerAt,
+        length: after - markerAt,
+        bodyAt: bodyAt + 2,
+      }
       const scan = walk.read(segment, bytesOfSegment.subarray(2, length))
       if (scan) {
         const coded = await passScan(cursor, after, walk.restartsDue(scan))
         walk.checkScan(scan, coded.decodedEnd - after, coded.restarts)
-        segment.length = coded.decodedEnd - at
+        segment.length = coded.decodedEnd - markerAt
         after = coded.end
       }
     }

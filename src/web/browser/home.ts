@@ -11,7 +11,7 @@ import { takePastes } from './intake/paste.ts'
 import { guardQuestions } from './page/questions.ts'
 import { registerWorker } from './page/register-worker.ts'
 import { say } from './page/status.ts'
-import { words } from './upload/facts.ts'
+import { facts, words } from './upload/facts.ts'
 import { askBeforeLeaving, askQuota, isFull, quotaUsedUp, showTotals } from './upload/progress.ts'
 import { createUploadList } from './upload/upload-list.ts'
 
@@ -71,6 +71,8 @@ const form = document.getElementById('upload')
 if (form) {
   const input = find<HTMLInputElement>('file')
   input.multiple = true
+  // Apple's pickers hand over a JPEG as long as HEIC is not asked for.
+  if (facts.convertsHeic && !/^Apple/.test(navigator.vendor)) input.accept += ',.heic,.heif,.hif,.jxl'
   input.addEventListener('change', () => {
     void take([...input.files!])
     input.value = ''

@@ -15,6 +15,7 @@ export interface HomeFacts extends PageFacts {
   /** Unit: bytes. */
   maxUploadBytes: number
   stripsMetadata: boolean
+  convertsHeic: boolean
   /** By refusal code. */
   refusals: Record<string, string>
   words: Messages['live']
@@ -32,12 +33,13 @@ export interface GalleryFacts extends PageFacts {
 }
 
 export function homeFacts(ctx: PageContext): Page {
-  const { messages, maxUploadBytes, stripsMetadata = true } = ctx
+  const { messages, maxUploadBytes, stripsMetadata = true, convertsHeic = true } = ctx
   const { noPreviewInWhatsApp, noPreviewAtAll } = messages.result
   return block<HomeFacts>({
     ...common(ctx),
     maxUploadBytes,
     stripsMetadata,
+    convertsHeic,
     refusals: messages.errors.details,
     words: messages.live,
     previews: { noPreviewInWhatsApp, noPreviewAtAll },

@@ -33,6 +33,8 @@ export interface PageContext {
   uploadsPerDay: number
   /** False if the operator keeps metadata in what is stored. Default: true. */
   stripsMetadata?: boolean
+  /** False if HEIC and JPEG XL are refused before the upload, with advice. Default: true. */
+  convertsHeic?: boolean
   /** Who runs the service, and how to reach them, in their own words. */
   operator?: { name?: string | undefined; contact?: string | undefined }
   /** In the language that the person asked for. */

@@ -25,6 +25,7 @@ async function repliesOf(png: Buffer, encoders: Partial<Codecs>) {
     blob: blobOf(png),
     mode: 'auto',
     means: { webAssembly: true, maxPixels: MAX_PIXELS },
+    convert: true,
   }
   await createWork(codecs, (reply) => replies.push(reply))(request)
   return replies

@@ -1,6 +1,6 @@
 /** What the card of an upload says and offers, state by state. */
 import type { Compressed } from '../../../client/types.ts'
-import { typeName } from '../../../protocol.ts'
+import { EXTENSIONS, typeName } from '../../../protocol.ts'
 import { previewNote } from '../../preview-limits.ts'
 import { facts, inWords, words } from '../upload/facts.ts'
 import type { Item, State } from '../upload/queue.ts'
@@ -24,13 +24,16 @@ export function viewOf({ state, file, mode, compressed }: Item, reason?: string)
     case 'queued':
       return { state: 'queued', status: words.queued, note: size, actions: ['cancel'] }
     case 'compressing': {
-      const { since, step, steps } = state
+      const { since, step, steps, type } = state
       const took = performance.now() - since
       const isLong = took >= LONG_MS && mode !== 'original'
       const sentence = isLong ? words.compressingLong : words.compressing
       return {
         state: 'compressing',
-        status: inWords.fill(sentence, { step, steps, seconds: Math.round(took / 1000) }),
+        status:
+          step === 1 && type && !(type in EXTENSIONS)
+            ? inWords.fill(words.fetchingDecoder, { type: typeName(type) })
+            : inWords.fill(sentence, { step, steps, seconds: Math.round(took / 1000) }),
         note: size,
         percent: (100 * (step - 1)) / steps,
         actions: isLong ? ['skip', 'cancel'] : ['cancel'],
@@ -97,5 +100,6 @@ export function noteOn({ mode, compressed }: Item, remembered: boolean): string 
   if (!remembered) return words.notRemembered
   const sentPlace = compressed?.hasLocation && mode === 'original' && compressed.action === 'unchanged'
   if (sentPlace && facts.stripsMetadata && compressed.type !== 'image/gif') return words.placeRemoved
+  if (compressed?.losesHdr) return words.hdrLeftOut
   return previewNote(facts.previews, compressed?.bytesOut ?? 0) ?? undefined
 }

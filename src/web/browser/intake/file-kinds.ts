@@ -1,10 +1,11 @@
 /** What a file that is no picture of ours might be, so that a sentence can help. */
-import { HEIC_BRANDS } from '../../../formats/heic.ts'
+import { HEIC_BRANDS } from '../../../formats/heic/brands.ts'
 
-export type Kind = 'heic' | 'vector' | 'video' | 'document' | 'raw' | 'other'
+export type Kind = 'heic' | 'jxl' | 'vector' | 'video' | 'document' | 'raw' | 'other'
 
 const BY_NAME: [RegExp, Kind][] = [
   [/\.(heic|heif|hif)$/i, 'heic'],
+  [/\.jxl$/i, 'jxl'],
   [/\.svgz?$/i, 'vector'],
   [/\.(mp4|m4v|mov|webm|mkv|avi)$/i, 'video'],
   [/\.(pdf|docx?|odt|pages|pptx?)$/i, 'document'],
@@ -13,6 +14,7 @@ const BY_NAME: [RegExp, Kind][] = [
 
 const BY_TYPE: [RegExp, Kind][] = [
   [/^image\/hei[cf]/, 'heic'],
+  [/^image\/jxl/, 'jxl'],
   [/^image\/svg/, 'vector'],
   [/^video\//, 'video'],
   [/pdf|word|text\//, 'document'],

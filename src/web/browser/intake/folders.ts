@@ -1,7 +1,7 @@
 /** Most files that are taken from what is dropped. */
 const MOST_FILES = 1000
 
-const PICTURE_NAME = /\.(jpe?g|jfif|png|apng|gif|webp|avif|heic|heif)$/i
+const PICTURE_NAME = /\.(jpe?g|jfif|png|apng|gif|webp|avif|heic|heif|hif|jxl)$/i
 
 /** Every file among `entries`, and every picture in the folders among them, however deep. */
 export async function filesOfEntries(entries: FileSystemEntry[]): Promise<File[]> {

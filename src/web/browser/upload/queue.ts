@@ -1,6 +1,7 @@
 /** Which picture is compressed when, and which one is uploaded. Knows nothing of the page. */
 import { newIdempotencyKey } from '../../../client/api/idempotency-key.ts'
 import type { Compressed, Mode, Sent } from '../../../client/types.ts'
+import { createLineMeter } from './line.ts'
 
 /** At most this many at once on the way to the server. */
 const UPLOADS = 2
@@ -12,7 +13,7 @@ const STEPS = 3
 export type State =
   | { at: 'queued' | 'asking' | 'ready' | 'cancelled' }
   /** `since` is by the page's clock, in milliseconds. `step` of `steps` has begun. */
-  | { at: 'compressing'; since: number; step: number; steps: number }
+  | { at: 'compressing'; since: number; step: number; steps: number; type?: Compressed['typeIn'] }
   | { at: 'uploading'; percent: number; sentBytes: number; totalBytes: number; since: number }
   /** Between two tries; the next one comes at `until`, by the page's clock. */
   | { at: 'waiting'; until: number }
@@ -43,6 +44,8 @@ export interface QueueOptions {
   /** Fetched when the first picture needs it. */
   loadUploader(): Promise<Uploader>
   maxBytes: number
+  /** Whether types that the service does not take are made ones that it takes. */
+  convert: boolean
   /** True if the person must be asked before this is sent. */
   mustAsk(item: Item): boolean
   /** True if every upload after this one would fail in the same way. */
@@ -72,8 +75,9 @@ export interface Queue {
 }
 
 export function createQueue(options: QueueOptions): Queue {
-  const { loadUploader, maxBytes, mustAsk, isFinal, onChange } = options
+  const { loadUploader, maxBytes, convert, mustAsk, isFinal, onChange } = options
   const items: Item[] = []
+  const line = createLineMeter()
   let count = 0
 
   function change(item: Item, state: State): void {
@@ -111,11 +115,13 @@ export function createQueue(options: QueueOptions): Queue {
     signal.throwIfAborted()
     item.compressed ??= await uploader.compress(item.file, {
       mode: item.mode,
+      convert,
+      line: { bytesPerSecond: line.bytesPerSecond(), isBusy: at('queued', 'compressing').length > 1 },
       signal,
       onProgress(progress) {
         if (signal.aborted || progress.stage !== 'compressing') return
-        const { step, steps } = progress
-        change(item, { at: 'compressing', since, step, steps })
+        const { step, steps, type } = progress
+        change(item, { at: 'compressing', since, step, steps, type })
       },
     })
     signal.throwIfAborted()
@@ -127,6 +133,7 @@ export function createQueue(options: QueueOptions): Queue {
     let since = performance.now()
     change(item, { at: 'uploading', percent: 0, sentBytes: 0, totalBytes, since })
     const { send } = await loadUploader()
+    const meter = line.begin()
     const sent = await send(item.compressed!.blob, {
       signal,
       maxBytes,
@@ -135,6 +142,7 @@ export function createQueue(options: QueueOptions): Queue {
         if (signal.aborted) return
         if (progress.stage === 'uploading') {
           const { percent, sentBytes, totalBytes } = progress
+          meter.sent(sentBytes)
           // Each try starts anew, and so does its pace.
           if (sentBytes === 0) since = performance.now()
           change(item, { at: 'uploading', percent, sentBytes, totalBytes, since })
@@ -142,7 +150,7 @@ export function createQueue(options: QueueOptions): Queue {
         if (progress.stage === 'waiting')
           change(item, { at: 'waiting', until: performance.now() + progress.seconds * 1000 })
       },
-    })
+    }).finally(meter.end)
     // The bytes are up: nobody needs them here any more.
     item.compressed = { ...item.compressed!, blob: new Blob() }
     change(item, { at: 'done', sent })

@@ -78,6 +78,7 @@ export function createUploadList(options: UploadListOptions): UploadList {
       return uploading
     },
     maxBytes: facts.maxUploadBytes,
+    convert: facts.convertsHeic,
     mustAsk({ compressed, mode, placeAllowed }) {
       const isSentAsItIs = mode === 'original' || compressed?.type === 'image/gif'
       const isKept = !facts.stripsMetadata || compressed?.type === 'image/gif'

@@ -58,6 +58,7 @@ export const upload = {
 export const live = {
   queued: 'Waiting',
   compressing: 'Making it smaller, step {step} of {steps}',
+  fetchingDecoder: 'Fetching what reads {type}',
   compressingLong: 'Making it smaller, step {step} of {steps}, {seconds}\u00a0s',
   ready: 'Next in line',
   asking: 'This picture contains the location where it was taken. The service would keep it.',
@@ -75,6 +76,7 @@ export const live = {
   scrubbed: 'private data removed',
   notCompressed: 'not compressed: it took too long or would not work here',
   unchanged: 'unchanged',
+  hdrLeftOut: 'Its HDR brightness was left out.',
   placeRemoved: 'It contained a location. The service removed it.',
   notRemembered: 'This browser does not remember it. Keep the deletion link if you may want to delete it.',
   ready1: 'Link ready: {name}',
@@ -92,6 +94,7 @@ export const live = {
   tooLarge: 'It is {size} even now. A picture can be up to {limit}.',
   kinds: {
     heic: 'Most browsers can’t show HEIC pictures. On an iPhone choose Settings, Camera, Formats, Most Compatible, or export it as JPEG.',
+    jxl: 'A JPEG XL picture that moves, or is brighter than white, can’t be shown by most browsers. Please export it as WebP, PNG or AVIF.',
     vector: 'This is an SVG drawing. Please export it as PNG.',
     video: 'This is a video. Use JPEG, PNG, GIF, WebP or AVIF.',
     document: 'This is a document. Upload a screenshot of the page instead.',

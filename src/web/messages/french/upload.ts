@@ -59,6 +59,7 @@ export const upload: Messages['upload'] = {
 export const live: Messages['live'] = {
   queued: 'En attente',
   compressing: 'Réduction, étape {step} sur {steps}',
+  fetchingDecoder: 'Chargement de ce qui lit le {type}',
   compressingLong: 'Réduction, étape {step} sur {steps}, {seconds}\u00a0s',
   ready: 'Prête à l’envoi',
   asking: 'Cette image indique où elle a été prise. Le service conserverait cette information.',
@@ -76,6 +77,7 @@ export const live: Messages['live'] = {
   scrubbed: 'données personnelles supprimées',
   notCompressed: 'non compressée\u00a0: trop long, ou impossible ici',
   unchanged: 'inchangée',
+  hdrLeftOut: 'La luminosité HDR n’a pas été conservée.',
   placeRemoved: 'Elle indiquait où elle a été prise. Le service a supprimé cette information.',
   notRemembered:
     'Ce navigateur ne l’a pas mémorisée. Conservez le lien de suppression si vous comptez la supprimer un jour.',
@@ -97,6 +99,7 @@ export const live: Messages['live'] = {
   tooLarge: 'Elle pèse encore {size}. Une image peut peser jusqu’à {limit}.',
   kinds: {
     heic: 'La plupart des navigateurs ne peuvent pas afficher les images HEIC. Sur un iPhone, choisissez Réglages, Appareil photo, Formats, Le plus compatible, ou exportez-la en JPEG.',
+    jxl: 'La plupart des navigateurs ne peuvent pas afficher une image JPEG XL animée ou plus lumineuse que le blanc. Exportez-la en WebP, PNG ou AVIF.',
     vector: 'C’est un dessin SVG. Exportez-le en PNG.',
     video: 'C’est une vidéo. Utilisez JPEG, PNG, GIF, WebP ou AVIF.',
     document: 'C’est un document. Envoyez plutôt une capture d’écran de la page.',

@@ -58,6 +58,7 @@ export const upload: Messages['upload'] = {
 export const live: Messages['live'] = {
   queued: 'Wartet',
   compressing: 'Wird verkleinert, Schritt {step} von {steps}',
+  fetchingDecoder: 'Lädt, was {type} lesen kann',
   compressingLong: 'Wird verkleinert, Schritt {step} von {steps}, {seconds}\u00a0s',
   ready: 'Gleich an der Reihe',
   asking: 'Dieses Bild enthält den Aufnahmeort. Der Dienst würde ihn mitspeichern.',
@@ -75,6 +76,7 @@ export const live: Messages['live'] = {
   scrubbed: 'private Daten entfernt',
   notCompressed: 'nicht verkleinert: Es dauerte zu lange oder war hier nicht möglich',
   unchanged: 'unverändert',
+  hdrLeftOut: 'Die HDR-Helligkeit wurde weggelassen.',
   placeRemoved: 'Es enthielt den Aufnahmeort. Der Dienst hat ihn entfernt.',
   notRemembered:
     'Dieser Browser speichert es nicht. Bewahre den Löschlink auf, falls du das Bild später löschen willst.',
@@ -93,6 +95,7 @@ export const live: Messages['live'] = {
   tooLarge: 'Es ist auch jetzt noch {size} groß. Ein Bild darf bis zu {limit} groß sein.',
   kinds: {
     heic: 'HEIC-Bilder können die meisten Browser nicht anzeigen. Wähle auf dem iPhone unter Einstellungen, Kamera, Formate die Option „Maximale Kompatibilität“, oder exportiere das Bild als JPEG.',
+    jxl: 'JPEG-XL-Bilder, die sich bewegen oder heller als Weiß sind, können die meisten Browser nicht anzeigen. Exportiere das Bild bitte als WebP, PNG oder AVIF.',
     vector: 'Das ist eine SVG-Zeichnung. Exportiere sie bitte als PNG.',
     video: 'Das ist ein Video. Möglich sind JPEG, PNG, GIF, WebP und AVIF.',
     document: 'Das ist ein Dokument. Lade stattdessen ein Bildschirmfoto der Seite hoch.',

@@ -1,0 +1,282 @@
+/**
+ * Seconds from choosing pictures to the last link, in real browsers, over a shaped line and on a share of a core. Each
+ * measured cell is kept in node_modules/.cache, so that a run may be stopped and go on. PINHOLE_LINK narrows it to the
+ * cells that have all of its words, e.g. `chromium 10 quarter pinhole`.
+ */
+import { appendFile, chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { launchBrowser, launchFirefox } from '../../test/support/browser.ts'
+import { chromiumHere } from '../../test/support/chromium.ts'
+import { serveEnginePage } from '../../test/support/engine-page.ts'
+import { type RunningServer, startServer } from '../../test/support/processes/server.ts'
+import type { BenchOptions } from '../load/options.ts'
+import { type Figures, table } from '../report/figures.ts'
+import { type Subject, subjects } from './pictures.ts'
+import { openProcessorShare, type ProcessorShare } from './processor-share.ts'
+import { startShapingProxy } from './shaping-proxy.ts'
+
+const CACHE = join(import.meta.dirname, '../../node_modules/.cache/link')
+const CELLS = join(CACHE, 'cells.jsonl')
+
+const ENGINES = ['chromium', 'firefox'] as const
+const MEGABITS = [1, 10, 50]
+const SHARES = { whole: 1, quarter: 0.25 } as const
+/** `best`: our page, told that no picture is waited for. */
+const CONTESTANTS = ['pinhole', 'best', 'as it is', 'compressorjs', 'Squoosh'] as const
+const PATIENCE_MS = 400_000
+
+type Engine = (typeof ENGINES)[number]
+type Share = keyof typeof SHARES
+type Contestant = (typeof CONTESTANTS)[number]
+
+interface Cell {
+  engine: Engine
+  subject: string
+  megabits: number
+  share: Share
+  contestant: Contestant
+}
+
+interface Measured extends Cell {
+  seconds: number
+  /** Of the pictures as they left. */
+  bytes: number
+  /** Of the page's own thread; only where the browser tells. Unit: milliseconds. */
+  longestTaskMs: number | null
+}
+
+export async function benchLink({ dir }: BenchOptions): Promise<Figures> {
+  await mkdir(CACHE, { recursive: true })
+  const all = await subjects(join(CACHE, 'pictures'))
+  const known = await measuredCells()
+  const open = cells(Object.keys(all)).filter((cell) => !known.some((one) => nameOf(one) === nameOf(cell)))
+  const share = await openProcessorShare()
+  const measured = [...known]
+  const world = await startWorld(share, dir)
+  try {
+    for (const cell of open) {
+      const result = { ...cell, ...(await world.measure(cell, all[cell.subject]!)) }
+      measured.push(result)
+      await appendFile(CELLS, `${JSON.stringify(result)}\n`)
+      console.error(
+        `  ${nameOf(cell)}: ${result.seconds.toFixed(2)} s, ${(result.bytes / 1e6).toFixed(2)} MB`,
+      )
+    }
+  } finally {
+    await world.close()
+    await share.close()
+  }
+  return {
+    comparisons: [],
+    measures: [],
+    table: `Shares of a core by ${share.means}.\n\n${tableOf(measured)}`,
+  }
+}
+
+function cells(names: string[]): Cell[] {
+  const words = (process.env.PINHOLE_LINK ?? '').split(' ').filter(Boolean)
+  const every = ENGINES.flatMap((engine) =>
+    (Object.keys(SHARES) as Share[]).flatMap((share) =>
+      MEGABITS.flatMap((megabits) =>
+        names.flatMap((subject) =>
+          CONTESTANTS.map((contestant) => ({ engine, subject, megabits, share, contestant })),
+        ),
+      ),
+    ),
+  )
+  return every.filter((cell) => {
+    const own = nameOf(cell).split(/[ ,]+/)
+    return words.every((word) => own.includes(word))
+  })
+}
+
+function nameOf({ engine, subject, megabits, share, contestant }: Cell): string {
+  return `${engine}, ${subject}, ${megabits} Mbit/s, ${share} core, ${contestant}`
+}
+
+async function measuredCells(): Promise<Measured[]> {
+  const text = await readFile(CELLS, 'utf8').catch(() => '')
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Measured)
+}
+
+/** The server is outside of the share: it is another machine's work. */
+async function startWorld(share: ProcessorShare, dir: string) {
+  const proxy = await startShapingProxy(1e9)
+  const service = `http://127.0.0.1:${proxy.port}`
+  const peers = await serveEnginePage(join(import.meta.dirname, 'peers.ts'))
+  const server = await startServer({
+    BASE_URL: service,
+    UPLOADS_PER_DAY: '1000000',
+    ALLOWED_ORIGINS: new URL(peers.url).origin,
+  })
+  proxy.targetPort = server.port
+  const wrapped = join(dir, 'chromium')
+  const { executablePath, env } = await chromiumHere()
+  const libraries = `export LD_LIBRARY_PATH='${env.LD_LIBRARY_PATH}' ${env.FONTCONFIG_FILE ? `FONTCONFIG_FILE='${env.FONTCONFIG_FILE}'` : ''}`
+  await script(wrapped, `${libraries}\n${share.enter}\nexec '${executablePath}' "$@"`)
+  const firefox = join(dir, 'firefox')
+  const program = process.env.PINHOLE_FIREFOX ?? '/usr/bin/firefox-esr'
+  await script(firefox, `${share.enter}\nexec '${program}' "$@"`)
+  process.env.PINHOLE_CHROMIUM = wrapped
+  process.env.PINHOLE_FIREFOX = firefox
+  let running: { engine: Engine; browser: Browser } | null = null
+
+  async function browserOf(engine: Engine): Promise<Browser> {
+    if (running?.engine === engine) return running.browser
+    await running?.browser.close()
+    await share.set(2)
+    running = { engine, browser: engine === 'chromium' ? await launchBrowser() : await launchFirefox() }
+    return running.browser
+  }
+
+  return {
+    async measure(cell: Cell, subject: Subject) {
+      const browser = await browserOf(cell.engine)
+      const { contestant } = cell
+      const isPeer = contestant === 'compressorjs' || contestant === 'Squoosh'
+      const context = await browser.newContext(isPeer ? { bypassCSP: true } : {})
+      try {
+        if (contestant === 'best') await context.addInitScript(waitForNothing)
+        proxy.bitsPerSecond = 1e9
+        await share.set(2)
+        const page = await openPage(
+          context,
+          isPeer ? `${peers.url}?service=${service}&peer=${contestant}` : service,
+        )
+        if (contestant === 'as it is') await choose(page, 'original')
+        proxy.bitsPerSecond = cell.megabits * 1e6
+        await share.set(SHARES[cell.share])
+        const before = await bytesStored(server)
+        const { seconds, longestTaskMs } = await timed(page, subject.paths, isPeer)
+        return { seconds, longestTaskMs, bytes: (await bytesStored(server)) - before }
+      } finally {
+        await share.set(2)
+        await context.close()
+      }
+    },
+    async close() {
+      await running?.browser.close()
+      await server.stop()
+      await proxy.close()
+      peers.close()
+      await rm(wrapped, { force: true })
+    },
+  }
+}
+
+async function script(path: string, lines: string): Promise<void> {
+  await writeFile(path, `#!/bin/sh\n${lines}\n`)
+  await chmod(path, 0o755)
+}
+
+async function openPage(context: BrowserContext, url: string): Promise<Page> {
+  const page = await context.newPage()
+  page.setDefaultTimeout(PATIENCE_MS)
+  await page.goto(url)
+  await page.locator('html[data-live]').waitFor()
+  return page
+}
+
+async function choose(page: Page, mode: string): Promise<void> {
+  await page.evaluate((mode) => {
+    document.querySelector<HTMLInputElement>(`input[name="mode"][value="${mode}"]`)!.click()
+  }, mode)
+}
+
+/** By the page's own clock, from the change of the field to the last link. */
+async function timed(page: Page, paths: string[], isPeer: boolean) {
+  await page.evaluate(
+    ({ count, links }) => {
+      const { dataset } = document.documentElement
+      const input = document.querySelector('#file')!
+      let begun = 0
+      let longest = 0
+      const watch = new MutationObserver(() => {
+        if (document.querySelectorAll(links).length < count) return
+        dataset.took = `${performance.now() - begun}`
+        dataset.longest = `${longest}`
+        watch.disconnect()
+      })
+      input.addEventListener(
+        'change',
+        () => {
+          begun = performance.now()
+          if (PerformanceObserver.supportedEntryTypes.includes('longtask'))
+            new PerformanceObserver((list) => {
+              for (const { duration } of list.getEntries()) longest = Math.max(longest, duration)
+            }).observe({ type: 'longtask' })
+          else longest = Number.NaN
+          watch.observe(document.body, { subtree: true, childList: true, attributes: true })
+        },
+        { capture: true, once: true },
+      )
+    },
+    { count: paths.length, links: isPeer ? 'body > p' : '.card[data-state="done"]' },
+  )
+  await page.setInputFiles('#file', paths)
+  await page
+    .locator('html[data-took], html[data-failed]')
+    .waitFor({ state: 'attached', timeout: PATIENCE_MS })
+  const { took, longest, failed } = await page.evaluate(() => ({ ...document.documentElement.dataset }))
+  if (failed) throw new Error(failed)
+  return {
+    seconds: Number(took) / 1000,
+    longestTaskMs: Number.isNaN(Number(longest)) ? null : Number(longest),
+  }
+}
+
+/** Runs in the page: no worker is told of a line. */
+function waitForNothing(): void {
+  const native = Worker.prototype.postMessage
+  Worker.prototype.postMessage = function (this: Worker, message: { line?: unknown }) {
+    const { line: _, ...rest } = message
+    native.call(this, rest)
+  }
+}
+
+/** Of pictures with what the server knows of them. */
+async function bytesStored({ dataDir }: RunningServer): Promise<number> {
+  const entries = await readdir(join(dataDir, 'images'), { withFileTypes: true, recursive: true })
+  const files = entries.filter((entry) => entry.isFile())
+  const sizes = await Promise.all(
+    files.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size),
+  )
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+/** A row for each cell of a line, a share and a picture; a column for each contestant. */
+function tableOf(measured: Measured[]): string {
+  const keyOf = ({ engine, subject, megabits, share }: Cell) => `${engine}|${share}|${megabits}|${subject}`
+  const rows = [...new Set(measured.map(keyOf))].sort().map((key) => {
+    const [engine = '', share = '', megabits = '', subject = ''] = key.split('|')
+    const of = (contestant: Contestant) =>
+      measured.findLast((one) => keyOf(one) === key && one.contestant === contestant)
+    const shown = (one: Measured | undefined) =>
+      one ? `${one.seconds.toFixed(2)} s, ${(one.bytes / 1e6).toFixed(2)} MB` : ''
+    const ours = of('pinhole')
+    return [
+      engine,
+      share,
+      `${megabits} Mbit/s`,
+      subject,
+      ...CONTESTANTS.map((contestant) => shown(of(contestant))),
+      verdict(ours, of('as it is'), of('best')),
+      ours?.longestTaskMs == null ? '' : `${Math.round(ours.longestTaskMs)} ms`,
+    ]
+  })
+  return table(
+    ['browser', 'core', 'line', 'picture', ...CONTESTANTS, 'demanded', 'longest task of the page'],
+    rows,
+  )
+}
+
+/** Of one photograph: 2 s, or 1.1 times the better of both, whatever is later. */
+function verdict(ours?: Measured, asItIs?: Measured, best?: Measured): string {
+  if (!ours || !asItIs || !best || !ours.subject.startsWith('photograph')) return ''
+  const most = Math.max(2, 1.1 * Math.min(asItIs.seconds, best.seconds))
+  return `≤ ${most.toFixed(2)} s: ${ours.seconds <= most ? 'met' : '**MISSED**'}`
+}

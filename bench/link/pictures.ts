@@ -1,0 +1,71 @@
+/** What is uploaded: photographs of the judging half as a camera writes them, a phone's screenshot, a drawing. */
+import { access, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import sharp from 'sharp'
+import { drawings } from '../compress/drawings.ts'
+import { originals } from '../compress/photographs.ts'
+
+export interface Subject {
+  name: string
+  paths: string[]
+}
+
+const AT_ONCE = 20
+/** The large ones. */
+const WALLPAPERS = /\/wallpapers\//
+
+/** Made once, and kept in `folder`. */
+export async function subjects(folder: string): Promise<Record<string, Subject>> {
+  await mkdir(folder, { recursive: true })
+  const large = (await originals('judge', WALLPAPERS)).filter(({ pixels }) => pixels > 8e6)
+  const photographs = await Promise.all(
+    Array.from({ length: AT_ONCE }, (_, nth) =>
+      made(join(folder, `photograph-${nth}.jpg`), async () => {
+        const { bytes } = large[nth % large.length]!
+        // The same picture comes again mirrored, which no codec knows again.
+        const picture = sharp(bytes).toColourspace('srgb').resize(4000, 3000)
+        return (nth < large.length ? picture : picture.flop()).jpeg({ quality: 95 }).toBuffer()
+      }),
+    ),
+  )
+  const small = await made(join(folder, 'small.jpg'), () =>
+    sharp(photographs[0]).resize(2048, 1536).jpeg({ quality: 95 }).toBuffer(),
+  )
+  const screen = await made(join(folder, 'screenshot.png'), () => screenshot(photographs[1]!))
+  const drawing = await made(join(folder, 'drawing.png'), () =>
+    drawings()['smooth drawing']!.png().toBuffer(),
+  )
+  return {
+    'photograph of 12 MP': { name: 'photograph of 12 MP', paths: [photographs[0]!] },
+    'photograph of 3 MP': { name: 'photograph of 3 MP', paths: [small] },
+    'screenshot of a phone': { name: 'screenshot of a phone', paths: [screen] },
+    'drawing of 9 MP': { name: 'drawing of 9 MP', paths: [drawing] },
+    '20 photographs of 12 MP': { name: '20 photographs of 12 MP', paths: photographs },
+  }
+}
+
+async function made(path: string, make: () => Promise<Buffer>): Promise<string> {
+  const exists = await access(path).then(
+    () => true,
+    () => false,
+  )
+  if (!exists) await writeFile(path, await make())
+  return path
+}
+
+/** A chat: lines of text in bubbles, and one photograph. 1170 by 2532, as a phone of three pixels to a point has it. */
+async function screenshot(photograph: string): Promise<Buffer> {
+  const bubbles = Array.from({ length: 22 }, (_, row) => {
+    const isMine = row % 3 === 0
+    const x = isMine ? 370 : 40
+    const words = `Line ${row * 37} of a talk about ${['lunch', 'trains', 'the sea', 'a film'][row % 4]}, and more`
+    return `<rect x="${x}" y="${140 + row * 84}" width="760" height="70" rx="32" fill="${isMine ? '#0b84fe' : '#e9e9eb'}"/><text x="${x + 30}" y="${186 + row * 84}" font-size="34" font-family="sans-serif" fill="${isMine ? '#fff' : '#111'}">${words}</text>`
+  })
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="1170" height="2532"><rect width="1170" height="2532" fill="#fff"/><rect width="1170" height="120" fill="#f7f7f7"/>${bubbles.join('')}</svg>`
+  const photo = await sharp(photograph).resize(760, 420).png().toBuffer()
+  return sharp(Buffer.from(svg))
+    .composite([{ input: photo, left: 40, top: 2040 }])
+    .removeAlpha()
+    .png()
+    .toBuffer()
+}

@@ -1,0 +1,66 @@
+/** A share of one core for a browser and all its processes: cgroups of version 2 or 1, whichever can be written to. */
+import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+
+export interface ProcessorShare {
+  /** What holds it, for the report. */
+  means: string
+  /** A shell line that puts the shell's own process into the group. */
+  enter: string
+  /** Of a core. */
+  set(share: number): Promise<void>
+  close(): Promise<void>
+}
+
+const PERIOD = 100_000
+const ROOT = '/sys/fs/cgroup'
+
+export async function openProcessorShare(): Promise<ProcessorShare> {
+  const name = `pinhole-link-${process.pid}`
+  const v2 = await open(join(ROOT, name), 'cpu.max', (quota) => `${quota} ${PERIOD}`, 'cgroup v2, cpu.max')
+  if (v2) return v2
+  const file = 'cpu.cfs_quota_us'
+  const v1 = await open(join(ROOT, 'cpu', name), file, (quota) => `${quota}`, `cgroup v1, ${file}`)
+  if (v1) return v1
+  throw new Error('a share of a core needs a cgroup with the cpu controller that this user may make')
+}
+
+async function open(
+  folder: string,
+  file: string,
+  line: (quota: number) => string,
+  means: string,
+): Promise<ProcessorShare | null> {
+  try {
+    await mkdir(folder)
+  } catch {
+    return null
+  }
+  const exists = await readFile(join(folder, file)).then(
+    () => true,
+    () => false,
+  )
+  if (!exists) {
+    await rmdir(folder)
+    return null
+  }
+  return {
+    means,
+    enter: `echo $$ > ${folder}/cgroup.procs`,
+    set: (share) => writeFile(join(folder, file), line(share * PERIOD)),
+    async close() {
+      // Processes that were ended leave their group a moment later.
+      for (let tries = 0; tries < 50; tries++) {
+        if (
+          await rmdir(folder).then(
+            () => true,
+            () => false,
+          )
+        )
+          return
+        await setTimeout(100)
+      }
+    },
+  }
+}

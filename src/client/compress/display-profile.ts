@@ -1,0 +1,106 @@
+/** ICC profiles of displays that files name by a number alone (ICC.1:2022; ITU-T H.273, 8.1). */
+import { joined } from '../../bytes.ts'
+import { ascii } from '../../formats/bytes/text.ts'
+
+/** Code points of primaries that are wider than sRGB's. */
+export const BT_2020 = 9
+export const DISPLAY_P3 = 12
+
+/** Red, green and blue, adapted to D50. */
+const PRIMARIES: Record<number, { name: string; xyz: number[][] }> = {
+  [BT_2020]: {
+    name: 'BT.2020 with the curve of sRGB',
+    xyz: [
+      [0.67342, 0.27902, -0.00193],
+      [0.16564, 0.67534, 0.02998],
+      [0.12513, 0.04564, 0.79733],
+    ],
+  },
+  [DISPLAY_P3]: {
+    name: 'Display P3',
+    xyz: [
+      [0.51512, 0.2412, -0.00105],
+      [0.29198, 0.69225, 0.04189],
+      [0.1571, 0.06657, 0.78407],
+    ],
+  },
+}
+
+const D50 = [0.9642, 1, 0.8249]
+/** IEC 61966-2-1 as function 3 (10.18): exponent, scale, offset, slope near black, and where that ends. */
+const SRGB_CURVE = [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045]
+
+const HEADER_BYTES = 128
+
+/** A profile with these primaries and the curve of sRGB; `null` if they are sRGB's own, or unknown. */
+export function displayProfile(primaries: number): Uint8Array<ArrayBuffer> | null {
+  const space = PRIMARIES[primaries]
+  if (!space) return null
+  const curve = joined(ascii('para'), u32(0), u32(3 << 16), ...SRGB_CURVE.map(fixed))
+  const [red, green, blue] = space.xyz.map(xyzTag)
+  const tags: [string, Uint8Array][] = [
+    ['desc', textTag(space.name)],
+    ['cprt', textTag('CC0')],
+    ['wtpt', xyzTag(D50)],
+    ['rXYZ', red!],
+    ['gXYZ', green!],
+    ['bXYZ', blue!],
+    ['rTRC', curve],
+    ['gTRC', curve],
+    ['bTRC', curve],
+  ]
+  let at = HEADER_BYTES + 4 + 12 * tags.length
+  const places = new Map<Uint8Array, number>()
+  for (const [, data] of tags) {
+    if (places.has(data)) continue
+    places.set(data, at)
+    at += data.length
+  }
+  const table = tags.flatMap(([name, data]) => [ascii(name), u32(places.get(data)!), u32(data.length)])
+  return joined(header(at), u32(tags.length), ...table, ...places.keys())
+}
+
+/** 7.2: version 4.3, a display, RGB to XYZ, in no file system's and no maker's name. */
+function header(size: number): Uint8Array {
+  const bytes = new Uint8Array(HEADER_BYTES)
+  const view = new DataView(bytes.buffer)
+  view.setUint32(0, size)
+  view.setUint32(8, 0x04300000)
+  bytes.set(ascii('mntrRGB XYZ '), 12)
+  // A date is required: this one says nothing of when.
+  view.setUint16(24, 2000)
+  view.setUint16(26, 1)
+  view.setUint16(28, 1)
+  bytes.set(ascii('acsp'), 36)
+  D50.forEach((value, i) => void view.setInt32(68 + 4 * i, Math.round(value * 65_536)))
+  return bytes
+}
+
+function xyzTag(values: number[]): Uint8Array {
+  return joined(ascii('XYZ '), u32(0), ...values.map(fixed))
+}
+
+/** 10.15: one record, in American English, padded to four bytes. */
+function textTag(text: string): Uint8Array {
+  const units = joined(...Array.from(text, (character) => Uint8Array.of(0, character.charCodeAt(0))))
+  const padding = new Uint8Array((4 - (units.length % 4)) % 4)
+  return joined(
+    ascii('mluc'),
+    u32(0),
+    u32(1),
+    u32(12),
+    ascii('enUS'),
+    u32(units.length),
+    u32(28),
+    units,
+    padding,
+  )
+}
+
+const fixed = (value: number) => u32(Math.round(value * 65_536))
+
+function u32(value: number): Uint8Array {
+  const bytes = new Uint8Array(4)
+  new DataView(bytes.buffer).setInt32(0, value)
+  return bytes
+}

@@ -1,0 +1,185 @@
+/**
+ * Pictures of types that the service does not take: decoded, and made a JPEG, or a lossless WebP where they have
+ * transparency. Runs in a worker.
+ */
+import { Refusal } from '../../errors.ts'
+import { PIECE_BYTES } from '../../formats/image.ts'
+import { nameOfOther } from '../../formats/sniff.ts'
+import { blobSource } from '../blob-source.ts'
+import type { ForeignType } from '../types.ts'
+import { restoreChroma } from './chroma.ts'
+import { fineColourShows } from './chroma-detail.ts'
+import type { Codecs } from './codecs.ts'
+import { DISPLAY_P3, displayProfile } from './display-profile.ts'
+import { profileKindOf } from './icc.ts'
+import { isOpaque, type Pixels } from './pixels.ts'
+import { MAX_WEBP_SIDE, type Means } from './plan.ts'
+import { decodedByPlatform } from './platform-decoder.ts'
+import { photoOf, type Recompressed, webpOf } from './recompress.ts'
+
+export interface ForeignPicture {
+  type: ForeignType
+  /** As displayed. Unit: pixels. */
+  width: number
+  height: number
+  hasLocation: boolean
+  /** Brightness beyond white is in the file, and not in what is made of it. */
+  losesHdr: boolean
+  /** Throws what a codec throws. */
+  convert(decoded: (milliseconds: number) => void): Promise<Recompressed>
+}
+
+/** What is known before a pixel is decoded. */
+interface Facts {
+  type: ForeignType
+  width: number
+  height: number
+  hasLocation: boolean
+  losesHdr: boolean
+  halfChroma: boolean
+  /** What the file says of its colours. `null`: sRGB. */
+  profile: Uint8Array | null
+  /** By a decoder of ours. */
+  decode(): Promise<{ pixels: Pixels; profile: Uint8Array | null }>
+}
+
+/**
+ * `null` if nothing here decodes it. Throws `Refusal`: `damaged-image`, or `unsupported-type` for what would not come out
+ * true.
+ */
+export async function foreignPicture(
+  file: Blob,
+  codecs: Codecs,
+  { webAssembly, maxPixels }: Means,
+): Promise<ForeignPicture | null> {
+  const head = new Uint8Array(await file.slice(0, PIECE_BYTES).arrayBuffer())
+  const name = nameOfOther(head)
+  const facts =
+    name === 'a HEIC image'
+      ? await heicFacts(file, codecs)
+      : name === 'a JPEG XL image'
+        ? await jxlFacts(file, codecs)
+        : null
+  if (facts === null)
+    return name === 'a TIFF image or a raw photo' ? byPlatformAlone(file, codecs, maxPixels) : null
+  const { type, width, height, hasLocation, losesHdr } = facts
+  if (width * height > maxPixels || !webAssembly) return null
+  return {
+    type,
+    width,
+    height,
+    hasLocation,
+    losesHdr,
+    async convert(decoded) {
+      const start = performance.now()
+      const { pixels, profile } = await decode(file, facts, maxPixels)
+      decoded(performance.now() - start)
+      return encode(pixels, { profile, halfChroma: facts.halfChroma }, codecs)
+    },
+  }
+}
+
+/** A canvas multiplies alpha in: what is translucent is decoded by our own decoder. */
+async function decode(file: Blob, facts: Facts, maxPixels: number) {
+  const wideColour = facts.profile !== null
+  const pixels = await decodedByPlatform(file, { wideColour, maxPixels })
+  const { width, height } = facts
+  if (pixels && pixels.width === width && pixels.height === height && isOpaque(pixels))
+    return { pixels, profile: wideColour ? displayProfile(DISPLAY_P3) : null }
+  return facts.decode()
+}
+
+async function heicFacts(file: Blob, codecs: Codecs): Promise<Facts> {
+  const { readHeic } = await import('../../formats/heic/heic.ts')
+  const heic = await readHeic(blobSource(file))
+  const { width, height, hasLocation, hasGainMap, halfChroma, colour } = heic
+  if (isHdr(colour.transfer) && colour.profile === null) throw hdr('HEIC')
+  const profile = colour.profile ?? displayProfile(colour.primaries)
+  const kind = profileKindOf(profile)
+  const kept = kind === 'rgb' ? profile : null
+  return {
+    type: 'image/heic',
+    width,
+    height,
+    hasLocation,
+    losesHdr: hasGainMap,
+    halfChroma,
+    profile: kept,
+    decode: async () => ({ pixels: await codecs.decodeHeic(await heic.still()), profile: kept }),
+  }
+}
+
+async function jxlFacts(file: Blob, codecs: Codecs): Promise<Facts> {
+  const { readJxl } = await import('../../formats/jxl/jxl.ts')
+  const { width, height, animated, isHdr, isSrgb, hasLocation } = await readJxl(blobSource(file))
+  if (animated)
+    throw new Refusal(
+      'unsupported-type',
+      'This is an animated JPEG XL image. Please export it as WebP, PNG or GIF.',
+    )
+  if (isHdr) throw hdr('JPEG XL')
+  return {
+    type: 'image/jxl',
+    width,
+    height,
+    hasLocation,
+    losesHdr: false,
+    halfChroma: false,
+    profile: isSrgb ? null : displayProfile(DISPLAY_P3),
+    decode: async () => ({
+      pixels: await codecs.decodeJxl(new Uint8Array(await file.arrayBuffer())),
+      profile: null,
+    }),
+  }
+}
+
+/** TIFF, and what cameras write into one: of its size nothing is known before it is decoded. */
+async function byPlatformAlone(
+  file: Blob,
+  codecs: Codecs,
+  maxPixels: number,
+): Promise<ForeignPicture | null> {
+  const pixels = await decodedByPlatform(file, { wideColour: true, maxPixels })
+  if (pixels === null) return null
+  const { width, height } = pixels
+  const profile = displayProfile(DISPLAY_P3)
+  return {
+    type: 'image/tiff',
+    width,
+    height,
+    // A decoded bitmap says nothing of places.
+    hasLocation: false,
+    losesHdr: false,
+    convert: async () => encode(pixels, { profile, halfChroma: false }, codecs),
+  }
+}
+
+async function encode(
+  pixels: Pixels,
+  { profile, halfChroma }: { profile: Uint8Array | null; halfChroma: boolean },
+  codecs: Codecs,
+): Promise<Recompressed> {
+  if (isOpaque(pixels)) {
+    if (halfChroma) restoreChroma(pixels)
+    const bytes = await photoOf(
+      pixels,
+      { fullChroma: !halfChroma && fineColourShows(pixels), gray: false, profile },
+      codecs,
+    )
+    return { bytes, type: 'image/jpeg', action: 'lossy' }
+  }
+  if (Math.max(pixels.width, pixels.height) > MAX_WEBP_SIDE) throw new Error('it is too large for a WebP')
+  return { bytes: await webpOf(pixels, profile, codecs), type: 'image/webp', action: 'lossless' }
+}
+
+/** PQ and HLG (ITU-T H.273, 8.2). */
+function isHdr(transfer: number): boolean {
+  return transfer === 16 || transfer === 18
+}
+
+function hdr(type: string): Refusal {
+  return new Refusal(
+    'unsupported-type',
+    `This ${type} image is brighter than a JPEG can be (HDR by PQ or HLG). Please export it as JPEG or AVIF.`,
+  )
+}

@@ -1,0 +1,218 @@
+/**
+ * HEIC: still pictures in HEVC (ISO/IEC 23008-12, annex B). The service does not take them; clients decode them. What a
+ * decoder gets to see is a file of our own making, with nothing in it but the picture.
+ */
+import { Refusal } from '../../errors.ts'
+import { displayedSize } from '../avif/display.ts'
+import { propertyOf, spatialExtent } from '../avif/item-properties.ts'
+import type { Item, Meta } from '../avif/items.ts'
+import { readMeta } from '../avif/meta.ts'
+import { namesPlace } from '../avif/position.ts'
+import { Fields, refuse } from '../bmff/fields.ts'
+import { type BoxFile, boxesIn, boxFileOf, readRun } from '../bmff/file.ts'
+import { latin1 } from '../bytes/text.ts'
+import { checkDimensions } from '../damaged.ts'
+import type { ByteSource } from '../image.ts'
+import { MOST_PROFILE_BYTES } from '../metadata/icc.ts'
+import { type StillItem, stillFile } from './still-file.ts'
+
+/** What a client asks about a HEIC file. */
+export interface Heic {
+  /** As displayed. Unit: pixels. */
+  width: number
+  height: number
+  hasLocation: boolean
+  /** Brightness beyond white is kept beside the picture. */
+  hasGainMap: boolean
+  /** Colour is stored at half the resolution in both directions (4:2:0). */
+  halfChroma: boolean
+  colour: HeicColour
+  /** A HEIC file of the primary picture and its transparency, without anything else of this one. */
+  still(): Promise<Uint8Array<ArrayBuffer>>
+}
+
+export interface HeicColour {
+  /** An ICC profile. */
+  profile: Uint8Array | null
+  /** Code points of ITU-T H.273. 2: not said. */
+  primaries: number
+  transfer: number
+}
+
+const HEVC = 'hvc1'
+
+/** A grid of 200 MP in tiles of 512 pixels. */
+const MAX_TILES = 1024
+/** Rows, columns and size of a grid. Unit: bytes. */
+const MAX_GRID_BYTES = 12
+/** Encoders write at most some hundred bytes of parameters. */
+const MAX_SETTINGS_BYTES = 64 * 1024
+
+/** Of auxiliary images (23008-12, 6.5.8): transparency, by HEVC's name and by MPEG's; Apple's and Adobe's gain maps. */
+const ALPHA = /^urn:mpeg:(hevc:2015:auxid:1|mpegB:cicp:systems:auxiliary:alpha)$/
+const GAIN_MAP = /hdrgainmap|hdr-gain-map/
+
+/**
+ * Throws `Refusal`: `damaged-image`, or `unsupported-type` for a HEIF file whose picture is not in HEVC, or is put together
+ * in another way than cameras do.
+ */
+export async function readHeic(source: ByteSource): Promise<Heic> {
+  try {
+    return await read(source)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    throw new Refusal(error.code, error.detail.replace('AVIF file', 'HEIC file'))
+  }
+}
+
+async function read(source: ByteSource): Promise<Heic> {
+  const file = boxFileOf(source)
+  const { boxes } = await boxesIn(file, { start: 0, end: source.size }, source.size)
+  const box = boxes.find(({ type }) => type === 'meta')
+  const meta = box ? await readMeta(file, box) : null
+  if (!meta) throw unsupported('a film without a still picture')
+  const primary = meta.items.get(meta.primary ?? -1)
+  if (!primary) return refuse('it has no primary image')
+  const tiles = await tilesOf(file, meta, primary)
+  const alpha = alphaOf(meta, primary)
+  const alphaTiles = alpha ? await tilesOf(file, meta, alpha) : []
+  const { width, height } = displayedSize(primary)
+  checkDimensions(width, height)
+  const settings = hevcSettings(tiles[0])
+  return {
+    width,
+    height,
+    hasLocation: await namesPlace(file, boxes, meta, null),
+    hasGainMap: hasGainMap(meta),
+    halfChroma: settings.chromaFormat === 1,
+    colour: colourOf(primary, tiles),
+    still: async () => {
+      const pictures = [primary, ...tiles.filter((tile) => tile !== primary)]
+      const masks = alpha ? [alpha, ...alphaTiles.filter((tile) => tile !== alpha)] : []
+      const items: StillItem[] = []
+      for (const item of [...pictures, ...masks]) items.push(await stillItem(file, item))
+      return stillFile(items, primary.id, alpha?.id ?? null)
+    },
+  }
+}
+
+/** The coded images that a picture is made of: itself, or the tiles of a grid (23008-12, 6.6.2.3). */
+async function tilesOf(file: BoxFile, meta: Meta, item: Item): Promise<Item[]> {
+  checkDimensions(...sizeOf(item))
+  if (item.type === HEVC) return [coded(item)]
+  if (item.type !== 'grid') throw unsupported(item.type ? `a picture of kind "${item.type}"` : 'no picture')
+  const fields = new Fields(await dataOf(file, item, MAX_GRID_BYTES), 0)
+  if (fields.u8() !== 0) refuse('a grid has an unknown version')
+  const wide = (fields.u8() & 1) === 1
+  const [rows, columns] = [fields.u8() + 1, fields.u8() + 1]
+  const [width, height] = wide ? [fields.u32(), fields.u32()] : [fields.u16(), fields.u16()]
+  if (rows * columns !== item.inputs.length || rows * columns > MAX_TILES) refuse('a grid lacks tiles')
+  const [ownWidth, ownHeight] = sizeOf(item)
+  if (width !== ownWidth || height !== ownHeight) refuse('a grid is not as large as its ispe says')
+  const tiles = item.inputs.map((id) => {
+    const tile = meta.items.get(id)
+    return tile?.type === HEVC ? coded(tile) : refuse('a grid has a tile that is not there')
+  })
+  const [tileWidth, tileHeight] = sizeOf(tiles[0]!)
+  for (const tile of tiles) {
+    const [itsWidth, itsHeight] = sizeOf(tile)
+    if (itsWidth !== tileWidth || itsHeight !== tileHeight) refuse('the tiles of a grid differ in size')
+  }
+  const isCovered = tileWidth * columns >= width && tileHeight * rows >= height
+  const isTight = tileWidth * (columns - 1) < width && tileHeight * (rows - 1) < height
+  if (!isCovered || !isTight) refuse('the tiles of a grid do not fit it')
+  return tiles
+}
+
+function coded(item: Item): Item {
+  const [width, height] = sizeOf(item)
+  checkDimensions(width, height)
+  if (!propertyOf(item, 'hvcC') || !item.extents?.length) refuse('a part of the picture is missing')
+  return item
+}
+
+function sizeOf(item: Item): [width: number, height: number] {
+  const { width, height } = spatialExtent(item)
+  return [width, height]
+}
+
+function alphaOf(meta: Meta, primary: Item): Item | null {
+  const sources = meta.references.filter(({ type, ids }) => type === 'auxl' && ids.includes(primary.id))
+  const items = sources.flatMap(({ from }) => meta.items.get(from ?? -1) ?? [])
+  return items.find((item) => ALPHA.test(auxiliaryType(item))) ?? null
+}
+
+/** 23008-12, 6.5.8. Empty for what is no auxiliary image. */
+function auxiliaryType(item: Item): string {
+  const fields = propertyOf(item, 'auxC')
+  if (!fields) return ''
+  fields.skip(4)
+  return fields.text()
+}
+
+function hasGainMap(meta: Meta): boolean {
+  return [...meta.items.values()].some((item) => item.type === 'tmap' || GAIN_MAP.test(auxiliaryType(item)))
+}
+
+/** HEVCDecoderConfigurationRecord (ISO/IEC 14496-15, 8.3.3.1.2). */
+function hevcSettings(item: Item | undefined): { chromaFormat: number } {
+  const fields = item && propertyOf(item, 'hvcC')
+  if (!fields) return refuse('a part of the picture is missing')
+  fields.skip(16)
+  return { chromaFormat: fields.u8() & 3 }
+}
+
+/** Of the picture, else of its first tile: encoders write it to either. An ICC profile counts more (MIAF, 7.3.6.4). */
+function colourOf(primary: Item, [tile]: Item[]): HeicColour {
+  const colour: HeicColour = { profile: null, primaries: 2, transfer: 2 }
+  for (const item of [tile!, primary]) {
+    for (const { property } of item.properties) {
+      if (property.box.type !== 'colr') continue
+      const fields = property.read()
+      const kind = fields.code()
+      if (kind === 'nclx') {
+        colour.primaries = fields.u16()
+        colour.transfer = fields.u16()
+      } else if ((kind === 'prof' || kind === 'rICC') && fields.left <= MOST_PROFILE_BYTES) {
+        colour.profile = fields.rest().slice()
+      }
+    }
+  }
+  return colour
+}
+
+/** What decoding needs, and what acts on the decoded picture. Colours other than code points are the client's to keep. */
+const KEPT_PROPERTIES = new Set(['ispe', 'hvcC', 'irot', 'imir', 'clap', 'auxC'])
+
+async function stillItem(file: BoxFile, item: Item): Promise<StillItem> {
+  const properties = item.properties.flatMap(({ property, essential }) => {
+    const { type } = property.box
+    const body = property.read().rest()
+    const isCodePoints = type === 'colr' && latin1(body.subarray(0, 4)) === 'nclx'
+    if (!KEPT_PROPERTIES.has(type) && !isCodePoints) return []
+    if (body.length > MAX_SETTINGS_BYTES) refuse('its description is too large')
+    return [{ type, body: body.slice(), essential }]
+  })
+  const data = await dataOf(file, item, file.source.size)
+  return { id: item.id, type: item.type, inputs: item.inputs, properties, data }
+}
+
+async function dataOf(file: BoxFile, { extents }: Item, most: number): Promise<Uint8Array> {
+  if (!extents) return refuse('a part of the picture is missing')
+  const length = extents.reduce((sum, { start, end }) => sum + end - start, 0)
+  if (length > most) refuse('a grid is described at too great a length')
+  const data = new Uint8Array(length)
+  let at = 0
+  for (const extent of extents) {
+    data.set(await readRun(file, extent), at)
+    at += extent.end - extent.start
+  }
+  return data
+}
+
+function unsupported(what: string): Refusal {
+  return new Refusal(
+    'unsupported-type',
+    `This HEIF file holds ${what}. Accepted are JPEG, PNG, GIF, WebP or AVIF.`,
+  )
+}

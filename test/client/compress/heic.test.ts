@@ -1,0 +1,219 @@
+/** HEIC, by the decoder that comes with us: what becomes of a phone's photograph. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import sharp from 'sharp'
+import { displayProfile } from '../../../src/client/compress/display-profile.ts'
+import { profileKindOf } from '../../../src/client/compress/icc.ts'
+import { type CompressOptions, compress } from '../../../src/client/node.ts'
+import { readHeic } from '../../../src/formats/heic/heic.ts'
+import { sourceOf } from '../../../src/formats/image.ts'
+import { corpus } from '../../support/corpus.ts'
+import {
+  BLUE,
+  codePoints,
+  FOUR,
+  GREEN,
+  type HeicPlan,
+  heic,
+  profiled,
+  RED,
+  THREE,
+  turned,
+  YELLOW,
+} from '../../support/images/heic.ts'
+import { blobOf, GPS } from '../pictures.ts'
+
+const converted = (plan: HeicPlan = {}, options?: CompressOptions) => compress(blobOf(heic(plan)), options)
+
+/** In the middle of each quarter, row by row. */
+async function quarters(blob: Blob): Promise<number[][]> {
+  const { data, info } = await sharp(await blob.bytes(), { ignoreIcc: true })
+    .raw()
+    .toBuffer({ resolveWithObject: true })
+  const at = (x: number, y: number) => {
+    const start = info.channels * (Math.floor(y * info.height) * info.width + Math.floor(x * info.width))
+    return [...data.subarray(start, start + info.channels)]
+  }
+  return [at(0.25, 0.25), at(0.75, 0.25), at(0.25, 0.75), at(0.75, 0.75)]
+}
+
+async function shows(blob: Blob, expected: (number[] | null)[]): Promise<void> {
+  const found = await quarters(blob)
+  for (const [i, colour] of expected.entries()) {
+    const isNear = colour?.every((value, channel) => Math.abs(value - found[i]![channel]!) <= 16) ?? true
+    assert.ok(isNear, `quarter ${i} is ${found[i]}, not ${colour}`)
+  }
+}
+
+test('a HEIC becomes a JPEG of the same picture', async () => {
+  const { blob, type, typeIn, action, width, height, losesHdr } = await converted()
+  assert.deepEqual(
+    { type, typeIn, action, width, height, losesHdr },
+    { type: 'image/jpeg', typeIn: 'image/heic', action: 'lossy', width: 64, height: 32, losesHdr: undefined },
+  )
+  await shows(blob, [RED, GREEN, BLUE, YELLOW])
+})
+
+test('the way up is in the pixels', async () => {
+  const { blob, width, height } = await converted({ properties: [turned(1)] })
+  assert.deepEqual([width, height], [32, 64])
+  await shows(blob, [GREEN, YELLOW, RED, BLUE])
+})
+
+test('tiles are put side by side', async () => {
+  const { blob, width } = await converted({ columns: 2 })
+  assert.equal(width, 128)
+  const right = await sharp(await blob.bytes())
+    .extract({ left: 64, top: 0, width: 64, height: 32 })
+    .png()
+    .toBuffer()
+  await shows(new Blob([new Uint8Array(right)]), [RED, GREEN, BLUE, [0, 0, 0]])
+})
+
+describe('colours', () => {
+  const profileOf = async (blob: Blob) => (await sharp(await blob.bytes()).metadata()).icc ?? null
+
+  test('stay those of Display P3, whether a profile says so or a number', async () => {
+    const p3 = displayProfile(12)!
+    for (const property of [profiled(p3), codePoints(12, 13)]) {
+      const { blob } = await converted({ properties: [property] })
+      assert.deepEqual(new Uint8Array((await profileOf(blob))!), p3)
+      await shows(blob, [RED, GREEN, BLUE, YELLOW])
+    }
+    const shown = await sharp(await (await converted({ properties: [profiled(p3)] })).blob.bytes())
+      .toColourspace('srgb')
+      .raw()
+      .toBuffer()
+    assert.ok(shown[0]! > RED[0]! + 8, 'a red of P3 is more than the same red of sRGB')
+  })
+
+  test('need no profile if they are those of sRGB', async () => {
+    assert.equal(await profileOf((await converted({ properties: [codePoints(1, 13)] })).blob), null)
+  })
+
+  test('of PQ and HLG are refused in a sentence: a JPEG of them would be pale', async () => {
+    for (const transfer of [16, 18])
+      await assert.rejects(converted({ properties: [codePoints(9, transfer)] }), {
+        code: 'unsupported-type',
+        message: /brighter than a JPEG/,
+      })
+  })
+
+  test('that a number names have a profile of ours, as wide as they are', () => {
+    assert.equal(profileKindOf(displayProfile(12)), 'rgb')
+    assert.equal(profileKindOf(displayProfile(9)), 'rgb')
+    assert.equal(displayProfile(1), null)
+  })
+})
+
+test('transparency makes it a lossless WebP', async () => {
+  const { blob, type, action } = await converted({ transparent: true })
+  assert.deepEqual([type, action], ['image/webp', 'lossless'])
+  const found = await quarters(blob)
+  assert.deepEqual(
+    found.map(([, , , alpha]) => alpha! > 250),
+    [true, true, true, false],
+  )
+})
+
+test('a gain map is left out, and the result says so; depth is left out', async () => {
+  const withGainMap = await converted({ auxiliaries: ['urn:com:apple:photo:2020:aux:hdrgainmap'] })
+  assert.equal(withGainMap.losesHdr, true)
+  const withDepth = await converted({ auxiliaries: ['urn:com:apple:photo:2018:aux:portraiteffectsmatte'] })
+  assert.equal(withDepth.losesHdr, undefined)
+  const plain = await converted()
+  for (const { blob } of [withGainMap, withDepth])
+    assert.deepEqual(await blob.bytes(), await plain.blob.bytes())
+})
+
+test('of several pictures the primary one counts', async () => {
+  const burst = heic({ plan: { primary: 3 }, columns: 2 })
+  const { blob, width } = await compress(blobOf(burst))
+  assert.equal(width, 64)
+  await shows(blob, [null, null, BLUE, [0, 0, 0]])
+})
+
+test('where it was taken is told, and not sent', async () => {
+  const jpeg = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#fff' } })
+    .withExif(GPS)
+    .jpeg()
+    .toBuffer()
+  const exif = (await sharp(jpeg).metadata()).exif!.subarray(6)
+  const { blob, hasLocation } = await converted({ exif: new Uint8Array(exif) })
+  assert.equal(hasLocation, true)
+  assert.equal((await sharp(await blob.bytes()).metadata()).exif, undefined)
+})
+
+test('one setting, or a mode that changes no pixel, refuses it by name', async () => {
+  for (const options of [{ convert: false }, { mode: 'lossless' }, { mode: 'original' }] as const)
+    await assert.rejects(converted({}, options), { code: 'unsupported-type', message: /HEIC/ })
+})
+
+describe('the decoder is handed nothing but the picture', () => {
+  test('whatever else is in the file', async () => {
+    const file = heic({
+      auxiliaries: ['urn:com:apple:photo:2020:aux:hdrgainmap'],
+      more: [
+        { id: 50, type: 'iden', data: new Uint8Array(4) },
+        { id: 51, type: 'unci', data: new Uint8Array(400) },
+        { id: 52, type: 'mski', data: new Uint8Array(400) },
+        { id: 53, type: 'mime', contentType: 'application/rdf+xml', data: new Uint8Array(40) },
+      ],
+      plan: { references: [['dimg', 50, 50]] },
+    })
+    const { still, width } = await readHeic(sourceOf(file))
+    assert.equal(width, 64)
+    const text = Buffer.from(await still()).toString('latin1')
+    for (const type of ['iden', 'unci', 'mski', 'mime', 'hdrgainmap']) assert.ok(!text.includes(type), type)
+    await shows((await compress(blobOf(file))).blob, [RED, GREEN, BLUE, YELLOW])
+  })
+
+  test('a picture that is derived in another way is refused', async () => {
+    for (const kind of ['iden', 'iovl', 'unci', 'av01', 'tmap'])
+      await assert.rejects(converted({ kind }), { code: 'unsupported-type' })
+  })
+
+  test('so is a grid that lacks tiles, or whose tiles do not fit', async () => {
+    const lacking = heic({ columns: 2, plan: { references: [] } })
+    const at = Buffer.from(lacking).lastIndexOf('hvc1')
+    const changed = lacking.slice()
+    changed.set(Buffer.from('Exif'), at)
+    await assert.rejects(compress(blobOf(changed)), { code: 'damaged-image', message: /HEIC/ })
+  })
+})
+
+test('a file that is cut off anywhere is refused, and never sent', async () => {
+  const file = heic({ transparent: true, exif: new Uint8Array(30) })
+  for (let length = 40; length < file.length - THREE.length; length += 97) {
+    const cut = blobOf(file.subarray(0, length))
+    await assert.rejects(
+      compress(cut),
+      ({ code }) => code === 'damaged-image' || code === 'unsupported-type',
+      `${length}`,
+    )
+  }
+})
+
+test('what its data is not is refused after it was tried', async () => {
+  const file = heic()
+  const at = Buffer.from(file).indexOf(Buffer.from(FOUR))
+  file.fill(0x55, at + 8, at + FOUR.length)
+  const result = await compress(blobOf(file)).catch((error) => error)
+  // A decoder may make grey of it: then it is a picture, else a refusal.
+  assert.ok(result.type === 'image/jpeg' || result.code === 'unsupported-type')
+})
+
+test('files of phones and cameras, from PINHOLE_CORPUS, become pictures of the size that they say', async (t) => {
+  const files = corpus(/\.(heic|heif|hif)$/i)
+  if (files.length === 0) return t.skip('does not apply: PINHOLE_CORPUS has no HEIC')
+  for (const { name, bytes } of files) {
+    const { width, height } = await readHeic(sourceOf(bytes))
+    const result = await compress(blobOf(bytes)).catch((error) => error)
+    if (result.code !== undefined) {
+      assert.match(result.message, /brighter than a JPEG/, name)
+      continue
+    }
+    const made = await sharp(await result.blob.bytes()).metadata()
+    assert.deepEqual([made.width, made.height], [width, height], name)
+  }
+})

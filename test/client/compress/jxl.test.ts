@@ -1,0 +1,76 @@
+/** JPEG XL, by the decoder that comes with us. */
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import sharp from 'sharp'
+import { compress } from '../../../src/client/node.ts'
+import { bytes } from '../../support/images/avif/boxes.ts'
+import { blobOf, photo } from '../pictures.ts'
+
+interface Encoder {
+  encode(data: Uint8Array, width: number, height: number, options: object): Uint8Array
+}
+
+const OPTIONS = {
+  effort: 3,
+  quality: 100,
+  progressive: false,
+  epf: -1,
+  lossyPalette: false,
+  decodingSpeedTier: 0,
+  photonNoiseIso: 0,
+  lossyModular: false,
+  lossless: true,
+}
+
+/** Without loss, from pixels with alpha. */
+async function jxl(data: Uint8Array, width: number, height: number): Promise<Uint8Array> {
+  const { default: start } = await import('@jsquash/jxl/codec/enc/jxl_enc.js')
+  const path = fileURLToPath(import.meta.resolve('@jsquash/jxl/codec/enc/jxl_enc.wasm'))
+  const wasm = await WebAssembly.compile(new Uint8Array(await readFile(path)))
+  const encoder = (await start({
+    noInitialRun: true,
+    instantiateWasm(imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance) => void) {
+      const instance = new WebAssembly.Instance(wasm, imports)
+      done(instance)
+      return instance.exports
+    },
+  })) as unknown as Encoder
+  return new Uint8Array(encoder.encode(data, width, height, OPTIONS))
+}
+
+const pixels = async (bytes: Uint8Array) => sharp(bytes).ensureAlpha().raw().toBuffer()
+
+test('an opaque picture becomes a JPEG', async () => {
+  const data = await photo(320, 240).ensureAlpha().raw().toBuffer()
+  const { blob, type, typeIn, action, width, height } = await compress(blobOf(await jxl(data, 320, 240)))
+  assert.deepEqual(
+    { type, typeIn, action, width, height },
+    { type: 'image/jpeg', typeIn: 'image/jxl', action: 'lossy', width: 320, height: 240 },
+  )
+  const made = await pixels(await blob.bytes())
+  const apart = made.reduce((sum, value, i) => sum + Math.abs(value - data[i]!), 0) / made.length
+  assert.ok(apart < 6, `${apart}`)
+})
+
+test('a transparent one becomes a lossless WebP, alpha and all', async () => {
+  const data = new Uint8Array(64 * 64 * 4)
+  for (let i = 0; i < data.length; i++) data[i] = i % 4 === 3 ? (i >> 8) & 255 : (i * 7) & 255
+  const { blob, type, action } = await compress(blobOf(await jxl(data, 64, 64)))
+  assert.deepEqual([type, action], ['image/webp', 'lossless'])
+  assert.deepEqual(new Uint8Array(await pixels(await blob.bytes())), data)
+})
+
+test('an animated one is refused in a sentence', async () => {
+  // 8 by 8; extra fields, no turn, no other size, no preview, an animation.
+  const animated = bytes([0xff, 0x0a, 0b01000001, 0b00000100, 0b00000001, 0b10000000], new Uint8Array(40))
+  await assert.rejects(compress(blobOf(animated)), { code: 'unsupported-type', message: /animated JPEG XL/ })
+})
+
+test('what is damaged is refused', async () => {
+  const file = await jxl(await photo(64, 64).ensureAlpha().raw().toBuffer(), 64, 64)
+  await assert.rejects(compress(blobOf(file.subarray(0, file.length / 2))), ({ code }) =>
+    ['damaged-image', 'unsupported-type'].includes(code),
+  )
+})

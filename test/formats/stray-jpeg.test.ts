@@ -1,0 +1,45 @@
+/** Bytes between the segments of a JPEG: decoders pass over them with a warning. They are taken, and kept nowhere. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import sharp from 'sharp'
+import { EOI, SOI } from '../support/images/jpeg-coder.ts'
+import { picture } from '../support/images/pictures.ts'
+import { scrub } from './subject.ts'
+
+const plain = await picture({ width: 200, height: 150 }).jpeg().toBuffer()
+const SECRET = Buffer.from('a stray secret')
+
+/** With `bytes` in front of the first marker `code`. */
+function before(code: number, bytes: Buffer): Buffer {
+  const at = plain.indexOf(Buffer.from([0xff, code]))
+  return Buffer.concat([plain.subarray(0, at), bytes, plain.subarray(at)])
+}
+
+for (const [what, bytes] of Object.entries({
+  'a few': SECRET,
+  'more than a window': Buffer.alloc(600_000, SECRET),
+  'with a stuffed zero': Buffer.concat([SECRET, Buffer.from([0xff, 0]), SECRET]),
+  'with fill bytes behind': Buffer.concat([SECRET, Buffer.from([0xff, 0xff])]),
+  'of a marker without a length': Buffer.concat([Buffer.from([0xff, 0xd3]), SECRET]),
+})) {
+  test(`stray bytes: ${what}`, async () => {
+    for (const code of [0xc0, 0xc4, 0xda]) {
+      const given = before(code, bytes)
+      const { file, width, height, whole } = await scrub(given)
+      assert.deepEqual([width, height, whole], [200, 150, false])
+      assert.ok(!file.includes(SECRET))
+      const pixels = (bytes: Buffer) => sharp(bytes, { failOn: 'none' }).raw().toBuffer()
+      assert.ok((await pixels(file)).equals(await pixels(plain)))
+      assert.ok((await pixels(given)).equals(await pixels(plain)), 'as libjpeg-turbo has it')
+      await sharp(file, { failOn: 'warning' }).raw().toBuffer()
+    }
+  })
+}
+
+test('stray bytes start no JPEG, and end none', async () => {
+  const endless = Buffer.concat([plain.subarray(0, -2), SECRET])
+  await assert.rejects(scrub(endless), { code: 'damaged-image' })
+  const tables = plain.subarray(2, plain.indexOf(Buffer.from([0xff, 0xc0])))
+  await assert.rejects(scrub(Buffer.concat([SOI, tables, SECRET, EOI])), { code: 'damaged-image' })
+  await assert.rejects(scrub(Buffer.concat([SECRET, plain])), { code: 'unsupported-type' })
+})

@@ -1,0 +1,107 @@
+/**
+ * HEIC files put together by hand around tiles of 64 by 64 pixels, which x265 encoded: nothing that npm brings writes
+ * HEVC. The upper half of a tile shows, and the half below repeats its last row.
+ */
+import { assemble, type Part, type Plan, type Property } from './avif/assembly.ts'
+import { box, bytes, fullBox, u16, u32 } from './avif/boxes.ts'
+
+const base64 = (text: string) => new Uint8Array(Buffer.from(text, 'base64'))
+
+const COLOUR_SETTINGS = base64(
+  'AQNwAAAAAAAAAAAAHvAA/P34+AAADwMgAAEAGEABDAH//wNwAAADAJAAAAMAAAMAHroCQCEAAQAqQgEBA3AAAAMAkAAAAwAAAwAeoCCBBZbq5Ka5uBAQMCAAAAMAIAAAAwAhIgABAAZEAcFzwIk=',
+)
+const MASK_SETTINGS = base64(
+  'AQQIAAAAAAAAAAAAHvAA/Pz4+AAADwMgAAEAF0ABDAH//wQIAAADAJ/4AAADAAAeugJAIQABACZCAQEECAAAAwCf+AAAAwAAHsCCBBZbq5Ka5sCAAAADAIAAAAMAhCIAAQAGRAHBc8CJ',
+)
+
+/** Red and green above blue and yellow. */
+export const FOUR = base64(
+  'AAAA7SgBrwY48Je97bfqJP//9DXeh/NIqJ+Vul+vu3I/oZN//6FqKWCvMbeN/hMbsNSFKjTR+u2i5G4dEvHwdPmc3LPyf5G+IRPMyXp9S/9fkf/3XrXlf7Mf1re//kyd17gtmkC/ArshaOp5UEpaRbR9e3V0Q3Ztaat3HwOM0KgAFK3etCpSc6KHn3uwzRkAAzxkgh5TigkTzN4Fnzl0Q2ABe+JZ9y9l7XDX44roxpAArzylXwfTWokckW1/Nq3/uBpwnzE381966OymQYn0sWSRw+bkHCp835vk6houWU0qP9f0SXFKSGYenBWwxb9Ufw==',
+)
+/** The same with black for yellow. */
+export const THREE = base64(
+  'AAAA0ygBrwY48Je97bfqJP//9DXeh/NIqJ+Vul+vu3I/oZN//6FqKWCvMbeN/hMbsNSFKjTR+u2i5G4dEvHwdPmc3LPyf5G+IRPMyXp9S/9fkf/3XrXi13a/2Dyf/zWndaW2bCgsPLDF3HhDCuv2qk4bix5LQJCWcvxb/atGU5BbfXvvRRoLty6c280c6Ym3NxEEOj7QKtLiZqVBe2ieKoiRVib4b3K0nEp8KFqyyPIoHhU5YuHflSMDrluflS5y2xGG32aSaTPPf+9AaDDGrNStVe4EofA=',
+)
+/** Opaque, but for the lower right quarter. */
+const MASK = base64(
+  'AAAA/ygBrgxwtQvLf+DlwaewIC/68Tt+Xn/EjlpuUjp8wJRuIWjel6ykr9f7EOUiuRxjlRBiMwbtOiJlLueuT/b/Nf4VmMYG0WawvhrwtRGAl/29SV1sRRo/MlfUEG66w0PG36QxLftpDR3WqBF3UwIj8ft3td3jK5I/9ihJLbq5Q5Nyh5HvmI8+Ieq9/1R+2AtI4kxWXu0cePWV33W06h/x6QMOnNSamTV77rdr7J1TmNP+NH9RU13XECYzdnLtIuOo0BJDK4/+iJjUJiCn0BJeNNonslfHALcr22mwSt0MCjd+WHOqOpPCcaadZZZWCH8lXfX3I+4js3Qr/P9/NBDzgA==',
+)
+
+export const RED = [204, 51, 51]
+export const GREEN = [51, 170, 51]
+export const BLUE = [51, 51, 204]
+export const YELLOW = [204, 204, 51]
+
+const sized = (width: number, height: number): Property => ({
+  box: fullBox('ispe', 0, 0, u32(width, height)),
+})
+const settings = (record: Uint8Array): Property => ({ box: box('hvcC', record), essential: true })
+
+/** Quarter turns against the clock (23008-12, 6.5.10). */
+export const turned = (quarters: number): Property => ({ box: box('irot', [quarters]), essential: true })
+export const codePoints = (primaries: number, transfer: number): Property => ({
+  box: box('colr', 'nclx', u16(primaries, transfer, 6), [0x80]),
+})
+export const profiled = (profile: Uint8Array): Property => ({ box: box('colr', 'prof', profile) })
+const auxiliary = (type: string): Property => ({ box: fullBox('auxC', 0, 0, type, [0]), essential: true })
+
+export interface HeicPlan {
+  /** Of the picture. */
+  properties?: Property[]
+  /** Rows of tiles; each makes 64 by 32 pixels of a column alone, and is cropped to that only in the last row. */
+  columns?: number
+  /** Of another type than a grid, with the same input. */
+  kind?: string
+  transparent?: boolean
+  /** Auxiliary images, by type. */
+  auxiliaries?: string[]
+  exif?: Uint8Array
+  /** Other things in the file. */
+  more?: Part[]
+  plan?: Plan
+}
+
+export function heic(wished: HeicPlan = {}): Uint8Array {
+  const { properties = [], columns = 1, kind = 'grid', auxiliaries = [], exif, more = [] } = wished
+  const tile = (id: number, data: Uint8Array, record = COLOUR_SETTINGS): Part => ({
+    id,
+    type: 'hvc1',
+    hidden: true,
+    data,
+    properties: [settings(record), sized(64, 64)],
+  })
+  const width = 64 * columns
+  const grid = (id: number, own: Property[], type = 'grid'): Part => ({
+    id,
+    type,
+    data: bytes([0, 0, 0, columns - 1], u16(width, 32)),
+    inIdat: true,
+    properties: [sized(width, 32), ...own],
+  })
+  const tiles = Array.from({ length: columns }, (_, i) => i + 2)
+  const items = [grid(1, properties, kind), ...tiles.map((id) => tile(id, id === 2 ? FOUR : THREE))]
+  const references: NonNullable<Plan['references']> = [['dimg', 1, ...tiles]]
+  if (wished.transparent) {
+    items.push(grid(20, [auxiliary('urn:mpeg:hevc:2015:auxid:1')]), tile(21, MASK, MASK_SETTINGS))
+    references.push(['dimg', 20, 21], ['auxl', 20, 1])
+  }
+  auxiliaries.forEach((type, i) => {
+    items.push({
+      ...tile(30 + i, THREE),
+      properties: [settings(COLOUR_SETTINGS), sized(64, 64), auxiliary(type)],
+    })
+    references.push(['auxl', 30 + i, 1])
+  })
+  if (exif) {
+    items.push({ id: 40, type: 'Exif', data: bytes(u32(0), exif) })
+    references.push(['cdsc', 40, 1])
+  }
+  return assemble({
+    major: 'heic',
+    brands: ['mif1', 'heic'],
+    primary: 1,
+    ...wished.plan,
+    items: [...items, ...more],
+    references: [...references, ...(wished.plan?.references ?? [])],
+  })
+}
