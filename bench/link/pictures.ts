@@ -11,13 +11,13 @@ export interface Subject {
 }
 
 const AT_ONCE = 20
-/** The large ones. */
-const WALLPAPERS = /\/wallpapers\//
+/** The four of more than 10 MP. */
+const CAMERA_FILES = /(Bridge|Dragonfly|seeding|sunset)_by_/
 
 /** Made once, and kept in `folder`. */
 export async function subjects(folder: string): Promise<Record<string, Subject>> {
   await mkdir(folder, { recursive: true })
-  const large = (await originals('judge', WALLPAPERS)).filter(({ pixels }) => pixels > 8e6)
+  const large = await originals('judge', CAMERA_FILES)
   const photographs = await Promise.all(
     Array.from({ length: AT_ONCE }, (_, nth) =>
       made(join(folder, `photograph-${nth}.jpg`), async () => {
