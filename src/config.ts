@@ -57,8 +57,8 @@ const VARIABLES = {
   cdnUrl: variable(
     'CDN_URL',
     '',
-    'cache to purge: cloudflare://, fastly://, varnish://, nginx://',
-    optional(url('cloudflare:', 'fastly:', 'nginx:', 'varnish:')),
+    'cache to purge: cloudflare://, fastly://, varnish://, nginx://; on Workers workers-cache://default',
+    optional(url('cloudflare:', 'fastly:', 'nginx:', 'varnish:', 'workers-cache:')),
     true,
   ),
   trustedProxies: variable(

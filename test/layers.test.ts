@@ -76,7 +76,7 @@ const LAYERS: Record<string, Layer> = {
   'stores/holds.ts': { may: [] },
   'stores/tombstones.ts': { may: [], types: ['stores/holds.ts'] },
   'stores/files.ts': { may: [] },
-  'cdn/cdn.ts': { may: [], types: ['protocol.ts'] },
+  'cdn/cdn.ts': { may: ['protocol.ts'] },
   'notify/notifier.ts': { may: [] },
 
   'formats/': { may: BASE },
@@ -86,13 +86,16 @@ const LAYERS: Record<string, Layer> = {
     may: [...BASE, ...PORTS, 'formats/image.ts', 'stores/drafts/', 'xxhash-wasm'],
     node: true,
   },
-  'stores/s3/': { may: [...BASE, ...PORTS, 'formats/image.ts', 'undici'], node: true },
+  'stores/bucket/': { may: [...BASE, ...PORTS] },
+  'stores/s3/': { may: [...BASE, ...PORTS, 'formats/image.ts', 'stores/bucket/', 'undici'], node: true },
+  'stores/r2/': { may: [...BASE, ...PORTS, 'formats/image.ts', 'stores/bucket/'] },
   'stores/sql/': { may: [...BASE, ...PORTS] },
   'stores/private/': { may: [...BASE, 'stores/ledger.ts'], node: true },
   'stores/sqlite/': {
     may: [...BASE, ...PORTS, 'stores/sql/', 'stores/private/', 'better-sqlite3'],
     node: true,
   },
+  'stores/d1/': { may: [...BASE, ...PORTS, 'stores/sql/'] },
   'stores/postgres/': { may: [...BASE, ...PORTS, 'stores/sql/', 'stores/private/', 'pg'], node: true },
   'cdn/': { may: [...BASE, ...PORTS] },
   'notify/': { may: [...BASE, ...PORTS] },
@@ -115,6 +118,8 @@ const LAYERS: Record<string, Layer> = {
 
   'node/': { may: [...BASE, 'config.ts', 'config/', ...SERVER, '*'], node: true },
   'node.ts': { may: ['node/'], node: true },
+  'worker/': { may: [...BASE, 'config.ts', 'config/', ...SERVER, '@noble/hashes'] },
+  'worker.ts': { may: ['worker/', 'stores/'] },
 }
 
 /** The layer of a file: its place in the table. */
@@ -160,6 +165,30 @@ function circlesIn(imports: Import[]): string[][] {
     .map((file) => [...reached.get(file)!].filter((other) => reached.get(other)?.has(file)).sort())
   return [...new Map(circles.map((circle) => [circle.join(), circle])).values()]
 }
+
+/** All that a file imports, and what that imports, but for types. */
+function reachedFrom(start: string, imports: Import[]): Set<string> {
+  const nexts = Map.groupBy(
+    imports.filter(({ typeOnly }) => !typeOnly),
+    ({ from }) => from,
+  )
+  const reached = new Set([start])
+  for (const at of reached) for (const { to } of nexts.get(at) ?? []) reached.add(to)
+  return reached
+}
+
+it('lets no module of Node be reached from the host on Workers', async () => {
+  const reached = reachedFrom('src/worker.ts', await allImports())
+  assert.ok(reached.has('src/service/publish.ts') && reached.has('src/stores/r2/store.ts'), 'all is walked')
+  assert.deepEqual(
+    [...reached].filter((to) => to.startsWith('node:') || to.startsWith('src/node')),
+    [],
+  )
+  assert.ok(
+    [...reachedFrom('src/node.ts', await allImports())].includes('node:http'),
+    'it would be seen where there is one',
+  )
+})
 
 it('keeps every layer to what it may import', async () => {
   const imports = await allImports()

@@ -1,4 +1,6 @@
 /** Port: caches that the operator controls, in front of the service. */
+import { EXTENSIONS, rawPath } from '../protocol.ts'
+
 export interface Cdn {
   /** For logs and `/readyz`, e.g. `cloudflare`. */
   readonly name: string
@@ -29,6 +31,17 @@ export class PurgeFailed extends Error {
     this.name = 'PurgeFailed'
     this.retryAfterMs = retryAfterMs
   }
+}
+
+/**
+ * Every address that answers with an image's bytes, from the root of the service. Of one image caches hold four at most: the
+ * others are of another type's extension, and are not found.
+ */
+export function imageTargets(id: string): string[] {
+  const paths = ['', ...Object.values(EXTENSIONS).map((extension) => `.${extension}`)].map(
+    (end) => `${rawPath(id)}${end}`,
+  )
+  return paths.flatMap((path) => [path, `${path}?dl=1`])
 }
 
 /** The tag that every variant of an image carries. Compared without case by some providers: over-purges only. */

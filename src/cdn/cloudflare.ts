@@ -1,39 +1,71 @@
 /**
- * Cloudflare's cache, purged by tag. `cloudflare://<zone id>?token=<API token with the permission Cache Purge>`
+ * Cloudflare's cache of a zone. `cloudflare://<zone id>?token=<API token with the permission Cache Purge>`
  *
- * Source: Cloudflare API, POST /zones/{zone_id}/purge_cache. An answer of 200 can still say `"success": false`.
+ * Purged by address, of which every plan takes hundreds a second; by tag, of which the smallest takes five calls a minute,
+ * only where that fails or the service does not know its own address.
+ *
+ * Source: Cloudflare API, POST /zones/{zone_id}/purge_cache, and "Availability and limits" of purging. An answer of 200 can
+ * still say `"success": false`.
  */
-import { type Cdn, cacheTag, PurgeFailed } from './cdn.ts'
+import { type Cdn, cacheTag, imageTargets, LONGEST_PURGE_MS, PurgeFailed } from './cdn.ts'
 import { call, type Fetch, longestFillMs, rateOf, required } from './provider-call.ts'
 
-/** Limit of an account for purges by tag: 5 a minute, 25 at once. A larger plan is told with `purges` and `burst`. */
-const FREE_PLAN = { aMinute: 5, burst: 25 }
+/** Of the account, by tag: 5 calls a minute, 25 at once. */
+const BY_TAG = { aMinute: 5, burst: 25, ids: 100 }
 
-/** Tags in one call. */
-const BATCH_SIZE = 100
+/** Of the account: 800 addresses a second, 100 in a call. */
+const ADDRESSES = { aSecond: 800, inCall: 100 }
 
-export function cloudflareCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
+const OF_IMAGE = imageTargets('').length
+
+const IDS_IN_CALL = Math.floor(ADDRESSES.inCall / OF_IMAGE)
+
+const BY_ADDRESS = {
+  aMinute: Math.floor((60 * ADDRESSES.aSecond) / (IDS_IN_CALL * OF_IMAGE)),
+  burst: Math.floor(ADDRESSES.aSecond / (IDS_IN_CALL * OF_IMAGE)),
+  ids: IDS_IN_CALL,
+}
+
+/** `baseUrl`: of the service, as visitors see it. `null` if it is not known: then images are purged by tag alone. */
+export function cloudflareCdn(url: URL, fetch: Fetch = globalThis.fetch, baseUrl: string | null = null): Cdn {
   const api = url.searchParams.get('api') ?? 'https://api.cloudflare.com/client/v4'
   const address = `${api}/zones/${url.hostname}/purge_cache`
   const token = required(url, 'token')
+  const plan = baseUrl === null ? BY_TAG : BY_ADDRESS
+
+  async function ask(what: { files: string[] } | { tags: string[] }, signal: AbortSignal): Promise<void> {
+    const { status, text } = await call(fetch, address, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(what),
+      signal,
+    })
+    if (status !== 200 || !saysSuccess(text)) {
+      throw new PurgeFailed(`Cloudflare answered ${status}: ${text.slice(0, 500)}`)
+    }
+  }
+
   return {
     name: 'cloudflare',
-    batchSize: BATCH_SIZE,
-    rate: rateOf(url, FREE_PLAN),
+    batchSize: plan.ids,
+    rate: rateOf(url, plan),
     longestFillMs: longestFillMs(url),
     cacheHeaders: (id, lifetimeSeconds) => ({
       'Cloudflare-CDN-Cache-Control': `public, max-age=${lifetimeSeconds}, must-revalidate`,
       'Cache-Tag': cacheTag(id),
     }),
     async purge(ids) {
-      const { status, text } = await call(fetch, address, {
-        method: 'POST',
-        headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
-        body: JSON.stringify({ tags: ids.map(cacheTag) }),
-      })
-      if (status !== 200 || !saysSuccess(text)) {
-        throw new PurgeFailed(`Cloudflare answered ${status}: ${text.slice(0, 500)}`)
+      const signal = AbortSignal.timeout(LONGEST_PURGE_MS)
+      if (baseUrl !== null) {
+        const files = ids.flatMap(imageTargets).map((target) => baseUrl + target)
+        try {
+          return await ask({ files }, signal)
+        } catch (error) {
+          // Behind the last moment there is no time for another call.
+          if (!(error instanceof PurgeFailed) || signal.aborted) throw error
+        }
       }
+      await ask({ tags: ids.map(cacheTag) }, signal)
     },
   }
 }

@@ -2,8 +2,7 @@
  * nginx with its cache purge module, purged by URL. `nginx://host:port?peer=host:port&peer=…`, with
  * deploy/nginx/pinhole.conf loaded.
  */
-import { EXTENSIONS } from '../protocol.ts'
-import { type Cdn, cacheTag, LONGEST_PURGE_MS, PurgeFailed } from './cdn.ts'
+import { type Cdn, cacheTag, imageTargets, LONGEST_PURGE_MS, PurgeFailed } from './cdn.ts'
 import { call, type Fetch, longestFillMs, onEach } from './provider-call.ts'
 
 /** Each image has a dozen addresses, and each is a call. */
@@ -27,7 +26,7 @@ export function nginxCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
       const signal = AbortSignal.timeout(LONGEST_PURGE_MS)
       const purge = (host: string, target: string) => purgeOne(fetch, { host, target, signal })
       await onEach(hosts, async (host) => {
-        for (const id of ids) await onEach(targets(id), (target) => purge(host, target))
+        for (const id of ids) await onEach(imageTargets(id), (target) => purge(host, target))
       })
     },
   }
@@ -39,12 +38,4 @@ async function purgeOne(
 ): Promise<void> {
   const { status } = await call(fetch, `http://${host}/purge${target}`, { method: 'PURGE', signal })
   if (!DONE.includes(status)) throw new PurgeFailed(`nginx at ${host} answered ${status}`)
-}
-
-/** Every address that answers with an image's bytes. */
-function targets(id: string): string[] {
-  const paths = ['', ...Object.values(EXTENSIONS).map((extension) => `.${extension}`)].map(
-    (end) => `/raw/${id}${end}`,
-  )
-  return paths.flatMap((path) => [path, `${path}?dl=1`])
 }

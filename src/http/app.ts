@@ -135,7 +135,7 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   app.get(ID_PATH, (c) => viewer(c, parts, c.req.param('id')))
   for (const path of READ_ONLY_PATHS) app.all(path, allowOnly('GET, HEAD'))
 
-  app.get('*', (c, next) => sendAsset(c, parts.site) ?? next())
+  app.get('*', async (c, next) => (await sendAsset(c, parts.site)) ?? next())
   app.notFound((c) => answerError(c, parts, new Refusal('not-found', 'There is nothing at this address.')))
   app.onError((error, c) => answerError(c, parts, error))
   return app

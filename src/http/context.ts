@@ -62,7 +62,7 @@ export interface AppParts {
 /** Pages and their files. */
 export interface Site {
   context(acceptLanguage: string | undefined): PageContext
-  asset(path: string): Asset | null
+  asset(path: string): Asset | null | Promise<Asset | null>
   /** Replaces the default terms. */
   terms?: string | undefined
 }

@@ -36,7 +36,7 @@ export function objectStoreContract(name: string, open: OpenStore, options: Cont
     describe('strange ids', () => strangeIdCases(harness))
     describe('damage', () => damageCases(harness))
     describe('replacing', () => replacingCases(harness))
-    describe('memory', () => memoryCases(harness))
+    describe('memory', () => memoryCases(harness, options))
     describe('model', () => modelCases(harness, options.modelRuns ?? extent(20, 5)))
   })
 }

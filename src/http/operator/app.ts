@@ -100,7 +100,7 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
     withPass((c) => sendPicture(c, parts.objects)),
   )
 
-  app.get('*', (c, next) => sendAsset(c, site) ?? next())
+  app.get('*', async (c, next) => (await sendAsset(c, site)) ?? next())
   app.notFound((c) => send(c, doorErrorPage(contextOf(null), 'There is nothing at this address.'), 404))
   app.onError((error, c) => {
     logFault(parts.log, error, c.get('requestId'))

@@ -6,8 +6,8 @@ import { sharedBody } from '../shared-body.ts'
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
 /** `null` if there is no such file. */
-export function sendAsset(c: AppContext, site: Site): Response | null {
-  const asset = site.asset(new URL(c.req.url).pathname)
+export async function sendAsset(c: AppContext, site: Site): Promise<Response | null> {
+  const asset = await site.asset(new URL(c.req.url).pathname)
   if (asset === null) return null
   const brotli = acceptsCoding(c.req.header('Accept-Encoding'), 'br') ? asset.brotli : undefined
   const bytes = brotli ?? asset.bytes

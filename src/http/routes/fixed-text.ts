@@ -23,17 +23,19 @@ export type FixedText = (c: AppContext) => Promise<Response>
 export function representations(
   plain: Uint8Array<ArrayBuffer>,
 ): (acceptEncoding: string | undefined) => Promise<Representation> {
-  const compressed = new Map<string, Promise<Uint8Array<ArrayBuffer>>>()
+  // Bytes, not promises: on Workers a request that waits for another's waits for ever if that one is cut off.
+  const compressed = new Map<string, Uint8Array<ArrayBuffer>>()
 
   return async (acceptEncoding) => {
     for (const [coding, format] of CODINGS) {
-      if (!acceptsCoding(acceptEncoding, coding)) continue
+      const compressor = acceptsCoding(acceptEncoding, coding) ? compressorOf(format) : null
+      if (compressor === null) continue
       let bytes = compressed.get(coding)
       if (bytes === undefined) {
-        bytes = compress(plain, format)
+        bytes = await compress(plain, compressor)
         compressed.set(coding, bytes)
       }
-      return { bytes: await bytes, coding }
+      return { bytes, coding }
     }
     return { bytes: plain, coding: null }
   }
@@ -42,12 +44,13 @@ export function representations(
 /** `headers`: of each answer, besides those that say which representation it is. */
 export function fixedText(text: string, type: string, headers: Record<string, string>): FixedText {
   const plain = new TextEncoder().encode(text)
-  const digest = crypto.subtle.digest('SHA-256', plain).then((bytes) => toHex(new Uint8Array(bytes)))
+  let digest: string | undefined
   const represent = representations(plain)
 
   return async (c) => {
     const { bytes, coding } = await represent(c.req.header('Accept-Encoding'))
-    const etag = coding === null ? `"${await digest}"` : `"${await digest}-${coding}"`
+    digest ??= toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', plain)))
+    const etag = coding === null ? `"${digest}"` : `"${digest}-${coding}"`
     const told = { ...headers, ETag: etag, 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' }
     if (noneMatchNames(c.req.header('If-None-Match') ?? '', etag)) {
       return new Response(null, { status: 304, headers: told })
@@ -63,7 +66,19 @@ export function fixedText(text: string, type: string, headers: Record<string, st
   }
 }
 
-async function compress(bytes: Uint8Array<ArrayBuffer>, format: string): Promise<Uint8Array<ArrayBuffer>> {
-  const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream(format as CompressionFormat))
+/** `null` where the platform does not know the format. */
+function compressorOf(format: string): CompressionStream | null {
+  try {
+    return new CompressionStream(format as CompressionFormat)
+  } catch {
+    return null
+  }
+}
+
+async function compress(
+  bytes: Uint8Array<ArrayBuffer>,
+  compressor: CompressionStream,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const stream = new Blob([bytes]).stream().pipeThrough(compressor)
   return new Uint8Array(await new Response(stream).arrayBuffer())
 }

@@ -71,7 +71,7 @@ async function openBeside(
 ): Promise<Stores> {
   const filesystem = config.objectsUrl === null ? await openFolder(config) : null
   const objects = filesystem ?? (await openBucket(config, config.objectsUrl!, as))
-  const cdn = config.cdnUrl === null ? null : openCdn(config.cdnUrl)
+  const cdn = config.cdnUrl === null ? null : openCdn(config.cdnUrl, config.baseUrl)
   const settings = settingsOf(config, filesystem?.identity ?? null)
   if (as === 'server') await joinServers(ledger, settings)
   else if (!mayDisagree) await assertAgreed(ledger, settings)

@@ -1,18 +1,19 @@
 /** What is under a key: found, listed, overwritten, removed. */
-import { IMAGE_TYPES } from '../../protocol.ts'
-import { DamagedObject, type ImageRecord } from '../object-store.ts'
+import { decodeRecord, RECORD_NAME } from '../bucket/record.ts'
+import { HELD, RELEASE_NAME, RETIRED, TOMBSTONE_NAME } from '../bucket/tombstones.ts'
+import type { ImageRecord } from '../object-store.ts'
 import { elementsOf, errorOf, type Failure, isAbsent, textOf } from './answer.ts'
 import { type RetryPolicy, readAll, type S3Client, type S3Request } from './client.ts'
 import type { Reply } from './transport.ts'
 
 /** The record of an image, in its object's user metadata. */
-export const RECORD_HEADER = 'x-amz-meta-record'
+export const RECORD_HEADER = `x-amz-meta-${RECORD_NAME}`
 
 /** An object with this header is a tombstone and no image. See `tombstones.ts`. */
-export const TOMBSTONE_HEADER = 'x-amz-meta-removed'
+export const TOMBSTONE_HEADER = `x-amz-meta-${TOMBSTONE_NAME}`
 
 /** Which release brought a held image back. See `tombstones.ts`. */
-export const RELEASE_HEADER = 'x-amz-meta-release'
+export const RELEASE_HEADER = `x-amz-meta-${RELEASE_NAME}`
 
 export interface FoundObject {
   etag: string
@@ -71,56 +72,13 @@ function foundIn({ header }: Reply): FoundObject {
   }
 }
 
-/** How the tombstone of an image that is removed for good begins. */
-export const RETIRED = 'retired '
-
 export function isRetired({ tombstone }: FoundObject): boolean {
   return tombstone?.startsWith(RETIRED) === true
 }
 
 /** The name of the copy, if the image is held and not gone. */
 export function heldCopyOf({ tombstone }: FoundObject): string | null {
-  return /^held (.+)$/.exec(tombstone ?? '')?.[1] ?? null
-}
-
-/** Where copies of held images are. */
-export function heldFolder(prefix: string): string {
-  return `${prefix}held/`
-}
-
-/** Compact JSON. What is not printable ASCII is escaped: header values carry nothing else unharmed. */
-export function encodeRecord(record: ImageRecord): string {
-  return JSON.stringify(record).replace(
-    /[^ -~]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
-}
-
-/** Throws `DamagedObject` unless `text` is the record of `id`. */
-export function decodeRecord(id: string, text: string | null): ImageRecord {
-  if (text === null) throw new DamagedObject(id, { cause: new Error('the object has no record') })
-  let record: Partial<ImageRecord>
-  try {
-    record = JSON.parse(text)
-  } catch (cause) {
-    throw new DamagedObject(id, { cause })
-  }
-  if (record === null || typeof record !== 'object' || record.id !== id || !isRecord(record)) {
-    throw new DamagedObject(id, { cause: new Error('the record is not this image’s') })
-  }
-  return record
-}
-
-const SHA256 = /^[0-9a-f]{64}$/
-
-function isRecord(record: Partial<ImageRecord>): record is ImageRecord {
-  return (
-    IMAGE_TYPES.includes(record.type as never) &&
-    [record.size, record.width, record.height].every((count) => Number.isSafeInteger(count) && count! >= 0) &&
-    typeof record.animated === 'boolean' &&
-    [record.sha256, record.sentSha256, record.keySha256].every((text) => SHA256.test(String(text))) &&
-    typeof record.createdAt === 'string'
-  )
+  return HELD.exec(tombstone ?? '')?.[1] ?? null
 }
 
 export interface ListedObject {

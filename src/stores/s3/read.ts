@@ -1,6 +1,7 @@
 /** Opens images and ranges of them. Bytes that are not those of the record are an error, not an image. */
 import { createHash, hash } from 'node:crypto'
 import { PIECE_BYTES } from '../../formats/image.ts'
+import { decodeRecord } from '../bucket/record.ts'
 import {
   type ByteRange,
   type ContentRange,
@@ -13,7 +14,7 @@ import {
 } from '../object-store.ts'
 import { errorOf, isAbsent } from './answer.ts'
 import type { S3Client } from './client.ts'
-import { decodeRecord, headObject, RECORD_HEADER, TOMBSTONE_HEADER } from './objects.ts'
+import { headObject, RECORD_HEADER, TOMBSTONE_HEADER } from './objects.ts'
 import type { Reply } from './transport.ts'
 
 export interface Place {

@@ -10,6 +10,17 @@
  * - `unheld <copy> …`, `retired <copy> …`: a held image that is being removed.
  */
 import { ID_PATTERN } from '../../protocol.ts'
+import {
+  FORSAKEN_COPY_MS,
+  FORSAKEN_TOMBSTONE_MS,
+  GOING,
+  heldFolder,
+  MAX_ROUNDS,
+  RETIRED,
+  RETIRED_TOMBSTONE,
+  TOMBSTONE,
+  UNHELD,
+} from '../bucket/tombstones.ts'
 import { type HeldImages, type ImageRecord, type Removal, StoreUnavailable } from '../object-store.ts'
 import { errorOf, isFull, textOf } from './answer.ts'
 import type { S3Client } from './client.ts'
@@ -17,13 +28,11 @@ import {
   type FoundObject,
   headObject,
   heldCopyOf,
-  heldFolder,
   isRetired,
   type ListedObject,
   listKeys,
   type Overwrite,
   RELEASE_HEADER,
-  RETIRED,
   removeObject,
   TOMBSTONE_HEADER,
 } from './objects.ts'
@@ -31,24 +40,8 @@ import { openObject, recordAt } from './read.ts'
 import { encodeName, type S3Location } from './url.ts'
 import { type DraftBytes, putOf } from './write.ts'
 
-/** No real image is this small: a listing asks about objects of this size. */
-const TOMBSTONE = new TextEncoder().encode('removed')
-
-/** As long. Its MD5 is its ETag, except in stores that encrypt. */
-const RETIRED_TOMBSTONE = new TextEncoder().encode('retired')
+/** The ETag of a retired id's tombstone, except in stores that encrypt. */
 const RETIRED_MD5 = 'a5597e8979d5ae6e4c58a4bc14cefd05'
-
-const UNHELD = 'unheld '
-const REMOVING_COPY = new RegExp(`^(?:${UNHELD}|${RETIRED})(\\S+\\.\\S+) `)
-
-/** The remover of a tombstone of this age has died. */
-const REMOVER_DIED_MS = 60_000
-
-/** So has the process that was to hold a copy of this age that no tombstone names, although clocks differ. */
-const HOLDER_DIED_MS = 1_800_000
-
-/** Each round is lost only to another process that changes the same image. */
-const MAX_ROUNDS = 5
 
 /** Whether a listed object is one. The ETag saves a request for each retired id: there are many after years. */
 export async function isTombstone(client: S3Client, { key, size, etag }: ListedObject): Promise<boolean> {
@@ -87,7 +80,7 @@ export function createRemover(
       if (found === null) return false
       if (found.tombstone === mine) return bury(key, removal)
       if (found.tombstone !== null) {
-        const hasDied = found.now - found.modifiedAt > REMOVER_DIED_MS
+        const hasDied = found.now - found.modifiedAt > FORSAKEN_TOMBSTONE_MS
         if (hasDied && heldCopyOf(found) === null && !isRetired(found)) await bury(key)
         return false
       }
@@ -137,7 +130,7 @@ export function holdObjects(parts: {
   /** After a process that died before its end. */
   async function finishRemoval(id: string): Promise<void> {
     const found = ID_PATTERN.test(id) ? await headObject(client, keyOf(id)) : null
-    const name = REMOVING_COPY.exec(found?.tombstone ?? '')?.[1]
+    const name = GOING.exec(found?.tombstone ?? '')?.[1]
     if (found === null || name === undefined) return
     await removeObject(client, folder + name)
     if (!isRetired(found)) await removeObject(client, keyOf(id))
@@ -160,7 +153,7 @@ export function holdObjects(parts: {
       }
       await copy(keyOf(id), folder + name)
       // Its copy may be cleared away soon.
-      if (performance.now() - startedAt > HOLDER_DIED_MS / 2) break
+      if (performance.now() - startedAt > FORSAKEN_COPY_MS / 2) break
       const { outcome } = await overwrite(found.etag, { key: keyOf(id), headers, body, doing })
       if (outcome === 'done') return true
       if (outcome !== 'changed') {
@@ -247,7 +240,7 @@ export function holdObjects(parts: {
         const id = name.slice(0, name.indexOf('.'))
         const held = await heldAt(id)
         if (held?.copyKey === key) yield id
-        else if (ID_PATTERN.test(id) && now() - modifiedAt > HOLDER_DIED_MS) await removeObject(client, key)
+        else if (ID_PATTERN.test(id) && now() - modifiedAt > FORSAKEN_COPY_MS) await removeObject(client, key)
       }
     },
   }

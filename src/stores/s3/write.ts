@@ -2,10 +2,12 @@
 import { hexToBase64 } from '../../bytes.ts'
 import { type ByteSource, lengthOf, PIECE_BYTES, type Segment } from '../../formats/image.ts'
 import { RAW_MAX_AGE_SECONDS } from '../../protocol.ts'
+import { encodeRecord } from '../bucket/record.ts'
+import { heldFolder } from '../bucket/tombstones.ts'
 import { IdTaken, type ImageRecord, StoreUnavailable } from '../object-store.ts'
 import { errorOf } from './answer.ts'
 import type { RetryPolicy, S3Client } from './client.ts'
-import { encodeRecord, headObject, heldCopyOf, heldFolder, type Overwrite, RECORD_HEADER } from './objects.ts'
+import { headObject, heldCopyOf, type Overwrite, RECORD_HEADER } from './objects.ts'
 
 /** What a draft needs of where it keeps its bytes. `spool.ts` has it on Node. */
 export interface DraftBytes extends ByteSource {

@@ -33,6 +33,8 @@ export type OpenStore = () => Promise<OpenedStore>
 export interface ContractOptions {
   /** Runs of the random model. */
   modelRuns?: number
+  /** Drafts stay in memory, of which the host has a budget. */
+  draftsInMemory?: boolean
 }
 
 type Hook = 'reopen' | 'reopenLater' | 'dying' | 'corrupt' | 'leftovers' | 'handles'

@@ -38,9 +38,9 @@ process.on('exit', () => {
   for (const pid of running) killGroup(pid)
 })
 
-/** Starts Node with these words, in the root of the repository, and an environment of nothing but `env`. */
-export function launch(words: string[], env: Env = {}): Process {
-  const child = spawn(NODE, words, {
+/** Starts Node, or another program, with these words, in the root of the repository, and an environment of nothing but `env`. */
+export function launch(words: string[], env: Env = {}, program = NODE): Process {
+  const child = spawn(program, words, {
     cwd: ROOT,
     env: {
       PATH: process.env.PATH ?? '',

@@ -2,7 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Env, killGroup, launch, type Process, type Ran, run } from './process.ts'
+import { bunBinary, denoBinary } from '../../../scripts/runtimes.ts'
+import { type Env, killGroup, launch, NODE, type Process, type Ran, run } from './process.ts'
 
 /** A machine that is busy with other tests takes long. */
 const START_MS = 60_000
@@ -40,9 +41,9 @@ export async function startServer(env: Env = {}, options: StartOptions = {}): Pr
   const forget = async () => {
     if (!options.dataDir) await rm(dataDir, { recursive: true, force: true })
   }
-  const words = [...(options.nodeArguments ?? []), 'bin/serve.mjs']
+  const { program, words } = serverCommand(options.nodeArguments)
   let settings = serverEnv(env, dataDir)
-  let life = await live(words, settings).catch(async (error) => {
+  let life = await live(words, settings, program).catch(async (error) => {
     await forget()
     throw error
   })
@@ -81,9 +82,21 @@ export async function startServer(env: Env = {}, options: StartOptions = {}): Pr
     async restart(more = {}) {
       await end()
       settings = { ...settings, ...more }
-      life = await live(words, settings)
+      life = await live(words, settings, program)
     },
     operator: (arguments_) => run(['src/node/operator.ts', ...arguments_], settings),
+  }
+}
+
+/** What starts the server. `PINHOLE_RUNTIME`: on `bun` or `deno` instead of Node. */
+function serverCommand(nodeArguments: string[] = []): { program: string; words: string[] } {
+  switch (process.env.PINHOLE_RUNTIME) {
+    case 'bun':
+      return { program: bunBinary(), words: ['src/node.ts'] }
+    case 'deno':
+      return { program: denoBinary(), words: ['run', '--allow-all', '--no-check', 'src/node.ts'] }
+    default:
+      return { program: NODE, words: [...nodeArguments, 'bin/serve.mjs'] }
   }
 }
 
@@ -92,8 +105,8 @@ export function serverEnv(env: Env, dataDir: string): Env {
   return { PORT: '0', HOST: '127.0.0.1', DATA_DIR: dataDir, TRUSTED_PROXIES: '127.0.0.1/32', ...env }
 }
 
-async function live(words: string[], env: Env): Promise<Process & { port: number }> {
-  const server = launch(words, env)
+async function live(words: string[], env: Env, program: string): Promise<Process & { port: number }> {
+  const server = launch(words, env, program)
   let timer: NodeJS.Timeout | undefined
   try {
     const port = await new Promise<number>((resolve, reject) => {

@@ -1,0 +1,52 @@
+/**
+ * Workers Cache, in front of the Worker itself: purged by tag, by the Worker. `CDN_URL=workers-cache://default`
+ *
+ * Source: Cloudflare Workers, "Workers Cache": calls count against the limits of the Free plan whatever the plan is, and an
+ * answer can say `success: false`.
+ */
+import { type Cdn, cacheTag, LONGEST_PURGE_MS, PurgeFailed } from './cdn.ts'
+
+/** As `ctx.cache` of a Worker's entry point has it. */
+export interface WorkersCache {
+  purge(what: { tags: string[] }): Promise<{ success: boolean; errors?: { message?: string }[] }>
+}
+
+const A_MINUTE = 5
+const BURST = 25
+const TAGS_IN_CALL = 100
+
+/** A minute holds five calls: asked again earlier it says no again. */
+const RETRY_MS = 15_000
+
+const LONGEST_FILL_MS = 60_000
+
+/** `cache`: of the request or the trigger that purges. */
+export function workersCacheCdn(cache: () => WorkersCache): Cdn {
+  return {
+    name: 'workers-cache',
+    batchSize: TAGS_IN_CALL,
+    rate: { intervalMs: 60_000 / A_MINUTE, burst: BURST },
+    longestFillMs: LONGEST_FILL_MS,
+    cacheHeaders: (id, lifetimeSeconds) => ({
+      // What is stale is not served, also while the Worker fails.
+      'Cloudflare-CDN-Cache-Control': `public, max-age=${lifetimeSeconds}, must-revalidate`,
+      'Cache-Tag': cacheTag(id),
+    }),
+    async purge(ids) {
+      const answer = await inTime(cache().purge({ tags: ids.map(cacheTag) })).catch((cause) => {
+        throw new PurgeFailed('Workers Cache did not answer', RETRY_MS, { cause })
+      })
+      if (answer?.success === true) return
+      const why = answer?.errors?.map(({ message }) => message).join(', ') || 'no success'
+      throw new PurgeFailed(`Workers Cache answered: ${why}`, RETRY_MS)
+    },
+  }
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('no answer in time')), LONGEST_PURGE_MS)
+  })
+  return Promise.race([work, late]).finally(() => clearTimeout(timer))
+}

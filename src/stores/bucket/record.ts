@@ -1,0 +1,40 @@
+/** An image's record as its object's user metadata, in S3 and in R2. */
+import { IMAGE_TYPES } from '../../protocol.ts'
+import { DamagedObject, type ImageRecord } from '../object-store.ts'
+
+export const RECORD_NAME = 'record'
+
+const SHA256 = /^[0-9a-f]{64}$/
+
+/** Compact JSON. What is not printable ASCII is escaped: header values carry nothing else unharmed. */
+export function encodeRecord(record: ImageRecord): string {
+  return JSON.stringify(record).replace(
+    /[^ -~]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/** Throws `DamagedObject` unless `text` is the record of `id`. */
+export function decodeRecord(id: string, text: string | null): ImageRecord {
+  if (text === null) throw new DamagedObject(id, { cause: new Error('the object has no record') })
+  let record: Partial<ImageRecord>
+  try {
+    record = JSON.parse(text)
+  } catch (cause) {
+    throw new DamagedObject(id, { cause })
+  }
+  if (record === null || typeof record !== 'object' || record.id !== id || !isRecord(record)) {
+    throw new DamagedObject(id, { cause: new Error('the record is not this image’s') })
+  }
+  return record
+}
+
+function isRecord(record: Partial<ImageRecord>): record is ImageRecord {
+  return (
+    IMAGE_TYPES.includes(record.type as never) &&
+    [record.size, record.width, record.height].every((count) => Number.isSafeInteger(count) && count! >= 0) &&
+    typeof record.animated === 'boolean' &&
+    [record.sha256, record.sentSha256, record.keySha256].every((text) => SHA256.test(String(text))) &&
+    typeof record.createdAt === 'string'
+  )
+}

@@ -1,0 +1,89 @@
+/** A bucket whose faults are told apart, and whose passing ones are tried again. */
+import { StoreUnavailable } from '../object-store.ts'
+import type { R2Bucket, R2Conditional, R2Object, R2ObjectBody, R2PutOptions, R2Value } from './binding.ts'
+
+export interface Put extends R2PutOptions {
+  key: string
+  /** Called for each attempt. */
+  send(put: (value: R2Value) => Promise<R2Object | null>): Promise<R2Object | null>
+}
+
+export interface Bucket {
+  head(key: string): Promise<R2Object | null>
+  /** `null` if there is none, or not the one of this ETag. */
+  get(key: string, etag?: string, range?: { offset: number; length: number }): Promise<R2ObjectBody | null>
+  /** `isRepeated`: an attempt before may have been carried out, and its answer lost. */
+  put(put: Put): Promise<{ isDone: boolean; isRepeated: boolean }>
+  delete(key: string): Promise<void>
+  /** Objects in ascending order of code units, without those of folders below the prefix. */
+  list(prefix: string, after?: string): AsyncGenerator<R2Object>
+}
+
+/**
+ * Cloudflare R2, "Error codes": internal error, service unavailable, client disconnect, and too many requests for one key,
+ * which takes one write a second.
+ */
+const PASSING = /\((10001|10043|10054|10058)\)/
+
+/** The bytes are not those that were announced. */
+const WRONG_BYTES = /\((10014|10037)\)/
+
+const ATTEMPTS = 5
+
+/** Doubles each time: together longer than the second that a key asks between two writes. */
+const PAUSE_MS = 100
+
+export function openBucket(
+  binding: R2Bucket,
+  { pageKeys = 1000, pauseMs = PAUSE_MS }: { pageKeys?: number; pauseMs?: number } = {},
+): Bucket {
+  /** Throws `StoreUnavailable`. */
+  async function trying<T>(run: (isRepeated: boolean) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await run(attempt > 1)
+      } catch (error) {
+        if (error instanceof TypeError || WRONG_BYTES.test(messageOf(error))) throw error
+        if (attempt === ATTEMPTS || !PASSING.test(messageOf(error)))
+          throw new StoreUnavailable({ cause: error })
+      }
+      await new Promise((resolve) => setTimeout(resolve, pauseMs * 2 ** attempt))
+    }
+  }
+
+  return {
+    head: (key) => trying(() => binding.head(key)),
+
+    async get(key, etag, range) {
+      const onlyIf: R2Conditional | undefined = etag === undefined ? undefined : { etagMatches: etag }
+      const found = await trying(() =>
+        binding.get(key, { ...(onlyIf && { onlyIf }), ...(range && { range }) }),
+      )
+      return found !== null && 'arrayBuffer' in found ? found : null
+    },
+
+    put: ({ key, send, ...options }) =>
+      trying(async (isRepeated) => {
+        const stored = await send((value) => binding.put(key, value, options))
+        return { isDone: stored !== null, isRepeated }
+      }),
+
+    delete: (key) => trying(() => binding.delete(key)),
+
+    async *list(prefix, after = '') {
+      let cursor: string | undefined
+      do {
+        const from = cursor === undefined ? after !== '' && { startAfter: prefix + after } : { cursor }
+        const page = await trying(() =>
+          binding.list({ prefix, limit: pageKeys, delimiter: '/', include: ['customMetadata'], ...from }),
+        )
+        yield* page.objects
+        cursor = page.truncated ? page.cursor : undefined
+      } while (cursor !== undefined)
+    },
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,78 @@
+/** A draft in memory, in blocks that grow as its bytes come: no byte is copied a second time. */
+import { Refusal } from '../../errors.ts'
+import { type ByteSource, bytesOf, isWhole, type Segment } from '../../formats/image.ts'
+import { digestOf } from './runtime.ts'
+
+/** One more at most is unused. */
+const BLOCK_BYTES = 1024 * 1024
+
+export interface Blocks extends ByteSource {
+  /** SHA-256 of what `segments` say, lower-case hex. */
+  digest(segments: Segment[]): Promise<string>
+  /** What `segments` say, in pieces; from the start for every call. */
+  bytes(segments: Segment[]): AsyncIterable<Uint8Array>
+  discard(): void
+}
+
+/** Throws `Refusal('file-too-large')` past `limitBytes`, and what `body` throws. */
+export async function receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Blocks> {
+  const blocks: Uint8Array<ArrayBuffer>[] = []
+  let size = 0
+  for await (const chunk of body) {
+    if (size + chunk.length > limitBytes) {
+      throw new Refusal(
+        'file-too-large',
+        `The file is larger than ${limitBytes} bytes, the most this server accepts.`,
+      )
+    }
+    for (let at = 0; at < chunk.length; ) {
+      const place = size % BLOCK_BYTES
+      if (place === 0) blocks.push(new Uint8Array(Math.min(BLOCK_BYTES, limitBytes - size)))
+      const part = chunk.subarray(at, at + BLOCK_BYTES - place)
+      blocks.at(-1)!.set(part, place)
+      size += part.length
+      at += part.length
+    }
+  }
+  return blocksOf(blocks, size)
+}
+
+function blocksOf(blocks: Uint8Array<ArrayBuffer>[], size: number): Blocks {
+  let whole: Promise<string> | undefined
+
+  const source: ByteSource = {
+    size,
+    async read(offset, length) {
+      const end = Math.min(size, offset + length)
+      if (offset >= end) return new Uint8Array()
+      const within = part(offset, end)
+      if (within.length === end - offset) return within
+      const bytes = new Uint8Array(end - offset)
+      for (let at = offset; at < end; ) {
+        const piece = part(at, end)
+        bytes.set(piece, at - offset)
+        at += piece.length
+      }
+      return bytes
+    },
+  }
+
+  /** From `offset` to `end`, or to the end of the block. */
+  function part(offset: number, end: number): Uint8Array<ArrayBuffer> {
+    const nth = Math.floor(offset / BLOCK_BYTES)
+    return blocks[nth]!.subarray(offset - nth * BLOCK_BYTES, Math.min(BLOCK_BYTES, end - nth * BLOCK_BYTES))
+  }
+
+  return {
+    ...source,
+    digest(segments) {
+      if (!isWhole(segments, size)) return digestOf(bytesOf(source, segments))
+      whole ??= digestOf(bytesOf(source, segments))
+      return whole
+    },
+    bytes: (segments) => bytesOf(source, segments),
+    discard() {
+      blocks.length = 0
+    },
+  }
+}

@@ -1,0 +1,61 @@
+/** What is under a key, without its bytes. */
+
+import { RAW_MAX_AGE_SECONDS } from '../../protocol.ts'
+import { decodeRecord, encodeRecord, RECORD_NAME } from '../bucket/record.ts'
+import { HELD, RELEASE_NAME, RETIRED, TOMBSTONE_NAME } from '../bucket/tombstones.ts'
+import type { ImageRecord } from '../object-store.ts'
+import type { R2Object, R2PutOptions } from './binding.ts'
+
+export interface Found {
+  etag: string
+  /** Unit: bytes. */
+  size: number
+  /** Who put the tombstone. `null` if the object is none. */
+  tombstone: string | null
+  /** Which release brought it back. `null` if none did. */
+  release: string | null
+  /** Epoch milliseconds, by the bucket's clock. */
+  modifiedAt: number
+  /** All of it, as it was put. */
+  metadata: Record<string, string>
+  /** Throws `DamagedObject` if the object carries no sound record of `id`. */
+  record(id: string): ImageRecord
+}
+
+export function foundIn({ etag, size, uploaded, customMetadata = {} }: R2Object): Found {
+  return {
+    etag,
+    size,
+    tombstone: customMetadata[TOMBSTONE_NAME] ?? null,
+    release: customMetadata[RELEASE_NAME] ?? null,
+    modifiedAt: uploaded.getTime(),
+    metadata: customMetadata,
+    record: (id) => decodeRecord(id, customMetadata[RECORD_NAME] ?? null),
+  }
+}
+
+/** The name of the copy that this tombstone stands for, if its image is held and not gone. */
+export function heldCopyOf({ tombstone }: Found): string | null {
+  return HELD.exec(tombstone ?? '')?.[1] ?? null
+}
+
+export function isRetired({ tombstone }: Found): boolean {
+  return tombstone?.startsWith(RETIRED) === true
+}
+
+/** Of a put of an image, beside its condition. */
+export function optionsOf(record: ImageRecord, more: Record<string, string> = {}): R2PutOptions {
+  return {
+    sha256: record.sha256,
+    httpMetadata: {
+      contentType: record.type,
+      cacheControl: `public, max-age=${RAW_MAX_AGE_SECONDS}, immutable`,
+    },
+    customMetadata: { [RECORD_NAME]: encodeRecord(record), ...more },
+  }
+}
+
+/** Of a put of a tombstone. */
+export function tombstoneOptions(says: string): R2PutOptions {
+  return { httpMetadata: { cacheControl: 'no-store' }, customMetadata: { [TOMBSTONE_NAME]: says } }
+}

@@ -1,0 +1,55 @@
+/** Salts as small objects of a bucket of their own: R2 keeps no history, so one that is deleted is gone. */
+import { LedgerUnavailable } from '../ledger.ts'
+import type { R2Bucket } from './binding.ts'
+import { openBucket } from './bucket.ts'
+
+export interface R2Salts {
+  keep(key: string, salt: string): Promise<string>
+  forget(isOver: (key: string) => boolean): Promise<void>
+}
+
+const SALT = /^[0-9a-f]{64}$/
+
+const PREFIX = 'salt-'
+
+export function r2Salts(binding: R2Bucket, prefix = ''): R2Salts {
+  const bucket = openBucket(binding)
+  const start = prefix + PREFIX
+  // A day, or a day and a purpose behind a space: a name of an object has none.
+  const nameOf = (key: string) => start + key.replace(' ', '.')
+  const keyOf = (name: string) => name.slice(start.length).replace('.', ' ')
+
+  async function read(name: string): Promise<string | null> {
+    const object = await bucket.get(name)
+    if (object === null) return null
+    const salt = new TextDecoder().decode(await object.arrayBuffer())
+    if (!SALT.test(salt)) throw new Error(`${name} is damaged`)
+    return salt
+  }
+
+  async function keep(key: string, salt: string): Promise<string> {
+    const name = nameOf(key)
+    for (;;) {
+      const there = await read(name)
+      if (there !== null) return there
+      // Of several that come first, one makes it.
+      await bucket.put({
+        key: name,
+        send: (put) => put(new TextEncoder().encode(salt)),
+        onlyIf: { etagDoesNotMatch: '*' },
+      })
+    }
+  }
+
+  return {
+    keep: (key, salt) => keep(key, salt).catch(ledgerFault),
+    async forget(isOver) {
+      for await (const { key } of bucket.list(start)) if (isOver(keyOf(key))) await bucket.delete(key)
+    },
+  }
+}
+
+/** A salt is a part of the ledger: without it there is none. */
+function ledgerFault(cause: unknown): never {
+  throw new LedgerUnavailable({ cause })
+}

@@ -1,0 +1,100 @@
+/**
+ * Images in R2, through a Worker's binding: one object an image, `<prefix><id>`, its record in the object's metadata. The
+ * objects are those of the S3 adapter, which reads the same bucket from anywhere else. Drafts stay in memory.
+ */
+import { ID_PATTERN } from '../../protocol.ts'
+import { TOMBSTONE_NAME } from '../bucket/tombstones.ts'
+import type { Draft, ImageRecord, ObjectStore } from '../object-store.ts'
+import type { R2Bucket } from './binding.ts'
+import { openBucket } from './bucket.ts'
+import { commitObject, replaceObject } from './commit.ts'
+import { receive } from './draft.ts'
+import { isRetired } from './found.ts'
+import { holdObjects } from './hold.ts'
+import { findAt, openObject, recordAt, verifyObject } from './read.ts'
+import { removeImage } from './removal.ts'
+
+export interface R2StoreOptions {
+  bucket: R2Bucket
+  prefix?: string
+  /** Keys asked for in one page of a listing. */
+  pageKeys?: number
+  /** Before the first of further attempts. It doubles each time. */
+  pauseMs?: number
+  now?: () => number
+}
+
+export function openR2Store(options: R2StoreOptions): ObjectStore {
+  const { prefix = '', now = Date.now } = options
+  const bucket = openBucket(options.bucket, options)
+  const keyOf = (id: string) => prefix + id
+  const placeOf = (id: string) => ({ bucket, id, key: keyOf(id) })
+
+  async function draft(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Draft> {
+    const blocks = await receive(body, limitBytes)
+    let isSpent = false
+    return {
+      size: blocks.size,
+      read: blocks.read,
+      digest: blocks.digest,
+      async commit(record, segments) {
+        if (isSpent) throw new Error('the draft was committed or discarded already')
+        isSpent = true
+        try {
+          if (!ID_PATTERN.test(record.id)) throw new Error('not an id')
+          await commitObject(bucket, keyOf(record.id), { record, draft: blocks, segments })
+        } finally {
+          blocks.discard()
+        }
+      },
+      async replace(record, segments) {
+        isSpent = true
+        try {
+          const image = { record, draft: blocks, segments }
+          return ID_PATTERN.test(record.id) ? await replaceObject(bucket, prefix, image) : null
+        } finally {
+          blocks.discard()
+        }
+      },
+      async discard() {
+        isSpent = true
+        blocks.discard()
+      },
+    }
+  }
+
+  async function* list(after = ''): AsyncGenerator<string> {
+    // Every id that sorts after `after` sorts after its longest beginning that an id could have.
+    const start = /^[0-9A-Za-z]{0,11}/.exec(after)![0]
+    for await (const { key, customMetadata } of bucket.list(prefix, start)) {
+      const id = key.slice(prefix.length)
+      const isImage = customMetadata?.[TOMBSTONE_NAME] === undefined
+      if (ID_PATTERN.test(id) && id > after && isImage) yield id
+    }
+  }
+
+  return {
+    draft,
+    head: async (id): Promise<ImageRecord | null> => (ID_PATTERN.test(id) ? recordAt(placeOf(id)) : null),
+    // What can be seen is stored.
+    async headDurable(id) {
+      const found = ID_PATTERN.test(id) ? await findAt(placeOf(id)) : null
+      if (found === null) return null
+      if (found.tombstone === null) return found.record(id)
+      return isRetired(found) ? 'retired' : null
+    },
+    open: async (id, selection) => (ID_PATTERN.test(id) ? openObject(placeOf(id), selection) : null),
+    verify: async (id) => (ID_PATTERN.test(id) ? verifyObject(placeOf(id)) : null),
+    remove: async (id, removal) =>
+      ID_PATTERN.test(id) && removeImage(bucket, keyOf(id), { removal, now: now() }),
+    ...holdObjects(bucket, prefix, now),
+    list,
+    async check() {
+      // One of sixty keys: what a check that is cut off leaves behind is written over by a later one.
+      const key = `${prefix}checks/${Math.floor(now() / 1000) % 60}`
+      await bucket.put({ key, send: (put) => put(new Uint8Array()) })
+      await bucket.delete(key)
+    },
+    close: async () => {},
+  }
+}

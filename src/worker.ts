@@ -1,0 +1,52 @@
+/**
+ * Host: Cloudflare Workers, with images in R2 and the ledger in D1. The only file that names bindings; deploy/cloudflare has
+ * their configuration.
+ */
+import { openD1Ledger } from './stores/d1/ledger.ts'
+import { r2Salts } from './stores/r2/salts.ts'
+import { openR2Store } from './stores/r2/store.ts'
+import { openAssets } from './worker/assets.ts'
+import { configOf, type Env } from './worker/env.ts'
+import { createHost, type Execution, type Host } from './worker/host.ts'
+import { createLog } from './worker/log.ts'
+import { openNotifiers } from './worker/notifiers.ts'
+
+/** Of the isolate, once it has started: a start that failed is tried by the next request. */
+let host: Host | undefined
+
+async function start(env: Env): Promise<Host> {
+  const config = configOf(env)
+  const log = createLog(config.logLevel)
+  const [ledger, assets] = await Promise.all([
+    openD1Ledger({ database: env.LEDGER, salts: r2Salts(env.PRIVATE) }),
+    openAssets(env.ASSETS),
+  ])
+  // Of several requests that come first each starts one: none may wait for another's.
+  host ??= createHost({
+    config,
+    objects: openR2Store({ bucket: env.IMAGES }),
+    ledger,
+    notifiers: openNotifiers(config.notify),
+    assets,
+    log,
+  })
+  return host
+}
+
+export default {
+  async fetch(request: Request, env: Env, context: Execution): Promise<Response> {
+    try {
+      return await (host ?? (await start(env))).fetch(request, context)
+    } catch (error) {
+      console.error(error)
+      return new Response('{"title":"Service Unavailable","status":503,"error":"unavailable"}', {
+        status: 503,
+        headers: { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store' },
+      })
+    }
+  },
+
+  async scheduled(_event: unknown, env: Env, context: Execution): Promise<void> {
+    await (host ?? (await start(env))).scheduled(context)
+  },
+}

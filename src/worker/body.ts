@@ -1,0 +1,81 @@
+/** Bodies of requests: read by one reader, at no less than the least rate. */
+import { Refusal } from '../errors.ts'
+import type { RequestBody } from '../http/context.ts'
+import type { Limits } from './limits.ts'
+
+export interface WorkerBody extends RequestBody {
+  /**
+   * Reads on behind an answer, at most `mostBytes`: a client that is still sending would see a reset connection and not
+   * the answer. Never rejects.
+   */
+  drain(mostBytes: number): Promise<void>
+}
+
+const LOST = 'The connection was lost before the body ended.'
+
+/** `onPiece`: hears that the client is still there. */
+export function readBody(request: Request, limits: Limits, onPiece: () => void): WorkerBody {
+  const reader = request.body?.getReader()
+  let received = 0
+  let isOver = reader === undefined
+  let seconds = 0
+  let byteSeconds = 0
+
+  async function read(): Promise<Uint8Array | null> {
+    if (isOver) return null
+    const since = Date.now()
+    const { done, value } = await inTime(
+      reader!.read().catch(() => {
+        isOver = true
+        throw new Refusal('malformed-multipart', LOST)
+      }),
+      limits.idleMs,
+    )
+    if (done) {
+      isOver = true
+      return null
+    }
+    const waited = (Date.now() - since) / 1000
+    seconds += waited
+    byteSeconds += waited * (limits.bodyBytes + received)
+    received += value.length
+    if (byteSeconds > limits.bodyByteSeconds && received < seconds * limits.leastBytesPerSecond)
+      throw tooSlow()
+    onPiece()
+    return value
+  }
+
+  return {
+    async *[Symbol.asyncIterator]() {
+      for (let piece = await read(); piece !== null; piece = await read()) yield piece
+    },
+    received: () => received,
+    async drain(mostBytes) {
+      const until = Date.now() + limits.drainMs
+      try {
+        for (let left = mostBytes; !isOver && left >= 0 && Date.now() < until; ) {
+          left -= (await read())?.length ?? 0
+        }
+      } catch {
+        // Gone, or too slow: there is nobody to wait for.
+      }
+      if (!isOver) await reader!.cancel().catch(() => {})
+    },
+  }
+}
+
+async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(tooSlow()), ms)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function tooSlow(): Refusal {
+  return new Refusal('too-slow', 'The body of the request came too slowly and was given up.')
+}

@@ -1,0 +1,333 @@
+/** The service as one isolate has it: stores, rules and pages, and the way of a request into them. */
+import type { Cdn } from '../cdn/cdn.ts'
+import { type WorkersCache, workersCacheCdn } from '../cdn/workers-cache.ts'
+import type { Config } from '../config.ts'
+import { Refusal } from '../errors.ts'
+import { createApp } from '../http/app.ts'
+import type { AppParts, Site } from '../http/context.ts'
+import { trustedProxies } from '../http/headers/client-address.ts'
+import { createOrigins } from '../http/headers/cross-site.ts'
+import type { Log } from '../http/log.ts'
+import { CONDITION_HEADERS, createRaw, RAW_PREFIX } from '../http/routes/raw.ts'
+import { createUpload, takesUploads } from '../http/routes/upload.ts'
+import type { Notifier } from '../notify/notifier.ts'
+import { createCapacity } from '../service/capacity.ts'
+import { createDerive } from '../service/identities.ts'
+import { createImages } from '../service/images.ts'
+import { createPurges, NO_PURGES, type Purges } from '../service/purges.ts'
+import { createQuota } from '../service/quota.ts'
+import { createReports } from '../service/reports.ts'
+import { createSettings } from '../service/settings.ts'
+import type { Ledger } from '../stores/ledger.ts'
+import type { ObjectStore } from '../stores/object-store.ts'
+import { pickMessages } from '../web/pages.ts'
+import { asCoded, responseOf } from './answer.ts'
+import type { WorkerAssets } from './assets.ts'
+import { createBackground } from './background.ts'
+import { readBody } from './body.ts'
+import { workerHashes } from './hashes.ts'
+import { LIMITS, type Limits } from './limits.ts'
+import { createPlaces, type Places } from './places.ts'
+import { runRounds } from './rounds.ts'
+
+export interface Execution {
+  waitUntil(work: Promise<unknown>): void
+  /** Where Workers Cache is in front. */
+  readonly cache?: WorkersCache
+}
+
+export interface Host {
+  fetch(request: Request, context: Execution): Promise<Response>
+  /** What the cron trigger runs, each minute. */
+  scheduled(context: Execution): Promise<void>
+  readonly places: Places
+}
+
+/** What the operator changes takes effect within this time. Unit: milliseconds. */
+const SETTINGS_HOLD_MS = 1000
+
+/** Where the operator's pages are, once OPERATOR_TOKEN is set. */
+const OPERATOR_PATH = '/operator'
+
+const NO_METRICS = { upload() {}, removalByKey() {}, report() {} }
+
+export function createHost(given: {
+  config: Config & { baseUrl: string }
+  objects: ObjectStore
+  ledger: Ledger
+  notifiers: Notifier[]
+  assets: WorkerAssets
+  log: Log
+  limits?: Partial<Limits>
+}): Host {
+  const { config, objects, assets, log } = given
+  const { baseUrl, maxUploadBytes, stripMetadata } = config
+  const limits = { ...LIMITS, ...given.limits }
+  const now = Date.now
+  const background = createBackground()
+  const ledger = background.tracked(given.ledger)
+  const places = createPlaces(limits, config.uploadsAtOnce)
+  const settings = createSettings({
+    ledger,
+    defaults: {
+      uploads: config.uploadsPaused ? 'paused' : 'on',
+      images: 'public',
+      'daily-uploads': config.dailyUploads,
+      'daily-bytes': config.dailyBytes,
+      'network-uploads': config.networkUploads,
+      'min-free-bytes': 0,
+      'unanswered-minutes': config.unansweredMinutes,
+    },
+    now,
+    onFailure: (err) => log.warn({ err }, 'settings could not be looked up'),
+  })
+  let settingsAt = Number.NEGATIVE_INFINITY
+  let isPurgeDue = false
+
+  const onPurgeFailure = (err: unknown, ids: string[]) =>
+    log.warn({ err, ids }, 'a purge failed and will be tried again')
+  const cdnOf = (context?: Execution): Cdn | null =>
+    config.cdnUrl === null
+      ? null
+      : workersCacheCdn(() => {
+          if (context?.cache === undefined)
+            throw new Error('no Workers Cache is in front: see "cache" in wrangler.jsonc')
+          return context.cache
+        })
+  const cdn = cdnOf()
+  const outbox = (context?: Execution) => {
+    const own = cdnOf(context)
+    return own === null ? NO_PURGES : createPurges({ ledger, cdn: own, now, onFailure: onPurgeFailure })
+  }
+  const purges: Purges = {
+    ...outbox(),
+    // Behind the answer, by the request that owes it: its timers would end with it.
+    hurry() {
+      isPurgeDue = cdn !== null
+    },
+  }
+
+  async function purge(context: Execution): Promise<void> {
+    isPurgeDue = false
+    // Of this request: timers and promises of another one end with that.
+    const once = outbox(context)
+    once.start()
+    await once.stop()
+  }
+
+  const isPrivate = () => settings.current().images === 'private'
+  const images = (own: Ledger) =>
+    createImages({
+      objects,
+      ledger: own,
+      purges,
+      maxUploadBytes,
+      stripMetadata,
+      metrics: NO_METRICS,
+      hashes: workerHashes,
+      now,
+      isPrivate,
+    })
+  const site: Site = {
+    context: (acceptLanguage) => ({
+      baseUrl,
+      maxUploadBytes,
+      uploadsPerDay: config.uploadsPerDay,
+      stripsMetadata: stripMetadata,
+      messages: pickMessages(acceptLanguage),
+      operator: { name: config.operatorName ?? undefined, contact: config.operatorContact ?? undefined },
+      assets: assets.urls,
+    }),
+    asset: assets.asset,
+  }
+  const quota = () =>
+    createQuota(ledger, {
+      limits: {
+        perDay: config.uploadsPerDay,
+        refusals: { count: config.refusalsPerDay, bytes: config.refusedBytesPerDay },
+      },
+      hashes: workerHashes,
+      now,
+      networkLimit: () => settings.current()['network-uploads'],
+    })
+  const capacity = () =>
+    createCapacity({
+      ledger,
+      settings,
+      now,
+      freeBytes: () => null,
+      onReached: (cap, isPaused) => log.warn({ cap, isPaused }, 'a cap of the day is reached'),
+      onFailure: (err) => log.warn({ err }, 'that a cap was reached could not be written down'),
+    })
+  const shared = images(ledger)
+  const parts: AppParts = {
+    baseUrl,
+    maxUploadBytes,
+    get uploadsPaused() {
+      return settings.current().uploads === 'paused'
+    },
+    images: shared,
+    quota: quota(),
+    derive: createDerive(ledger, workerHashes),
+    hashes: workerHashes,
+    capacity: capacity(),
+    line: places.lineFor(0),
+    raw: createRaw({ images: shared, cdn, baseUrl, log, isPrivate }),
+    origins: createOrigins(baseUrl, config.allowedOrigins),
+    trusted: trustedProxies([]),
+    site,
+    reports: createReports({ objects, ledger, hashes: workerHashes, now, metrics: NO_METRICS }),
+    health: {
+      async faults() {
+        const [store, kept] = await Promise.allSettled([objects.check(), ledger.check()])
+        return {
+          ...(store.status === 'rejected' && { store: 'unavailable' }),
+          ...(kept.status === 'rejected' && { ledger: 'unavailable' }),
+        }
+      },
+      purges: purges.owed,
+    },
+    metrics: NO_METRICS,
+    log,
+  }
+  const app = createApp(parts)
+
+  /** Workers Cache keeps whole answers, and takes parts of them itself. */
+  function rawHeaderOf(request: Request): (name: string) => string | undefined {
+    const header = headerOf(request)
+    return cdn === null
+      ? header
+      : (name) => (name === 'range' || name === 'if-range' ? undefined : header(name))
+  }
+
+  async function lookUpSettings(): Promise<void> {
+    if (Date.now() - settingsAt < SETTINGS_HOLD_MS) return
+    settingsAt = Date.now()
+    await settings.refresh().catch((err) => log.warn({ err }, 'settings could not be looked up'))
+  }
+
+  /** As if in a process of its own: what it shares with others are numbers and texts, never a promise. */
+  async function upload(request: Request, path: string, peer: string): Promise<Response> {
+    const header = headerOf(request)
+    const length = header('content-length')
+    const announced = length !== undefined && /^\d{1,15}$/.test(length) ? Number(length) : maxUploadBytes
+    const line = places.lineFor(Math.min(announced, maxUploadBytes))
+    const body = readBody(request, limits, line.touch)
+    const [own, ownCapacity] = [quota(), capacity()]
+    const answering = createUpload({
+      ...parts,
+      // A getter is not spread.
+      uploadsPaused: parts.uploadsPaused,
+      images: images(ledger),
+      quota: own,
+      capacity: ownCapacity,
+      line,
+    })
+    const answer = await answering({
+      method: request.method,
+      path,
+      peer,
+      header: (name) => (name === 'x-forwarded-for' ? undefined : header(name)),
+      body,
+      onGone(act) {
+        request.signal.addEventListener('abort', act)
+        return () => request.signal.removeEventListener('abort', act)
+      },
+      requestId: crypto.randomUUID(),
+    })
+    await body.drain(limits.drainBytes)
+    await Promise.allSettled([own.stop(), ownCapacity.stop()])
+    return responseOf(answer)
+  }
+
+  async function other(request: Request, target: string, peer: string): Promise<Response> {
+    const { method } = request
+    if ((method === 'GET' || method === 'HEAD') && target.startsWith(RAW_PREFIX)) {
+      const header = rawHeaderOf(request)
+      const answer = await parts.raw({
+        method,
+        target,
+        isConditional: [...CONDITION_HEADERS].some((name) => header(name) !== undefined),
+        header,
+      })
+      if (answer !== null) return responseOf(answer)
+    }
+    const body = readBody(request, limits, () => {})
+    const response = await app.fetch(asSent(request), { peer, target, body })
+    await body.drain(limits.unexpectedBodyBytes)
+    return asCoded(response)
+  }
+
+  async function answer(request: Request): Promise<Response> {
+    const { pathname, origin } = new URL(request.url)
+    const target = request.url.slice(origin.length).replace(/#.*$/, '')
+    const peer = request.headers.get('CF-Connecting-IP')
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    await lookUpSettings()
+    // Without it all clients would share one day's quota.
+    if (peer === null && !isRead) return unknownClient()
+    if (takesUploads(pathname)) return upload(request, pathname, peer ?? '')
+    return other(request, target, peer ?? '')
+  }
+
+  return {
+    places,
+    async scheduled(context) {
+      await settings.refresh()
+      await runRounds({
+        objects,
+        ledger,
+        purges,
+        settings,
+        now,
+        log,
+        notifiers: given.notifiers,
+        link: config.operatorToken === null ? null : `${baseUrl}${OPERATOR_PATH}`,
+        purge: () => purge(context),
+      })
+      await background.quiet()
+    },
+    async fetch(request, context) {
+      const work = answer(request)
+      // Of a client that resets its connection nothing would end: no catch, no finally.
+      const behind = work.then(
+        async () => {
+          if (isPurgeDue) await purge(context)
+          await background.quiet()
+        },
+        () => {},
+      )
+      context.waitUntil(behind)
+      return work
+    },
+  }
+}
+
+/**
+ * Cloudflare puts codings of its own into `Accept-Encoding`, and says elsewhere which the client takes. Without the body,
+ * which is read elsewhere.
+ */
+function asSent(request: Request): Request {
+  const { cf } = request as Request & { cf?: { clientAcceptEncoding?: string } }
+  const headers = new Headers(request.headers)
+  headers.set('Accept-Encoding', cf?.clientAcceptEncoding ?? '')
+  return new Request(request.url, { method: request.method, headers })
+}
+
+function headerOf(request: Request): (name: string) => string | undefined {
+  return (name) => request.headers.get(name) ?? undefined
+}
+
+function unknownClient(): Response {
+  const refusal = new Refusal('unavailable', 'Cloudflare did not say which address this request is from.')
+  return Response.json(
+    {
+      type: 'about:blank',
+      title: 'Service Unavailable',
+      status: 503,
+      detail: refusal.message,
+      error: refusal.code,
+    },
+    { status: 503, headers: { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store' } },
+  )
+}

@@ -1,0 +1,103 @@
+/** What a server on Node does at an interval, and a Worker when its cron trigger says so. */
+import type { Log } from '../http/log.ts'
+import type { Notifier } from '../notify/notifier.ts'
+import { createDecisions, type Decisions } from '../service/decisions.ts'
+import { GRACE_MS } from '../service/forgetting.ts'
+import { createMoves, type Moves } from '../service/moves.ts'
+import { createNotices } from '../service/notices.ts'
+import type { Purges } from '../service/purges.ts'
+import type { Settings } from '../service/settings.ts'
+import { createTakedown, type Takedown } from '../service/takedown.ts'
+import { DAY_MS, utcDayOf } from '../service/utc-day.ts'
+import { createWatch } from '../service/watch.ts'
+import type { Ledger } from '../stores/ledger.ts'
+import type { ObjectStore } from '../stores/object-store.ts'
+
+export interface Acting {
+  moves: Moves
+  takedown: Takedown
+  decisions: Decisions
+}
+
+interface Parts {
+  objects: ObjectStore
+  ledger: Ledger
+  purges: Purges
+  now: () => number
+  log: Log
+}
+
+/** Of one request or trigger: timers of another one end with that. */
+export function actingOf({ objects, ledger, purges, now, log }: Parts): Acting {
+  const moves = createMoves({
+    objects,
+    ledger,
+    purges,
+    now,
+    onFailure: (err, id) => log.warn({ err, id }, 'an image could not be moved and will be tried again'),
+  })
+  const takedown = createTakedown({ objects, ledger, moves, now })
+  const decisions = createDecisions({
+    objects,
+    ledger,
+    takedown,
+    moves,
+    now,
+    onFailure: (err, id) => log.warn({ err, id }, 'a decision was not carried out and will be tried again'),
+  })
+  return { moves, takedown, decisions }
+}
+
+/** All of it once, also where a part fails. `purge`: what is owed to caches. */
+export async function runRounds(
+  parts: Parts & {
+    settings: Settings
+    notifiers: Notifier[]
+    /** Where people reach the operator's pages. `null`: nowhere. */
+    link: string | null
+    purge: () => Promise<void>
+  },
+): Promise<void> {
+  const { objects, ledger, purges, settings, notifiers, now, log } = parts
+  const { moves, decisions } = actingOf(parts)
+  const watch = createWatch({
+    objects,
+    ledger,
+    settings,
+    purges,
+    tombstones: { owed: async () => null },
+    now,
+    diskUsed: () => null,
+    machine: 'workers',
+    hasReceivers: notifiers.length > 0,
+    onPause: () => log.warn({}, 'an urgent report was not answered: uploads are paused'),
+    onFailure: (err) => log.warn({ err }, 'what is due could not be looked up'),
+  })
+  const notices = createNotices({
+    ledger,
+    notifiers,
+    link: parts.link,
+    now,
+    onFailure: (err, receiver) =>
+      log.warn({ err, receiver }, 'a notice was not told and will be tried again'),
+  })
+  for (const work of [decisions, moves]) await once(work)
+  await watch.look().catch((err) => log.warn({ err }, 'what is due could not be looked up'))
+  await once(notices)
+  await parts.purge()
+  await forget(ledger, now()).catch((err) =>
+    log.warn({ err }, 'what is private of days that are over could not be forgotten'),
+  )
+}
+
+/** One round. */
+async function once({ start, stop }: { start(): void; stop(): Promise<void> }): Promise<void> {
+  start()
+  await stop()
+}
+
+/** Cloudflare's clock is right, so a day that is over by it is over. */
+async function forget(ledger: Ledger, at: number): Promise<void> {
+  await ledger.forgetDaysBefore(utcDayOf(at - GRACE_MS), utcDayOf(at + DAY_MS))
+  await ledger.forgetUploadsBefore(at - 2 * DAY_MS, utcDayOf(at - DAY_MS))
+}

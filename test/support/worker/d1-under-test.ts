@@ -1,0 +1,61 @@
+/** A ledger in D1: one database, emptied between cases. */
+import type { D1Binding } from '../../../src/stores/d1/binding.ts'
+import { openD1Ledger } from '../../../src/stores/d1/ledger.ts'
+import { r2Salts } from '../../../src/stores/r2/salts.ts'
+import { CREATE_MIGRATIONS, pendingStatements } from '../../../src/stores/sql/migrations.ts'
+import type { LedgerUnderTest } from '../../contracts/ledger.ts'
+import type { Bindings } from './bindings.ts'
+
+let serial = 0
+
+/** `database`: with the tables of this version. */
+export async function migrate(database: D1Binding): Promise<void> {
+  const statements = [CREATE_MIGRATIONS, ...pendingStatements([], 'sqlite')]
+  await database.batch(statements.map((statement) => database.prepare(statement)))
+}
+
+export async function openD1UnderTest({ database, salts }: Bindings): Promise<LedgerUnderTest> {
+  await migrate(database)
+  const prefix = `run-${++serial}/`
+  let isAway = false
+  const away = () => {
+    if (isAway) throw new Error('D1_ERROR: Network connection lost.')
+  }
+  const interruptible: D1Binding = {
+    prepare(sql) {
+      const statement = database.prepare(sql)
+      const wrapped = (inner: typeof statement): typeof statement =>
+        Object.assign(Object.create(inner), {
+          inner,
+          bind: (...values: (string | number)[]) => wrapped(inner.bind(...values)),
+          all: async () => {
+            away()
+            return inner.all()
+          },
+        })
+      return wrapped(statement)
+    },
+    async batch(statements) {
+      away()
+      return database.batch(statements.map((each) => (each as unknown as { inner: typeof each }).inner))
+    },
+  }
+  return {
+    open: () => openD1Ledger({ database: interruptible, salts: r2Salts(salts, prefix) }),
+    async interrupt() {
+      isAway = true
+      return async () => {
+        isAway = false
+      }
+    },
+    async destroy() {
+      isAway = false
+      const { results } = await database
+        .prepare(
+          "select name from sqlite_schema where type = 'table' and name not like '\\_cf%' escape '\\' and name not like 'sqlite\\_%' escape '\\'",
+        )
+        .all()
+      await database.batch(results.map(({ name }) => database.prepare(`drop table "${name}"`)))
+    },
+  }
+}

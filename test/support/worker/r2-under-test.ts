@@ -1,0 +1,79 @@
+/** An R2 adapter under a prefix of its own, with hooks that look behind it. */
+import { ID_PATTERN } from '../../../src/protocol.ts'
+import { TOMBSTONE_NAME } from '../../../src/stores/bucket/tombstones.ts'
+import type { R2Bucket, R2Object, R2ObjectBody } from '../../../src/stores/r2/binding.ts'
+import { openR2Store, type R2StoreOptions } from '../../../src/stores/r2/store.ts'
+import type { OpenedStore } from '../../contracts/object-store.ts'
+
+let serial = 0
+
+export function openR2UnderTest(bucket: R2Bucket): OpenedStore {
+  const prefix = `run ${++serial}/ä/`
+  // Pages are small, so that few objects fill several.
+  const open = (more: Partial<R2StoreOptions> = {}) =>
+    openR2Store({ bucket, prefix, pageKeys: 10, pauseMs: 1, ...more })
+
+  async function all(): Promise<R2Object[]> {
+    const found: R2Object[] = []
+    for (const folder of [prefix, `${prefix}held/`, `${prefix}checks/`]) {
+      let cursor: string | undefined
+      do {
+        const page = await bucket.list({
+          prefix: folder,
+          limit: 1000,
+          delimiter: '/',
+          include: ['customMetadata'],
+          ...(cursor !== undefined && { cursor }),
+        })
+        found.push(...page.objects)
+        cursor = page.truncated ? page.cursor : undefined
+      } while (cursor !== undefined)
+    }
+    return found
+  }
+
+  return {
+    store: open(),
+    reopen: async () => open(),
+    reopenLater: async () => open({ now: () => Date.now() + 3_600_000 }),
+    async dying(step, act) {
+      let left = step
+      const dies = () => {
+        if (left-- <= 0) throw new Error('this process died')
+      }
+      const dying = new Proxy(bucket, {
+        get:
+          (target, name) =>
+          async (...given: never[]) => {
+            dies()
+            return (target[name as keyof R2Bucket] as (...given: never[]) => unknown)(...given)
+          },
+      })
+      await act(open({ bucket: dying })).catch((error) => {
+        if (left >= 0) throw error
+      })
+      return left < 0
+    },
+    async corrupt(id, damage) {
+      const object = (await bucket.get(prefix + id)) as R2ObjectBody
+      const bytes = new Uint8Array(await object.arrayBuffer())
+      if (damage === 'flip') bytes[Math.floor(bytes.length / 2)]! ^= 1
+      const broken: Record<string, string> = damage === 'record' ? { record: '{' } : {}
+      await bucket.put(prefix + id, damage === 'cut' ? bytes.slice(0, -100) : bytes, {
+        customMetadata: { ...object.customMetadata, ...broken },
+      })
+    },
+    async leftovers() {
+      const others = (await all()).filter(({ key, customMetadata }) => {
+        const says = customMetadata?.[TOMBSTONE_NAME]
+        return (
+          !ID_PATTERN.test(key.slice(prefix.length)) || (says !== undefined && !says.startsWith('retired '))
+        )
+      })
+      return others.map(({ key }) => key)
+    },
+    async close() {
+      for (const { key } of await all()) await bucket.delete(key)
+    },
+  }
+}

@@ -1,0 +1,100 @@
+/** The Worker on workerd, as a host of the HTTP contract. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { Log, LogLevel, Miniflare } from 'miniflare'
+import { loadAssets } from '../../../src/node/assets/load.ts'
+import type { D1Binding } from '../../../src/stores/d1/binding.ts'
+import type { R2Bucket } from '../../../src/stores/r2/binding.ts'
+import { freePort } from '../processes/caches.ts'
+import { ROOT } from '../processes/process.ts'
+import { migrate } from './d1-under-test.ts'
+
+export interface WorkerHost {
+  url: string
+  baseUrl: string
+  database: D1Binding
+  bucket: R2Bucket
+  logs(): string
+  stop(): Promise<void>
+  /** Runs what the cron trigger runs. */
+  cron(): Promise<void>
+}
+
+/** Of the same flags as deploy/cloudflare/wrangler.jsonc. */
+const COMPATIBILITY = { compatibilityDate: '2026-07-01', compatibilityFlags: ['enable_request_signal'] }
+
+/** Variables of other hosts that say nothing to this one. */
+const ELSEWHERE = ['TRUSTED_PROXIES', 'NODE_OPTIONS', 'FAILING_DISK']
+
+let script: Promise<string> | undefined
+
+/** As it is deployed. */
+export function bundle(): Promise<string> {
+  script ??= build({
+    entryPoints: [join(ROOT, 'src/worker.ts')],
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2024',
+    write: false,
+  }).then(({ outputFiles }) => outputFiles[0]!.text)
+  return script
+}
+
+export async function startWorker(env: Record<string, string | undefined> = {}): Promise<WorkerHost> {
+  // What pages load, if it is not built yet.
+  const [code, port] = await Promise.all([bundle(), freePort(), loadAssets()])
+  const lines: string[] = []
+  const url = `http://127.0.0.1:${port}`
+  const { BASE_URL: baseUrl = url, ...others } = env
+  const variables = Object.fromEntries(
+    Object.entries(others).filter(([name, value]) => value !== undefined && !ELSEWHERE.includes(name)),
+  ) as Record<string, string>
+  class Kept extends Log {
+    override log(message: string): void {
+      lines.push(message)
+    }
+  }
+  const miniflare = new Miniflare({
+    ...COMPATIBILITY,
+    modules: true,
+    cf: false,
+    script: code,
+    host: '127.0.0.1',
+    port,
+    bindings: { ...variables, BASE_URL: baseUrl },
+    r2Buckets: ['IMAGES', 'PRIVATE'],
+    d1Databases: ['LEDGER'],
+    // A stand-in for the binding of static assets, which answers with the files of a folder.
+    serviceBindings: { ASSETS: async (request: Request) => fileOf(request) as never },
+    log: new Kept(LogLevel.WARN),
+    handleRuntimeStdio(stdout: NodeJS.ReadableStream, stderr: NodeJS.ReadableStream) {
+      stdout.on('data', (data) => lines.push(String(data)))
+      stderr.on('data', (data) => lines.push(String(data)))
+    },
+  } as ConstructorParameters<typeof Miniflare>[0])
+  await miniflare.ready
+  const database = (await miniflare.getD1Database('LEDGER')) as unknown as D1Binding
+  await migrate(database)
+  return {
+    url,
+    baseUrl,
+    database,
+    bucket: (await miniflare.getR2Bucket('IMAGES')) as unknown as R2Bucket,
+    logs: () => lines.join('\n'),
+    stop: () => miniflare.dispose(),
+    async cron() {
+      const worker = (await miniflare.getWorker()) as unknown as {
+        scheduled(event: { cron: string }): Promise<unknown>
+      }
+      await worker.scheduled({ cron: '* * * * *' })
+    },
+  }
+}
+
+async function fileOf(request: Request): Promise<Response> {
+  const { pathname } = new URL(request.url)
+  const bytes = await readFile(join(ROOT, 'dist/web', pathname)).catch(() => null)
+  return bytes === null ? new Response(null, { status: 404 }) : new Response(bytes)
+}

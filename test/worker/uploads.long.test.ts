@@ -1,0 +1,103 @@
+/** What clients do to a Worker: reset their connections, come all at once, send as much as they may. */
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { it, type TestContext } from 'node:test'
+import { request } from '../support/http.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { formOf } from '../support/multipart.ts'
+import { until } from '../support/until.ts'
+import { startWorker, type WorkerHost } from '../support/worker/worker-host.ts'
+
+const ME = '198.51.100.7'
+
+async function worker(t: TestContext, env: Record<string, string> = {}): Promise<WorkerHost> {
+  const host = await startWorker(env)
+  t.after(() => host.stop())
+  return host
+}
+
+function upload({ url }: WorkerHost, bytes: Buffer, address = ME) {
+  const { body, contentType } = formOf(bytes)
+  const headers = { 'Content-Type': contentType, 'CF-Connecting-IP': address }
+  return request(url, 'POST', '/api/upload', { headers, body, timeoutMs: 120_000 })
+}
+
+/** What an upload puts on the wire. */
+function wireOf(bytes: Buffer): Buffer {
+  const { body, contentType } = formOf(bytes)
+  const head = [
+    'POST /api/upload HTTP/1.1',
+    'Host: x',
+    `CF-Connecting-IP: ${ME}`,
+    `Content-Type: ${contentType}`,
+    `Content-Length: ${body.length}`,
+  ]
+  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body])
+}
+
+/** Sends the first `bytes` of it, and resets the connection. */
+async function reset(url: string, wire: Buffer, bytes: number): Promise<void> {
+  const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) })
+  socket.on('error', () => {})
+  await new Promise<void>((resolve) => socket.once('connect', resolve))
+  await new Promise<void>((resolve) => socket.write(wire.subarray(0, bytes), () => resolve()))
+  await new Promise((resolve) => setTimeout(resolve, Math.random() * 30))
+  socket.resetAndDestroy()
+}
+
+async function stored({ bucket }: WorkerHost): Promise<number> {
+  const { objects } = await bucket.list({ prefix: '', limit: 1000, delimiter: '/', include: [] })
+  return objects.length
+}
+
+it('loses no reservation and no turn to 200 clients that reset their connections', async (t) => {
+  const host = await worker(t, { UPLOADS_PER_DAY: '400', REFUSALS_PER_DAY: '1000' })
+  assert.equal((await upload(host, gif())).status, 201)
+  const wire = wireOf(gif({ size: 60_000 }))
+  for (let round = 0; round < 10; round++) {
+    // Anywhere: within the headers, the body, at its end.
+    await Promise.all(
+      Array.from({ length: 20 }, () => reset(host.url, wire, Math.ceil(Math.random() * wire.length))),
+    )
+  }
+  const places = async () => {
+    const { results } = await host.database.prepare('select used, held from places').all()
+    return results[0] as { used: number; held: number }
+  }
+  await until('every reservation is kept or given back', async () => (await places()).held === 0)
+  assert.equal((await places()).used, await stored(host), 'as many reservations as images')
+  const before = (await places()).used
+  const answers: number[] = []
+  for (let sent = 0; sent < 100; sent++) answers.push((await upload(host, gif())).status)
+  assert.deepEqual(answers, Array(100).fill(201))
+  await until('they are settled', async () => (await places()).held === 0)
+  assert.equal((await places()).used, before + 100)
+})
+
+it('accepts exactly 100 of 300 uploads that come at once', async (t) => {
+  const host = await worker(t)
+  const answers = await Promise.all(Array.from({ length: 300 }, () => upload(host, gif())))
+  const statuses = answers.map(({ status }) => status)
+  const count = (status: number) => statuses.filter((each) => each === status).length
+  // A line that is full says so; what it turns away takes no place.
+  const busy = answers.filter(({ status }) => status === 503)
+  for (const answer of busy) assert.equal(answer.json().error, 'busy')
+  assert.equal(count(429) + count(201) + busy.length, 300, JSON.stringify(statuses))
+  for (let left = 100 - count(201); left > 0; left--) assert.equal((await upload(host, gif())).status, 201)
+  assert.equal(await stored(host), 100)
+  assert.equal((await upload(host, gif())).status, 429)
+})
+
+it('answers 201 or 503 to 30 uploads of 25 MB at once, and goes on', async (t) => {
+  const host = await worker(t)
+  const large = gif({ size: 26_214_400 })
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, (_, nth) => upload(host, large, `198.51.100.${nth + 1}`)),
+  )
+  for (const answer of answers) {
+    assert.ok(answer.status === 201 || answer.status === 503, answer.text)
+    if (answer.status === 503) assert.equal(answer.json().error, 'busy')
+  }
+  assert.ok(answers.filter(({ status }) => status === 201).length >= 2)
+  assert.equal((await upload(host, gif())).status, 201)
+})
