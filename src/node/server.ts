@@ -20,7 +20,7 @@ import { createReports } from '../service/reports.ts'
 import { createSettings, type Settings } from '../service/settings.ts'
 import { createUploaderLinks } from '../service/uploader-links.ts'
 import { createSpool } from '../stores/drafts/spool.ts'
-import { pickMessages } from '../web/pages.ts'
+import { pickLocale, pickMessages } from '../web/pages.ts'
 import { loadAssets } from './assets/load.ts'
 import { watchDescriptors } from './descriptors.ts'
 import { watchDisk } from './disk-space.ts'
@@ -122,19 +122,23 @@ export async function startServer(
   const { port } = server.address() as AddressInfo
   const baseUrl = config.baseUrl ?? `http://localhost:${port}`
   const site: Site = {
-    context: (acceptLanguage) => ({
-      baseUrl,
-      maxUploadBytes: config.maxUploadBytes,
-      uploadsPerDay: config.uploadsPerDay,
-      stripsMetadata: config.stripMetadata,
-      convertsHeic: config.convertsHeic,
-      messages: pickMessages(acceptLanguage),
-      operator: {
-        name: config.operatorName ?? undefined,
-        contact: config.operatorContact ?? undefined,
-      },
-      assets: assets.urls,
-    }),
+    context(acceptLanguage) {
+      const messages = pickMessages(acceptLanguage)
+      return {
+        baseUrl,
+        maxUploadBytes: config.maxUploadBytes,
+        uploadsPerDay: config.uploadsPerDay,
+        stripsMetadata: config.stripMetadata,
+        convertsHeic: config.convertsHeic,
+        messages,
+        locale: pickLocale(acceptLanguage, messages.lang),
+        operator: {
+          name: config.operatorName ?? undefined,
+          contact: config.operatorContact ?? undefined,
+        },
+        assets: assets.urls,
+      }
+    },
     asset: (path) => assets.assets.get(path) ?? null,
     terms,
   }

@@ -177,7 +177,7 @@ export function createPublishing(parts: {
 export function takenDown({ place, rule }: WhyAbsent): Refusal {
   switch (place) {
     case 'held':
-      return new Refusal('held', 'The operator of this server is checking this image.', { rule })
+      return new Refusal('held', 'This image is being reviewed.')
     case 'removed':
       return new Refusal('removed', 'The operator of this server removed this image.', { rule })
     case 'deleted':

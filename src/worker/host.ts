@@ -20,7 +20,7 @@ import { createReports } from '../service/reports.ts'
 import { createSettings } from '../service/settings.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { ObjectStore } from '../stores/object-store.ts'
-import { pickMessages } from '../web/pages.ts'
+import { pickLocale, pickMessages } from '../web/pages.ts'
 import { asCoded, responseOf } from './answer.ts'
 import type { WorkerAssets } from './assets.ts'
 import { createBackground } from './background.ts'
@@ -129,15 +129,19 @@ export function createHost(given: {
       isPrivate,
     })
   const site: Site = {
-    context: (acceptLanguage) => ({
-      baseUrl,
-      maxUploadBytes,
-      uploadsPerDay: config.uploadsPerDay,
-      stripsMetadata: stripMetadata,
-      messages: pickMessages(acceptLanguage),
-      operator: { name: config.operatorName ?? undefined, contact: config.operatorContact ?? undefined },
-      assets: assets.urls,
-    }),
+    context(acceptLanguage) {
+      const messages = pickMessages(acceptLanguage)
+      return {
+        baseUrl,
+        maxUploadBytes,
+        uploadsPerDay: config.uploadsPerDay,
+        stripsMetadata: stripMetadata,
+        messages,
+        locale: pickLocale(acceptLanguage, messages.lang),
+        operator: { name: config.operatorName ?? undefined, contact: config.operatorContact ?? undefined },
+        assets: assets.urls,
+      }
+    },
     asset: assets.asset,
   }
   const quota = () =>

@@ -174,7 +174,7 @@ it('shows a held image whose uploader deleted it as undecided, and decides about
     assert.equal((await remove(server.url, key)).status, 200)
     assert.equal(await statusOf(id), 404)
     assert.equal((await post(server.url, bytes)).json().error, 'held')
-    assert.match((await session.get(`/cases/${id}`)).text, /Deleted by its uploader.*until you decide/)
+    assert.match((await session.get(`/cases/${id}`)).text, /Deleted by the uploader.*until you decide/)
     assert.ok((await session.get('/queue?state=held')).text.includes(id))
     // One decision at a time: the hold may still be undone.
     await until('it is decided', async () => (await decide(id, act)).status === 303)

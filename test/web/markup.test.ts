@@ -13,7 +13,9 @@ import {
   galleryPage,
   homePage,
   type PageContext,
+  pickLocale,
   pickMessages,
+  receiptPage,
   resultPage,
   termsPage,
   viewerPage,
@@ -29,6 +31,7 @@ const ctx: PageContext = {
   maxUploadBytes: 26_214_400,
   uploadsPerDay: 100,
   messages: pickMessages('en'),
+  locale: 'en',
   assets: urls,
 }
 const record = recordOf(idFor(1), new Uint8Array(2048), {
@@ -103,6 +106,40 @@ describe('pages', () => {
     const preview = new URL(meta('og:image')!).pathname
     assert.equal(assets.get(preview)?.type, 'image/png')
     for (const path of ['/api', '/tools', '/terms']) assert.ok(home.includes(`href="${path}"`), path)
+  })
+
+  it('enlarge a tiny picture in whole steps, and no other', async () => {
+    const shown = async (width: number, height: number) => {
+      const page = `${await viewerPage(ctx, { record: { ...record, type: 'image/png', width, height } })}`
+      const [, across, down] = /<canvas width="(\d+)" height="(\d+)"/.exec(page) ?? []
+      return [Number(across), Number(down), page.includes('enlarged')]
+    }
+    assert.deepEqual(await shown(1, 1), [128, 128, true])
+    assert.deepEqual(await shown(16, 40), [48, 120, true])
+    assert.deepEqual(await shown(65, 10), [65, 10, false])
+    assert.deepEqual(await shown(640, 480), [640, 480, false])
+  })
+
+  it('write dates as the person’s own country does', async () => {
+    const receipt = {
+      category: 'other',
+      at: Date.UTC(2026, 10, 22),
+      isShared: false,
+      state: 'open',
+      decidedAt: null,
+    } as const
+    for (const [accepted, date] of [
+      ['en-GB,en;q=0.9', '22 November 2026'],
+      ['en-US', 'November 22, 2026'],
+      ['en, fr-CH', 'November 22, 2026'],
+      ['de-AT', '22. November 2026'],
+      ['en-x!,*;q=0.1', 'November 22, 2026'],
+    ] as const) {
+      const messages = pickMessages(accepted)
+      const own = { ...ctx, messages, locale: pickLocale(accepted, messages.lang) }
+      const page = `${await receiptPage(own, receipt)}`
+      assert.ok(page.includes(`>${date}<`), `${accepted}: ${/<time[^>]*>([^<]*)</.exec(page)?.[1]}`)
+    }
   })
 
   it('tell forums and chats what a link leads to', async () => {

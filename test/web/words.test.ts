@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { LANGUAGES } from '../../src/web/messages/language.ts'
-import { byteSize, fill, plural } from '../../src/web/messages/wording.ts'
+import { byteSize, fill, limitSize, plural } from '../../src/web/messages/wording.ts'
 import { pickMessages } from '../../src/web/pages.ts'
 
 describe('the language of a page', () => {
@@ -66,12 +66,16 @@ describe('wording', () => {
     assert.equal(plural('de', forms, 1200), '1.200 pictures')
   })
 
-  it('writes sizes as people do, 25 MB being the limit', () => {
-    assert.equal(byteSize('en', 26_214_400), '25\u00a0MB')
+  it('counts a kilobyte as 1,000 bytes, and calls the limit 25 MB', () => {
+    assert.equal(limitSize('en', 26_214_400), '25\u00a0MB')
+    assert.equal(limitSize('en', 3_000_001), '3\u00a0MB')
+    assert.equal(byteSize('en', 26_214_400), '26\u00a0MB')
+    assert.equal(byteSize('en', 999), '999\u00a0bytes')
+    assert.equal(byteSize('en', 1000), '1\u00a0kB')
     assert.equal(byteSize('en', 0), '0\u00a0bytes')
     assert.equal(byteSize('en', 1), '1\u00a0byte')
-    assert.equal(byteSize('en', 829_183), '810\u00a0kB')
-    assert.equal(byteSize('de', 1_990_656), '1,9\u00a0MB')
-    assert.equal(byteSize('fr', 1_990_656), '1,9\u202fMo')
+    assert.equal(byteSize('en', 829_183), '829\u00a0kB')
+    assert.equal(byteSize('de', 1_990_656), '2\u00a0MB')
+    assert.equal(byteSize('fr', 1_990_656), '2\u202fMo')
   })
 })

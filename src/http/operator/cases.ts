@@ -108,7 +108,7 @@ export function createQueue(parts: OperatorParts, { contextOf, send }: Access) {
       const show = stepIn(c) === 'text' ? 'text' : 'mosaic'
       return send(
         c,
-        othersPage(contextOf(passed), { id, rule: found?.category ?? '', others, show, pending, now: now() }),
+        othersPage(contextOf(passed), { id, isReported: found !== null, others, show, pending, now: now() }),
       )
     },
 

@@ -15,10 +15,19 @@ export function plural(lang: string, forms: { one: string; other: string }, coun
 
 const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const
 
-/** A number of bytes for people, in units of 1024, the way the limit of "25 MB" is counted. */
+/** A number of bytes for people: a kilobyte is 1,000 bytes (IEC 80000-13), as file managers and messengers count. */
 export function byteSize(lang: string, bytes: number): string {
-  const power = bytes < 1024 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10))
-  const amount = bytes / 1024 ** power
+  const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
+  return sizeIn(lang, bytes / 1000 ** power, power)
+}
+
+/** A limit for people: one of 25 × 1,048,576 bytes is called 25 MB, and takes a little more than it says. */
+export function limitSize(lang: string, bytes: number): string {
+  const power = [3, 2, 1].find((power) => bytes % 1024 ** power === 0) ?? 0
+  return power === 0 ? byteSize(lang, bytes) : sizeIn(lang, bytes / 1024 ** power, power)
+}
+
+function sizeIn(lang: string, amount: number, power: number): string {
   const text = new Intl.NumberFormat(lang, {
     style: 'unit',
     unit: UNITS[power],

@@ -9,13 +9,13 @@ import { mosaicFilter, picture, steps } from './picture.ts'
 import { categoryName, dueIn } from './words.ts'
 
 const PLACES: Record<CaseFacts['image']['place'], string> = {
-  visible: 'Visible to all',
-  held: 'Held: out of sight',
+  visible: 'Public',
+  held: 'Held: not public',
   damaged: 'Damaged: can’t be shown',
   removed: 'Removed for good',
-  deleted: 'Deleted by its uploader',
-  withheld: 'Deleted by its uploader. Nobody can upload its bytes until you decide',
-  absent: 'There is no such image',
+  deleted: 'Deleted by the uploader',
+  withheld: 'Deleted by the uploader. Its bytes can’t be uploaded again until you decide',
+  absent: 'No such image',
 }
 
 export function casePage(ctx: DoorContext, facts: CaseFacts): Page {

@@ -9,10 +9,9 @@ import { categoryName } from './words.ts'
 export function decisionForm(ctx: DoorContext, { id, found, image, others, doubles }: CaseFacts): Page {
   const isHeld = image.place === 'held' || image.place === 'withheld'
   const isNothing = image.place === 'absent' || image.place === 'deleted'
-  const rule = found?.category ?? ''
   return html`<section aria-labelledby="decision"><h2 id="decision">The decision</h2>
 <form class="decision" method="post" action="/cases/${id}">${formToken(ctx)}
-${grounds(rule)}
+${grounds(found !== null)}
 ${doubles.length === 0 ? '' : check('same-bytes', `and the ${doubles.length} other reported ${doubles.length === 1 ? 'image' : 'images'} of the same bytes`, true)}
 ${!others ? '' : check('same-uploader', `and the ${others} others of the uploader`, false)}
 <p class="actions">
@@ -25,15 +24,18 @@ ${
 ${act('remove-and-block', 'Remove and block', 'b')}`
 }
 </p>
-<p class="soft">A decision can be undone for 10 seconds. Hold and remove take the picture out of sight at once. The public learns the rule, never the reason.</p>
+<p class="soft">A decision can be undone for 10 seconds. Hold and remove take the picture out of sight at once. The public learns the rule of a removal if you choose one, never the reason.</p>
 </form></section>`
 }
 
-/** The rule, which the public is told, and the reason, which it is not. */
-export function grounds(rule: string): Page {
-  return html`<p class="field"><label for="rule">Rule</label><input id="rule" name="rule" list="rules" maxlength="40" pattern="[a-z][a-z0-9\\-]*" value="${rule}" autocomplete="off"></p>
+/**
+ * The rule of a removal, which the public is told, and the reason, which it is not. The rule is never filled in from a report:
+ * what somebody claims would become the verdict.
+ */
+export function grounds(isReported: boolean): Page {
+  return html`<p class="field"><label for="rule">Rule</label><input id="rule" name="rule" list="rules" maxlength="40" pattern="[a-z][a-z0-9\\-]*" autocomplete="off"></p>
 <datalist id="rules">${Object.keys(english.report.categories).map((each) => html`<option value="${each}">${categoryName(each)}</option>`)}</datalist>
-<p class="field"><label for="reason">Reason</label><input id="reason" name="reason" required maxlength="1000" value="${rule === '' ? '' : 'as reported'}" autocomplete="off"></p>`
+<p class="field"><label for="reason">Reason</label><input id="reason" name="reason" required maxlength="1000" value="${isReported ? 'as reported' : ''}" autocomplete="off"></p>`
 }
 
 export function act(name: string, label: string, key?: string): Page {

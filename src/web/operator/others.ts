@@ -10,8 +10,7 @@ import { mosaicFilter, picture } from './picture.ts'
 export interface OthersFacts {
   /** Id of the image whose uploader it is. */
   id: string
-  /** That it was reported for. */
-  rule: string
+  isReported: boolean
   /** The newest first. */
   others: string[]
   show: 'text' | 'mosaic'
@@ -23,7 +22,10 @@ export interface OthersFacts {
 /** Pictures on one page: each is one request. */
 const SHOWN = 60
 
-export function othersPage(ctx: DoorContext, { id, rule, others, show, pending, now }: OthersFacts): Page {
+export function othersPage(
+  ctx: DoorContext,
+  { id, isReported, others, show, pending, now }: OthersFacts,
+): Page {
   const path = `/cases/${id}/others`
   return doorPage(
     ctx,
@@ -49,7 +51,7 @@ ${
     : html`<section aria-labelledby="decision"><h2 id="decision">All of them, and the reported one</h2>
 <form class="decision" method="post" action="/cases/${id}">${formToken(ctx)}
 <input type="hidden" name="same-uploader" value="on">
-${grounds(rule)}
+${grounds(isReported)}
 <p class="actions">${act('hold', 'Hold all', 'h')}
 ${act('remove', 'Remove all', 'r')}
 ${act('remove-and-block', 'Remove and block all', 'b')}</p>

@@ -22,7 +22,7 @@ export function overviewPage(ctx: DoorContext, facts: OverviewFacts): Page {
   const { settings, isPaused, counts, cases, now, held, acts } = facts
   return doorPage(
     ctx,
-    isPaused ? 'Uploads are paused' : 'Uploads are taken',
+    isPaused ? 'Uploads are paused' : 'Uploads are on',
     html`<form method="post" action="/settings">${formToken(ctx)}
 <input type="hidden" name="name" value="uploads">
 <p><label>Reason <input name="reason" maxlength="1000"></label>
@@ -42,8 +42,8 @@ export function overviewPage(ctx: DoorContext, facts: OverviewFacts): Page {
 <p><label>Id or address <input name="image" required maxlength="500" autocomplete="off" spellcheck="false"></label></p>
 <p><label>Reason <input name="reason" required maxlength="1000"></label></p>
 <p><label>Rule <input name="rule" maxlength="40" pattern="[a-z][a-z0-9\\-]*"></label></p>
-<p><label><input type="checkbox" name="same-uploader" value="on"> and the uploader’s others of two days</label></p>
-<p><label><input type="checkbox" name="block" value="on"> refuse the same bytes from now on (removal)</label></p>
+<p><label><input type="checkbox" name="same-uploader" value="on"> Also this uploader’s other pictures of the last two days</label></p>
+<p><label><input type="checkbox" name="block" value="on"> Block these bytes from being uploaded again (removal)</label></p>
 <p><button class="button" name="act" value="hold">Hold</button>
 <button class="button" name="act" value="release">Release</button>
 <button class="button" name="act" value="remove">Remove for good</button></p>
@@ -59,7 +59,7 @@ ${held.length === 0 ? html`<p>None.</p>` : html`<ul>${held.map((id) => html`<li>
 <label>Value <input name="value" maxlength="20"></label></p>
 <p><label>Reason <input name="reason" maxlength="1000"></label>
 <button class="button">Change</button></p>
-<p>Without a value it is as configured again.</p>
+<p>Leave empty to reset.</p>
 </form>
 
 <h2>Counts</h2>

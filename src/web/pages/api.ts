@@ -80,7 +80,7 @@ function operationOf(document: ApiDocument, { method, path, operation }: Found):
 ${description ? html`<p>${sentences(description)}</p>` : ''}
 ${parameters.length > 0 ? html`<dl>${parameters.map(parameterOf)}</dl>` : ''}
 ${samples.length > 0 ? html`<div class="samples">${samples.map(({ label, source }) => html`<figure><figcaption>${label}</figcaption><pre tabindex="0"><code>${source}</code></pre></figure>\n`)}</div>` : ''}
-<details><summary class="unfolds">Answers</summary>
+<details><summary class="unfolds">Responses</summary>
 ${Object.entries(responses).map(([status, response]) => answerOf(document, status, response))}
 </details>
 </article>

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import type { RefusalCode } from '../../errors.ts'
-import { byteSize, fill } from '../messages/wording.ts'
+import { fill, limitSize } from '../messages/wording.ts'
 import { contactLink } from './contact.ts'
 import { coveredBeam } from './drawings.ts'
 import { type Page, type PageContext, page } from './page.ts'
@@ -13,7 +13,7 @@ export interface ErrorFacts {
   detail: string
   /** For the operator to find it in the log. */
   requestId?: string
-  /** The rule that the picture broke, where the operator holds or removed it and named one. */
+  /** The rule that the picture broke, where the operator named one when removing it. */
   rule?: string
 }
 
@@ -23,12 +23,9 @@ export function errorPage(
   { status, error, title, detail, requestId, rule = '' }: ErrorFacts,
 ): Page {
   const { errors, report, lang } = ctx.messages
-  const isTakenDown = error === 'removed' || error === 'held'
   const categories: Record<string, string> = report.categories
-  // A visitor of a removed image is always told why.
-  const broken = rule === '' && error === 'removed' ? 'other' : rule
-  const reason = Object.hasOwn(categories, broken) ? categories[broken]! : broken
-  const contact = isTakenDown ? ctx.operator?.contact : undefined
+  const reason = Object.hasOwn(categories, rule) ? categories[rule]! : rule
+  const contact = error === 'removed' ? ctx.operator?.contact : undefined
   const localTitle = (error && errors.titles[error]) ?? (lang === 'en' ? title : errors.fallbackTitle)
   const localDetail = (error && errors.details[error]) || detail
   return page(ctx, {
@@ -40,8 +37,13 @@ export function errorPage(
 ${coveredBeam()}
 <p class="status-code">${status}</p>
 <h1>${localTitle}</h1>
-<p class="lead">${fill(localDetail, { limit: byteSize(lang, ctx.maxUploadBytes) })}</p>
-${isTakenDown && reason !== '' ? html`<blockquote class="reason"><p class="soft">${errors.reason}</p><p>${reason}</p></blockquote>` : ''}
+${
+  // A review is no verdict: its title says all.
+  error === 'held'
+    ? ''
+    : html`<p class="lead">${fill(localDetail, { limit: limitSize(lang, ctx.maxUploadBytes) })}</p>`
+}
+${error === 'removed' && reason !== '' ? html`<blockquote class="reason"><p class="soft">${errors.reason}</p><p>${reason}</p></blockquote>` : ''}
 ${contact ? html`<p>${errors.appeal}${contactLink(contact)}</p>` : ''}
 <p class="actions"><a class="button" href="/">${errors.home}</a></p>
 ${requestId ? html`<p class="soft"><code>${requestId}</code></p>` : ''}

@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { IMAGE_TYPES, UPLOAD_FIELD, UPLOAD_PATH } from '../../protocol.ts'
 import type { Messages } from '../messages/messages.ts'
-import { byteSize, fill } from '../messages/wording.ts'
+import { fill, limitSize } from '../messages/wording.ts'
 import { cardTemplate } from './card-template.ts'
 import { beam } from './drawings.ts'
 import { notice, type Page, type PageContext, page } from './page.ts'
@@ -12,7 +12,7 @@ import { pictureLists } from './picture-lists.ts'
 export function homePage(ctx: PageContext, { uploadsPaused }: { uploadsPaused: boolean }): Page {
   const { messages, baseUrl, stripsMetadata = true } = ctx
   const { home, upload, lang } = messages
-  const limit = byteSize(lang, ctx.maxUploadBytes)
+  const limit = limitSize(lang, ctx.maxUploadBytes)
   return page(ctx, {
     title: home.title,
     kind: 'home',

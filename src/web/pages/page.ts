@@ -39,6 +39,8 @@ export interface PageContext {
   operator?: { name?: string | undefined; contact?: string | undefined }
   /** In the language that the person asked for. */
   messages: Messages
+  /** For dates: the person's own variety of the language, such as en-GB. A BCP 47 tag. */
+  locale: string
   assets: AssetUrls
 }
 

@@ -67,9 +67,9 @@ ${line('signature', report.signature, 'text', 'off')}
 }
 
 export function receiptPage(ctx: PageContext, { category, at, isShared, state, decidedAt }: Receipt): Page {
-  const { report, frame, lang } = ctx.messages
+  const { report, frame } = ctx.messages
   const date = (ms: number) => {
-    const text = new Date(ms).toLocaleDateString(lang, { dateStyle: 'long', timeZone: 'UTC' })
+    const text = new Date(ms).toLocaleDateString(ctx.locale, { dateStyle: 'long', timeZone: 'UTC' })
     return html`<time datetime="${new Date(ms).toISOString()}">${text}</time>`
   }
   const label = report.categories[category as keyof typeof report.categories] ?? category

@@ -12,6 +12,9 @@ import { unfurlTags } from './unfurl.ts'
 /** A picture taller than this many widths is read from top to bottom: it fits the width, and the page scrolls. */
 const TALL = 2.5
 
+/** A picture smaller than this is shown enlarged, in whole steps, up to this size. Unit: CSS pixels. */
+const TINY = 128
+
 /** The page that a link leads to: the picture, and how to take it along. */
 export function viewerPage(ctx: PageContext, { record }: { record: ImageRecord }): Page {
   const { messages, baseUrl } = ctx
@@ -73,7 +76,9 @@ interface Shown {
  * the picture is there. An image that has not arrived has none, once a style limits both of its sides.
  */
 function picture(source: string, { type, width, height, alt, label }: Shown): Page {
-  return html`<a href="${source}" aria-label="${label}"><span class="frame"><canvas width="${width}" height="${height}" aria-hidden="true"></canvas><img id="picture" fetchpriority="high" class="${type === 'image/jpeg' ? '' : 'may-be-clear'}" src="${source}" width="${width}" height="${height}" alt="${alt}"></span></a>`
+  const step = Math.max(1, Math.floor(TINY / Math.max(width, height)))
+  const kind = [type === 'image/jpeg' ? '' : 'may-be-clear', step > 1 ? 'enlarged' : ''].join(' ').trim()
+  return html`<a href="${source}" aria-label="${label}"><span class="frame"><canvas width="${width * step}" height="${height * step}" aria-hidden="true"></canvas><img id="picture" fetchpriority="high" class="${kind}" src="${source}" width="${width}" height="${height}" alt="${alt}"></span></a>`
 }
 
 /** One field at a time, chosen by the radio beside its name. Needs no script. */

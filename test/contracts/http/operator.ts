@@ -75,6 +75,7 @@ export function operatorCases(world: World): void {
       checkPage(page, 403)
       assert.equal(page.headers.get('Cache-Control'), 'no-store')
       assert.doesNotMatch(page.text, /og:image|\/raw\//)
+      assert.doesNotMatch(page.text, /copyright|a report|blockquote/i, 'a review is no verdict')
       await operate(me.host, ['release', id, '--reason', 'harmless'])
       const after = await me.get(`/raw/${id}`)
       assert.equal(after.status, 200)

@@ -49,7 +49,7 @@ export function pageCases(world: World): void {
     for (const gone of [key, UNKNOWN]) {
       const page = await me.get(`/api/delete?key=${gone}`, { Accept: 'text/html' })
       checkPage(page, 404)
-      assert.match(page.text, /gone already/)
+      assert.match(page.text, /already been deleted/)
       assert.doesNotMatch(page.text, /<button/)
       assert.equal(page.headers.get('Cache-Control'), 'no-store')
     }

@@ -120,11 +120,11 @@ export function unfurlingCases(world: World): void {
     const me = await visit(world, world.main)
     const said = async (size: number) => {
       const { text } = await me.upload(gif({ size }), { Accept: 'text/html' })
-      return /WhatsApp[^<]*/.exec(text)?.[0] ?? null
+      return /Too large for a [^<]*/.exec(text)?.[0] ?? null
     }
     assert.equal(await said(600_000), null)
-    assert.match((await said(600_001)) ?? '', /^WhatsApp shows no preview/)
-    assert.match((await said(5_000_001)) ?? '', /^WhatsApp and X show no preview/)
+    assert.match((await said(600_001)) ?? '', /WhatsApp preview/)
+    assert.match((await said(5_000_001)) ?? '', /preview in WhatsApp and X/)
   })
 
   it('answers oEmbed as a photo, at the address that the page names', async () => {

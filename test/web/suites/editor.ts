@@ -28,7 +28,7 @@ const SECRETS = [
 
 export function editorSuite(site: () => Site): void {
   async function open(page: Page, files: ChosenFile[]): Promise<void> {
-    await page.getByLabel('Crop, rotate or redact before sending').check()
+    await page.getByLabel('Edit before sending').check()
     await choose(page, files)
     await page.getByRole('dialog').waitFor()
   }

@@ -85,7 +85,7 @@ export function faultsSuite(site: () => Site): void {
     site().proxy.onUpload = () => ({ kind: 'cut' })
     await choose(page, [await photo('unlucky.jpg')])
     await passTime(page, async () => (await page.locator('.card[data-state="failed"]').count()) === 1)
-    assert.match((await card(page, 'unlucky.jpg').textContent()) ?? '', /could not be reached/)
+    assert.match((await card(page, 'unlucky.jpg').textContent()) ?? '', /Couldn’t reach the service/)
     assert.deepEqual(await axe(), [], 'failed')
     await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
     assert.deepEqual(await axe(), [], 'failed, dark')
@@ -191,7 +191,10 @@ export function faultsSuite(site: () => Site): void {
     await choose(page, [await photoWithPlace()])
     const done = await cardIn(page, 'done', 'place.jpg')
     assert.match((await done.locator('.card-state').textContent()) ?? '', /unchanged/)
-    assert.match((await done.locator('.card-note').textContent()) ?? '', /The service removed it/)
+    assert.match(
+      (await done.locator('.card-note').textContent()) ?? '',
+      /location in this picture was removed/,
+    )
     await page.reload()
     assert.equal(await page.locator('input[name="mode"]:checked').getAttribute('value'), 'original')
     await end()
@@ -217,7 +220,7 @@ export function faultsSuite(site: () => Site): void {
       dataTransfer.items.add('some words', 'text/uri-list')
       document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }))
     })
-    await heard(page, /only the address/)
+    await heard(page, /You pasted a link/)
     await end()
   })
 }

@@ -32,7 +32,7 @@ export function gallerySuite(site: () => Site): void {
     await page.goto(`${link},AAAAAAAAAAA,"><b>,javascript:1,`)
     await page.locator('[data-gone]').waitFor()
     assert.equal(await page.locator('.tiles li').count(), 4)
-    await page.getByText('No longer here').waitFor()
+    await page.getByText('Deleted').waitFor()
     assert.equal(await page.locator('#count').textContent(), '4 pictures')
     assert.equal(
       asked.some((path) => path.startsWith('/g') && path !== '/g'),
@@ -123,7 +123,7 @@ export function gallerySuite(site: () => Site): void {
 
   it('says so when the link names nothing', async () => {
     const { page, axe, end } = await site().visit({ path: '/g#../../etc' })
-    await page.getByText('This link names no pictures.').waitFor()
+    await page.getByText('This gallery is empty.').waitFor()
     assert.deepEqual(await axe(), [])
     await end()
   })

@@ -139,9 +139,9 @@ export function historySuite(site: () => Site): void {
     await give({ pinhole: 1, pictures: wrong })
     await heard(page, /0 pictures imported/)
     await give({ pinhole: 2, pictures: [entry] })
-    await heard(page, /holds no Pinhole history/)
+    await heard(page, /isn’t a Pinhole history file/)
     await give('not json')
-    await heard(page, /holds no Pinhole history/)
+    await heard(page, /isn’t a Pinhole history file/)
     assert.equal(await page.locator('.row').count(), 0)
     await end()
   })
@@ -161,7 +161,7 @@ export function historySuite(site: () => Site): void {
     assert.equal(await page.locator('.card, .row').count(), 2)
     await page.click('#forget')
     await page.click('#forget-confirm')
-    await heard(page, /Everything on this device is forgotten/)
+    await heard(page, /history on this device was cleared/)
     await page.waitForFunction(() => document.querySelectorAll('.card, .row').length === 0)
     await page.reload()
     assert.equal(await page.locator('.card, .row').count(), 0)
@@ -178,7 +178,7 @@ export function historySuite(site: () => Site): void {
     await uploadOne(page, await gif('secret.gif', 75))
     assert.match(
       (await card(page, 'secret.gif').locator('.card-note').textContent()) ?? '',
-      /does not remember/,
+      /Not saved in this browser/,
     )
     await page.reload()
     await page.click('#device summary')
@@ -203,9 +203,9 @@ export function historySuite(site: () => Site): void {
     })
     await choose(page, [await gif('passing.gif', 76)])
     const done = await cardIn(page, 'done', 'passing.gif')
-    assert.match((await done.locator('.card-note').textContent()) ?? '', /does not remember/)
+    assert.match((await done.locator('.card-note').textContent()) ?? '', /Not saved in this browser/)
     await page.click('#device summary')
-    await page.getByText('does not let Pinhole remember').waitFor()
+    await page.getByText('doesn’t let Pinhole save').waitFor()
     assert.deepEqual(await axe(), [])
     await press(card(page, 'passing.gif'), 'delete')
     await press(card(page, 'passing.gif'), 'confirm-delete')
@@ -223,7 +223,7 @@ export function historySuite(site: () => Site): void {
     })
     const id = await uploadOne(page, await gif('full.gif', 78))
     assert.equal((await fetch(`${site().url}/raw/${id}`)).status, 200)
-    await card(page, 'full.gif').getByText('does not remember').waitFor()
+    await card(page, 'full.gif').getByText('Not saved in this browser').waitFor()
     await end()
   })
 

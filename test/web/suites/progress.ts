@@ -76,7 +76,7 @@ export function progressSuite(site: () => Site): void {
       }).observe(document.getElementById('uploads')!, { subtree: true, childList: true, characterData: true })
     })
     await choose(page, [await photo('stepwise.jpg', 42)])
-    await card(page, 'stepwise.jpg').getByText('Making it smaller, step 1 of 3').waitFor()
+    await card(page, 'stepwise.jpg').getByText('Compressing, step 1 of 3').waitFor()
     arriving.resolve()
     await cardIn(page, 'done', 'stepwise.jpg')
     const seen = [...new Set(steps.map((text) => /step (\d of 3 \d+)/.exec(text)?.[1]).filter(Boolean))]
@@ -95,7 +95,7 @@ export function progressSuite(site: () => Site): void {
     await skip.waitFor({ state: 'visible' })
     assert.match(
       (await card(page, 'slow.jpg').locator('.card-state').textContent()) ?? '',
-      /Making it smaller, step 1 of 3, \d+\ss/,
+      /Compressing, step 1 of 3, \d+\ss/,
     )
     assert.deepEqual(await axe(), [])
     site().proxy.onOther = () => ({ kind: 'none' })

@@ -37,7 +37,7 @@ export function sendingSuite(site: () => Site): void {
     const dropped = await clipboard()
     assert.equal(dropped, await card(page, 'dropped.gif').locator('input').inputValue())
     await page.getByText('Options').click()
-    await page.getByLabel('Copy the link of a single picture automatically').uncheck()
+    await page.getByLabel('Copy the link automatically').uncheck()
     await page.evaluate(paste, [...(await gif('x', 502)).buffer])
     await heard(page, /Link ready: Picture, \d/)
     assert.equal(await clipboard(), dropped)
@@ -57,7 +57,7 @@ export function sendingSuite(site: () => Site): void {
     await press(card(page, 'locked.gif'), 'copy')
     await heard(
       page,
-      /did not allow copying\. (The link is selected: press (Ctrl\+C|⌘C)|Touch and hold the link)/,
+      /didn’t allow copying\. (The link is selected: press (Ctrl\+C|⌘C)|Touch and hold the link)/,
     )
     assert.equal(
       await page.evaluate(() => getSelection()?.toString()),
@@ -86,7 +86,7 @@ export function sendingSuite(site: () => Site): void {
         new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }),
       )
     })
-    await heard(page, /only the address of a picture/)
+    await heard(page, /You pasted a link/)
     await end()
   })
 
@@ -142,6 +142,37 @@ export function sendingSuite(site: () => Site): void {
     await page.reload()
     await page.locator('.row').nth(1).waitFor()
     assert.equal(await page.locator('#offer').isVisible(), false)
+    await end()
+  })
+
+  it('offers no file again that was refused for good', async () => {
+    const { page, end } = await site().visit()
+    const files = [
+      { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('Only words.\n'.repeat(50)) },
+      { name: 'broken.gif', mimeType: 'image/gif', buffer: Buffer.from('GIF89a\x01\x00') },
+    ]
+    await choose(page, files)
+    await cardsIn(page, 'failed', files.length)
+    await page.waitForFunction(async () => (await (await caches.open('kept-files')).keys()).length === 0)
+    await page.reload()
+    await page.locator('html[data-live]').waitFor()
+    await page.waitForLoadState('networkidle')
+    assert.equal(await page.locator('#offer').isVisible(), false)
+    await end()
+  })
+
+  it('keeps what it says, and the button beside it, on the screen, however long a name is', async () => {
+    const { page, end } = await site().visit()
+    await page.setViewportSize({ width: 360, height: 640 })
+    const file = await gif(`${'n'.repeat(190)}.gif`, 97)
+    await choose(page, [file])
+    await cardsIn(page, 'done', 1)
+    const copy = page.locator('#notice-copy')
+    await copy.waitFor()
+    const box = (await copy.boundingBox())!
+    assert.ok(box.x >= 0 && box.x + box.width <= 360, `${box.x} to ${box.x + box.width}`)
+    assert.ok(box.y + box.height <= 640)
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360)
     await end()
   })
 

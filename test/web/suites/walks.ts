@@ -18,10 +18,10 @@ export function walksSuite(site: () => Site): void {
       'heading "A picture in, a link out." [level=1]',
       'No account. Location and camera data are removed.',
       'button "Choose pictures"',
-      'group "What is sent"',
+      'group "What to send"',
       'radio "Best size Smaller, looks the same" [checked]',
-      'switch "Crop, rotate or redact before sending"',
-      'switch "Copy the link of a single picture automatically" [checked]',
+      'switch "Edit before sending"',
+      'switch "Copy the link automatically" [checked]',
       'On this device',
       '- status',
       '- contentinfo:',
@@ -80,8 +80,8 @@ export function walksSuite(site: () => Site): void {
     await page.keyboard.press('Shift+Tab')
     assert.equal(await focused(page), 'Delete for good')
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'The picture is deleted.' }).waitFor()
-    assert.equal(await focused(page), 'The picture is deleted.')
+    await page.getByRole('heading', { name: 'Picture deleted.' }).waitFor()
+    assert.equal(await focused(page), 'Picture deleted.')
     await end()
   })
 }

@@ -1,4 +1,4 @@
-import { byteSize, fill, plural } from '../../messages/wording.ts'
+import { byteSize, fill, limitSize, plural } from '../../messages/wording.ts'
 import type { HomeFacts } from '../../pages/page-facts.ts'
 import { pageFacts } from '../page/facts.ts'
 
@@ -11,6 +11,7 @@ export const locale = ownLocale()
 
 export const inWords = {
   bytes: (bytes: number) => byteSize(facts.lang, bytes),
+  limit: () => limitSize(facts.lang, facts.maxUploadBytes),
   count: (forms: { one: string; other: string }, count: number) => plural(facts.lang, forms, count),
   fill,
 }

@@ -11,7 +11,7 @@ export function showTotals(items: readonly Item[]): void {
   const saved = done.reduce((sum, { compressed }) => sum + compressed!.bytesIn - compressed!.bytesOut, 0)
   const parts = [
     items.length > 1 && inWords.fill(words.progress, { done: done.length, all: items.length }),
-    items.length > 1 && saved >= 1024 && inWords.fill(words.saved, { size: inWords.bytes(saved) }),
+    items.length > 1 && saved >= 1000 && inWords.fill(words.saved, { size: inWords.bytes(saved) }),
     failed > 0 && inWords.count(words.failures, failed),
   ]
   document.getElementById('totals')!.textContent = parts.filter(Boolean).join(' · ')

@@ -21,6 +21,16 @@ const CARDS_AT_ONCE = 8
 /** Refusals that every further upload would meet as well. */
 const FINAL = new Set(['quota-exceeded', 'uploads-paused', 'storage-full'])
 
+/** Refusals of the file itself: sent again later it would meet the same one, so it is not offered again. */
+const OF_THE_FILE = new Set([
+  'unsupported-type',
+  'damaged-image',
+  'file-too-large',
+  'blocked-image',
+  'held',
+  'removed',
+])
+
 export interface UploadListOptions {
   history: Promise<History>
   mode(): Mode
@@ -61,6 +71,10 @@ function keep(history: History, picture: Remembered): Promise<boolean> {
   )
 }
 
+function codeOf(error: unknown): string {
+  return (error as { code?: string }).code ?? ''
+}
+
 export function createUploadList(options: UploadListOptions): UploadList {
   const { history, mode, remembers, format, onChange } = options
   const list = document.getElementById('uploads')!
@@ -84,7 +98,7 @@ export function createUploadList(options: UploadListOptions): UploadList {
       const isKept = !facts.stripsMetadata || compressed?.type === 'image/gif'
       return Boolean(compressed?.hasLocation) && isSentAsItIs && isKept && !placeAllowed
     },
-    isFinal: (error) => FINAL.has((error as { code?: string }).code ?? ''),
+    isFinal: (error) => FINAL.has(codeOf(error)),
     onChange(item) {
       const entry = entries.get(item)
       if (entry) void show(item, entry)
@@ -104,6 +118,7 @@ export function createUploadList(options: UploadListOptions): UploadList {
       onChange()
       await settled
     } else if (state.at === 'failed') {
+      if (OF_THE_FILE.has(codeOf(state.error))) release(item)
       card.show(viewOf(item))
       unexplained++
       const reason =

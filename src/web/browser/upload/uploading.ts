@@ -17,7 +17,7 @@ export async function reasonOf(error: unknown, file?: File, bytesOut?: number): 
     return quotaUsedUp(error.retryAfterSeconds)
   }
   if (error instanceof Refusal) {
-    const limit = inWords.bytes(facts.maxUploadBytes)
+    const limit = inWords.limit()
     if (error.code === 'unsupported-type' && file) return words.kinds[await kindOf(file)]
     if (error.code === 'file-too-large' && bytesOut) {
       return inWords.fill(words.tooLarge, { size: inWords.bytes(bytesOut), limit })

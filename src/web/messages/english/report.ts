@@ -3,9 +3,9 @@
 export const report = {
   link: 'Report',
   title: 'Report a picture',
-  lead: 'Someone looks at every report. A report alone removes nothing.',
+  lead: 'We review every report. Reporting doesn’t remove a picture by itself.',
   image: 'Link of the picture',
-  category: 'What is wrong?',
+  category: 'What’s wrong?',
   categories: {
     'child-abuse': 'Sexual abuse of children',
     intimate: 'An intimate picture, shown without consent',
@@ -15,28 +15,28 @@ export const report = {
     copyright: 'Copyright',
     other: 'Something else that breaks the rules',
   },
-  text: 'Describe it',
-  textHint: 'What does the picture show, and why should it not be here? 20 to 2,000 characters.',
-  person: 'Who you are',
+  text: 'Description',
+  textHint: 'What does the picture show, and why should it be removed? 20 to 2,000 characters.',
+  person: 'Your details',
   personHint:
-    'Needed for intimate pictures, personal data and copyright. Leave it empty for sexual abuse of children. It is deleted 30 days after the decision (copyright: 180).',
+    'Required for intimate pictures, personal data and copyright. Leave empty for sexual abuse of children. Deleted 30 days after the decision (copyright: 180).',
   name: 'Name',
-  email: 'E-mail address',
+  email: 'Email address',
   signature: 'Signature: your full name (intimate pictures and copyright)',
-  goodFaith: 'I believe in good faith that what I say is right and complete.',
-  send: 'Send the report',
+  goodFaith: 'I believe in good faith that this report is accurate and complete.',
+  send: 'Send report',
   /** Above the form that was not taken, by code. */
-  refused: { 'not-found': 'This picture isn’t here.' } as Record<string, string>,
+  refused: { 'not-found': 'There’s no picture at this link.' } as Record<string, string>,
   receiptTitle: 'Your report',
-  receiptLead: 'Keep the address of this page. It shows what becomes of your report.',
+  receiptLead: 'Bookmark this page to follow your report.',
   counted:
-    'So many reports came that the words of this one were not kept. It is counted, and the picture is checked all the same.',
+    'Your report was counted, and the picture will be reviewed. Because there are many reports right now, its text was not kept.',
   reported: 'Sent',
   decision: 'Decision',
   states: {
-    open: 'Nobody has decided yet.',
-    held: 'The picture is out of sight while it is being checked.',
-    kept: 'The picture stays: it does not break the rules.',
+    open: 'Under review.',
+    held: 'The picture is hidden while we review it.',
+    kept: 'The picture stays. It doesn’t break the rules.',
     removed: 'The picture was removed.',
   },
   decided: 'Decided',
@@ -44,7 +44,7 @@ export const report = {
 
 export const transparency = {
   title: 'Transparency',
-  lead: 'How many pictures people reported here, and what the operator decided. A picture that was reported several times counts once.',
+  lead: 'How many pictures were reported here, and what was decided. A picture reported several times counts once.',
   none: 'Nothing has been reported yet.',
   states: { open: 'Open', held: 'Held', kept: 'Kept', removed: 'Removed' },
 }

@@ -7,15 +7,15 @@ export const terms = {
   operator: {
     heading: 'Who runs this service',
     named: '{name} runs this service.',
-    unnamed: 'An operator who has not given a name runs this service.',
+    unnamed: 'The operator of this service hasn’t provided a name.',
     contact: 'To reach them: ',
-    noContact: 'The operator has not said how to be reached.',
+    noContact: 'The operator hasn’t provided a contact address.',
   },
   sections: [
     {
       heading: 'What Pinhole does',
       paragraphs: [
-        'Pinhole stores pictures and hands out links to them. By uploading you accept what is written here.',
+        'Pinhole stores pictures and hands out links to them. By uploading, you agree to these terms.',
       ],
     },
     {
@@ -25,33 +25,33 @@ export const terms = {
       ],
     },
     {
-      heading: 'What is removed, and why',
+      heading: 'What gets removed, and why',
       paragraphs: [
         'The operator may remove any picture that breaks these terms or the law, and may block it from being uploaded again. The address of a removed picture then says so.',
-        'Pictures are not removed for being old or seldom viewed.',
+        'Pictures are never removed just because they are old or rarely viewed.',
       ],
     },
     {
       heading: 'Who can see a picture',
       paragraphs: [
-        'Anyone who has its link. Links are too long to guess, but treat them as public once you have shared them.',
+        'Anyone with the link. Links are too long to guess, but treat them as public once you have shared them.',
       ],
     },
     {
       heading: 'Deleting',
       paragraphs: [
-        'With the deletion key that you get when you upload, you can delete a picture at any time. It is then gone from this service for good. Copies in other people’s browsers, and copies that other people have saved, are out of our reach.',
+        'With the deletion key you get when you upload, you can delete a picture at any time. It is then gone from this service for good. Copies in other people’s browsers, or saved by other people, are beyond our reach.',
       ],
     },
     {
       heading: 'Your data',
       paragraphs: [
-        'No account, no tracking, no cookies. To hold the daily limit of uploads, a scrambled form of your network address is counted, and forgotten when the day is over.',
+        'No account, no tracking, no cookies. To enforce the daily upload limit, a scrambled form of your network address is counted, and erased when the day is over.',
       ],
     },
     {
       heading: 'No warranty',
-      paragraphs: ['The service comes as it is. Keep your own copies of pictures that matter to you.'],
+      paragraphs: ['The service is provided as is. Keep your own copies of pictures that matter to you.'],
     },
   ],
 }

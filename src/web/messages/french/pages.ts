@@ -21,7 +21,7 @@ export const home: Messages['home'] = {
 
 export const frame: Messages['frame'] = {
   back: 'Retour à Pinhole',
-  tools: 'Outils',
+  tools: 'Intégrations',
 }
 
 export const viewer: Messages['viewer'] = {
@@ -58,18 +58,18 @@ export const viewer: Messages['viewer'] = {
 export const gallery: Messages['gallery'] = {
   title: 'Images partagées',
   count: { one: '{count} image', other: '{count} images' },
-  empty: 'Ce lien ne désigne aucune image.',
+  empty: 'Cette galerie est vide.',
   emptyDetail:
     'Les images d’une galerie sont inscrites dans le lien lui-même, après le #. Veuillez ouvrir le lien entier.',
   needsScript:
     'Une galerie a besoin de JavaScript, car ses images sont inscrites dans le lien et n’atteignent jamais le serveur.',
-  gone: 'Plus disponible',
+  gone: 'Supprimée',
   open: 'Image {number} sur {count}',
   previous: 'Précédente',
   next: 'Suivante',
   close: 'Fermer',
   download: 'Télécharger',
-  page: 'Ouvrir sa page',
+  page: 'Voir la page',
   copyLink: 'Copier le lien de la galerie',
 }
 
@@ -100,10 +100,8 @@ export const result: Messages['result'] = {
     one: 'Vous pouvez encore envoyer {count} image aujourd’hui.',
     other: 'Vous pouvez encore envoyer {count} images aujourd’hui.',
   },
-  noPreviewInWhatsApp:
-    'WhatsApp n’affiche pas d’aperçu d’une image aussi grande. Le lien y fonctionne quand même.',
-  noPreviewAtAll:
-    'WhatsApp et X n’affichent pas d’aperçu d’une image aussi grande. Le lien y fonctionne quand même.',
+  noPreviewInWhatsApp: 'Trop lourde pour un aperçu dans WhatsApp. Le lien fonctionne quand même.',
+  noPreviewAtAll: 'Trop lourde pour un aperçu dans WhatsApp et X. Le lien fonctionne quand même.',
   another: 'En envoyer une autre',
 }
 
@@ -111,10 +109,10 @@ export const errors: Messages['errors'] = {
   home: 'Envoyer une image',
   fallbackTitle: 'Cela n’a pas fonctionné.',
   reason: 'Motif donné par l’exploitant\u00a0:',
-  appeal: 'Si c’est une erreur, écrivez à l’exploitant\u00a0: ',
+  appeal: 'Si vous pensez que c’est une erreur, contactez l’exploitant\u00a0: ',
   titles: {
-    'not-found': 'Il n’y a rien ici.',
-    held: 'Cette image est en cours de vérification.',
+    'not-found': 'Il n’y a pas d’image à cette adresse.',
+    held: 'Cette image est en cours d’examen.',
     removed: 'Cette image a été retirée.',
     'unknown-key': 'Cette image est déjà supprimée.',
     'missing-key': 'Il manque la clé de suppression.',
@@ -124,21 +122,22 @@ export const errors: Messages['errors'] = {
     'missing-file': 'Aucune image n’a été choisie.',
     'quota-exceeded': 'La limite d’envois du jour est atteinte.',
     'uploads-paused': 'Les envois sont suspendus.',
-    'storage-full': 'Il n’y a plus de place.',
-    unavailable: 'C’est impossible pour le moment.',
+    'storage-full': 'L’espace de stockage est plein.',
+    unavailable: 'Pinhole est indisponible pour le moment.',
     'blocked-image': 'Cette image ne peut pas être envoyée ici.',
     'bad-report': 'Le signalement est incomplet.',
     'too-many-reports': 'Trop de signalements aujourd’hui.',
     busy: 'Pinhole est très sollicité.',
     'too-many-refusals': 'Trop d’envois ont échoué aujourd’hui.',
-    'capacity-reached': 'Il n’y a plus de place.',
+    'capacity-reached': 'L’espace de stockage est plein.',
     'network-quota-exceeded': 'La limite d’envois du jour est atteinte.',
     'cross-site': 'Cette demande venait d’un autre site.',
     'too-slow': 'Cela a pris trop de temps.',
   },
   details: {
-    'not-found': 'Le lien est erroné, ou l’image a été supprimée par la personne qui l’a envoyée.',
-    held: 'L’exploitant de ce service la vérifie. Revenez plus tard.',
+    'not-found':
+      'Le lien est peut-être incomplet, ou l’image a été supprimée par la personne qui l’a envoyée.',
+    held: 'Cette image est en cours d’examen.',
     removed: 'L’exploitant de ce service l’a retirée.',
     'unknown-key': 'Elle a été supprimée auparavant, ou le lien est incomplet.',
     'missing-key': 'Le lien est incomplet. Veuillez ouvrir le lien entier.',

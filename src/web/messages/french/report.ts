@@ -28,16 +28,16 @@ export const report: Messages['report'] = {
   goodFaith: 'Je déclare de bonne foi que ce que j’indique est exact et complet.',
   send: 'Envoyer le signalement',
   /** Above the form that was not taken, by code. */
-  refused: { 'not-found': 'Cette image n’est pas ici.' } as Record<string, string>,
+  refused: { 'not-found': 'Il n’y a pas d’image à cette adresse.' } as Record<string, string>,
   receiptTitle: 'Votre signalement',
-  receiptLead: 'Conservez l’adresse de cette page\u00a0: elle montre la suite donnée à votre signalement.',
+  receiptLead: 'Ajoutez cette page à vos favoris\u00a0: elle montre la suite donnée à votre signalement.',
   counted:
-    'Les signalements sont si nombreux que le texte de celui-ci n’a pas été conservé. Il est compté, et l’image est examinée malgré tout.',
+    'Votre signalement est compté, et l’image sera examinée. Les signalements étant très nombreux, son texte n’a pas été conservé.',
   reported: 'Envoyé',
   decision: 'Décision',
   states: {
-    open: 'Aucune décision n’a encore été prise.',
-    held: 'L’image est masquée pendant sa vérification.',
+    open: 'En cours d’examen.',
+    held: 'L’image est masquée pendant son examen.',
     kept: 'L’image reste\u00a0: elle n’enfreint pas les règles.',
     removed: 'L’image a été supprimée.',
   },

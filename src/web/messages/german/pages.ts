@@ -20,7 +20,7 @@ export const home: Messages['home'] = {
 
 export const frame: Messages['frame'] = {
   back: 'Zurück zu Pinhole',
-  tools: 'Werkzeuge',
+  tools: 'Integrationen',
 }
 
 export const viewer: Messages['viewer'] = {
@@ -56,18 +56,18 @@ export const viewer: Messages['viewer'] = {
 export const gallery: Messages['gallery'] = {
   title: 'Geteilte Bilder',
   count: { one: '{count} Bild', other: '{count} Bilder' },
-  empty: 'Dieser Link enthält keine Bilder.',
+  empty: 'Diese Galerie ist leer.',
   emptyDetail:
     'Welche Bilder eine Galerie zeigt, steht im Link selbst, hinter dem #. Bitte öffne den ganzen Link.',
   needsScript:
     'Eine Galerie braucht JavaScript, weil ihre Bilder im Link selbst stehen und den Server nie erreichen.',
-  gone: 'Nicht mehr vorhanden',
+  gone: 'Gelöscht',
   open: 'Bild {number} von {count}',
   previous: 'Zurück',
   next: 'Weiter',
   close: 'Schließen',
   download: 'Herunterladen',
-  page: 'Seite öffnen',
+  page: 'Seite ansehen',
   copyLink: 'Link zur Galerie kopieren',
 }
 
@@ -99,10 +99,8 @@ export const result: Messages['result'] = {
     one: 'Heute kannst du noch {count} Bild hochladen.',
     other: 'Heute kannst du noch {count} Bilder hochladen.',
   },
-  noPreviewInWhatsApp:
-    'WhatsApp zeigt für ein so großes Bild keine Vorschau. Der Link funktioniert dort trotzdem.',
-  noPreviewAtAll:
-    'WhatsApp und X zeigen für ein so großes Bild keine Vorschau. Der Link funktioniert dort trotzdem.',
+  noPreviewInWhatsApp: 'Zu groß für eine Vorschau in WhatsApp. Der Link funktioniert trotzdem.',
+  noPreviewAtAll: 'Zu groß für eine Vorschau in WhatsApp und X. Der Link funktioniert trotzdem.',
   another: 'Noch ein Bild hochladen',
 }
 
@@ -110,9 +108,9 @@ export const errors: Messages['errors'] = {
   home: 'Ein Bild hochladen',
   fallbackTitle: 'Das hat nicht geklappt.',
   reason: 'Begründung des Betreibers:',
-  appeal: 'Wenn das ein Irrtum ist, schreib dem Betreiber: ',
+  appeal: 'Wenn du das für einen Irrtum hältst, wende dich an den Betreiber: ',
   titles: {
-    'not-found': 'Hier ist nichts.',
+    'not-found': 'Unter diesem Link gibt es kein Bild.',
     held: 'Dieses Bild wird geprüft.',
     removed: 'Dieses Bild wurde entfernt.',
     'unknown-key': 'Dieses Bild ist schon gelöscht.',
@@ -123,21 +121,21 @@ export const errors: Messages['errors'] = {
     'missing-file': 'Es wurde kein Bild gewählt.',
     'quota-exceeded': 'Für heute sind alle Uploads verbraucht.',
     'uploads-paused': 'Hochladen ist zurzeit nicht möglich.',
-    'storage-full': 'Es ist kein Platz mehr.',
-    unavailable: 'Das geht gerade nicht.',
+    'storage-full': 'Der Speicher ist voll.',
+    unavailable: 'Pinhole ist gerade nicht verfügbar.',
     'blocked-image': 'Dieses Bild kann hier nicht hochgeladen werden.',
     'bad-report': 'Die Meldung ist nicht vollständig.',
     'too-many-reports': 'Zu viele Meldungen heute.',
     busy: 'Pinhole ist ausgelastet.',
     'too-many-refusals': 'Zu viele Uploads sind heute gescheitert.',
-    'capacity-reached': 'Es ist kein Platz mehr.',
+    'capacity-reached': 'Der Speicher ist voll.',
     'network-quota-exceeded': 'Für heute sind alle Uploads verbraucht.',
     'cross-site': 'Das kam von einer anderen Website.',
     'too-slow': 'Das hat zu lange gedauert.',
   },
   details: {
-    'not-found': 'Der Link stimmt nicht, oder wer das Bild hochgeladen hat, hat es wieder gelöscht.',
-    held: 'Der Betreiber dieses Dienstes prüft es. Bitte komm später wieder.',
+    'not-found': 'Der Link ist vielleicht unvollständig, oder wer das Bild hochgeladen hat, hat es gelöscht.',
+    held: 'Dieses Bild wird geprüft.',
     removed: 'Der Betreiber dieses Dienstes hat es entfernt.',
     'unknown-key': 'Es wurde schon früher gelöscht, oder der Link ist unvollständig.',
     'missing-key': 'Der Link ist unvollständig. Bitte öffne den ganzen Link.',

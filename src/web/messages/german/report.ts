@@ -27,16 +27,16 @@ export const report: Messages['report'] = {
   goodFaith: 'Ich versichere nach bestem Wissen, dass meine Angaben richtig und vollständig sind.',
   send: 'Meldung absenden',
   /** Above the form that was not taken, by code. */
-  refused: { 'not-found': 'Dieses Bild ist nicht hier.' } as Record<string, string>,
+  refused: { 'not-found': 'Unter diesem Link gibt es kein Bild.' } as Record<string, string>,
   receiptTitle: 'Deine Meldung',
-  receiptLead: 'Bewahre die Adresse dieser Seite auf: Hier steht, was aus deiner Meldung wird.',
+  receiptLead: 'Setze ein Lesezeichen auf diese Seite: Hier steht, was aus deiner Meldung wird.',
   counted:
-    'Es kamen so viele Meldungen, dass der Text dieser Meldung nicht aufbewahrt wurde. Sie ist gezählt, und das Bild wird trotzdem geprüft.',
+    'Deine Meldung ist gezählt, und das Bild wird geprüft. Weil gerade sehr viele Meldungen kommen, wurde ihr Text nicht aufbewahrt.',
   reported: 'Gesendet',
   decision: 'Entscheidung',
   states: {
-    open: 'Es wurde noch nicht entschieden.',
-    held: 'Solange das Bild geprüft wird, ist es nicht zu sehen.',
+    open: 'Wird geprüft.',
+    held: 'Das Bild ist verborgen, solange wir es prüfen.',
     kept: 'Das Bild bleibt: Es verstößt nicht gegen die Regeln.',
     removed: 'Das Bild wurde entfernt.',
   },
