@@ -33,7 +33,8 @@ export function workersCacheCdn(cache: () => WorkersCache): Cdn {
       'Cache-Tag': cacheTag(id),
     }),
     async purge(ids) {
-      const answer = await inTime(cache().purge({ tags: ids.map(cacheTag) })).catch((cause) => {
+      const asking = async () => cache().purge({ tags: ids.map(cacheTag) })
+      const answer = await inTime(asking()).catch((cause) => {
         throw new PurgeFailed('Workers Cache did not answer', RETRY_MS, { cause })
       })
       if (answer?.success === true) return

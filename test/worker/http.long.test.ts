@@ -9,6 +9,7 @@ httpContract('Workers, R2 and D1', async (env = {}) => {
     baseUrl: worker.baseUrl,
     clientHeader: 'CF-Connecting-IP',
     direct: false,
+    isEdge: true,
     logs: worker.logs,
     async breakDown() {
       const { results } = await worker.database

@@ -8,15 +8,26 @@ export const LIST_MIGRATIONS = 'select name from migrations'
 
 /** What is left to run after the migrations named in `applied`. Throws if a newer Pinhole has written the ledger. */
 export function pendingStatements(applied: readonly string[], technology: 'sqlite' | 'postgres'): string[] {
+  return pendingMigrations(applied, technology).flatMap(({ statements }) => statements)
+}
+
+/** The same, each with its name. */
+export function pendingMigrations(
+  applied: readonly string[],
+  technology: 'sqlite' | 'postgres',
+): { name: string; statements: string[] }[] {
   const unknown = applied.filter((name) => !MIGRATIONS.some((migration) => migration.name === name))
   if (unknown.length > 0) {
     throw new Error(`the ledger was written by a newer version: it has ${unknown.join(', ')}`)
   }
-  return MIGRATIONS.filter(({ name }) => !applied.includes(name)).flatMap(
-    ({ name, statements, postgres = [] }) => [
-      ...statements,
-      ...(technology === 'postgres' ? postgres : []),
-      `insert into migrations (name) values ('${name}')`,
-    ],
+  return MIGRATIONS.filter(({ name }) => !applied.includes(name)).map(
+    ({ name, statements, postgres = [] }) => ({
+      name,
+      statements: [
+        ...statements,
+        ...(technology === 'postgres' ? postgres : []),
+        `insert into migrations (name) values ('${name}')`,
+      ],
+    }),
   )
 }

@@ -21,6 +21,11 @@ export interface Host {
   clientHeader: 'X-Forwarded-For' | 'CF-Connecting-IP' | null
   /** True if nothing between the socket and the server reads or rewrites requests. */
   direct: boolean
+  /**
+   * Cloudflare's network is in front: it resolves dot segments of targets, and compresses answers as clients take them. There
+   * is no disk behind it.
+   */
+  isEdge?: boolean
   /** Each has a line of its own for uploads. Default: 1. */
   servers?: number
   /** Where it keeps everything, if that can be looked into. */
@@ -209,6 +214,9 @@ export async function visit(
   }
   return visitor
 }
+
+/** Why a case that looks at codings is skipped. */
+export const CODED_IN_FRONT = 'does not apply: what is in front compresses answers'
 
 /** Uploads come to it as they are sent, and all of them to one line. */
 export function isOneServer({ direct, servers = 1 }: Host): boolean {

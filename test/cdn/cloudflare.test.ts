@@ -1,0 +1,145 @@
+/** Cloudflare's zone cache by address within its limits, by tag where that fails; and Workers Cache, by its documented rules. */
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { it, type TestContext } from 'node:test'
+import { PurgeFailed } from '../../src/cdn/cdn.ts'
+import { cloudflareCdn } from '../../src/cdn/cloudflare.ts'
+import { type WorkersCache, workersCacheCdn } from '../../src/cdn/workers-cache.ts'
+import { createPurges } from '../../src/service/purges.ts'
+import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
+import { fakeIds } from '../support/ids.ts'
+import { until } from '../support/until.ts'
+
+const SITE = 'https://pics.example'
+const URL_OF_ZONE = new URL('cloudflare://zone?token=t&fill=0')
+
+/** Limits of the Free plan, for a whole account. */
+const ADDRESSES_A_SECOND = 800
+const ADDRESSES_IN_CALL = 100
+
+/** The provider, as it documents its limits. `isAway`: it takes no purges by address. */
+function fakeCloudflare({ isAway = false } = {}) {
+  const seen = { files: new Set<string>(), tags: new Set<string>(), calls: 0, refused: 0 }
+  let tokens = ADDRESSES_A_SECOND
+  let at = performance.now()
+  const fetch = async (_url: string, { body }: RequestInit): Promise<Response> => {
+    const { files = [], tags = [] } = JSON.parse(String(body)) as { files?: string[]; tags?: string[] }
+    seen.calls++
+    const now = performance.now()
+    tokens = Math.min(ADDRESSES_A_SECOND, tokens + ((now - at) / 1000) * ADDRESSES_A_SECOND)
+    at = now
+    if (isAway && files.length > 0) return new Response('{"success":false}', { status: 200 })
+    if (files.length > ADDRESSES_IN_CALL || files.length > tokens) {
+      seen.refused++
+      return new Response('', { status: 429 })
+    }
+    tokens -= files.length
+    for (const file of files) seen.files.add(file)
+    for (const tag of tags) seen.tags.add(tag)
+    return Response.json({ success: true })
+  }
+  return { seen, fetch }
+}
+
+async function ledgerOf(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-cloudflare-'))
+  const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
+  t.after(async () => {
+    await ledger.close()
+    await rm(folder, { recursive: true })
+  })
+  return ledger
+}
+
+it('purges every address that an image has, in one call for several images', async () => {
+  const { seen, fetch } = fakeCloudflare()
+  const cdn = cloudflareCdn(URL_OF_ZONE, fetch, SITE)
+  const ids = fakeIds(cdn.batchSize)
+  await cdn.purge(ids)
+  assert.equal(seen.calls, 1)
+  assert.deepEqual([...seen.tags], [])
+  for (const id of ids) {
+    for (const end of ['', '.jpg', '.png', '.gif', '.webp', '.avif']) {
+      assert.ok(seen.files.has(`${SITE}/raw/${id}${end}`), end)
+      assert.ok(seen.files.has(`${SITE}/raw/${id}${end}?dl=1`), end)
+    }
+  }
+})
+
+it('purges by tag what can’t be purged by address', async () => {
+  const { seen, fetch } = fakeCloudflare({ isAway: true })
+  const [id] = fakeIds(1) as [string]
+  await cloudflareCdn(URL_OF_ZONE, fetch, SITE).purge([id])
+  assert.deepEqual([...seen.tags], [`i-${id}`])
+})
+
+it('makes 33 removals a second, each purged twice', () => {
+  const { rate, batchSize } = cloudflareCdn(URL_OF_ZONE, fetch, SITE)
+  const aSecond = (batchSize * 1000) / rate!.intervalMs / 2
+  assert.ok(aSecond >= 33 && aSecond < 34, `${aSecond}`)
+})
+
+it('keeps within the limits of the Free plan while 300 images are removed at once', async (t) => {
+  const { seen, fetch } = fakeCloudflare()
+  const failures: unknown[] = []
+  const ledger = await ledgerOf(t)
+  const purges = createPurges({
+    ledger,
+    cdn: cloudflareCdn(URL_OF_ZONE, fetch, SITE),
+    now: Date.now,
+    onFailure: (error) => failures.push(error),
+    roundMs: 20,
+  })
+  t.after(() => purges.stop())
+  const ids = fakeIds(300)
+  await Promise.all(ids.map((id) => purges.owe(id)))
+  purges.start()
+  await until('all is purged', async () => (await purges.owed())?.count === 0)
+  assert.equal(seen.refused, 0)
+  assert.deepEqual(failures, [])
+  assert.equal(seen.files.size, ids.length * 12)
+  assert.deepEqual([...seen.tags], [])
+})
+
+/** No simulator has Workers Cache: a stand-in of what is documented, five calls a minute of a hundred tags. */
+function fakeWorkersCache(): WorkersCache & { tags: string[]; left: number } {
+  return {
+    tags: [],
+    left: 25,
+    async purge({ tags }) {
+      if (tags.length > 100) throw new Error('too many tags')
+      if (this.left-- <= 0) return { success: false, errors: [{ message: 'rate limit reached' }] }
+      this.tags.push(...tags)
+      return { success: true }
+    },
+  }
+}
+
+it('purges Workers Cache by tag, and comes back when its minute is over', async () => {
+  const cache = fakeWorkersCache()
+  const cdn = workersCacheCdn(() => cache)
+  assert.deepEqual(cdn.rate, { intervalMs: 12_000, burst: 25 })
+  const ids = fakeIds(cdn.batchSize)
+  await cdn.purge(ids)
+  assert.deepEqual(
+    cache.tags,
+    ids.map((id) => `i-${id}`),
+  )
+  cache.left = 0
+  await assert.rejects(
+    cdn.purge(ids),
+    (error) => error instanceof PurgeFailed && error.retryAfterMs === 15_000,
+  )
+  const gone = workersCacheCdn(() => {
+    throw new Error('no Workers Cache is in front')
+  })
+  await assert.rejects(gone.purge(ids), PurgeFailed)
+})
+
+it('lets Workers Cache serve nothing that is stale', () => {
+  const headers = workersCacheCdn(fakeWorkersCache).cacheHeaders('aaaaaaaaaaa', 3600)
+  assert.match(headers['Cloudflare-CDN-Cache-Control']!, /must-revalidate/)
+  assert.equal(headers['Cache-Tag'], 'i-aaaaaaaaaaa')
+})
