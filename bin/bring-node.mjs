@@ -8,7 +8,8 @@ import { join, relative, sep } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 
-const OLDEST_NODE = 24
+// It runs the sources as they are, and has the SQLite that the ledger needs.
+const OLDEST_NODE = '24.15'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const runtime = join(root, 'runtime')
@@ -18,10 +19,11 @@ const link = join(root, 'node_modules/.bin/node')
 const own = process.env.npm_node_execpath || process.execPath
 const isOurs = realpathSync(own).startsWith(runtime + sep)
 const ownVersion = isOurs ? 'an older one' : versionOf(own).version
+const isOlder = ownVersion.localeCompare(OLDEST_NODE, 'en', { numeric: true }) < 0
 
 // An earlier run may have left it.
 if (lstatSync(link, { throwIfNoEntry: false })) rmSync(link)
-if (isOurs || Number.parseInt(ownVersion, 10) < OLDEST_NODE) bring()
+if (isOurs || isOlder) bring()
 
 function bring() {
   const { packages } = JSON.parse(readFileSync(join(runtime, 'package-lock.json'), 'utf8'))

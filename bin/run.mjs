@@ -4,9 +4,10 @@ import { resolve } from 'node:path'
 import process from 'node:process'
 import { pathToFileURL } from 'node:url'
 
-const OLDEST_NODE = 24
+// It has the SQLite that the ledger needs.
+const OLDEST_NODE = '24.15'
 
-if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
+if (process.versions.node.localeCompare(OLDEST_NODE, 'en', { numeric: true }) < 0) {
   process.stderr.write(
     `Pinhole needs Node ${OLDEST_NODE} or later; this is ${process.versions.node}. Run npm ci, which brings one where it is needed.\n`,
   )

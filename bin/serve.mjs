@@ -5,7 +5,8 @@ import { existsSync } from 'node:fs'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 
-const OLDEST_NODE = 24
+// It has the SQLite that the ledger needs.
+const OLDEST_NODE = '24.15'
 
 // A young generation of 8 MB is collected often and quickly; the default of 16 MB and more grows the process by as much.
 // The old one is collected when it is half larger than what was left of it last time: the default is four times as large,
@@ -35,15 +36,15 @@ function refuse(sentence) {
 if (process.platform === 'win32') {
   refuse('The server needs Linux or macOS: Windows cannot flush a folder to disk. It runs in WSL.')
 }
-if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
+if (process.versions.node.localeCompare(OLDEST_NODE, 'en', { numeric: true }) < 0) {
   refuse(
     `The server needs Node ${OLDEST_NODE} or later; this is ${process.versions.node}. In a checkout, npm ci brings one where it is needed.`,
   )
 }
 
-// A checkout has its sources; an installed package has them compiled, for Node strips no types in node_modules.
+// A checkout has its sources; an installed package has them bundled, for Node strips no types in node_modules.
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
-const server = existsSync(at('../src/node.ts')) ? at('../src/node.ts') : at('../lib/node.js')
+const server = existsSync(at('../src/node.ts')) ? at('../src/node.ts') : at('../lib/server/node.js')
 
 // The process becomes the server: same pid, so signals and supervisors reach it, and nothing is left of the launcher.
 process.execve(

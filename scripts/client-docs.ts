@@ -53,12 +53,9 @@ export function clientDocs(): string {
     parts.push(`### ${title}\n\n${fenced(code, file.endsWith('.ts') ? 'ts' : 'js')}`)
   }
   const node = declarationsOf('src/client/node.ts')
-  const names = new Set(node.map(({ name }) => name))
   for (const title of new Set(Object.values(SECTIONS))) {
     parts.push(`## ${title}\n`, ...node.filter(({ section }) => section === title).map(({ text }) => text))
   }
-  parts.push('## In browsers only\n')
-  for (const { name, text } of declarationsOf('src/client/browser.ts')) if (!names.has(name)) parts.push(text)
   return parts.join('\n')
 }
 

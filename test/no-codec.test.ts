@@ -10,8 +10,8 @@ import { build } from 'vite'
 const ROOT = resolve(import.meta.dirname, '..')
 const ENTRY = 'src/node.ts'
 
-/** The embedded ledger: the one native module of the server. And a digest, which knows bytes and no images. */
-const COMPILED = ['better-sqlite3', 'xxhash-wasm']
+/** A digest, which knows bytes and no images. SQLite is Node's own. */
+const COMPILED = ['xxhash-wasm']
 /** Builds the pages where it is installed; a server that was installed without it has them built. */
 const BUILDERS = ['vite']
 
@@ -91,7 +91,7 @@ test('no package in it is an image codec', () => {
   )
 })
 
-test('no package in it brings native or WebAssembly code, but the database and a digest', async () => {
+test('no package in it brings native or WebAssembly code, but a digest', async () => {
   const bringing: string[] = []
   for (const folder of packages) {
     const found = await glob(['**/*.{node,wasm}', '**/binding.gyp'], { cwd: folder, dot: true })

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
-import Database from 'better-sqlite3'
 import { openLayout, readLayout } from '../src/stores/filesystem/layout.ts'
 import { sha256 } from './contracts/http/host.ts'
 import { fakeIds } from './support/ids.ts'
@@ -85,7 +85,7 @@ describe('data of a later version', () => {
 
   it('stops the start with a sentence: the ledger', async (t) => {
     const { dataDir } = await copyOf(t, '0.1.0')
-    const ledger = new Database(join(dataDir, 'ledger.sqlite'))
+    const ledger = new DatabaseSync(join(dataDir, 'ledger.sqlite'))
     ledger.exec("insert into migrations (name) values ('999-later')")
     ledger.close()
     await assert.rejects(startServer({}, { dataDir }), /written by a newer version: it has 999-later/)

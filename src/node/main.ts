@@ -5,15 +5,17 @@ import { ConfigError } from '../config/variable.ts'
 import { type Config, describeConfig, parseConfig } from '../config.ts'
 import { loadEnvFile } from './env-file.ts'
 import { createLog } from './log.ts'
+import { commandFor, VERSION } from './manifest.ts'
 import { describeData } from './open/data-folder.ts'
 import { startServer } from './server.ts'
 import { type Address, superviseWorkers } from './workers.ts'
 
 const HELP = `Pinhole: anonymous image sharing.
 
-Usage: npm start -- [--env-file FILE]
+Usage: ${commandFor('bin/serve.mjs', 'npm start --')} [--env-file FILE]
 
   --env-file FILE  variables from a file, as systemd's EnvironmentFile= reads it; those of the environment win
+  --version        print the version and end
 
 Variables of the environment, all optional:
 
@@ -21,9 +23,13 @@ ${describeConfig()}
 `
 
 export async function main(args: string[]): Promise<void> {
-  const { help, 'env-file': envFile } = readOptions(args)
+  const { help, version, 'env-file': envFile } = readOptions(args)
   if (help) {
     process.stdout.write(HELP)
+    return
+  }
+  if (version) {
+    process.stdout.write(`${VERSION}\n`)
     return
   }
   const config = readConfig(envFile)
@@ -57,7 +63,11 @@ function readOptions(args: string[]) {
   try {
     return parseArgs({
       args,
-      options: { help: { type: 'boolean', short: 'h' }, 'env-file': { type: 'string' } },
+      options: {
+        help: { type: 'boolean', short: 'h' },
+        version: { type: 'boolean' },
+        'env-file': { type: 'string' },
+      },
     }).values
   } catch (error) {
     return fail([(error as Error).message])

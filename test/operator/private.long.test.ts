@@ -4,9 +4,9 @@ import { createHmac } from 'node:crypto'
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import Database from 'better-sqlite3'
 import { Client } from 'pg'
 import { openPostgresLedger } from '../../src/stores/postgres/ledger.ts'
 import { CREATE_MIGRATIONS } from '../../src/stores/sql/migrations.ts'
@@ -104,8 +104,11 @@ describe('a ledger of version 0.1.0', () => {
     await cp(join(ROOT, 'test/releases/0.1.0'), dataDir, { recursive: true })
     await rm(join(dataDir, 'stored.json'))
     const file = join(dataDir, 'ledger.sqlite')
-    const old = new Database(file)
-    const applied = old.prepare('select name from migrations').pluck().all()
+    const old = new DatabaseSync(file)
+    const applied = old
+      .prepare('select name from migrations')
+      .all()
+      .map(({ name }) => name)
     for (const { name, statements } of MIGRATIONS.filter(({ name }) => name <= '012-links')) {
       if (applied.includes(name)) continue
       for (const statement of statements) old.exec(statement)

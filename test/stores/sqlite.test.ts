@@ -13,8 +13,8 @@ import {
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
-import Database from 'better-sqlite3'
 import { LedgerUnavailable } from '../../src/stores/ledger.ts'
 import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
 import { type LedgerUnderTest, ledgerContract } from '../contracts/ledger.ts'
@@ -111,11 +111,9 @@ describe('ledger: sqlite, its file', () => {
     const { ledger, file } = await ledgerOf(t)
     await ledger.writeFacts({ a: '1' }, { replace: true })
     await ledger.close()
-    const raw = new Database(file)
-    const [{ rootpage }] = raw.prepare("select rootpage from sqlite_schema where name = 'facts'").all() as [
-      { rootpage: number },
-    ]
-    const pageBytes = raw.pragma('page_size', { simple: true }) as number
+    const raw = new DatabaseSync(file)
+    const rootpage = firstOf(raw, "select rootpage from sqlite_schema where name = 'facts'")
+    const pageBytes = firstOf(raw, 'pragma page_size')
     raw.close()
     const handle = await open(file, 'r+')
     await handle.write(Buffer.alloc(pageBytes, 0x55), 0, pageBytes, (rootpage - 1) * pageBytes)
@@ -151,3 +149,7 @@ describe('ledger: sqlite, its file', () => {
     await assert.rejects(openSqliteLedger({ file: join(folder, 'file', 'ledger.sqlite') }), LedgerUnavailable)
   })
 })
+
+function firstOf(connection: DatabaseSync, query: string): number {
+  return Object.values(connection.prepare(query).get() ?? {})[0] as number
+}

@@ -1,4 +1,5 @@
 import { MAX_PIXELS, MAX_PIXELS_SMALL_MEMORY } from '../compress/plan.ts'
+import type { BrowserSettings } from '../types.ts'
 import type { EngineHost } from './host.ts'
 import type { Reply } from './messages.ts'
 
@@ -43,16 +44,6 @@ function startBundled(): Worker {
   } finally {
     globalThis.Worker = native
   }
-}
-
-export interface BrowserSettings {
-  /** Address of `worker.js` from the package's `worker` folder, for bundlers that find no workers. On the page's origin. */
-  workerUrl?: string | URL
-  /**
-   * What becomes of a picture where no worker starts: `compress` rejects with an error that says what to do, or the
-   * picture is only rid of its metadata, and its result says `no-worker`. Default: `reject`.
-   */
-  withoutWorker?: 'reject' | 'scrub'
 }
 
 const HOW_TO_HELP =

@@ -2,9 +2,9 @@
 import { mkdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ROOT } from '../manifest.ts'
 import { type AssetList, digestSources } from './list.ts'
 
-const ROOT = join(import.meta.dirname, '../../..')
 const OUT = join(ROOT, 'dist/web')
 
 /** Whoever builds says so this often, by the lock's time. Unit: milliseconds. */
@@ -47,7 +47,7 @@ export async function buildAssets(): Promise<void> {
   try {
     if (await isFresh()) return
     const { build } = await import('vite').catch((cause) => {
-      throw new Error('vite is not installed: run npm install with development dependencies', { cause })
+      throw new Error('vite is not installed: run npm ci', { cause })
     })
     await build({ configFile: join(ROOT, 'vite.config.ts'), build: { outDir: fresh } })
     const old = `${OUT}.old`

@@ -24,7 +24,7 @@ export async function loadAssets(warn: (message: string) => void = console.warn)
       await promisify(execFile)(process.execPath, [join(import.meta.dirname, 'build.ts')])
     } catch (cause) {
       if (!(await readBundle())) {
-        throw new Error('the files of the pages are not built: run npm install, then npm run build', {
+        throw new Error('the files of the pages are not built: run npm ci, then npm run build', {
           cause,
         })
       }

@@ -1,11 +1,9 @@
 /** What is found out when somebody asks. The same in every process of a machine. */
-import { readFileSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
+import { VERSION } from '../manifest.ts'
 import type { Gauge } from './exposition.ts'
 import { moderationGauges } from './moderation.ts'
 import type { GaugedParts } from './parts.ts'
-
-const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
 
 export function gaugesOf(parts: GaugedParts): Gauge[] {
   const { config, purges, tombstones, settings, notices } = parts
@@ -52,7 +50,7 @@ export function gaugesOf(parts: GaugedParts): Gauge[] {
     {
       name: 'pinhole_build_info',
       help: '1, with the version that runs.',
-      labels: { version, node: process.versions.node },
+      labels: { version: VERSION, node: process.versions.node },
       read: () => 1,
     },
   ]

@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../../config/variable.ts'
 import { loadEnvFile } from '../env-file.ts'
+import { commandFor, VERSION } from '../manifest.ts'
 import { backupCommand } from './data/backup.ts'
 import { copyCommand } from './data/copy.ts'
 import { listCommand } from './data/list.ts'
@@ -59,7 +60,8 @@ Exit codes:
 /** Runs one command, and gives the code to exit with. Never throws. */
 export async function runOperator(args: string[]): Promise<number> {
   toleratePipes()
-  const program = new Command('operator')
+  const program = new Command(commandFor('bin/operator.mjs', 'npm run operator --'))
+    .version(VERSION, '--version')
     .description("The operator's commands, on the data of a running server.")
     .option(
       '--env-file <file>',

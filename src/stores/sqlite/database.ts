@@ -1,10 +1,11 @@
 /** One SQLite file, shared by the processes of one machine. */
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import Database, { type Database as Connection, type Statement as Prepared } from 'better-sqlite3'
 import { LedgerUnavailable } from '../ledger.ts'
 import { type Outcome, type Statement, sqliteFlavour } from '../sql/database.ts'
+import { type Connection, pragma } from './connection.ts'
 import { BUSY, FLUSH, hasCode, passing, rethrow } from './faults.ts'
 import { groupCommit } from './group-commit.ts'
 import { openLog } from './log.ts'
@@ -20,6 +21,12 @@ export interface FileOptions {
   setUp: (connection: Connection) => void
   /** Whether a change is on the disk when it resolves. Others outlive the process alone. */
   isFlushed: boolean
+}
+
+interface Prepared {
+  query: StatementSync
+  /** Whether it returns rows. */
+  isReader: boolean
 }
 
 /** Before it, two processes could corrupt the file (https://www.sqlite.org/wal.html, "The WAL-Reset Bug"). */
@@ -106,20 +113,21 @@ export function openDatabase(file: string, timeoutMs: number, { setUp, isFlushed
   }
 
   function run({ sql, parameters }: Statement): Outcome {
-    const query = prepare(sql)
-    if (!query.reader) return { rows: [], changes: query.run(...parameters).changes }
+    const { query, isReader } = prepare(sql)
+    if (!isReader) return { rows: [], changes: Number(query.run(...parameters).changes) }
     const rows = query.all(...parameters) as Outcome['rows']
     return { rows, changes: rows.length }
   }
 
   function prepare(sql: string): Prepared {
-    let query = prepared.get(sql)
-    if (!query) {
+    let known = prepared.get(sql)
+    if (!known) {
       if (prepared.size >= MAX_PREPARED) prepared.clear()
-      query = connection.prepare(sql)
-      prepared.set(sql, query)
+      const query = connection.prepare(sql)
+      known = { query, isReader: query.columns().length > 0 }
+      prepared.set(sql, known)
     }
-    return query
+    return known
   }
 
   return {
@@ -176,13 +184,13 @@ export function connect(
     mkdirSync(dirname(file), { recursive: true })
     // SQLite gives its log the same mode. Whoever reads the salt can test addresses against the buckets.
     closeSync(openSync(file, 'a', 0o600))
-    const connection = new Database(file, { timeout: timeoutMs })
+    const connection = new DatabaseSync(file, { timeout: timeoutMs })
     try {
       assertSound(connection)
       configure(connection, timeoutMs)
       setUp(connection)
       // From here on a lock of another process is waited for beside the event loop: SQLite would sleep.
-      connection.pragma('busy_timeout = 0')
+      connection.exec('pragma busy_timeout = 0')
       return connection
     } catch (error) {
       connection.close()
@@ -192,7 +200,7 @@ export function connect(
 }
 
 function assertSound(connection: Connection): void {
-  const version = connection.prepare('select sqlite_version()').pluck().get() as string
+  const { version } = connection.prepare('select sqlite_version() as version').get() as { version: string }
   const order = version.localeCompare(OLDEST_SOUND_SQLITE.join('.'), 'en', { numeric: true })
   if (order < 0) throw new Error(`SQLite ${version} is too old: ${OLDEST_SOUND_SQLITE.join('.')} is needed`)
 }
@@ -209,20 +217,20 @@ function configure(connection: Connection, timeoutMs: number): void {
     ['busy_timeout', timeoutMs, timeoutMs],
     ['foreign_keys', 'on', 1],
     ['secure_delete', 'on', 1],
+    ['cache_size', -16_000, -16_000],
   ] as const
-  for (const [name, value] of settings) connection.pragma(`${name} = ${value}`)
+  for (const [name, value] of settings) connection.exec(`pragma ${name} = ${value}`)
   // Some take effect at the first access only.
   connection.prepare('select count(*) from sqlite_schema').get()
   for (const [name, , expected] of settings) {
-    const actual = connection.pragma(name, { simple: true })
+    const actual = pragma(connection, name)
     if (actual !== expected) throw new Error(`SQLite keeps ${name} at ${actual}, not ${expected}`)
   }
 }
 
 /** `false` if another process reads or writes just now. */
 export function cutLog(connection: Connection): boolean {
-  const [outcome] = connection.pragma('wal_checkpoint(truncate)') as [{ busy: number }]
-  return outcome.busy === 0
+  return pragma(connection, 'wal_checkpoint(truncate)') === 0
 }
 
 function identityOf(file: string): string | undefined {

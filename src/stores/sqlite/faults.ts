@@ -1,13 +1,32 @@
 /** What SQLite's errors mean to the ledger. */
-import { SqliteError } from 'better-sqlite3'
 import { LedgerFull, LedgerUnavailable } from '../ledger.ts'
 
-/** https://www.sqlite.org/rescode.html: trouble with the file, the disk or other processes, not with the statement. */
-export const UNAVAILABLE = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|PROTOCOL|READONLY|NOMEM|CORRUPT)(_|$)/
-export const BUSY = /^SQLITE_(BUSY|PROTOCOL)(_|$)/
-export const FULL = /^SQLITE_FULL(_|$)/
+/** Of errors, by SQLite's extended result code. */
+type Kind = (code: number) => boolean
+
+// https://www.sqlite.org/rescode.html: the low byte is the kind, the rest says more.
+const RESULT = {
+  BUSY: 5,
+  LOCKED: 6,
+  NOMEM: 7,
+  READONLY: 8,
+  IOERR: 10,
+  CORRUPT: 11,
+  FULL: 13,
+  CANTOPEN: 14,
+  PROTOCOL: 15,
+}
+const IOERR_FSYNC = 1034
+const IOERR_DIR_FSYNC = 1290
+
+const isOneOf = (code: number, ...results: number[]) => results.includes(code & 0xff)
+
+/** Trouble with the file, the disk or other processes, not with the statement. */
+export const UNAVAILABLE: Kind = (code) => isOneOf(code, ...Object.values(RESULT))
+export const BUSY: Kind = (code) => isOneOf(code, RESULT.BUSY, RESULT.PROTOCOL)
+export const FULL: Kind = (code) => isOneOf(code, RESULT.FULL)
 /** What SQLite flushes itself, around a checkpoint. A failed write it undoes. */
-export const FLUSH = /^SQLITE_IOERR_(DIR_)?FSYNC$/
+export const FLUSH: Kind = (code) => code === IOERR_FSYNC || code === IOERR_DIR_FSYNC
 
 export const REMEDY = 'make room on the disk of DATA_DIR'
 
@@ -26,6 +45,6 @@ export function rethrow(error: unknown): never {
   throw isUnavailable ? new LedgerUnavailable({ cause: error }) : error
 }
 
-export function hasCode(error: unknown, pattern: RegExp): boolean {
-  return error instanceof SqliteError && pattern.test(error.code)
+export function hasCode(error: unknown, kind: Kind): boolean {
+  return error instanceof Error && 'errcode' in error && kind(Number(error.errcode))
 }

@@ -2,7 +2,7 @@
  * One flush for many writers, off the event loop. Changes that arrive while a flush runs share the next transaction
  * and its flush. Each is still whole on its own, with its own outcome.
  */
-import type { Database } from 'better-sqlite3'
+import type { Connection } from './connection.ts'
 
 /** Most changes in one transaction: keeps the loop and other processes from waiting for long. */
 const MAX_GROUP = 1000
@@ -35,7 +35,7 @@ export interface GroupCommitOptions {
 }
 
 /** `connection` must not wait for locks itself: it would in a sleep of its own, and the event loop with it. */
-export function groupCommit(connection: Database, options: GroupCommitOptions): GroupCommit {
+export function groupCommit(connection: Connection, options: GroupCommitOptions): GroupCommit {
   const { busyTimeoutMs, isBusy, assertUsable, flushLog } = options
   const begin = connection.prepare('begin immediate')
   const commit = connection.prepare('commit')
@@ -89,7 +89,7 @@ export function groupCommit(connection: Database, options: GroupCommitOptions): 
           ),
       )
     } catch (error) {
-      if (connection.inTransaction) connection.exec('rollback')
+      if (connection.isTransaction) connection.exec('rollback')
       finish(
         group.map(
           ({ reject }) =>
@@ -109,7 +109,7 @@ export function groupCommit(connection: Database, options: GroupCommitOptions): 
       return () => resolve(value)
     } catch (error) {
       // A full disk, among others, makes SQLite roll back everything (https://www.sqlite.org/lang_transaction.html).
-      if (!connection.inTransaction) throw error
+      if (!connection.isTransaction) throw error
       undo.run()
       release.run()
       return () => reject(error)

@@ -1,10 +1,10 @@
 /** Adapter: the ledger in SQLite, shared by the processes of one machine. What is private is in files beside it. */
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import type { Database as Connection } from 'better-sqlite3'
 import type { Ledger } from '../ledger.ts'
 import { sqlLedger } from '../sql/ledger.ts'
 import { CREATE_MIGRATIONS, LIST_MIGRATIONS, pendingStatements } from '../sql/migrations.ts'
+import { type Connection, inTransaction, rowsOf } from './connection.ts'
 import { openAgain, openDatabase, openWaiting } from './database.ts'
 import { sqlitePrivate } from './private.ts'
 import { reopening } from './reopening.ts'
@@ -51,10 +51,11 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
 }
 
 function migrate(connection: Connection): void {
-  const run = connection.transaction(() => {
+  inTransaction(connection, 'immediate', () => {
     connection.exec(CREATE_MIGRATIONS)
-    const applied = connection.prepare(LIST_MIGRATIONS).pluck().all() as string[]
+    const applied = rowsOf<Record<string, string>>(connection, LIST_MIGRATIONS).map(
+      (row) => Object.values(row)[0]!,
+    )
     for (const statement of pendingStatements(applied, 'sqlite')) connection.exec(statement)
   })
-  run.immediate()
 }

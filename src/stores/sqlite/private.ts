@@ -5,11 +5,11 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Database } from 'better-sqlite3'
 import { LedgerUnavailable } from '../ledger.ts'
 import { eraseFile, flushFolder } from '../private/erase.ts'
 import { saltFiles } from '../private/salt-files.ts'
 import { checkedDay, DAY_TABLES, dayOf, LINK_TABLES, type PrivateTables } from '../sql/private.ts'
+import { type Connection, inTransaction } from './connection.ts'
 import { type FileOptions, openAgain, openDatabase, openWaiting } from './database.ts'
 import { rethrow } from './faults.ts'
 import { type Reopening, reopening } from './reopening.ts'
@@ -134,5 +134,6 @@ const USAGE: FileOptions = { setUp: make(DAY_TABLES), isFlushed: true }
 const LINKS: FileOptions = { setUp: make(LINK_TABLES), isFlushed: false }
 
 function make(tables: readonly string[]) {
-  return (connection: Database) => connection.transaction(() => connection.exec(tables.join(';'))).immediate()
+  return (connection: Connection) =>
+    inTransaction(connection, 'immediate', () => connection.exec(tables.join(';')))
 }

@@ -3,8 +3,9 @@
  * runs; the kernel takes it back from one that is killed.
  */
 import { closeSync, existsSync, openSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import Database, { type Database as Connection } from 'better-sqlite3'
+import type { Connection } from './connection.ts'
 import { BUSY, hasCode, passing } from './faults.ts'
 
 export interface Servers {
@@ -28,7 +29,7 @@ export function serversOn(file: string, timeoutMs: number): Servers {
         connection!.exec(sql)
         return true
       } catch (error) {
-        if (connection!.inTransaction) connection!.exec('rollback')
+        if (connection!.isTransaction) connection!.exec('rollback')
         if (hasCode(error, BUSY)) return false
         throw error
       }
@@ -38,7 +39,7 @@ export function serversOn(file: string, timeoutMs: number): Servers {
   async function whileAlone(work: () => Promise<void>): Promise<boolean> {
     // To close a file gives back all locks that this process has on it.
     if (!existsSync(file)) passing(() => closeSync(openSync(file, 'a', 0o600)))
-    connection ??= passing(() => new Database(file, { timeout: 0 }))
+    connection ??= passing(() => new DatabaseSync(file, { timeout: 0 }))
     if (!locks('begin exclusive')) return false
     try {
       await work()

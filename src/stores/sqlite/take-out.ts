@@ -2,12 +2,12 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Database as Connection } from 'better-sqlite3'
 import { flushFolder } from '../private/erase.ts'
 import { saltFiles } from '../private/salt-files.ts'
 import type { SqlDatabase } from '../sql/database.ts'
 import { checkedDay, DAY_TABLES, dayOf, LINK_TABLES, PRIVATE_TABLES } from '../sql/private.ts'
 import { sql } from '../sql/statement.ts'
+import { type Connection, inTransaction, pragma, rowsOf } from './connection.ts'
 import { connect, cutLog } from './database.ts'
 import { passing } from './faults.ts'
 import type { Servers } from './servers.ts'
@@ -31,10 +31,10 @@ export async function takeOutPrivate(
   servers: Servers,
 ): Promise<void> {
   const connection = connect(file, timeoutMs, () => {})
-  const isClean = () => connection.pragma('user_version', { simple: true }) === CLEAN
+  const isClean = () => pragma(connection, 'user_version') === CLEAN
   const deadline = performance.now() + timeoutMs
   try {
-    connection.pragma(`busy_timeout = ${timeoutMs}`)
+    connection.exec(`pragma busy_timeout = ${timeoutMs}`)
     while (!isClean()) {
       const isDone = await servers.whileAlone(async () => {
         if (isClean()) return
@@ -42,7 +42,7 @@ export async function takeOutPrivate(
         // Free pages, and what is between the rows of others.
         passing(() => connection.exec('vacuum'))
         while (!passing(() => cutLog(connection))) await pauseUntil(deadline, file)
-        connection.pragma(`user_version = ${CLEAN}`)
+        connection.exec(`pragma user_version = ${CLEAN}`)
       })
       if (!isDone) await pauseUntil(deadline, file)
     }
@@ -62,7 +62,7 @@ async function pauseUntil(deadline: number, file: string): Promise<void> {
 async function takeOut(connection: Connection, folder: string, timeoutMs: number): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const salts = saltFiles(folder)
-  const rows = <Row>(sql: string) => connection.prepare(sql).all() as Row[]
+  const rows = <Row>(sql: string) => rowsOf<Row>(connection, sql)
   for (const { day, salt } of rows<{ day: string; salt: string }>('select day, salt from salts')) {
     await salts.keep(day, salt)
   }
@@ -71,8 +71,8 @@ async function takeOut(connection: Connection, folder: string, timeoutMs: number
     connect(file, timeoutMs, (target) => target.exec(tables.join(';'))).close()
     connection.prepare('attach ? as day').run(file)
     try {
-      connection.transaction(() => connection.exec(statements.join(';')))()
-      connection.pragma('day.wal_checkpoint(truncate)')
+      inTransaction(connection, 'deferred', () => connection.exec(statements.join(';')))
+      connection.exec('pragma day.wal_checkpoint(truncate)')
     } finally {
       connection.exec('detach day')
     }
@@ -97,9 +97,9 @@ async function takeOut(connection: Connection, folder: string, timeoutMs: number
     ])
   }
   await flushFolder(folder)
-  connection.transaction(() => {
+  inTransaction(connection, 'deferred', () => {
     for (const table of PRIVATE_TABLES) connection.exec(`drop table if exists ${table}`)
-  })()
+  })
 }
 
 function hasTable(connection: Connection, name: string): boolean {

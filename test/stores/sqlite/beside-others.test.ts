@@ -3,15 +3,16 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import Database from 'better-sqlite3'
 import { LedgerUnavailable } from '../../../src/stores/ledger.ts'
 import { openSqliteLedger } from '../../../src/stores/sqlite/ledger.ts'
 import { startLedgerProcess } from '../../support/processes/ledger-process.ts'
 import { until } from '../../support/until.ts'
 import { folderOf, ledgerOf } from './opened.ts'
 
+const SQLITE_BUSY = 5
 const DAY = '2026-07-31'
 const AT = new Date('2026-07-31T12:00:00.000Z')
 
@@ -40,7 +41,7 @@ describe('ledger: sqlite, beside others', () => {
     for (let round = 0; round < 2; round++) {
       await assert.rejects(ledger.reserveUpload('a', DAY, 10), (error) => {
         assert.ok(error instanceof LedgerUnavailable)
-        assert.equal((error.cause as { code: string }).code, 'SQLITE_BUSY')
+        assert.equal((error.cause as { errcode: number }).errcode, SQLITE_BUSY)
         return true
       })
     }
@@ -65,9 +66,9 @@ describe('ledger: sqlite, beside others', () => {
 
   test('waits at its start for a process that changes the tables', async (t) => {
     const file = join(await folderOf(t), 'ledger.sqlite')
-    const first = new Database(file)
+    const first = new DatabaseSync(file)
     t.after(() => first.close())
-    first.pragma('journal_mode = wal')
+    first.exec('pragma journal_mode = wal')
     first.exec('create table migrations (name text not null primary key)')
     first.exec('begin immediate; create table others (name text)')
     const starting = startLedgerProcess({ file })
@@ -98,7 +99,7 @@ describe('ledger: sqlite, beside others', () => {
       return refused !== ''
     })
     assert.match(refused, /LedgerUnavailable/)
-    assert.match(refused, /SqliteError/)
+    assert.match(refused, /ERR_SQLITE_ERROR|disk I\/O error|disk is full/)
     const used = await ledger.usedUploads('a', DAY)
     await assert.rejects(child.call([['block', ['ab'.repeat(32)], 'spam', AT]]), /LedgerUnavailable/)
     assert.deepEqual(await child.call([['usedUploads', 'a', DAY]]), [used], 'reading goes on')

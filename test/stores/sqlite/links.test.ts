@@ -1,7 +1,7 @@
 /** Links of uploads that are more than a page of them. */
 import assert from 'node:assert/strict'
+import type { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import type { Database } from 'better-sqlite3'
 import { ledgerOf } from './opened.ts'
 
 const ROWS = 25_000
@@ -9,7 +9,7 @@ const AT = Date.parse('2026-07-31T12:00:00Z')
 const id = (nth: number) => `${nth}`.padStart(11, '0')
 
 /** Upload `n`, of uploader `n % 5000`. */
-function fill(connection: Database, atMs: string): void {
+function fill(connection: DatabaseSync, atMs: string): void {
   connection.exec(`with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n < ${ROWS - 1})
     insert into links (at_ms, number, id, tag_a, tag_b)
     select ${atMs}, n, printf('%011d', n), 'a' || (n % 5000), 'b' || (n % 5000) from numbers`)
@@ -30,6 +30,6 @@ for (const [name, atMs] of [
     assert.equal((await ledger.sameUploader(id(5007), 10)).length, others.length)
     await ledger.forgetUploadsBefore(AT + ROWS, '2026-07-31')
     assert.deepEqual(await ledger.sameUploader(id(5007), 10), [])
-    assert.equal(raw.prepare('select count(*) from links').pluck().get(), 0)
+    assert.equal(raw.prepare('select count(*) as count from links').get()?.count, 0)
   })
 }

@@ -2,8 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import type { TestContext } from 'node:test'
-import Database from 'better-sqlite3'
 import { openSqliteLedger } from '../../../src/stores/sqlite/ledger.ts'
 
 export async function folderOf(t: TestContext): Promise<string> {
@@ -17,7 +17,7 @@ export async function ledgerOf(t: TestContext) {
   const folder = await folderOf(t)
   const file = join(folder, 'ledger.sqlite')
   const ledger = await openSqliteLedger({ file })
-  const raw = new Database(file)
+  const raw = new DatabaseSync(file)
   const opened = [raw]
   t.after(async () => {
     for (const connection of opened) connection.close()
@@ -32,7 +32,7 @@ export async function ledgerOf(t: TestContext) {
       await ledger.releaseUpload('none', day, undefined, { link })
     }
     const path = join(folder, 'private', `${kind}-${day}.sqlite`)
-    const connection = new Database(path)
+    const connection = new DatabaseSync(path)
     opened.push(connection)
     return { raw: connection, file: path }
   }

@@ -20,7 +20,7 @@ export async function buildWorker(folder: string): Promise<void> {
       assetsInlineLimit: 0,
       reportCompressedSize: false,
       rolldownOptions: {
-        input: join(import.meta.dirname, '../src/client/worker/browser-worker.ts'),
+        input: join(import.meta.dirname, '../../src/client/worker/browser-worker.ts'),
         output: {
           entryFileNames: 'worker.js',
           chunkFileNames: '[name]-[hash].js',

@@ -1,0 +1,85 @@
+/** The client's package: the SDK and the command, compiled. It holds what its entries import, and needs what that imports. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
+import { createProgram } from '../../src/cli/program.ts'
+import { compile } from './compile.ts'
+import { copy, finish } from './finish.ts'
+import { manPage } from './man-page.ts'
+import { LIB, manifest, PACKAGES } from './places.ts'
+import { buildWorker } from './worker.ts'
+
+/** Of imports, exports, dynamic imports, workers, and types in declarations. */
+const REFERENCE =
+  /(?:\bfrom\s*|(?<![.\w])import\s*\(?\s*|new URL\(\s*|import\.meta\.resolve\(\s*|loadWasm\(\s*)['"]([@\w./-]+)['"]/g
+
+const ENTRIES = [
+  'cli.js',
+  'client/node.js',
+  'client/browser.js',
+  'client/worker/browser-worker.js',
+  'client/worker/node-worker.js',
+]
+
+export async function buildClient(): Promise<void> {
+  const name = manifest.packages.client
+  const folder = join(PACKAGES, name)
+  await compile()
+  const { modules, dependencies } = await reachable(ENTRIES)
+  for (const file of modules) {
+    for (const path of [file, file.replace(/\.js$/, '.d.ts')])
+      await copy(join(LIB, path), join(folder, 'lib', path))
+  }
+  await buildWorker(join(folder, 'worker'))
+  await mkdir(join(folder, 'man'))
+  await writeFile(join(folder, 'man/pinhole.1'), manPage(createProgram(), manifest.version))
+  await finish(name, ['bin/pinhole.mjs', 'examples', 'docs/client.md'], 'client.md', {
+    description:
+      'Pinhole: compress pictures, upload them, get links. The command, and the SDK for browsers and Node.',
+    engines: { node: '>=22' },
+    bin: { pinhole: 'bin/pinhole.mjs' },
+    man: ['./man/pinhole.1'],
+    exports: {
+      './client': {
+        browser: { types: './lib/client/browser.d.ts', default: './lib/client/browser.js' },
+        default: { types: './lib/client/node.d.ts', default: './lib/client/node.js' },
+      },
+      './worker.js': './worker/worker.js',
+      './package.json': './package.json',
+    },
+    sideEffects: ['./lib/client/worker/*-worker.js', './worker/*.js'],
+    files: ['bin', 'lib', 'worker', 'man', 'docs', 'examples', 'CHANGELOG.md'],
+    dependencies,
+  })
+}
+
+/** Files of `lib` that `entries` lead to, and the packages that they name. */
+async function reachable(entries: string[]) {
+  const modules = new Set(entries)
+  const dependencies: Record<string, string> = {}
+  for (const file of modules) {
+    const texts = await Promise.all(
+      [file, file.replace(/\.js$/, '.d.ts')].map((path) => readFile(join(LIB, path), 'utf8')),
+    )
+    for (const [, target = ''] of texts.join('\n').matchAll(REFERENCE)) {
+      if (target.startsWith('.')) {
+        const path = relative(LIB, join(LIB, dirname(file), target))
+        // Not what lies beside `lib`: the package's own description, the pages' files.
+        if (path.endsWith('.js') && !path.startsWith('..')) modules.add(path)
+      } else if (!target.startsWith('node:')) {
+        const name = target
+          .split('/')
+          .slice(0, target.startsWith('@') ? 2 : 1)
+          .join('/')
+        // In samples of code.
+        if (name === manifest.packages.client) continue
+        const range = manifest.dependencies[name]
+        if (range === undefined) throw new Error(`${file} imports ${target}, which is no dependency`)
+        dependencies[name] = range
+      }
+    }
+  }
+  return {
+    modules: [...modules].sort(),
+    dependencies: Object.fromEntries(Object.entries(dependencies).sort()),
+  }
+}

@@ -1,0 +1,49 @@
+/** What both packages have: a package.json, a README of their own, license and changes. */
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { manifest, PACKAGES, ROOT, specOf } from './places.ts'
+
+/**
+ * Copies `files` of the repository into the package's folder, and writes its package.json and README.md. `readme`: in this
+ * folder, with names and versions as `{{client}}`, `{{server}}`, `{{version}}`, and what npm is given to install them as
+ * `{{install client}}`, `{{install server}}`.
+ */
+export async function finish(name: string, files: string[], readme: string, more: object): Promise<void> {
+  const folder = join(PACKAGES, name)
+  for (const file of [...files, 'LICENSE', 'CHANGELOG.md']) await copy(join(ROOT, file), join(folder, file))
+  const text = await readFile(join(import.meta.dirname, readme), 'utf8')
+  await writeFile(join(folder, 'README.md'), filled(text))
+  const { version, license, repository, packages } = manifest
+  const content = {
+    name,
+    version,
+    license,
+    ...(repository !== undefined && { repository }),
+    type: 'module',
+    ...more,
+    packages,
+    // Signed by the CI that builds it (npm provenance).
+    publishConfig: { access: 'public', provenance: true },
+  }
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify(content, null, 2)}\n`)
+}
+
+function filled(text: string): string {
+  const { packages, version } = manifest
+  const words: Record<string, string> = {
+    ...packages,
+    version,
+    'install client': specOf(packages.client),
+    'install server': specOf(packages.server),
+  }
+  return text.replaceAll(/\{\{([\w ]+)\}\}/g, (_, word: string) => {
+    const value = words[word]
+    if (value === undefined) throw new Error(`nothing is known of {{${word}}}`)
+    return value
+  })
+}
+
+export async function copy(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true })
+  await cp(from, to, { recursive: true })
+}

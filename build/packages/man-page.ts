@@ -1,0 +1,79 @@
+/** The command's manual page, from what `--help` knows. In the language of man(7). */
+import type { Command } from 'commander'
+
+/** `version`: of the package. */
+export function manPage(program: Command, version: string): string {
+  const name = program.name()
+  const lines = [
+    `.TH ${name.toUpperCase()} 1 "" "${name} ${version}" "User Commands"`,
+    '.SH NAME',
+    `${name} \\- compress pictures, upload them, get links`,
+    '.SH SYNOPSIS',
+    `.B ${name}`,
+    '.I FILE...',
+    '.br',
+    `.B ${name}`,
+    '.I command',
+    '[options]',
+    '.SH DESCRIPTION',
+    ...paragraph(program.description()),
+    `.B ${name}`,
+    '.I FILE...',
+    'is short for',
+    `.BR "${name} upload" .`,
+    '.SH COMMANDS',
+    ...program.commands.flatMap((command) => section(name, command)),
+    '.SH EXIT STATUS',
+    ...EXIT_STATUS.flatMap(([code, meaning]) => ['.TP', `.B ${code}`, text(meaning)]),
+    'With several files, the code is that of the first one that failed.',
+    '.SH ENVIRONMENT',
+    '.TP',
+    '.B PINHOLE_SERVER',
+    'Address of the service.',
+    '.TP',
+    '.B XDG_DATA_HOME, XDG_CONFIG_HOME',
+    'Where links with their deletion keys, and the service\\(aqs address, are kept.',
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+const EXIT_STATUS = [
+  ['0', 'All done.'],
+  ['1', 'Something unexpected.'],
+  ['2', 'The command line makes no sense.'],
+  ['3', "A file was refused or can't be read."],
+  ['4', 'The service refused (quota, unknown key, and others).'],
+  ['5', "The service can't be reached."],
+  ['130', 'Interrupted.'],
+] as const
+
+function section(name: string, command: Command): string[] {
+  const words = command.registeredArguments.map((argument) => {
+    const word = `${argument.name()}${argument.variadic ? '...' : ''}`
+    return argument.required ? word : `[${word}]`
+  })
+  const help = command.createHelp()
+  return [
+    `.SS ${text([name, command.name(), ...words].join(' '))}`,
+    ...paragraph(command.description()),
+    ...help
+      .visibleOptions(command)
+      .filter(({ long }) => long !== '--help')
+      .flatMap((option) => ['.TP', `.B ${text(option.flags)}`, ...paragraph(help.optionDescription(option))]),
+  ]
+}
+
+function paragraph(words: string): string[] {
+  return words.split('\n').map(text)
+}
+
+/** As it is: no word of it is a request, and its hyphens can be copied. */
+function text(words: string): string {
+  const escaped = words
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replaceAll("'", '\\(aq')
+    .replaceAll('`', '\\(ga')
+    .replaceAll('…', '...')
+  return escaped.startsWith('.') ? `\\&${escaped}` : escaped
+}

@@ -1,0 +1,72 @@
+/** The server's package: the program and what it needs in a few files, so that installing it fetches nothing else. */
+import { join } from 'node:path'
+import { build, type Rolldown } from 'vite'
+import { finish } from './finish.ts'
+import { manifest, PACKAGES, ROOT } from './places.ts'
+
+/** What a checkout alone does: it builds its pages. */
+const EXTERNAL = ['vite']
+
+/** Files of it that are commands. */
+const COMMANDS = { server: 'bin/serve.mjs', operator: 'bin/operator.mjs' }
+
+/** Resolves to the packages that are in it: their folders, from the root of the repository. */
+export async function buildServer(): Promise<string[]> {
+  const name = manifest.packages.server
+  const folder = join(PACKAGES, name)
+  const bundled = await bundleServer(folder)
+  await finish(name, [...Object.values(COMMANDS), 'dist/web'], 'server.md', {
+    description: manifest.description,
+    engines: manifest.engines,
+    bin: { [name.replace(/^.*\//, '')]: COMMANDS.server, 'pinhole-operator': COMMANDS.operator },
+    exports: { './bin/serve.mjs': './bin/serve.mjs', './package.json': './package.json' },
+    files: ['bin', 'lib', 'dist/web', 'CHANGELOG.md', 'THIRD-PARTY-LICENSES.md'],
+  })
+  return bundled
+}
+
+/**
+ * Bundles the server and the operator's commands to `lib/server` in `folder`, with the licenses of all that is in it.
+ * Resolves to the folders of those packages, from the root of the repository.
+ */
+async function bundleServer(folder: string): Promise<string[]> {
+  const packages = new Set<string>()
+  await build({
+    configFile: false,
+    root: ROOT,
+    logLevel: 'warn',
+    publicDir: false,
+    ssr: { noExternal: true, external: EXTERNAL },
+    plugins: [{ name: 'packages', generateBundle: (_, bundle) => collect(bundle, packages) }],
+    build: {
+      ssr: true,
+      outDir: folder,
+      emptyOutDir: false,
+      target: 'node24',
+      minify: false,
+      license: { fileName: 'THIRD-PARTY-LICENSES.md' },
+      rolldownOptions: {
+        input: {
+          node: join(ROOT, 'src/node.ts'),
+          operator: join(ROOT, 'src/node/operator.ts'),
+        },
+        output: {
+          entryFileNames: 'lib/server/[name].js',
+          chunkFileNames: 'lib/server/[name]-[hash].js',
+        },
+        checks: { pluginTimings: false },
+      },
+    },
+  })
+  return [...packages].sort()
+}
+
+function collect(bundle: Rolldown.OutputBundle, packages: Set<string>): void {
+  for (const output of Object.values(bundle)) {
+    if (output.type !== 'chunk') continue
+    for (const id of output.moduleIds) {
+      const [path] = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id.replaceAll('\0', '')) ?? []
+      if (path !== undefined) packages.add(path.slice(ROOT.length + 1))
+    }
+  }
+}

@@ -1,0 +1,62 @@
+/** What a package says of itself: its README, its manual page, and that no link in it leads nowhere. */
+import assert from 'node:assert/strict'
+import { existsSync, globSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { describe, test } from 'node:test'
+import { ROOT } from '../support/processes/process.ts'
+import { type Installed, NAMES, run } from './installed.ts'
+
+const LINK = /\]\(([^)\s]+)\)/g
+
+export function documents(installed: Record<'client' | 'server', () => Installed>): void {
+  describe('documents', () => {
+    for (const [kind, of] of Object.entries(installed)) {
+      const name = NAMES[kind as keyof typeof NAMES]
+      const home = () => join(of().folder, 'node_modules', name)
+
+      test(`${kind}: a README of its own, with a line that installs it`, async () => {
+        const text = await readFile(join(home(), 'README.md'), 'utf8')
+        const { version, published } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
+        const spec = published ? name : `./${name}-${version}.tgz`
+        assert.ok(text.includes(`npm install --global ${spec}`), text)
+        assert.doesNotMatch(text, /\{\{/)
+        // By a name only where a registry has it.
+        if (!published)
+          assert.doesNotMatch(text, new RegExp(`(?:npm install|npx)[^\\n]* ${name}(?![\\w/.-])`))
+      })
+
+      test(`${kind}: no dead link`, async () => {
+        let links = 0
+        for (const file of globSync('{,docs/}*.md', { cwd: home() })) {
+          // Of their own projects.
+          if (file.startsWith('THIRD-PARTY')) continue
+          for (const [, target = ''] of (await readFile(join(home(), file), 'utf8')).matchAll(LINK)) {
+            if (/^(?:https?:|#)/.test(target)) continue
+            links++
+            assert.ok(
+              existsSync(join(home(), dirname(file), target.replace(/#.*/, ''))),
+              `${file}: ${target}`,
+            )
+          }
+        }
+        assert.ok(links >= 3, `${links}`)
+      })
+    }
+
+    test('the command has a manual page, with each of its commands', async (t) => {
+      const home = join(installed.client().folder, 'node_modules', NAMES.client)
+      const { man } = JSON.parse(await readFile(join(home, 'package.json'), 'utf8'))
+      const page = join(home, man[0])
+      const text = await readFile(page, 'utf8')
+      for (const command of ['upload', 'delete', 'list', 'compress', 'use', 'serve', 'completion'])
+        assert.match(text, new RegExp(`^\\.SS pinhole ${command}`, 'm'))
+      const words = ['-ww', '-man', '-z', page]
+      const said = await run('groff', words).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error
+        return t.skip('groff is not on this machine')
+      })
+      if (said) assert.deepEqual([said.stdout, said.stderr], ['', ''])
+    })
+  })
+}

@@ -1,0 +1,111 @@
+/** The server's package, for somebody who has Node, npm and the tarball, and no registry. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { before, describe, test } from 'node:test'
+import { NPM_ENV } from '../support/processes/node-of.ts'
+import { NODE, ROOT } from '../support/processes/process.ts'
+import { until } from '../support/until.ts'
+import { type Installed, NAMES, run } from './installed.ts'
+
+const MOST_KILOBYTES = 12_000
+const START_MS = 120_000
+
+/** `server`: its folder has the tarball. */
+export function serverPackage(server: () => Installed): void {
+  describe('the server’s package', () => {
+    let home: string
+    let version: string
+    before(async () => {
+      home = join(server().folder, 'offline')
+      version = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')).version
+    })
+
+    const env = () => ({
+      ...NPM_ENV,
+      npm_config_offline: 'true',
+      npm_config_cache: join(home, '.cache'),
+      // npm starts what is first on the path.
+      PATH: `${join(NODE, '..')}:${process.env.PATH}`,
+    })
+    const tarball = () => join(server().folder, `${NAMES.server}-${version}.tgz`)
+    const command = (name: string) => join(home, 'node_modules/.bin', name)
+    const ended = (name: string, ...words: string[]) =>
+      run(command(name), words, { cwd: home, env: env(), timeout: START_MS }).then(
+        ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+        (error: { code: number; stdout: string; stderr: string }) => error,
+      )
+
+    test('npm installs it from the tarball alone: 12 MB at most, and no install script', async () => {
+      const words = ['install', '--no-audit', '--no-fund', '--prefix', home, tarball()]
+      await run('npm', words, { cwd: server().folder, env: env() })
+      const { stdout } = await run('du', ['-sk', 'node_modules'], { cwd: home })
+      assert.ok(Number.parseInt(stdout, 10) <= MOST_KILOBYTES, stdout)
+      const lock = JSON.parse(await readFile(join(home, 'node_modules/.package-lock.json'), 'utf8'))
+      for (const [path, one] of Object.entries<{ hasInstallScript?: boolean }>(lock.packages))
+        assert.equal(one.hasInstallScript, undefined, path)
+    })
+
+    test('npx starts it from the tarball', async () => {
+      const words = ['--yes', tarball(), '--version']
+      const { stdout } = await run('npx', words, { cwd: server().folder, env: env() })
+      assert.equal(stdout.trim(), version)
+    })
+
+    test('each command says its version and its usage, by its name', async () => {
+      for (const name of [NAMES.server, 'pinhole-operator']) {
+        assert.deepEqual(await ended(name, '--version'), { code: 0, stdout: `${version}\n`, stderr: '' })
+        const { code, stdout } = await ended(name, '--help')
+        assert.equal(code, 0)
+        assert.match(stdout, new RegExp(`^Usage: ${name} \\[`, 'm'))
+        assert.match(stdout, /--env-file/)
+      }
+    })
+
+    test('a word that it does not know starts nothing', async () => {
+      for (const word of ['frobnicate', '--frobnicate']) {
+        const { code, stdout, stderr } = await ended(NAMES.server, word)
+        assert.deepEqual([code, stdout], [1, ''])
+        assert.match(stderr, /^Pinhole did not start:\n.*frobnicate/)
+        const operator = await ended('pinhole-operator', word)
+        assert.equal(operator.code, 2)
+        assert.match(operator.stderr, /unknown (command|option) '(--)?frobnicate'/)
+      }
+    })
+
+    test('both read their variables from one file', async (t) => {
+      const file = join(home, 'pinhole.env')
+      await writeFile(file, `PORT=0\nDATA_DIR=${join(home, 'data')}\nOPERATOR_CONTACT=a&b\n`)
+      const child = spawn(command(NAMES.server), ['--env-file', file], { cwd: home, env: env() })
+      let said = ''
+      child.stdout.on('data', (text) => {
+        said += text
+      })
+      child.stderr.on('data', (text) => {
+        said += text
+      })
+      const gone = once(child, 'exit')
+      t.after(() => child.kill('SIGKILL'))
+      await until('it listens', () => /Pinhole is at \S+\n/.test(said), START_MS)
+      const address = /Pinhole is at (\S+)/.exec(said)![1]!
+      assert.match(await (await fetch(`${address}/terms`)).text(), /a&amp;b/)
+      const gif = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
+      const form = new FormData()
+      form.append('file', new Blob([gif]), 'one.gif')
+      assert.equal((await fetch(`${address}/api/upload`, { method: 'POST', body: form })).status, 201)
+      const { code, stdout, stderr } = await ended('pinhole-operator', '--env-file', file, 'list', '--count')
+      assert.deepEqual([code, stderr], [0, ''])
+      assert.match(stdout, /\b1\b/)
+      child.kill('SIGTERM')
+      assert.deepEqual(await gone, [0, null])
+    })
+
+    test('the licenses of all that is bundled are in it', async () => {
+      const text = await readFile(join(home, 'node_modules', NAMES.server, 'THIRD-PARTY-LICENSES.md'), 'utf8')
+      for (const name of ['hono', 'pg', 'nodemailer', 'undici', 'pino'])
+        assert.match(text, new RegExp(`^## ${name} - `, 'm'))
+    })
+  })
+}
