@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { createSpool } from '../../../src/stores/drafts/spool.ts'
 import { draftPrefix } from '../../../src/stores/drafts/sweep.ts'
-import { storeFolder } from '../../support/store-folder.ts'
+import { DamagedObject } from '../../../src/stores/object-store.ts'
+import { flipBit, storeFolder } from '../../support/store-folder.ts'
 import { bytesFor, idFor, inChunks, put, recordOf } from '../../support/stored-images.ts'
 
 test('its folders are the owner’s alone, also those that were there', async (t) => {
@@ -112,6 +113,17 @@ test('slow readers hold at most half of the memory for images', async (t) => {
   const again = await store.open(ids[7]!)
   assert.ok(again?.body instanceof Uint8Array, 'what was given back can be held again')
   again.release?.()
+})
+
+test('reads that find damage take no room in memory', async (t) => {
+  const { pathOf, openStore } = await storeFolder(t)
+  const store = await openStore(32 * 1024 * 1024)
+  for (const name of ['damaged', 'sound']) await put(store, idFor(name), bytesFor(1, 4_000_000))
+  await flipBit(pathOf(idFor('damaged')), 3_000_000)
+  for (let read = 0; read < 20; read++) await assert.rejects(store.open(idFor('damaged')), DamagedObject)
+  const image = await store.open(idFor('sound'))
+  assert.ok(image?.body instanceof Uint8Array)
+  image.release?.()
 })
 
 test('what a reader is gone for is not read on', async (t) => {

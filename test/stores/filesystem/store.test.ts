@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type FileHandle, open, readdir, unlink } from 'node:fs/promises'
+import { type FileHandle, open, readdir, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -46,6 +46,10 @@ test('an image in memory goes with a removal by anybody, at once', async (t) => 
   assert.equal(await other.hold(idFor('c')), true)
   assert.equal(mine.hot(idFor('c')), null)
   assert.ok(mine.hot(idFor('d')))
+  // The name comes to another file.
+  await put(other, idFor('e'), bytesFor(2, 2000))
+  await rename(pathOf(idFor('e')), pathOf(idFor('d')))
+  assert.equal(mine.hot(idFor('d')), null)
 })
 
 /** From here on no file or folder can be flushed. What it returns mends that. */
