@@ -1,6 +1,6 @@
 /**
- * Blocks of memory that are used again. A buffer made for each upload would be garbage outside V8's heap, which makes it
- * collect the whole heap every hundred uploads. Node only.
+ * Blocks of memory that are used again. A buffer made for each upload or read would be garbage outside V8's heap, which makes
+ * it collect the whole heap every hundred of them. Node only.
  */
 export interface Blocks {
   /** Its bytes are what the last user left. */
@@ -12,7 +12,7 @@ export interface Blocks {
 }
 
 /** Blocks of one size that are kept for the next to acquire. */
-const KEPT_BLOCKS = 64
+const KEPT_BLOCKS = 32
 
 /** Those that every pool of the process keeps, by their size. */
 const keptByPools: Map<number, Buffer<ArrayBuffer>[]>[] = []

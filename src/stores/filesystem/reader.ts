@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { closeSync, fstatSync, open, read } from 'node:fs'
 import { promisify } from 'node:util'
 import { PIECE_BYTES } from '../../formats/image.ts'
+import { createBlocks } from '../drafts/blocks.ts'
 import {
   type ContentRange,
   DamagedObject,
@@ -26,6 +27,9 @@ const readInto = promisify(read)
 
 /** A file up to this size is read whole at once. Of a larger one as much as `PIECE_BYTES` is read at a time. */
 const SMALL_FILE_BYTES = PIECE_BYTES + tailLength(PIECE_BYTES)
+
+/** Of memory that reads share. The largest holds a small file, and the blocks of a piece that begins within one. Unit: bytes. */
+const BLOCK_SIZES = [16, 64, 128, 256, 320].map((kilobytes) => kilobytes * 1024)
 
 /** Streams that begin while so many are open take a block at a time: slow clients hold little memory. */
 const MANY_STREAMS = 32
@@ -63,6 +67,7 @@ interface OpenImage {
 
 /** `hotSet`: takes in images that are read whole. */
 export function createImageReader(hotSet: HotSet | null): ImageReader {
+  const blocks = createBlocks()
   let streams = 0
 
   async function openImage(
@@ -71,28 +76,39 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
     keepOpen: () => void,
   ): Promise<StoredImage | null> {
     const isSmall = file.size <= SMALL_FILE_BYTES
-    const end = await readEnd(file, isSmall ? file.size : tailLength(file.size))
-    const trailer = trailerIn(end, file, id)
-    if (trailer === null) return null
-    const { record } = trailer
-    const range = rangeOf(record, selection)
-    if (range === 'nothing') return { record, body: NOTHING }
-    const digests = trailer.digests ?? (await hashImage(file, record, signal))
-    const image = { file, record, digests, whole: isSmall ? end : null }
-    const room = range === undefined ? (hotSet?.reserve(file.size) ?? null) : null
-    if (room !== null) {
-      try {
-        return room.add({ record, body: await readAll(image, signal) }, path, file.identity)
-      } finally {
-        room.cancel()
+    const room = selection === 'all' ? (hotSet?.reserve(file.size) ?? null) : null
+    const shared = isSmall && room === null ? acquire(file.size) : null
+    try {
+      const end = await readEnd(file, isSmall ? file.size : tailLength(file.size), shared?.memory)
+      const trailer = trailerIn(end, file, id)
+      if (trailer === null) return null
+      const { record } = trailer
+      const range = rangeOf(record, selection)
+      if (range === 'nothing') return { record, body: NOTHING }
+      const digests = trailer.digests ?? (await hashImage(file, record, signal))
+      const image = { file, record, digests, whole: isSmall ? end : null }
+      if (room !== null) return room.add({ record, body: await readAll(image, signal) }, path, file.identity)
+      const wanted = range ?? { first: 0, last: record.size - 1 }
+      if (wanted.last - wanted.first < PIECE_BYTES) {
+        const { memory, release } = shared ?? acquire(PIECE_BYTES + BLOCK_BYTES)
+        return { record, range, body: await readBlocks(image, wanted, memory), release }
       }
+      keepOpen()
+      return { record, range, ...streamOf(image, wanted) }
+    } finally {
+      room?.cancel()
     }
-    const wanted = range ?? { first: 0, last: record.size - 1 }
-    if (wanted.last - wanted.first < PIECE_BYTES) {
-      return { record, range, body: await readBlocks(image, wanted) }
+  }
+
+  /** Memory that reads share: fresh pages from the system cost a read more than its bytes do. What is not released is garbage. */
+  function acquire(bytes: number): { memory: Buffer<ArrayBuffer>; release: () => void } {
+    const memory = blocks.acquire(BLOCK_SIZES.find((size) => bytes <= size) ?? bytes)
+    let isAcquired = true
+    const release = () => {
+      if (isAcquired) blocks.release(memory)
+      isAcquired = false
     }
-    keepOpen()
-    return { record, range, ...streamOf(image, wanted) }
+    return { memory, release }
   }
 
   /**
@@ -101,18 +117,17 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
    */
   function streamOf(image: OpenImage, wanted: ContentRange): Pick<StoredImage, 'body' | 'reuse'> {
     const pieceBytes = ++streams > MANY_STREAMS ? BLOCK_BYTES : PIECE_BYTES
-    const free: Buffer[] = []
-    const sent = new Map<ArrayBufferLike, Buffer>()
+    const sent = new Map<ArrayBufferLike, () => void>()
     let at = wanted.first
     let reading: Promise<unknown> | undefined
     let isClosed = false
 
     async function readPiece(): Promise<Uint8Array> {
-      const memory = free.pop() ?? Buffer.allocUnsafeSlow(pieceBytes)
+      const { memory, release } = acquire(pieceBytes)
       const last = Math.min(wanted.last, at - (at % BLOCK_BYTES) + pieceBytes - 1)
       const piece = await readBlocks(image, { first: at, last }, memory)
       at = last + 1
-      sent.set(piece.buffer, memory)
+      sent.set(piece.buffer, release)
       return piece
     }
 
@@ -148,8 +163,8 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
     return {
       body,
       reuse({ buffer }) {
-        const memory = sent.get(buffer)
-        if (sent.delete(buffer)) free.push(memory!)
+        sent.get(buffer)?.()
+        sent.delete(buffer)
       },
     }
   }
@@ -244,23 +259,22 @@ async function readAll(image: OpenImage, signal: Signal | undefined): Promise<Ui
   return body
 }
 
-/** The bytes wanted, after a check of the blocks that hold them. `memory`: has room for those blocks. */
+/** The bytes wanted, after a check of the blocks that hold them. `memory`: has room for those blocks, if they are to be read. */
 async function readBlocks(
   { file, record, digests, whole }: OpenImage,
   { first, last }: ContentRange,
-  memory?: Buffer,
+  memory: Buffer,
 ): Promise<Uint8Array> {
   const start = first - (first % BLOCK_BYTES)
   const end = Math.min(record.size, last - (last % BLOCK_BYTES) + BLOCK_BYTES)
   const blocks =
-    whole?.subarray(start, end) ??
-    (await readFully(file, start, memory?.subarray(0, end - start) ?? Buffer.allocUnsafeSlow(end - start)))
+    whole?.subarray(start, end) ?? (await readFully(file, start, memory.subarray(0, end - start)))
   if (!matchesDigests(blocks, digests, start / BLOCK_BYTES)) throw new DamagedObject(record.id)
   return blocks.subarray(first - start, last + 1 - start)
 }
 
-function readEnd(file: OpenFile, bytes: number): Promise<Buffer> {
-  return readFully(file, file.size - bytes, Buffer.allocUnsafeSlow(bytes))
+function readEnd(file: OpenFile, bytes: number, memory = Buffer.allocUnsafeSlow(bytes)): Promise<Buffer> {
+  return readFully(file, file.size - bytes, memory.subarray(0, bytes))
 }
 
 /** Fills `into` from `offset` on. Throws `CutShort`. */
