@@ -2,7 +2,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buildAssets } from '../src/node/assets/build.ts'
-import { CREATE_MIGRATIONS, pendingMigrations } from '../src/stores/sql/migrations.ts'
+import { CREATE_MIGRATIONS, pendingMigrations } from '../src/stores/sql/schema.ts'
 
 const OUT = join(import.meta.dirname, '../dist/cloudflare/migrations')
 

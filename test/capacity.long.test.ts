@@ -102,7 +102,7 @@ describe('what is only under way', () => {
         }),
       )
       for (const server of servers) await store(server.url, gif({ size: 50_000 }), someone())
-      const { stdout } = await servers[0]!.operator(['acts', '--json'])
+      const { stdout } = await servers[0]!.operator(['audit', '--json'])
       assert.equal(stdout.trim(), '')
       for (const talk of silent) talk.close()
     })
@@ -165,7 +165,7 @@ describe('caps that change while servers run', () => {
           const { stored, ...refused } = await bots(cluster, 3)
           return 'uploads-paused' in refused || stored === -1
         })
-        const { stdout } = await first!.operator(['acts', '--json'])
+        const { stdout } = await first!.operator(['audit', '--json'])
         const act = JSON.parse(stdout.trim().split('\n')[0]!)
         assert.deepEqual([act.act, act.subject, act.who], ['set', 'uploads=paused', 'pinhole'])
         await until('both are told', () => receiver.asked.length >= 2)

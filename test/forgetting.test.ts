@@ -23,7 +23,7 @@ function machine() {
       async forgetDaysBefore(day, last) {
         for (const each of days) if (each < day || each > last!) days.delete(each)
       },
-      forgetUploadsBefore: async () => {},
+      forgetTagsBefore: async () => {},
     },
     now: () => real + error,
     steady: () => real - NOON,

@@ -10,11 +10,11 @@ const PORTS = [
   'stores/object-store.ts',
   'stores/ledger.ts',
   'stores/reports.ts',
-  'stores/links.ts',
+  'stores/uploader-tags.ts',
   'stores/notices.ts',
   'stores/purges.ts',
   'stores/decisions.ts',
-  'stores/conditions.ts',
+  'stores/active-alerts.ts',
   'stores/holds.ts',
   'stores/tombstones.ts',
   'stores/files.ts',
@@ -57,10 +57,10 @@ const LAYERS: Record<string, Layer> = {
     may: [],
     types: [
       'protocol.ts',
-      'stores/conditions.ts',
+      'stores/active-alerts.ts',
       'stores/decisions.ts',
       'stores/holds.ts',
-      'stores/links.ts',
+      'stores/uploader-tags.ts',
       'stores/notices.ts',
       'stores/purges.ts',
       'stores/reports.ts',
@@ -68,10 +68,10 @@ const LAYERS: Record<string, Layer> = {
     ],
   },
   'stores/reports.ts': { may: [] },
-  'stores/links.ts': { may: [] },
+  'stores/uploader-tags.ts': { may: [] },
   'stores/notices.ts': { may: [] },
   'stores/purges.ts': { may: [] },
-  'stores/conditions.ts': { may: [] },
+  'stores/active-alerts.ts': { may: [] },
   'stores/decisions.ts': { may: [], types: ['stores/holds.ts'] },
   'stores/holds.ts': { may: [] },
   'stores/tombstones.ts': { may: [], types: ['stores/holds.ts'] },
@@ -102,7 +102,7 @@ const LAYERS: Record<string, Layer> = {
   'notify/smtp.ts': { may: [...BASE, ...PORTS, 'nodemailer'], node: true },
 
   'service/': { may: [...BASE, ...PORTS, 'formats/'] },
-  'openapi.ts': { may: [...BASE, 'problems.ts', 'service/report-categories.ts'] },
+  'openapi.ts': { may: [...BASE, 'problems.ts', 'service/moderation/report-categories.ts'] },
   'http/': { may: [...BASE, ...PORTS, 'problems.ts', 'openapi.ts', 'service/', 'web/', 'hono', 'ipaddr.js'] },
 
   'client/': { may: [...BASE, 'formats/', '@jsquash', 'libheif-js'] },
@@ -223,8 +223,8 @@ it('lets no files import each other in a circle, not even types', async () => {
 it('sees what it is there to see', () => {
   const faults = (from: string, text: string) => importsOf(from, text).map(faultOf).filter(Boolean)
   const wrong: [from: string, text: string][] = [
-    ['src/service/images.ts', "import { openFilesystemStore } from '../stores/filesystem/store.ts'"],
-    ['src/service/images.ts', "import { Hono } from 'hono'"],
+    ['src/service/images/images.ts', "import { openFilesystemStore } from '../../stores/filesystem/store.ts'"],
+    ['src/service/images/images.ts', "import { Hono } from 'hono'"],
     [
       'src/http/routes/upload.ts',
       "import {\n  openFilesystemStore,\n} from '../../stores/filesystem/store.ts'",
@@ -247,7 +247,7 @@ it('sees what it is there to see', () => {
   for (const [from, text] of wrong) assert.equal(faults(from, text).length, 1, `${from}: ${text}`)
   const right: [from: string, text: string][] = [
     ['src/web/pages/viewer.ts', "import { type A, type B } from '../../stores/object-store.ts'"],
-    ['src/service/images.ts', "import { IdTaken, type Draft } from '../stores/object-store.ts'"],
+    ['src/service/images/images.ts', "import { IdTaken, type Draft } from '../../stores/object-store.ts'"],
     ['src/node.ts', "const { main } = await import('./node/main.ts')"],
     ['src/formats/png/png.ts', "/* import { a } from '../../http/app.ts' */\n// import 'node:fs'"],
   ]

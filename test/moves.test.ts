@@ -4,9 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { createMoves } from '../src/service/moves.ts'
-import { NO_PURGES } from '../src/service/purges.ts'
-import { createTakedown } from '../src/service/takedown.ts'
+import { NO_PURGES } from '../src/service/images/purges.ts'
+import { createMoves } from '../src/service/moderation/moves.ts'
+import { createTakedown } from '../src/service/moderation/takedown.ts'
 import { openFilesystemStore } from '../src/stores/filesystem/store.ts'
 import type { Ledger } from '../src/stores/ledger.ts'
 import type { ObjectStore } from '../src/stores/object-store.ts'
@@ -79,7 +79,7 @@ test('another process finishes a hold, a release and a removal whose process die
       await check()
     }
     assert.deepEqual(
-      (await parts.ledger.acts(10)).map(({ act }) => act),
+      (await parts.ledger.auditLog(10)).map(({ act }) => act),
       ['remove', 'release', 'hold', 'release', 'hold'],
     )
   })
@@ -96,8 +96,8 @@ test('the last act wins, however many decide at once', async () => {
           nth % 2 === 0 ? two[nth % 2]!.takedown.hold(ID, 'x') : two[nth % 2]!.takedown.release(ID, 'x'),
         ),
       )
-      const [last] = await parts.ledger.acts(1)
-      const isHeld = (await parts.ledger.whyAbsent(ID))?.place === 'held'
+      const [last] = await parts.ledger.auditLog(1)
+      const isHeld = (await parts.ledger.whyAbsent(ID))?.state === 'held'
       assert.equal(isHeld, last === undefined ? false : last.act === 'hold')
       if (isHeld) await assertHeld(parts.objects, record, bytes)
       else await assertHolds(parts.objects, record, bytes)

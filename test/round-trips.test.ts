@@ -53,7 +53,7 @@ after(async () => {
 /** How the looks of a process begin that it takes every few seconds: for decisions that are due, and for what is left undone. */
 const ROUNDS = [
   'select id from decisions where due_at_ms <= ',
-  'select name, since_ms from conditions order by name',
+  'select name, since_ms from active_alerts order by name',
   'select * from cases where state in ',
 ]
 

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { nodeHashes } from '../src/node/hashes.ts'
-import { createTombstoneFiles, lastOf } from '../src/service/tombstone-files.ts'
-import { createTombstones } from '../src/service/tombstones.ts'
+import { createTombstoneFiles, lastOf } from '../src/service/recovery/tombstone-files.ts'
+import { createTombstones } from '../src/service/recovery/tombstones.ts'
 import { openFolderFiles } from '../src/stores/filesystem/files.ts'
 import { openFilesystemStore } from '../src/stores/filesystem/store.ts'
 import type { Ledger } from '../src/stores/ledger.ts'
@@ -65,7 +65,7 @@ async function sceneFor(t: TestContext) {
   }
 }
 
-const none = (ledger: Ledger) => async () => (await ledger.owedTombstones()).count === 0
+const none = (ledger: Ledger) => async () => (await ledger.pendingTombstones()).count === 0
 
 async function subjectsOf(found: Promise<{ tombstones: Tombstone[] }>): Promise<string[]> {
   return [...new Set((await found).tombstones.map(({ subject }) => subject))].sort()
@@ -81,7 +81,7 @@ test('a place that is away is told once, holds nobody up, and has everything whe
   await ledger.recordDeletion(idFor(2), AT)
   await until('it is told', () => told.length > 0)
   await ledger.recordDeletion(idFor(3), AT)
-  assert.equal((await tombstones.owed())?.count, 2)
+  assert.equal((await tombstones.pending())?.count, 2)
   await assert.rejects(readdir(place), 'an empty mount point is not written to')
   await rename(`${place}-away`, place)
   await until('it is back', none(ledger))
@@ -114,7 +114,7 @@ test('what a process claimed that died is written by another one', async (t) => 
   await ledger.recordDeletion(idFor(1), AT)
   const claimed = await ledger.claimTombstones(10, Date.now(), 50)
   assert.equal(claimed?.tombstones.length, 1)
-  await (await follow(ledger)).owed()
+  await (await follow(ledger)).pending()
   await until('it is written', none(ledger))
   assert.deepEqual(await subjectsOf(found()), [idFor(1)])
 })
@@ -147,7 +147,7 @@ test('a ledger that was lost begins anew with what the second place has, and the
   const ledger = await open('b')
   await follow(ledger)
   await until('it knows', async () => 'tombstones.applied' in (await ledger.facts()))
-  assert.deepEqual(await ledger.whyAbsent(idFor(1)), { place: 'removed', rule: 'terms' })
+  assert.deepEqual(await ledger.whyAbsent(idFor(1)), { state: 'removed', rule: 'terms' })
   assert.equal(await ledger.whyWithheld(['a'.repeat(64)]), 'blocked')
   assert.deepEqual(
     await Promise.all([1, 2, 3].map(async (nth) => (await objects.head(idFor(nth))) !== null)),

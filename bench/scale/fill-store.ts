@@ -1,7 +1,7 @@
 /** Fills a data folder through the store itself, without a server. */
 import { createHash } from 'node:crypto'
 import { wholeOf } from '../../src/formats/image.ts'
-import { newId } from '../../src/service/ids.ts'
+import { newId } from '../../src/service/images/ids.ts'
 import { openFilesystemStore } from '../../src/stores/filesystem/store.ts'
 import { noisePictures } from '../load/pictures.ts'
 

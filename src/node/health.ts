@@ -27,7 +27,7 @@ export function healthOf({ objects, ledger, clock, purges }: Stores, log: Log): 
     async faults() {
       return Object.fromEntries((await Promise.all(Object.entries(parts).map(fault))).flat())
     },
-    purges: purges.owed,
+    purges: purges.pending,
   }
 }
 

@@ -9,16 +9,16 @@ import { type TrustedProxies, trustedProxies } from '../http/headers/client-addr
 import { createOrigins } from '../http/headers/cross-site.ts'
 import type { Log } from '../http/log.ts'
 import { createRaw } from '../http/routes/raw.ts'
-import { type Capacity, createCapacity } from '../service/capacity.ts'
 import { onTime } from '../service/clock.ts'
 import { createForgetting } from '../service/forgetting.ts'
-import { createDerive } from '../service/identities.ts'
-import { createImages } from '../service/images.ts'
-import { createLine, type Line } from '../service/line.ts'
-import { createQuota, type Quota } from '../service/quota.ts'
-import { createReports } from '../service/reports.ts'
+import { createDerive } from '../service/images/identities.ts'
+import { createImages } from '../service/images/images.ts'
+import { createReports } from '../service/moderation/reports.ts'
+import { type Capacity, createCapacity } from '../service/quota/capacity.ts'
+import { createLine, type Line } from '../service/quota/line.ts'
+import { createQuota, type Quota } from '../service/quota/quota.ts'
+import { createUploaderTagger } from '../service/quota/uploader-tags.ts'
 import { createSettings, type Settings } from '../service/settings.ts'
-import { createUploaderLinks } from '../service/uploader-links.ts'
 import { createSpool } from '../stores/drafts/spool.ts'
 import { pickLocale, pickMessages } from '../web/pages.ts'
 import { loadAssets } from './assets/load.ts'
@@ -102,8 +102,8 @@ export async function startServer(
     onReached: (cap, isPaused) => log.warn({ cap, isPaused }, 'a cap of the day is reached'),
     onFailure: (err) => log.warn({ err }, 'that a cap was reached could not be written down'),
   })
-  const links = config.uploaderLinks
-    ? createUploaderLinks({ ledger: stores.ledger, hashes: nodeHashes, now: stores.clock.now })
+  const tagger = config.uploaderLinks
+    ? createUploaderTagger({ ledger: stores.ledger, hashes: nodeHashes, now: stores.clock.now })
     : null
   const forgetting = createForgetting({
     ledger: stores.ledger,
@@ -115,7 +115,7 @@ export async function startServer(
     hashes: nodeHashes,
     now: stores.clock.now,
     networkLimit: () => settings.current()['network-uploads'],
-    links,
+    tagger,
   })
   const notices = noticesOf(config, notifiers, stores, log)
   await listen(server, config)

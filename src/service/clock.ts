@@ -1,7 +1,7 @@
 /** The time by the clock that all servers share, so that a machine whose own is wrong counts no day wrong. */
 import { Refusal } from '../errors.ts'
 import type { Ledger } from '../stores/ledger.ts'
-import type { Quota } from './quota.ts'
+import type { Quota } from './quota/quota.ts'
 
 export interface Clock {
   /** Epoch milliseconds, by the ledger's clock. */

@@ -2,7 +2,7 @@
 import { toHex } from '../bytes.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { Hashes } from './hashes.ts'
-import { equalInConstantTime } from './ids.ts'
+import { equalInConstantTime } from './images/ids.ts'
 
 export interface Door {
   /** The token of a link that works once, for ten minutes. */

@@ -29,7 +29,7 @@ const WATCHED_MS = DAY_MS + HOUR_MS
 const LINKED_MS = 2 * DAY_MS
 
 export function createForgetting(parts: {
-  ledger: Pick<Ledger, 'forgetDaysBefore' | 'forgetUploadsBefore'>
+  ledger: Pick<Ledger, 'forgetDaysBefore' | 'forgetTagsBefore'>
   /** By the ledger's clock, epoch milliseconds. */
   now: () => number
   /** Never jumps. Milliseconds. */
@@ -50,7 +50,7 @@ export function createForgetting(parts: {
     // Days that are yet to come are of a clock that was ahead.
     await ledger.forgetDaysBefore(utcDayOf(earliest - GRACE_MS), utcDayOf(latest + DAY_MS))
     // Links that would be two days old before the next round go too.
-    await ledger.forgetUploadsBefore(earliest - LINKED_MS + ROUND_MS, utcDayOf(earliest - DAY_MS))
+    await ledger.forgetTagsBefore(earliest - LINKED_MS + ROUND_MS, utcDayOf(earliest - DAY_MS))
   }
 
   const rounds = createRounds(round, ROUND_MS, parts.onFailure)

@@ -2,7 +2,7 @@
  * What the operator changes while servers run: in the ledger, and looked up again by every process so often that a
  * change takes effect within a second. What was not changed is as the configuration says.
  */
-import type { ActedBy, Ledger } from '../stores/ledger.ts'
+import type { Actor, Ledger } from '../stores/ledger.ts'
 import { createRounds } from './rounds.ts'
 
 export interface SettingValues {
@@ -31,7 +31,7 @@ export interface Settings {
   /** Throws what the ledger throws. */
   refresh(): Promise<void>
   /** Each change by name, as text; `null`: as the configuration says. Throws `SettingError`. */
-  change(changes: Record<string, string | null>, reason: string, by?: ActedBy): Promise<void>
+  change(changes: Record<string, string | null>, reason: string, by?: Actor): Promise<void>
   /** Looks them up until `stop` is called. */
   start(): void
   stop(): Promise<void>

@@ -17,9 +17,9 @@ export interface Hold {
   isGone: boolean
 }
 
-/** Why an image is not there. In doubt the first of them. */
+/** Why an image is not there. If several reasons hold, the first in the order of this type. */
 export interface WhyAbsent {
-  place: 'removed' | 'deleted' | 'held'
+  state: 'removed' | 'deleted' | 'held'
   /** The rule that was broken; empty if none was named. */
   rule: string
 }

@@ -5,20 +5,20 @@
  * whole, `RangeError` for a day that is not one.
  */
 
-import type { ConditionLedger } from './conditions.ts'
+import type { AlertLedger } from './active-alerts.ts'
 import type { DecisionLedger } from './decisions.ts'
 import type { Digests, HoldLedger } from './holds.ts'
-import type { LinkLedger, UploaderLink } from './links.ts'
 import type { NoticeLedger } from './notices.ts'
 import type { PurgeLedger } from './purges.ts'
 import type { ReportLedger } from './reports.ts'
 import type { TombstoneLedger } from './tombstones.ts'
+import type { UploaderTagLedger, UploaderTags } from './uploader-tags.ts'
 
-/** An operator's act, as recorded. */
-export interface Act {
+/** An entry of the audit log: an act of the operator. */
+export interface AuditEntry {
   /** ISO 8601, UTC. */
   at: string
-  act: ActKind
+  act: AuditedAct
   /** An image's id, a SHA-256 in lower-case hex, or a setting's name and value. */
   subject: string
   reason: string
@@ -28,10 +28,10 @@ export interface Act {
   rule: string
 }
 
-export type ActKind = 'remove' | 'block' | 'unblock' | 'hold' | 'release' | 'keep' | 'set'
+export type AuditedAct = 'remove' | 'block' | 'unblock' | 'hold' | 'release' | 'keep' | 'set'
 
 /** Who acts, and under which rule. */
-export interface ActedBy {
+export interface Actor {
   who: string
   rule?: string
 }
@@ -57,21 +57,21 @@ export interface Refusals {
 export interface ReservedWith {
   /** Counts it for its network too. */
   network?: { bucket: string; limit: number }
-  /** Links it to others of its uploader. */
-  link?: UploaderLink
+  /** Recorded with it, so that other uploads of its uploader can be found. */
+  tags?: UploaderTags
   /**
-   * Held from `atMs` (epoch milliseconds) until it is given back or settled. `settled`: how many of the bucket's held
-   * uploads have become images meanwhile.
+   * When it was reserved (epoch milliseconds): until it is confirmed or released it counts as reserved. `confirmed`: how
+   * many earlier reservations of the bucket have become images meanwhile.
    */
-  held?: { atMs: number; settled: number }
+  reserved?: { atMs: number; confirmed: number }
 }
 
 /** Why there may be no room for one more upload. */
 export interface Refused extends Refusals {
-  /** Uploads that are only held. */
-  held: number
+  /** Reservations that are neither confirmed nor released. */
+  reserved: number
   /** When the last of them was reserved. Epoch milliseconds. */
-  heldAtMs: number
+  reservedAtMs: number
 }
 
 /** What opens the operator's door: a link that works once, or a session. */
@@ -96,8 +96,8 @@ interface Parts
     NoticeLedger,
     PurgeLedger,
     DecisionLedger,
-    ConditionLedger,
-    LinkLedger,
+    AlertLedger,
+    UploaderTagLedger,
     HoldLedger,
     TombstoneLedger {}
 
@@ -116,8 +116,8 @@ export interface Ledger extends Parts {
   ): Promise<number | 'network-full' | null>
   /** Gives a reservation back; the count never falls below zero. `refusedBytes`: also records a refusal of so many bytes. */
   releaseUpload(bucket: string, day: string, refusedBytes?: number, more?: ReservedWith): Promise<void>
-  /** `count` held uploads of each bucket have become images. No upload waits for this. */
-  settleUploads(buckets: string[], day: string, count: number): Promise<void>
+  /** `count` reservations of each bucket have become images. No upload waits for this. */
+  confirmUploads(buckets: string[], day: string, count: number): Promise<void>
   /** On record for `bucket` on `day`. */
   refusals(bucket: string, day: string): Promise<Refused>
   /** Uploads that are reserved or made. */
@@ -134,24 +134,24 @@ export interface Ledger extends Parts {
   forgetDaysBefore(day: string, last?: string): Promise<void>
 
   /** Blocks each digest and records an act for each. Blocking twice is harmless: both acts are recorded. */
-  block(sha256: string[], reason: string, at: Date, by?: ActedBy): Promise<void>
+  block(sha256: string[], reason: string, at: Date, by?: Actor): Promise<void>
   /** `false` if it was not blocked. Records the act either way. */
-  unblock(sha256: string, reason: string, at: Date, by?: ActedBy): Promise<boolean>
+  unblock(sha256: string, reason: string, at: Date, by?: Actor): Promise<boolean>
 
   /**
    * Remembers that the operator removed this image, records the act and the move that it needs, and decides the image's
    * case if it has one. Twice is harmless: both are recorded.
    */
-  recordRemoval(id: string, reason: string, at: Date, by?: ActedBy): Promise<void>
+  recordRemoval(id: string, reason: string, at: Date, by?: Actor): Promise<void>
   /** The same for an image that is to be held, and for its bytes, if `digests` are known. */
-  recordHold(id: string, reason: string, at: Date, by?: ActedBy, digests?: Digests | null): Promise<void>
+  recordHold(id: string, reason: string, at: Date, by?: Actor, digests?: Digests | null): Promise<void>
   /** The same for a held one that is to be visible again. Its case is open again. */
-  recordRelease(id: string, reason: string, at: Date, by?: ActedBy): Promise<void>
+  recordRelease(id: string, reason: string, at: Date, by?: Actor): Promise<void>
   /**
    * Decides an image's case, and records the act: it stays as it is, as long as its stored bytes have this `sha256`, if that
    * is known. What was removed stays removed; bytes of an image that is gone are withheld no more.
    */
-  recordKeep(id: string, reason: string, at: Date, by?: ActedBy, sha256?: string): Promise<void>
+  recordKeep(id: string, reason: string, at: Date, by?: Actor, sha256?: string): Promise<void>
 
   /** Takes the move of an image for this process alone until `now + leaseMs`. `null` if there is none left to make. */
   claimMove(id: string, now: number, leaseMs: number): Promise<Move | 'busy' | null>
@@ -185,23 +185,18 @@ export interface Ledger extends Parts {
   /** Every setting that was changed, by name. One statement. */
   settings(): Promise<Record<string, string>>
   /** Changes settings, `null` back to what the configuration says, and records an act for each. All of them or none. */
-  changeSettings(
-    changes: Record<string, string | null>,
-    reason: string,
-    at: Date,
-    by?: ActedBy,
-  ): Promise<void>
-  /** The newest acts first, at most `limit`. */
-  acts(limit: number): Promise<Act[]>
-  /** Every act, the oldest first, a page at a time. */
-  everyAct(): AsyncIterable<Act>
+  changeSettings(changes: Record<string, string | null>, reason: string, at: Date, by?: Actor): Promise<void>
+  /** Entries of the audit log, the newest first, at most `limit`. */
+  auditLog(limit: number): Promise<AuditEntry[]>
+  /** Every entry of the audit log, the oldest first, read in pages. */
+  everyAuditEntry(): AsyncIterable<AuditEntry>
   /** How much is in it. Today is the UTC day of this machine's clock. */
   counts(): Promise<{
     /** `null`: can't be read now, as on a full disk. */
     uploadsToday: number | null
     removals: number
     blocks: number
-    purgesOwed: number
+    pendingPurges: number
     held: number
   }>
 

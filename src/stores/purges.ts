@@ -1,8 +1,8 @@
 /**
- * Port: purges that caches still owe. A part of the ledger. Methods resolve and throw as those of `ledger.ts` do.
+ * Port: the queue of purges of caches. A part of the ledger. Methods resolve and throw as those of `ledger.ts` do.
  */
 
-/** A purge that caches still owe. */
+/** A purge that no cache has confirmed yet. */
 export interface Purge {
   /** Of the claim. What an earlier claim of the same image settles or defers counts no more. */
   purge: number
@@ -19,7 +19,7 @@ export interface PurgeLedger {
    * Writes down that caches must forget `id`, at once and again after `fillEndsAt` (epoch milliseconds). Owing it again
    * renews it: due at once, the later end of the two fills, and who claimed it before can settle it no more.
    */
-  owePurge(id: string, fillEndsAt: number, now: number): Promise<void>
+  enqueuePurge(id: string, fillEndsAt: number, now: number): Promise<void>
   /** Whether a purge is due that nobody holds. */
   isPurgeDue(now: number): Promise<boolean>
   /**
@@ -34,6 +34,6 @@ export interface PurgeLedger {
   settlePurges(purges: Purge[], now: number): Promise<void>
   /** The provider did not say success: due again at `retryAt`, with one more attempt. */
   deferPurges(purges: Purge[], retryAt: number): Promise<void>
-  /** How many are owed, and since when the oldest (epoch milliseconds). */
-  owedPurges(): Promise<{ count: number; oldest: number | null }>
+  /** How many are queued, and since when the oldest (epoch milliseconds). */
+  pendingPurges(): Promise<{ count: number; oldest: number | null }>
 }

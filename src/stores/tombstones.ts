@@ -58,7 +58,7 @@ export interface TombstoneLedger {
   /** They could not be written: due again at `retryAt` (epoch milliseconds). */
   deferTombstones(claim: number, retryAt: number): Promise<void>
   /** How many wait, and since when the oldest (epoch milliseconds). */
-  owedTombstones(): Promise<{ count: number; oldest: number | null }>
+  pendingTombstones(): Promise<{ count: number; oldest: number | null }>
   /**
    * Makes the changes that these tell of, in their order: in a ledger that is older than they are. They leave no
    * tombstones and no acts, and doing it twice is harmless. What is gone stays gone, whatever came later.

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { varnishCdn } from '../../src/cdn/varnish.ts'
-import { createPurges } from '../../src/service/purges.ts'
+import { createPurges } from '../../src/service/images/purges.ts'
 import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
 import { atDoor } from '../support/at-door.ts'
 import { request } from '../support/http.ts'
@@ -143,14 +143,14 @@ it('a purge is not begun when a slow ledger used its claim up', async () => {
   })
   try {
     provider.answer({ status: 200 })
-    await purges.owe('aaaaaaaaaaa')
-    purges.hurry()
+    await purges.enqueue('aaaaaaaaaaa')
+    purges.flush()
     await until('it was claimed', () => claims === 1)
     assert.equal(provider.asked.length, 0)
     slownessMs = 100
     now += 15_000
-    purges.hurry()
-    await until('it is done', async () => (await purges.owed())?.count === 0)
+    purges.flush()
+    await until('it is done', async () => (await purges.pending())?.count === 0)
     assert.equal(provider.asked.length, 1)
   } finally {
     await purges.stop()

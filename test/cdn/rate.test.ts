@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
 import { cloudflareCdn } from '../../src/cdn/cloudflare.ts'
-import { createPurges } from '../../src/service/purges.ts'
+import { createPurges } from '../../src/service/images/purges.ts'
 import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
 import { fakeIds } from '../support/ids.ts'
 import { startFakeProvider } from '../support/processes/fake-provider.ts'
@@ -66,10 +66,10 @@ it('two servers with 267 deletions never exceed what the provider allows', async
   const ids = fakeIds(267)
   for (const [nth, id] of ids.entries()) {
     const server = servers[nth % 2]!
-    await server.owe(id)
-    server.hurry()
+    await server.enqueue(id)
+    server.flush()
   }
-  await until('all is purged', async () => (await servers[0]!.owed())?.count === 0)
+  await until('all is purged', async () => (await servers[0]!.pending())?.count === 0)
   assert.equal(refused, 0, `${provider.asked.length} calls`)
   assert.deepEqual(failures, [])
   assert.equal(purged.size, ids.length)
@@ -77,7 +77,7 @@ it('two servers with 267 deletions never exceed what the provider allows', async
   assert.ok(provider.asked.length < ids.length / 2, `${provider.asked.length} calls`)
 })
 
-it('a Retry-After holds for all servers, and for all that is owed', async (t) => {
+it('a Retry-After holds for all servers, and for all that is queued', async (t) => {
   const { provider, servers } = await twoServers(t)
   const askedAt: number[] = []
   provider.answer(() => {
@@ -87,15 +87,15 @@ it('a Retry-After holds for all servers, and for all that is owed', async (t) =>
       : { status: 200, body: '{"success":true}' }
   })
   const [first, second] = fakeIds(2) as [string, string]
-  await servers[0]!.owe(first)
+  await servers[0]!.enqueue(first)
   servers[0]!.start()
   await until('it was refused', () => askedAt.length === 1)
-  await until('that is written down', async () => (await servers[0]!.owed())?.count === 1)
+  await until('that is written down', async () => (await servers[0]!.pending())?.count === 1)
   await new Promise((resolve) => setTimeout(resolve, 100))
-  await servers[1]!.owe(second)
+  await servers[1]!.enqueue(second)
   servers[1]!.start()
-  servers[1]!.hurry()
-  await until('all is purged', async () => (await servers[0]!.owed())?.count === 0)
+  servers[1]!.flush()
+  await until('all is purged', async () => (await servers[0]!.pending())?.count === 0)
   const pause = askedAt[1]! - askedAt[0]!
   assert.ok(pause >= 950, `${pause} ms`)
 })

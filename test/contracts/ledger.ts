@@ -1,8 +1,8 @@
 /** The contract of `src/stores/ledger.ts`. Every adapter runs it; what it asks is what the service relies on. */
 import { describe } from 'node:test'
 import { extent } from '../support/extent.ts'
+import { alertCases } from './ledger/active-alerts.ts'
 import { capacityCases } from './ledger/capacity.ts'
-import { conditionsCases } from './ledger/conditions.ts'
 import { decisionsCases } from './ledger/decisions.ts'
 import { durabilityCases } from './ledger/durability.ts'
 import { floodsCases } from './ledger/floods.ts'
@@ -41,7 +41,7 @@ export function ledgerContract(name: string, open: OpenLedger, { modelRuns = ext
     describe('floods of reports', () => floodsCases(harness))
     describe('notices', () => noticesCases(harness))
     describe('decisions', () => decisionsCases(harness))
-    describe('conditions', () => conditionsCases(harness))
+    describe('active alerts', () => alertCases(harness))
     describe('tombstones', () => tombstonesCases(harness))
     describe('durability', () => durabilityCases(harness))
     describe('outages', () => outagesCases(harness))

@@ -51,7 +51,7 @@ export async function checkCaches({ server, cache, images, tally }: Scene): Prom
 }
 
 export async function checkActs({ server, acts, tally }: Scene): Promise<void> {
-  const { stdout } = await server.operator(['acts', '--json', '--limit', '100000'])
+  const { stdout } = await server.operator(['audit', '--json', '--limit', '100000'])
   const recorded = new Set(
     stdout
       .trim()

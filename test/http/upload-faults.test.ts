@@ -5,7 +5,7 @@ import { Refusal } from '../../src/errors.ts'
 import type { AppParts } from '../../src/http/context.ts'
 import { createUpload } from '../../src/http/routes/upload.ts'
 import type { UploadRequest } from '../../src/http/routes/upload-outcome.ts'
-import { createLine } from '../../src/service/line.ts'
+import { createLine } from '../../src/service/quota/line.ts'
 import { LedgerUnavailable } from '../../src/stores/ledger.ts'
 import { StoreUnavailable } from '../../src/stores/object-store.ts'
 

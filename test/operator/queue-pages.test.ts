@@ -93,7 +93,7 @@ it('removes after ten seconds what is out of sight at once, in a server that was
   await until('it is removed', async () => (await statusOf(id)) === 410, 120_000)
   assert.equal(await stateOf(receipt), 'removed')
   assert.equal((await post(server.url, bytes)).status, 403, 'blocked')
-  const { stdout } = await server.operator(['acts', '--json'])
+  const { stdout } = await server.operator(['audit', '--json'])
   const acts = stdout
     .trim()
     .split('\n')

@@ -75,7 +75,7 @@ describe('ledger: sqlite, its file', () => {
 
   test('lets a change that fails take nothing else with it', async (t) => {
     const { ledger, raw } = await ledgerOf(t)
-    raw.exec(`create trigger fault before insert on acts when new.reason = 'fail'
+    raw.exec(`create trigger fault before insert on audit_log when new.reason = 'fail'
       begin select raise(abort, 'told to fail'); end`)
     const digest = 'ab'.repeat(32)
     const outcomes = await Promise.allSettled([
@@ -91,7 +91,7 @@ describe('ledger: sqlite, its file', () => {
     )
     assert.equal(await ledger.whyWithheld([digest]), null)
     assert.equal(await ledger.whyAbsent('AAAAAAAAAAA'), null)
-    assert.equal(await ledger.whyAbsent('BBBBBBBBBBB').then((why) => why?.place), 'removed')
+    assert.equal(await ledger.whyAbsent('BBBBBBBBBBB').then((why) => why?.state), 'removed')
     assert.equal(await ledger.usedUploads('a', DAY), 2)
   })
 

@@ -1,5 +1,5 @@
 /** Names of images that are none. */
-import { newId } from '../../src/service/ids.ts'
+import { newId } from '../../src/service/images/ids.ts'
 import type { ImageRecord, ObjectStore } from '../../src/stores/object-store.ts'
 
 export function fakeIds(count: number): string[] {

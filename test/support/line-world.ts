@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { mock } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Refusal } from '../../src/errors.ts'
-import { createLine, type Line, type LineLimits, type Turn } from '../../src/service/line.ts'
+import { createLine, type Line, type LineLimits, type Turn } from '../../src/service/quota/line.ts'
 
 export const LIMITS: LineLimits = {
   uploadsAtOnce: 3,

@@ -1,7 +1,7 @@
 /** A group floods the form for reports, and then somebody honest reports: over HTTP, behind a trusted proxy. */
 import assert from 'node:assert/strict'
-import { CATEGORIES, type ReportCategory } from '../../src/service/report-categories.ts'
-import { KEPT_OF_CATEGORY } from '../../src/service/reports.ts'
+import { CATEGORIES, type ReportCategory } from '../../src/service/moderation/report-categories.ts'
+import { KEPT_OF_CATEGORY } from '../../src/service/moderation/reports.ts'
 import type { Ledger } from '../../src/stores/ledger.ts'
 import { type Answer, request } from './http.ts'
 import { fakeIds } from './ids.ts'

@@ -1,6 +1,6 @@
 /** Which address an upload counts for. */
 import ipaddr from 'ipaddr.js'
-import type { ClientAddress } from '../../service/quota.ts'
+import type { ClientAddress } from '../../service/quota/quota.ts'
 
 /** Proxies whose `X-Forwarded-For` is believed. */
 export interface TrustedProxies {

@@ -8,9 +8,9 @@ import { NO_STORE } from '../headers/common.ts'
 import { logFault, toProblem } from '../problem.ts'
 import { sendAsset } from '../routes/assets.ts'
 import { createAccess, FORM_MAX_BYTES, isFromElsewhere } from './access.ts'
-import { actOnImages, changeSetting, factsOf, idIn } from './acts.ts'
 import { createQueue } from './cases.ts'
 import { sendFeed } from './feed.ts'
+import { actOnImages, changeSetting, factsOf, idIn } from './forms.ts'
 import type { OperatorParts } from './parts.ts'
 import { sendPicture } from './picture.ts'
 import { cookieOf, sessionCookie, sessionOf } from './session.ts'
@@ -66,7 +66,7 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
   )
   app.get(
     '/acts',
-    withPass(async (c) => c.json(await parts.ledger.acts(1000))),
+    withPass(async (c) => c.json(await parts.ledger.auditLog(1000))),
   )
   app.post(
     '/settings',

@@ -1,6 +1,6 @@
 /** The queue behind the operator's door: what waits, one case at a time, and what is decided. */
 import type { Passed } from '../../service/door.ts'
-import { findImage } from '../../service/whereabouts.ts'
+import { findImage } from '../../service/images/status.ts'
 import type { DecidedAct } from '../../stores/decisions.ts'
 import { LedgerUnavailable } from '../../stores/ledger.ts'
 import type { Case } from '../../stores/reports.ts'
@@ -12,8 +12,8 @@ import { isStep, type Step } from '../../web/operator/picture.ts'
 import { queuePage } from '../../web/operator/queue.ts'
 import type { AppContext } from '../context.ts'
 import type { Access } from './access.ts'
-import { groundsIn } from './acts.ts'
 import { createDigests } from './digests.ts'
+import { groundsIn } from './forms.ts'
 import type { OperatorParts } from './parts.ts'
 
 /** The caps of a day bound how many come. */

@@ -12,13 +12,13 @@ export async function sendFeed(c: AppContext, parts: OperatorParts): Promise<Res
     return c.body(null, 401, { 'WWW-Authenticate': 'Basic realm="Pinhole, operator", charset="UTF-8"' })
   }
   const { ledger, now, url } = parts
-  const [cases, conditions, acts] = await Promise.all([
+  const [cases, alerts, acts] = await Promise.all([
     ledger.cases(['open'], SHOWN),
-    ledger.conditions(),
-    ledger.acts(SHOWN),
+    ledger.activeAlerts(),
+    ledger.auditLog(SHOWN),
   ])
   const own = acts.filter(({ who }) => who === 'pinhole')
-  const feed = feedDocument({ url, cases, conditions, acts: own, now: now() })
+  const feed = feedDocument({ url, cases, alerts, acts: own, now: now() })
   return c.body(`${await feed}`, 200, { 'Content-Type': 'application/atom+xml; charset=utf-8' })
 }
 

@@ -1,8 +1,9 @@
 /** What the routes behind the operator's door have at hand. */
-import type { Decisions } from '../../service/decisions.ts'
+
 import type { Door } from '../../service/door.ts'
+import type { Decisions } from '../../service/moderation/decisions.ts'
+import type { Takedown } from '../../service/moderation/takedown.ts'
 import type { Settings } from '../../service/settings.ts'
-import type { Takedown } from '../../service/takedown.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
 import type { Site } from '../context.ts'

@@ -5,7 +5,7 @@
 import type { Cdn } from '../../cdn/cdn.ts'
 import { Refusal } from '../../errors.ts'
 import { EXTENSIONS, ID_LENGTH, type Problem, REQUEST_ID_HEADER, rawPath } from '../../protocol.ts'
-import type { Images } from '../../service/images.ts'
+import type { Images } from '../../service/images/images.ts'
 import {
   type ImageRecord,
   resolveRange,

@@ -13,11 +13,11 @@ import {
   type UploadAnswer,
   viewPath,
 } from '../../protocol.ts'
-import { createAdmission } from '../../service/admission.ts'
-import type { Taken } from '../../service/capacity.ts'
-import { drawIdentity, type Identity } from '../../service/identities.ts'
-import type { Published } from '../../service/publish.ts'
-import { type ClientAddress, quotaExceeded, type Reservation } from '../../service/quota.ts'
+import { drawIdentity, type Identity } from '../../service/images/identities.ts'
+import type { Published } from '../../service/images/publish.ts'
+import { createAdmission } from '../../service/quota/admission.ts'
+import type { Taken } from '../../service/quota/capacity.ts'
+import { type ClientAddress, quotaExceeded, type Reservation } from '../../service/quota/quota.ts'
 import { LedgerUnavailable } from '../../stores/ledger.ts'
 import { SHARE_PATH } from '../../web/share-path.ts'
 import type { Answer } from '../answer.ts'

@@ -1,7 +1,7 @@
 /** A backup: a store of images that grows by what is new, and beside it ledgers and manifests. */
 import type { Config } from '../../config.ts'
-import { removeGone } from '../../service/reconcile.ts'
-import { type Transfer, transferImages } from '../../service/transfer.ts'
+import { removeGone } from '../../service/recovery/reconcile.ts'
+import { type Transfer, transferImages } from '../../service/recovery/transfer.ts'
 import { openBackupFiles } from '../open/files.ts'
 import { openImages, type Stores } from '../open/stores.ts'
 import { copyLedger } from './ledger.ts'

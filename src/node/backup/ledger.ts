@@ -38,7 +38,7 @@ export async function hasLedger(config: Config): Promise<boolean> {
   if (ledger === null) return false
   try {
     const known = await Promise.all([
-      ledger.acts(1),
+      ledger.auditLog(1),
       ledger.goneIds('', 1),
       ledger.heldIds(1),
       ledger.cases(['open'], 1),

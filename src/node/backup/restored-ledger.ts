@@ -1,6 +1,6 @@
 /** The ledger of a backup is older than what happened since: what is known of that, and what to do about the rest. */
 import type { Config } from '../../config.ts'
-import { lastOf } from '../../service/tombstone-files.ts'
+import { lastOf } from '../../service/recovery/tombstone-files.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import { APPLIED, PLACE, type Tombstone } from '../../stores/tombstones.ts'
 import type { Stores } from '../open/stores.ts'

@@ -3,12 +3,12 @@ import { hostname } from 'node:os'
 import type { Config } from '../../config.ts'
 import type { Site } from '../../http/context.ts'
 import type { Log } from '../../http/log.ts'
-import { createDecisions } from '../../service/decisions.ts'
 import { createDoor } from '../../service/door.ts'
-import type { Notices } from '../../service/notices.ts'
+import { createDecisions } from '../../service/moderation/decisions.ts'
+import { createMonitor } from '../../service/moderation/monitor.ts'
+import type { Notices } from '../../service/moderation/notices.ts'
+import { createTakedown } from '../../service/moderation/takedown.ts'
 import type { Settings } from '../../service/settings.ts'
-import { createTakedown } from '../../service/takedown.ts'
-import { createWatch } from '../../service/watch.ts'
 import type { DiskSpace } from '../disk-space.ts'
 import { nodeHashes } from '../hashes.ts'
 import type { Limits } from '../http/limits.ts'
@@ -45,7 +45,7 @@ export async function openKit(parts: {
     now,
     onFailure: (err, id) => log.warn({ err, id }, 'a decision was not carried out and will be tried again'),
   })
-  const watch = createWatch({
+  const monitor = createMonitor({
     objects,
     ledger,
     settings,
@@ -73,12 +73,12 @@ export async function openKit(parts: {
   return {
     start() {
       decisions.start()
-      watch.start()
+      monitor.start()
       notices.start()
     },
     async stop() {
       await door?.stop()
-      await Promise.all([decisions.stop(), watch.stop(), notices.stop()])
+      await Promise.all([decisions.stop(), monitor.stop(), notices.stop()])
     },
   }
 }

@@ -12,22 +12,22 @@ export function gaugesOf(parts: GaugedParts): Gauge[] {
     {
       name: 'pinhole_purges_owed',
       help: 'Images that caches are still to forget.',
-      read: async () => (await purges.owed())?.count ?? null,
+      read: async () => (await purges.pending())?.count ?? null,
     },
     {
       name: 'pinhole_purge_oldest_seconds',
       help: 'For how long the oldest of them is owed.',
-      read: async () => (await purges.owed())?.oldestSeconds ?? null,
+      read: async () => (await purges.pending())?.oldestSeconds ?? null,
     },
     {
       name: 'pinhole_tombstones_pending',
       help: 'Deletions and decisions that are not in the second place yet.',
-      read: async () => (await tombstones.owed())?.count ?? null,
+      read: async () => (await tombstones.pending())?.count ?? null,
     },
     {
       name: 'pinhole_tombstone_oldest_seconds',
       help: 'For how long the oldest of them waits.',
-      read: async () => (await tombstones.owed())?.oldestSeconds ?? null,
+      read: async () => (await tombstones.pending())?.oldestSeconds ?? null,
     },
     {
       name: 'pinhole_notices_pending',

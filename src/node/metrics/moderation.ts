@@ -1,5 +1,5 @@
 /** What waits for the operator, and how near the caps of the day are. */
-import { URGENT } from '../../service/reports.ts'
+import { URGENT } from '../../service/moderation/reports.ts'
 import { utcDayOf } from '../../service/utc-day.ts'
 import type { Gauge } from './exposition.ts'
 import type { GaugedParts } from './parts.ts'

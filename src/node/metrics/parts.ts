@@ -1,9 +1,9 @@
 /** What gauges are read from. */
 import type { Config } from '../../config.ts'
-import type { Notices } from '../../service/notices.ts'
-import type { Purges } from '../../service/purges.ts'
+import type { Purges } from '../../service/images/purges.ts'
+import type { Notices } from '../../service/moderation/notices.ts'
+import type { Tombstones } from '../../service/recovery/tombstones.ts'
 import type { Settings } from '../../service/settings.ts'
-import type { Tombstones } from '../../service/tombstones.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 
 export interface GaugedParts {

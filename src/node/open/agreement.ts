@@ -4,7 +4,7 @@
  * what the others refuse.
  */
 import type { Config } from '../../config.ts'
-import { renewIdentities } from '../../service/identities.ts'
+import { renewIdentities } from '../../service/images/identities.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 
 const PREFIX = 'agreed.'

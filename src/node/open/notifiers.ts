@@ -2,7 +2,7 @@
 import type { Config } from '../../config.ts'
 import type { Log } from '../../http/log.ts'
 import type { Notifier } from '../../notify/notifier.ts'
-import { createNotices, type Notices } from '../../service/notices.ts'
+import { createNotices, type Notices } from '../../service/moderation/notices.ts'
 import { doorUrl } from '../door/url.ts'
 import type { Stores } from './stores.ts'
 

@@ -1,7 +1,7 @@
 /** What the configuration allows an address, and all of them. */
 import type { Config } from '../../config.ts'
-import type { LineLimits } from '../../service/line.ts'
-import type { QuotaLimits } from '../../service/quota.ts'
+import type { LineLimits } from '../../service/quota/line.ts'
+import type { QuotaLimits } from '../../service/quota/quota.ts'
 import type { Limits } from '../http/limits.ts'
 
 export function quotaLimits(config: Config): QuotaLimits {

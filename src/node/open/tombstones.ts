@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Config } from '../../config.ts'
 import type { Log } from '../../http/log.ts'
-import { createTombstones, NO_TOMBSTONES, type Tombstones } from '../../service/tombstones.ts'
+import { createTombstones, NO_TOMBSTONES, type Tombstones } from '../../service/recovery/tombstones.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
 import { nodeHashes } from '../hashes.ts'
@@ -38,7 +38,7 @@ export async function openTombstones(parts: {
     onRecovery: () => log.info({}, 'tombstones are written again'),
   })
   return {
-    owed: tombstones.owed,
+    pending: tombstones.pending,
     start: tombstones.start,
     async stop() {
       await tombstones.stop()

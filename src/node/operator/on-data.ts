@@ -1,7 +1,7 @@
 /** Opens the data that a command works on. */
 import { type Config, parseConfig } from '../../config.ts'
+import { createTakedown, type Takedown } from '../../service/moderation/takedown.ts'
 import { createSettings, type Settings } from '../../service/settings.ts'
-import { createTakedown, type Takedown } from '../../service/takedown.ts'
 import { createLog } from '../log.ts'
 import { describeData } from '../open/data-folder.ts'
 import { defaultSettings } from '../open/default-settings.ts'

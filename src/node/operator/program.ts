@@ -16,8 +16,8 @@ import { releaseCommand } from './images/release.ts'
 import { removeCommand } from './images/remove.ts'
 import { showCommand } from './images/show.ts'
 import { unblockCommand } from './images/unblock.ts'
-import { actsCommand } from './instance/acts.ts'
 import { agreeCommand } from './instance/agree.ts'
+import { auditCommand } from './instance/audit.ts'
 import { exportCommand } from './instance/export.ts'
 import { loginCommand } from './instance/login.ts'
 import { confirmRestoreCommand, pauseCommand, resumeCommand, setCommand } from './instance/set.ts'
@@ -36,7 +36,7 @@ const COMMANDS: readonly (() => Command)[] = [
   pauseCommand,
   resumeCommand,
   setCommand,
-  actsCommand,
+  auditCommand,
   exportCommand,
   loginCommand,
   statusCommand,

@@ -1,5 +1,5 @@
 /** Brings the sound copy of a damaged image from a backup, while servers go on. */
-import { copyImage, healImage, type Source } from '../../service/transfer.ts'
+import { copyImage, healImage, type Source } from '../../service/recovery/transfer.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
 
@@ -30,6 +30,6 @@ export async function heal(
     await objects.removeHeld(id)
     return 'removed'
   }
-  if ((await ledger.whyAbsent(id))?.place === 'held') await objects.hold(id)
+  if ((await ledger.whyAbsent(id))?.state === 'held') await objects.hold(id)
   return (await objects.headHeld(id)) === null ? 'healed' : 'healed, and held still'
 }

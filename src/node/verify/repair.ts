@@ -1,7 +1,7 @@
 /** Puts aside what `verify` found, or removes what should be gone. Nothing that could be an image is thrown away. */
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { Takedown } from '../../service/takedown.ts'
+import type { Takedown } from '../../service/moderation/takedown.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
 import type { Finding } from './findings.ts'

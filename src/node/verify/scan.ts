@@ -1,8 +1,8 @@
 /** Looks at all that a store holds. Repairs nothing. */
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { goneIds } from '../../service/reconcile.ts'
-import { isDamaged } from '../../service/transfer.ts'
+import { goneIds } from '../../service/recovery/reconcile.ts'
+import { isDamaged } from '../../service/recovery/transfer.ts'
 import { type Audited, auditFolder } from '../../stores/filesystem/verify.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'

@@ -4,13 +4,13 @@ import { type Ledger, LedgerFull, LedgerUnavailable } from '../ledger.ts'
 import { createCalls } from '../sql/calls.ts'
 import {
   type Outcome,
-  postgresFlavour,
+  postgresDialect,
   type SqlDatabase,
   type SqlValue,
   type Statement,
 } from '../sql/database.ts'
 import { sqlLedger } from '../sql/ledger.ts'
-import { CREATE_MIGRATIONS, LIST_MIGRATIONS, pendingStatements } from '../sql/migrations.ts'
+import { CREATE_MIGRATIONS, LIST_MIGRATIONS, pendingStatements } from '../sql/schema.ts'
 import { postgresPrivate } from './private.ts'
 
 export interface PostgresLedgerOptions {
@@ -109,7 +109,7 @@ function databaseOf(pool: Pool): SqlDatabase {
   let closing: Promise<void> | undefined
 
   return {
-    flavour: postgresFlavour,
+    dialect: postgresDialect,
 
     read: (statement) => calls.run(() => ask(pool, queryOf(statement))),
 

@@ -141,8 +141,8 @@ export function postgresPrivate(database: SqlDatabase, saltFolder: string | null
     },
 
     ifThere: async () => database,
-    linksAt: async () => database,
-    everyLinks: async () => [database],
+    tagsAt: async () => database,
+    everyTags: async () => [database],
 
     async salt(key) {
       const mine = (await local?.read(key)) ?? null
@@ -181,7 +181,7 @@ export function postgresPrivate(database: SqlDatabase, saltFolder: string | null
       await dropParts(['links'], (day) => day > last)
     },
 
-    async forgetLinks(atMs, saltDay) {
+    async forgetTags(atMs, saltDay) {
       await forgetSalts(
         part`day like '% links' and day < ${saltDay}`,
         (key) => key.includes(' ') && key.slice(0, 10) < saltDay,

@@ -52,12 +52,12 @@ export function restorePostgres(url: string, lines: Iterable<string>): Promise<v
   return connected(url, async (client) => {
     await client.query('begin')
     const { rows } = await client.query(
-      `select (select count(*)::int from acts) as acts,
+      `select (select count(*)::int from audit_log) as entries,
         exists (select 1 from facts where name = '${RESTORED}') as restored`,
     )
-    const { acts, restored } = rows[0] as { acts: number; restored: boolean }
+    const { entries, restored } = rows[0] as { entries: number; restored: boolean }
     if (restored) return
-    if (acts > 0) throw new Error('the database already has a ledger')
+    if (entries > 0) throw new Error('the database already has a ledger')
     for (const line of lines) {
       if (line === '') continue
       const { table, row } = JSON.parse(line) as { table: string; row: Record<string, unknown> }

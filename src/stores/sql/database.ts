@@ -20,7 +20,7 @@ export interface Outcome {
 
 /** Throws `LedgerUnavailable` when it can't be reached, and the technology's own error for a mistake in a statement. */
 export interface SqlDatabase {
-  readonly flavour: SqlFlavour
+  readonly dialect: SqlDialect
   /** Runs one statement that changes nothing. */
   read(statement: Statement): Promise<Outcome>
   /** Runs statements as one: all or none of them, durable when it resolves. One outcome each. */
@@ -31,7 +31,7 @@ export interface SqlDatabase {
 }
 
 /** Where the databases differ. */
-export interface SqlFlavour {
+export interface SqlDialect {
   /** Most parameters of one statement. */
   readonly maxParameters: number
   /** Knows `for update skip locked`. Those who lack it have one writer at a time. */
@@ -45,7 +45,7 @@ export interface SqlFlavour {
 }
 
 // https://www.sqlite.org/limits.html, "Maximum Number Of Host Parameters".
-export const sqliteFlavour: SqlFlavour = {
+export const sqliteDialect: SqlDialect = {
   maxParameters: 32_766,
   skipsLocked: false,
   changesInQueries: false,
@@ -54,7 +54,7 @@ export const sqliteFlavour: SqlFlavour = {
 }
 
 // PostgreSQL 18, 54.7: Bind counts its parameters in 16 bits.
-export const postgresFlavour: SqlFlavour = {
+export const postgresDialect: SqlDialect = {
   maxParameters: 65_535,
   skipsLocked: true,
   changesInQueries: true,

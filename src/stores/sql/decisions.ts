@@ -7,7 +7,7 @@ import { part, rawSql, sql } from './statement.ts'
 import { leaveOfDecisions } from './tombstones.ts'
 
 export function decisionsLedger(database: SqlDatabase, tick: () => number): DecisionLedger {
-  const skipLocked = rawSql(database.flavour.skipsLocked ? 'for update skip locked' : '')
+  const skipLocked = rawSql(database.dialect.skipsLocked ? 'for update skip locked' : '')
 
   return {
     async addDecisions({ batch, act, block, reason, who, rule, at, dueAt }, images) {
@@ -30,7 +30,7 @@ export function decisionsLedger(database: SqlDatabase, tick: () => number): Deci
         sql`insert into moves (id, wanted, version, claim, due_at_ms) select id, 'held', ${randomToken()}, 0, 0
           from decisions where batch = ${batch} and was_visible = 1
           on conflict (id) do update set wanted = excluded.wanted, version = excluded.version`,
-        sql`insert into acts (number, at_ms, recorded_us, act, subject, reason, who, rule)
+        sql`insert into audit_log (number, at_ms, recorded_us, act, subject, reason, who, rule)
           select ${crypto.randomUUID()} || id, ${at}, ${tick()}, 'hold', id, reason, who, rule from decisions
           where batch = ${batch} and was_visible = 1`,
         sql`update cases set state = 'held', decided_at_ms = ${at} where state <> 'removed'
@@ -56,7 +56,7 @@ export function decisionsLedger(database: SqlDatabase, tick: () => number): Deci
         sql`insert into moves (id, wanted, version, claim, due_at_ms) select id, 'visible', ${randomToken()}, 0, 0
           from decisions where claim = ${claim} and was_visible = 1
           on conflict (id) do update set wanted = excluded.wanted, version = excluded.version`,
-        sql`insert into acts (number, at_ms, recorded_us, act, subject, reason, who, rule)
+        sql`insert into audit_log (number, at_ms, recorded_us, act, subject, reason, who, rule)
           select ${crypto.randomUUID()} || id, ${at.getTime()}, ${tick()}, 'release', id, ${reason}, ${who}, ''
           from decisions where claim = ${claim} and was_visible = 1`,
         sql`update cases set state = 'open', decided_at_ms = 0 where state <> 'removed'

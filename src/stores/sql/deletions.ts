@@ -9,7 +9,7 @@ export function deletionsLedger(
   database: SqlDatabase,
   leave: LeaveTombstone,
 ): Pick<Ledger, 'recordDeletion' | 'goneIds'> {
-  const order = rawSql(database.flavour.byCodeUnits)
+  const order = rawSql(database.dialect.byCodeUnits)
 
   return {
     async recordDeletion(id, at) {
@@ -18,7 +18,7 @@ export function deletionsLedger(
       const left = leave({ at: at.getTime(), act: 'delete', subject: id })
       const marked = markImageGone(id, at)
       const changes = [gone, marked, left]
-      await database.write(database.flavour.changesInQueries ? [asOne(changes)] : changes)
+      await database.write(database.dialect.changesInQueries ? [asOne(changes)] : changes)
     },
 
     async goneIds(after, limit) {

@@ -27,17 +27,17 @@ export function heldGone(id: string, isSo: Part = part`1 = 1`): Statement[] {
 }
 
 export function holdsLedger(database: SqlDatabase): HoldLedger {
-  const atOnce = Math.floor(database.flavour.maxParameters / TIMES_NAMED)
+  const atOnce = Math.floor(database.dialect.maxParameters / TIMES_NAMED)
 
   return {
     async whyAbsent(id) {
       const { rows } =
-        await database.read(sql`select 1 as rank, 'removed' as place, rule from removals where id = ${id}
-        union all select 2 as rank, 'deleted' as place, '' as rule from deletions where id = ${id}
-        union all select 3 as rank, 'held' as place, rule from holds where id = ${id} and gone = 0
+        await database.read(sql`select 1 as rank, 'removed' as state, rule from removals where id = ${id}
+        union all select 2 as rank, 'deleted' as state, '' as rule from deletions where id = ${id}
+        union all select 3 as rank, 'held' as state, rule from holds where id = ${id} and gone = 0
         order by rank limit 1`)
       const [row] = rows
-      return row === undefined ? null : { place: row.place as WhyAbsent['place'], rule: row.rule as string }
+      return row === undefined ? null : { state: row.state as WhyAbsent['state'], rule: row.rule as string }
     },
 
     async whyWithheld(sha256) {

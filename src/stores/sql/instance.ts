@@ -9,7 +9,7 @@ type InstanceLedger = Pick<Ledger, 'facts' | 'writeFacts' | 'time' | 'takeTurn' 
 const CHECKED = '.checked'
 
 export function instanceLedger(database: SqlDatabase): InstanceLedger {
-  const { clock } = database.flavour
+  const { clock } = database.dialect
 
   async function facts(): Promise<Record<string, string>> {
     const { rows } = await database.read(sql`select name, value from facts where name <> ${CHECKED}`)

@@ -1,16 +1,15 @@
 /** The ledger over any database that runs the shared SQL. */
 import { type Ledger, LedgerUnavailable } from '../ledger.ts'
-import { actRecorder, microseconds } from './acts.ts'
+import { alertsLedger } from './active-alerts.ts'
+import { auditLedger, auditRecorder, microseconds } from './audit-log.ts'
+import { blocksLedger } from './blocks.ts'
 import { createCalls } from './calls.ts'
-import { conditionsLedger } from './conditions.ts'
 import type { SqlDatabase } from './database.ts'
 import { decisionsLedger } from './decisions.ts'
 import { deletionsLedger } from './deletions.ts'
 import { doorLedger } from './door.ts'
 import { holdsLedger } from './holds.ts'
 import { instanceLedger } from './instance.ts'
-import { linksLedger } from './links.ts'
-import { moderationLedger } from './moderation.ts'
 import { movesLedger } from './moves.ts'
 import { noticesLedger } from './notices.ts'
 import type { PrivateTables } from './private.ts'
@@ -21,22 +20,24 @@ import { settingsLedger } from './settings.ts'
 import { sharesLedger } from './shares.ts'
 import { sql } from './statement.ts'
 import { tombstoneLeaver, tombstonesLedger } from './tombstones.ts'
+import { uploaderTagsLedger } from './uploader-tags.ts'
 
 /** `join`: what the technology knows of other servers. */
 export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Ledger['join']): Ledger {
   const calls = createCalls()
   const tick = microseconds()
-  const { record, recordIf } = actRecorder(tick)
+  const { record, recordIf } = auditRecorder(tick)
   const leave = tombstoneLeaver(tick)
   const reports = reportsLedger(database, tables)
   return {
     ...calls.of(quotaLedger(tables)),
-    ...moderationLedger(database, record, leave),
+    ...auditLedger(database),
+    ...blocksLedger(database, record, leave),
     ...holdsLedger(database),
     ...movesLedger(database, record, leave),
     ...settingsLedger(database, record),
     ...calls.of(sharesLedger(tables)),
-    ...calls.of(linksLedger(tables)),
+    ...calls.of(uploaderTagsLedger(tables)),
     ...doorLedger(database),
     ...purgesLedger(database),
     ...deletionsLedger(database, leave),
@@ -44,7 +45,7 @@ export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Le
     ...reports,
     ...calls.of({ spendReportBudgets: reports.spendReportBudgets }),
     ...noticesLedger(database),
-    ...conditionsLedger(database, recordIf),
+    ...alertsLedger(database, recordIf),
     ...decisionsLedger(database, tick),
     ...tombstonesLedger(database),
 
@@ -69,7 +70,7 @@ export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Le
         uploadsToday: used === null ? null : Number(used?.rows[0]?.uploads ?? 0),
         removals: removals as number,
         blocks: blocks as number,
-        purgesOwed: purges as number,
+        pendingPurges: purges as number,
         held: held as number,
       }
     },

@@ -1,10 +1,10 @@
 /** Where the operator wants images to be, written before they are moved: whoever dies in between, another finishes. */
 
 import type { Digests } from '../holds.ts'
-import type { ActedBy, ActKind, Ledger, Move } from '../ledger.ts'
+import type { Actor, AuditedAct, Ledger, Move } from '../ledger.ts'
 import type { CaseState } from '../reports.ts'
 import type { TombstoneAct } from '../tombstones.ts'
-import type { RecordAct } from './acts.ts'
+import type { RecordEntry } from './audit-log.ts'
 import type { Outcome, SqlDatabase, Statement } from './database.ts'
 import { heldGone, holdRow } from './holds.ts'
 import { randomToken } from './random-token.ts'
@@ -24,8 +24,8 @@ type MovesLedger = Pick<
   | 'deferMove'
 >
 
-export function movesLedger(database: SqlDatabase, record: RecordAct, leave: LeaveTombstone): MovesLedger {
-  const skipLocked = rawSql(database.flavour.skipsLocked ? 'for update skip locked' : '')
+export function movesLedger(database: SqlDatabase, record: RecordEntry, leave: LeaveTombstone): MovesLedger {
+  const skipLocked = rawSql(database.dialect.skipsLocked ? 'for update skip locked' : '')
 
   /** Whoever makes an earlier move keeps its claim, and finds out at its end that it has to go on. */
   function moveTo(to: Move['to'], id: string): Statement {
@@ -35,7 +35,7 @@ export function movesLedger(database: SqlDatabase, record: RecordAct, leave: Lea
 
   const recorder =
     (
-      act: ActKind & TombstoneAct,
+      act: AuditedAct & TombstoneAct,
       to: Move['to'],
       decided: CaseState,
       remember: (id: string, at: Date, rule: string, digests: Digests | null) => Statement[],
@@ -44,7 +44,7 @@ export function movesLedger(database: SqlDatabase, record: RecordAct, leave: Lea
       id: string,
       reason: string,
       at: Date,
-      by?: ActedBy,
+      by?: Actor,
       digests: Digests | null = null,
     ): Promise<void> => {
       await database.write([

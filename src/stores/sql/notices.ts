@@ -20,7 +20,7 @@ export function raiseIf(kind: string, at: number, isSo: Part): Statement {
 }
 
 export function noticesLedger(database: SqlDatabase): NoticeLedger {
-  const skipLocked = rawSql(database.flavour.skipsLocked ? 'for update skip locked' : '')
+  const skipLocked = rawSql(database.dialect.skipsLocked ? 'for update skip locked' : '')
 
   return {
     async raiseNotice(kind, at) {

@@ -9,16 +9,16 @@ export interface PrivateTables {
   ofDay(day: string): Promise<SqlDatabase>
   /** The same, or `null` if nothing was ever written of that day, or it is forgotten. */
   ifThere(day: string): Promise<SqlDatabase | null>
-  /** Has `links` of uploads of that time. Where it is that of the day too, one transaction can write both. */
-  linksAt(atMs: number): Promise<SqlDatabase>
+  /** Has `links` for uploads of that time. If it is the same as `ofDay`, one transaction can write both. */
+  tagsAt(atMs: number): Promise<SqlDatabase>
   /** All that have `links`. */
-  everyLinks(): Promise<SqlDatabase[]>
+  everyTags(): Promise<SqlDatabase[]>
   /** 32 bytes in hex, the same for all who ask, made for whoever asks first. `key`: a day, or a day and a purpose. */
   salt(key: string): Promise<string>
-  /** Erases days before `day`, but for links and their salts; and all of days after `last`. */
+  /** Erases days before `day`, but for tags and their salts; and all of days after `last`. */
   forgetDays(before: string, last: string): Promise<void>
-  /** Erases salts of links of days before `saltDay`, and what holds only links of uploads before `atMs`. */
-  forgetLinks(atMs: number, saltDay: string): Promise<void>
+  /** Erases salts of tags of days before `saltDay`, and files or parts that hold only tags of uploads before `atMs`. */
+  forgetTags(atMs: number, saltDay: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -32,45 +32,16 @@ export function checkedDay(day: string): string {
   return day
 }
 
-/** What may be known of a day only while it lasts. Its tables, in the SQL that SQLite and Postgres share. */
-export const DAY_TABLES = [
-  // Places taken by one bucket on one day. Days are YYYY-MM-DD, UTC.
-  `create table if not exists places (
-    day text not null,
-    bucket text not null,
-    used bigint not null check (used >= 0),
-    refusals bigint not null default 0,
-    refused_bytes bigint not null default 0,
-    held bigint not null default 0,
-    held_at_ms bigint not null default 0,
-    primary key (day, bucket)
-  )`,
-  `create table if not exists shares (
-    day text not null,
-    name text not null,
-    used bigint not null check (used >= 0),
-    primary key (day, name)
-  )`,
-  `create table if not exists report_budgets (
-    day text not null,
-    bucket text not null,
-    used bigint not null,
-    primary key (day, bucket)
-  )`,
-]
+/** Tables of a day, which are erased with it. `sql/schema.ts` says what is in them. */
+export const DAY_TABLES = ['places', 'shares', 'report_budgets'] as const
 
-export const LINK_TABLES = [
-  `create table if not exists links (at_ms bigint not null, number bigint not null, id text not null, tag_a text not null,
-    tag_b text not null)`,
-  'create index if not exists links_by_time on links (at_ms)',
-]
+/** Tables of uploader tags, which are kept for two days. */
+export const TAG_TABLES = ['links'] as const
 
 /** No copy of a ledger has them. `uploads` is of a version before `links`. */
-export const PRIVATE_TABLES = [
-  'places',
-  'shares',
-  'report_budgets',
-  'links',
+export const PRIVATE_TABLES: readonly string[] = [
+  ...DAY_TABLES,
+  ...TAG_TABLES,
   'uploads',
   'salts',
   'salt_marks',

@@ -1,4 +1,4 @@
-/** The purges that caches still owe: an outbox that several processes work off. */
+/** The queue of purges: an outbox that several processes work off. */
 import type { Ledger } from '../ledger.ts'
 import type { Purge } from '../purges.ts'
 import type { Outcome, SqlDatabase } from './database.ts'
@@ -7,18 +7,18 @@ import { list, rawSql, sql } from './statement.ts'
 
 type PurgesLedger = Pick<
   Ledger,
-  'owePurge' | 'isPurgeDue' | 'claimPurges' | 'settlePurges' | 'deferPurges' | 'owedPurges'
+  'enqueuePurge' | 'isPurgeDue' | 'claimPurges' | 'settlePurges' | 'deferPurges' | 'pendingPurges'
 >
 
 export function purgesLedger(database: SqlDatabase): PurgesLedger {
-  const { maxParameters, skipsLocked } = database.flavour
+  const { maxParameters, skipsLocked } = database.dialect
   const skipLocked = rawSql(skipsLocked ? 'for update skip locked' : '')
 
   // A statement has a few parameters beside the ids.
   const batch = maxParameters - 4
 
   return {
-    async owePurge(id, fillEndsAt, now) {
+    async enqueuePurge(id, fillEndsAt, now) {
       // A claim of 0: nobody holds it.
       await database.write([
         sql`insert into purges (id, claim, attempts, fill_ends_at_ms, due_at_ms, owed_since_ms)
@@ -69,7 +69,7 @@ export function purgesLedger(database: SqlDatabase): PurgesLedger {
       if (statements.length > 0) await database.write(statements)
     },
 
-    async owedPurges() {
+    async pendingPurges() {
       const { rows } = await database.read(
         sql`select count(*) as count, min(owed_since_ms) as oldest from purges`,
       )

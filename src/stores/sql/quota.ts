@@ -3,15 +3,15 @@ import { fromHex } from '../../bytes.ts'
 import type { Ledger, Refusals, ReservedWith } from '../ledger.ts'
 import type { Row, Statement } from './database.ts'
 import { checkedDay, LAST_DAY, type PrivateTables } from './private.ts'
-import { linkStatement, releaseWith, reserveWith } from './reservation.ts'
+import { releaseWith, reserveWith, tagStatement } from './reservation.ts'
 import { list, rawSql, sql } from './statement.ts'
 
-/** The table is called `places`: what each bucket has used of each day. */
+/** The table is called `places`, and its columns of reservations `held`: servers of 0.1.0 count in it too (docs/decisions/040). */
 type QuotaLedger = Pick<
   Ledger,
   | 'reserveUpload'
   | 'releaseUpload'
-  | 'settleUploads'
+  | 'confirmUploads'
   | 'refusals'
   | 'usedUploads'
   | 'daySalt'
@@ -29,50 +29,50 @@ export function quotaLedger(tables: PrivateTables): QuotaLedger {
 
   async function release(bucket: string, day: string, refusedBytes?: number, more: ReservedWith = {}) {
     const [refusals, bytes] = refusedBytes === undefined ? [0, 0] : [1, refusedBytes]
-    const noMore = more.held === undefined ? 0 : more.held.settled + 1
+    const noMore = more.reserved === undefined ? 0 : more.reserved.confirmed + 1
     const statement = sql`update places set used = case when used > 0 then used - 1 else 0 end,
         held = case when held > ${noMore} then held - ${noMore} else 0 end, refusals = refusals + ${refusals}, refused_bytes = refused_bytes + ${bytes}
       where day = ${checkedDay(day)} and bucket = ${bucket}`
     const database = await tables.ifThere(day)
     if (database === null) return
-    await releaseWith(database, await linksOf(more), statement, day, more)
+    await releaseWith(database, await tagsFor(more), statement, day, more)
   }
 
-  async function linksOf({ link }: ReservedWith) {
-    return link === undefined ? null : tables.linksAt(link.atMs)
+  async function tagsFor({ tags }: ReservedWith) {
+    return tags === undefined ? null : tables.tagsAt(tags.atMs)
   }
 
   return {
     async reserveUpload(bucket, day, limit, budget = UNLIMITED, more = {}) {
-      const [held, atMs] = more.held === undefined ? [0, 0] : [1, Math.floor(more.held.atMs)]
-      const settled = more.held?.settled ?? 0
+      const [reserved, atMs] = more.reserved === undefined ? [0, 0] : [1, Math.floor(more.reserved.atMs)]
+      const confirmed = more.reserved?.confirmed ?? 0
       const statement = sql`insert into places (day, bucket, used, held, held_at_ms)
-          values (${checkedDay(day)}, ${bucket}, 1, ${held}, cast(${atMs} as bigint))
+          values (${checkedDay(day)}, ${bucket}, 1, ${reserved}, cast(${atMs} as bigint))
         on conflict (day, bucket) do update set used = places.used + 1,
-          held = ${held} + case when places.held > ${settled} then places.held - ${settled} else 0 end,
-          held_at_ms = case when ${held} = 1 then excluded.held_at_ms else places.held_at_ms end
+          held = ${reserved} + case when places.held > ${confirmed} then places.held - ${confirmed} else 0 end,
+          held_at_ms = case when ${reserved} = 1 then excluded.held_at_ms else places.held_at_ms end
           where places.used < ${limit}
           and places.refusals < ${budget.count} and places.refused_bytes < ${budget.bytes}
         returning used`
       // The insert asks for no limit.
       if (limit < 1 || budget.count < 1 || budget.bytes < 1) return null
       const database = await tables.ofDay(day)
-      const links = await linksOf(more)
+      const tags = await tagsFor(more)
       const undo = (also: ReservedWith) =>
         release(
           bucket,
           day,
           undefined,
-          more.held === undefined ? also : { ...also, held: { ...more.held, settled: 0 } },
+          more.reserved === undefined ? also : { ...also, reserved: { ...more.reserved, confirmed: 0 } },
         )
-      const { used, isNetworkFull } = await reserveWith(database, links, statement, day, more)
+      const { used, isNetworkFull } = await reserveWith(database, tags, statement, day, more)
       if (isNetworkFull) {
         await undo({})
         return 'network-full'
       }
-      // Where links are elsewhere they share no transaction.
-      if (used !== null && more.link !== undefined && links !== null && links !== database) {
-        await links.write([linkStatement(more.link)]).catch(async (error) => {
+      // Tags in another file share no transaction.
+      if (used !== null && more.tags !== undefined && tags !== null && tags !== database) {
+        await tags.write([tagStatement(more.tags)]).catch(async (error) => {
           await undo(more.network === undefined ? {} : { network: more.network })
           throw error
         })
@@ -82,12 +82,12 @@ export function quotaLedger(tables: PrivateTables): QuotaLedger {
 
     releaseUpload: release,
 
-    async settleUploads(buckets, day, count) {
+    async confirmUploads(buckets, day, count) {
       if (buckets.length === 0) return
       const database = await tables.ifThere(day)
       if (database === null) return
       // In one order: two processes that wait for each other's rows would wait for ever.
-      const order = rawSql(database.flavour.skipsLocked ? 'order by bucket for update' : '')
+      const order = rawSql(database.dialect.skipsLocked ? 'order by bucket for update' : '')
       await database.write([
         sql`with due as materialized (select bucket from places
             where day = ${checkedDay(day)} and bucket in ${list(buckets)} ${order})
@@ -102,12 +102,17 @@ export function quotaLedger(tables: PrivateTables): QuotaLedger {
         sql`select refusals, refused_bytes, held, held_at_ms from places
           where day = ${checkedDay(day)} and bucket = ${bucket}`,
       )
-      const { refusals = 0, refused_bytes: bytes = 0, held = 0, held_at_ms: heldAtMs = 0 } = rows[0] ?? {}
+      const {
+        refusals = 0,
+        refused_bytes: bytes = 0,
+        held: reserved = 0,
+        held_at_ms: reservedAtMs = 0,
+      } = rows[0] ?? {}
       return {
         count: refusals as number,
         bytes: bytes as number,
-        held: held as number,
-        heldAtMs: heldAtMs as number,
+        reserved: reserved as number,
+        reservedAtMs: reservedAtMs as number,
       }
     },
 

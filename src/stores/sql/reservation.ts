@@ -3,7 +3,7 @@
  * one more round trip or flush.
  */
 import type { ReservedWith } from '../ledger.ts'
-import type { UploaderLink } from '../links.ts'
+import type { UploaderTags } from '../uploader-tags.ts'
 import type { SqlDatabase, Statement } from './database.ts'
 import { type RawSql, rawSql, sql } from './statement.ts'
 
@@ -13,23 +13,23 @@ export interface Reserved {
   isNetworkFull: boolean
 }
 
-/** `reserve`: of the address, returning `used`. Nothing else is done if it returns nothing. `links`: links only if it is `database`. */
+/** `reserve`: of the address, returning `used`. Nothing else is done if it returns nothing. `tagged`: where tags go; here only if it is `database`. */
 export async function reserveWith(
   database: SqlDatabase,
-  links: SqlDatabase | null,
+  tagged: SqlDatabase | null,
   reserve: Statement,
   day: string,
-  { network, link }: ReservedWith,
+  { network, tags }: ReservedWith,
 ): Promise<Reserved> {
-  const isOne = database.flavour.changesInQueries
+  const isOne = database.dialect.changesInQueries
   const from = (name: string) => rawSql(isOne ? `from ${name} where true` : 'where changes() > 0')
   const inNetwork = network && [
     sql`insert into shares (day, name, used) select ${day}, ${network.bucket}, 1 ${from('reserved')}
       on conflict (day, name) do update set used = shares.used + 1 where shares.used < ${network.limit}
       returning used`,
   ]
-  const linked = link && links === database && [linkStatement(link, from(network ? 'shared' : 'reserved'))]
-  const statements = [reserve, ...(inNetwork ?? []), ...(linked || [])]
+  const withTags = tags && tagged === database && [tagStatement(tags, from(network ? 'shared' : 'reserved'))]
+  const statements = [reserve, ...(inNetwork ?? []), ...(withTags || [])]
   if (!isOne || statements.length === 1) {
     const [mine, shared] = await database.write(statements)
     const used = (mine!.rows[0]?.used as number | undefined) ?? null
@@ -40,7 +40,7 @@ export async function reserveWith(
       [
         ['reserved', reserve],
         ...(inNetwork ?? []).map((statement) => ['shared', statement] as const),
-        ...(linked || []).map((statement) => ['linked', statement] as const),
+        ...(withTags || []).map((statement) => ['tagged', statement] as const),
       ],
       `select (select used from reserved) as used, ${network ? '(select used from shared)' : '0'} as network`,
     ),
@@ -52,16 +52,16 @@ export async function reserveWith(
 /** `release`: of the address. */
 export async function releaseWith(
   database: SqlDatabase,
-  links: SqlDatabase | null,
+  tagged: SqlDatabase | null,
   release: Statement,
   day: string,
-  { network, link }: ReservedWith,
+  { network, tags }: ReservedWith,
 ): Promise<void> {
-  const isOne = database.flavour.changesInQueries
+  const isOne = database.dialect.changesInQueries
   // In the order of the reservation, whatever the plan: two that wait for each other's rows would wait for ever.
   const after = rawSql(isOne ? 'and (select count(*) from released) >= 0' : '')
-  const unlink = (condition: RawSql) =>
-    sql`delete from links where at_ms = ${Math.floor(link!.atMs)} and number = ${link!.number} ${condition}`
+  const untag = (condition: RawSql) =>
+    sql`delete from links where at_ms = ${Math.floor(tags!.atMs)} and number = ${tags!.number} ${condition}`
   const statements = [
     ...(network
       ? [
@@ -69,9 +69,9 @@ export async function releaseWith(
             where day = ${day} and name = ${network.bucket} and used > 0 ${after}`,
         ]
       : []),
-    ...(link && links === database ? [unlink(after)] : []),
+    ...(tags && tagged === database ? [untag(after)] : []),
   ]
-  if (link && links !== null && links !== database) await links.write([unlink(rawSql(''))])
+  if (tags && tagged !== null && tagged !== database) await tagged.write([untag(rawSql(''))])
   if (!isOne || statements.length === 0) {
     await database.write([release, ...statements])
     return
@@ -82,10 +82,10 @@ export async function releaseWith(
 }
 
 /** `from`: where it depends on another statement. */
-export function linkStatement(link: UploaderLink, from = rawSql('')): Statement {
+export function tagStatement(tags: UploaderTags, from = rawSql('')): Statement {
   return sql`insert into links (at_ms, number, id, tag_a, tag_b)
-    select cast(${Math.floor(link.atMs)} as bigint), cast(${link.number} as bigint), ${link.id}, ${link.tagA},
-      ${link.tagB} ${from}`
+    select cast(${Math.floor(tags.atMs)} as bigint), cast(${tags.number} as bigint), ${tags.id}, ${tags.tagA},
+      ${tags.tagB} ${from}`
 }
 
 /** Statements as one (PostgreSQL 18, 7.8.4). Each sees the tables as they were, and what the ones it names return. */

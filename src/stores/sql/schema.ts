@@ -2,11 +2,25 @@
  * How the ledger's tables came to be, in the SQL that SQLite and Postgres share. A migration that was released
  * is never edited; the next one is added at the end.
  */
-import type { Migration } from './migration.ts'
-import { DIGESTS_MIGRATION } from './schema-digests.ts'
-import { PRIVATE } from './schema-private.ts'
-import { REPORT_BUDGETS } from './schema-reports.ts'
-import { TOMBSTONES_MIGRATION } from './tombstones-schema.ts'
+
+/** One step of the ledger's tables. */
+export interface Migration {
+  readonly name: string
+  readonly statements: readonly string[]
+  /** What Postgres alone runs, after `statements`. */
+  readonly postgres?: readonly string[]
+}
+
+/**
+ * A table becomes one of parts, one for each day, so that a day goes with its files. The rows that were there, and those of
+ * days that have no part, are in `…_other`. Servers of the version before go on by the table's name.
+ */
+const inDays = (table: string, key: string) => [
+  `alter table ${table} rename to ${table}_other`,
+  `create table ${table} (like ${table}_other including defaults including constraints) partition by list (day)`,
+  `alter table ${table} add primary key (day, ${key})`,
+  `alter table ${table} attach partition ${table}_other default`,
+]
 
 export const MIGRATIONS: readonly Migration[] = [
   {
@@ -247,8 +261,136 @@ export const MIGRATIONS: readonly Migration[] = [
       'create index links_by_time on links (at_ms)',
     ],
   },
-  DIGESTS_MIGRATION,
-  REPORT_BUDGETS,
-  PRIVATE,
-  TOMBSTONES_MIGRATION,
+  {
+    name: '013-digests',
+    statements: [
+      // What was decided of an image is decided of its bytes. Digests are lower-case hex; empty where an older server wrote the row.
+      // Of what is held: of the stored and of the sent bytes. `gone`: 1 when the image is deleted and the case still open.
+      "alter table holds add column sha256 text not null default ''",
+      "alter table holds add column sent_sha256 text not null default ''",
+      'alter table holds add column gone bigint not null default 0',
+      'create index holds_by_sha256 on holds (sha256)',
+      'create index holds_by_sent_sha256 on holds (sent_sha256)',
+      // Of the stored bytes that the operator decided to keep.
+      "alter table cases add column kept_sha256 text not null default ''",
+    ],
+  },
+  {
+    name: '014-report-budgets',
+    statements: [
+      // What each budget of reports has spent of a day. Buckets of addresses and networks are HMACs under the day's salt.
+      `create table report_budgets (
+        day text not null,
+        bucket text not null,
+        used bigint not null,
+        primary key (day, bucket)
+      )`,
+      // 1 while all that was said came from networks past their budget.
+      'alter table cases add column crowded bigint not null default 0',
+      // When the image was found to be gone; 0 if it was not.
+      'alter table cases add column image_gone_at_ms bigint not null default 0',
+      // The number of the report that opened the case or gave it its severity: it alone raises a notice.
+      "alter table cases add column named_by text not null default ''",
+      `create index cases_by_rank on cases
+        (state, (case when image_gone_at_ms > 0 then 2 else crowded end), severity, due_at_ms, id)`,
+      'drop index cases_by_state',
+      // Budgets have their own table: reports hold nothing derived from an address any more.
+      'update reports set reporter = number',
+    ],
+  },
+  {
+    name: '015-private',
+    // In SQLite they go to files of their own, which no statement makes: `stores/sqlite/take-out.ts`.
+    statements: [],
+    postgres: [
+      // What is derived from addresses leaves the ledger's own tables (docs/decisions/064).
+      // In no log, and in no base backup. A crash empties it: servers put back what they know.
+      'alter table salts set unlogged',
+      'alter table salts alter column salt set statistics 0',
+      // Digests of salts: whether a salt is the one that others use.
+      'create table salt_marks (day text not null primary key, mark text not null)',
+      "insert into salt_marks select day, encode(sha256(convert_to(salt, 'UTF8')), 'hex') from salts",
+      ...inDays('places', 'bucket'),
+      ...inDays('shares', 'name'),
+      ...inDays('report_budgets', 'bucket'),
+      'insert into links (at_ms, number, id, tag_a, tag_b) select at_ms, 0, id, tag_a, tag_b from uploads',
+      'drop table uploads',
+      'alter table links rename to links_other',
+      'alter index links_by_time rename to links_other_by_time',
+      'create table links (like links_other including defaults) partition by range (at_ms)',
+      'create index links_by_time on links (at_ms)',
+      'alter table links attach partition links_other default',
+    ],
+  },
+  {
+    name: '016-tombstones',
+    statements: [
+      // Changes that are still to be written to the second place, since `since_ms`. `claim` and `due_at_ms` as of purges.
+      `create table tombstones (
+        number text not null primary key,
+        at_ms bigint not null,
+        recorded_us bigint not null,
+        act text not null,
+        subject text not null,
+        rule text not null,
+        sha256 text not null,
+        sent_sha256 text not null,
+        since_ms bigint not null,
+        claim bigint not null,
+        due_at_ms bigint not null
+      )`,
+      'create index tombstones_by_due_time on tombstones (due_at_ms)',
+    ],
+  },
+  {
+    name: '017-names',
+    statements: [
+      'alter table acts rename to audit_log',
+      'drop index acts_by_time',
+      'create index audit_log_by_time on audit_log (at_ms, recorded_us)',
+      'alter table conditions rename to active_alerts',
+    ],
+    // For servers of 0.1.0 that go on beside newer ones. SQLite migrates while it has none.
+    postgres: [
+      'create view acts as select * from audit_log',
+      'create view conditions as select * from active_alerts',
+    ],
+  },
 ]
+
+/** The statements of all migrations that make these tables, for a file that has no others. */
+export function statementsOf(tables: readonly string[]): string[] {
+  const makesOne = new RegExp(`^(create table|alter table|create index \\w+ on) (${tables.join('|')}) `)
+  return MIGRATIONS.flatMap(({ statements }) => statements.filter((statement) => makesOne.test(statement)))
+}
+
+/** Run under a lock that keeps other processes from migrating, in the transaction of the migrations themselves. */
+export const CREATE_MIGRATIONS = 'create table if not exists migrations (name text not null primary key)'
+
+export const LIST_MIGRATIONS = 'select name from migrations'
+
+/** What is left to run after the migrations named in `applied`. Throws if a newer Pinhole has written the ledger. */
+export function pendingStatements(applied: readonly string[], technology: 'sqlite' | 'postgres'): string[] {
+  return pendingMigrations(applied, technology).flatMap(({ statements }) => statements)
+}
+
+/** The same, each with its name. */
+export function pendingMigrations(
+  applied: readonly string[],
+  technology: 'sqlite' | 'postgres',
+): { name: string; statements: string[] }[] {
+  const unknown = applied.filter((name) => !MIGRATIONS.some((migration) => migration.name === name))
+  if (unknown.length > 0) {
+    throw new Error(`the ledger was written by a newer version: it has ${unknown.join(', ')}`)
+  }
+  return MIGRATIONS.filter(({ name }) => !applied.includes(name)).map(
+    ({ name, statements, postgres = [] }) => ({
+      name,
+      statements: [
+        ...statements,
+        ...(technology === 'postgres' ? postgres : []),
+        `insert into migrations (name) values ('${name}')`,
+      ],
+    }),
+  )
+}

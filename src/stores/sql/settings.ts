@@ -1,12 +1,12 @@
 /** Settings that the operator changed while servers run. */
 import type { Ledger } from '../ledger.ts'
-import type { RecordAct } from './acts.ts'
+import type { RecordEntry } from './audit-log.ts'
 import type { SqlDatabase } from './database.ts'
 import { sql } from './statement.ts'
 
 type SettingsLedger = Pick<Ledger, 'settings' | 'changeSettings'>
 
-export function settingsLedger(database: SqlDatabase, record: RecordAct): SettingsLedger {
+export function settingsLedger(database: SqlDatabase, record: RecordEntry): SettingsLedger {
   return {
     async settings() {
       const { rows } = await database.read(sql`select name, value from settings`)

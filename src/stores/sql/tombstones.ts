@@ -69,7 +69,7 @@ function leaveOfAll(isSo: Part, now: number): Statement[] {
 }
 
 export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
-  const skipLocked = rawSql(database.flavour.skipsLocked ? 'for update skip locked' : '')
+  const skipLocked = rawSql(database.dialect.skipsLocked ? 'for update skip locked' : '')
 
   return {
     async keepTombstones(place, now) {
@@ -121,7 +121,7 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
       ])
     },
 
-    async owedTombstones() {
+    async pendingTombstones() {
       const { rows } = await database.read(
         sql`select count(*) as count, min(since_ms) as oldest from tombstones`,
       )

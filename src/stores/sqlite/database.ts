@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LedgerUnavailable } from '../ledger.ts'
-import { type Outcome, type Statement, sqliteFlavour } from '../sql/database.ts'
+import { type Outcome, type Statement, sqliteDialect } from '../sql/database.ts'
 import { type Connection, pragma } from './connection.ts'
 import { BUSY, FLUSH, hasCode, passing, rethrow } from './faults.ts'
 import { groupCommit } from './group-commit.ts'
@@ -131,7 +131,7 @@ export function openDatabase(file: string, timeoutMs: number, { setUp, isFlushed
   }
 
   return {
-    flavour: sqliteFlavour,
+    dialect: sqliteDialect,
     failure: () => failure,
     emptyLog: () => passing(() => cutLog(connection)),
     assertSameFile,

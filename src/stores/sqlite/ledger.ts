@@ -3,14 +3,14 @@ import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Ledger } from '../ledger.ts'
 import { sqlLedger } from '../sql/ledger.ts'
-import { CREATE_MIGRATIONS, LIST_MIGRATIONS, pendingStatements } from '../sql/migrations.ts'
+import { CREATE_MIGRATIONS, LIST_MIGRATIONS, pendingStatements } from '../sql/schema.ts'
 import { type Connection, inTransaction, rowsOf } from './connection.ts'
 import { openAgain, openDatabase, openWaiting } from './database.ts'
 import { sqlitePrivate } from './private.ts'
 import { reopening } from './reopening.ts'
 import { isDiskFull, openReserve, withReserve } from './reserve.ts'
 import { serversOn } from './servers.ts'
-import { isCleanLedger, takeOutPrivate } from './take-out.ts'
+import { isClean, takeOutPrivate } from './take-out.ts'
 
 export interface SqliteLedgerOptions {
   /** Made if it is not there, with its folder. On a disk of this machine: others share no locks. */
@@ -33,18 +33,24 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
   if (mustExist && !existsSync(file)) throw new Error(`there is no ledger at ${file}`)
   const folder = join(dirname(file), PRIVATE)
   const servers = serversOn(`${file}-servers`, timeoutMs)
-  const setUp = { setUp: migrate, isFlushed: true }
+  let isReady = false
+  const setUp = (connection: Connection) => {
+    isReady = isClean(connection)
+    if (isReady) migrate(connection)
+  }
+  const fileOptions = { setUp, isFlushed: true }
   const reserve = openReserve(file)
   // A log that can't be made: the disk has no room or no inode left.
   const makesRoom = () => isDiskFull(dirname(file)) && reserve.release()
-  const opened = await openWaiting(() => openDatabase(file, timeoutMs, setUp), timeoutMs, makesRoom)
+  const opened = await openWaiting(() => openDatabase(file, timeoutMs, fileOptions), timeoutMs, makesRoom)
   try {
-    if (!(await isCleanLedger(opened))) await takeOutPrivate(file, folder, timeoutMs, servers)
+    // A file of an older version, or a new one.
+    if (!isReady) await takeOutPrivate(file, folder, timeoutMs, servers, migrate)
   } catch (error) {
     await opened.close()
     throw error
   }
-  const database = reopening(opened, () => openAgain(file, timeoutMs, setUp))
+  const database = reopening(opened, () => openAgain(file, timeoutMs, fileOptions))
   const tables = sqlitePrivate(folder, timeoutMs, database.assertSameFile)
   const ledger = sqlLedger(database, tables, servers.join)
   return withReserve({ ...ledger, close: () => ledger.close().finally(servers.leave) }, reserve)

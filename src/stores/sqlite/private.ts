@@ -8,7 +8,8 @@ import { dirname, join } from 'node:path'
 import { LedgerUnavailable } from '../ledger.ts'
 import { eraseFile, flushFolder } from '../private/erase.ts'
 import { saltFiles } from '../private/salt-files.ts'
-import { checkedDay, DAY_TABLES, dayOf, LINK_TABLES, type PrivateTables } from '../sql/private.ts'
+import { checkedDay, DAY_TABLES, dayOf, type PrivateTables, TAG_TABLES } from '../sql/private.ts'
+import { statementsOf } from '../sql/schema.ts'
 import { type Connection, inTransaction } from './connection.ts'
 import { type FileOptions, openAgain, openDatabase, openWaiting } from './database.ts'
 import { rethrow } from './faults.ts'
@@ -45,7 +46,7 @@ export function sqlitePrivate(folder: string, timeoutMs: number, assertUsable: (
   }
 
   async function openFile(path: string, kind: Kind): Promise<Reopening> {
-    const options = kind === 'usage' ? USAGE : LINKS
+    const options = kind === 'usage' ? USAGE : TAGS
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const first = await openWaiting(() => openDatabase(path, timeoutMs, options), timeoutMs)
     // A power cut must not take the name from a file whose changes were acknowledged.
@@ -95,9 +96,9 @@ export function sqlitePrivate(folder: string, timeoutMs: number, assertUsable: (
       return passing(async () => (existsSync(path) ? fileOf('usage', day) : null))
     },
 
-    linksAt: (atMs) => database('links', dayOf(atMs)),
+    tagsAt: (atMs) => database('links', dayOf(atMs)),
 
-    everyLinks: () =>
+    everyTags: () =>
       passing(async () => {
         const there = (await names()).filter(({ name, kind, day }) => name === `${kind}-${day}.sqlite`)
         const days = there.filter(({ kind }) => kind === 'links').map(({ day }) => day)
@@ -114,7 +115,7 @@ export function sqlitePrivate(folder: string, timeoutMs: number, assertUsable: (
         await erase((kind, day) => (kind === 'usage' && day < before) || day > last)
       }),
 
-    forgetLinks: (atMs, saltDay) =>
+    forgetTags: (atMs, saltDay) =>
       passing(async () => {
         await salts.forget((key) => key.includes(' ') && key.slice(0, 10) < saltDay)
         await erase((kind, day) => kind === 'links' && Date.parse(day) + DAY_MS <= atMs)
@@ -128,12 +129,23 @@ export function sqlitePrivate(folder: string, timeoutMs: number, assertUsable: (
   }
 }
 
-const USAGE: FileOptions = { setUp: make(DAY_TABLES), isFlushed: true }
+const USAGE: FileOptions = { setUp: makesTables(DAY_TABLES), isFlushed: true }
 
-/** Not flushed: a link that a power cut takes costs the operator a trace, a flush would cost every upload. */
-const LINKS: FileOptions = { setUp: make(LINK_TABLES), isFlushed: false }
+/** Not flushed: tags that a power cut takes cost the operator a trace, a flush would cost every upload. */
+const TAGS: FileOptions = { setUp: makesTables(TAG_TABLES), isFlushed: false }
 
-function make(tables: readonly string[]) {
-  return (connection: Connection) =>
-    inTransaction(connection, 'immediate', () => connection.exec(tables.join(';')))
+/** Makes all of these tables in a file that has none of them. */
+export function makesTables(tables: readonly string[]): (connection: Connection) => void {
+  const statements = statementsOf(tables)
+  return (connection) =>
+    inTransaction(connection, 'immediate', () => {
+      if (!hasTable(connection, tables[0]!)) connection.exec(statements.join(';'))
+    })
+}
+
+export function hasTable(connection: Connection, name: string): boolean {
+  return (
+    connection.prepare("select 1 from sqlite_schema where type = 'table' and name = ?").get(name) !==
+    undefined
+  )
 }

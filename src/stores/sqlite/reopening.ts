@@ -45,7 +45,7 @@ export function reopening(first: OpenDatabase, open: () => OpenDatabase): Reopen
   }
 
   return {
-    flavour: first.flavour,
+    dialect: first.dialect,
     read: (statement) => readable().read(statement),
     write: async (statements) => usable().write(statements),
     wipe: async () => usable().wipe(),

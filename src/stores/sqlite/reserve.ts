@@ -106,7 +106,7 @@ const ENTITLED = [
   'takeToken',
   'renewToken',
   'recordDeletion',
-  'owePurge',
+  'enqueuePurge',
   'claimPurges',
   'settlePurges',
   'deferPurges',

@@ -4,12 +4,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { flushFolder } from '../private/erase.ts'
 import { saltFiles } from '../private/salt-files.ts'
-import type { SqlDatabase } from '../sql/database.ts'
-import { checkedDay, DAY_TABLES, dayOf, LINK_TABLES, PRIVATE_TABLES } from '../sql/private.ts'
-import { sql } from '../sql/statement.ts'
+import { checkedDay, DAY_TABLES, dayOf, PRIVATE_TABLES, TAG_TABLES } from '../sql/private.ts'
 import { type Connection, inTransaction, pragma, rowsOf } from './connection.ts'
 import { connect, cutLog } from './database.ts'
 import { passing } from './faults.ts'
+import { hasTable, makesTables } from './private.ts'
 import type { Servers } from './servers.ts'
 
 /** `user_version` of a file in which nothing is left of it. */
@@ -18,26 +17,29 @@ const CLEAN = 1
 const PAUSE_MS = 20
 
 /** Whether nothing of it is left in this file. */
-export async function isCleanLedger(database: SqlDatabase): Promise<boolean> {
-  const { rows } = await database.read(sql`pragma user_version`)
-  return rows[0]!.user_version === CLEAN
+export function isClean(connection: Connection): boolean {
+  return pragma(connection, 'user_version') === CLEAN
 }
 
-/** May be killed anywhere and begun again. Throws an `Error` where a server of an older version goes on writing. */
+/**
+ * Migrates and cleans a file while no server is on it. May be killed anywhere and begun again. Throws an `Error`, and
+ * changes nothing, if a server of an older version is on it.
+ */
 export async function takeOutPrivate(
   file: string,
   folder: string,
   timeoutMs: number,
   servers: Servers,
+  migrate: (connection: Connection) => void,
 ): Promise<void> {
   const connection = connect(file, timeoutMs, () => {})
-  const isClean = () => pragma(connection, 'user_version') === CLEAN
   const deadline = performance.now() + timeoutMs
   try {
     connection.exec(`pragma busy_timeout = ${timeoutMs}`)
-    while (!isClean()) {
+    while (!isClean(connection)) {
       const isDone = await servers.whileAlone(async () => {
-        if (isClean()) return
+        if (isClean(connection)) return
+        passing(() => migrate(connection))
         if (hasTable(connection, 'places')) await takeOut(connection, folder, timeoutMs)
         // Free pages, and what is between the rows of others.
         passing(() => connection.exec('vacuum'))
@@ -68,7 +70,7 @@ async function takeOut(connection: Connection, folder: string, timeoutMs: number
   }
   const copy = (name: string, tables: readonly string[], statements: string[]) => {
     const file = join(folder, name)
-    connect(file, timeoutMs, (target) => target.exec(tables.join(';'))).close()
+    connect(file, timeoutMs, makesTables(tables)).close()
     connection.prepare('attach ? as day').run(file)
     try {
       inTransaction(connection, 'deferred', () => connection.exec(statements.join(';')))
@@ -90,7 +92,7 @@ async function takeOut(connection: Connection, folder: string, timeoutMs: number
   const daysOf = 'select distinct at_ms / 86400000 * 86400000 as at from'
   for (const { at } of rows<{ at: number }>(`${daysOf} links union ${daysOf} uploads`)) {
     const isOfDay = `at_ms >= ${at} and at_ms < ${at} + 86400000`
-    copy(`links-${dayOf(at)}.sqlite`, LINK_TABLES, [
+    copy(`links-${dayOf(at)}.sqlite`, TAG_TABLES, [
       'delete from day.links',
       `insert into day.links select at_ms, number, id, tag_a, tag_b from main.links where ${isOfDay}`,
       `insert into day.links select at_ms, 0, id, tag_a, tag_b from main.uploads where ${isOfDay}`,
@@ -100,11 +102,4 @@ async function takeOut(connection: Connection, folder: string, timeoutMs: number
   inTransaction(connection, 'deferred', () => {
     for (const table of PRIVATE_TABLES) connection.exec(`drop table if exists ${table}`)
   })
-}
-
-function hasTable(connection: Connection, name: string): boolean {
-  return (
-    connection.prepare("select 1 from sqlite_schema where type = 'table' and name = ?").get(name) !==
-    undefined
-  )
 }

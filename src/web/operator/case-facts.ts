@@ -11,7 +11,7 @@ export interface CaseFacts {
   /** The first of them. */
   reports: Pick<Report, 'category' | 'text' | 'contact' | 'at'>[]
   image: {
-    place: 'visible' | 'held' | 'damaged' | 'removed' | 'deleted' | 'withheld' | 'absent'
+    state: 'visible' | 'held' | 'damaged' | 'removed' | 'deleted' | 'withheld' | 'absent'
     record: Omit<ImageRecord, 'keySha256'> | null
   }
   /** How many the same uploader stored in the two days. `null`: that can't be read now, as on a full disk. */

@@ -8,7 +8,7 @@ import { pendingSection } from './pending.ts'
 import { mosaicFilter, picture, steps } from './picture.ts'
 import { categoryName, dueIn } from './words.ts'
 
-const PLACES: Record<CaseFacts['image']['place'], string> = {
+const STATES: Record<CaseFacts['image']['state'], string> = {
   visible: 'Public',
   held: 'Held: not public',
   damaged: 'Damaged: can’t be shown',
@@ -21,7 +21,7 @@ const PLACES: Record<CaseFacts['image']['place'], string> = {
 export function casePage(ctx: DoorContext, facts: CaseFacts): Page {
   const { id, found, image, others, show, pending, now } = facts
   const path = `/cases/${id}`
-  const hasPicture = image.place === 'visible' || image.place === 'held'
+  const hasPicture = image.state === 'visible' || image.state === 'held'
   return doorPage(
     ctx,
     found === null ? 'An image' : categoryName(found.category),
@@ -30,7 +30,7 @@ ${walk(facts)}
 <dl class="facts">
 <dt>Image</dt><dd><code>${id}</code></dd>
 <dt>State</dt><dd>${found === null ? 'not reported' : `${found.state}, ${dueIn(found.dueAt, now)}`}</dd>
-<dt>Place</dt><dd>${PLACES[image.place]}</dd>
+<dt>Place</dt><dd>${STATES[image.state]}</dd>
 ${image.record === null ? '' : html`<dt>Stored</dt><dd>${lineOf(image.record)}</dd>`}
 </dl>
 ${reportsSection(facts)}
@@ -45,7 +45,7 @@ ${!others ? '' : html`<p><a href="${path}/others" data-key="u" aria-keyshortcuts
 </section>`
     : ''
 }
-${image.place === 'removed' ? '' : decisionForm(ctx, facts)}`,
+${image.state === 'removed' ? '' : decisionForm(ctx, facts)}`,
     { kind: 'prose queue' },
   )
 }

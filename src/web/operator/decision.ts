@@ -7,8 +7,8 @@ import { type DoorContext, formToken } from './page.ts'
 import { categoryName } from './words.ts'
 
 export function decisionForm(ctx: DoorContext, { id, found, image, others, doubles }: CaseFacts): Page {
-  const isHeld = image.place === 'held' || image.place === 'withheld'
-  const isNothing = image.place === 'absent' || image.place === 'deleted'
+  const isHeld = image.state === 'held' || image.state === 'withheld'
+  const isNothing = image.state === 'absent' || image.state === 'deleted'
   return html`<section aria-labelledby="decision"><h2 id="decision">The decision</h2>
 <form class="decision" method="post" action="/cases/${id}">${formToken(ctx)}
 ${grounds(found !== null)}

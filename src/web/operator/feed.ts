@@ -1,7 +1,7 @@
 /** The Atom feed at the operator's door (RFC 4287). */
 import { html, raw } from 'hono/html'
-import type { Condition } from '../../stores/conditions.ts'
-import type { Act } from '../../stores/ledger.ts'
+import type { ActiveAlert } from '../../stores/active-alerts.ts'
+import type { AuditEntry } from '../../stores/ledger.ts'
 import type { Case } from '../../stores/reports.ts'
 import type { Page } from '../pages/page.ts'
 
@@ -10,9 +10,9 @@ export interface FeedFacts {
   url: string
   /** That are open. */
   cases: Case[]
-  conditions: Condition[]
+  alerts: ActiveAlert[]
   /** What Pinhole did by itself. */
-  acts: Act[]
+  acts: AuditEntry[]
   /** Epoch milliseconds. */
   now: number
 }
@@ -28,14 +28,14 @@ const TITLES: [prefix: string, title: string][] = [
   ['disk ', 'A disk is nearly full'],
 ]
 
-export function feedDocument({ url, cases, conditions, acts, now }: FeedFacts): Page {
+export function feedDocument({ url, cases, alerts, acts, now }: FeedFacts): Page {
   const entries: Entry[] = [
     ...cases.map(({ id, category, reports, openedAt }) => ({
       path: `/cases/${id}`,
       title: `${category}, ${reports} ${reports === 1 ? 'report' : 'reports'}`,
       at: openedAt,
     })),
-    ...conditions.flatMap(({ name, since }) => {
+    ...alerts.flatMap(({ name, since }) => {
       const title = TITLES.find(([prefix]) => name.startsWith(prefix))?.[1]
       return title === undefined ? [] : [{ path: `/#${encodeURIComponent(name)}`, title, at: since }]
     }),

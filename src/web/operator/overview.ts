@@ -1,6 +1,6 @@
 /** The first page behind the operator's door: what is stored, held and done, and the forms to act. */
 import { html } from 'hono/html'
-import type { Act } from '../../stores/ledger.ts'
+import type { AuditEntry } from '../../stores/ledger.ts'
 import type { Case } from '../../stores/reports.ts'
 import type { Page } from '../pages/page.ts'
 import { type DoorContext, doorPage, formToken } from './page.ts'
@@ -15,7 +15,7 @@ export interface OverviewFacts {
   /** Epoch milliseconds. */
   now: number
   held: string[]
-  acts: Act[]
+  acts: AuditEntry[]
 }
 
 export function overviewPage(ctx: DoorContext, facts: OverviewFacts): Page {

@@ -112,7 +112,7 @@ export function operatorCases(world: World): void {
     if (!me.host.operator) return t.skip(NO_COMMAND)
     const { id } = await me.store()
     await operate(me.host, ['hold', id, '--reason', 'why-as-recorded', '--rule', 'personal-data'])
-    const { stdout } = await operate(me.host, ['acts', '--json', '--limit', '1000'])
+    const { stdout } = await operate(me.host, ['audit', '--json', '--limit', '1000'])
     const acts = stdout
       .trim()
       .split('\n')

@@ -5,8 +5,8 @@ import type { Harness } from './harness.ts'
 const DAY = '2026-07-31'
 const AT = Date.parse('2026-07-31T12:00:00Z')
 const id = (nth: number) => `${nth}`.padStart(11, '0')
-const linkOf = (nth: number, tagA = 'a', tagB = 'b', atMs = AT): ReservedWith => ({
-  link: { id: id(nth), atMs, number: ++serial, tagA, tagB },
+const tagged = (nth: number, tagA = 'a', tagB = 'b', atMs = AT): ReservedWith => ({
+  tags: { id: id(nth), atMs, number: ++serial, tagA, tagB },
 })
 let serial = 0
 const networkOf = (limit: number, bucket = 'net'): ReservedWith => ({ network: { bucket, limit } })
@@ -61,7 +61,7 @@ export function capacityCases({ on }: Harness): void {
     const answers = await Promise.all(
       Array.from({ length: 60 }, async (_, nth) => {
         const handle = handles[nth % 3]!
-        const more = { ...networkOf(20), ...linkOf(nth) }
+        const more = { ...networkOf(20), ...tagged(nth) }
         const reserved = await reserve(handle, `b${nth % 7}`, more)
         if (typeof reserved === 'number' && nth % 5 === 0) {
           await handle.releaseUpload(`b${nth % 7}`, DAY, undefined, more)
@@ -79,37 +79,37 @@ export function capacityCases({ on }: Harness): void {
 
   on('knows the uploads of one uploader by either tag', async (ledger, { another }) => {
     const other = await another()
-    await reserve(ledger, 'x', linkOf(1, 'a1', 'b1', AT))
-    await reserve(ledger, 'x', linkOf(2, 'a1', 'b2', AT + 1))
-    await reserve(ledger, 'x', linkOf(3, 'a2', 'b1', AT + 2))
-    await reserve(ledger, 'x', linkOf(4, 'a2', 'b2', AT + 3))
-    await reserve(ledger, 'x', linkOf(5, 'b1', 'a1', AT + 4))
+    await reserve(ledger, 'x', tagged(1, 'a1', 'b1', AT))
+    await reserve(ledger, 'x', tagged(2, 'a1', 'b2', AT + 1))
+    await reserve(ledger, 'x', tagged(3, 'a2', 'b1', AT + 2))
+    await reserve(ledger, 'x', tagged(4, 'a2', 'b2', AT + 3))
+    await reserve(ledger, 'x', tagged(5, 'b1', 'a1', AT + 4))
     assert.deepEqual(await other.sameUploader(id(1), 10), [id(3), id(2)])
     assert.deepEqual(await other.sameUploader(id(1), 1), [id(3)])
     assert.deepEqual(await other.sameUploader(id(9), 10), [])
   })
 
   on('links nothing that was not reserved, or was given back', async (ledger) => {
-    await reserve(ledger, 'x', linkOf(1), 1)
-    assert.equal(await reserve(ledger, 'x', linkOf(2), 1), null)
-    const third = { ...linkOf(3), ...networkOf(1) }
+    await reserve(ledger, 'x', tagged(1), 1)
+    assert.equal(await reserve(ledger, 'x', tagged(2), 1), null)
+    const third = { ...tagged(3), ...networkOf(1) }
     assert.equal(await reserve(ledger, 'y', third), 1)
-    assert.equal(await reserve(ledger, 'z', { ...linkOf(4), ...networkOf(1) }), 'network-full')
+    assert.equal(await reserve(ledger, 'z', { ...tagged(4), ...networkOf(1) }), 'network-full')
     assert.deepEqual(await ledger.sameUploader(id(1), 10), [id(3)])
     await ledger.releaseUpload('y', DAY, undefined, third)
     assert.deepEqual(await ledger.sameUploader(id(1), 10), [])
   })
 
-  on('keeps the link of an image that is sent again at the same moment', async (ledger) => {
-    await reserve(ledger, 'x', linkOf(1))
-    await reserve(ledger, 'x', linkOf(2))
-    const again = linkOf(1)
+  on('keeps the tags of an image that is sent again at the same moment', async (ledger) => {
+    await reserve(ledger, 'x', tagged(1))
+    await reserve(ledger, 'x', tagged(2))
+    const again = tagged(1)
     await reserve(ledger, 'x', again)
     assert.deepEqual(await ledger.sameUploader(id(2), 10), [id(1)])
     await ledger.releaseUpload('x', DAY, undefined, again)
     assert.deepEqual(await ledger.sameUploader(id(2), 10), [id(1)])
-    await reserve(ledger, 'y', linkOf(1, 'a2', 'b2'))
-    await reserve(ledger, 'y', linkOf(3, 'a2', 'b2'))
+    await reserve(ledger, 'y', tagged(1, 'a2', 'b2'))
+    await reserve(ledger, 'y', tagged(3, 'a2', 'b2'))
     assert.deepEqual(new Set(await ledger.sameUploader(id(1), 10)), new Set([id(2), id(3)]))
   })
 
@@ -137,13 +137,13 @@ export function capacityCases({ on }: Harness): void {
     const salt = await ledger.daySalt(DAY, 'links')
     assert.notDeepEqual(salt, await ledger.daySalt(DAY), 'a salt of its own')
     assert.deepEqual(await (await another()).daySalt(DAY, 'links'), salt)
-    for (const nth of [1, 2, 3]) await reserve(ledger, 'x', linkOf(nth, 'a', 'b', AT + nth))
-    await ledger.forgetUploadsBefore(AT + 3, DAY)
+    for (const nth of [1, 2, 3]) await reserve(ledger, 'x', tagged(nth, 'a', 'b', AT + nth))
+    await ledger.forgetTagsBefore(AT + 3, DAY)
     assert.deepEqual(await ledger.sameUploader(id(1), 10), [])
-    await reserve(ledger, 'x', linkOf(4))
+    await reserve(ledger, 'x', tagged(4))
     assert.deepEqual(await ledger.sameUploader(id(4), 10), [id(3)])
     assert.deepEqual(await (await another()).daySalt(DAY, 'links'), salt)
-    await ledger.forgetUploadsBefore(AT, '2026-08-01')
+    await ledger.forgetTagsBefore(AT, '2026-08-01')
     assert.notDeepEqual(await (await another()).daySalt(DAY, 'links'), salt)
     assert.deepEqual(await (await another()).daySalt(DAY), await ledger.daySalt(DAY))
   })

@@ -37,7 +37,7 @@ async function reported(ledger: Ledger, id: string): Promise<void> {
 
 const stateOf = async (ledger: Ledger, id: string) => (await ledger.caseOf(id))?.state
 const actsOf = async (ledger: Ledger) =>
-  (await ledger.acts(20)).map(({ act, subject }) => `${act} ${subject}`).sort()
+  (await ledger.auditLog(20)).map(({ act, subject }) => `${act} ${subject}`).sort()
 
 export function decisionsCases({ on }: Harness): void {
   on('holds at once what is to be removed, and what was to be seen alone', async (ledger, { another }) => {
@@ -48,7 +48,7 @@ export function decisionsCases({ on }: Harness): void {
     ]
     assert.deepEqual(await ledger.addDecisions(decision('b', 'remove'), images), [ONE, TWO])
     const other = await another()
-    assert.deepEqual(await other.whyAbsent(ONE), { place: 'held', rule: 'spam' })
+    assert.deepEqual(await other.whyAbsent(ONE), { state: 'held', rule: 'spam' })
     assert.equal(await other.whyAbsent(TWO), null)
     assert.equal(await stateOf(other, ONE), 'held')
     assert.deepEqual(await actsOf(other), [`hold ${ONE}`])
@@ -91,7 +91,7 @@ export function decisionsCases({ on }: Harness): void {
       ),
     )
     assert.deepEqual(added.flat().sort(), [ONE, TWO])
-    assert.equal((await ledger.acts(20)).length, 2)
+    assert.equal((await ledger.auditLog(20)).length, 2)
   })
 
   on('takes a batch back, and what was held before stays held', async (ledger) => {

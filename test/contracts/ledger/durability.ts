@@ -25,17 +25,17 @@ export function durabilityCases({ on, onHooks, open }: Harness): void {
     const salt = await ledger.daySalt(DAY)
     await ledger.block([DIGEST], 'spam', AT)
     await ledger.recordRemoval('AAAAAAAAAAA', 'terms', AT)
-    await ledger.owePurge('AAAAAAAAAAA', 2000, 1000)
-    const acts = await ledger.acts(10)
+    await ledger.enqueuePurge('AAAAAAAAAAA', 2000, 1000)
+    const acts = await ledger.auditLog(10)
     await ledger.close()
 
     const reopened = await another()
     assert.equal(await reopened.usedUploads('a', DAY), 1)
     assert.deepEqual(await reopened.daySalt(DAY), salt)
     assert.equal(await reopened.whyWithheld([DIGEST]), 'blocked')
-    assert.equal(await reopened.whyAbsent('AAAAAAAAAAA').then((why) => why?.place), 'removed')
-    assert.deepEqual(await reopened.acts(10), acts)
-    assert.deepEqual(await reopened.owedPurges(), { count: 1, oldest: 1000 })
+    assert.equal(await reopened.whyAbsent('AAAAAAAAAAA').then((why) => why?.state), 'removed')
+    assert.deepEqual(await reopened.auditLog(10), acts)
+    assert.deepEqual(await reopened.pendingPurges(), { count: 1, oldest: 1000 })
   })
 
   on('ends the calls under way before it closes', async (ledger, { another }) => {
@@ -84,7 +84,7 @@ export function durabilityCases({ on, onHooks, open }: Harness): void {
       await assert.rejects(work)
       const used = await ledger.usedUploads(bucket, DAY)
       assert.ok(used === acknowledged || used === acknowledged + 1, `${used} of ${acknowledged}`)
-      const acts = (await ledger.acts(1_000_000)).filter(({ reason }) => reason === bucket)
+      const acts = (await ledger.auditLog(1_000_000)).filter(({ reason }) => reason === bucket)
       assert.equal(acts.length % digests.length, 0, 'no block is recorded by half')
     }
     await ledger.check()
@@ -122,7 +122,7 @@ export function everyCall(ledger: Ledger): (() => Promise<unknown>)[] {
     () => ledger.unblock(DIGEST, 'a mistake', AT),
     () => ledger.recordRemoval('AAAAAAAAAAA', 'terms', AT),
     () => ledger.whyAbsent('AAAAAAAAAAA'),
-    () => ledger.acts(10),
+    () => ledger.auditLog(10),
     () => ledger.recordHold('AAAAAAAAAAA', 'a report', AT),
     () => ledger.recordRelease('AAAAAAAAAAA', 'harmless', AT),
     () => ledger.recordKeep('AAAAAAAAAAA', 'harmless', AT),
@@ -148,9 +148,9 @@ export function everyCall(ledger: Ledger): (() => Promise<unknown>)[] {
     () =>
       ledger.recordReached('x', DAY, DAY, AT, { raises: 'a', pause: { reason: 'b', who: 'c', raises: 'd' } }),
     () => ledger.removalTotals(),
-    () => ledger.conditions(),
-    () => ledger.beginCondition('x', AT, { raises: null, pause: null }),
-    () => ledger.endConditions(['x']),
+    () => ledger.activeAlerts(),
+    () => ledger.raiseAlert('x', AT, { raises: null, pause: null }),
+    () => ledger.resolveAlerts(['x']),
     () => ledger.addDecisions(DECISION, [{ id: 'AAAAAAAAAAA', isVisible: true }]),
     () => ledger.pendingDecisions(1000, 10),
     () => ledger.undoDecisions('b', 'x', AT, 'x'),
@@ -158,15 +158,15 @@ export function everyCall(ledger: Ledger): (() => Promise<unknown>)[] {
     () => ledger.finishDecision({ ...DECISION, id: 'AAAAAAAAAAA', wasVisible: true, claim: 1 }),
     () => ledger.deferDecision({ ...DECISION, id: 'AAAAAAAAAAA', wasVisible: true, claim: 1 }, 1000),
     () => ledger.sameUploader('AAAAAAAAAAA', 10),
-    () => ledger.forgetUploadsBefore(1000, DAY),
+    () => ledger.forgetTagsBefore(1000, DAY),
     () => ledger.changeSettings({ uploads: 'on' }, 'x', AT),
     () => ledger.counts(),
-    () => ledger.owePurge('AAAAAAAAAAA', 2000, 1000),
+    () => ledger.enqueuePurge('AAAAAAAAAAA', 2000, 1000),
     () => ledger.isPurgeDue(1000),
     () => ledger.claimPurges(10, 1000, 1000),
     () => ledger.settlePurges([{ purge: 1, id: 'AAAAAAAAAAA', attempts: 0, fillEndsAt: 2000 }], 1000),
     () => ledger.deferPurges([{ purge: 1, id: 'AAAAAAAAAAA', attempts: 0, fillEndsAt: 2000 }], 1000),
-    () => ledger.owedPurges(),
+    () => ledger.pendingPurges(),
     () => ledger.recordDeletion('AAAAAAAAAAA', AT),
     () => ledger.goneIds('', 10),
     () => ledger.facts(),

@@ -62,7 +62,7 @@ export function modelCases({ open }: Harness, runs: number): void {
           for (const [nth, each] of steps.entries()) {
             await take(each, handles[nth % 2]!, model)
             const since = [...model.debts.values()].map((debt) => debt.since)
-            assert.deepEqual(await handles[0]!.owedPurges(), {
+            assert.deepEqual(await handles[0]!.pendingPurges(), {
               count: since.length,
               oldest: since.length > 0 ? Math.min(...since) : null,
             })
@@ -96,7 +96,7 @@ async function take(each: Step, ledger: Ledger, model: Model): Promise<void> {
       return
     case 'owe': {
       const fillEndsAt = model.now + each.fillMs
-      await ledger.owePurge(each.id, fillEndsAt, model.now)
+      await ledger.enqueuePurge(each.id, fillEndsAt, model.now)
       const debt = model.debts.get(each.id)
       model.debts.set(each.id, {
         since: debt?.since ?? model.now,

@@ -38,22 +38,22 @@ export function moderationCases({ on }: Harness): void {
     await ledger.block([digest(5)], 'again', later(1))
     assert.equal((await ledger.counts()).blocks, 1000)
     assert.equal(await ledger.whyWithheld([digest(999)]), 'blocked')
-    assert.equal((await ledger.acts(2000)).length, 1001)
+    assert.equal((await ledger.auditLog(2000)).length, 1001)
     await ledger.block([], 'nothing', AT)
-    assert.equal((await ledger.acts(2000)).length, 1001)
+    assert.equal((await ledger.auditLog(2000)).length, 1001)
   })
 
   on('goes through every act, the oldest first, however many', async (ledger) => {
-    assert.deepEqual(await allOf(ledger.everyAct()), [])
+    assert.deepEqual(await allOf(ledger.everyAuditEntry()), [])
     await ledger.block([digest(5000)], 'later', later(1))
     const many = Array.from({ length: 1200 }, (_, nth) => digest(nth))
     await ledger.block(many, 'a list', AT)
-    const acts = await allOf(ledger.everyAct())
+    const acts = await allOf(ledger.everyAuditEntry())
     assert.deepEqual(
       acts.map(({ subject }) => subject),
       [...many, digest(5000)],
     )
-    assert.deepEqual(acts.toReversed(), await ledger.acts(5000))
+    assert.deepEqual(acts.toReversed(), await ledger.auditLog(5000))
   })
 
   on('lets many block the same digests at once', async (ledger, { another }) => {
@@ -65,7 +65,7 @@ export function moderationCases({ on }: Harness): void {
       ),
     )
     assert.equal((await ledger.counts()).blocks, 20)
-    assert.equal((await ledger.acts(1000)).length, 200)
+    assert.equal((await ledger.auditLog(1000)).length, 200)
   })
 
   on('says once alone that a digest was unblocked', async (ledger, { another }) => {
@@ -82,11 +82,11 @@ export function moderationCases({ on }: Harness): void {
     assert.equal(await ledger.whyAbsent('AbCdEfGhIjK'), null)
     await ledger.recordRemoval('AbCdEfGhIjK', 'terms', AT)
     await ledger.recordRemoval('AbCdEfGhIjK', 'terms, again', later(1))
-    assert.equal(await other.whyAbsent('AbCdEfGhIjK').then((why) => why?.place), 'removed')
+    assert.equal(await other.whyAbsent('AbCdEfGhIjK').then((why) => why?.state), 'removed')
     assert.equal(await ledger.whyAbsent('abcdefghijk'), null, 'ids differ by case')
     assert.equal((await ledger.counts()).removals, 1)
     assert.deepEqual(
-      (await ledger.acts(10)).map(({ reason }) => reason),
+      (await ledger.auditLog(10)).map(({ reason }) => reason),
       ['terms, again', 'terms'],
     )
   })
@@ -97,18 +97,18 @@ export function moderationCases({ on }: Harness): void {
     await ledger.unblock(digest(1), 'fourth', later(10))
     await ledger.recordRemoval('BBBBBBBBBBB', 'first', AT)
     const nobody = { who: '', rule: '' }
-    assert.deepEqual(await ledger.acts(10), [
+    assert.deepEqual(await ledger.auditLog(10), [
       { at: later(10).toISOString(), act: 'unblock', subject: digest(1), reason: 'fourth', ...nobody },
       { at: later(10).toISOString(), act: 'block', subject: digest(1), reason: 'third', ...nobody },
       { at: later(5).toISOString(), act: 'remove', subject: 'AAAAAAAAAAA', reason: 'second', ...nobody },
       { at: AT.toISOString(), act: 'remove', subject: 'BBBBBBBBBBB', reason: 'first', ...nobody },
     ])
     assert.deepEqual(
-      (await ledger.acts(2)).map(({ reason }) => reason),
+      (await ledger.auditLog(2)).map(({ reason }) => reason),
       ['fourth', 'third'],
     )
-    assert.deepEqual(await ledger.acts(0), [])
-    assert.deepEqual(await ledger.acts(-1), [])
+    assert.deepEqual(await ledger.auditLog(0), [])
+    assert.deepEqual(await ledger.auditLog(-1), [])
   })
 
   on('records who acted, and under which rule', async (ledger, { another }) => {
@@ -120,7 +120,7 @@ export function moderationCases({ on }: Harness): void {
     await ledger.recordRelease('AAAAAAAAAAA', 'e', later(4), by)
     await ledger.recordKeep('AAAAAAAAAAA', 'f', later(5), by)
     await ledger.changeSettings({ uploads: 'paused' }, 'g', later(6), { who: 'ann@desk' })
-    const acts = await (await another()).acts(10)
+    const acts = await (await another()).auditLog(10)
     assert.deepEqual(
       acts.map(({ act, reason, who, rule }) => [act, reason, who, rule]),
       [
@@ -138,7 +138,7 @@ export function moderationCases({ on }: Harness): void {
   on('keeps the order of acts of one moment', async (ledger) => {
     for (let nth = 0; nth < 20; nth++) await ledger.recordRemoval('AAAAAAAAAAA', `${nth}`, AT)
     assert.deepEqual(
-      (await ledger.acts(20)).map(({ reason }) => Number(reason)),
+      (await ledger.auditLog(20)).map(({ reason }) => Number(reason)),
       Array.from({ length: 20 }, (_, nth) => 19 - nth),
     )
   })
@@ -148,12 +148,12 @@ export function moderationCases({ on }: Harness): void {
       uploadsToday: 0,
       removals: 0,
       blocks: 0,
-      purgesOwed: 0,
+      pendingPurges: 0,
       held: 0,
     })
     await ledger.block([digest(1), digest(2)], 'spam', AT)
     await ledger.recordRemoval('AAAAAAAAAAA', 'terms', AT)
-    await ledger.owePurge('AAAAAAAAAAA', 2000, 1000)
+    await ledger.enqueuePurge('AAAAAAAAAAA', 2000, 1000)
     await ledger.recordHold('BBBBBBBBBBB', 'to be looked at', AT)
     await ledger.reserveUpload('a', '1999-12-31', 10)
     // Midnight may come between.
@@ -166,7 +166,7 @@ export function moderationCases({ on }: Harness): void {
       uploadsToday: 3,
       removals: 1,
       blocks: 2,
-      purgesOwed: 1,
+      pendingPurges: 1,
       held: 1,
     })
   })

@@ -10,29 +10,29 @@ export function movesCases({ on, onHooks }: Harness): void {
     const other = await another()
     assert.equal(await ledger.whyAbsent(ID), null)
     await ledger.recordHold(ID, 'a report', AT)
-    assert.equal(await other.whyAbsent(ID).then((why) => why?.place), 'held')
+    assert.equal(await other.whyAbsent(ID).then((why) => why?.state), 'held')
     assert.equal(await other.whyAbsent('abcdefghijk'), null, 'ids differ by case')
     assert.deepEqual(await other.heldIds(10), [ID])
     await finish(ledger, true)
-    assert.equal(await other.whyAbsent(ID).then((why) => why?.place), 'held')
+    assert.equal(await other.whyAbsent(ID).then((why) => why?.state), 'held')
     await ledger.recordRelease(ID, 'harmless', AT)
-    assert.equal(await other.whyAbsent(ID).then((why) => why?.place), 'held', 'until it is back')
+    assert.equal(await other.whyAbsent(ID).then((why) => why?.state), 'held', 'until it is back')
     await finish(ledger, true)
     assert.equal(await other.whyAbsent(ID), null)
     await ledger.recordHold(ID, 'again', AT)
     await ledger.recordRemoval(ID, 'against the law', AT)
-    assert.equal(await other.whyAbsent(ID).then((why) => why?.place), 'removed')
+    assert.equal(await other.whyAbsent(ID).then((why) => why?.state), 'removed')
     await finish(ledger, false)
-    assert.equal(await other.whyAbsent(ID).then((why) => why?.place), 'removed')
+    assert.equal(await other.whyAbsent(ID).then((why) => why?.state), 'removed')
     assert.deepEqual(await other.heldIds(10), [])
   })
 
   on('says that an image is not there because its key deleted it, unless it was removed', async (ledger) => {
     await ledger.recordHold(ID, 'a report', AT, { who: 'ann', rule: 'spam' })
     await ledger.recordDeletion(ID, AT)
-    assert.deepEqual(await ledger.whyAbsent(ID), { place: 'deleted', rule: '' })
+    assert.deepEqual(await ledger.whyAbsent(ID), { state: 'deleted', rule: '' })
     await ledger.recordRemoval(ID, 'against the law', AT, { who: 'ann', rule: 'spam' })
-    assert.deepEqual(await ledger.whyAbsent(ID), { place: 'removed', rule: 'spam' })
+    assert.deepEqual(await ledger.whyAbsent(ID), { state: 'removed', rule: 'spam' })
   })
 
   on('forgets that an image is held if there is none, or its uploader deleted it', async (ledger) => {
@@ -113,7 +113,7 @@ export function movesCases({ on, onHooks }: Harness): void {
     assert.deepEqual(await ledger.settings(), { uploads: 'on' })
     await ledger.changeSettings({}, 'nothing', AT)
     assert.deepEqual(
-      (await ledger.acts(10)).map(({ act, subject, reason }) => [act, subject, reason]),
+      (await ledger.auditLog(10)).map(({ act, subject, reason }) => [act, subject, reason]),
       [
         ['set', 'uploads=on', 'over'],
         ['set', 'daily-uploads', 'over'],
@@ -137,7 +137,7 @@ export function movesCases({ on, onHooks }: Harness): void {
       while (sent < 10) await new Promise((resolve) => setTimeout(resolve, 5))
       await child.kill()
       await assert.rejects(work)
-      const acts = await ledger.acts(10_000)
+      const acts = await ledger.auditLog(10_000)
       const moves = await ledger.claimMoves(10_000, 1000, 100)
       assert.deepEqual(acts.map(({ subject }) => subject).sort(), moves.map(({ id }) => id).sort())
       assert.ok(acts.length >= sent - 1)

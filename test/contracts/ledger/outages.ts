@@ -31,7 +31,7 @@ export function outagesCases({ on, onHooks }: Harness): void {
       await ledger.check()
       assert.equal(await ledger.reserveUpload('kept', DAY, 10), 2)
       assert.equal(await ledger.usedUploads('a', DAY), 0, 'what failed left nothing')
-      assert.deepEqual(await ledger.acts(10), [])
+      assert.deepEqual(await ledger.auditLog(10), [])
       for (const call of everyCall(ledger)) await call()
     },
   )

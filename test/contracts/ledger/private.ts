@@ -15,7 +15,7 @@ async function fill(ledger: Ledger, day: string, count = 300) {
   const uploads = Array.from({ length: count }, (_, nth) => ({
     bucket: hex(16),
     network: { bucket: hex(16), limit: 5 },
-    link: {
+    tags: {
       id: `${day}${nth}`.slice(-11),
       atMs: Date.parse(day) + NOON_MS + nth,
       number: nth,
@@ -24,21 +24,21 @@ async function fill(ledger: Ledger, day: string, count = 300) {
     },
   }))
   const reserved = await Promise.all(
-    uploads.map(({ bucket, network, link }) =>
-      ledger.reserveUpload(bucket, day, 9, undefined, { network, link, held: { atMs: 1, settled: 0 } }),
+    uploads.map(({ bucket, network, tags }) =>
+      ledger.reserveUpload(bucket, day, 9, undefined, { network, tags, reserved: { atMs: 1, confirmed: 0 } }),
     ),
   )
   assert.deepEqual(new Set(reserved), new Set([1]))
   // Some rows go while others stay.
   const given = uploads.slice(0, 50)
-  for (const { bucket, network, link } of given) {
-    await ledger.releaseUpload(bucket, day, 10, { network, link })
+  for (const { bucket, network, tags } of given) {
+    await ledger.releaseUpload(bucket, day, 10, { network, tags })
   }
   return {
     uploads,
     salts: salts.map((salt) => Buffer.from(salt).toString('hex')),
     buckets: uploads.flatMap(({ bucket, network }) => [bucket, network.bucket]),
-    tags: uploads.flatMap(({ link }) => [link.tagA, link.tagB]),
+    tags: uploads.flatMap(({ tags: { tagA, tagB } }) => [tagA, tagB]),
   }
 }
 
@@ -58,15 +58,15 @@ export function privateCases({ onHooks }: Harness): void {
     await other.releaseUpload(past.uploads[99]!.bucket, YESTERDAY)
     assert.equal(await other.usedUploads(now.uploads[99]!.bucket, TODAY), 1)
     assert.deepEqual(await other.daySalt(TODAY), Uint8Array.from(Buffer.from(now.salts[0]!, 'hex')))
-    assert.equal((await other.sameUploader(past.uploads[60]!.link.id, 10)).length, 0)
+    assert.equal((await other.sameUploader(past.uploads[60]!.tags.id, 10)).length, 0)
 
     // Links of the day before yesterday are two days old.
-    await ledger.forgetUploadsBefore(Date.parse(YESTERDAY), YESTERDAY)
+    await ledger.forgetTagsBefore(Date.parse(YESTERDAY), YESTERDAY)
     assert.deepEqual(await read([old.salts[1]!, ...old.tags]), [])
     assert.equal((await read([past.tags[200]!])).length > 0, true, 'yesterday’s are kept')
-    await ledger.forgetUploadsBefore(Date.parse(TODAY) + NOON_MS, TODAY)
+    await ledger.forgetTagsBefore(Date.parse(TODAY) + NOON_MS, TODAY)
     assert.deepEqual(await read([past.salts[1]!, ...past.tags]), [])
-    await ledger.forgetUploadsBefore(Date.parse(TODAY) + 2 * NOON_MS, '2026-08-01')
+    await ledger.forgetTagsBefore(Date.parse(TODAY) + 2 * NOON_MS, '2026-08-01')
     assert.deepEqual(await read([now.salts[1]!, ...now.tags]), [])
     assert.equal(await ledger.usedUploads(now.uploads[99]!.bucket, TODAY), 1)
     await ledger.forgetDaysBefore('2026-08-01')

@@ -9,7 +9,7 @@ const LEASE_MS = 30_000
 
 export function purgesCases({ on, onHooks }: Harness): void {
   on('owes nothing at first', async (ledger) => {
-    assert.deepEqual(await ledger.owedPurges(), { count: 0, oldest: null })
+    assert.deepEqual(await ledger.pendingPurges(), { count: 0, oldest: null })
     assert.deepEqual(await ledger.claimPurges(10, NOW, LEASE_MS), [])
     await ledger.settlePurges([], NOW)
     await ledger.deferPurges([], NOW)
@@ -24,7 +24,7 @@ export function purgesCases({ on, onHooks }: Harness): void {
     assert.equal(purge?.fillEndsAt, NOW + FILL_MS)
     assert.deepEqual(await ledger.claimPurges(10, NOW, LEASE_MS), [])
     assert.deepEqual(await other.claimPurges(10, NOW + LEASE_MS - 1, LEASE_MS), [])
-    assert.deepEqual(await ledger.owedPurges(), { count: 1, oldest: NOW })
+    assert.deepEqual(await ledger.pendingPurges(), { count: 1, oldest: NOW })
   })
 
   on('hands it out again when the lease has ended', async (ledger, { another }) => {
@@ -39,12 +39,12 @@ export function purgesCases({ on, onHooks }: Harness): void {
     await owe(ledger, 'A')
     const first = await ledger.claimPurges(10, NOW, LEASE_MS)
     await ledger.settlePurges(first, NOW + FILL_MS - 1)
-    assert.equal((await ledger.owedPurges()).count, 1)
+    assert.equal((await ledger.pendingPurges()).count, 1)
     assert.deepEqual(await ledger.claimPurges(10, NOW + FILL_MS - 1, LEASE_MS), [])
     const second = await ledger.claimPurges(10, NOW + FILL_MS, LEASE_MS)
     assert.deepEqual(idsOf(second), ['A'])
     await ledger.settlePurges(second, NOW + FILL_MS)
-    assert.deepEqual(await ledger.owedPurges(), { count: 0, oldest: null })
+    assert.deepEqual(await ledger.pendingPurges(), { count: 0, oldest: null })
     assert.deepEqual(await ledger.claimPurges(10, NOW + 10 * FILL_MS, LEASE_MS), [])
   })
 
@@ -53,7 +53,7 @@ export function purgesCases({ on, onHooks }: Harness): void {
     await owe(ledger, 'B', NOW, NOW + 20)
     await owe(ledger, 'C', NOW, NOW + 30)
     await ledger.settlePurges(await ledger.claimPurges(10, NOW, LEASE_MS), NOW + 20)
-    assert.deepEqual(await ledger.owedPurges(), { count: 1, oldest: NOW })
+    assert.deepEqual(await ledger.pendingPurges(), { count: 1, oldest: NOW })
     assert.deepEqual(idsOf(await ledger.claimPurges(10, NOW + 30, LEASE_MS)), ['C'])
   })
 
@@ -70,14 +70,14 @@ export function purgesCases({ on, onHooks }: Harness): void {
       await ledger.deferPurges(purges, due)
       assert.deepEqual(await ledger.claimPurges(10, due - 1, LEASE_MS), [])
     }
-    assert.deepEqual(await ledger.owedPurges(), { count: 1, oldest: NOW })
+    assert.deepEqual(await ledger.pendingPurges(), { count: 1, oldest: NOW })
   })
 
   on('owes an image one purge, of the latest fill', async (ledger) => {
     await owe(ledger, 'A', NOW, NOW + 500)
     await owe(ledger, 'A', NOW + 100, NOW + 400)
     await owe(ledger, 'A', NOW + 200, NOW + 900)
-    assert.deepEqual(await ledger.owedPurges(), { count: 1, oldest: NOW })
+    assert.deepEqual(await ledger.pendingPurges(), { count: 1, oldest: NOW })
     const purges = await ledger.claimPurges(10, NOW + 200, LEASE_MS)
     assert.deepEqual(
       purges.map(({ id, fillEndsAt }) => [id, fillEndsAt]),
@@ -104,7 +104,7 @@ export function purgesCases({ on, onHooks }: Harness): void {
       again.map(({ attempts }) => attempts),
       [0, 0],
     )
-    assert.equal((await ledger.owedPurges()).count, 2)
+    assert.equal((await ledger.pendingPurges()).count, 2)
   })
 
   on('lets a claim that ran out change nothing for who holds it now', async (ledger, { another }) => {
@@ -117,7 +117,7 @@ export function purgesCases({ on, onHooks }: Harness): void {
     await ledger.settlePurges(slow, NOW + LEASE_MS + 1)
     assert.deepEqual(await ledger.claimPurges(10, NOW + LEASE_MS + 1, LEASE_MS), [])
     await other.settlePurges(held, NOW + FILL_MS)
-    assert.equal((await ledger.owedPurges()).count, 0)
+    assert.equal((await ledger.pendingPurges()).count, 0)
   })
 
   on('takes the longest due first, as many as asked for', async (ledger) => {
@@ -128,7 +128,7 @@ export function purgesCases({ on, onHooks }: Harness): void {
     assert.deepEqual(idsOf(await ledger.claimPurges(2, NOW + 3, LEASE_MS)), ['B', 'E'])
     assert.deepEqual(await ledger.claimPurges(2, NOW + 3, LEASE_MS), [])
     assert.deepEqual(idsOf(await ledger.claimPurges(2, NOW + 10, LEASE_MS)), ['D'])
-    assert.deepEqual(await ledger.owedPurges(), { count: 5, oldest: NOW })
+    assert.deepEqual(await ledger.pendingPurges(), { count: 5, oldest: NOW })
   })
 
   on('gives each purge to one claimer', async (ledger, { another }) => {
@@ -160,13 +160,13 @@ export function purgesCases({ on, onHooks }: Harness): void {
     ]
     await ledger.deferPurges(claims.slice(0, 150), NOW + 1)
     await ledger.settlePurges(claims.slice(150), NOW + FILL_MS)
-    assert.equal((await ledger.owedPurges()).count, 150)
+    assert.equal((await ledger.pendingPurges()).count, 150)
     assert.equal((await ledger.claimPurges(500, NOW + 1, LEASE_MS)).length, 150)
   })
 }
 
 function owe(ledger: Ledger, id: string, now = NOW, fillEndsAt = NOW + FILL_MS): Promise<void> {
-  return ledger.owePurge(id, fillEndsAt, now)
+  return ledger.enqueuePurge(id, fillEndsAt, now)
 }
 
 async function oweMany(ledger: Ledger, count: number): Promise<string[]> {

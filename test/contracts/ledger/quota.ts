@@ -32,46 +32,50 @@ export function quotaCases({ on, onHooks }: Harness): void {
     assert.equal(await ledger.reserveUpload('a', DAY, 5), 1)
   })
 
-  on('knows how many are only held, until they are settled or given back', async (ledger) => {
-    const held = (settled = 0, atMs = 5000) => ({ held: { atMs, settled } })
-    const heldOf = async (bucket: string) => (await ledger.refusals(bucket, DAY)).held
+  on('knows how many are only reserved, until they are confirmed or released', async (ledger) => {
+    const reserved = (confirmed = 0, atMs = 5000) => ({ reserved: { atMs, confirmed } })
+    const reservedOf = async (bucket: string) => (await ledger.refusals(bucket, DAY)).reserved
     for (const used of [1, 2, 3]) {
-      assert.equal(await ledger.reserveUpload('a', DAY, 3, undefined, held(0, 4000 + used)), used)
+      assert.equal(await ledger.reserveUpload('a', DAY, 3, undefined, reserved(0, 4000 + used)), used)
     }
-    assert.equal(await ledger.reserveUpload('a', DAY, 3, undefined, held(1, 9000)), null, 'changes nothing')
+    assert.equal(
+      await ledger.reserveUpload('a', DAY, 3, undefined, reserved(1, 9000)),
+      null,
+      'changes nothing',
+    )
     assert.partialDeepStrictEqual(await ledger.refusals('a', DAY), {
       count: 0,
       bytes: 0,
-      held: 3,
-      heldAtMs: 4003,
+      reserved: 3,
+      reservedAtMs: 4003,
     })
-    await ledger.releaseUpload('a', DAY, undefined, held())
-    assert.deepEqual([await heldOf('a'), await ledger.usedUploads('a', DAY)], [2, 2])
-    await ledger.settleUploads(['a', 'b', 'nobody'], DAY, 1)
-    assert.deepEqual([await heldOf('a'), await ledger.usedUploads('a', DAY)], [1, 2])
-    assert.equal(await ledger.reserveUpload('a', DAY, 3, undefined, held(1)), 3)
-    assert.equal(await heldOf('a'), 1)
-    // A message that came twice must not make others held.
-    await ledger.settleUploads(['a'], DAY, 5)
-    await ledger.settleUploads([], DAY, 1)
-    assert.deepEqual([await heldOf('a'), await ledger.usedUploads('a', DAY)], [0, 3])
+    await ledger.releaseUpload('a', DAY, undefined, reserved())
+    assert.deepEqual([await reservedOf('a'), await ledger.usedUploads('a', DAY)], [2, 2])
+    await ledger.confirmUploads(['a', 'b', 'nobody'], DAY, 1)
+    assert.deepEqual([await reservedOf('a'), await ledger.usedUploads('a', DAY)], [1, 2])
+    assert.equal(await ledger.reserveUpload('a', DAY, 3, undefined, reserved(1)), 3)
+    assert.equal(await reservedOf('a'), 1)
+    // A message that came twice must not make others reserved.
+    await ledger.confirmUploads(['a'], DAY, 5)
+    await ledger.confirmUploads([], DAY, 1)
+    assert.deepEqual([await reservedOf('a'), await ledger.usedUploads('a', DAY)], [0, 3])
     assert.equal(await ledger.reserveUpload('b', DAY, 3), 1)
-    assert.equal(await heldOf('b'), 0, 'who says nothing holds nothing')
+    assert.equal(await reservedOf('b'), 0, 'who says nothing reserves for good')
   })
 
-  on('settles the same buckets from many sides at once', async (ledger) => {
+  on('confirms the same buckets from many sides at once', async (ledger) => {
     const buckets = Array.from({ length: 40 }, (_, nth) => `b${nth}`)
     for (const bucket of buckets) {
       for (let n = 0; n < 6; n++) {
-        await ledger.reserveUpload(bucket, DAY, 9, undefined, { held: { atMs: 1, settled: 0 } })
+        await ledger.reserveUpload(bucket, DAY, 9, undefined, { reserved: { atMs: 1, confirmed: 0 } })
       }
     }
     await Promise.all(
       Array.from({ length: 6 }, (_, nth) =>
-        ledger.settleUploads(nth % 2 ? buckets : buckets.toReversed(), DAY, 1),
+        ledger.confirmUploads(nth % 2 ? buckets : buckets.toReversed(), DAY, 1),
       ),
     )
-    for (const bucket of buckets) assert.equal((await ledger.refusals(bucket, DAY)).held, 0)
+    for (const bucket of buckets) assert.equal((await ledger.refusals(bucket, DAY)).reserved, 0)
   })
 
   on('keeps buckets apart, and days', async (ledger) => {

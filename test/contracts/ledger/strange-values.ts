@@ -36,19 +36,19 @@ export function strangeValuesCases({ on }: Harness): void {
       assert.equal(await ledger.reserveUpload(text, DAY, 1), 1, text)
       assert.equal(await ledger.whyAbsent(text), null, text)
       await ledger.recordRemoval(text, text, new Date(AT.getTime() + nth))
-      assert.equal(await ledger.whyAbsent(text).then((why) => why?.place), 'removed', text)
+      assert.equal(await ledger.whyAbsent(text).then((why) => why?.state), 'removed', text)
       assert.equal(await ledger.whyWithheld([text]), null, text)
       await ledger.block([text], text, AT)
       assert.equal(await ledger.whyWithheld([DIGEST, text]), 'blocked', text)
       assert.equal(await ledger.unblock(text, text, AT), true, text)
-      await ledger.owePurge(text, 2000, 1000)
+      await ledger.enqueuePurge(text, 2000, 1000)
     }
     for (const text of STRANGE) assert.equal(await ledger.usedUploads(text, DAY), 1, text)
     const purges = await ledger.claimPurges(100, 1000, 1000)
     assert.deepEqual(purges.map(({ id }) => id).sort(), STRANGE.toSorted())
     await ledger.settlePurges(purges, 2000)
-    assert.equal((await ledger.owedPurges()).count, 0)
-    const removals = (await ledger.acts(1000)).filter(({ act }) => act === 'remove')
+    assert.equal((await ledger.pendingPurges()).count, 0)
+    const removals = (await ledger.auditLog(1000)).filter(({ act }) => act === 'remove')
     assert.deepEqual(
       removals.map(({ subject, reason }) => [subject, reason]),
       STRANGE.map((text) => [text, text]).reverse(),
@@ -61,24 +61,27 @@ export function strangeValuesCases({ on }: Harness): void {
       await ledger.recordRemoval('AAAAAAAAAAA', reason, new Date(AT.getTime() + nth))
     }
     assert.deepEqual(
-      (await ledger.acts(10)).map(({ reason }) => reason),
+      (await ledger.auditLog(10)).map(({ reason }) => reason),
       reasons.toReversed(),
     )
     await ledger.block([DIGEST], 'half a pair: \ud83d', AT)
-    assert.equal((await ledger.acts(100)).find(({ act }) => act === 'block')?.reason, 'half a pair: \ufffd')
+    assert.equal(
+      (await ledger.auditLog(100)).find(({ act }) => act === 'block')?.reason,
+      'half a pair: \ufffd',
+    )
   })
 
   on('keeps times of any year', async (ledger) => {
     for (const at of ['0001-01-01T00:00:00.000Z', '1969-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z']) {
       await ledger.recordRemoval('AAAAAAAAAAA', at, new Date(at))
     }
-    const acts = await ledger.acts(10)
+    const acts = await ledger.auditLog(10)
     assert.deepEqual(
       acts.map(({ at }) => at),
       acts.map(({ reason }) => reason),
     )
     assert.equal(acts[0]?.at, '9999-12-31T23:59:59.999Z')
-    await ledger.owePurge('A', Number.MAX_SAFE_INTEGER, 1)
+    await ledger.enqueuePurge('A', Number.MAX_SAFE_INTEGER, 1)
     assert.equal((await ledger.claimPurges(1, 1, 1))[0]?.fillEndsAt, Number.MAX_SAFE_INTEGER)
     assert.equal(await ledger.reserveUpload('a', DAY, Number.MAX_SAFE_INTEGER), 1)
   })
@@ -97,14 +100,14 @@ export function strangeValuesCases({ on }: Harness): void {
       () => ledger.recordRemoval('AAAAAAAAAAA', nul, AT),
       () => ledger.recordRemoval(nul, 'terms', AT),
       () => ledger.whyAbsent(nul),
-      () => ledger.owePurge(nul, 2000, 1000),
+      () => ledger.enqueuePurge(nul, 2000, 1000),
     ]) {
       await assert.rejects(call(), TypeError, String(call))
     }
     assert.equal(await ledger.whyWithheld([DIGEST]), null)
     assert.equal(await ledger.whyAbsent('AAAAAAAAAAA'), null)
-    assert.deepEqual(await ledger.acts(10), [])
-    assert.equal((await ledger.counts()).purgesOwed, 0)
+    assert.deepEqual(await ledger.auditLog(10), [])
+    assert.equal((await ledger.counts()).pendingPurges, 0)
   })
 
   on('refuses numbers that are not whole, and times that are none', async (ledger) => {
@@ -113,18 +116,18 @@ export function strangeValuesCases({ on }: Harness): void {
       () => ledger.reserveUpload('a', DAY, Number.NaN),
       () => ledger.reserveUpload('a', DAY, 1.5),
       () => ledger.reserveUpload('a', DAY, Number.POSITIVE_INFINITY),
-      () => ledger.acts(0.5),
+      () => ledger.auditLog(0.5),
       () => ledger.block([DIGEST], 'spam', none),
       () => ledger.unblock(DIGEST, 'a mistake', none),
       () => ledger.recordRemoval('AAAAAAAAAAA', 'terms', none),
-      () => ledger.owePurge('A', Number.NaN, 1000),
-      () => ledger.owePurge('A', 2000, 0.5),
+      () => ledger.enqueuePurge('A', Number.NaN, 1000),
+      () => ledger.enqueuePurge('A', 2000, 0.5),
       () => ledger.claimPurges(1, 0.5, 1000),
     ]) {
       await assert.rejects(call(), TypeError, String(call))
     }
     assert.equal(await ledger.usedUploads('a', DAY), 0)
-    assert.deepEqual(await ledger.acts(10), [])
-    assert.equal((await ledger.counts()).purgesOwed, 0)
+    assert.deepEqual(await ledger.auditLog(10), [])
+    assert.equal((await ledger.counts()).pendingPurges, 0)
   })
 }

@@ -20,7 +20,7 @@ async function drain(ledger: Ledger): Promise<string[]> {
     all.push(...claimed.tombstones)
     await ledger.settleTombstones(claimed.claim)
   }
-  assert.deepEqual(await ledger.owedTombstones(), { count: 0, oldest: null })
+  assert.deepEqual(await ledger.pendingTombstones(), { count: 0, oldest: null })
   return all
     .sort((a, b) => a.at - b.at || a.order - b.order)
     .map(({ act, subject, rule }) => [act, subject, rule].filter(Boolean).join(' '))
@@ -40,7 +40,7 @@ async function changeAll(ledger: Ledger): Promise<void> {
 export function tombstonesCases({ on }: Harness): void {
   on('leaves none without a second place', async (ledger) => {
     await changeAll(ledger)
-    assert.deepEqual(await ledger.owedTombstones(), { count: 0, oldest: null })
+    assert.deepEqual(await ledger.pendingTombstones(), { count: 0, oldest: null })
     assert.equal(await ledger.claimTombstones(10, NOW, LEASE_MS), null)
     assert.equal(await ledger.keepTombstones(null, NOW), false)
   })
@@ -50,7 +50,7 @@ export function tombstonesCases({ on }: Harness): void {
     assert.equal(await ledger.keepTombstones(PLACE, NOW), false)
     const other = await another()
     await changeAll(other)
-    assert.deepEqual(await ledger.owedTombstones(), { count: 6, oldest: NOW })
+    assert.deepEqual(await ledger.pendingTombstones(), { count: 6, oldest: NOW })
     assert.deepEqual(await drain(ledger), [
       `delete ${A}`,
       `hold ${B} copyright`,
@@ -86,7 +86,7 @@ export function tombstonesCases({ on }: Harness): void {
     await ledger.repeatTombstones(NOW)
     await ledger.keepTombstones(null, NOW)
     await changeAll(ledger)
-    assert.equal((await ledger.owedTombstones()).count, 0)
+    assert.equal((await ledger.pendingTombstones()).count, 0)
   })
 
   on('hands each out once, and again when a process died or could not write', async (ledger, { another }) => {
@@ -102,9 +102,9 @@ export function tombstonesCases({ on }: Harness): void {
     const again = await ledger.claimTombstones(9, NOW + LEASE_MS, LEASE_MS)
     assert.equal(again?.tombstones.length, 6, 'nothing is lost')
     await ledger.settleTombstones(mine!.claim)
-    assert.equal((await ledger.owedTombstones()).count, 6, 'an older claim settles nothing')
+    assert.equal((await ledger.pendingTombstones()).count, 6, 'an older claim settles nothing')
     await ledger.settleTombstones(again!.claim)
-    assert.equal((await ledger.owedTombstones()).count, 0)
+    assert.equal((await ledger.pendingTombstones()).count, 0)
   })
 
   on('makes the same changes in an older ledger, as often as it is asked to', async (ledger) => {
@@ -130,8 +130,8 @@ export function tombstonesCases({ on }: Harness): void {
       ])
       assert.deepEqual(await ledger.goneIds('', 10), [A, B])
       assert.deepEqual(await ledger.heldIds(10), ['DDDDDDDDDDD'])
-      assert.deepEqual(await ledger.whyAbsent(B), { place: 'removed', rule: 'copyright' })
-      assert.deepEqual(await ledger.whyAbsent('DDDDDDDDDDD'), { place: 'held', rule: 'terms' })
+      assert.deepEqual(await ledger.whyAbsent(B), { state: 'removed', rule: 'copyright' })
+      assert.deepEqual(await ledger.whyAbsent('DDDDDDDDDDD'), { state: 'held', rule: 'terms' })
       assert.deepEqual(
         [await ledger.whyWithheld([DIGEST]), await ledger.whyWithheld([newer])],
         [null, 'blocked'],
@@ -143,7 +143,7 @@ export function tombstonesCases({ on }: Harness): void {
       )
     }
     assert.deepEqual(await Promise.all([A, B, C].map((id) => ledger.isGone(id))), [true, true, false])
-    assert.equal((await ledger.owedTombstones()).count, 0)
+    assert.equal((await ledger.pendingTombstones()).count, 0)
   })
 
   on('tells which bytes are withheld, also after their owner deleted the image', async (ledger) => {

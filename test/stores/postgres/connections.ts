@@ -64,7 +64,7 @@ export function connectionCases(server: () => PostgresServer): void {
       const { owner, ledger: whole, url } = await ledgerOf(t, server())
       const { proxy, through } = await proxyOf(t, withName(url, 'doomed-too'))
       const ledger = await opened(t, { url: through })
-      await owner.query('begin; lock table acts')
+      await owner.query('begin; lock table audit_log')
       const failure = assert.rejects(ledger.block([DIGEST], 'spam', AT), LedgerUnavailable)
       await until('it waits', async () => (await blockedOf('doomed-too')) === 1)
       proxy.cut()
@@ -73,7 +73,7 @@ export function connectionCases(server: () => PostgresServer): void {
       await until('the server has seen it', async () => (await connectionsOf('doomed-too')) === 0)
       assert.equal(await whole.whyWithheld([DIGEST]), null)
       await ledger.block([DIGEST], 'spam', AT)
-      assert.equal((await whole.acts(10)).length, 1)
+      assert.equal((await whole.auditLog(10)).length, 1)
     })
 
     test('gives up on a server that falls silent, and uses it again when it answers', async (t) => {

@@ -31,16 +31,16 @@ export function saltCases(server: () => PostgresServer): void {
       const ledger = await opened(t, { url: await server().createSchema() })
       const texts = [hexOf(await ledger.daySalt(DAY)), hexOf(await ledger.daySalt(DAY, 'links'))]
       const bucket = 'ab'.repeat(16)
-      const link = {
+      const tags = {
         id: 'AAAAAAAAAAA',
         atMs: Date.parse(DAY),
         number: 1,
         tagA: 'cd12'.repeat(8),
         tagB: 'ef34'.repeat(8),
       }
-      await ledger.reserveUpload(bucket, DAY, 1, undefined, { link })
+      await ledger.reserveUpload(bucket, DAY, 1, undefined, { tags })
       await restart()
-      const found = await tracesIn(server().folder, [...texts, link.tagA, link.tagB, bucket])
+      const found = await tracesIn(server().folder, [...texts, tags.tagA, tags.tagB, bucket])
       const inLog = found.filter(({ file }) => file.startsWith('pg_wal/'))
       assert.deepEqual(
         new Set(inLog.map(({ text }) => text)),

@@ -15,13 +15,13 @@ export function statementCases(server: () => PostgresServer): void {
   describe('ledger: postgres, its statements', () => {
     test('leaves nothing of a change that fails', async (t) => {
       const { ledger, owner } = await ledgerOf(t, server())
-      await owner.query(`alter table acts add check (reason <> 'fail')`)
+      await owner.query(`alter table audit_log add check (reason <> 'fail')`)
       await assert.rejects(ledger.block([DIGEST], 'fail', AT), /violates check constraint/)
       await assert.rejects(ledger.recordRemoval('AAAAAAAAAAA', 'fail', AT), /violates check constraint/)
       assert.equal(await ledger.whyWithheld([DIGEST]), null)
       assert.equal(await ledger.whyAbsent('AAAAAAAAAAA'), null)
       await ledger.recordRemoval('AAAAAAAAAAA', 'terms', AT)
-      assert.equal((await ledger.acts(10)).length, 1)
+      assert.equal((await ledger.auditLog(10)).length, 1)
     })
 
     test('gives up a statement that waits too long, and is whole afterwards', async (t) => {
@@ -42,7 +42,7 @@ export function statementCases(server: () => PostgresServer): void {
       await owner.query(`
       create function fill() returns trigger language plpgsql as
         $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$;
-      create trigger fill before insert on acts for each row execute function fill()`)
+      create trigger fill before insert on audit_log for each row execute function fill()`)
       await assert.rejects(ledger.recordRemoval('AAAAAAAAAAA', 'terms', AT), (error) => {
         assert.ok(error instanceof LedgerFull)
         assert.match(error.message, /make room on the disk of the Postgres server/)

@@ -103,7 +103,7 @@ describe('ledger: sqlite, beside others', () => {
     const used = await ledger.usedUploads('a', DAY)
     await assert.rejects(child.call([['block', ['ab'.repeat(32)], 'spam', AT]]), /LedgerUnavailable/)
     assert.deepEqual(await child.call([['usedUploads', 'a', DAY]]), [used], 'reading goes on')
-    assert.deepEqual(await ledger.acts(10), [])
+    assert.deepEqual(await ledger.auditLog(10), [])
     limitFileSize(child.pid, 'unlimited')
     assert.deepEqual(await child.call([['reserveUpload', 'a', DAY, 1000]]), [used + 1])
     await child.call([['check']])

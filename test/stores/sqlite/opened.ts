@@ -27,9 +27,9 @@ export async function ledgerOf(t: TestContext) {
   async function dayOf(kind: 'usage' | 'links', day: string) {
     if (kind === 'usage') await ledger.takeShare('none', day, 0, 1)
     else {
-      const link = { id: 'x', atMs: Date.parse(day), number: 1, tagA: 'none', tagB: 'none' }
-      await ledger.reserveUpload('none', day, 1, undefined, { link })
-      await ledger.releaseUpload('none', day, undefined, { link })
+      const tags = { id: 'x', atMs: Date.parse(day), number: 1, tagA: 'none', tagB: 'none' }
+      await ledger.reserveUpload('none', day, 1, undefined, { tags })
+      await ledger.releaseUpload('none', day, undefined, { tags })
     }
     const path = join(folder, 'private', `${kind}-${day}.sqlite`)
     const connection = new DatabaseSync(path)

@@ -1,7 +1,7 @@
 /** operator copy */
 import { Command } from 'commander'
 import { parseConfig } from '../../../config.ts'
-import { transferImages } from '../../../service/transfer.ts'
+import { transferImages } from '../../../service/recovery/transfer.ts'
 import { openImages } from '../../open/stores.ts'
 import { giveToOwner } from '../ownership.ts'
 import { rateOption, readPlace } from './places.ts'

@@ -1,7 +1,7 @@
 /** Who acts, and under which rule. */
 import { hostname, userInfo } from 'node:os'
 import { InvalidArgumentError, Option } from 'commander'
-import type { ActedBy } from '../../../stores/ledger.ts'
+import type { Actor } from '../../../stores/ledger.ts'
 
 export function ruleOption(): Option {
   return new Option('--rule <code>', 'the rule that was broken; it is recorded').argParser((text) => {
@@ -12,6 +12,6 @@ export function ruleOption(): Option {
 }
 
 /** The account that runs the command. */
-export function actedBy({ rule }: { rule?: string } = {}): ActedBy {
+export function actedBy({ rule }: { rule?: string } = {}): Actor {
   return { who: `${userInfo().username}@${hostname()}`, ...(rule === undefined ? {} : { rule }) }
 }

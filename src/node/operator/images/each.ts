@@ -1,7 +1,7 @@
 /** A command that does one thing to each of many images, with a reason on record. */
 import { Command } from 'commander'
-import type { Takedown } from '../../../service/takedown.ts'
-import type { ActedBy } from '../../../stores/ledger.ts'
+import type { Takedown } from '../../../service/moderation/takedown.ts'
+import type { Actor } from '../../../stores/ledger.ts'
 import { onData } from '../on-data.ts'
 import { print } from '../print.ts'
 import { readIds, reasonOption } from '../subjects.ts'
@@ -11,7 +11,7 @@ import { actedBy, ruleOption } from './by.ts'
 export function eachImage(options: {
   name: string
   description: string
-  act(takedown: Takedown, id: string, reason: string, by: ActedBy): Promise<boolean>
+  act(takedown: Takedown, id: string, reason: string, by: Actor): Promise<boolean>
   done(id: string): string
   missed(id: string): string
 }): Command {

@@ -1,6 +1,6 @@
 /** Ids, and those of the same uploaders. */
 import { Option } from 'commander'
-import type { Takedown } from '../../../service/takedown.ts'
+import type { Takedown } from '../../../service/moderation/takedown.ts'
 
 export function sameUploaderOption(): Option {
   return new Option('--same-uploader', 'and what the same uploader stored in the two days').default(false)

@@ -1,6 +1,6 @@
 /** operator show */
 import { Command } from 'commander'
-import { findImage, type Place, type Whereabouts } from '../../../service/whereabouts.ts'
+import { findImage, type ImageState, type ImageStatus } from '../../../service/images/status.ts'
 import { onData } from '../on-data.ts'
 import { print } from '../print.ts'
 import { readId } from '../subjects.ts'
@@ -19,33 +19,35 @@ export function showCommand(): Command {
     .action((id: string, { json }: { json: boolean }) =>
       onData(async ({ stores }) => {
         const { ledger, clock } = stores
-        const [found, reports, { place, record }] = await Promise.all([
+        const [found, reports, { state, record }] = await Promise.all([
           ledger.caseOf(id),
           ledger.reportsOf(id, SHOWN_REPORTS),
           findImage(stores, id),
         ])
         if (json) {
           const members = reports.map(({ at, ...rest }) => ({ at: new Date(at).toISOString(), ...rest }))
-          print(JSON.stringify({ id, place, record, case: found && memberOf(found), reports: members }))
+          print(
+            JSON.stringify({ id, place: state, record, case: found && memberOf(found), reports: members }),
+          )
         } else {
           print(found === null ? `${id} was not reported` : lineOf(found, clock.now()))
-          print(record === null ? wordsOf(place) : `${place} ${lineOfRecord(record)}`)
+          print(record === null ? wordsOf(state) : `${state} ${lineOfRecord(record)}`)
           for (const { at, category, text, contact } of reports) {
             print(
               `\n${new Date(at).toISOString()} ${category}${contact && ` from ${contact}`}\n${indented(text)}`,
             )
           }
         }
-        return found === null && place === 'absent' ? 1 : 0
+        return found === null && state === 'absent' ? 1 : 0
       }),
     )
 }
 
-function wordsOf(place: Place): string {
-  return place === 'withheld' ? 'deleted; nobody can upload its bytes until you release or remove it' : place
+function wordsOf(state: ImageState): string {
+  return state === 'withheld' ? 'deleted; nobody can upload its bytes until you release or remove it' : state
 }
 
-function lineOfRecord({ createdAt, type, size, sha256 }: NonNullable<Whereabouts['record']>): string {
+function lineOfRecord({ createdAt, type, size, sha256 }: NonNullable<ImageStatus['record']>): string {
   return `${createdAt} ${type} ${size} bytes, SHA-256 ${sha256}`
 }
 

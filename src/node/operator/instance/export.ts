@@ -12,12 +12,12 @@ No reporter\u2019s words, names or addresses are in it.`
 
 export function exportCommand(): Command {
   return new Command('export')
-    .description('print every act and the decision on every case, as JSON lines')
+    .description('print the audit log and the decision on every case, as JSON lines')
     .addHelpText('after', SHAPES)
     .action(() =>
       onData(async ({ stores: { ledger } }) => {
-        for await (const act of ledger.everyAct()) {
-          print(JSON.stringify({ kind: 'act', ...act }))
+        for await (const entry of ledger.everyAuditEntry()) {
+          print(JSON.stringify({ kind: 'act', ...entry }))
           if (!isOutputRead()) return 0
         }
         for await (const each of ledger.everyCase()) {

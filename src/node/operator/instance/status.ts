@@ -3,18 +3,18 @@ import { Command } from 'commander'
 import { withoutQuery } from '../../open/tombstones.ts'
 import { onData } from '../on-data.ts'
 import { print } from '../print.ts'
-import { lineOf } from './acts.ts'
+import { lineOf } from './audit.ts'
 
 export function statusCommand(): Command {
   return new Command('status')
-    .description('what is stored, blocked and owed, and the newest acts')
+    .description('what is stored, blocked and queued, and the newest entries of the audit log')
     .action(() =>
       onData(async ({ config, stores, takedown, settings }) => {
-        const { images, removals, blocks, purgesOwed, held, acts } = await takedown.status()
+        const { images, removals, blocks, pendingPurges, held, acts } = await takedown.status()
         await settings.refresh()
         print(`images ${images}\nheld ${held}\nremovals ${removals}\nblocked digests ${blocks}`)
-        print(`purges owed ${purgesOwed}\nuploads ${settings.current().uploads}`)
-        const waiting = await stores.tombstones.owed()
+        print(`purges owed ${pendingPurges}\nuploads ${settings.current().uploads}`)
+        const waiting = await stores.tombstones.pending()
         print(
           waiting === null
             ? 'second place none: a restore brings back what was deleted after its backup'

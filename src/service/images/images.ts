@@ -1,0 +1,137 @@
+/** The product's rules for images: publish, find, open, remove. No HTTP, no SQL. */
+import { Refusal } from '../../errors.ts'
+import { KEY_PATTERN } from '../../protocol.ts'
+import { type Ledger, LedgerUnavailable } from '../../stores/ledger.ts'
+import type {
+  ImageRecord,
+  ObjectStore,
+  Removal,
+  Selection,
+  Signal,
+  StoredImage,
+} from '../../stores/object-store.ts'
+import { refuseFault } from '../faults.ts'
+import type { Hashes } from '../hashes.ts'
+import type { Metrics } from '../metrics.ts'
+import { equalInConstantTime, idOfKey } from './ids.ts'
+import { createPublishing, type Publishing, takenDown } from './publish.ts'
+import type { Purges } from './purges.ts'
+
+export interface Images extends Publishing {
+  /** `null` if there is none. Throws `Refusal` if the operator removed it (`removed`) or holds it (`held`). */
+  find(id: string): Promise<ImageRecord | null>
+  /** As `find`; throws `UnsatisfiableRange` too, and an `AbortError`. */
+  open(id: string, selection?: Selection, signal?: Signal): Promise<StoredImage | null>
+  /** Removes the image that the key belongs to, also a held one. `false` if there is none. */
+  remove(key: string): Promise<boolean>
+}
+
+/** How long the ledger is not asked about absent images after it failed. */
+const LEDGER_PAUSE_MS = 1000
+
+export function createImages(parts: {
+  objects: ObjectStore
+  ledger: Ledger
+  purges: Purges
+  maxUploadBytes: number
+  stripMetadata: boolean
+  metrics: Metrics
+  hashes: Hashes
+  now: () => number
+  /** Whether nobody is shown a picture now. To be asked for each view. */
+  isPrivate?: () => boolean
+}): Images {
+  const { objects, ledger, purges, metrics, hashes, isPrivate = () => false } = parts
+  const publishing = createPublishing(parts)
+  let ledgerFailedAt = -Infinity
+
+  /** `null` also while the ledger is unavailable: a wrong address then answers 404 at once, not 503 after a timeout. */
+  async function askWhyAbsent(id: string) {
+    if (parts.now() - ledgerFailedAt < LEDGER_PAUSE_MS) return null
+    try {
+      return await ledger.whyAbsent(id)
+    } catch (error) {
+      if (!(error instanceof LedgerUnavailable)) throw error
+      ledgerFailedAt = parts.now()
+      return null
+    }
+  }
+
+  /** The answer for an image that is not there: 404, or the operator's reason. */
+  async function absent(id: string): Promise<null> {
+    const why = await askWhyAbsent(id)
+    if (why === null || why.state === 'deleted') return null
+    throw takenDown(why)
+  }
+
+  /** A view of an image that is there asks no ledger, and a deletion of one neither. */
+  async function heldRecord(id: string): Promise<ImageRecord | null> {
+    const why = await ledger.whyAbsent(id)
+    // `deleted`: a process died in the middle of it.
+    return why !== null && why.state !== 'removed' ? objects.headHeld(id) : null
+  }
+
+  /**
+   * For backups from before, and for those who repeat the upload. A ledger that is away must not keep an image from being
+   * deleted: then the store alone knows that the id is never given again, and must.
+   */
+  async function remember(id: string): Promise<Removal> {
+    try {
+      await ledger.recordDeletion(id, new Date(parts.now()))
+      return { retire: 'unless-full' }
+    } catch (error) {
+      if (!(error instanceof LedgerUnavailable)) throw error
+      return { retire: 'surely' }
+    }
+  }
+
+  /** It may have been held since it was looked at. */
+  async function removeHeld(id: string, removal: Removal): Promise<boolean> {
+    const removed = await objects.removeHeld(id, removal)
+    if (removed) await ledger.recordHeldGone(id)
+    return removed
+  }
+
+  return {
+    publish: (body, options) => publishing.publish(body, options).catch(refuseFault),
+    publishAgain: (body, options) => publishing.publishAgain(body, options).catch(refuseFault),
+    async find(id) {
+      if (isPrivate()) throw notShown()
+      try {
+        return (await objects.head(id)) ?? (await absent(id))
+      } catch (error) {
+        return refuseFault(error)
+      }
+    },
+    // Two promises fewer than with `await`: a small image is read in little more time than they take.
+    open: (id, selection, signal) =>
+      isPrivate()
+        ? Promise.reject(notShown())
+        : objects
+            .open(id, selection, signal)
+            .then((image) => image ?? absent(id))
+            .catch(refuseFault),
+    async remove(key) {
+      if (!KEY_PATTERN.test(key)) return false
+      const id = idOfKey(key)
+      try {
+        const record = (await objects.head(id)) ?? (await heldRecord(id))
+        if (record === null || !equalInConstantTime(record.keySha256, hashes.sha256(key))) return false
+        // Before, so that no crash loses the purge; and again after: a fill that was under way may have put the image back.
+        await purges.enqueue(id)
+        const removal = await remember(id)
+        const removed = (await objects.remove(id, removal)) || (await removeHeld(id, removal))
+        await purges.enqueue(id)
+        purges.flush()
+        if (removed) metrics.removalByKey()
+        return removed
+      } catch (error) {
+        return refuseFault(error)
+      }
+    },
+  }
+}
+
+function notShown(): Refusal {
+  return new Refusal('unavailable', 'Pictures are not shown now: the operator is checking what was restored.')
+}

@@ -1,0 +1,210 @@
+/** From a body to a stored image, once for each identity. */
+import { Refusal } from '../../errors.ts'
+import { isWhole, lengthOf, PIECE_BYTES, type Segment } from '../../formats/image.ts'
+import { inspect } from '../../formats/inspect.ts'
+import type { WhyAbsent } from '../../stores/holds.ts'
+import type { Ledger } from '../../stores/ledger.ts'
+import { type Draft, IdTaken, type ImageRecord, type ObjectStore } from '../../stores/object-store.ts'
+import type { Hashes } from '../hashes.ts'
+import { createSemaphore, type Semaphore } from '../semaphore.ts'
+import { drawIdentity, type Identity } from './identities.ts'
+import { equalInConstantTime } from './ids.ts'
+
+export interface Published {
+  record: ImageRecord
+  key: string
+  /** It was stored before, by a request of the same identity with the same bytes. */
+  isRepeat: boolean
+}
+
+export interface PublishOptions {
+  /** More than this is known not to come. Unit: bytes. */
+  mostBytes?: number
+  /** Default: one that is drawn. */
+  identity?: Identity
+  /** Called before anything is stored, in `bytes`. What it throws is thrown. */
+  beforeStored?: (bytes: number) => Promise<void>
+}
+
+type BeforeStored = NonNullable<PublishOptions['beforeStored']>
+
+/** Both throw `Refusal`, and what `body` throws; then nothing is stored. */
+export interface Publishing {
+  /** Stores an image. When it resolves, the image survives a crash. */
+  publish(body: AsyncIterable<Uint8Array>, options?: PublishOptions): Promise<Published>
+  /** As `publish`, for what is stored already under a derived identity. `null` if it is not, or no more. */
+  publishAgain(
+    body: AsyncIterable<Uint8Array>,
+    options: PublishOptions & { identity: Identity },
+  ): Promise<Published | null>
+}
+
+const DELETED =
+  'The image that was sent under this Idempotency-Key was deleted. Send this one under a new key.'
+
+/** Reading a draft of more than a piece takes many reads: not all clients' at once, or the pieces fill the memory. */
+export const LARGE_READS_AT_ONCE = 4
+/** A commit holds less, and waits for a store that may be far away. */
+export const LARGE_COMMITS_AT_ONCE = 64
+
+export function createPublishing(parts: {
+  objects: ObjectStore
+  ledger: Pick<Ledger, 'whyWithheld' | 'whyAbsent'>
+  maxUploadBytes: number
+  stripMetadata: boolean
+  hashes: Hashes
+  now: () => number
+}): Publishing {
+  const { objects, ledger, hashes } = parts
+  const largeReads = createSemaphore(LARGE_READS_AT_ONCE)
+  const largeCommits = createSemaphore(LARGE_COMMITS_AT_ONCE)
+
+  /** Commits of derived identities that are under way here: a repeat that comes meanwhile waits for the first. */
+  const underWay = new Map<string, Promise<unknown>>()
+
+  function receive(body: AsyncIterable<Uint8Array>, mostBytes = Number.POSITIVE_INFINITY): Promise<Draft> {
+    return objects.draft(body, Math.min(parts.maxUploadBytes, mostBytes))
+  }
+
+  async function publish(
+    body: AsyncIterable<Uint8Array>,
+    { mostBytes, identity = drawIdentity(), beforeStored = async () => {} }: PublishOptions = {},
+  ): Promise<Published> {
+    const draft = await receive(body, mostBytes)
+    if (!identity.isDerived) return store(draft, identity, beforeStored)
+    const { id } = identity
+    while (underWay.has(id)) await underWay.get(id)
+    const done = storeOnce(draft, identity, beforeStored)
+    underWay.set(
+      id,
+      done.catch(() => {}).then(() => underWay.delete(id)),
+    )
+    return done
+  }
+
+  /** Of many requests of one identity one stores the image, in all processes. */
+  async function storeOnce(draft: Draft, identity: Identity, beforeStored: BeforeStored): Promise<Published> {
+    const digest = await sentDigest(draft)
+    const earlier = await stored(identity, digest).catch(discarding(draft))
+    if (earlier !== null) {
+      await draft.discard()
+      return earlier
+    }
+    try {
+      const published = await store(draft, identity, beforeStored)
+      // The operator may have held or removed it since it was looked for.
+      await assertNotTakenDown(identity.id).catch(async (error) => {
+        await objects.remove(identity.id)
+        throw error
+      })
+      return published
+    } catch (error) {
+      const won = error instanceof IdTaken ? await stored(identity, digest) : null
+      if (won !== null) return won
+      throw error
+    }
+  }
+
+  /** What an earlier request stored. Throws `Refusal` if that were other bytes, or the image is gone. */
+  async function stored({ id, key }: Identity, sentSha256: string): Promise<Published | null> {
+    const record = await objects.headDurable(id)
+    if (record === null || record === 'retired') {
+      await assertNotTakenDown(id)
+      if (record === 'retired') throw takenDown({ state: 'deleted', rule: '' })
+      return null
+    }
+    // A name that was drawn by somebody else, against all odds.
+    if (!equalInConstantTime(record.keySha256, hashes.sha256(key))) throw new IdTaken()
+    if (record.sentSha256 === sentSha256) return { record, key, isRepeat: true }
+    throw new Refusal('idempotency-key-reused', 'Another image was sent under this Idempotency-Key before.')
+  }
+
+  function sentDigest(draft: Draft): Promise<string> {
+    const whole = () => draft.digest([{ offset: 0, length: draft.size }])
+    const digest = draft.size > PIECE_BYTES ? largeReads.run(whole) : whole()
+    return digest.catch(discarding(draft))
+  }
+
+  async function store(
+    draft: Draft,
+    { id, key, isDerived }: Identity,
+    beforeStored: BeforeStored,
+  ): Promise<Published> {
+    const inTurn = <T>(semaphore: Semaphore, work: () => Promise<T>) =>
+      draft.size > PIECE_BYTES ? semaphore.run(work) : work()
+    const inspected = await inTurn(largeReads, () => examine(draft)).catch(discarding(draft))
+    const { segments, ...facts } = inspected
+    const record: ImageRecord = {
+      id,
+      ...facts,
+      size: lengthOf(segments),
+      keySha256: hashes.sha256(key),
+      createdAt: new Date(parts.now()).toISOString(),
+    }
+    await beforeStored(record.size).catch(discarding(draft))
+    // The end of the draft, whatever comes of it.
+    await inTurn(largeCommits, () => draft.commit(record, segments, { isContended: isDerived }))
+    return { record, key, isRepeat: false }
+  }
+
+  /** Everything that a draft may be refused for. */
+  async function examine(draft: Draft) {
+    if (draft.size === 0) throw new Refusal('missing-file', 'The file is empty.')
+    const { type, width, height, animated, segments } = await inspect(draft, { strip: parts.stripMetadata })
+    const { sha256, sentSha256 } = await digests(draft, segments)
+    const why = await ledger.whyWithheld(sha256 === sentSha256 ? [sha256] : [sha256, sentSha256])
+    if (why !== null) throw withheld(why)
+    return { type, width, height, animated, sha256, sentSha256, segments }
+  }
+
+  async function assertNotTakenDown(id: string): Promise<void> {
+    const why = await ledger.whyAbsent(id)
+    if (why !== null) throw takenDown(why)
+  }
+
+  return {
+    publish,
+    async publishAgain(body, { mostBytes, identity }) {
+      const draft = await receive(body, mostBytes)
+      const digest = await sentDigest(draft)
+      await draft.discard()
+      return stored(identity, digest)
+    },
+  }
+}
+
+/** The refusal for an absent image. Only a request with its `Idempotency-Key` is told that its owner deleted it. */
+export function takenDown({ state, rule }: WhyAbsent): Refusal {
+  switch (state) {
+    case 'held':
+      return new Refusal('held', 'This image is being reviewed.')
+    case 'removed':
+      return new Refusal('removed', 'The operator of this server removed this image.', { rule })
+    case 'deleted':
+      return new Refusal('idempotency-key-reused', DELETED)
+  }
+}
+
+/** The refusal for bytes that are blocked, or withheld while an image is held. */
+function withheld(why: 'blocked' | 'held'): Refusal {
+  return why === 'blocked'
+    ? new Refusal('blocked-image', 'The operator of this server removed this image and blocked it.')
+    : new Refusal(
+        'held',
+        'The operator of this server is checking this image. Until then nobody can send it.',
+      )
+}
+
+/** Ends a draft that came to nothing. */
+function discarding(draft: Draft) {
+  return async (error: unknown): Promise<never> => {
+    await draft.discard()
+    throw error
+  }
+}
+
+async function digests(draft: Draft, segments: Segment[]): Promise<{ sha256: string; sentSha256: string }> {
+  const sentSha256 = await draft.digest([{ offset: 0, length: draft.size }])
+  if (isWhole(segments, draft.size)) return { sha256: sentSha256, sentSha256 }
+  return { sha256: await draft.digest(segments), sentSha256 }
+}

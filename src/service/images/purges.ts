@@ -1,0 +1,125 @@
+/**
+ * Purges of caches in front. Each is queued in the ledger before the image is removed, and stays queued until the provider
+ * confirmed one that was sent after the longest possible fill: a fill that was under way can put the image back into a
+ * cache that was purged at once.
+ */
+import type { Cdn } from '../../cdn/cdn.ts'
+import { LONGEST_PURGE_MS, PurgeFailed } from '../../cdn/cdn.ts'
+import type { Ledger } from '../../stores/ledger.ts'
+import type { Purge } from '../../stores/purges.ts'
+import { backoffMs } from '../backoff.ts'
+import { createRounds } from '../rounds.ts'
+
+export interface Purges {
+  /**
+   * Queues a purge of the image. Call it before the object is removed, so that no crash loses the purge, and again after:
+   * a purge in between may have been too early, and fills may end later.
+   */
+  enqueue(id: string): Promise<void>
+  /** Sends what is queued now instead of at the next interval. Never throws. */
+  flush(): void
+  /** How many are queued, and the age of the oldest in seconds. `null` if no cache is configured. */
+  pending(): Promise<{ count: number; oldestSeconds: number } | null>
+  /** Works off what is due, also what earlier or other processes left, until `stop` is called. */
+  start(): void
+  /** Resolves when the round under way has ended. */
+  stop(): Promise<void>
+}
+
+/** Interval between checks for purges that are due. */
+const ROUND_MS = 1000
+
+/** How long deletions wait for others to be purged with. */
+const GATHER_MS = 200
+
+/** How long a claim lasts if its process dies. */
+const LEASE_MS = 15_000
+
+/** No cache in front: nothing to purge. */
+export const NO_PURGES: Purges = {
+  enqueue: async () => {},
+  flush: () => {},
+  pending: async () => null,
+  start: () => {},
+  stop: async () => {},
+}
+
+export function createPurges(parts: {
+  ledger: Ledger
+  cdn: Cdn
+  now: () => number
+  /** Hears of every purge that failed. */
+  onFailure: (error: unknown, ids: string[]) => void
+  roundMs?: number
+}): Purges {
+  const { ledger, cdn, now, onFailure } = parts
+  const rounds = createRounds(round, parts.roundMs ?? ROUND_MS, (error) => onFailure(error, []))
+  let gathering: ReturnType<typeof setTimeout> | undefined
+  /** The provider is not asked before. */
+  let quietUntil = 0
+
+  /** Asks the ledger before it takes a turn of the provider's: turns are few. */
+  async function round(): Promise<void> {
+    clearTimeout(gathering)
+    gathering = undefined
+    while (now() >= quietUntil && (await ledger.isPurgeDue(now()))) {
+      if (cdn.rate !== null) {
+        const waitMs = await ledger.takeTurn(cdn.name, now(), cdn.rate)
+        if (waitMs > 0) {
+          quietUntil = now() + waitMs
+          return
+        }
+      }
+      const claimedAt = now()
+      const due = await ledger.claimPurges(cdn.batchSize, claimedAt, LEASE_MS)
+      if (due.length === 0) return
+      // Otherwise a slow ledger used the claim up: the purge could be under way still when another process begins it.
+      if (now() + LONGEST_PURGE_MS <= claimedAt + LEASE_MS) await work(due)
+    }
+  }
+
+  async function work(due: Purge[]): Promise<void> {
+    const ids = [...new Set(due.map(({ id }) => id))]
+    const startedAt = now()
+    try {
+      await cdn.purge(ids)
+    } catch (error) {
+      onFailure(error, ids)
+      const named = error instanceof PurgeFailed ? error.retryAfterMs : undefined
+      await ledger.deferPurges(
+        due,
+        now() + (named ?? backoffMs(Math.max(...due.map(({ attempts }) => attempts)))),
+      )
+      if (named !== undefined) await keepQuiet(now() + named)
+      return
+    }
+    await ledger.settlePurges(due, startedAt)
+  }
+
+  /** The provider named a time: it holds for everything, from every server. */
+  async function keepQuiet(until: number): Promise<void> {
+    quietUntil = Math.max(quietUntil, until)
+    if (cdn.rate !== null) await ledger.holdTurns(cdn.name, until, cdn.rate)
+  }
+
+  function flush(): void {
+    // Deletions that come together share a call where calls are counted.
+    if (cdn.rate === null) rounds.beginAnother()
+    else gathering ??= setTimeout(rounds.beginAnother, GATHER_MS)
+  }
+
+  return {
+    enqueue: (id) => ledger.enqueuePurge(id, now() + cdn.longestFillMs, now()),
+    flush,
+    async pending() {
+      const { count, oldest } = await ledger.pendingPurges()
+      return { count, oldestSeconds: oldest === null ? 0 : Math.max(0, Math.round((now() - oldest) / 1000)) }
+    },
+    start: rounds.start,
+    async stop() {
+      clearTimeout(gathering)
+      gathering = undefined
+      await rounds.stop()
+    },
+  }
+}

@@ -1,0 +1,44 @@
+/** The state of an image, by its record and the ledger. Its bytes are not read. */
+import type { Ledger } from '../../stores/ledger.ts'
+import { DamagedObject, type ImageRecord, type ObjectStore } from '../../stores/object-store.ts'
+
+/** `withheld`: its uploader deleted it while it was held, and the operator has not decided about its bytes. */
+export type ImageState = 'visible' | 'held' | 'damaged' | 'removed' | 'deleted' | 'withheld' | 'absent'
+
+export interface ImageStatus {
+  state: ImageState
+  /** Without what proves who uploaded it. `null` if there is none, or it can't be read. */
+  record: Omit<ImageRecord, 'keySha256'> | null
+}
+
+/** Looks for an image where visible and held ones are, then asks the ledger why it is in neither place. */
+export async function findImage(
+  { objects, ledger }: { objects: ObjectStore; ledger: Pick<Ledger, 'whyAbsent' | 'holdOf'> },
+  id: string,
+): Promise<ImageStatus> {
+  try {
+    const visible = await objects.head(id)
+    const found = visible ?? (await objects.headHeld(id))
+    if (found === null) {
+      return { state: await stateOfAbsent(ledger, id), record: null }
+    }
+    const { keySha256: _, ...record } = found
+    return { state: visible === null ? 'held' : 'visible', record }
+  } catch (error) {
+    if (error instanceof DamagedObject) return { state: 'damaged', record: null }
+    throw error
+  }
+}
+
+/** Whether an image is here, visible or held, or was removed by the operator. What its key deleted is as if it never was. */
+export function isOnRecord({ state }: ImageStatus): boolean {
+  return state === 'visible' || state === 'held' || state === 'damaged' || state === 'removed'
+}
+
+async function stateOfAbsent(ledger: Pick<Ledger, 'whyAbsent' | 'holdOf'>, id: string): Promise<ImageState> {
+  const [why, hold] = await Promise.all([ledger.whyAbsent(id), ledger.holdOf(id)])
+  if (why?.state === 'removed') return 'removed'
+  if (hold?.isGone) return 'withheld'
+  // One that is moved meanwhile may be missed in both places.
+  return why?.state ?? 'absent'
+}

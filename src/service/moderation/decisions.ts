@@ -1,0 +1,143 @@
+/**
+ * Decisions that can be undone for a while. A removal can't be taken back, so it is put off: the image is held at once,
+ * and removed when the time is over. That it is owed stands in the ledger: whoever dies, another carries it out.
+ */
+import type { DecidedAct, DecidedImage, Decision } from '../../stores/decisions.ts'
+import type { Actor, Ledger } from '../../stores/ledger.ts'
+import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
+import { createRounds } from '../rounds.ts'
+import type { Moves } from './moves.ts'
+import type { Takedown } from './takedown.ts'
+
+export interface Decisions {
+  /** `missed`: there is nothing to do it to, or another decision on it can still be undone. */
+  decide(
+    ids: string[],
+    act: DecidedAct,
+    options: { block: boolean; reason: string; by: Actor },
+  ): Promise<{ batch: string; missed: string[] }>
+  /** Those that can still be undone, the newest first. */
+  pending(): Promise<Decision[]>
+  /** The ids of the batch; none if it is too late. */
+  undo(batch: string, who: string): Promise<string[]>
+  /** Carries out what is due, also of processes that died, until `stop` is called. */
+  start(): void
+  /** Resolves when the round under way has ended. */
+  stop(): Promise<void>
+}
+
+/** For so long a decision can be undone. */
+export const UNDO_MS = 10_000
+
+const ROUND_MS = 5000
+const LEASE_MS = 60_000
+const RETRY_MS = 5000
+const AT_ONCE = 20
+const SHOWN = 1000
+/** Images that are moved at the same time. */
+const MOVED_AT_ONCE = 8
+
+export function createDecisions(parts: {
+  objects: ObjectStore
+  ledger: Ledger
+  takedown: Takedown
+  moves: Moves
+  now: () => number
+  /** Hears of every decision that could not be carried out. It is tried again. */
+  onFailure: (error: unknown, id: string | null) => void
+  undoMs?: number
+}): Decisions {
+  const { objects, ledger, takedown, moves, now, onFailure, undoMs = UNDO_MS } = parts
+  const soon = new Set<ReturnType<typeof setTimeout>>()
+
+  async function look(id: string): Promise<DecidedImage> {
+    const found = await objects.head(id).catch(damagedIsThere)
+    return { id, isVisible: found !== null, digests: found === 'damaged' ? null : found }
+  }
+
+  async function canDo(act: DecidedAct, id: string, visible: boolean): Promise<boolean> {
+    if (act === 'hold') return visible
+    const found = await ledger.caseOf(id)
+    if (act === 'keep') return found !== null && found.state !== 'removed'
+    if (visible || found !== null) return true
+    return (await ledger.holdOf(id)) !== null || (await objects.headHeld(id).catch(damagedIsThere)) !== null
+  }
+
+  async function carryOut(decision: Decision): Promise<void> {
+    const { id, act, reason, who, rule, block } = decision
+    const by = rule === '' ? { who } : { who, rule }
+    try {
+      // The act ends the decision as it is recorded, so that no crash repeats it.
+      if (act === 'remove') await takedown.remove(id, reason, { block, by })
+      else if (act === 'keep') await takedown.keep(id, reason, by)
+      await ledger.finishDecision(decision)
+    } catch (error) {
+      onFailure(error, id)
+      await ledger.deferDecision(decision, now() + RETRY_MS)
+    }
+  }
+
+  async function round(): Promise<void> {
+    for (let isMore = true; isMore; ) {
+      const due = await ledger.claimDecisions(AT_ONCE, now(), LEASE_MS)
+      isMore = due.length === AT_ONCE
+      await Promise.all(due.map(carryOut))
+    }
+  }
+
+  const rounds = createRounds(round, ROUND_MS, (error) => onFailure(error, null))
+
+  function beginAfter(ms: number): void {
+    const timeout = setTimeout(() => {
+      soon.delete(timeout)
+      rounds.begin()
+    }, ms)
+    soon.add(timeout)
+  }
+
+  async function moveAll(ids: string[]): Promise<void> {
+    const left = [...ids]
+    const worker = async (): Promise<void> => {
+      for (let id = left.pop(); id !== undefined; id = left.pop()) await moves.carryOut(id)
+    }
+    await Promise.all(Array.from({ length: MOVED_AT_ONCE }, worker))
+  }
+
+  return {
+    async decide(ids, act, { block, reason, by }) {
+      const batch = crypto.randomUUID()
+      const missed: string[] = []
+      const images: DecidedImage[] = []
+      for (const id of new Set(ids)) {
+        const image = await look(id)
+        if (await canDo(act, id, image.isVisible)) images.push(image)
+        else missed.push(id)
+      }
+      const at = now()
+      const decision = { batch, act, block, reason, who: by.who, rule: by.rule ?? '', at, dueAt: at + undoMs }
+      const added = images.length === 0 ? [] : await ledger.addDecisions(decision, images)
+      beginAfter(undoMs + 1)
+      const gone = images.filter((image) => image.isVisible && added.includes(image.id)).map(({ id }) => id)
+      if (act !== 'keep') await moveAll(gone)
+      return { batch, missed: [...missed, ...images.map(({ id }) => id).filter((id) => !added.includes(id))] }
+    },
+    pending: () => ledger.pendingDecisions(now(), SHOWN),
+    async undo(batch, who) {
+      const ids = await ledger.undoDecisions(batch, 'undone', new Date(now()), who)
+      await moveAll(ids)
+      return ids
+    },
+    start: rounds.start,
+    async stop() {
+      for (const timeout of soon) clearTimeout(timeout)
+      soon.clear()
+      await rounds.stop()
+    },
+  }
+}
+
+/** It has no record to read, and is there all the same. */
+function damagedIsThere(error: unknown): 'damaged' {
+  if (error instanceof DamagedObject) return 'damaged'
+  throw error
+}

@@ -1,0 +1,116 @@
+/**
+ * Carries out where the operator wants images to be. The act is written before the image is moved, so that a process
+ * that dies in between leaves it to another; one process at a time moves an image, so that the last act wins.
+ */
+import type { Ledger, Move } from '../../stores/ledger.ts'
+import type { ObjectStore } from '../../stores/object-store.ts'
+import type { Purges } from '../images/purges.ts'
+import { createRounds } from '../rounds.ts'
+
+export interface Moves {
+  /** Moves the image to where the last act wants it. Resolves when it is there; `false` if it was there or is nowhere. */
+  carryOut(id: string): Promise<boolean>
+  /** Finishes what processes left that died, until `stop` is called. */
+  start(): void
+  /** Resolves when the round under way has ended. */
+  stop(): Promise<void>
+}
+
+/** A process that dies gives back its claim after this time. A move takes less. */
+const LEASE_MS = 60_000
+const RETRY_MS = 5_000
+const ROUND_MS = 5_000
+const AT_ONCE = 20
+/** Another process is at it. */
+const LOOK_AGAIN_MS = 50
+/** Between two looks for what dead processes left in the store. */
+const TIDY_MS = 15 * 60_000
+const DIGESTS_AT_ONCE = 1000
+
+export function createMoves(parts: {
+  objects: ObjectStore
+  ledger: Ledger
+  purges: Purges
+  now: () => number
+  /** Hears of every move that failed. */
+  onFailure: (error: unknown, id: string | null) => void
+}): Moves {
+  const { objects, ledger, purges, now, onFailure } = parts
+  let tidiedAt = 0
+
+  async function make(move: Move): Promise<{ moved: boolean; isDone: boolean }> {
+    try {
+      const { moved, isThere } = await moveImage(move)
+      return { moved, isDone: await ledger.finishMove(move, isThere) }
+    } catch (error) {
+      await ledger.deferMove(move, now() + RETRY_MS).catch(() => {})
+      throw error
+    }
+  }
+
+  async function moveImage({ id, to }: Move): Promise<{ moved: boolean; isThere: boolean }> {
+    if (to === 'visible') {
+      const moved = await objects.release(id)
+      return { moved, isThere: moved }
+    }
+    // Before, so that no crash loses the purge; and after: a fill that was under way may have put the image back.
+    await purges.enqueue(id)
+    const moved = to === 'held' ? await objects.hold(id) : await removeAnywhere(id)
+    await purges.enqueue(id)
+    purges.flush()
+    return { moved, isThere: to === 'held' && (moved || (await isHeld(id))) }
+  }
+
+  async function removeAnywhere(id: string): Promise<boolean> {
+    // The ledger knows of the removal already.
+    const wasVisible = await objects.remove(id, { retire: 'unless-full' })
+    return (await objects.removeHeld(id, { retire: 'unless-full' })) || wasVisible
+  }
+
+  /** A damaged one too. */
+  async function isHeld(id: string): Promise<boolean> {
+    return objects.headHeld(id).then(
+      (record) => record !== null,
+      () => true,
+    )
+  }
+
+  async function round(): Promise<void> {
+    for (const move of await ledger.claimMoves(AT_ONCE, now(), LEASE_MS)) {
+      await make(move).catch((error) => onFailure(error, move.id))
+    }
+    if (now() - tidiedAt < TIDY_MS) return
+    tidiedAt = now()
+    for await (const _ of objects.listHeld()) {
+      // Listing clears away.
+    }
+    await recordDigests()
+  }
+
+  /** Of what servers held that recorded none, and of a ledger that was restored. */
+  async function recordDigests(): Promise<void> {
+    for (const id of await ledger.heldWithoutDigests(DIGESTS_AT_ONCE)) {
+      const record = await objects.headHeld(id).catch((error) => onFailure(error, id))
+      if (record) await ledger.recordHeldDigests(id, record)
+    }
+  }
+
+  const rounds = createRounds(round, ROUND_MS, (error) => onFailure(error, null))
+
+  return {
+    async carryOut(id) {
+      for (let moved = false; ; ) {
+        const move = await ledger.claimMove(id, now(), LEASE_MS)
+        if (move === null) return moved
+        if (move === 'busy') await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
+        else {
+          const made = await make(move)
+          moved = made.moved
+          if (made.isDone) return moved
+        }
+      }
+    },
+    start: rounds.start,
+    stop: rounds.stop,
+  }
+}

@@ -1,0 +1,130 @@
+/** What the operator does: hold, keep and remove images, block bytes, look at the state. At once effective in every process. */
+import type { Digests } from '../../stores/holds.ts'
+import type { Actor, AuditEntry, Ledger } from '../../stores/ledger.ts'
+import { DamagedObject, type ImageRecord, type ObjectStore } from '../../stores/object-store.ts'
+import type { Moves } from './moves.ts'
+
+export interface Takedown {
+  /** `removed`: it was there. Its id answers 410 from now on, in both cases. */
+  remove(
+    id: string,
+    reason: string,
+    options: { block: boolean; by?: Actor },
+  ): Promise<{ removed: boolean; blocked: string[] }>
+  /** Takes an image out of sight, and its bytes from uploads, until it is released. `false` if there is none to be seen. */
+  hold(id: string, reason: string, by?: Actor): Promise<boolean>
+  /** `false` if it is not held. Of one that its uploader deleted, the bytes may be uploaded again. */
+  release(id: string, reason: string, by?: Actor): Promise<boolean>
+  /** Decides that a reported image stays; a held one is released. `false` if its case is not there, or it was removed. */
+  keep(id: string, reason: string, by?: Actor): Promise<boolean>
+  /** Ids of what the image's uploader stored within two days of it, the newest first. */
+  sameUploader(id: string): Promise<string[]>
+  block(sha256: string, reason: string, by?: Actor): Promise<void>
+  /** `false` if it was not blocked. */
+  unblock(sha256: string, reason: string, by?: Actor): Promise<boolean>
+  status(): Promise<Status>
+}
+
+export interface Status {
+  images: number
+  removals: number
+  blocks: number
+  pendingPurges: number
+  held: number
+  acts: AuditEntry[]
+}
+
+/** An address has fewer uploads in two days, unless the operator allows more. */
+const MOST_OTHERS = 10_000
+
+/** Acts that `status` shows. */
+const SHOWN_ACTS = 20
+
+export function createTakedown(parts: {
+  objects: ObjectStore
+  ledger: Ledger
+  moves: Moves
+  now: () => number
+}): Takedown {
+  const { objects, ledger, moves } = parts
+  const at = () => new Date(parts.now())
+
+  /** The operator decides about the bytes of a held image also when its uploader deleted it. */
+  async function digestsOf(id: string, record: ImageRecord | null): Promise<Digests | null> {
+    return record ?? (await ledger.holdOf(id))?.digests ?? null
+  }
+
+  async function recordOf(id: string): Promise<ImageRecord | null> {
+    try {
+      return (await objects.head(id)) ?? (await objects.headHeld(id))
+    } catch (error) {
+      // A damaged image has no record to read, and must go all the same.
+      if (error instanceof DamagedObject) return null
+      throw error
+    }
+  }
+
+  /** It has no record to read, and is there all the same. */
+  async function isDamaged(id: string): Promise<boolean> {
+    const looks = [objects.head(id), objects.headHeld(id)].map((look) => look.catch(damagedIsThere))
+    return (await Promise.all(looks)).includes('damaged')
+  }
+
+  return {
+    async remove(id, reason, { block, by }) {
+      const record = await recordOf(id)
+      const wasThere = record !== null || (await isDamaged(id))
+      const known = block ? await digestsOf(id, record) : null
+      const digests = known === null ? [] : [...new Set([known.sha256, known.sentSha256])]
+      if (digests.length > 0) await ledger.block(digests, reason, at(), by)
+      // The removal is written first: whoever misses the object then learns why.
+      await ledger.recordRemoval(id, reason, at(), by)
+      await moves.carryOut(id)
+      return { removed: wasThere, blocked: digests }
+    },
+    async hold(id, reason, by) {
+      const found = await objects.head(id).catch(damagedIsThere)
+      if (found === null) return false
+      await ledger.recordHold(id, reason, at(), by, found === 'damaged' ? null : found)
+      const moved = await moves.carryOut(id)
+      // A server of the same ledger may have been faster.
+      return moved || (await objects.headHeld(id).catch(damagedIsThere)) !== null
+    },
+    async release(id, reason, by) {
+      const isHeld = (await objects.headHeld(id).catch(damagedIsThere)) !== null
+      const isGone = !isHeld && (await ledger.holdOf(id))?.isGone === true
+      if (!isHeld && !isGone) return false
+      await ledger.recordRelease(id, reason, at(), by)
+      const moved = await moves.carryOut(id)
+      return moved || isGone || (await objects.head(id).catch(damagedIsThere)) !== null
+    },
+    async keep(id, reason, by) {
+      const { state } = (await ledger.caseOf(id)) ?? { state: 'removed' }
+      if (state === 'removed') return false
+      // First: whoever dies in between leaves an open case, not a kept image that nobody sees.
+      if ((await objects.headHeld(id).catch(damagedIsThere)) !== null) {
+        await ledger.recordRelease(id, reason, at(), by)
+        await moves.carryOut(id)
+      }
+      await ledger.recordKeep(id, reason, at(), by, (await recordOf(id))?.sha256)
+      return true
+    },
+    sameUploader: (id) => ledger.sameUploader(id, MOST_OTHERS),
+    block: (sha256, reason, by) => ledger.block([sha256], reason, at(), by),
+    unblock: (sha256, reason, by) => ledger.unblock(sha256, reason, at(), by),
+    async status() {
+      let images = 0
+      for await (const _ of objects.list()) images++
+      const [{ removals, blocks, pendingPurges, held }, acts] = await Promise.all([
+        ledger.counts(),
+        ledger.auditLog(SHOWN_ACTS),
+      ])
+      return { images, removals, blocks, pendingPurges, held, acts }
+    },
+  }
+}
+
+function damagedIsThere(error: unknown): 'damaged' {
+  if (error instanceof DamagedObject) return 'damaged'
+  throw error
+}

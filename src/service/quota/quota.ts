@@ -1,0 +1,196 @@
+/** The quota of stored images for each client address and UTC day. It is never exceeded. */
+import { Refusal } from '../../errors.ts'
+import type { Ledger, Refusals, ReservedWith } from '../../stores/ledger.ts'
+import type { Hashes } from '../hashes.ts'
+import { secondsToNextDay, utcDayOf } from '../utc-day.ts'
+import { createConfirmations } from './confirmations.ts'
+import type { UploaderTagger } from './uploader-tags.ts'
+
+export interface Quota {
+  readonly limit: number
+  /**
+   * Reserves an upload before the body is read. `null` if all that are left are only reserved: they may yet be given
+   * back. Throws `Refusal`: `quota-exceeded`, `network-quota-exceeded`, `too-many-refusals`.
+   */
+  reserve(client: ClientAddress, options?: ReserveOptions): Promise<Reservation | null>
+  /** Uploads left, without reserving one. */
+  remaining(address: ClientAddress): Promise<number>
+  /** Whole seconds to the next 00:00 UTC, at least 1. */
+  secondsToReset(): number
+  /** Confirms the last reservations. */
+  stop(): Promise<void>
+}
+
+export interface ReserveOptions {
+  /** Of the image that is to be stored. */
+  id?: string
+  /** Nothing will be stored that was not before: reserves beyond the limit too. To be given back whatever comes of it. */
+  isRepeat?: boolean
+}
+
+/** As the quota counts it: an IPv4 address or a /64, and its network: a /24 or a /48. */
+export interface ClientAddress {
+  address: string
+  network: string
+}
+
+/** It ends once: with the first of these calls. */
+export interface Reservation {
+  /** Uploads left after this one. */
+  readonly remaining: number
+  /** The image is stored. */
+  keep(): void
+  /**
+   * Nothing is stored: gives it back, to the day it was made on. `refusedBytes`: what came of an upload that was refused
+   * for what it was. It counts against the day's budget of refusals.
+   */
+  giveBack(refusedBytes?: number): Promise<void>
+}
+
+export interface QuotaLimits {
+  perDay: number
+  /** What an address may be refused on one day. */
+  refusals: Refusals
+}
+
+/** Hex digits of an HMAC that tell addresses apart: 128 bits. */
+const BUCKET_LENGTH = 32
+
+/** No upload takes longer: a reservation of this age was left by a process that died. */
+const LONGEST_RESERVED_MS = 15 * 60_000
+
+export function createQuota(
+  ledger: Ledger,
+  options: {
+    limits: QuotaLimits
+    now: () => number
+    hashes: Hashes
+    /** Of a network, as it is set now. 0: no limit. */
+    networkLimit?: () => number
+    /** `null`: uploads get no tags. */
+    tagger?: UploaderTagger | null
+  },
+): Quota {
+  const { limits, now, hashes, networkLimit = () => 0, tagger = null } = options
+  const { perDay } = limits
+  const confirmations = createConfirmations(ledger)
+  const salts = new Map<string, Promise<Uint8Array>>()
+  /** Reservations of this process that have not ended, by network. */
+  const reserved = new Map<string, number>()
+
+  /** The key of the day's HMACs. No address is stored, but its HMAC, for the day; the salt goes first. */
+  function saltOf(day: string): Promise<Uint8Array> {
+    let salt = salts.get(day)
+    if (salt === undefined) {
+      salt = ledger.daySalt(day)
+      salt.catch(() => salts.delete(day))
+      for (const old of salts.keys()) if (old !== day) salts.delete(old)
+      salts.set(day, salt)
+    }
+    return salt
+  }
+
+  async function bucketOf(address: string, day: string): Promise<string> {
+    return hashes.hmacSha256(await saltOf(day), address).slice(0, BUCKET_LENGTH)
+  }
+
+  async function recordedWith(
+    id: string | undefined,
+    address: string,
+    network: string,
+    day: string,
+  ): Promise<ReservedWith> {
+    const limit = networkLimit()
+    // A label of its own: no network is ever an address.
+    const shared = limit > 0 && { network: { bucket: await bucketOf(`network ${network}`, day), limit } }
+    const tags = tagger !== null && id !== undefined && { tags: await tagger.tagsOf(id, address) }
+    return { ...shared, ...tags }
+  }
+
+  /** Counts a reservation until the function that it returns is called: `false` if that was called before. */
+  function count(network: string): () => boolean {
+    reserved.set(network, (reserved.get(network) ?? 0) + 1)
+    let isCounted = true
+    return () => {
+      if (!isCounted) return false
+      isCounted = false
+      const left = reserved.get(network)! - 1
+      if (left === 0) reserved.delete(network)
+      else reserved.set(network, left)
+      return true
+    }
+  }
+
+  /** `null` if that is not known yet: some are reserved, here or by other processes, and may be released. */
+  async function denied(bucket: string, day: string): Promise<Refusal | null> {
+    const { count, bytes, reserved: ofBucket, reservedAtMs } = await ledger.refusals(bucket, day)
+    if (count >= limits.refusals.count || bytes >= limits.refusals.bytes) {
+      return new Refusal(
+        'too-many-refusals',
+        'Too many uploads from this address were refused today. The counter resets at midnight UTC.',
+      )
+    }
+    if (ofBucket > confirmations.pending(bucket, day) && now() - reservedAtMs < LONGEST_RESERVED_MS)
+      return null
+    return quotaExceeded(perDay)
+  }
+
+  return {
+    limit: perDay,
+    async reserve({ address, network }, { id, isRepeat = false } = {}) {
+      const day = utcDayOf(now())
+      const bucket = await bucketOf(address, day)
+      const more = isRepeat ? {} : await recordedWith(id, address, network, day)
+      const limit = isRepeat ? perDay + 1 : perDay
+      const reservedWith = (confirmed: number) => ({ ...more, reserved: { atMs: now(), confirmed } })
+      const pending = confirmations.take(bucket, day)
+      const used = await ledger
+        .reserveUpload(bucket, day, limit, limits.refusals, reservedWith(pending.count))
+        .catch((error) => {
+          pending.putBack()
+          throw error
+        })
+      if (used === null) {
+        pending.putBack()
+        const refusal = await denied(bucket, day)
+        if (refusal !== null) throw refusal
+        return null
+      }
+      if (used === 'network-full') {
+        if (reserved.has(network)) return null
+        throw networkFull(networkLimit())
+      }
+      const release = count(network)
+      return {
+        remaining: Math.max(0, perDay - used),
+        keep() {
+          if (release()) confirmations.add(bucket, day)
+        },
+        async giveBack(refusedBytes) {
+          if (!release()) return
+          await ledger.releaseUpload(bucket, day, refusedBytes, reservedWith(0))
+        },
+      }
+    },
+    async remaining({ address }) {
+      const day = utcDayOf(now())
+      return Math.max(0, perDay - (await ledger.usedUploads(await bucketOf(address, day), day)))
+    },
+    stop: confirmations.stop,
+    secondsToReset: () => secondsToNextDay(now()),
+  }
+}
+
+export function quotaExceeded(perDay: number): Refusal {
+  return new Refusal(
+    'quota-exceeded',
+    `This address has used all ${perDay} of its uploads for today. The counter resets at midnight UTC.`,
+  )
+}
+
+function networkFull(limit: number): Refusal {
+  return new Refusal(
+    'network-quota-exceeded',
+    `The network of this address has used all ${limit} of its uploads for today. The counter resets at midnight UTC.`,
+  )
+}

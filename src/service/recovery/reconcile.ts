@@ -1,0 +1,66 @@
+/** A store or a ledger that is older than the other, as a restored copy is, brought to what is known of both. */
+import type { Ledger } from '../../stores/ledger.ts'
+import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
+import type { Tombstone } from '../../stores/tombstones.ts'
+import { lastOf } from './tombstone-files.ts'
+
+/** Ids of one question. */
+const PAGE = 1000
+
+/** Ids that must not be there, in order. */
+export async function* goneIds(ledger: Pick<Ledger, 'goneIds'>): AsyncGenerator<string> {
+  for (let last = ''; ; ) {
+    const page = await ledger.goneIds(last, PAGE)
+    yield* page
+    if (page.length < PAGE) return
+    last = page.at(-1)!
+  }
+}
+
+/** Removes what is gone by the ledger. The ids that were there. */
+export async function removeGone(ledger: Pick<Ledger, 'goneIds'>, objects: ObjectStore): Promise<string[]> {
+  const held = new Set<string>()
+  for await (const id of objects.listHeld()) held.add(id)
+  const removed: string[] = []
+  // Both are in one order. To ask the store for each of a million ids would take hours.
+  const listed = objects.list()[Symbol.asyncIterator]()
+  let there = await listed.next()
+  for await (const id of goneIds(ledger)) {
+    while (!there.done && there.value < id) there = await listed.next()
+    const isVisible = !there.done && there.value === id
+    if (!isVisible && !held.has(id)) continue
+    const wasVisible = await objects.remove(id)
+    if ((await objects.removeHeld(id)) || wasVisible) removed.push(id)
+  }
+  await listed.return?.()
+  return removed
+}
+
+/** Holds what is held by the ledger, and nothing else. Ids that could not be released, because they are damaged. */
+export async function holdAsDecided(
+  ledger: Pick<Ledger, 'heldIds'>,
+  objects: ObjectStore,
+): Promise<string[]> {
+  const damaged: string[] = []
+  const held = new Set(await ledger.heldIds(Number.MAX_SAFE_INTEGER))
+  for (const id of held) await objects.hold(id)
+  for await (const id of objects.listHeld()) {
+    if (held.has(id)) continue
+    await objects.release(id).catch((error) => {
+      if (!(error instanceof DamagedObject)) throw error
+      damaged.push(id)
+    })
+  }
+  return damaged
+}
+
+/** Brings a ledger that knows nothing, and the store beside it, to what tombstones tell. What is held stays held. */
+export async function applyToAll(
+  tombstones: readonly Tombstone[],
+  ledger: Ledger,
+  objects: ObjectStore,
+): Promise<void> {
+  await ledger.applyTombstones(lastOf(tombstones))
+  await removeGone(ledger, objects)
+  for (const id of await ledger.heldIds(Number.MAX_SAFE_INTEGER)) await objects.hold(id)
+}

@@ -1,0 +1,222 @@
+/** Brings images from one store into another: each once, whole, and with the digest of its record. */
+import type { Segment } from '../../formats/image.ts'
+import {
+  DamagedObject,
+  type Draft,
+  IdTaken,
+  type ImageRecord,
+  type ObjectStore,
+  type StoredImage,
+  StoreUnavailable,
+} from '../../stores/object-store.ts'
+import { createSemaphore } from '../semaphore.ts'
+
+export interface Transfer {
+  /** Brought over. */
+  copied: number
+  bytes: number
+  /** Already there. */
+  kept: number
+  /** Ids that can't be read, or whose bytes are not those of their record. */
+  damaged: string[]
+  /** Ids that were there and damaged, and are whole again. */
+  healed: string[]
+}
+
+const AT_ONCE = 16
+
+/**
+ * Brings over what `to` has not. Both are listed in one order, so that nothing is asked for twice and an interrupted
+ * transfer goes on where it was. What is held in `from` is held in `to`, and the other way round. `bytesPerSecond`: an
+ * upper bound, `null` for none. `heal`: reads what is there already, and replaces what is damaged.
+ */
+export async function transferImages(options: {
+  from: ObjectStore
+  to: ObjectStore
+  bytesPerSecond: number | null
+  heal?: boolean
+  onProgress?: (transfer: Transfer, id: string) => void
+}): Promise<Transfer> {
+  const { from, to, bytesPerSecond, heal = false, onProgress } = options
+  const transfer: Transfer = { copied: 0, bytes: 0, kept: 0, damaged: [], healed: [] }
+  const semaphore = createSemaphore(AT_ONCE)
+  const startedAt = performance.now()
+  const underWay = new Set<Promise<void>>()
+  let failure: { error: unknown } | null = null
+  // Few: each is a decision of the operator's.
+  const held = new Set<string>()
+  for await (const id of to.listHeld()) held.add(id)
+
+  function count(bytes: number | null): void {
+    if (bytes === null) transfer.kept++
+    else {
+      transfer.copied++
+      transfer.bytes += bytes
+    }
+  }
+
+  async function mend(id: string, source: Source): Promise<void> {
+    if (heal && (await healImage(id, source, to))) transfer.healed.push(id)
+  }
+
+  async function bring(id: string, isThere: boolean): Promise<void> {
+    try {
+      // Released since the last transfer.
+      const isHeld = held.delete(id)
+      if (isThere || isHeld) await mend(id, from)
+      if (isHeld) await to.release(id)
+      count(isThere || isHeld ? null : await copyImage(id, from, to))
+    } catch (error) {
+      if (error instanceof DamagedObject) transfer.damaged.push(id)
+      else failure ??= { error }
+    }
+    onProgress?.(transfer, id)
+  }
+
+  for await (const { id, isThere } of compared(from.list(), to.list())) {
+    if (failure !== null) break
+    if (isThere && !heal) {
+      transfer.kept++
+      continue
+    }
+    if (bytesPerSecond !== null) await pause((transfer.bytes / bytesPerSecond) * 1000 - sinceMs(startedAt))
+    const work = semaphore.run(() => bring(id, isThere)).finally(() => underWay.delete(work))
+    underWay.add(work)
+    // So many are begun; the list need not be held.
+    if (underWay.size >= AT_ONCE * 2) await Promise.race(underWay)
+  }
+  await Promise.all(underWay)
+  // Assigned in a callback.
+  const failed = failure as { error: unknown } | null
+  if (failed !== null) throw failed.error
+  for await (const id of from.listHeld()) {
+    const source = { open: from.openHeld }
+    try {
+      await mend(id, source)
+      if (held.has(id)) continue
+      const bytes = await copyImage(id, source, to)
+      // It may have been visible when it was brought over first.
+      await to.hold(id)
+      transfer.copied++
+      transfer.bytes += bytes ?? 0
+    } catch (error) {
+      if (!(error instanceof DamagedObject)) throw error
+      transfer.damaged.push(id)
+    }
+  }
+  return transfer
+}
+
+/**
+ * Replaces the image in `to` if it is damaged, visible or held. `false` if it is sound, or there is none. Throws
+ * `DamagedObject` if it is damaged in both.
+ */
+export async function healImage(id: string, from: Source, to: ObjectStore): Promise<boolean> {
+  if (!(await isDamaged(id, to))) return false
+  const place = await readWhole(
+    id,
+    from,
+    to,
+    async (draft, record) => (await draft.replace(record, wholeOf(draft))) ?? 'removed',
+  )
+  if (place === null) throw new DamagedObject(id, { cause: new Error('there is no other copy') })
+  return place !== 'removed'
+}
+
+/** Reads all of an image, visible or held. `false` also if there is none. */
+export async function isDamaged(id: string, { verify, openHeld }: ObjectStore): Promise<boolean> {
+  try {
+    if ((await verify(id)) !== null) return false
+    const held = await openHeld(id)
+    if (held !== null) for await (const _ of piecesOf(held.body));
+    held?.release?.()
+    return false
+  } catch (error) {
+    if (isUnreadable(error)) return true
+    throw error
+  }
+}
+
+/** A sector that the disk can't read is an image that is damaged. */
+function isUnreadable(error: unknown): boolean {
+  const { cause } = error as { cause?: { code?: unknown } }
+  return error instanceof DamagedObject || (error instanceof StoreUnavailable && cause?.code === 'EIO')
+}
+
+/** The image's size, or `null` if it was there or is gone. Throws `DamagedObject`. */
+export function copyImage(id: string, from: Source, to: ObjectStore): Promise<number | null> {
+  return readWhole(id, from, to, async (draft, record) => {
+    try {
+      // What was retired there stays away.
+      await draft.commit(record, wholeOf(draft), { isContended: true })
+      return record.size
+    } catch (error) {
+      if (error instanceof IdTaken) return null
+      throw error
+    }
+  })
+}
+
+export interface Source {
+  open(id: string): Promise<StoredImage | null>
+}
+
+/** `use`: of a draft in `to` whose bytes are those of the record. `null` if there is no image. Throws `DamagedObject`. */
+async function readWhole<T>(
+  id: string,
+  from: Source,
+  to: ObjectStore,
+  use: (draft: Draft, record: ImageRecord) => Promise<T>,
+): Promise<T | null> {
+  let draft: Draft
+  let record: ImageRecord
+  try {
+    const image = await from.open(id)
+    if (image === null) return null
+    record = image.record
+    try {
+      draft = await to.draft(piecesOf(image.body), record.size)
+    } finally {
+      image.release?.()
+    }
+  } catch (error) {
+    throw isUnreadable(error) ? new DamagedObject(id, { cause: error }) : error
+  }
+  try {
+    if (draft.size !== record.size || (await draft.digest(wholeOf(draft))) !== record.sha256)
+      throw new DamagedObject(id)
+    return await use(draft, record)
+  } finally {
+    await draft.discard()
+  }
+}
+
+function wholeOf({ size }: Draft): Segment[] {
+  return [{ offset: 0, length: size }]
+}
+
+async function* piecesOf(body: Uint8Array | ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  if (body instanceof Uint8Array) yield body
+  else for await (const piece of body as unknown as AsyncIterable<Uint8Array>) yield piece
+}
+
+/** Those of `wanted`, and whether `known` has them. Both in ascending order. */
+async function* compared(
+  wanted: AsyncIterable<string>,
+  known: AsyncIterable<string>,
+): AsyncGenerator<{ id: string; isThere: boolean }> {
+  const others = known[Symbol.asyncIterator]()
+  let other = await others.next()
+  for await (const id of wanted) {
+    while (!other.done && other.value < id) other = await others.next()
+    yield { id, isThere: !other.done && other.value === id }
+  }
+}
+
+function sinceMs(startedAt: number): number {
+  return performance.now() - startedAt
+}
+
+function pause(ms: number): Promise<void> {
+  return ms <= 0 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, ms))
+}

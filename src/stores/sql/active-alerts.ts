@@ -1,0 +1,62 @@
+/** Alerts that are active: the operator has been notified of each. */
+import type { AlertLedger, Pause } from '../active-alerts.ts'
+import type { RecordEntryIf } from './audit-log.ts'
+import type { SqlDatabase, Statement } from './database.ts'
+import { raiseIf } from './notices.ts'
+import { list, type Part, part, sql } from './statement.ts'
+
+export function alertsLedger(database: SqlDatabase, recordIf: RecordEntryIf): AlertLedger {
+  /** `isSo`: a condition, as SQL. */
+  function pauseIf(isSo: Part, { reason, who, raises }: Pause, at: Date): Statement[] {
+    const isOn = part`${isSo} and not exists (select 1 from settings where name = 'uploads' and value = 'paused')`
+    const act = { act: 'set', subject: 'uploads=paused', reason, at, by: { who } } as const
+    return [
+      raiseIf(raises, at.getTime(), isOn),
+      recordIf(act, isOn),
+      sql`insert into settings (name, value, changed_at_ms) select 'uploads', 'paused', ${at.getTime()} where ${isOn}
+        on conflict (name) do update set value = excluded.value, changed_at_ms = excluded.changed_at_ms`,
+    ]
+  }
+
+  return {
+    async activeAlerts() {
+      const { rows } = await database.read(sql`select name, since_ms from active_alerts order by name`)
+      return rows.map(({ name, since_ms }) => ({ name: name as string, since: since_ms as number }))
+    },
+
+    async raiseAlert(name, at, { raises, pause }) {
+      const mark = crypto.randomUUID()
+      const isFirst = part`exists (select 1 from active_alerts where mark = ${mark})`
+      const [begun] = await database.write([
+        sql`insert into active_alerts (name, since_ms, mark) values (${name}, ${at.getTime()}, ${mark})
+          on conflict (name) do nothing`,
+        ...(raises === null ? [] : [raiseIf(raises, at.getTime(), isFirst)]),
+        ...(pause === null ? [] : pauseIf(isFirst, pause, at)),
+      ])
+      return begun!.changes > 0
+    },
+
+    async resolveAlerts(names) {
+      if (names.length === 0) return
+      await database.write([sql`delete from active_alerts where name in ${list([...names].sort())}`])
+    },
+
+    async recordReached(name, day, since, at, { raises, pause }) {
+      const mark = crypto.randomUUID()
+      const isNew = part`exists (select 1 from caps_reached where mark = ${mark})`
+      const isAgain = part`${isNew} and (select count(*) from caps_reached) > 1`
+      const isFirst = part`${isNew} and (select count(*) from caps_reached) = 1`
+      const outcomes = await database.write([
+        sql`insert into caps_reached (day, name, mark) values (${day}, ${name}, ${mark})
+          on conflict (day, name) do nothing`,
+        sql`delete from caps_reached where day < ${since}`,
+        raiseIf(raises, at.getTime(), isFirst),
+        ...pauseIf(isAgain, pause, at),
+        sql`delete from caps_reached where ${isAgain}`,
+      ])
+      if (outcomes[0]!.changes === 0) return null
+      // Before the last one the setting was written.
+      return outcomes.at(-2)!.changes > 0 ? 'paused' : 'reached'
+    },
+  }
+}

@@ -1,0 +1,78 @@
+/** The audit log: what the operator did, to what, when and why. */
+import type { Actor, AuditEntry, AuditedAct, Ledger } from '../ledger.ts'
+import type { Row, SqlDatabase, Statement } from './database.ts'
+import { type Part, part, sql } from './statement.ts'
+
+export interface NewEntry {
+  act: AuditedAct
+  subject: string
+  reason: string
+  at: Date
+  by?: Actor | undefined
+}
+
+/** Makes the statement that records an act, for the transaction of the act itself. */
+export type RecordEntry = (entry: NewEntry) => Statement
+
+/** The same, of an act that is recorded only where the condition holds. */
+export type RecordEntryIf = (entry: NewEntry, isSo: Part) => Statement
+
+/** Rows read at once when all are wanted. */
+const PAGE_ROWS = 500
+
+export function auditRecorder(tick: () => number): { record: RecordEntry; recordIf: RecordEntryIf } {
+  const recordIf: RecordEntryIf = ({ act, subject, reason, at, by }, isSo) =>
+    sql`insert into audit_log (number, at_ms, recorded_us, act, subject, reason, who, rule)
+      select ${crypto.randomUUID()}, ${at.getTime()}, ${tick()}, ${act}, ${subject}, ${reason}, ${by?.who ?? ''},
+        ${by?.rule ?? ''} where ${isSo}`
+  return { recordIf, record: (entry) => recordIf(entry, part`1 = 1`) }
+}
+
+export function auditLedger(database: SqlDatabase): Pick<Ledger, 'auditLog' | 'everyAuditEntry'> {
+  return {
+    async auditLog(limit) {
+      const { rows } = await database.read(
+        sql`select at_ms, act, subject, reason, who, rule from audit_log
+          order by at_ms desc, recorded_us desc limit ${Math.max(0, limit)}`,
+      )
+      return rows.map(toEntry)
+    },
+
+    async *everyAuditEntry() {
+      let [at, us, last] = [Number.MIN_SAFE_INTEGER, 0, '']
+      for (;;) {
+        const { rows } = await database.read(
+          sql`select number, recorded_us, at_ms, act, subject, reason, who, rule from audit_log
+            where (at_ms, recorded_us, number) > (${at}, ${us}, ${last})
+            order by at_ms, recorded_us, number limit ${PAGE_ROWS}`,
+        )
+        for (const row of rows) yield toEntry(row)
+        const end = rows.at(-1)
+        if (end === undefined) return
+        at = end.at_ms as number
+        us = end.recorded_us as number
+        last = end.number as string
+      }
+    },
+  }
+}
+
+/** A clock that never gives the same time twice. Unit: microseconds since the epoch. */
+export function microseconds(): () => number {
+  let last = 0
+  return () => {
+    last = Math.max(last + 1, Math.floor((performance.timeOrigin + performance.now()) * 1000))
+    return last
+  }
+}
+
+function toEntry({ at_ms, act, subject, reason, who, rule }: Row): AuditEntry {
+  return {
+    at: new Date(at_ms as number).toISOString(),
+    act: act as AuditEntry['act'],
+    subject: subject as string,
+    reason: reason as string,
+    who: who as string,
+    rule: rule as string,
+  }
+}

@@ -1,0 +1,95 @@
+/** Tags of uploads, kept for two days. The table is called `links`. */
+import type { UploaderTagLedger } from '../uploader-tags.ts'
+import type { SqlDatabase } from './database.ts'
+import type { PrivateTables } from './private.ts'
+import { list, sql } from './statement.ts'
+
+/** Rows that are looked through at once: others wait for a page, not for a million rows. */
+const PAGE_ROWS = 10_000
+
+/** Rows of one transaction. */
+const FORGOTTEN_AT_ONCE = 500
+
+/** From `from` on, and before `to`. Epoch milliseconds. */
+interface Page {
+  database: SqlDatabase
+  from: number
+  to: number
+}
+
+export function uploaderTagsLedger(
+  tables: Pick<PrivateTables, 'everyTags' | 'forgetTags'>,
+): UploaderTagLedger {
+  async function timeOf(database: SqlDatabase, from: number, offset: number): Promise<number | null> {
+    const { rows } = await database.read(
+      sql`select at_ms from links where at_ms >= ${from} order by at_ms limit 1 offset ${offset}`,
+    )
+    return (rows[0]?.at_ms as number | undefined) ?? null
+  }
+
+  /** All rows. They are few in two days, and looked through when an operator asks: no upload pays for an index. */
+  async function* pages(): AsyncGenerator<Page> {
+    for (const database of await tables.everyTags()) {
+      let from = await timeOf(database, Number.MIN_SAFE_INTEGER, 0)
+      while (from !== null) {
+        const next = await timeOf(database, from, PAGE_ROWS)
+        // As many rows may be of one time.
+        const to: number = next === null ? Number.MAX_SAFE_INTEGER : Math.max(next, from + 1)
+        yield { database, from, to }
+        from = next === null ? null : to
+        // SQLite answers in the same turn of the event loop.
+        await new Promise((resolve) => setTimeout(resolve, 0))
+      }
+    }
+  }
+
+  async function tagsOf(id: string): Promise<{ a: string[]; b: string[] }> {
+    const [a, b] = [new Set<string>(), new Set<string>()]
+    for await (const { database, from, to } of pages()) {
+      const { rows } = await database.read(
+        sql`select tag_a, tag_b from links where at_ms >= ${from} and at_ms < ${to} and id = ${id}`,
+      )
+      for (const { tag_a, tag_b } of rows) {
+        a.add(tag_a as string)
+        b.add(tag_b as string)
+      }
+    }
+    return { a: [...a], b: [...b] }
+  }
+
+  return {
+    async sameUploader(id, limit) {
+      const tags = await tagsOf(id)
+      if (tags.a.length === 0) return []
+      const times = new Map<string, number>()
+      for await (const { database, from, to } of pages()) {
+        const { rows } = await database.read(
+          sql`select id, at_ms from links where at_ms >= ${from} and at_ms < ${to}
+            and (tag_a in ${list(tags.a)} or tag_b in ${list(tags.b)}) and id <> ${id} order by at_ms`,
+        )
+        for (const row of rows) times.set(row.id as string, row.at_ms as number)
+      }
+      const newest = [...times].sort(([, one], [, other]) => other - one)
+      return newest.slice(0, Math.max(0, limit)).map(([other]) => other)
+    },
+
+    async forgetTagsBefore(atMs, saltDay) {
+      await tables.forgetTags(Math.floor(atMs), saltDay)
+      for (const database of await tables.everyTags()) {
+        await forget(database, Math.floor(atMs))
+        await database.wipe()
+      }
+    },
+  }
+
+  async function forget(database: SqlDatabase, before: number): Promise<void> {
+    let forgotten: number
+    do {
+      const [outcome] = await database.write([
+        sql`delete from links where at_ms < ${before} and at_ms <= coalesce(
+          (select at_ms from links order by at_ms limit 1 offset ${FORGOTTEN_AT_ONCE - 1}), ${before})`,
+      ])
+      forgotten = outcome!.changes
+    } while (forgotten >= FORGOTTEN_AT_ONCE)
+  }
+}

@@ -1,0 +1,20 @@
+/** Port: tags of uploads, by which uploads of one uploader are found. A part of the ledger. Methods throw as those of `ledger.ts` do. */
+
+/** The tags of one upload. Uploads of one uploader share at least one of them. */
+export interface UploaderTags {
+  /** Of the image. It has several rows if it was sent again. */
+  id: string
+  /** Epoch milliseconds. */
+  atMs: number
+  /** Random, so that rows of the same millisecond differ. */
+  number: number
+  tagA: string
+  tagB: string
+}
+
+export interface UploaderTagLedger {
+  /** Ids of uploads that share a tag with this one, the newest first, at most `limit`. */
+  sameUploader(id: string, limit: number): Promise<string[]>
+  /** Forgets tags of uploads before `atMs`, and their salts of days before `saltDay`. */
+  forgetTagsBefore(atMs: number, saltDay: string): Promise<void>
+}

@@ -1,0 +1,102 @@
+/** Everything of one uploader, without an address. */
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, it } from 'node:test'
+import { nodeHashes } from '../src/node/hashes.ts'
+import { createUploaderTagger } from '../src/service/quota/uploader-tags.ts'
+import { gif } from './support/images/tiny-images.ts'
+import { type RunningServer, startServer } from './support/processes/server.ts'
+import { fetchRaw, store } from './support/upload.ts'
+
+const MINE = '192.0.2.77'
+const OTHER = '192.0.2.78'
+const MINE_6 = '2001:db8:77:1234:aaaa:bbbb:cccc:dddd'
+
+let server: RunningServer
+before(async () => {
+  server = await startServer({ LOG_LEVEL: 'trace', DAILY_UPLOADS: '1000', NETWORK_UPLOADS: '1000' })
+})
+after(() => server?.stop())
+
+it('holds and removes all that one uploader stored', async () => {
+  const mine = [await store(server.url, gif(), MINE), await store(server.url, gif(), MINE)]
+  const other = await store(server.url, gif(), OTHER)
+  const six = [
+    await store(server.url, gif(), MINE_6),
+    await store(server.url, gif(), '2001:db8:77:1234::1'),
+    await store(server.url, gif(), '2001:db8:77:1235::1'),
+  ]
+  const status = async (image: { id: string }) => (await fetchRaw(server.url, image.id)).status
+  const held = await server.operator(['hold', mine[0]!.id, '--reason', 'bots', '--same-uploader'])
+  assert.equal(held.code, 0, held.stderr)
+  assert.deepEqual(await Promise.all([...mine, other].map(status)), [403, 403, 200])
+  const removed = await server.operator(['remove', six[0]!.id, '--reason', 'bots', '--same-uploader'])
+  assert.equal(removed.code, 0, removed.stderr)
+  assert.deepEqual(await Promise.all(six.map(status)), [410, 410, 200], 'a /64 is one uploader')
+})
+
+it('keeps no address in any file', async () => {
+  await store(server.url, gif(), MINE)
+  const files = await readdir(server.dataDir, { recursive: true, withFileTypes: true })
+  const texts = await Promise.all(
+    files.filter((file) => file.isFile()).map((file) => readFile(join(file.parentPath, file.name))),
+  )
+  assert.ok(texts.length >= 3, 'the ledger and images are looked at')
+  const traces = [MINE, OTHER, MINE_6].flatMap((address) => [
+    Buffer.from(address),
+    ...(address.includes(':') ? [Buffer.from('2001:db8:77'), Buffer.from('32.1.13.184')] : []),
+    ...(address.includes(':') ? [] : [Buffer.from(address.split('.').map(Number))]),
+    // Without a salt anybody could try all addresses.
+    Buffer.from(createHmac('sha256', '').update(address).digest('hex').slice(0, 32)),
+  ])
+  for (const text of [...texts, Buffer.from(server.stdout() + server.stderr())]) {
+    for (const trace of traces.filter(({ length }) => length > 4))
+      assert.ok(!text.includes(trace), `${trace}`)
+  }
+})
+
+it('links nothing where that is turned off', async () => {
+  const off = await startServer({ UPLOADER_LINKS: 'off' })
+  try {
+    const mine = [await store(off.url, gif(), MINE), await store(off.url, gif(), MINE)]
+    await off.operator(['remove', mine[0]!.id, '--reason', 'bots', '--same-uploader'])
+    assert.equal((await fetchRaw(off.url, mine[1]!.id)).status, 200)
+  } finally {
+    await off.stop()
+  }
+})
+
+it('gives two uploads a tag in common within 24 hours, and none after 48', async () => {
+  const hour = 3_600_000
+  const salts = new Map<string, Uint8Array>()
+  let now = Date.parse('2026-07-31T00:00:00Z')
+  const tagger = createUploaderTagger({
+    ledger: {
+      daySalt: async (day, purpose) => {
+        const key = `${day} ${purpose}`
+        if (!salts.has(key)) salts.set(key, crypto.getRandomValues(new Uint8Array(32)))
+        return salts.get(key)!
+      },
+    },
+    hashes: nodeHashes,
+    now: () => now,
+  })
+  const start = now
+  const tags = []
+  for (let at = 0; at <= 96; at++) {
+    now = start + at * hour
+    tags.push(await tagger.tagsOf('22222222222', MINE))
+  }
+  for (let a = 0; a < tags.length; a++) {
+    for (let b = a; b < tags.length; b++) {
+      const isLinked: boolean = tags[a]!.tagA === tags[b]!.tagA || tags[a]!.tagB === tags[b]!.tagB
+      if (b - a <= 24) assert.ok(isLinked, `${a} and ${b}`)
+      if (b - a >= 48) assert.ok(!isLinked, `${a} and ${b}`)
+    }
+  }
+  const [mine, other] = [await tagger.tagsOf('22222222222', MINE), await tagger.tagsOf('22222222222', OTHER)]
+  assert.notEqual(mine.tagA, other.tagA)
+  assert.notEqual(mine.tagA, mine.tagB)
+})
