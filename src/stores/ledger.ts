@@ -59,11 +59,8 @@ export interface ReservedWith {
   network?: { bucket: string; limit: number }
   /** Recorded with it, so that other uploads of its uploader can be found. */
   tags?: UploaderTags
-  /**
-   * When it was reserved (epoch milliseconds): until it is confirmed or released it counts as reserved. `confirmed`: how
-   * many earlier reservations of the bucket have become images meanwhile.
-   */
-  reserved?: { atMs: number; confirmed: number }
+  /** Epoch milliseconds. The upload counts as reserved from then on, until it is confirmed or released. */
+  reservedAtMs?: number
 }
 
 /** Why there may be no room for one more upload. */
@@ -116,8 +113,8 @@ export interface Ledger extends Parts {
   ): Promise<number | 'network-full' | null>
   /** Gives a reservation back; the count never falls below zero. `refusedBytes`: also records a refusal of so many bytes. */
   releaseUpload(bucket: string, day: string, refusedBytes?: number, more?: ReservedWith): Promise<void>
-  /** `count` reservations of each bucket have become images. No upload waits for this. */
-  confirmUploads(buckets: string[], day: string, count: number): Promise<void>
+  /** A reservation has become an image: it counts as used, and as reserved no more. */
+  confirmUpload(bucket: string, day: string): Promise<void>
   /** On record for `bucket` on `day`. */
   refusals(bucket: string, day: string): Promise<Refused>
   /** Uploads that are reserved or made. */

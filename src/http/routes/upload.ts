@@ -89,17 +89,17 @@ export function createUpload(parts: AppParts): Upload {
       })
       const stored = answerOf(published, request, startedAt)
       if (!published.isRepeat) {
-        reservation.keep()
+        reservation.confirm()
         return { remaining, stored }
       }
       taken?.giveBack()
-      await giveBack(reservation, request.body.received())
+      await release(reservation, request.body.received())
       return { remaining: Math.min(quota.limit, remaining + 1), stored }
     } catch (error) {
       taken?.giveBack()
-      const given = giveBack(reservation, isClients(error) ? request.body.received() : undefined)
+      const released = release(reservation, isClients(error) ? request.body.received() : undefined)
       // A ledger that did not answer was waited for once.
-      if (!isOfLedger(error)) await given
+      if (!isOfLedger(error)) await released
       return { remaining: Math.min(quota.limit, remaining + 1), error }
     }
   }
@@ -117,7 +117,7 @@ export function createUpload(parts: AppParts): Upload {
     } catch (error) {
       return { remaining: 0, error }
     } finally {
-      await giveBack(reservation, request.body.received())
+      await release(reservation, request.body.received())
     }
   }
 
@@ -126,10 +126,10 @@ export function createUpload(parts: AppParts): Upload {
   }
 
   /** `receivedBytes`: of a body that was read for nothing, so that nobody sends without end. */
-  async function giveBack(reservation: Reservation, receivedBytes: number | undefined): Promise<void> {
+  async function release(reservation: Reservation, receivedBytes: number | undefined): Promise<void> {
     await reservation
-      .giveBack(receivedBytes)
-      .catch((cause) => log.error({ err: cause }, 'a reservation was not given back'))
+      .release(receivedBytes)
+      .catch((cause) => log.error({ err: cause }, 'a reservation was not released'))
   }
 
   function answerOf(published: Published, { requestId }: UploadRequest, startedAt: number) {

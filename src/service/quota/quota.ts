@@ -3,7 +3,6 @@ import { Refusal } from '../../errors.ts'
 import type { Ledger, Refusals, ReservedWith } from '../../stores/ledger.ts'
 import type { Hashes } from '../hashes.ts'
 import { secondsToNextDay, utcDayOf } from '../utc-day.ts'
-import { createConfirmations } from './confirmations.ts'
 import type { UploaderTagger } from './uploader-tags.ts'
 
 export interface Quota {
@@ -17,8 +16,6 @@ export interface Quota {
   remaining(address: ClientAddress): Promise<number>
   /** Whole seconds to the next 00:00 UTC, at least 1. */
   secondsToReset(): number
-  /** Confirms the last reservations. */
-  stop(): Promise<void>
 }
 
 export interface ReserveOptions {
@@ -38,13 +35,13 @@ export interface ClientAddress {
 export interface Reservation {
   /** Uploads left after this one. */
   readonly remaining: number
-  /** The image is stored. */
-  keep(): void
+  /** The image is stored. Nobody waits for the ledger to learn it. */
+  confirm(): void
   /**
-   * Nothing is stored: gives it back, to the day it was made on. `refusedBytes`: what came of an upload that was refused
+   * Nothing is stored: gives the upload back, to the day it was reserved on. `refusedBytes`: what came of an upload that was refused
    * for what it was. It counts against the day's budget of refusals.
    */
-  giveBack(refusedBytes?: number): Promise<void>
+  release(refusedBytes?: number): Promise<void>
 }
 
 export interface QuotaLimits {
@@ -73,7 +70,6 @@ export function createQuota(
 ): Quota {
   const { limits, now, hashes, networkLimit = () => 0, tagger = null } = options
   const { perDay } = limits
-  const confirmations = createConfirmations(ledger)
   const salts = new Map<string, Promise<Uint8Array>>()
   /** Reservations of this process that have not ended, by network. */
   const reserved = new Map<string, number>()
@@ -130,8 +126,7 @@ export function createQuota(
         'Too many uploads from this address were refused today. The counter resets at midnight UTC.',
       )
     }
-    if (ofBucket > confirmations.pending(bucket, day) && now() - reservedAtMs < LONGEST_RESERVED_MS)
-      return null
+    if (ofBucket > 0 && now() - reservedAtMs < LONGEST_RESERVED_MS) return null
     return quotaExceeded(perDay)
   }
 
@@ -142,16 +137,9 @@ export function createQuota(
       const bucket = await bucketOf(address, day)
       const more = isRepeat ? {} : await recordedWith(id, address, network, day)
       const limit = isRepeat ? perDay + 1 : perDay
-      const reservedWith = (confirmed: number) => ({ ...more, reserved: { atMs: now(), confirmed } })
-      const pending = confirmations.take(bucket, day)
-      const used = await ledger
-        .reserveUpload(bucket, day, limit, limits.refusals, reservedWith(pending.count))
-        .catch((error) => {
-          pending.putBack()
-          throw error
-        })
+      const reservation = { ...more, reservedAtMs: now() }
+      const used = await ledger.reserveUpload(bucket, day, limit, limits.refusals, reservation)
       if (used === null) {
-        pending.putBack()
         const refusal = await denied(bucket, day)
         if (refusal !== null) throw refusal
         return null
@@ -160,15 +148,15 @@ export function createQuota(
         if (reserved.has(network)) return null
         throw networkFull(networkLimit())
       }
-      const release = count(network)
+      const end = count(network)
       return {
         remaining: Math.max(0, perDay - used),
-        keep() {
-          if (release()) confirmations.add(bucket, day)
+        confirm() {
+          // Lost if the ledger is unavailable: it counts as reserved until it expires.
+          if (end()) ledger.confirmUpload(bucket, day).catch(() => {})
         },
-        async giveBack(refusedBytes) {
-          if (!release()) return
-          await ledger.releaseUpload(bucket, day, refusedBytes, reservedWith(0))
+        async release(refusedBytes) {
+          if (end()) await ledger.releaseUpload(bucket, day, refusedBytes, reservation)
         },
       }
     },
@@ -176,7 +164,6 @@ export function createQuota(
       const day = utcDayOf(now())
       return Math.max(0, perDay - (await ledger.usedUploads(await bucketOf(address, day), day)))
     },
-    stop: confirmations.stop,
     secondsToReset: () => secondsToNextDay(now()),
   }
 }

@@ -4,14 +4,14 @@ import type { Ledger, Refusals, ReservedWith } from '../ledger.ts'
 import type { Row, Statement } from './database.ts'
 import { checkedDay, LAST_DAY, type PrivateTables } from './private.ts'
 import { releaseWith, reserveWith, tagStatement } from './reservation.ts'
-import { list, rawSql, sql } from './statement.ts'
+import { sql } from './statement.ts'
 
 /** The table is called `places`, and its columns of reservations `held`: servers of 0.1.0 count in it too (docs/decisions/040). */
 type QuotaLedger = Pick<
   Ledger,
   | 'reserveUpload'
   | 'releaseUpload'
-  | 'confirmUploads'
+  | 'confirmUpload'
   | 'refusals'
   | 'usedUploads'
   | 'daySalt'
@@ -29,9 +29,10 @@ export function quotaLedger(tables: PrivateTables): QuotaLedger {
 
   async function release(bucket: string, day: string, refusedBytes?: number, more: ReservedWith = {}) {
     const [refusals, bytes] = refusedBytes === undefined ? [0, 0] : [1, refusedBytes]
-    const noMore = more.reserved === undefined ? 0 : more.reserved.confirmed + 1
+    const ended = more.reservedAtMs === undefined ? 0 : 1
     const statement = sql`update places set used = case when used > 0 then used - 1 else 0 end,
-        held = case when held > ${noMore} then held - ${noMore} else 0 end, refusals = refusals + ${refusals}, refused_bytes = refused_bytes + ${bytes}
+        held = case when held > ${ended} then held - ${ended} else 0 end,
+        refusals = refusals + ${refusals}, refused_bytes = refused_bytes + ${bytes}
       where day = ${checkedDay(day)} and bucket = ${bucket}`
     const database = await tables.ifThere(day)
     if (database === null) return
@@ -44,12 +45,11 @@ export function quotaLedger(tables: PrivateTables): QuotaLedger {
 
   return {
     async reserveUpload(bucket, day, limit, budget = UNLIMITED, more = {}) {
-      const [reserved, atMs] = more.reserved === undefined ? [0, 0] : [1, Math.floor(more.reserved.atMs)]
-      const confirmed = more.reserved?.confirmed ?? 0
+      const [reserved, atMs] = more.reservedAtMs === undefined ? [0, 0] : [1, Math.floor(more.reservedAtMs)]
       const statement = sql`insert into places (day, bucket, used, held, held_at_ms)
           values (${checkedDay(day)}, ${bucket}, 1, ${reserved}, cast(${atMs} as bigint))
         on conflict (day, bucket) do update set used = places.used + 1,
-          held = ${reserved} + case when places.held > ${confirmed} then places.held - ${confirmed} else 0 end,
+          held = places.held + ${reserved},
           held_at_ms = case when ${reserved} = 1 then excluded.held_at_ms else places.held_at_ms end
           where places.used < ${limit}
           and places.refusals < ${budget.count} and places.refused_bytes < ${budget.bytes}
@@ -59,12 +59,7 @@ export function quotaLedger(tables: PrivateTables): QuotaLedger {
       const database = await tables.ofDay(day)
       const tags = await tagsFor(more)
       const undo = (also: ReservedWith) =>
-        release(
-          bucket,
-          day,
-          undefined,
-          more.reserved === undefined ? also : { ...also, reserved: { ...more.reserved, confirmed: 0 } },
-        )
+        release(bucket, day, undefined, { ...also, ...(reserved > 0 && { reservedAtMs: atMs }) })
       const { used, isNetworkFull } = await reserveWith(database, tags, statement, day, more)
       if (isNetworkFull) {
         await undo({})
@@ -82,17 +77,10 @@ export function quotaLedger(tables: PrivateTables): QuotaLedger {
 
     releaseUpload: release,
 
-    async confirmUploads(buckets, day, count) {
-      if (buckets.length === 0) return
+    async confirmUpload(bucket, day) {
       const database = await tables.ifThere(day)
-      if (database === null) return
-      // In one order: two processes that wait for each other's rows would wait for ever.
-      const order = rawSql(database.dialect.skipsLocked ? 'order by bucket for update' : '')
-      await database.write([
-        sql`with due as materialized (select bucket from places
-            where day = ${checkedDay(day)} and bucket in ${list(buckets)} ${order})
-          update places set held = case when held > ${count} then held - ${count} else 0 end
-          from due where places.day = ${day} and places.bucket = due.bucket`,
+      await database?.write([
+        sql`update places set held = held - 1 where day = ${checkedDay(day)} and bucket = ${bucket} and held > 0`,
       ])
     },
 

@@ -25,7 +25,7 @@ async function fill(ledger: Ledger, day: string, count = 300) {
   }))
   const reserved = await Promise.all(
     uploads.map(({ bucket, network, tags }) =>
-      ledger.reserveUpload(bucket, day, 9, undefined, { network, tags, reserved: { atMs: 1, confirmed: 0 } }),
+      ledger.reserveUpload(bucket, day, 9, undefined, { network, tags, reservedAtMs: 1 }),
     ),
   )
   assert.deepEqual(new Set(reserved), new Set([1]))
