@@ -166,11 +166,11 @@ export interface Ledger extends Parts {
    * Takes `amount` from what is left of the cap `name` on `day`, which is `limit` in all: the whole amount or nothing.
    * True if it was taken.
    */
-  takeShare(name: string, day: string, amount: number, limit: number): Promise<boolean>
-  /** Gives back what was not used. */
-  returnShare(name: string, day: string, amount: number): Promise<void>
+  takeCapacity(name: string, day: string, amount: number, limit: number): Promise<boolean>
+  /** Releases what was not used. */
+  releaseCapacity(name: string, day: string, amount: number): Promise<void>
   /** What of the cap `name` is taken on `day`. */
-  usedShare(name: string, day: string): Promise<number>
+  usedCapacity(name: string, day: string): Promise<number>
 
   /** Writes down a token, and forgets all that expired by `now`. */
   putToken(token: DoorToken, now: number): Promise<void>

@@ -12,14 +12,14 @@ import { StoreUnavailable } from '../../src/stores/object-store.ts'
 const NEVER = new Promise<never>(() => {})
 
 /** As much of the service as an upload asks before it is refused. `fault`: what storing the image comes to. */
-function partsOf(fault: unknown, giveBack: () => Promise<void>, asked: string[]): AppParts {
+function partsOf(fault: unknown, release: () => Promise<void>, asked: string[]): AppParts {
   const quiet = { info() {}, error() {}, warn() {} }
   return {
     baseUrl: 'https://pics.example',
     maxUploadBytes: 1000,
     uploadsPaused: false,
     origins: { assertAllowed() {}, corsHeaders: () => [] },
-    capacity: { assertOpen: async () => {}, take: async () => ({ giveBack() {} }), stop: async () => {} },
+    capacity: { assertOpen: async () => {}, take: async () => ({ release() {} }) },
     line: createLine({
       uploadsAtOnce: 1,
       uploadsRead: 1,
@@ -29,13 +29,12 @@ function partsOf(fault: unknown, giveBack: () => Promise<void>, asked: string[])
     }),
     quota: {
       limit: 100,
-      reserve: async () => ({ remaining: 99, keep() {}, giveBack }),
+      reserve: async () => ({ remaining: 99, confirm() {}, release }),
       remaining: async () => {
         asked.push('remaining')
         return NEVER
       },
       secondsToReset: () => 1,
-      stop: async () => {},
     },
     images: { publish: () => Promise.reject(fault) },
     trusted: { has: () => false, isTrusted: () => false, contains: () => false },

@@ -138,7 +138,7 @@ describe('a ledger of version 0.1.0', () => {
     const ledger = await openSqliteLedger({ file })
     t.after(() => ledger.close())
     assert.deepEqual(await ledger.sameUploader('AAAAAAAAAAA', 9), ['BBBBBBBBBBB'])
-    assert.equal(await ledger.usedShare('daily-uploads', today()), 4)
+    assert.equal(await ledger.usedCapacity('daily-uploads', today()), 4)
     await ledger.forgetDaysBefore(today())
     assert.deepEqual(await tracesIn(dataDir, [oldSalt, oldBucket]), [])
   })

@@ -92,11 +92,11 @@ export function createUpload(parts: AppParts): Upload {
         reservation.confirm()
         return { remaining, stored }
       }
-      taken?.giveBack()
+      taken?.release()
       await release(reservation, request.body.received())
       return { remaining: Math.min(quota.limit, remaining + 1), stored }
     } catch (error) {
-      taken?.giveBack()
+      taken?.release()
       const released = release(reservation, isClients(error) ? request.body.received() : undefined)
       // A ledger that did not answer was waited for once.
       if (!isOfLedger(error)) await released

@@ -15,7 +15,7 @@ export function moderationGauges({ ledger, settings, now }: Omit<GaugedParts, 'c
   }
   const used = async (name: 'daily-bytes' | 'daily-uploads') => {
     if (settings.current()[name] === 0) return null
-    return ledger.usedShare(name, utcDayOf(now()))
+    return ledger.usedCapacity(name, utcDayOf(now()))
   }
   return [
     {
@@ -53,7 +53,7 @@ export function moderationGauges({ ledger, settings, now }: Omit<GaugedParts, 'c
     },
     {
       name: 'pinhole_day_bytes',
-      help: 'Bytes of the uploads of this UTC day, with what processes took ahead.',
+      help: 'Bytes of the images that were stored this UTC day, while there is a cap on them.',
       read: () => used('daily-bytes'),
     },
     {
@@ -63,7 +63,7 @@ export function moderationGauges({ ledger, settings, now }: Omit<GaugedParts, 'c
     },
     {
       name: 'pinhole_day_uploads',
-      help: 'Uploads of this UTC day, with what processes took ahead.',
+      help: 'Images that were stored this UTC day, while there is a cap on them.',
       read: () => used('daily-uploads'),
     },
     {

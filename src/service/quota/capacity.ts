@@ -1,34 +1,36 @@
-/** What the whole instance stores in a day, and what room the disk must keep (docs/decisions/036). */
+/** Caps of the whole instance for each UTC day, and the room that the disk must keep (docs/decisions/036). */
 import { Refusal } from '../../errors.ts'
 import type { NoticeKind } from '../../notify/notifier.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { SettingName, Settings } from '../settings.ts'
 import { DAY_MS, utcDayOf } from '../utc-day.ts'
-import { createShare } from './share.ts'
 
 export interface Capacity {
   /**
-   * Before a body is read, of which no more than `mostBytes` will be stored. Throws `Refusal`: `capacity-reached` if a cap
-   * is; `storage-full` where the disk has less room than it must keep. What is only under way counts for nothing.
+   * Call it before a body is read of which no more than `mostBytes` will be stored. Throws `Refusal`: `capacity-reached` if
+   * a cap is, as far as that is known; `storage-full` if the disk has less room than it must keep. Uploads that are under
+   * way count for nothing.
    */
   assertOpen(mostBytes: number): Promise<void>
-  /** Before an image of `bytes` is stored. Throws `Refusal('capacity-reached')`. */
+  /** Call it before an image of `bytes` is stored: counts it. Throws `Refusal('capacity-reached')`. */
   take(bytes: number): Promise<Taken>
-  stop(): Promise<void>
 }
 
 export interface Taken {
   /** Nothing was stored after all. */
-  giveBack(): void
+  release(): void
 }
 
 export type Cap = Extract<SettingName, 'daily-uploads' | 'daily-bytes'>
 
-/** So many days a cap that was reached is remembered. */
+/** Caps reached in this many days count together. */
 const REMEMBERED_DAYS = 7
 
 /** A disk that ran low takes uploads again when it has this much more than it must keep. */
 const RECOVERED = 1.1
+
+/** How long a reading of a counter is used before the next upload. Unit: milliseconds. */
+const READ_AGAIN_MS = 1000
 
 export function createCapacity(parts: {
   ledger: Ledger
@@ -36,25 +38,52 @@ export function createCapacity(parts: {
   now: () => number
   /** Free on the disk, in bytes. `null` if that is not known. */
   freeBytes: () => number | null
-  /** Hears that a cap was reached, once a day; `isPaused`: for the second time, and uploads are paused for it. */
+  /** Called when a cap is reached, once a day. `isPaused`: it is the second one, and uploads are paused for it. */
   onReached: (cap: Cap, isPaused: boolean) => void
   onFailure: (error: unknown) => void
 }): Capacity {
   const { ledger, settings, now, freeBytes } = parts
   const today = () => utcDayOf(now())
-  const uploads = shareOf('daily-uploads')
-  const bytes = shareOf('daily-bytes')
+  const limitOf = (cap: Cap) => settings.current()[cap]
+  const readings = { 'daily-uploads': NO_READING, 'daily-bytes': NO_READING }
   let isLow = false
   const reported = new Set<string>()
 
-  function shareOf(cap: Cap) {
-    return createShare({
-      ledger,
-      name: cap,
-      limit: () => settings.current()[cap],
-      today,
-      onReached: () => void report(cap).catch(parts.onFailure),
-    })
+  /** The last reading of a cap's counter. A new day, or a limit that was changed, begins anew. */
+  function readingOf(cap: Cap): Reading {
+    const [day, limit] = [today(), limitOf(cap)]
+    if (readings[cap].day !== day || readings[cap].limit !== limit) {
+      readings[cap] = { ...NO_READING, day, limit }
+    }
+    return readings[cap]
+  }
+
+  function leftOf(cap: Cap): Promise<number> {
+    const reading = readingOf(cap)
+    if (performance.now() - reading.at >= READ_AGAIN_MS) {
+      reading.at = performance.now()
+      reading.left = ledger.usedCapacity(cap, reading.day).then((used) => reading.limit - used)
+      reading.left.catch(() => {
+        reading.at = Number.NEGATIVE_INFINITY
+      })
+    }
+    return reading.left
+  }
+
+  async function assertLeft(cap: Cap, amount: number): Promise<void> {
+    if (limitOf(cap) === 0) return
+    const left = await leftOf(cap)
+    // What a body announces is an upper bound: it is read all the same, until as much was refused.
+    const { refused } = readingOf(cap)
+    if (left < 1 || (amount >= refused && left < refused)) throw reached(cap)
+  }
+
+  function reached(cap: Cap): Refusal {
+    report(cap).catch(parts.onFailure)
+    return new Refusal(
+      'capacity-reached',
+      'This server has accepted all the uploads that it accepts in a day. It accepts more from midnight UTC.',
+    )
   }
 
   /** A cap that is reached twice in a week pauses uploads: somebody should look. */
@@ -88,40 +117,54 @@ export function createCapacity(parts: {
       throw new Refusal('storage-full', 'The server has no room left for images. Nothing was stored.')
   }
 
-  function reached(): Refusal {
-    return new Refusal(
-      'capacity-reached',
-      'This server has accepted all the uploads that it accepts in a day. It accepts more from midnight UTC.',
-    )
-  }
-
   return {
     async assertOpen(mostBytes) {
       assertRoom()
-      if ((await uploads.isReached(1)) || (await bytes.isReached(mostBytes))) throw reached()
+      await assertLeft('daily-uploads', 1)
+      await assertLeft('daily-bytes', mostBytes)
     },
     async take(size) {
       const day = today()
-      if (!(await uploads.take(1))) throw reached()
-      try {
-        if (!(await bytes.take(size))) throw reached()
-      } catch (error) {
-        uploads.giveBack(1)
-        throw error
+      const taken: [cap: Cap, amount: number][] = []
+      const release = () => {
+        // What can't be released is lost to the day: a cap is never exceeded.
+        for (const [cap, amount] of taken.splice(0)) ledger.releaseCapacity(cap, day, amount).catch(() => {})
       }
-      let isOver = false
-      return {
-        giveBack() {
-          // Yesterday's cap is no longer counted.
-          if (isOver || day !== today()) return
-          isOver = true
-          uploads.giveBack(1)
-          bytes.giveBack(size)
-        },
+      for (const [cap, amount] of [['daily-uploads', 1], ['daily-bytes', size]] as const) {
+        const limit = limitOf(cap)
+        if (limit === 0) continue
+        const isTaken = await ledger.takeCapacity(cap, day, amount, limit).catch((error) => {
+          release()
+          throw error
+        })
+        if (!isTaken) {
+          release()
+          const reading = readingOf(cap)
+          reading.refused = Math.min(reading.refused, amount)
+          throw reached(cap)
+        }
+        taken.push([cap, amount])
       }
-    },
-    async stop() {
-      await Promise.all([uploads.stop(), bytes.stop()])
+      return { release }
     },
   }
+}
+
+interface Reading {
+  day: string
+  limit: number
+  /** What is left of the cap. */
+  left: Promise<number>
+  /** When it was read, by `performance.now()`. */
+  at: number
+  /** The smallest amount that was refused. */
+  refused: number
+}
+
+const NO_READING: Reading = {
+  day: '',
+  limit: 0,
+  left: Promise.resolve(0),
+  at: Number.NEGATIVE_INFINITY,
+  refused: Number.POSITIVE_INFINITY,
 }

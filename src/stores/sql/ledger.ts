@@ -17,7 +17,7 @@ import { purgesLedger } from './purges.ts'
 import { quotaLedger } from './quota.ts'
 import { reportsLedger } from './reports.ts'
 import { settingsLedger } from './settings.ts'
-import { sharesLedger } from './shares.ts'
+import { capacityLedger } from './capacity.ts'
 import { sql } from './statement.ts'
 import { tombstoneLeaver, tombstonesLedger } from './tombstones.ts'
 import { uploaderTagsLedger } from './uploader-tags.ts'
@@ -36,7 +36,7 @@ export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Le
     ...holdsLedger(database),
     ...movesLedger(database, record, leave),
     ...settingsLedger(database, record),
-    ...calls.of(sharesLedger(tables)),
+    ...calls.of(capacityLedger(tables)),
     ...calls.of(uploaderTagsLedger(tables)),
     ...doorLedger(database),
     ...purgesLedger(database),

@@ -13,25 +13,25 @@ const networkOf = (limit: number, bucket = 'net'): ReservedWith => ({ network: {
 
 export function capacityCases({ on }: Harness): void {
   on('gives shares up to the limit, all of an amount or nothing', async (ledger) => {
-    assert.equal(await ledger.takeShare('x', DAY, 11, 10), false)
-    assert.equal(await ledger.takeShare('x', DAY, 7, 10), true)
-    assert.equal(await ledger.takeShare('x', DAY, 4, 10), false)
-    assert.equal(await ledger.takeShare('x', DAY, 3, 10), true)
-    assert.equal(await ledger.usedShare('x', DAY), 10)
-    assert.equal(await ledger.usedShare('y', DAY), 0)
-    await ledger.returnShare('x', DAY, 4)
-    assert.equal(await ledger.takeShare('x', DAY, 4, 10), true)
-    assert.equal(await ledger.takeShare('x', '2026-08-01', 10, 10), true, 'another day')
-    assert.equal(await ledger.takeShare('y', DAY, 10, 10), true, 'another name')
-    await ledger.returnShare('x', DAY, 100)
-    assert.equal(await ledger.usedShare('x', DAY), 0)
-    assert.equal(await ledger.usedShare('y', DAY), 10)
+    assert.equal(await ledger.takeCapacity('x', DAY, 11, 10), false)
+    assert.equal(await ledger.takeCapacity('x', DAY, 7, 10), true)
+    assert.equal(await ledger.takeCapacity('x', DAY, 4, 10), false)
+    assert.equal(await ledger.takeCapacity('x', DAY, 3, 10), true)
+    assert.equal(await ledger.usedCapacity('x', DAY), 10)
+    assert.equal(await ledger.usedCapacity('y', DAY), 0)
+    await ledger.releaseCapacity('x', DAY, 4)
+    assert.equal(await ledger.takeCapacity('x', DAY, 4, 10), true)
+    assert.equal(await ledger.takeCapacity('x', '2026-08-01', 10, 10), true, 'another day')
+    assert.equal(await ledger.takeCapacity('y', DAY, 10, 10), true, 'another name')
+    await ledger.releaseCapacity('x', DAY, 100)
+    assert.equal(await ledger.usedCapacity('x', DAY), 0)
+    assert.equal(await ledger.usedCapacity('y', DAY), 10)
   })
 
   on('never gives more than the limit, however many ask at once', async (ledger, { another }) => {
     const handles = [ledger, await another()]
     const answers = await Promise.all(
-      Array.from({ length: 40 }, (_, nth) => handles[nth % 2]!.takeShare('x', DAY, 3, 50)),
+      Array.from({ length: 40 }, (_, nth) => handles[nth % 2]!.takeCapacity('x', DAY, 3, 50)),
     )
     assert.equal(answers.filter(Boolean).length, 16)
   })

@@ -142,9 +142,9 @@ export function everyCall(ledger: Ledger): (() => Promise<unknown>)[] {
     () => ledger.putToken({ sha256: 'a', kind: 'login', who: 'x', expiresAt: 2, endsAt: 2 }, 1),
     () => ledger.takeToken('a', 'login', 1),
     () => ledger.renewToken('a', 'login', 1, 2),
-    () => ledger.takeShare('x', DAY, 1, 10),
-    () => ledger.returnShare('x', DAY, 1),
-    () => ledger.usedShare('x', DAY),
+    () => ledger.takeCapacity('x', DAY, 1, 10),
+    () => ledger.releaseCapacity('x', DAY, 1),
+    () => ledger.usedCapacity('x', DAY),
     () =>
       ledger.recordReached('x', DAY, DAY, AT, { raises: 'a', pause: { reason: 'b', who: 'c', raises: 'd' } }),
     () => ledger.removalTotals(),

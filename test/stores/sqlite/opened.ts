@@ -25,7 +25,7 @@ export async function ledgerOf(t: TestContext) {
   })
   /** The file of one day. It is made if nothing was written of it. */
   async function dayOf(kind: 'usage' | 'links', day: string) {
-    if (kind === 'usage') await ledger.takeShare('none', day, 0, 1)
+    if (kind === 'usage') await ledger.takeCapacity('none', day, 0, 1)
     else {
       const tags = { id: 'x', atMs: Date.parse(day), number: 1, tagA: 'none', tagB: 'none' }
       await ledger.reserveUpload('none', day, 1, undefined, { tags })

@@ -1,13 +1,13 @@
-/** What all uploads of a day may use together. Processes take shares of it, so that uploads contend for no row. */
+/** What is counted of a day's caps. The table is called `shares`: servers of 0.1.0 count in it too (docs/decisions/040). */
 import type { Ledger } from '../ledger.ts'
 import type { PrivateTables } from './private.ts'
 import { sql } from './statement.ts'
 
-type SharesLedger = Pick<Ledger, 'takeShare' | 'returnShare' | 'usedShare'>
-
-export function sharesLedger(tables: PrivateTables): SharesLedger {
+export function capacityLedger(
+  tables: PrivateTables,
+): Pick<Ledger, 'takeCapacity' | 'releaseCapacity' | 'usedCapacity'> {
   return {
-    async takeShare(name, day, amount, limit) {
+    async takeCapacity(name, day, amount, limit) {
       // The insert asks for no limit.
       if (amount > limit) return false
       const database = await tables.ofDay(day)
@@ -19,7 +19,7 @@ export function sharesLedger(tables: PrivateTables): SharesLedger {
       return taken!.changes > 0
     },
 
-    async returnShare(name, day, amount) {
+    async releaseCapacity(name, day, amount) {
       const database = await tables.ifThere(day)
       await database?.write([
         sql`update shares set used = case when used > ${amount} then used - ${amount} else 0 end
@@ -27,7 +27,7 @@ export function sharesLedger(tables: PrivateTables): SharesLedger {
       ])
     },
 
-    async usedShare(name, day) {
+    async usedCapacity(name, day) {
       const database = await tables.ifThere(day)
       const found = await database?.read(sql`select used from shares where day = ${day} and name = ${name}`)
       return (found?.rows[0]?.used as number | undefined) ?? 0
