@@ -62,3 +62,15 @@ export class Refusal extends Error {
     return this.message
   }
 }
+
+/** Another service did not do what it was asked to. Asking it again later may help. */
+export class RemoteFailure extends Error {
+  /** When to ask again, if the service named a time. Unit: milliseconds from now. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(message: string, retryAfterMs?: number, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'RemoteFailure'
+    this.retryAfterMs = retryAfterMs
+  }
+}

@@ -4,7 +4,7 @@
  */
 import { PROBLEMS, type ProblemCode, problemType, titleOf } from './problems.ts'
 import { CDN_MAX_AGE_SECONDS, IMAGE_TYPES, RAW_MAX_AGE_SECONDS, REPEAT_SECONDS } from './protocol.ts'
-import { CATEGORIES, REPORT_TEXT } from './service/report-categories.ts'
+import { CATEGORIES, REPORT_TEXT } from './service/moderation/report-categories.ts'
 
 export type Schema = Record<string, unknown>
 

@@ -223,7 +223,10 @@ it('lets no files import each other in a circle, not even types', async () => {
 it('sees what it is there to see', () => {
   const faults = (from: string, text: string) => importsOf(from, text).map(faultOf).filter(Boolean)
   const wrong: [from: string, text: string][] = [
-    ['src/service/images/images.ts', "import { openFilesystemStore } from '../../stores/filesystem/store.ts'"],
+    [
+      'src/service/images/images.ts',
+      "import { openFilesystemStore } from '../../stores/filesystem/store.ts'",
+    ],
     ['src/service/images/images.ts', "import { Hono } from 'hono'"],
     [
       'src/http/routes/upload.ts',
@@ -233,14 +236,14 @@ it('sees what it is there to see', () => {
     ['src/http/routes/upload.ts', "import { readFile } from 'node:fs/promises'"],
     ['src/http/routes/upload.ts', "const fs = await import('node:fs')"],
     ['src/formats/png/png.ts', "import { inflateSync } from 'node:zlib'"],
-    ['src/formats/png/png.ts', "export { a } from '../../service/images.ts'"],
-    ['src/formats/png/png.ts', "import '../../service/images.ts'"],
+    ['src/formats/png/png.ts', "export { a } from '../../service/images/images.ts'"],
+    ['src/formats/png/png.ts', "import '../../service/images/images.ts'"],
     ['src/stores/s3/store.ts', "import { spool } from '../drafts/spool.ts'"],
     ['src/stores/sqlite/ledger.ts', "import { open } from '../filesystem/store.ts'"],
     ['src/protocol.ts', "import type { Refusal } from './errors.ts'"],
     ['src/stores/ledger.ts', "import { IMAGE_TYPES } from '../protocol.ts'"],
-    ['src/cli/commands/upload.ts', "import { createImages } from '../../service/images.ts'"],
-    ['src/client/upload.ts', "import { createImages } from '../service/images.ts'"],
+    ['src/cli/commands/upload.ts', "import { createImages } from '../../service/images/images.ts'"],
+    ['src/client/upload.ts', "import { createImages } from '../service/images/images.ts'"],
     ['src/client/compress/engine.ts', "const worker = new URL('../../node/server.ts', import.meta.url)"],
     ['src/elsewhere/new.ts', "import { a } from '../errors.ts'"],
   ]

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { it } from 'node:test'
 import { describeConfig } from '../src/config.ts'
 import { LIMITS } from '../src/node/http/limits.ts'
-import { IN_VAIN, REPORT_BUDGETS } from '../src/service/reports.ts'
+import { IN_VAIN, REPORT_BUDGETS } from '../src/service/moderation/reports.ts'
 import { ROOT } from './support/processes/process.ts'
 
 it('docs/limits.md has every limit of a connection, and the figures of the code', async () => {

@@ -55,7 +55,10 @@ async function withScene(run: (scene: Scene) => Promise<void>, defaults: Partial
     gone: new Set<string>(),
     asked: [] as string[],
   }
-  const purges: Purges = { ...NO_PURGES, pending: async () => ({ count: 1, oldestSeconds: world.purgeSeconds }) }
+  const purges: Purges = {
+    ...NO_PURGES,
+    pending: async () => ({ count: 1, oldestSeconds: world.purgeSeconds }),
+  }
   const now = () => clock.now
   const settings = createSettings({
     ledger,

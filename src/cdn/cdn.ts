@@ -14,7 +14,7 @@ export interface Cdn {
   cacheHeaders(id: string, lifetimeSeconds: number): Record<string, string>
   /**
    * Makes the caches forget every variant of these images. Resolves only after the provider said success; throws
-   * `PurgeFailed` otherwise, with `retryAfterMs` if the provider named a time. Either way within `LONGEST_PURGE_MS`,
+   * `RemoteFailure` otherwise, with `retryAfterMs` if the provider named a time. Either way within `LONGEST_PURGE_MS`,
    * and with no request left under way.
    */
   purge(ids: string[]): Promise<void>
@@ -22,16 +22,6 @@ export interface Cdn {
 
 /** A provider that has not answered by then is asked again later. */
 export const LONGEST_PURGE_MS = 10_000
-
-export class PurgeFailed extends Error {
-  readonly retryAfterMs: number | undefined
-
-  constructor(message: string, retryAfterMs?: number, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'PurgeFailed'
-    this.retryAfterMs = retryAfterMs
-  }
-}
 
 /**
  * Every address that answers with an image's bytes, from the root of the service. Of one image caches hold four at most: the

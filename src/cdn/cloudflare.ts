@@ -7,7 +7,8 @@
  * Source: Cloudflare API, POST /zones/{zone_id}/purge_cache, and "Availability and limits" of purging. An answer of 200 can
  * still say `"success": false`.
  */
-import { type Cdn, cacheTag, imageTargets, LONGEST_PURGE_MS, PurgeFailed } from './cdn.ts'
+import { RemoteFailure } from '../errors.ts'
+import { type Cdn, cacheTag, imageTargets, LONGEST_PURGE_MS } from './cdn.ts'
 import { call, type Fetch, longestFillMs, rateOf, required } from './provider-call.ts'
 
 /** Of the account, by tag: 5 calls a minute, 25 at once. */
@@ -41,7 +42,7 @@ export function cloudflareCdn(url: URL, fetch: Fetch = globalThis.fetch, baseUrl
       signal,
     })
     if (status !== 200 || !saysSuccess(text)) {
-      throw new PurgeFailed(`Cloudflare answered ${status}: ${text.slice(0, 500)}`)
+      throw new RemoteFailure(`Cloudflare answered ${status}: ${text.slice(0, 500)}`)
     }
   }
 
@@ -62,7 +63,7 @@ export function cloudflareCdn(url: URL, fetch: Fetch = globalThis.fetch, baseUrl
           return await ask({ files }, signal)
         } catch (error) {
           // Behind the last moment there is no time for another call.
-          if (!(error instanceof PurgeFailed) || signal.aborted) throw error
+          if (!(error instanceof RemoteFailure) || signal.aborted) throw error
         }
       }
       await ask({ tags: ids.map(cacheTag) }, signal)

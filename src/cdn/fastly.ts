@@ -3,7 +3,8 @@
  *
  * Source: Fastly API, POST /service/{service_id}/purge. The answer names a purge id for each key.
  */
-import { type Cdn, cacheTag, PurgeFailed } from './cdn.ts'
+import { RemoteFailure } from '../errors.ts'
+import { type Cdn, cacheTag } from './cdn.ts'
 import { call, type Fetch, longestFillMs, rateOf, required } from './provider-call.ts'
 
 /** Fastly takes 100,000 purges an hour of a customer. */
@@ -33,7 +34,7 @@ export function fastlyCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
         body: JSON.stringify({ surrogate_keys: keys }),
       })
       if (status !== 200 || !namesAll(text, keys)) {
-        throw new PurgeFailed(`Fastly answered ${status}: ${text.slice(0, 500)}`)
+        throw new RemoteFailure(`Fastly answered ${status}: ${text.slice(0, 500)}`)
       }
     },
   }

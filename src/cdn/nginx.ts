@@ -2,7 +2,8 @@
  * nginx with its cache purge module, purged by URL. `nginx://host:port?peer=host:port&peer=…`, with
  * deploy/nginx/pinhole.conf loaded.
  */
-import { type Cdn, cacheTag, imageTargets, LONGEST_PURGE_MS, PurgeFailed } from './cdn.ts'
+import { RemoteFailure } from '../errors.ts'
+import { type Cdn, cacheTag, imageTargets, LONGEST_PURGE_MS } from './cdn.ts'
 import { call, type Fetch, longestFillMs, onEach } from './provider-call.ts'
 
 /** Each image has a dozen addresses, and each is a call. */
@@ -37,5 +38,5 @@ async function purgeOne(
   { host, target, signal }: { host: string; target: string; signal: AbortSignal },
 ): Promise<void> {
   const { status } = await call(fetch, `http://${host}/purge${target}`, { method: 'PURGE', signal })
-  if (!DONE.includes(status)) throw new PurgeFailed(`nginx at ${host} answered ${status}`)
+  if (!DONE.includes(status)) throw new RemoteFailure(`nginx at ${host} answered ${status}`)
 }

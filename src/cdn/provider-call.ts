@@ -1,6 +1,8 @@
 /** One call of a provider's API, bounded in time, with its failures told apart. */
+
+import { RemoteFailure } from '../errors.ts'
 import { retryAfterMs } from '../protocol.ts'
-import { LONGEST_PURGE_MS, PurgeFailed } from './cdn.ts'
+import { LONGEST_PURGE_MS } from './cdn.ts'
 
 /** An answer longer than this says nothing that a purge needs. */
 const ANSWER_BYTES = 64 * 1024
@@ -13,7 +15,7 @@ export interface ProviderAnswer {
 export type Fetch = (request: string, init: RequestInit) => Promise<Response>
 
 /**
- * Sends a request and reads the answer. Throws `PurgeFailed` if there is none in time, and for 429 and 503 with the
+ * Sends a request and reads the answer. Throws `RemoteFailure` if there is none in time, and for 429 and 503 with the
  * time that `Retry-After` names. Other statuses are for the caller to judge. A purge of several calls gives all of them
  * one `signal`.
  */
@@ -25,11 +27,11 @@ export async function call(fetch: Fetch, url: string, init: RequestInit): Promis
     response = await fetch(url, { ...init, signal, redirect: 'error' })
     text = (await response.text()).slice(0, ANSWER_BYTES)
   } catch (cause) {
-    throw new PurgeFailed('the provider did not answer', undefined, { cause })
+    throw new RemoteFailure('the provider did not answer', undefined, { cause })
   }
   if (response.status === 429 || response.status === 503) {
     const waitMs = retryAfter(response.headers.get('Retry-After'))
-    throw new PurgeFailed(`the provider answered ${response.status}`, waitMs)
+    throw new RemoteFailure(`the provider answered ${response.status}`, waitMs)
   }
   return { status: response.status, text }
 }

@@ -3,7 +3,8 @@
  *
  * A ban reaches every variant of an image at once: with and without `dl=1`, with and without extension.
  */
-import { type Cdn, cacheTag, PurgeFailed } from './cdn.ts'
+import { RemoteFailure } from '../errors.ts'
+import { type Cdn, cacheTag } from './cdn.ts'
 import { call, type Fetch, longestFillMs, onEach } from './provider-call.ts'
 
 const BATCH_SIZE = 50
@@ -26,7 +27,7 @@ export function varnishCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
           method: 'PURGE',
           headers: { 'X-Ban-Tags': tags },
         })
-        if (status !== 200) throw new PurgeFailed(`Varnish at ${host} answered ${status}`)
+        if (status !== 200) throw new RemoteFailure(`Varnish at ${host} answered ${status}`)
       })
     },
   }

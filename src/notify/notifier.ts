@@ -32,7 +32,7 @@ export interface Notifier {
   /** For logs, e.g. `ntfy://ntfy.sh`, without secrets. */
   readonly name: string
   /**
-   * Resolves only after the receiver said that it has it. Throws `NotDelivered` otherwise, with `retryAfterMs` if the
+   * Resolves only after the receiver said that it has it. Throws `RemoteFailure` otherwise, with `retryAfterMs` if the
    * receiver named a time. Either way within `LONGEST_DELIVERY_MS`. A notice may arrive twice, if a reply was lost.
    */
   deliver(notice: Notice): Promise<void>
@@ -40,13 +40,3 @@ export interface Notifier {
 
 /** A receiver that has not answered by then is asked again later. */
 export const LONGEST_DELIVERY_MS = 10_000
-
-export class NotDelivered extends Error {
-  readonly retryAfterMs: number | undefined
-
-  constructor(message: string, retryAfterMs?: number, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'NotDelivered'
-    this.retryAfterMs = retryAfterMs
-  }
-}

@@ -1,11 +1,13 @@
 /** One POST to a receiver, bounded in time. */
+
+import { RemoteFailure } from '../errors.ts'
 import { retryAfterMs } from '../protocol.ts'
-import { LONGEST_DELIVERY_MS, NotDelivered } from './notifier.ts'
+import { LONGEST_DELIVERY_MS } from './notifier.ts'
 
 /** A receiver that asks to wait longer is asked again all the same. */
 const LONGEST_WAIT_MS = 3_600_000
 
-/** Follows no redirect: what is secret in the headers is for one host. Throws `NotDelivered` unless it is answered 2xx. */
+/** Follows no redirect: what is secret in the headers is for one host. Throws `RemoteFailure` unless it is answered 2xx. */
 export async function post(url: string, headers: Record<string, string>, body: string): Promise<void> {
   const signal = AbortSignal.timeout(LONGEST_DELIVERY_MS)
   let response: Response
@@ -14,11 +16,11 @@ export async function post(url: string, headers: Record<string, string>, body: s
     // The status is the answer; a body of any length is not waited for.
     await response.body?.cancel()
   } catch (cause) {
-    throw new NotDelivered('the receiver did not answer', undefined, { cause })
+    throw new RemoteFailure('the receiver did not answer', undefined, { cause })
   }
   if (response.ok) return
   const waitMs = retryAfterMs(response.headers.get('Retry-After'))
-  throw new NotDelivered(
+  throw new RemoteFailure(
     `the receiver answered ${response.status}`,
     waitMs === undefined ? undefined : Math.min(waitMs, LONGEST_WAIT_MS),
   )

@@ -5,7 +5,8 @@
  * Source: RFC 5321, and RFC 5322 for what is sent: the Message-ID is the same at each attempt.
  */
 import { createTransport } from 'nodemailer'
-import { LONGEST_DELIVERY_MS, NotDelivered, type Notice, type Notifier } from './notifier.ts'
+import { RemoteFailure } from '../errors.ts'
+import { LONGEST_DELIVERY_MS, type Notice, type Notifier } from './notifier.ts'
 
 const ADDRESS = /^[^\s@<>",;:]+@[^\s@<>",;:]+$/
 
@@ -40,7 +41,7 @@ export function smtp(url: URL): Notifier {
       try {
         await Promise.race([transport.sendMail({ from, to, ...messageOf(notice, from) }), late])
       } catch (cause) {
-        throw new NotDelivered('the mail server did not take the message', undefined, { cause })
+        throw new RemoteFailure('the mail server did not take the message', undefined, { cause })
       } finally {
         transport.close()
       }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { PurgeFailed } from '../../src/cdn/cdn.ts'
 import { cloudflareCdn } from '../../src/cdn/cloudflare.ts'
 import { fastlyCdn } from '../../src/cdn/fastly.ts'
 import { nginxCdn } from '../../src/cdn/nginx.ts'
 import { call } from '../../src/cdn/provider-call.ts'
 import { varnishCdn } from '../../src/cdn/varnish.ts'
+import { RemoteFailure } from '../../src/errors.ts'
 import { openCdn } from '../../src/node/open/cdn.ts'
 import { cdnContract } from '../contracts/cdn.ts'
 import type { Asked } from '../support/processes/fake-provider.ts'
@@ -123,7 +123,7 @@ describe('cdn requests', () => {
         assert.ok(signal, 'a call has a time limit')
         reject(new DOMException('The operation timed out.', 'TimeoutError'))
       })
-    await assert.rejects(call(never, 'http://provider.example/', {}), PurgeFailed)
+    await assert.rejects(call(never, 'http://provider.example/', {}), RemoteFailure)
   })
 })
 
@@ -150,7 +150,7 @@ for (const [name, open, answered] of [
         const { outcome, seen } = await purge((host) =>
           host === broken ? new Response(null, { status: 500 }) : new Response(''),
         )
-        assert.ok(outcome instanceof PurgeFailed)
+        assert.ok(outcome instanceof RemoteFailure)
         assert.deepEqual(
           [...seen],
           ['one', 'two', 'three'].map((host) => [host, answered]),

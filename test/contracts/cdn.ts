@@ -1,7 +1,8 @@
 /** The contract of `src/cdn/cdn.ts`. Every provider runs it against answers of the shapes that its API gives. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { type Cdn, PurgeFailed } from '../../src/cdn/cdn.ts'
+import type { Cdn } from '../../src/cdn/cdn.ts'
+import { RemoteFailure } from '../../src/errors.ts'
 import {
   type Asked,
   type FakeProvider,
@@ -38,13 +39,13 @@ export function cdnContract({ name, open, success, lies, idsIn, headers }: Provi
     })
     after(() => provider.stop())
 
-    const failsWith = async (script: Script): Promise<PurgeFailed> => {
+    const failsWith = async (script: Script): Promise<RemoteFailure> => {
       provider.answer(script)
       const error = await cdn.purge(IDS).then(
         () => assert.fail('the purge passed for a success'),
         (reason: unknown) => reason,
       )
-      assert.ok(error instanceof PurgeFailed, String(error))
+      assert.ok(error instanceof RemoteFailure, String(error))
       return error
     }
 
@@ -98,7 +99,7 @@ export function cdnContract({ name, open, success, lies, idsIn, headers }: Provi
     it('fails if nobody answers', async () => {
       const closed = await startFakeProvider()
       await closed.stop()
-      await assert.rejects(open(closed.host).purge(IDS), PurgeFailed)
+      await assert.rejects(open(closed.host).purge(IDS), RemoteFailure)
     })
 
     it('names the image and its lifetime in the headers that its caches read', () => {

@@ -1,7 +1,8 @@
 /** The contract of `src/notify/notifier.ts`. Every way to tell the operator runs it against a real receiver. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { NotDelivered, type Notice, type Notifier } from '../../src/notify/notifier.ts'
+import { RemoteFailure } from '../../src/errors.ts'
+import type { Notice, Notifier } from '../../src/notify/notifier.ts'
 
 /** What a receiver got, in the terms of a notice. */
 export interface Received {
@@ -55,7 +56,7 @@ export function notifierContract(
         () => assert.fail('it passed for delivered'),
         (reason: unknown) => reason,
       )
-      assert.ok(error instanceof NotDelivered, String(error))
+      assert.ok(error instanceof RemoteFailure, String(error))
       return error
     }
 

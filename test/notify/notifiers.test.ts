@@ -3,8 +3,8 @@ import { createHmac } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { SMTPServer } from 'smtp-server'
+import { RemoteFailure } from '../../src/errors.ts'
 import { openNotifiers } from '../../src/node/open/notifiers.ts'
-import { NotDelivered } from '../../src/notify/notifier.ts'
 import { ntfy } from '../../src/notify/ntfy.ts'
 import { smtp } from '../../src/notify/smtp.ts'
 import { webhook } from '../../src/notify/webhook.ts'
@@ -155,7 +155,7 @@ test('a receiver that asks to wait is heard, up to an hour; a redirect is not fo
   const failsWith = async (status: number, headers: Record<string, string>) => {
     provider.answer({ status, headers })
     const error = await deliver().catch((reason: unknown) => reason)
-    assert.ok(error instanceof NotDelivered)
+    assert.ok(error instanceof RemoteFailure)
     return error.retryAfterMs
   }
   assert.equal(await failsWith(429, { 'Retry-After': '7' }), 7000)

@@ -4,7 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { NotDelivered, type Notice, type Notifier } from '../../src/notify/notifier.ts'
+import { RemoteFailure } from '../../src/errors.ts'
+import type { Notice, Notifier } from '../../src/notify/notifier.ts'
 import { createNotices, QUIET_MS } from '../../src/service/moderation/notices.ts'
 import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
 import { atDoor } from '../support/at-door.ts'
@@ -66,7 +67,7 @@ test('a receiver that has a notice does not get it again when another failed', a
   const receiver = (name: string, fails: boolean): Notifier => ({
     name,
     async deliver(notice) {
-      if (fails && failures-- > 0) throw new NotDelivered('busy', 1)
+      if (fails && failures-- > 0) throw new RemoteFailure('busy', 1)
       got.push([name, notice])
     },
   })

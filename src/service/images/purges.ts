@@ -4,7 +4,8 @@
  * cache that was purged at once.
  */
 import type { Cdn } from '../../cdn/cdn.ts'
-import { LONGEST_PURGE_MS, PurgeFailed } from '../../cdn/cdn.ts'
+import { LONGEST_PURGE_MS } from '../../cdn/cdn.ts'
+import { RemoteFailure } from '../../errors.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { Purge } from '../../stores/purges.ts'
 import { backoffMs } from '../backoff.ts'
@@ -85,7 +86,7 @@ export function createPurges(parts: {
       await cdn.purge(ids)
     } catch (error) {
       onFailure(error, ids)
-      const named = error instanceof PurgeFailed ? error.retryAfterMs : undefined
+      const named = error instanceof RemoteFailure ? error.retryAfterMs : undefined
       await ledger.deferPurges(
         due,
         now() + (named ?? backoffMs(Math.max(...due.map(({ attempts }) => attempts)))),

@@ -1,5 +1,6 @@
 /** Tells the operator what wants a decision. What is raised stays in the ledger until every receiver has it. */
-import { NotDelivered, type Notice, type NoticeKind, type Notifier } from '../../notify/notifier.ts'
+import { RemoteFailure } from '../../errors.ts'
+import type { Notice, NoticeKind, Notifier } from '../../notify/notifier.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { PendingNotice } from '../../stores/notices.ts'
 import { backoffMs } from '../backoff.ts'
@@ -116,7 +117,7 @@ export function createNotices(parts: {
           done.add(notifier)
         } catch (error) {
           onFailure(error, notifier.name)
-          const named = error instanceof NotDelivered ? error.retryAfterMs : undefined
+          const named = error instanceof RemoteFailure ? error.retryAfterMs : undefined
           retryMs = Math.max(retryMs, named ?? backoffMs(pending.attempts))
         }
       }),

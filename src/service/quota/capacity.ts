@@ -130,7 +130,10 @@ export function createCapacity(parts: {
         // What can't be released is lost to the day: a cap is never exceeded.
         for (const [cap, amount] of taken.splice(0)) ledger.releaseCapacity(cap, day, amount).catch(() => {})
       }
-      for (const [cap, amount] of [['daily-uploads', 1], ['daily-bytes', size]] as const) {
+      for (const [cap, amount] of [
+        ['daily-uploads', 1],
+        ['daily-bytes', size],
+      ] as const) {
         const limit = limitOf(cap)
         if (limit === 0) continue
         const isTaken = await ledger.takeCapacity(cap, day, amount, limit).catch((error) => {

@@ -1,21 +1,25 @@
 /**
- * Adapter: private tables in Postgres. Usage of a day is in parts of its own, which are dropped with it. Salts are in a
- * table that no log has, and on the servers' machines: after a crash of the database the first that knows one puts it back.
- * No other salt is taken for it meanwhile: whoever uploaded before would begin anew.
+ * Adapter: private tables in Postgres. Each day has partitions of its own, which are dropped with it. Salts are in an
+ * unlogged table and on the servers' machines: after a crash of the database the first server that knows a salt puts it
+ * back. Until then no other salt is used, or every address would begin its day anew.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { LedgerUnavailable } from '../ledger.ts'
 import { saltFiles } from '../private/salt-files.ts'
 import type { SqlDatabase, Statement } from '../sql/database.ts'
-import { checkedDay, type PrivateTables } from '../sql/private.ts'
+import { checkedDay, DAY_TABLES, type PrivateTables } from '../sql/private.ts'
 import { list, type Part, part, rawSql, sql } from '../sql/statement.ts'
 
 export interface PostgresPrivate extends PrivateTables {
-  /** Salts that the database lost and this process knows. */
+  /** Restores salts that the database lost and this process knows. */
   putBack(): Promise<void>
 }
 
-const OF_DAY = ['places', 'shares', 'report_budgets'] as const
+/**
+ * Days of these are unlogged: nothing of them is in the write-ahead log, its archive or a base backup, and a crash empties
+ * them. Reporters then begin the day's budget anew. What uploads used must survive a crash, so it is logged.
+ */
+const UNLOGGED: readonly string[] = ['report_budgets']
 
 const SALT_BYTES = 32
 const DAY_MS = 86_400_000
@@ -23,7 +27,7 @@ const DAY_MS = 86_400_000
 /** Rows of one transaction. */
 const FORGOTTEN_AT_ONCE = 500
 
-/** Uploads wait behind whoever waits for a table: rather not this time than for long. */
+/** Uploads queue behind a statement that waits for a table's lock: it gives up soon, and is tried again later. */
 const BRIEFLY: Statement = { sql: "set local lock_timeout = '1s'", parameters: [] }
 
 const markOf = (salt: string) => createHash('sha256').update(salt).digest('hex')
@@ -31,12 +35,12 @@ const plain = (text: string): Statement => ({ sql: text, parameters: [] })
 
 export function postgresPrivate(database: SqlDatabase, saltFolder: string | null): PostgresPrivate {
   const local = saltFolder === null ? null : saltFiles(saltFolder)
-  /** By their keys: those that the database should have. */
+  /** Salts by their keys, as the database should have them. */
   const known = new Map<string, string>()
-  /** Days whose parts were made, or could not be: their rows are in the part for all others then. */
+  /** Days whose partitions were made, or could not be: their rows are in the default partition then. */
   const made = new Map<string, Promise<void>>()
 
-  /** Once for each day and process. */
+  /** Makes the partitions of a day, once for each day and process. */
   function makeParts(day: string): Promise<void> {
     let making = made.get(day)
     if (making === undefined) {
@@ -49,22 +53,22 @@ export function postgresPrivate(database: SqlDatabase, saltFolder: string | null
   async function makePartsNow(day: string): Promise<void> {
     const suffix = day.replaceAll('-', '')
     const begin = Date.parse(day)
-    const statements = OF_DAY.map(
-      (table) =>
-        `create table if not exists ${table}_${suffix} partition of ${table} for values in ('${day}')`,
+    const statements = DAY_TABLES.map(
+      (table) => `create ${UNLOGGED.includes(table) ? 'unlogged ' : ''}table if not exists ${table}_${suffix}
+        partition of ${table} for values in ('${day}')`,
     )
     if (!Number.isNaN(begin)) {
-      // In no log: a link that a crash takes costs the operator a trace.
+      // Unlogged: tags that a crash takes cost the operator a trace.
       statements.push(`create unlogged table if not exists links_${suffix} partition of links
         for values from (${begin}) to (${begin + DAY_MS})`)
     }
     for (const statement of statements) {
-      // Another server makes it now, or there are rows of the day already: a server of the version before wrote them.
+      // Another server makes it now, or the default partition has rows of the day: an older server wrote them.
       await database.write([BRIEFLY, plain(statement)]).catch(() => {})
     }
   }
 
-  /** Parts of days that are over, and what is left in the part for all others once it is empty. */
+  /** Drops partitions of days that are over, and empties the files of a default partition without rows. */
   async function dropParts(tables: readonly string[], isOver: (day: string) => boolean): Promise<void> {
     for (const table of tables) {
       const { rows } = await database.read(
@@ -84,7 +88,7 @@ export function postgresPrivate(database: SqlDatabase, saltFolder: string | null
     }
   }
 
-  /** In files of their own, not in pages that stay: the table is made anew, with what is kept. */
+  /** Makes the table anew with the salts that are kept: deleted rows would stay in its pages. */
   async function forgetSalts(isOver: Part, isKeyOver: (key: string) => boolean): Promise<void> {
     for (const key of known.keys()) if (isKeyOver(key)) known.delete(key)
     await local?.forget(isKeyOver)
@@ -176,8 +180,8 @@ export function postgresPrivate(database: SqlDatabase, saltFolder: string | null
         part`(day < ${before} and day not like '% links') or substr(day, 1, 10) > ${last}`,
         (key) => (key < before && !key.includes(' ')) || key.slice(0, 10) > last,
       )
-      for (const table of OF_DAY) await deleteOther(table, before, last)
-      await dropParts(OF_DAY, (day) => day < before || day > last)
+      for (const table of DAY_TABLES) await deleteOther(table, before, last)
+      await dropParts(DAY_TABLES, (day) => day < before || day > last)
       await dropParts(['links'], (day) => day > last)
     },
 

@@ -2,12 +2,12 @@
 import type { Decision, DecisionLedger } from '../decisions.ts'
 import type { SqlDatabase, SqlValue } from './database.ts'
 import { holdRow } from './holds.ts'
-import { randomToken } from './random-token.ts'
-import { part, rawSql, sql } from './statement.ts'
+import { claimsOf, randomToken } from './outbox.ts'
+import { part, sql } from './statement.ts'
 import { leaveOfDecisions } from './tombstones.ts'
 
 export function decisionsLedger(database: SqlDatabase, tick: () => number): DecisionLedger {
-  const skipLocked = rawSql(database.dialect.skipsLocked ? 'for update skip locked' : '')
+  const claims = claimsOf(database, { table: 'decisions', key: 'id' })
 
   return {
     async addDecisions({ batch, act, block, reason, who, rule, at, dueAt }, images) {
@@ -71,13 +71,7 @@ export function decisionsLedger(database: SqlDatabase, tick: () => number): Deci
       // Mostly there is none, and a read writes nothing.
       const due = await database.read(sql`select id from decisions where due_at_ms <= ${now} limit 1`)
       if (due.rows.length === 0) return []
-      const [claimed] = await database.write([
-        sql`with due as materialized (
-            select id from decisions where due_at_ms <= ${now} order by due_at_ms limit ${Math.max(0, limit)} ${skipLocked}
-          )
-          update decisions set claim = ${randomToken()}, due_at_ms = ${now + leaseMs}
-          where id in (select due.id from due) and due_at_ms <= ${now} returning *`,
-      ])
+      const [claimed] = await database.write([claims(limit, now, leaseMs)])
       return claimed!.rows.map(toDecision)
     },
 

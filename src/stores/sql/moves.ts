@@ -7,9 +7,9 @@ import type { TombstoneAct } from '../tombstones.ts'
 import type { RecordEntry } from './audit-log.ts'
 import type { Outcome, SqlDatabase, Statement } from './database.ts'
 import { heldGone, holdRow } from './holds.ts'
-import { randomToken } from './random-token.ts'
+import { claimsOf, randomToken } from './outbox.ts'
 import { decide } from './reports.ts'
-import { part, rawSql, sql } from './statement.ts'
+import { part, sql } from './statement.ts'
 import type { LeaveTombstone } from './tombstones.ts'
 
 type MovesLedger = Pick<
@@ -25,7 +25,7 @@ type MovesLedger = Pick<
 >
 
 export function movesLedger(database: SqlDatabase, record: RecordEntry, leave: LeaveTombstone): MovesLedger {
-  const skipLocked = rawSql(database.dialect.skipsLocked ? 'for update skip locked' : '')
+  const claims = claimsOf(database, { table: 'moves', key: 'id' })
 
   /** Whoever makes an earlier move keeps its claim, and finds out at its end that it has to go on. */
   function moveTo(to: Move['to'], id: string): Statement {
@@ -91,14 +91,7 @@ export function movesLedger(database: SqlDatabase, record: RecordEntry, leave: L
     },
 
     async claimMoves(limit, now, leaseMs) {
-      const [claimed] = await database.write([
-        sql`with due as materialized (
-            select id from moves where due_at_ms <= ${now} order by due_at_ms limit ${Math.max(0, limit)} ${skipLocked}
-          )
-          update moves set claim = ${randomToken()}, due_at_ms = ${now + leaseMs}
-          where id in (select due.id from due) and due_at_ms <= ${now}
-          returning id, wanted, version, claim`,
-      ])
+      const [claimed] = await database.write([claims(limit, now, leaseMs)])
       return movesOf(claimed!)
     },
 

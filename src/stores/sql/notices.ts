@@ -1,12 +1,15 @@
 /** What the operator is still to be told: an outbox with one row a kind, that several processes work off. */
 import type { NoticeLedger } from '../notices.ts'
 import type { SqlDatabase, Statement } from './database.ts'
-import { randomToken } from './random-token.ts'
+import { claimsOf } from './outbox.ts'
 import { type Part, rawSql, sql } from './statement.ts'
 
 const ONCE_MORE = rawSql(`on conflict (kind) do update set
   count = notices.count + 1,
   since_ms = case when notices.count = 0 then excluded.since_ms else notices.since_ms end`)
+
+/** There are far fewer. */
+const MOST_KINDS = 1000
 
 function raise(kind: string, at: number): Statement {
   return sql`insert into notices (kind, id, count, since_ms, attempts, claim, due_at_ms)
@@ -20,7 +23,7 @@ export function raiseIf(kind: string, at: number, isSo: Part): Statement {
 }
 
 export function noticesLedger(database: SqlDatabase): NoticeLedger {
-  const skipLocked = rawSql(database.dialect.skipsLocked ? 'for update skip locked' : '')
+  const claims = claimsOf(database, { table: 'notices', key: 'kind', isDue: 'count > 0' })
 
   return {
     async raiseNotice(kind, at) {
@@ -28,15 +31,7 @@ export function noticesLedger(database: SqlDatabase): NoticeLedger {
     },
 
     async claimNotices(now, leaseMs) {
-      // The condition stands twice, as for purges.
-      const [claimed] = await database.write([
-        sql`with due as materialized (
-            select kind from notices where count > 0 and due_at_ms <= ${now} ${skipLocked}
-          )
-          update notices set claim = ${randomToken()}, due_at_ms = ${now + leaseMs}
-          where kind in (select due.kind from due) and count > 0 and due_at_ms <= ${now}
-          returning kind, id, count, since_ms, attempts, claim`,
-      ])
+      const [claimed] = await database.write([claims(MOST_KINDS, now, leaseMs)])
       return claimed!.rows.map((row) => ({
         kind: row.kind as string,
         id: row.id as string,

@@ -2,8 +2,8 @@
 import type { Ledger } from '../ledger.ts'
 import type { Purge } from '../purges.ts'
 import type { Outcome, SqlDatabase } from './database.ts'
-import { randomToken } from './random-token.ts'
-import { list, rawSql, sql } from './statement.ts'
+import { claimsOf } from './outbox.ts'
+import { list, sql } from './statement.ts'
 
 type PurgesLedger = Pick<
   Ledger,
@@ -11,11 +11,10 @@ type PurgesLedger = Pick<
 >
 
 export function purgesLedger(database: SqlDatabase): PurgesLedger {
-  const { maxParameters, skipsLocked } = database.dialect
-  const skipLocked = rawSql(skipsLocked ? 'for update skip locked' : '')
+  const claims = claimsOf(database, { table: 'purges', key: 'id' })
 
   // A statement has a few parameters beside the ids.
-  const batch = maxParameters - 4
+  const batch = database.dialect.maxParameters - 4
 
   return {
     async enqueuePurge(id, fillEndsAt, now) {
@@ -39,16 +38,7 @@ export function purgesLedger(database: SqlDatabase): PurgesLedger {
     },
 
     async claimPurges(limit, now, leaseMs) {
-      // The condition stands twice: without `skip locked`, an update that waited for another's looks at it once more.
-      // Materialized: a plan that runs the inner query twice would take more than the limit.
-      const [claimed] = await database.write([
-        sql`with due as materialized (
-            select id from purges where due_at_ms <= ${now} order by due_at_ms limit ${Math.max(0, limit)} ${skipLocked}
-          )
-          update purges set claim = ${randomToken()}, due_at_ms = ${now + leaseMs}
-          where id in (select due.id from due) and due_at_ms <= ${now}
-          returning id, claim, attempts, fill_ends_at_ms`,
-      ])
+      const [claimed] = await database.write([claims(limit, now, leaseMs)])
       return purgesOf(claimed!)
     },
 

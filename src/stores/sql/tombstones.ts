@@ -2,7 +2,7 @@
 import { PLACE, type Tombstone, type TombstoneAct, type TombstoneLedger } from '../tombstones.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
 import { heldGone, holdRow } from './holds.ts'
-import { randomToken } from './random-token.ts'
+import { claimsOf, randomToken } from './outbox.ts'
 import { decide } from './reports.ts'
 import { type Part, part, rawSql, sql } from './statement.ts'
 
@@ -69,7 +69,7 @@ function leaveOfAll(isSo: Part, now: number): Statement[] {
 }
 
 export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
-  const skipLocked = rawSql(database.dialect.skipsLocked ? 'for update skip locked' : '')
+  const claims = claimsOf(database, { table: 'tombstones', key: 'number', order: 'due_at_ms, at_ms' })
 
   return {
     async keepTombstones(place, now) {
@@ -97,15 +97,7 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
       const due = await database.read(sql`select number from tombstones where due_at_ms <= ${now} limit 1`)
       if (due.rows.length === 0) return null
       const claim = randomToken()
-      const [claimed] = await database.write([
-        sql`with due as materialized (
-            select number from tombstones where due_at_ms <= ${now}
-            order by due_at_ms, at_ms limit ${Math.max(0, limit)} ${skipLocked}
-          )
-          update tombstones set claim = ${claim}, due_at_ms = ${now + leaseMs}
-          where number in (select due.number from due) and due_at_ms <= ${now}
-          returning at_ms, recorded_us, act, subject, rule, sha256, sent_sha256`,
-      ])
+      const [claimed] = await database.write([claims(limit, now, leaseMs, claim)])
       if (claimed!.rows.length === 0) return null
       const tombstones = claimed!.rows.map(toTombstone)
       return { claim, tombstones: tombstones.sort((a, b) => a.at - b.at || a.order - b.order) }
