@@ -4,7 +4,8 @@
  * Source: Cloudflare Workers, "Workers Cache": calls count against the limits of the Free plan whatever the plan is, and an
  * answer can say `success: false`.
  */
-import { type Cdn, cacheTag, LONGEST_PURGE_MS, PurgeFailed } from './cdn.ts'
+import { RemoteFailure } from '../errors.ts'
+import { type Cdn, cacheTag, LONGEST_PURGE_MS } from './cdn.ts'
 
 /** As `ctx.cache` of a Worker's entry point has it. */
 export interface WorkersCache {
@@ -35,11 +36,11 @@ export function workersCacheCdn(cache: () => WorkersCache): Cdn {
     async purge(ids) {
       const asking = async () => cache().purge({ tags: ids.map(cacheTag) })
       const answer = await inTime(asking()).catch((cause) => {
-        throw new PurgeFailed('Workers Cache did not answer', RETRY_MS, { cause })
+        throw new RemoteFailure('Workers Cache did not answer', RETRY_MS, { cause })
       })
       if (answer?.success === true) return
       const why = answer?.errors?.map(({ message }) => message).join(', ') || 'no success'
-      throw new PurgeFailed(`Workers Cache answered: ${why}`, RETRY_MS)
+      throw new RemoteFailure(`Workers Cache answered: ${why}`, RETRY_MS)
     },
   }
 }

@@ -187,7 +187,7 @@ export async function startServer(
       descriptors.stop()
       memory.stop()
       await kit.stop()
-      await Promise.all([settings.stop(), forgetting.stop()])
+      await Promise.all([settings.stop(), capacity.stop(), quota.stop(), forgetting.stop()])
       await stores.close()
     },
   }

@@ -11,12 +11,12 @@ import type { Log } from '../http/log.ts'
 import { CONDITION_HEADERS, createRaw, RAW_PREFIX } from '../http/routes/raw.ts'
 import { createUpload, takesUploads } from '../http/routes/upload.ts'
 import type { Notifier } from '../notify/notifier.ts'
-import { createCapacity } from '../service/capacity.ts'
-import { createDerive } from '../service/identities.ts'
-import { createImages } from '../service/images.ts'
-import { createPurges, NO_PURGES, type Purges } from '../service/purges.ts'
-import { createQuota } from '../service/quota.ts'
-import { createReports } from '../service/reports.ts'
+import { createDerive } from '../service/images/identities.ts'
+import { createImages } from '../service/images/images.ts'
+import { createPurges, NO_PURGES, type Purges } from '../service/images/purges.ts'
+import { createReports } from '../service/moderation/reports.ts'
+import { createCapacity } from '../service/quota/capacity.ts'
+import { createQuota } from '../service/quota/quota.ts'
 import { createSettings } from '../service/settings.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { ObjectStore } from '../stores/object-store.ts'
@@ -101,8 +101,8 @@ export function createHost(given: {
   }
   const purges: Purges = {
     ...outbox(),
-    // Behind the answer, by the request that owes it: its timers would end with it.
-    hurry() {
+    // Behind the answer, by the request that queued it: its timers would end with it.
+    flush() {
       isPurgeDue = cdn !== null
     },
   }
@@ -189,7 +189,7 @@ export function createHost(given: {
           ...(kept.status === 'rejected' && { ledger: 'unavailable' }),
         }
       },
-      purges: purges.owed,
+      purges: purges.pending,
     },
     metrics: NO_METRICS,
     log,

@@ -4,7 +4,7 @@
  * turn, and what a lost one held is free after a while.
  */
 import { Refusal } from '../errors.ts'
-import type { Client, Line } from '../service/line.ts'
+import type { Client, Line } from '../service/quota/line.ts'
 import type { Limits } from './limits.ts'
 
 interface Place {

@@ -1,15 +1,15 @@
 /** What a server on Node does at an interval, and a Worker when its cron trigger says so. */
 import type { Log } from '../http/log.ts'
 import type { Notifier } from '../notify/notifier.ts'
-import { createDecisions, type Decisions } from '../service/decisions.ts'
 import { GRACE_MS } from '../service/forgetting.ts'
-import { createMoves, type Moves } from '../service/moves.ts'
-import { createNotices } from '../service/notices.ts'
-import type { Purges } from '../service/purges.ts'
+import type { Purges } from '../service/images/purges.ts'
+import { createDecisions, type Decisions } from '../service/moderation/decisions.ts'
+import { createMonitor } from '../service/moderation/monitor.ts'
+import { createMoves, type Moves } from '../service/moderation/moves.ts'
+import { createNotices } from '../service/moderation/notices.ts'
+import { createTakedown, type Takedown } from '../service/moderation/takedown.ts'
 import type { Settings } from '../service/settings.ts'
-import { createTakedown, type Takedown } from '../service/takedown.ts'
 import { DAY_MS, utcDayOf } from '../service/utc-day.ts'
-import { createWatch } from '../service/watch.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { ObjectStore } from '../stores/object-store.ts'
 
@@ -60,12 +60,12 @@ export async function runRounds(
 ): Promise<void> {
   const { objects, ledger, purges, settings, notifiers, now, log } = parts
   const { moves, decisions } = actingOf(parts)
-  const watch = createWatch({
+  const monitor = createMonitor({
     objects,
     ledger,
     settings,
     purges,
-    tombstones: { owed: async () => null },
+    tombstones: { pending: async () => null },
     now,
     diskUsed: () => null,
     machine: 'workers',
@@ -82,7 +82,7 @@ export async function runRounds(
       log.warn({ err, receiver }, 'a notice was not told and will be tried again'),
   })
   for (const work of [decisions, moves]) await once(work)
-  await watch.look().catch((err) => log.warn({ err }, 'what is due could not be looked up'))
+  await monitor.check().catch((err) => log.warn({ err }, 'what is due could not be looked up'))
   await once(notices)
   await parts.purge()
   await forget(ledger, now()).catch((err) =>
@@ -99,5 +99,5 @@ async function once({ start, stop }: { start(): void; stop(): Promise<void> }): 
 /** Cloudflare's clock is right, so a day that is over by it is over. */
 async function forget(ledger: Ledger, at: number): Promise<void> {
   await ledger.forgetDaysBefore(utcDayOf(at - GRACE_MS), utcDayOf(at + DAY_MS))
-  await ledger.forgetUploadsBefore(at - 2 * DAY_MS, utcDayOf(at - DAY_MS))
+  await ledger.forgetTagsBefore(at - 2 * DAY_MS, utcDayOf(at - DAY_MS))
 }

@@ -4,10 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
-import { PurgeFailed } from '../../src/cdn/cdn.ts'
 import { cloudflareCdn } from '../../src/cdn/cloudflare.ts'
 import { type WorkersCache, workersCacheCdn } from '../../src/cdn/workers-cache.ts'
-import { createPurges } from '../../src/service/purges.ts'
+import { RemoteFailure } from '../../src/errors.ts'
+import { createPurges } from '../../src/service/images/purges.ts'
 import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
 import { fakeIds } from '../support/ids.ts'
 import { until } from '../support/until.ts'
@@ -94,9 +94,9 @@ it('keeps within the limits of the Free plan while 300 images are removed at onc
   })
   t.after(() => purges.stop())
   const ids = fakeIds(300)
-  await Promise.all(ids.map((id) => purges.owe(id)))
+  await Promise.all(ids.map((id) => purges.enqueue(id)))
   purges.start()
-  await until('all is purged', async () => (await purges.owed())?.count === 0)
+  await until('all is purged', async () => (await purges.pending())?.count === 0)
   assert.equal(seen.refused, 0)
   assert.deepEqual(failures, [])
   assert.equal(seen.files.size, ids.length * 12)
@@ -130,12 +130,12 @@ it('purges Workers Cache by tag, and comes back when its minute is over', async 
   cache.left = 0
   await assert.rejects(
     cdn.purge(ids),
-    (error) => error instanceof PurgeFailed && error.retryAfterMs === 15_000,
+    (error) => error instanceof RemoteFailure && error.retryAfterMs === 15_000,
   )
   const gone = workersCacheCdn(() => {
     throw new Error('no Workers Cache is in front')
   })
-  await assert.rejects(gone.purge(ids), PurgeFailed)
+  await assert.rejects(gone.purge(ids), RemoteFailure)
 })
 
 it('lets Workers Cache serve nothing that is stale', () => {

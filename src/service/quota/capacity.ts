@@ -14,6 +14,8 @@ export interface Capacity {
   assertOpen(mostBytes: number): Promise<void>
   /** Call it before an image of `bytes` is stored: counts it. Throws `Refusal('capacity-reached')`. */
   take(bytes: number): Promise<Taken>
+  /** Resolves when the releases that nobody waits for have ended. */
+  stop(): Promise<void>
 }
 
 export interface Taken {
@@ -46,6 +48,7 @@ export function createCapacity(parts: {
   const today = () => utcDayOf(now())
   const limitOf = (cap: Cap) => settings.current()[cap]
   const readings = { 'daily-uploads': NO_READING, 'daily-bytes': NO_READING }
+  const releasing = new Set<Promise<void>>()
   let isLow = false
   const reported = new Set<string>()
 
@@ -128,7 +131,11 @@ export function createCapacity(parts: {
       const taken: [cap: Cap, amount: number][] = []
       const release = () => {
         // What can't be released is lost to the day: a cap is never exceeded.
-        for (const [cap, amount] of taken.splice(0)) ledger.releaseCapacity(cap, day, amount).catch(() => {})
+        for (const [cap, amount] of taken.splice(0)) {
+          const released = ledger.releaseCapacity(cap, day, amount).catch(() => {})
+          releasing.add(released)
+          void released.then(() => releasing.delete(released))
+        }
       }
       for (const [cap, amount] of [
         ['daily-uploads', 1],
@@ -149,6 +156,9 @@ export function createCapacity(parts: {
         taken.push([cap, amount])
       }
       return { release }
+    },
+    async stop() {
+      await Promise.all(releasing)
     },
   }
 }

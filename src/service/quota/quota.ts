@@ -16,6 +16,8 @@ export interface Quota {
   remaining(address: ClientAddress): Promise<number>
   /** Whole seconds to the next 00:00 UTC, at least 1. */
   secondsToReset(): number
+  /** Resolves when the confirmations that nobody waits for have ended. */
+  stop(): Promise<void>
 }
 
 export interface ReserveOptions {
@@ -70,6 +72,7 @@ export function createQuota(
 ): Quota {
   const { limits, now, hashes, networkLimit = () => 0, tagger = null } = options
   const { perDay } = limits
+  const confirming = new Set<Promise<void>>()
   const salts = new Map<string, Promise<Uint8Array>>()
   /** Reservations of this process that have not ended, by network. */
   const reserved = new Map<string, number>()
@@ -152,8 +155,11 @@ export function createQuota(
       return {
         remaining: Math.max(0, perDay - used),
         confirm() {
+          if (!end()) return
           // Lost if the ledger is unavailable: it counts as reserved until it expires.
-          if (end()) ledger.confirmUpload(bucket, day).catch(() => {})
+          const confirmed = ledger.confirmUpload(bucket, day).catch(() => {})
+          confirming.add(confirmed)
+          void confirmed.then(() => confirming.delete(confirmed))
         },
         async release(refusedBytes) {
           if (end()) await ledger.releaseUpload(bucket, day, refusedBytes, reservation)
@@ -165,6 +171,9 @@ export function createQuota(
       return Math.max(0, perDay - (await ledger.usedUploads(await bucketOf(address, day), day)))
     },
     secondsToReset: () => secondsToNextDay(now()),
+    async stop() {
+      await Promise.all(confirming)
+    },
   }
 }
 

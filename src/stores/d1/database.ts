@@ -1,6 +1,6 @@
 /** A D1 database: SQLite in one place, reached over the network, one writer at a time. */
 import { LedgerFull, LedgerUnavailable } from '../ledger.ts'
-import { type Outcome, type SqlDatabase, type Statement, sqliteFlavour } from '../sql/database.ts'
+import { type Outcome, type SqlDatabase, type Statement, sqliteDialect } from '../sql/database.ts'
 import type { D1Binding, D1Result, D1Statement } from './binding.ts'
 
 /** Cloudflare D1, "Limits": bound parameters of a query. */
@@ -27,7 +27,7 @@ export function d1Database(binding: D1Binding): SqlDatabase {
   }
 
   return {
-    flavour: { ...sqliteFlavour, maxParameters: MAX_PARAMETERS },
+    dialect: { ...sqliteDialect, maxParameters: MAX_PARAMETERS },
 
     async read(statement) {
       assertOpen()

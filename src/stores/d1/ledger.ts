@@ -1,7 +1,7 @@
 /** Adapter: the ledger in D1, through a Worker's binding. */
 import type { Ledger } from '../ledger.ts'
 import { sqlLedger } from '../sql/ledger.ts'
-import { LIST_MIGRATIONS, pendingStatements } from '../sql/migrations.ts'
+import { LIST_MIGRATIONS, pendingStatements } from '../sql/schema.ts'
 import type { D1Binding } from './binding.ts'
 import { d1Database } from './database.ts'
 import { d1Private, type Salts } from './private.ts'

@@ -4,7 +4,7 @@
  */
 import { toHex } from '../../bytes.ts'
 import type { SqlDatabase } from '../sql/database.ts'
-import { checkedDay, type PrivateTables } from '../sql/private.ts'
+import { checkedDay, DAY_TABLES, type PrivateTables } from '../sql/private.ts'
 import { rawSql, sql } from '../sql/statement.ts'
 
 /** Salts in hex, by keys that are a day (YYYY-MM-DD, UTC), or a day, a space and a purpose. */
@@ -15,8 +15,6 @@ export interface Salts {
 }
 
 const SALT_BYTES = 32
-
-const OF_DAY = ['places', 'shares', 'report_budgets'] as const
 
 /** Rows of one statement: D1 gives it thirty seconds. */
 const FORGOTTEN_AT_ONCE = 5000
@@ -40,17 +38,17 @@ export function d1Private(database: SqlDatabase, salts: Salts): PrivateTables {
       return database
     },
     ifThere: async () => database,
-    linksAt: async () => database,
-    everyLinks: async () => [database],
+    tagsAt: async () => database,
+    everyTags: async () => [database],
     salt: (key) => salts.keep(key, toHex(crypto.getRandomValues(new Uint8Array(SALT_BYTES)))),
 
     async forgetDays(before, last) {
       // The salts first: without them the rest says nothing.
       await salts.forget((key) => (key < before && !key.includes(' ')) || key.slice(0, 10) > last)
-      for (const table of OF_DAY) await forgetRows(table, before, last)
+      for (const table of DAY_TABLES) await forgetRows(table, before, last)
     },
 
-    async forgetLinks(_atMs, saltDay) {
+    async forgetTags(_atMs, saltDay) {
       await salts.forget((key) => key.includes(' ') && key.slice(0, 10) < saltDay)
     },
 
