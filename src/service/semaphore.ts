@@ -9,7 +9,7 @@ export function createSemaphore(permits: number): Semaphore {
 
   return {
     async run(work) {
-      // Whoever is done hands its permit over: none is free while somebody waits.
+      // A permit is handed over directly: none is free while somebody waits.
       if (held < permits) held++
       else await new Promise<void>((resolve) => waiting.push(resolve))
       try {

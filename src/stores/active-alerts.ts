@@ -3,7 +3,7 @@
  */
 
 export interface Pause {
-  /** Of the act. */
+  /** Reason of the act. */
   reason: string
   who: string
   /** The kind of the notice. */

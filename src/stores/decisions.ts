@@ -10,7 +10,7 @@ export interface NewDecision {
   /** The same for all images that were decided together. */
   batch: string
   act: DecidedAct
-  /** Of a removal: the same bytes are refused from then on. */
+  /** Whether a removal also blocks the same bytes. */
   block: boolean
   reason: string
   who: string
@@ -22,11 +22,11 @@ export interface NewDecision {
 }
 
 export interface Decision extends NewDecision {
-  /** Of the image. */
+  /** Id of the image. */
   id: string
   /** The image was visible until this decision hid it. */
   wasVisible: boolean
-  /** Of the claim; 0 if nobody carries it out yet. */
+  /** Token of the claim; 0 if nobody carries it out yet. */
   claim: number
 }
 

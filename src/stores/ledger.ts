@@ -40,16 +40,16 @@ export interface Actor {
 export interface Move {
   id: string
   to: 'held' | 'visible' | 'removed'
-  /** Of the act. A later one changes it. */
+  /** Version of the act. A later one changes it. */
   version: number
-  /** Of the claim. */
+  /** Token of the claim. */
   claim: number
 }
 
 /** Uploads that were refused. */
 export interface Refusals {
   count: number
-  /** Of all of them. Unit: bytes. */
+  /** Size of all of them. Unit: bytes. */
   bytes: number
 }
 

@@ -13,7 +13,7 @@ export interface PendingNotice {
   since: number
   /** Failures so far. */
   attempts: number
-  /** Of the claim. */
+  /** Token of the claim. */
   claim: number
 }
 

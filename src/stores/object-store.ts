@@ -6,7 +6,7 @@ import type { ImageType } from '../protocol.ts'
 export interface ImageRecord {
   id: string
   type: ImageType
-  /** Of the stored bytes. Unit: bytes. */
+  /** Size of the stored bytes. Unit: bytes. */
   size: number
   /** As displayed. Unit: pixels. */
   width: number
@@ -142,7 +142,7 @@ export interface Draft extends ByteSource {
 
 /** A range that starts past the end (RFC 9110, 15.5.17). */
 export class UnsatisfiableRange extends Error {
-  /** Of the whole image. Unit: bytes. */
+  /** Size of the whole image. Unit: bytes. */
   readonly size: number
 
   constructor(size: number) {

@@ -4,9 +4,9 @@
 
 /** A purge that no cache has confirmed yet. */
 export interface Purge {
-  /** Of the claim. What an earlier claim of the same image settles or defers counts no more. */
+  /** Number of the claim. What an earlier claim of the same image settles or defers counts no more. */
   purge: number
-  /** Of the image. */
+  /** Id of the image. */
   id: string
   /** Failures so far. */
   attempts: number

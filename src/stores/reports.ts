@@ -3,9 +3,9 @@
  * image. Methods resolve and throw as those of `ledger.ts` do.
  */
 export interface Report {
-  /** Of the image. Whether there is one is not checked here. */
+  /** Id of the image. Whether there is one is not checked here. */
   id: string
-  /** Of the image's stored bytes, lower-case hex, if they are known: what was decided of others says nothing of these. */
+  /** SHA-256 of the image's stored bytes, lower-case hex, if they are known: what was decided of others says nothing of these. */
   sha256?: string
   category: string
   /** In the reporter's own words. */
@@ -35,9 +35,9 @@ export interface Report {
 export type CaseState = 'open' | 'held' | 'kept' | 'removed'
 
 export interface Case {
-  /** Of the image. */
+  /** Id of the image. */
   id: string
-  /** Of the most severe report. */
+  /** Category of the most severe report. */
   category: string
   severity: number
   state: CaseState
@@ -56,7 +56,7 @@ export interface Case {
 
 export interface Receipt {
   category: string
-  /** Of a shared receipt: of the first report that was only counted. */
+  /** For a shared receipt, that of the first report that was only counted. */
   at: number
   /** Text and contact were not kept. */
   isShared: boolean
@@ -73,7 +73,7 @@ export interface CaseTotal {
   count: number
 }
 
-/** What may be spent of `bucket` on one day. Of an address or a network it is an HMAC, which says nothing without the day's salt. */
+/** What may be spent of `bucket` on one day. For an address or a network it is an HMAC, which says nothing without the day's salt. */
 export interface ReportBudget {
   bucket: string
   limit: number

@@ -28,7 +28,7 @@ export interface Tombstone {
   subject: string
   /** The rule that was broken, which the public is told. Empty if none was named. */
   rule: string
-  /** Of a held image, while its bytes are withheld. */
+  /** Set while a held image's bytes are withheld. */
   digests?: Digests
 }
 

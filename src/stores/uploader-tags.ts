@@ -2,7 +2,7 @@
 
 /** The tags of one upload. Uploads of one uploader share at least one of them. */
 export interface UploaderTags {
-  /** Of the image. It has several rows if it was sent again. */
+  /** Id of the image. It has several rows if it was sent again. */
   id: string
   /** Epoch milliseconds. */
   atMs: number

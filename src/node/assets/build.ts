@@ -7,7 +7,7 @@ import { type AssetList, digestSources } from './list.ts'
 
 const OUT = join(ROOT, 'dist/web')
 
-/** Whoever builds says so this often, by the lock's time. Unit: milliseconds. */
+/** How often a running build refreshes its lock. Unit: milliseconds. */
 const HEARTBEAT_MS = 2000
 
 /** A lock that was silent for so long was left by a process that died. Unit: milliseconds. */

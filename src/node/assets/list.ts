@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { AssetUrls } from '../../web/pages/page.ts'
 
 export interface AssetList {
-  /** Of the sources that it was made from. */
+  /** Digest of the sources that it was made from. */
   sources: string
   files: { path: string; file: string; type: string; brotli: boolean; immutable: boolean }[]
   urls: AssetUrls

@@ -5,7 +5,7 @@ import { openFolderFiles } from '../../stores/filesystem/files.ts'
 import { RESTORING } from '../open/data-folder.ts'
 
 export interface RestoreMark {
-  /** Of the backup. */
+  /** When the backup began. */
   begunAt: string
   /** Whether the machine had a ledger of its own when the restore began. */
   ledger: 'kept' | 'restored'

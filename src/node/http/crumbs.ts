@@ -5,7 +5,7 @@ import { cutOff } from './cut-off.ts'
 
 /** A chunk costs 2 µs to parse, however small. Clients that mean well send a packet's worth at a time. */
 export const LEAST_AVERAGE_BYTES = 64
-/** So many may be smaller, on one connection. */
+/** Undersized chunks allowed per connection. */
 export const FREE_CHUNKS = 256
 /** The first of each body: what is small may be sent as it comes. A request costs more than they do. */
 export const FREE_CHUNKS_OF_A_BODY = 8

@@ -13,7 +13,7 @@ export interface ProcessMetrics extends Metrics {
   counted(server: Server, listener: RequestListener): RequestListener
   /** No file descriptor was left. */
   exhausted(): void
-  /** Of all processes of this machine, as Prometheus reads it: `EXPOSITION_TYPE`. */
+  /** Metrics of all processes of this machine, as Prometheus reads it: `EXPOSITION_TYPE`. */
   text(): Promise<string>
 }
 

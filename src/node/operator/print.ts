@@ -1,4 +1,4 @@
-/** What the operator reads. Whoever reads no further (`| head`) must not end what is being done. */
+/** Prints for the operator. A reader that stops early (`| head`) must not end the command. */
 
 let isRead = true
 

@@ -26,7 +26,7 @@ export interface Decisions {
   stop(): Promise<void>
 }
 
-/** For so long a decision can be undone. */
+/** How long a decision can be undone. */
 export const UNDO_MS = 10_000
 
 const ROUND_MS = 5000

@@ -21,7 +21,7 @@ export interface Quota {
 }
 
 export interface ReserveOptions {
-  /** Of the image that is to be stored. */
+  /** Id of the image that is to be stored. */
   id?: string
   /** Nothing will be stored that was not before: reserves beyond the limit too. To be given back whatever comes of it. */
   isRepeat?: boolean
@@ -64,7 +64,7 @@ export function createQuota(
     limits: QuotaLimits
     now: () => number
     hashes: Hashes
-    /** Of a network, as it is set now. 0: no limit. */
+    /** Uploads of a network, as set now. 0: no limit. */
     networkLimit?: () => number
     /** `null`: uploads get no tags. */
     tagger?: UploaderTagger | null

@@ -9,7 +9,7 @@ import type { Hashes } from '../hashes.ts'
 import { DAY_MS, utcDayOf } from '../utc-day.ts'
 
 export interface UploaderTagger {
-  /** Of an upload that is stored as `id`. */
+  /** Records the tags of an upload that is stored as `id`. */
   tagsOf(id: string, address: string): Promise<UploaderTags>
 }
 

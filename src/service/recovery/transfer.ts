@@ -82,7 +82,7 @@ export async function transferImages(options: {
     if (bytesPerSecond !== null) await pause((transfer.bytes / bytesPerSecond) * 1000 - sinceMs(startedAt))
     const work = semaphore.run(() => bring(id, isThere)).finally(() => underWay.delete(work))
     underWay.add(work)
-    // So many are begun; the list need not be held.
+    // This many are under way; the list need not be held.
     if (underWay.size >= AT_ONCE * 2) await Promise.race(underWay)
   }
   await Promise.all(underWay)

@@ -7,7 +7,7 @@ export interface Blocks {
   acquire(bytes: number): Buffer<ArrayBuffer>
   /** To be called once for each block acquired, when nobody reads it any more. */
   release(block: Buffer<ArrayBuffer>): void
-  /** Of all blocks that are acquired now. */
+  /** Size of all blocks that are acquired now. */
   acquiredBytes(): number
 }
 

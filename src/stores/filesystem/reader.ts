@@ -198,7 +198,7 @@ export async function withFile<T>(
   let descriptor: number | undefined
   try {
     descriptor = await openPath(path, 'r')
-    // Of an open file the kernel knows this without the disk.
+    // The kernel answers this for an open file without the disk.
     const stats = fstatSync(descriptor)
     return await use({ descriptor, size: stats.size, identity: identityOf(stats) }, () => {
       descriptor = undefined

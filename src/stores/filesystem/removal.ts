@@ -87,7 +87,7 @@ export function createRemover(parts: {
       const isHere = await exists(id)
       if (isHere && removal !== undefined) await retire(id, removal).catch(storeFault)
       const isMine = isHere && (await takeAway(id).catch(storeFault))
-      // Whoever finishes an earlier removal of this id may take the file away meanwhile: it says nothing about our rename.
+      // Another process that finishes an earlier removal of this id may take the file away: that says nothing about our rename.
       await (isMine ? finish(join(removing, id)) : settle(id)).catch(storeFault)
       return isMine
     },

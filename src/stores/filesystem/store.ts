@@ -26,7 +26,7 @@ const FREE_CHECK_MS = 250
 const PROBE_BYTES = 4096
 
 export interface FilesystemStore extends ObjectStore {
-  /** Of the folder: two never have the same, a copy of one has. */
+  /** Identity of the folder: two never have the same, a copy of one has. */
   readonly identity: string
   /**
    * The image if it is in memory and its file is still there: a synchronous check, so that a removal by any process is seen

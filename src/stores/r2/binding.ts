@@ -27,7 +27,7 @@ export interface R2Conditional {
 
 export interface R2PutOptions {
   onlyIf?: R2Conditional
-  /** Of the bytes, in hex: a put of others fails and stores nothing. */
+  /** SHA-256 of the bytes, in hex: a put of others fails and stores nothing. */
   sha256?: string
   httpMetadata?: { contentType?: string; cacheControl?: string }
   customMetadata?: Record<string, string>

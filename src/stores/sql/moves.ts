@@ -27,7 +27,7 @@ type MovesLedger = Pick<
 export function movesLedger(database: SqlDatabase, record: RecordEntry, leave: LeaveTombstone): MovesLedger {
   const claims = claimsOf(database, { table: 'moves', key: 'id' })
 
-  /** Whoever makes an earlier move keeps its claim, and finds out at its end that it has to go on. */
+  /** A process that makes an earlier move keeps its claim, and finds at its end that it has to go on. */
   function moveTo(to: Move['to'], id: string): Statement {
     return sql`insert into moves (id, wanted, version, claim, due_at_ms) values (${id}, ${to}, ${randomToken()}, 0, 0)
       on conflict (id) do update set wanted = excluded.wanted, version = excluded.version`

@@ -8,7 +8,7 @@ import type { SqlDatabase, Statement } from './database.ts'
 import { type RawSql, rawSql, sql } from './statement.ts'
 
 export interface Reserved {
-  /** Of the address. `null` if it has none left. */
+  /** Uploads of the address in the day. `null` if it has none left. */
   used: number | null
   isNetworkFull: boolean
 }

@@ -247,7 +247,7 @@ export const MIGRATIONS: readonly Migration[] = [
   {
     name: '011-held',
     statements: [
-      // Of `used`: those that are neither given back nor known to have become images. Of an older server none.
+      // Part of `used`: reservations not yet confirmed or released; 0 on rows of older versions.
       'alter table places add column held bigint not null default 0',
       'alter table places add column held_at_ms bigint not null default 0',
     ],

@@ -182,7 +182,7 @@ export function connect(
 ): Connection {
   return passing(() => {
     mkdirSync(dirname(file), { recursive: true })
-    // SQLite gives its log the same mode. Whoever reads the salt can test addresses against the buckets.
+    // SQLite gives its log the same mode. With the salt, addresses can be tested against the buckets.
     closeSync(openSync(file, 'a', 0o600))
     const connection = new DatabaseSync(file, { timeout: timeoutMs })
     try {
