@@ -66,13 +66,13 @@ export const SHAREX_PATH = '/sharex.sxcu'
 export const SCRIPT_PATH = '/upload.sh'
 
 /**
- * Names an upload, so that a repeat of it stores nothing twice: at least 128 random bits, in visible characters. Whoever
- * knows it and has the image can ask for the deletion key again.
+ * Names an upload, so that a repeat of it stores nothing twice: at least 128 random bits, in visible characters. It is
+ * a secret: with it and the image anybody can ask for the deletion key again.
  */
 export const IDEMPOTENCY_HEADER = 'Idempotency-Key'
 export const IDEMPOTENCY_PATTERN = /^[\x21-\x7e]{22,255}$/
 
-/** A client repeats an upload for so long and no longer: see `docs/decisions/056`. Unit: seconds. */
+/** How long a client repeats an upload: see `docs/decisions/056`. Unit: seconds. */
 export const REPEAT_SECONDS = 60
 
 export function viewPath(id: string): string {

@@ -11,7 +11,7 @@ import { createHost, type Execution, type Host } from './worker/host.ts'
 import { createLog } from './worker/log.ts'
 import { openNotifiers } from './worker/notifiers.ts'
 
-/** Of the isolate, once it has started: a start that failed is tried by the next request. */
+/** The host of this isolate, once it has started: a start that failed is tried by the next request. */
 let host: Host | undefined
 
 async function start(env: Env): Promise<Host> {

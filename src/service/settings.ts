@@ -9,11 +9,11 @@ export interface SettingValues {
   uploads: 'on' | 'paused'
   /** Private: nobody is shown a picture, and no upload is taken. Owners can delete, the operator can look. */
   images: 'public' | 'private'
-  /** Of the whole instance, each UTC day. 0: no cap. */
+  /** Cap of the whole instance, each UTC day. 0: no cap. */
   'daily-uploads': number
   /** Likewise. Unit: bytes. */
   'daily-bytes': number
-  /** Of one network (/24, or /48 of IPv6), each UTC day. 0: no cap. */
+  /** Cap of one network (/24, or /48 of IPv6), each UTC day. 0: no cap. */
   'network-uploads': number
   /** With less free on the disk no upload is taken. 0: only what the store itself needs. Unit: bytes. */
   'min-free-bytes': number

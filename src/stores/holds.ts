@@ -3,7 +3,7 @@
  * `ledger.ts` do. Digests are SHA-256 in lower-case hex.
  */
 
-/** Of one image: of its stored bytes, and of the bytes as they were sent. */
+/** Digests of one image: of its stored bytes, and of the bytes as they were sent. */
 export interface Digests {
   sha256: string
   sentSha256: string

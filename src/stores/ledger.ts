@@ -22,7 +22,7 @@ export interface AuditEntry {
   /** An image's id, a SHA-256 in lower-case hex, or a setting's name and value. */
   subject: string
   reason: string
-  /** Whose token or machine it was. Empty where that was not recorded. */
+  /** Name of the token or machine. Empty where that was not recorded. */
   who: string
   /** The rule that was broken, e.g. `copyright`. Empty if none was named. */
   rule: string
@@ -30,7 +30,7 @@ export interface AuditEntry {
 
 export type AuditedAct = 'remove' | 'block' | 'unblock' | 'hold' | 'release' | 'keep' | 'set'
 
-/** Who acts, and under which rule. */
+/** The operator who acts, and under which rule. */
 export interface Actor {
   who: string
   rule?: string
@@ -174,9 +174,9 @@ export interface Ledger extends Parts {
 
   /** Writes down a token, and forgets all that expired by `now`. */
   putToken(token: DoorToken, now: number): Promise<void>
-  /** Uses a token up. Whose it was, for the one caller that got it; `null` for all others, and once it has expired. */
+  /** Uses a token up. Answers its name to the one caller that got it; `null` for all others, and once it has expired. */
   takeToken(sha256: string, kind: DoorToken['kind'], now: number): Promise<string | null>
-  /** Extends a token's life. Whose it is; `null` if there is none, or it has expired. */
+  /** Extends a token's life. Answers its name; `null` if there is none, or it has expired. */
   renewToken(sha256: string, kind: DoorToken['kind'], now: number, expiresAt: number): Promise<string | null>
 
   /** Every setting that was changed, by name. One statement. */

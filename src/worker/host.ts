@@ -293,7 +293,7 @@ export function createHost(given: {
     },
     async fetch(request, context) {
       const work = answer(request)
-      // Of a client that resets its connection nothing would end: no catch, no finally.
+      // If a client resets its connection nothing ends by itself: no catch, no finally.
       const behind = work.then(
         async () => {
           if (isPurgeDue) await purge(context)

@@ -27,7 +27,7 @@ interface Parts {
   log: Log
 }
 
-/** Of one request or trigger: timers of another one end with that. */
+/** Moves for one request or trigger: timers of another one end with that. */
 export function actingOf({ objects, ledger, purges, now, log }: Parts): Acting {
   const moves = createMoves({
     objects,

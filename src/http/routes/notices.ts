@@ -1,4 +1,4 @@
-/** Who runs the service, what they decided, and how to tell them of a hole. */
+/** Pages about the operator: terms, transparency, and how to report a hole. */
 import { Refusal } from '../../errors.ts'
 import { DAY_MS } from '../../service/utc-day.ts'
 import { contactUri } from '../../web/pages/contact.ts'

@@ -65,7 +65,7 @@ export function acceptConnections(
   },
 ): Accepting {
   const shares = new Map<string, Share>()
-  /** Those with connections that wait. Whose turn it is comes first. */
+  /** Addresses with connections that wait, in the order of their turns. */
   const crowded = new Set<Share>()
   let open = 0
   let waiting = 0

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 
 /**
- * Of all clients together. One more takes the place of the one whose last request is longest ago: clients that connect and
+ * Limit of all clients together. One more takes the place of the one whose last request is longest ago: clients that connect and
  * say nothing keep nobody out.
  */
 export function capAllConnections(server: Server, most: number): void {

@@ -26,7 +26,7 @@ export function cutOffCrumbs(incoming: IncomingMessage): void {
   const { socket } = incoming
   const push = incoming.push
   let free = FREE_CHUNKS_OF_A_BODY
-  // Whatever the parser finds of a body comes through here, read or not.
+  // Every chunk that the parser finds comes through here, read or not.
   incoming.push = (chunk: Uint8Array | null, encoding?: BufferEncoding) => {
     if (chunk !== null && --free < 0 && isAbsurd(socket, chunk.length)) cutOff(socket)
     return push.call(incoming, chunk, encoding)

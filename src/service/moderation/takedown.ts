@@ -13,7 +13,7 @@ export interface Takedown {
   ): Promise<{ removed: boolean; blocked: string[] }>
   /** Takes an image out of sight, and its bytes from uploads, until it is released. `false` if there is none to be seen. */
   hold(id: string, reason: string, by?: Actor): Promise<boolean>
-  /** `false` if it is not held. Of one that its uploader deleted, the bytes may be uploaded again. */
+  /** `false` if it is not held. If its uploader deleted it, the bytes may be uploaded again. */
   release(id: string, reason: string, by?: Actor): Promise<boolean>
   /** Decides that a reported image stays; a held one is released. `false` if its case is not there, or it was removed. */
   keep(id: string, reason: string, by?: Actor): Promise<boolean>

@@ -1,5 +1,5 @@
 /**
- * Who has a turn, and who waits for one: addresses round robin, the uploads of each in the order of arrival. It holds the
+ * A fair queue: addresses take turns round robin, the uploads of each in the order of arrival. It holds the
  * counts; `line.ts` has the times.
  */
 

@@ -24,10 +24,10 @@ export interface Tombstones {
 
 const ROUND_MS = 1000
 
-/** A process that dies gives back its claim after this time. Who writes more slowly may write twice, which is harmless. */
+/** A process that dies gives back its claim after this time. One that writes more slowly may write twice, which is harmless. */
 const LEASE_MS = 10_000
 
-/** Of one file. */
+/** Most tombstones of one file. */
 const BATCH = 1000
 
 /** What waits would be lost with the disk: a place that is back is not kept waiting. */

@@ -10,7 +10,7 @@ const { h64Raw } = await xxhash()
 /** The last block of an image may be shorter. Unit: bytes. */
 export const BLOCK_BYTES = 64 * 1024
 
-/** Of one digest. Unit: bytes. */
+/** Length of one digest. Unit: bytes. */
 const DIGEST_BYTES = 8
 
 /** Unit: bytes. */

@@ -24,7 +24,7 @@ const LAYOUT = 3
 
 const SUB_FOLDER = /^[0-9A-Za-z]$/
 
-/** Whoever may list the folders knows every id. */
+/** A listing of the folders has every id. */
 const OWNER_ONLY = 0o700
 
 /** Paths of the folders below a store's own. */

@@ -25,7 +25,7 @@ import { decodeTrailer, type Trailer, tailLength } from './trailer.ts'
 const openPath = promisify(open)
 const readInto = promisify(read)
 
-/** A file up to this size is read whole at once. Of a larger one as much as `PIECE_BYTES` is read at a time. */
+/** A file up to this size is read whole at once, a larger one `PIECE_BYTES` at a time. */
 const SMALL_FILE_BYTES = PIECE_BYTES + tailLength(PIECE_BYTES)
 
 /** Of memory that reads share. The largest holds a small file, and the blocks of a piece that begins within one. Unit: bytes. */

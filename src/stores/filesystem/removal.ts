@@ -99,7 +99,7 @@ export function createRemover(parts: {
   }
 }
 
-/** Of the name of a draft that is about to take a contended id. */
+/** Ends the name of a draft that is about to take a contended id. */
 export function draftSuffix(id: string): string {
   return `.${id}`
 }

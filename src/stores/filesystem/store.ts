@@ -123,7 +123,7 @@ export async function openFilesystemStore({
 
   /** Does all that a commit does, with a file that is not an image. */
   async function probe(): Promise<void> {
-    // Of a draft, so that what a killed process left goes with its drafts.
+    // Named as a draft, so that what a killed process left goes with its drafts.
     const path = spool.path()
     try {
       await using handle = await open(path, 'wx', 0o600)

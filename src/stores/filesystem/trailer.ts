@@ -19,7 +19,7 @@ const OLDER_FOOT_BYTES = 4 + 4 + OLDER_MARK.length
 
 const PAGE_BYTES = 4096
 
-/** Of the JSON and the foot. Unit: bytes. */
+/** Length of the JSON and the foot. Unit: bytes. */
 const RECORD_MAX_BYTES = PAGE_BYTES - 64
 
 /** The record and the spaces behind it. Unit: bytes. */

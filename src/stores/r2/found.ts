@@ -10,7 +10,7 @@ export interface Found {
   etag: string
   /** Unit: bytes. */
   size: number
-  /** Who put the tombstone. `null` if the object is none. */
+  /** The text of the tombstone. `null` for an image. */
   tombstone: string | null
   /** Which release brought it back. `null` if none did. */
   release: string | null
@@ -43,7 +43,7 @@ export function isRetired({ tombstone }: Found): boolean {
   return tombstone?.startsWith(RETIRED) === true
 }
 
-/** Of a put of an image, beside its condition. */
+/** Options of a put of an image, without its condition. */
 export function optionsOf(record: ImageRecord, more: Record<string, string> = {}): R2PutOptions {
   return {
     sha256: record.sha256,
@@ -55,7 +55,7 @@ export function optionsOf(record: ImageRecord, more: Record<string, string> = {}
   }
 }
 
-/** Of a put of a tombstone. */
+/** Options of a put of a tombstone. */
 export function tombstoneOptions(says: string): R2PutOptions {
   return { httpMetadata: { cacheControl: 'no-store' }, customMetadata: { [TOMBSTONE_NAME]: says } }
 }

@@ -37,7 +37,7 @@ export function holdObjects(bucket: Bucket, prefix: string, now: () => number): 
     return found && name ? { found, copyKey: folder + name } : null
   }
 
-  /** Of a process that died before its end. */
+  /** Completes the removal of a process that died. */
   async function finishRemoval(id: string): Promise<void> {
     const found = await find(id)
     const copy = GOING.exec(found?.tombstone ?? '')?.[1]

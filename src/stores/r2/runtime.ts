@@ -32,7 +32,7 @@ export function runningDigest(): RunningDigest {
   }
   const stream = new DigestStream('SHA-256')
   const writer = stream.getWriter()
-  // Of one that is never ended.
+  // It rejects if the stream is never ended.
   stream.digest.catch(() => {})
   return {
     update: (piece) => writer.write(piece),

@@ -89,7 +89,7 @@ export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore>
   return {
     draft,
     head,
-    // Whatever is visible is durable.
+    // What is visible is durable.
     async headDurable(id) {
       const found = ID_PATTERN.test(id) ? await headObject(client, keyOf(id)) : null
       if (found === null) return null

@@ -127,7 +127,7 @@ export const MIGRATIONS: readonly Migration[] = [
   {
     name: '005-capacity',
     statements: [
-      // Of the instance's caps, and of networks. Days are YYYY-MM-DD, UTC.
+      // Caps of the instance, and of networks. Days are YYYY-MM-DD, UTC.
       `create table shares (
         day text not null,
         name text not null,
@@ -240,7 +240,7 @@ export const MIGRATIONS: readonly Migration[] = [
       "alter table holds add column rule text not null default ''",
       // `mark`: of the call that wrote the row.
       "alter table caps_reached add column mark text not null default ''",
-      // What is so now, and was told when it began.
+      // Active alerts that the operator has been notified of.
       'create table conditions (name text not null primary key, since_ms bigint not null, mark text not null)',
     ],
   },
@@ -271,7 +271,7 @@ export const MIGRATIONS: readonly Migration[] = [
       'alter table holds add column gone bigint not null default 0',
       'create index holds_by_sha256 on holds (sha256)',
       'create index holds_by_sent_sha256 on holds (sent_sha256)',
-      // Of the stored bytes that the operator decided to keep.
+      // SHA-256 of the stored bytes that the operator decided to keep.
       "alter table cases add column kept_sha256 text not null default ''",
     ],
   },

@@ -1,4 +1,4 @@
-/** Who runs the service, what they decided, and how to tell them of a hole. */
+/** Pages about the operator: terms, transparency, and how to report a hole. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { visit, type World } from './host.ts'

@@ -1,4 +1,4 @@
-/** Who acts, and under which rule. */
+/** The operator who acts, and under which rule. */
 import { hostname, userInfo } from 'node:os'
 import { InvalidArgumentError, Option } from 'commander'
 import type { Actor } from '../../../stores/ledger.ts'

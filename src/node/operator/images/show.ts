@@ -6,7 +6,7 @@ import { print } from '../print.ts'
 import { readId } from '../subjects.ts'
 import { lineOf, memberOf } from './queue.ts'
 
-/** Of one image. The caps of a day bound how many come. */
+/** Reports of one image that are shown. The caps of a day bound how many come. */
 const SHOWN_REPORTS = 1000
 
 export function showCommand(): Command {
