@@ -10,6 +10,9 @@ const shrink = imageCompression as unknown as (file: File, options: object) => P
 
 const CONTESTANTS: Record<string, (file: File) => Promise<Blob>> = {
   pinhole: async (file) => (await compress(file)).blob,
+  // As over a line that waits for nothing but the processor.
+  'pinhole, quick': async (file) =>
+    (await compress(file, { line: { bytesPerSecond: 1e9, isBusy: true } })).blob,
   compressorjs: (file) =>
     new Promise((success, error) => {
       new Compressor(file, { success, error })

@@ -1,4 +1,4 @@
-/** compressorjs with the settings that it comes with, in real Chromium. */
+/** What compresses in real Chromium, with the settings that it comes with. */
 import { join } from 'node:path'
 import { launchBrowser } from '../../test/support/browser.ts'
 import { serveEnginePage } from '../../test/support/engine-page.ts'
@@ -9,10 +9,10 @@ export async function startPeer() {
   const page = await (await browser.newContext({ bypassCSP: true })).newPage()
   await page.goto(site.url)
   return {
-    async compress(jpeg: Buffer): Promise<Buffer> {
+    async compress(contestant: string, jpeg: Buffer): Promise<Buffer> {
       const { base64 } = await page.evaluate(
-        (input) => window.run('compressorjs', input, 'image/jpeg'),
-        jpeg.toString('base64'),
+        ([contestant, input]) => window.run(contestant, input, 'image/jpeg'),
+        [contestant, jpeg.toString('base64')] as const,
       )
       return Buffer.from(base64, 'base64')
     },

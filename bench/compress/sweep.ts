@@ -2,7 +2,7 @@
  * `node bench/compress/sweep.ts SETTINGS… [--half choose] [--minutes 4]`: measures mozjpeg's settings on one half of the
  * photographs, and keeps every point in node_modules/.cache, so that it may be stopped and go on.
  * A setting is `4:2:0/t3/trellis/restore/84/75`: sampling, quantisation table, trellis or plain, restore, plain or halve (colour),
- * quality of brightness, quality of colour. Or `4:2:0/engine`, Pinhole's own; or `4:2:0/compressorjs`, in Chromium.
+ * quality of brightness, quality of colour. Or `4:2:0/engine`, Pinhole's own; or `4:2:0/compressorjs` and `4:2:0/quick`, in Chromium.
  */
 import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -29,6 +29,8 @@ const { values, positionals } = parseArgs({
 const deadline = Date.now() + Number(values.minutes) * 60_000
 const POINTS = join(CACHE, 'points.jsonl')
 const half = values.half as Half
+/** Contestants by the words of a setting. */
+const IN_BROWSER: Record<string, string> = { compressorjs: 'compressorjs', quick: 'pinhole, quick' }
 
 await mkdir(CACHE, { recursive: true })
 const known = new Set((await readPoints()).map(({ name, setting }) => `${name} ${setting}`))
@@ -70,7 +72,7 @@ async function measure(sampling: Sampling, settings: string[]): Promise<void> {
         bytes: bytes.length,
         pixels: input.width * input.height,
         score: await ssimulacra2(before, after),
-        ...(/engine|compressorjs/.test(setting) && {
+        ...(/engine|compressorjs|quick/.test(setting) && {
           butteraugli: (await butteraugli(input.bytes, bytes, folder)) ?? { worst: 99, norm: 99 },
         }),
       }
@@ -86,9 +88,10 @@ async function encoded(
   decoded: Buffer,
 ): Promise<Buffer> {
   const [, table = '', trellis, chroma, luma, colour] = setting.split('/')
-  if (table === 'compressorjs') {
+  const inBrowser = IN_BROWSER[table]
+  if (inBrowser) {
     peer ??= await startPeer()
-    return peer.compress(bytes)
+    return peer.compress(inBrowser, bytes)
   }
   if (table === 'engine') {
     const { blob } = await compress(new Blob([new Uint8Array(bytes)]))

@@ -1,0 +1,36 @@
+/** When the best encoding is worth the wait. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { effortFor, type Line, type Prospects } from '../../../src/client/compress/effort.ts'
+
+const MEGABIT = 125_000
+/** 12 MP on a core of today. */
+const PHOTOGRAPH: Prospects = {
+  bestMs: 1500,
+  bestBytes: 1_200_000,
+  quickMs: 200,
+  quickBytes: 1_320_000,
+  elapsedMs: 200,
+}
+
+const effort = (prospects: Partial<Prospects>, line: Partial<Line>) =>
+  effortFor({ ...PHOTOGRAPH, ...prospects }, { bytesPerSecond: 10 * MEGABIT, isBusy: false, ...line })
+
+test('the best is taken where its link comes within two seconds', () => {
+  assert.equal(effort({}, { bytesPerSecond: 50 * MEGABIT }), 'best')
+  assert.equal(effort({ elapsedMs: 400 }, { bytesPerSecond: 50 * MEGABIT }), 'quick')
+  assert.equal(effort({}, {}), 'quick')
+  assert.equal(effort({ bestMs: 300 }, {}), 'best')
+})
+
+test('on a slow line fewer bytes are the sooner link', () => {
+  assert.equal(effort({}, { bytesPerSecond: MEGABIT / 2 }), 'best')
+  assert.equal(effort({}, { bytesPerSecond: MEGABIT / 20 }), 'best')
+  assert.equal(effort({ bestMs: 8000, quickMs: 900 }, { bytesPerSecond: MEGABIT }), 'quick')
+})
+
+test('with others waiting, the best is taken as long as it keeps up with the line', () => {
+  assert.equal(effort({}, { isBusy: true }), 'quick')
+  assert.equal(effort({ bestMs: 900 }, { isBusy: true }), 'best')
+  assert.equal(effort({}, { isBusy: true, bytesPerSecond: MEGABIT }), 'best')
+})
