@@ -145,7 +145,7 @@ async function startWorld(share: ProcessorShare, dir: string) {
         await share.set(2)
         const page = await openPage(
           context,
-          isPeer ? `${peers.url}?service=${service}&peer=${contestant}` : service,
+          isPeer ? `${peers.url}#service=${service}&peer=${contestant}` : service,
         )
         if (contestant === 'as it is') await choose(page, 'original')
         proxy.bitsPerSecond = cell.megabits * 1e6

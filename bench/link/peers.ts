@@ -35,7 +35,7 @@ async function send(service: string, peer: string, files: File[]): Promise<void>
 }
 
 const input = Object.assign(document.createElement('input'), { type: 'file', id: 'file', multiple: true })
-const { service = '', peer = '' } = Object.fromEntries(new URLSearchParams(location.search))
+const { service = '', peer = '' } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
 input.onchange = () => {
   send(service, peer, [...input.files!]).catch((error) => {
     document.documentElement.dataset.failed = `${error}`

@@ -29,14 +29,14 @@ export async function subjects(folder: string): Promise<Record<string, Subject>>
     ),
   )
   const small = await made(join(folder, 'small.jpg'), () =>
-    sharp(photographs[0]).resize(2048, 1536).jpeg({ quality: 95 }).toBuffer(),
+    sharp(photographs[1]).resize(2048, 1536).jpeg({ quality: 95 }).toBuffer(),
   )
   const screen = await made(join(folder, 'screenshot.png'), () => screenshot(photographs[1]!))
   const drawing = await made(join(folder, 'drawing.png'), () =>
     drawings()['smooth drawing']!.png().toBuffer(),
   )
   return {
-    'photograph of 12 MP': { name: 'photograph of 12 MP', paths: [photographs[0]!] },
+    'photograph of 12 MP': { name: 'photograph of 12 MP', paths: [photographs[1]!] },
     'photograph of 3 MP': { name: 'photograph of 3 MP', paths: [small] },
     'screenshot of a phone': { name: 'screenshot of a phone', paths: [screen] },
     'drawing of 9 MP': { name: 'drawing of 9 MP', paths: [drawing] },

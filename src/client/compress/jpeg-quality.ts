@@ -97,9 +97,9 @@ export function wasBrowsersWork({ loss, browserLoss }: Sample): boolean {
 
 /** Below this, fine texture would suffer from what is otherwise enough. */
 const QUICK_SCORE = 79
-const QUICK_STEP = 0.015
+const QUICK_STEP = 0.008
 
 /** What a browser's own encoder is asked for, 0 to 1, where our own is `expected` to have that score. */
 export function quickQuality(expected: number): number {
-  return BROWSER_QUALITY / 100 + Math.min(0.12, QUICK_STEP * Math.max(0, QUICK_SCORE - expected))
+  return BROWSER_QUALITY / 100 + Math.min(0.06, QUICK_STEP * Math.max(0, QUICK_SCORE - expected))
 }

@@ -145,11 +145,14 @@ export function isSurelyPhoto(webpBytes: number, pixels: number): boolean {
 }
 
 const WORTH_A_NEW_TYPE = 0.85
-const WORTH_A_NEW_TYPE_BYTES = 8 * 1024
+/** Where next to nothing is saved, it must be a third. */
+const WORTH_A_NEW_TYPE_SMALL = 0.67
+const SMALL_SAVING_BYTES = 8 * 1024
 
 /** Whether lossless WebP is so much smaller than PNG that people should get another type. Unit: bytes. */
 export function worthWebp(webpBytes: number, pngBytes: number): boolean {
-  return webpBytes <= WORTH_A_NEW_TYPE * pngBytes && pngBytes - webpBytes >= WORTH_A_NEW_TYPE_BYTES
+  const isSmall = pngBytes - webpBytes < SMALL_SAVING_BYTES
+  return webpBytes <= (isSmall ? WORTH_A_NEW_TYPE_SMALL : WORTH_A_NEW_TYPE) * pngBytes
 }
 
 /** What oxipng may make of a PNG that an ordinary program wrote, at best: half of what it was. */
@@ -174,4 +177,18 @@ export function pngMayWin(webpBytes: number, pngBytes: number, pixels: number): 
 export function repackingLevel(pixels: number, webpWasTried: boolean): 0 | 1 | 2 {
   if (pixels <= THOROUGH_REPACKING_PIXELS) return 2
   return webpWasTried ? 0 : 1
+}
+
+/** Below this, packing takes no longer than asking whether it pays. Unit: pixels. */
+const LARGE_PNG_PIXELS = 500_000
+/** An estimate by the first rows is wrong by some hundredths; of what was packed with care it says 1.00. */
+const WORTH_REPACKING = 0.98
+
+export function estimateOfRepackingPays(pixels: number): boolean {
+  return pixels > LARGE_PNG_PIXELS
+}
+
+/** Of the first rows: whether the whole will become smaller by enough to spend seconds on. Unit: bytes. */
+export function worthRepacking(repackedBytes: number, bytes: number): boolean {
+  return repackedBytes <= WORTH_REPACKING * bytes
 }

@@ -19,6 +19,7 @@ import {
 } from './jpeg-quality.ts'
 import { isOpaque, oriented, type Pixels, sampled } from './pixels.ts'
 import {
+  estimateOfRepackingPays,
   isSurelyPhoto,
   looksLikePhoto,
   type Plan,
@@ -26,6 +27,7 @@ import {
   repackingLevel,
   samplePays,
   worthRecompressing,
+  worthRepacking,
   worthWebp,
 } from './plan.ts'
 import { textureLossOf } from './texture-loss.ts'
@@ -171,10 +173,25 @@ async function fromPng(
     if (!pngMayWin(webp.bytes.length, scrubbed.length, area)) return webp
     if (worthWebp(webp.bytes.length, scrubbed.length)) await milestones.interim(webp)
   }
-  const repacked = await codecs.optimisePng(scrubbed, repackingLevel(area, plan.mayBeWebp))
-  const png: Recompressed | null =
-    repacked.length < scrubbed.length ? { bytes: repacked, type: 'image/png', action: 'lossless' } : null
+  const png = await packedAnew(scrubbed, area, repackingLevel(area, plan.mayBeWebp), codecs)
   return webp && worthWebp(webp.bytes.length, png?.bytes.length ?? scrubbed.length) ? webp : png
+}
+
+/** `null` if it became no smaller, or if the start of a large picture says that it will not. */
+async function packedAnew(
+  scrubbed: Uint8Array,
+  area: number,
+  level: 0 | 1 | 2,
+  codecs: Codecs,
+): Promise<Recompressed | null> {
+  if (estimateOfRepackingPays(area)) {
+    const { stripOf } = await import('./png-strip.ts')
+    const strip = await stripOf(scrubbed)
+    const repacked = strip && (await codecs.optimisePng(strip.png, level)).length
+    if (repacked !== null && !worthRepacking(repacked, strip!.bytes)) return null
+  }
+  const bytes = await codecs.optimisePng(scrubbed, level)
+  return bytes.length < scrubbed.length ? { bytes, type: 'image/png', action: 'lossless' } : null
 }
 
 /** Without loss. */

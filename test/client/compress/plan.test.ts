@@ -199,11 +199,12 @@ test('a generation of JPEG is spent for a tenth of the bytes or more', () => {
   assert.equal(worthRecompressing(1000, 901), false)
 })
 
-test('a new type is worth 15 % and 8 KB', () => {
+test('a new type is worth 15 %, and a third of what is small', () => {
   assert.equal(worthWebp(85_000, 100_000), true)
   assert.equal(worthWebp(85_001, 100_000), false)
-  assert.equal(worthWebp(1000, 1000 + 8191), false)
-  assert.equal(worthWebp(1000, 1000 + 8192), true)
+  assert.equal(worthWebp(20_000, 28_000), false)
+  assert.equal(worthWebp(670, 1000), true)
+  assert.equal(worthWebp(671, 1000), false)
 })
 
 test('a photograph is large, and has more than 6 bits a pixel without loss; a sample must leave no doubt', () => {
@@ -220,7 +221,8 @@ test('a PNG is packed anew only where that may change what is chosen, and a larg
   assert.equal(pngMayWin(425_001, 1_000_000, 1_000_000), true)
   assert.equal(pngMayWin(850_000, 1_000_000, 9_000_000), false)
   assert.equal(pngMayWin(850_001, 1_000_000, 9_000_000), true)
-  assert.equal(pngMayWin(1000, 9000, 9_000_000), true)
+  assert.equal(pngMayWin(1000, 9000, 9_000_000), false)
+  assert.equal(pngMayWin(7000, 9000, 9_000_000), true)
   assert.deepEqual(
     [repackingLevel(4_000_000, true), repackingLevel(4_000_001, true), repackingLevel(4_000_001, false)],
     [2, 0, 1],

@@ -1,0 +1,110 @@
+/** The quick encoding of a photograph, by real Chromium's own codec. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import sharp from 'sharp'
+import type { Line } from '../../src/client/types.ts'
+import { launchBrowser } from '../support/browser.ts'
+import { after, before, test } from '../support/chromium-tests.ts'
+import { type EnginePage, serveEnginePage } from '../support/engine-page.ts'
+import { cameraJpeg, photo } from './pictures.ts'
+
+let site: EnginePage
+let browser: Browser
+let camera: Buffer
+before(async () => {
+  site = await serveEnginePage(join(import.meta.dirname, 'browser-entry.ts'))
+  browser = await launchBrowser()
+  camera = await cameraJpeg(1600, 1200)
+})
+after(async () => {
+  await browser?.close()
+  site?.close()
+})
+
+/** So fast that nothing but the processor is waited for. */
+const FAST: Line = { bytesPerSecond: 1e9, isBusy: true }
+/** So slow that nothing but bytes counts. */
+const SLOW: Line = { bytesPerSecond: 1000, isBusy: false }
+
+/** `played`: runs in the worker before its own script. */
+async function compressed(file: Uint8Array, line?: Line, played = ''): Promise<Buffer> {
+  const page = await browser.newPage()
+  try {
+    await page.route(/worker/, async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, body: `${played};\n${await response.text()}` })
+    })
+    await page.goto(site.url)
+    const base64 = await page.evaluate(
+      async ({ base64, line }) => {
+        const file = new Blob([Uint8Array.fromBase64(base64)])
+        const { blob } = await window.pinhole.compress(file, line && { line })
+        return (await blob.bytes()).toBase64()
+      },
+      { base64: Buffer.from(file).toString('base64'), line },
+    )
+    return Buffer.from(base64, 'base64')
+  } finally {
+    await page.close()
+  }
+}
+
+async function apart(one: Buffer, other: Buffer): Promise<number> {
+  const raw = (file: Buffer) => sharp(file, { ignoreIcc: true }).autoOrient().removeAlpha().raw().toBuffer()
+  const [a, b] = [await raw(one), await raw(other)]
+  assert.equal(a.length, b.length)
+  return a.reduce((sum, value, i) => sum + Math.abs(value - b[i]!), 0) / a.length
+}
+
+test('where the processor is waited for, it is taken: the same picture, hardly larger', async () => {
+  const best = await compressed(camera)
+  const quick = await compressed(camera, FAST)
+  assert.ok(!quick.equals(best))
+  assert.ok(quick.length <= 1.25 * best.length, `${quick.length} and ${best.length}`)
+  assert.ok((await apart(quick, camera)) < 6)
+  assert.equal((await sharp(quick).metadata()).icc, undefined)
+})
+
+test('where the line is waited for, the best is', async () => {
+  assert.ok((await compressed(camera, SLOW)).equals(await compressed(camera)))
+})
+
+test('colours and the way up stay', async () => {
+  const turned = await sharp(camera)
+    .withMetadata({ orientation: 6 })
+    .withIccProfile('p3')
+    .jpeg({ quality: 96 })
+    .toBuffer()
+  const quick = await compressed(turned, FAST)
+  const { icc, width, height, orientation } = await sharp(quick).metadata()
+  assert.deepEqual([width, height, orientation ?? 1], [1200, 1600, 1])
+  assert.deepEqual(icc, (await sharp(turned).metadata()).icc)
+  assert.ok(!quick.equals(await compressed(turned)))
+  assert.ok((await apart(quick, turned)) < 6)
+})
+
+test('a canvas that does not say the truth is not used', async () => {
+  const liar = `{
+    const native = OffscreenCanvasRenderingContext2D.prototype.getImageData
+    OffscreenCanvasRenderingContext2D.prototype.getImageData = function (...area) {
+      const data = native.apply(this, area)
+      data.data[5] ^= 1
+      return data
+    }
+  }`
+  assert.ok((await compressed(camera, FAST, liar)).equals(await compressed(camera)))
+})
+
+test('fine colour keeps its resolution', async () => {
+  const lines = Buffer.from(
+    `<svg xmlns="http://www.w3.org/2000/svg" width="1600" height="1200">${Array.from({ length: 400 }, (_, i) => `<rect x="${i * 4}" width="1" height="1200" fill="${i % 2 ? '#e00' : '#00e'}"/>`).join('')}</svg>`,
+  )
+  const coloured = await photo(1600, 1200)
+    .composite([{ input: lines }])
+    .png()
+    .toBuffer()
+  const full = await sharp(coloured).jpeg({ quality: 96, chromaSubsampling: '4:4:4' }).toBuffer()
+  const quick = await compressed(full, FAST)
+  assert.equal((await sharp(quick).metadata()).chromaSubsampling, '4:4:4')
+})
