@@ -31,7 +31,8 @@ export async function startShapingProxy(bitsPerSecond: number): Promise<ShapingP
       from.on('error', () => {})
       from.on('close', () => {
         sockets.delete(from)
-        to.destroySoon()
+        // Behind what is still on its way.
+        setTimeout(() => to.destroySoon(), way(0) + ROUND_TRIP_MS / 2 - performance.now())
       })
       carry(from, to, way)
     }

@@ -95,11 +95,26 @@ export function wasBrowsersWork({ loss, browserLoss }: Sample): boolean {
   return browserLoss.moved < 0.8 * loss.moved
 }
 
-/** Below this, fine texture would suffer from what is otherwise enough. */
-const QUICK_SCORE = 79
-const QUICK_STEP = 0.008
+/** What a browser's own encoder has less than ours at `USUAL_QUALITY`, of the score; and what a step of it changes. */
+const QUICK_LOSS = 1.5
+const QUICK_SCORE_PER_STEP = 0.55
+const QUICK_BYTES_PER_STEP = 1.03
+const QUICK_BYTES = 1.05
+/** What all shall have, but for what can't; and what a large photograph keeps, as by the best way. */
+const QUICK_SCORE = 80
+const LARGE_QUICK_SCORE = 77
+const MOST_QUICK_STEPS_UP = 6
+const MOST_QUICK_STEPS_DOWN = 14
 
-/** What a browser's own encoder is asked for, 0 to 1, where our own is `expected` to have that score. */
-export function quickQuality(expected: number): number {
-  return BROWSER_QUALITY / 100 + Math.min(0.06, QUICK_STEP * Math.max(0, QUICK_SCORE - expected))
+/**
+ * What a browser's own encoder is asked for, 0 to 1. Of the picture at `USUAL_QUALITY`, by our encoder: the score that is
+ * expected, and its bytes.
+ */
+export function quickQuality(expected: number, bytes: number): number {
+  const stepsAbove = (score: number) => (expected - QUICK_LOSS - score) / QUICK_SCORE_PER_STEP
+  const tooMany = Math.log((QUICK_BYTES * bytes) / LARGE_BYTES) / Math.log(QUICK_BYTES_PER_STEP)
+  const down = Math.min(stepsAbove(LARGE_QUICK_SCORE), tooMany, MOST_QUICK_STEPS_DOWN)
+  const up = Math.min(-stepsAbove(QUICK_SCORE), MOST_QUICK_STEPS_UP)
+  const steps = down > 0 ? -down : Math.max(0, up)
+  return (BROWSER_QUALITY + Math.round(steps)) / 100
 }

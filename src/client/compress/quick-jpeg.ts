@@ -49,7 +49,7 @@ export async function quickJpeg(
       line,
     )
     if (effort === 'best') return null
-    const result = await canvas.encode(quickQuality(expectedScoreOf(textureLossOf(sample, decoded))))
+    const result = await canvas.encode(quickQuality(expectedScoreOf(textureLossOf(sample, decoded)), bytes))
     if (result === null) return null
     const plain = await withoutJpegProfile(result)
     return profile ? withJpegProfile(plain, profile) : plain

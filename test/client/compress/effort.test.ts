@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { effortFor, type Line, type Prospects } from '../../../src/client/compress/effort.ts'
+import { quickQuality } from '../../../src/client/compress/jpeg-quality.ts'
 
 const MEGABIT = 125_000
 /** 12 MP on a core of today. */
@@ -33,4 +34,13 @@ test('with others waiting, the best is taken as long as it keeps up with the lin
   assert.equal(effort({}, { isBusy: true }), 'quick')
   assert.equal(effort({ bestMs: 900 }, { isBusy: true }), 'best')
   assert.equal(effort({}, { isBusy: true, bytesPerSecond: MEGABIT }), 'best')
+})
+
+test('a browser is asked for more where texture would suffer, and for less of what is large', () => {
+  assert.equal(quickQuality(84, 300_000), 0.8)
+  assert.ok(quickQuality(76, 300_000) > 0.8)
+  assert.equal(quickQuality(50, 300_000), 0.86)
+  assert.ok(quickQuality(84, 1_000_000) < 0.8)
+  assert.equal(quickQuality(95, 9_000_000), 0.66)
+  assert.ok(quickQuality(76, 9_000_000) > 0.8)
 })
