@@ -8,6 +8,7 @@ import { type PostgresServer, startPostgres, whyNoPostgres } from './support/pro
 import { type RunningServer, startServer } from './support/processes/server.ts'
 import { type FakeS3, startFakeS3 } from './support/s3/fake-s3.ts'
 import { type StatementLog, startStatementLog } from './support/statement-log.ts'
+import { until } from './support/until.ts'
 import { fetchRaw, post, remove, type Stored, store } from './support/upload.ts'
 
 /** As `METHOD`, or `METHOD bytes` for a put. */
@@ -57,6 +58,9 @@ const ROUNDS = [
   'select * from cases where state in ',
 ]
 
+/** How the confirmation of an upload begins, for which no answer waits: it may come after the next request. */
+const CONFIRMATION = 'update places set held = held - 1 '
+
 async function costOf(act: () => Promise<unknown>): Promise<Cost> {
   ledger.clear()
   fake.requests.length = 0
@@ -64,10 +68,9 @@ async function costOf(act: () => Promise<unknown>): Promise<Cost> {
   assert.equal(ledger.roundTrips(), ledger.statements.length, 'one round trip a statement')
   return {
     store: fake.requests.map(({ method }) => method),
-    // Each process asks for these now and then, and forgets what is past, whatever comes. What became of the uploads of a
-    // quarter of a second is told together, behind their backs.
+    // Each process asks for these now and then, and forgets what is past, whatever comes.
     ledger: ledger.statements
-      .filter((sql) => !sql.startsWith('with due as materialized (select bucket from places'))
+      .filter((sql) => !sql.startsWith(CONFIRMATION))
       .filter((sql) => !ROUNDS.some((round) => sql.startsWith(round)))
       .filter((sql) => !/ from (settings|moves) |^delete from (places|salts|shares|links) /.test(`${sql} `))
       .map((sql) =>
@@ -98,6 +101,14 @@ describe('an upload', { skip }, () => {
       assert.deepEqual(cost, { store: ['PUT'], ledger: UPLOAD })
     })
   }
+
+  it('is confirmed by one statement of its own', async () => {
+    const confirmations = () => ledger.statements.filter((sql) => sql.startsWith(CONFIRMATION)).length
+    const before = confirmations()
+    for (let n = 0; n < 3; n++) await store(server.url, gif(), someone())
+    // Those of the uploads before are among the statements before, or come with these.
+    await until('the three are confirmed', () => confirmations() >= before + 3)
+  })
 
   it('costs the store nothing when it is refused, and gives its place back', async () => {
     const cost = await costOf(() => expectStatus(415, post(server.url, Buffer.from('no image'), someone())))

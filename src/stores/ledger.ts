@@ -120,7 +120,7 @@ export interface Ledger extends Parts {
   /** Uploads that are reserved or made. */
   usedUploads(bucket: string, day: string): Promise<number>
   /**
-   * The day's salt: 32 random bytes, the same for every process, made for whoever asks first. Each `purpose` has a salt
+   * The day's salt: 32 random bytes, made for the first process that asks and the same for all. Each `purpose` has a salt
    * of its own.
    */
   daySalt(day: string, purpose?: 'links'): Promise<Uint8Array>

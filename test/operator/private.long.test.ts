@@ -170,6 +170,18 @@ describe('a ledger of version 0.1.0', () => {
     assert.equal((await byOld('2030-01-01')).rows[0].used, '1')
     assert.equal(await ledger.reserveUpload(bucket, '2030-01-01', 6), 2)
     assert.deepEqual(await ledger.sameUploader('AAAAAAAAAAA', 9), ['BBBBBBBBBBB'])
+    // Tables that have another name since, by the old one.
+    await old.query(`insert into acts (number, at_ms, recorded_us, act, subject, reason, who, rule)
+      values ('n', 1, 1, 'hold', 'AAAAAAAAAAA', 'spam', 'ann', '')`)
+    assert.deepEqual(
+      (await ledger.auditLog(9)).map(({ act, who }) => [act, who]),
+      [['hold', 'ann']],
+    )
+    const begin = `insert into conditions (name, since_ms, mark) values ('disk a', 5, 'm') on conflict (name) do nothing`
+    assert.deepEqual([(await old.query(begin)).rowCount, (await old.query(begin)).rowCount], [1, 0])
+    assert.equal(await ledger.raiseAlert('disk a', new Date(), { raises: null, pause: null }), false)
+    await old.query(`delete from conditions where name in ('disk a')`)
+    assert.deepEqual(await ledger.activeAlerts(), [])
     await ledger.forgetDaysBefore(today())
     assert.equal(await ledger.usedUploads(bucket, today()), 6)
     // What is left of the day of the upgrade goes with it.

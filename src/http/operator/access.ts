@@ -13,7 +13,7 @@ export interface Access {
   contextOf(passed: Passed | null): DoorContext
   send(c: AppContext, page: Page, status?: PageStatus): Promise<Response>
   refuse(c: AppContext, detail: string): Promise<Response>
-  /** A page for whoever passes; all others are told how to. */
+  /** Handles the request of a session or program. Others get 401 and a page that says how to log in. */
   withPass(handle: (c: AppContext, passed: Passed) => Promise<Response>): (c: AppContext) => Promise<Response>
   /** A form of a session carries its token; a browser says where it comes from. */
   withForm(

@@ -1,4 +1,4 @@
-/** Counts the requests of a server as their answers end, whoever answers them. */
+/** Counts the requests of a server when their answers end. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import { DELETE_PATH, ID_LENGTH, UPLOAD_PATH } from '../../protocol.ts'

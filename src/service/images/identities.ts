@@ -39,7 +39,7 @@ export async function renewIdentities(ledger: Pick<Ledger, 'writeFacts'>): Promi
   await ledger.writeFacts(newSecret(), { replace: true })
 }
 
-/** The secret of the instance, the same for every process: whoever writes it first. Throws what the ledger throws. */
+/** The secret of the instance: the first process writes it, all others read it. Throws what the ledger throws. */
 export function createSecret(ledger: Pick<Ledger, 'facts' | 'writeFacts'>): () => Promise<Uint8Array> {
   let secret: Promise<Uint8Array> | undefined
 

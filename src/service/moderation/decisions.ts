@@ -1,6 +1,6 @@
 /**
  * Decisions that can be undone for a while. A removal can't be taken back, so it is put off: the image is held at once,
- * and removed when the time is over. That it is owed stands in the ledger: whoever dies, another carries it out.
+ * and removed when the time is over. The ledger has what is due, so another process carries it out if one dies.
  */
 import type { DecidedAct, DecidedImage, Decision } from '../../stores/decisions.ts'
 import type { Actor, Ledger } from '../../stores/ledger.ts'

@@ -77,7 +77,7 @@ export function createTakedown(parts: {
       const known = block ? await digestsOf(id, record) : null
       const digests = known === null ? [] : [...new Set([known.sha256, known.sentSha256])]
       if (digests.length > 0) await ledger.block(digests, reason, at(), by)
-      // The removal is written first: whoever misses the object then learns why.
+      // The removal is recorded first: a request that then finds no object is told why.
       await ledger.recordRemoval(id, reason, at(), by)
       await moves.carryOut(id)
       return { removed: wasThere, blocked: digests }
@@ -101,7 +101,7 @@ export function createTakedown(parts: {
     async keep(id, reason, by) {
       const { state } = (await ledger.caseOf(id)) ?? { state: 'removed' }
       if (state === 'removed') return false
-      // First: whoever dies in between leaves an open case, not a kept image that nobody sees.
+      // First: a process that dies in between leaves an open case, not a kept image that nobody sees.
       if ((await objects.headHeld(id).catch(damagedIsThere)) !== null) {
         await ledger.recordRelease(id, reason, at(), by)
         await moves.carryOut(id)

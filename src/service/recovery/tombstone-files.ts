@@ -77,7 +77,7 @@ export function createTombstoneFiles(files: Files, hashes: Pick<Hashes, 'sha256'
 
   async function readFile(name: string): Promise<{ tombstones: Tombstone[]; isWhole: boolean }> {
     const bytes = await files.read(name)
-    // Merged meanwhile: what replaced it is read too, by whoever lists again.
+    // Merged meanwhile: another listing has the file that replaced it.
     if (bytes === null) return { tombstones: [], isWhole: false }
     const lines = new TextDecoder().decode(bytes).split('\n')
     const isEnded = lines.pop() === ''

@@ -1,4 +1,4 @@
-/** Where the operator wants images to be, written before they are moved: whoever dies in between, another finishes. */
+/** Where the operator wants images to be, recorded before they are moved: another process finishes what one left. */
 
 import type { Digests } from '../holds.ts'
 import type { Actor, AuditedAct, Ledger, Move } from '../ledger.ts'

@@ -13,7 +13,7 @@ export interface PrivateTables {
   tagsAt(atMs: number): Promise<SqlDatabase>
   /** All that have `links`. */
   everyTags(): Promise<SqlDatabase[]>
-  /** 32 bytes in hex, the same for all who ask, made for whoever asks first. `key`: a day, or a day and a purpose. */
+  /** 32 bytes in hex, made for the first that asks and the same for all. `key`: a day, or a day and a purpose. */
   salt(key: string): Promise<string>
   /** Erases days before `day`, but for tags and their salts; and all of days after `last`. */
   forgetDays(before: string, last: string): Promise<void>

@@ -27,7 +27,7 @@ export function saltCases(server: () => PostgresServer): void {
   }
 
   describe('ledger: postgres, its salts', () => {
-    test('are in no log, and no trace of links either', async (t) => {
+    test('are in no log, and no tag of an uploader or reporter either', async (t) => {
       const ledger = await opened(t, { url: await server().createSchema() })
       const texts = [hexOf(await ledger.daySalt(DAY)), hexOf(await ledger.daySalt(DAY, 'links'))]
       const bucket = 'ab'.repeat(16)
@@ -38,16 +38,18 @@ export function saltCases(server: () => PostgresServer): void {
         tagA: 'cd12'.repeat(8),
         tagB: 'ef34'.repeat(8),
       }
+      const reporter = '5c7e'.repeat(16)
       await ledger.reserveUpload(bucket, DAY, 1, undefined, { tags })
+      await ledger.spendReportBudgets(DAY, [{ bucket: reporter, limit: 10 }])
       await restart()
-      const found = await tracesIn(server().folder, [...texts, tags.tagA, tags.tagB, bucket])
+      const found = await tracesIn(server().folder, [...texts, tags.tagA, tags.tagB, reporter, bucket])
       const inLog = found.filter(({ file }) => file.startsWith('pg_wal/'))
       assert.deepEqual(
         new Set(inLog.map(({ text }) => text)),
         new Set([bucket]),
         'the count survives a crash',
       )
-      assert.equal(new Set(found.map(({ text }) => text)).size, 5, 'they are in the tables')
+      assert.equal(new Set(found.map(({ text }) => text)).size, 6, 'they are in the tables')
     })
 
     test('are put back after a crash by whoever knows them, and nobody counts by others meanwhile', async (t) => {
