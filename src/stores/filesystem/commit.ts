@@ -130,8 +130,8 @@ export function createCommitter(parts: {
     async replace(image) {
       const { id } = image.record
       if (!ID_PATTERN.test(id)) return null
-      const isVisible = await reader.exists(join(objects, id), id)
-      if (!isVisible && !(await reader.exists(join(held, id), id))) return null
+      const isVisible = (await reader.identify(join(objects, id), id)) !== null
+      if (!isVisible && (await reader.identify(join(held, id), id)) === null) return null
       const folder = isVisible ? objects : held
       const path = spool.path()
       try {

@@ -24,8 +24,12 @@ export function holdImages(parts: {
   // Nothing held is ever in the memory that public answers come from.
   const reader = createImageReader(null)
 
+  async function imageIn(folder: string, id: string): Promise<string | null> {
+    return ID_PATTERN.test(id) ? reader.identify(join(folder, id), id) : null
+  }
+
   async function isIn(folder: string, id: string): Promise<boolean> {
-    return ID_PATTERN.test(id) && reader.exists(join(folder, id), id)
+    return (await imageIn(folder, id)) !== null
   }
 
   async function flushBoth(): Promise<void> {
@@ -54,10 +58,12 @@ export function holdImages(parts: {
     },
 
     async release(id) {
-      const [isHeld, isVisible] = [await isIn(held, id), await isIn(objects, id)]
-      if (isHeld && isVisible) throw new IdTaken()
-      if (!isHeld && !isVisible) return false
-      const moved = isHeld && (await unlessGone(rename(join(held, id), join(objects, id))))
+      const heldImage = await imageIn(held, id)
+      const visible = await imageIn(objects, id)
+      if (heldImage === null && visible === null) return false
+      // The same file was released between the two.
+      if (heldImage !== null && visible !== null && heldImage !== visible) throw new IdTaken()
+      const moved = heldImage !== null && (await unlessGone(rename(join(held, id), join(objects, id))))
       await flushBoth()
       return moved
     },

@@ -40,10 +40,10 @@ export interface ImageReader {
   /** The record alone. `null` if there is none. Throws `DamagedObject`, `StoreUnavailable`. */
   head(path: string, id: string): Promise<ImageRecord | null>
   /**
-   * Whether there is an image, sound or damaged. On a file system that ignores case the image of another id may answer to
-   * the name: it is none.
+   * Which file an image is, sound or damaged, as of `identityOf`. `null` if there is none. On a file system that ignores
+   * case the image of another id may answer to the name: it is none.
    */
-  exists(path: string, id: string): Promise<boolean>
+  identify(path: string, id: string): Promise<string | null>
   /** As `ObjectStore.open`. */
   open(path: string, id: string, selection?: Selection, signal?: Signal): Promise<StoredImage | null>
 }
@@ -176,14 +176,15 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
 
   return {
     head,
-    async exists(path, id) {
-      try {
-        return (await head(path, id)) !== null
-      } catch (error) {
-        if (error instanceof DamagedObject) return true
-        throw error
-      }
-    },
+    identify: (path, id) =>
+      withFile(path, id, async (file) => {
+        try {
+          return (await readTrailer(file, id)) === null ? null : file.identity
+        } catch (error) {
+          if (damageOf(error, id) instanceof DamagedObject) return file.identity
+          throw error
+        }
+      }),
     open: (path, id, selection = 'all', signal) =>
       withFile(path, id, (file, keepOpen) => openImage(file, { path, id, selection, signal }, keepOpen)),
   }

@@ -57,7 +57,7 @@ export async function openFilesystemStore({
   const reader = createImageReader(hotSet)
   const spool = createSpool(incoming, { digester: createBlockDigester })
   const pathOf = (id: string) => `${objects}/${id}`
-  const exists = async (id: string) => ID_PATTERN.test(id) && reader.exists(pathOf(id), id)
+  const exists = async (id: string) => ID_PATTERN.test(id) && (await reader.identify(pathOf(id), id)) !== null
   const committer = createCommitter({ folders, spool, flushes, reader, hotSet })
   const remover = createRemover({ folders, flushes, exists, forget })
   await remover.sweep().catch(storeFault)

@@ -64,13 +64,7 @@ export function groupCommit(connection: Connection, options: GroupCommitOptions)
         return
       }
       busySince = undefined
-      finish(
-        group.map(
-          ({ reject }) =>
-            () =>
-              reject(error),
-        ),
-      )
+      refuse(group, error)
       return
     }
     busySince = undefined
@@ -79,24 +73,11 @@ export function groupCommit(connection: Connection, options: GroupCommitOptions)
       commit.run()
       flushing = flushLog().then(
         () => finish(answers),
-        (error) =>
-          finish(
-            group.map(
-              ({ reject }) =>
-                () =>
-                  reject(error),
-            ),
-          ),
+        (error) => refuse(group, error),
       )
     } catch (error) {
       if (connection.isTransaction) connection.exec('rollback')
-      finish(
-        group.map(
-          ({ reject }) =>
-            () =>
-              reject(error),
-        ),
-      )
+      refuse(group, error)
     }
   }
 
@@ -114,6 +95,16 @@ export function groupCommit(connection: Connection, options: GroupCommitOptions)
       release.run()
       return () => reject(error)
     }
+  }
+
+  function refuse(group: Waiting[], error: unknown): void {
+    finish(
+      group.map(
+        ({ reject }) =>
+          () =>
+            reject(error),
+      ),
+    )
   }
 
   function finish(answers: (() => void)[]): void {
