@@ -13,7 +13,7 @@ import { holdsLedger } from './holds.ts'
 import { instanceLedger } from './instance.ts'
 import { movesLedger } from './moves.ts'
 import { noticesLedger } from './notices.ts'
-import type { PrivateTables } from './private.ts'
+import { dayOf, type PrivateTables } from './private.ts'
 import { purgesLedger } from './purges.ts'
 import { quotaLedger } from './quota.ts'
 import { reportsLedger } from './reports.ts'
@@ -29,6 +29,7 @@ export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Le
   const { record, recordIf } = auditRecorder(tick)
   const leave = tombstoneLeaver(tick)
   const reports = reportsLedger(database, tables)
+  const instance = instanceLedger(database)
   return {
     ...calls.of(quotaLedger(tables)),
     ...auditLedger(database),
@@ -41,13 +42,20 @@ export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Le
     ...doorLedger(database),
     ...purgesLedger(database),
     ...deletionsLedger(database, leave),
-    ...instanceLedger(database),
+    ...instance,
     ...reports,
     ...calls.of({ spendReportBudgets: reports.spendReportBudgets }),
     ...noticesLedger(database),
     ...alertsLedger(database, recordIf),
     ...decisionsLedger(database, tick),
     ...tombstonesLedger(database),
+
+    async check() {
+      await instance.check()
+      // Uploads are counted there. Where it is a database of its own, it fails and recovers apart.
+      const usage = await tables.ifThere(dayOf(Date.now()))
+      if (usage !== null && usage !== database) await usage.write([])
+    },
 
     async counts() {
       const today = new Date().toISOString().slice(0, 10)
