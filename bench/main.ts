@@ -22,7 +22,7 @@ const benches: Record<
   s3: { needs: ['wrk'], load: async () => (await import('./get/s3.ts')).benchS3 },
   'first-view': { needs: [], load: async () => (await import('./get/first-view.ts')).benchFirstView },
   upload: { needs: ['wrk'], load: async () => (await import('./upload/upload.ts')).benchUpload },
-  kit: { needs: ['wrk'], load: async () => (await import('./kit/kit.ts')).benchKit },
+  operator: { needs: ['wrk'], load: async () => (await import('./operator/operator.ts')).benchOperator },
   store: { needs: ['wrk'], load: async () => (await import('./scale/store.ts')).benchStore },
   cluster: { needs: ['wrk', 'nginx'], load: async () => (await import('./cluster/cluster.ts')).benchCluster },
   flame: {

@@ -1,9 +1,9 @@
 /** Every variable of the server, in one table. `--help` prints it; `parseConfig` reports every mistake at once. */
 import {
+  adminAddress,
   baseUrl,
   choice,
   cidr,
-  door,
   folderOrBucket,
   inDataDir,
   integer,
@@ -132,8 +132,8 @@ const VARIABLES = {
   operatorListen: variable(
     'OPERATOR_LISTEN',
     '',
-    'the operator’s door: host:port, or off (default: a socket in DATA_DIR)',
-    door,
+    'the admin server: host:port, or off (default: a socket in DATA_DIR)',
+    adminAddress,
   ),
   /** `null`: as it listens. */
   operatorUrl: variable(

@@ -5,8 +5,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
-import { atDoor } from './support/at-door.ts'
-import { report } from './support/door-session.ts'
+import { report } from './support/admin-session.ts'
+import { atAdmin } from './support/at-admin.ts'
 import { skipWithout } from './support/processes/caches.ts'
 import { ROOT } from './support/processes/process.ts'
 import { type RunningServer, startServer } from './support/processes/server.ts'
@@ -31,7 +31,7 @@ before(async () => {
   // A case of what is gone is due for nobody.
   await report(server.url, (await store(server.url)).id)
   await remove(server.url, key)
-  text = (await atDoor(server.dataDir, 'GET', '/metrics')).text
+  text = (await atAdmin(server.dataDir, 'GET', '/metrics')).text
 })
 after(() => server?.stop())
 

@@ -11,7 +11,7 @@ import { store } from './support/upload.ts'
 
 it('attacks all that takes uploads, all that the framework answers, and what is the operator’s', () => {
   const attacked = targetsFor(NOTHING_STORED).map(
-    ({ method, path, isAtDoor }) => `${method} ${path}${isAtDoor ? ', operator' : ''}`,
+    ({ method, path, isAtAdmin }) => `${method} ${path}${isAtAdmin ? ', operator' : ''}`,
   )
   for (const [path, methods] of Object.entries(UPLOAD_METHODS)) {
     for (const method of methods.split(', ')) assert.ok(attacked.includes(`${method} ${path}`))
@@ -35,8 +35,8 @@ it('attacks what is there: none is 404 but what is meant to be, and none fails',
     assetPath: /\/assets\/[^"]+\.js/.exec(home.text)![0],
   }
   const answered = new Map<number, string[]>()
-  for (const { method, path, isAtDoor, takes, whole = '' } of targetsFor(stored)) {
-    if (isAtDoor || path.startsWith('http:') || takes === 'upload') continue
+  for (const { method, path, isAtAdmin, takes, whole = '' } of targetsFor(stored)) {
+    if (isAtAdmin || path.startsWith('http:') || takes === 'upload') continue
     const type = takes === 'json' ? 'application/json' : 'application/x-www-form-urlencoded'
     const sent = method === 'POST' ? { body: Buffer.from(whole), headers: { 'Content-Type': type } } : {}
     const { status } = await request(server.url, method, path, sent)

@@ -39,15 +39,15 @@ describe('under attack', { skip }, () => {
   })
   after(() => server?.stop())
 
-  for (const [nth, { method, path, isAtDoor }] of targetsFor(NOTHING_STORED).entries()) {
-    it(`holds little, and nothing afterwards: ${method} ${path}${isAtDoor ? ', operator' : ''}`, async () => {
+  for (const [nth, { method, path, isAtAdmin }] of targetsFor(NOTHING_STORED).entries()) {
+    it(`holds little, and nothing afterwards: ${method} ${path}${isAtAdmin ? ', operator' : ''}`, async () => {
       const target = targetsFor(stored)[nth]!
       for (const way of WAYS) {
         forgetPeak(server.pid)
         const end = performance.now() + ATTACK_MS
         const attack: Attack = {
           port: server.port,
-          doorPath: join(server.dataDir, 'operator.sock'),
+          adminPath: join(server.dataDir, 'operator.sock'),
           from: newAttacker(),
           isOver: () => performance.now() > end,
           sent: { bytes: 0, connections: 0 },

@@ -158,7 +158,7 @@ describe('connections of an address', { skip }, () => {
     assert.ok(await (await knock(t, server, '127.0.0.1')).isOpen())
   })
 
-  it('end too if each body has few crumbs', async (t) => {
+  it('end too if each body has few small chunks', async (t) => {
     const server = await serve(t, { pipelined: 1000 })
     const abuser = await converse(server.url)
     const body = `${CHUNKED_POST}${'1\r\na\r\n'.repeat(40)}0\r\n\r\n`
@@ -174,7 +174,7 @@ describe('connections of an address', { skip }, () => {
     proxy.close()
   })
 
-  it('hold no crumbs of a body that waits for its turn', { skip }, async (t) => {
+  it('hold no small chunks of a body that waits for its turn', { skip }, async (t) => {
     const server = await startServer(DIRECT)
     t.after(() => server.stop())
     const { id } = await store(server.url, gif({ size: 25_000_000 }))

@@ -7,7 +7,7 @@ import { cutOff, stopParsing } from '../src/node/http/cut-off.ts'
 import { request } from './support/http.ts'
 import { converse } from './support/socket.ts'
 
-const CRUMBS = 10_000
+const CHUNKS = 10_000
 const POST = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
 
 /** `onPiece` is called with each piece of a body that Node's parser finds. */
@@ -45,7 +45,7 @@ describe('a connection that is cut off', () => {
       },
     })
     const talk = await converse(url)
-    talk.socket.write(POST + '1\r\na\r\n'.repeat(CRUMBS))
+    talk.socket.write(POST + '1\r\na\r\n'.repeat(CHUNKS))
     await talk.closed
     assert.equal(pieces, 5)
   })

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { atDoor } from './support/at-door.ts'
+import { atAdmin } from './support/at-admin.ts'
 import { skipWithout } from './support/processes/caches.ts'
 import { type RunningServer, startServer } from './support/processes/server.ts'
 import { until } from './support/until.ts'
@@ -31,7 +31,7 @@ test('exhausted descriptors are logged once, and counted', {
       return lines().length > 0
     })
     const count = async () => {
-      const { text } = await atDoor(server.dataDir, 'GET', '/metrics')
+      const { text } = await atAdmin(server.dataDir, 'GET', '/metrics')
       return Number(/^pinhole_descriptors_exhausted_total (\d+)$/m.exec(text)?.[1])
     }
     for (const socket of sockets) socket.destroy()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { createCounting, DURATION_BUCKETS, sumOf } from '../src/node/metrics/counts.ts'
 import { exposition } from '../src/node/metrics/exposition.ts'
-import { atDoor } from './support/at-door.ts'
+import { atAdmin } from './support/at-admin.ts'
 import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { childrenOf } from './support/processes/children.ts'
@@ -14,7 +14,7 @@ import { fetchRaw, post, remove, store } from './support/upload.ts'
 type Samples = Map<string, number>
 
 async function scrape(server: RunningServer): Promise<Samples> {
-  const { status, text } = await atDoor(server.dataDir, 'GET', '/metrics')
+  const { status, text } = await atAdmin(server.dataDir, 'GET', '/metrics')
   assert.equal(status, 200)
   return samplesOf(text)
 }

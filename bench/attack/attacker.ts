@@ -4,7 +4,7 @@ import type { Attack } from '../../test/support/attack/connection.ts'
 import type { Target } from '../../test/support/attack/targets.ts'
 import { WAYS } from '../../test/support/attack/ways.ts'
 
-export interface Order extends Pick<Attack, 'port' | 'doorPath' | 'from'> {
+export interface Order extends Pick<Attack, 'port' | 'adminPath' | 'from'> {
   way: string
   target: Target
   seconds: number

@@ -84,7 +84,7 @@ try {
       way: way.name,
       target,
       port: Number(new URL(server.url).port),
-      doorPath: path.join(dir, 'data/operator.sock'),
+      adminPath: path.join(dir, 'data/operator.sock'),
       from: `127.0.${1 + (++attackers >> 8)}.${attackers & 255}`,
       seconds: movesMegabytes(target) ? seconds * TIMES_FOR_MEGABYTES : seconds,
     })
@@ -174,9 +174,9 @@ function judge(route: string, way: (typeof WAYS)[number], costs: Costs, rest: Co
   return { route, way: way.name, p99, resident, left, perMegabyte, isMissed, row: `| ${cells.join(' | ')} |` }
 }
 
-function titleOf({ method, path: address, headers, isAtDoor }: Target): string {
+function titleOf({ method, path: address, headers, isAtAdmin }: Target): string {
   const plain = address.replace(/A{32}/, '<key>').replace(/a{64}/, '<secret>')
-  return `${method} ${plain}${headers?.startsWith('Range') ? ', one byte' : ''}${isAtDoor ? ', operator' : ''}`
+  return `${method} ${plain}${headers?.startsWith('Range') ? ', one byte' : ''}${isAtAdmin ? ', operator' : ''}`
 }
 
 async function largestAsset(): Promise<string> {

@@ -75,13 +75,13 @@ export function origin(given: string): string {
   return new URL(given).origin
 }
 
-/** Where the operator's door listens. */
-export type DoorAddress =
+/** Where the admin server listens. */
+export type AdminAddress =
   | { kind: 'socket' }
   | { kind: 'off' }
   | { kind: 'address'; host: string; port: number }
 
-export function door(given: string): DoorAddress {
+export function adminAddress(given: string): AdminAddress {
   if (given === '') return { kind: 'socket' }
   if (given === 'off') return { kind: 'off' }
   const match = /^(?:\[([0-9a-f:.]+)\]|([^:\s]+)):(\d{1,5})$/i.exec(given)

@@ -1,6 +1,6 @@
 /**
- * Notices when no file descriptor is left. libuv then closes new connections unanswered and tells nobody, so it is looked for:
- * one file is opened a second, as accepting a connection and reading an image would.
+ * Detects that no file descriptor is left, by opening a file once a second: libuv then closes new connections unanswered
+ * and reports nothing.
  */
 import { close, open } from 'node:fs'
 import type { Log } from '../http/log.ts'
@@ -8,8 +8,8 @@ import type { Log } from '../http/log.ts'
 const LOOK_MS = 1000
 const QUIET_MS = 60_000
 
-/** `onExhausted`: hears of each look that found none. Logged at most once a minute. The timer keeps no process alive. */
-export function watchDescriptors(log: Log, onExhausted: () => void): { stop(): void } {
+/** `onExhausted` is called for each check that found none. Logged at most once a minute. */
+export function createDescriptorMonitor(log: Log, onExhausted: () => void): { stop(): void } {
   let loggedAt = -Infinity
 
   function look(): void {

@@ -1,4 +1,4 @@
-/** How much room a disk has, in bytes and inodes, looked up now and then: uploads ask for it, and wait for no disk. */
+/** Free space of a disk, in bytes and inodes, read at an interval: an upload that asks for it does not wait for the disk. */
 import { statfs } from 'node:fs/promises'
 
 export interface DiskSpace {
@@ -11,7 +11,7 @@ export interface DiskSpace {
 
 const ROUND_MS = 500
 
-export async function watchDisk(folder: string): Promise<DiskSpace> {
+export async function openDiskMonitor(folder: string): Promise<DiskSpace> {
   let free: number | null = null
   let used: number | null = null
 

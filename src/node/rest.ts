@@ -1,6 +1,6 @@
 /**
- * Gives memory back when the process comes to rest after a load. Buffers of bodies lie outside V8's heap, and V8 collects
- * when something is allocated: an idle process would keep them for hours (docs/decisions/068).
+ * Returns memory to the system when the process is idle after a load. Buffers of bodies lie outside V8's heap, and V8
+ * collects garbage when something is allocated: an idle process would keep them for hours (docs/decisions/068).
  */
 import { dropKeptBlocks } from '../stores/drafts/blocks.ts'
 
@@ -16,7 +16,7 @@ type Collect = (options: { type: 'major'; execution: 'sync'; flavor: 'last-resor
  * Collects garbage when the process grew since it was smallest, and `isAtRest`. What is left then is in use, and counts as
  * its size from then on. Does nothing in a process that was started without `--expose-gc`. The timer keeps no process alive.
  */
-export function collectAtRest(isAtRest: () => boolean): { stop(): void } {
+export function createMemoryMonitor(isAtRest: () => boolean): { stop(): void } {
   const { gc: collect } = globalThis as { gc?: Collect }
   if (collect === undefined) return { stop: () => {} }
   const resident = process.memoryUsage.rss

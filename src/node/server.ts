@@ -21,27 +21,27 @@ import { createUploaderTagger } from '../service/quota/uploader-tags.ts'
 import { createSettings, type Settings } from '../service/settings.ts'
 import { createSpool } from '../stores/drafts/spool.ts'
 import { pickLocale, pickMessages } from '../web/pages.ts'
+import { openAdmin } from './admin/admin.ts'
 import { loadAssets } from './assets/load.ts'
-import { watchDescriptors } from './descriptors.ts'
-import { watchDisk } from './disk-space.ts'
-import { openKit } from './door/kit.ts'
+import { createDescriptorMonitor } from './descriptors.ts'
+import { openDiskMonitor } from './disk-space.ts'
 import { nodeHashes } from './hashes.ts'
 import { healthOf } from './health.ts'
-import { acceptConnections } from './http/accept.ts'
-import { watchArrivals } from './http/arrivals.ts'
+import { createAcceptor } from './http/accept.ts'
 import type { Connections } from './http/connections.ts'
-import { cutIdleConnections } from './http/idle-connections.ts'
-import type { AnswersInOrder } from './http/in-order.ts'
+import { shutDown } from './http/graceful-shutdown.ts'
+import { createIdleConnections } from './http/idle-connections.ts'
 import { LIMITS, type Limits } from './http/limits.ts'
 import { createListener } from './http/listener.ts'
-import { stopServing } from './http/stop-serving.ts'
+import { createPendingConnections } from './http/pending-connections.ts'
+import type { Pipelining } from './http/pipelining.ts'
 import { refuseUnreadable, refuseWaiting, statusOf } from './http/unreadable.ts'
 import { createMetrics, type ProcessMetrics } from './metrics/metrics.ts'
 import { defaultSettings } from './open/default-settings.ts'
 import { noticesOf, openNotifiers } from './open/notifiers.ts'
 import { lineLimits, quotaLimits } from './open/quota-limits.ts'
 import { draftFolder, openStores, type Stores } from './open/stores.ts'
-import { collectAtRest } from './rest.ts'
+import { createMemoryMonitor } from './rest.ts'
 import { HAS_REUSE_PORT } from './workers.ts'
 
 export interface RunningServer {
@@ -69,7 +69,7 @@ export async function startServer(
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
     connectionsCheckingInterval: limits.checkMs,
-    // Looked after by `cutIdleConnections`.
+    // Looked after by `createIdleConnections`.
     keepAliveTimeout: 0,
     // Checked here, for an answer with the headers that all answers have.
     requireHostHeader: false,
@@ -78,9 +78,9 @@ export async function startServer(
   })
   // A client may end its side after a whole request, and read the answer. Not in Node's types.
   Object.assign(server, { httpAllowHalfOpen: true })
-  const idle = cutIdleConnections(server, limits)
+  const idle = createIdleConnections(server, limits)
   const trusted = trustedProxies(config.trustedProxies)
-  const accepting = acceptConnections(server, {
+  const accepting = createAcceptor(server, {
     mostOfAddress: config.connectionsPerAddress,
     trusted,
     limits,
@@ -93,7 +93,7 @@ export async function startServer(
     onFailure: (err) => log.warn({ err }, 'settings could not be looked up'),
   })
   await settings.refresh()
-  const disk = await watchDisk(config.dataDir)
+  const disk = await openDiskMonitor(config.dataDir)
   const capacity = createCapacity({
     ledger: stores.ledger,
     settings,
@@ -148,7 +148,7 @@ export async function startServer(
     config,
     log,
     limits,
-    connections: { arrivals: watchArrivals(server), idle, limits },
+    connections: { pending: createPendingConnections(server), idle, limits },
     trusted,
     stores,
     metrics,
@@ -159,8 +159,8 @@ export async function startServer(
     line,
     quota,
   })
-  const descriptors = watchDescriptors(log, metrics.exhausted)
-  const memory = collectAtRest(() => line.counts().reading + line.counts().waiting === 0)
+  const descriptors = createDescriptorMonitor(log, metrics.exhausted)
+  const memory = createMemoryMonitor(() => line.counts().reading + line.counts().waiting === 0)
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const isOver = !socket.writable || error.code === 'ECONNRESET'
     // In the middle of an answer another one would be taken for its bytes.
@@ -170,23 +170,23 @@ export async function startServer(
   const listener = metrics.counted(server, accepting.noting(answer))
   server.on('request', listener)
   server.on('checkContinue', listener)
-  const kit = await openKit({ config, limits, stores, settings, disk, notices, metrics, site, log })
+  const admin = await openAdmin({ config, limits, stores, settings, disk, notices, metrics, site, log })
   stores.purges.start()
   stores.moves.start()
   stores.tombstones.start()
   settings.start()
   forgetting.start()
-  kit.start()
+  admin.start()
   return {
     baseUrl,
     port,
     async stop() {
       const { lingerMs, stopMs: longestMs } = limits
-      await stopServing(server, { lingerMs, longestMs, cutWaiting: accepting.stop })
+      await shutDown(server, { lingerMs, longestMs, cutWaiting: accepting.stop })
       disk.stop()
       descriptors.stop()
       memory.stop()
-      await kit.stop()
+      await admin.stop()
       await Promise.all([settings.stop(), capacity.stop(), quota.stop(), forgetting.stop()])
       await stores.close()
     },
@@ -207,7 +207,7 @@ function listenerOf(given: {
   capacity: Capacity
   line: Line
   quota: Quota
-}): AnswersInOrder {
+}): Pipelining {
   const { config, log, connections, trusted, stores, metrics, site, baseUrl, settings } = given
   const { objects, filesystem, ledger, cdn, clock, purges } = stores
   const { maxUploadBytes, stripMetadata } = config

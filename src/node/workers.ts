@@ -5,8 +5,8 @@ import { type AddressInfo, createServer } from 'node:net'
 import type { Config } from '../config.ts'
 import { createSpool } from '../stores/drafts/spool.ts'
 import { makePrivate } from '../stores/filesystem/layout.ts'
+import { adminSocket, removeStale } from './admin/socket.ts'
 import { loadAssets } from './assets/load.ts'
-import { doorSocket, removeStale } from './door/socket.ts'
 import { createLog } from './log.ts'
 import { sumOverWorkers } from './metrics/machine.ts'
 import { draftFolder } from './open/stores.ts'
@@ -39,7 +39,7 @@ export async function superviseWorkers(config: Config, announce: (at: Address) =
   // A stale bundle is built once, not by every worker.
   await loadAssets((message) => log.warn({}, message))
   // Workers share the socket that this process opens for them.
-  if (config.operatorListen.kind === 'socket') await removeStale(doorSocket(config)).catch(() => {})
+  if (config.operatorListen.kind === 'socket') await removeStale(adminSocket(config)).catch(() => {})
   let isStopping = false
   let exitCode = 0
   let listening = 0

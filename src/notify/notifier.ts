@@ -24,7 +24,7 @@ export interface Notice {
   title: string
   /** One sentence or two. */
   text: string
-  /** Where the decision is made. `null` if the operator's door has no address. */
+  /** Where the decision is made. `null` if the admin server has no address. */
   link: string | null
 }
 

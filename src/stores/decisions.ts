@@ -1,5 +1,5 @@
 /**
- * Port: what the operator decided at the door, and may undo until it is due. A part of the ledger. Methods resolve and
+ * Port: what the operator decided on the admin server, and may undo until it is due. A part of the ledger. Methods resolve and
  * throw as those of `ledger.ts` do.
  */
 import type { Digests } from './holds.ts'

@@ -72,7 +72,7 @@ export interface Refused extends Refusals {
 }
 
 /** What opens the operator's door: a link that works once, or a session. */
-export interface DoorToken {
+export interface AdminToken {
   /** Lower-case hex. */
   sha256: string
   kind: 'login' | 'session'
@@ -173,11 +173,11 @@ export interface Ledger extends Parts {
   usedCapacity(name: string, day: string): Promise<number>
 
   /** Writes down a token, and forgets all that expired by `now`. */
-  putToken(token: DoorToken, now: number): Promise<void>
+  putToken(token: AdminToken, now: number): Promise<void>
   /** Uses a token up. Answers its name to the one caller that got it; `null` for all others, and once it has expired. */
-  takeToken(sha256: string, kind: DoorToken['kind'], now: number): Promise<string | null>
+  takeToken(sha256: string, kind: AdminToken['kind'], now: number): Promise<string | null>
   /** Extends a token's life. Answers its name; `null` if there is none, or it has expired. */
-  renewToken(sha256: string, kind: DoorToken['kind'], now: number, expiresAt: number): Promise<string | null>
+  renewToken(sha256: string, kind: AdminToken['kind'], now: number, expiresAt: number): Promise<string | null>
 
   /** Every setting that was changed, by name. One statement. */
   settings(): Promise<Record<string, string>>

@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test'
 import { varnishCdn } from '../../src/cdn/varnish.ts'
 import { createPurges } from '../../src/service/images/purges.ts'
 import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
-import { atDoor } from '../support/at-door.ts'
+import { atAdmin } from '../support/at-admin.ts'
 import { request } from '../support/http.ts'
 import { type Asked, type FakeProvider, startFakeProvider } from '../support/processes/fake-provider.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
@@ -63,7 +63,7 @@ describe('purges owed', () => {
     const { id, key } = await store(server.url)
     assert.equal((await remove(server, key)).status, 200)
     assert.equal((await readyz(server)).purgesOwed, 1)
-    const metrics = await atDoor(server.dataDir, 'GET', '/metrics')
+    const metrics = await atAdmin(server.dataDir, 'GET', '/metrics')
     assert.match(metrics.headers.get('Content-Type') ?? '', /^text\/plain; version=0\.0\.4/)
     assert.match(metrics.text, /^# TYPE pinhole_purges_owed gauge\npinhole_purges_owed 1\n/m)
     assert.match(metrics.text, /^pinhole_purge_oldest_seconds \d+\n/m)
@@ -72,7 +72,7 @@ describe('purges owed', () => {
     provider.answer({ status: 200 })
     await server.restart()
     await until('nothing is owed', async () => (await readyz(server)).purgesOwed === 0, GIVE_UP_MS)
-    assert.match((await atDoor(server.dataDir, 'GET', '/metrics')).text, /^pinhole_purges_owed 0\n/m)
+    assert.match((await atAdmin(server.dataDir, 'GET', '/metrics')).text, /^pinhole_purges_owed 0\n/m)
     assert.ok(provider.asked.flatMap(idsIn).includes(id))
   })
 

@@ -1,10 +1,10 @@
-/** The operator's kit under all that a public instance meets at once: bots, a flood of reports, kills, caches that fill. */
+/** The admin server under all that a public instance meets at once: bots, a flood of reports, kills, caches that fill. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { REPORT_BUDGETS } from '../../src/service/moderation/reports.ts'
-import { atDoor } from '../support/at-door.ts'
+import { atAdmin } from '../support/at-admin.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { CACHES, freePort, isInstalled } from '../support/processes/caches.ts'
@@ -224,12 +224,12 @@ async function startFill({ origin, cache }: Scene, path: string): Promise<{ ende
   return { ended: fill }
 }
 
-/** At the door, with the token of programs. `decide`: a removal that can be undone. */
+/** On the admin server, with the token of programs. `decide`: a removal that can be undone. */
 async function send(server: RunningServer, act: Act, id: string): Promise<boolean> {
   const headers = { Authorization: `Bearer ${TOKEN}` }
   const form = { image: id, act: act === 'decide' ? 'remove' : act, reason: 'a drill', rule: 'other' }
   const path = act === 'decide' ? `/cases/${id}` : '/images'
-  return atDoor(server.dataDir, 'POST', path, { headers, form }).then(
+  return atAdmin(server.dataDir, 'POST', path, { headers, form }).then(
     ({ status }) => status === 303,
     () => false,
   )

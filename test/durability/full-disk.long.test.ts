@@ -5,8 +5,8 @@ import { mkdtemp, open, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { watchDisk } from '../../src/node/disk-space.ts'
-import { doorSession } from '../support/door-session.ts'
+import { openDiskMonitor } from '../../src/node/disk-space.ts'
+import { adminSession } from '../support/admin-session.ts'
 import { filesIn } from '../support/files.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
@@ -64,7 +64,7 @@ describe('the operator on a full disk', () => {
       const mount = await mountSmall(mountOptions)
       if (mount === null) return t.skip('mounting a small tmpfs needs root')
       const server = await startServer({}, { dataDir: mount.folder })
-      const disk = await watchDisk(mount.folder)
+      const disk = await openDiskMonitor(mount.folder)
       try {
         const images = []
         for (let i = 0; i < 5; i++) images.push(await store(server.url, gif({ size: 1000 + i })))
@@ -84,7 +84,7 @@ describe('the operator on a full disk', () => {
         await succeed(server, ['remove', ids[1]!, '--block', '--reason', 'test'])
         await succeed(server, ['release', ids[0]!, '--reason', 'test'], ['resume', '--reason', 'test'])
         await server.restart()
-        const session = await doorSession(server)
+        const session = await adminSession(server)
         const shown = await session.get(`/cases/${ids[4]}`)
         assert.equal(shown.status, 200, shown.text)
         const decided = await session.post(`/cases/${ids[4]}`, { act: 'hold', reason: 'test' })

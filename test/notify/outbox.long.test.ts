@@ -8,7 +8,7 @@ import { RemoteFailure } from '../../src/errors.ts'
 import type { Notice, Notifier } from '../../src/notify/notifier.ts'
 import { createNotices, QUIET_MS } from '../../src/service/moderation/notices.ts'
 import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
-import { atDoor } from '../support/at-door.ts'
+import { atAdmin } from '../support/at-admin.ts'
 import { request } from '../support/http.ts'
 import { startFakeProvider } from '../support/processes/fake-provider.ts'
 import { startServer } from '../support/processes/server.ts'
@@ -33,7 +33,7 @@ test('an urgent report reaches the receiver, after failures and a killed server,
       ),
     })
   const pending = async () => {
-    const { text } = await atDoor(server.dataDir, 'GET', '/metrics')
+    const { text } = await atAdmin(server.dataDir, 'GET', '/metrics')
     return Number(/^pinhole_notices_pending (\d+)$/m.exec(text)?.[1] ?? assert.fail(text))
   }
   try {

@@ -1,8 +1,8 @@
 /** The feed of what wants a decision, the export of what was decided, and what the public is told of it. */
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
-import { atDoor } from '../support/at-door.ts'
-import { doorSession, report } from '../support/door-session.ts'
+import { adminSession, report } from '../support/admin-session.ts'
+import { atAdmin } from '../support/at-admin.ts'
 import { request } from '../support/http.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
 import { store } from '../support/upload.ts'
@@ -17,14 +17,14 @@ before(async () => {
 after(() => server?.stop())
 
 const feed = (authorization?: string) =>
-  atDoor(server.dataDir, 'GET', '/feed.xml', {
+  atAdmin(server.dataDir, 'GET', '/feed.xml', {
     headers: authorization === undefined ? {} : { Authorization: authorization },
   })
 const basic = (token: string) => `Basic ${btoa(`reader:${token}`)}`
 
 it('is read with the token, as feed readers send it, or in a session, and by nobody else', async () => {
-  const { cookie } = await doorSession(server)
-  const inSession = await atDoor(server.dataDir, 'GET', '/feed.xml', { headers: { Cookie: cookie } })
+  const { cookie } = await adminSession(server)
+  const inSession = await atAdmin(server.dataDir, 'GET', '/feed.xml', { headers: { Cookie: cookie } })
   for (const answer of [await feed(basic(TOKEN)), await feed(`Bearer ${TOKEN}`), inSession]) {
     assert.equal(answer.status, 200)
     assert.equal(answer.headers.get('Content-Type'), 'application/atom+xml; charset=utf-8')
@@ -36,7 +36,7 @@ it('is read with the token, as feed readers send it, or in a session, and by nob
   }
   // Basic is what browsers send by themselves: it opens nothing but the feed.
   assert.equal(
-    (await atDoor(server.dataDir, 'GET', '/acts', { headers: { Authorization: basic(TOKEN) } })).status,
+    (await atAdmin(server.dataDir, 'GET', '/acts', { headers: { Authorization: basic(TOKEN) } })).status,
     401,
   )
 })

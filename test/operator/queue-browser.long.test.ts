@@ -2,30 +2,30 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import sharp from 'sharp'
-import { atDoor } from '../support/at-door.ts'
+import { report } from '../support/admin-session.ts'
+import { atAdmin } from '../support/at-admin.ts'
 import { after, before, beforeEach, test as it } from '../support/chromium-tests.ts'
-import { report } from '../support/door-session.ts'
 import { picture } from '../support/images/pictures.ts'
 import { until } from '../support/until.ts'
 import { fetchRaw, store } from '../support/upload.ts'
-import { type DoorSite, openDoorSite } from './door-site.ts'
+import { type AdminSite, openAdminSite } from './admin-site.ts'
 
 const TOKEN = 'a-token-of-programs-0123456789'
 
-let site: DoorSite
+let site: AdminSite
 let people = 0
 before(async () => {
-  site = await openDoorSite({ OPERATOR_TOKEN: TOKEN })
+  site = await openAdminSite({ OPERATOR_TOKEN: TOKEN })
 })
 after(() => site?.close())
 
 /** What an earlier case left. */
 beforeEach(async () => {
   const headers = { Authorization: `Bearer ${TOKEN}` }
-  const { text } = await atDoor(site, 'GET', '/feed.xml', { headers })
+  const { text } = await atAdmin(site, 'GET', '/feed.xml', { headers })
   for (const [, image] of text.matchAll(/<link href="[^"]+\/cases\/(\w{11})"/g)) {
     const form = { image: image!, act: 'keep', reason: 'left' }
-    assert.equal((await atDoor(site, 'POST', '/images', { headers, form })).status, 303)
+    assert.equal((await atAdmin(site, 'POST', '/images', { headers, form })).status, 303)
   }
 })
 

@@ -1,7 +1,7 @@
-/** The queue behind the operator's door, without scripts: what it shows, what it fetches, and what is decided. */
+/** The queue of the admin server, without scripts: what it shows, what it fetches, and what is decided. */
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
-import { type DoorSession, doorSession, report } from '../support/door-session.ts'
+import { type AdminSession, adminSession, report } from '../support/admin-session.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
@@ -9,12 +9,12 @@ import { until } from '../support/until.ts'
 import { fetchRaw, post, remove, store } from '../support/upload.ts'
 
 let server: RunningServer
-let session: DoorSession
+let session: AdminSession
 let people = 0
 const someone = () => `203.0.113.${++people}`
 before(async () => {
   server = await startServer({ WORKERS: '2' })
-  session = await doorSession(server)
+  session = await adminSession(server)
 })
 after(() => server?.stop())
 

@@ -1,6 +1,6 @@
-/** Access to the operator's door: sessions, tokens, and the forms that count. */
-import type { Door, Passed } from '../../service/door.ts'
-import { closedPage, type DoorContext, doorErrorPage } from '../../web/operator/page.ts'
+/** Access to the admin server: sessions, tokens, and the forms that count. */
+import type { AdminSessions, Passed } from '../../service/admin-sessions.ts'
+import { type AdminContext, adminErrorPage, closedPage } from '../../web/operator/page.ts'
 import type { Page } from '../../web/pages/page.ts'
 import { readForm } from '../body.ts'
 import type { AppContext, Site } from '../context.ts'
@@ -10,7 +10,7 @@ import { sessionOf } from './session.ts'
 type PageStatus = 200 | 400 | 401 | 403 | 404 | 500
 
 export interface Access {
-  contextOf(passed: Passed | null): DoorContext
+  contextOf(passed: Passed | null): AdminContext
   send(c: AppContext, page: Page, status?: PageStatus): Promise<Response>
   refuse(c: AppContext, detail: string): Promise<Response>
   /** Handles the request of a session or program. Others get 401 and a page that says how to log in. */
@@ -26,12 +26,12 @@ export const FORM_MAX_BYTES = 8 * 1024
 /** A tab that shows it sends no address of it to anybody. */
 const HEADERS = { ...PAGE_HEADERS, 'Cache-Control': NO_STORE, 'Referrer-Policy': 'no-referrer' }
 
-export function createAccess({ door, site }: { door: Door; site: Site }): Access {
+export function createAccess({ sessions, site }: { sessions: AdminSessions; site: Site }): Access {
   async function passedBy(c: AppContext): Promise<Passed | null> {
     const bearer = /^Bearer +(\S+)$/i.exec(c.req.header('Authorization') ?? '')?.[1]
-    if (bearer !== undefined) return door.program(bearer)
+    if (bearer !== undefined) return sessions.program(bearer)
     const session = sessionOf(c.req.header('Cookie'))
-    return session === null ? null : door.session(session)
+    return session === null ? null : sessions.session(session)
   }
 
   const access: Access = {
@@ -49,7 +49,7 @@ export function createAccess({ door, site }: { door: Door; site: Site }): Access
       for (const [name, value] of Object.entries(HEADERS)) c.header(name, value)
       return c.html(page, status)
     },
-    refuse: (c, detail) => access.send(c, doorErrorPage(access.contextOf(null), detail), 403),
+    refuse: (c, detail) => access.send(c, adminErrorPage(access.contextOf(null), detail), 403),
     withPass: (handle) => async (c) => {
       if (isDrivenFromElsewhere(c)) return access.refuse(c, 'Another site sent this request.')
       const passed = await passedBy(c)

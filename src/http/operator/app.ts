@@ -1,7 +1,7 @@
-/** Behind the operator's door: every route on one screen. Never reachable through the public listener. */
+/** Of the admin server: every route on one screen. Never reachable through the public listener. */
 import { Hono } from 'hono'
 import { overviewPage } from '../../web/operator/overview.ts'
-import { doorErrorPage, loginPage } from '../../web/operator/page.ts'
+import { adminErrorPage, loginPage } from '../../web/operator/page.ts'
 import { readForm } from '../body.ts'
 import type { AppContext, AppEnv } from '../context.ts'
 import { NO_STORE } from '../headers/common.ts'
@@ -20,12 +20,12 @@ const PICTURE_PATH = '/images/:id{[0-9A-Za-z]{11}}/bytes'
 
 export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
-  const { door, site } = parts
+  const { sessions, site } = parts
   const access = createAccess(parts)
   const { contextOf, send, refuse, withPass, withForm } = access
   const queue = createQueue(parts, access)
   const isSecure = parts.url.startsWith('https:')
-  const mistaken = (c: AppContext, mistake: string) => send(c, doorErrorPage(contextOf(null), mistake), 400)
+  const mistaken = (c: AppContext, mistake: string) => send(c, adminErrorPage(contextOf(null), mistake), 400)
 
   app.use(async (c, next) => {
     c.set('requestId', crypto.randomUUID())
@@ -45,7 +45,7 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
   app.post('/login', async (c) => {
     const form = await readForm(c, FORM_MAX_BYTES)
     if (isFromElsewhere(c)) return refuse(c, 'This form did not come from this page.')
-    const session = await door.enter(form.get('token') ?? '')
+    const session = await sessions.enter(form.get('token') ?? '')
     if (session === null) return refuse(c, 'This link has been used already, or is older than ten minutes.')
     c.header('Set-Cookie', sessionCookie(session, isSecure))
     return c.redirect('/', 303)
@@ -54,7 +54,7 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
     '/logout',
     withForm(async (c) => {
       const session = sessionOf(c.req.header('Cookie'))
-      if (session !== null) await door.leave(session)
+      if (session !== null) await sessions.leave(session)
       c.header('Set-Cookie', cookieOf('', isSecure, 0))
       return c.redirect('/', 303)
     }),
@@ -101,11 +101,11 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
   )
 
   app.get('*', async (c, next) => (await sendAsset(c, site)) ?? next())
-  app.notFound((c) => send(c, doorErrorPage(contextOf(null), 'There is nothing at this address.'), 404))
+  app.notFound((c) => send(c, adminErrorPage(contextOf(null), 'There is nothing at this address.'), 404))
   app.onError((error, c) => {
     logFault(parts.log, error, c.get('requestId'))
     const { status, detail } = toProblem(error)
-    return send(c, doorErrorPage(contextOf(null), detail), status < 500 ? 400 : 500)
+    return send(c, adminErrorPage(contextOf(null), detail), status < 500 ? 400 : 500)
   })
   return app
 }

@@ -1,5 +1,5 @@
-/** The queue behind the operator's door: what waits, one case at a time, and what is decided. */
-import type { Passed } from '../../service/door.ts'
+/** The queue of the admin server: what waits, one case at a time, and what is decided. */
+import type { Passed } from '../../service/admin-sessions.ts'
 import { findImage } from '../../service/images/status.ts'
 import type { DecidedAct } from '../../stores/decisions.ts'
 import { LedgerUnavailable } from '../../stores/ledger.ts'
@@ -7,7 +7,7 @@ import type { Case } from '../../stores/reports.ts'
 import { casePage } from '../../web/operator/case.ts'
 import type { CaseFacts } from '../../web/operator/case-facts.ts'
 import { othersPage } from '../../web/operator/others.ts'
-import { doorErrorPage } from '../../web/operator/page.ts'
+import { adminErrorPage } from '../../web/operator/page.ts'
 import { isStep, type Step } from '../../web/operator/picture.ts'
 import { queuePage } from '../../web/operator/queue.ts'
 import type { AppContext } from '../context.ts'
@@ -114,7 +114,7 @@ export function createQueue(parts: OperatorParts, { contextOf, send }: Access) {
 
     async decide(c: AppContext, form: URLSearchParams, { who }: Passed): Promise<Response> {
       const id = idOf(c)
-      const mistaken = (mistake: string) => send(c, doorErrorPage(contextOf(null), mistake), 400)
+      const mistaken = (mistake: string) => send(c, adminErrorPage(contextOf(null), mistake), 400)
       const grounds = groundsIn(form, who)
       if (typeof grounds === 'string') return mistaken(grounds)
       const { reason, by } = grounds
@@ -144,7 +144,7 @@ export function createQueue(parts: OperatorParts, { contextOf, send }: Access) {
       if (id !== undefined) return c.redirect(`/cases/${id}`, 303)
       return send(
         c,
-        doorErrorPage(contextOf(null), 'It is too late to undo this. A held image can be released.'),
+        adminErrorPage(contextOf(null), 'It is too late to undo this. A held image can be released.'),
         400,
       )
     },

@@ -22,13 +22,13 @@ export async function sendFeed(c: AppContext, parts: OperatorParts): Promise<Res
   return c.body(`${await feed}`, 200, { 'Content-Type': 'application/atom+xml; charset=utf-8' })
 }
 
-async function mayRead(c: AppContext, { door }: OperatorParts): Promise<boolean> {
+async function mayRead(c: AppContext, { sessions }: OperatorParts): Promise<boolean> {
   const [, scheme, credentials = ''] =
     /^(Bearer|Basic) +(\S+)$/i.exec(c.req.header('Authorization') ?? '') ?? []
-  if (scheme?.toLowerCase() === 'bearer') return door.program(credentials) !== null
-  if (scheme !== undefined) return door.program(passwordIn(credentials)) !== null
+  if (scheme?.toLowerCase() === 'bearer') return sessions.program(credentials) !== null
+  if (scheme !== undefined) return sessions.program(passwordIn(credentials)) !== null
   const session = sessionOf(c.req.header('Cookie'))
-  return session !== null && (await door.session(session)) !== null
+  return session !== null && (await sessions.session(session)) !== null
 }
 
 function passwordIn(credentials: string): string {

@@ -1,4 +1,4 @@
-/** What the forms behind the operator's door do. */
+/** What the forms of the admin server do. */
 import { ID_PATTERN } from '../../protocol.ts'
 import type { Takedown } from '../../service/moderation/takedown.ts'
 import { SETTING_NAMES, SettingError, type Settings } from '../../service/settings.ts'

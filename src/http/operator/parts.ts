@@ -1,6 +1,6 @@
-/** What the routes behind the operator's door have at hand. */
+/** What the routes of the admin server have at hand. */
 
-import type { Door } from '../../service/door.ts'
+import type { AdminSessions } from '../../service/admin-sessions.ts'
 import type { Decisions } from '../../service/moderation/decisions.ts'
 import type { Takedown } from '../../service/moderation/takedown.ts'
 import type { Settings } from '../../service/settings.ts'
@@ -10,7 +10,7 @@ import type { Site } from '../context.ts'
 import type { Log } from '../log.ts'
 
 export interface OperatorParts {
-  door: Door
+  sessions: AdminSessions
   takedown: Takedown
   decisions: Decisions
   settings: Settings

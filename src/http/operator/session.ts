@@ -1,4 +1,4 @@
-/** The cookie of a session behind the operator's door (RFC 6265). */
+/** The cookie of a session of the admin server (RFC 6265). */
 
 const NAME = 'pinhole-operator'
 

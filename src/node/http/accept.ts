@@ -47,7 +47,7 @@ const LOOK_MS = 250
  * proxies may have as many as they like: whose their connections are is not known before a request comes. `refuse` answers
  * a connection that waited in vain.
  */
-export function acceptConnections(
+export function createAcceptor(
   server: Server,
   {
     mostOfAddress,
@@ -116,7 +116,7 @@ export function acceptConnections(
     crowded.add(share)
     // No race with the client's next request: it is told that the connection ends.
     for (const { owed } of share.open) for (const outgoing of owed) outgoing.shouldKeepAlive = false
-    // Later in this turn: what clients have sent by now has been read by then.
+    // At the end of this tick: what clients have sent by now has been read by then.
     setImmediate(makeRoom)
     timer ??= setInterval(() => setImmediate(look), LOOK_MS)
   }

@@ -55,7 +55,7 @@ export function readBody(
     if (piece !== null && piece.byteLength === piece.buffer.byteLength) piece.buffer.transfer(0)
     piece = null
     const since = performance.now()
-    idle.awaitClient(incoming.socket)
+    idle.markIdle(incoming.socket)
     try {
       piece = await chunks.next()
       if (piece === null) return await end()
@@ -70,7 +70,7 @@ export function readBody(
       chunks.stop()
       throw error
     } finally {
-      idle.owe(incoming.socket, outgoing)
+      idle.markBusy(incoming.socket, outgoing)
     }
     return { done: false, value: piece }
   }

@@ -1,4 +1,4 @@
-/** Caps the connections that are open at once at the operator's door. */
+/** Limits concurrent connections of the admin server. */
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 
@@ -6,7 +6,7 @@ import type { Socket } from 'node:net'
  * Limit of all clients together. One more takes the place of the one whose last request is longest ago: clients that connect and
  * say nothing keep nobody out.
  */
-export function capAllConnections(server: Server, most: number): void {
+export function createConnectionCap(server: Server, most: number): void {
   /** By their last requests, or when they came. */
   const open = new Set<Socket>()
 

@@ -1,20 +1,20 @@
-/** Connections on which a client keeps the server waiting. One that is silent because the server is at work is not idle. */
+/** Cuts off idle connections: those on which the server waits for its client. One whose answer is in the making is not idle. */
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Limits } from './limits.ts'
 
 export interface IdleConnections {
-  /** For requests that take more than a moment: to be called before anything is waited for. */
+  /** Gives a request that takes more than a moment a timer of its own. To be called before anything is waited for. */
   watch(socket: Socket): void
-  /** The server is at work on the answer. */
-  owe(socket: Socket, outgoing: ServerResponse): void
-  /** The client is waited for. So it is at first, and while an answer is sent. */
-  awaitClient(socket: Socket): void
+  /** The server works on the answer. */
+  markBusy(socket: Socket, outgoing: ServerResponse): void
+  /** The server waits for the client: initially, and while an answer is sent. */
+  markIdle(socket: Socket): void
 }
 
 /** On the socket itself: a `WeakMap` that changes with every chunk makes work for each garbage collection. */
-const owed = Symbol('the answer that the server is at work on')
-type Owed = Socket & { [owed]?: ServerResponse | null }
+const underWay = Symbol('the answer that the server works on')
+type Busy = Socket & { [underWay]?: ServerResponse | null }
 
 /** What a connection had moved at the last sweep. Times are of `performance.now()`. */
 interface Progress {
@@ -30,13 +30,13 @@ interface Progress {
  * Those that take an answer below the least rate are cut off too.
  * Node's own limits take care of clients that send no headers; its `keepAliveTimeout` must be 0.
  */
-export function cutIdleConnections(
+export function createIdleConnections(
   server: Server,
   limits: Pick<Limits, 'idleMs' | 'checkMs' | 'slowAnswerMs' | 'leastBytesPerSecond'>,
 ): IdleConnections {
   const { idleMs, checkMs } = limits
   server.on('timeout', (socket: Socket) => {
-    const outgoing = (socket as Owed)[owed] ?? null
+    const outgoing = (socket as Busy)[underWay] ?? null
     if (outgoing === null || outgoing.headersSent || outgoing.destroyed) socket.destroy()
     else socket.setTimeout(idleMs)
   })
@@ -80,11 +80,11 @@ export function cutIdleConnections(
       // Node starts it anew with all that is read and written.
       if (socket.timeout !== idleMs) socket.setTimeout(idleMs)
     },
-    owe(socket, outgoing) {
-      ;(socket as Owed)[owed] = outgoing
+    markBusy(socket, outgoing) {
+      ;(socket as Busy)[underWay] = outgoing
     },
-    awaitClient(socket) {
-      ;(socket as Owed)[owed] = null
+    markIdle(socket) {
+      ;(socket as Busy)[underWay] = null
     },
   }
 }

@@ -61,10 +61,10 @@ export const LIMITS = {
   /** Since its last answer, before an idle connection is replaced by another: a request may be on its way. */
   settleMs: 1000,
   /**
-   * Connections at the operator's door, per process; one more replaces the one whose last request is longest ago. 2,000
+   * Connections on the admin server, per process; one more replaces the one whose last request is longest ago. 2,000
    * short headers would block the event loop for 0.3 ms.
    */
-  doorConnections: 128,
+  adminConnections: 128,
   /** When the server stops: how long idle connections may be used once more. */
   lingerMs: 1000,
   /** When the server stops: for requests under way. Process managers kill after 30 s or more. */

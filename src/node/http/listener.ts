@@ -6,20 +6,20 @@ import type { AppParts, HostBindings } from '../../http/context.ts'
 import { createUpload, takesUploads } from '../../http/routes/upload.ts'
 import { type HostBody, readBody } from './body.ts'
 import type { Connections } from './connections.ts'
-import { cutOffCrumbs } from './crumbs.ts'
 import { stopParsing } from './cut-off.ts'
 import { drainBehindAnswer } from './drain.ts'
-import { type AnswersInOrder, answerInOrder } from './in-order.ts'
+import { createPipelining, type Pipelining } from './pipelining.ts'
+import { createScheduler } from './scheduler.ts'
 import { rawListener } from './send-raw.ts'
 import { uploadListener } from './send-upload.ts'
-import { createTurns } from './turns.ts'
+import { guardSmallChunks } from './small-chunk-guard.ts'
 import { refuseUnreadable, unreadableAnswer } from './unreadable.ts'
 
-export function createListener(parts: AppParts, connections: Connections): AnswersInOrder {
+export function createListener(parts: AppParts, connections: Connections): Pipelining {
   const { baseUrl, log } = parts
-  const { arrivals, idle, limits } = connections
+  const { pending, idle, limits } = connections
   const app = createApp(parts)
-  const turns = createTurns(arrivals)
+  const scheduler = createScheduler(pending)
   const bodies = new WeakMap<IncomingMessage, HostBody>()
   const bodyOf = (incoming: IncomingMessage, outgoing: ServerResponse) =>
     bodies.get(incoming) ?? readBody(incoming, outgoing, connections)
@@ -51,7 +51,7 @@ export function createListener(parts: AppParts, connections: Connections): Answe
     },
   )
   const uploads = uploadListener(createUpload(parts), bodyOf, (incoming, outgoing) => {
-    turns.soon(() => {
+    scheduler.run(() => {
       if (!incoming.socket.destroyed) void framework(incoming, outgoing)
     }, incoming.socket)
   })
@@ -59,11 +59,11 @@ export function createListener(parts: AppParts, connections: Connections): Answe
     parts.raw,
     (incoming, outgoing) => {
       idle.watch(incoming.socket)
-      idle.owe(incoming.socket, outgoing)
+      idle.markBusy(incoming.socket, outgoing)
       uploads(incoming, outgoing)
     },
     connections,
-    turns,
+    scheduler,
     log,
   )
 
@@ -79,11 +79,11 @@ export function createListener(parts: AppParts, connections: Connections): Answe
     images(incoming, outgoing)
   }
 
-  const inOrder = answerInOrder(enter, turns, { mostWaiting: limits.pipelined })
+  const inOrder = createPipelining(enter, scheduler, { mostWaiting: limits.pipelined })
   return {
     ...inOrder,
     listener(incoming, outgoing) {
-      if (!incoming.readableEnded) cutOffCrumbs(incoming)
+      if (!incoming.readableEnded) guardSmallChunks(incoming)
       inOrder.listener(incoming, outgoing)
     },
   }

@@ -6,7 +6,7 @@ import { CONDITION_HEADERS, RAW_PREFIX, type Raw } from '../../http/routes/raw.t
 import type { Signal } from '../../stores/object-store.ts'
 import type { Connections } from './connections.ts'
 import { headersOf } from './request-header.ts'
-import { createTurns, type Turns } from './turns.ts'
+import { createScheduler, type Scheduler } from './scheduler.ts'
 
 /** The kernel copies as much as fits into a connection's buffer, at 2 ms for 4 MB: a hundred at once would be a stall. */
 export const LARGE_BYTES = 512 * 1024
@@ -31,12 +31,12 @@ class ClientSignal implements Signal {
 export function rawListener(
   raw: Raw,
   next: RequestListener,
-  { arrivals, idle }: Connections,
-  turns: Turns,
+  { pending, idle }: Connections,
+  scheduler: Scheduler,
   log: Log,
 ): RequestListener {
   // Of their own: requests are not to wait for all streams.
-  const pieceTurns = createTurns(arrivals)
+  const pieceScheduler = createScheduler(pending)
 
   function send(answer: Answer, { socket }: IncomingMessage, outgoing: ServerResponse): void {
     const { status, headers, body, release, reuse } = answer
@@ -57,7 +57,7 @@ export function rawListener(
     }
     if (release !== undefined) outgoing.once('close', release)
     idle.watch(socket)
-    sendStream(body, outgoing, pieceTurns, reuse).catch((error) => {
+    sendStream(body, outgoing, pieceScheduler, reuse).catch((error) => {
       log.error({ err: error }, 'an image could not be sent whole')
       outgoing.destroy()
     })
@@ -79,9 +79,9 @@ export function rawListener(
     if (answer === null) next(incoming, outgoing)
     else if (answer instanceof Promise) {
       idle.watch(incoming.socket)
-      idle.owe(incoming.socket, outgoing)
+      idle.markBusy(incoming.socket, outgoing)
       void answer.then((answer) => send(answer, incoming, outgoing))
-    } else if (isLarge(answer)) turns.soon(() => send(answer, incoming, outgoing), outgoing)
+    } else if (isLarge(answer)) scheduler.run(() => send(answer, incoming, outgoing), outgoing)
     else send(answer, incoming, outgoing)
   }
 }
@@ -105,14 +105,14 @@ function isConditional({ rawHeaders }: IncomingMessage): boolean {
 async function sendStream(
   body: ReadableStream<Uint8Array>,
   outgoing: ServerResponse,
-  turns: Turns,
+  scheduler: Scheduler,
   reuse: ((piece: Uint8Array) => void) | undefined,
 ): Promise<void> {
   const reader = body.getReader()
   outgoing.once('close', () => void reader.cancel().catch(() => {}))
   for (;;) {
     // Before the piece is taken: if the client leaves while it waits, no memory stands in the queue.
-    await new Promise<void>((resolve) => turns.soon(resolve, outgoing))
+    await new Promise<void>((resolve) => scheduler.run(resolve, outgoing))
     const { done, value } = await reader.read()
     if (outgoing.destroyed) return
     if (done) break

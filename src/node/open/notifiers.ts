@@ -3,7 +3,7 @@ import type { Config } from '../../config.ts'
 import type { Log } from '../../http/log.ts'
 import type { Notifier } from '../../notify/notifier.ts'
 import { createNotices, type Notices } from '../../service/moderation/notices.ts'
-import { doorUrl } from '../door/url.ts'
+import { adminUrl } from '../admin/url.ts'
 import type { Stores } from './stores.ts'
 
 /** Mail and webhooks are loaded where they are used: most servers have none. */
@@ -28,7 +28,7 @@ export function openNotifiers(addresses: string[]): Promise<Notifier[]> {
   )
 }
 
-/** Tells them what wants a decision, with a link to the door if it has an address. */
+/** Tells them what wants a decision, with a link to the admin server if it has an address. */
 export function noticesOf(
   config: Config,
   notifiers: Notifier[],
@@ -39,7 +39,7 @@ export function noticesOf(
   return createNotices({
     ledger,
     notifiers,
-    link: hasAddress ? doorUrl(config) : null,
+    link: hasAddress ? adminUrl(config) : null,
     now: clock.now,
     onFailure: (err, receiver) =>
       log.warn({ err, receiver }, 'a notice was not told and will be tried again'),

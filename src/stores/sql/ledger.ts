@@ -1,6 +1,7 @@
 /** The ledger over any database that runs the shared SQL. */
 import { type Ledger, LedgerUnavailable } from '../ledger.ts'
 import { alertsLedger } from './active-alerts.ts'
+import { adminTokenLedger } from './admin-tokens.ts'
 import { auditLedger, auditRecorder, microseconds } from './audit-log.ts'
 import { blocksLedger } from './blocks.ts'
 import { createCalls } from './calls.ts'
@@ -8,7 +9,6 @@ import { capacityLedger } from './capacity.ts'
 import type { SqlDatabase } from './database.ts'
 import { decisionsLedger } from './decisions.ts'
 import { deletionsLedger } from './deletions.ts'
-import { doorLedger } from './door.ts'
 import { holdsLedger } from './holds.ts'
 import { instanceLedger } from './instance.ts'
 import { movesLedger } from './moves.ts'
@@ -39,7 +39,7 @@ export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Le
     ...settingsLedger(database, record),
     ...calls.of(capacityLedger(tables)),
     ...calls.of(uploaderTagsLedger(tables)),
-    ...doorLedger(database),
+    ...adminTokenLedger(database),
     ...purgesLedger(database),
     ...deletionsLedger(database, leave),
     ...instance,

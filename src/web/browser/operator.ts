@@ -1,4 +1,4 @@
-/** Keys behind the operator's door, and how long a decision can be undone. Everything works without. */
+/** Keys of the admin server, and how long a decision can be undone. Everything works without. */
 
 /** Off for those whose speech or switch types letters by itself (WCAG 2.2, 2.1.4). */
 const SETTING = 'operator-keys'

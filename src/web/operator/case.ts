@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import type { Page } from '../pages/page.ts'
 import type { CaseFacts } from './case-facts.ts'
 import { decisionForm } from './decision.ts'
-import { type DoorContext, doorPage } from './page.ts'
+import { type AdminContext, adminPage } from './page.ts'
 import { pendingSection } from './pending.ts'
 import { mosaicFilter, picture, steps } from './picture.ts'
 import { categoryName, dueIn } from './words.ts'
@@ -18,11 +18,11 @@ const STATES: Record<CaseFacts['image']['state'], string> = {
   absent: 'No such image',
 }
 
-export function casePage(ctx: DoorContext, facts: CaseFacts): Page {
+export function casePage(ctx: AdminContext, facts: CaseFacts): Page {
   const { id, found, image, others, show, pending, now } = facts
   const path = `/cases/${id}`
   const hasPicture = image.state === 'visible' || image.state === 'held'
-  return doorPage(
+  return adminPage(
     ctx,
     found === null ? 'An image' : categoryName(found.category),
     html`${pendingSection(ctx, pending, now)}

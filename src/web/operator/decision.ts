@@ -3,10 +3,10 @@ import { html } from 'hono/html'
 import { english } from '../messages/english/english.ts'
 import type { Page } from '../pages/page.ts'
 import type { CaseFacts } from './case-facts.ts'
-import { type DoorContext, formToken } from './page.ts'
+import { type AdminContext, formToken } from './page.ts'
 import { categoryName } from './words.ts'
 
-export function decisionForm(ctx: DoorContext, { id, found, image, others, doubles }: CaseFacts): Page {
+export function decisionForm(ctx: AdminContext, { id, found, image, others, doubles }: CaseFacts): Page {
   const isHeld = image.state === 'held' || image.state === 'withheld'
   const isNothing = image.state === 'absent' || image.state === 'deleted'
   return html`<section aria-labelledby="decision"><h2 id="decision">The decision</h2>

@@ -1,4 +1,4 @@
-/** The Atom feed at the operator's door (RFC 4287). */
+/** The Atom feed on the admin server (RFC 4287). */
 import { html, raw } from 'hono/html'
 import type { ActiveAlert } from '../../stores/active-alerts.ts'
 import type { AuditEntry } from '../../stores/ledger.ts'
@@ -6,7 +6,7 @@ import type { Case } from '../../stores/reports.ts'
 import type { Page } from '../pages/page.ts'
 
 export interface FeedFacts {
-  /** Address of the door. No trailing slash. */
+  /** Address of the admin server. No trailing slash. */
   url: string
   /** That are open. */
   cases: Case[]

@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import type { Decision } from '../../stores/decisions.ts'
 import type { Page } from '../pages/page.ts'
 import { act, grounds } from './decision.ts'
-import { type DoorContext, doorPage, formToken } from './page.ts'
+import { type AdminContext, adminPage, formToken } from './page.ts'
 import { pendingSection } from './pending.ts'
 import { mosaicFilter, picture } from './picture.ts'
 
@@ -23,11 +23,11 @@ export interface OthersFacts {
 const SHOWN = 60
 
 export function othersPage(
-  ctx: DoorContext,
+  ctx: AdminContext,
   { id, isReported, others, show, pending, now }: OthersFacts,
 ): Page {
   const path = `/cases/${id}/others`
-  return doorPage(
+  return adminPage(
     ctx,
     'The uploader’s others',
     html`${pendingSection(ctx, pending, now)}

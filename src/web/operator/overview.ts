@@ -1,9 +1,9 @@
-/** The first page behind the operator's door: what is stored, held and done, and the forms to act. */
+/** The first page of the admin server: what is stored, held and done, and the forms to act. */
 import { html } from 'hono/html'
 import type { AuditEntry } from '../../stores/ledger.ts'
 import type { Case } from '../../stores/reports.ts'
 import type { Page } from '../pages/page.ts'
-import { type DoorContext, doorPage, formToken } from './page.ts'
+import { type AdminContext, adminPage, formToken } from './page.ts'
 
 export interface OverviewFacts {
   /** Name, value now, and whether the operator changed it. */
@@ -18,9 +18,9 @@ export interface OverviewFacts {
   acts: AuditEntry[]
 }
 
-export function overviewPage(ctx: DoorContext, facts: OverviewFacts): Page {
+export function overviewPage(ctx: AdminContext, facts: OverviewFacts): Page {
   const { settings, isPaused, counts, cases, now, held, acts } = facts
-  return doorPage(
+  return adminPage(
     ctx,
     isPaused ? 'Uploads are paused' : 'Uploads are on',
     html`<form method="post" action="/settings">${formToken(ctx)}

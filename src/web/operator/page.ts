@@ -1,8 +1,8 @@
-/** Pages behind the operator's door. They work without scripts: a script adds keys alone. */
+/** Pages of the admin server. They work without scripts: a script adds keys alone. */
 import { html } from 'hono/html'
 import type { Page } from '../pages/page.ts'
 
-export interface DoorContext {
+export interface AdminContext {
   styles: string[]
   script: string
   icon: string
@@ -12,8 +12,8 @@ export interface DoorContext {
   formToken: string
 }
 
-export function doorPage(
-  ctx: DoorContext,
+export function adminPage(
+  ctx: AdminContext,
   title: string,
   main: Page,
   { kind = 'note' }: { kind?: string } = {},
@@ -30,7 +30,7 @@ ${ctx.styles.map((style) => html`<link rel="stylesheet" href="${style}">\n`)}
 <link rel="icon" href="${ctx.icon}" type="image/svg+xml">
 ${ctx.who === null ? '' : html`<script type="module" src="${ctx.script}"></script>`}
 </head>
-<body class="${kind} door">
+<body class="${kind} admin">
 <header class="masthead"><a class="wordmark" href="/"><span>Pinhole, operator</span></a></header>
 <main>
 <h1>${title}</h1>
@@ -45,12 +45,12 @@ ${
 </html>`
 }
 
-export function formToken(ctx: DoorContext): Page {
+export function formToken(ctx: AdminContext): Page {
   return html`<input type="hidden" name="form-token" value="${ctx.formToken}">`
 }
 
-export function loginPage(ctx: DoorContext, token: string): Page {
-  return doorPage(
+export function loginPage(ctx: AdminContext, token: string): Page {
+  return adminPage(
     ctx,
     'Log in',
     html`<form method="post" action="/login"><input type="hidden" name="token" value="${token}">
@@ -58,16 +58,16 @@ export function loginPage(ctx: DoorContext, token: string): Page {
   )
 }
 
-export function closedPage(ctx: DoorContext): Page {
-  return doorPage(
+export function closedPage(ctx: AdminContext): Page {
+  return adminPage(
     ctx,
     'Log in first',
     html`<p>On the server, <code>npm run operator -- login</code> prints a link that works once.</p>`,
   )
 }
 
-export function doorErrorPage(ctx: DoorContext, detail: string): Page {
-  return doorPage(
+export function adminErrorPage(ctx: AdminContext, detail: string): Page {
+  return adminPage(
     ctx,
     'Not done',
     html`<p>${detail}</p><p class="actions"><a class="button quiet" href="/queue">Reported images</a> <a class="button quiet" href="/">Overview</a></p>`,

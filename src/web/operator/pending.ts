@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import type { Decision } from '../../stores/decisions.ts'
 import type { Page } from '../pages/page.ts'
-import { type DoorContext, formToken } from './page.ts'
+import { type AdminContext, formToken } from './page.ts'
 
 const TOLD: Record<Decision['act'], { done: string; later: string }> = {
   keep: { done: 'Kept', later: 'The reporters learn it' },
@@ -10,13 +10,13 @@ const TOLD: Record<Decision['act'], { done: string; later: string }> = {
   remove: { done: 'Out of sight', later: 'Removed for good' },
 }
 
-export function pendingSection(ctx: DoorContext, pending: Decision[], now: number): Page | '' {
+export function pendingSection(ctx: AdminContext, pending: Decision[], now: number): Page | '' {
   if (pending.length === 0) return ''
   const batches = [...Map.groupBy(pending, ({ batch }) => batch).values()]
   return html`<section class="pending" aria-label="Can be undone">${batches.map((batch, i) => item(ctx, batch, now, i === 0))}</section>`
 }
 
-function item(ctx: DoorContext, batch: Decision[], now: number, isNewest: boolean): Page {
+function item(ctx: AdminContext, batch: Decision[], now: number, isNewest: boolean): Page {
   const [first, ...others] = batch
   const { id, act, block, dueAt } = first!
   const left = Math.max(1, Math.ceil((dueAt - now) / 1000))

@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import type { Decision } from '../../stores/decisions.ts'
 import type { Case } from '../../stores/reports.ts'
 import type { Page } from '../pages/page.ts'
-import { type DoorContext, doorPage } from './page.ts'
+import { type AdminContext, adminPage } from './page.ts'
 import { pendingSection } from './pending.ts'
 import { categoryName, dueIn } from './words.ts'
 
@@ -18,12 +18,12 @@ export interface QueueFacts {
   now: number
 }
 
-export function queuePage(ctx: DoorContext, { cases, digests, isHeld, pending, now }: QueueFacts): Page {
+export function queuePage(ctx: AdminContext, { cases, digests, isHeld, pending, now }: QueueFacts): Page {
   // Those of the same bytes stand with the first of them: one look decides all.
   const clusters = [...Map.groupBy(cases, ({ id }) => digests.get(id) ?? id).values()]
   const tab = (href: string, label: string, isHere: boolean) =>
     html`<a href="${href}"${isHere ? html` aria-current="page"` : ''}>${label}</a>`
-  return doorPage(
+  return adminPage(
     ctx,
     isHeld ? 'Held images' : 'Reported images',
     html`${pendingSection(ctx, pending, now)}

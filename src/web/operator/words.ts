@@ -1,4 +1,4 @@
-/** Words that the pages behind the operator's door share. They are English. */
+/** Words that the pages of the admin server share. They are English. */
 import { english } from '../messages/english/english.ts'
 
 /** As the form for reports has it; another rule as it is. */

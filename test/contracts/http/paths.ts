@@ -171,7 +171,7 @@ export function pathCases(world: World): void {
     }
   })
 
-  it('knows nothing of what is behind the operator’s door', async () => {
+  it('knows nothing of what is of the admin server', async () => {
     const me = await visit(world, world.main)
     for (const path of [
       '/metrics',

@@ -113,7 +113,7 @@ export function capacityCases({ on }: Harness): void {
     assert.deepEqual(new Set(await ledger.sameUploader(id(1), 10)), new Set([id(2), id(3)]))
   })
 
-  on('takes a token of the door once, and forgets it when it expired', async (ledger, { another }) => {
+  on('takes an admin token once, and forgets it when it expired', async (ledger, { another }) => {
     const handles = [ledger, await another()]
     const token = { sha256: 'a', kind: 'login', who: 'ann', expiresAt: 100, endsAt: 100 } as const
     await ledger.putToken(token, 0)

@@ -61,16 +61,19 @@ export function tombstonesCases({ on }: Harness): void {
     ])
   })
 
-  on('leaves one of each image that is decided at the door, and of each that is undone', async (ledger) => {
-    await ledger.keepTombstones(PLACE, NOW)
-    const decision = { act: 'remove', block: false, reason: 'r', who: 'w', rule: 'terms' } as const
-    await ledger.addDecisions({ ...decision, batch: 'one', at: NOW, dueAt: NOW + 10 }, [
-      { id: A, isVisible: true },
-      { id: B, isVisible: false },
-    ])
-    await ledger.undoDecisions('one', 'undone', AT, 'w')
-    assert.deepEqual(await drain(ledger), [`hold ${A} terms`, `release ${A} terms`])
-  })
+  on(
+    'leaves one of each image that is decided on the admin server, and of each that is undone',
+    async (ledger) => {
+      await ledger.keepTombstones(PLACE, NOW)
+      const decision = { act: 'remove', block: false, reason: 'r', who: 'w', rule: 'terms' } as const
+      await ledger.addDecisions({ ...decision, batch: 'one', at: NOW, dueAt: NOW + 10 }, [
+        { id: A, isVisible: true },
+        { id: B, isVisible: false },
+      ])
+      await ledger.undoDecisions('one', 'undone', AT, 'w')
+      assert.deepEqual(await drain(ledger), [`hold ${A} terms`, `release ${A} terms`])
+    },
+  )
 
   on('leaves one of all that holds when a place is named, or another one', async (ledger) => {
     await changeAll(ledger)

@@ -7,8 +7,8 @@ const STUCK_MS = 1000
 
 export interface Attack {
   port: number
-  /** The operator's door. */
-  doorPath: string
+  /** The admin server. */
+  adminPath: string
   /** The address that the connections come from. */
   from: string
   isOver(): boolean
@@ -18,12 +18,12 @@ export interface Attack {
 /** `null` if the server takes no more. `reads`: false leaves everything that comes in the kernel. */
 export function open(
   attack: Attack,
-  { isAtDoor = false }: { isAtDoor?: boolean },
+  { isAtAdmin = false }: { isAtAdmin?: boolean },
   { reads }: { reads: boolean },
 ): Promise<Socket | null> {
-  const { port, doorPath, from } = attack
+  const { port, adminPath, from } = attack
   return new Promise((resolve) => {
-    const socket = connect(isAtDoor ? { path: doorPath } : { host: '127.0.0.1', port, localAddress: from })
+    const socket = connect(isAtAdmin ? { path: adminPath } : { host: '127.0.0.1', port, localAddress: from })
     socket.setNoDelay(true)
     socket.on('error', () => resolve(null))
     socket.on('close', () => resolve(null))

@@ -28,7 +28,7 @@ const OPERATOR: Details = {
   '/login': () => ({ query: `?token=${NO_TOKEN}`, ...form(`token=${NO_TOKEN}`) }),
 }
 
-/** It looks like one of the door's, so that it is looked up. */
+/** It looks like one of the admin server's, so that it is looked up. */
 const NO_TOKEN = 'a'.repeat(64)
 
 /** What stands for the parameters of a path. */
@@ -44,13 +44,13 @@ export function publicRoutes(stored: Stored): Target[] {
   return routesOf(createApp(parts as AppParts), PUBLIC, stored)
 }
 
-/** Routes of the operator's door. The attacker has no session, but may show one. */
+/** Routes of the admin server. The attacker has no session, but may show one. */
 export function operatorRoutes(stored: Stored): Target[] {
   const parts = { site: {}, url: 'http://operator' }
   return routesOf(createOperatorApp(parts as OperatorParts), OPERATOR, stored).map((target) => ({
     ...target,
     headers: `Cookie: ${sessionCookie(NO_TOKEN, false).split(';')[0]}\r\n`,
-    isAtDoor: true,
+    isAtAdmin: true,
   }))
 }
 

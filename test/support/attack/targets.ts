@@ -13,7 +13,7 @@ export interface Target {
   /** A small body that is taken, or nearly. */
   whole?: string | undefined
   /** It is the operator's. */
-  isAtDoor?: boolean
+  isAtAdmin?: boolean
 }
 
 /** What is stored on the server under attack. */
@@ -50,7 +50,7 @@ export function targetsFor(stored: Stored): Target[] {
     { method: 'GET', path: `/raw/${smallId}` },
     { method: 'GET', path: '/raw/AAAAAAAAAAA' },
     ...publicRoutes(stored),
-    // What is at the operator's door alone.
+    // What is on the admin server alone.
     { method: 'GET', path: '/metrics' },
     ...operatorRoutes(stored),
   ]

@@ -116,7 +116,7 @@ export const WAYS: Way[] = [
         const socket = await open(attack, target, { reads: false })
         if (socket === null) return
         await send(attack, socket, `${headOf(target)}Content-Length: 100000\r\n\r\n${bodyStart(target)}`)
-        if (target.isAtDoor) socket.destroy()
+        if (target.isAtAdmin) socket.destroy()
         else socket.resetAndDestroy()
       }),
   },

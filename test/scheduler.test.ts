@@ -1,26 +1,26 @@
-/** However many requests come at once, the event loop has turns in between. */
+/** However many requests come at once, the event loop has ticks in between. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { createTurns, TURNS_FOR_ARRIVALS } from '../src/node/http/turns.ts'
+import { createScheduler, TICKS_FOR_CONNECTIONS } from '../src/node/http/scheduler.ts'
 
 const REQUESTS = 50
 
-/** Long enough for a turn to end. */
+/** Longer than a tick's budget. */
 function work(): void {
   const end = performance.now() + 10
   while (performance.now() < end);
 }
 
-describe('turns', () => {
-  it('runs one request a turn of those that come later, in their order', async () => {
-    const turns = createTurns()
+describe('the scheduler', () => {
+  it('runs one deferred request a tick, in order', async () => {
+    const scheduler = createScheduler()
     const ran: number[] = []
-    for (let nth = 0; nth < REQUESTS; nth++) turns.later(() => ran.push(nth))
+    for (let nth = 0; nth < REQUESTS; nth++) scheduler.defer(() => ran.push(nth))
     assert.equal(ran.length, 0)
-    for (let turn = 1; ran.length < REQUESTS; turn++) {
+    for (let tick = 1; ran.length < REQUESTS; tick++) {
       await nextTurn()
-      assert.ok(ran.length <= turn, `${ran.length} in ${turn} turns`)
+      assert.ok(ran.length <= tick, `${ran.length} in ${tick} ticks`)
     }
     assert.deepEqual(
       ran,
@@ -29,40 +29,40 @@ describe('turns', () => {
   })
 
   it('takes what is added while one runs', async () => {
-    const turns = createTurns()
+    const scheduler = createScheduler()
     let ran = 0
     const again = (): void => {
-      if (++ran < REQUESTS) turns.later(again)
+      if (++ran < REQUESTS) scheduler.defer(again)
     }
-    turns.later(again)
+    scheduler.defer(again)
     while (ran < REQUESTS) await nextTurn()
   })
 
-  it('runs at once what comes to a turn that has been short, and else one a turn', async () => {
-    const turns = createTurns()
+  it('runs at once what comes to a tick that has been short, and else one a tick', async () => {
+    const scheduler = createScheduler()
     const ran: string[] = []
     const act = (name: string) => () => {
       ran.push(name)
       work()
     }
-    for (const name of ['a', 'b', 'c']) turns.soon(act(name))
+    for (const name of ['a', 'b', 'c']) scheduler.run(act(name))
     assert.deepEqual(ran, ['a'])
     await nextTurn()
-    turns.soon(act('d'))
-    assert.ok(ran.length < 4, 'others have had a turn')
+    scheduler.run(act('d'))
+    assert.ok(ran.length < 4, 'others have had a tick')
     while (ran.length < 4) await nextTurn()
     assert.equal(ran.filter((name) => name < 'd').join(''), 'abc')
     await nextTurn()
-    turns.soon(act('e'))
+    scheduler.run(act('e'))
     assert.equal(ran.at(-1), 'e')
   })
 
   it('lets connections that may wait to be accepted come first, but not for ever', async () => {
     let isLikely = true
-    const turns = createTurns({ areLikely: () => isLikely })
+    const scheduler = createScheduler({ areLikely: () => isLikely })
     const ran: string[] = []
-    for (const name of ['a', 'b', 'c']) turns.soon(() => ran.push(name))
-    for (let turn = 0; turn < TURNS_FOR_ARRIVALS; turn++) {
+    for (const name of ['a', 'b', 'c']) scheduler.run(() => ran.push(name))
+    for (let tick = 0; tick < TICKS_FOR_CONNECTIONS; tick++) {
       await nextTurn()
       assert.deepEqual(ran, [])
     }
@@ -74,11 +74,11 @@ describe('turns', () => {
   })
 
   it('does not let wait what nobody waits for any more', async () => {
-    const turns = createTurns({ areLikely: () => true })
+    const scheduler = createScheduler({ areLikely: () => true })
     const ran: string[] = []
     const client = { destroyed: false }
-    for (const name of ['a', 'b', 'c']) turns.later(() => ran.push(name), client)
-    turns.later(() => ran.push('d'))
+    for (const name of ['a', 'b', 'c']) scheduler.defer(() => ran.push(name), client)
+    scheduler.defer(() => ran.push('d'))
     client.destroyed = true
     await nextTurn()
     assert.deepEqual(ran, ['a', 'b', 'c'])

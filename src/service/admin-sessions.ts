@@ -1,10 +1,10 @@
-/** Who may pass the operator's door: a link that works once makes a session; programs have a token of their own. */
+/** Who may use the admin server: a link that works once makes a session; programs have a token of their own. */
 import { toHex } from '../bytes.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { Hashes } from './hashes.ts'
 import { equalInConstantTime } from './images/ids.ts'
 
-export interface Door {
+export interface AdminSessions {
   /** The token of a link that works once, for ten minutes. */
   invite(who: string): Promise<string>
   /** The token of a session, or `null` if the link was used or is too old. */
@@ -28,13 +28,13 @@ const LONGEST_MS = 12 * 3_600_000
 
 const TOKEN_PATTERN = /^[0-9a-f]{64}$/
 
-export function createDoor(parts: {
+export function createAdminSessions(parts: {
   ledger: Pick<Ledger, 'putToken' | 'takeToken' | 'renewToken'>
   hashes: Pick<Hashes, 'sha256'>
   now: () => number
   /** Of programs. `null`: none. */
   programToken: string | null
-}): Door {
+}): AdminSessions {
   const { ledger, hashes, now, programToken } = parts
 
   async function put(kind: 'login' | 'session', who: string, idleMs: number, longestMs: number) {

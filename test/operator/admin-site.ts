@@ -1,4 +1,4 @@
-/** The operator's door in real Chromium: a server whose door listens on TCP, and a session in a fresh profile. */
+/** The admin server in real Chromium: a server whose admin server listens on TCP, and a session in a fresh profile. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -7,19 +7,19 @@ import { launchBrowser } from '../support/browser.ts'
 import { freePort } from '../support/processes/caches.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
 
-export interface DoorSite {
+export interface AdminSite {
   readonly server: RunningServer
-  /** Address of the door. */
+  /** Address of the admin server. */
   readonly url: string
-  visit(options?: BrowserContextOptions): Promise<DoorVisit>
+  visit(options?: BrowserContextOptions): Promise<AdminVisit>
   close(): Promise<void>
 }
 
-export interface DoorVisit {
+export interface AdminVisit {
   page: Page
   /** Paths of images' bytes that the browser asked for, in order. */
   fetched: string[]
-  /** Opens a path of the door. */
+  /** Opens a path of it. */
   open(path: string): Promise<void>
   /** Axe's findings for WCAG 2.2 AA and best practices, as `rule: element`. */
   axe(): Promise<string[]>
@@ -30,7 +30,7 @@ export interface DoorVisit {
 const PATIENCE_MS = 60_000
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-export async function openDoorSite(env: Record<string, string> = {}): Promise<DoorSite> {
+export async function openAdminSite(env: Record<string, string> = {}): Promise<AdminSite> {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   // First, for where it does not start no server may be left running.
@@ -52,7 +52,7 @@ async function visit(
   browser: Browser,
   url: string,
   options: BrowserContextOptions,
-): Promise<DoorVisit> {
+): Promise<AdminVisit> {
   const context = await browser.newContext({
     viewport: { width: 1000, height: 900 },
     reducedMotion: 'reduce',
@@ -67,7 +67,7 @@ async function visit(
   context.on('weberror', (error) => complaints.push(`uncaught: ${error.error().stack}`))
   context.on('request', (request) => {
     const { origin, pathname } = new URL(request.url())
-    if (origin !== url) complaints.push(`left the door: ${request.url()}`)
+    if (origin !== url) complaints.push(`left the admin server: ${request.url()}`)
     if (pathname.endsWith('/bytes')) fetched.push(pathname)
   })
   const page = await context.newPage()

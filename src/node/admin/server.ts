@@ -1,4 +1,4 @@
-/** The operator's door: a listener of its own, on a socket that only this account opens, or where it was told to be. */
+/** The admin server: a listener of its own, on a socket that only this account opens, or where it was told to be. */
 
 import cluster from 'node:cluster'
 import { chmod } from 'node:fs/promises'
@@ -7,37 +7,37 @@ import { getRequestListener } from '@hono/node-server'
 import type { Config } from '../../config.ts'
 import { createOperatorApp } from '../../http/operator/app.ts'
 import type { OperatorParts } from '../../http/operator/parts.ts'
-import { watchArrivals } from '../http/arrivals.ts'
 import { type HostBody, readBody } from '../http/body.ts'
-import { capAllConnections } from '../http/connection-cap.ts'
-import { cutOffCrumbs } from '../http/crumbs.ts'
+import { createConnectionCap } from '../http/connection-cap.ts'
 import { drainBehindAnswer } from '../http/drain.ts'
-import { cutIdleConnections } from '../http/idle-connections.ts'
-import { answerInOrder } from '../http/in-order.ts'
+import { createIdleConnections } from '../http/idle-connections.ts'
 import type { Limits } from '../http/limits.ts'
-import { createTurns } from '../http/turns.ts'
-import { doorSocket, removeStale } from './socket.ts'
-import { doorUrl } from './url.ts'
+import { createPendingConnections } from '../http/pending-connections.ts'
+import { createPipelining } from '../http/pipelining.ts'
+import { createScheduler } from '../http/scheduler.ts'
+import { guardSmallChunks } from '../http/small-chunk-guard.ts'
+import { adminSocket, removeStale } from './socket.ts'
+import { adminUrl } from './url.ts'
 
 /** `null` where it is off, or can't listen: uploads and images must not fail for it. */
-export async function openOperatorDoor(
+export async function openAdminServer(
   config: Config,
   limits: Limits,
   parts: Omit<OperatorParts, 'url'>,
 ): Promise<{ stop(): Promise<void> } | null> {
   const { operatorListen } = config
   if (operatorListen.kind === 'off') return null
-  const app = createOperatorApp({ ...parts, url: doorUrl(config) })
+  const app = createOperatorApp({ ...parts, url: adminUrl(config) })
   const server = createServer({
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
     keepAliveTimeout: 0,
   })
-  capAllConnections(server, limits.doorConnections)
-  const idle = cutIdleConnections(server, limits)
-  const arrivals = watchArrivals(server)
-  const connections = { arrivals, idle, limits }
-  const turns = createTurns(arrivals)
+  createConnectionCap(server, limits.adminConnections)
+  const idle = createIdleConnections(server, limits)
+  const pending = createPendingConnections(server)
+  const connections = { pending, idle, limits }
+  const scheduler = createScheduler(pending)
   const bodies = new WeakMap<IncomingMessage, HostBody>()
   const bodyOf = (incoming: IncomingMessage, outgoing: ServerResponse) =>
     bodies.get(incoming) ?? readBody(incoming, outgoing, connections)
@@ -56,7 +56,7 @@ export async function openOperatorDoor(
       return
     }
     idle.watch(incoming.socket)
-    idle.owe(incoming.socket, outgoing)
+    idle.markBusy(incoming.socket, outgoing)
     if (!incoming.readableEnded) {
       const body = readBody(incoming, outgoing, connections)
       bodies.set(incoming, body)
@@ -69,20 +69,20 @@ export async function openOperatorDoor(
         connections,
       )
     }
-    turns.soon(() => {
+    scheduler.run(() => {
       if (!incoming.socket.destroyed) void framework(incoming, outgoing)
     }, incoming.socket)
   }
-  const { listener } = answerInOrder(enter, turns, { mostWaiting: limits.pipelined })
+  const { listener } = createPipelining(enter, scheduler, { mostWaiting: limits.pipelined })
   server.on('request', (incoming, outgoing) => {
-    if (!incoming.readableEnded) cutOffCrumbs(incoming)
+    if (!incoming.readableEnded) guardSmallChunks(incoming)
     listener(incoming, outgoing)
   })
   try {
     if (operatorListen.kind === 'address') await listen(server, operatorListen)
-    else await listenOnSocket(server, doorSocket(config))
+    else await listenOnSocket(server, adminSocket(config))
   } catch (err) {
-    parts.log.warn({ err }, 'the operator’s door does not open; everything else does')
+    parts.log.warn({ err }, 'the admin server does not open; everything else does')
     server.close()
     return null
   }
@@ -98,7 +98,7 @@ export async function openOperatorDoor(
 /** A site whose name was made to point here must not read what is here (DNS rebinding). */
 function isOurs(host: string, config: Config): boolean {
   const name = host.replace(/:\d+$/, '')
-  const known = ['localhost', new URL(doorUrl(config)).hostname]
+  const known = ['localhost', new URL(adminUrl(config)).hostname]
   return known.includes(name) || /^(\d+\.){3}\d+$/.test(name) || name.startsWith('[')
 }
 

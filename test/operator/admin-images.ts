@@ -1,15 +1,15 @@
-/** Makes the pictures of `docs/operating.md`: `node test/operator/door-images.ts`. The reported pictures are drawn. */
+/** Makes the pictures of `docs/operating.md`: `node test/operator/admin-images.ts`. The reported pictures are drawn. */
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import sharp from 'sharp'
-import { report } from '../support/door-session.ts'
+import { report } from '../support/admin-session.ts'
 import { store } from '../support/upload.ts'
 import { hills, pears, sea } from '../web/scenes.ts'
-import { type DoorVisit, openDoorSite } from './door-site.ts'
+import { type AdminVisit, openAdminSite } from './admin-site.ts'
 
 const OUT = join(import.meta.dirname, '../../docs/images')
 
-const site = await openDoorSite({ BASE_URL: 'https://pinhole.example', LOG_LEVEL: 'error' })
+const site = await openAdminSite({ BASE_URL: 'https://pinhole.example', LOG_LEVEL: 'error' })
 try {
   const { url } = site.server
   const drawn = await Promise.all([hills(), sea(), pears()])
@@ -38,14 +38,14 @@ async function tell(id: string, category: string, text: string, nth: number): Pr
   await report(site.server.url, id, { category, text }, `203.0.113.${nth}`)
 }
 
-async function shown({ page, open }: DoorVisit, path: string): Promise<void> {
+async function shown({ page, open }: AdminVisit, path: string): Promise<void> {
   await open(path)
   await page.locator('img.reported').evaluate((img: HTMLImageElement) => img.decode())
   await page.waitForTimeout(500)
 }
 
 /** The four steps of one picture, side by side. */
-async function steps(visit: DoorVisit, id: string): Promise<void> {
+async function steps(visit: AdminVisit, id: string): Promise<void> {
   const size = 384
   const shots: Buffer[] = []
   for (const step of ['mosaic', 'blurred', 'grey', 'colour']) {

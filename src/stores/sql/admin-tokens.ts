@@ -1,11 +1,11 @@
-/** Who may pass the operator's door: tokens by their SHA-256, so that reading the ledger opens nothing. */
+/** Who may use the admin server: tokens by their SHA-256, so that reading the ledger opens nothing. */
 import type { Ledger } from '../ledger.ts'
 import type { SqlDatabase } from './database.ts'
 import { sql } from './statement.ts'
 
 type DoorLedger = Pick<Ledger, 'putToken' | 'takeToken' | 'renewToken'>
 
-export function doorLedger(database: SqlDatabase): DoorLedger {
+export function adminTokenLedger(database: SqlDatabase): DoorLedger {
   return {
     async putToken({ sha256, kind, who, expiresAt, endsAt }, now) {
       await database.write([

@@ -1,12 +1,12 @@
-/** The operator's door: who passes, and what passes through it. */
+/** The admin server: who passes, and what passes through it. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { after, before, it } from 'node:test'
-import { atDoor } from './support/at-door.ts'
-import { doorSession } from './support/door-session.ts'
+import { adminSession } from './support/admin-session.ts'
+import { atAdmin } from './support/at-admin.ts'
 import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { type RunningServer, startServer } from './support/processes/server.ts'
@@ -21,8 +21,8 @@ before(async () => {
 })
 after(() => server?.stop())
 
-const door = (method: string, path: string, options?: Parameters<typeof atDoor>[3]) =>
-  atDoor(server.dataDir, method, path, options)
+const admin = (method: string, path: string, options?: Parameters<typeof atAdmin>[3]) =>
+  atAdmin(server.dataDir, method, path, options)
 
 it('is a socket that only this account opens, and nothing on the public listener', async () => {
   const { mode } = await stat(join(server.dataDir, 'operator.sock'))
@@ -33,17 +33,17 @@ it('is a socket that only this account opens, and nothing on the public listener
 })
 
 it('gives metrics to whoever reaches it, and nothing else without a session', async () => {
-  const metrics = await door('GET', '/metrics')
+  const metrics = await admin('GET', '/metrics')
   assert.equal(metrics.status, 200)
   assert.match(metrics.text, /^pinhole_build_info\{/m)
   for (const path of ['/', '/acts', '/queue', '/cases/AAAAAAAAAAA', '/images/AAAAAAAAAAA/bytes']) {
-    const answer = await door('GET', path)
+    const answer = await admin('GET', path)
     assert.equal(answer.status, 401)
     assert.equal(answer.headers.get('Cache-Control'), 'no-store')
     assert.match(answer.headers.get('Content-Security-Policy')!, /default-src 'none'/)
   }
   for (const path of ['/settings', '/images', '/logout', '/undo', '/cases/AAAAAAAAAAA']) {
-    assert.equal((await door('POST', path, { form: { name: 'uploads', value: 'paused' } })).status, 401)
+    assert.equal((await admin('POST', path, { form: { name: 'uploads', value: 'paused' } })).status, 401)
   }
 })
 
@@ -53,7 +53,7 @@ it('lets the operator in, however many connect and say nothing', async () => {
   )
   try {
     await Promise.allSettled(silent.map((socket) => once(socket, 'connect')))
-    for (let looks = 0; looks < 10; looks++) assert.equal((await door('GET', '/metrics')).status, 200)
+    for (let looks = 0; looks < 10; looks++) assert.equal((await admin('GET', '/metrics')).status, 200)
     await until('the first ones give way', () => silent.filter((socket) => !socket.closed).length <= 2 * 128)
   } finally {
     for (const socket of silent) socket.destroy()
@@ -65,25 +65,25 @@ it('lets a link in once, and no other link', async () => {
   const { pathname, search, searchParams } = new URL(stdout.trim())
   const token = searchParams.get('token')!
   for (let look = 0; look < 2; look++) {
-    assert.equal((await door('GET', pathname + search)).status, 200, 'looking at the link uses nothing up')
+    assert.equal((await admin('GET', pathname + search)).status, 200, 'looking at the link uses nothing up')
   }
-  const entered = await door('POST', '/login', { form: { token } })
+  const entered = await admin('POST', '/login', { form: { token } })
   assert.equal(entered.status, 303, entered.text)
   const set = entered.headers.get('Set-Cookie')!
   for (const part of ['HttpOnly', 'SameSite=Strict', 'Path=/']) assert.ok(set.includes(part), set)
   assert.ok(!set.includes('Secure'), 'over http a browser would not keep it')
-  assert.equal((await door('POST', '/login', { form: { token } })).status, 403, 'a second time')
+  assert.equal((await admin('POST', '/login', { form: { token } })).status, 403, 'a second time')
   for (const wrong of ['', 'x', '0'.repeat(64)]) {
-    assert.equal((await door('POST', '/login', { form: { token: wrong } })).status, 403)
+    assert.equal((await admin('POST', '/login', { form: { token: wrong } })).status, 403)
   }
   assert.ok(!server.stderr().includes(token), 'no token is in the log')
 })
 
 it('acts in every process, and records who did it', async () => {
-  const { cookie, formToken } = await doorSession(server)
+  const { cookie, formToken } = await adminSession(server)
   const headers = { Cookie: cookie }
   const send = (path: string, form: Record<string, string>) =>
-    door('POST', path, { headers, form: { 'form-token': formToken, ...form } })
+    admin('POST', path, { headers, form: { 'form-token': formToken, ...form } })
   const image = await store(server.url)
   const held = await send('/images', {
     image: `https://x.example/${image.id}`,
@@ -92,7 +92,7 @@ it('acts in every process, and records who did it', async () => {
   })
   assert.equal(held.status, 303, held.text)
   assert.equal((await fetchRaw(server.url, image.id)).status, 403)
-  const overview = await door('GET', '/', { headers })
+  const overview = await admin('GET', '/', { headers })
   assert.ok(overview.text.includes(image.id))
   assert.ok(!overview.text.includes('<report>'), 'what is shown is escaped')
   assert.equal((await send('/images', { image: image.id, act: 'release', reason: 'harmless' })).status, 303)
@@ -116,12 +116,12 @@ it('acts in every process, and records who did it', async () => {
   assert.equal((await send('/settings', { name: 'uploads', value: '' })).status, 303)
   await until('it goes on', async () => (await post(server.url, gif())).status === 201)
   assert.equal((await send('/settings', { name: 'no-such', value: '1' })).status, 400)
-  const acts = (await door('GET', '/acts', { headers: { Authorization: `Bearer ${TOKEN}` } })).json()
+  const acts = (await admin('GET', '/acts', { headers: { Authorization: `Bearer ${TOKEN}` } })).json()
   assert.match(acts.find((act: { subject: string }) => act.subject === 'uploads=paused').who, /.+@.+/)
 })
 
 it('takes no form from another site, and none without its token', async () => {
-  const { cookie, formToken } = await doorSession(server)
+  const { cookie, formToken } = await adminSession(server)
   const form = { name: 'uploads', value: 'paused' }
   const attempts: [Record<string, string>, Record<string, string>][] = [
     [{ Cookie: cookie }, form],
@@ -136,10 +136,10 @@ it('takes no form from another site, and none without its token', async () => {
     ],
   ]
   for (const [headers, fields] of attempts) {
-    assert.equal((await door('POST', '/settings', { headers, form: fields })).status, 403)
+    assert.equal((await admin('POST', '/settings', { headers, form: fields })).status, 403)
   }
   assert.equal((await post(server.url, gif())).status, 201)
-  const large = await door('POST', '/settings', {
+  const large = await admin('POST', '/settings', {
     headers: { Cookie: cookie },
     form: { a: 'x'.repeat(20_000) },
   })
@@ -147,9 +147,9 @@ it('takes no form from another site, and none without its token', async () => {
 })
 
 it('shows another site’s embeds and scripts nothing, whatever session the browser has', async () => {
-  const { cookie } = await doorSession(server)
+  const { cookie } = await adminSession(server)
   const sent = (dest: string, from: string) =>
-    door('GET', '/acts', { headers: { Cookie: cookie, 'Sec-Fetch-Site': from, 'Sec-Fetch-Dest': dest } })
+    admin('GET', '/acts', { headers: { Cookie: cookie, 'Sec-Fetch-Site': from, 'Sec-Fetch-Dest': dest } })
   for (const from of ['cross-site', 'same-site']) {
     for (const dest of ['empty', 'image', 'iframe']) {
       assert.equal((await sent(dest, from)).status, 403, `${dest}, ${from}`)
@@ -160,18 +160,18 @@ it('shows another site’s embeds and scripts nothing, whatever session the brow
 })
 
 it('ends a session when it is left', async () => {
-  const { cookie, formToken } = await doorSession(server)
+  const { cookie, formToken } = await adminSession(server)
   const headers = { Cookie: cookie }
-  assert.equal((await door('POST', '/logout', { headers, form: { 'form-token': formToken } })).status, 303)
-  assert.equal((await door('GET', '/', { headers })).status, 401)
+  assert.equal((await admin('POST', '/logout', { headers, form: { 'form-token': formToken } })).status, 303)
+  assert.equal((await admin('GET', '/', { headers })).status, 401)
 })
 
 it('takes the token of programs, whole', async () => {
-  const ask = (token: string) => door('GET', '/acts', { headers: { Authorization: `Bearer ${token}` } })
+  const ask = (token: string) => admin('GET', '/acts', { headers: { Authorization: `Bearer ${token}` } })
   assert.equal((await ask(TOKEN)).status, 200)
   for (const wrong of [TOKEN.slice(1), `${TOKEN}x`, 'x', '0'.repeat(64)])
     assert.equal((await ask(wrong)).status, 401)
-  const paused = await door('POST', '/settings', {
+  const paused = await admin('POST', '/settings', {
     headers: { Authorization: `Bearer ${TOKEN}` },
     form: { name: 'daily-uploads', value: '1000', reason: 'x' },
   })
@@ -181,13 +181,13 @@ it('takes the token of programs, whole', async () => {
 it('opens again after the server was killed, and listens where it is told to', async () => {
   await server.kill()
   await server.restart()
-  assert.equal((await door('GET', '/metrics')).status, 200)
+  assert.equal((await admin('GET', '/metrics')).status, 200)
   const taken = await startServer({ OPERATOR_LISTEN: '127.0.0.1:1' })
   try {
     assert.equal(
       (await request(taken.url, 'GET', '/healthz')).status,
       200,
-      'a door that does not open stops nothing',
+      'an admin server that does not start stops nothing',
     )
   } finally {
     await taken.stop()

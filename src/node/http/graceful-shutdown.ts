@@ -1,15 +1,16 @@
-/** Ends a server so that those who ask it notice nothing. */
+/** Graceful shutdown. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer } from 'node:net'
 
 const SWEEP_MS = 50
 
 /**
- * Takes no new connections, answers what still comes over those that are open, and says with each answer that it is
- * the last. A proxy may just send a request over an idle connection: one that is closed at that moment fails, and an
- * upload is not tried again. `longestMs`: what is under way then is cut off, and `cutWaiting` called for what waits.
+ * Accepts no new connections and answers what still comes over open ones, each with `Connection: close`. Idle connections
+ * stay open for `lingerMs`: a proxy may be sending a request over one, which would fail, and an upload is not retried.
+ * After `longestMs`, what is under way is cut off, and `cutWaiting` is called for connections that wait. Resolves when all
+ * are closed. Unit: milliseconds.
  */
-export async function stopServing(
+export async function shutDown(
   server: Server,
   { lingerMs, longestMs, cutWaiting }: { lingerMs: number; longestMs: number; cutWaiting: () => void },
 ): Promise<void> {
@@ -29,7 +30,7 @@ export async function stopServing(
     server.closeAllConnections()
   }, longestMs)
   await closed
-  // Looks after nothing any more.
+  // Stops Node's own connection checker.
   server.close()
   clearTimeout(linger)
   clearInterval(sweep)

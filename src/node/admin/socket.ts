@@ -1,10 +1,10 @@
-/** The socket of the operator's door, where nothing else was asked for. */
+/** The socket of the admin server, where nothing else was asked for. */
 import { unlink } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join, resolve } from 'node:path'
 import type { Config } from '../../config.ts'
 
-export function doorSocket({ dataDir }: Config): string {
+export function adminSocket({ dataDir }: Config): string {
   return join(resolve(dataDir), 'operator.sock')
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the operator's kit costs: our server as it starts by itself against the same one with the kit off, in many short
- * turns. A third one, with the kit off too, says how far two equal servers are apart on this machine.
+ * What the operator's features cost: our server as it starts by itself against the same one with them off, in many short
+ * turns. A third one, with them off too, says how far two equal servers are apart on this machine.
  */
 import path from 'node:path'
 import type { Child } from '../contestants/child.ts'
@@ -21,16 +21,16 @@ const PICTURES = 256
 const WARM_UP_SECONDS = 3
 /** Length of a turn. What slows the machine for a while is rarely shorter. */
 const TURN_SECONDS = 1
-/** The kit may cost so much: of the rate, and of the processor. */
+/** What they may cost: of the rate, and of the processor. */
 const [AT_LEAST, AT_MOST] = [0.97, 1.03]
 
-/** No door, no links of uploads; caps and notices are off by themselves. */
+/** No admin server, no links of uploads; caps and notices are off by themselves. */
 const OFF = { OPERATOR_LISTEN: 'off', UPLOADER_LINKS: 'off' }
 const SERVERS = { on: {}, off: OFF, 'off, again': OFF }
 type Name = keyof typeof SERVERS
 const NAMES = Object.keys(SERVERS) as Name[]
 
-export async function benchKit({ dir, rounds, seconds }: BenchOptions): Promise<Figures> {
+export async function benchOperator({ dir, rounds, seconds }: BenchOptions): Promise<Figures> {
   const bodies = await writeBodies(path.join(dir, 'bodies'), await noisePictures(PICTURES, MEDIUM.bytes))
   const servers = new Map<Name, Child>()
   const figures: Figures = { comparisons: [], measures: [] }
@@ -60,15 +60,15 @@ export async function benchKit({ dir, rounds, seconds }: BenchOptions): Promise<
       for (const name of ['on', 'off, again'] as const) {
         const isOurs = name === 'on'
         figures.comparisons.push({
-          what: isOurs ? what : `${what}, kit off both times`,
-          reference: 'kit off',
+          what: isOurs ? what : `${what}, features off both times`,
+          reference: 'features off',
           subjectValues: rates.get(name)!,
           referenceValues: rates.get('off')!,
           unit,
           ...(isOurs && { atLeast: AT_LEAST }),
         })
         figures.measures.push({
-          what: `processor time of ${what}: kit ${name} / kit off`,
+          what: `processor time of ${what}: features ${name} / features off`,
           values: [summarize(ratios(costs.get(name)!, costs.get('off')!)).median],
           unit: '',
           ...(isOurs && { atMost: AT_MOST }),

@@ -2,13 +2,13 @@
 import type { RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { cutOff } from './cut-off.ts'
-import type { Turns } from './turns.ts'
+import type { Scheduler } from './scheduler.ts'
 
 /** On the socket itself: a weak map that changes with every request costs each of them a collection's work. */
 const current = Symbol('the answer that is under way, or was the last')
 type Answering = Socket & { [current]?: ServerResponse }
 
-export interface AnswersInOrder {
+export interface Pipelining {
   listener: RequestListener
   /** Whether an answer of this connection has begun, and not ended. */
   isAnswering(socket: Socket): boolean
@@ -19,13 +19,13 @@ export interface AnswersInOrder {
  * reads nothing would hold an open image for each. Here the next one is handled when the answers before it are out.
  * A connection with more than `mostWaiting` of them is cut off: no client in use sends that.
  *
- * At most one of each connection waits for a turn of the event loop, so these go round by round.
+ * At most one request of each connection is deferred, so connections are served round robin.
  */
-export function answerInOrder(
+export function createPipelining(
   listener: RequestListener,
-  turns: Turns,
+  scheduler: Scheduler,
   { mostWaiting }: { mostWaiting: number },
-): AnswersInOrder {
+): Pipelining {
   const waiting = new WeakMap<Socket, number>()
 
   const handle: RequestListener = (incoming, outgoing) => {
@@ -46,7 +46,7 @@ export function answerInOrder(
       waiting.set(socket, ahead)
       outgoing.once('socket', () => {
         waiting.set(socket, waiting.get(socket)! - 1)
-        turns.later(() => {
+        scheduler.defer(() => {
           if (!socket.destroyed) handle(incoming, outgoing)
         }, socket)
       })

@@ -1,10 +1,10 @@
-/** Requests at the operator's door of a server under test: a socket in its data folder, or where it listens. */
+/** Requests on the admin server of a server under test: a socket in its data folder, or where it listens. */
 import http from 'node:http'
 import { join } from 'node:path'
 import { type Answer, answerOf } from './http.ts'
 
-/** `place`: the data folder, or what has the door's own address. */
-export function atDoor(
+/** `place`: the data folder, or what has the admin server's own address. */
+export function atAdmin(
   place: string | { url: string },
   method: string,
   path: string,

@@ -1,4 +1,4 @@
-/** The operator's door on TCP: whose names it answers to, cookies under https, and when sessions end. */
+/** The admin server on TCP: whose names it answers to, cookies under https, and when sessions end. */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { request as plainRequest } from 'node:http'
@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { nodeHashes } from '../../src/node/hashes.ts'
-import { createDoor } from '../../src/service/door.ts'
+import { createAdminSessions } from '../../src/service/admin-sessions.ts'
 import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
-import { atDoor } from '../support/at-door.ts'
+import { atAdmin } from '../support/at-admin.ts'
 import { request } from '../support/http.ts'
 import { freePort } from '../support/processes/caches.ts'
 import { startServer } from '../support/processes/server.ts'
@@ -47,7 +47,7 @@ test('on TCP it answers to its own names alone, and never on the public port', a
       }
     }
     assert.equal((await request(server.url, 'GET', '/queue')).status, 404)
-    await assert.rejects(atDoor(server.dataDir, 'GET', '/login'), 'there is no socket')
+    await assert.rejects(atAdmin(server.dataDir, 'GET', '/login'), 'there is no socket')
   } finally {
     await server.stop()
   }
@@ -65,45 +65,46 @@ test('under https the cookie is Secure, from log-in to log-out', async () => {
     const link = new URL(stdout.trim())
     assert.equal(link.origin, 'https://ops.pinhole.example')
     const form = { token: link.searchParams.get('token')! }
-    const entered = await atDoor(place, 'POST', '/login', { form })
+    const entered = await atAdmin(place, 'POST', '/login', { form })
     const set = entered.headers.get('Set-Cookie')!
     for (const part of ['Secure', 'HttpOnly', 'SameSite=Strict']) assert.ok(set.includes(part), set)
     const headers = { Cookie: set.split(';')[0]! }
-    const { text } = await atDoor(place, 'GET', '/', { headers })
+    const { text } = await atAdmin(place, 'GET', '/', { headers })
     const formToken = /name="form-token" value="([0-9a-f]{64})"/.exec(text)![1]!
-    const left = await atDoor(place, 'POST', '/logout', { headers, form: { 'form-token': formToken } })
+    const left = await atAdmin(place, 'POST', '/logout', { headers, form: { 'form-token': formToken } })
     assert.match(left.headers.get('Set-Cookie')!, /Secure; Max-Age=0$/)
-    assert.equal((await atDoor(place, 'GET', '/', { headers })).status, 401)
+    assert.equal((await atAdmin(place, 'GET', '/', { headers })).status, 401)
   } finally {
     await server.stop()
   }
 })
 
 test('a link lasts ten minutes, a session half an hour without use and twelve hours with it', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-door-'))
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-admin-'))
   const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
   let now = Date.parse('2026-07-31T12:00:00Z')
-  const door = createDoor({ ledger, hashes: nodeHashes, now: () => now, programToken: null })
-  const enter = async () => (await door.enter(await door.invite('ann@host'))) ?? assert.fail('not let in')
+  const sessions = createAdminSessions({ ledger, hashes: nodeHashes, now: () => now, programToken: null })
+  const enter = async () =>
+    (await sessions.enter(await sessions.invite('ann@host'))) ?? assert.fail('not let in')
   try {
-    const link = await door.invite('ann@host')
+    const link = await sessions.invite('ann@host')
     now += 10 * MINUTE_MS
-    assert.equal(await door.enter(link), null)
+    assert.equal(await sessions.enter(link), null)
 
     const idle = await enter()
     now += 30 * MINUTE_MS - 1
-    assert.equal((await door.session(idle))?.who, 'ann@host')
+    assert.equal((await sessions.session(idle))?.who, 'ann@host')
     now += 30 * MINUTE_MS
-    assert.equal(await door.session(idle), null)
+    assert.equal(await sessions.session(idle), null)
 
     const busy = await enter()
     const endsAt = now + 12 * 60 * MINUTE_MS
     while (now + 20 * MINUTE_MS < endsAt) {
       now += 20 * MINUTE_MS
-      assert.ok(await door.session(busy), new Date(now).toISOString())
+      assert.ok(await sessions.session(busy), new Date(now).toISOString())
     }
     now = endsAt
-    assert.equal(await door.session(busy), null)
+    assert.equal(await sessions.session(busy), null)
   } finally {
     await ledger.close()
     await rm(folder, { recursive: true })

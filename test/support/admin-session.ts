@@ -1,30 +1,30 @@
-/** A session behind the operator's door, as a browser without scripts has one. */
+/** A session of the admin server, as a browser without scripts has one. */
 import assert from 'node:assert/strict'
-import { atDoor } from './at-door.ts'
+import { atAdmin } from './at-admin.ts'
 import { type Answer, request } from './http.ts'
 import type { RunningServer } from './processes/server.ts'
 
-export interface DoorSession {
+export interface AdminSession {
   readonly cookie: string
   readonly formToken: string
   get(path: string): Promise<Answer>
   post(path: string, form: Record<string, string>): Promise<Answer>
 }
 
-export async function doorSession(server: RunningServer): Promise<DoorSession> {
+export async function adminSession(server: RunningServer): Promise<AdminSession> {
   const { stdout } = await server.operator(['login'])
   const token = new URL(stdout.trim()).searchParams.get('token') ?? assert.fail(stdout)
-  const entered = await atDoor(server.dataDir, 'POST', '/login', { form: { token } })
+  const entered = await atAdmin(server.dataDir, 'POST', '/login', { form: { token } })
   assert.equal(entered.status, 303, entered.text)
   const cookie = entered.headers.get('Set-Cookie')!.split(';')[0]!
-  const get = (path: string) => atDoor(server.dataDir, 'GET', path, { headers: { Cookie: cookie } })
+  const get = (path: string) => atAdmin(server.dataDir, 'GET', path, { headers: { Cookie: cookie } })
   const formToken = /name="form-token" value="([0-9a-f]{64})"/.exec((await get('/')).text)![1]!
   return {
     cookie,
     formToken,
     get,
     post: (path, form) =>
-      atDoor(server.dataDir, 'POST', path, {
+      atAdmin(server.dataDir, 'POST', path, {
         headers: { Cookie: cookie },
         form: { 'form-token': formToken, ...form },
       }),

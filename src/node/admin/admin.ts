@@ -1,9 +1,9 @@
-/** The operator's kit of one server: what carries decisions out, what looks after the rest, and the door. */
+/** The operator's side of a server: what carries decisions out, what monitors, and the admin server. */
 import { hostname } from 'node:os'
 import type { Config } from '../../config.ts'
 import type { Site } from '../../http/context.ts'
 import type { Log } from '../../http/log.ts'
-import { createDoor } from '../../service/door.ts'
+import { createAdminSessions } from '../../service/admin-sessions.ts'
 import { createDecisions } from '../../service/moderation/decisions.ts'
 import { createMonitor } from '../../service/moderation/monitor.ts'
 import type { Notices } from '../../service/moderation/notices.ts'
@@ -14,15 +14,15 @@ import { nodeHashes } from '../hashes.ts'
 import type { Limits } from '../http/limits.ts'
 import type { ProcessMetrics } from '../metrics/metrics.ts'
 import type { Stores } from '../open/stores.ts'
-import { openOperatorDoor } from './door.ts'
+import { openAdminServer } from './server.ts'
 
-export interface Kit {
+export interface Admin {
   /** Begins to look after things, until `stop` is called. */
   start(): void
   stop(): Promise<void>
 }
 
-export async function openKit(parts: {
+export async function openAdmin(parts: {
   config: Config
   limits: Limits
   stores: Stores
@@ -32,7 +32,7 @@ export async function openKit(parts: {
   metrics: ProcessMetrics
   site: Site
   log: Log
-}): Promise<Kit> {
+}): Promise<Admin> {
   const { config, stores, settings, disk, notices, metrics, site, log } = parts
   const { objects, ledger, moves, purges, tombstones, clock } = stores
   const { now } = clock
@@ -58,8 +58,8 @@ export async function openKit(parts: {
     onPause: () => log.warn({}, 'an urgent report was not answered: uploads are paused'),
     onFailure: (err) => log.warn({ err }, 'what is due could not be looked up'),
   })
-  const door = await openOperatorDoor(config, parts.limits, {
-    door: createDoor({ ledger, hashes: nodeHashes, now, programToken: config.operatorToken }),
+  const server = await openAdminServer(config, parts.limits, {
+    sessions: createAdminSessions({ ledger, hashes: nodeHashes, now, programToken: config.operatorToken }),
     takedown,
     decisions,
     settings,
@@ -77,7 +77,7 @@ export async function openKit(parts: {
       notices.start()
     },
     async stop() {
-      await door?.stop()
+      await server?.stop()
       await Promise.all([decisions.stop(), monitor.stop(), notices.stop()])
     },
   }

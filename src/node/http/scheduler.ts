@@ -1,0 +1,77 @@
+/** Fair scheduling of requests: bounds what they take of one tick of the event loop, and queues the rest. */
+import type { PendingConnections } from './pending-connections.ts'
+
+/** Time that requests may take of one tick before the next ones are deferred: 2 % of the 100 ms that people notice. Unit: milliseconds. */
+export const TICK_BUDGET_MS = 2
+
+/**
+ * Consecutive ticks for which deferred work yields to new connections. A burst of them is accepted quickly; a client that
+ * never stops connecting slows the others down, but cannot starve them.
+ */
+export const TICKS_FOR_CONNECTIONS = 8
+
+/** A socket, or the answer on it. */
+interface Client {
+  readonly destroyed: boolean
+}
+
+export interface Scheduler {
+  /** Runs `act` now, or defers it if this tick's time is used up or connections may wait to be accepted. */
+  run(act: () => void, client?: Client): void
+  /**
+   * Runs `act` in a later tick: one a tick, first come, first served. Those at the head of the queue whose client is gone
+   * run together: they only clean up.
+   */
+  defer(act: () => void, client?: Client): void
+}
+
+interface Waiting {
+  act(): void
+  client: Client
+}
+
+const ALWAYS_THERE: Client = { destroyed: false }
+
+export function createScheduler(pending: PendingConnections = { areLikely: () => false }): Scheduler {
+  const waiting: Waiting[] = []
+  let startedAt: number | null = null
+  let ticksForConnections = 0
+  let isScheduled = false
+
+  function endTick(): void {
+    startedAt = null
+  }
+
+  function schedule(): void {
+    if (isScheduled || waiting.length === 0) return
+    isScheduled = true
+    setImmediate(runNext)
+  }
+
+  function runNext(): void {
+    isScheduled = false
+    while (waiting[0]?.client.destroyed) waiting.shift()!.act()
+    if (ticksForConnections < TICKS_FOR_CONNECTIONS && pending.areLikely()) ticksForConnections++
+    else {
+      ticksForConnections = 0
+      waiting.shift()?.act()
+    }
+    schedule()
+  }
+
+  const scheduler: Scheduler = {
+    run(act, client = ALWAYS_THERE) {
+      if (pending.areLikely()) return scheduler.defer(act, client)
+      if (startedAt === null) {
+        startedAt = performance.now()
+        setImmediate(endTick)
+      } else if (performance.now() - startedAt > TICK_BUDGET_MS) return scheduler.defer(act, client)
+      act()
+    },
+    defer(act, client = ALWAYS_THERE) {
+      waiting.push({ act, client })
+      schedule()
+    },
+  }
+  return scheduler
+}
