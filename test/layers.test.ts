@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { allImports, type Import, importsOf } from './support/imports.ts'
 
-/** What every layer may import: the wire, the codes of refusals. */
-const BASE = ['bytes.ts', 'errors.ts', 'protocol.ts']
+/** What every layer may import: timing, bytes, the codes of refusals, the wire. */
+const BASE = ['async.ts', 'bytes.ts', 'errors.ts', 'protocol.ts']
 
 /** Ports: an interface, its shapes and its errors. They name no technology. */
 const PORTS = [
@@ -46,6 +46,7 @@ const SERVER = [
 
 /** By folder or file under `src/`: the longest that fits is the layer of a file. */
 const LAYERS: Record<string, Layer> = {
+  'async.ts': { may: [] },
   'bytes.ts': { may: [] },
   'errors.ts': { may: [] },
   'protocol.ts': { may: [] },

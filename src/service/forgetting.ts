@@ -3,8 +3,9 @@
  * missed when it is put right. So the earliest time counts that the clock has pointed to within the length of a day, each
  * time carried on by the machine's steady clock.
  */
+
+import { createIntervalJob } from '../async.ts'
 import type { Ledger } from '../stores/ledger.ts'
-import { createRounds } from './rounds.ts'
 import { DAY_MS, utcDayOf } from './utc-day.ts'
 
 export interface Forgetting {
@@ -53,6 +54,6 @@ export function createForgetting(parts: {
     await ledger.forgetTagsBefore(earliest - LINKED_MS + ROUND_MS, utcDayOf(earliest - DAY_MS))
   }
 
-  const rounds = createRounds(round, ROUND_MS, parts.onFailure)
-  return { round, start: rounds.start, stop: rounds.stop }
+  const job = createIntervalJob(round, ROUND_MS, parts.onFailure)
+  return { round, start: job.start, stop: job.stop }
 }

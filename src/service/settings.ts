@@ -2,8 +2,9 @@
  * What the operator changes while servers run: in the ledger, and looked up again by every process so often that a
  * change takes effect within a second. What was not changed is as the configuration says.
  */
+
+import { createIntervalJob } from '../async.ts'
 import type { Actor, Ledger } from '../stores/ledger.ts'
-import { createRounds } from './rounds.ts'
 
 export interface SettingValues {
   uploads: 'on' | 'paused'
@@ -77,7 +78,7 @@ export function createSettings(parts: {
     if (current.images === 'private') current.uploads = 'paused'
   }
 
-  const rounds = createRounds(refresh, ROUND_MS, onFailure, { isFirstDone: true })
+  const job = createIntervalJob(refresh, ROUND_MS, onFailure, { isFirstDone: true })
 
   return {
     current: () => current,
@@ -101,8 +102,8 @@ export function createSettings(parts: {
       await ledger.changeSettings(changes, reason, new Date(now()), by)
       await refresh()
     },
-    start: rounds.start,
-    stop: rounds.stop,
+    start: job.start,
+    stop: job.stop,
   }
 }
 

@@ -1,4 +1,6 @@
 /** From a body to a stored image, once for each identity. */
+
+import { createSemaphore, createUnderWay, type Semaphore } from '../../async.ts'
 import { Refusal } from '../../errors.ts'
 import { isWhole, lengthOf, PIECE_BYTES, type Segment } from '../../formats/image.ts'
 import { inspect } from '../../formats/inspect.ts'
@@ -6,7 +8,6 @@ import type { WhyAbsent } from '../../stores/holds.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import { type Draft, IdTaken, type ImageRecord, type ObjectStore } from '../../stores/object-store.ts'
 import type { Hashes } from '../hashes.ts'
-import { createSemaphore, type Semaphore } from '../semaphore.ts'
 import { drawIdentity, type Identity } from './identities.ts'
 import { equalInConstantTime } from './ids.ts'
 
@@ -59,8 +60,8 @@ export function createPublishing(parts: {
   const largeReads = createSemaphore(LARGE_READS_AT_ONCE)
   const largeCommits = createSemaphore(LARGE_COMMITS_AT_ONCE)
 
-  /** Commits of derived identities that are under way here: a repeat that comes meanwhile waits for the first. */
-  const underWay = new Map<string, Promise<unknown>>()
+  /** Commits of derived identities, by id: a repeat that comes meanwhile waits for the first. */
+  const underWay = createUnderWay()
 
   function receive(body: AsyncIterable<Uint8Array>, mostBytes = Number.POSITIVE_INFINITY): Promise<Draft> {
     return objects.draft(body, Math.min(parts.maxUploadBytes, mostBytes))
@@ -72,14 +73,7 @@ export function createPublishing(parts: {
   ): Promise<Published> {
     const draft = await receive(body, mostBytes)
     if (!identity.isDerived) return store(draft, identity, beforeStored)
-    const { id } = identity
-    while (underWay.has(id)) await underWay.get(id)
-    const done = storeOnce(draft, identity, beforeStored)
-    underWay.set(
-      id,
-      done.catch(() => {}).then(() => underWay.delete(id)),
-    )
-    return done
+    return underWay.run(identity.id, () => storeOnce(draft, identity, beforeStored))
   }
 
   /** Of many requests of one identity one stores the image, in all processes. */

@@ -3,13 +3,13 @@
  * confirmed one that was sent after the longest possible fill: a fill that was under way can put the image back into a
  * cache that was purged at once.
  */
+
+import { backoffMs, createIntervalJob } from '../../async.ts'
 import type { Cdn } from '../../cdn/cdn.ts'
 import { LONGEST_PURGE_MS } from '../../cdn/cdn.ts'
 import { RemoteFailure } from '../../errors.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { Purge } from '../../stores/purges.ts'
-import { backoffMs } from '../backoff.ts'
-import { createRounds } from '../rounds.ts'
 
 export interface Purges {
   /**
@@ -54,7 +54,7 @@ export function createPurges(parts: {
   roundMs?: number
 }): Purges {
   const { ledger, cdn, now, onFailure } = parts
-  const rounds = createRounds(round, parts.roundMs ?? ROUND_MS, (error) => onFailure(error, []))
+  const job = createIntervalJob(round, parts.roundMs ?? ROUND_MS, (error) => onFailure(error, []))
   let gathering: ReturnType<typeof setTimeout> | undefined
   /** The provider is not asked before. */
   let quietUntil = 0
@@ -105,8 +105,8 @@ export function createPurges(parts: {
 
   function flush(): void {
     // Deletions that come together share a call where calls are counted.
-    if (cdn.rate === null) rounds.beginAnother()
-    else gathering ??= setTimeout(rounds.beginAnother, GATHER_MS)
+    if (cdn.rate === null) job.runAgain()
+    else gathering ??= setTimeout(job.runAgain, GATHER_MS)
   }
 
   return {
@@ -116,11 +116,11 @@ export function createPurges(parts: {
       const { count, oldest } = await ledger.pendingPurges()
       return { count, oldestSeconds: oldest === null ? 0 : Math.max(0, Math.round((now() - oldest) / 1000)) }
     },
-    start: rounds.start,
+    start: job.start,
     async stop() {
       clearTimeout(gathering)
       gathering = undefined
-      await rounds.stop()
+      await job.stop()
     },
   }
 }

@@ -2,10 +2,11 @@
  * Decisions that can be undone for a while. A removal can't be taken back, so it is put off: the image is held at once,
  * and removed when the time is over. The ledger has what is due, so another process carries it out if one dies.
  */
+
+import { createIntervalJob } from '../../async.ts'
 import type { DecidedAct, DecidedImage, Decision } from '../../stores/decisions.ts'
 import type { Actor, Ledger } from '../../stores/ledger.ts'
 import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
-import { createRounds } from '../rounds.ts'
 import type { Moves } from './moves.ts'
 import type { Takedown } from './takedown.ts'
 
@@ -85,12 +86,12 @@ export function createDecisions(parts: {
     }
   }
 
-  const rounds = createRounds(round, ROUND_MS, (error) => onFailure(error, null))
+  const job = createIntervalJob(round, ROUND_MS, (error) => onFailure(error, null))
 
   function beginAfter(ms: number): void {
     const timeout = setTimeout(() => {
       soon.delete(timeout)
-      rounds.begin()
+      job.run()
     }, ms)
     soon.add(timeout)
   }
@@ -127,11 +128,11 @@ export function createDecisions(parts: {
       await moveAll(ids)
       return ids
     },
-    start: rounds.start,
+    start: job.start,
     async stop() {
       for (const timeout of soon) clearTimeout(timeout)
       soon.clear()
-      await rounds.stop()
+      await job.stop()
     },
   }
 }

@@ -2,6 +2,8 @@
  * Detects what nobody acts on: cases that are due, urgent reports without an answer, purges that are stuck, a second place
  * that is unreachable, a disk that fills. Each raises one alert, whichever process notices it first.
  */
+
+import { createIntervalJob } from '../../async.ts'
 import type { NoticeKind } from '../../notify/notifier.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
@@ -9,7 +11,6 @@ import type { Case } from '../../stores/reports.ts'
 import type { Purges } from '../images/purges.ts'
 import { findImage, isOnRecord } from '../images/status.ts'
 import type { Tombstones } from '../recovery/tombstones.ts'
-import { createRounds } from '../rounds.ts'
 import type { Settings } from '../settings.ts'
 import { utcDayOf } from '../utc-day.ts'
 import { floodOn, URGENT } from './reports.ts'
@@ -131,12 +132,12 @@ export function createMonitor(parts: {
     await ledger.resolveAlerts([...since.keys()].filter((name) => isOurs(name) && !names.has(name)))
   }
 
-  const rounds = createRounds(check, ROUND_MS, parts.onFailure)
+  const job = createIntervalJob(check, ROUND_MS, parts.onFailure)
 
   return {
     check,
-    start: rounds.start,
-    stop: rounds.stop,
+    start: job.start,
+    stop: job.stop,
   }
 }
 

@@ -2,10 +2,11 @@
  * Carries out where the operator wants images to be. The act is written before the image is moved, so that a process
  * that dies in between leaves it to another; one process at a time moves an image, so that the last act wins.
  */
+
+import { createIntervalJob } from '../../async.ts'
 import type { Ledger, Move } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
 import type { Purges } from '../images/purges.ts'
-import { createRounds } from '../rounds.ts'
 
 export interface Moves {
   /** Moves the image to where the last act wants it. Resolves when it is there; `false` if it was there or is nowhere. */
@@ -95,7 +96,7 @@ export function createMoves(parts: {
     }
   }
 
-  const rounds = createRounds(round, ROUND_MS, (error) => onFailure(error, null))
+  const job = createIntervalJob(round, ROUND_MS, (error) => onFailure(error, null))
 
   return {
     async carryOut(id) {
@@ -110,7 +111,7 @@ export function createMoves(parts: {
         }
       }
     },
-    start: rounds.start,
-    stop: rounds.stop,
+    start: job.start,
+    stop: job.stop,
   }
 }

@@ -1,10 +1,9 @@
 /** Tells the operator what wants a decision. What is raised stays in the ledger until every receiver has it. */
+import { backoffMs, createIntervalJob } from '../../async.ts'
 import { RemoteFailure } from '../../errors.ts'
 import type { Notice, NoticeKind, Notifier } from '../../notify/notifier.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { PendingNotice } from '../../stores/notices.ts'
-import { backoffMs } from '../backoff.ts'
-import { createRounds } from '../rounds.ts'
 
 export interface Notices {
   /** How many wait. `null` if there is nobody to tell. */
@@ -137,14 +136,14 @@ export function createNotices(parts: {
     await Promise.all(due.filter(({ kind }) => Object.hasOwn(WORDINGS, kind)).map(tell))
   }
 
-  const rounds = createRounds(round, parts.roundMs ?? ROUND_MS, (error) => onFailure(error, null))
+  const job = createIntervalJob(round, parts.roundMs ?? ROUND_MS, (error) => onFailure(error, null))
 
   return {
     pending: async () => (notifiers.length === 0 ? null : (await ledger.pendingNotices()).count),
     start() {
       if (notifiers.length === 0) return
-      rounds.start()
+      job.start()
     },
-    stop: rounds.stop,
+    stop: job.stop,
   }
 }

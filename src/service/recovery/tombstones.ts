@@ -3,13 +3,13 @@
  * ledger, in the transaction of the change, and stays there until it is in the second place: whoever dies in between,
  * another process writes it. Nobody who deletes or decides waits for that.
  */
+
+import { backoffMs, createIntervalJob } from '../../async.ts'
 import type { Files } from '../../stores/files.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
 import { APPLIED, REACHED } from '../../stores/tombstones.ts'
-import { backoffMs } from '../backoff.ts'
 import type { Hashes } from '../hashes.ts'
-import { createRounds } from '../rounds.ts'
 import { applyToAll } from './reconcile.ts'
 import { createTombstoneFiles } from './tombstone-files.ts'
 
@@ -132,7 +132,7 @@ export function createTombstones(parts: {
     failures = 0
   }
 
-  const rounds = createRounds(round, parts.roundMs ?? ROUND_MS, onFailure)
+  const job = createIntervalJob(round, parts.roundMs ?? ROUND_MS, onFailure)
 
   return {
     async pending() {
@@ -141,13 +141,13 @@ export function createTombstones(parts: {
     },
     start() {
       isStarted = true
-      rounds.start()
+      job.start()
     },
     async stop() {
-      await rounds.stop()
+      await job.stop()
       if (!isStarted) return
-      if (failures === 0) rounds.beginAnother()
-      await rounds.stop()
+      if (failures === 0) job.runAgain()
+      await job.stop()
     },
   }
 }

@@ -1,4 +1,6 @@
 /** Brings images from one store into another: each once, whole, and with the digest of its record. */
+
+import { createSemaphore } from '../../async.ts'
 import type { Segment } from '../../formats/image.ts'
 import {
   DamagedObject,
@@ -9,7 +11,6 @@ import {
   type StoredImage,
   StoreUnavailable,
 } from '../../stores/object-store.ts'
-import { createSemaphore } from '../semaphore.ts'
 
 export interface Transfer {
   /** Brought over. */

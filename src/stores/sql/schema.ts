@@ -349,11 +349,13 @@ export const MIGRATIONS: readonly Migration[] = [
       'drop index acts_by_time',
       'create index audit_log_by_time on audit_log (at_ms, recorded_us)',
       'alter table conditions rename to active_alerts',
+      'alter table door_tokens rename to admin_tokens',
     ],
     // For servers of 0.1.0 that go on beside newer ones. SQLite migrates while it has none.
     postgres: [
       'create view acts as select * from audit_log',
       'create view conditions as select * from active_alerts',
+      'create view door_tokens as select * from admin_tokens',
     ],
   },
 ]

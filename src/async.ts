@@ -1,0 +1,158 @@
+/** Timing and concurrency: one of each kind. Imports nothing. */
+
+/** Resolves after `ms`; at once where that is 0 or less. Unit: milliseconds. */
+export function sleep(ms: number): Promise<void> {
+  return ms <= 0 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, ms))
+}
+
+/** Unit: milliseconds. */
+export interface Backoff {
+  firstMs: number
+  longestMs: number
+}
+
+/** For work that nobody waits for: purges, notices, moves. */
+export const BACKGROUND_BACKOFF: Backoff = { firstMs: 1000, longestMs: 5 * 60_000 }
+
+/** Bounds of what a `Retry-After` may ask for. */
+const LEAST_ASKED_MS = 1000
+const MOST_ASKED_MS = 3_600_000
+
+/**
+ * Time until the next attempt of what failed `attempts` times: doubles with each failure, and a random half of it keeps
+ * processes apart. Unit: milliseconds.
+ */
+export function backoffMs(attempts: number, { firstMs, longestMs }: Backoff = BACKGROUND_BACKOFF): number {
+  const most = Math.min(longestMs, firstMs * 2 ** Math.min(attempts, 20))
+  return Math.round(most * (0.5 + Math.random() / 2))
+}
+
+/** The wait that an answer asked for, within reason. `undefined`: it asked for none. Unit: milliseconds. */
+export function askedWaitMs(retryAfterMs: number | undefined): number | undefined {
+  if (retryAfterMs === undefined) return undefined
+  return Math.min(Math.max(retryAfterMs, LEAST_ASKED_MS), MOST_ASKED_MS)
+}
+
+/** Work done at an interval, never twice at the same time. */
+export interface IntervalJob {
+  /** Runs it, unless it is running. */
+  run(): void
+  /** Runs it now, or again as soon as it has ended: what happened before this call is seen. */
+  runAgain(): void
+  /** Runs it, and then once an interval. */
+  start(): void
+  /** Runs it no more. Resolves when it has ended. */
+  stop(): Promise<void>
+}
+
+/**
+ * `onFailure` is given what `work` throws. `isFirstDone`: `start` waits an interval before the first run. `keepsAlive`:
+ * whether the timer keeps the process running; by default it does.
+ */
+export function createIntervalJob(
+  work: () => Promise<void> | void,
+  everyMs: number,
+  onFailure: (error: unknown) => void,
+  { isFirstDone = false, keepsAlive = true } = {},
+): IntervalJob {
+  let timer: ReturnType<typeof setInterval> | undefined
+  let running: Promise<void> | undefined
+  let isAnotherDue = false
+
+  function run(): void {
+    running ??= (async () => work())()
+      .catch(onFailure)
+      .finally(() => {
+        running = undefined
+        if (!isAnotherDue) return
+        isAnotherDue = false
+        run()
+      })
+  }
+
+  return {
+    run,
+    runAgain() {
+      if (running === undefined) run()
+      else isAnotherDue = true
+    },
+    start() {
+      timer ??= setInterval(run, everyMs)
+      // Browsers and Workers have numbers for timers.
+      if (!keepsAlive && typeof timer === 'object') timer.unref()
+      if (!isFirstDone) run()
+    },
+    async stop() {
+      clearInterval(timer)
+      timer = undefined
+      isAnotherDue = false
+      await running
+    },
+  }
+}
+
+/** Work that is under way, by key. */
+export interface UnderWay {
+  /** Runs `work` when none of the same key runs any more. */
+  run<T>(key: string, work: () => Promise<T>): Promise<T>
+  /** Joins the work of the same key that runs, or runs `work`. */
+  share<T>(key: string, work: () => Promise<T>): Promise<T>
+  /** Resolves when none of `key` runs. Never rejects. */
+  settled(key: string): Promise<void>
+}
+
+export function createUnderWay(): UnderWay {
+  const running = new Map<string, Promise<unknown>>()
+  const ignore = () => {}
+
+  async function begin<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const done = work()
+    running.set(key, done)
+    try {
+      return await done
+    } finally {
+      running.delete(key)
+    }
+  }
+
+  async function settled(key: string): Promise<void> {
+    while (running.has(key)) await running.get(key)!.then(ignore, ignore)
+  }
+
+  return {
+    async run(key, work) {
+      // Not `settled`: between its end and this one's beginning another could begin.
+      while (running.has(key)) await running.get(key)!.then(ignore, ignore)
+      return begin(key, work)
+    },
+    share: <T>(key: string, work: () => Promise<T>) =>
+      (running.get(key) as Promise<T> | undefined) ?? begin(key, work),
+    settled,
+  }
+}
+
+/** Limits concurrency. */
+export interface Semaphore {
+  /** Runs `work` when there is a permit; those that wait run in the order in which they came. */
+  run<T>(work: () => Promise<T>): Promise<T>
+}
+
+export function createSemaphore(permits: number): Semaphore {
+  let acquired = 0
+  const waiting: (() => void)[] = []
+
+  return {
+    async run(work) {
+      // A permit is handed over: none is free while somebody waits.
+      if (acquired < permits) acquired++
+      else await new Promise<void>((resolve) => waiting.push(resolve))
+      try {
+        return await work()
+      } finally {
+        const next = waiting.shift()
+        if (next === undefined) acquired--
+        else next()
+      }
+    },
+  }
+}
