@@ -8,20 +8,15 @@ import { fileURLToPath } from 'node:url'
 // It has the SQLite that the ledger needs.
 const OLDEST_NODE = '24.15'
 
-// A young generation of 8 MB is collected often and quickly; the default of 16 MB and more grows the process by as much.
-// The old one is collected when it is half larger than what was left of it last time: the default is four times as large,
-// and a server that was attacked, or busy for a moment, would hold 60 MB of garbage.
-// The server collects garbage itself when it comes to rest (src/node/rest.ts).
-const FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=50', '--expose-gc']
+// The server collects garbage when it is idle after a load (src/node/monitors.ts).
+const FLAGS = ['--expose-gc']
 
-// With more threads most of them are idle, and to wake one costs a read of a small file a fifth of its time. libuv reads the
-// size once, when the pool is first used: it has to be in the environment when the process starts.
+// Memory that glibc returns to the system after a load (docs/decisions/068). It reads these when the process starts.
 // glibc gives each thread a heap of its own, and what one frees another can't use: 25 MB after a wave of downloads.
 // Where its heap would have to grow for a buffer of a body, glibc takes pages for that one and returns them with it. In the
 // heap they would stay: what small things lie between them after a wave of uploads keeps 80 MB of it. What is free at the
 // heap's end is kept up to 8 MB, where uploads that come one by one find room; it grows in small steps, which buffers can't fill.
 const ENVIRONMENT = {
-  UV_THREADPOOL_SIZE: '4',
   MALLOC_ARENA_MAX: '2',
   MALLOC_MMAP_THRESHOLD_: '65536',
   MALLOC_TRIM_THRESHOLD_: '8388608',

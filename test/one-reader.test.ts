@@ -1,10 +1,10 @@
-/** A request's body is read in one way: `src/node/http/chunks.ts`, and what is left of it by `src/node/http/drain.ts`. */
+/** A request's body is read in one way: `src/node/http/body.ts`, and what is left of it by `src/node/http/drain.ts`. */
 import assert from 'node:assert/strict'
 import { glob, readFile } from 'node:fs/promises'
 import { it } from 'node:test'
 
 /** Where a body's bytes come from the socket. */
-const READERS = ['src/node/http/chunks.ts', 'src/node/http/drain.ts']
+const READERS = ['src/node/http/body.ts', 'src/node/http/drain.ts']
 
 /** Ways of Hono, of `Request`, and of Node's streams to get at a body. */
 const WAYS = [

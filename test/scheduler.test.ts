@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { createScheduler, TICKS_FOR_CONNECTIONS } from '../src/node/http/scheduler.ts'
+import { createScheduler, TICKS_FOR_CONNECTIONS, unfairScheduler } from '../src/node/http/scheduler.ts'
 
 const REQUESTS = 50
 
@@ -12,7 +12,25 @@ function work(): void {
   while (performance.now() < end);
 }
 
-describe('the scheduler', () => {
+for (const [name, create] of [
+  ['fair', createScheduler],
+  ['unfair', () => unfairScheduler],
+] as const) {
+  it(`the ${name} scheduler runs each once, in order; what is deferred in a later tick`, async () => {
+    const scheduler = create()
+    const ran: string[] = []
+    scheduler.defer(() => ran.push('c'))
+    scheduler.run(() => ran.push('a'))
+    scheduler.run(() => ran.push('b'))
+    scheduler.defer(() => ran.push('d'))
+    assert.deepEqual(ran, ['a', 'b'])
+    while (ran.length < 4) await nextTurn()
+    await nextTurn()
+    assert.deepEqual(ran, ['a', 'b', 'c', 'd'])
+  })
+}
+
+describe('the fair scheduler', () => {
   it('runs one deferred request a tick, in order', async () => {
     const scheduler = createScheduler()
     const ran: number[] = []

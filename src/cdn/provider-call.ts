@@ -1,5 +1,5 @@
 /** One call of a provider's API, bounded in time, with its failures told apart. */
-
+import { askedWaitMs } from '../async.ts'
 import { RemoteFailure } from '../errors.ts'
 import { retryAfterMs } from '../protocol.ts'
 import { LONGEST_PURGE_MS } from './cdn.ts'
@@ -30,7 +30,7 @@ export async function call(fetch: Fetch, url: string, init: RequestInit): Promis
     throw new RemoteFailure('the provider did not answer', undefined, { cause })
   }
   if (response.status === 429 || response.status === 503) {
-    const waitMs = retryAfter(response.headers.get('Retry-After'))
+    const waitMs = askedWaitMs(retryAfterMs(response.headers.get('Retry-After')))
     throw new RemoteFailure(`the provider answered ${response.status}`, waitMs)
   }
   return { status: response.status, text }
@@ -41,12 +41,6 @@ export async function onEach(names: string[], ask: (name: string) => Promise<voi
   for (const outcome of await Promise.allSettled(names.map(ask))) {
     if (outcome.status === 'rejected') throw outcome.reason
   }
-}
-
-/** `Retry-After` (RFC 9110, 10.2.3) in milliseconds, at most an hour. */
-function retryAfter(header: string | null): number | undefined {
-  const ms = retryAfterMs(header)
-  return ms === undefined ? undefined : Math.min(Math.max(ms, 1000), 3_600_000)
 }
 
 /** Longest fill, unless the URL names another with `fill` (seconds): caches wait so long for a first byte. */

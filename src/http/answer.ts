@@ -53,3 +53,16 @@ export function emptyAnswer(status: number, requestId: string, more: readonly st
   const headers = ['Cache-Control', NO_STORE, REQUEST_ID_HEADER, requestId, ...more]
   return { status, headers, body: null }
 }
+
+/**
+ * A body of bytes that many answers have. A `Response` of bytes copies them, and whoever asks for them often fills the
+ * memory with copies.
+ */
+export function sharedBody(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return new ReadableStream({
+    pull(controller) {
+      controller.enqueue(bytes)
+      controller.close()
+    },
+  })
+}

@@ -13,7 +13,6 @@ import type { PageContext } from '../web/pages/page.ts'
 import type { TrustedProxies } from './headers/client-address.ts'
 import type { Origins } from './headers/cross-site.ts'
 import type { Log } from './log.ts'
-import type { Raw } from './routes/raw.ts'
 
 /** A body as the host reads it, once: with a least rate, and small chunks joined. */
 export interface RequestBody extends AsyncIterable<Uint8Array> {
@@ -50,7 +49,6 @@ export interface AppParts {
   capacity: Capacity
   line: Line
   reports: Reports
-  raw: Raw
   origins: Origins
   trusted: TrustedProxies
   site: Site

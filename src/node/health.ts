@@ -1,4 +1,5 @@
 /** Whether this process can do its work now. */
+import { createUnderWay } from '../async.ts'
 import type { Health } from '../http/context.ts'
 import type { Log } from '../http/log.ts'
 import type { Stores } from './open/stores.ts'
@@ -33,14 +34,11 @@ export function healthOf({ objects, ledger, clock, purges }: Stores, log: Log): 
 
 /** Those who ask at one time share a check, and its success holds for a moment. */
 function shared(check: () => Promise<void>): () => Promise<void> {
-  let underWay: Promise<void> | undefined
+  const underWay = createUnderWay()
   let succeededAt = -Infinity
   return async () => {
     if (performance.now() - succeededAt < SUCCESS_HOLDS_MS) return
-    underWay ??= check().finally(() => {
-      underWay = undefined
-    })
-    await underWay
+    await underWay.share('check', check)
     succeededAt = performance.now()
   }
 }

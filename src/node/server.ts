@@ -1,48 +1,26 @@
 /** One process that serves. */
 import cluster from 'node:cluster'
-import { readFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
 import type { Config } from '../config.ts'
+import { createApp } from '../http/app.ts'
 import type { AppParts, Site } from '../http/context.ts'
-import { type TrustedProxies, trustedProxies } from '../http/headers/client-address.ts'
+import { trustedProxies } from '../http/headers/client-address.ts'
 import { createOrigins } from '../http/headers/cross-site.ts'
 import type { Log } from '../http/log.ts'
 import { createRaw } from '../http/routes/raw.ts'
+import { createUpload } from '../http/routes/upload.ts'
 import { onTime } from '../service/clock.ts'
-import { createForgetting } from '../service/forgetting.ts'
 import { createDerive } from '../service/images/identities.ts'
-import { createImages } from '../service/images/images.ts'
-import { createReports } from '../service/moderation/reports.ts'
-import { type Capacity, createCapacity } from '../service/quota/capacity.ts'
-import { createLine, type Line } from '../service/quota/line.ts'
-import { createQuota, type Quota } from '../service/quota/quota.ts'
-import { createUploaderTagger } from '../service/quota/uploader-tags.ts'
-import { createSettings, type Settings } from '../service/settings.ts'
 import { createSpool } from '../stores/drafts/spool.ts'
-import { pickLocale, pickMessages } from '../web/pages.ts'
-import { openAdmin } from './admin/admin.ts'
-import { loadAssets } from './assets/load.ts'
-import { createDescriptorMonitor } from './descriptors.ts'
-import { openDiskMonitor } from './disk-space.ts'
+import { openAdminServer } from './admin/server.ts'
+import { loadSite } from './assets/site.ts'
 import { nodeHashes } from './hashes.ts'
 import { healthOf } from './health.ts'
-import { createAcceptor } from './http/accept.ts'
-import type { Connections } from './http/connections.ts'
-import { shutDown } from './http/graceful-shutdown.ts'
-import { createIdleConnections } from './http/idle-connections.ts'
+import { openHttpServer } from './http/http-server.ts'
 import { LIMITS, type Limits } from './http/limits.ts'
-import { createListener } from './http/listener.ts'
-import { createPendingConnections } from './http/pending-connections.ts'
-import type { Pipelining } from './http/pipelining.ts'
-import { refuseUnreadable, refuseWaiting, statusOf } from './http/unreadable.ts'
-import { createMetrics, type ProcessMetrics } from './metrics/metrics.ts'
-import { defaultSettings } from './open/default-settings.ts'
-import { noticesOf, openNotifiers } from './open/notifiers.ts'
-import { lineLimits, quotaLimits } from './open/quota-limits.ts'
+import { createListener, type Routes } from './http/listener.ts'
+import { openDescriptorMonitor, openDiskMonitor, openMemoryMonitor } from './monitors.ts'
 import { draftFolder, openStores, type Stores } from './open/stores.ts'
-import { createMemoryMonitor } from './rest.ts'
-import { HAS_REUSE_PORT } from './workers.ts'
+import { openServices, type Services } from './services.ts'
 
 export interface RunningServer {
   baseUrl: string
@@ -51,210 +29,85 @@ export interface RunningServer {
   stop(): Promise<void>
 }
 
+/** `now`: this machine's clock, epoch milliseconds. Throws an `Error` that says what keeps it from starting. */
 export async function startServer(
   config: Config,
   log: Log,
-  options: { limits?: Partial<Limits>; now?: () => number } = {},
+  { now = Date.now, ...options }: { limits?: Partial<Limits>; now?: () => number } = {},
 ): Promise<RunningServer> {
   const limits = { ...LIMITS, ...options.limits }
-  const notifiers = await openNotifiers(config.notify)
-  const [stores, assets, terms] = await Promise.all([
-    openStores(config, log, { as: 'server', ...(options.now ? { now: options.now } : {}) }),
-    loadAssets((message) => log.warn({}, message)),
-    config.termsFile === null ? undefined : readFile(config.termsFile, 'utf8'),
+  const [stores, siteAt] = await Promise.all([
+    openStores(config, log, { as: 'server', now }),
+    loadSite(config, log),
   ])
   // Beside other workers their supervisor removes what dead ones left.
   if (!cluster.isWorker) await createSpool(draftFolder(config)).sweep()
-  const server = createServer({
-    headersTimeout: limits.headersMs,
-    requestTimeout: limits.requestMs,
-    connectionsCheckingInterval: limits.checkMs,
-    // Looked after by `createIdleConnections`.
-    keepAliveTimeout: 0,
-    // Checked here, for an answer with the headers that all answers have.
-    requireHostHeader: false,
-    // A GET has no body to wait for.
-    optimizeEmptyRequests: true,
-  })
-  // A client may end its side after a whole request, and read the answer. Not in Node's types.
-  Object.assign(server, { httpAllowHalfOpen: true })
-  const idle = createIdleConnections(server, limits)
-  const trusted = trustedProxies(config.trustedProxies)
-  const accepting = createAcceptor(server, {
-    mostOfAddress: config.connectionsPerAddress,
-    trusted,
-    limits,
-    refuse: (socket) => refuseWaiting(baseUrl, socket),
-  })
-  const settings = createSettings({
-    ledger: stores.ledger,
-    defaults: defaultSettings(config),
-    now: options.now ?? Date.now,
-    onFailure: (err) => log.warn({ err }, 'settings could not be looked up'),
-  })
-  await settings.refresh()
   const disk = await openDiskMonitor(config.dataDir)
-  const capacity = createCapacity({
-    ledger: stores.ledger,
-    settings,
+  const services = await openServices({ config, limits, stores, disk, log, localNow: now })
+  const { line, metrics } = services
+
+  const http = await openHttpServer(config, limits, trustedProxies(config.trustedProxies))
+  const site = siteAt(http.baseUrl)
+  const routes = createRoutes({ config, stores, services, site, baseUrl: http.baseUrl, log })
+  http.serve(createListener(routes, http, log), metrics)
+  const admin = await openAdminServer(config, limits, {
+    ...stores,
+    ...services,
     now: stores.clock.now,
-    freeBytes: disk.freeBytes,
-    onReached: (cap, isPaused) => log.warn({ cap, isPaused }, 'a cap of the day is reached'),
-    onFailure: (err) => log.warn({ err }, 'that a cap was reached could not be written down'),
-  })
-  const tagger = config.uploaderLinks
-    ? createUploaderTagger({ ledger: stores.ledger, hashes: nodeHashes, now: stores.clock.now })
-    : null
-  const forgetting = createForgetting({
-    ledger: stores.ledger,
-    now: stores.clock.now,
-    onFailure: (err) => log.warn({ err }, 'what is private of days that are over could not be forgotten'),
-  })
-  const quota = createQuota(stores.ledger, {
-    limits: quotaLimits(config),
-    hashes: nodeHashes,
-    now: stores.clock.now,
-    networkLimit: () => settings.current()['network-uploads'],
-    tagger,
-  })
-  const notices = noticesOf(config, notifiers, stores, log)
-  await listen(server, config)
-  const { port } = server.address() as AddressInfo
-  const baseUrl = config.baseUrl ?? `http://localhost:${port}`
-  const site: Site = {
-    context(acceptLanguage) {
-      const messages = pickMessages(acceptLanguage)
-      return {
-        baseUrl,
-        maxUploadBytes: config.maxUploadBytes,
-        uploadsPerDay: config.uploadsPerDay,
-        stripsMetadata: config.stripMetadata,
-        convertsHeic: config.convertsHeic,
-        messages,
-        locale: pickLocale(acceptLanguage, messages.lang),
-        operator: {
-          name: config.operatorName ?? undefined,
-          contact: config.operatorContact ?? undefined,
-        },
-        assets: assets.urls,
-      }
-    },
-    asset: (path) => assets.assets.get(path) ?? null,
-    terms,
-  }
-  const line = createLine(lineLimits(config, limits))
-  const metrics = createMetrics({ ...stores, config, settings, notices, now: stores.clock.now })
-  const { listener: answer, isAnswering } = listenerOf({
-    config,
-    log,
-    limits,
-    connections: { pending: createPendingConnections(server), idle, limits },
-    trusted,
-    stores,
-    metrics,
     site,
-    baseUrl,
-    settings,
-    capacity,
-    line,
-    quota,
+    log,
   })
-  const descriptors = createDescriptorMonitor(log, metrics.exhausted)
-  const memory = createMemoryMonitor(() => line.counts().reading + line.counts().waiting === 0)
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const isOver = !socket.writable || error.code === 'ECONNRESET'
-    // In the middle of an answer another one would be taken for its bytes.
-    if (isOver || isAnswering(socket as Socket)) socket.destroy()
-    else refuseUnreadable(baseUrl, statusOf(error), socket)
-  })
-  const listener = metrics.counted(server, accepting.noting(answer))
-  server.on('request', listener)
-  server.on('checkContinue', listener)
-  const admin = await openAdmin({ config, limits, stores, settings, disk, notices, metrics, site, log })
-  stores.purges.start()
-  stores.moves.start()
-  stores.tombstones.start()
-  settings.start()
-  forgetting.start()
-  admin.start()
+
+  const monitors = [
+    disk,
+    openDescriptorMonitor(log, metrics.exhausted),
+    openMemoryMonitor(() => line.counts().reading + line.counts().waiting === 0),
+  ]
+  services.start()
   return {
-    baseUrl,
-    port,
+    baseUrl: http.baseUrl,
+    port: http.port,
     async stop() {
-      const { lingerMs, stopMs: longestMs } = limits
-      await shutDown(server, { lingerMs, longestMs, cutWaiting: accepting.stop })
-      disk.stop()
-      descriptors.stop()
-      memory.stop()
-      await admin.stop()
-      await Promise.all([settings.stop(), capacity.stop(), quota.stop(), forgetting.stop()])
+      await http.stop()
+      await Promise.all([...monitors, admin].map((part) => part?.stop()))
+      await services.stop()
       await stores.close()
     },
   }
 }
 
-function listenerOf(given: {
+/** Image bytes, uploads, and everything else: the three that the host asks for an answer. */
+function createRoutes(given: {
   config: Config
-  log: Log
-  limits: Limits
-  connections: Connections
-  trusted: TrustedProxies
   stores: Stores
-  metrics: ProcessMetrics
+  services: Services
   site: Site
   baseUrl: string
-  settings: Settings
-  capacity: Capacity
-  line: Line
-  quota: Quota
-}): Pipelining {
-  const { config, log, connections, trusted, stores, metrics, site, baseUrl, settings } = given
-  const { objects, filesystem, ledger, cdn, clock, purges } = stores
-  const { maxUploadBytes, stripMetadata } = config
-  const isPrivate = () => settings.current().images === 'private'
-  const images = createImages({
-    objects,
-    ledger,
-    purges,
-    maxUploadBytes,
-    stripMetadata,
-    metrics,
-    hashes: nodeHashes,
-    now: clock.now,
-    isPrivate,
-  })
+  log: Log
+}): Routes {
+  const { config, stores, services, site, baseUrl, log } = given
+  const { filesystem, ledger, cdn, clock } = stores
+  const { images, isPrivate, settings } = services
   const memory = filesystem === null ? {} : { hot: filesystem.hot }
-  const raw = createRaw({ images, ...memory, cdn, baseUrl, log, isPrivate })
   const parts: AppParts = {
+    ...services,
     baseUrl,
-    maxUploadBytes,
+    maxUploadBytes: config.maxUploadBytes,
     get uploadsPaused() {
       return settings.current().uploads === 'paused'
     },
-    images,
-    quota: onTime(given.quota, clock),
+    quota: onTime(services.quota, clock),
     derive: createDerive(ledger, nodeHashes),
     hashes: nodeHashes,
-    capacity: given.capacity,
-    line: given.line,
-    raw,
     origins: createOrigins(baseUrl, config.allowedOrigins),
-    trusted,
+    trusted: trustedProxies(config.trustedProxies),
     site,
-    reports: createReports({ objects, ledger, hashes: nodeHashes, now: clock.now, metrics }),
     health: healthOf(stores, log),
-    metrics,
     log,
   }
-  return createListener(parts, connections)
-}
-
-function listen(server: Server, config: Config): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(new Error(`cannot listen on ${config.host}:${config.port}`, { cause })),
-    )
-    const reusePort = cluster.isWorker && HAS_REUSE_PORT
-    server.listen({ port: config.port, host: config.host, backlog: 1024, reusePort }, resolve)
-  })
+  return {
+    raw: createRaw({ images, ...memory, cdn, baseUrl, log, isPrivate }),
+    upload: createUpload(parts),
+    app: createApp(parts),
+  }
 }

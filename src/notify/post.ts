@@ -1,11 +1,9 @@
 /** One POST to a receiver, bounded in time. */
 
+import { askedWaitMs } from '../async.ts'
 import { RemoteFailure } from '../errors.ts'
 import { retryAfterMs } from '../protocol.ts'
 import { LONGEST_DELIVERY_MS } from './notifier.ts'
-
-/** A receiver that asks to wait longer is asked again all the same. */
-const LONGEST_WAIT_MS = 3_600_000
 
 /** Follows no redirect: what is secret in the headers is for one host. Throws `RemoteFailure` unless it is answered 2xx. */
 export async function post(url: string, headers: Record<string, string>, body: string): Promise<void> {
@@ -19,9 +17,6 @@ export async function post(url: string, headers: Record<string, string>, body: s
     throw new RemoteFailure('the receiver did not answer', undefined, { cause })
   }
   if (response.ok) return
-  const waitMs = retryAfterMs(response.headers.get('Retry-After'))
-  throw new RemoteFailure(
-    `the receiver answered ${response.status}`,
-    waitMs === undefined ? undefined : Math.min(waitMs, LONGEST_WAIT_MS),
-  )
+  const waitMs = askedWaitMs(retryAfterMs(response.headers.get('Retry-After')))
+  throw new RemoteFailure(`the receiver answered ${response.status}`, waitMs)
 }

@@ -1,4 +1,5 @@
 /** The time by the clock that all servers share, so that a machine whose own is wrong counts no day wrong. */
+import { createIntervalJob } from '../async.ts'
 import { Refusal } from '../errors.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { Quota } from './quota/quota.ts'
@@ -10,16 +11,16 @@ export interface Clock {
   isRight(): boolean
   /** Asks the ledger once more if it does not. Throws `Refusal` if it still does not. */
   assertRight(): Promise<void>
-  stop(): void
+  stop(): Promise<void>
 }
 
-/** So far apart the day's end could be missed by those who look at a server's answers. */
+/** Difference at which answers would show the wrong day. */
 const TOLERANCE_MS = 60_000
 
 /** The machine's steady clock drifts by milliseconds in this time. */
 const ASK_EVERY_MS = 30_000
 
-/** Under a storm of uploads a wrong clock is checked this often. */
+/** Shortest time between two checks of a clock that is wrong. */
 const ASK_AGAIN_MS = 1000
 
 /** Throws what `ledger.time` throws. `local`: this machine's clock, epoch milliseconds. */
@@ -28,7 +29,7 @@ export async function createClock(ledger: Pick<Ledger, 'time'>, local: () => num
   const first = await ledger.time()
   // One machine, one clock.
   if (first === null) {
-    return { now: local, isRight: () => true, assertRight: async () => {}, stop: () => {} }
+    return { now: local, isRight: () => true, assertRight: async () => {}, stop: async () => {} }
   }
   // From here on steps of this machine's clock do not count: only the ledger's and the steady one do.
   let offset = first - (askedAt + performance.now()) / 2
@@ -42,9 +43,9 @@ export async function createClock(ledger: Pick<Ledger, 'time'>, local: () => num
     if (time !== null) offset = time - (lastAskedAt + performance.now()) / 2
   }
 
-  // A ledger that is away takes no uploads: the next time will do.
-  const timer = setInterval(() => ask().catch(() => {}), ASK_EVERY_MS)
-  timer.unref?.()
+  // A failure needs no action: a ledger that is away takes no uploads.
+  const job = createIntervalJob(ask, ASK_EVERY_MS, () => {}, { isFirstDone: true, keepsAlive: false })
+  job.start()
 
   return {
     now: () => Math.round(now()),
@@ -57,7 +58,7 @@ export async function createClock(ledger: Pick<Ledger, 'time'>, local: () => num
         cause: new Error(`the clock of this machine is off by ${Math.round((local() - now()) / 1000)} s`),
       })
     },
-    stop: () => clearInterval(timer),
+    stop: job.stop,
   }
 }
 

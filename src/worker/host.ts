@@ -176,7 +176,6 @@ export function createHost(given: {
     hashes: workerHashes,
     capacity: capacity(),
     line: places.lineFor(0),
-    raw: createRaw({ images: shared, cdn, baseUrl, log, isPrivate }),
     origins: createOrigins(baseUrl, config.allowedOrigins),
     trusted: trustedProxies([]),
     site,
@@ -194,6 +193,7 @@ export function createHost(given: {
     metrics: NO_METRICS,
     log,
   }
+  const raw = createRaw({ images: shared, cdn, baseUrl, log, isPrivate })
   const app = createApp(parts)
 
   /** Workers Cache keeps whole answers, and takes parts of them itself. */
@@ -248,7 +248,7 @@ export function createHost(given: {
     const { method } = request
     if ((method === 'GET' || method === 'HEAD') && target.startsWith(RAW_PREFIX)) {
       const header = rawHeaderOf(request)
-      const answer = await parts.raw({
+      const answer = await raw({
         method,
         target,
         isConditional: [...CONDITION_HEADERS].some((name) => header(name) !== undefined),

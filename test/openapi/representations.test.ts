@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { sharedBody } from '../../src/http/answer.ts'
 import { representations } from '../../src/http/routes/fixed-text.ts'
-import { sharedBody } from '../../src/http/shared-body.ts'
 
 const plain = new TextEncoder().encode('An address of the API. '.repeat(4000))
 const DECODERS = { br: brotliDecompressSync, gzip: gunzipSync }

@@ -3,8 +3,6 @@
  * each part. It holds no more than one delimiter, or one part's headers.
  */
 import { joined } from '../../bytes.ts'
-import { fieldName } from './field-name.ts'
-import { type Search, searchFor } from './search.ts'
 
 export interface PartEvents {
   /** A part begins. `name` is `null` unless it is form data with a name (RFC 7578, 4.2). */
@@ -148,4 +146,58 @@ function nameIn(headers: Uint8Array): string | null {
     if (header?.[1]?.toLowerCase() === 'content-disposition') disposition ??= header[2]
   }
   return fieldName(disposition)
+}
+
+/** A parameter: its name, and its value quoted or not. Browsers put UTF-8 as it is into quoted file names. */
+const PARAMETER = /\s*;\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\[\s\S])*)"|([^\s;"]*))/y
+
+/** The name of a form's field, from the Content-Disposition of its part (RFC 7578, 4.2). `null` if it names no field, or two. What else it says, such as a file name, is not looked into. */
+function fieldName(disposition: string | string[] | undefined): string | null {
+  if (typeof disposition !== 'string') return null
+  const kind = /^\s*form-data(?=\s*(;|$))/i.exec(disposition)
+  if (kind === null) return null
+  let name: string | null = null
+  PARAMETER.lastIndex = kind[0].length
+  for (let match = PARAMETER.exec(disposition); match !== null; match = PARAMETER.exec(disposition)) {
+    if (match[1]!.toLowerCase() !== 'name') continue
+    if (name !== null) return null
+    name = match[2] ?? match[3]!
+  }
+  return name
+}
+
+/** Where `needle` starts in the bytes, or -1. */
+type Search = (bytes: Uint8Array) => number
+
+/**
+ * Horspool's search (Practical fast searching in strings, 1980): it looks at one byte in `needle.length`, where no byte
+ * is like those of the needle.
+ */
+function searchFor(needle: Uint8Array): Search {
+  const last = needle.length - 1
+  const shift = new Uint8Array(256).fill(needle.length)
+  for (let i = 0; i < last; i++) shift[needle[i]!] = last - i
+  const afterLast = shift[needle[last]!]!
+  // 0 for the needle's last byte: all others are passed with one look.
+  const skip = shift.with(needle[last]!, 0)
+
+  return (bytes) => {
+    for (let end = last; end < bytes.length; ) {
+      const step = skip[bytes[end]!]!
+      if (step > 0) {
+        end += step
+        continue
+      }
+      // The first byte of a delimiter is in it once: a body of nothing but near misses costs no more for it.
+      if (bytes[end - last] === needle[0] && endsAt(bytes, end)) return end - last
+      end += afterLast
+    }
+    return -1
+  }
+
+  function endsAt(bytes: Uint8Array, end: number): boolean {
+    let i = last
+    while (i >= 0 && bytes[end - last + i] === needle[i]) i--
+    return i < 0
+  }
 }

@@ -1,11 +1,33 @@
 /** Access to the admin server: sessions, tokens, and the forms that count. */
 import type { AdminSessions, Passed } from '../../service/admin-sessions.ts'
+import type { Decisions } from '../../service/moderation/decisions.ts'
+import type { Takedown } from '../../service/moderation/takedown.ts'
+import type { Settings } from '../../service/settings.ts'
+import type { Ledger } from '../../stores/ledger.ts'
+import type { ObjectStore } from '../../stores/object-store.ts'
 import { type AdminContext, adminErrorPage, closedPage } from '../../web/operator/page.ts'
 import type { Page } from '../../web/pages/page.ts'
 import { readForm } from '../body.ts'
 import type { AppContext, Site } from '../context.ts'
 import { NO_STORE, PAGE_HEADERS } from '../headers/common.ts'
-import { sessionOf } from './session.ts'
+import type { Log } from '../log.ts'
+
+/** What the routes of the admin server have at hand. */
+export interface OperatorParts {
+  sessions: AdminSessions
+  takedown: Takedown
+  decisions: Decisions
+  settings: Settings
+  ledger: Ledger
+  objects: ObjectStore
+  /** Epoch milliseconds. */
+  now: () => number
+  metrics: { text(): Promise<string> }
+  site: Site
+  log: Log
+  /** Where people reach it. No trailing slash. */
+  url: string
+}
 
 type PageStatus = 200 | 400 | 401 | 403 | 404 | 500
 
@@ -76,4 +98,27 @@ function isDrivenFromElsewhere(c: AppContext): boolean {
 export function isFromElsewhere(c: AppContext): boolean {
   const site = c.req.header('Sec-Fetch-Site')
   return site !== undefined && site !== 'same-origin' && site !== 'none'
+}
+
+/** The cookie of a session (RFC 6265). */
+const COOKIE = 'pinhole-operator'
+
+export function sessionCookie(session: string, isSecure: boolean): string {
+  return cookieOf(session, isSecure)
+}
+
+export function cookieOf(value: string, isSecure: boolean, maxAgeSeconds?: number): string {
+  const parts = [`${COOKIE}=${value}`, 'Path=/', 'HttpOnly', 'SameSite=Strict']
+  if (isSecure) parts.push('Secure')
+  if (maxAgeSeconds !== undefined) parts.push(`Max-Age=${maxAgeSeconds}`)
+  return parts.join('; ')
+}
+
+/** `null` if there is none. */
+export function sessionOf(cookies: string | undefined): string | null {
+  for (const cookie of (cookies ?? '').split(';')) {
+    const [name, value] = cookie.trim().split('=', 2)
+    if (name === COOKIE && value) return value
+  }
+  return null
 }

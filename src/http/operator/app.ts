@@ -7,13 +7,19 @@ import type { AppContext, AppEnv } from '../context.ts'
 import { NO_STORE } from '../headers/common.ts'
 import { logFault, toProblem } from '../problem.ts'
 import { sendAsset } from '../routes/assets.ts'
-import { createAccess, FORM_MAX_BYTES, isFromElsewhere } from './access.ts'
+import type { OperatorParts } from './access.ts'
+import {
+  cookieOf,
+  createAccess,
+  FORM_MAX_BYTES,
+  isFromElsewhere,
+  sessionCookie,
+  sessionOf,
+} from './access.ts'
 import { createQueue } from './cases.ts'
 import { sendFeed } from './feed.ts'
 import { actOnImages, changeSetting, factsOf, idIn } from './forms.ts'
-import type { OperatorParts } from './parts.ts'
 import { sendPicture } from './picture.ts'
-import { cookieOf, sessionCookie, sessionOf } from './session.ts'
 
 const CASE_PATH = '/cases/:id{[0-9A-Za-z]{11}}'
 const PICTURE_PATH = '/images/:id{[0-9A-Za-z]{11}}/bytes'

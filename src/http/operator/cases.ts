@@ -11,10 +11,9 @@ import { adminErrorPage } from '../../web/operator/page.ts'
 import { isStep, type Step } from '../../web/operator/picture.ts'
 import { queuePage } from '../../web/operator/queue.ts'
 import type { AppContext } from '../context.ts'
-import type { Access } from './access.ts'
+import type { Access, OperatorParts } from './access.ts'
 import { createDigests } from './digests.ts'
 import { groundsIn } from './forms.ts'
-import type { OperatorParts } from './parts.ts'
 
 /** The caps of a day bound how many come. */
 const LISTED = 1000

@@ -3,9 +3,9 @@ import { createDocument } from '../../openapi.ts'
 import { PROBLEMS } from '../../problems.ts'
 import { API_DOCUMENT_PATH, API_PAGE_PATH } from '../../protocol.ts'
 import { apiPage } from '../../web/pages.ts'
+import { sharedBody } from '../answer.ts'
 import type { AppParts } from '../context.ts'
 import { PAGE_HEADERS, SERVICE_LINKS } from '../headers/common.ts'
-import { sharedBody } from '../shared-body.ts'
 import { type FixedText, fixedText, representations } from './fixed-text.ts'
 
 /** Made once: what a service is set to does not change while it runs. */

@@ -1,7 +1,8 @@
 /** The pages' own files, from memory: no path of a client ever reaches a file system. */
+
+import { sharedBody } from '../answer.ts'
 import type { AppContext, Site } from '../context.ts'
 import { acceptsCoding } from '../headers/negotiate.ts'
-import { sharedBody } from '../shared-body.ts'
 
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 

@@ -1,9 +1,9 @@
 /** A text that never changes while a service runs: compressed once, and asked about by its tag. */
 import { toHex } from '../../bytes.ts'
+import { sharedBody } from '../answer.ts'
 import type { AppContext } from '../context.ts'
 import { noneMatchNames } from '../headers/conditional.ts'
 import { acceptsCoding } from '../headers/negotiate.ts'
-import { sharedBody } from '../shared-body.ts'
 
 /** The best first. Names as in `Accept-Encoding`, and as `CompressionStream` has them. */
 const CODINGS = [

@@ -5,15 +5,40 @@ import {
   RATE_POLICY_FIELD,
   RATE_REMAINING_HEADER,
   RATE_WINDOW_SECONDS,
+  type UploadAnswer,
 } from '../../protocol.ts'
 import { resultPage } from '../../web/pages.ts'
 import { type Answer, emptyAnswer, pageAnswer, problemAnswer, textAnswer } from '../answer.ts'
-import type { AppParts } from '../context.ts'
+import type { AppParts, RequestBody } from '../context.ts'
 import { commonHeaders } from '../headers/common.ts'
 import { representationFor } from '../headers/negotiate.ts'
 import { toProblem } from '../problem.ts'
 import { errorPageOf } from './error-page.ts'
-import type { Outcome, UploadRequest } from './upload-outcome.ts'
+
+export interface UploadRequest {
+  method: string
+  /** Without a query. */
+  path: string
+  /** The address of the socket's peer. */
+  peer: string
+  /** By name in lower case. */
+  header(name: string): string | undefined
+  body: RequestBody
+  /** Calls `act` if the client goes away. What it returns ends that. */
+  onGone(act: () => void): () => void
+  requestId: string
+}
+
+/** What became of a request: `stored`, or `error`, or neither where the methods are all that was asked for. */
+export interface Outcome {
+  /** `bytes`: of the image as it is stored. */
+  stored?: { answer: UploadAnswer; bytes: number }
+  error?: unknown
+  /** Uploads left today, if that was found out. */
+  remaining?: number
+  /** The methods of the address, where the answer names them. */
+  allow?: string
+}
 
 export interface UploadAnswers {
   answerTo(request: UploadRequest, outcome: Outcome & { remaining: number }): Promise<Answer>

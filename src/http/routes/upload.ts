@@ -26,8 +26,8 @@ import { clientAddress } from '../headers/client-address.ts'
 import { checkedBody } from '../headers/content-digest.ts'
 import { filePart, MAX_OVERHEAD_BYTES } from '../multipart/multipart.ts'
 import { logFault, toProblem } from '../problem.ts'
+import type { Outcome, UploadRequest } from './upload-answer.ts'
 import { createUploadAnswers } from './upload-answer.ts'
-import type { Outcome, UploadRequest } from './upload-outcome.ts'
 
 /** Never rejects. */
 export type Upload = (request: UploadRequest) => Promise<Answer>

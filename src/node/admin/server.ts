@@ -2,87 +2,57 @@
 
 import cluster from 'node:cluster'
 import { chmod } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { getRequestListener } from '@hono/node-server'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Config } from '../../config.ts'
+import type { OperatorParts } from '../../http/operator/access.ts'
 import { createOperatorApp } from '../../http/operator/app.ts'
-import type { OperatorParts } from '../../http/operator/parts.ts'
-import { type HostBody, readBody } from '../http/body.ts'
-import { createConnectionCap } from '../http/connection-cap.ts'
-import { drainBehindAnswer } from '../http/drain.ts'
+import { createAdminSessions } from '../../service/admin-sessions.ts'
+import { nodeHashes } from '../hashes.ts'
 import { createIdleConnections } from '../http/idle-connections.ts'
 import type { Limits } from '../http/limits.ts'
-import { createPendingConnections } from '../http/pending-connections.ts'
-import { createPipelining } from '../http/pipelining.ts'
-import { createScheduler } from '../http/scheduler.ts'
-import { guardSmallChunks } from '../http/small-chunk-guard.ts'
-import { adminSocket, removeStale } from './socket.ts'
-import { adminUrl } from './url.ts'
+import { createRequestListener } from '../http/request-listener.ts'
+import { createPendingConnections } from '../http/scheduler.ts'
+import { adminSocket, adminUrl, removeStale } from './address.ts'
 
 /** `null` where it is off, or can't listen: uploads and images must not fail for it. */
 export async function openAdminServer(
   config: Config,
   limits: Limits,
-  parts: Omit<OperatorParts, 'url'>,
+  parts: Omit<OperatorParts, 'url' | 'sessions'>,
 ): Promise<{ stop(): Promise<void> } | null> {
   const { operatorListen } = config
   if (operatorListen.kind === 'off') return null
-  const app = createOperatorApp({ ...parts, url: adminUrl(config) })
+  const { ledger, now, log } = parts
+  const programToken = config.operatorToken
+  const sessions = createAdminSessions({ ledger, hashes: nodeHashes, now, programToken })
+  const app = createOperatorApp({ ...parts, sessions, url: adminUrl(config) })
   const server = createServer({
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
     keepAliveTimeout: 0,
+    optimizeEmptyRequests: true,
   })
   createConnectionCap(server, limits.adminConnections)
   const idle = createIdleConnections(server, limits)
-  const pending = createPendingConnections(server)
-  const connections = { pending, idle, limits }
-  const scheduler = createScheduler(pending)
-  const bodies = new WeakMap<IncomingMessage, HostBody>()
-  const bodyOf = (incoming: IncomingMessage, outgoing: ServerResponse) =>
-    bodies.get(incoming) ?? readBody(incoming, outgoing, connections)
-  const framework = getRequestListener(
-    (request, { incoming, outgoing }) =>
-      app.fetch(request, {
-        peer: '',
-        target: (incoming as IncomingMessage).url ?? '',
-        body: bodyOf(incoming as IncomingMessage, outgoing as ServerResponse),
-      }),
-    { hostname: 'operator', overrideGlobalObjects: false, autoCleanupIncoming: false },
-  )
-  function enter(incoming: IncomingMessage, outgoing: ServerResponse): void {
-    if (operatorListen.kind === 'address' && !isOurs(incoming.headers.host ?? '', config)) {
+  const { listener } = createRequestListener({
+    connections: { pending: createPendingConnections(server), idle, limits },
+    screen(incoming, outgoing) {
+      if (operatorListen.kind === 'socket' || isOurs(incoming.headers.host ?? '', config)) return true
       outgoing.writeHead(421, { 'Content-Length': 0, Connection: 'close' }).end()
-      return
-    }
-    idle.watch(incoming.socket)
-    idle.markBusy(incoming.socket, outgoing)
-    if (!incoming.readableEnded) {
-      const body = readBody(incoming, outgoing, connections)
-      bodies.set(incoming, body)
-      const isRead = incoming.method === 'POST'
-      drainBehindAnswer(
-        incoming,
-        outgoing,
-        body,
-        { isRead, mostBytes: limits.unexpectedBodyBytes },
-        connections,
-      )
-    }
-    scheduler.run(() => {
-      if (!incoming.socket.destroyed) void framework(incoming, outgoing)
-    }, incoming.socket)
-  }
-  const { listener } = createPipelining(enter, scheduler, { mostWaiting: limits.pipelined })
-  server.on('request', (incoming, outgoing) => {
-    if (!incoming.readableEnded) guardSmallChunks(incoming)
-    listener(incoming, outgoing)
+      return false
+    },
+    handle: (_, next) => next(),
+    fetch: app.fetch,
+    hostname: 'operator',
+    mostDrained: () => limits.unexpectedBodyBytes,
   })
+  server.on('request', listener)
   try {
     if (operatorListen.kind === 'address') await listen(server, operatorListen)
     else await listenOnSocket(server, adminSocket(config))
   } catch (err) {
-    parts.log.warn({ err }, 'the admin server does not open; everything else does')
+    log.warn({ err }, 'the admin server does not start; everything else does')
     server.close()
     return null
   }
@@ -93,6 +63,27 @@ export async function openAdminServer(
       await closed
     },
   }
+}
+
+/**
+ * Limits concurrent connections of all clients together. One more takes the place of the one whose last request is longest
+ * ago: clients that connect and say nothing keep nobody out.
+ */
+function createConnectionCap(server: Server, most: number): void {
+  /** By their last requests, or when they came. */
+  const open = new Set<Socket>()
+
+  server.on('connection', (socket: Socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+    if (open.size <= most) return
+    const [idlest] = open
+    open.delete(idlest!)
+    idlest!.destroy()
+  })
+  server.on('request', ({ socket }: IncomingMessage) => {
+    if (open.delete(socket)) open.add(socket)
+  })
 }
 
 /** A site whose name was made to point here must not read what is here (DNS rebinding). */

@@ -1,10 +1,11 @@
 /**
- * Which connections are served: so many of an address, and so many of all. One more takes the place of the connection that
- * was idle longest. While all are busy, new ones wait, unread, in a bounded line (docs/decisions/071).
+ * Accepts connections within limits, per address and in total. A new one past a limit replaces the connection that was idle
+ * longest. While all are busy, new ones wait, unread, in a bounded queue (docs/decisions/071).
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { createIntervalJob } from '../../async.ts'
 import { quotaAddress, type TrustedProxies } from '../../http/headers/client-address.ts'
 import type { Limits } from './limits.ts'
 
@@ -39,8 +40,8 @@ interface Connection {
 const admitted = Symbol('the connection that is served')
 type Admitted = Socket & { [admitted]?: Connection }
 
-/** How often places are looked for while connections wait. Unit: milliseconds. */
-const LOOK_MS = 250
+/** Interval of checks while connections wait. Unit: milliseconds. */
+const CHECK_MS = 250
 
 /**
  * To be called when all that serves a connection listens to `server` already. `mostOfAddress`: 0 for no limit. Trusted
@@ -69,7 +70,6 @@ export function createAcceptor(
   const crowded = new Set<Share>()
   let open = 0
   let waiting = 0
-  let timer: NodeJS.Timeout | undefined
 
   // A socket that waits must not be read: what it sends stays with the kernel.
   ;(server as unknown as { pauseOnConnect: boolean }).pauseOnConnect = true
@@ -118,7 +118,7 @@ export function createAcceptor(
     for (const { owed } of share.open) for (const outgoing of owed) outgoing.shouldKeepAlive = false
     // At the end of this tick: what clients have sent by now has been read by then.
     setImmediate(makeRoom)
-    timer ??= setInterval(() => setImmediate(look), LOOK_MS)
+    checks.start()
   }
 
   /** Where all places in the line are taken, the address with the most of them gives one to those with less. */
@@ -160,8 +160,7 @@ export function createAcceptor(
     crowded.delete(share)
     if (share.open.size === 0) shares.delete(share.address)
     if (crowded.size > 0) return
-    clearInterval(timer)
-    timer = undefined
+    void checks.stop()
   }
 
   /** The one of `share` that has waited longest, if there is room for it. Says whether it did. */
@@ -199,7 +198,7 @@ export function createAcceptor(
     for (const { socket } of idle.slice(0, most)) socket.destroy()
   }
 
-  function look(): void {
+  function check(): void {
     const latest = performance.now() - limits.connectionWaitMs
     for (const share of [...crowded]) {
       while (share.waiting[0] !== undefined && share.waiting[0].since < latest) {
@@ -212,6 +211,14 @@ export function createAcceptor(
     makeRoom()
   }
 
+  // At the end of a tick: what clients have sent by then has been read.
+  const checks = createIntervalJob(
+    () => void setImmediate(check),
+    CHECK_MS,
+    () => {},
+    { isFirstDone: true },
+  )
+
   // Node's own channel: no listener on each answer.
   const finish = (message: unknown): void => {
     const { response, socket } = message as { response: ServerResponse; socket: Admitted }
@@ -223,7 +230,7 @@ export function createAcceptor(
   subscribe('http.server.response.finish', finish)
   server.once('close', () => {
     unsubscribe('http.server.response.finish', finish)
-    clearInterval(timer)
+    void checks.stop()
   })
 
   return {

@@ -1,7 +1,16 @@
 /** Cuts off idle connections: those on which the server waits for its client. One whose answer is in the making is not idle. */
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { createIntervalJob } from '../../async.ts'
 import type { Limits } from './limits.ts'
+import type { PendingConnections } from './scheduler.ts'
+
+/** What is known of a server's connections, and what they may do. */
+export interface Connections {
+  pending: PendingConnections
+  idle: IdleConnections
+  limits: Limits
+}
 
 export interface IdleConnections {
   /** Gives a request that takes more than a moment a timer of its own. To be called before anything is waited for. */
@@ -47,13 +56,15 @@ export function createIdleConnections(
     connections.set(socket, { received: 0, receivedAt: now, sent: 0, sentAt: now })
     socket.once('close', () => connections.delete(socket))
   })
-  const sweep = setInterval(() => {
+  function sweep(): void {
     const now = performance.now()
     for (const [socket, progress] of connections) {
       if (isIdle(socket, progress, now) || takesTooSlowly(socket, progress, now)) socket.destroy()
     }
-  }, checkMs).unref()
-  server.once('close', () => clearInterval(sweep))
+  }
+  const job = createIntervalJob(sweep, checkMs, () => {}, { isFirstDone: true, keepsAlive: false })
+  job.start()
+  server.once('close', job.stop)
 
   function isIdle(socket: Socket, progress: Progress, now: number): boolean {
     if (!socket.timeout && socket.bytesRead === progress.received) return now - progress.receivedAt >= idleMs
@@ -64,7 +75,8 @@ export function createIdleConnections(
 
   /** Over each `slowAnswerMs` in which bytes wait for the client all the time. */
   function takesTooSlowly(socket: Socket, progress: Progress, now: number): boolean {
-    const sent = sentBytes(socket)
+    // What the kernel took. A write counts when all of it was taken.
+    const sent = socket.bytesWritten - socket.writableLength
     const elapsedMs = now - progress.sentAt
     const isWaiting = socket.writableLength > 0
     if (isWaiting && elapsedMs < limits.slowAnswerMs) return false
@@ -87,10 +99,4 @@ export function createIdleConnections(
       ;(socket as Busy)[underWay] = null
     },
   }
-}
-
-/** What the kernel took. Node counts a write as sent when it begins; the handle knows what is left of it. */
-function sentBytes(socket: Socket): number {
-  const { _handle } = socket as { _handle?: { writeQueueSize?: number } | null }
-  return socket.bytesWritten - (_handle?.writeQueueSize ?? 0)
 }

@@ -1,8 +1,8 @@
 /** Pipelined requests, one at a time (RFC 9112, 9.3.2). */
 import type { RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { cutOff } from './cut-off.ts'
 import type { Scheduler } from './scheduler.ts'
+import { cutOff } from './small-chunk-guard.ts'
 
 /** On the socket itself: a weak map that changes with every request costs each of them a collection's work. */
 const current = Symbol('the answer that is under way, or was the last')

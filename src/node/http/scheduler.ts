@@ -1,5 +1,9 @@
-/** Fair scheduling of requests: bounds what they take of one tick of the event loop, and queues the rest. */
-import type { PendingConnections } from './pending-connections.ts'
+/**
+ * Fair scheduling of requests: bounds what they take of one tick of the event loop, and queues the rest. What it is worth
+ * under attack: docs/decisions/073.
+ */
+import type { Server } from 'node:http'
+import { performance } from 'node:perf_hooks'
 
 /** Time that requests may take of one tick before the next ones are deferred: 2 % of the 100 ms that people notice. Unit: milliseconds. */
 export const TICK_BUDGET_MS = 2
@@ -31,6 +35,12 @@ interface Waiting {
 }
 
 const ALWAYS_THERE: Client = { destroyed: false }
+
+/** The plain way: first come, first served, however long a tick gets. */
+export const unfairScheduler: Scheduler = {
+  run: (act) => act(),
+  defer: (act) => void setImmediate(act),
+}
 
 export function createScheduler(pending: PendingConnections = { areLikely: () => false }): Scheduler {
   const waiting: Waiting[] = []
@@ -74,4 +84,23 @@ export function createScheduler(pending: PendingConnections = { areLikely: () =>
     },
   }
   return scheduler
+}
+
+/** libuv accepts one connection in each tick of the event loop: behind a new one others may wait. */
+export interface PendingConnections {
+  /** Whether a connection came in this tick or in the one before. */
+  areLikely(): boolean
+}
+
+export function createPendingConnections(server: Server): PendingConnections {
+  let latest = Number.NEGATIVE_INFINITY
+  server.on('connection', () => {
+    latest = tick()
+  })
+  return { areLikely: () => tick() - latest <= 1 }
+}
+
+/** By libuv's own count. */
+function tick(): number {
+  return performance.nodeTiming.uvMetricsInfo.loopCount
 }

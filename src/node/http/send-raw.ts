@@ -1,15 +1,13 @@
 /** Writes image bytes straight to the socket: what a framework adds costs more than the image. */
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { PIECE_BYTES } from '../../formats/image.ts'
 import type { Answer } from '../../http/answer.ts'
 import type { Log } from '../../http/log.ts'
-import { CONDITION_HEADERS, RAW_PREFIX, type Raw } from '../../http/routes/raw.ts'
+import { CONDITION_HEADERS, type Raw } from '../../http/routes/raw.ts'
 import type { Signal } from '../../stores/object-store.ts'
-import type { Connections } from './connections.ts'
-import { headersOf } from './request-header.ts'
+import type { Connections } from './idle-connections.ts'
+import type { Exchange } from './request-listener.ts'
 import { createScheduler, type Scheduler } from './scheduler.ts'
-
-/** The kernel copies as much as fits into a connection's buffer, at 2 ms for 4 MB: a hundred at once would be a stall. */
-export const LARGE_BYTES = 512 * 1024
 
 /**
  * Aborted when the client is gone. A class, for a getter in an object literal gives every object a hidden class of its own,
@@ -27,16 +25,10 @@ class ClientSignal implements Signal {
   }
 }
 
-/** Answers GET and HEAD of image bytes itself and hands everything else to `next`. */
-export function rawListener(
-  raw: Raw,
-  next: RequestListener,
-  { pending, idle }: Connections,
-  scheduler: Scheduler,
-  log: Log,
-): RequestListener {
-  // Of their own: requests are not to wait for all streams.
-  const pieceScheduler = createScheduler(pending)
+/** Answers what is an image's address, and hands everything else to `next`. For GET and HEAD. */
+export function createRawSender(raw: Raw, { idle }: Connections, log: Log) {
+  // Of its own: requests are not to wait for the pieces of all images.
+  const scheduler = createScheduler()
 
   function send(answer: Answer, { socket }: IncomingMessage, outgoing: ServerResponse): void {
     const { status, headers, body, release, reuse } = answer
@@ -47,7 +39,8 @@ export function rawListener(
       return
     }
     outgoing.writeHead(status, headers)
-    if (!(body instanceof ReadableStream)) {
+    const pieces = piecesOf(body)
+    if (pieces === null) {
       outgoing.end(body)
       if (socket.writableLength > 0) {
         idle.watch(socket)
@@ -57,37 +50,27 @@ export function rawListener(
     }
     if (release !== undefined) outgoing.once('close', release)
     idle.watch(socket)
-    sendStream(body, outgoing, pieceScheduler, reuse).catch((error) => {
+    sendPieces(pieces, outgoing, scheduler, reuse).catch((error) => {
       log.error({ err: error }, 'an image could not be sent whole')
       outgoing.destroy()
     })
   }
 
-  return (incoming, outgoing) => {
-    const { method, url = '' } = incoming
-    if ((method !== 'GET' && method !== 'HEAD') || !url.startsWith(RAW_PREFIX)) {
-      next(incoming, outgoing)
-      return
-    }
+  return ({ incoming, outgoing }: Exchange, next: () => void): void => {
     const answer = raw({
-      method,
-      target: url,
+      method: incoming.method as 'GET' | 'HEAD',
+      target: incoming.url!,
       isConditional: isConditional(incoming),
-      header: headersOf(incoming),
+      header: (name) => incoming.headers[name] as string | undefined,
       signal: new ClientSignal(outgoing),
     })
-    if (answer === null) next(incoming, outgoing)
+    if (answer === null) next()
     else if (answer instanceof Promise) {
       idle.watch(incoming.socket)
       idle.markBusy(incoming.socket, outgoing)
       void answer.then((answer) => send(answer, incoming, outgoing))
-    } else if (isLarge(answer)) scheduler.run(() => send(answer, incoming, outgoing), outgoing)
-    else send(answer, incoming, outgoing)
+    } else send(answer, incoming, outgoing)
   }
-}
-
-function isLarge({ body }: Answer): boolean {
-  return body instanceof Uint8Array && body.length > LARGE_BYTES
 }
 
 const CONDITION_LENGTHS = new Set([...CONDITION_HEADERS].map(({ length }) => length))
@@ -101,19 +84,40 @@ function isConditional({ rawHeaders }: IncomingMessage): boolean {
   return false
 }
 
-/** Reads no more than the client takes, and nothing once it is gone. Throws what the stream throws. */
-async function sendStream(
-  body: ReadableStream<Uint8Array>,
+/** A reader of a stream, or of what is in memory. */
+type Pieces = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'>
+
+/**
+ * A stream, or more of an image in memory than is written at once: the kernel takes 2 ms for 4 MB, and a hundred at once
+ * would be a stall. What a client has taken is known by the piece. `null`: to be written at once.
+ */
+function piecesOf(body: Answer['body']): Pieces | null {
+  if (body instanceof ReadableStream) return body.getReader()
+  if (!(body instanceof Uint8Array) || body.length <= PIECE_BYTES) return null
+  let at = 0
+  return {
+    async read() {
+      if (at >= body.length) return { done: true, value: undefined }
+      const value = body.subarray(at, at + PIECE_BYTES)
+      at += value.length
+      return { done: false, value }
+    },
+    cancel: async () => {},
+  }
+}
+
+/** Reads no more than the client takes, and nothing once it is gone. Throws what the source throws. */
+async function sendPieces(
+  pieces: Pieces,
   outgoing: ServerResponse,
   scheduler: Scheduler,
   reuse: ((piece: Uint8Array) => void) | undefined,
 ): Promise<void> {
-  const reader = body.getReader()
-  outgoing.once('close', () => void reader.cancel().catch(() => {}))
+  outgoing.once('close', () => void pieces.cancel().catch(() => {}))
   for (;;) {
     // Before the piece is taken: if the client leaves while it waits, no memory stands in the queue.
     await new Promise<void>((resolve) => scheduler.run(resolve, outgoing))
-    const { done, value } = await reader.read()
+    const { done, value } = await pieces.read()
     if (outgoing.destroyed) return
     if (done) break
     await written(outgoing, value)

@@ -3,7 +3,7 @@ import type { Config } from '../../config.ts'
 import type { Log } from '../../http/log.ts'
 import type { Notifier } from '../../notify/notifier.ts'
 import { createNotices, type Notices } from '../../service/moderation/notices.ts'
-import { adminUrl } from '../admin/url.ts'
+import { adminUrl } from '../admin/address.ts'
 import type { Stores } from './stores.ts'
 
 /** Mail and webhooks are loaded where they are used: most servers have none. */
@@ -28,17 +28,16 @@ export function openNotifiers(addresses: string[]): Promise<Notifier[]> {
   )
 }
 
-/** Tells them what wants a decision, with a link to the admin server if it has an address. */
-export function noticesOf(
+/** Notices of what wants a decision, with a link to the admin server if it has an address. Throws as `openNotifiers`. */
+export async function openNotices(
   config: Config,
-  notifiers: Notifier[],
   { ledger, clock }: Pick<Stores, 'ledger' | 'clock'>,
   log: Log,
-): Notices {
+): Promise<Notices> {
   const hasAddress = config.operatorUrl !== null || config.operatorListen.kind === 'address'
   return createNotices({
     ledger,
-    notifiers,
+    notifiers: await openNotifiers(config.notify),
     link: hasAddress ? adminUrl(config) : null,
     now: clock.now,
     onFailure: (err, receiver) =>

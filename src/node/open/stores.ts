@@ -16,7 +16,7 @@ import type { ObjectStore } from '../../stores/object-store.ts'
 import { assertAgreed, joinServers, settingsOf } from './agreement.ts'
 import { openCdn } from './cdn.ts'
 import { assertData, assertRestored } from './data-folder.ts'
-import { s3Options } from './s3-options.ts'
+import { s3Options } from './files.ts'
 import { openTombstones } from './tombstones.ts'
 
 export interface Stores {
@@ -94,7 +94,7 @@ async function openBeside(
     await tombstones.stop()
     await moves.stop()
     await purges.stop()
-    clock.stop()
+    await clock.stop()
     await objects.close()
     await ledger.close()
   }

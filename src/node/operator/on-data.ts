@@ -4,7 +4,7 @@ import { createTakedown, type Takedown } from '../../service/moderation/takedown
 import { createSettings, type Settings } from '../../service/settings.ts'
 import { createLog } from '../log.ts'
 import { describeData } from '../open/data-folder.ts'
-import { defaultSettings } from '../open/default-settings.ts'
+import { defaultSettings } from '../open/from-config.ts'
 import { openStores, type Stores } from '../open/stores.ts'
 import { giveToOwner } from './ownership.ts'
 

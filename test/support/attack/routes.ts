@@ -1,9 +1,9 @@
 /** Every route of both listeners, as the code has them: none is left out of the attacks. */
 import { createApp } from '../../../src/http/app.ts'
 import type { AppParts } from '../../../src/http/context.ts'
+import type { OperatorParts } from '../../../src/http/operator/access.ts'
+import { sessionCookie } from '../../../src/http/operator/access.ts'
 import { createOperatorApp } from '../../../src/http/operator/app.ts'
-import type { OperatorParts } from '../../../src/http/operator/parts.ts'
-import { sessionCookie } from '../../../src/http/operator/session.ts'
 import { DELETE_PATH, OEMBED_PATH, REPORT_PAGE_PATH, REPORT_PATH } from '../../../src/protocol.ts'
 import type { Stored, Target } from './targets.ts'
 

@@ -1,9 +1,18 @@
-/** The socket of the admin server, where nothing else was asked for. */
+/** Where the admin server listens, and where people reach it. */
 import { unlink } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join, resolve } from 'node:path'
 import type { Config } from '../../config.ts'
 
+/** Where people reach the admin server. No trailing slash. */
+export function adminUrl({ operatorUrl, operatorListen }: Config): string {
+  if (operatorUrl !== null) return operatorUrl
+  return operatorListen.kind === 'address'
+    ? `http://${operatorListen.host}:${operatorListen.port}`
+    : 'http://operator'
+}
+
+/** The socket, where the configuration names no address. */
 export function adminSocket({ dataDir }: Config): string {
   return join(resolve(dataDir), 'operator.sock')
 }

@@ -1,8 +1,21 @@
-/** What the configuration allows an address, and all of them. */
+/** What services are given of the configuration. */
 import type { Config } from '../../config.ts'
 import type { LineLimits } from '../../service/quota/line.ts'
 import type { QuotaLimits } from '../../service/quota/quota.ts'
+import type { SettingValues } from '../../service/settings.ts'
 import type { Limits } from '../http/limits.ts'
+
+export function defaultSettings(config: Config): SettingValues {
+  return {
+    uploads: config.uploadsPaused ? 'paused' : 'on',
+    images: 'public',
+    'daily-uploads': config.dailyUploads,
+    'daily-bytes': config.dailyBytes,
+    'network-uploads': config.networkUploads,
+    'min-free-bytes': config.minFreeBytes,
+    'unanswered-minutes': config.unansweredMinutes,
+  }
+}
 
 export function quotaLimits(config: Config): QuotaLimits {
   return {

@@ -1,0 +1,116 @@
+/** The public HTTP server: its connections, from their acceptance to a graceful shutdown. */
+import cluster from 'node:cluster'
+import { once } from 'node:events'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { promisify } from 'node:util'
+import { sleep } from '../../async.ts'
+import type { Config } from '../../config.ts'
+import type { TrustedProxies } from '../../http/headers/client-address.ts'
+import type { ProcessMetrics } from '../metrics/metrics.ts'
+import { HAS_REUSE_PORT } from '../workers.ts'
+import { createAcceptor } from './accept.ts'
+import { type Connections, createIdleConnections } from './idle-connections.ts'
+import type { Limits } from './limits.ts'
+import type { Pipelining } from './pipelining.ts'
+import { createPendingConnections } from './scheduler.ts'
+import { refuseUnreadable, refuseWaiting, statusOf } from './unreadable.ts'
+
+export interface HttpServer {
+  port: number
+  /** As people see it. No trailing slash. */
+  baseUrl: string
+  connections: Connections
+  /** Begins to answer. To be called in the tick in which the server was opened. */
+  serve(handler: Pipelining, metrics: Pick<ProcessMetrics, 'counted'>): void
+  /** Graceful shutdown. Resolves when all connections are closed. */
+  stop(): Promise<void>
+}
+
+const CHECK_MS = 50
+
+/** Listens where the configuration says. Throws an `Error` if it can't. */
+export async function openHttpServer(
+  config: Config,
+  limits: Limits,
+  trusted: TrustedProxies,
+): Promise<HttpServer> {
+  const server = createServer({
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    connectionsCheckingInterval: limits.checkMs,
+    // See `createIdleConnections`.
+    keepAliveTimeout: 0,
+    // Checked here, for an answer with the headers that all answers have.
+    requireHostHeader: false,
+    // A GET has no body to wait for.
+    optimizeEmptyRequests: true,
+  })
+  // A client may end its side after a whole request, and read the answer. Not in Node's types.
+  Object.assign(server, { httpAllowHalfOpen: true })
+  const idle = createIdleConnections(server, limits)
+  const acceptor = createAcceptor(server, {
+    mostOfAddress: config.connectionsPerAddress,
+    trusted,
+    limits,
+    refuse: (socket) => refuseWaiting(baseUrl, socket),
+  })
+  const pending = createPendingConnections(server)
+  await listen(server, config)
+  const { port } = server.address() as AddressInfo
+  const baseUrl = config.baseUrl ?? `http://localhost:${port}`
+
+  return {
+    port,
+    baseUrl,
+    connections: { pending, idle, limits },
+    serve({ listener, isAnswering }, metrics) {
+      server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+        const isOver = !socket.writable || error.code === 'ECONNRESET'
+        // In the middle of an answer another one would be taken for its bytes.
+        if (isOver || isAnswering(socket as Socket)) socket.destroy()
+        else refuseUnreadable(baseUrl, statusOf(error), socket)
+      })
+      const counted = metrics.counted(server, acceptor.noting(listener))
+      server.on('request', counted)
+      server.on('checkContinue', counted)
+    },
+    async stop() {
+      const closed = once(server, 'close')
+      const cut = setTimeout(() => {
+        acceptor.stop()
+        server.closeAllConnections()
+      }, limits.stopMs)
+      await linger(server, limits.lingerMs)
+      server.close()
+      // A connection that was busy becomes idle when its answer is out.
+      const sweep = setInterval(() => server.closeIdleConnections(), CHECK_MS)
+      await closed
+      clearInterval(sweep)
+      clearTimeout(cut)
+    },
+  }
+}
+
+/**
+ * Answers what still comes with `Connection: close`. `close` ends idle connections at once: a proxy may be sending a
+ * request over one, which would fail, and an upload is not retried.
+ */
+async function linger(server: Server, lingerMs: number): Promise<void> {
+  server.prependListener('request', (_, outgoing: ServerResponse) => {
+    outgoing.shouldKeepAlive = false
+  })
+  const connections = promisify(server.getConnections.bind(server))
+  const until = performance.now() + lingerMs
+  while (performance.now() < until && (await connections()) > 0) await sleep(CHECK_MS)
+}
+
+function listen(server: Server, config: Config): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) =>
+      reject(new Error(`cannot listen on ${config.host}:${config.port}`, { cause })),
+    )
+    const reusePort = cluster.isWorker && HAS_REUSE_PORT
+    server.listen({ port: config.port, host: config.host, backlog: 1024, reusePort }, resolve)
+  })
+}

@@ -1,0 +1,107 @@
+/** What every request goes through before it is answered: pipelining, its body, and the framework for most of them. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { getRequestListener } from '@hono/node-server'
+import type { HostBindings } from '../../http/context.ts'
+import { type HostBody, readBody } from './body.ts'
+import { drain } from './drain.ts'
+import type { Connections } from './idle-connections.ts'
+import { createPipelining, type Pipelining } from './pipelining.ts'
+import { createScheduler } from './scheduler.ts'
+import { guardSmallChunks } from './small-chunk-guard.ts'
+
+export interface Exchange {
+  incoming: IncomingMessage
+  outgoing: ServerResponse
+  /** The one reader of the request's body. */
+  body(): HostBody
+  /** Resolves when what nobody read of the body has come, or was given up: an answer ends behind this. */
+  drained(): Promise<void>
+}
+
+export function createRequestListener(parts: {
+  connections: Connections
+  /** Answers a request that is not to be handled, and says so with `false`. */
+  screen(incoming: IncomingMessage, outgoing: ServerResponse): boolean
+  /** Answers the request, or hands it to the framework with `next`. */
+  handle(exchange: Exchange, next: () => void): void
+  /** The framework. */
+  fetch(request: Request, bindings: HostBindings): Response | Promise<Response>
+  /** Where HTTP/1.0 names no host. No answer depends on it. */
+  hostname: string
+  /** The answer to targets and hosts that make no URL. */
+  onBadUrl?: () => Response
+  /** How much is read of a body that no handler reads. Unit: bytes. */
+  mostDrained(incoming: IncomingMessage): number
+}): Pipelining {
+  const { connections } = parts
+  const { idle, limits } = connections
+  const scheduler = createScheduler(connections.pending)
+  const bodies = new WeakMap<IncomingMessage, HostBody>()
+
+  function bodyOf(incoming: IncomingMessage, outgoing: ServerResponse): HostBody {
+    return bodies.get(incoming) ?? readBody(incoming, outgoing, connections)
+  }
+
+  async function drained(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const body = bodies.get(incoming)
+    if (body !== undefined) await drain(incoming, outgoing, body, limits, parts.mostDrained(incoming))
+  }
+
+  const framework = getRequestListener(
+    async (request, env) => {
+      const [incoming, outgoing] = [env.incoming as IncomingMessage, env.outgoing as ServerResponse]
+      const response = await parts.fetch(request, {
+        peer: incoming.socket.remoteAddress ?? '',
+        target: incoming.url ?? '',
+        body: bodyOf(incoming, outgoing),
+      })
+      await drained(incoming, outgoing)
+      return response
+    },
+    {
+      hostname: parts.hostname,
+      overrideGlobalObjects: false,
+      autoCleanupIncoming: false,
+      ...(parts.onBadUrl === undefined ? {} : { errorHandler: parts.onBadUrl }),
+    },
+  )
+
+  function enter(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    if (!parts.screen(incoming, outgoing)) return
+    // One that announces no body has ended already.
+    if (!incoming.readableEnded) bodies.set(incoming, readBody(incoming, outgoing, connections))
+    // Only a POST is answered by what is in its body.
+    if (incoming.readableEnded || incoming.method === 'POST') handle(incoming, outgoing)
+    else {
+      void drained(incoming, outgoing).then(() => {
+        if (!outgoing.destroyed) handle(incoming, outgoing)
+      })
+    }
+  }
+
+  function handle(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const next = () => {
+      idle.watch(incoming.socket)
+      idle.markBusy(incoming.socket, outgoing)
+      scheduler.run(() => {
+        if (!incoming.socket.destroyed) void framework(incoming, outgoing)
+      }, incoming.socket)
+    }
+    const exchange = {
+      incoming,
+      outgoing,
+      body: () => bodyOf(incoming, outgoing),
+      drained: () => drained(incoming, outgoing),
+    }
+    parts.handle(exchange, next)
+  }
+
+  const pipelining = createPipelining(enter, scheduler, { mostWaiting: limits.pipelined })
+  return {
+    ...pipelining,
+    listener(incoming, outgoing) {
+      if (!incoming.readableEnded) guardSmallChunks(incoming)
+      pipelining.listener(incoming, outgoing)
+    },
+  }
+}
