@@ -8,7 +8,7 @@ export interface ProcessorShare {
   means: string
   /** A shell line that puts the shell's own process into the group. */
   enter: string
-  /** Of a core. */
+  /** Share of a core. */
   set(share: number): Promise<void>
   close(): Promise<void>
 }

@@ -22,7 +22,7 @@ export interface Address {
 
 /**
  * Whether each worker has a listening socket of its own on the port, and the kernel shares connections out among them
- * (docs/decisions/070). Elsewhere they share one socket, and whoever is free takes the next connection.
+ * (docs/decisions/059). Elsewhere they share one socket, and a free one takes the next connection.
  */
 export const HAS_REUSE_PORT = process.platform === 'linux'
 

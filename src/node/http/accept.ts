@@ -1,6 +1,6 @@
 /**
  * Accepts connections within limits, per address and in total. A new one past a limit replaces the connection that was idle
- * longest. While all are busy, new ones wait, unread, in a bounded queue (docs/decisions/071).
+ * longest. While all are busy, new ones wait, unread, in a bounded queue (docs/decisions/059).
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
