@@ -20,7 +20,8 @@ const ENTRIES = [
   'client/worker/node-worker.js',
 ]
 
-export async function buildClient(): Promise<void> {
+/** Resolves to the names of the packages that it needs. */
+export async function buildClient(): Promise<string[]> {
   const name = manifest.packages.client
   const folder = join(PACKAGES, name)
   await compile()
@@ -50,6 +51,7 @@ export async function buildClient(): Promise<void> {
     files: ['bin', 'lib', 'worker', 'man', 'docs', 'examples', 'CHANGELOG.md'],
     dependencies,
   })
+  return Object.keys(dependencies)
 }
 
 /** Files of `lib` that `entries` lead to, and the packages that they name. */

@@ -5,8 +5,8 @@ import { manifest, PACKAGES, ROOT, specOf } from './places.ts'
 
 /**
  * Copies `files` of the repository into the package's folder, and writes its package.json and README.md. `readme`: in this
- * folder, with names and versions as `{{client}}`, `{{server}}`, `{{version}}`, and what npm is given to install them as
- * `{{install client}}`, `{{install server}}`.
+ * folder, with names and versions as `{{client}}`, `{{server}}`, `{{version}}`; what npm is given to install them as
+ * `{{install client}}`, `{{install server}}`; and what runs the server from npm as `{{run server}}`.
  */
 export async function finish(name: string, files: string[], readme: string, more: object): Promise<void> {
   const folder = join(PACKAGES, name)
@@ -30,11 +30,13 @@ export async function finish(name: string, files: string[], readme: string, more
 
 function filled(text: string): string {
   const { packages, version } = manifest
+  const run = manifest.published ? packages.server : `--package ${specOf(packages.server)} ${packages.server}`
   const words: Record<string, string> = {
     ...packages,
     version,
     'install client': specOf(packages.client),
     'install server': specOf(packages.server),
+    'run server': `npx ${run}`,
   }
   return text.replaceAll(/\{\{([\w ]+)\}\}/g, (_, word: string) => {
     const value = words[word]

@@ -44,6 +44,8 @@ async function bundleServer(folder: string): Promise<string[]> {
       emptyOutDir: false,
       target: 'node24',
       minify: false,
+      reportCompressedSize: false,
+      chunkSizeWarningLimit: 10_000,
       license: { fileName: 'THIRD-PARTY-LICENSES.md' },
       rolldownOptions: {
         input: {

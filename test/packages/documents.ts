@@ -23,7 +23,7 @@ export function documents(installed: Record<'client' | 'server', () => Installed
         assert.doesNotMatch(text, /\{\{/)
         // By a name only where a registry has it.
         if (!published)
-          assert.doesNotMatch(text, new RegExp(`(?:npm install|npx)[^\\n]* ${name}(?![\\w/.-])`))
+          assert.doesNotMatch(text, new RegExp(`(?:npm install(?: --global)?|npx) ${name}(?![\\w/.-])`))
       })
 
       test(`${kind}: no dead link`, async () => {

@@ -1,9 +1,11 @@
 /** Both packages, from their tarballs, on every Node that they say they run on. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
+import { releasePackages } from '../../build/packages/release.ts'
 import { cameraJpeg } from '../client/pictures.ts'
 import { nodeOf } from '../support/processes/node-of.ts'
 import { NODE, ROOT } from '../support/processes/process.ts'
@@ -131,6 +133,26 @@ test('`pinhole serve` finds the server beside it, or says how to get it', async 
   )
   assert.equal(beside.code, 1)
   assert.match(beside.stderr, /PORT/)
+})
+
+test('a release has both tarballs, each with the list of what is in it', async () => {
+  const out = await mkdtemp(join(tmpdir(), 'pinhole-release-'))
+  try {
+    const names = await releasePackages(out)
+    assert.equal(names.length, 4)
+    const namesIn = async (file: string) =>
+      JSON.parse(await readFile(join(out, file), 'utf8')).components.map(({ purl }: { purl: string }) =>
+        purl.replace(/@[^@]*$/, ''),
+      )
+    const [, ofClient = '', tarball = '', ofServer = ''] = names
+    assert.ok((await stat(join(out, tarball))).size > 1e6)
+    assert.ok((await namesIn(ofClient)).includes('pkg:npm/%40jsquash/webp'))
+    for (const one of ['hono', 'pg', 'undici'])
+      assert.ok((await namesIn(ofServer)).includes(`pkg:npm/${one}`), one)
+    assert.ok(!(await namesIn(ofServer)).includes('pkg:npm/vite'))
+  } finally {
+    await rm(out, { recursive: true, force: true })
+  }
 })
 
 types(() => client)

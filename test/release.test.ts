@@ -1,0 +1,60 @@
+/** What a release is made of: its version, checksums and provenance. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { checksums, provenance, setVersion, versionOf } from '../build/release.ts'
+import { ROOT } from './support/processes/process.ts'
+
+async function folderOf(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-release-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+test('the version is the first that CHANGELOG.md has', async () => {
+  assert.equal(versionOf('# Changelog\n\nWords.\n\n## 1.2.3\n\n- One\n\n## 1.2.2\n'), '1.2.3')
+  assert.equal(versionOf('# Changelog\n\n## 1.2.3 (2026-11-22)\n'), '1.2.3')
+  for (const text of ['# Changelog\n', '# Changelog\n\n## Unreleased\n\n## 1.2.3\n', '## 1.2\n'])
+    assert.throws(() => versionOf(text), /CHANGELOG\.md begins with .*: give it a version/)
+})
+
+test('it is written where npm has it, and nothing else changes', async (t) => {
+  const folder = await folderOf(t)
+  for (const name of ['package.json', 'package-lock.json']) {
+    await writeFile(join(folder, name), await readFile(join(ROOT, name)))
+  }
+  await setVersion(folder, '9.8.7')
+  for (const [name, count] of [
+    ['package.json', 1],
+    ['package-lock.json', 2],
+  ] as const) {
+    const [before, after] = await Promise.all(
+      [ROOT, folder].map(async (place) => (await readFile(join(place, name), 'utf8')).split('\n')),
+    )
+    const changed = after!.filter((line, at) => line !== before![at])
+    assert.equal(after!.length, before!.length, name)
+    assert.equal(changed.length, count, name)
+    for (const line of changed) assert.match(line, /^ +"version": "9\.8\.7",$/)
+  }
+})
+
+test('checksums and provenance name each file, with its digest', async (t) => {
+  const folder = await folderOf(t)
+  await writeFile(join(folder, 'one'), 'one')
+  await writeFile(join(folder, 'two'), 'two')
+  const sums = await checksums(folder, ['one', 'two'])
+  await writeFile(join(folder, 'SHA256SUMS'), sums)
+  execFileSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: folder })
+  const source = { version: '1.2.3', commit: 'ab'.repeat(20), repository: undefined }
+  const { subject, predicate } = JSON.parse(await provenance(folder, ['one', 'two'], source))
+  assert.deepEqual(
+    subject
+      .map(({ name, digest }: { name: string; digest: { sha256: string } }) => `${digest.sha256}  ${name}\n`)
+      .join(''),
+    sums,
+  )
+  assert.equal(predicate.buildDefinition.externalParameters.version, '1.2.3')
+})
