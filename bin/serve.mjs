@@ -4,24 +4,10 @@
 import { existsSync } from 'node:fs'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
+import { ENVIRONMENT, FLAGS } from './tuning.mjs'
 
 // It has the SQLite that the ledger needs.
 const OLDEST_NODE = '24.15'
-
-// The server collects garbage when it is idle after a load (src/node/monitors.ts).
-const FLAGS = ['--expose-gc']
-
-// Memory that glibc returns to the system after a load (docs/decisions/068). It reads these when the process starts.
-// glibc gives each thread a heap of its own, and what one frees another can't use: 25 MB after a wave of downloads.
-// Where its heap would have to grow for a buffer of a body, glibc takes pages for that one and returns them with it. In the
-// heap they would stay: what small things lie between them after a wave of uploads keeps 80 MB of it. What is free at the
-// heap's end is kept up to 8 MB, where uploads that come one by one find room; it grows in small steps, which buffers can't fill.
-const ENVIRONMENT = {
-  MALLOC_ARENA_MAX: '2',
-  MALLOC_MMAP_THRESHOLD_: '65536',
-  MALLOC_TRIM_THRESHOLD_: '8388608',
-  MALLOC_TOP_PAD_: '16384',
-}
 
 function refuse(sentence) {
   process.stderr.write(`Pinhole did not start:\n  ${sentence}\n`)

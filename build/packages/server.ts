@@ -15,7 +15,7 @@ export async function buildServer(): Promise<string[]> {
   const name = manifest.packages.server
   const folder = join(PACKAGES, name)
   const bundled = await bundleServer(folder)
-  await finish(name, [...Object.values(COMMANDS), 'dist/web'], 'server.md', {
+  await finish(name, [...Object.values(COMMANDS), 'bin/tuning.mjs', 'dist/web'], 'server.md', {
     description: manifest.description,
     engines: manifest.engines,
     bin: { [name.replace(/^.*\//, '')]: COMMANDS.server, 'pinhole-operator': COMMANDS.operator },

@@ -6,6 +6,10 @@ import { promisify } from 'node:util'
 import type { Asset } from '../../web/assets.ts'
 import type { AssetUrls } from '../../web/pages/page.ts'
 import { isFresh, readBundle } from './build.ts'
+import type { AssetList } from './list.ts'
+
+/** Of a single executable. Bun has no such module. */
+const sea = process.getBuiltinModule('node:sea')
 
 export interface LoadedAssets {
   /** By path. */
@@ -14,10 +18,36 @@ export interface LoadedAssets {
 }
 
 /**
- * Every file that pages load. A bundle that is missing or older than its sources is built first where vite is
- * installed. If that fails an older bundle serves, and `warn` says so; without any bundle this throws.
+ * Every file that pages load: those inside a single executable, otherwise the bundle. One that is missing or older than its
+ * sources is built first where vite is installed. If that fails an older bundle serves, and `warn` says so; without any
+ * bundle this throws.
  */
 export async function loadAssets(warn: (message: string) => void = console.warn): Promise<LoadedAssets> {
+  const { list, read } = sea?.isSea() ? insideExecutable(sea) : await bundle(warn)
+  const entries = await Promise.all(
+    list.files.map(async ({ path, file, type, brotli, immutable }): Promise<[string, Asset]> => {
+      const bytes = await read(file)
+      return brotli
+        ? [path, { path, type, bytes, immutable, brotli: await read(`${file}.br`) }]
+        : [path, { path, type, bytes, immutable }]
+    }),
+  )
+  return { assets: new Map(entries), urls: list.urls }
+}
+
+interface Bundle {
+  list: AssetList
+  read(file: string): Promise<Buffer>
+}
+
+function insideExecutable({ getAsset, getRawAsset }: typeof import('node:sea')): Bundle {
+  return {
+    list: JSON.parse(getAsset('web/assets.json', 'utf8')),
+    read: async (file) => Buffer.from(getRawAsset(`web/${file}`) as ArrayBuffer),
+  }
+}
+
+async function bundle(warn: (message: string) => void): Promise<Bundle> {
   if (!(await isFresh())) {
     try {
       // In a process of its own: the bundler's memory is not the server's.
@@ -32,13 +62,5 @@ export async function loadAssets(warn: (message: string) => void = console.warn)
     }
   }
   const { folder, list } = (await readBundle())!
-  const entries = await Promise.all(
-    list.files.map(async ({ path, file, type, brotli, immutable }): Promise<[string, Asset]> => {
-      const bytes = await readFile(join(folder, file))
-      return brotli
-        ? [path, { path, type, bytes, immutable, brotli: await readFile(join(folder, `${file}.br`)) }]
-        : [path, { path, type, bytes, immutable }]
-    }),
-  )
-  return { assets: new Map(entries), urls: list.urls }
+  return { list, read: (file) => readFile(join(folder, file)) }
 }

@@ -54,7 +54,7 @@ export function launch(words: string[], env: Env = {}, program = NODE): Process 
     detached: true,
   })
   const pid = child.pid
-  if (pid === undefined) throw new Error(`${NODE} does not start`)
+  if (pid === undefined) throw new Error(`${program} does not start`)
   running.add(pid)
   const output = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text) => {
@@ -73,8 +73,8 @@ export function launch(words: string[], env: Env = {}, program = NODE): Process 
 }
 
 /** Runs a file to its end. */
-export function run(words: string[], env: Env = {}): Promise<Ran> {
-  return launch(words, env).ended
+export function run(words: string[], env: Env = {}, program = NODE): Promise<Ran> {
+  return launch(words, env, program).ended
 }
 
 /** `kill -9` of a process and its children. */

@@ -15,6 +15,8 @@ export interface StartOptions {
   dataDir?: string
   /** Arguments for Node, before the file. */
   nodeArguments?: string[]
+  /** Another program than Node with the sources, and its first words; `operator` after them is the operator's command. */
+  program?: { file: string; words: string[] }
 }
 
 export interface RunningServer {
@@ -41,9 +43,12 @@ export async function startServer(env: Env = {}, options: StartOptions = {}): Pr
   const forget = async () => {
     if (!options.dataDir) await rm(dataDir, { recursive: true, force: true })
   }
-  const { program, words } = serverCommand(options.nodeArguments)
+  const { program, words } = options.program
+    ? { program: options.program.file, words: options.program.words }
+    : serverCommand(options.nodeArguments)
+  const live = (env: Env) => listening(launch(words, env, program))
   let settings = serverEnv(env, dataDir)
-  let life = await live(words, settings, program).catch(async (error) => {
+  let life = await live(settings).catch(async (error) => {
     await forget()
     throw error
   })
@@ -82,9 +87,12 @@ export async function startServer(env: Env = {}, options: StartOptions = {}): Pr
     async restart(more = {}) {
       await end()
       settings = { ...settings, ...more }
-      life = await live(words, settings, program)
+      life = await live(settings)
     },
-    operator: (arguments_) => run(['src/node/operator.ts', ...arguments_], settings),
+    operator: (arguments_) =>
+      options.program
+        ? run([...words, 'operator', ...arguments_], settings, options.program.file)
+        : run(['src/node/operator.ts', ...arguments_], settings),
   }
 }
 
@@ -105,8 +113,8 @@ export function serverEnv(env: Env, dataDir: string): Env {
   return { PORT: '0', HOST: '127.0.0.1', DATA_DIR: dataDir, TRUSTED_PROXIES: '127.0.0.1/32', ...env }
 }
 
-async function live(words: string[], env: Env, program: string): Promise<Process & { port: number }> {
-  const server = launch(words, env, program)
+/** The server, when it has said where it listens. */
+async function listening(server: Process): Promise<Process & { port: number }> {
   let timer: NodeJS.Timeout | undefined
   try {
     const port = await new Promise<number>((resolve, reject) => {

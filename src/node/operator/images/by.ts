@@ -1,7 +1,7 @@
 /** The operator who acts, and under which rule. */
-import { hostname, userInfo } from 'node:os'
 import { InvalidArgumentError, Option } from 'commander'
 import type { Actor } from '../../../stores/ledger.ts'
+import { accountOf } from '../account.ts'
 
 export function ruleOption(): Option {
   return new Option('--rule <code>', 'the rule that was broken; it is recorded').argParser((text) => {
@@ -13,5 +13,5 @@ export function ruleOption(): Option {
 
 /** The account that runs the command. */
 export function actedBy({ rule }: { rule?: string } = {}): Actor {
-  return { who: `${userInfo().username}@${hostname()}`, ...(rule === undefined ? {} : { rule }) }
+  return { who: accountOf(), ...(rule === undefined ? {} : { rule }) }
 }

@@ -1,9 +1,9 @@
 /** operator login */
-import { hostname, userInfo } from 'node:os'
 import { Command } from 'commander'
 import { createAdminSessions } from '../../../service/admin-sessions.ts'
 import { adminSocket, adminUrl } from '../../admin/address.ts'
 import { nodeHashes } from '../../hashes.ts'
+import { accountOf } from '../account.ts'
 import { onData } from '../on-data.ts'
 import { print } from '../print.ts'
 
@@ -18,7 +18,7 @@ export function loginCommand(): Command {
           now: stores.clock.now,
           programToken: null,
         })
-        const token = await sessions.invite(`${userInfo().username}@${hostname()}`)
+        const token = await sessions.invite(accountOf())
         print(`${adminUrl(config)}/login?token=${token}`)
         if (config.operatorListen.kind === 'socket') {
           process.stderr.write(

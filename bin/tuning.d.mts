@@ -1,0 +1,2 @@
+export const FLAGS: string[]
+export const ENVIRONMENT: Record<string, string>

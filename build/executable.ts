@@ -1,0 +1,118 @@
+/**
+ * `npm run executable`: the server and the operator's commands as one file that needs no Node, for each platform; packed, in
+ * `dist/release/`. The same sources give the same bytes. `npm run executable -- linux-x64` makes that one alone.
+ */
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { chmod, copyFile, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { FLAGS } from '../bin/tuning.mjs'
+import { buildAssets } from '../src/node/assets/build.ts'
+import { packTar, sourceDate } from './archive.ts'
+import { bomOf, type Component, componentsOf, licensesOf, nodeComponent } from './contents.ts'
+import { bundleServer, ROOT } from './executable/bundle.ts'
+import { nodeBinary, type Platform } from './node-binary.ts'
+
+const run = promisify(execFile)
+
+/** Node looks for it under this name (https://nodejs.org/api/single-executable-applications.html). */
+const RESOURCE = 'NODE_SEA_BLOB'
+const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
+
+export const PLATFORMS: readonly Platform[] = ['linux-x64', 'linux-arm64']
+
+export interface Executable {
+  file: string
+  /** Node, and the packages inside. */
+  components: Component[]
+}
+
+/** Makes `file`. `preload`: modules that run before the program's own. */
+export async function buildExecutable(
+  platform: Platform,
+  file: string,
+  preload: string[] = [],
+): Promise<Executable> {
+  await buildAssets()
+  const node = await nodeBinary(platform)
+  const { code, packages } = await bundleServer(preload)
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-executable-'))
+  try {
+    await writeFile(join(folder, 'main.js'), code)
+    await writeFile(
+      join(folder, 'sea.json'),
+      JSON.stringify({
+        // Without the folder: the path is in the executable.
+        main: 'main.js',
+        output: 'sea.blob',
+        disableExperimentalSEAWarning: true,
+        // As bin/operator.mjs has it: nobody who reads the log could do anything about them.
+        execArgv: [...FLAGS, '--disable-warning=ExperimentalWarning'],
+        assets: await pages(),
+      }),
+    )
+    // Of the same version; it holds nothing of the platform that it is made on.
+    const { file: maker } = await nodeBinary(`linux-${process.arch}` as Platform)
+    await run(maker, ['--experimental-sea-config', 'sea.json'], { cwd: folder })
+    await copyFile(node.file, file)
+    // It warns of names of sections, which are none of ours.
+    const postject = join(ROOT, 'node_modules/postject/dist/cli.js')
+    await run(process.execPath, [postject, file, RESOURCE, join(folder, 'sea.blob'), '--sentinel-fuse', FUSE])
+    await chmod(file, 0o755)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+  return { file, components: [await nodeComponent(node), ...(await componentsOf(packages))] }
+}
+
+/** The pages' files, by their names in `dist`. */
+async function pages(): Promise<Record<string, string>> {
+  const names: string[] = []
+  for await (const entry of glob('web/**', { cwd: join(ROOT, 'dist'), withFileTypes: true })) {
+    if (entry.isFile()) names.push(join(entry.parentPath, entry.name))
+  }
+  return Object.fromEntries(names.sort().map((path) => [path.slice(join(ROOT, 'dist/').length), path]))
+}
+
+const built = new Map<Platform, Promise<Executable>>()
+
+/** The executable of a platform, made once by this process and gone with it. */
+export function executableOf(platform: Platform): Promise<Executable> {
+  let executable = built.get(platform)
+  if (executable === undefined) {
+    const folder = mkdtempSync(join(tmpdir(), 'pinhole-executable-'))
+    process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+    executable = buildExecutable(platform, join(folder, 'pinhole-server'))
+    built.set(platform, executable)
+  }
+  return executable
+}
+
+/** An executable, packed with the licenses of what is in it, and its SBOM beside it, in `out`. Returns their names. */
+export async function releaseExecutable(platform: Platform, out: string): Promise<string[]> {
+  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
+  const name = `pinhole-server-${version}-${platform}`
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-release-'))
+  try {
+    await mkdir(join(folder, name))
+    const { file, components } = await executableOf(platform)
+    await copyFile(file, join(folder, name, 'pinhole-server'))
+    await writeFile(join(folder, name, 'LICENSES.txt'), await licensesOf(components))
+    await mkdir(out, { recursive: true })
+    await packTar(join(out, `${name}.tar.gz`), folder, [name], await sourceDate(ROOT))
+    await writeFile(join(out, `${name}.cdx.json`), bomOf('pinhole-server', version, components))
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+  return [`${name}.tar.gz`, `${name}.cdx.json`]
+}
+
+if (import.meta.main) {
+  const platforms = process.argv.length > 2 ? (process.argv.slice(2) as Platform[]) : PLATFORMS
+  for (const platform of platforms) {
+    const names = await releaseExecutable(platform, join(ROOT, 'dist/release'))
+    process.stdout.write(names.map((name) => `dist/release/${name}\n`).join(''))
+  }
+}

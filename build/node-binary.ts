@@ -1,0 +1,55 @@
+/** Node for the machines that a release is for: as the lock file of `runtime/` names it, and by its digest. */
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+const ROOT = join(import.meta.dirname, '..')
+
+export type Platform = 'linux-x64' | 'linux-arm64'
+
+export interface NodeBinary {
+  version: string
+  file: string
+  license: string
+}
+
+/** Fetches it from npm, once: it is kept in `node_modules/.cache`. */
+export async function nodeBinary(platform: Platform): Promise<NodeBinary> {
+  const name = `node-${platform}`
+  const { packages } = JSON.parse(await readFile(join(ROOT, 'runtime/package-lock.json'), 'utf8'))
+  const { version, integrity } = packages[`node_modules/${name}`]
+  const cache = join(ROOT, 'node_modules/.cache')
+  const folder = join(cache, `${name}-${version}`)
+  const binary = { version, file: join(folder, 'bin/node'), license: join(folder, 'LICENSE') }
+  if (await readFile(binary.license).catch(() => null)) return binary
+  await mkdir(cache, { recursive: true })
+  const fresh = await mkdtemp(join(cache, 'fetching-'))
+  try {
+    const { stdout } = await run(
+      'npm',
+      ['pack', '--json', '--pack-destination', fresh, `${name}@${version}`],
+      {
+        cwd: ROOT,
+      },
+    )
+    const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('[')))
+    const tarball = join(fresh, filename)
+    const [algorithm, digest] = integrity.split('-')
+    const found = createHash(algorithm)
+      .update(await readFile(tarball))
+      .digest('base64')
+    if (found !== digest) throw new Error(`${name} ${version} is not what runtime/package-lock.json says`)
+    await run('tar', ['-xzf', tarball, '-C', fresh, 'package/bin/node', 'package/LICENSE'])
+    await rename(join(fresh, 'package'), folder).catch(async (error) => {
+      // Somebody else brought it in the meantime.
+      if (!(await readFile(binary.license).catch(() => null))) throw error
+    })
+  } finally {
+    await rm(fresh, { recursive: true, force: true })
+  }
+  return binary
+}

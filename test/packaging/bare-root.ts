@@ -1,0 +1,53 @@
+/** A minimal Debian that has no Node, to run in what is to need none. */
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { isInstalled } from '../support/processes/caches.ts'
+
+const run = promisify(execFile)
+
+const DEBIAN = 'bookworm'
+
+/** An account that the system has no name for. */
+export const USER = '65532:65532'
+
+interface Program {
+  file: string
+  words: string[]
+}
+
+export interface BareRoot {
+  folder: string
+  /** How a program of that system is run, as nobody in particular. `words`: the program and its words. */
+  program(...words: string[]): Program
+  /** The same as `user`, by numbers: `1000:1000`. */
+  as(user: string, ...words: string[]): Program
+  /** Runs it as root to its end. */
+  asRoot(...words: string[]): Promise<{ stdout: string; stderr: string }>
+  remove(): Promise<void>
+}
+
+/** Why there is none. In CI that is a failure. */
+export async function whyNoBareRoot(): Promise<string | false> {
+  if (process.getuid?.() !== 0) return 'does not apply: only root makes root file systems'
+  if (process.env.PINHOLE_CI || (await isInstalled('mmdebstrap', 'unshare'))) return false
+  return 'mmdebstrap is not on this machine'
+}
+
+export async function makeBareRoot(): Promise<BareRoot> {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-root-'))
+  await run('mmdebstrap', ['--variant=minbase', '--mode=root', '--quiet', DEBIAN, folder])
+  const wordsOf = (user: string, words: string[]) => [
+    ...['--mount', '--propagation', 'private'],
+    ...[join(import.meta.dirname, 'in-root.sh'), folder, tmpdir(), user, ...words],
+  ]
+  return {
+    folder,
+    program: (...words) => ({ file: 'unshare', words: wordsOf(USER, words) }),
+    as: (user, ...words) => ({ file: 'unshare', words: wordsOf(user, words) }),
+    asRoot: (...words) => run('unshare', wordsOf('0:0', words)),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  }
+}

@@ -1,0 +1,146 @@
+/** The single executable, as it is released: unpacked in a minimal Debian without Node, and run there by nobody in particular. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { chmod, chown, cp, mkdtemp, open, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
+import { buildExecutable, releaseExecutable } from '../../build/executable.ts'
+import type { Platform } from '../../build/node-binary.ts'
+import { httpContract } from '../contracts/http.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { breakLedger } from '../support/processes/broken-ledger.ts'
+import { ownHost } from '../support/processes/own-host.ts'
+import type { Env } from '../support/processes/process.ts'
+import { startServer } from '../support/processes/server.ts'
+import { fetchRaw, remove, store } from '../support/upload.ts'
+import { type BareRoot, makeBareRoot, USER, whyNoBareRoot } from './bare-root.ts'
+import { type Variants, variantsIn } from './variants.ts'
+
+const run = promisify(execFile)
+
+const MOST_BYTES = 50e6
+const PROGRAM = '/usr/local/bin/pinhole-server'
+
+const skip = await whyNoBareRoot()
+
+describe('the single executable', { skip }, () => {
+  let bare: BareRoot
+  let out: string
+  let variants: Variants
+  before(async () => {
+    // Both see it, and its files are read by another account.
+    await chmod(tmpdir(), 0o755)
+    out = await mkdtemp(join(tmpdir(), 'pinhole-release-'))
+    bare = await makeBareRoot()
+    const [archive = ''] = await releaseExecutable('linux-x64', out)
+    await run('tar', ['-xzf', join(out, archive), '-C', out])
+    await cp(join(out, archive.replace('.tar.gz', ''), 'pinhole-server'), join(bare.folder, PROGRAM))
+    variants = variantsIn(join(bare.folder, 'usr/local/bin'))
+  })
+  after(async () => {
+    await bare?.remove()
+    if (out) await rm(out, { recursive: true, force: true })
+  })
+
+  async function startThere(env: Env = {}) {
+    const dataDir = await mkdtemp(join(tmpdir(), 'pinhole-'))
+    await chown(dataDir, Number.parseInt(USER, 10), Number.parseInt(USER, 10))
+    const { settings, name } = await variants.of(env)
+    const server = await startServer(settings, {
+      dataDir,
+      program: bare.program(name ? `/usr/local/bin/${name}` : PROGRAM),
+    })
+    return {
+      ...server,
+      dataDir,
+      async stop() {
+        const ran = await server.stop()
+        await rm(dataDir, { recursive: true, force: true })
+        return ran
+      },
+    }
+  }
+
+  test('fits in 50 MB, for each platform, with its licenses and its parts', async () => {
+    await releaseExecutable('linux-arm64', out)
+    const names = await readdir(out)
+    for (const platform of ['linux-x64', 'linux-arm64']) {
+      const name = names.find((name) => name.endsWith(`${platform}.tar.gz`)) ?? ''
+      assert.ok(
+        (await stat(join(out, name))).size <= MOST_BYTES,
+        `${name}: ${(await stat(join(out, name))).size}`,
+      )
+      const { stdout } = await run('tar', ['-tzf', join(out, name)])
+      assert.match(stdout, /\/pinhole-server\n/)
+      const bom = JSON.parse(await readFile(join(out, name.replace('.tar.gz', '.cdx.json')), 'utf8'))
+      const parts = bom.components.map(({ name }: { name: string }) => name)
+      for (const part of ['node', 'hono', 'undici', 'pg']) assert.ok(parts.includes(part), part)
+      const { stdout: licenses } = await run('tar', [
+        '-xOzf',
+        join(out, name),
+        '--wildcards',
+        '*/LICENSES.txt',
+      ])
+      for (const part of parts) assert.ok(licenses.includes(`\n${part} `), part)
+    }
+  })
+
+  test('that for arm64 is a program for arm64, and its parts are in it', async () => {
+    const [archive = ''] = (await readdir(out)).filter((name) => name.endsWith('linux-arm64.tar.gz'))
+    await run('tar', ['-xzf', join(out, archive), '-C', out])
+    const file = join(out, archive.replace('.tar.gz', ''), 'pinhole-server')
+    const handle = await open(file)
+    const { buffer } = await handle.read(Buffer.alloc(64), 0, 64, 0)
+    await handle.close()
+    assert.deepEqual([...buffer.subarray(0, 5)], [0x7f, 0x45, 0x4c, 0x46, 2])
+    // EM_AARCH64
+    assert.equal(buffer.readUInt16LE(18), 183)
+    const whole = await readFile(file)
+    assert.ok(whole.includes('NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2:1'))
+    assert.ok(whole.includes('web/assets.json'))
+  })
+
+  test('built again it has the same bytes', async () => {
+    const again = await mkdtemp(join(tmpdir(), 'pinhole-again-'))
+    const { file } = await buildExecutable('linux-x64', join(again, 'pinhole-server'))
+    const digestOf = async (path: string) =>
+      createHash('sha256')
+        .update(await readFile(path))
+        .digest('hex')
+    assert.equal(await digestOf(file), await digestOf(join(bare.folder, PROGRAM)))
+    const release = ['linux-x64', 'linux-arm64'].map(async (platform) => {
+      const [archive = ''] = await releaseExecutable(platform as Platform, again)
+      assert.equal(await digestOf(join(again, archive)), await digestOf(join(out, archive)))
+    })
+    await Promise.all(release)
+    await rm(again, { recursive: true, force: true })
+  })
+
+  test('several workers, the operator’s commands, and words that it does not know', async () => {
+    await assert.rejects(stat(join(bare.folder, 'usr/bin/node')))
+    const server = await startThere({ WORKERS: '2' })
+    const image = gif()
+    const { id, key } = await store(server.url, image)
+    assert.deepEqual((await fetchRaw(server.url, id)).body, image)
+    const held = await server.operator(['hold', id, '--reason', 'a trial'])
+    assert.equal(held.code, 0, held.stderr)
+    assert.equal((await fetchRaw(server.url, id)).status, 403)
+    assert.equal((await server.operator(['release', id, '--reason', 'it was one'])).code, 0)
+    assert.equal((await remove(server.url, key)).status, 200)
+    assert.equal((await server.operator(['frobnicate'])).code, 2)
+    assert.equal((await server.stop()).code, 0)
+    await assert.rejects(bare.asRoot(PROGRAM, 'frobnicate'), /frobnicate/)
+  })
+
+  httpContract('the single executable', async (env) => {
+    const server = await startThere(env)
+    return {
+      ...ownHost(server),
+      breakDown: () => breakLedger(server.dataDir),
+      stop: () => server.stop(),
+    }
+  })
+})
