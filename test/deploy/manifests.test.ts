@@ -6,17 +6,19 @@ import { test } from 'node:test'
 import { IngressRoute, Middleware, ServersTransport } from '@kubernetes-models/traefik/traefik.io/v1alpha1'
 import { Deployment } from 'kubernetes-models/apps/v1'
 import { Ingress } from 'kubernetes-models/networking.k8s.io/v1'
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
 import { ConfigMap, Secret, Service } from 'kubernetes-models/v1'
 import { parse, parseAllDocuments } from 'yaml'
 import { describeConfig } from '../../src/config.ts'
 import { LIMITS } from '../../src/node/http/limits.ts'
 import { ROOT } from '../support/processes/process.ts'
+import { renderChart } from './chart.ts'
 import { unknownFields } from './unknown-fields.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: what came from YAML is checked by schemas
 type Parsed = any
 
-const KINDS = { ConfigMap, Deployment, Ingress, Secret, Service } as const
+const KINDS = { ConfigMap, Deployment, Ingress, PodDisruptionBudget, Secret, Service } as const
 
 const shipped = (path: string) => readFile(join(ROOT, 'deploy', path), 'utf8')
 const variables = new Set(
@@ -52,6 +54,7 @@ test('the objects of the manifest find each other, and name what the service has
     ConfigMap: map,
     Deployment: deployment,
     Ingress: ingress,
+    PodDisruptionBudget: budget,
     Secret: secret,
     Service: service,
   } = await kubernetes()
@@ -59,6 +62,8 @@ test('the objects of the manifest find each other, and name what the service has
   const [container] = pod.containers
   assert.deepEqual(deployment.spec.selector.matchLabels, deployment.spec.template.metadata.labels)
   assert.deepEqual(service.spec.selector, deployment.spec.template.metadata.labels)
+  assert.deepEqual(budget.spec.selector, deployment.spec.selector)
+  for (const name of ['OBJECTS_URL', 'LEDGER_URL']) assert.ok(secret.stringData[name], name)
   assert.deepEqual(
     container.envFrom.map((from: Parsed) => from.configMapRef?.name ?? from.secretRef?.name),
     [map.metadata.name, secret.metadata.name],
@@ -83,7 +88,7 @@ test('the objects of the manifest find each other, and name what the service has
   // As the image has them.
   const dockerfile = await shipped('docker/Dockerfile')
   assert.ok(dockerfile.includes(`EXPOSE ${container.ports[0].containerPort}\n`))
-  assert.match(dockerfile, /^USER node$/m)
+  assert.equal(/^USER (\d+)/m.exec(dockerfile)?.[1], `${pod.securityContext.runAsUser}`)
   const volumes = pod.volumes.map(({ name }: Parsed) => name)
   assert.deepEqual(
     container.volumeMounts.map(({ name }: Parsed) => name),
@@ -98,9 +103,43 @@ test('the objects of the manifest find each other, and name what the service has
   assert.ok(pod.terminationGracePeriodSeconds * 1000 > pauseMs + LIMITS.stopMs)
 })
 
-test('compose.yaml and the unit name variables that the service has', async () => {
+test('the Helm chart makes what the manifest has, less the secret that it is given', async () => {
+  const { Secret: secret, ...objects } = await kubernetes()
+  const rendered = await renderChart(join(ROOT, 'deploy/helm'), 'pinhole')
+  assert.deepEqual(Object.fromEntries(rendered.map((object) => [object.kind, object])), objects)
+  const values: Parsed = parse(await shipped('helm/values.yaml'))
+  assert.equal(values.secret, secret.metadata.name)
+})
+
+test('a chart without a name for it makes no ingress, and one of another name holds together', async () => {
+  const objects: Parsed[] = await renderChart(join(ROOT, 'deploy/helm'), 'other', { ingress: { host: '' } })
+  assert.ok(!objects.some(({ kind }) => kind === 'Ingress'))
+  assert.ok(objects.every(({ metadata }) => metadata.name === 'other'))
+})
+
+test('what names a version of the image names this one', async () => {
+  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
+  const texts = await Promise.all(
+    ['docker/compose.yaml', 'docker/one.yaml', 'kubernetes/pinhole.yaml', 'unraid/pinhole.xml'].map(shipped),
+  )
+  for (const text of texts) {
+    const found = [...text.matchAll(/pinhole:(\d+\.\d+\.\d+)/g)].map(([, version]) => version)
+    assert.ok(found.length > 0)
+    for (const one of found) assert.equal(one, version)
+  }
+  const chart: Parsed = parse(await shipped('helm/Chart.yaml'))
+  assert.deepEqual([chart.version, chart.appVersion], [version, version])
+})
+
+test('what starts one or more servers names variables that the service has', async () => {
   const compose = parse(await shipped('docker/compose.yaml'), { merge: true })
-  const names = Object.keys(compose.services.server1.environment)
+  const one = parse(await shipped('docker/one.yaml'))
+  const names = [compose.services.server1, one.services.pinhole].flatMap(({ environment }) =>
+    Object.keys(environment),
+  )
+  for (const [, name] of (await shipped('unraid/pinhole.xml')).matchAll(/Target="([A-Z_]+)"/g))
+    names.push(name!)
+  for (const [, name] of (await shipped('debian/pinhole.env')).matchAll(/^#?([A-Z_]+)=/gm)) names.push(name!)
   assert.ok(names.length > 4)
   const unit = await shipped('systemd/pinhole.service')
   for (const [, name] of unit.matchAll(/^Environment=(?!NODE_)(\w+)=/gm)) names.push(name!)

@@ -1,0 +1,142 @@
+/**
+ * `npm run image`: a container image for each platform, in `dist/release/`, for `docker load`. It holds the executable, the few
+ * libraries that Node needs, and no shell. Needs buildah and mmdebstrap.
+ */
+import { execFile } from 'node:child_process'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { chmod, copyFile, glob, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
+import { createGzip, gunzipSync } from 'node:zlib'
+import { sourceDate } from './archive.ts'
+import { bomOf, type Component, licensesOf } from './contents.ts'
+import { ROOT } from './executable/bundle.ts'
+import { executableOf, PLATFORMS } from './executable.ts'
+import type { Platform } from './node-binary.ts'
+
+const run = promisify(execFile)
+
+const DEBIAN = 'bookworm'
+/** Of the system: what Node is linked with, and nothing else of these packages. */
+const LIBRARIES = ['libc6', 'libgcc-s1', 'libstdc++6']
+const LIBRARY_FILES = '{libc,libm,libdl,libpthread,libresolv,libgcc_s,libstdc++}.so.[0-9]'
+
+const ARCHITECTURES: Record<Platform, string> = { 'linux-x64': 'amd64', 'linux-arm64': 'arm64' }
+const TRIPLES: Record<Platform, string> = {
+  'linux-x64': 'x86_64-linux-gnu',
+  'linux-arm64': 'aarch64-linux-gnu',
+}
+/** Where programs of a platform look for the dynamic linker. */
+const LINKERS: Record<Platform, string> = {
+  'linux-x64': 'lib64/ld-linux-x86-64.so.2',
+  'linux-arm64': 'lib/ld-linux-aarch64.so.1',
+}
+
+/** Whoever runs `buildah`: CI has storage of its own. */
+export type Buildah = (...words: string[]) => Promise<unknown>
+
+/** Makes the image `tag`. */
+export async function buildImage(platform: Platform, tag: string, buildah: Buildah): Promise<Component[]> {
+  const root = await mkdtemp(join(tmpdir(), 'pinhole-image-'))
+  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
+  try {
+    const { file, components } = await executableOf(platform)
+    const all = [...components, ...(await addLibraries(platform, root))]
+    await mkdir(join(root, 'usr/bin'), { recursive: true })
+    await copyFile(file, join(root, 'usr/bin/pinhole-server'))
+    const docs = join(root, 'usr/share/doc/pinhole-server')
+    await mkdir(docs, { recursive: true })
+    await writeFile(join(docs, 'copyright'), await licensesOf(all))
+    await writeFile(join(docs, 'sbom.cdx.json'), bomOf('pinhole-server', version, all))
+    await mkdir(join(root, 'etc'))
+    await writeFile(join(root, 'etc/passwd'), 'root:x:0:0::/:/\npinhole:x:65532:65532::/data:/\n')
+    await writeFile(join(root, 'etc/group'), 'root:x:0:\npinhole:x:65532:\n')
+    await writeFile(join(root, 'etc/nsswitch.conf'), 'hosts: files dns\n')
+    await mkdir(join(root, 'data'))
+    await mkdir(join(root, 'tmp'))
+    await chmod(join(root, 'tmp'), 0o1777)
+    const date = await sourceDate(ROOT)
+    await buildah(
+      // Docker's format alone has health checks.
+      ...['build', '--quiet', '--format', 'docker', '--platform', `linux/${ARCHITECTURES[platform]}`],
+      ...['--timestamp', `${date}`, '--build-arg', `VERSION=${version}`, '--isolation', 'chroot'],
+      ...['--file', join(ROOT, 'deploy/docker/Dockerfile'), '--tag', tag, root],
+    )
+    return all
+  } finally {
+    await rm(root, { recursive: true, force: true })
+  }
+}
+
+/** Fetched and unpacked: nothing of it is run, so that it may be for another processor. */
+async function addLibraries(platform: Platform, root: string): Promise<Component[]> {
+  const debian = await mkdtemp(join(tmpdir(), 'pinhole-libraries-'))
+  try {
+    await run('mmdebstrap', [
+      ...['--variant=extract', '--mode=root', '--quiet', `--architectures=${ARCHITECTURES[platform]}`],
+      ...[`--include=${LIBRARIES}`, DEBIAN, debian],
+    ])
+    const folder = join('lib', TRIPLES[platform])
+    await mkdir(join(root, folder), { recursive: true })
+    for await (const path of glob(`{usr/,}${folder}/${LIBRARY_FILES}`, { cwd: debian })) {
+      // Of a link, what it leads to.
+      await copyFile(join(debian, path), join(root, folder, basename(path)))
+    }
+    const linker = join(root, LINKERS[platform])
+    await mkdir(dirname(linker), { recursive: true })
+    const source = (await readdir(join(debian, folder))).find((name) => name.startsWith('ld-linux')) ?? ''
+    await copyFile(join(debian, folder, source), linker)
+    return await Promise.all(LIBRARIES.map((name) => libraryComponent(debian, name, ARCHITECTURES[platform])))
+  } finally {
+    await rm(debian, { recursive: true, force: true })
+  }
+}
+
+async function libraryComponent(debian: string, name: string, architecture: string): Promise<Component> {
+  const docs = join(debian, 'usr/share/doc', name)
+  const changes = gunzipSync(await readFile(join(docs, 'changelog.Debian.gz'))).toString('utf8', 0, 200)
+  const version = /\(([^)]+)\)/.exec(changes)?.[1] ?? 'unknown'
+  return {
+    name,
+    version,
+    // Most of each; its text has the rest.
+    license: name === 'libc6' ? 'LGPL-2.1-or-later' : 'GPL-3.0-or-later WITH GCC-exception-3.1',
+    purl: `pkg:deb/debian/${name}@${encodeURIComponent(version)}?arch=${architecture}`,
+    text: await readFile(join(docs, 'copyright'), 'utf8'),
+  }
+}
+
+/** The image, packed for `docker load`, and its SBOM beside it, in `out`. Returns their names. */
+export async function releaseImage(platform: Platform, out: string, buildah: Buildah): Promise<string[]> {
+  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
+  const name = `pinhole-server-${version}-image-${platform}`
+  const tag = `localhost/pinhole:${version}-${ARCHITECTURES[platform]}`
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-archive-'))
+  try {
+    const components = await buildImage(platform, tag, buildah)
+    await buildah('push', '--quiet', tag, `docker-archive:${join(folder, 'image.tar')}:pinhole:${version}`)
+    await mkdir(out, { recursive: true })
+    const file = join(out, `${name}.tar.gz`)
+    await pipeline(
+      createReadStream(join(folder, 'image.tar')),
+      createGzip({ level: 9 }),
+      createWriteStream(file),
+    )
+    await writeFile(join(out, `${name}.cdx.json`), bomOf('pinhole-server', version, components))
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+  return [`${name}.tar.gz`, `${name}.cdx.json`]
+}
+
+if (import.meta.main) {
+  const platforms = process.argv.length > 2 ? (process.argv.slice(2) as Platform[]) : PLATFORMS
+  for (const platform of platforms) {
+    const names = await releaseImage(platform, join(ROOT, 'dist/release'), (...words) =>
+      run('buildah', words),
+    )
+    process.stdout.write(names.map((name) => `dist/release/${name}\n`).join(''))
+  }
+}
