@@ -1,0 +1,103 @@
+/**
+ * `npm run debian`: the executable with account, unit and settings as a Debian package for each platform, in
+ * `dist/release/`. Needs dpkg-deb.
+ */
+import { execFile } from 'node:child_process'
+import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { sourceDate } from './archive.ts'
+import { bomOf, licensesOf } from './contents.ts'
+import { ROOT } from './executable/bundle.ts'
+import { executableOf, PLATFORMS } from './executable.ts'
+import type { Platform } from './node-binary.ts'
+
+const run = promisify(execFile)
+
+const ARCHITECTURES: Record<Platform, string> = { 'linux-x64': 'amd64', 'linux-arm64': 'arm64' }
+
+/** What `deploy/` has for a machine, and where it goes there. */
+const FILES: Record<string, { to: string; mode: number }> = {
+  'debian/pinhole.env': { to: 'etc/pinhole/pinhole.env', mode: 0o640 },
+  'debian/pinhole-operator': { to: 'usr/bin/pinhole-operator', mode: 0o755 },
+  'systemd/pinhole.service': { to: 'usr/lib/systemd/system/pinhole.service', mode: 0o644 },
+}
+const SCRIPTS = ['postinst', 'prerm', 'postrm']
+
+/** Makes the package, and its SBOM beside it, in `out`. `version`: for a trial of an upgrade. Returns their names. */
+export async function releaseDebian(platform: Platform, out: string, version = ''): Promise<string[]> {
+  const manifest = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
+  const debianVersion = version || manifest.version
+  const name = `pinhole-server_${debianVersion}_${ARCHITECTURES[platform]}`
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-debian-'))
+  try {
+    const program = join(folder, 'usr/bin/pinhole-server')
+    await mkdir(dirname(program), { recursive: true })
+    const { file, components } = await executableOf(platform)
+    await copyFile(file, program)
+    for (const [from, { to, mode }] of Object.entries(FILES)) {
+      await mkdir(dirname(join(folder, to)), { recursive: true })
+      await cp(join(ROOT, 'deploy', from), join(folder, to))
+      await chmod(join(folder, to), mode)
+    }
+    const docs = join(folder, 'usr/share/doc/pinhole-server')
+    await mkdir(docs, { recursive: true })
+    await writeFile(join(docs, 'copyright'), await licensesOf(components))
+    await mkdir(join(folder, 'DEBIAN'))
+    await writeFile(
+      join(folder, 'DEBIAN/control'),
+      control(debianVersion, ARCHITECTURES[platform], manifest.description),
+    )
+    await writeFile(join(folder, 'DEBIAN/conffiles'), '/etc/pinhole/pinhole.env\n')
+    await cp(join(ROOT, 'deploy/debian/templates'), join(folder, 'DEBIAN/templates'))
+    for (const script of SCRIPTS) {
+      await cp(join(ROOT, 'deploy/debian', script), join(folder, 'DEBIAN', script))
+      await chmod(join(folder, 'DEBIAN', script), 0o755)
+    }
+    await chmodFolders(folder)
+    await mkdir(out, { recursive: true })
+    const env = { ...process.env, SOURCE_DATE_EPOCH: `${await sourceDate(ROOT)}` }
+    await run(
+      'dpkg-deb',
+      ['--root-owner-group', '-Zzstd', '-z12', '--build', folder, join(out, `${name}.deb`)],
+      {
+        env,
+      },
+    )
+    await writeFile(join(out, `${name}.cdx.json`), bomOf('pinhole-server', debianVersion, components))
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+  return [`${name}.deb`, `${name}.cdx.json`]
+}
+
+/** What Node needs of the system; the account's tool, and who asks before a purge. */
+function control(version: string, architecture: string, description: string): string {
+  return `Package: pinhole-server
+Version: ${version}
+Architecture: ${architecture}
+Maintainer: Pinhole <root@localhost>
+Section: web
+Priority: optional
+Depends: libc6 (>= 2.28), libstdc++6 (>= 8), adduser, debconf (>= 0.5), init-system-helpers (>= 1.51)
+Description: ${description.replace(/\.$/, '')}
+ The server, its operator's commands, and a systemd unit.
+`
+}
+
+/** Whatever this account makes folders with. */
+async function chmodFolders(folder: string): Promise<void> {
+  await chmod(folder, 0o755)
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) await chmodFolders(join(folder, entry.name))
+  }
+}
+
+if (import.meta.main) {
+  const platforms = process.argv.length > 2 ? (process.argv.slice(2) as Platform[]) : PLATFORMS
+  for (const platform of platforms) {
+    const names = await releaseDebian(platform, join(ROOT, 'dist/release'))
+    process.stdout.write(names.map((name) => `dist/release/${name}\n`).join(''))
+  }
+}

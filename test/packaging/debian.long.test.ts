@@ -1,0 +1,173 @@
+/** The Debian package, installed in a minimal Debian without Node: by dpkg, without systemd. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { chmod, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
+import { releaseDebian } from '../../build/debian.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { freePort } from '../support/processes/caches.ts'
+import { launch } from '../support/processes/process.ts'
+import { startFakeS3 } from '../support/s3/fake-s3.ts'
+import { until } from '../support/until.ts'
+import { fetchRaw, remove, store } from '../support/upload.ts'
+import { type BareRoot, makeBareRoot, whyNoBareRoot } from './bare-root.ts'
+
+const run = promisify(execFile)
+
+const SETTINGS = 'etc/pinhole/pinhole.env'
+const DATA = 'var/lib/pinhole'
+/** A start takes a second; this is for a machine on which everything waits. */
+const PATIENT_MS = 120_000
+
+const skip = await whyNoBareRoot()
+
+describe('the Debian package', { skip }, () => {
+  let bare: BareRoot
+  let old: string
+  let fresh: string
+  before(async () => {
+    await chmod(tmpdir(), 0o755)
+    const out = await mkdtemp(join(tmpdir(), 'pinhole-release-'))
+    bare = await makeBareRoot()
+    const versions = await Promise.all(
+      ['', '999.0'].map((version) => releaseDebian('linux-x64', out, version)),
+    )
+    ;[old, fresh] = versions.map(([name = '']) => join(out, name)) as [string, string]
+  })
+  after(() => bare?.remove())
+
+  const there = (path: string) => join(bare.folder, path)
+  const install = async (file: string) => {
+    await cp(file, there('tmp/package.deb'))
+    return bare.asRoot(
+      '/usr/bin/env',
+      'DEBIAN_FRONTEND=noninteractive',
+      'dpkg',
+      '--install',
+      '/tmp/package.deb',
+    )
+  }
+
+  /** As the unit starts it, less what systemd does around it. Returns its address, and how it ends. */
+  async function started(port: number) {
+    const unit = await readFile(there('usr/lib/systemd/system/pinhole.service'), 'utf8')
+    const named = (name: string) => new RegExp(`^${name}=-?(.*)$`, 'm').exec(unit)![1]!
+    const { stdout } = await bare.asRoot('/usr/bin/id', '--user', named('User'))
+    const id = stdout.trim()
+    const { file, words } = bare.as(`${id}:${id}`, named('ExecStart'), '--env-file', `/${SETTINGS}`)
+    const server = launch(words, { PORT: `${port}` }, file)
+    const url = `http://127.0.0.1:${port}`
+    await until(
+      'the server answers',
+      () =>
+        fetch(`${url}/readyz`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      PATIENT_MS,
+    )
+    return {
+      url,
+      async stop() {
+        server.child.kill('SIGTERM')
+        assert.equal((await server.ended).code, 0)
+      },
+    }
+  }
+
+  /** Files below DATA_DIR that do not belong to the service. */
+  async function strangers(): Promise<string[]> {
+    const owner = (await stat(there(DATA))).uid
+    assert.notEqual(owner, 0)
+    const paths = await readdir(there(DATA), { recursive: true })
+    const owners = await Promise.all(paths.map(async (path) => (await stat(there(join(DATA, path)))).uid))
+    return paths.filter((_, nth) => owners[nth] !== owner)
+  }
+
+  test('brings account, unit, settings and a folder that is the service’s alone', async () => {
+    await assert.rejects(stat(there('usr/bin/node')))
+    await install(old)
+    assert.match(await readFile(there('etc/passwd'), 'utf8'), /^pinhole:.*:\/usr\/sbin\/nologin$/m)
+    assert.equal((await stat(there(DATA))).mode & 0o777, 0o700)
+    assert.equal((await stat(there(SETTINGS))).mode & 0o777, 0o640)
+    const { stdout } = await run('readlink', [
+      there('etc/systemd/system/multi-user.target.wants/pinhole.service'),
+    ])
+    assert.match(stdout, /pinhole\.service/)
+  })
+
+  test('takes an upload and deletes it; what the operator does as root is the service’s', async () => {
+    const server = await started(await freePort())
+    const image = gif()
+    const { id, key } = await store(server.url, image)
+    assert.deepEqual((await fetchRaw(server.url, id)).body, image)
+    await bare.asRoot('/usr/bin/pinhole-operator', 'set', 'daily-uploads', '500')
+    await bare.asRoot('/usr/bin/pinhole-operator', 'hold', id, '--reason', 'a trial')
+    assert.equal((await fetchRaw(server.url, id)).status, 403)
+    assert.deepEqual(await strangers(), [])
+    await bare.asRoot('/usr/bin/pinhole-operator', 'release', id, '--reason', 'over')
+    assert.equal((await remove(server.url, key)).status, 200)
+    await server.stop()
+  })
+
+  test('a value with & reaches server and operator whole', async () => {
+    const s3 = await startFakeS3()
+    const plain = await readFile(there(SETTINGS), 'utf8')
+    try {
+      const place = `s3://${s3.bucket}/debian?endpoint=${s3.endpoint}&region=${s3.keys.region}&style=path`
+      const keys = `AWS_ACCESS_KEY_ID=${s3.keys.accessKeyId}\nAWS_SECRET_ACCESS_KEY=${s3.keys.secretAccessKey}\n`
+      await writeFile(there(SETTINGS), `${plain}\nOBJECTS_URL=${place}\n${keys}`)
+      const server = await started(await freePort())
+      const { id } = await store(server.url, gif())
+      const { stdout } = await bare.asRoot('/usr/bin/pinhole-operator', 'show', id)
+      assert.match(stdout, new RegExp(id))
+      await server.stop()
+    } finally {
+      await writeFile(there(SETTINGS), plain)
+      await s3.close()
+    }
+  })
+
+  test('an upgrade keeps pictures and changed settings', async () => {
+    const first = await started(await freePort())
+    const { id, key } = await store(first.url, gif())
+    await first.stop()
+    const changed = `${await readFile(there(SETTINGS), 'utf8')}\nOPERATOR_NAME=Ada\n`
+    await writeFile(there(SETTINGS), changed)
+    await install(fresh)
+    assert.equal(await readFile(there(SETTINGS), 'utf8'), changed)
+    const second = await started(await freePort())
+    assert.equal((await fetchRaw(second.url, id)).status, 200)
+    assert.equal((await remove(second.url, key)).status, 200)
+    await second.stop()
+  })
+
+  test('a purge asks, and keeps pictures unless somebody says yes', async () => {
+    const answer = (yes: boolean) =>
+      bare.asRoot(
+        '/bin/sh',
+        '-c',
+        `echo "pinhole-server pinhole/remove-data boolean ${yes}" | debconf-set-selections`,
+      )
+    const purge = () =>
+      bare.asRoot('/usr/bin/env', 'DEBIAN_FRONTEND=noninteractive', 'dpkg', '--purge', 'pinhole-server')
+    await answer(false)
+    await purge()
+    assert.ok((await readdir(there(DATA))).includes('images'))
+    await assert.rejects(stat(there(SETTINGS)))
+    await install(fresh)
+    await answer(true)
+    await purge()
+    await assert.rejects(stat(there(DATA)))
+  })
+
+  test('built again it has the same bytes', async () => {
+    const again = await mkdtemp(join(tmpdir(), 'pinhole-again-'))
+    const [name = ''] = await releaseDebian('linux-x64', again)
+    assert.ok((await readFile(join(again, name))).equals(await readFile(old)))
+    await rm(again, { recursive: true, force: true })
+  })
+})
