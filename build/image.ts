@@ -39,7 +39,8 @@ export type Buildah = (...words: string[]) => Promise<unknown>
 
 /** Makes the image `tag`. */
 export async function buildImage(platform: Platform, tag: string, buildah: Buildah): Promise<Component[]> {
-  const root = await mkdtemp(join(tmpdir(), 'pinhole-image-'))
+  const context = await mkdtemp(join(tmpdir(), 'pinhole-image-'))
+  const root = join(context, 'root')
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
   try {
     const { file, components } = await executableOf(platform)
@@ -54,7 +55,7 @@ export async function buildImage(platform: Platform, tag: string, buildah: Build
     await writeFile(join(root, 'etc/passwd'), 'root:x:0:0::/:/\npinhole:x:65532:65532::/data:/\n')
     await writeFile(join(root, 'etc/group'), 'root:x:0:\npinhole:x:65532:\n')
     await writeFile(join(root, 'etc/nsswitch.conf'), 'hosts: files dns\n')
-    await mkdir(join(root, 'data'))
+    await mkdir(join(context, 'data'), { mode: 0o700 })
     await mkdir(join(root, 'tmp'))
     await chmod(join(root, 'tmp'), 0o1777)
     const date = await sourceDate(ROOT)
@@ -62,11 +63,11 @@ export async function buildImage(platform: Platform, tag: string, buildah: Build
       // Docker's format alone has health checks.
       ...['build', '--quiet', '--format', 'docker', '--platform', `linux/${ARCHITECTURES[platform]}`],
       ...['--timestamp', `${date}`, '--build-arg', `VERSION=${version}`, '--isolation', 'chroot'],
-      ...['--file', join(ROOT, 'deploy/docker/Dockerfile'), '--tag', tag, root],
+      ...['--file', join(ROOT, 'deploy/docker/Dockerfile'), '--tag', tag, context],
     )
     return all
   } finally {
-    await rm(root, { recursive: true, force: true })
+    await rm(context, { recursive: true, force: true })
   }
 }
 
