@@ -17,7 +17,7 @@ else serve()
 
 function serve(): void {
   const isTuned = Object.keys(ENVIRONMENT).every((name) => process.env[name] !== undefined)
-  // glibc and libuv read it as the process starts: it starts once more, with the same pid.
+  // glibc reads it as the process starts: it starts once more, with the same pid.
   if (!isTuned)
     process.execve!(process.execPath, [process.argv0, ...words], { ...ENVIRONMENT, ...process.env })
   // Flags of Node are in the executable; on the command line of a worker they would be its own arguments.
