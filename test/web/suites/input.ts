@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { it } from 'node:test'
+import { heic as heicFile } from '../../support/images/heic.ts'
 import { onlyChromium } from '../support/engines.ts'
 import { gif, heic, onDisk, photo, screenshot } from '../support/pictures.ts'
 import type { Site, Visit } from '../support/site.ts'
@@ -164,7 +165,16 @@ export function inputSuite(site: () => Site): void {
     await end()
   })
 
-  it('refuses HEIC and others before the upload, with a sentence that helps', async () => {
+  it('makes a JPEG of HEIC, and says so', async () => {
+    const { page, end } = await site().visit()
+    assert.match((await page.locator('#file').getAttribute('accept')) ?? '', /\.heic/)
+    await choose(page, [{ name: 'IMG_0002.HEIC', mimeType: 'image/heic', buffer: Buffer.from(heicFile()) }])
+    const done = await cardIn(page, 'done', 'IMG_0002.HEIC')
+    assert.match((await done.locator('.card-state').textContent()) ?? '', /^HEIC .* → JPEG /)
+    await end()
+  })
+
+  it('refuses HEIC that it cannot read, and others, before the upload, with a sentence that helps', async () => {
     const { page, end } = await site().visit()
     const before = site().proxy.uploads
     const video = { name: 'clip.mov', mimeType: 'video/quicktime', buffer: Buffer.from('\0\0\0\x14ftypqt  ') }
