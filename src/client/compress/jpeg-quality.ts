@@ -100,9 +100,8 @@ const QUICK_LOSS = 1.5
 const QUICK_SCORE_PER_STEP = 0.55
 const QUICK_BYTES_PER_STEP = 1.03
 const QUICK_BYTES = 1.05
-/** What all shall have, but for what can't; and what a large photograph keeps, as by the best way. */
-const QUICK_SCORE = 80
-const LARGE_QUICK_SCORE = 77
+/** What all shall have, but for what can't: below it fine texture suffers, and above it a large photograph has more than is seen. */
+const QUICK_SCORE = 77
 const MOST_QUICK_STEPS_UP = 6
 const MOST_QUICK_STEPS_DOWN = 14
 
@@ -111,10 +110,10 @@ const MOST_QUICK_STEPS_DOWN = 14
  * expected, and its bytes.
  */
 export function quickQuality(expected: number, bytes: number): number {
-  const stepsAbove = (score: number) => (expected - QUICK_LOSS - score) / QUICK_SCORE_PER_STEP
+  const spare = (expected - QUICK_LOSS - QUICK_SCORE) / QUICK_SCORE_PER_STEP
   const tooMany = Math.log((QUICK_BYTES * bytes) / LARGE_BYTES) / Math.log(QUICK_BYTES_PER_STEP)
-  const down = Math.min(stepsAbove(LARGE_QUICK_SCORE), tooMany, MOST_QUICK_STEPS_DOWN)
-  const up = Math.min(-stepsAbove(QUICK_SCORE), MOST_QUICK_STEPS_UP)
+  const down = Math.min(spare, tooMany, MOST_QUICK_STEPS_DOWN)
+  const up = Math.min(-spare, MOST_QUICK_STEPS_UP)
   const steps = down > 0 ? -down : Math.max(0, up)
   return (BROWSER_QUALITY + Math.round(steps)) / 100
 }
