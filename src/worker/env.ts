@@ -32,7 +32,7 @@ const ELSEWHERE: Record<string, string> = {
   WORKERS: 'Cloudflare starts as many as are needed',
   MIN_FREE_BYTES: 'there is no disk',
   TERMS_FILE: 'there is no disk',
-  OPERATOR_LISTEN: 'the operator’s pages are at /operator, once OPERATOR_TOKEN is set',
+  OPERATOR_LISTEN: 'the operator’s pages are where OPERATOR_URL says, another host of this Worker',
   UPLOADER_LINKS: 'D1 keeps for thirty days what should be gone in two, so uploads are not linked',
 }
 

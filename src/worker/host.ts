@@ -8,6 +8,7 @@ import type { AppParts, Site } from '../http/context.ts'
 import { trustedProxies } from '../http/headers/client-address.ts'
 import { createOrigins } from '../http/headers/cross-site.ts'
 import type { Log } from '../http/log.ts'
+import { createOperatorApp } from '../http/operator/app.ts'
 import { CONDITION_HEADERS, createRaw, RAW_PREFIX } from '../http/routes/raw.ts'
 import { createUpload, takesUploads } from '../http/routes/upload.ts'
 import type { Notifier } from '../notify/notifier.ts'
@@ -17,6 +18,7 @@ import { createPurges, NO_PURGES, type Purges } from '../service/images/purges.t
 import { createReports } from '../service/moderation/reports.ts'
 import { createCapacity } from '../service/quota/capacity.ts'
 import { createQuota } from '../service/quota/quota.ts'
+import { createDoor } from '../service/door.ts'
 import { createSettings } from '../service/settings.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { ObjectStore } from '../stores/object-store.ts'
@@ -28,7 +30,7 @@ import { readBody } from './body.ts'
 import { workerHashes } from './hashes.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { createPlaces, type Places } from './places.ts'
-import { runRounds } from './rounds.ts'
+import { actingOf, runRounds } from './rounds.ts'
 
 export interface Execution {
   waitUntil(work: Promise<unknown>): void
@@ -45,9 +47,6 @@ export interface Host {
 
 /** What the operator changes takes effect within this time. Unit: milliseconds. */
 const SETTINGS_HOLD_MS = 1000
-
-/** Where the operator's pages are, once OPERATOR_TOKEN is set. */
-const OPERATOR_PATH = '/operator'
 
 const NO_METRICS = { upload() {}, removalByKey() {}, report() {} }
 
@@ -262,12 +261,35 @@ export function createHost(given: {
     return asCoded(response)
   }
 
+  async function operator(request: Request, target: string): Promise<Response> {
+    const { takedown, decisions } = actingOf({ objects, ledger, purges, now, log })
+    const door = createOperatorApp({
+      door: createDoor({ ledger, hashes: workerHashes, now, programToken: config.operatorToken }),
+      takedown,
+      decisions,
+      settings,
+      ledger,
+      objects,
+      now,
+      metrics: { text: async () => '' },
+      site,
+      log,
+      url: config.operatorUrl!,
+    })
+    const body = readBody(request, limits, () => {})
+    const response = await door.fetch(asSent(request), { peer: '', target, body })
+    await body.drain(limits.unexpectedBodyBytes)
+    return asCoded(response)
+  }
+
   async function answer(request: Request): Promise<Response> {
     const { pathname, origin } = new URL(request.url)
     const target = request.url.slice(origin.length).replace(/#.*$/, '')
     const peer = request.headers.get('CF-Connecting-IP')
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     await lookUpSettings()
+    // A host of its own: nothing of it is on the one that visitors see.
+    if (config.operatorUrl !== null && origin === config.operatorUrl) return operator(request, target)
     // Without it all clients would share one day's quota.
     if (peer === null && !isRead) return unknownClient()
     if (takesUploads(pathname)) return upload(request, pathname, peer ?? '')
@@ -286,7 +308,7 @@ export function createHost(given: {
         now,
         log,
         notifiers: given.notifiers,
-        link: config.operatorToken === null ? null : `${baseUrl}${OPERATOR_PATH}`,
+        link: config.operatorUrl,
         purge: () => purge(context),
       })
       await background.quiet()

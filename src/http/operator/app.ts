@@ -16,6 +16,7 @@ import {
   sessionCookie,
   sessionOf,
 } from './access.ts'
+import { answerCall, CALLS_PATH } from './calls.ts'
 import { createQueue } from './cases.ts'
 import { sendFeed } from './feed.ts'
 import { actOnImages, changeSetting, factsOf, idIn } from './forms.ts'
@@ -87,6 +88,14 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
       const mistake = await actOnImages(parts, form, who)
       return mistake === null ? c.redirect('/', 303) : mistaken(c, mistake)
     }),
+  )
+
+  app.post(
+    CALLS_PATH,
+    // A token of a program, never a session: no browser is ever made to send it.
+    withPass((c, { formToken }) =>
+      formToken === null ? answerCall(c, parts) : refuse(c, 'This is for programs.'),
+    ),
   )
 
   app.get('/queue', withPass(queue.list))

@@ -7,6 +7,7 @@ import { describeData } from '../open/data-folder.ts'
 import { defaultSettings } from '../open/from-config.ts'
 import { openStores, type Stores } from '../open/stores.ts'
 import { giveToOwner } from './ownership.ts'
+import { remoteData, SERVER_VARIABLE } from './remote.ts'
 
 export interface OperatorData {
   config: Config
@@ -23,6 +24,11 @@ export async function onData(
     ...options
   }: { mayDisagree?: boolean; isRestoring?: boolean; writesImages?: boolean } = {},
 ): Promise<void> {
+  const server = process.env[SERVER_VARIABLE]
+  if (server) {
+    process.exitCode = await work(remoteData(server, process.env.OPERATOR_TOKEN))
+    return
+  }
   const config = parseConfig(process.env)
   // Not with what the command prints, which programs may read.
   process.stderr.write(`${describeData(config).join('\n')}\n`)

@@ -23,6 +23,7 @@ import { loginCommand } from './instance/login.ts'
 import { confirmRestoreCommand, pauseCommand, resumeCommand, setCommand } from './instance/set.ts'
 import { statusCommand } from './instance/status.ts'
 import { toleratePipes } from './print.ts'
+import { SERVER_VARIABLE } from './remote.ts'
 
 const COMMANDS: readonly (() => Command)[] = [
   queueCommand,
@@ -49,6 +50,12 @@ const COMMANDS: readonly (() => Command)[] = [
   listCommand,
 ]
 
+/** What they need of the data comes through the operator's door. */
+const FROM_ELSEWHERE = [
+  ...['queue', 'show', 'hold', 'release', 'keep', 'remove', 'block', 'unblock'],
+  ...['pause', 'resume', 'set', 'acts', 'export', 'login', 'status', 'list'],
+]
+
 const EXIT_CODES = `
 The same variables as the server's say where the data is: DATA_DIR, OBJECTS_URL, LEDGER_URL, CDN_URL.
 
@@ -67,9 +74,15 @@ export async function runOperator(args: string[]): Promise<number> {
       '--env-file <file>',
       "the server's variables, as systemd reads them; those of the environment win",
     )
-    .hook('preAction', (root) => {
-      const { envFile } = root.opts<{ envFile?: string }>()
+    .option('--server <url>', 'the operator’s door of a server elsewhere; OPERATOR_TOKEN opens it')
+    .hook('preAction', (root, command) => {
+      const { envFile, server } = root.opts<{ envFile?: string; server?: string }>()
       if (envFile !== undefined) loadEnvFile(envFile)
+      if (server === undefined) return
+      if (!FROM_ELSEWHERE.includes(command.name())) {
+        throw new Error(`${command.name()} works on the data itself: not with --server`)
+      }
+      process.env[SERVER_VARIABLE] = server
     })
     .exitOverride()
     .showHelpAfterError()

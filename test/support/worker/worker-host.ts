@@ -42,6 +42,7 @@ export function bundle(): Promise<string> {
   return script
 }
 
+/** `:PORT` in a variable becomes the port. */
 export async function startWorker(env: Record<string, string | undefined> = {}): Promise<WorkerHost> {
   // What pages load, if it is not built yet.
   const [code, port] = await Promise.all([bundle(), freePort(), loadAssets()])
@@ -63,7 +64,7 @@ export async function startWorker(env: Record<string, string | undefined> = {}):
     script: code,
     host: '127.0.0.1',
     port,
-    bindings: { ...variables, BASE_URL: baseUrl },
+    bindings: withPort({ ...variables, BASE_URL: baseUrl }, port),
     r2Buckets: ['IMAGES', 'PRIVATE'],
     d1Databases: ['LEDGER'],
     // A stand-in for the binding of static assets, which answers with the files of a folder.
@@ -91,6 +92,11 @@ export async function startWorker(env: Record<string, string | undefined> = {}):
       await worker.scheduled({ cron: '* * * * *' })
     },
   }
+}
+
+function withPort(variables: Record<string, string>, port: number): Record<string, string> {
+  const entries = Object.entries(variables)
+  return Object.fromEntries(entries.map(([name, value]) => [name, value.replace(':PORT', `:${port}`)]))
 }
 
 async function fileOf(request: Request): Promise<Response> {

@@ -15,7 +15,7 @@ function nameWhenItChanges(card: Element): Promise<{ text: string; name: string 
   })
 }
 
-export function firstUploadSuite(site: () => Site): void {
+export function firstUploadSuite(site: () => Pick<Site, 'url' | 'visit'>): void {
   it('uploads a photograph, copies its link, shows it and deletes it', async () => {
     // The cache is made to forget a deleted picture by asking for it once more.
     const { page, axe, end } = await site().visit({

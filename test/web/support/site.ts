@@ -44,14 +44,20 @@ const FIREFOX_MISSES = /(error loading dynamically imported module|Loading modul
 
 /** Starts a server with `env`, and Chromium. A browser that is given stays open. */
 export async function openSite(env: Record<string, string> = {}, given?: Browser): Promise<Site> {
+  return openSiteOf(startServer, env, given)
+}
+
+/** The same of another host. */
+export async function openSiteOf<Server extends { url: string; stop(): Promise<unknown> }>(
+  start: (env: Record<string, string>) => Promise<Server>,
+  env: Record<string, string> = {},
+  given?: Browser,
+): Promise<Omit<Site, 'server'> & { server: Server }> {
   // First, for where it does not start nothing else may be left running.
   const browser = given ?? (await launchBrowser())
   const proxy = await startFaultProxy()
-  const server = await startServer({ BASE_URL: proxy.url, UPLOADS_PER_DAY: '1000', ...env })
-  // The first address that the server prints is the proxy's: where links begin.
-  const [, target] = /listening on (http:\/\/\S+)/.exec(server.stdout()) ?? []
-  assert.ok(target, server.stdout())
-  proxy.target = target
+  const server = await start({ BASE_URL: proxy.url, UPLOADS_PER_DAY: '1000', ...env })
+  proxy.target = server.url
   return {
     url: proxy.url,
     server,

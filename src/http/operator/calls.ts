@@ -1,0 +1,95 @@
+/**
+ * POST /calls: what the operator's commands ask from another machine, `{"on": "takedown", "call": "hold", "given": […]}`. For
+ * programs alone, by their token. What is not in the table can't be asked.
+ */
+import type { SettingValues } from '../../service/settings.ts'
+import { SettingError } from '../../service/settings.ts'
+import { readText } from '../body.ts'
+import type { AppContext } from '../context.ts'
+import type { OperatorParts } from './parts.ts'
+
+export const CALLS_PATH = '/calls'
+
+const BODY_MAX_BYTES = 64 * 1024
+
+/** Ids of one page of a listing. */
+export const PAGE_IDS = 1000
+
+const CALLS = {
+  takedown: ['remove', 'hold', 'release', 'keep', 'sameUploader', 'block', 'unblock'],
+  ledger: [
+    'cases',
+    'caseOf',
+    'reportsOf',
+    'acts',
+    'counts',
+    'holdOf',
+    'whyAbsent',
+    'putToken',
+    'everyAct',
+    'everyCase',
+  ],
+  objects: ['head', 'headHeld', 'list'],
+} as const
+
+type Port = keyof typeof CALLS
+
+export interface SettingsTold {
+  current: SettingValues
+  changed: Partial<SettingValues>
+}
+
+/** Answers `{"value": …}`, or `{"mistake": "…"}` with 400. */
+export async function answerCall(c: AppContext, parts: OperatorParts): Promise<Response> {
+  const asked = parsed(await readText(c, BODY_MAX_BYTES))
+  if (asked === null) return c.json({ mistake: 'This is no call.' }, 400)
+  const { on, call, given } = asked
+  if (on === 'settings') return answerSettings(c, parts, call, given)
+  const isKnown = Object.hasOwn(CALLS, on) && (CALLS[on as Port] as readonly string[]).includes(call)
+  if (!isKnown) return c.json({ mistake: `There is no ${on}.${call} to be called from elsewhere.` }, 400)
+  const port = parts[on as Port] as unknown as Record<string, (...given: unknown[]) => unknown>
+  const value = await port[call]!(...given)
+  return c.json({ value: isIterable(value) ? await collected(value, on === 'objects') : (value ?? null) })
+}
+
+async function answerSettings(
+  c: AppContext,
+  { settings }: OperatorParts,
+  call: string,
+  given: unknown[],
+): Promise<Response> {
+  try {
+    if (call === 'change') await settings.change(...(given as Parameters<typeof settings.change>))
+    else await settings.refresh()
+  } catch (error) {
+    if (error instanceof SettingError) return c.json({ mistake: error.message }, 400)
+    throw error
+  }
+  const value: SettingsTold = { current: settings.current(), changed: settings.changed() }
+  return c.json({ value })
+}
+
+function parsed(text: string): { on: string; call: string; given: unknown[] } | null {
+  try {
+    const { on, call, given } = JSON.parse(text) as Record<string, unknown>
+    return typeof on === 'string' && typeof call === 'string' && Array.isArray(given)
+      ? { on, call, given }
+      : null
+  } catch {
+    return null
+  }
+}
+
+function isIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+}
+
+/** All of it, or a page of ids. */
+async function collected(values: AsyncIterable<unknown>, isPaged: boolean): Promise<unknown[]> {
+  const all: unknown[] = []
+  for await (const value of values) {
+    all.push(value)
+    if (isPaged && all.length === PAGE_IDS) break
+  }
+  return all
+}

@@ -1,0 +1,97 @@
+/** The data of a server on another machine, through the operator's door: for commands with `--server`. */
+import { type Config, parseConfig } from '../../config.ts'
+import { CALLS_PATH, PAGE_IDS, type SettingsTold } from '../../http/operator/calls.ts'
+import { SettingError, type Settings } from '../../service/settings.ts'
+import type { Takedown } from '../../service/takedown.ts'
+import type { Ledger } from '../../stores/ledger.ts'
+import type { ObjectStore } from '../../stores/object-store.ts'
+import type { OperatorData } from './on-data.ts'
+
+/** Where the operator's commands go, if not to data of this machine. */
+export const SERVER_VARIABLE = 'PINHOLE_OPERATOR_SERVER'
+
+const ANSWER_MS = 60_000
+
+/** `url`: of the door. Throws an `Error` if it is not safe to send the token there. */
+export function remoteData(url: string, token: string | undefined): OperatorData {
+  const { protocol, hostname, origin } = new URL(url)
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+  if (protocol !== 'https:' && !isLocal) throw new Error('--server must begin with https://')
+  if (!token) throw new Error('OPERATOR_TOKEN is not set: it is the same as the server’s')
+
+  async function ask<T>(on: string, call: string, given: unknown[]): Promise<T> {
+    const response = await fetch(origin + CALLS_PATH, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ on, call, given }),
+      redirect: 'error',
+      signal: AbortSignal.timeout(ANSWER_MS),
+    })
+    if (response.status === 401) throw new Error(`${origin} does not know this OPERATOR_TOKEN`)
+    const text = await response.text()
+    const answer = (text.startsWith('{') ? JSON.parse(text) : {}) as { value?: T; mistake?: string }
+    if (answer.mistake !== undefined) {
+      throw on === 'settings' ? new SettingError(answer.mistake) : new Error(answer.mistake)
+    }
+    if (response.status === 200 && 'value' in answer) return answer.value as T
+    throw new Error(`${origin} answered ${response.status}`)
+  }
+
+  /** Each method asks for itself. */
+  const port = <Port>(on: string, own: Partial<Port>): Port =>
+    new Proxy(own as object, {
+      get: (target, name) =>
+        Reflect.get(target, name) ?? ((...given: unknown[]) => ask(on, String(name), given)),
+    }) as Port
+
+  async function* each(on: string, call: string): AsyncGenerator<never> {
+    yield* await ask<never[]>(on, call, [])
+  }
+
+  async function* list(after = ''): AsyncGenerator<string> {
+    for (let last = after; ; ) {
+      const page = await ask<string[]>('objects', 'list', [last])
+      yield* page
+      if (page.length < PAGE_IDS) return
+      last = page.at(-1)!
+    }
+  }
+
+  const ledger = port<Ledger>('ledger', {
+    everyAct: () => each('ledger', 'everyAct'),
+    everyCase: () => each('ledger', 'everyCase'),
+  })
+  const objects = port<ObjectStore>('objects', { list })
+  const takedown = port<Takedown>('takedown', {
+    async status() {
+      const [counts, acts] = await Promise.all([ledger.counts(), ledger.acts(20)])
+      let images = 0
+      for await (const _ of list()) images++
+      return { ...counts, images, acts }
+    },
+  })
+  const config: Config = parseConfig({ OPERATOR_URL: origin })
+  const stores = {
+    ledger,
+    objects,
+    clock: { now: Date.now },
+    tombstones: { owed: async () => null },
+  } as unknown as OperatorData['stores']
+  return { config, stores, takedown, settings: remoteSettings(ask) }
+}
+
+function remoteSettings(ask: <T>(on: string, call: string, given: unknown[]) => Promise<T>): Settings {
+  let told: SettingsTold | undefined
+  return {
+    current: () => told!.current,
+    changed: () => told!.changed,
+    async refresh() {
+      told = await ask('settings', 'look', [])
+    },
+    async change(...given) {
+      told = await ask('settings', 'change', given)
+    },
+    start() {},
+    async stop() {},
+  }
+}

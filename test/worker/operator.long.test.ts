@@ -1,0 +1,120 @@
+/** The operator's commands against a server elsewhere: the same routes on a Worker and on Node. */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { request } from '../support/http.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { formOf } from '../support/multipart.ts'
+import { freePort } from '../support/processes/caches.ts'
+import { run } from '../support/processes/process.ts'
+import { startServer } from '../support/processes/server.ts'
+import { startWorker } from '../support/worker/worker-host.ts'
+
+const TOKEN = 'a-token-of-more-than-24-characters'
+
+interface Served {
+  url: string
+  door: string
+  stop(): Promise<unknown>
+}
+
+const HOSTS: Record<string, () => Promise<Served>> = {
+  async Node() {
+    const door = `127.0.0.1:${await freePort()}`
+    const server = await startServer({ OPERATOR_LISTEN: door, OPERATOR_TOKEN: TOKEN })
+    return { url: server.url, door: `http://${door}`, stop: () => server.stop() }
+  },
+  async Workers() {
+    const worker = await startWorker({ OPERATOR_URL: 'http://localhost:PORT', OPERATOR_TOKEN: TOKEN })
+    return { url: worker.url, door: worker.url.replace('127.0.0.1', 'localhost'), stop: worker.stop }
+  },
+}
+
+for (const [name, start] of Object.entries(HOSTS)) {
+  describe(`the operator from elsewhere: ${name}`, () => {
+    let host: Served
+    before(async () => {
+      host = await start()
+    })
+    after(() => host?.stop())
+
+    const operator = (words: string[], token = TOKEN) =>
+      run(['src/node/operator.ts', '--server', host.door, ...words], { OPERATOR_TOKEN: token })
+
+    async function store(): Promise<{ id: string; status: () => Promise<number> }> {
+      const { body, contentType } = formOf(gif())
+      const headers = { 'Content-Type': contentType }
+      const answer = await request(host.url, 'POST', '/api/upload', { headers, body })
+      assert.equal(answer.status, 201, answer.text)
+      const { id } = answer.json()
+      return { id, status: async () => (await request(host.url, 'GET', `/raw/${id}`)).status }
+    }
+
+    it('holds, releases and removes', async () => {
+      const { id, status } = await store()
+      const held = await operator(['hold', id, '--reason', 'looked at'])
+      assert.equal(held.code, 0, held.stderr)
+      assert.equal(await status(), 403)
+      assert.equal((await operator(['release', id, '--reason', 'fine'])).code, 0)
+      assert.equal(await status(), 200)
+      assert.equal((await operator(['remove', id, '--reason', 'not fine'])).code, 0)
+      assert.equal(await status(), 410)
+      const acts = await operator(['acts'])
+      for (const act of ['hold', 'release', 'remove']) assert.ok(acts.stdout.includes(act), acts.stdout)
+    })
+
+    it('pauses uploads, and shows settings', async () => {
+      assert.equal((await operator(['pause', '--reason', 'a test'])).code, 0)
+      const { stdout } = await operator(['set'])
+      assert.match(stdout, /^uploads paused$/m)
+      assert.equal((await operator(['resume'])).code, 0)
+      assert.equal((await operator(['set', 'uploads', 'maybe'])).code, 2)
+    })
+
+    it('shows the queue with what was reported', async () => {
+      const { id } = await store()
+      const report = {
+        image: id,
+        category: 'other',
+        text: 'This is a picture of my garden.',
+        goodFaith: true,
+      }
+      const reported = await request(host.url, 'POST', '/api/report', {
+        headers: { 'Content-Type': 'application/json' },
+        body: Buffer.from(JSON.stringify(report)),
+      })
+      assert.equal(reported.status, 202, reported.text)
+      const queue = await operator(['queue'])
+      assert.ok(queue.stdout.includes(id), queue.stdout + queue.stderr)
+    })
+
+    it('opens its pages by a link that works once', async () => {
+      const { stdout, stderr } = await operator(['login'])
+      const path = stdout.trim().replace(host.door, '')
+      assert.match(path, /^\/login\?token=/, stderr)
+      assert.equal(
+        (await request(host.door, 'GET', path, { headers: { Host: new URL(host.door).host } })).status,
+        200,
+      )
+    })
+
+    it('lets nobody in without the token, and is not on the public address', async () => {
+      const refused = await operator(['acts'], 'another-token-of-24-characters')
+      assert.equal(refused.code, 1)
+      assert.match(refused.stderr, /does not know this OPERATOR_TOKEN/)
+      const call = { headers: { Authorization: `Bearer ${TOKEN}` }, body: Buffer.from('{}') }
+      assert.equal((await request(host.url, 'POST', '/calls', call)).status, 404)
+    })
+
+    it('asks nothing that is not in its table, and says what works on the data alone', async () => {
+      const given = { on: 'ledger', call: 'close', given: [] }
+      const answer = await request(host.door, 'POST', '/calls', {
+        headers: { Host: new URL(host.door).host, Authorization: `Bearer ${TOKEN}` },
+        body: Buffer.from(JSON.stringify(given)),
+      })
+      assert.equal(answer.status, 400)
+      const verify = await operator(['verify'])
+      assert.equal(verify.code, 1)
+      assert.match(verify.stderr, /not with --server/)
+    })
+  })
+}

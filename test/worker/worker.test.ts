@@ -1,0 +1,95 @@
+/** The short way through what the long tests of this folder look at closely: bundle, bucket, database, Worker. */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { harnessOf as ledgerHarness } from '../contracts/ledger/harness.ts'
+import { purgesCases } from '../contracts/ledger/purges.ts'
+import { harnessOf as storeHarness } from '../contracts/object-store/harness.ts'
+import { removalCases } from '../contracts/object-store/removal.ts'
+import { request } from '../support/http.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { formOf } from '../support/multipart.ts'
+import { type Bindings, startBindings } from '../support/worker/bindings.ts'
+import { openD1UnderTest } from '../support/worker/d1-under-test.ts'
+import { openR2UnderTest } from '../support/worker/r2-under-test.ts'
+import { bundle, startWorker, type WorkerHost } from '../support/worker/worker-host.ts'
+
+const BUNDLE_KB = 140
+
+it(`is a bundle of less than ${BUNDLE_KB} KB`, async () => {
+  const bytes = gzipSync(await bundle(), { level: 9 }).length
+  assert.ok(bytes < BUNDLE_KB * 1000, `${bytes} bytes`)
+})
+
+describe('bindings', () => {
+  let bindings: Bindings
+  before(async () => {
+    bindings = await startBindings()
+  })
+  after(() => bindings?.close())
+
+  describe('removal from R2', () => removalCases(storeHarness(async () => openR2UnderTest(bindings.bucket))))
+  describe('purges in D1', () => purgesCases(ledgerHarness(() => openD1UnderTest(bindings))))
+})
+
+describe('a Worker', () => {
+  let host: WorkerHost
+  before(async () => {
+    host = await startWorker()
+  })
+  after(() => host?.stop())
+
+  const ask = (method: string, path: string, headers = {}) => request(host.url, method, path, { headers })
+  const upload = (bytes: Buffer) => {
+    const { body, contentType } = formOf(bytes)
+    return request(host.url, 'POST', '/api/upload', { headers: { 'Content-Type': contentType }, body })
+  }
+
+  for (const size of [1000, 2_000_000]) {
+    it(`stores ${size} bytes, shows them, and deletes them`, async () => {
+      const bytes = gif({ size })
+      const stored = await upload(bytes)
+      assert.equal(stored.status, 201, stored.text)
+      const { id, key } = stored.json()
+      const raw = await ask('GET', `/raw/${id}`)
+      assert.ok(raw.body.equals(bytes))
+      assert.equal(raw.headers.get('Content-Length'), `${bytes.length}`)
+      const part = await ask('GET', `/raw/${id}`, { Range: 'bytes=10-19' })
+      assert.equal(part.status, 206)
+      assert.ok(part.body.equals(bytes.subarray(10, 20)))
+      assert.equal((await ask('GET', `/${id}`, { Accept: 'text/html' })).status, 200)
+      assert.equal((await ask('DELETE', `/api/delete?key=${key}`)).status, 200)
+      assert.equal((await ask('GET', `/raw/${id}`)).status, 404)
+    })
+  }
+
+  it('serves the pages’ files', async () => {
+    const page = await ask('GET', '/')
+    const [asset] = /\/assets\/[\w.-]+\.css/.exec(page.text) ?? []
+    const { status, headers } = await ask('GET', asset!)
+    assert.deepEqual([status, headers.get('Content-Type')], [200, 'text/css; charset=utf-8'])
+    assert.match(headers.get('Cache-Control') ?? '', /immutable/)
+  })
+
+  it('is ready, and has no metrics', async () => {
+    assert.equal((await ask('GET', '/readyz')).status, 200)
+    assert.equal((await ask('GET', '/metrics')).status, 404)
+  })
+
+  it('runs its trigger', async () => {
+    await host.cron()
+    assert.equal((await upload(gif())).status, 201)
+  })
+})
+
+describe('a Worker whose configuration is wrong', () => {
+  it('says what has no meaning, and answers 503', async () => {
+    const host = await startWorker({ DATA_DIR: '/data', CDN_URL: 'cloudflare://zone?token=t' })
+    try {
+      assert.equal((await request(host.url, 'GET', '/')).status, 503)
+      assert.match(host.logs(), /DATA_DIR has no meaning on Workers: there is no disk/)
+    } finally {
+      await host.stop()
+    }
+  })
+})
