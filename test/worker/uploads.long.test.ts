@@ -39,10 +39,14 @@ function wireOf(bytes: Buffer): Buffer {
 async function reset(url: string, wire: Buffer, bytes: number): Promise<void> {
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) })
   socket.on('error', () => {})
-  await new Promise<void>((resolve) => socket.once('connect', resolve))
-  await new Promise<void>((resolve) => socket.write(wire.subarray(0, bytes), () => resolve()))
-  await new Promise((resolve) => setTimeout(resolve, Math.random() * 30))
-  socket.resetAndDestroy()
+  // One that is lost before its time is reset too.
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+  socket.once('connect', () => {
+    socket.write(wire.subarray(0, bytes))
+    // Long enough for some to be under way, and for some to be answered.
+    setTimeout(() => socket.resetAndDestroy(), Math.random() * 600)
+  })
+  await closed
 }
 
 async function stored({ bucket }: WorkerHost): Promise<number> {

@@ -41,11 +41,13 @@ export function r2Salts(binding: R2Bucket, prefix = ''): R2Salts {
     }
   }
 
+  async function forget(isOver: (key: string) => boolean): Promise<void> {
+    for await (const { key } of bucket.list(start)) if (isOver(keyOf(key))) await bucket.delete(key)
+  }
+
   return {
     keep: (key, salt) => keep(key, salt).catch(ledgerFault),
-    async forget(isOver) {
-      for await (const { key } of bucket.list(start)) if (isOver(keyOf(key))) await bucket.delete(key)
-    },
+    forget: (isOver) => forget(isOver).catch(ledgerFault),
   }
 }
 

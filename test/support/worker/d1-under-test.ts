@@ -11,6 +11,24 @@ import type { Bindings } from './bindings.ts'
 
 let serial = 0
 
+/** The way from this process to workerd fails with more than some hundred calls at once. */
+const inTurn = limited(64)
+
+function limited(most: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = []
+  let running = 0
+  return async (work) => {
+    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve))
+    running++
+    try {
+      return await work()
+    } finally {
+      running--
+      waiting.shift()?.()
+    }
+  }
+}
+
 /** Makes the tables of this version, where there are none. */
 export async function migrate(database: D1Binding): Promise<void> {
   await database.batch([database.prepare(CREATE_MIGRATIONS)])
@@ -37,20 +55,30 @@ export async function openD1UnderTest({ database, salts }: Bindings): Promise<Le
         Object.assign(Object.create(inner), {
           inner,
           bind: (...values: (string | number)[]) => wrapped(inner.bind(...values)),
-          all: async () => {
+          all: () => {
             away()
-            return inner.all()
+            return inTurn(() => inner.all())
           },
         })
       return wrapped(statement)
     },
     async batch(statements) {
       away()
-      return database.batch(statements.map((each) => (each as unknown as { inner: typeof each }).inner))
+      return inTurn(() =>
+        database.batch(statements.map((each) => (each as unknown as { inner: typeof each }).inner)),
+      )
     },
   }
+  const interruptibleSalts = new Proxy(salts, {
+    get:
+      (target, name) =>
+      async (...given: never[]) => {
+        away()
+        return (target[name as keyof typeof salts] as (...given: never[]) => unknown)(...given)
+      },
+  })
   return {
-    open: () => openD1Ledger({ database: interruptible, salts: r2Salts(salts, prefix) }),
+    open: () => openD1Ledger({ database: interruptible, salts: r2Salts(interruptibleSalts, prefix) }),
     async interrupt() {
       isAway = true
       return async () => {
