@@ -58,8 +58,8 @@ for (const [name, start] of Object.entries(HOSTS)) {
       assert.equal(await status(), 200)
       assert.equal((await operator(['remove', id, '--reason', 'not fine'])).code, 0)
       assert.equal(await status(), 410)
-      const acts = await operator(['acts'])
-      for (const act of ['hold', 'release', 'remove']) assert.ok(acts.stdout.includes(act), acts.stdout)
+      const audit = await operator(['audit'])
+      for (const act of ['hold', 'release', 'remove']) assert.ok(audit.stdout.includes(act), audit.stdout)
     })
 
     it('pauses uploads, and shows settings', async () => {
@@ -98,7 +98,7 @@ for (const [name, start] of Object.entries(HOSTS)) {
     })
 
     it('lets nobody in without the token, and is not on the public address', async () => {
-      const refused = await operator(['acts'], 'another-token-of-24-characters')
+      const refused = await operator(['audit'], 'another-token-of-24-characters')
       assert.equal(refused.code, 1)
       assert.match(refused.stderr, /does not know this OPERATOR_TOKEN/)
       const call = { headers: { Authorization: `Bearer ${TOKEN}` }, body: Buffer.from('{}') }

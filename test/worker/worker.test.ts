@@ -1,35 +1,17 @@
-/** The short way through what the long tests of this folder look at closely: bundle, bucket, database, Worker. */
+/** The short way through what the long tests of this folder look at closely: a Worker over R2 and D1, on workerd. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { harnessOf as ledgerHarness } from '../contracts/ledger/harness.ts'
-import { purgesCases } from '../contracts/ledger/purges.ts'
-import { harnessOf as storeHarness } from '../contracts/object-store/harness.ts'
-import { removalCases } from '../contracts/object-store/removal.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { formOf } from '../support/multipart.ts'
-import { type Bindings, startBindings } from '../support/worker/bindings.ts'
-import { openD1UnderTest } from '../support/worker/d1-under-test.ts'
-import { openR2UnderTest } from '../support/worker/r2-under-test.ts'
 import { bundle, startWorker, type WorkerHost } from '../support/worker/worker-host.ts'
 
-const BUNDLE_KB = 140
+const BUNDLE_KB = 160
 
 it(`is a bundle of less than ${BUNDLE_KB} KB`, async () => {
   const bytes = gzipSync(await bundle(), { level: 9 }).length
   assert.ok(bytes < BUNDLE_KB * 1000, `${bytes} bytes`)
-})
-
-describe('bindings', () => {
-  let bindings: Bindings
-  before(async () => {
-    bindings = await startBindings()
-  })
-  after(() => bindings?.close())
-
-  describe('removal from R2', () => removalCases(storeHarness(async () => openR2UnderTest(bindings.bucket))))
-  describe('purges in D1', () => purgesCases(ledgerHarness(() => openD1UnderTest(bindings))))
 })
 
 describe('a Worker', () => {

@@ -53,7 +53,7 @@ const COMMANDS: readonly (() => Command)[] = [
 /** What they need of the data comes through the operator's door. */
 const FROM_ELSEWHERE = [
   ...['queue', 'show', 'hold', 'release', 'keep', 'remove', 'block', 'unblock'],
-  ...['pause', 'resume', 'set', 'acts', 'export', 'login', 'status', 'list'],
+  ...['pause', 'resume', 'set', 'audit', 'export', 'login', 'status', 'list'],
 ]
 
 const EXIT_CODES = `

@@ -1,8 +1,8 @@
 /** The data of a server on another machine, through the operator's door: for commands with `--server`. */
 import { type Config, parseConfig } from '../../config.ts'
 import { CALLS_PATH, PAGE_IDS, type SettingsTold } from '../../http/operator/calls.ts'
+import type { Takedown } from '../../service/moderation/takedown.ts'
 import { SettingError, type Settings } from '../../service/settings.ts'
-import type { Takedown } from '../../service/takedown.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
 import type { OperatorData } from './on-data.ts'
@@ -58,13 +58,13 @@ export function remoteData(url: string, token: string | undefined): OperatorData
   }
 
   const ledger = port<Ledger>('ledger', {
-    everyAct: () => each('ledger', 'everyAct'),
+    everyAuditEntry: () => each('ledger', 'everyAuditEntry'),
     everyCase: () => each('ledger', 'everyCase'),
   })
   const objects = port<ObjectStore>('objects', { list })
   const takedown = port<Takedown>('takedown', {
     async status() {
-      const [counts, acts] = await Promise.all([ledger.counts(), ledger.acts(20)])
+      const [counts, acts] = await Promise.all([ledger.counts(), ledger.auditLog(20)])
       let images = 0
       for await (const _ of list()) images++
       return { ...counts, images, acts }
