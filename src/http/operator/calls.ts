@@ -6,7 +6,7 @@ import type { SettingValues } from '../../service/settings.ts'
 import { SettingError } from '../../service/settings.ts'
 import { readText } from '../body.ts'
 import type { AppContext } from '../context.ts'
-import type { OperatorParts } from './parts.ts'
+import type { OperatorParts } from './access.ts'
 
 export const CALLS_PATH = '/calls'
 

@@ -1,20 +1,14 @@
 /** Opens the data that a command works on. */
 import { type Config, parseConfig } from '../../config.ts'
-import { createTakedown, type Takedown } from '../../service/moderation/takedown.ts'
-import { createSettings, type Settings } from '../../service/settings.ts'
+import { createTakedown } from '../../service/moderation/takedown.ts'
+import { createSettings } from '../../service/settings.ts'
 import { createLog } from '../log.ts'
 import { describeData } from '../open/data-folder.ts'
 import { defaultSettings } from '../open/from-config.ts'
-import { openStores, type Stores } from '../open/stores.ts'
+import { openStores } from '../open/stores.ts'
+import type { OperatorData } from './operator-data.ts'
 import { giveToOwner } from './ownership.ts'
 import { remoteData, SERVER_VARIABLE } from './remote.ts'
-
-export interface OperatorData {
-  config: Config
-  stores: Stores
-  takedown: Takedown
-  settings: Settings
-}
 
 /** Runs `work` on the data that the environment names, and closes it. What `work` returns is the exit code. */
 export async function onData(

@@ -5,7 +5,7 @@ import type { Takedown } from '../../service/moderation/takedown.ts'
 import { SettingError, type Settings } from '../../service/settings.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
-import type { OperatorData } from './on-data.ts'
+import type { OperatorData } from './operator-data.ts'
 
 /** Where the operator's commands go, if not to data of this machine. */
 export const SERVER_VARIABLE = 'PINHOLE_OPERATOR_SERVER'
