@@ -12,7 +12,7 @@ import { createOperatorApp } from '../http/operator/app.ts'
 import { CONDITION_HEADERS, createRaw, RAW_PREFIX } from '../http/routes/raw.ts'
 import { createUpload, takesUploads } from '../http/routes/upload.ts'
 import type { Notifier } from '../notify/notifier.ts'
-import { createDoor } from '../service/door.ts'
+import { createAdminSessions } from '../service/admin-sessions.ts'
 import { createDerive } from '../service/images/identities.ts'
 import { createImages } from '../service/images/images.ts'
 import { createPurges, NO_PURGES, type Purges } from '../service/images/purges.ts'
@@ -263,8 +263,13 @@ export function createHost(given: {
 
   async function operator(request: Request, target: string): Promise<Response> {
     const { takedown, decisions } = actingOf({ objects, ledger, purges, now, log })
-    const door = createOperatorApp({
-      door: createDoor({ ledger, hashes: workerHashes, now, programToken: config.operatorToken }),
+    const pages = createOperatorApp({
+      sessions: createAdminSessions({
+        ledger,
+        hashes: workerHashes,
+        now,
+        programToken: config.operatorToken,
+      }),
       takedown,
       decisions,
       settings,
@@ -277,7 +282,7 @@ export function createHost(given: {
       url: config.operatorUrl!,
     })
     const body = readBody(request, limits, () => {})
-    const response = await door.fetch(asSent(request), { peer: '', target, body })
+    const response = await pages.fetch(asSent(request), { peer: '', target, body })
     await body.drain(limits.unexpectedBodyBytes)
     return asCoded(response)
   }
