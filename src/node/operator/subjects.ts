@@ -1,6 +1,9 @@
-/** What commands take: ids, digests, reasons. */
+/** What commands take: ids, digests, reasons, rules; and who acts. */
+
 import { InvalidArgumentError, Option } from 'commander'
 import { ID_PATTERN } from '../../protocol.ts'
+import type { Actor } from '../../stores/ledger.ts'
+import { accountOf } from './account.ts'
 
 const SHA256_PATTERN = /^[0-9a-f]{64}$/
 
@@ -43,4 +46,17 @@ export function reasonOption(): Option {
     if (text.trim() === '') throw new InvalidArgumentError('Give a reason.')
     return text
   })
+}
+
+export function ruleOption(): Option {
+  return new Option('--rule <code>', 'the rule that was broken; it is recorded').argParser((text) => {
+    if (!/^[a-z][a-z0-9-]{0,39}$/.test(text))
+      throw new InvalidArgumentError('A rule is lower-case letters, digits and hyphens, e.g. copyright.')
+    return text
+  })
+}
+
+/** The account that runs the command. */
+export function actedBy({ rule }: { rule?: string } = {}): Actor {
+  return { who: accountOf(), ...(rule === undefined ? {} : { rule }) }
 }

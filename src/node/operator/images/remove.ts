@@ -5,10 +5,8 @@ import { createProgress } from '../data/progress.ts'
 import { isSelective, type Selection, select, selectionOptions } from '../data/selection.ts'
 import { onData } from '../on-data.ts'
 import { print } from '../print.ts'
-import { readIds, reasonOption } from '../subjects.ts'
-import { actedBy, ruleOption } from './by.ts'
-import { doublesOption, withDoubles } from './doubles.ts'
-import { sameUploaderOption, withOthers } from './same-uploader.ts'
+import { actedBy, readIds, reasonOption, ruleOption } from '../subjects.ts'
+import { doublesOption, sameUploaderOption, withDoubles, withOthers } from './related.ts'
 
 interface RemoveOptions extends Selection {
   reason: string

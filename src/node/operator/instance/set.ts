@@ -1,9 +1,9 @@
 /** operator set, pause and resume */
 import { Command } from 'commander'
 import { SETTING_NAMES, SettingError } from '../../../service/settings.ts'
-import { actedBy } from '../images/by.ts'
 import { onData } from '../on-data.ts'
 import { print } from '../print.ts'
+import { actedBy } from '../subjects.ts'
 
 export function setCommand(): Command {
   return new Command('set')

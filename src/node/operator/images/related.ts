@@ -1,5 +1,6 @@
-/** Images, and all others of the same bytes. There is no index of digests: each record is read. */
+/** Images that go with those that are named: of the same bytes, or of the same uploader. */
 import { Option } from 'commander'
+import type { Takedown } from '../../../service/moderation/takedown.ts'
 import type { ObjectStore } from '../../../stores/object-store.ts'
 import { createProgress } from '../data/progress.ts'
 import { select } from '../data/selection.ts'
@@ -8,7 +9,7 @@ export function doublesOption(): Option {
   return new Option('--doubles', 'and all images of the same bytes; reads every record').default(false)
 }
 
-/** Each once. */
+/** The ids, and those of all images of the same bytes, each once. There is no index of digests: every record is read. */
 export async function withDoubles(
   objects: ObjectStore,
   ids: string[],
@@ -28,4 +29,19 @@ export async function withDoubles(
     if (digests.has(sha256) || digests.has(sentSha256)) all.add(id)
   }
   return [...all]
+}
+
+export function sameUploaderOption(): Option {
+  return new Option('--same-uploader', 'and what the same uploader stored in the two days').default(false)
+}
+
+/** The ids, and those of all images of their uploaders, each once. */
+export async function withOthers(
+  takedown: Takedown,
+  ids: string[],
+  options: { sameUploader: boolean },
+): Promise<string[]> {
+  if (!options.sameUploader) return ids
+  const others = await Promise.all(ids.map((id) => takedown.sameUploader(id)))
+  return [...new Set([...ids, ...others.flat()])]
 }
