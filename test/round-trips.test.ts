@@ -59,7 +59,7 @@ const ROUNDS = [
 ]
 
 /** How the confirmation of an upload begins, for which no answer waits: it may come after the next request. */
-const CONFIRMATION = 'update places set held = held - 1 '
+const CONFIRMATION = 'update places set held = held - 1'
 
 async function costOf(act: () => Promise<unknown>): Promise<Cost> {
   ledger.clear()

@@ -113,7 +113,7 @@ export interface Ledger extends Parts {
   ): Promise<number | 'network-full' | null>
   /** Gives a reservation back; the count never falls below zero. `refusedBytes`: also records a refusal of so many bytes. */
   releaseUpload(bucket: string, day: string, refusedBytes?: number, more?: ReservedWith): Promise<void>
-  /** A reservation has become an image: it counts as used, and as reserved no more. */
+  /** A reservation has become an image: it counts as used, and as reserved no more. A power cut may undo this. */
   confirmUpload(bucket: string, day: string): Promise<void>
   /** On record for `bucket` on `day`. */
   refusals(bucket: string, day: string): Promise<Refused>

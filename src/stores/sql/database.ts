@@ -23,8 +23,11 @@ export interface SqlDatabase {
   readonly dialect: SqlDialect
   /** Runs one statement that changes nothing. */
   read(statement: Statement): Promise<Outcome>
-  /** Runs statements as one: all or none of them, durable when it resolves. One outcome each. */
-  write(statements: readonly Statement[]): Promise<Outcome[]>
+  /**
+   * Runs statements as one: all or none of them, durable when it resolves. One outcome each. `isLazy`: a power cut may undo
+   * it, and where a flush is a cost of its own it is saved.
+   */
+  write(statements: readonly Statement[], isLazy?: boolean): Promise<Outcome[]>
   /** Makes deleted rows unreadable in what the technology keeps beside its tables, as far as it can. */
   wipe(): Promise<void>
   close(): Promise<void>

@@ -79,9 +79,11 @@ export function quotaLedger(tables: PrivateTables): QuotaLedger {
 
     async confirmUpload(bucket, day) {
       const database = await tables.ifThere(day)
-      await database?.write([
-        sql`update places set held = held - 1 where day = ${checkedDay(day)} and bucket = ${bucket} and held > 0`,
-      ])
+      // Without a flush: the next reservation of the same client would wait for it.
+      const isLazy = true
+      const confirm = sql`update places set held = held - 1
+        where day = ${checkedDay(day)} and bucket = ${bucket} and held > 0`
+      await database?.write([confirm], isLazy)
     },
 
     async refusals(bucket, day) {

@@ -152,9 +152,9 @@ export function openDatabase(file: string, timeoutMs: number, { setUp, isFlushed
       }
     },
 
-    async write(statements) {
+    async write(statements, isLazy) {
       assertOpen()
-      return commits.submit(() => statements.map(run)).catch(remember)
+      return commits.submit(() => statements.map(run), isLazy).catch(remember)
     },
 
     async wipe() {

@@ -11,14 +11,18 @@ const MAX_GROUP = 1000
 const RETRY_MS = 2
 
 export interface GroupCommit {
-  /** Runs `change`, which is synchronous, in a transaction that others may share. Resolves when it is on the disk. */
-  submit<T>(change: () => T): Promise<T>
+  /**
+   * Runs `change`, which is synchronous, in a transaction that others may share. Resolves when it is on the disk; with
+   * `isLazy` when it is committed: a power cut before the next flush undoes it.
+   */
+  submit<T>(change: () => T, isLazy?: boolean): Promise<T>
   /** Resolves when nothing waits any more. */
   drain(): Promise<void>
 }
 
 interface Waiting {
   change(): unknown
+  isLazy: boolean
   resolve(value: unknown): void
   reject(error: unknown): void
 }
@@ -71,7 +75,8 @@ export function groupCommit(connection: Connection, options: GroupCommitOptions)
     try {
       const answers = group.map(attempt)
       commit.run()
-      flushing = flushLog().then(
+      const isFlushed = group.some(({ isLazy }) => !isLazy)
+      flushing = (isFlushed ? flushLog() : Promise.resolve()).then(
         () => finish(answers),
         (error) => refuse(group, error),
       )
@@ -124,9 +129,9 @@ export function groupCommit(connection: Connection, options: GroupCommitOptions)
   }
 
   return {
-    submit: <T>(change: () => T) =>
+    submit: <T>(change: () => T, isLazy = false) =>
       new Promise<T>((resolve, reject) => {
-        queue.push({ change, resolve: resolve as Waiting['resolve'], reject })
+        queue.push({ change, isLazy, resolve: resolve as Waiting['resolve'], reject })
         schedule()
       }),
 

@@ -47,7 +47,7 @@ export function reopening(first: OpenDatabase, open: () => OpenDatabase): Reopen
   return {
     dialect: first.dialect,
     read: (statement) => readable().read(statement),
-    write: async (statements) => usable().write(statements),
+    write: async (statements, isLazy) => usable().write(statements, isLazy),
     wipe: async () => usable().wipe(),
     assertSameFile: () => current.assertSameFile(),
     isThere: () => current.isThere(),
