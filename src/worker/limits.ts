@@ -6,9 +6,9 @@ export const LIMITS = {
   /** How long an upload waits unread for its turn. */
   waitMs: 20_000,
   /** Uploads of one address that wait in an isolate. */
-  waitingOfAddress: 64,
+  waitingOfAddress: 256,
   /** Uploads that wait in an isolate. */
-  waiting: 512,
+  waiting: 1024,
   /** Between two looks whether it is an upload's turn. */
   lookMs: 50,
   /** What depends on uploads in other isolates is tried again after this time, which doubles up to the second. */
