@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { releaseDebian } from '../../build/debian.ts'
+import { parseEnvFile } from '../../src/node/env-file.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { freePort } from '../support/processes/caches.ts'
 import { launch } from '../support/processes/process.ts'
@@ -57,8 +58,10 @@ describe('the Debian package', { skip }, () => {
     const named = (name: string) => new RegExp(`^${name}=-?(.*)$`, 'm').exec(unit)![1]!
     const { stdout } = await bare.asRoot('/usr/bin/id', '--user', named('User'))
     const id = stdout.trim()
-    const { file, words } = bare.as(`${id}:${id}`, named('ExecStart'), '--env-file', `/${SETTINGS}`)
-    const server = launch(words, { PORT: `${port}` }, file)
+    const { file, words } = bare.as(`${id}:${id}`, named('ExecStart'))
+    // systemd reads the file as root, and the account can't.
+    const settings = parseEnvFile(await readFile(there(SETTINGS), 'utf8'), SETTINGS)
+    const server = launch(words, { ...Object.fromEntries(settings), PORT: `${port}` }, file)
     const url = `http://127.0.0.1:${port}`
     await until(
       'the server answers',
