@@ -122,10 +122,11 @@ describe('the Debian package', { skip }, () => {
     try {
       const place = `s3://${s3.bucket}/debian?endpoint=${s3.endpoint}&region=${s3.keys.region}&style=path`
       const keys = `AWS_ACCESS_KEY_ID=${s3.keys.accessKeyId}\nAWS_SECRET_ACCESS_KEY=${s3.keys.secretAccessKey}\n`
-      await writeFile(there(SETTINGS), `${plain}\nOBJECTS_URL=${place}\n${keys}`)
+      // A ledger of its own: it knows where its images are.
+      await writeFile(there(SETTINGS), `${plain}\nDATA_DIR=/${DATA}/other\nOBJECTS_URL=${place}\n${keys}`)
       const server = await started(await freePort())
       const { id } = await store(server.url, gif())
-      const { stdout } = await bare.asRoot('/usr/bin/pinhole-operator', 'show', id)
+      const { stdout } = await bare.asRoot('/usr/bin/pinhole-operator', 'list')
       assert.match(stdout, new RegExp(id))
       await server.stop()
     } finally {
