@@ -22,6 +22,23 @@ export function dropKeptBlocks(): void {
   for (const kept of keptByPools) kept.clear()
 }
 
+/** Of memory for `acquireSized`: few sizes, so that what one leaves fits the next. The largest holds a small file. Unit: bytes. */
+const SIZES = [16, 64, 128, 256, 320].map((kilobytes) => kilobytes * 1024)
+
+/** At least `bytes` long. `release` is harmless a second time; what is not released is garbage. */
+export function acquireSized(
+  blocks: Blocks,
+  bytes: number,
+): { memory: Buffer<ArrayBuffer>; release: () => void } {
+  const memory = blocks.acquire(SIZES.find((size) => bytes <= size) ?? bytes)
+  let isAcquired = true
+  const release = () => {
+    if (isAcquired) blocks.release(memory)
+    isAcquired = false
+  }
+  return { memory, release }
+}
+
 export function createBlocks(): Blocks {
   const kept = new Map<number, Buffer<ArrayBuffer>[]>()
   keptByPools.push(kept)

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { isWhole, PIECE_BYTES, type Segment } from '../../formats/image.ts'
 import { ID_PATTERN } from '../../protocol.ts'
+import { acquireSized, type Blocks, createBlocks } from '../drafts/blocks.ts'
 import type { Spool, Spooled } from '../drafts/spool.ts'
 import { IdTaken, type ImageRecord } from '../object-store.ts'
 import { blockDigestsOf, createBlockDigester } from './block-digests.ts'
@@ -17,7 +18,7 @@ import { type HotSet, identityOf } from './hot-set.ts'
 import type { Folders } from './layout.ts'
 import type { ImageReader } from './reader.ts'
 import { draftSuffix } from './removal.ts'
-import { encodeTrailer } from './trailer.ts'
+import { encodeTrailer, tailLength } from './trailer.ts'
 
 // By descriptor: a `FileHandle` costs more, and what was flushed is closed without another thread.
 const openFile = promisify(open)
@@ -54,36 +55,47 @@ export function createCommitter(parts: {
   const { objects, held, retired } = folders
   /** By id. They do not reject. */
   const underWay = new Map<string, Promise<void>>()
+  const blocks = createBlocks()
 
   async function commit(image: NewImage, isContended: boolean): Promise<void> {
     const { id } = image.record
     const target = join(objects, id)
     const path = spool.path() + (isContended ? draftSuffix(id) : '')
     let written: Written
+    // Beside the write: a round trip to the thread pool of its own would add 40 µs to an upload.
+    const isTaken = isContended ? false : isThere(target)
     try {
-      // Beside the write: a round trip to the thread pool of its own would add 40 µs to an upload.
-      const isTaken = isContended ? false : isThere(target)
-      written = await writeImage(path, image)
+      written = await writeImage(path, image, blocks)
+    } catch (error) {
+      await rm(path, { force: true })
+      throw error
+    }
+    try {
       if (isContended) await linkExclusive(path, target)
       else {
         if (await isTaken) throw new IdTaken()
         await rename(path, target)
       }
     } catch (error) {
+      written.whole?.release()
       await rm(path, { force: true })
       throw error
     }
     try {
       await flushes.flush(objects)
     } catch (error) {
+      written.whole?.release()
       await rm(target, { force: true })
       throw error
     }
-    const { file, identity } = written
-    if (file === null) return
+    const { whole, identity } = written
+    if (whole === null) return
     // Its first view needs no disk.
-    const body = file.subarray(0, image.record.size)
-    hotSet.reserve(file.length)?.add({ record: image.record, body }, target, identity).release?.()
+    const { memory, release } = whole
+    const room = hotSet.reserve(memory.length)
+    if (room === null) return release()
+    const body = memory.subarray(0, image.record.size)
+    room.add({ record: image.record, body }, target, identity, release).release?.()
   }
 
   /**
@@ -135,7 +147,8 @@ export function createCommitter(parts: {
       const folder = isVisible ? objects : held
       const path = spool.path()
       try {
-        await writeImage(path, image)
+        const { whole } = await writeImage(path, image, blocks)
+        whole?.release()
         await rename(path, join(folder, id))
       } catch (error) {
         await rm(path, { force: true })
@@ -155,44 +168,59 @@ function takenAway(error: unknown): never {
 }
 
 interface Written {
-  /** All of the file, if it is small: memory of its own. */
-  file: Buffer | null
+  /** Memory that begins with the image, if it is small. To be released. */
+  whole: ReturnType<typeof acquireSized> | null
   /** As of `identityOf`. */
   identity: string
 }
 
 /** Writes bytes, digests and record to `path`, and flushes them. A draft's file that is the image already moves there. */
-async function writeImage(path: string, { spooled, record, segments }: NewImage): Promise<Written> {
+async function writeImage(
+  path: string,
+  { spooled, record, segments }: NewImage,
+  blocks: Blocks,
+): Promise<Written> {
   const { file } = spooled
   if (file !== null && isWhole(segments, spooled.size)) {
     await rename(file.path, path)
     await file.handle.appendFile(encodeTrailer({ record, digests: Buffer.from(file.digests()) }))
     await file.handle.sync()
-    return { file: null, identity: identityOf(fstatSync(file.handle.fd)) }
+    return { whole: null, identity: identityOf(fstatSync(file.handle.fd)) }
   }
-  const whole = record.size <= PIECE_BYTES ? await wholeFile(spooled.bytes(segments), record) : null
-  const descriptor = await openFile(path, 'wx', 0o600)
+  const whole =
+    record.size <= PIECE_BYTES ? acquireSized(blocks, record.size + tailLength(record.size)) : null
   try {
-    for await (const piece of whole === null ? fileOf(spooled.bytes(segments), record) : [whole]) {
-      await writeFully(descriptor, piece)
+    const pieces = spooled.bytes(segments)
+    const descriptor = await openFile(path, 'wx', 0o600)
+    try {
+      if (whole === null)
+        for await (const piece of fileOf(pieces, record)) await writeFully(descriptor, piece)
+      else await writeFully(descriptor, await wholeFile(whole.memory, pieces, record))
+      await flushFile(descriptor)
+      return { whole, identity: identityOf(fstatSync(descriptor)) }
+    } finally {
+      closeSync(descriptor)
     }
-    await flushFile(descriptor)
-    return { file: whole, identity: identityOf(fstatSync(descriptor)) }
-  } finally {
-    closeSync(descriptor)
+  } catch (error) {
+    whole?.release()
+    throw error
   }
 }
 
-/** The file of a small image, in memory of its own. */
-async function wholeFile(pieces: AsyncIterable<Uint8Array>, record: ImageRecord): Promise<Buffer> {
-  const found: Uint8Array[] = []
-  for await (const piece of pieces) found.push(piece)
-  const image = found.length === 1 ? found[0]! : Buffer.concat(found)
-  const trailer = encodeTrailer({ record, digests: blockDigestsOf(image) })
-  const file = Buffer.allocUnsafeSlow(image.length + trailer.length)
-  file.set(image)
-  file.set(trailer, image.length)
-  return file
+/** The file of a small image, at the beginning of `memory`: one write. */
+async function wholeFile(
+  memory: Buffer<ArrayBuffer>,
+  pieces: AsyncIterable<Uint8Array>,
+  record: ImageRecord,
+): Promise<Buffer> {
+  let size = 0
+  for await (const piece of pieces) {
+    memory.set(piece, size)
+    size += piece.length
+  }
+  const trailer = encodeTrailer({ record, digests: blockDigestsOf(memory.subarray(0, size)) })
+  memory.set(trailer, size)
+  return memory.subarray(0, size + trailer.length)
 }
 
 async function* fileOf(pieces: AsyncIterable<Uint8Array>, record: ImageRecord): AsyncGenerator<Uint8Array> {

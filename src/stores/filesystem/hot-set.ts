@@ -25,8 +25,16 @@ export interface HotSet {
 }
 
 export interface Reservation {
-  /** Takes the image in, and acquires it. `identity`: of the file at `path` that it was read from. */
-  add(image: { record: ImageRecord; body: Uint8Array }, path: string, identity: string): ImageInMemory
+  /**
+   * Takes the image in, and acquires it. `identity`: of the file at `path` that it was read from. `reuse`: called once when
+   * nobody reads the memory of its body any more.
+   */
+  add(
+    image: { record: ImageRecord; body: Uint8Array },
+    path: string,
+    identity: string,
+    reuse?: () => void,
+  ): ImageInMemory
   /** Gives the bytes back. Harmless after `add`. */
   cancel(): void
 }
@@ -37,6 +45,7 @@ interface HotImage {
   readonly path: string
   readonly identity: string
   readonly reservedBytes: number
+  readonly reuse: (() => void) | undefined
   /** The iteration of the event loop in which its file was last seen, as libuv counts them. */
   checkedIn: number
   /** Asked for since the hand passed it. */
@@ -59,7 +68,12 @@ export function createHotSet(budgetBytes: number): HotSet {
   function drop(image: HotImage): void {
     images.delete(image.stored.record.id)
     image.isEvicted = true
-    if (image.pins === 0) used -= image.reservedBytes + ENTRY_BYTES
+    if (image.pins === 0) giveBack(image)
+  }
+
+  function giveBack({ reservedBytes, reuse }: HotImage): void {
+    used -= reservedBytes + ENTRY_BYTES
+    reuse?.()
   }
 
   /** Whether an answer may begin to hold so many bytes. */
@@ -75,14 +89,14 @@ export function createHotSet(budgetBytes: number): HotSet {
       isPinned = false
       if (--image.pins > 0) return
       pinned -= image.reservedBytes
-      if (image.isEvicted) used -= image.reservedBytes + ENTRY_BYTES
+      if (image.isEvicted) giveBack(image)
     }
   }
 
   function acquire(image: HotImage): ImageInMemory | null {
-    const { stored, reservedBytes, pins } = image
+    const { stored, reservedBytes, reuse, pins } = image
     // Not pinned: of a stream, too, a connection may hold a piece.
-    if (reservedBytes <= PIECE_BYTES) return stored
+    if (reservedBytes <= PIECE_BYTES && reuse === undefined) return stored
     if (pins === 0 && !mayPin(reservedBytes)) return null
     return { ...stored, release: pin(image) }
   }
@@ -120,12 +134,12 @@ export function createHotSet(budgetBytes: number): HotSet {
       used += wanted
       let isOpen = true
       return {
-        add(stored, path, identity) {
+        add(stored, path, identity, reuse) {
           isOpen = false
           const earlier = images.get(stored.record.id)
           if (earlier !== undefined) drop(earlier)
           const state = { checkedIn: -1, isUsed: false, pins: 0, isEvicted: false }
-          const image = { stored, path, identity, reservedBytes: bytes, ...state }
+          const image = { stored, path, identity, reservedBytes: bytes, reuse, ...state }
           images.set(stored.record.id, image)
           return acquire(image) ?? stored
         },

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { closeSync, fstatSync, open, read } from 'node:fs'
 import { promisify } from 'node:util'
 import { PIECE_BYTES } from '../../formats/image.ts'
-import { createBlocks } from '../drafts/blocks.ts'
+import { acquireSized, createBlocks } from '../drafts/blocks.ts'
 import {
   type ContentRange,
   DamagedObject,
@@ -27,9 +27,6 @@ const readInto = promisify(read)
 
 /** A file up to this size is read whole at once, a larger one `PIECE_BYTES` at a time. */
 const SMALL_FILE_BYTES = PIECE_BYTES + tailLength(PIECE_BYTES)
-
-/** Of memory that reads share. The largest holds a small file, and the blocks of a piece that begins within one. Unit: bytes. */
-const BLOCK_SIZES = [16, 64, 128, 256, 320].map((kilobytes) => kilobytes * 1024)
 
 /** Streams that begin while so many are open take a block at a time: slow clients hold little memory. */
 const MANY_STREAMS = 32
@@ -102,13 +99,7 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
 
   /** Memory that reads share: fresh pages from the system cost a read more than its bytes do. What is not released is garbage. */
   function acquire(bytes: number): { memory: Buffer<ArrayBuffer>; release: () => void } {
-    const memory = blocks.acquire(BLOCK_SIZES.find((size) => bytes <= size) ?? bytes)
-    let isAcquired = true
-    const release = () => {
-      if (isAcquired) blocks.release(memory)
-      isAcquired = false
-    }
-    return { memory, release }
+    return acquireSized(blocks, bytes)
   }
 
   /**
