@@ -9,9 +9,9 @@ import { ROOT } from './support/processes/process.ts'
 const { packages } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
 const names = Object.values(packages).join('|')
 
-/** A package manager or runner that is given one of our names, and not a path. */
+/** A package manager or runner that is given one of our names, and not a path. What Wrangler is given names a database. */
 const FETCHES = new RegExp(
-  `\\b(?:npm (?:install|i|add|exec)|npx|pnpm (?:add|dlx)|yarn (?:add|dlx)|bunx|bun add|deno (?:add|run))\\b[^\\n|&;]*[\\s:](?:${names})(?![\\w/.-])`,
+  `\\b(?:npm (?:install|i|add|exec)|npx(?! wrangler )|pnpm (?:add|dlx)|yarn (?:add|dlx)|bunx|bun add|deno (?:add|run))\\b[^\\n|&;]*[\\s:](?:${names})(?![\\w/.-])`,
 )
 
 it('no page, message or document fetches an unpublished package', async () => {

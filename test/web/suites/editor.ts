@@ -196,7 +196,7 @@ export function editorSuite(site: () => Site): void {
     await page.getByText('2 of 3').waitFor()
     await button(page, 'Don’t send').click()
     await page.getByText('can’t be edited here').waitFor()
-    await button(page, 'Send unedited').click()
+    await button(page, 'Send without edits').click()
     assert.deepEqual(await stored(page, 'letter.png'), files[0]!.buffer)
     assert.deepEqual(await stored(page, 'moving.gif'), files[2]!.buffer)
     assert.equal(await page.locator('.card').count(), 2)

@@ -19,7 +19,7 @@ export function progressSuite(site: () => Site): void {
     await page.setInputFiles('#file', join(await onDisk([chosen]), chosen.name))
     const note = card(page, chosen.name).locator('.card-note')
     await note.filter({ hasText: /left$/ }).waitFor()
-    const total = (chosen.buffer.length / 2 ** 20).toFixed(0)
+    const total = (chosen.buffer.length / 1_000_000).toFixed(0)
     const said = (await note.textContent()) ?? ''
     const [, sent, all, speed, seconds] =
       /^([\d.]+)\sMB of ([\d.]+)\sMB · ([\d.]+)\s[kM]B\/s · (\d+)\ss left$/.exec(said) ?? []
@@ -56,7 +56,7 @@ export function progressSuite(site: () => Site): void {
     await page.context().setOffline(true)
     await state.filter({ hasText: 'offline' }).waitFor()
     await page.context().setOffline(false)
-    await state.filter({ hasText: 'Next try' }).waitFor()
+    await state.filter({ hasText: 'Retrying in' }).waitFor()
     await end()
   })
 

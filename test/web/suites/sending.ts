@@ -70,7 +70,7 @@ export function sendingSuite(site: () => Site): void {
     const { page, end } = await site().visit()
     await choose(page, [await largeGif('large.gif'), await gif('small.gif')])
     const large = await cardIn(page, 'done', 'large.gif')
-    assert.match((await large.textContent()) ?? '', /WhatsApp shows no preview/)
+    assert.match((await large.textContent()) ?? '', /Too large for a WhatsApp preview/)
     const small = await cardIn(page, 'done', 'small.gif')
     assert.doesNotMatch((await small.textContent()) ?? '', /WhatsApp/)
     await end()

@@ -21,7 +21,7 @@ export const upload: Messages['upload'] = {
   oneLink: 'Ein Link für alle',
   progress: 'Hochladen',
   cancel: 'Abbrechen',
-  skip: 'Komprimieren überspringen',
+  skip: 'Nicht komprimieren',
   retry: 'Erneut versuchen',
   dismiss: 'Entfernen',
   open: 'Ansehen',
