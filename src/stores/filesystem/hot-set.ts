@@ -97,7 +97,7 @@ export function createHotSet(budgetBytes: number): HotSet {
     const { stored, reservedBytes, reuse, pins } = image
     // Not pinned: of a stream, too, a connection may hold a piece.
     if (reservedBytes <= PIECE_BYTES && reuse === undefined) return stored
-    if (pins === 0 && !mayPin(reservedBytes)) return null
+    if (pins === 0 && pinned + reservedBytes > budgetBytes / 2) return null
     return { ...stored, release: pin(image) }
   }
 
