@@ -12,7 +12,7 @@ import type { Bindings } from './bindings.ts'
 let serial = 0
 
 /** The way from this process to workerd fails with more than some hundred calls at once. */
-const inTurn = limited(64)
+const inTurn = limited(16)
 
 function limited(most: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = []
@@ -48,25 +48,24 @@ export async function openD1UnderTest({ database, salts }: Bindings): Promise<Le
   const away = () => {
     if (isAway) throw new Error('D1_ERROR: Network connection lost.')
   }
+  type Bound = ReturnType<D1Binding['prepare']> & { made(): ReturnType<D1Binding['prepare']> }
+  // Prepared when it is its turn: each preparation is a call to workerd of its own, and one that waits.
+  const bound = (sql: string, values: (string | number)[]): Bound => {
+    const made = () => database.prepare(sql).bind(...values)
+    return {
+      made,
+      bind: (...given: (string | number)[]) => bound(sql, given),
+      all: () => {
+        away()
+        return inTurn(() => made().all())
+      },
+    } as Bound
+  }
   const interruptible: D1Binding = {
-    prepare(sql) {
-      const statement = database.prepare(sql)
-      const wrapped = (inner: typeof statement): typeof statement =>
-        Object.assign(Object.create(inner), {
-          inner,
-          bind: (...values: (string | number)[]) => wrapped(inner.bind(...values)),
-          all: () => {
-            away()
-            return inTurn(() => inner.all())
-          },
-        })
-      return wrapped(statement)
-    },
+    prepare: (sql) => bound(sql, []),
     async batch(statements) {
       away()
-      return inTurn(() =>
-        database.batch(statements.map((each) => (each as unknown as { inner: typeof each }).inner)),
-      )
+      return inTurn(() => database.batch(statements.map((each) => (each as Bound).made())))
     },
   }
   const interruptibleSalts = new Proxy(salts, {
