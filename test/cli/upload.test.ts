@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
-import { blobOf, cameraJpeg, GPS, photo, rgba, screenshot } from '../client/pictures.ts'
+import { blobOf, cameraJpeg, drawing, GPS, photo, rgba } from '../client/pictures.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
 import { noTerminal, type Person, person } from './command.ts'
@@ -116,7 +116,7 @@ test('globs and several files go in order; one that is refused spoils no other',
 
 test('on a terminal there are bars and a line about each file', { skip: noTerminal }, async () => {
   const me = await uploader()
-  await writeFile(join(me.folder, 'screen.png'), await screenshot().png().toBuffer())
+  await writeFile(join(me.folder, 'screen.png'), await drawing().png().toBuffer())
   const { code, stdout } = await me.runOnTerminal(['upload', 'photo.jpg', 'screen.png'])
   const text = stdout.toString()
   assert.equal(code, 0)

@@ -54,6 +54,17 @@ export function screenshot(width = 400, height = 300): Sharp {
   return sharp(Buffer.from(svg)).flatten({ background: 'white' })
 }
 
+/** Flat areas and lines: of the same size on a machine without fonts. */
+export function drawing(width = 400, height = 300): Sharp {
+  const lines = Array.from(
+    { length: 120 },
+    (_, i) =>
+      `<line x1="${(i * 37) % width}" y1="${(i * 91) % height}" x2="${(i * 151) % width}" y2="${(i * 59) % height}" stroke="#${((i * 7919) % 4096).toString(16).padStart(3, '0')}"/>`,
+  )
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="100%" height="100%" fill="#fdfdf8"/>${lines.join('')}</svg>`
+  return sharp(Buffer.from(svg)).flatten({ background: 'white' })
+}
+
 export const GPS = {
   IFD0: { Make: 'Camera', Model: 'Obscura' },
   IFD3: {
