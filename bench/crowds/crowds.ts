@@ -10,7 +10,7 @@ import type { BenchOptions } from '../load/options.ts'
 import { noisePictures } from '../load/pictures.ts'
 import { probe } from '../load/probe.ts'
 import { type Figures, table } from '../report/figures.ts'
-import { percentile } from '../report/statistics.ts'
+import { percentile, summarize } from '../report/statistics.ts'
 import type { Picture } from './browser.ts'
 import type { Order, Seen } from './crowd.ts'
 import { hangingStoreRow, killedWorkerRow } from './faults.ts'
@@ -127,22 +127,17 @@ type CrowdSeen = Seen & { p99: number; peak: number }
 /** Over all rounds: the median of the others' percentile, the most of everything else. */
 function summaryOf(rounds: CrowdSeen[]): { broken: number; p99: number; peak: number; text: string } {
   const most = (value: (seen: CrowdSeen) => number) => Math.max(...rounds.map(value))
-  const p99s = rounds.map(({ p99 }) => p99)
-  const p99 = percentile(
-    p99s.toSorted((a, b) => a - b),
-    0.5,
-  )
+  const p99 = summarize(rounds.map((seen) => seen.p99))
   const outcomes = new Set(rounds.flatMap((seen) => seen.outcomes))
   const why = outcomes.size > 0 ? ` (${[...outcomes].join(', ')})` : ''
   const broken = most((seen) => seen.broken)
   const peak = most((seen) => seen.peak)
-  const range =
-    rounds.length > 1 ? ` (${Math.min(...p99s).toFixed(0)} to ${Math.max(...p99s).toFixed(0)})` : ''
+  const range = rounds.length > 1 ? ` (${p99.min.toFixed(0)} to ${p99.max.toFixed(0)})` : ''
   const text =
     `${broken} broken${why}, ${most((seen) => seen.retried)} requests again, ` +
     `slowest ${(most((seen) => seen.slowestMs) / 1000).toFixed(1)} s; ` +
-    `p99 of others ${p99.toFixed(0)} ms${range}, ${peak.toFixed(0)} MB`
-  return { broken, p99, peak, text }
+    `p99 of others ${p99.median.toFixed(0)} ms${range}, ${peak.toFixed(0)} MB`
+  return { broken, p99: p99.median, peak, text }
 }
 
 async function phoneRow(sender: Sender): Promise<Row> {

@@ -1,4 +1,4 @@
-/** What is uploaded: photographs of the judging half as a camera writes them, a phone's screenshot, a drawing. */
+/** The test pictures: photographs of the judging half, encoded as a camera does; a phone's screenshot; a drawing. */
 import { access, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'

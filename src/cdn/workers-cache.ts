@@ -29,7 +29,7 @@ export function workersCacheCdn(cache: () => WorkersCache): Cdn {
     rate: { intervalMs: 60_000 / A_MINUTE, burst: BURST },
     longestFillMs: LONGEST_FILL_MS,
     cacheHeaders: (id, lifetimeSeconds) => ({
-      // What is stale is not served, also while the Worker fails.
+      // `must-revalidate`: no stale copy is served, not even while the Worker fails (RFC 9111, 5.2.2.2).
       'Cloudflare-CDN-Cache-Control': `public, max-age=${lifetimeSeconds}, must-revalidate`,
       'Cache-Tag': cacheTag(id),
     }),

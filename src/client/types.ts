@@ -136,8 +136,8 @@ export interface BrowserSettings {
   /** Address of `worker.js` from the package's `worker` folder, for bundlers that find no workers. On the page's origin. */
   workerUrl?: string | URL
   /**
-   * What becomes of a picture where no worker starts: `compress` rejects with an error that says what to do, or the
-   * picture is only rid of its metadata, and its result says `no-worker`. Default: `reject`.
+   * If no worker starts: `reject` makes `compress` reject with an error that says what to do; `scrub` removes metadata
+   * without compressing, and the result says `no-worker`. Default: `reject`.
    */
   withoutWorker?: 'reject' | 'scrub'
 }

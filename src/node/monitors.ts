@@ -94,7 +94,7 @@ export function openMemoryMonitor(isAtRest: () => boolean): { stop(): Promise<vo
     }
     dropKeptBlocks()
     collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
-    // What is left is in use.
+    // The remaining memory is in use: the new baseline.
     least = resident()
   }
 

@@ -1,6 +1,6 @@
 /** The pages that the server answers with. */
 
-export { pickLocale, pickMessages } from './messages/language.ts'
+export { pickLanguage } from './messages/language.ts'
 export { apiPage } from './pages/api.ts'
 export { deletedPage, deletePage } from './pages/delete.ts'
 export { type ErrorFacts, errorPage } from './pages/error.ts'

@@ -22,7 +22,7 @@ import { createQuota } from '../service/quota/quota.ts'
 import { createSettings } from '../service/settings.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { ObjectStore } from '../stores/object-store.ts'
-import { pickLocale, pickMessages } from '../web/pages.ts'
+import { pickLanguage } from '../web/pages.ts'
 import { asCoded, responseOf } from './answer.ts'
 import type { WorkerAssets } from './assets.ts'
 import { createBackground } from './background.ts'
@@ -128,19 +128,15 @@ export function createHost(given: {
       isPrivate,
     })
   const site: Site = {
-    context(acceptLanguage) {
-      const messages = pickMessages(acceptLanguage)
-      return {
-        baseUrl,
-        maxUploadBytes,
-        uploadsPerDay: config.uploadsPerDay,
-        stripsMetadata: stripMetadata,
-        messages,
-        locale: pickLocale(acceptLanguage, messages.lang),
-        operator: { name: config.operatorName ?? undefined, contact: config.operatorContact ?? undefined },
-        assets: assets.urls,
-      }
-    },
+    context: (acceptLanguage) => ({
+      baseUrl,
+      maxUploadBytes,
+      uploadsPerDay: config.uploadsPerDay,
+      stripsMetadata: stripMetadata,
+      ...pickLanguage(acceptLanguage),
+      operator: { name: config.operatorName ?? undefined, contact: config.operatorContact ?? undefined },
+      assets: assets.urls,
+    }),
     asset: assets.asset,
   }
   const quota = () =>

@@ -6,7 +6,7 @@ import sharp from 'sharp'
 import type { CompressOptions } from '../../src/client/types.ts'
 import { launchBrowser } from '../support/browser.ts'
 import { after, afterEach, before, beforeEach, test } from '../support/chromium-tests.ts'
-import { type EnginePage, serveEnginePage } from '../support/engine-page.ts'
+import { type EnginePage, LYING_CANVAS, serveEnginePage } from '../support/engine-page.ts'
 import { codePoints, GREEN, heic, RED } from '../support/images/heic.ts'
 
 let site: EnginePage
@@ -113,16 +113,7 @@ test('colours wider than sRGB stay so', async () => {
 })
 
 test('a canvas that does not say the truth is not trusted: our own decoder is', async () => {
-  const liar = `{
-    const native = OffscreenCanvasRenderingContext2D.prototype.getImageData
-    OffscreenCanvasRenderingContext2D.prototype.getImageData = function (...area) {
-      const data = native.apply(this, area)
-      // As browsers do that resist fingerprinting.
-      data.data[5] ^= 1
-      return data
-    }
-  }`
-  const result = await compressed(heic(), `${decodesAll()};${liar}`)
+  const result = await compressed(heic(), `${decodesAll()};${LYING_CANVAS}`)
   assert.ok('base64' in result, JSON.stringify(result))
   assertNear(await leftAndRight(result.base64), [RED, GREEN])
 })

@@ -21,6 +21,16 @@ const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
 }
 
+/** Script for a page or worker: its canvas reads pixels slightly wrong, as browsers do that resist fingerprinting. */
+export const LYING_CANVAS = `{
+  const native = OffscreenCanvasRenderingContext2D.prototype.getImageData
+  OffscreenCanvasRenderingContext2D.prototype.getImageData = function (...area) {
+    const data = native.apply(this, area)
+    data.data[5] ^= 1
+    return data
+  }
+}`
+
 export interface EnginePage {
   url: string
   /** What was asked for since the start or since `forget`, by path. Unit: bytes in brotli. */

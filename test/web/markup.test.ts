@@ -13,8 +13,7 @@ import {
   galleryPage,
   homePage,
   type PageContext,
-  pickLocale,
-  pickMessages,
+  pickLanguage,
   receiptPage,
   resultPage,
   termsPage,
@@ -30,8 +29,7 @@ const ctx: PageContext = {
   baseUrl: 'https://pics.example',
   maxUploadBytes: 26_214_400,
   uploadsPerDay: 100,
-  messages: pickMessages('en'),
-  locale: 'en',
+  ...pickLanguage('en'),
   assets: urls,
 }
 const record = recordOf(idFor(1), new Uint8Array(2048), {
@@ -135,9 +133,7 @@ describe('pages', () => {
       ['de-AT', '22. November 2026'],
       ['en-x!,*;q=0.1', 'November 22, 2026'],
     ] as const) {
-      const messages = pickMessages(accepted)
-      const own = { ...ctx, messages, locale: pickLocale(accepted, messages.lang) }
-      const page = `${await receiptPage(own, receipt)}`
+      const page = `${await receiptPage({ ...ctx, ...pickLanguage(accepted) }, receipt)}`
       assert.ok(page.includes(`>${date}<`), `${accepted}: ${/<time[^>]*>([^<]*)</.exec(page)?.[1]}`)
     }
   })
@@ -177,7 +173,7 @@ describe('pages', () => {
   })
 
   it('speak of an error in the person’s language where there are words for it', async () => {
-    const german = { ...ctx, messages: pickMessages('de') }
+    const german = { ...ctx, ...pickLanguage('de') }
     const known = `${await errorPage(german, { status: 413, error: 'file-too-large', title: 'x', detail: 'y' })}`
     assert.match(known, /Dieses Bild ist zu groß\.[\s\S]*bis zu 25\u00a0MB/)
     const unknown = `${await errorPage(german, { status: 500, title: 'Server error', detail: 'Sorry.' })}`

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { LANGUAGES } from '../../src/web/messages/language.ts'
 import { byteSize, fill, limitSize, plural } from '../../src/web/messages/wording.ts'
-import { pickMessages } from '../../src/web/pages.ts'
+import { pickLanguage } from '../../src/web/pages.ts'
 
 describe('the language of a page', () => {
   for (const [header, lang] of [
@@ -19,7 +19,7 @@ describe('the language of a page', () => {
     [`${'x,'.repeat(5000)}de`, 'en'],
   ] as const) {
     it(`is ${lang} for ${header === undefined ? 'no header' : JSON.stringify(header.slice(0, 40))}`, () => {
-      assert.equal(pickMessages(header).lang, lang)
+      assert.equal(pickLanguage(header).messages.lang, lang)
     })
   }
 })

@@ -34,7 +34,7 @@ export const fetchTransport: Transport = async ({ method, url, headers: more, fi
     throw new NetworkFault(reasonOf(error), { cause: error })
   } finally {
     watch.stop()
-    // What was not read of the answer.
+    // Cancels the rest of the response body.
     giveUp.abort()
   }
 }

@@ -29,7 +29,7 @@ export interface ForeignPicture {
   convert(decoded: (milliseconds: number) => void): Promise<Recompressed>
 }
 
-/** What is known before a pixel is decoded. */
+/** Read from the header, before any pixel is decoded. */
 interface Facts {
   type: ForeignType
   width: number

@@ -6,7 +6,7 @@
 import libheif from 'libheif-js/libheif-wasm/libheif-bundle.mjs'
 import type { Pixels } from './pixels.ts'
 
-/** What is used of its interface. Each call returns an object with a `code` if it failed. */
+/** The part of libheif's interface that is used here. A call that fails returns an object with a `code`. */
 interface Libheif {
   heif_context_alloc(): object
   heif_context_free(context: object): void

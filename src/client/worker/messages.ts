@@ -17,7 +17,7 @@ export interface CompressRequest {
   line?: Line
 }
 
-/** What was found. `segments` of a foreign type are none: nothing of the file itself is sent. */
+/** Result of inspecting the file. A foreign type has no `segments`: it is converted, never sent as it is. */
 export interface Found extends Omit<Inspection, 'type'> {
   type: ImageType | ForeignType
   /** Brightness beyond white is in the file, and will not be in the result. */

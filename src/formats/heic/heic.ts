@@ -48,7 +48,7 @@ const MAX_GRID_BYTES = 12
 /** Encoders write at most some hundred bytes of parameters. */
 const MAX_SETTINGS_BYTES = 64 * 1024
 
-/** Of auxiliary images (23008-12, 6.5.8): transparency, by HEVC's name and by MPEG's; Apple's and Adobe's gain maps. */
+/** Auxiliary image types (ISO/IEC 23008-12, 6.5.8): alpha, as HEVC and as MPEG name it; gain maps of Apple and Adobe. */
 const ALPHA = /^urn:mpeg:(hevc:2015:auxid:1|mpegB:cicp:systems:auxiliary:alpha)$/
 const GAIN_MAP = /hdrgainmap|hdr-gain-map/
 

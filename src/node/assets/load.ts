@@ -8,7 +8,7 @@ import type { AssetUrls } from '../../web/pages/page.ts'
 import { isFresh, readBundle } from './build.ts'
 import type { AssetList } from './list.ts'
 
-/** Of a single executable. Bun has no such module. */
+/** Node's API for files inside a single executable. Undefined in Bun. */
 const sea = process.getBuiltinModule('node:sea')
 
 export interface LoadedAssets {

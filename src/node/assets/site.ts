@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { Config } from '../../config.ts'
 import type { Site } from '../../http/context.ts'
 import type { Log } from '../../http/log.ts'
-import { pickLocale, pickMessages } from '../../web/pages.ts'
+import { pickLanguage } from '../../web/pages.ts'
 import { loadAssets } from './load.ts'
 
 /** Reads its files. What is returned makes it for a server at `baseUrl`. */
@@ -13,23 +13,19 @@ export async function loadSite(config: Config, log: Log): Promise<(baseUrl: stri
     config.termsFile === null ? undefined : readFile(config.termsFile, 'utf8'),
   ])
   return (baseUrl) => ({
-    context(acceptLanguage) {
-      const messages = pickMessages(acceptLanguage)
-      return {
-        baseUrl,
-        maxUploadBytes: config.maxUploadBytes,
-        uploadsPerDay: config.uploadsPerDay,
-        stripsMetadata: config.stripMetadata,
-        convertsHeic: config.convertsHeic,
-        messages,
-        locale: pickLocale(acceptLanguage, messages.lang),
-        operator: {
-          name: config.operatorName ?? undefined,
-          contact: config.operatorContact ?? undefined,
-        },
-        assets: urls,
-      }
-    },
+    context: (acceptLanguage) => ({
+      baseUrl,
+      maxUploadBytes: config.maxUploadBytes,
+      uploadsPerDay: config.uploadsPerDay,
+      stripsMetadata: config.stripMetadata,
+      convertsHeic: config.convertsHeic,
+      ...pickLanguage(acceptLanguage),
+      operator: {
+        name: config.operatorName ?? undefined,
+        contact: config.operatorContact ?? undefined,
+      },
+      assets: urls,
+    }),
     asset: (path) => assets.get(path) ?? null,
     terms,
   })

@@ -5,7 +5,7 @@ import { createIntervalJob } from '../../async.ts'
 import type { Limits } from './limits.ts'
 import type { PendingConnections } from './scheduler.ts'
 
-/** What is known of a server's connections, and what they may do. */
+/** A server's connection state, shared by its listeners, and its limits. */
 export interface Connections {
   pending: PendingConnections
   idle: IdleConnections

@@ -166,7 +166,7 @@ export function createCapacity(parts: {
 interface Reading {
   day: string
   limit: number
-  /** What is left of the cap. */
+  /** Remaining amount of the cap. */
   left: Promise<number>
   /** When it was read, by `performance.now()`. */
   at: number

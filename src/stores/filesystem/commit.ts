@@ -18,7 +18,7 @@ import { type HotSet, identityOf } from './hot-set.ts'
 import type { Folders } from './layout.ts'
 import type { ImageReader } from './reader.ts'
 import { draftSuffix } from './removal.ts'
-import { encodeTrailer, tailLength } from './trailer.ts'
+import { encodeTrailer, mostTrailerBytes } from './trailer.ts'
 
 // By descriptor: a `FileHandle` costs more, and what was flushed is closed without another thread.
 const openFile = promisify(open)
@@ -66,25 +66,18 @@ export function createCommitter(parts: {
     const isTaken = isContended ? false : isThere(target)
     try {
       written = await writeImage(path, image, blocks)
-    } catch (error) {
-      await rm(path, { force: true })
-      throw error
-    }
-    try {
       if (isContended) await linkExclusive(path, target)
       else {
         if (await isTaken) throw new IdTaken()
         await rename(path, target)
       }
     } catch (error) {
-      written.whole?.release()
       await rm(path, { force: true })
       throw error
     }
     try {
       await flushes.flush(objects)
     } catch (error) {
-      written.whole?.release()
       await rm(target, { force: true })
       throw error
     }
@@ -168,7 +161,7 @@ function takenAway(error: unknown): never {
 }
 
 interface Written {
-  /** Memory that begins with the image, if it is small. To be released. */
+  /** Memory that begins with the image, if it is small. To be released; after an error it is garbage. */
   whole: ReturnType<typeof acquireSized> | null
   /** As of `identityOf`. */
   identity: string
@@ -187,23 +180,17 @@ async function writeImage(
     await file.handle.sync()
     return { whole: null, identity: identityOf(fstatSync(file.handle.fd)) }
   }
-  const whole =
-    record.size <= PIECE_BYTES ? acquireSized(blocks, record.size + tailLength(record.size)) : null
+  const isSmall = record.size <= PIECE_BYTES
+  const whole = isSmall ? acquireSized(blocks, record.size + mostTrailerBytes(record.size)) : null
+  const pieces = spooled.bytes(segments)
+  const descriptor = await openFile(path, 'wx', 0o600)
   try {
-    const pieces = spooled.bytes(segments)
-    const descriptor = await openFile(path, 'wx', 0o600)
-    try {
-      if (whole === null)
-        for await (const piece of fileOf(pieces, record)) await writeFully(descriptor, piece)
-      else await writeFully(descriptor, await wholeFile(whole.memory, pieces, record))
-      await flushFile(descriptor)
-      return { whole, identity: identityOf(fstatSync(descriptor)) }
-    } finally {
-      closeSync(descriptor)
-    }
-  } catch (error) {
-    whole?.release()
-    throw error
+    const file = whole === null ? fileOf(pieces, record) : [await wholeFile(whole.memory, pieces, record)]
+    for await (const piece of file) await writeFully(descriptor, piece)
+    await flushFile(descriptor)
+    return { whole, identity: identityOf(fstatSync(descriptor)) }
+  } finally {
+    closeSync(descriptor)
   }
 }
 

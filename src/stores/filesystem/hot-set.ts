@@ -78,7 +78,7 @@ export function createHotSet(budgetBytes: number): HotSet {
 
   /** Whether an answer may begin to hold so many bytes. */
   function mayPin(bytes: number): boolean {
-    return bytes <= PIECE_BYTES || pinned + bytes <= budgetBytes / 2
+    return pinned + bytes <= budgetBytes / 2
   }
 
   function pin(image: HotImage): () => void {
@@ -97,7 +97,7 @@ export function createHotSet(budgetBytes: number): HotSet {
     const { stored, reservedBytes, reuse, pins } = image
     // Not pinned: of a stream, too, a connection may hold a piece.
     if (reservedBytes <= PIECE_BYTES && reuse === undefined) return stored
-    if (pins === 0 && pinned + reservedBytes > budgetBytes / 2) return null
+    if (pins === 0 && !mayPin(reservedBytes)) return null
     return { ...stored, release: pin(image) }
   }
 
@@ -130,7 +130,8 @@ export function createHotSet(budgetBytes: number): HotSet {
     reserve(bytes) {
       const wanted = bytes + ENTRY_BYTES
       // One image must not push out all others.
-      if (wanted > budgetBytes / 4 || !mayPin(bytes) || !makeRoom(wanted)) return null
+      if (wanted > budgetBytes / 4 || (bytes > PIECE_BYTES && !mayPin(bytes))) return null
+      if (!makeRoom(wanted)) return null
       used += wanted
       let isOpen = true
       return {

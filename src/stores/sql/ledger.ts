@@ -58,7 +58,7 @@ export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Le
     },
 
     async counts() {
-      const today = new Date().toISOString().slice(0, 10)
+      const today = dayOf(Date.now())
       const used = await tables
         .ifThere(today)
         .then((usage) => usage?.read(sql`select sum(used) as uploads from places where day = ${today}`))

@@ -6,22 +6,27 @@ import type { Messages } from './messages.ts'
 
 export const LANGUAGES: Messages[] = [english, german, french]
 
-/** The best of ours for an `Accept-Language` header (RFC 4647, lookup on the primary tag); English if none fits. */
-export function pickMessages(acceptLanguage: string | undefined): Messages {
-  for (const tag of wantedTags(acceptLanguage)) {
-    const found = LANGUAGES.find(({ lang }) => lang === primaryOf(tag))
-    if (found) return found
-  }
-  return english
+export interface Language {
+  messages: Messages
+  /** For dates: the person's own variety of the language, such as en-GB. A BCP 47 tag. */
+  locale: string
 }
 
-/** For dates and numbers: the person's own variety of `lang`, such as en-GB, where the header names one. */
-export function pickLocale(acceptLanguage: string | undefined, lang: string): string {
-  const own = wantedTags(acceptLanguage).find((tag) => primaryOf(tag) === lang)
+/** The best of ours for an `Accept-Language` header (RFC 4647, lookup on the primary tag); English if none fits. */
+export function pickLanguage(acceptLanguage: string | undefined): Language {
+  for (const tag of wantedTags(acceptLanguage)) {
+    const messages = LANGUAGES.find(({ lang }) => lang === tag.split('-')[0])
+    if (messages) return { messages, locale: localeOf(tag) ?? messages.lang }
+  }
+  return { messages: english, locale: english.lang }
+}
+
+function localeOf(tag: string): string | undefined {
   try {
-    return Intl.getCanonicalLocales(own)[0] ?? lang
+    return Intl.getCanonicalLocales(tag)[0]
   } catch {
-    return lang
+    // Not a language tag, though it begins like one.
+    return undefined
   }
 }
 
@@ -38,8 +43,4 @@ function wantedTags(acceptLanguage: string | undefined): string[] {
     .filter(({ weight }) => weight > 0)
     .sort((a, b) => b.weight - a.weight)
     .map(({ tag }) => tag)
-}
-
-function primaryOf(tag: string): string {
-  return tag.split('-')[0]!
 }

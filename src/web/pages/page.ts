@@ -2,6 +2,7 @@
 import { html } from 'hono/html'
 import type { HtmlEscapedString } from 'hono/utils/html'
 import { API_PAGE_PATH, REPORT_PAGE_PATH, TOOLS_PATH } from '../../protocol.ts'
+import type { Language } from '../messages/language.ts'
 import type { Messages } from '../messages/messages.ts'
 import { mark } from './drawings.ts'
 
@@ -26,7 +27,8 @@ export type StyleName = 'home' | 'note' | 'viewer' | 'gallery' | 'reference' | '
 
 export type ScriptName = 'home' | 'viewer' | 'gallery' | 'delete' | 'operator'
 
-export interface PageContext {
+/** In the language that the person asked for. */
+export interface PageContext extends Language {
   /** No trailing slash. */
   baseUrl: string
   maxUploadBytes: number
@@ -37,10 +39,6 @@ export interface PageContext {
   convertsHeic?: boolean
   /** Who runs the service, and how to reach them, in their own words. */
   operator?: { name?: string | undefined; contact?: string | undefined }
-  /** In the language that the person asked for. */
-  messages: Messages
-  /** For dates: the person's own variety of the language, such as en-GB. A BCP 47 tag. */
-  locale: string
   assets: AssetUrls
 }
 

@@ -9,6 +9,15 @@ import type { Action, CardView } from './card.ts'
 /** Refusals of the file itself: another try of the same file ends the same. */
 const HOPELESS = new Set(['unsupported-type', 'damaged-image', 'blocked-image', 'file-too-large'])
 
+export function isHopeless(error: unknown): boolean {
+  return HOPELESS.has(codeOf(error))
+}
+
+/** Of a refusal; empty for any other error. */
+export function codeOf(error: unknown): string {
+  return (error as { code?: string }).code ?? ''
+}
+
 /** Compression that takes longer can be skipped. Unit: milliseconds. */
 export const LONG_MS = 3000
 
@@ -58,8 +67,7 @@ export function viewOf({ state, file, mode, compressed }: Item, reason?: string)
       return { state: 'waiting', status, note: made, percent: 0, actions: ['cancel'] }
     }
     case 'failed': {
-      const isHopeless = HOPELESS.has((state.error as { code?: string }).code ?? '')
-      const actions: Action[] = isHopeless ? ['dismiss'] : ['retry', 'dismiss']
+      const actions: Action[] = isHopeless(state.error) ? ['dismiss'] : ['retry', 'dismiss']
       return { state: 'failed', status: reason ?? words.failed, actions }
     }
     case 'cancelled':

@@ -5,7 +5,7 @@ import { type Card, createCard } from '../card/card.ts'
 import { showDone } from '../card/done-card.ts'
 import { codesOf, codesOfAll, nameOf } from '../card/picture.ts'
 import { thumbnailOf } from '../card/thumbnail.ts'
-import { LONG_MS, noteOn, viewOf, whatWasDone } from '../card/upload-card.ts'
+import { codeOf, isHopeless, LONG_MS, noteOn, viewOf, whatWasDone } from '../card/upload-card.ts'
 import type { History, Remembered } from '../history/history.ts'
 import type { Unsent } from '../intake/unsent.ts'
 import { copyAndSay } from '../page/clipboard.ts'
@@ -21,15 +21,8 @@ const CARDS_AT_ONCE = 8
 /** Refusals that every further upload would meet as well. */
 const FINAL = new Set(['quota-exceeded', 'uploads-paused', 'storage-full'])
 
-/** Refusals of the file itself: sent again later it would meet the same one, so it is not offered again. */
-const OF_THE_FILE = new Set([
-  'unsupported-type',
-  'damaged-image',
-  'file-too-large',
-  'blocked-image',
-  'held',
-  'removed',
-])
+/** What the operator decided of these bytes: offered again later, they would be told the same. */
+const DECIDED = new Set(['held', 'removed'])
 
 export interface UploadListOptions {
   history: Promise<History>
@@ -69,10 +62,6 @@ function keep(history: History, picture: Remembered): Promise<boolean> {
     () => true,
     () => false,
   )
-}
-
-function codeOf(error: unknown): string {
-  return (error as { code?: string }).code ?? ''
 }
 
 export function createUploadList(options: UploadListOptions): UploadList {
@@ -118,7 +107,7 @@ export function createUploadList(options: UploadListOptions): UploadList {
       onChange()
       await settled
     } else if (state.at === 'failed') {
-      if (OF_THE_FILE.has(codeOf(state.error))) release(item)
+      if (isHopeless(state.error) || DECIDED.has(codeOf(state.error))) release(item)
       card.show(viewOf(item))
       unexplained++
       const reason =
