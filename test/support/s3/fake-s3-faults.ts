@@ -38,6 +38,8 @@ export interface Faults {
   /** `fault` befalls the next `times` requests that `on` picks. */
   add(fault: Fault, options?: { times?: number; on?: (request: RequestFacts) => boolean }): void
   clear(): void
+  /** The fault that this request would meet. */
+  next(request: RequestFacts): Fault | null
   take(request: RequestFacts): Fault | null
 }
 
@@ -50,6 +52,7 @@ export function createFaults(): Faults {
     clear() {
       waiting = []
     },
+    next: (request) => waiting.find(({ on }) => on(request))?.fault ?? null,
     take(request) {
       const next = waiting.find(({ on }) => on(request))
       if (next === undefined) return null

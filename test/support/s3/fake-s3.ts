@@ -34,6 +34,8 @@ export interface FakeS3 {
   objects: Map<string, FakeObject>
   faults: Faults
   requests: LoggedRequest[]
+  /** Whether a fault would leave this request without an answer, or in the middle of one. */
+  isSilentTo(request: { method: string; path: string; headers: Record<string, string> }): boolean
   setVersioning(status: 'Enabled' | 'Suspended' | null): void
   /** Requests for keys that end so, as `METHOD status`. */
   logOf(keyEnd: string): string[]
@@ -87,17 +89,16 @@ export async function startFakeS3(options: FakeS3Options = {}): Promise<FakeS3> 
   }
 
   function locate(request: IncomingMessage): { facts: RequestFacts; isKnownBucket: boolean } {
-    const [path, query = ''] = request.url!.split('?')
-    const authority = String(request.headers.host)
+    return locateIn(request.method!, request.url!, headersOf(request))
+  }
+
+  function locateIn(method: string, url: string, headers: Record<string, string>) {
+    const [path, query = ''] = url.split('?')
+    const authority = String(headers.host)
     const names = path!.slice(1).split('/').map(decodeURIComponent)
     const isVirtual = !/^(127\.0\.0\.1|[^.]+)(:|$)/.test(authority)
     const asked = isVirtual ? authority.split('.')[0] : names.shift()
-    const facts = {
-      method: request.method!,
-      key: names.join('/'),
-      query: new URLSearchParams(query),
-      headers: headersOf(request),
-    }
+    const facts: RequestFacts = { method, key: names.join('/'), query: new URLSearchParams(query), headers }
     return { facts, isKnownBucket: asked === bucket }
   }
 
@@ -173,6 +174,10 @@ export async function startFakeS3(options: FakeS3Options = {}): Promise<FakeS3> 
     objects,
     faults,
     requests,
+    isSilentTo({ method, path, headers }) {
+      const kind = faults.next(locateIn(method, path, headers).facts)?.kind
+      return kind === 'hang' || kind === 'stall-answer'
+    },
     setVersioning: (status) => {
       versioning = status
     },

@@ -2,12 +2,28 @@
 import { after, before, test } from 'node:test'
 import type { RetryPolicy } from '../../../src/stores/s3/client.ts'
 import type { S3StoreOptions } from '../../../src/stores/s3/store.ts'
+import { createTransport, type Transport } from '../../../src/stores/s3/transport.ts'
 import { type FakeS3, startFakeS3 } from './fake-s3.ts'
 import type { Fault, RequestFacts } from './fake-s3-faults.ts'
 import { type OpenedS3, openS3UnderTest, type S3Service } from './under-test.ts'
 
-/** As patient as by default, but faster. */
-export const QUICK: Partial<RetryPolicy> = { attempts: 4, firstPauseMs: 1, idleMs: 400, viewMs: 60_000 }
+/** As patient as by default, but faster to try again. */
+export const QUICK: Partial<RetryPolicy> = { attempts: 4, firstPauseMs: 1, viewMs: 60_000 }
+
+/** How long a request waits for an answer that a fault holds back. Unit: milliseconds. */
+const SILENCE_MS = 400
+
+/**
+ * Waits briefly for answers that will not come, and as long as by default for those that will: a busy machine must not
+ * look like a store that hangs.
+ */
+function hastyTransport(fake: FakeS3): Transport {
+  const { send, close } = createTransport(fake.endpoint)
+  return {
+    send: (request) => send(fake.isSilentTo(request) ? { ...request, idleMs: SILENCE_MS } : request),
+    close,
+  }
+}
 
 export function onFake() {
   let fake: FakeS3
@@ -23,7 +39,11 @@ export function onFake() {
     options: Partial<S3StoreOptions> = {},
   ): void {
     test(name, async () => {
-      const opened = await openS3UnderTest(service(), { retryPolicy: QUICK, ...options })
+      const opened = await openS3UnderTest(service(), {
+        retryPolicy: QUICK,
+        ...(options.retryPolicy === undefined && { transport: hastyTransport(fake) }),
+        ...options,
+      })
       fake.requests.length = 0
       try {
         await run(opened, fake)
