@@ -188,10 +188,7 @@ describe('a ledger of version 0.1.0', () => {
     await ledger.forgetDaysBefore('2031-01-01')
     await postgres.stop()
     await postgres.start()
-    const traces = await tracesIn(postgres.folder, [salt, oldSalt, bucket, oldBucket])
-    assert.deepEqual(
-      traces.filter(({ file }) => !file.startsWith('pg_wal/')),
-      [],
-    )
+    await postgres.finishWal()
+    assert.deepEqual(await tracesIn(postgres.folder, [salt, oldSalt, bucket, oldBucket]), [])
   })
 })

@@ -50,7 +50,7 @@ export function createCapacity(parts: {
   const readings = { 'daily-uploads': NO_READING, 'daily-bytes': NO_READING }
   const releasing = new Set<Promise<void>>()
   let isLow = false
-  const reported = new Set<string>()
+  const reportedOn = new Map<Cap, string>()
 
   /** The last reading of a cap's counter. A new day, or a limit that was changed, begins anew. */
   function readingOf(cap: Cap): Reading {
@@ -92,19 +92,23 @@ export function createCapacity(parts: {
   /** A cap that is reached twice in a week pauses uploads: somebody should look. */
   async function report(cap: Cap): Promise<void> {
     const day = today()
-    const key = `${cap} ${day}`
-    if (reported.has(key)) return
-    reported.clear()
-    reported.add(key)
+    if (reportedOn.get(cap) === day) return
+    reportedOn.set(cap, day)
     const since = utcDayOf(now() - REMEMBERED_DAYS * DAY_MS)
-    const outcome = await ledger.recordReached(cap, day, since, new Date(now()), {
-      raises: 'cap.reached' satisfies NoticeKind,
-      pause: {
-        reason: `${cap} was reached, the second cap in a week`,
-        who: 'pinhole',
-        raises: 'uploads.paused' satisfies NoticeKind,
-      },
-    })
+    const outcome = await ledger
+      .recordReached(cap, day, since, new Date(now()), {
+        raises: 'cap.reached' satisfies NoticeKind,
+        pause: {
+          reason: `${cap} was reached, the second cap in a week`,
+          who: 'pinhole',
+          raises: 'uploads.paused' satisfies NoticeKind,
+        },
+      })
+      .catch((error) => {
+        // The next upload that is refused reports it.
+        reportedOn.delete(cap)
+        throw error
+      })
     if (outcome === null) return
     const isPaused = outcome === 'paused'
     if (isPaused) await settings.refresh()

@@ -5,6 +5,9 @@ import type { SqlDatabase, Statement } from './database.ts'
 import { raiseIf } from './notices.ts'
 import { list, type Part, part, sql } from './statement.ts'
 
+/** Of a row that is no cap's, and later than any day. */
+const LOCKED_DAY = '9999-12-31'
+
 export function alertsLedger(database: SqlDatabase, recordIf: RecordEntryIf): AlertLedger {
   /** `isSo`: a condition, as SQL. */
   function pauseIf(isSo: Part, { reason, who, raises }: Pause, at: Date): Statement[] {
@@ -44,9 +47,13 @@ export function alertsLedger(database: SqlDatabase, recordIf: RecordEntryIf): Al
     async recordReached(name, day, since, at, { raises, pause }) {
       const mark = crypto.randomUUID()
       const isNew = part`exists (select 1 from caps_reached where mark = ${mark})`
-      const isAgain = part`${isNew} and (select count(*) from caps_reached) > 1`
-      const isFirst = part`${isNew} and (select count(*) from caps_reached) = 1`
-      const outcomes = await database.write([
+      const count = part`(select count(*) from caps_reached where name <> '')`
+      const isAgain = part`${isNew} and ${count} > 1`
+      const isFirst = part`${isNew} and ${count} = 1`
+      const [, ...outcomes] = await database.write([
+        // A row to wait for: of two caps that are reached at the same time, one has to count the other.
+        sql`insert into caps_reached (day, name) values (${LOCKED_DAY}, '')
+          on conflict (day, name) do update set mark = excluded.mark`,
         sql`insert into caps_reached (day, name, mark) values (${day}, ${name}, ${mark})
           on conflict (day, name) do nothing`,
         sql`delete from caps_reached where day < ${since}`,

@@ -61,6 +61,15 @@ export function alertCases({ on, onHooks }: Harness): void {
     assert.deepEqual(await told(ledger), ['cap.reached 1'])
   })
 
+  on('pauses for two caps that are reached at the same time', async (ledger, { another }) => {
+    const handles = [ledger, await another()]
+    for (let round = 0; round < 10; round++) {
+      const outcomes = await Promise.all(['x', 'y'].map((name, nth) => reach(handles[nth]!, name)))
+      assert.deepEqual(outcomes.sort(), ['paused', 'reached'])
+      await ledger.changeSettings({ uploads: null }, 'looked at', AT)
+    }
+  })
+
   on('begins a condition once, with its notice, until it ends', async (ledger, { another }) => {
     const handles = [ledger, await another()]
     const begin = (handle: Ledger) => handle.raiseAlert('disk a', AT, { raises: 'disk.high', pause: null })

@@ -29,11 +29,8 @@ async function openSubject(): Promise<LedgerUnderTest> {
       // What no log has is written when the server ends.
       await server.stop()
       await server.start()
-      // A tag without its salt is a random number, so it may be in the server's log until that is written over.
-      return async (texts) => {
-        const found = await tracesIn(server.folder, texts)
-        return found.filter(({ file }) => !file.startsWith('pg_wal/'))
-      }
+      await server.finishWal()
+      return (texts) => tracesIn(server.folder, texts)
     },
     async destroy() {},
   }

@@ -21,6 +21,8 @@ export interface PostgresServer {
   crash(): Promise<void>
   /** It comes back, on the same port, with what it had. */
   start(): Promise<void>
+  /** What hours do with `archive_timeout`: old segments of the write-ahead log are left behind and removed. */
+  finishWal(): Promise<void>
   /** Stops it and removes all it made. */
   destroy(): Promise<void>
 }
@@ -40,7 +42,13 @@ const PASSWORD = 'a-password-that-no-log-may-hold'
 // Where `useradd` is, which makes that user: not on the path of everybody's shell.
 if (process.getuid?.() === 0) process.env.PATH += ':/usr/sbin:/sbin'
 
-const FLAGS = ['unix_socket_directories=', 'listen_addresses=127.0.0.1', 'max_connections=300']
+// As `deploy/` sets it up: an old segment of the write-ahead log is removed.
+const FLAGS = [
+  'unix_socket_directories=',
+  'listen_addresses=127.0.0.1',
+  'max_connections=300',
+  'wal_recycle=off',
+]
 
 /** The tests kill clients, never the machine: nothing waits for the disk, unless it `flushes`. */
 export async function startPostgres(options: { flushes?: boolean } = {}): Promise<PostgresServer> {
@@ -106,6 +114,12 @@ export async function startPostgres(options: { flushes?: boolean } = {}): Promis
     },
     start,
     stop: () => server.stop(),
+    async finishWal() {
+      await query('select pg_switch_wal()')
+      // A segment stays until the checkpoint after the one that it is older than.
+      await query('checkpoint')
+      await query('checkpoint')
+    },
     destroy,
     async createSchema() {
       const name = `case_${++schemas}`
