@@ -4,9 +4,11 @@ import {
   baseUrl,
   choice,
   cidr,
+  days,
   folderOrBucket,
   inDataDir,
   integer,
+  lifetime,
   list,
   longSecret,
   optional,
@@ -108,6 +110,20 @@ const VARIABLES = {
     'on',
     'on or off: remove location, device and comments',
     choice({ on: true, off: false }),
+  ),
+  /** Seconds. `null`: until it is deleted. */
+  defaultLifetime: variable(
+    'DEFAULT_EXPIRES',
+    '',
+    'how long an image stays if its upload does not say: 1h, 1d, 7d, 30d or seconds (default: until it is deleted)',
+    optional(lifetime),
+  ),
+  /** Seconds. `null`: no limit. */
+  longestLifetime: variable(
+    'MAX_AGE_DAYS',
+    '',
+    'days that an image stays at most, of those uploaded from then on (default: no limit)',
+    optional(days),
   ),
   convertsHeic: variable(
     'CONVERT_HEIC',

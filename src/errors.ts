@@ -20,6 +20,7 @@ export type RefusalCode =
   | 'too-many-refusals'
   | 'busy'
   | 'bad-idempotency-key'
+  | 'bad-expires'
   | 'idempotency-key-reused'
   | 'uploads-paused'
   | 'capacity-reached'

@@ -3,7 +3,16 @@
  * The HTTP contract holds every answer of every host against it, and it against every answer.
  */
 import { PROBLEMS, type ProblemCode, problemType, titleOf } from './problems.ts'
-import { CDN_MAX_AGE_SECONDS, IMAGE_TYPES, RAW_MAX_AGE_SECONDS, REPEAT_SECONDS } from './protocol.ts'
+import {
+  CDN_MAX_AGE_SECONDS,
+  EXPIRES_PARAMETER,
+  IMAGE_TYPES,
+  LIFETIMES,
+  MAX_LIFETIME_SECONDS,
+  MIN_LIFETIME_SECONDS,
+  RAW_MAX_AGE_SECONDS,
+  REPEAT_SECONDS,
+} from './protocol.ts'
 import { CATEGORIES, REPORT_TEXT } from './service/moderation/report-categories.ts'
 
 export type Schema = Record<string, unknown>
@@ -105,9 +114,11 @@ const HEADERS: Record<string, Header> = {
   ),
   'Cache-Control.none': always('No cache keeps it.', { const: 'no-store' }),
   'Cache-Control.page': always('A browser asks again each time.', { const: 'private, no-cache' }),
-  'Cache-Control.image': always('The bytes at this address never change.', {
-    const: `public, max-age=${RAW_MAX_AGE_SECONDS}, immutable`,
-  }),
+  'Cache-Control.image': always(
+    'The bytes at this address never change. Of an image that expires it is no longer than what is left.',
+    text('^public, max-age=\\d+(, s-maxage=\\d+, must-revalidate)?, immutable$'),
+    `public, max-age=${RAW_MAX_AGE_SECONDS}, immutable`,
+  ),
   'Cache-Control.document': always('Kept, but asked about each time.', { const: 'no-cache' }),
   Vary: sometimes('What the answer depends on.', string, 'Accept'),
   Link: sometimes('Where else to look (RFC 8288).', string, '</openapi.json>; rel="service-desc"'),
@@ -145,9 +156,11 @@ const HEADERS: Record<string, Header> = {
   'Content-Security-Policy': sometimes('What the answer may load if it is opened as a page.'),
   'Cross-Origin-Resource-Policy': always('Any site may show it.', { const: 'cross-origin' }),
   'X-Robots-Tag': always('Search engines leave it out.', { const: 'noindex' }),
-  'CDN-Cache-Control.image': always('How long caches that the operator can purge keep it (RFC 9213).', {
-    const: `public, max-age=${CDN_MAX_AGE_SECONDS}, must-revalidate`,
-  }),
+  'CDN-Cache-Control.image': always(
+    'How long caches that the operator can purge keep it (RFC 9213).',
+    text('^public, max-age=\\d+, must-revalidate$'),
+    `public, max-age=${CDN_MAX_AGE_SECONDS}, must-revalidate`,
+  ),
   'CDN-Cache-Control.page': sometimes('No shared cache keeps a page.', { const: 'no-store' }),
   'Cache-Tag': always('What the image is purged by.', string),
   'Cloudflare-CDN-Cache-Control': sometimes('For Cloudflare.'),
@@ -253,6 +266,17 @@ const KEY_PARAMETER: Parameter = {
   example: KEY,
 }
 
+const EXPIRES_QUERY: Parameter = {
+  name: EXPIRES_PARAMETER,
+  in: 'query',
+  description:
+    `How long the image stays: ${Object.keys(LIFETIMES).join(', ')}, or seconds from ${MIN_LIFETIME_SECONDS} to ` +
+    `${MAX_LIFETIME_SECONDS}. From then on it is as if it had been deleted. Without it the image stays until its key deletes ` +
+    'it, or for as long as the operator says; the member expires of the answer tells.',
+  schema: text(`^(${Object.keys(LIFETIMES).join('|')}|\\d{1,9})$`),
+  example: '1d',
+}
+
 const RAW_PARAMETERS: Parameter[] = [
   {
     name: 'name',
@@ -332,6 +356,17 @@ function tool(operationId: string, summary: string, type: string, headers = UNCA
   return { operationId, tags: ['Tools'], summary, responses }
 }
 
+function shareX(): Operation {
+  const operation = tool(
+    'readShareX',
+    'Settings for ShareX',
+    'application/json',
+    `${UNCACHED} Content-Disposition`,
+  )
+  const responses = { ...operation.responses, ...refusals('problem', ['bad-expires']) }
+  return { ...operation, parameters: [EXPIRES_QUERY], responses }
+}
+
 /** Cacheable, and revalidated with its ETag. */
 function described(operationId: string, summary: string, type: string, schema: Schema): Operation {
   const responses = {
@@ -386,6 +421,7 @@ export function createDocument({ baseUrl, maxUploadBytes, uploadsPerDay }: ApiSe
               schema: string,
               example: 'application/json',
             },
+            EXPIRES_QUERY,
             {
               name: 'Content-Digest',
               in: 'header',
@@ -447,6 +483,7 @@ export function createDocument({ baseUrl, maxUploadBytes, uploadsPerDay }: ApiSe
                 'too-many-refusals',
                 'busy',
                 'bad-idempotency-key',
+                'bad-expires',
                 'idempotency-key-reused',
                 'uploads-paused',
                 'storage-full',
@@ -843,7 +880,7 @@ image = requests.get("${raw}").content`,
       },
       '/robots.txt': { get: tool('readRobots', 'What crawlers may look at', 'text/plain') },
       '/sharex.sxcu': {
-        get: tool('readShareX', 'Settings for ShareX', 'application/json', `${UNCACHED} Content-Disposition`),
+        get: shareX(),
       },
       '/upload.sh': { get: tool('readScript', 'A script for the shell', 'text/x-shellscript') },
       '/healthz': {
@@ -868,18 +905,26 @@ image = requests.get("${raw}").content`,
     },
     components: {
       schemas: {
-        Upload: object({
-          id: { ...text('^[0-9A-Za-z]{11}$'), description: 'Identifies the image: 11 letters and digits.' },
-          link: { ...text(`^${baseUrl}/[0-9A-Za-z]{11}$`), description: 'The page that shows the image.' },
-          key: {
-            ...text('^[0-9A-Za-z]{43}$'),
-            description: 'The only credential that deletes the image. It is told once.',
+        Upload: object(
+          {
+            id: { ...text('^[0-9A-Za-z]{11}$'), description: 'Identifies the image: 11 letters and digits.' },
+            link: { ...text(`^${baseUrl}/[0-9A-Za-z]{11}$`), description: 'The page that shows the image.' },
+            key: {
+              ...text('^[0-9A-Za-z]{43}$'),
+              description: 'The only credential that deletes the image. It is told once.',
+            },
+            delete: {
+              ...text(`^${baseUrl}/api/delete\\?key=`),
+              description: 'A page that asks before it deletes; DELETE deletes at once.',
+            },
+            expires: {
+              ...text('^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$'),
+              description:
+                'From then on the image is gone (RFC 3339). Absent if it stays until it is deleted.',
+            },
           },
-          delete: {
-            ...text(`^${baseUrl}/api/delete\\?key=`),
-            description: 'A page that asks before it deletes; DELETE deletes at once.',
-          },
-        }),
+          ['expires'],
+        ),
         Deletion: object({ success: { const: true } }),
         Problem: object(
           {

@@ -108,9 +108,14 @@ export const PROBLEMS: Record<ProblemCode, ProblemFacts> = {
     when: 'Idempotency-Key is not 22 to 255 visible characters.',
     remedy: 'Generate at least 128 random bits for each image.',
   },
+  'bad-expires': {
+    status: 400,
+    when: 'The parameter expires is not 1h, 1d, 7d, 30d or whole seconds from 60 to 31536000.',
+    remedy: 'Send one of these, once; or leave it out.',
+  },
   'idempotency-key-reused': {
     status: 422,
-    when: 'Another image was sent under this Idempotency-Key before, or its image was deleted.',
+    when: 'Another image was sent under this Idempotency-Key before, or its image was deleted or expired.',
     remedy: 'Generate a new one for each image, and for one that is to be stored again.',
   },
   'uploads-paused': {

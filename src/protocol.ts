@@ -18,6 +18,20 @@ export const RAW_MAX_AGE_SECONDS = 31_536_000
 /** How long a cache that the operator can purge may keep an image (RFC 9213). Unit: seconds. */
 export const CDN_MAX_AGE_SECONDS = 3600
 
+/** How long an image may be asked to stay. Unit: seconds. */
+export const MIN_LIFETIME_SECONDS = 60
+export const MAX_LIFETIME_SECONDS = 31_536_000
+/** What is asked for most, by name. Unit: seconds. */
+export const LIFETIMES = { '1h': 3600, '1d': 86_400, '7d': 604_800, '30d': 2_592_000 } as const
+
+/** The lifetime that a text asks for, by name or in whole seconds. `null` if it is none. */
+export function lifetimeOf(text: string): number | null {
+  const seconds = Object.hasOwn(LIFETIMES, text)
+    ? LIFETIMES[text as keyof typeof LIFETIMES]
+    : Number(/^\d{1,9}$/.exec(text)?.[0])
+  return seconds >= MIN_LIFETIME_SECONDS && seconds <= MAX_LIFETIME_SECONDS ? seconds : null
+}
+
 /** Media types that are accepted, with the extension that each one's files carry. */
 export const EXTENSIONS = {
   'image/jpeg': 'jpg',
@@ -51,6 +65,8 @@ export const REPORT_PATH = '/api/report'
 /** The form for people. */
 export const REPORT_PAGE_PATH = '/report'
 export const UPLOAD_FIELD = 'file'
+/** Parameter of an upload: see `lifetimeOf`. */
+export const EXPIRES_PARAMETER = 'expires'
 
 /** The API as a document (OpenAPI), and as a page that explains every error code under an anchor of its name. */
 export const API_DOCUMENT_PATH = '/openapi.json'
@@ -88,7 +104,7 @@ export function rawPath(id: string): string {
   return `/raw/${id}`
 }
 
-/** The answer to an upload: these four members and no others. */
+/** The answer to an upload: these four members, and a fifth for an image that expires. */
 export interface UploadAnswer {
   id: string
   /** Address of the viewer page. */
@@ -97,6 +113,8 @@ export interface UploadAnswer {
   key: string
   /** Ready deletion address: a page that asks on GET, the deletion itself on DELETE. */
   delete: string
+  /** From then on the image is gone (RFC 3339, UTC, whole seconds). */
+  expires?: string
 }
 
 export interface DeleteAnswer {

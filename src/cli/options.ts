@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { MODES, type Mode } from '../client/types.ts'
+import { LIFETIMES, lifetimeOf } from '../protocol.ts'
 import { readSettings } from './memory/settings.ts'
 import { readServerAddress } from './server-address.ts'
 
@@ -13,6 +14,8 @@ export interface UploadFlags {
   convert: boolean
   jobs: number
   retries: number
+  /** Seconds. */
+  expires?: number
   recursive?: true
   watch?: string
   json?: true
@@ -50,6 +53,18 @@ export function modeOption(): Option {
 /** Sets `convert` to false. */
 export function convertOption(): Option {
   return new Option('--no-convert', 'refuse HEIC and JPEG XL instead of making JPEG or WebP of them')
+}
+
+/** Its value is in seconds. */
+export function expiresOption(): Option {
+  const names = Object.keys(LIFETIMES).join(', ')
+  return new Option('-e, --expires <time>', `how long the pictures stay: ${names}, or seconds`).argParser(
+    (text) => {
+      const seconds = lifetimeOf(text)
+      if (seconds !== null) return seconds
+      throw new InvalidArgumentError(`It must be one of ${names}, or seconds from 60 to a year.`)
+    },
+  )
 }
 
 export function wholeNumber(text: string): number {

@@ -1,15 +1,20 @@
 /** Programs without types get an error message for a wrong argument, not a strange upload. */
+import { LIFETIMES, lifetimeOf, MAX_LIFETIME_SECONDS, MIN_LIFETIME_SECONDS } from '../protocol.ts'
 import { MODES, type UploadOptions } from './types.ts'
 
 /** Throws a `TypeError` that says what is wrong and what to pass instead. */
 export function checkArguments(file: unknown, options: UploadOptions): void {
   if (!(file instanceof Blob)) throw new TypeError(`The file must be a Blob, ${insteadOf(file)}`)
-  const { mode, convert, retries, maxBytes } = options
+  const { mode, convert, expires, retries, maxBytes } = options
   if (mode !== undefined && !MODES.includes(mode)) {
     throw new TypeError(`mode must be one of ${MODES.join(', ')}, not ${JSON.stringify(mode)}`)
   }
   if (convert !== undefined && typeof convert !== 'boolean')
     throw new TypeError(`convert must be true or false, not ${convert}`)
+  if (expires !== undefined && lifetimeOf(`${expires}`) === null)
+    throw new TypeError(
+      `expires must be one of ${Object.keys(LIFETIMES).join(', ')}, or seconds from ${MIN_LIFETIME_SECONDS} to ${MAX_LIFETIME_SECONDS}, not ${expires}`,
+    )
   for (const [name, value] of Object.entries({ retries, maxBytes })) {
     if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0)) {
       throw new TypeError(`${name} must be a whole number from 0, not ${value}`)

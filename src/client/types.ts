@@ -1,5 +1,5 @@
 /** The types of the SDK. */
-import type { ImageType, UploadAnswer } from '../protocol.ts'
+import type { ImageType, LIFETIMES, UploadAnswer } from '../protocol.ts'
 import type { Line } from './compress/effort.ts'
 
 export type { Line } from './compress/effort.ts'
@@ -95,9 +95,17 @@ export type Progress =
   | { stage: 'waiting'; attempt: number; seconds: number; cause: Error }
   | { stage: 'done' }
 
+/** What the service calls the lifetimes that are asked for most. */
+export type Lifetime = keyof typeof LIFETIMES
+
 export interface SendOptions {
   /** Where the service lives, e.g. `https://pinhole.example`. Default: the page's own origin; required in Node. */
   baseUrl?: string
+  /**
+   * How long the image stays: one of these, or seconds from 60 to 31,536,000. An older service does not know of it: then the
+   * result has no `expires`, and the image stays. Default: as the service says, which is until it is deleted.
+   */
+  expires?: Lifetime | number
   signal?: AbortSignal
   onProgress?: (progress: Progress) => void
   /**

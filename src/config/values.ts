@@ -1,4 +1,5 @@
 /** How the values of variables are read. Each throws an `Error` that says what the value should be. */
+import { lifetimeOf } from '../protocol.ts'
 
 export function text(given: string): string {
   return given
@@ -32,6 +33,18 @@ export function integer(least: number, most: number): (given: string) => number 
     if (/^\d+$/.test(given) && value >= least && value <= most) return value
     throw new Error(`must be a whole number from ${least} to ${most}`)
   }
+}
+
+/** As of the parameter `expires`. Unit: seconds. */
+export function lifetime(given: string): number {
+  const seconds = lifetimeOf(given)
+  if (seconds === null) throw new Error('must be 1h, 1d, 7d, 30d, or seconds from 60 to 31536000')
+  return seconds
+}
+
+/** Unit: seconds. */
+export function days(given: string): number {
+  return integer(1, 36_500)(given) * 86_400
 }
 
 export function choice<T>(values: Record<string, T>): (given: string) => T {

@@ -10,6 +10,7 @@ import {
   API_DOCUMENT_PATH,
   API_PAGE_PATH,
   DELETE_PATH,
+  EXPIRES_PARAMETER,
   OEMBED_PATH,
   REPORT_PAGE_PATH,
   REPORT_PATH,
@@ -20,6 +21,7 @@ import {
   SHAREX_PATH,
   TOOLS_PATH,
 } from '../protocol.ts'
+import { lifetimeFor } from '../service/images/expiry.ts'
 import { sharexConfig, uploadScript } from '../web/integrations.ts'
 import type { AppContext, AppEnv, AppParts } from './context.ts'
 import { commonHeaders, NO_STORE } from './headers/common.ts'
@@ -125,7 +127,7 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   app.get(OEMBED_PATH, (c) => oembed(c, parts))
   app.get(ROBOTS_PATH, (c) => c.text(ROBOTS))
   app.get(SHAREX_PATH, (c) =>
-    c.json(sharexConfig(parts.baseUrl), 200, {
+    c.json(sharexConfig(parts.baseUrl, expiresOf(c)), 200, {
       'Content-Disposition': 'attachment; filename="pinhole.sxcu"',
     }),
   )
@@ -154,6 +156,13 @@ function allowOnly(methods: string) {
     c.header('Allow', methods)
     throw new Refusal('method-not-allowed', `This address takes ${methods}.`)
   }
+}
+
+/** As of an upload. Throws `Refusal('bad-expires')`. */
+function expiresOf(c: AppContext): string | undefined {
+  const { search } = new URL(c.req.url)
+  const isAsked = lifetimeFor(search, { standard: null, most: null }) !== null
+  return isAsked ? c.req.query(EXPIRES_PARAMETER) : undefined
 }
 
 function corsHeaders(parts: AppParts) {

@@ -1,6 +1,7 @@
 /** What every handler has at hand. */
 import type { Context } from 'hono'
 import type { Hashes } from '../service/hashes.ts'
+import type { LifetimeRules } from '../service/images/expiry.ts'
 import type { Derive } from '../service/images/identities.ts'
 import type { Images } from '../service/images/images.ts'
 import type { Metrics } from '../service/metrics.ts'
@@ -44,6 +45,7 @@ export interface AppParts {
   readonly uploadsPaused: boolean
   images: Images
   derive: Derive
+  lifetimes: LifetimeRules
   hashes: Hashes
   quota: Quota
   capacity: Capacity

@@ -87,7 +87,7 @@ function createRoutes(given: {
 }): Routes {
   const { config, stores, services, site, baseUrl, log } = given
   const { filesystem, ledger, cdn, clock } = stores
-  const { images, isPrivate, settings } = services
+  const { images, isPrivate, settings, expiryClock } = services
   const memory = filesystem === null ? {} : { hot: filesystem.hot }
   const parts: AppParts = {
     ...services,
@@ -98,6 +98,7 @@ function createRoutes(given: {
     },
     quota: onTime(services.quota, clock),
     derive: createDerive(ledger, nodeHashes),
+    lifetimes: { standard: config.defaultLifetime, most: config.longestLifetime },
     hashes: nodeHashes,
     origins: createOrigins(baseUrl, config.allowedOrigins),
     trusted: trustedProxies(config.trustedProxies),
@@ -106,7 +107,7 @@ function createRoutes(given: {
     log,
   }
   return {
-    raw: createRaw({ images, ...memory, cdn, baseUrl, log, isPrivate }),
+    raw: createRaw({ images, ...memory, cdn, baseUrl, log, isPrivate, expiryClock }),
     upload: createUpload(parts),
     app: createApp(parts),
   }

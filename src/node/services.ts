@@ -2,7 +2,9 @@
 import { hostname } from 'node:os'
 import type { Config } from '../config.ts'
 import type { Log } from '../http/log.ts'
+import { createExpiryClock, type ExpiryClock } from '../service/expiry-clock.ts'
 import { createForgetting } from '../service/forgetting.ts'
+import { createExpiring } from '../service/images/expiring.ts'
 import { createImages, type Images } from '../service/images/images.ts'
 import { createDecisions, type Decisions } from '../service/moderation/decisions.ts'
 import { createMonitor } from '../service/moderation/monitor.ts'
@@ -27,6 +29,7 @@ export interface Services {
   quota: Quota
   line: Line
   images: Images
+  expiryClock: ExpiryClock
   reports: Reports
   takedown: Takedown
   decisions: Decisions
@@ -80,7 +83,26 @@ export async function openServices(parts: {
     tagger: config.uploaderLinks ? createUploaderTagger({ ledger, hashes, now }) : null,
   })
   const { maxUploadBytes, stripMetadata } = config
-  const images = createImages({ ...stores, maxUploadBytes, stripMetadata, metrics, hashes, now, isPrivate })
+  const expiryClock = await createExpiryClock({ ledger, now })
+  const images = createImages({
+    ...stores,
+    maxUploadBytes,
+    stripMetadata,
+    metrics,
+    hashes,
+    now,
+    expiryClock,
+    isPrivate,
+  })
+  const expiring = createExpiring({
+    objects,
+    ledger,
+    images,
+    purges,
+    clock: expiryClock,
+    onFailure: (err, id) =>
+      log.warn({ err, id }, 'an expired image could not be removed and will be tried again'),
+  })
 
   const takedown = createTakedown({ ...stores, now })
   const decisions = createDecisions({
@@ -109,7 +131,7 @@ export async function openServices(parts: {
     now,
     onFailure: warn('what is private of days that are over could not be forgotten'),
   })
-  const ownJobs = [settings, forgetting, decisions, monitor, notices]
+  const ownJobs = [settings, expiring, forgetting, decisions, monitor, notices]
 
   return {
     settings,
@@ -117,6 +139,7 @@ export async function openServices(parts: {
     quota,
     line: createLine(lineLimits(config, limits)),
     images,
+    expiryClock,
     reports: createReports({ objects, ledger, hashes, now, metrics }),
     takedown,
     decisions,

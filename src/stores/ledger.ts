@@ -7,6 +7,7 @@
 
 import type { AlertLedger } from './active-alerts.ts'
 import type { DecisionLedger } from './decisions.ts'
+import type { ExpiryLedger } from './expiries.ts'
 import type { Digests, HoldLedger } from './holds.ts'
 import type { NoticeLedger } from './notices.ts'
 import type { PurgeLedger } from './purges.ts'
@@ -96,6 +97,7 @@ interface Parts
     AlertLedger,
     UploaderTagLedger,
     HoldLedger,
+    ExpiryLedger,
     TombstoneLedger {}
 
 export interface Ledger extends Parts {

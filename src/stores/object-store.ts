@@ -20,6 +20,8 @@ export interface ImageRecord {
   keySha256: string
   /** ISO 8601, UTC. */
   createdAt: string
+  /** From then on nobody is shown it. ISO 8601, UTC, whole seconds. Stores know nothing of it. Absent: never. */
+  expiresAt?: string
 }
 
 /** A range as asked for (RFC 9110, 14.1.2): from `first` to `last` inclusive, or the last `suffix` bytes. */

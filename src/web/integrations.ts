@@ -1,17 +1,18 @@
 /** What screenshot tools and scripts fetch from a service to be set up for it. */
-import { UPLOAD_FIELD, UPLOAD_PATH } from '../protocol.ts'
+import { EXPIRES_PARAMETER, UPLOAD_FIELD, UPLOAD_PATH } from '../protocol.ts'
 
 /**
  * Settings for ShareX (https://getsharex.com/docs/custom-uploader), as `/sharex.sxcu` serves them. Opened with
- * ShareX they add the service as a destination. `baseUrl`: without a slash at its end.
+ * ShareX they add the service as a destination. `baseUrl`: without a slash at its end. `expires`: how long images stay.
  */
-export function sharexConfig(baseUrl: string): object {
+export function sharexConfig(baseUrl: string, expires?: string): object {
   return {
     Version: '17.0.0',
-    Name: `Pinhole (${new URL(baseUrl).host})`,
+    Name: `Pinhole (${new URL(baseUrl).host}${expires === undefined ? '' : `, ${expires}`})`,
     DestinationType: 'ImageUploader',
     RequestMethod: 'POST',
     RequestURL: `${baseUrl}${UPLOAD_PATH}`,
+    ...(expires !== undefined && { Parameters: { [EXPIRES_PARAMETER]: expires } }),
     Headers: { Accept: 'application/json' },
     Body: 'MultipartFormData',
     FileFormName: UPLOAD_FIELD,
@@ -30,6 +31,7 @@ export function uploadScript(baseUrl: string): string {
 # Uploads images to ${baseUrl} and prints their links. Needs only curl.
 #   upload.sh picture.jpg …        files
 #   grim - | upload.sh             an image from a pipe
+#   PINHOLE_EXPIRES=1d upload.sh … gone after 1h, 1d, 7d, 30d or so many seconds
 # The keys that delete them are kept in PINHOLE_KEYS (default ~/.local/share/pinhole/keys), for your eyes only.
 # It sends files as they are; the service removes location and other metadata, but not from GIF.
 set -eu
@@ -42,7 +44,7 @@ member() {
 }
 
 upload() {
-  answer=$(curl -sS -H 'Accept: application/json' -F "${UPLOAD_FIELD}=@-;filename=image" "$server${UPLOAD_PATH}") || return 5
+  answer=$(curl -sS -H 'Accept: application/json' -F "${UPLOAD_FIELD}=@-;filename=image" "$server${UPLOAD_PATH}\${PINHOLE_EXPIRES:+?${EXPIRES_PARAMETER}=$PINHOLE_EXPIRES}") || return 5
   link=$(member "$answer" link)
   if [ -z "$link" ]; then
     printf '%s: %s\\n' "$1" "$(member "$answer" detail)" >&2

@@ -13,6 +13,7 @@ import { CONDITION_HEADERS, createRaw, RAW_PREFIX } from '../http/routes/raw.ts'
 import { createUpload, takesUploads } from '../http/routes/upload.ts'
 import type { Notifier } from '../notify/notifier.ts'
 import { createAdminSessions } from '../service/admin-sessions.ts'
+import type { ExpiryClock } from '../service/expiry-clock.ts'
 import { createDerive } from '../service/images/identities.ts'
 import { createImages } from '../service/images/images.ts'
 import { createPurges, NO_PURGES, type Purges } from '../service/images/purges.ts'
@@ -63,6 +64,8 @@ export function createHost(given: {
   const { baseUrl, maxUploadBytes, stripMetadata } = config
   const limits = { ...LIMITS, ...given.limits }
   const now = Date.now
+  // Cloudflare's clock is right.
+  const expiryClock: ExpiryClock = { latest: now, earliest: now }
   const background = createBackground()
   const ledger = background.tracked(given.ledger)
   const places = createPlaces(limits, config.uploadsAtOnce)
@@ -125,6 +128,7 @@ export function createHost(given: {
       metrics: NO_METRICS,
       hashes: workerHashes,
       now,
+      expiryClock,
       isPrivate,
     })
   const site: Site = {
@@ -168,6 +172,7 @@ export function createHost(given: {
     images: shared,
     quota: quota(),
     derive: createDerive(ledger, workerHashes),
+    lifetimes: { standard: config.defaultLifetime, most: config.longestLifetime },
     hashes: workerHashes,
     capacity: capacity(),
     line: places.lineFor(0),
@@ -188,7 +193,7 @@ export function createHost(given: {
     metrics: NO_METRICS,
     log,
   }
-  const raw = createRaw({ images: shared, cdn, baseUrl, log, isPrivate })
+  const raw = createRaw({ images: shared, cdn, baseUrl, log, isPrivate, expiryClock })
   const app = createApp(parts)
 
   /** Workers Cache keeps whole answers, and takes parts of them itself. */
@@ -206,7 +211,11 @@ export function createHost(given: {
   }
 
   /** As if in a process of its own: what it shares with others are numbers and texts, never a promise. */
-  async function upload(request: Request, path: string, peer: string): Promise<Response> {
+  async function upload(
+    request: Request,
+    { path, query }: { path: string; query: string },
+    peer: string,
+  ): Promise<Response> {
     const header = headerOf(request)
     const length = header('content-length')
     const announced = length !== undefined && /^\d{1,15}$/.test(length) ? Number(length) : maxUploadBytes
@@ -225,6 +234,7 @@ export function createHost(given: {
     const answer = await answering({
       method: request.method,
       path,
+      query,
       peer,
       header: (name) => (name === 'x-forwarded-for' ? undefined : header(name)),
       body,
@@ -284,7 +294,7 @@ export function createHost(given: {
   }
 
   async function answer(request: Request): Promise<Response> {
-    const { pathname, origin } = new URL(request.url)
+    const { pathname, search, origin } = new URL(request.url)
     const target = request.url.slice(origin.length).replace(/#.*$/, '')
     const peer = request.headers.get('CF-Connecting-IP')
     const isRead = request.method === 'GET' || request.method === 'HEAD'
@@ -293,7 +303,7 @@ export function createHost(given: {
     if (config.operatorUrl !== null && origin === config.operatorUrl) return operator(request, target)
     // Without it all clients would share one day's quota.
     if (peer === null && !isRead) return unknownClient()
-    if (takesUploads(pathname)) return upload(request, pathname, peer ?? '')
+    if (takesUploads(pathname)) return upload(request, { path: pathname, query: search.slice(1) }, peer ?? '')
     return other(request, target, peer ?? '')
   }
 
@@ -304,6 +314,8 @@ export function createHost(given: {
       await runRounds({
         objects,
         ledger,
+        images: shared,
+        expiryClock,
         purges,
         settings,
         now,

@@ -1,7 +1,10 @@
 /** What a server on Node does at an interval, and a Worker when its cron trigger says so. */
 import type { Log } from '../http/log.ts'
 import type { Notifier } from '../notify/notifier.ts'
+import type { ExpiryClock } from '../service/expiry-clock.ts'
 import { GRACE_MS } from '../service/forgetting.ts'
+import { createExpiring } from '../service/images/expiring.ts'
+import type { Images } from '../service/images/images.ts'
 import type { Purges } from '../service/images/purges.ts'
 import { createDecisions, type Decisions } from '../service/moderation/decisions.ts'
 import { createMonitor } from '../service/moderation/monitor.ts'
@@ -27,6 +30,9 @@ interface Parts {
   log: Log
 }
 
+/** Each is a dozen requests, of which a trigger has a thousand. */
+const EXPIRED_IN_ROUND = 64
+
 /** Moves for one request or trigger: timers of another one end with that. */
 export function actingOf({ objects, ledger, purges, now, log }: Parts): Acting {
   const moves = createMoves({
@@ -51,6 +57,8 @@ export function actingOf({ objects, ledger, purges, now, log }: Parts): Acting {
 /** All of it once, also where a part fails. `purge`: what is owed to caches. */
 export async function runRounds(
   parts: Parts & {
+    images: Images
+    expiryClock: ExpiryClock
     settings: Settings
     notifiers: Notifier[]
     /** Where people reach the operator's pages. `null`: nowhere. */
@@ -81,7 +89,17 @@ export async function runRounds(
     onFailure: (err, receiver) =>
       log.warn({ err, receiver }, 'a notice was not told and will be tried again'),
   })
-  for (const work of [decisions, moves]) await once(work)
+  const expiring = createExpiring({
+    objects,
+    ledger,
+    images: parts.images,
+    purges,
+    clock: parts.expiryClock,
+    onFailure: (err, id) =>
+      log.warn({ err, id }, 'an expired image could not be removed and will be tried again'),
+    mostInRound: EXPIRED_IN_ROUND,
+  })
+  for (const work of [decisions, moves, expiring]) await once(work)
   await monitor.check().catch((err) => log.warn({ err }, 'what is due could not be looked up'))
   await once(notices)
   await parts.purge()

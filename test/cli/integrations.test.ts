@@ -63,6 +63,15 @@ test('upload.sh needs no setting: it uploads files and pipes, and keeps the keys
   assert.deepEqual(await gone.json(), { success: true })
 })
 
+test('upload.sh asks for a lifetime', { skip: noCurl }, async () => {
+  const { stdout } = await script([], gif(), 'sh', { PINHOLE_EXPIRES: '1h' })
+  const raw = await fetch(stdout.trim().replace(server.baseUrl, `${server.baseUrl}/raw`))
+  assert.match(raw.headers.get('Cache-Control') ?? '', /^public, max-age=\d{1,4}, s-maxage=/)
+  const refused = await script([], gif(), 'sh', { PINHOLE_EXPIRES: 'soon' })
+  assert.equal(refused.code, 4)
+  assert.match(refused.stderr, /expires must be/)
+})
+
 test('upload.sh says why an upload was refused', { skip: noCurl }, async () => {
   await writeFile(join(folder, 'notes.gif'), 'no image')
   const refused = await script(['notes.gif'])

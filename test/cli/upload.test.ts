@@ -56,6 +56,23 @@ test('upload prints the link alone, keeps the key for its owner, and delete take
   assert.equal((await me.run(['list'])).stdout.toString(), '')
 })
 
+test('--expires asks for a lifetime, and a picture that expires stands for no later upload', async () => {
+  const me = await uploader()
+  const first = JSON.parse(
+    (await me.run(['upload', '--expires', '1h', '--json', 'photo.jpg'])).stdout.toString(),
+  )
+  assert.ok(Math.abs(Date.parse(first.expires) - Date.now() - 3_600_000) < 300_000, first.expires)
+  assert.match((await me.run(['list'])).stdout.toString(), /photo\.jpg {2}until \d{4}-\d\d-\d\d \d\d:\d\d\n$/)
+  const stays = (await me.run(['upload', 'photo.jpg'])).stdout.toString().trim()
+  assert.notEqual(stays, first.link)
+  const again = (await me.run(['upload', '-e', '90', 'photo.jpg'])).stdout.toString().trim()
+  assert.ok(again !== stays && again !== first.link)
+  assert.equal((await me.run(['upload', 'photo.jpg'])).stdout.toString().trim(), stays)
+  const refused = await me.run(['upload', '--expires', 'soon', 'photo.jpg'])
+  assert.equal(refused.stdout.length, 0)
+  assert.match(refused.stderr, /1h, 1d, 7d, 30d, or seconds/)
+})
+
 test('--json says everything, also to list', async () => {
   const me = await uploader()
   const { stdout } = await me.run(['upload', '--json', 'photo.jpg'])

@@ -8,6 +8,7 @@ import { conditionCases } from './http/conditions.ts'
 import { deleteCases } from './http/delete.ts'
 import { drainCases } from './http/drain.ts'
 import { everyAnswerCases } from './http/every-answer.ts'
+import { expiryCases } from './http/expiry.ts'
 import { goneCases } from './http/gone.ts'
 import { createWorld, type StartHost, type World } from './http/host.ts'
 import { malformedCases } from './http/malformed.ts'
@@ -32,6 +33,7 @@ import { viewCases } from './http/view.ts'
 const CASES = {
   'what an upload answers': uploadCases,
   'safe repeats': repeatCases,
+  'what expires': expiryCases,
   'what is gone or held': goneCases,
   'the form of an upload': multipartCases,
   'broken forms': malformedCases,

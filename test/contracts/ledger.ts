@@ -5,6 +5,7 @@ import { alertCases } from './ledger/active-alerts.ts'
 import { capacityCases } from './ledger/capacity.ts'
 import { decisionsCases } from './ledger/decisions.ts'
 import { durabilityCases } from './ledger/durability.ts'
+import { expiriesCases } from './ledger/expiries.ts'
 import { floodsCases } from './ledger/floods.ts'
 import { harnessOf, type OpenLedger } from './ledger/harness.ts'
 import { holdsCases } from './ledger/holds.ts'
@@ -36,6 +37,7 @@ export function ledgerContract(name: string, open: OpenLedger, { modelRuns = ext
     describe('holds', () => holdsCases(harness))
     describe('capacity', () => capacityCases(harness))
     describe('purges', () => purgesCases(harness))
+    describe('expiries', () => expiriesCases(harness))
     describe('instance', () => instanceCases(harness))
     describe('reports', () => reportsCases(harness))
     describe('floods of reports', () => floodsCases(harness))

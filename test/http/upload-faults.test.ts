@@ -18,6 +18,7 @@ function partsOf(fault: unknown, release: () => Promise<void>, asked: string[]):
     baseUrl: 'https://pics.example',
     maxUploadBytes: 1000,
     uploadsPaused: false,
+    lifetimes: { standard: null, most: null },
     origins: { assertAllowed() {}, corsHeaders: () => [] },
     capacity: { assertOpen: async () => {}, take: async () => ({ release() {} }) },
     line: createLine({
@@ -46,6 +47,7 @@ function partsOf(fault: unknown, release: () => Promise<void>, asked: string[]):
 const request = {
   method: 'POST',
   path: '/api/upload',
+  query: '',
   peer: '203.0.113.1',
   header: () => undefined,
   requestId: 'one',

@@ -94,6 +94,7 @@ async function begin(folder: string, place: (dataDir: string) => Promise<Env>) {
         metrics: { upload: () => {}, removalByKey: () => {}, report: () => {} },
         hashes: nodeHashes,
         now: Date.now,
+        expiryClock: { latest: Date.now },
       }
       const images = createImages(parts)
       const alone = createImages({ ...parts, ledger: away(each.ledger) })

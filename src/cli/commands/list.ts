@@ -5,7 +5,7 @@ import { type Entry, type History, type KeptEntry, openHistory } from '../memory
 import { isNamedBy } from '../memory/named-by.ts'
 import { interruptSignal } from '../terminal/interrupt.ts'
 import { printable } from '../terminal/printable.ts'
-import { bytesText } from '../terminal/wording.ts'
+import { bytesText, localTime } from '../terminal/wording.ts'
 
 interface ListFlags {
   json?: true
@@ -38,9 +38,8 @@ async function list({ json, forget, prune }: ListFlags): Promise<void> {
   }
 }
 
-function lineOf({ link, key, name, time, bytes }: Entry): string {
-  const when = new Date(time).toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'short' })
-  return `${when}  ${printable(link)}  ${key}  ${bytesText(bytes).padStart(7)}  ${printable(name)}`
+function lineOf({ link, key, name, time, expires, bytes }: Entry): string {
+  return `${localTime(time)}  ${printable(link)}  ${key}  ${bytesText(bytes).padStart(7)}  ${printable(name)}${expires === undefined ? '' : `  until ${localTime(expires)}`}`
 }
 
 async function forgetNamed(history: History, args: string[]): Promise<void> {

@@ -10,6 +10,7 @@ import { readUploaded, type Uploaded } from '../memory/uploaded.ts'
 import {
   CHOOSE_SERVER,
   convertOption,
+  expiresOption,
   modeOption,
   retriesOption,
   serverOf,
@@ -35,6 +36,7 @@ export function uploadCommand(): Command {
     .option('-r, --recursive', 'upload the pictures in folders, and below')
     .option('-w, --watch <folder>', 'upload each picture that comes into a folder, until Ctrl-C')
     .option('-j, --jobs <number>', 'uploads at a time', wholeNumber, 2)
+    .addOption(expiresOption())
     .addOption(retriesOption())
     .option('--json', 'print one JSON object a file, with its deletion key')
     .option('-c, --copy', 'copy the links to the clipboard')
@@ -54,7 +56,8 @@ async function upload(args: string[], flags: UploadFlags): Promise<void> {
     },
   )
   const history = flags.history ? openHistory() : null
-  const uploaded = history === null || flags.again ? null : await readUploaded(history, server)
+  const uploaded =
+    history === null || flags.again || flags.expires ? null : await readUploaded(history, server)
   const bars = createBars()
   const desk = { history, uploaded, bars }
   let exit: ExitCode = EXIT.ok

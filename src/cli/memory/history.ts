@@ -19,6 +19,8 @@ export interface Entry {
   bytes: number
   /** ISO 8601. */
   time: string
+  /** From then on it is gone: RFC 3339, UTC. */
+  expires?: string
   /** SHA-256 of the file as it was before compression, lower-case hex. Entries of older versions have none. */
   sha256?: string
   /** How it was compressed. */
@@ -81,7 +83,7 @@ function parsed(text: string): unknown {
 /** Every member of its shape: a name of a file is made of two of them, and all are printed. */
 function isEntry(value: unknown): value is Entry {
   const entry = (value ?? {}) as Record<string, unknown>
-  const { id, link, key, delete: address, name, type, bytes, time, sha256, mode, server } = entry
+  const { id, link, key, delete: address, name, type, bytes, time, expires, sha256, mode, server } = entry
   return (
     matches(id, ID_PATTERN) &&
     matches(key, KEY_PATTERN) &&
@@ -92,6 +94,7 @@ function isEntry(value: unknown): value is Entry {
     typeof type === 'string' &&
     Object.hasOwn(EXTENSIONS, type) &&
     Number.isSafeInteger(bytes) &&
+    (expires === undefined || matches(expires, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)) &&
     (sha256 === undefined || matches(sha256, /^[0-9a-f]{64}$/)) &&
     (mode === undefined || MODES.includes(mode as Mode)) &&
     (server === undefined || typeof server === 'string')

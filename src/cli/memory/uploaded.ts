@@ -4,7 +4,7 @@ import type { Entry, History } from './history.ts'
 
 /** What this machine uploaded to one service before, by the digests of the files. */
 export interface Uploaded {
-  /** The newest upload of the same bytes in the same mode. */
+  /** The newest upload of the same bytes in the same mode that stays until it is deleted. */
   find(sha256: string, mode: Mode): Entry | undefined
 }
 
@@ -12,7 +12,7 @@ export interface Uploaded {
 export async function readUploaded(history: History, server: string): Promise<Uploaded> {
   const byFile = new Map<string, Entry>()
   for (const entry of await history.list()) {
-    if (entry.sha256 !== undefined && entry.server === server)
+    if (entry.sha256 !== undefined && entry.expires === undefined && entry.server === server)
       byFile.set(`${entry.mode} ${entry.sha256}`, entry)
   }
   return { find: (sha256, mode) => byFile.get(`${mode} ${sha256}`) }

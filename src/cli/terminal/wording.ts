@@ -31,6 +31,11 @@ export function describe(result: Compressed): string {
 export const LOCATION_WARNING =
   'it says where it was taken, and so will the uploaded copy. Other modes remove that.'
 
+/** `time`: ISO 8601. To the minute, in this machine's time zone. */
+export function localTime(time: string): string {
+  return new Date(time).toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'short' })
+}
+
 export function bytesText(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`
   return bytes < 1e6 ? `${(bytes / 1000).toFixed(0)} KB` : `${(bytes / 1e6).toFixed(1)} MB`

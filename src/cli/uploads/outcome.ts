@@ -5,7 +5,7 @@ import type { Entry, History } from '../memory/history.ts'
 import type { UploadFlags } from '../options.ts'
 import type { Bars } from '../terminal/bars.ts'
 import { printable } from '../terminal/printable.ts'
-import { describe, LOCATION_WARNING } from '../terminal/wording.ts'
+import { describe, LOCATION_WARNING, localTime } from '../terminal/wording.ts'
 
 interface Linked {
   name: string
@@ -34,11 +34,22 @@ export async function remember(
   history: History | null,
   bars: Bars,
 ): Promise<void> {
-  const { id, link, key, delete: deleteLink } = sent
+  const { id, link, key, delete: deleteLink, expires } = sent
   const { type, bytesOut: bytes } = compressed
   const time = new Date().toISOString()
   await history
-    ?.add({ id, link, key, delete: deleteLink, name, type, bytes, time, ...source })
+    ?.add({
+      id,
+      link,
+      key,
+      delete: deleteLink,
+      name,
+      type,
+      bytes,
+      time,
+      ...(expires && { expires }),
+      ...source,
+    })
     .catch((error: Error) => {
       bars.say(
         `${printable(name)}: its key could not be kept (${error.message}). Delete it with: pinhole delete ${key}`,
@@ -51,6 +62,10 @@ export function tell({ name, compressed, sent }: Linked, flags: UploadFlags, bar
   const subject = printable(name)
   if (flags.mode === 'original' && compressed.hasLocation) bars.say(`${subject}: ${LOCATION_WARNING}`)
   else if (process.stderr.isTTY) bars.say(`${subject}: ${describe(compressed)}`)
+  // Whoever counts on it must hear of it, terminal or not.
+  if (flags.expires && !sent.expires) bars.say(`${subject}: it stays; this service does not know --expires`)
+  else if (sent.expires && process.stderr.isTTY)
+    bars.say(`${subject}: it stays until ${localTime(sent.expires)}`)
   if (!flags.json) {
     bars.print(sent.link)
     return

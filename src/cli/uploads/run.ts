@@ -25,7 +25,7 @@ const FINAL = new Set<string>([
 ])
 
 export function createRun(
-  { mode, convert, retries }: Pick<UploadFlags, 'mode' | 'convert' | 'retries'>,
+  { mode, convert, retries, expires }: Pick<UploadFlags, 'mode' | 'convert' | 'retries' | 'expires'>,
   baseUrl: string,
   signal: AbortSignal,
   { bars, uploaded }: { bars: Bars; uploaded: Uploaded | null },
@@ -51,7 +51,13 @@ export function createRun(
         if (known !== undefined) return { name, known }
         const compressed = await compress(file, { mode, convert, signal: working, onProgress })
         working.throwIfAborted()
-        const sent = await send(compressed.blob, { baseUrl, retries, signal, onProgress })
+        const sent = await send(compressed.blob, {
+          baseUrl,
+          retries,
+          signal,
+          onProgress,
+          ...(expires && { expires }),
+        })
         return { name, compressed, sent, source: { sha256, mode, server: baseUrl } }
       } catch (error) {
         if (endsRun(error)) end(error)

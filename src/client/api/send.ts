@@ -1,6 +1,7 @@
 import { Refusal } from '../../errors.ts'
 import {
   DEFAULT_MAX_UPLOAD_BYTES,
+  EXPIRES_PARAMETER,
   EXTENSIONS,
   IDEMPOTENCY_HEADER,
   type ImageType,
@@ -34,7 +35,8 @@ export async function sendTo(blob: Blob, options: SendOptions = {}, endpoint: En
   checkArguments(blob, options)
   const { signal, onProgress, retries = DEFAULT_RETRIES, maxBytes = DEFAULT_MAX_UPLOAD_BYTES } = options
   if (blob.size > maxBytes) throw tooLarge(blob.size, maxBytes)
-  const { idempotencyKey = newIdempotencyKey() } = options
+  const { idempotencyKey = newIdempotencyKey(), expires } = options
+  const query = expires === undefined ? '' : `?${EXPIRES_PARAMETER}=${expires}`
   const body = await divisible(blob)
   // Until a whole image left, none can have been stored.
   let mayBeStoredSince: number | undefined
@@ -43,7 +45,7 @@ export async function sendTo(blob: Blob, options: SendOptions = {}, endpoint: En
     onProgress?.({ stage: 'uploading', sentBytes: 0, totalBytes: blob.size, percent: 0 })
     const answer = await endpoint.transport({
       method: 'POST',
-      url: endpoint.address(UPLOAD_PATH),
+      url: endpoint.address(UPLOAD_PATH) + query,
       headers: { [IDEMPOTENCY_HEADER]: idempotencyKey },
       // The name on the person's disk is nobody's business.
       file: { field: UPLOAD_FIELD, name: `image.${extension}`, blob: body },

@@ -12,20 +12,27 @@ import { objectOf } from './answers.ts'
 import { type Answer, NetworkFault } from './transport.ts'
 
 export function sentOf(answer: Answer): Sent {
-  const { id, link, key, delete: deleteLink } = objectOf(answer)
+  const { id, link, key, delete: deleteLink, expires } = objectOf(answer)
   if (!isText(id) || !ID_PATTERN.test(id)) throw strange('id')
   if (!isAddress(link) || !link.endsWith(viewPath(id))) throw strange('link')
   if (!isText(key) || !KEY_PATTERN.test(key)) throw strange('key')
   if (!isAddress(deleteLink) || !deleteLink.endsWith(`${DELETE_PATH}?key=${key}`)) throw strange('delete')
+  if (expires !== undefined && !isTime(expires)) throw strange('expires')
   const remaining = answer.header(RATE_REMAINING_HEADER)
   return {
     id,
     link,
     key,
     delete: deleteLink,
+    ...(expires !== undefined && { expires }),
     raw: link.slice(0, -viewPath(id).length) + rawPath(id),
     ...(remaining !== null && /^\d{1,9}$/.test(remaining) ? { remaining: Number(remaining) } : {}),
   }
+}
+
+/** RFC 3339, in UTC. */
+function isTime(value: unknown): value is string {
+  return isText(value) && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(value) && !Number.isNaN(Date.parse(value))
 }
 
 function isText(value: unknown): value is string {

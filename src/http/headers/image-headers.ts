@@ -15,7 +15,6 @@ export interface ImageHeaders {
 
 /** What all images have. */
 const SHARED = [
-  ...['Cache-Control', `public, max-age=${RAW_MAX_AGE_SECONDS}, immutable`],
   ...['Accept-Ranges', 'bytes'],
   ...['Content-Security-Policy', "default-src 'none'; sandbox"],
   ...['Cross-Origin-Resource-Policy', 'cross-origin'],
@@ -23,8 +22,17 @@ const SHARED = [
   ...['X-Robots-Tag', 'noindex'],
 ]
 
-/** `common`: headers of every answer. `cdn`: the cache in front, if one is configured. Each variant is made when it is first asked for. */
-export function imageHeaders(record: ImageRecord, common: string[], cdn: Cdn | null): ImageHeaders {
+/**
+ * `common`: headers of every answer. `cdn`: the cache in front, if one is configured. `leftMs`: until the image expires, if it
+ * does. Each variant is made when it is first asked for.
+ */
+export function imageHeaders(
+  record: ImageRecord,
+  common: string[],
+  cdn: Cdn | null,
+  leftMs?: number,
+): ImageHeaders {
+  const { cacheControl, sharedSeconds } = lifetimes(leftMs)
   const { id, type, sha256 } = record
   const etag = `"${sha256}"`
   const made = new Map<string, string[]>()
@@ -32,8 +40,8 @@ export function imageHeaders(record: ImageRecord, common: string[], cdn: Cdn | n
   function make(disposition: string, isWhole: boolean): string[] {
     const headers = ['Content-Type', type, 'ETag', etag, 'Repr-Digest', `sha-256=:${hexToBase64(sha256)}:`]
     headers.push('Content-Disposition', `${disposition}; filename="${id}.${EXTENSIONS[type]}"`)
-    for (const [name, value] of sharedCacheHeaders(id, cdn)) headers.push(name, value)
-    headers.push(...SHARED, ...common)
+    for (const [name, value] of sharedCacheHeaders(id, cdn, sharedSeconds)) headers.push(name, value)
+    headers.push('Cache-Control', cacheControl, ...SHARED, ...common)
     // Behind the disposition: Node copies a disposition that comes after a length into a buffer, for each answer anew.
     if (isWhole) headers.push('Content-Length', `${record.size}`)
     return headers
@@ -53,12 +61,32 @@ export function imageHeaders(record: ImageRecord, common: string[], cdn: Cdn | n
   }
 }
 
+/**
+ * What is left of an image is divided: a browser counts anew from when a shared cache answers it, unless that says how old its
+ * copy is, and nginx does not. Together they never last longer. `Expires` would be believed by some who read both, so there
+ * is none.
+ */
+function lifetimes(leftMs: number | undefined): { cacheControl: string; sharedSeconds: number } {
+  if (leftMs === undefined) {
+    return {
+      cacheControl: `public, max-age=${RAW_MAX_AGE_SECONDS}, immutable`,
+      sharedSeconds: CDN_MAX_AGE_SECONDS,
+    }
+  }
+  const left = Math.max(0, Math.floor(leftMs / 1000))
+  const shared = Math.min(CDN_MAX_AGE_SECONDS, Math.floor(left / 2))
+  return {
+    cacheControl: `public, max-age=${left - shared}, s-maxage=${shared}, must-revalidate, immutable`,
+    sharedSeconds: shared,
+  }
+}
+
 /** A shorter lifetime for caches that the operator can purge (RFC 9213), and the tag to purge by. */
-function sharedCacheHeaders(id: string, cdn: Cdn | null): [string, string][] {
+function sharedCacheHeaders(id: string, cdn: Cdn | null, seconds: number): [string, string][] {
   const standard: [string, string][] = [
-    ['CDN-Cache-Control', `public, max-age=${CDN_MAX_AGE_SECONDS}, must-revalidate`],
+    ['CDN-Cache-Control', `public, max-age=${seconds}, must-revalidate`],
     ['Cache-Tag', cacheTag(id)],
   ]
   if (cdn === null) return standard
-  return Object.entries({ ...Object.fromEntries(standard), ...cdn.cacheHeaders(id, CDN_MAX_AGE_SECONDS) })
+  return Object.entries({ ...Object.fromEntries(standard), ...cdn.cacheHeaders(id, seconds) })
 }

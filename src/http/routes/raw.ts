@@ -5,6 +5,8 @@
 import type { Cdn } from '../../cdn/cdn.ts'
 import { Refusal } from '../../errors.ts'
 import { EXTENSIONS, ID_LENGTH, type Problem, REQUEST_ID_HEADER, rawPath } from '../../protocol.ts'
+import type { ExpiryClock } from '../../service/expiry-clock.ts'
+import { expiryOf, isExpired } from '../../service/images/expiry.ts'
 import type { Images } from '../../service/images/images.ts'
 import {
   type ImageRecord,
@@ -69,12 +71,16 @@ export function createRaw(parts: {
   log: Log
   /** Whether nobody is shown a picture now. */
   isPrivate?: () => boolean
+  expiryClock: Pick<ExpiryClock, 'latest'>
 }): Raw {
-  const { isPrivate = () => false } = parts
+  const { isPrivate = () => false, expiryClock } = parts
   const common = commonHeaders(parts.baseUrl).flat()
   const known = new WeakMap<ImageRecord, ImageHeaders>()
 
   function headersOf(record: ImageRecord): ImageHeaders {
+    const expiresAt = expiryOf(record)
+    // Made anew: what is left changes by the second.
+    if (expiresAt !== null) return imageHeaders(record, common, parts.cdn, expiresAt - expiryClock.latest())
     let headers = known.get(record)
     if (headers === undefined) {
       headers = imageHeaders(record, common, parts.cdn)
@@ -82,6 +88,13 @@ export function createRaw(parts: {
       if (parts.hot !== undefined) known.set(record, headers)
     }
     return headers
+  }
+
+  function fromMemory(id: string): StoredImage | null {
+    const image = parts.hot?.(id) ?? null
+    if (image === null || !isExpired(image.record, expiryClock)) return image
+    image.release?.()
+    return null
   }
 
   /** The whole of an image in memory, or `null` if that is not what is asked for, or not in this way. */
@@ -187,7 +200,7 @@ export function createRaw(parts: {
   function answer(request: RawRequest): Answer | null | Promise<Answer> {
     if (!request.target.startsWith(RAW_PREFIX)) return null
     const id = request.target.slice(RAW_PREFIX.length, ID_END)
-    const image = isPrivate() ? null : (parts.hot?.(id) ?? null)
+    const image = isPrivate() ? null : fromMemory(id)
     const whole = image !== null && isPlain(request) ? answerWhole(image, request.target) : null
     if (whole !== null) return whole
     try {

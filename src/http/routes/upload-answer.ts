@@ -19,6 +19,8 @@ export interface UploadRequest {
   method: string
   /** Without a query. */
   path: string
+  /** Without its question mark. */
+  query: string
   /** The address of the socket's peer. */
   peer: string
   /** By name in lower case. */

@@ -13,8 +13,9 @@ import {
   type UploadAnswer,
   viewPath,
 } from '../../protocol.ts'
+import { lifetimeFor } from '../../service/images/expiry.ts'
 import { drawIdentity, type Identity } from '../../service/images/identities.ts'
-import type { Published } from '../../service/images/publish.ts'
+import type { Published, PublishOptions } from '../../service/images/publish.ts'
 import { createAdmission } from '../../service/quota/admission.ts'
 import type { Taken } from '../../service/quota/capacity.ts'
 import { type ClientAddress, quotaExceeded, type Reservation } from '../../service/quota/quota.ts'
@@ -53,6 +54,7 @@ export function createUpload(parts: AppParts): Upload {
     parts.origins.assertAllowed(request.header)
     assertTaken(parts)
     assertMayFit(request, parts)
+    const lifetimeSeconds = lifetimeFor(request.query, parts.lifetimes)
     const sent = idempotencyKeyOf(request)
     const identity = sent === null ? drawIdentity() : await parts.derive(sent)
     const mostBytes = Math.min(parts.maxUploadBytes, announced(request).mostBytes ?? parts.maxUploadBytes)
@@ -64,7 +66,7 @@ export function createUpload(parts: AppParts): Upload {
     try {
       return admitted.isRepeat
         ? await receiveAgain(request, identity, admitted.reservation, startedAt)
-        : await receiveNew(request, identity, admitted.reservation, startedAt)
+        : await receiveNew(request, { identity, lifetimeSeconds }, admitted.reservation, startedAt)
     } finally {
       turn.end()
     }
@@ -72,7 +74,7 @@ export function createUpload(parts: AppParts): Upload {
 
   async function receiveNew(
     request: UploadRequest,
-    identity: Identity,
+    asked: Required<Pick<PublishOptions, 'identity' | 'lifetimeSeconds'>>,
     reservation: Reservation,
     startedAt: number,
   ): Promise<Outcome> {
@@ -84,7 +86,7 @@ export function createUpload(parts: AppParts): Upload {
     try {
       const published = await parts.images.publish(fileOf(request), {
         ...announced(request),
-        identity,
+        ...asked,
         beforeStored,
       })
       const stored = answerOf(published, request, startedAt)
@@ -134,12 +136,13 @@ export function createUpload(parts: AppParts): Upload {
 
   function answerOf(published: Published, { requestId }: UploadRequest, startedAt: number) {
     const { record, key, isRepeat } = published
-    const { id, type, size } = record
+    const { id, type, size, expiresAt } = record
     const outcome = isRepeat ? 'repeated' : 'stored'
     metrics.upload(outcome, isRepeat ? 0 : size)
     log.info({ requestId, outcome, id, type, bytes: size, ms: msSince(startedAt) }, 'upload')
     const link = baseUrl + viewPath(id)
     const answer: UploadAnswer = { id, link, key, delete: `${baseUrl}${DELETE_PATH}?key=${key}` }
+    if (expiresAt !== undefined) answer.expires = expiresAt
     return { answer, bytes: size }
   }
 

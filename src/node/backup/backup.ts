@@ -1,7 +1,7 @@
 /** A backup: a store of images that grows by what is new, and beside it ledgers and manifests. */
 import type { Config } from '../../config.ts'
 import { removeGone } from '../../service/recovery/reconcile.ts'
-import { type Transfer, transferImages } from '../../service/recovery/transfer.ts'
+import { type Transfer, transferImages, unexpired } from '../../service/recovery/transfer.ts'
 import { openBackupFiles } from '../open/files.ts'
 import { openImages, type Stores } from '../open/stores.ts'
 import { copyLedger } from './ledger.ts'
@@ -29,7 +29,12 @@ export async function backUp(options: {
   const files = await openBackupFiles(to, config)
   const target = await openImages(to, config)
   try {
-    const transfer = await transferImages({ from: stores.objects, to: target, bytesPerSecond, onProgress })
+    const transfer = await transferImages({
+      from: unexpired(stores.objects, stores.clock.now),
+      to: target,
+      bytesPerSecond,
+      onProgress,
+    })
     // After the images: what was removed meanwhile is in it, and does not come back.
     const ledger = await copyLedger(config)
     const removed = await removeGone(stores.ledger, target)

@@ -6,7 +6,7 @@ import type { Log } from '../../http/log.ts'
 import { renewIdentities } from '../../service/images/identities.ts'
 import { holdAsDecided, removeGone } from '../../service/recovery/reconcile.ts'
 import { createTombstoneFiles, type FoundTombstones } from '../../service/recovery/tombstone-files.ts'
-import { type Transfer, transferImages } from '../../service/recovery/transfer.ts'
+import { type Transfer, transferImages, unexpired } from '../../service/recovery/transfer.ts'
 import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
 import { nodeHashes } from '../hashes.ts'
 import { agree } from '../open/agreement.ts'
@@ -75,7 +75,7 @@ export async function restore(options: {
       await bringLedgerUp(stores, found?.tombstones ?? [], mark, dataDir)
     }
     const transfer = await transferImages({
-      from: source,
+      from: unexpired(source, stores.clock.now, (expiry) => stores.ledger.recordExpiries([expiry])),
       to: objects,
       bytesPerSecond: null,
       heal: true,

@@ -33,6 +33,7 @@ export function createListener(
     const answer = await upload({
       method: incoming.method ?? '',
       path: pathOf(incoming),
+      query: queryOf(incoming),
       peer: incoming.socket.remoteAddress ?? '',
       header: (name) => incoming.headers[name] as string | undefined,
       body: body(),
@@ -87,6 +88,11 @@ export function createListener(
 
 function pathOf({ url = '' }: IncomingMessage): string {
   return url.split('?', 1)[0]!
+}
+
+function queryOf({ url = '' }: IncomingMessage): string {
+  const start = url.indexOf('?')
+  return start < 0 ? '' : url.slice(start + 1)
 }
 
 /** A version 1, and one Host: none only before HTTP/1.1 (RFC 9112, 3.2). Node's own check lets two pass. */

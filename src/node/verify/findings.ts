@@ -6,6 +6,8 @@ export type Finding =
   | { kind: 'stray'; path: string }
   /** What a dead process left of an upload. */
   | { kind: 'draft'; path: string }
+  /** Expired long ago, and there. */
+  | { kind: 'expired'; id: string }
   /** Removed or deleted by the ledger, and there. */
   | { kind: 'removed'; id: string }
 

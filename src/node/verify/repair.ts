@@ -37,6 +37,9 @@ export async function repair(finding: Finding, parts: Repair): Promise<string> {
       // Another image's file, by its record: the store knows none of this name.
       return folder === null ? 'left' : putAside(folder, join('objects', finding.id))
     }
+    case 'expired':
+      // The ledger has been told by now, and servers know the time better.
+      return 'left to the servers, which remove it'
     case 'removed':
       await objects.remove(finding.id)
       await objects.removeHeld(finding.id)

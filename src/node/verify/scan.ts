@@ -1,8 +1,11 @@
 /** Looks at all that a store holds. Repairs nothing. */
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { UNSURE_MS } from '../../service/expiry-clock.ts'
+import { expiryOf } from '../../service/images/expiry.ts'
 import { goneIds } from '../../service/recovery/reconcile.ts'
 import { isDamaged } from '../../service/recovery/transfer.ts'
+import type { Expiry } from '../../stores/expiries.ts'
 import { type Audited, auditFolder } from '../../stores/filesystem/verify.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
@@ -10,6 +13,9 @@ import type { Finding, Verified } from './findings.ts'
 
 /** A draft of a process elsewhere may be under way for so long. */
 const DRAFT_MS = 3_600_000
+
+/** Servers remove what expired within this time, also if they do not know whether their clock is right. */
+const EXPIRED_MS = 2 * UNSURE_MS
 
 /** What a folder of images has beside images. */
 const KNOWN = new Set(['objects', 'incoming', 'held', 'removing', 'removals', 'retired', 'layout', 'strays'])
@@ -27,6 +33,8 @@ export interface Scan {
   withHeld: boolean
   bytesPerSecond: number | null
   onProgress: (verified: Verified) => void
+  /** Hears of each image that is to expire, and of each that has expired. */
+  onExpiring?: (expiry: Expiry) => Promise<void>
 }
 
 export async function* scan(options: Scan): AsyncGenerator<Finding, Verified> {
@@ -46,6 +54,10 @@ export async function* scan(options: Scan): AsyncGenerator<Finding, Verified> {
       else if (kind === 'damaged') {
         told.add(id)
         yield { kind, id }
+      } else {
+        const expiresAt = expiryOf(audited)
+        if (expiresAt !== null) await options.onExpiring?.({ id, expiresAt })
+        if (expiresAt !== null && Date.now() - expiresAt > EXPIRED_MS) yield { kind: 'expired', id }
       }
       verified.images++
       verified.bytes += bytes
@@ -77,7 +89,7 @@ async function* auditStore(objects: ObjectStore, after: string): AsyncGenerator<
 async function auditObject(objects: ObjectStore, id: string): Promise<Audited | null> {
   try {
     const record = await objects.verify(id)
-    return record === null ? null : { kind: 'sound', id, bytes: record.size }
+    return record === null ? null : { kind: 'sound', id, bytes: record.size, expiresAt: record.expiresAt }
   } catch (error) {
     if (error instanceof DamagedObject) return { kind: 'damaged', id, bytes: 0 }
     throw error

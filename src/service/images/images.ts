@@ -10,9 +10,11 @@ import type {
   Signal,
   StoredImage,
 } from '../../stores/object-store.ts'
+import type { ExpiryClock } from '../expiry-clock.ts'
 import { refuseFault } from '../faults.ts'
 import type { Hashes } from '../hashes.ts'
 import type { Metrics } from '../metrics.ts'
+import { isExpired } from './expiry.ts'
 import { equalInConstantTime, idOfKey } from './ids.ts'
 import { createPublishing, type Publishing, takenDown } from './publish.ts'
 import type { Purges } from './purges.ts'
@@ -24,6 +26,8 @@ export interface Images extends Publishing {
   open(id: string, selection?: Selection, signal?: Signal): Promise<StoredImage | null>
   /** Removes the image that the key belongs to, also a held one. `false` if there is none. */
   remove(key: string): Promise<boolean>
+  /** Removes an image as its key would. Harmless if it is gone. */
+  expire(id: string): Promise<void>
 }
 
 /** How long the ledger is not asked about absent images after it failed. */
@@ -38,10 +42,11 @@ export function createImages(parts: {
   metrics: Metrics
   hashes: Hashes
   now: () => number
+  expiryClock: Pick<ExpiryClock, 'latest'>
   /** Whether nobody is shown a picture now. To be asked for each view. */
   isPrivate?: () => boolean
 }): Images {
-  const { objects, ledger, purges, metrics, hashes, isPrivate = () => false } = parts
+  const { objects, ledger, purges, metrics, hashes, expiryClock, isPrivate = () => false } = parts
   const publishing = createPublishing(parts)
   let ledgerFailedAt = -Infinity
 
@@ -62,6 +67,18 @@ export function createImages(parts: {
     const why = await askWhyAbsent(id)
     if (why === null || why.state === 'deleted') return null
     throw takenDown(why)
+  }
+
+  /** The bytes of one that expired go later. No ledger is asked about it. */
+  function isShown(record: ImageRecord): boolean {
+    return !isExpired(record, expiryClock)
+  }
+
+  function shown(image: StoredImage): StoredImage | null {
+    if (isShown(image.record)) return image
+    image.release?.()
+    if (image.body instanceof ReadableStream) image.body.cancel().catch(() => {})
+    return null
   }
 
   /** A view of an image that is there asks no ledger, and a deletion of one neither. */
@@ -92,13 +109,25 @@ export function createImages(parts: {
     return removed
   }
 
+  /** Also of a held one. `false` if somebody else was faster, or nothing was there. */
+  async function takeAway(id: string): Promise<boolean> {
+    // Before, so that no crash loses the purge; and again after: a fill that was under way may have put the image back.
+    await purges.enqueue(id)
+    const removal = await remember(id)
+    const removed = (await objects.remove(id, removal)) || (await removeHeld(id, removal))
+    await purges.enqueue(id)
+    return removed
+  }
+
   return {
     publish: (body, options) => publishing.publish(body, options).catch(refuseFault),
     publishAgain: (body, options) => publishing.publishAgain(body, options).catch(refuseFault),
     async find(id) {
       if (isPrivate()) throw notShown()
       try {
-        return (await objects.head(id)) ?? (await absent(id))
+        const record = await objects.head(id)
+        if (record === null) return await absent(id)
+        return isShown(record) ? record : null
       } catch (error) {
         return refuseFault(error)
       }
@@ -109,7 +138,7 @@ export function createImages(parts: {
         ? Promise.reject(notShown())
         : objects
             .open(id, selection, signal)
-            .then((image) => image ?? absent(id))
+            .then((image) => (image === null ? absent(id) : shown(image)))
             .catch(refuseFault),
     async remove(key) {
       if (!KEY_PATTERN.test(key)) return false
@@ -117,17 +146,16 @@ export function createImages(parts: {
       try {
         const record = (await objects.head(id)) ?? (await heldRecord(id))
         if (record === null || !equalInConstantTime(record.keySha256, hashes.sha256(key))) return false
-        // Before, so that no crash loses the purge; and again after: a fill that was under way may have put the image back.
-        await purges.enqueue(id)
-        const removal = await remember(id)
-        const removed = (await objects.remove(id, removal)) || (await removeHeld(id, removal))
-        await purges.enqueue(id)
+        const removed = await takeAway(id)
         purges.flush()
         if (removed) metrics.removalByKey()
         return removed
       } catch (error) {
         return refuseFault(error)
       }
+    },
+    async expire(id) {
+      await takeAway(id)
     },
   }
 }

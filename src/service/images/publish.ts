@@ -7,7 +7,9 @@ import { inspect } from '../../formats/inspect.ts'
 import type { WhyAbsent } from '../../stores/holds.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import { type Draft, IdTaken, type ImageRecord, type ObjectStore } from '../../stores/object-store.ts'
+import type { ExpiryClock } from '../expiry-clock.ts'
 import type { Hashes } from '../hashes.ts'
+import { expiryAfter, isExpired } from './expiry.ts'
 import { drawIdentity, type Identity } from './identities.ts'
 import { equalInConstantTime } from './ids.ts'
 
@@ -23,11 +25,13 @@ export interface PublishOptions {
   mostBytes?: number
   /** Default: one that is drawn. */
   identity?: Identity
+  /** How long it stays. Unit: seconds. Default: until it is deleted. */
+  lifetimeSeconds?: number | null
   /** Called before anything is stored, in `bytes`. What it throws is thrown. */
   beforeStored?: (bytes: number) => Promise<void>
 }
 
-type BeforeStored = NonNullable<PublishOptions['beforeStored']>
+type Storing = Required<Pick<PublishOptions, 'lifetimeSeconds' | 'beforeStored'>>
 
 /** Both throw `Refusal`, and what `body` throws; then nothing is stored. */
 export interface Publishing {
@@ -41,7 +45,7 @@ export interface Publishing {
 }
 
 const DELETED =
-  'The image that was sent under this Idempotency-Key was deleted. Send this one under a new key.'
+  'The image that was sent under this Idempotency-Key was deleted or expired. Send this one under a new key.'
 
 /** Reading a draft of more than a piece takes many reads: not all clients' at once, or the pieces fill the memory. */
 export const LARGE_READS_AT_ONCE = 4
@@ -50,13 +54,14 @@ export const LARGE_COMMITS_AT_ONCE = 64
 
 export function createPublishing(parts: {
   objects: ObjectStore
-  ledger: Pick<Ledger, 'whyWithheld' | 'whyAbsent'>
+  ledger: Pick<Ledger, 'whyWithheld' | 'whyAbsent' | 'recordExpiries'>
   maxUploadBytes: number
   stripMetadata: boolean
   hashes: Hashes
   now: () => number
+  expiryClock: Pick<ExpiryClock, 'latest'>
 }): Publishing {
-  const { objects, ledger, hashes } = parts
+  const { objects, ledger, hashes, expiryClock } = parts
   const largeReads = createSemaphore(LARGE_READS_AT_ONCE)
   const largeCommits = createSemaphore(LARGE_COMMITS_AT_ONCE)
 
@@ -69,15 +74,21 @@ export function createPublishing(parts: {
 
   async function publish(
     body: AsyncIterable<Uint8Array>,
-    { mostBytes, identity = drawIdentity(), beforeStored = async () => {} }: PublishOptions = {},
+    {
+      mostBytes,
+      identity = drawIdentity(),
+      lifetimeSeconds = null,
+      beforeStored = async () => {},
+    }: PublishOptions = {},
   ): Promise<Published> {
     const draft = await receive(body, mostBytes)
-    if (!identity.isDerived) return store(draft, identity, beforeStored)
-    return underWay.run(identity.id, () => storeOnce(draft, identity, beforeStored))
+    const storing = { lifetimeSeconds, beforeStored }
+    if (!identity.isDerived) return store(draft, identity, storing)
+    return underWay.run(identity.id, () => storeOnce(draft, identity, storing))
   }
 
   /** Of many requests of one identity one stores the image, in all processes. */
-  async function storeOnce(draft: Draft, identity: Identity, beforeStored: BeforeStored): Promise<Published> {
+  async function storeOnce(draft: Draft, identity: Identity, storing: Storing): Promise<Published> {
     const digest = await sentDigest(draft)
     const earlier = await stored(identity, digest).catch(discarding(draft))
     if (earlier !== null) {
@@ -85,7 +96,7 @@ export function createPublishing(parts: {
       return earlier
     }
     try {
-      const published = await store(draft, identity, beforeStored)
+      const published = await store(draft, identity, storing)
       // The operator may have held or removed it since it was looked for.
       await assertNotTakenDown(identity.id).catch(async (error) => {
         await objects.remove(identity.id)
@@ -109,6 +120,7 @@ export function createPublishing(parts: {
     }
     // A name that was drawn by somebody else, against all odds.
     if (!equalInConstantTime(record.keySha256, hashes.sha256(key))) throw new IdTaken()
+    if (isExpired(record, expiryClock)) throw takenDown({ state: 'deleted', rule: '' })
     if (record.sentSha256 === sentSha256) return { record, key, isRepeat: true }
     throw new Refusal('idempotency-key-reused', 'Another image was sent under this Idempotency-Key before.')
   }
@@ -122,7 +134,7 @@ export function createPublishing(parts: {
   async function store(
     draft: Draft,
     { id, key, isDerived }: Identity,
-    beforeStored: BeforeStored,
+    { lifetimeSeconds, beforeStored }: Storing,
   ): Promise<Published> {
     const inTurn = <T>(semaphore: Semaphore, work: () => Promise<T>) =>
       draft.size > PIECE_BYTES ? semaphore.run(work) : work()
@@ -136,6 +148,11 @@ export function createPublishing(parts: {
       createdAt: new Date(parts.now()).toISOString(),
     }
     await beforeStored(record.size).catch(discarding(draft))
+    if (lifetimeSeconds !== null) {
+      record.expiresAt = expiryAfter(expiryClock.latest(), lifetimeSeconds)
+      // Before, so that no crash leaves bytes that nobody removes.
+      await ledger.recordExpiries([{ id, expiresAt: Date.parse(record.expiresAt) }]).catch(discarding(draft))
+    }
     // The end of the draft, whatever comes of it.
     await inTurn(largeCommits, () => draft.commit(record, segments, { isContended: isDerived }))
     return { record, key, isRepeat: false }

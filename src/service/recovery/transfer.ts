@@ -2,6 +2,7 @@
 
 import { createSemaphore } from '../../async.ts'
 import type { Segment } from '../../formats/image.ts'
+import type { Expiry } from '../../stores/expiries.ts'
 import {
   DamagedObject,
   type Draft,
@@ -11,6 +12,7 @@ import {
   type StoredImage,
   StoreUnavailable,
 } from '../../stores/object-store.ts'
+import { expiryOf } from '../images/expiry.ts'
 
 export interface Transfer {
   /** Brought over. */
@@ -156,6 +158,32 @@ export function copyImage(id: string, from: Source, to: ObjectStore): Promise<nu
       throw error
     }
   })
+}
+
+/**
+ * The same images without those that expired by `now` (epoch milliseconds). `onExpiring` hears of each that is to expire,
+ * before it is opened.
+ */
+export function unexpired(
+  store: ObjectStore,
+  now: () => number,
+  onExpiring: (expiry: Expiry) => Promise<void> = async () => {},
+): ObjectStore {
+  const only =
+    (open: Source['open']): Source['open'] =>
+    async (id) => {
+      const image = await open(id)
+      const expiresAt = image === null ? null : expiryOf(image.record)
+      if (expiresAt === null) return image
+      if (now() < expiresAt) {
+        await onExpiring({ id, expiresAt })
+        return image
+      }
+      image?.release?.()
+      if (image?.body instanceof ReadableStream) await image.body.cancel()
+      return null
+    }
+  return { ...store, open: only(store.open), openHeld: only(store.openHeld) }
 }
 
 export interface Source {

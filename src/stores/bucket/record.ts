@@ -1,10 +1,15 @@
 /** An image's record as its object's user metadata, in S3 and in R2. */
-import { IMAGE_TYPES } from '../../protocol.ts'
+import { IMAGE_TYPES, RAW_MAX_AGE_SECONDS } from '../../protocol.ts'
 import { DamagedObject, type ImageRecord } from '../object-store.ts'
 
 export const RECORD_NAME = 'record'
 
 const SHA256 = /^[0-9a-f]{64}$/
+
+/** `Cache-Control` of the object, for whoever reads the bucket itself. What expires is kept by no cache. */
+export function cacheControlOf({ expiresAt }: ImageRecord): string {
+  return expiresAt === undefined ? `public, max-age=${RAW_MAX_AGE_SECONDS}, immutable` : 'no-store'
+}
 
 /** Compact JSON. What is not printable ASCII is escaped: header values carry nothing else unharmed. */
 export function encodeRecord(record: ImageRecord): string {
@@ -35,6 +40,7 @@ function isRecord(record: Partial<ImageRecord>): record is ImageRecord {
     [record.size, record.width, record.height].every((count) => Number.isSafeInteger(count) && count! >= 0) &&
     typeof record.animated === 'boolean' &&
     [record.sha256, record.sentSha256, record.keySha256].every((text) => SHA256.test(String(text))) &&
-    typeof record.createdAt === 'string'
+    typeof record.createdAt === 'string' &&
+    (record.expiresAt === undefined || !Number.isNaN(Date.parse(record.expiresAt)))
   )
 }

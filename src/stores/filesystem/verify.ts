@@ -35,7 +35,7 @@ async function append(path: string, size: number, trailer: Buffer): Promise<void
 }
 
 export type Audited =
-  | { kind: 'sound'; id: string; bytes: number }
+  | { kind: 'sound'; id: string; bytes: number; expiresAt?: string | undefined }
   /** Its bytes are not those of its record, or it has no record. */
   | { kind: 'damaged'; id: string; bytes: number }
   /** Not a file of an image. */
@@ -83,7 +83,9 @@ function auditFile(folder: string, id: string): Audited | null {
     const record = decodeTrailer(file.subarray(filled - tailLength(filled)), filled)?.record
     const isSound =
       record?.id === id && hash('sha256', file.subarray(0, record.size), 'hex') === record.sha256
-    return { kind: isSound ? 'sound' : 'damaged', id, bytes: filled }
+    return isSound
+      ? { kind: 'sound', id, bytes: filled, expiresAt: record.expiresAt }
+      : { kind: 'damaged', id, bytes: filled }
   } catch (error) {
     if (isCode(error, 'EISDIR')) return { kind: 'stray', name: id }
     if (isCode(error, 'EIO')) return { kind: 'damaged', id, bytes: 0 }

@@ -1,7 +1,5 @@
 /** What is under a key, without its bytes. */
-
-import { RAW_MAX_AGE_SECONDS } from '../../protocol.ts'
-import { decodeRecord, encodeRecord, RECORD_NAME } from '../bucket/record.ts'
+import { cacheControlOf, decodeRecord, encodeRecord, RECORD_NAME } from '../bucket/record.ts'
 import { HELD, RELEASE_NAME, RETIRED, TOMBSTONE_NAME } from '../bucket/tombstones.ts'
 import type { ImageRecord } from '../object-store.ts'
 import type { R2Object, R2PutOptions } from './binding.ts'
@@ -49,7 +47,7 @@ export function optionsOf(record: ImageRecord, more: Record<string, string> = {}
     sha256: record.sha256,
     httpMetadata: {
       contentType: record.type,
-      cacheControl: `public, max-age=${RAW_MAX_AGE_SECONDS}, immutable`,
+      cacheControl: cacheControlOf(record),
     },
     customMetadata: { [RECORD_NAME]: encodeRecord(record), ...more },
   }

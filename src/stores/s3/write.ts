@@ -1,8 +1,7 @@
 /** Writes an image and its record in one put. */
 import { hexToBase64 } from '../../bytes.ts'
 import { type ByteSource, lengthOf, PIECE_BYTES, type Segment } from '../../formats/image.ts'
-import { RAW_MAX_AGE_SECONDS } from '../../protocol.ts'
-import { encodeRecord } from '../bucket/record.ts'
+import { cacheControlOf, encodeRecord } from '../bucket/record.ts'
 import { heldFolder } from '../bucket/tombstones.ts'
 import { IdTaken, type ImageRecord, StoreUnavailable } from '../object-store.ts'
 import { errorOf } from './answer.ts'
@@ -105,7 +104,7 @@ export async function putOf({ record, draft, segments }: Image) {
   const headers: Record<string, string> = {
     'content-type': record.type,
     'content-length': String(record.size),
-    'cache-control': `public, max-age=${RAW_MAX_AGE_SECONDS}, immutable`,
+    'cache-control': cacheControlOf(record),
     'x-amz-content-sha256': record.sha256,
     'x-amz-checksum-sha256': hexToBase64(record.sha256),
     [RECORD_HEADER]: encodeRecord(record),

@@ -9,6 +9,7 @@ import { capacityLedger } from './capacity.ts'
 import type { SqlDatabase } from './database.ts'
 import { decisionsLedger } from './decisions.ts'
 import { deletionsLedger } from './deletions.ts'
+import { expiriesLedger } from './expiries.ts'
 import { holdsLedger } from './holds.ts'
 import { instanceLedger } from './instance.ts'
 import { movesLedger } from './moves.ts'
@@ -42,6 +43,7 @@ export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Le
     ...adminTokenLedger(database),
     ...purgesLedger(database),
     ...deletionsLedger(database, leave),
+    ...expiriesLedger(database),
     ...instance,
     ...reports,
     ...calls.of({ spendReportBudgets: reports.spendReportBudgets }),

@@ -358,6 +358,19 @@ export const MIGRATIONS: readonly Migration[] = [
       'create view door_tokens as select * from admin_tokens',
     ],
   },
+  {
+    name: '018-expiries',
+    statements: [
+      // Images that expire. `claim` and `due_at_ms` as of purges; `due_at_ms` is first `expires_at_ms`.
+      `create table expiries (
+        id text not null primary key,
+        expires_at_ms bigint not null,
+        claim bigint not null,
+        due_at_ms bigint not null
+      )`,
+      'create index expiries_by_due_time on expiries (due_at_ms)',
+    ],
+  },
 ]
 
 /** The statements of all migrations that make these tables, for a file that has no others. */

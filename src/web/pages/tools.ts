@@ -1,6 +1,13 @@
 /** The page at `/tools`: how to upload from elsewhere. In English, as the commands are. */
 import { html } from 'hono/html'
-import { API_PAGE_PATH, SCRIPT_PATH, SHAREX_PATH, UPLOAD_FIELD, UPLOAD_PATH } from '../../protocol.ts'
+import {
+  API_PAGE_PATH,
+  EXPIRES_PARAMETER,
+  SCRIPT_PATH,
+  SHAREX_PATH,
+  UPLOAD_FIELD,
+  UPLOAD_PATH,
+} from '../../protocol.ts'
 import { type Page, type PageContext, page } from './page.ts'
 
 export function toolsPage(ctx: PageContext): Page {
@@ -25,7 +32,7 @@ ${command(`curl -fsSo upload.sh ${baseUrl}${SCRIPT_PATH} && chmod +x upload.sh
 <h2>Screenshots</h2>
 <p>Bind one of these to a key. Each leaves the link on the clipboard.</p>
 <dl>
-${tool('ShareX (Windows)', html`Open <a href="${SHAREX_PATH}">${host}${SHAREX_PATH}</a>, then the file that it saves.`)}
+${tool('ShareX (Windows)', html`Open <a href="${SHAREX_PATH}">${host}${SHAREX_PATH}</a>, then the file that it saves. For screenshots that stay for a day: <a href="${SHAREX_PATH}?${EXPIRES_PARAMETER}=1d">${host}${SHAREX_PATH}?${EXPIRES_PARAMETER}=1d</a>.`)}
 ${tool('Flameshot', command('flameshot gui --raw | ./upload.sh | xclip -selection clipboard'))}
 ${tool('Sway, Hyprland', command('grim -g "$(slurp)" - | ./upload.sh | wl-copy'))}
 ${tool('scrot', command(`scrot --select --exec './upload.sh "$f" | xclip -selection clipboard'`))}

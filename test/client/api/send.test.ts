@@ -33,6 +33,29 @@ test('sends one form field named file, and nothing that names the person', async
   assert.deepEqual(await file.bytes(), new Uint8Array(5).fill(7))
 })
 
+test('asks for a lifetime, and tells when the image expires if the service does', async () => {
+  const expires = '2026-11-24T03:29:49Z'
+  const service = await fakeService({ ...CREATED, body: { ...SENT, expires } }, CREATED)
+  const sent = await sendTo(blobOf(5), { expires: '1d' }, service.endpoint)
+  assert.equal(sent.expires, expires)
+  assert.equal('expires' in (await sendTo(blobOf(5), { expires: 90 }, service.endpoint)), false)
+  assert.deepEqual(
+    service.requests.map(({ url }) => url),
+    ['/api/upload?expires=1d', '/api/upload?expires=90'],
+  )
+  for (const wrong of [59, 31_536_001, 60.5, Number.NaN, -60, '2d', '60&x=1', null]) {
+    await assert.rejects(sendTo(blobOf(5), { expires: wrong as never }, service.endpoint), TypeError)
+  }
+  assert.equal(service.requests.length, 2)
+})
+
+test('takes no time from an answer that is none', async () => {
+  for (const expires of ['tomorrow', '2026-13-40T99:99:99Z', 5, null, '2026-11-24T03:29:49Z\u001b[2J']) {
+    const service = await fakeService({ ...CREATED, body: { ...SENT, expires } })
+    await assert.rejects(sendTo(blobOf(5), { retries: 0 }, service.endpoint), Unreachable)
+  }
+})
+
 test('reports bytes as they leave, up to all of them, then done', async () => {
   const service = await fakeService(CREATED)
   const reports: Progress[] = []

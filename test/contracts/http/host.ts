@@ -51,6 +51,8 @@ export interface World {
   paused(): Promise<Host>
   /** Takes 4 uploads a day of all, and 2 of a network. */
   capped(): Promise<Host>
+  /** Images stay for an hour if their uploads do not say, and two days at most. */
+  fleeting(): Promise<Host>
   /** Two uploads at once, four a day; three refusals, or 100,000 bytes of them. Trusts the same proxies as `main`. */
   frugal(): Promise<Host>
   /** Its disk fails as `order` says, and what it keeps elsewhere may be taken away: nobody else's. */
@@ -110,6 +112,7 @@ export function createWorld(start: StartHost): World {
     bare: once({ TRUSTED_PROXIES: '', UPLOADS_PER_DAY: '3' }),
     paused: once({ UPLOADS: 'paused' }),
     capped: once({ DAILY_UPLOADS: '4', NETWORK_UPLOADS: '2' }),
+    fleeting: once({ DEFAULT_EXPIRES: '1h', MAX_AGE_DAYS: '2' }),
     frugal: once({
       TRUSTED_PROXIES,
       UPLOADS_AT_ONCE: '2',

@@ -1,7 +1,7 @@
 /** operator copy */
 import { Command } from 'commander'
 import { parseConfig } from '../../../config.ts'
-import { transferImages } from '../../../service/recovery/transfer.ts'
+import { transferImages, unexpired } from '../../../service/recovery/transfer.ts'
 import { openImages } from '../../open/stores.ts'
 import { giveToOwner } from '../ownership.ts'
 import { rateOption, readPlace } from './places.ts'
@@ -37,7 +37,7 @@ export function copyCommand(): Command {
       try {
         const progress = createProgress()
         const { copied, bytes, kept, damaged } = await transferImages({
-          from,
+          from: unexpired(from, Date.now),
           to,
           bytesPerSecond: rate ?? null,
           onProgress: (now) =>

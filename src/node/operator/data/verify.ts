@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import { endRestore } from '../../backup/restored-ledger.ts'
 import { openImages } from '../../open/stores.ts'
+import type { Expiry } from '../../../stores/expiries.ts'
 import type { Finding } from '../../verify/findings.ts'
 import { NO_COPY, repair } from '../../verify/repair.ts'
 import { scan } from '../../verify/scan.ts'
@@ -61,6 +62,8 @@ async function verify({ config, stores, takedown }: Data, options: VerifyOptions
     withHeld: backup !== null,
     after: after.trim(),
     bytesPerSecond: options.rate ?? null,
+    // A ledger that is older than the images does not know.
+    ...(options.repair && { onExpiring: (expiry: Expiry) => ledger.recordExpiries([expiry]) }),
     onProgress({ images, bytes, last }) {
       progress(() => `${images} images, ${bytesOf(bytes)}`)
       // Lost, it costs a repetition.

@@ -1,0 +1,53 @@
+/** When images expire: what an upload asked for, what the operator says, and what an image's own record says of it. */
+
+import { Refusal } from '../../errors.ts'
+import { EXPIRES_PARAMETER, lifetimeOf, MAX_LIFETIME_SECONDS, MIN_LIFETIME_SECONDS } from '../../protocol.ts'
+import type { ImageRecord } from '../../stores/object-store.ts'
+import type { ExpiryClock } from '../expiry-clock.ts'
+
+/** What the operator says. Unit: seconds. `null`: nothing. */
+export interface LifetimeRules {
+  /** Of an upload that asks for none. */
+  standard: number | null
+  /** Of all uploads: who asks for more gets this. */
+  most: number | null
+}
+
+/**
+ * The lifetime of an upload (seconds), by its query, e.g. `expires=1d`. `null`: it stays until it is deleted. Throws
+ * `Refusal('bad-expires')`.
+ */
+export function lifetimeFor(query: string, { standard, most }: LifetimeRules): number | null {
+  const asked = new URLSearchParams(query).getAll(EXPIRES_PARAMETER)
+  const seconds = asked.length === 0 ? standard : wanted(asked)
+  if (most === null) return seconds
+  return seconds === null ? most : Math.min(seconds, most)
+}
+
+function wanted(asked: readonly string[]): number {
+  const seconds = asked.length === 1 ? lifetimeOf(asked[0]!) : null
+  if (seconds !== null) return seconds
+  throw new Refusal(
+    'bad-expires',
+    `${EXPIRES_PARAMETER} must be 1h, 1d, 7d, 30d, or whole seconds from ${MIN_LIFETIME_SECONDS} to ${MAX_LIFETIME_SECONDS}.`,
+  )
+}
+
+/** `now`: epoch milliseconds. Whole seconds, as caches count, and never too early. */
+export function expiryAfter(now: number, lifetimeSeconds: number): string {
+  const at = Math.ceil(now / 1000 + lifetimeSeconds) * 1000
+  return new Date(at).toISOString().replace('.000Z', 'Z')
+}
+
+/** Epoch milliseconds. `null`: it does not expire. */
+export function expiryOf({ expiresAt }: Pick<ImageRecord, 'expiresAt'>): number | null {
+  return expiresAt === undefined ? null : Date.parse(expiresAt)
+}
+
+/** Whether nobody may be shown it. Most images never ask the clock. */
+export function isExpired(
+  record: Pick<ImageRecord, 'expiresAt'>,
+  clock: Pick<ExpiryClock, 'latest'>,
+): boolean {
+  return record.expiresAt !== undefined && clock.latest() >= Date.parse(record.expiresAt)
+}

@@ -1,0 +1,173 @@
+/** Images that expire: what an upload may ask for, what it is told, and how long caches may keep them. */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { it } from 'node:test'
+import type { UploadAnswer } from '../../../src/protocol.ts'
+import type { Answer } from '../../support/http.ts'
+import { gif, png } from '../../support/images/tiny-images.ts'
+import { formOf } from '../../support/multipart.ts'
+import { type Visitor, visit, type World } from './host.ts'
+import { checkPage, checkProblem } from './rules.ts'
+
+/** Clocks of the test and of the host, and the time that an upload takes. Unit: seconds. */
+const LATE = 30
+
+export function expiryCases(world: World): void {
+  async function send(me: Visitor, query: string, bytes = gif(), headers = {}): Promise<Answer> {
+    const { body, contentType } = formOf(bytes)
+    const answer = await me.request('POST', `/api/upload${query}`, {
+      headers: { 'Content-Type': contentType, ...headers },
+      body,
+    })
+    const isJson = answer.headers.get('Content-Type') === 'application/json'
+    if (answer.status === 201 && isJson) world.keys.add(answer.json().key)
+    return answer
+  }
+
+  async function store(me: Visitor, query: string, bytes = gif()): Promise<UploadAnswer> {
+    const answer = await send(me, query, bytes)
+    assert.equal(answer.status, 201, answer.text)
+    return answer.json()
+  }
+
+  function secondsLeft({ expires }: UploadAnswer): number {
+    assert.match(expires ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+    return (Date.parse(expires!) - Date.now()) / 1000
+  }
+
+  it('tells when an image expires, as a fifth member, and of others nothing', async () => {
+    const me = await visit(world, world.main)
+    for (const [asked, seconds] of [
+      ['1h', 3600],
+      ['1d', 86_400],
+      ['7d', 604_800],
+      ['30d', 2_592_000],
+      ['60', 60],
+      ['31536000', 31_536_000],
+    ] as const) {
+      const stored = await store(me, `?expires=${asked}`)
+      assert.deepEqual(Object.keys(stored), ['id', 'link', 'key', 'delete', 'expires'])
+      assert.ok(Math.abs(secondsLeft(stored) - seconds) < LATE, `${asked}: ${stored.expires}`)
+    }
+    assert.deepEqual(Object.keys(await store(me, '?other=1')), ['id', 'link', 'key', 'delete'])
+  })
+
+  it('refuses what is no lifetime, before the body', async () => {
+    const me = await visit(world, world.main)
+    const values = [
+      '',
+      '0',
+      '59',
+      '31536001',
+      '-60',
+      '1.5',
+      '60.0',
+      '1e3',
+      '0x60',
+      '2d',
+      '1D',
+      ' 60',
+      '60s',
+      'never',
+      '9'.repeat(400),
+      '%00',
+      '１００',
+    ]
+    for (const value of values) {
+      checkProblem(await send(me, `?expires=${encodeURIComponent(value)}`), 400, 'bad-expires')
+    }
+    checkProblem(await send(me, '?expires=60&expires=120'), 400, 'bad-expires')
+    checkPage(await send(me, '?expires=soon', gif(), { Accept: 'text/html' }), 400)
+    assert.equal(await me.remaining(), 100)
+  })
+
+  it('lets caches keep it no longer than it stays, whatever they keep of each other', async () => {
+    const me = await visit(world, world.main)
+    for (const [asked, bytes] of [
+      ['60', gif()],
+      ['1h', gif({ size: 300_000 })],
+      ['1d', png(6, 6)],
+    ] as const) {
+      const stored = await store(me, `?expires=${asked}`, bytes)
+      const { etag } = Object.fromEntries((await me.get(`/raw/${stored.id}`)).headers) as { etag: string }
+      for (const [status, headers, method = 'GET', path = `/raw/${stored.id}`] of [
+        [200, {}],
+        [200, {}],
+        [200, {}, 'HEAD'],
+        [200, {}, 'GET', `/raw/${stored.id}?dl=1`],
+        [206, { Range: 'bytes=0-3' }],
+        [304, { 'If-None-Match': etag }],
+      ] as const) {
+        const answer = await me.request(method, path, { headers })
+        // A cache in front answers these from the whole.
+        assert.ok(
+          answer.status === status || (me.host.isEdge && status === 206),
+          `${status}: ${answer.status}`,
+        )
+        const own = /^public, max-age=(\d+), s-maxage=(\d+), must-revalidate, immutable$/.exec(
+          answer.headers.get('Cache-Control') ?? '',
+        )
+        const cdn = /^public, max-age=(\d+), must-revalidate$/.exec(
+          answer.headers.get('CDN-Cache-Control') ?? '',
+        )
+        assert.ok(
+          own && cdn,
+          `${answer.headers.get('Cache-Control')}; ${answer.headers.get('CDN-Cache-Control')}`,
+        )
+        const [browser, shared] = [Number(own[1]), Number(own[2])]
+        assert.equal(Number(cdn[1]), shared)
+        assert.ok(shared <= 3600)
+        // A browser counts from when a shared cache answers it, which may be as late as that gives up its copy.
+        assert.ok(browser + shared <= secondsLeft(stored) + 1, `${browser} + ${shared}`)
+        assert.ok(browser + shared > secondsLeft(stored) - LATE)
+        assert.equal(answer.headers.get('Expires'), null)
+      }
+    }
+  })
+
+  it('shows and deletes it like any other until then', async () => {
+    const me = await visit(world, world.main)
+    const { id, key, link } = await store(me, '?expires=1h')
+    assert.equal((await me.get(`/${id}`)).status, 200)
+    assert.equal((await me.get(`/oembed?url=${encodeURIComponent(link)}`)).status, 200)
+    assert.equal((await me.remove(key)).status, 200)
+    for (const path of [`/raw/${id}`, `/${id}`]) assert.equal((await me.get(path)).status, 404)
+    checkProblem(await me.remove(key), 404, 'unknown-key')
+  })
+
+  it('answers a repeat as the first, whatever lifetime it asks for', async () => {
+    const me = await visit(world, world.main)
+    const name = randomBytes(16).toString('base64url')
+    world.keys.add(name)
+    const bytes = gif()
+    const first = await send(me, '?expires=1d', bytes, { 'Idempotency-Key': name })
+    for (const query of ['?expires=1d', '?expires=1h', '']) {
+      const again = await send(me, query, bytes, { 'Idempotency-Key': name })
+      assert.equal(again.status, 201, again.text)
+      assert.equal(again.text, first.text)
+    }
+    assert.equal(await me.remaining(), 99)
+  })
+
+  it('gives ShareX a lifetime to ask for', async () => {
+    const me = await visit(world, world.main)
+    const plain = (await me.get('/sharex.sxcu')).json()
+    const { Parameters, Name, ...others } = (await me.get('/sharex.sxcu?expires=1d')).json()
+    assert.deepEqual(Parameters, { expires: '1d' })
+    assert.notEqual(Name, plain.Name)
+    assert.deepEqual({ ...others, Name: plain.Name }, plain)
+    checkProblem(await me.get('/sharex.sxcu?expires=soon'), 400, 'bad-expires')
+  })
+
+  it('lets the operator say how long images stay', async () => {
+    const me = await visit(world, world.fleeting)
+    for (const [query, seconds] of [
+      ['', 3600],
+      ['?expires=60', 60],
+      ['?expires=1d', 86_400],
+      ['?expires=30d', 2 * 86_400],
+    ] as const) {
+      assert.ok(Math.abs(secondsLeft(await store(me, query)) - seconds) < LATE, query)
+    }
+  })
+}
