@@ -1,4 +1,5 @@
 /** What is begun behind an answer, and must not end with it. */
+import { sleep } from '../async.ts'
 
 export interface Background {
   /** The same object; its calls count as under way until they settle. */
@@ -34,7 +35,7 @@ export function createBackground(): Background {
       ) as typeof port,
     async quiet() {
       for (const until = Date.now() + LONGEST_MS; underWay > 0 && Date.now() < until; ) {
-        await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+        await sleep(LOOK_MS)
       }
     },
   }

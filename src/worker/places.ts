@@ -3,6 +3,7 @@
  * of one may be cut off without a word, so none ever waits for another's promise: each looks for itself whether it is its
  * turn, and what a lost one held is free after a while.
  */
+import { sleep } from '../async.ts'
 import { Refusal } from '../errors.ts'
 import type { Client, Line } from '../service/quota/line.ts'
 import type { Limits } from './limits.ts'
@@ -129,8 +130,4 @@ export function createPlaces(limits: Limits, uploadsAtOnce: number): Places {
     heldBytes,
     mostBytes: () => most,
   }
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }

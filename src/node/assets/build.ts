@@ -1,7 +1,7 @@
 /** `npm run build`: bundles what pages load, if its sources changed. */
 import { mkdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { sleep } from '../../async.ts'
 import { ROOT } from '../manifest.ts'
 import { type AssetList, digestSources } from './list.ts'
 

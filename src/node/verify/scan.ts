@@ -1,6 +1,7 @@
 /** Looks at all that a store holds. Repairs nothing. */
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sleep } from '../../async.ts'
 import { UNSURE_MS } from '../../service/expiry-clock.ts'
 import { expiryOf } from '../../service/images/expiry.ts'
 import { goneIds } from '../../service/recovery/reconcile.ts'
@@ -108,5 +109,5 @@ async function* looseFiles(folder: string): AsyncGenerator<Finding> {
 async function keepRate(bytes: number, startedAt: number, bytesPerSecond: number | null): Promise<void> {
   if (bytesPerSecond === null) return
   const aheadMs = (bytes / bytesPerSecond) * 1000 - (performance.now() - startedAt)
-  if (aheadMs > 10) await new Promise((resolve) => setTimeout(resolve, aheadMs))
+  if (aheadMs > 10) await sleep(aheadMs)
 }

@@ -3,7 +3,7 @@
  * that dies in between leaves it to another; one process at a time moves an image, so that the last act wins.
  */
 
-import { createIntervalJob } from '../../async.ts'
+import { createIntervalJob, sleep } from '../../async.ts'
 import type { Ledger, Move } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
 import type { Purges } from '../images/purges.ts'
@@ -103,7 +103,7 @@ export function createMoves(parts: {
       for (let moved = false; ; ) {
         const move = await ledger.claimMove(id, now(), LEASE_MS)
         if (move === null) return moved
-        if (move === 'busy') await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
+        if (move === 'busy') await sleep(LOOK_AGAIN_MS)
         else {
           const made = await make(move)
           moved = made.moved

@@ -1,6 +1,6 @@
 /** Brings images from one store into another: each once, whole, and with the digest of its record. */
 
-import { createSemaphore } from '../../async.ts'
+import { createSemaphore, sleep } from '../../async.ts'
 import type { Segment } from '../../formats/image.ts'
 import type { Expiry } from '../../stores/expiries.ts'
 import {
@@ -82,7 +82,7 @@ export async function transferImages(options: {
       transfer.kept++
       continue
     }
-    if (bytesPerSecond !== null) await pause((transfer.bytes / bytesPerSecond) * 1000 - sinceMs(startedAt))
+    if (bytesPerSecond !== null) await sleep((transfer.bytes / bytesPerSecond) * 1000 - sinceMs(startedAt))
     const work = semaphore.run(() => bring(id, isThere)).finally(() => underWay.delete(work))
     underWay.add(work)
     // This many are under way; the list need not be held.
@@ -244,8 +244,4 @@ async function* compared(
 
 function sinceMs(startedAt: number): number {
   return performance.now() - startedAt
-}
-
-function pause(ms: number): Promise<void> {
-  return ms <= 0 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, ms))
 }

@@ -1,4 +1,5 @@
 /** A bucket whose faults are told apart, and whose passing ones are tried again. */
+import { backoffMs, sleep } from '../../async.ts'
 import { StoreUnavailable } from '../object-store.ts'
 import type { R2Bucket, R2Conditional, R2Object, R2ObjectBody, R2PutOptions, R2Value } from './binding.ts'
 
@@ -32,6 +33,7 @@ const ATTEMPTS = 5
 
 /** Doubles each time: together longer than the second that a key asks between two writes. */
 const PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 5000
 
 export function openBucket(
   binding: R2Bucket,
@@ -47,7 +49,7 @@ export function openBucket(
         if (attempt === ATTEMPTS || !PASSING.test(messageOf(error)))
           throw new StoreUnavailable({ cause: error })
       }
-      await new Promise((resolve) => setTimeout(resolve, pauseMs * 2 ** attempt))
+      await sleep(backoffMs(attempt, { firstMs: pauseMs, longestMs: LONGEST_PAUSE_MS }))
     }
   }
 

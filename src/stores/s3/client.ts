@@ -1,6 +1,6 @@
 /** Signed requests to an S3 store, each tried a bounded number of times. */
 import { hash } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { backoffMs, sleep } from '../../async.ts'
 import { StoreUnavailable } from '../object-store.ts'
 import { type Failure, isRetryable, readFailure } from './answer.ts'
 import { type Credentials, createSigner, EMPTY_SHA256, queryOf } from './sign.ts'
@@ -133,9 +133,7 @@ export function createS3Client(
           cause: new Error(`no usable answer in ${tried} attempts (${request.doing})`, { cause }),
         })
       }
-      // Full jitter, so that processes that failed together do not retry together.
-      const longestMs = Math.min(LONGEST_PAUSE_MS, retryPolicy.firstPauseMs * 2 ** (tried - 1))
-      await sleep(Math.random() * longestMs)
+      await sleep(backoffMs(tried - 1, { firstMs: retryPolicy.firstPauseMs, longestMs: LONGEST_PAUSE_MS }))
     }
   }
 

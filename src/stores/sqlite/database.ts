@@ -2,7 +2,7 @@
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { sleep } from '../../async.ts'
 import { LedgerUnavailable } from '../ledger.ts'
 import { type Outcome, type Statement, sqliteDialect } from '../sql/database.ts'
 import { type Connection, pragma } from './connection.ts'

@@ -4,7 +4,7 @@
  */
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { sleep } from '../../async.ts'
 import type { Connection } from './connection.ts'
 import { BUSY, hasCode, passing } from './faults.ts'
 

@@ -1,7 +1,7 @@
 /** Moves what older versions kept in the ledger's own file to the files of its days, and leaves no trace of it there. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { sleep } from '../../async.ts'
 import { flushFolder } from '../private/erase.ts'
 import { saltFiles } from '../private/salt-files.ts'
 import { checkedDay, DAY_TABLES, dayOf, PRIVATE_TABLES, TAG_TABLES } from '../sql/private.ts'
