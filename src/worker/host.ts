@@ -137,6 +137,7 @@ export function createHost(given: {
       maxUploadBytes,
       uploadsPerDay: config.uploadsPerDay,
       stripsMetadata: stripMetadata,
+      keepsAll: config.defaultLifetime === null && config.longestLifetime === null,
       ...pickLanguage(acceptLanguage),
       operator: { name: config.operatorName ?? undefined, contact: config.operatorContact ?? undefined },
       assets: assets.urls,

@@ -1,6 +1,7 @@
 import { fastClock } from './clocks.ts'
 import { dead, failing, full, readOnly } from './disks.ts'
 import type { Drill } from './drill.ts'
+import { expiry } from './expiry.ts'
 import { lostMachine } from './lost-machine.ts'
 import { moderation } from './moderation.ts'
 import { powerCut } from './power.ts'
@@ -21,6 +22,8 @@ export const DRILLS: readonly Drill[] = [
   restoreDrill,
   restoreBesideLedger,
   lostMachine,
+  expiry('varnish'),
+  expiry('nginx'),
   moderation('varnish'),
   moderation('nginx'),
   powerCut('ext4'),

@@ -32,7 +32,7 @@ function setUp(options: { final?: (error: unknown) => boolean; ask?: (item: Item
     isFinal: options.final ?? (() => false),
     onChange() {},
   })
-  const add = (...names: string[]) => names.map((name) => queue.add(new File(['x'], name), 'auto'))
+  const add = (...names: string[]) => names.map((name) => queue.add(new File(['x'], name), 'auto', ''))
   const states = () => queue.items.map(({ state }) => state.at)
   const compressed = (steps: Step<Compressed>[]) => {
     for (const { name, resolve } of steps.splice(0))

@@ -19,6 +19,7 @@ export async function loadSite(config: Config, log: Log): Promise<(baseUrl: stri
       uploadsPerDay: config.uploadsPerDay,
       stripsMetadata: config.stripMetadata,
       convertsHeic: config.convertsHeic,
+      keepsAll: config.defaultLifetime === null && config.longestLifetime === null,
       ...pickLanguage(acceptLanguage),
       operator: {
         name: config.operatorName ?? undefined,

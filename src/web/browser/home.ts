@@ -1,11 +1,11 @@
 /** The page at `/`, alive. */
-import type { Mode } from '../../client/types.ts'
+import type { Lifetime, Mode } from '../../client/types.ts'
 import type { EmbedCodes } from '../pages/embed-codes.ts'
 import { SHARED_QUERY } from '../share-path.ts'
 import { copyGalleryLink } from './card/picture.ts'
 import { openHistory } from './history/history.ts'
 import type { Panel } from './history/panel.ts'
-import { rememberMode, rememberSwitch } from './history/preferences.ts'
+import { rememberChoice, rememberMode, rememberSwitch } from './history/preferences.ts'
 import { takeDrops } from './intake/drop.ts'
 import { takePastes } from './intake/paste.ts'
 import { guardQuestions } from './page/questions.ts'
@@ -29,6 +29,7 @@ const formatNow = () => format.value as keyof EmbedCodes
 const uploads = createUploadList({
   history,
   mode: rememberMode([...document.querySelectorAll<HTMLInputElement>('input[name="mode"]')]) as () => Mode,
+  expires: rememberChoice(find<HTMLSelectElement>('expires')) as () => Lifetime | '',
   remembers: rememberSwitch(find('remember')),
   format: formatNow,
   onChange: settle,

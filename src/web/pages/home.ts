@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { IMAGE_TYPES, UPLOAD_FIELD, UPLOAD_PATH } from '../../protocol.ts'
+import { EXPIRES_PARAMETER, IMAGE_TYPES, LIFETIMES, UPLOAD_FIELD, UPLOAD_PATH } from '../../protocol.ts'
 import type { Messages } from '../messages/messages.ts'
 import { fill, limitSize } from '../messages/wording.ts'
 import { cardTemplate } from './card-template.ts'
@@ -10,7 +10,7 @@ import { pictureLists } from './picture-lists.ts'
 
 /** The page at `/`: a plain form that works as it is, and comes alive where scripts run. */
 export function homePage(ctx: PageContext, { uploadsPaused }: { uploadsPaused: boolean }): Page {
-  const { messages, baseUrl, stripsMetadata = true } = ctx
+  const { messages, baseUrl, stripsMetadata = true, keepsAll = true } = ctx
   const { home, upload, lang } = messages
   const limit = limitSize(lang, ctx.maxUploadBytes)
   return page(ctx, {
@@ -35,10 +35,10 @@ export function homePage(ctx: PageContext, { uploadsPaused }: { uploadsPaused: b
 ${beam()}
 <h1>${home.headline}</h1>
 <p class="lead">${home.noAccount} ${stripsMetadata ? home.stripped : home.notStripped}</p>
-${uploadsPaused ? html`<p class="paused">${home.paused}</p>` : uploadForm(messages, limit)}
+${uploadsPaused ? html`<p class="paused">${home.paused}</p>` : uploadForm(messages, limit, keepsAll)}
 </section>
 ${pictureLists(messages)}
-<p class="honesty">${home.honesty}${stripsMetadata ? ` ${home.strippedDetail}` : ''}</p>
+<p class="honesty">${keepsAll ? home.staysUntilDeleted : home.staysForATime} ${home.honesty}${stripsMetadata ? ` ${home.strippedDetail}` : ''}</p>
 </main>
 <div class="aperture" aria-hidden="true"><p>${upload.letGo}</p></div>
 ${notice(messages)}
@@ -48,13 +48,14 @@ ${homeFacts(ctx)}`,
 }
 
 /** What scripts add is marked `live`; what only goes without them, `plain`. */
-function uploadForm({ home, upload }: Messages, limit: string): Page {
+function uploadForm({ home, upload }: Messages, limit: string, keepsAll: boolean): Page {
   const modes = Object.entries(upload.modes)
   return html`<form class="picker" id="upload" method="post" action="${UPLOAD_PATH}" enctype="multipart/form-data">
 <div class="picker-row">
 <input id="file" type="file" name="${UPLOAD_FIELD}" required accept="${IMAGE_TYPES.join(',')}">
 <label for="file"><span class="plain">${home.file}</span><span class="live button">${upload.choose}</span></label>
 <button type="submit" class="button plain">${home.upload}</button>
+<button type="submit" class="button quiet plain" formaction="${UPLOAD_PATH}?${EXPIRES_PARAMETER}=1d">${home.uploadForADay}</button>
 </div>
 </form>
 <p class="soft formats">${fill(home.formats, { limit })} <span class="live drop-hint">${upload.dropHint}</span></p>
@@ -68,6 +69,10 @@ ${modes.map(
     html`<label><input type="radio" name="mode" value="${value}" autocomplete="off" ${index === 0 ? 'checked' : ''}><span><b>${name}</b> <small>${meaning}</small></span></label>`,
 )}
 </fieldset>
+<label class="lifetime">${upload.stays} <select id="expires" autocomplete="off">
+<option value="">${keepsAll ? upload.untilDeleted : upload.asServed}</option>
+${Object.keys(LIFETIMES).map((value) => html`<option value="${value}">${upload.lifetimes[value as keyof typeof LIFETIMES]}</option>`)}
+</select></label>
 <div class="switches">
 <label class="switch"><input type="checkbox" role="switch" id="edit-first" autocomplete="off"> ${upload.editFirst}</label>
 <label class="switch"><input type="checkbox" role="switch" id="auto-copy" autocomplete="off" checked> ${upload.autoCopy}</label>

@@ -37,6 +37,8 @@ export interface PageContext extends Language {
   stripsMetadata?: boolean
   /** False if HEIC and JPEG XL are refused before the upload, with advice. Default: true. */
   convertsHeic?: boolean
+  /** False if an image goes after a time although its upload asks for none. Default: true. */
+  keepsAll?: boolean
   /** Who runs the service, and how to reach them, in their own words. */
   operator?: { name?: string | undefined; contact?: string | undefined }
   assets: AssetUrls

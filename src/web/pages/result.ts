@@ -3,6 +3,7 @@ import { rawPath, type UploadAnswer } from '../../protocol.ts'
 import { plural } from '../messages/wording.ts'
 import { previewNote } from '../preview-limits.ts'
 import { copyField } from './copy-field.ts'
+import { momentOf } from './moment.ts'
 import { notice, type Page, type PageContext, page } from './page.ts'
 import { viewerFacts } from './page-facts.ts'
 
@@ -25,6 +26,7 @@ export function resultPage(
 <h1>${result.title}</h1>
 ${copyField(messages, { id: 'link', label: result.link, value: answer.link, isLink: true })}
 <p class="actions"><a class="button" href="${answer.link}">${result.view}</a> <a class="button quiet" href="/">${result.another}</a></p>
+${answer.expires === undefined ? '' : html`<p>${messages.viewer.staysUntil}: ${momentOf(ctx, answer.expires)}</p>`}
 ${note === null ? '' : html`<p class="soft">${note}</p>`}
 <div class="keep">
 <p>${result.keep}</p>

@@ -5,6 +5,7 @@ import { byteSize, fill } from '../messages/wording.ts'
 import { copyField } from './copy-field.ts'
 import { deletedNote } from './delete.ts'
 import { type EmbedCodes, embedCodes } from './embed-codes.ts'
+import { momentOf } from './moment.ts'
 import { notice, type Page, type PageContext, page } from './page.ts'
 import { viewerFacts } from './page-facts.ts'
 import { unfurlTags } from './unfurl.ts'
@@ -51,6 +52,7 @@ ${ownerActions(ctx, id)}
 <div><dt>${viewer.type}</dt><dd>${record.animated ? fill(viewer.animated, sides) : sides.type}</dd></div>
 <div><dt>${viewer.dimensions}</dt><dd>${width} × ${height}</dd></div>
 <div><dt>${viewer.size}</dt><dd>${byteSize(lang, record.size)}</dd></div>
+${record.expiresAt === undefined ? '' : html`<div><dt>${viewer.staysUntil}</dt><dd>${momentOf(ctx, record.expiresAt)}</dd></div>`}
 </dl>
 </section>
 ${embedding(ctx, codes)}

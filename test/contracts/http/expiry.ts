@@ -125,6 +125,24 @@ export function expiryCases(world: World): void {
     }
   })
 
+  it('says on its pages when it goes, and lets a form without scripts ask for a day', async () => {
+    const me = await visit(world, world.main)
+    const home = (await me.get('/')).text
+    const action = /formaction="([^"]+)"/.exec(home)?.[1]
+    assert.equal(action, '/api/upload?expires=1d')
+    const result = await send(me, '?expires=1d', gif(), { Accept: 'text/html' })
+    assert.equal(result.status, 201, result.text)
+    const key = /key=([0-9A-Za-z]{43})/.exec(result.text)![1]!
+    world.keys.add(key)
+    const time = /<time datetime="([^"]+)">/.exec(result.text)?.[1]
+    assert.ok(time && Math.abs(secondsLeft({ expires: time } as UploadAnswer) - 86_400) < LATE, time)
+    assert.ok((await me.get(`/${key.slice(0, 11)}`)).text.includes(`<time datetime="${time}">`))
+    const { id } = await me.store()
+    assert.doesNotMatch((await me.get(`/${id}`)).text, /<time/)
+    const fleeting = await visit(world, world.fleeting)
+    assert.doesNotMatch((await fleeting.get('/')).text, /stays until you delete it/)
+  })
+
   it('shows and deletes it like any other until then', async () => {
     const me = await visit(world, world.main)
     const { id, key, link } = await store(me, '?expires=1h')

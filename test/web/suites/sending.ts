@@ -46,6 +46,19 @@ export function sendingSuite(site: () => Site): void {
     await end()
   })
 
+  it('sends a picture for a day where that is chosen, and chooses it again the next time', async () => {
+    const { page, end } = await site().visit()
+    await page.getByLabel('Keep for').selectOption('1d')
+    await uploadOne(page, await gif('brief.gif', 515))
+    const link = await card(page, 'brief.gif').locator('input').inputValue()
+    await page.reload()
+    assert.equal(await page.getByLabel('Keep for').inputValue(), '1d')
+    await page.goto(link)
+    const time = await page.locator('time').getAttribute('datetime')
+    assert.ok(Math.abs(Date.parse(time ?? '') - Date.now() - 86_400_000) < 600_000, `${time}`)
+    await end()
+  })
+
   it('says truly when copying failed, and selects the link', async () => {
     const { page, end } = await site().visit({
       beforeScripts: () => {

@@ -26,6 +26,15 @@ export function rememberMode(radios: HTMLInputElement[]): () => string {
   return () => radios.find(({ checked }) => checked)?.value ?? 'auto'
 }
 
+/** A list that comes back as it was left. `null`: the page has none. */
+export function rememberChoice(list: HTMLSelectElement | null): () => string {
+  if (!list) return () => ''
+  const kept = read(list.id)
+  if (kept !== null && [...list.options].some(({ value }) => value === kept)) list.value = kept
+  list.addEventListener('change', () => write(list.id, list.value))
+  return () => list.value
+}
+
 /** A switch that comes back as it was left; as the page has it, at first. `null`: the page has none. */
 export function rememberSwitch(toggle: HTMLInputElement | null): () => boolean {
   if (!toggle) return () => false

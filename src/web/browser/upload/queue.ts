@@ -1,6 +1,6 @@
 /** Which picture is compressed when, and which one is uploaded. Knows nothing of the page. */
 import { newIdempotencyKey } from '../../../client/api/idempotency-key.ts'
-import type { Compressed, Mode, Sent } from '../../../client/types.ts'
+import type { Compressed, Lifetime, Mode, Sent } from '../../../client/types.ts'
 import { createLineMeter } from './line.ts'
 
 /** At most this many at once on the way to the server. */
@@ -24,6 +24,8 @@ export interface Item {
   readonly number: number
   readonly file: File
   mode: Mode
+  /** How long the picture stays. Empty: as the service says. */
+  readonly expires: Lifetime | ''
   state: State
   /** Set once it is compressed: a second try of the upload does not compress again. */
   compressed?: Compressed
@@ -61,7 +63,7 @@ export function isUnfinished({ state }: Item): boolean {
 
 export interface Queue {
   readonly items: readonly Item[]
-  add(file: File, mode: Mode): Item
+  add(file: File, mode: Mode, expires: Lifetime | ''): Item
   /** Stops it at any stage. Harmless when it is finished. */
   cancel(item: Item): void
   /** Sends it as it is, if it is still being compressed. */
@@ -138,6 +140,7 @@ export function createQueue(options: QueueOptions): Queue {
       signal,
       maxBytes,
       idempotencyKey: item.idempotencyKey,
+      ...(item.expires !== '' && { expires: item.expires }),
       onProgress(progress) {
         if (signal.aborted) return
         if (progress.stage === 'uploading') {
@@ -158,11 +161,12 @@ export function createQueue(options: QueueOptions): Queue {
 
   return {
     items,
-    add(file, mode) {
+    add(file, mode, expires) {
       const item: Item = {
         number: ++count,
         file,
         mode,
+        expires,
         idempotencyKey: newIdempotencyKey(),
         state: { at: 'queued' },
         cancel: new AbortController(),

@@ -1,5 +1,5 @@
 /** The pictures of this visit: one card each, from the moment they are chosen. */
-import type { Mode } from '../../../client/types.ts'
+import type { Lifetime, Mode } from '../../../client/types.ts'
 import type { EmbedCodes } from '../../pages/embed-codes.ts'
 import { type Card, createCard } from '../card/card.ts'
 import { showDone } from '../card/done-card.ts'
@@ -27,6 +27,7 @@ const DECIDED = new Set(['held', 'removed'])
 export interface UploadListOptions {
   history: Promise<History>
   mode(): Mode
+  expires(): Lifetime | ''
   remembers(): boolean
   format(): keyof EmbedCodes
   /** Something on the list changed. */
@@ -65,7 +66,7 @@ function keep(history: History, picture: Remembered): Promise<boolean> {
 }
 
 export function createUploadList(options: UploadListOptions): UploadList {
-  const { history, mode, remembers, format, onChange } = options
+  const { history, mode, expires, remembers, format, onChange } = options
   const list = document.getElementById('uploads')!
   const entries = new Map<Item, Entry>()
   const batch = createBatch()
@@ -186,7 +187,7 @@ export function createUploadList(options: UploadListOptions): UploadList {
     const entry: Entry = { card, name, thumbnail: thumbnailOf(file) }
     card.format(format())
     list.insertBefore(card.element, before)
-    const item = queue.add(file, mode())
+    const item = queue.add(file, mode(), expires())
     entries.set(item, entry)
     card.onAction = (action) => {
       if (action === 'cancel') queue.cancel(item)

@@ -11,8 +11,11 @@ export const home = {
   file: 'Picture to upload',
   upload: 'Upload',
   paused: 'Uploads are paused right now. Existing pictures stay online.',
+  uploadForADay: 'Upload for a day',
+  staysUntilDeleted: 'Your picture stays until you delete it.',
+  staysForATime: 'Your picture’s page says how long it stays, and you can delete it sooner.',
   honesty:
-    'Your picture stays until you delete it. Anyone with the link can see it. Once deleted, it is gone from here for good, but copies in other people’s browsers can’t be recalled.',
+    'Anyone with the link can see it. Once deleted, it is gone from here for good, but copies in other people’s browsers can’t be recalled.',
   strippedDetail:
     'Location, camera details, embedded previews and comments are removed before a picture is stored. GIFs are stored unchanged.',
 }
@@ -37,6 +40,7 @@ export const viewer = {
   facts: 'About this picture',
   type: 'Type',
   size: 'Size',
+  staysUntil: 'Stays until',
   dimensions: 'Dimensions',
   animated: '{type}, animated',
   share: 'Share it',

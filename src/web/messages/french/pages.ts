@@ -13,8 +13,12 @@ export const home: Messages['home'] = {
   file: 'Image à envoyer',
   upload: 'Envoyer',
   paused: 'Les envois sont suspendus pour le moment. Les images déjà présentes restent accessibles.',
+  uploadForADay: 'Envoyer pour un jour',
+  staysUntilDeleted: 'Votre image reste jusqu’à ce que vous la supprimiez.',
+  staysForATime:
+    'La page de votre image dit combien de temps elle reste\u00a0; vous pouvez la supprimer avant.',
   honesty:
-    'Votre image reste jusqu’à ce que vous la supprimiez. Toute personne qui a le lien peut la voir. Une fois supprimée, elle disparaît d’ici pour de bon\u00a0; les copies déjà chargées par d’autres navigateurs ne peuvent pas être effacées.',
+    'Toute personne qui a le lien peut la voir. Une fois supprimée, elle disparaît d’ici pour de bon\u00a0; les copies déjà chargées par d’autres navigateurs ne peuvent pas être effacées.',
   strippedDetail:
     'Avant l’enregistrement, la localisation, les données de l’appareil photo, les vignettes intégrées et les commentaires sont supprimés. Les GIF sont enregistrés tels quels.',
 }
@@ -39,6 +43,7 @@ export const viewer: Messages['viewer'] = {
   facts: 'À propos de cette image',
   type: 'Format',
   size: 'Taille',
+  staysUntil: 'Reste jusqu’au',
   dimensions: 'Dimensions',
   animated: '{type}, animée',
   share: 'Partager',

@@ -12,8 +12,12 @@ export const home: Messages['home'] = {
   file: 'Bild zum Hochladen',
   upload: 'Hochladen',
   paused: 'Hochladen ist zurzeit nicht möglich. Vorhandene Bilder bleiben erreichbar.',
+  uploadForADay: 'Für einen Tag hochladen',
+  staysUntilDeleted: 'Dein Bild bleibt, bis du es löschst.',
+  staysForATime:
+    'Auf der Seite deines Bildes steht, wie lange es bleibt; löschen kannst du es jederzeit früher.',
   honesty:
-    'Dein Bild bleibt, bis du es löschst. Wer den Link hat, kann es sehen. Löschst du es, ist es hier endgültig weg; Kopien, die andere Browser schon geladen haben, lassen sich nicht zurückholen.',
+    'Wer den Link hat, kann es sehen. Löschst du es, ist es hier endgültig weg; Kopien, die andere Browser schon geladen haben, lassen sich nicht zurückholen.',
   strippedDetail:
     'Vor dem Speichern werden Ort, Kameradaten, eingebettete Vorschaubilder und Kommentare entfernt. GIFs werden unverändert gespeichert.',
 }
@@ -38,6 +42,7 @@ export const viewer: Messages['viewer'] = {
   facts: 'Über dieses Bild',
   type: 'Format',
   size: 'Größe',
+  staysUntil: 'Bleibt bis',
   dimensions: 'Abmessungen',
   animated: '{type}, animiert',
   share: 'Teilen',
