@@ -10,6 +10,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { createRaw } from '../src/http/routes/raw.ts'
 import { nodeHashes } from '../src/node/hashes.ts'
+import { scan } from '../src/node/verify/scan.ts'
 import { createExpiryClock, UNSURE_MS } from '../src/service/expiry-clock.ts'
 import { createExpiring } from '../src/service/images/expiring.ts'
 import { createImages } from '../src/service/images/images.ts'
@@ -22,7 +23,7 @@ import type { ObjectStore } from '../src/stores/object-store.ts'
 import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
 import { extent } from './support/extent.ts'
 import { gif } from './support/images/tiny-images.ts'
-import { inChunks } from './support/stored-images.ts'
+import { bytesFor, idFor, inChunks, put } from './support/stored-images.ts'
 
 const DAY_MS = 86_400_000
 const TEN_DAYS_MS = 10 * DAY_MS
@@ -351,4 +352,49 @@ test('nothing is shown after its time or gone before it, and its bytes go', asyn
     }),
     { numRuns: extent(150, 8) },
   )
+})
+
+test('verify names what expired long ago, and tells a ledger that does not know of all that expires', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-expiry-'))
+  const objects = await openFilesystemStore({ folder: join(folder, 'images'), hotSetBytes: 0 })
+  const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
+  const inHours = (hours: number) =>
+    new Date(Math.floor(Date.now() / 1000 + hours * 3600) * 1000).toISOString()
+  try {
+    const [old, recent, later] = [inHours(-30), inHours(-0.1), inHours(5)]
+    await put(objects, idFor('old'), bytesFor(1, 900), { expiresAt: old })
+    await put(objects, idFor('recent'), bytesFor(2, 900), { expiresAt: recent })
+    await put(objects, idFor('later'), bytesFor(3, 900), { expiresAt: later })
+    await put(objects, idFor('stays'), bytesFor(4, 900))
+    for (const inFolder of [true, false]) {
+      const findings = await allOf(
+        scan({
+          objects,
+          ledger,
+          folder: inFolder ? join(folder, 'images') : null,
+          after: '',
+          withHeld: false,
+          bytesPerSecond: null,
+          onProgress() {},
+          onExpiring: (expiry) => ledger.recordExpiries([expiry]),
+        }),
+      )
+      assert.deepEqual(findings, [{ kind: 'expired', id: idFor('old') }])
+    }
+    const known = await ledger.claimExpiries(10, Date.now() + DAY_MS, 1000)
+    assert.deepEqual(
+      known
+        .sort((a, b) => a.expiresAt - b.expiresAt)
+        .map(({ id, expiresAt }) => [id, new Date(expiresAt).toISOString()]),
+      [
+        [idFor('old'), old],
+        [idFor('recent'), recent],
+        [idFor('later'), later],
+      ],
+    )
+  } finally {
+    await objects.close()
+    await ledger.close()
+    await rm(folder, { recursive: true, force: true })
+  }
 })

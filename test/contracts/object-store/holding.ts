@@ -21,7 +21,12 @@ export function holdingCases({ on, onHooks }: Harness): void {
   for (const size of [2000, 1_500_000, 9_000_000]) {
     on(`takes ${size} bytes out of sight, and brings them back as they were`, async (store) => {
       const bytes = bytesFor(1, size)
-      const record = await put(store, ID, bytes, { width: 3, createdAt: '2026-01-02T03:04:05.678Z' })
+      const record = await put(store, ID, bytes, {
+        width: 3,
+        createdAt: '2026-01-02T03:04:05.678Z',
+        // Long ago: that is nothing to a store.
+        expiresAt: '2026-01-03T03:04:06Z',
+      })
       const kept = await put(store, idFor('b'), bytes)
       for (let round = 0; round < 2; round++) {
         await assertHolds(store, record, bytes)
