@@ -13,7 +13,7 @@ export interface ImageHeaders {
   of(disposition: 'inline' | 'attachment', isWhole: boolean): string[]
 }
 
-/** What all images have. */
+/** What all images have, whatever caches may do. */
 const SHARED = [
   ...['Accept-Ranges', 'bytes'],
   ...['Content-Security-Policy', "default-src 'none'; sandbox"],
@@ -23,16 +23,15 @@ const SHARED = [
 ]
 
 /**
- * `common`: headers of every answer. `cdn`: the cache in front, if one is configured. `leftMs`: until the image expires, if it
- * does. Each variant is made when it is first asked for.
+ * `common`: headers of every answer. `cdn`: the cache in front, if one is configured. `leftMs`: until the image expires; `null`: it
+ * does not. Each variant is made when it is first asked for.
  */
 export function imageHeaders(
   record: ImageRecord,
   common: string[],
   cdn: Cdn | null,
-  leftMs?: number,
+  leftMs: number | null,
 ): ImageHeaders {
-  const { cacheControl, sharedSeconds } = lifetimes(leftMs)
   const { id, type, sha256 } = record
   const etag = `"${sha256}"`
   const made = new Map<string, string[]>()
@@ -40,8 +39,7 @@ export function imageHeaders(
   function make(disposition: string, isWhole: boolean): string[] {
     const headers = ['Content-Type', type, 'ETag', etag, 'Repr-Digest', `sha-256=:${hexToBase64(sha256)}:`]
     headers.push('Content-Disposition', `${disposition}; filename="${id}.${EXTENSIONS[type]}"`)
-    for (const [name, value] of sharedCacheHeaders(id, cdn, sharedSeconds)) headers.push(name, value)
-    headers.push('Cache-Control', cacheControl, ...SHARED, ...common)
+    headers.push(...cacheHeaders(id, cdn, leftMs), ...SHARED, ...common)
     // Behind the disposition: Node copies a disposition that comes after a length into a buffer, for each answer anew.
     if (isWhole) headers.push('Content-Length', `${record.size}`)
     return headers
@@ -62,31 +60,24 @@ export function imageHeaders(
 }
 
 /**
+ * How long browsers and caches may keep what is said of an image: name, value, name, value, … To be sent with every answer that
+ * depends on it. Caches that the operator can purge get a shorter lifetime (RFC 9213), and the tag to purge by.
+ *
  * What is left of an image is divided: a browser counts anew from when a shared cache answers it, unless that says how old its
  * copy is, and nginx does not. Together they never last longer. `Expires` would be believed by some who read both, so there
  * is none.
  */
-function lifetimes(leftMs: number | undefined): { cacheControl: string; sharedSeconds: number } {
-  if (leftMs === undefined) {
-    return {
-      cacheControl: `public, max-age=${RAW_MAX_AGE_SECONDS}, immutable`,
-      sharedSeconds: CDN_MAX_AGE_SECONDS,
-    }
+export function cacheHeaders(id: string, cdn: Cdn | null, leftMs: number | null): string[] {
+  const left = leftMs === null ? null : Math.max(0, Math.floor(leftMs / 1000))
+  const shared = left === null ? CDN_MAX_AGE_SECONDS : Math.min(CDN_MAX_AGE_SECONDS, Math.floor(left / 2))
+  const headers: Record<string, string> = {
+    'CDN-Cache-Control': `public, max-age=${shared}, must-revalidate`,
+    'Cache-Tag': cacheTag(id),
+    ...cdn?.cacheHeaders(id, shared),
+    'Cache-Control':
+      left === null
+        ? `public, max-age=${RAW_MAX_AGE_SECONDS}, immutable`
+        : `public, max-age=${left - shared}, s-maxage=${shared}, must-revalidate, immutable`,
   }
-  const left = Math.max(0, Math.floor(leftMs / 1000))
-  const shared = Math.min(CDN_MAX_AGE_SECONDS, Math.floor(left / 2))
-  return {
-    cacheControl: `public, max-age=${left - shared}, s-maxage=${shared}, must-revalidate, immutable`,
-    sharedSeconds: shared,
-  }
-}
-
-/** A shorter lifetime for caches that the operator can purge (RFC 9213), and the tag to purge by. */
-function sharedCacheHeaders(id: string, cdn: Cdn | null, seconds: number): [string, string][] {
-  const standard: [string, string][] = [
-    ['CDN-Cache-Control', `public, max-age=${seconds}, must-revalidate`],
-    ['Cache-Tag', cacheTag(id)],
-  ]
-  if (cdn === null) return standard
-  return Object.entries({ ...Object.fromEntries(standard), ...cdn.cacheHeaders(id, seconds) })
+  return Object.entries(headers).flat()
 }

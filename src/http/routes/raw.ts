@@ -83,7 +83,7 @@ export function createRaw(parts: {
     if (expiresAt !== null) return imageHeaders(record, common, parts.cdn, expiresAt - expiryClock.latest())
     let headers = known.get(record)
     if (headers === undefined) {
-      headers = imageHeaders(record, common, parts.cdn)
+      headers = imageHeaders(record, common, parts.cdn, null)
       // Without a memory no record comes twice, and an entry for each would be the collector's work.
       if (parts.hot !== undefined) known.set(record, headers)
     }
