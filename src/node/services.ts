@@ -83,7 +83,15 @@ export async function openServices(parts: {
     tagger: config.uploaderLinks ? createUploaderTagger({ ledger, hashes, now }) : null,
   })
   const { maxUploadBytes, stripMetadata } = config
-  const expiryClock = await createExpiryClock({ ledger, now })
+  const expiryClock = await createExpiryClock({
+    ledger,
+    now,
+    onDoubt: (ms) =>
+      log.warn(
+        { seconds: Math.round(ms / 1000) },
+        'the clock jumped: until it is right, or for an hour, expired images are hidden and not removed',
+      ),
+  })
   const images = createImages({
     ...stores,
     maxUploadBytes,

@@ -39,8 +39,10 @@ export async function createExpiryClock(parts: {
   ledger: Pick<Ledger, 'facts' | 'writeFacts' | 'nextExpiry'>
   now: () => number
   steady?: () => number
+  /** Hears when the two clocks begin to differ, and by how much. Milliseconds; below 0 the clock is behind. */
+  onDoubt?: (byMs: number) => void
 }): Promise<CarriedClock> {
-  const { ledger, now, steady = () => performance.now() } = parts
+  const { ledger, now, steady = () => performance.now(), onDoubt = () => {} } = parts
   const aheadNow = () => now() - steady()
   let ahead = startsAt(await writtenTime(), (await ledger.nextExpiry()) !== null)
   /** Another difference between the clocks than `ahead`, and since when. */
@@ -53,8 +55,9 @@ export async function createExpiryClock(parts: {
 
   function startsAt(written: number | null, hasExpiries: boolean): number {
     const seen = aheadNow()
-    // Nothing can be removed too early.
-    if (written === null) return hasExpiries ? Number.NEGATIVE_INFINITY : seen
+    // Nothing can be shown too late or removed too early.
+    if (!hasExpiries) return seen
+    if (written === null) return Number.NEGATIVE_INFINITY
     const pause = now() - written
     return pause >= 0 && pause <= LONGEST_PAUSE_MS ? seen : written - steady()
   }
@@ -65,9 +68,10 @@ export async function createExpiryClock(parts: {
     if (seen - ahead <= CORRECTION_MS && ahead - seen <= NOISE_MS) {
       ahead = Math.max(ahead, seen)
       doubt = null
-    } else if (doubt === null || Math.abs(doubt.ahead - seen) > CORRECTION_MS)
+    } else if (doubt === null || Math.abs(doubt.ahead - seen) > CORRECTION_MS) {
       doubt = { ahead: seen, since: at }
-    else if (at - doubt.since >= UNSURE_MS) {
+      onDoubt(seen - ahead)
+    } else if (at - doubt.since >= UNSURE_MS) {
       ahead = seen
       doubt = null
     }
