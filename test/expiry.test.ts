@@ -69,6 +69,28 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   },
 )
 
+const brief: Act = { act: 'upload', seconds: 60, size: 300_000 }
+const longer: Act = { act: 'upload', seconds: 3600, size: 200 }
+const over: Act = { act: 'pass', ms: 61_000 }
+const seen: Act = { act: 'view', nth: 1 }
+
+/** What must not be left to chance. */
+const EXAMPLES: [Act[]][] = [
+  [[longer, { act: 'jump', ms: TEN_DAYS_MS }, { act: 'work' }, seen, { act: 'jump', ms: 0 }, seen]],
+  [
+    [
+      longer,
+      { act: 'jump', ms: TEN_DAYS_MS },
+      { act: 'restart' },
+      { act: 'work' },
+      { act: 'jump', ms: 0 },
+      seen,
+    ],
+  ],
+  [[brief, over, { act: 'jump', ms: -TEN_DAYS_MS }, seen, { act: 'restart' }, seen, { act: 'work' }, seen]],
+  [[brief, { act: 'back up' }, over, { act: 'kill', after: 4 }, { act: 'restore' }, seen]],
+]
+
 interface Known {
   id: string
   key: string
@@ -350,7 +372,7 @@ test('nothing is shown after its time or gone before it, and its bytes go', asyn
         await rm(folder, { recursive: true, force: true })
       }
     }),
-    { numRuns: extent(150, 8) },
+    { numRuns: extent(150, 10), examples: EXAMPLES },
   )
 })
 
