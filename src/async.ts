@@ -5,6 +5,15 @@ export function sleep(ms: number): Promise<void> {
   return ms <= 0 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, ms))
 }
 
+/**
+ * Which iteration of the event loop this is, by libuv's own count. `NaN` where the runtime does not count (Bun, Deno): no two
+ * are the same then, and none is near another.
+ */
+export function tickNumber(): number {
+  const { nodeTiming } = performance as { nodeTiming?: { uvMetricsInfo?: { loopCount: number } } }
+  return nodeTiming?.uvMetricsInfo?.loopCount ?? Number.NaN
+}
+
 /** Unit: milliseconds. */
 export interface Backoff {
   firstMs: number

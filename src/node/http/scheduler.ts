@@ -4,6 +4,7 @@
  */
 import type { Server } from 'node:http'
 import { performance } from 'node:perf_hooks'
+import { tickNumber } from '../../async.ts'
 
 /** Time that requests may take of one tick before the next ones are deferred: 2 % of the 100 ms that people notice. Unit: milliseconds. */
 export const TICK_BUDGET_MS = 2
@@ -95,12 +96,7 @@ export interface PendingConnections {
 export function createPendingConnections(server: Server): PendingConnections {
   let latest = Number.NEGATIVE_INFINITY
   server.on('connection', () => {
-    latest = tick()
+    latest = tickNumber()
   })
-  return { areLikely: () => tick() - latest <= 1 }
-}
-
-/** By libuv's own count. */
-function tick(): number {
-  return performance.nodeTiming.uvMetricsInfo.loopCount
+  return { areLikely: () => tickNumber() - latest <= 1 }
 }

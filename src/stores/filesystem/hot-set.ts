@@ -6,7 +6,7 @@
  * mark, not a new position in a list. Node only.
  */
 import { type Stats, statSync } from 'node:fs'
-import { performance } from 'node:perf_hooks'
+import { tickNumber } from '../../async.ts'
 import { PIECE_BYTES } from '../../formats/image.ts'
 import type { ImageRecord, StoredImage } from '../object-store.ts'
 
@@ -162,11 +162,11 @@ export function createHotSet(budgetBytes: number): HotSet {
  * seen at once. All requests of one iteration of the event loop were sent before it began, and so before the check.
  */
 function isInPlace(image: HotImage): boolean {
-  const { loopCount } = performance.nodeTiming.uvMetricsInfo
-  if (image.checkedIn === loopCount) return true
+  const tick = tickNumber()
+  if (image.checkedIn === tick) return true
   const stats = statSync(image.path, { throwIfNoEntry: false })
   if (stats === undefined || identityOf(stats) !== image.identity) return false
-  image.checkedIn = loopCount
+  image.checkedIn = tick
   return true
 }
 
