@@ -11,24 +11,6 @@ import type { Bindings } from './bindings.ts'
 
 let serial = 0
 
-/** The way from this process to workerd fails with more than some hundred calls at once. */
-const inTurn = limited(16)
-
-function limited(most: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = []
-  let running = 0
-  return async (work) => {
-    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve))
-    running++
-    try {
-      return await work()
-    } finally {
-      running--
-      waiting.shift()?.()
-    }
-  }
-}
-
 /** Makes the tables of this version, where there are none. */
 export async function migrate(database: D1Binding): Promise<void> {
   await database.batch([database.prepare(CREATE_MIGRATIONS)])
@@ -48,24 +30,14 @@ export async function openD1UnderTest({ database, salts }: Bindings): Promise<Le
   const away = () => {
     if (isAway) throw new Error('D1_ERROR: Network connection lost.')
   }
-  type Bound = ReturnType<D1Binding['prepare']> & { made(): ReturnType<D1Binding['prepare']> }
-  // Prepared when it is its turn: each preparation is a call to workerd of its own, and one that waits.
-  const bound = (sql: string, values: (string | number)[]): Bound => {
-    const made = () => database.prepare(sql).bind(...values)
-    return {
-      made,
-      bind: (...given: (string | number)[]) => bound(sql, given),
-      all: () => {
-        away()
-        return inTurn(() => made().all())
-      },
-    } as Bound
-  }
   const interruptible: D1Binding = {
-    prepare: (sql) => bound(sql, []),
+    prepare(sql) {
+      away()
+      return database.prepare(sql)
+    },
     async batch(statements) {
       away()
-      return inTurn(() => database.batch(statements.map((each) => (each as Bound).made())))
+      return database.batch(statements)
     },
   }
   const interruptibleSalts = new Proxy(salts, {
