@@ -1,9 +1,15 @@
 /** The HTTP contract on workerd, over a real socket. */
 import { httpContract } from '../contracts/http.ts'
+import { run } from '../support/processes/process.ts'
 import { startWorker } from '../support/worker/worker-host.ts'
 
+const OPERATOR = {
+  OPERATOR_URL: 'http://localhost:PORT',
+  OPERATOR_TOKEN: 'a-token-of-more-than-24-characters',
+}
+
 httpContract('Workers, R2 and D1', async (env = {}) => {
-  const worker = await startWorker(env)
+  const worker = await startWorker({ ...env, ...OPERATOR })
   return {
     url: worker.url,
     baseUrl: worker.baseUrl,
@@ -11,6 +17,10 @@ httpContract('Workers, R2 and D1', async (env = {}) => {
     direct: false,
     isEdge: true,
     logs: worker.logs,
+    operator(words) {
+      const door = worker.url.replace('127.0.0.1', 'localhost')
+      return run(['src/node/operator.ts', '--server', door, ...words], OPERATOR)
+    },
     async breakDown() {
       const { results } = await worker.database
         .prepare("select name from sqlite_schema where type = 'table'")
