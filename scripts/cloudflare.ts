@@ -1,14 +1,16 @@
-/** What Cloudflare needs besides the sources: the pages' files, and the ledger's tables as migrations of D1. */
+/** What Cloudflare takes: the Worker's modules, the pages' files, and the ledger's tables as migrations of D1. */
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { workerModules } from '../build/worker.ts'
 import { buildAssets } from '../src/node/assets/build.ts'
 import { CREATE_MIGRATIONS, pendingMigrations } from '../src/stores/sql/schema.ts'
 
-const OUT = join(import.meta.dirname, '../dist/cloudflare/migrations')
+const OUT = join(import.meta.dirname, '../dist/cloudflare')
 
 await buildAssets()
 await rm(OUT, { recursive: true, force: true })
-await mkdir(OUT, { recursive: true })
+for (const folder of ['migrations', 'worker']) await mkdir(join(OUT, folder), { recursive: true })
+for (const { name, text } of await workerModules()) await writeFile(join(OUT, 'worker', name), text)
 for (const { name, statements } of pendingMigrations([], 'sqlite')) {
-  await writeFile(join(OUT, `${name}.sql`), [CREATE_MIGRATIONS, ...statements, ''].join(';\n'))
+  await writeFile(join(OUT, 'migrations', `${name}.sql`), [CREATE_MIGRATIONS, ...statements, ''].join(';\n'))
 }

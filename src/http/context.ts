@@ -10,7 +10,7 @@ import type { Capacity } from '../service/quota/capacity.ts'
 import type { Line } from '../service/quota/line.ts'
 import type { Quota } from '../service/quota/quota.ts'
 import type { Asset } from '../web/assets.ts'
-import type { PageContext } from '../web/pages/page.ts'
+import type { SiteFacts } from '../web/pages/page.ts'
 import type { TrustedProxies } from './headers/client-address.ts'
 import type { Origins } from './headers/cross-site.ts'
 import type { Log } from './log.ts'
@@ -61,7 +61,7 @@ export interface AppParts {
 
 /** Pages and their files. */
 export interface Site {
-  context(acceptLanguage: string | undefined): PageContext
+  facts: SiteFacts
   asset(path: string): Asset | null | Promise<Asset | null>
   /** Replaces the default terms. */
   terms?: string | undefined

@@ -3,12 +3,11 @@ import type { Cdn } from '../cdn/cdn.ts'
 import { type WorkersCache, workersCacheCdn } from '../cdn/workers-cache.ts'
 import type { Config } from '../config.ts'
 import { Refusal } from '../errors.ts'
-import { createApp } from '../http/app.ts'
+import type { createApp } from '../http/app.ts'
 import type { AppParts, Site } from '../http/context.ts'
 import { trustedProxies } from '../http/headers/client-address.ts'
 import { createOrigins } from '../http/headers/cross-site.ts'
 import type { Log } from '../http/log.ts'
-import { createOperatorApp } from '../http/operator/app.ts'
 import { CONDITION_HEADERS, createRaw, RAW_PREFIX } from '../http/routes/raw.ts'
 import { createUpload, takesUploads } from '../http/routes/upload.ts'
 import type { Notifier } from '../notify/notifier.ts'
@@ -23,7 +22,6 @@ import { createQuota } from '../service/quota/quota.ts'
 import { createSettings } from '../service/settings.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { ObjectStore } from '../stores/object-store.ts'
-import { pickLanguage } from '../web/pages.ts'
 import { asCoded, responseOf } from './answer.ts'
 import type { WorkerAssets } from './assets.ts'
 import { createBackground } from './background.ts'
@@ -31,7 +29,6 @@ import { readBody } from './body.ts'
 import { workerHashes } from './hashes.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { createPlaces, type Places } from './places.ts'
-import { actingOf, runRounds } from './rounds.ts'
 
 export interface Execution {
   waitUntil(work: Promise<unknown>): void
@@ -132,16 +129,15 @@ export function createHost(given: {
       isPrivate,
     })
   const site: Site = {
-    context: (acceptLanguage) => ({
+    facts: {
       baseUrl,
       maxUploadBytes,
       uploadsPerDay: config.uploadsPerDay,
       stripsMetadata: stripMetadata,
       keepsAll: config.defaultLifetime === null && config.longestLifetime === null,
-      ...pickLanguage(acceptLanguage),
       operator: { name: config.operatorName ?? undefined, contact: config.operatorContact ?? undefined },
       assets: assets.urls,
-    }),
+    },
     asset: assets.asset,
   }
   const quota = () =>
@@ -195,7 +191,8 @@ export function createHost(given: {
     log,
   }
   const raw = createRaw({ images: shared, cdn, baseUrl, log, isPrivate, expiryClock })
-  const app = createApp(parts)
+  /** Loaded by the first request that needs it, as are the operator's part and the rounds: views and uploads start without. */
+  let app: ReturnType<typeof createApp> | undefined
 
   /** Workers Cache keeps whole answers, and takes parts of them itself. */
   function rawHeaderOf(request: Request): (name: string) => string | undefined {
@@ -263,12 +260,17 @@ export function createHost(given: {
       if (answer !== null) return responseOf(answer)
     }
     const body = readBody(request, limits, () => {})
+    app ??= (await import('../http/app.ts')).createApp(parts)
     const response = await app.fetch(asSent(request), { peer, target, body })
     await body.drain(limits.unexpectedBodyBytes)
     return asCoded(response)
   }
 
   async function operator(request: Request, target: string): Promise<Response> {
+    const [{ createOperatorApp }, { actingOf }] = await Promise.all([
+      import('../http/operator/app.ts'),
+      import('./rounds.ts'),
+    ])
     const { takedown, decisions } = actingOf({ objects, ledger, purges, now, log })
     const pages = createOperatorApp({
       sessions: createAdminSessions({
@@ -311,6 +313,7 @@ export function createHost(given: {
   return {
     places,
     async scheduled(context) {
+      const { runRounds } = await import('./rounds.ts')
       await settings.refresh()
       await runRounds({
         objects,

@@ -58,7 +58,7 @@ export function createAccess({ sessions, site }: { sessions: AdminSessions; site
 
   const access: Access = {
     contextOf(passed) {
-      const { style, styles, scripts, icon } = site.context(undefined).assets
+      const { style, styles, scripts, icon } = site.facts.assets
       return {
         styles: [style, styles.operator],
         script: scripts.operator,

@@ -2,7 +2,7 @@
 import { createDocument } from '../../openapi.ts'
 import { PROBLEMS } from '../../problems.ts'
 import { API_DOCUMENT_PATH, API_PAGE_PATH } from '../../protocol.ts'
-import { apiPage } from '../../web/pages.ts'
+import { apiPage, contextFor } from '../../web/pages.ts'
 import { sharedBody } from '../answer.ts'
 import type { AppParts } from '../context.ts'
 import { PAGE_HEADERS, SERVICE_LINKS } from '../headers/common.ts'
@@ -21,7 +21,7 @@ export function createDescriptions(parts: Pick<AppParts, 'baseUrl' | 'maxUploadB
   return {
     async page(c) {
       represent ??= representations(
-        new TextEncoder().encode(apiPage(site.context('en'), document, PROBLEMS).toString()),
+        new TextEncoder().encode(apiPage(contextFor(site.facts, 'en'), document, PROBLEMS).toString()),
       )
       const { bytes, coding } = await represent(c.req.header('Accept-Encoding'))
       return new Response(sharedBody(bytes), {

@@ -2,7 +2,7 @@
 import { Refusal } from '../../errors.ts'
 import { DAY_MS } from '../../service/utc-day.ts'
 import { contactUri } from '../../web/pages/contact.ts'
-import { transparencyPage } from '../../web/pages.ts'
+import { contextFor, transparencyPage } from '../../web/pages.ts'
 import type { AppContext, AppParts } from '../context.ts'
 import { sendCompressed } from './pages.ts'
 
@@ -11,7 +11,10 @@ const SECURITY_DAYS = 180
 
 export async function transparency(c: AppContext, parts: AppParts): Promise<Response> {
   const totals = await parts.reports.totals()
-  return sendCompressed(c, transparencyPage(parts.site.context(c.req.header('Accept-Language')), totals))
+  return sendCompressed(
+    c,
+    transparencyPage(contextFor(parts.site.facts, c.req.header('Accept-Language')), totals),
+  )
 }
 
 /** The part of the terms that says it. */
@@ -21,7 +24,7 @@ export function partOfTerms(c: AppContext, parts: AppParts, part: 'rules' | 'con
 
 /** GET /.well-known/security.txt (RFC 9116). */
 export function securityTxt(c: AppContext, parts: AppParts): Response {
-  const contact = parts.site.context(undefined).operator?.contact
+  const contact = parts.site.facts.operator?.contact
   const address = contact === undefined ? null : contactUri(contact)
   // RFC 9116, 2.5.3: a page must be https.
   if (address === null || address.startsWith('http:'))

@@ -4,6 +4,7 @@ import { Refusal } from '../../errors.ts'
 import { ID_LENGTH, KEY_PATTERN, type Problem } from '../../protocol.ts'
 import type { Page } from '../../web/pages/page.ts'
 import {
+  contextFor,
   deletedPage,
   deletePage,
   GALLERY_SCRIPT_DIGEST,
@@ -50,7 +51,7 @@ export async function sendCompressed(
 }
 
 function contextOf(c: AppContext, parts: AppParts) {
-  return parts.site.context(c.req.header('Accept-Language'))
+  return contextFor(parts.site.facts, c.req.header('Accept-Language'))
 }
 
 export function home(c: AppContext, parts: AppParts): Promise<Response> {
@@ -63,7 +64,7 @@ export function terms(c: AppContext, parts: AppParts): Promise<Response> {
 }
 
 export function tools(c: AppContext, parts: AppParts): Promise<Response> {
-  return sendCompressed(c, toolsPage(parts.site.context('en')))
+  return sendCompressed(c, toolsPage(contextFor(parts.site.facts, 'en')))
 }
 
 /** Which pictures stands after the `#`, which never comes here. */

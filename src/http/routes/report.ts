@@ -5,7 +5,7 @@ import { PROBLEMS } from '../../problems.ts'
 import { ID_PATTERN, receiptPath } from '../../protocol.ts'
 import { type GivenReport, unknownImage } from '../../service/moderation/reports.ts'
 import type { ClientAddress } from '../../service/quota/quota.ts'
-import { receiptPage, reportPage } from '../../web/pages.ts'
+import { contextFor, receiptPage, reportPage } from '../../web/pages.ts'
 import { readForm, readText } from '../body.ts'
 import type { AppContext, AppParts } from '../context.ts'
 import { clientAddress } from '../headers/client-address.ts'
@@ -22,7 +22,7 @@ const KEEPS_FORM: ReadonlySet<string> = new Set<RefusalCode>(['bad-report', 'not
 /** The form, without an id or with one that names an image. */
 export async function askReport(c: AppContext, parts: AppParts): Promise<Response> {
   const id = c.req.query('id') ?? ''
-  const context = parts.site.context(c.req.header('Accept-Language'))
+  const context = contextFor(parts.site.facts, c.req.header('Accept-Language'))
   const image = ID_PATTERN.test(id) ? `${parts.baseUrl}/${id}` : ''
   const isKnown = id === '' || (image !== '' && (await parts.reports.isKnown(id)))
   if (isKnown) return sendCompressed(c, reportPage(context, { image }))
@@ -61,7 +61,7 @@ export async function showReceipt(c: AppContext, parts: AppParts): Promise<Respo
     const decided = decidedAt === null ? null : new Date(decidedAt).toISOString()
     return c.json({ category, reported: new Date(at).toISOString(), state, decided })
   }
-  const context = parts.site.context(c.req.header('Accept-Language'))
+  const context = contextFor(parts.site.facts, c.req.header('Accept-Language'))
   const page = await sendCompressed(c, receiptPage(context, receipt))
   page.headers.set('Cache-Control', NO_STORE)
   return page
@@ -76,7 +76,7 @@ async function sendAgain(
 ): Promise<Response> {
   const { code, detail, retryAfterSeconds } = refusal
   if (retryAfterSeconds !== undefined) c.header('Retry-After', `${retryAfterSeconds}`)
-  const context = parts.site.context(c.req.header('Accept-Language'))
+  const context = contextFor(parts.site.facts, c.req.header('Accept-Language'))
   const status = PROBLEMS[code].status as ContentfulStatusCode
   const page = await sendCompressed(c, reportPage(context, given, { code, detail }), status)
   page.headers.set('Cache-Control', NO_STORE)

@@ -7,13 +7,11 @@ import {
   RATE_WINDOW_SECONDS,
   type UploadAnswer,
 } from '../../protocol.ts'
-import { resultPage } from '../../web/pages.ts'
 import { type Answer, emptyAnswer, pageAnswer, problemAnswer, textAnswer } from '../answer.ts'
 import type { AppParts, RequestBody } from '../context.ts'
 import { commonHeaders } from '../headers/common.ts'
 import { representationFor } from '../headers/negotiate.ts'
 import { toProblem } from '../problem.ts'
-import { errorPageOf } from './error-page.ts'
 
 export interface UploadRequest {
   method: string
@@ -58,13 +56,10 @@ export function createUploadAnswers(parts: AppParts): UploadAnswers {
     const headers = ['Location', stored.link, ...endpointHeaders(request, remaining)]
     switch (representationFor(request.header('accept'))) {
       case 'html': {
-        const context = parts.site.context(request.header('accept-language'))
-        return pageAnswer(
-          201,
-          await resultPage(context, { answer: stored, remaining, bytes }),
-          requestId,
-          headers,
-        )
+        const { storedPage } = await import('./upload-pages.ts')
+        const language = request.header('accept-language')
+        const page = await storedPage(parts.site, language, { answer: stored, remaining, bytes })
+        return pageAnswer(201, page, requestId, headers)
       }
       case 'text':
         return textAnswer(201, 'text/plain; charset=UTF-8', `${stored.link}\n`, requestId, headers)
@@ -90,8 +85,9 @@ export function createUploadAnswers(parts: AppParts): UploadAnswers {
     if (representationFor(request.header('accept')) !== 'html') {
       return problemAnswer(problem, requestId, headers)
     }
-    const context = parts.site.context(request.header('accept-language'))
-    return pageAnswer(problem.status, await errorPageOf(context, problem, requestId), requestId, headers)
+    const { refusedPage } = await import('./upload-pages.ts')
+    const page = await refusedPage(parts.site, request.header('accept-language'), problem, requestId)
+    return pageAnswer(problem.status, page, requestId, headers)
   }
 
   /** Rate limit, CORS and `Vary`: on every answer of the endpoint, refusals included. */

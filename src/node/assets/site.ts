@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises'
 import type { Config } from '../../config.ts'
 import type { Site } from '../../http/context.ts'
 import type { Log } from '../../http/log.ts'
-import { pickLanguage } from '../../web/pages.ts'
 import { loadAssets } from './load.ts'
 
 /** Reads its files. What is returned makes it for a server at `baseUrl`. */
@@ -13,20 +12,19 @@ export async function loadSite(config: Config, log: Log): Promise<(baseUrl: stri
     config.termsFile === null ? undefined : readFile(config.termsFile, 'utf8'),
   ])
   return (baseUrl) => ({
-    context: (acceptLanguage) => ({
+    facts: {
       baseUrl,
       maxUploadBytes: config.maxUploadBytes,
       uploadsPerDay: config.uploadsPerDay,
       stripsMetadata: config.stripMetadata,
       convertsHeic: config.convertsHeic,
       keepsAll: config.defaultLifetime === null && config.longestLifetime === null,
-      ...pickLanguage(acceptLanguage),
       operator: {
         name: config.operatorName ?? undefined,
         contact: config.operatorContact ?? undefined,
       },
       assets: urls,
-    }),
+    },
     asset: (path) => assets.get(path) ?? null,
     terms,
   })

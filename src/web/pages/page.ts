@@ -27,8 +27,8 @@ export type StyleName = 'home' | 'note' | 'viewer' | 'gallery' | 'reference' | '
 
 export type ScriptName = 'home' | 'viewer' | 'gallery' | 'delete' | 'operator'
 
-/** In the language that the person asked for. */
-export interface PageContext extends Language {
+/** What pages say of this server, in any language. */
+export interface SiteFacts {
   /** No trailing slash. */
   baseUrl: string
   maxUploadBytes: number
@@ -43,6 +43,9 @@ export interface PageContext extends Language {
   operator?: { name?: string | undefined; contact?: string | undefined }
   assets: AssetUrls
 }
+
+/** In the language that the person asked for. */
+export interface PageContext extends SiteFacts, Language {}
 
 export interface PageParts {
   title: string

@@ -1,8 +1,8 @@
 /** The Worker on workerd, as a host of the HTTP contract. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import { Log, LogLevel, Miniflare } from 'miniflare'
+import { ENTRY, type WorkerModule, workerModules } from '../../../build/worker.ts'
 import { loadAssets } from '../../../src/node/assets/load.ts'
 import type { D1Binding } from '../../../src/stores/d1/binding.ts'
 import type { R2Bucket } from '../../../src/stores/r2/binding.ts'
@@ -27,25 +27,21 @@ const COMPATIBILITY = { compatibilityDate: '2026-07-01', compatibilityFlags: ['e
 /** Variables of other hosts that say nothing to this one. */
 const ELSEWHERE = ['TRUSTED_PROXIES', 'NODE_OPTIONS', 'FAILING_DISK']
 
-let script: Promise<string> | undefined
+let built: Promise<WorkerModule[]> | undefined
 
-/** As it is deployed. */
-export function bundle(): Promise<string> {
-  script ??= build({
-    entryPoints: [join(ROOT, 'src/worker.ts')],
-    bundle: true,
-    minify: true,
-    format: 'esm',
-    target: 'es2024',
-    write: false,
-  }).then(({ outputFiles }) => outputFiles[0]!.text)
-  return script
+/** As they are deployed. */
+export function modules(): Promise<WorkerModule[]> {
+  built ??= workerModules()
+  return built
 }
+
+/** Miniflare starts with the first. */
+const byEntry = (a: WorkerModule, b: WorkerModule) => Number(b.name === ENTRY) - Number(a.name === ENTRY)
 
 /** `:PORT` in a variable becomes the port. */
 export async function startWorker(env: Record<string, string | undefined> = {}): Promise<WorkerHost> {
   // What pages load, if it is not built yet.
-  const [code, port] = await Promise.all([bundle(), freePort(), loadAssets()])
+  const [own, port] = await Promise.all([modules(), freePort(), loadAssets()])
   const lines: string[] = []
   const url = `http://127.0.0.1:${port}`
   const { BASE_URL: baseUrl = url, ...others } = env
@@ -59,9 +55,10 @@ export async function startWorker(env: Record<string, string | undefined> = {}):
   }
   const miniflare = new Miniflare({
     ...COMPATIBILITY,
-    modules: true,
+    modules: own
+      .toSorted(byEntry)
+      .map(({ name, text }) => ({ type: 'ESModule', path: name, contents: text })),
     cf: false,
-    script: code,
     host: '127.0.0.1',
     port,
     bindings: withPort({ ...variables, BASE_URL: baseUrl }, port),
