@@ -23,7 +23,7 @@ export function d1Database(binding: D1Binding): SqlDatabase {
 
   const prepared = ({ sql, parameters }: Statement): D1Statement => {
     const statement = binding.prepare(sql)
-    return parameters.length === 0 ? statement : statement.bind(...parameters)
+    return parameters.length === 0 ? statement : statement.bind(...parameters.map(wellFormed))
   }
 
   return {
@@ -47,6 +47,11 @@ export function d1Database(binding: D1Binding): SqlDatabase {
       isClosed = true
     },
   }
+}
+
+/** D1 would make three replacement characters of half a surrogate pair, where other databases make one. */
+function wellFormed(value: string | number): string | number {
+  return typeof value === 'string' ? value.toWellFormed() : value
 }
 
 function outcomeOf({ results, meta }: D1Result): Outcome {
