@@ -9,4 +9,6 @@ export interface OperatorData {
   stores: Stores
   takedown: Takedown
   settings: Settings
+  /** The address of the server elsewhere: nothing is known of its second place. */
+  server?: string
 }

@@ -71,13 +71,8 @@ export function remoteData(url: string, token: string | undefined): OperatorData
     },
   })
   const config: Config = parseConfig({ OPERATOR_URL: origin })
-  const stores = {
-    ledger,
-    objects,
-    clock: { now: Date.now },
-    tombstones: { owed: async () => null },
-  } as unknown as OperatorData['stores']
-  return { config, stores, takedown, settings: remoteSettings(ask) }
+  const stores = { ledger, objects, clock: { now: Date.now } } as unknown as OperatorData['stores']
+  return { config, stores, takedown, settings: remoteSettings(ask), server: origin }
 }
 
 function remoteSettings(ask: <T>(on: string, call: string, given: unknown[]) => Promise<T>): Settings {

@@ -9,17 +9,19 @@ export function statusCommand(): Command {
   return new Command('status')
     .description('what is stored, blocked and queued, and the newest entries of the audit log')
     .action(() =>
-      onData(async ({ config, stores, takedown, settings }) => {
+      onData(async ({ config, stores, takedown, settings, server }) => {
         const { images, removals, blocks, pendingPurges, held, acts } = await takedown.status()
         await settings.refresh()
         print(`images ${images}\nheld ${held}\nremovals ${removals}\nblocked digests ${blocks}`)
         print(`purges owed ${pendingPurges}\nuploads ${settings.current().uploads}`)
-        const waiting = await stores.tombstones.pending()
-        print(
-          waiting === null
-            ? 'second place none: a restore brings back what was deleted after its backup'
-            : `second place ${withoutQuery(config.tombstonesUrl!)}, ${waiting.count} behind`,
-        )
+        if (server === undefined) {
+          const waiting = await stores.tombstones.pending()
+          print(
+            waiting === null
+              ? 'second place none: a restore brings back what was deleted after its backup'
+              : `second place ${withoutQuery(config.tombstonesUrl!)}, ${waiting.count} behind`,
+          )
+        }
         if (settings.current().images === 'private') {
           print('images private, until: npm run operator -- confirm-restore')
         }
