@@ -34,33 +34,47 @@ const FULL = 'This server has as many uploads waiting as it can keep. Please try
 export function createPlaces(limits: Limits, uploadsAtOnce: number): Places {
   /** In order of arrival. */
   let places: Place[] = []
+  // Counted along: hundreds look often.
+  let held = 0
   let most = 0
+  let reading = 0
+  const readingOf = new Map<string, number>()
 
-  const reading = () => places.filter(({ isReading }) => isReading)
-  const heldBytes = () => reading().reduce((sum, { bytes }) => sum + bytes, 0)
+  function setReading(place: Place, isReading: boolean): void {
+    if (place.isReading === isReading) return
+    place.isReading = isReading
+    const one = isReading ? 1 : -1
+    reading += one
+    held += one * place.bytes
+    most = Math.max(most, held)
+    const ofAddress = (readingOf.get(place.address) ?? 0) + one
+    if (ofAddress > 0) readingOf.set(place.address, ofAddress)
+    else readingOf.delete(place.address)
+  }
 
   function leave(place: Place): void {
+    setReading(place, false)
     places = places.filter((other) => other !== place)
   }
 
   function dropLost(): void {
     const since = Date.now() - limits.lostMs
-    if (places.some(({ touchedAt }) => touchedAt < since)) {
-      places = places.filter(({ touchedAt }) => touchedAt >= since)
-    }
+    for (const place of places) if (place.touchedAt < since) leave(place)
   }
 
   /** First come, first served: of an address, and of those that only lack memory. */
   function hasTurn(place: Place): boolean {
-    const earlier = places.slice(0, places.indexOf(place)).filter(({ isReading }) => !isReading)
-    const isBehind = earlier.some(
-      ({ address, isStalled }) => address === place.address || (!isStalled && hasSeat(address)),
-    )
-    return !isBehind && hasSeat(place.address) && heldBytes() + place.bytes <= limits.draftBytes
+    if (!hasSeat(place.address) || held + place.bytes > limits.draftBytes) return false
+    for (const earlier of places) {
+      if (earlier === place) break
+      if (earlier.isReading) continue
+      if (earlier.address === place.address || (!earlier.isStalled && hasSeat(earlier.address))) return false
+    }
+    return true
   }
 
-  function hasSeat(of: string): boolean {
-    return reading().filter(({ address }) => address === of).length < uploadsAtOnce
+  function hasSeat(address: string): boolean {
+    return (readingOf.get(address) ?? 0) < uploadsAtOnce
   }
 
   async function enter<Admitted>(
@@ -86,11 +100,10 @@ export function createPlaces(limits: Limits, uploadsAtOnce: number): Places {
         dropLost()
         if (isGone) throw new Refusal('malformed-multipart', 'The connection was lost before the body ended.')
         if (now >= notBefore && hasTurn(place)) {
-          place.isReading = true
-          most = Math.max(most, heldBytes())
+          setReading(place, true)
           const admitted = await admit()
           if (admitted !== null) return admitted
-          place.isReading = false
+          setReading(place, false)
           place.isStalled = true
           notBefore = Date.now() + retryMs
           retryMs = Math.min(limits.lastRetryMs, retryMs * 2)
@@ -121,13 +134,13 @@ export function createPlaces(limits: Limits, uploadsAtOnce: number): Places {
           const admitted = await enter(taken, client, admit)
           return { admitted, end: () => leave(taken) }
         },
-        counts: () => ({ reading: reading().length, waiting: places.length - reading().length }),
+        counts: () => ({ reading, waiting: places.length - reading }),
         touch() {
           if (place !== undefined) place.touchedAt = Date.now()
         },
       }
     },
-    heldBytes,
+    heldBytes: () => held,
     mostBytes: () => most,
   }
 }

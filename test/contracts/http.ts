@@ -63,12 +63,14 @@ const CASES = {
   'what is kept': privacyCases,
 } satisfies Record<string, (world: World) => void>
 
-export function httpContract(name: string, start: StartHost): void {
+/** `atOnce`: cases of a part. */
+export function httpContract(name: string, start: StartHost, { atOnce = 8 } = {}): void {
   // Part after part, also where contracts run side by side: the last case comes after all others.
   describe(`HTTP contract: ${name}`, { concurrency: 1 }, () => {
     const world = createWorld(start)
     after(() => world.close())
-    for (const [part, cases] of Object.entries(CASES)) describe(part, { concurrency: 8 }, () => cases(world))
+    for (const [part, cases] of Object.entries(CASES))
+      describe(part, { concurrency: atOnce }, () => cases(world))
     documentIsWhole(world)
   })
 }

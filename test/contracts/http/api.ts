@@ -174,6 +174,8 @@ export function documentIsWhole(world: World): void {
   it('was answered in every way that the document names', async (t) => {
     const me = await visit(world, world.main)
     if (me.host.operator === undefined) return t.skip('does not apply: no operator’s command')
+    if (me.host.isEdge)
+      return t.skip('does not apply: there is no disk that fails, so not every answer comes')
     const document: ApiDocument = (await me.get('/openapi.json')).json()
     const missing = unseen(document, world.seen).filter(
       (name) =>
