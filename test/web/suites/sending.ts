@@ -48,11 +48,11 @@ export function sendingSuite(site: () => Site): void {
 
   it('sends a picture for a day where that is chosen, and chooses it again the next time', async () => {
     const { page, end } = await site().visit()
-    await page.getByLabel('Keep for').selectOption('1d')
+    await page.locator('#expires').selectOption('1d')
     await uploadOne(page, await gif('brief.gif', 515))
     const link = await card(page, 'brief.gif').locator('input').inputValue()
     await page.reload()
-    assert.equal(await page.getByLabel('Keep for').inputValue(), '1d')
+    assert.equal(await page.locator('#expires').inputValue(), '1d')
     await page.goto(link)
     const time = await page.locator('time').getAttribute('datetime')
     assert.ok(Math.abs(Date.parse(time ?? '') - Date.now() - 86_400_000) < 600_000, `${time}`)
