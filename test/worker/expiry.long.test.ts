@@ -1,0 +1,59 @@
+/** Images that expire on Workers, where a cron trigger removes their bytes. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import type { R2ObjectBody } from '../../src/stores/r2/binding.ts'
+import { request } from '../support/http.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { formOf } from '../support/multipart.ts'
+import { startWorker, type WorkerHost } from '../support/worker/worker-host.ts'
+
+async function store({ url }: WorkerHost, bytes: Buffer): Promise<string> {
+  const { body, contentType } = formOf(bytes)
+  const headers = { 'Content-Type': contentType, 'CF-Connecting-IP': '198.51.100.7' }
+  const answer = await request(url, 'POST', '/api/upload?expires=60', { headers, body })
+  assert.equal(answer.status, 201, answer.text)
+  return answer.json().id
+}
+
+/** As if an hour had passed for this image. */
+async function age({ bucket, database }: WorkerHost, id: string): Promise<void> {
+  const object = (await bucket.get(id)) as R2ObjectBody
+  const { record = '', ...others } = object.customMetadata ?? {}
+  const before = JSON.parse(record) as { expiresAt: string }
+  const at = Date.parse(before.expiresAt) - 3_600_000
+  const expiresAt = new Date(at).toISOString()
+  await bucket.put(id, new Uint8Array(await object.arrayBuffer()), {
+    customMetadata: { ...others, record: JSON.stringify({ ...before, expiresAt }) },
+  })
+  await database
+    .prepare('update expiries set expires_at_ms = ?, due_at_ms = ? where id = ?')
+    .bind(at, at, id)
+    .all()
+}
+
+it('shows no image that expired, and removes it with the next trigger, and no other', async (t) => {
+  const host = await startWorker()
+  t.after(() => host.stop())
+  const [over, large, stays] = [
+    await store(host, gif()),
+    await store(host, gif({ size: 900_000 })),
+    await store(host, gif()),
+  ]
+  const statusOf = async (path: string) => (await request(host.url, 'GET', path)).status
+  await age(host, over)
+  await age(host, large)
+  for (const id of [over, large]) {
+    for (const path of [`/raw/${id}`, `/raw/${id}?dl=1`, `/${id}`])
+      assert.equal(await statusOf(path), 404, path)
+  }
+  await host.cron()
+  const { objects } = await host.bucket.list({ prefix: '', limit: 10, delimiter: '/', include: [] })
+  // What is left of the others is a tombstone of a word.
+  assert.deepEqual(
+    objects.filter(({ size }) => size > 16).map(({ key }) => key),
+    [stays],
+  )
+  assert.equal(await statusOf(`/raw/${stays}`), 200)
+  const { results } = await host.database.prepare('select id from expiries').all()
+  assert.deepEqual(results, [{ id: stays }])
+})
