@@ -1,21 +1,17 @@
-/**
- * `npm run debian`: the executable with account, unit and settings as a Debian package for each platform, in
- * `dist/release/`. Needs dpkg-deb.
- */
+/** The executable with account, unit and settings as a Debian package. Needs dpkg-deb. */
 import { execFile } from 'node:child_process'
-import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { sourceDate } from './archive.ts'
 import { bomOf, licensesOf } from './contents.ts'
 import { ROOT } from './executable/bundle.ts'
-import { executableOf, PLATFORMS } from './executable.ts'
-import type { Platform } from './node-binary.ts'
+import { executableOf } from './executable.ts'
+import { manifest } from './packages/places.ts'
+import { ARCHITECTURES, type Platform } from './platforms.ts'
 
 const run = promisify(execFile)
-
-const ARCHITECTURES: Record<Platform, string> = { 'linux-x64': 'amd64', 'linux-arm64': 'arm64' }
 
 /** What `deploy/` has for a machine, and where it goes there. */
 const FILES: Record<string, { to: string; mode: number }> = {
@@ -27,7 +23,6 @@ const SCRIPTS = ['postinst', 'prerm', 'postrm']
 
 /** Makes the package, and its SBOM beside it, in `out`. `version`: for a trial of an upgrade. Returns their names. */
 export async function releaseDebian(platform: Platform, out: string, version = ''): Promise<string[]> {
-  const manifest = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
   const debianVersion = version || manifest.version
   const name = `pinhole-server_${debianVersion}_${ARCHITECTURES[platform]}`
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-debian-'))
@@ -91,13 +86,5 @@ async function chmodFolders(folder: string): Promise<void> {
   await chmod(folder, 0o755)
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     if (entry.isDirectory()) await chmodFolders(join(folder, entry.name))
-  }
-}
-
-if (import.meta.main) {
-  const platforms = process.argv.length > 2 ? (process.argv.slice(2) as Platform[]) : PLATFORMS
-  for (const platform of platforms) {
-    const names = await releaseDebian(platform, join(ROOT, 'dist/release'))
-    process.stdout.write(names.map((name) => `dist/release/${name}\n`).join(''))
   }
 }

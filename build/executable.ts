@@ -1,10 +1,7 @@
-/**
- * `npm run executable`: the server and the operator's commands as one file that needs no Node, for each platform; packed, in
- * `dist/release/`. The same sources give the same bytes. `npm run executable -- linux-x64` makes that one alone.
- */
+/** The server and the operator's commands as one file that needs no Node. The same sources give the same bytes. */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { chmod, copyFile, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, glob, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -13,15 +10,15 @@ import { buildAssets } from '../src/node/assets/build.ts'
 import { packTar, sourceDate } from './archive.ts'
 import { bomOf, type Component, componentsOf, licensesOf, nodeComponent } from './contents.ts'
 import { bundleServer, ROOT } from './executable/bundle.ts'
-import { nodeBinary, type Platform } from './node-binary.ts'
+import { nodeBinary } from './node-binary.ts'
+import { manifest } from './packages/places.ts'
+import type { Platform } from './platforms.ts'
 
 const run = promisify(execFile)
 
 /** Node looks for it under this name (https://nodejs.org/api/single-executable-applications.html). */
 const RESOURCE = 'NODE_SEA_BLOB'
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
-
-export const PLATFORMS: readonly Platform[] = ['linux-x64', 'linux-arm64']
 
 export interface Executable {
   file: string
@@ -92,7 +89,7 @@ export function executableOf(platform: Platform): Promise<Executable> {
 
 /** An executable, packed with the licenses of what is in it, and its SBOM beside it, in `out`. Returns their names. */
 export async function releaseExecutable(platform: Platform, out: string): Promise<string[]> {
-  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
+  const { version } = manifest
   const name = `pinhole-server-${version}-${platform}`
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-release-'))
   try {
@@ -107,12 +104,4 @@ export async function releaseExecutable(platform: Platform, out: string): Promis
     await rm(folder, { recursive: true, force: true })
   }
   return [`${name}.tar.gz`, `${name}.cdx.json`]
-}
-
-if (import.meta.main) {
-  const platforms = process.argv.length > 2 ? (process.argv.slice(2) as Platform[]) : PLATFORMS
-  for (const platform of platforms) {
-    const names = await releaseExecutable(platform, join(ROOT, 'dist/release'))
-    process.stdout.write(names.map((name) => `dist/release/${name}\n`).join(''))
-  }
 }

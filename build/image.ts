@@ -1,7 +1,4 @@
-/**
- * `npm run image`: a container image for each platform, in `dist/release/`, for `docker load`. It holds the executable, the few
- * libraries that Node needs, and no shell. Needs buildah and mmdebstrap.
- */
+/** A container image with the executable, the few libraries that Node needs, and no shell. Needs buildah and mmdebstrap. */
 import { execFile } from 'node:child_process'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { chmod, copyFile, glob, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -13,17 +10,20 @@ import { createGzip, gunzipSync } from 'node:zlib'
 import { sourceDate } from './archive.ts'
 import { bomOf, type Component, licensesOf } from './contents.ts'
 import { ROOT } from './executable/bundle.ts'
-import { executableOf, PLATFORMS } from './executable.ts'
-import type { Platform } from './node-binary.ts'
+import { executableOf } from './executable.ts'
+import { manifest } from './packages/places.ts'
+import { ARCHITECTURES, type Platform } from './platforms.ts'
 
 const run = promisify(execFile)
+
+/** Of this machine alone: an engine that lacks the image fetches none of that name from elsewhere. */
+const NAME = 'localhost/pinhole'
 
 const DEBIAN = 'bookworm'
 /** Of the system: what Node is linked with, and nothing else of these packages. */
 const LIBRARIES = ['libc6', 'libgcc-s1', 'libstdc++6']
 const LIBRARY_FILES = '{libc,libm,libdl,libpthread,libresolv,libgcc_s,libstdc++}.so.[0-9]'
 
-const ARCHITECTURES: Record<Platform, string> = { 'linux-x64': 'amd64', 'linux-arm64': 'arm64' }
 const TRIPLES: Record<Platform, string> = {
   'linux-x64': 'x86_64-linux-gnu',
   'linux-arm64': 'aarch64-linux-gnu',
@@ -41,7 +41,7 @@ export type Buildah = (...words: string[]) => Promise<unknown>
 export async function buildImage(platform: Platform, tag: string, buildah: Buildah): Promise<Component[]> {
   const context = await mkdtemp(join(tmpdir(), 'pinhole-image-'))
   const root = join(context, 'root')
-  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
+  const { version } = manifest
   try {
     const { file, components } = await executableOf(platform)
     const all = [...components, ...(await addLibraries(platform, root))]
@@ -111,13 +111,13 @@ async function libraryComponent(debian: string, name: string, architecture: stri
 
 /** The image, packed for `docker load`, and its SBOM beside it, in `out`. Returns their names. */
 export async function releaseImage(platform: Platform, out: string, buildah: Buildah): Promise<string[]> {
-  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
+  const { version } = manifest
   const name = `pinhole-server-${version}-image-${platform}`
-  const tag = `localhost/pinhole:${version}-${ARCHITECTURES[platform]}`
+  const tag = `${NAME}:${version}-${ARCHITECTURES[platform]}`
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-archive-'))
   try {
     const components = await buildImage(platform, tag, buildah)
-    await buildah('push', '--quiet', tag, `docker-archive:${join(folder, 'image.tar')}:pinhole:${version}`)
+    await buildah('push', '--quiet', tag, `docker-archive:${join(folder, 'image.tar')}:${NAME}:${version}`)
     await mkdir(out, { recursive: true })
     const file = join(out, `${name}.tar.gz`)
     await pipeline(
@@ -130,14 +130,4 @@ export async function releaseImage(platform: Platform, out: string, buildah: Bui
     await rm(folder, { recursive: true, force: true })
   }
   return [`${name}.tar.gz`, `${name}.cdx.json`]
-}
-
-if (import.meta.main) {
-  const platforms = process.argv.length > 2 ? (process.argv.slice(2) as Platform[]) : PLATFORMS
-  for (const platform of platforms) {
-    const names = await releaseImage(platform, join(ROOT, 'dist/release'), (...words) =>
-      run('buildah', words),
-    )
-    process.stdout.write(names.map((name) => `dist/release/${name}\n`).join(''))
-  }
 }

@@ -4,12 +4,11 @@ import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import type { Platform } from './platforms.ts'
 
 const run = promisify(execFile)
 
 const ROOT = join(import.meta.dirname, '..')
-
-export type Platform = 'linux-x64' | 'linux-arm64'
 
 export interface NodeBinary {
   version: string

@@ -1,52 +1,62 @@
 /**
  * `npm run release`: all that is published, in `dist/release/`, each with an SBOM beside it, with checksums and a statement of
  * provenance for CI to sign. The first version in CHANGELOG.md is the release's. Nothing is published by it.
+ *
+ *     npm run release                           the whole of it
+ *     npm run release -- debian linux-x64       parts of it, for some platforms; without checksums
+ *     npm run release -- --out FOLDER           elsewhere
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { constants } from 'node:fs'
+import { access, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { delimiter, join, resolve } from 'node:path'
+import { parseArgs, promisify } from 'node:util'
+import { PLATFORMS, type Platform } from './platforms.ts'
+import { setVersion, versionOf } from './version.ts'
+
+const run = promisify(execFile)
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** Makes some of it in the folder `out`. Returns the names of the files. */
-export type Step = (out: string) => Promise<string[]>
-
-/** They read the version when they are loaded. */
-async function steps(): Promise<Step[]> {
-  const { releasePackages } = await import('./packages/release.ts')
-  return [releasePackages]
+interface Part {
+  /** Programs without which it can't be made. */
+  needs: string[]
+  /** Loaded when the version is written: it is read then. */
+  load(): Promise<Make>
 }
 
-/** The newest version that `changelog` has a section for. Throws if what is above it is not a version yet. */
-export function versionOf(changelog: string): string {
-  const [, title = ''] = /^## (.*)$/m.exec(changelog) ?? []
-  const [, version] = /^(\d+\.\d+\.\d+)(?: |$)/.exec(title) ?? []
-  if (version === undefined) throw new Error(`CHANGELOG.md begins with "${title}": give it a version`)
-  return version
+/** Makes it in the folder `out`. Returns the names of its files. */
+type Make = (out: string, platforms: readonly Platform[]) => Promise<string[]>
+
+const PARTS: Record<string, Part> = {
+  packages: {
+    needs: ['npm'],
+    load: async () => (await import('./packages/release.ts')).releasePackages,
+  },
+  executable: {
+    needs: ['npm', 'tar'],
+    load: async () => onEach((await import('./executable.ts')).releaseExecutable),
+  },
+  debian: {
+    needs: ['npm', 'tar', 'dpkg-deb'],
+    load: async () => onEach((await import('./debian.ts')).releaseDebian),
+  },
+  image: {
+    needs: ['npm', 'tar', 'buildah', 'mmdebstrap'],
+    load: async () => {
+      const { releaseImage } = await import('./image.ts')
+      return onEach((platform, out) => releaseImage(platform, out, (...words) => run('buildah', words)))
+    },
+  },
 }
 
-/** Writes `version` where npm has it, in the files of `folder`. */
-export async function setVersion(folder: string, version: string): Promise<void> {
-  const change = async (name: string, edit: (content: Record<string, unknown>) => void) => {
-    const file = join(folder, name)
-    const before = await readFile(file, 'utf8')
-    const content = JSON.parse(before)
-    edit(content)
-    const after = `${JSON.stringify(content, null, 2)}\n`
-    if (after === before) return
-    await writeFile(file, after)
-    process.stdout.write(`${name} is of version ${version} now, as CHANGELOG.md says\n`)
+function onEach(make: (platform: Platform, out: string) => Promise<string[]>): Make {
+  return async (out, platforms) => {
+    const names: string[] = []
+    for (const platform of platforms) names.push(...(await make(platform, out)))
+    return names
   }
-  await change('package.json', (content) => {
-    content.version = version
-  })
-  await change('package-lock.json', (content) => {
-    content.version = version
-    const { '': root } = content.packages as Record<string, { version: string }>
-    root!.version = version
-  })
 }
 
 /** As `sha256sum --check` reads them. */
@@ -88,23 +98,62 @@ async function digestOf(file: string): Promise<string> {
     .digest('hex')
 }
 
-async function release(): Promise<void> {
+/** `parts` and `platforms`: those that are named; without a part, the whole release. */
+async function release(parts: string[], platforms: readonly Platform[], out: string): Promise<void> {
+  const isWhole = parts.length === 0
+  const picked = isWhole ? Object.values(PARTS) : parts.map((name) => PARTS[name]!)
+  const missing = await absent(picked.flatMap(({ needs }) => needs))
+  if (missing.length > 0) throw new Error(`install these first, e.g. with apt-get: ${missing.join(' ')}`)
   const version = versionOf(await readFile(join(ROOT, 'CHANGELOG.md'), 'utf8'))
-  await setVersion(ROOT, version)
-  const out = join(ROOT, 'dist/release')
-  await rm(out, { recursive: true, force: true })
+  for (const name of await setVersion(ROOT, version))
+    process.stderr.write(`${name} names version ${version}, as CHANGELOG.md does\n`)
+  if (isWhole) await rm(out, { recursive: true, force: true })
   await mkdir(out, { recursive: true })
   const names: string[] = []
-  for (const step of await steps()) names.push(...(await step(out)))
+  for (const { load } of picked) names.push(...(await (await load())(out, platforms)))
+  if (isWhole) names.push(...(await state(out, names, version)))
+  for (const name of names) process.stdout.write(`${join(out, name)}\n`)
+}
+
+/** What tells others that `names` are the release's own. */
+async function state(out: string, names: string[], version: string): Promise<string[]> {
   const { repository } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
-  const { stdout } = await promisify(execFile)('git', ['rev-parse', 'HEAD'], { cwd: ROOT })
+  const { stdout } = await run('git', ['rev-parse', 'HEAD'], { cwd: ROOT })
   const source = { version, commit: stdout.trim(), repository: repository?.url ?? repository }
   await writeFile(join(out, 'provenance.json'), await provenance(out, names, source))
   await writeFile(join(out, 'SHA256SUMS'), await checksums(out, [...names, 'provenance.json']))
-  for (const name of [...names, 'provenance.json', 'SHA256SUMS'])
-    process.stdout.write(`dist/release/${name}\n`)
   if (repository === undefined)
-    process.stdout.write('package.json names no repository: npm signs no provenance without one.\n')
+    process.stderr.write('package.json names no repository: npm signs no provenance without one.\n')
+  return ['provenance.json', 'SHA256SUMS']
 }
 
-if (import.meta.main) await release()
+/** Those of `programs` that PATH does not have. */
+async function absent(programs: string[]): Promise<string[]> {
+  const folders = (process.env.PATH ?? '').split(delimiter)
+  const found = await Promise.all(
+    programs.map((program) =>
+      Promise.any(folders.map((folder) => access(join(folder, program), constants.X_OK))).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  )
+  return [...new Set(programs.filter((_, nth) => !found[nth]))]
+}
+
+const isPlatform = (word: string): word is Platform => PLATFORMS.some((platform) => platform === word)
+
+if (import.meta.main) {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { out: { type: 'string', default: join(ROOT, 'dist/release') } },
+  })
+  const parts = positionals.filter((word) => !isPlatform(word))
+  const unknown = parts.filter((word) => !Object.hasOwn(PARTS, word))
+  if (unknown.length > 0)
+    throw new Error(
+      `no such part: ${unknown}. There are: ${[...Object.keys(PARTS), ...PLATFORMS].join(', ')}`,
+    )
+  const platforms = positionals.filter(isPlatform)
+  await release(parts, platforms.length > 0 ? platforms : PLATFORMS, resolve(values.out))
+}

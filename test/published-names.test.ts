@@ -14,7 +14,11 @@ const FETCHES = new RegExp(
   `\\b(?:npm (?:install|i|add|exec)|npx(?! wrangler )|pnpm (?:add|dlx)|yarn (?:add|dlx)|bunx|bun add|deno (?:add|run))\\b[^\\n|&;]*[\\s:](?:${names})(?![\\w/.-])`,
 )
 
-it('no page, message or document fetches an unpublished package', async () => {
+/** Our image by a name that an engine would look up in a registry of somebody else's. */
+const LOOKED_UP =
+  /(?<![\w./-])(?!localhost\/|registry\.example\/)(?:[\w.-]+\/)*pinhole(?:-server)?:(?:\d+\.|latest)/
+
+it('no page, message or document fetches an unpublished package or image', async () => {
   const files = globSync(['*.md', 'docs/**/*.md', 'deploy/**/*', 'examples/**/*', 'src/**/*.ts', 'bin/*'], {
     cwd: ROOT,
     exclude: ['**/node_modules/**'],
@@ -25,9 +29,14 @@ it('no page, message or document fetches an unpublished package', async () => {
     if (!file.isFile()) continue
     count++
     const path = join(file.parentPath, file.name)
-    for (const line of (await readFile(path, 'utf8')).split('\n')) assert.doesNotMatch(line, FETCHES, path)
+    for (const line of (await readFile(path, 'utf8')).split('\n')) {
+      assert.doesNotMatch(line, FETCHES, path)
+      assert.doesNotMatch(line, LOOKED_UP, path)
+    }
   }
   assert.ok(count > 500)
   assert.match('npm install --global pinhole', FETCHES)
   assert.match('npx pinhole upload *.png', FETCHES)
+  for (const name of ['pinhole:0.2.0', 'somebody/pinhole:latest', 'ghcr.io/somebody/pinhole-server:1.2'])
+    assert.match(`image: ${name}`, LOOKED_UP)
 })

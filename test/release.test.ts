@@ -1,11 +1,12 @@
 /** What a release is made of: its version, checksums and provenance. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { checksums, provenance, setVersion, versionOf } from '../build/release.ts'
+import { checksums, provenance } from '../build/release.ts'
+import { FILES, setVersion, versionOf } from '../build/version.ts'
 import { ROOT } from './support/processes/process.ts'
 
 async function folderOf(t: TestContext): Promise<string> {
@@ -21,24 +22,32 @@ test('the version is the first that CHANGELOG.md has', async () => {
     assert.throws(() => versionOf(text), /CHANGELOG\.md begins with .*: give it a version/)
 })
 
-test('it is written where npm has it, and nothing else changes', async (t) => {
+async function copied(t: TestContext): Promise<string> {
   const folder = await folderOf(t)
-  for (const name of ['package.json', 'package-lock.json']) {
-    await writeFile(join(folder, name), await readFile(join(ROOT, name)))
-  }
-  await setVersion(folder, '9.8.7')
-  for (const [name, count] of [
-    ['package.json', 1],
-    ['package-lock.json', 2],
-  ] as const) {
+  for (const name of FILES) await cp(join(ROOT, name), join(folder, name))
+  return folder
+}
+
+test('every file that names the version has it', async (t) => {
+  const version = versionOf(await readFile(join(ROOT, 'CHANGELOG.md'), 'utf8'))
+  assert.deepEqual(await setVersion(await copied(t), version), [])
+})
+
+test('it is written where it stands, and nothing else changes', async (t) => {
+  const folder = await copied(t)
+  assert.deepEqual(await setVersion(folder, '9.8.7'), FILES)
+  const counts: Record<string, number> = { 'package-lock.json': 2, 'deploy/helm/Chart.yaml': 2 }
+  for (const name of FILES) {
     const [before, after] = await Promise.all(
       [ROOT, folder].map(async (place) => (await readFile(join(place, name), 'utf8')).split('\n')),
     )
     const changed = after!.filter((line, at) => line !== before![at])
     assert.equal(after!.length, before!.length, name)
-    assert.equal(changed.length, count, name)
-    for (const line of changed) assert.match(line, /^ +"version": "9\.8\.7",$/)
+    assert.equal(changed.length, counts[name] ?? 1, name)
+    for (const line of changed) assert.match(line, /\b9\.8\.7\b/)
   }
+  await writeFile(join(folder, 'README.md'), 'No image.')
+  await assert.rejects(setVersion(folder, '9.8.8'), /README\.md names no version/)
 })
 
 test('checksums and provenance name each file, with its digest', async (t) => {

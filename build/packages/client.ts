@@ -1,11 +1,12 @@
 /** The client's package: the SDK and the command, compiled. It holds what its entries import, and needs what that imports. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { createProgram } from '../../src/cli/program.ts'
 import { compile } from './compile.ts'
 import { copy, finish } from './finish.ts'
 import { manPage } from './man-page.ts'
-import { LIB, manifest, PACKAGES } from './places.ts'
+import { manifest } from './places.ts'
 import { buildWorker } from './worker.ts'
 
 /** Of imports, exports, dynamic imports, workers, and types in declarations. */
@@ -20,20 +21,14 @@ const ENTRIES = [
   'client/worker/node-worker.js',
 ]
 
-/** Resolves to the names of the packages that it needs. */
-export async function buildClient(): Promise<string[]> {
+/** Makes it in `folder`. Resolves to the names of the packages that it needs. */
+export async function buildClient(folder: string): Promise<string[]> {
   const name = manifest.packages.client
-  const folder = join(PACKAGES, name)
-  await compile()
-  const { modules, dependencies } = await reachable(ENTRIES)
-  for (const file of modules) {
-    for (const path of [file, file.replace(/\.js$/, '.d.ts')])
-      await copy(join(LIB, path), join(folder, 'lib', path))
-  }
+  const dependencies = await compiledTo(join(folder, 'lib'))
   await buildWorker(join(folder, 'worker'))
   await mkdir(join(folder, 'man'))
   await writeFile(join(folder, 'man/pinhole.1'), manPage(createProgram(), manifest.version))
-  await finish(name, ['bin/pinhole.mjs', 'examples', 'docs/client.md'], 'client.md', {
+  await finish(folder, name, ['bin/pinhole.mjs', 'examples', 'docs/client.md'], 'client.md', {
     description:
       'Pinhole: compress pictures, upload them, get links. The command, and the SDK for browsers and Node.',
     engines: { node: '>=22' },
@@ -54,17 +49,32 @@ export async function buildClient(): Promise<string[]> {
   return Object.keys(dependencies)
 }
 
+/** Copies what the entries lead to into the folder `to`. Returns the packages that it names, with their versions. */
+async function compiledTo(to: string): Promise<Record<string, string>> {
+  const lib = await mkdtemp(join(tmpdir(), 'pinhole-lib-'))
+  try {
+    await compile(lib)
+    const { modules, dependencies } = await reachable(lib, ENTRIES)
+    for (const file of modules) {
+      for (const path of [file, file.replace(/\.js$/, '.d.ts')]) await copy(join(lib, path), join(to, path))
+    }
+    return dependencies
+  } finally {
+    await rm(lib, { recursive: true, force: true })
+  }
+}
+
 /** Files of `lib` that `entries` lead to, and the packages that they name. */
-async function reachable(entries: string[]) {
+async function reachable(lib: string, entries: string[]) {
   const modules = new Set(entries)
   const dependencies: Record<string, string> = {}
   for (const file of modules) {
     const texts = await Promise.all(
-      [file, file.replace(/\.js$/, '.d.ts')].map((path) => readFile(join(LIB, path), 'utf8')),
+      [file, file.replace(/\.js$/, '.d.ts')].map((path) => readFile(join(lib, path), 'utf8')),
     )
     for (const [, target = ''] of texts.join('\n').matchAll(REFERENCE)) {
       if (target.startsWith('.')) {
-        const path = relative(LIB, join(LIB, dirname(file), target))
+        const path = relative(lib, join(lib, dirname(file), target))
         // Not what lies beside `lib`: the package's own description, the pages' files.
         if (path.endsWith('.js') && !path.startsWith('..')) modules.add(path)
       } else if (!target.startsWith('node:')) {

@@ -1,8 +1,8 @@
-/** Compiles `src` to `lib`, for Node strips no types under node_modules. In a checkout nothing needs it. */
+/** Compiles `src`, for Node strips no types under node_modules. In a checkout nothing needs it. */
 import { spawnSync } from 'node:child_process'
-import { glob, readFile, rm, writeFile } from 'node:fs/promises'
+import { glob, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { LIB, ROOT } from './places.ts'
+import { ROOT } from './places.ts'
 
 /** The compiler rewrites imports, but not what is started or read by its address. */
 const ADDRESS = /(new URL\('[^']+)\.ts(', import\.meta\.url\))/g
@@ -10,16 +10,13 @@ const ADDRESS = /(new URL\('[^']+)\.ts(', import\.meta\.url\))/g
 /** Nor imports in declarations. */
 const IMPORT = /((?:\bfrom |\bimport\()(['"])\.[^'"]+)\.ts\2/g
 
-/** Throws if the sources have mistakes. */
-export async function compile(): Promise<void> {
-  await rm(LIB, { recursive: true, force: true })
-  const compiled = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', 'build/tsconfig.json'], {
-    cwd: ROOT,
-    stdio: 'inherit',
-  })
+/** Throws if the sources have mistakes. `lib`: the folder that it goes to. */
+export async function compile(lib: string): Promise<void> {
+  const words = ['-p', 'build/tsconfig.json', '--outDir', lib]
+  const compiled = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), words, { cwd: ROOT, stdio: 'inherit' })
   if (compiled.status !== 0) throw new Error('the sources do not compile')
-  for await (const path of glob('**/*.{js,d.ts}', { cwd: LIB })) {
-    const file = join(LIB, path)
+  for await (const path of glob('**/*.{js,d.ts}', { cwd: lib })) {
+    const file = join(lib, path)
     const code = await readFile(file, 'utf8')
     const adjusted = path.endsWith('.js')
       ? code.replaceAll(ADDRESS, '$1.js$2')

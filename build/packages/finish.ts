@@ -1,15 +1,20 @@
 /** What both packages have: a package.json, a README of their own, license and changes. */
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { manifest, PACKAGES, ROOT, specOf } from './places.ts'
+import { manifest, ROOT, specOf } from './places.ts'
 
 /**
- * Copies `files` of the repository into the package's folder, and writes its package.json and README.md. `readme`: in this
- * folder, with names and versions as `{{client}}`, `{{server}}`, `{{version}}`; what npm is given to install them as
+ * Copies `files` of the repository into the package's `folder`, and writes its package.json and README.md. `readme`: beside this
+ * file, with names and versions as `{{client}}`, `{{server}}`, `{{version}}`; what npm is given to install them as
  * `{{install client}}`, `{{install server}}`; and what runs the server from npm as `{{run server}}`.
  */
-export async function finish(name: string, files: string[], readme: string, more: object): Promise<void> {
-  const folder = join(PACKAGES, name)
+export async function finish(
+  folder: string,
+  name: string,
+  files: string[],
+  readme: string,
+  more: object,
+): Promise<void> {
   for (const file of [...files, 'LICENSE', 'CHANGELOG.md']) await copy(join(ROOT, file), join(folder, file))
   const text = await readFile(join(import.meta.dirname, readme), 'utf8')
   await writeFile(join(folder, 'README.md'), filled(text))

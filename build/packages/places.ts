@@ -3,12 +3,6 @@ import { join } from 'node:path'
 
 export const ROOT = join(import.meta.dirname, '../..')
 
-/** Compiled sources. */
-export const LIB = join(ROOT, 'lib')
-
-/** The packages, as folders. */
-export const PACKAGES = join(ROOT, 'dist/packages')
-
 export interface Manifest {
   name: string
   version: string

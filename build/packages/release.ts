@@ -1,30 +1,43 @@
-/** Both packages as npm publishes them, with their SBOMs. */
+/** The two packages, as npm publishes them: the client with the command, and the server. Their names stand in package.json. */
 import { execFile } from 'node:child_process'
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { buildAssets } from '../../src/node/assets/build.ts'
 import { bomOf, componentsOf } from '../contents.ts'
 import { buildClient } from './client.ts'
-import { manifest, PACKAGES, ROOT, tarballOf } from './places.ts'
+import { manifest, ROOT, tarballOf } from './places.ts'
 import { buildServer } from './server.ts'
+
+const run = promisify(execFile)
 
 export async function releasePackages(out: string): Promise<string[]> {
   const { client, server } = manifest.packages
-  await rm(PACKAGES, { recursive: true, force: true })
   await buildAssets()
-  const needed = await installedFor(await buildClient())
-  return [...(await pack(client, needed, out)), ...(await pack(server, await buildServer(), out))]
+  return [
+    ...(await pack(client, out, async (folder) => installedFor(await buildClient(folder)))),
+    ...(await pack(server, out, buildServer)),
+  ]
 }
 
-/** `packages`: what is in it or comes along, as folders of this repository. */
-async function pack(name: string, packages: string[], out: string): Promise<string[]> {
-  const tarball = tarballOf(name)
-  const words = ['pack', '--silent', '--pack-destination', out]
-  await promisify(execFile)('npm', words, { cwd: join(PACKAGES, name) })
-  const bom = tarball.replace(/tgz$/, 'cdx.json')
-  await writeFile(join(out, bom), bomOf(name, manifest.version, await componentsOf(packages)))
-  return [tarball, bom]
+/** `build`: makes the package in a folder, and resolves to what is in it or comes along, as folders of this repository. */
+async function pack(
+  name: string,
+  out: string,
+  build: (folder: string) => Promise<string[]>,
+): Promise<string[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-package-'))
+  try {
+    const packages = await build(folder)
+    const tarball = tarballOf(name)
+    await run('npm', ['pack', '--silent', '--pack-destination', out], { cwd: folder })
+    const bom = tarball.replace(/tgz$/, 'cdx.json')
+    await writeFile(join(out, bom), bomOf(name, manifest.version, await componentsOf(packages)))
+    return [tarball, bom]
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
 }
 
 /** What npm installs for packages by these names, and for those that they need. */

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { build, type Rolldown } from 'vite'
 import { finish } from './finish.ts'
-import { manifest, PACKAGES, ROOT } from './places.ts'
+import { manifest, ROOT } from './places.ts'
 
 /** What a checkout alone does: it builds its pages. */
 const EXTERNAL = ['vite']
@@ -10,12 +10,11 @@ const EXTERNAL = ['vite']
 /** Files of it that are commands. */
 const COMMANDS = { server: 'bin/serve.mjs', operator: 'bin/operator.mjs' }
 
-/** Resolves to the packages that are in it: their folders, from the root of the repository. */
-export async function buildServer(): Promise<string[]> {
+/** Makes it in `folder`. Resolves to the packages that are in it: their folders, from the root of the repository. */
+export async function buildServer(folder: string): Promise<string[]> {
   const name = manifest.packages.server
-  const folder = join(PACKAGES, name)
   const bundled = await bundleServer(folder)
-  await finish(name, [...Object.values(COMMANDS), 'bin/tuning.mjs', 'dist/web'], 'server.md', {
+  await finish(folder, name, [...Object.values(COMMANDS), 'bin/tuning.mjs', 'dist/web'], 'server.md', {
     description: manifest.description,
     engines: manifest.engines,
     bin: { [name.replace(/^.*\//, '')]: COMMANDS.server, 'pinhole-operator': COMMANDS.operator },

@@ -117,20 +117,6 @@ test('a chart without a name for it makes no ingress, and one of another name ho
   assert.ok(objects.every(({ metadata }) => metadata.name === 'other'))
 })
 
-test('what names a version of the image names this one', async () => {
-  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
-  const texts = await Promise.all(
-    ['docker/compose.yaml', 'docker/one.yaml', 'kubernetes/pinhole.yaml', 'unraid/pinhole.xml'].map(shipped),
-  )
-  for (const text of texts) {
-    const found = [...text.matchAll(/pinhole:(\d+\.\d+\.\d+)/g)].map(([, version]) => version)
-    assert.ok(found.length > 0)
-    for (const one of found) assert.equal(one, version)
-  }
-  const chart: Parsed = parse(await shipped('helm/Chart.yaml'))
-  assert.deepEqual([chart.version, chart.appVersion], [version, version])
-})
-
 test('what starts one or more servers names variables that the service has', async () => {
   const compose = parse(await shipped('docker/compose.yaml'), { merge: true })
   const one = parse(await shipped('docker/one.yaml'))

@@ -10,7 +10,8 @@ import { after } from 'node:test'
 import { promisify } from 'node:util'
 import { createGunzip } from 'node:zlib'
 import { extract } from 'tar-fs'
-import { NPM_ENV as env } from '../support/processes/node-of.ts'
+import { tarballOf } from '../../build/packages/places.ts'
+import { releasePackages } from '../../build/packages/release.ts'
 import { ROOT } from '../support/processes/process.ts'
 
 export const run = promisify(execFile)
@@ -19,12 +20,25 @@ export const { packages: NAMES } = JSON.parse(await readFile(join(ROOT, 'package
   packages: { client: string; server: string }
 }
 
-export async function buildPackages(): Promise<void> {
-  await run('npm', ['run', 'packages'], { cwd: ROOT, env })
-}
-
 const folders: string[] = []
 after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))
+
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-package-'))
+  folders.push(folder)
+  return folder
+}
+
+/** What a release has of them: the folder, and the names of its files. */
+export interface Packed {
+  out: string
+  names: string[]
+}
+
+export async function pack(): Promise<Packed> {
+  const out = await newFolder()
+  return { out, names: await releasePackages(out) }
+}
 
 export interface Installed {
   /** A project of somebody who installed the package. */
@@ -34,26 +48,21 @@ export interface Installed {
 }
 
 /**
- * Installs one package from its tarball. What it needs is copied from this project's own: tests ask no registry, and it
+ * Installs packages from their tarballs. What it needs is copied from this project's own: tests ask no registry, and it
  * is what the lock file says.
  */
-export async function install(...names: string[]): Promise<Installed> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-package-'))
-  folders.push(folder)
+export async function install({ out }: Packed, ...names: string[]): Promise<Installed> {
+  const folder = await newFolder()
   await writeFile(join(folder, 'package.json'), '{ "name": "somebody", "private": true, "type": "module" }')
   const packages = new Set<string>()
   for (const name of names) {
-    const source = join(ROOT, 'dist/packages', name)
-    const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], {
-      cwd: source,
-      env,
-    })
-    const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('[')))
+    const filename = tarballOf(name)
+    await cp(join(out, filename), join(folder, filename))
     const home = join(folder, 'node_modules', name)
     await mkdir(home, { recursive: true })
     await pipeline(createReadStream(join(folder, filename)), createGunzip(), extract(home, { strip: 1 }))
     packages.add(home)
-    for (const needed of await dependenciesOf(join(source, 'package.json'), join(ROOT, 'package.json'))) {
+    for (const needed of await dependenciesOf(join(home, 'package.json'), join(ROOT, 'package.json'))) {
       const place = join(folder, relative(ROOT, needed))
       if (packages.has(place)) continue
       packages.add(place)

@@ -1,11 +1,9 @@
 /** Both packages, from their tarballs, on every Node that they say they run on. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
-import { releasePackages } from '../../build/packages/release.ts'
 import { cameraJpeg } from '../client/pictures.ts'
 import { nodeOf } from '../support/processes/node-of.ts'
 import { NODE, ROOT } from '../support/processes/process.ts'
@@ -13,16 +11,17 @@ import { until } from '../support/until.ts'
 import { bundlers } from './bundlers.ts'
 import { documents } from './documents.ts'
 import { examples } from './examples.ts'
-import { buildPackages, type Installed, install, NAMES, run } from './installed.ts'
+import { type Installed, install, NAMES, type Packed, pack, run } from './installed.ts'
 import { serverPackage } from './server-package.ts'
 import { types } from './types.ts'
 
+let packed: Packed
 let client: Installed
 let server: Installed
 before(async () => {
-  await buildPackages()
-  client = await install(NAMES.client)
-  server = await install(NAMES.server)
+  packed = await pack()
+  client = await install(packed, NAMES.client)
+  server = await install(packed, NAMES.server)
 })
 
 /** Five test files at once, on a slow machine. */
@@ -127,7 +126,7 @@ test('`pinhole serve` finds the server beside it, or says how to get it', async 
     alone.stderr,
     new RegExp(`a separate package, and not installed beside this one: ${NAMES.server}`),
   )
-  const both = await install(NAMES.client, NAMES.server)
+  const both = await install(packed, NAMES.client, NAMES.server)
   const beside = await run(NODE, [commandOf(both), 'serve', '--port', 'x'], { cwd: both.folder }).catch(
     (error) => error,
   )
@@ -136,23 +135,18 @@ test('`pinhole serve` finds the server beside it, or says how to get it', async 
 })
 
 test('a release has both tarballs, each with the list of what is in it', async () => {
-  const out = await mkdtemp(join(tmpdir(), 'pinhole-release-'))
-  try {
-    const names = await releasePackages(out)
-    assert.equal(names.length, 4)
-    const namesIn = async (file: string) =>
-      JSON.parse(await readFile(join(out, file), 'utf8')).components.map(({ purl }: { purl: string }) =>
-        purl.replace(/@[^@]*$/, ''),
-      )
-    const [, ofClient = '', tarball = '', ofServer = ''] = names
-    assert.ok((await stat(join(out, tarball))).size > 1e6)
-    assert.ok((await namesIn(ofClient)).includes('pkg:npm/%40jsquash/webp'))
-    for (const one of ['hono', 'pg', 'undici'])
-      assert.ok((await namesIn(ofServer)).includes(`pkg:npm/${one}`), one)
-    assert.ok(!(await namesIn(ofServer)).includes('pkg:npm/vite'))
-  } finally {
-    await rm(out, { recursive: true, force: true })
-  }
+  const { out, names } = packed
+  assert.equal(names.length, 4)
+  const namesIn = async (file: string) =>
+    JSON.parse(await readFile(join(out, file), 'utf8')).components.map(({ purl }: { purl: string }) =>
+      purl.replace(/@[^@]*$/, ''),
+    )
+  const [, ofClient = '', tarball = '', ofServer = ''] = names
+  assert.ok((await stat(join(out, tarball))).size > 1e6)
+  assert.ok((await namesIn(ofClient)).includes('pkg:npm/%40jsquash/webp'))
+  for (const one of ['hono', 'pg', 'undici'])
+    assert.ok((await namesIn(ofServer)).includes(`pkg:npm/${one}`), one)
+  assert.ok(!(await namesIn(ofServer)).includes('pkg:npm/vite'))
 })
 
 types(() => client)

@@ -1,14 +1,12 @@
 /** The single executable, as it is released: unpacked in a minimal Debian without Node, and run there by nobody in particular. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { chmod, chown, cp, mkdtemp, open, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
-import { buildExecutable, releaseExecutable } from '../../build/executable.ts'
-import type { Platform } from '../../build/node-binary.ts'
+import { releaseExecutable } from '../../build/executable.ts'
 import { httpContract } from '../contracts/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { breakLedger } from '../support/processes/broken-ledger.ts'
@@ -101,22 +99,6 @@ describe('the single executable', { skip }, () => {
     const whole = await readFile(file)
     assert.ok(whole.includes('NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2:1'))
     assert.ok(whole.includes('web/assets.json'))
-  })
-
-  test('built again it has the same bytes', async () => {
-    const again = await mkdtemp(join(tmpdir(), 'pinhole-again-'))
-    const { file } = await buildExecutable('linux-x64', join(again, 'pinhole-server'))
-    const digestOf = async (path: string) =>
-      createHash('sha256')
-        .update(await readFile(path))
-        .digest('hex')
-    assert.equal(await digestOf(file), await digestOf(join(bare.folder, PROGRAM)))
-    const release = ['linux-x64', 'linux-arm64'].map(async (platform) => {
-      const [archive = ''] = await releaseExecutable(platform as Platform, again)
-      assert.equal(await digestOf(join(again, archive)), await digestOf(join(out, archive)))
-    })
-    await Promise.all(release)
-    await rm(again, { recursive: true, force: true })
   })
 
   test('several workers, the operator’s commands, and words that it does not know', async () => {
