@@ -1,6 +1,6 @@
 /** The executable with account, unit and settings as a Debian package. Needs dpkg-deb. */
 import { execFile } from 'node:child_process'
-import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -42,7 +42,7 @@ export async function releaseDebian(platform: Platform, out: string, version = '
     await mkdir(join(folder, 'DEBIAN'))
     await writeFile(
       join(folder, 'DEBIAN/control'),
-      control(debianVersion, ARCHITECTURES[platform], manifest.description),
+      control(debianVersion, ARCHITECTURES[platform], await kilobytesOf(folder), manifest.description),
     )
     await writeFile(join(folder, 'DEBIAN/conffiles'), '/etc/pinhole/pinhole.env\n')
     await cp(join(ROOT, 'deploy/debian/templates'), join(folder, 'DEBIAN/templates'))
@@ -68,10 +68,11 @@ export async function releaseDebian(platform: Platform, out: string, version = '
 }
 
 /** What Node needs of the system; the account's tool, and who asks before a purge. */
-function control(version: string, architecture: string, description: string): string {
+function control(version: string, architecture: string, kilobytes: number, description: string): string {
   return `Package: pinhole-server
 Version: ${version}
 Architecture: ${architecture}
+Installed-Size: ${kilobytes}
 Maintainer: Pinhole <root@localhost>
 Section: web
 Priority: optional
@@ -79,6 +80,17 @@ Depends: libc6 (>= 2.28), libstdc++6 (>= 8), adduser, debconf (>= 0.5), init-sys
 Description: ${description.replace(/\.$/, '')}
  The server, its operator's commands, and a systemd unit.
 `
+}
+
+/** As Debian counts (deb-substvars(5)): each file in kilobytes of its own, one for a folder. */
+async function kilobytesOf(folder: string): Promise<number> {
+  let kilobytes = 1
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) kilobytes += await kilobytesOf(path)
+    else kilobytes += Math.ceil((await stat(path)).size / 1024)
+  }
+  return kilobytes
 }
 
 /** Whatever this account makes folders with. */

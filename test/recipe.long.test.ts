@@ -1,88 +1,145 @@
-/** The settings and the commands of docs/five-dollars.md, on two machines one after the other, against an S3 server. */
+/**
+ * docs/five-dollars.md, as somebody follows it: on two machines one after the other, minimal Debians with the package, against
+ * Ceph's gateway where it runs. What the page has of apt, systemd, cron and the proxy is done by hand.
+ */
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
-import { parseEnvFile } from '../src/node/env-file.ts'
+import { after, before, describe, test } from 'node:test'
+import { releaseDebian } from '../build/debian.ts'
+import { type BareRoot, makeBareRoot, whyNoBareRoot } from './packaging/bare-root.ts'
+import { installPackage, SETTINGS, startUnit, type Unit } from './packaging/debian-unit.ts'
 import { gif } from './support/images/tiny-images.ts'
-import { type Env, ROOT } from './support/processes/process.ts'
-import { startServer } from './support/processes/server.ts'
-import { type FakeS3, startFakeS3 } from './support/s3/fake-s3.ts'
+import { freePort } from './support/processes/caches.ts'
+import { type S3Backend, startS3 } from './support/processes/cluster.ts'
+import { ROOT } from './support/processes/process.ts'
+import { plainRequests } from './support/s3/under-test.ts'
 import { until } from './support/until.ts'
 import { fetchRaw, post, remove, type Stored, store } from './support/upload.ts'
 
-let s3: FakeS3
-before(async () => {
-  s3 = await startFakeS3({ bucket: 'pinhole' })
-})
-after(() => s3?.close())
+/** Of the page's commands, those for what a test machine has not. */
+const ELSEWHERE = /^(?:apt-get install caddy|cp Caddyfile |journalctl )/
 
-/** What the page says, with the bucket of the test in place of R2's. */
-async function page(): Promise<{ settings: Env; command(name: string): string[] }> {
-  const text = (await readFile(join(ROOT, 'docs/five-dollars.md'), 'utf8'))
-    .replaceAll('https://ACCOUNT.r2.cloudflarestorage.com', s3.endpoint)
-    .replaceAll('region=auto', `region=${s3.keys.region}&style=path`)
-  const [, file = ''] = /```sh\n(DATA_DIR=[\s\S]*?)```/.exec(text) ?? []
-  const { DATA_DIR, BASE_URL, ...settings } = Object.fromEntries(parseEnvFile(file, 'the page'))
-  assert.equal(DATA_DIR, '/var/lib/pinhole')
-  assert.match(BASE_URL ?? '', /^https:/)
-  return {
-    settings: {
-      ...settings,
-      AWS_ACCESS_KEY_ID: s3.keys.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: s3.keys.secretAccessKey,
-    },
-    command(name) {
-      const [, place] = new RegExp(`pinhole-operator ${name} '([^']+)'`).exec(text) ?? []
-      assert.ok(place, name)
-      return [name, place]
-    },
-  }
-}
+const skip = await whyNoBareRoot()
 
-test('a machine is lost, and the next one has all that was acknowledged', async () => {
-  const { settings, command } = await page()
-  const first = await startServer(settings)
-  const images = [1, 2, 3, 4, 5].map((size) => gif({ size: 100 + size }))
-  const [kept, deletedBefore, deletedAfter, removed] = (await Promise.all(
-    images.slice(0, 4).map((image) => store(first.url, image)),
-  )) as [Stored, Stored, Stored, Stored]
-  assert.equal((await remove(first.url, deletedBefore.key)).status, 200)
-  assert.equal((await first.operator(['remove', removed.id, '--reason', 'a trial', '--block'])).code, 0)
-  const backup = await first.operator(command('backup'))
-  assert.equal(backup.code, 0, backup.stderr)
-
-  // Between the last backup and the loss.
-  const late = await store(first.url, images[4]!)
-  assert.equal((await remove(first.url, deletedAfter.key)).status, 200)
-  const lostAt = Date.now()
-  // It says every 20 s until when it knows everything.
-  await until('the second place knows of the deletion, and that this was all', () => {
-    const second = [...s3.objects].filter(([key]) => key.startsWith('second/'))
-    return (
-      second.some(([, { bytes }]) => bytes?.includes(deletedAfter.id)) &&
-      second.some(([key, { modifiedAt }]) => key.endsWith('followed.json') && modifiedAt.getTime() > lostAt)
-    )
+describe('a small machine and a bucket', { skip }, () => {
+  let s3: S3Backend
+  let folder: string
+  let debian: string
+  const machines: BareRoot[] = []
+  before(async () => {
+    await chmod(tmpdir(), 0o755)
+    folder = await mkdtemp(join(tmpdir(), 'pinhole-release-'))
+    const [[name = ''], started] = await Promise.all([
+      releaseDebian('linux-x64', folder),
+      startS3({ ceph: true }),
+    ])
+    debian = join(folder, name)
+    s3 = started
   })
-  await first.kill()
-  await first.stop()
+  after(async () => {
+    await Promise.all(machines.map((machine) => machine.remove()))
+    await s3?.stop()
+    if (folder) await rm(folder, { recursive: true, force: true })
+  })
 
-  const dataDir = await mkdtemp(join(tmpdir(), 'pinhole-next-'))
-  // A server of the package was there before: the page has its folder emptied.
-  const restored = await startServer(settings, { dataDir })
-  await restored.end()
-  await rm(dataDir, { recursive: true })
-  const operated = await restored.operator(command('restore'))
-  assert.equal(operated.code, 0, operated.stderr)
-  await restored.restart()
-  assert.deepEqual((await fetchRaw(restored.url, kept.id)).body, images[0])
-  assert.deepEqual((await fetchRaw(restored.url, late.id)).body, images[4])
-  assert.equal((await fetchRaw(restored.url, deletedBefore.id)).status, 404)
-  assert.equal((await fetchRaw(restored.url, deletedAfter.id)).status, 404)
-  assert.equal((await fetchRaw(restored.url, removed.id)).status, 410)
-  assert.equal((await post(restored.url, images[3]!)).status, 403)
-  for (const { key } of [kept, late]) assert.equal((await remove(restored.url, key)).status, 200)
-  await restored.stop()
-  await rm(dataDir, { recursive: true, force: true })
+  /** The code of a section, block by block, with the bucket of the test in place of R2's. */
+  async function blocksOf(heading: string): Promise<string[]> {
+    const { endpoint, bucket, accessKeyId, secretAccessKey, region = 'us-east-1' } = s3.service
+    const page = (await readFile(join(ROOT, 'docs/five-dollars.md'), 'utf8'))
+      .replaceAll('s3://pinhole/', `s3://${bucket}/`)
+      .replaceAll('https://ACCOUNT.r2.cloudflarestorage.com', endpoint)
+      .replaceAll('region=auto', `region=${region}&style=path`)
+      .replace('=KEY\n', `=${accessKeyId}\n`)
+      .replace('=SECRET\n', `=${secretAccessKey}\n`)
+    const [, section = ''] = page.split(`\n## ${heading}\n`)
+    return [...section.replace(/\n## [\s\S]*/, '').matchAll(/```\w*\n([\s\S]*?)```/g)].map(
+      ([, code]) => code!,
+    )
+  }
+
+  /** A machine as the page makes it, and a shell of its root. `systemctl` means the server. */
+  async function machine() {
+    const bare = await makeBareRoot()
+    machines.push(bare)
+    const port = await freePort()
+    let unit: Unit | undefined
+    async function type(line: string): Promise<void> {
+      const [, verb] = /^systemctl (start|restart|stop) pinhole$/.exec(line) ?? []
+      if (line.startsWith('apt-get install ./pinhole-server')) {
+        await installPackage(bare, debian)
+        // dpkg starts it where systemd runs.
+        unit = await startUnit(bare, port)
+      } else if (verb !== undefined) {
+        await unit?.stop()
+        unit = verb === 'stop' ? undefined : await startUnit(bare, port)
+      } else if (!ELSEWHERE.test(line)) await bare.asRoot('/bin/sh', '-c', line)
+    }
+    return {
+      url: `http://127.0.0.1:${port}`,
+      async follow(block: string) {
+        for (const line of block.trim().split('\n')) await type(line.replace(/\s+#.*/, ''))
+      },
+      configure: (settings: string) => writeFile(join(bare.folder, SETTINGS), settings),
+      async lose() {
+        await unit?.kill()
+        unit = undefined
+      },
+      data: () => readdir(join(bare.folder, 'var/lib/pinhole')),
+      stop: () => unit?.stop(),
+    }
+  }
+
+  test('the first is lost, and the next one has all that was acknowledged', async () => {
+    const [install = '', settings = '', restart = ''] = await blocksOf('The machine')
+    assert.match(settings, /^DATA_DIR=\/var\/lib\/pinhole\n/)
+    const [cron = ''] = await blocksOf('Every hour')
+    const [, everyHour = ''] = /^17 \* \* \* \* root (.+)$/m.exec(cron) ?? []
+    const [restore = ''] = await blocksOf('The machine is lost')
+    assert.match(restore, /^pinhole-operator restore /m)
+
+    const first = await machine()
+    await first.follow(install)
+    await first.configure(settings)
+    await first.follow(restart)
+    const images = [1, 2, 3, 4, 5].map((size) => gif({ size: 100 + size }))
+    const [kept, deletedBefore, deletedAfter, removed] = (await Promise.all(
+      images.slice(0, 4).map((image) => store(first.url, image)),
+    )) as [Stored, Stored, Stored, Stored]
+    assert.equal((await remove(first.url, deletedBefore.key)).status, 200)
+    await first.follow(`pinhole-operator remove ${removed.id} --reason 'a trial' --block`)
+    await first.follow(everyHour)
+
+    // Between the last backup and the loss.
+    const late = await store(first.url, images[4]!)
+    assert.equal((await remove(first.url, deletedAfter.key)).status, 200)
+    const lostAt = Date.now()
+    const plain = plainRequests(s3.service)
+    // It says every 20 s until when it knows everything.
+    await until('the second place knows of the deletion, and that this was all', async () => {
+      const keys = await plain.list('second/')
+      const texts = await Promise.all(keys.map(async (key) => `${(await plain.get(key)).bytes}`))
+      const followed = texts[keys.findIndex((key) => key.endsWith('followed.json'))] ?? '{"until":0}'
+      return (
+        texts.some((text) => text.includes(deletedAfter.id)) &&
+        Date.parse(JSON.parse(followed).until) > lostAt
+      )
+    })
+    await first.lose()
+
+    const next = await machine()
+    await next.follow(install)
+    assert.ok((await next.data()).includes('ledger.sqlite'), 'the page has its folder emptied')
+    await next.configure(settings)
+    await next.follow(restore)
+    assert.deepEqual((await fetchRaw(next.url, kept.id)).body, images[0])
+    assert.deepEqual((await fetchRaw(next.url, late.id)).body, images[4])
+    assert.equal((await fetchRaw(next.url, deletedBefore.id)).status, 404)
+    assert.equal((await fetchRaw(next.url, deletedAfter.id)).status, 404)
+    assert.equal((await fetchRaw(next.url, removed.id)).status, 410)
+    assert.equal((await post(next.url, images[3]!)).status, 403)
+    for (const { key } of [kept, late]) assert.equal((await remove(next.url, key)).status, 200)
+    await next.stop()
+  })
 })

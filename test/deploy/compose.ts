@@ -29,9 +29,9 @@ export async function readCompose(
   const text = await readFile(file, 'utf8')
   const compose = parse(interpolate(text, env), { merge: true }) as {
     services: Record<string, Fields>
-    networks: { default: { ipam: { config: [{ subnet: string; ip_range: string }] } } }
+    networks?: { default: { ipam: { config: [{ subnet: string; ip_range: string }] } } }
   }
-  const [{ subnet, ip_range }] = compose.networks.default.ipam.config
+  const [range] = compose.networks?.default.ipam.config ?? []
   const services = Object.entries(compose.services).map(([name, fields]) => ({
     name,
     words: wordsOf(name, fields, project, dirname(file)),
@@ -39,7 +39,7 @@ export async function readCompose(
   }))
   return {
     services: inOrder(services),
-    networkWords: ['--subnet', subnet, '--ip-range', ip_range, project],
+    networkWords: [...(range ? ['--subnet', range.subnet, '--ip-range', range.ip_range] : []), project],
   }
 }
 

@@ -16,7 +16,7 @@ import { ROOT } from '../support/processes/process.ts'
 import { startServer } from '../support/processes/server.ts'
 import { until } from '../support/until.ts'
 import { fetchRaw, post, remove, store } from '../support/upload.ts'
-import { type ComposeProject, readCompose } from './compose.ts'
+import { type ComposeProject, type ComposeService, readCompose } from './compose.ts'
 import { type Engine, openEngine } from './engine.ts'
 import { buildDebian, buildPinhole, buildStandIns } from './images.ts'
 
@@ -138,6 +138,28 @@ describe('the image', { skip }, () => {
         await rm(dataDir, { recursive: true, force: true })
       },
     }
+  })
+})
+
+describe('one.yaml', { skip }, () => {
+  it('brings up a server that keeps its pictures in a volume', async () => {
+    const port = await freePort()
+    const url = `http://127.0.0.1:${port}`
+    const file = join(ROOT, 'deploy/docker/one.yaml')
+    const { services, networkWords } = await readCompose(file, 'alone', { PORT: `${port}` })
+    await podman('network', 'create', ...networkWords)
+    const [{ words }, ...others] = services as [ComposeService, ...ComposeService[]]
+    assert.equal(others.length, 0)
+    await podman('run', '--detach', ...words)
+    await until('the server answers', () => isReady(url), PATIENT_MS)
+    const image = gif()
+    const { id, key } = await store(url, image)
+    await podman('rm', '--force', '--time', '60', 'alone-pinhole')
+    await podman('run', '--detach', ...words)
+    await until('the next container answers', () => isReady(url), PATIENT_MS)
+    assert.deepEqual((await fetchRaw(url, id)).body, image)
+    assert.equal((await remove(url, key)).status, 200)
+    await podman('rm', '--force', '--time', '0', 'alone-pinhole')
   })
 })
 

@@ -1,28 +1,22 @@
 /** The Debian package, installed in a minimal Debian without Node: by dpkg, without systemd. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { chmod, cp, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { releaseDebian } from '../../build/debian.ts'
-import { parseEnvFile } from '../../src/node/env-file.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { freePort } from '../support/processes/caches.ts'
-import { launch } from '../support/processes/process.ts'
 import { startFakeS3 } from '../support/s3/fake-s3.ts'
-import { until } from '../support/until.ts'
 import { fetchRaw, remove, store } from '../support/upload.ts'
 import { type BareRoot, makeBareRoot, whyNoBareRoot } from './bare-root.ts'
+import { installPackage, SETTINGS, startUnit } from './debian-unit.ts'
 
 const run = promisify(execFile)
 
-const SETTINGS = 'etc/pinhole/pinhole.env'
 const DATA = 'var/lib/pinhole'
-/** A start takes a second; this is for a machine on which everything waits. */
-const PATIENT_MS = 120_000
-
 const skip = await whyNoBareRoot()
 
 describe('the Debian package', { skip }, () => {
@@ -41,45 +35,8 @@ describe('the Debian package', { skip }, () => {
   after(() => bare?.remove())
 
   const there = (path: string) => join(bare.folder, path)
-  const install = async (file: string) => {
-    await cp(file, there('tmp/package.deb'))
-    return bare.asRoot(
-      '/usr/bin/env',
-      'DEBIAN_FRONTEND=noninteractive',
-      'dpkg',
-      '--install',
-      '/tmp/package.deb',
-    )
-  }
-
-  /** As the unit starts it, less what systemd does around it. Returns its address, and how it ends. */
-  async function started(port: number) {
-    const unit = await readFile(there('usr/lib/systemd/system/pinhole.service'), 'utf8')
-    const named = (name: string) => new RegExp(`^${name}=-?(.*)$`, 'm').exec(unit)![1]!
-    const { stdout } = await bare.asRoot('/usr/bin/id', '--user', named('User'))
-    const id = stdout.trim()
-    const { file, words } = bare.as(`${id}:${id}`, named('ExecStart'))
-    // systemd reads the file as root, and the account can't.
-    const settings = parseEnvFile(await readFile(there(SETTINGS), 'utf8'), SETTINGS)
-    const server = launch(words, { ...Object.fromEntries(settings), PORT: `${port}` }, file)
-    const url = `http://127.0.0.1:${port}`
-    await until(
-      'the server answers',
-      () =>
-        fetch(`${url}/readyz`).then(
-          ({ ok }) => ok,
-          () => false,
-        ),
-      PATIENT_MS,
-    )
-    return {
-      url,
-      async stop() {
-        server.child.kill('SIGTERM')
-        assert.equal((await server.ended).code, 0)
-      },
-    }
-  }
+  const install = (file: string) => installPackage(bare, file)
+  const started = (port: number) => startUnit(bare, port)
 
   /** Files below DATA_DIR that do not belong to the service. */
   async function strangers(): Promise<string[]> {

@@ -8,34 +8,42 @@ import { type RunningServer, type StartOptions, startServer } from './server.ts'
 
 export const PROCESSES = 3
 
-export interface Backends {
+export interface S3Backend {
   /** "Ceph" or "the fake S3". */
   storeName: string
   service: S3Service
-  postgres: PostgresServer
-  /** Settings for servers that share one prefix and one schema, and share them with no others. */
-  place(): Promise<Env>
   stop(): Promise<void>
 }
 
+export interface Backends extends S3Backend {
+  postgres: PostgresServer
+  /** Settings for servers that share one prefix and one schema, and share them with no others. */
+  place(): Promise<Env>
+}
+
 /** `ceph`: takes it where it runs. In CI it must. */
-export async function startBackends(options: { ceph: boolean }): Promise<Backends> {
+export async function startS3(options: { ceph: boolean }): Promise<S3Backend> {
   const ceph = options.ceph ? await readServices() : null
   if (options.ceph && process.env.PINHOLE_CI && ceph === null) {
     throw new Error('no S3 server runs: npm run services -- start')
   }
-  const [fake, postgres] = await Promise.all([ceph === null ? startFakeS3() : null, startPostgres()])
-  const service = fake === null ? await bucketOn(ceph!) : serviceOf(fake)
+  if (ceph !== null) return { storeName: 'Ceph', service: await bucketOn(ceph), stop: async () => {} }
+  const fake = await startFakeS3()
+  return { storeName: 'the fake S3', service: serviceOf(fake), stop: () => fake.close() }
+}
+
+/** As `startS3`, with a Postgres beside it. */
+export async function startBackends(options: { ceph: boolean }): Promise<Backends> {
+  const [s3, postgres] = await Promise.all([startS3(options), startPostgres()])
   let places = 0
   return {
-    storeName: fake === null ? 'Ceph' : 'the fake S3',
-    service,
+    ...s3,
     postgres,
     async place() {
-      return { ...s3Env(service, `place-${++places}`), LEDGER_URL: await postgres.createSchema() }
+      return { ...s3Env(s3.service, `place-${++places}`), LEDGER_URL: await postgres.createSchema() }
     },
     async stop() {
-      await Promise.all([fake?.close(), postgres.destroy()])
+      await Promise.all([s3.stop(), postgres.destroy()])
     },
   }
 }
