@@ -38,6 +38,11 @@ const benches: Record<
     load: async () => (await import('./pages/lighthouse.ts')).benchLighthouse,
     page: 'docs/upload-page.md',
   },
+  ways: {
+    needs: ['buildah', 'podman', 'mmdebstrap', 'dpkg-deb'],
+    load: async () => (await import('./ways/ways.ts')).benchWays,
+    page: 'README.md',
+  },
   pages: {
     needs: [],
     load: async () => (await import('./pages/pages.ts')).benchPages,

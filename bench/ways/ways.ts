@@ -1,0 +1,283 @@
+/**
+ * The ways in that the README has: what each fetches, what it takes on disk, and the seconds from its command to the first
+ * upload that is stored. Needs root, for a minimal Debian and for containers.
+ */
+import { execFile } from 'node:child_process'
+import { chmod, mkdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { releaseDebian } from '../../build/debian.ts'
+import { releaseExecutable } from '../../build/executable.ts'
+import { releaseImage } from '../../build/image.ts'
+import { manifest } from '../../build/packages/places.ts'
+import { releasePackages } from '../../build/packages/release.ts'
+import type { Platform } from '../../build/platforms.ts'
+import { type Engine, openEngine } from '../../test/deploy/engine.ts'
+import { type BareRoot, makeBareRoot } from '../../test/packaging/bare-root.ts'
+import { installPackage, startUnit, type Unit } from '../../test/packaging/debian-unit.ts'
+import { gif } from '../../test/support/images/tiny-images.ts'
+import { freePort } from '../../test/support/processes/caches.ts'
+import { NPM_ENV, nodeOf } from '../../test/support/processes/node-of.ts'
+import { killGroup, launch, ROOT } from '../../test/support/processes/process.ts'
+import { untilSome } from '../../test/support/until.ts'
+import { post, remove } from '../../test/support/upload.ts'
+import type { BenchOptions } from '../load/options.ts'
+import { type Figures, table } from '../report/figures.ts'
+import { summarize } from '../report/statistics.ts'
+
+const run = promisify(execFile)
+
+const PLATFORM = `linux-${process.arch}` as Platform
+
+/** `npm ci` over a slow line. Unit: milliseconds. */
+const PATIENCE_MS = 600_000
+
+/** Somebody who has what the way needs, and `dir`, empty. */
+interface Newcomer {
+  /** Does what the README says, until the server is about to listen on the port. */
+  begin(): Promise<void>
+  /** Units: bytes. */
+  fetched(): Promise<number>
+  onDisk(): Promise<number>
+  /** Ends the server, and takes away what is not in `dir`. */
+  end(): Promise<void>
+}
+
+interface Way {
+  name: string
+  /** As the README shows it. */
+  command: string
+  newcomer(dir: string, port: number): Promise<Newcomer>
+}
+
+interface Trial {
+  seconds: number
+  fetched: number
+  onDisk: number
+}
+
+export async function benchWays({ dir, rounds }: BenchOptions): Promise<Figures> {
+  if (process.getuid?.() !== 0) throw new Error('only root can run every way in')
+  // Other accounts look into it.
+  for (const folder of [tmpdir(), dir]) await chmod(folder, 0o755)
+  const engine = await openEngine()
+  try {
+    const ways = await waysOf(join(dir, 'release'), engine)
+    const trials = new Map<Way, Trial[]>(ways.map((way) => [way, []]))
+    for (let round = 1; round <= rounds; round++) {
+      for (const [way, all] of trials) {
+        const trial = await measure(way, join(dir, 'newcomer'))
+        all.push(trial)
+        process.stderr.write(`${round}/${rounds} ${way.name}: ${trial.seconds.toFixed(1)} s\n`)
+      }
+    }
+    const rows = [...trials].map(([way, all]) => rowOf(way, all))
+    const head = ['way in', 'command', 'fetched', 'on disk', 'first upload after']
+    return { comparisons: [], measures: [], table: table(head, rows) }
+  } finally {
+    await engine.close()
+  }
+}
+
+function rowOf({ name, command }: Way, trials: Trial[]): string[] {
+  const { min, median, max } = summarize(trials.map(({ seconds }) => seconds))
+  const { fetched, onDisk } = trials.at(-1)!
+  const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(bytes < 20e6 ? 1 : 0)} MB`
+  return [
+    name,
+    `\`${command}\``,
+    megabytes(fetched),
+    megabytes(onDisk),
+    `${median.toFixed(1)} s (${min.toFixed(1)} to ${max.toFixed(1)})`,
+  ]
+}
+
+async function measure(way: Way, dir: string): Promise<Trial> {
+  await mkdir(dir, { recursive: true })
+  const port = await freePort()
+  const newcomer = await way.newcomer(dir, port)
+  try {
+    const startedAt = performance.now()
+    await newcomer.begin()
+    const url = `http://127.0.0.1:${port}`
+    const stored = await untilSome(
+      'the first upload is stored',
+      () =>
+        post(url, gif({ size: 10_000 })).then(
+          ({ status, json }) => (status === 201 ? json() : undefined),
+          () => undefined,
+        ),
+      PATIENCE_MS,
+    )
+    const seconds = (performance.now() - startedAt) / 1000
+    const { status } = await remove(url, stored.key)
+    if (status !== 200) throw new Error(`the picture is not deleted: ${status}`)
+    return { seconds, fetched: await newcomer.fetched(), onDisk: await newcomer.onDisk() }
+  } finally {
+    await newcomer.end()
+    await rm(dir, { recursive: true, force: true })
+  }
+}
+
+/** What is released is made in `out`, before anybody comes. */
+async function waysOf(out: string, engine: Engine): Promise<Way[]> {
+  await mkdir(out)
+  const { server } = manifest.packages
+  const packages = await releasePackages(out)
+  const tarball = packages.find((name) => name.startsWith(`${server}-`)) ?? ''
+  const [executable = ''] = await releaseExecutable(PLATFORM, out)
+  const [debian = ''] = await releaseDebian(PLATFORM, out)
+  const [image = ''] = await releaseImage(PLATFORM, out, engine.buildah)
+  const tag = `localhost/pinhole:${manifest.version}`
+  return [
+    {
+      name: 'a checkout',
+      command: 'npm ci && npm start',
+      newcomer: checkout(dirname(process.execPath)),
+    },
+    {
+      name: 'a checkout, where Node comes along',
+      command: 'npm ci && npm start',
+      newcomer: checkout(dirname(await nodeOf(20))),
+    },
+    {
+      name: 'the server’s package: `npm run packages`',
+      command: `npm install --global ./${server}-*.tgz && ${server}`,
+      newcomer: serverPackage(join(out, tarball)),
+    },
+    {
+      name: 'one file without Node, for Linux: `npm run executable`',
+      command: 'tar -xzf pinhole-server-*.tar.gz && pinhole-server-*/pinhole-server',
+      newcomer: oneFile(join(out, executable)),
+    },
+    {
+      name: 'a Debian package: `npm run debian`',
+      command: 'apt-get install ./pinhole-server_*.deb',
+      newcomer: debianPackage(join(out, debian)),
+    },
+    {
+      name: 'an image without a shell: `npm run image`',
+      command: `docker load < pinhole-server-*.tar.gz && docker run -p 3000:3000 ${tag}`,
+      newcomer: ofImage(join(out, image), tag, engine),
+    },
+  ]
+}
+
+/** Units: bytes. `dir`: the newcomer's. */
+interface Sizes {
+  fetched(dir: string): Promise<number>
+  onDisk(dir: string): Promise<number>
+}
+
+/**
+ * `line`: for a shell in the newcomer's folder, with the Node of the folder `node`, and nothing in npm's cache. `prepare`: puts
+ * into the folder what is there before.
+ */
+function byShell(
+  line: string,
+  node: string,
+  { fetched, onDisk }: Sizes,
+  prepare?: (dir: string) => Promise<void>,
+): Way['newcomer'] {
+  return async (dir, port) => {
+    await prepare?.(dir)
+    const env = {
+      ...(NPM_ENV as Record<string, string>),
+      PATH: `${node}:/usr/local/bin:/usr/bin:/bin`,
+      npm_config_cache: join(dir, 'npm-cache'),
+      NODE_COMPILE_CACHE: '',
+      PORT: `${port}`,
+    }
+    let shell: ReturnType<typeof launch> | undefined
+    return {
+      async begin() {
+        shell = launch(['-c', `cd "$0" && ${line}`, dir], env, 'sh')
+      },
+      fetched: () => fetched(dir),
+      onDisk: () => onDisk(dir),
+      async end() {
+        if (shell) killGroup(shell.pid)
+        await shell?.ended
+      },
+    }
+  }
+}
+
+function checkout(node: string): Way['newcomer'] {
+  const sizes = {
+    fetched: async (dir: string) =>
+      (await sizeOf(join(dir, 'sources.tar'))) + (await sizeOf(join(dir, 'npm-cache'))),
+    onDisk: async (dir: string) =>
+      (await sizeOf(join(dir, 'pinhole'))) - (await sizeOf(join(dir, 'pinhole/data'))),
+  }
+  return byShell('tar -xf sources.tar && cd pinhole && npm ci && npm start', node, sizes, async (dir) => {
+    const words = ['archive', '--prefix=pinhole/', '--output', join(dir, 'sources.tar'), 'HEAD']
+    await run('git', words, { cwd: ROOT })
+  })
+}
+
+function serverPackage(tarball: string): Way['newcomer'] {
+  const { server } = manifest.packages
+  const line = `npm install --global --prefix "$PWD/global" ${tarball} && global/bin/${server}`
+  return byShell(line, dirname(process.execPath), {
+    fetched: () => sizeOf(tarball),
+    onDisk: (dir) => sizeOf(join(dir, 'global')),
+  })
+}
+
+function oneFile(archive: string): Way['newcomer'] {
+  const line = `tar -xzf ${archive} && pinhole-server-*/pinhole-server`
+  return byShell(line, '/nowhere', {
+    fetched: () => sizeOf(archive),
+    onDisk: (dir) => sizeOf(join(dir, basename(archive, '.tar.gz'))),
+  })
+}
+
+function debianPackage(file: string): Way['newcomer'] {
+  return async (_, port) => {
+    const bare: BareRoot = await makeBareRoot()
+    let unit: Unit | undefined
+    return {
+      async begin() {
+        await installPackage(bare, file)
+        unit = await startUnit(bare, port)
+      },
+      fetched: () => sizeOf(file),
+      async onDisk() {
+        const { stdout } = await bare.asRoot('/usr/bin/dpkg', '--status', 'pinhole-server')
+        return Number(/^Installed-Size: (\d+)$/m.exec(stdout)?.[1]) * 1024
+      },
+      async end() {
+        await unit?.stop()
+        await bare.remove()
+      },
+    }
+  }
+}
+
+function ofImage(archive: string, tag: string, { podman }: Engine): Way['newcomer'] {
+  return async (_, port) => {
+    const name = 'newcomer'
+    return {
+      async begin() {
+        await podman('load', '--quiet', '--input', archive)
+        const options = ['--read-only', '--tmpfs', '/tmp', '--volume', `${name}:/data`, '--network', 'host']
+        await podman('run', '--detach', '--name', name, ...options, '--env', `PORT=${port}`, tag)
+      },
+      fetched: () => sizeOf(archive),
+      onDisk: async () => Number(await podman('image', 'inspect', '--format', '{{.Size}}', tag)),
+      async end() {
+        await podman('rm', '--force', '--time', '0', '--volumes', name)
+        await podman('volume', 'rm', '--force', name)
+        await podman('rmi', '--force', tag)
+      },
+    }
+  }
+}
+
+/** Unit: bytes. */
+async function sizeOf(path: string): Promise<number> {
+  const { stdout } = await run('du', ['-s', '--block-size=1', path])
+  return Number.parseInt(stdout, 10)
+}
