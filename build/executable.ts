@@ -1,7 +1,7 @@
 /** The server and the operator's commands as one file that needs no Node. The same sources give the same bytes. */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { chmod, copyFile, glob, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -10,6 +10,7 @@ import { buildAssets } from '../src/node/assets/build.ts'
 import { packTar, sourceDate } from './archive.ts'
 import { bomOf, type Component, componentsOf, licensesOf, nodeComponent } from './contents.ts'
 import { bundleServer, ROOT } from './executable/bundle.ts'
+import { stripped } from './executable/strip.ts'
 import { nodeBinary } from './node-binary.ts'
 import { manifest } from './packages/places.ts'
 import type { Platform } from './platforms.ts'
@@ -53,7 +54,7 @@ export async function buildExecutable(
     // Of the same version; it holds nothing of the platform that it is made on.
     const { file: maker } = await nodeBinary(`linux-${process.arch}` as Platform)
     await run(maker, ['--experimental-sea-config', 'sea.json'], { cwd: folder })
-    await copyFile(node.file, file)
+    await writeFile(file, stripped(await readFile(node.file)))
     // It warns of names of sections, which are none of ours.
     const postject = join(ROOT, 'node_modules/postject/dist/cli.js')
     await run(process.execPath, [postject, file, RESOURCE, join(folder, 'sea.blob'), '--sentinel-fuse', FUSE])
