@@ -1,13 +1,12 @@
 /** A container image with the executable, the few libraries that Node needs, and no shell. Needs buildah and mmdebstrap. */
 import { execFile } from 'node:child_process'
-import { createReadStream, createWriteStream } from 'node:fs'
+import { createHash } from 'node:crypto'
 import { chmod, copyFile, glob, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
-import { createGzip, gunzipSync } from 'node:zlib'
-import { sourceDate } from './archive.ts'
+import { gunzipSync } from 'node:zlib'
+import { packTar, sourceDate } from './archive.ts'
 import { bomOf, type Component, licensesOf } from './contents.ts'
 import { ROOT } from './executable/bundle.ts'
 import { executableOf } from './executable.ts'
@@ -35,10 +34,10 @@ const LINKERS: Record<Platform, string> = {
 }
 
 /** Whoever runs `buildah`: CI has storage of its own. */
-export type Buildah = (...words: string[]) => Promise<unknown>
+type Buildah = (...words: string[]) => Promise<unknown>
 
 /** Makes the image `tag`. */
-export async function buildImage(platform: Platform, tag: string, buildah: Buildah): Promise<Component[]> {
+async function buildImage(platform: Platform, tag: string, buildah: Buildah): Promise<Component[]> {
   const context = await mkdtemp(join(tmpdir(), 'pinhole-image-'))
   const root = join(context, 'root')
   const { version } = manifest
@@ -109,7 +108,28 @@ async function libraryComponent(debian: string, name: string, architecture: stri
   }
 }
 
-/** The image, packed for `docker load`, and its SBOM beside it, in `out`. Returns their names. */
+/**
+ * The files of an unpacked image, less what buildah gives it by chance: the id and the name of the container that it was built in,
+ * and the second description for engines before Docker 1.10.
+ */
+async function partsOf(folder: string): Promise<string[]> {
+  const [image] = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'))
+  const description = JSON.parse(await readFile(join(folder, image.Config), 'utf8'))
+  delete description.container
+  delete description.container_config
+  delete description.config.Hostname
+  const text = JSON.stringify(description)
+  const name = `${createHash('sha256').update(text).digest('hex')}.json`
+  await writeFile(join(folder, name), text)
+  const RepoTags = [`${NAME}:${manifest.version}`]
+  await writeFile(join(folder, 'manifest.json'), JSON.stringify([{ ...image, Config: name, RepoTags }]))
+  return ['manifest.json', name, ...image.Layers]
+}
+
+/**
+ * The image, packed, and its SBOM beside it, in `out`. Returns their names. `docker load` takes it as it is, `podman load` only
+ * unpacked.
+ */
 export async function releaseImage(platform: Platform, out: string, buildah: Buildah): Promise<string[]> {
   const { version } = manifest
   const name = `pinhole-server-${version}-image-${platform}`
@@ -117,14 +137,10 @@ export async function releaseImage(platform: Platform, out: string, buildah: Bui
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-archive-'))
   try {
     const components = await buildImage(platform, tag, buildah)
-    await buildah('push', '--quiet', tag, `docker-archive:${join(folder, 'image.tar')}:${NAME}:${version}`)
+    await buildah('push', '--quiet', tag, `docker-archive:${join(folder, 'image.tar')}`)
     await mkdir(out, { recursive: true })
-    const file = join(out, `${name}.tar.gz`)
-    await pipeline(
-      createReadStream(join(folder, 'image.tar')),
-      createGzip({ level: 9 }),
-      createWriteStream(file),
-    )
+    await run('tar', ['-xf', 'image.tar'], { cwd: folder })
+    await packTar(join(out, `${name}.tar.gz`), folder, await partsOf(folder), await sourceDate(ROOT))
     await writeFile(join(out, `${name}.cdx.json`), bomOf('pinhole-server', version, components))
   } finally {
     await rm(folder, { recursive: true, force: true })

@@ -257,11 +257,12 @@ function debianPackage(file: string): Way['newcomer'] {
 }
 
 function ofImage(archive: string, tag: string, { podman }: Engine): Way['newcomer'] {
-  return async (_, port) => {
+  return async (dir, port) => {
     const name = 'newcomer'
     return {
       async begin() {
-        await podman('load', '--quiet', '--input', archive)
+        await run('sh', ['-c', 'gunzip --stdout "$0" > image.tar', archive], { cwd: dir })
+        await podman('load', '--quiet', '--input', join(dir, 'image.tar'))
         const options = ['--read-only', '--tmpfs', '/tmp', '--volume', `${name}:/data`, '--network', 'host']
         await podman('run', '--detach', '--name', name, ...options, '--env', `PORT=${port}`, tag)
       },

@@ -18,7 +18,7 @@ import { until } from '../support/until.ts'
 import { fetchRaw, post, remove, store } from '../support/upload.ts'
 import { type ComposeProject, type ComposeService, readCompose } from './compose.ts'
 import { type Engine, openEngine } from './engine.ts'
-import { buildDebian, buildPinhole, buildStandIns } from './images.ts'
+import { buildDebian, buildStandIns, loadPinhole } from './images.ts'
 
 /** A start takes a second; this is for a machine on which everything waits. */
 const PATIENT_MS = 120_000
@@ -42,10 +42,12 @@ const engine = await runningEngine()
 const skip = typeof engine === 'string' ? engine : false
 const { podman } = typeof engine === 'string' ? ({} as Engine) : engine
 after(() => (typeof engine === 'string' ? undefined : engine.close()))
+/** The image and its list of parts, for this platform. */
+const released: string[] = []
 if (typeof engine !== 'string') {
   try {
     await buildStandIns(engine)
-    await buildPinhole(engine, IMAGE)
+    released.push(...(await loadPinhole(engine)))
   } catch (error) {
     await engine.close()
     throw error
@@ -62,11 +64,11 @@ describe('the image', { skip }, () => {
 
   it('is at most 50 MB, packed, for each platform', async () => {
     const out = await mkdtemp(join(tmpdir(), 'pinhole-release-'))
-    for (const platform of ['linux-x64', 'linux-arm64'] as const) {
-      const [archive = '', bom = ''] = await releaseImage(platform, out, (engine as Engine).buildah)
-      const { size } = await stat(join(out, archive))
+    const other = await releaseImage('linux-arm64', out, (engine as Engine).buildah)
+    for (const [archive = '', bom = ''] of [released, other.map((name) => join(out, name))]) {
+      const { size } = await stat(archive)
       assert.ok(size <= MOST_BYTES, `${archive}: ${size} bytes`)
-      const parts = JSON.parse(await readFile(join(out, bom), 'utf8')).components
+      const parts = JSON.parse(await readFile(bom, 'utf8')).components
       for (const part of ['node', 'libc6', 'hono']) {
         assert.ok(
           parts.some(({ name }: { name: string }) => name === part),

@@ -1,9 +1,9 @@
 /** The images that `deploy/docker` needs, made from what is on this machine and in Debian's archive. */
 import { execFile } from 'node:child_process'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { buildImage } from '../../build/image.ts'
+import { releaseImage } from '../../build/image.ts'
 import { nodeOf } from '../support/processes/node-of.ts'
 import { ROOT } from '../support/processes/process.ts'
 import type { Engine } from './engine.ts'
@@ -51,7 +51,12 @@ function fileOf(name: string): string[] {
   return ['--file', join(ROOT, `test/deploy/stand-ins/${name}.Containerfile`)]
 }
 
-/** The image that `npm run image` makes, as `tag`. */
-export async function buildPinhole({ buildah }: Engine, tag: string): Promise<void> {
-  await buildImage('linux-x64', tag, buildah)
+/** Loads the image that is released, as people do. Returns the files that are. */
+export async function loadPinhole({ folder, buildah, podman }: Engine): Promise<string[]> {
+  const files = (await releaseImage('linux-x64', folder, buildah)).map((name) => join(folder, name))
+  const [archive = ''] = files
+  await run('gunzip', ['--keep', archive])
+  await podman('load', '--input', archive.replace('.gz', ''))
+  await rm(archive.replace('.gz', ''))
+  return files
 }
