@@ -70,8 +70,8 @@ async function buildImage(platform: Platform, tag: string, buildah: Buildah): Pr
   }
 }
 
-/** Fetched and unpacked: nothing of it is run, so that it may be for another processor. */
-async function addLibraries(platform: Platform, root: string): Promise<Component[]> {
+/** Puts into `root` what Node is linked with. Nothing of it is run, so that it may be for another processor. */
+export async function addLibraries(platform: Platform, root: string): Promise<Component[]> {
   const debian = await mkdtemp(join(tmpdir(), 'pinhole-libraries-'))
   try {
     await run('mmdebstrap', [

@@ -6,10 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
+import { ENVIRONMENT } from '../../bin/tuning.mjs'
 import { releaseExecutable } from '../../build/executable.ts'
+import { addLibraries } from '../../build/image.ts'
 import { httpContract } from '../contracts/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { breakLedger } from '../support/processes/broken-ledger.ts'
+import { skipWithout } from '../support/processes/caches.ts'
 import { ownHost } from '../support/processes/own-host.ts'
 import type { Env } from '../support/processes/process.ts'
 import { startServer } from '../support/processes/server.ts'
@@ -21,8 +24,10 @@ const run = promisify(execFile)
 
 const MOST_BYTES = 50e6
 const PROGRAM = '/usr/local/bin/pinhole-server'
+const QEMU = 'qemu-aarch64'
 
 const skip = await whyNoBareRoot()
+const skipArm64 = await skipWithout(QEMU)
 
 describe('the single executable', { skip }, () => {
   let bare: BareRoot
@@ -99,6 +104,23 @@ describe('the single executable', { skip }, () => {
     const whole = await readFile(file)
     assert.ok(whole.includes('NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2:1'))
     assert.ok(whole.includes('web/assets.json'))
+  })
+
+  test('that for arm64 stores and deletes a picture, where qemu runs it', { skip: skipArm64 }, async () => {
+    const root = await mkdtemp(join(tmpdir(), 'pinhole-arm64-'))
+    await addLibraries('linux-arm64', root)
+    const [archive = ''] = (await readdir(out)).filter((name) => name.endsWith('linux-arm64.tar.gz'))
+    await run('tar', ['-xzf', join(out, archive), '-C', root, '--strip-components=1'])
+    // With glibc's settings from the start: qemu starts nothing else in its own place.
+    const program = { file: QEMU, words: ['-L', root, join(root, 'pinhole-server')] }
+    const server = await startServer(ENVIRONMENT, { program })
+    const image = gif()
+    const { id, key } = await store(server.url, image)
+    assert.deepEqual((await fetchRaw(server.url, id)).body, image)
+    assert.match((await server.operator(['status'])).stdout, /^images 1$/m)
+    assert.equal((await remove(server.url, key)).status, 200)
+    assert.equal((await server.stop()).code, 0)
+    await rm(root, { recursive: true, force: true })
   })
 
   test('several workers, the operator’s commands, and words that it does not know', async () => {
