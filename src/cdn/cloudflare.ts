@@ -8,7 +8,7 @@
  * still say `"success": false`.
  */
 import { RemoteFailure } from '../errors.ts'
-import { type Cdn, cacheTag, imageTargets, LONGEST_PURGE_MS } from './cdn.ts'
+import { type Cdn, cacheTag, imageTargets, LONGEST_PURGE_MS, purgeName } from './cdn.ts'
 import { call, type Fetch, longestFillMs, rateOf, required } from './provider-call.ts'
 
 /** Of the account, by tag: 5 calls a minute, 25 at once. */
@@ -17,7 +17,8 @@ const BY_TAG = { aMinute: 5, burst: 25, ids: 100 }
 /** Of the account: 800 addresses a second, 100 in a call. */
 const ADDRESSES = { aSecond: 800, inCall: 100 }
 
-const OF_IMAGE = imageTargets('').length
+/** Of an image whose type is known, as nearly always. */
+const OF_IMAGE = imageTargets(purgeName('AAAAAAAAAAA', 'image/jpeg')).length
 
 const IDS_IN_CALL = Math.floor(ADDRESSES.inCall / OF_IMAGE)
 
@@ -55,18 +56,21 @@ export function cloudflareCdn(url: URL, fetch: Fetch = globalThis.fetch, baseUrl
       'Cloudflare-CDN-Cache-Control': `public, max-age=${lifetimeSeconds}, must-revalidate`,
       'Cache-Tag': cacheTag(id),
     }),
-    async purge(ids) {
+    async purge(names) {
       const signal = AbortSignal.timeout(LONGEST_PURGE_MS)
       if (baseUrl !== null) {
-        const files = ids.flatMap(imageTargets).map((target) => baseUrl + target)
+        const files = names.flatMap(imageTargets).map((target) => baseUrl + target)
         try {
-          return await ask({ files }, signal)
+          for (let at = 0; at < files.length; at += ADDRESSES.inCall) {
+            await ask({ files: files.slice(at, at + ADDRESSES.inCall) }, signal)
+          }
+          return
         } catch (error) {
           // Behind the last moment there is no time for another call.
           if (!(error instanceof RemoteFailure) || signal.aborted) throw error
         }
       }
-      await ask({ tags: ids.map(cacheTag) }, signal)
+      await ask({ tags: names.map(cacheTag) }, signal)
     },
   }
 }

@@ -26,8 +26,8 @@ export function fastlyCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
       'Surrogate-Control': `max-age=${lifetimeSeconds}, stale-if-error=0`,
       'Surrogate-Key': cacheTag(id),
     }),
-    async purge(ids) {
-      const keys = ids.map(cacheTag)
+    async purge(names) {
+      const keys = names.map(cacheTag)
       const { status, text } = await call(fetch, address, {
         method: 'POST',
         headers: { 'Fastly-Key': token, Accept: 'application/json', 'Content-Type': 'application/json' },

@@ -6,7 +6,7 @@ import { RemoteFailure } from '../errors.ts'
 import { type Cdn, cacheTag, imageTargets, LONGEST_PURGE_MS } from './cdn.ts'
 import { call, type Fetch, longestFillMs, onEach } from './provider-call.ts'
 
-/** Each image has a dozen addresses, and each is a call. */
+/** Each image has four addresses or a dozen, and each is a call. */
 const BATCH_SIZE = 10
 
 /** The module answers 404 or 412, by its version, for what it does not hold. */
@@ -23,11 +23,11 @@ export function nginxCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
       'X-Accel-Expires': `${lifetimeSeconds}`,
       'Cache-Tag': cacheTag(id),
     }),
-    async purge(ids) {
+    async purge(names) {
       const signal = AbortSignal.timeout(LONGEST_PURGE_MS)
       const purge = (host: string, target: string) => purgeOne(fetch, { host, target, signal })
       await onEach(hosts, async (host) => {
-        for (const id of ids) await onEach(imageTargets(id), (target) => purge(host, target))
+        for (const name of names) await onEach(imageTargets(name), (target) => purge(host, target))
       })
     },
   }

@@ -20,8 +20,8 @@ export function varnishCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
       'Surrogate-Control': `max-age=${lifetimeSeconds}`,
       'Cache-Tag': cacheTag(id),
     }),
-    async purge(ids) {
-      const tags = `^(${ids.map(cacheTag).join('|')})$`
+    async purge(names) {
+      const tags = `^(${names.map(cacheTag).join('|')})$`
       await onEach(hosts, async (host) => {
         const { status } = await call(fetch, `http://${host}/`, {
           method: 'PURGE',

@@ -33,8 +33,8 @@ export function workersCacheCdn(cache: () => WorkersCache): Cdn {
       'Cloudflare-CDN-Cache-Control': `public, max-age=${lifetimeSeconds}, must-revalidate`,
       'Cache-Tag': cacheTag(id),
     }),
-    async purge(ids) {
-      const asking = async () => cache().purge({ tags: ids.map(cacheTag) })
+    async purge(names) {
+      const asking = async () => cache().purge({ tags: names.map(cacheTag) })
       const answer = await inTime(asking()).catch((cause) => {
         throw new RemoteFailure('Workers Cache did not answer', RETRY_MS, { cause })
       })

@@ -6,7 +6,7 @@
 export interface Purge {
   /** Number of the claim. What an earlier claim of the same image settles or defers counts no more. */
   purge: number
-  /** Id of the image. */
+  /** What caches know the image by: its id, and its extension if that is known. */
   id: string
   /** Failures so far. */
   attempts: number

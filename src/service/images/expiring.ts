@@ -89,7 +89,8 @@ export function createExpiring(parts: {
   async function removeOne({ id, expiresAt }: ClaimedExpiry, now: number): Promise<Outcome> {
     // Of one that can't be read any more the ledger alone knows.
     const record = await find(id).catch((error) => {
-      if (error instanceof DamagedObject) return { expiresAt: new Date(expiresAt).toISOString() }
+      if (error instanceof DamagedObject)
+        return { expiresAt: new Date(expiresAt).toISOString(), type: undefined }
       throw error
     })
     if (record !== null) {
@@ -97,7 +98,7 @@ export function createExpiring(parts: {
       // Stored under a name that an upload had before which came to nothing.
       if (at === null) return 'gone'
       if (at > now) return { retryAt: at }
-      await images.expire(id)
+      await images.expire(id, record.type)
       return 'gone'
     }
     const why = await ledger.whyAbsent(id)
@@ -109,7 +110,7 @@ export function createExpiring(parts: {
     return 'gone'
   }
 
-  async function find(id: string): Promise<Pick<ImageRecord, 'expiresAt'> | null> {
+  async function find(id: string): Promise<Pick<ImageRecord, 'expiresAt' | 'type'> | null> {
     return (await objects.head(id)) ?? objects.headHeld(id)
   }
 

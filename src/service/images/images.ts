@@ -1,6 +1,6 @@
 /** The product's rules for images: publish, find, open, remove. No HTTP, no SQL. */
 import { Refusal } from '../../errors.ts'
-import { KEY_PATTERN } from '../../protocol.ts'
+import { type ImageType, KEY_PATTERN } from '../../protocol.ts'
 import { type Ledger, LedgerUnavailable } from '../../stores/ledger.ts'
 import type {
   ImageRecord,
@@ -27,7 +27,7 @@ export interface Images extends Publishing {
   /** Removes the image that the key belongs to, also a held one. `false` if there is none. */
   remove(key: string): Promise<boolean>
   /** Removes an image as its key would. Harmless if it is gone. */
-  expire(id: string): Promise<void>
+  expire(id: string, type?: ImageType): Promise<void>
 }
 
 /** How long the ledger is not asked about absent images after it failed. */
@@ -110,12 +110,12 @@ export function createImages(parts: {
   }
 
   /** Also of a held one. `false` if somebody else was faster, or nothing was there. */
-  async function takeAway(id: string): Promise<boolean> {
+  async function takeAway(id: string, type?: ImageType): Promise<boolean> {
     // Before, so that no crash loses the purge; and again after: a fill that was under way may have put the image back.
-    await purges.enqueue(id)
+    await purges.enqueue(id, type)
     const removal = await remember(id)
     const removed = (await objects.remove(id, removal)) || (await removeHeld(id, removal))
-    await purges.enqueue(id)
+    await purges.enqueue(id, type)
     return removed
   }
 
@@ -146,7 +146,7 @@ export function createImages(parts: {
       try {
         const record = (await objects.head(id)) ?? (await heldRecord(id))
         if (record === null || !equalInConstantTime(record.keySha256, hashes.sha256(key))) return false
-        const removed = await takeAway(id)
+        const removed = await takeAway(id, record.type)
         purges.flush()
         if (removed) metrics.removalByKey()
         return removed
@@ -154,8 +154,8 @@ export function createImages(parts: {
         return refuseFault(error)
       }
     },
-    async expire(id) {
-      await takeAway(id)
+    async expire(id, type) {
+      await takeAway(id, type)
     },
   }
 }

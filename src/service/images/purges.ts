@@ -6,17 +6,18 @@
 
 import { backoffMs, createIntervalJob } from '../../async.ts'
 import type { Cdn } from '../../cdn/cdn.ts'
-import { LONGEST_PURGE_MS } from '../../cdn/cdn.ts'
+import { LONGEST_PURGE_MS, purgeName } from '../../cdn/cdn.ts'
 import { RemoteFailure } from '../../errors.ts'
+import type { ImageType } from '../../protocol.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { Purge } from '../../stores/purges.ts'
 
 export interface Purges {
   /**
-   * Queues a purge of the image. Call it before the object is removed, so that no crash loses the purge, and again after:
+   * Queues a purge of the image; by fewer addresses if its type is known. Call it before the object is removed, so that no crash loses the purge, and again after:
    * a purge in between may have been too early, and fills may end later.
    */
-  enqueue(id: string): Promise<void>
+  enqueue(id: string, type?: ImageType): Promise<void>
   /** Sends what is queued now instead of at the next interval. Never throws. */
   flush(): void
   /** How many are queued, and the age of the oldest in seconds. `null` if no cache is configured. */
@@ -110,7 +111,7 @@ export function createPurges(parts: {
   }
 
   return {
-    enqueue: (id) => ledger.enqueuePurge(id, now() + cdn.longestFillMs, now()),
+    enqueue: (id, type) => ledger.enqueuePurge(purgeName(id, type), now() + cdn.longestFillMs, now()),
     flush,
     async pending() {
       const { count, oldest } = await ledger.pendingPurges()

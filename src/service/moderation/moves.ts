@@ -4,6 +4,7 @@
  */
 
 import { createIntervalJob, sleep } from '../../async.ts'
+import type { ImageType } from '../../protocol.ts'
 import type { Ledger, Move } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
 import type { Purges } from '../images/purges.ts'
@@ -55,11 +56,20 @@ export function createMoves(parts: {
       return { moved, isThere: moved }
     }
     // Before, so that no crash loses the purge; and after: a fill that was under way may have put the image back.
-    await purges.enqueue(id)
+    const type = await typeOf(id)
+    await purges.enqueue(id, type)
     const moved = to === 'held' ? await objects.hold(id) : await removeAnywhere(id)
-    await purges.enqueue(id)
+    await purges.enqueue(id, type)
     purges.flush()
     return { moved, isThere: to === 'held' && (moved || (await isHeld(id))) }
+  }
+
+  /** If it is in sight, and whole. */
+  async function typeOf(id: string): Promise<ImageType | undefined> {
+    return objects.head(id).then(
+      (record) => record?.type,
+      () => undefined,
+    )
   }
 
   async function removeAnywhere(id: string): Promise<boolean> {
