@@ -80,11 +80,12 @@ it('two servers with 267 deletions never exceed what the provider allows', async
 it('a Retry-After holds for all servers, and for all that is queued', async (t) => {
   const { provider, servers } = await twoServers(t)
   const askedAt: number[] = []
-  provider.answer(() => {
+  let accepted = ''
+  provider.answer(({ body }) => {
     askedAt.push(performance.now())
-    return askedAt.length === 1
-      ? { status: 429, headers: { 'Retry-After': '1' } }
-      : { status: 200, body: '{"success":true}' }
+    if (askedAt.length === 1) return { status: 429, headers: { 'Retry-After': '1' } }
+    accepted += body
+    return { status: 200, body: '{"success":true}' }
   })
   const [first, second] = fakeIds(2) as [string, string]
   await servers[0]!.enqueue(first)
@@ -96,6 +97,7 @@ it('a Retry-After holds for all servers, and for all that is queued', async (t) 
   servers[1]!.start()
   servers[1]!.flush()
   await until('all is purged', async () => (await servers[0]!.pending())?.count === 0)
+  for (const id of [first, second]) assert.ok(accepted.includes(id), 'what was refused is asked for again')
   const pause = askedAt[1]! - askedAt[0]!
   assert.ok(pause >= 950, `${pause} ms`)
 })

@@ -13,6 +13,7 @@ export function browserCases(world: World): void {
     'a script on another site': { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'cors', Origin: EVIL },
     'a form on another site': { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate', Origin: EVIL },
     'a hidden frame': { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors', Origin: 'null' },
+    'another host of its own site': { 'Sec-Fetch-Site': 'same-site', Origin: EVIL },
     'another site without an Origin': { 'Sec-Fetch-Site': 'cross-site' },
     'an old browser on another site': { Origin: EVIL },
     'an old browser that hides where it is': { Origin: 'null' },
