@@ -10,6 +10,7 @@ import {
   LIFETIMES,
   MAX_LIFETIME_SECONDS,
   MIN_LIFETIME_SECONDS,
+  PREVIEW_TYPES,
   RAW_MAX_AGE_SECONDS,
   REPEAT_SECONDS,
 } from './protocol.ts'
@@ -200,6 +201,9 @@ const IMAGE =
   `${COMMON} Cache-Control.image ETag Repr-Digest Accept-Ranges Content-Security-Policy ` +
   `Cross-Origin-Resource-Policy ${ANY_SITE} X-Robots-Tag Content-Disposition CDN-Cache-Control.image Cache-Tag ` +
   'Cloudflare-CDN-Cache-Control Surrogate-Control Surrogate-Key X-Accel-Expires'
+const PREVIEW_REDIRECT =
+  `${COMMON} Cache-Control.image X-Request-Id Location Cross-Origin-Resource-Policy ${ANY_SITE} X-Robots-Tag ` +
+  'CDN-Cache-Control.image Cache-Tag Cloudflare-CDN-Cache-Control Surrogate-Control Surrogate-Key X-Accel-Expires'
 const DOCUMENT = `${COMMON} Cache-Control.document Content-Encoding ETag.document Vary ${ANY_SITE} Link`
 
 const HTML: Content = { 'text/html': { schema: string } }
@@ -305,6 +309,26 @@ const IMAGE_ANSWERS = {
     'The address without its meaningless parts.',
     `${COMMON} Cache-Control.none X-Request-Id Location`,
   ),
+}
+
+const PREVIEW_PARAMETERS: Parameter[] = [
+  {
+    name: 'id',
+    in: 'path',
+    description: 'The id of the image.',
+    required: true,
+    schema: text('^[0-9A-Za-z]{11}$'),
+    example: ID,
+  },
+]
+
+const PREVIEW_BYTES: Content = Object.fromEntries(PREVIEW_TYPES.map((type) => [type, {}]))
+
+const PREVIEW_ANSWERS = {
+  200: answer('The bytes.', IMAGE, PREVIEW_BYTES),
+  304: answer('What the client has is still current.', IMAGE, PREVIEW_BYTES),
+  307: answer('No preview came with the image: the address of its bytes.', PREVIEW_REDIRECT),
+  308: IMAGE_ANSWERS[308],
 }
 
 const oembedParameter = (name: string, description: string, required = false): Parameter => ({
@@ -648,6 +672,40 @@ image = requests.get("${raw}").content`,
           },
         },
       },
+      '/preview/{id}': {
+        get: {
+          operationId: 'getPreview',
+          tags: ['Images'],
+          summary: 'Fetch a small picture of an image',
+          description:
+            'Of at most 1,200 pixels a side and 120 KB, made by the client that uploaded the image. Conditions and one range are honoured.',
+          parameters: PREVIEW_PARAMETERS,
+          responses: {
+            ...PREVIEW_ANSWERS,
+            206: answer('One range of them.', `${IMAGE} Content-Range`, PREVIEW_BYTES),
+            ...refusals(
+              'problem',
+              ['unavailable', 'not-found', 'removed', 'held', 'precondition-failed', 'range-not-satisfiable'],
+              ANY_SITE,
+              { 416: 'Content-Range' },
+            ),
+          },
+        },
+        head: {
+          operationId: 'headPreview',
+          tags: ['Images'],
+          summary: 'Fetch the headers of a preview',
+          parameters: PREVIEW_PARAMETERS,
+          responses: {
+            ...PREVIEW_ANSWERS,
+            ...refusals(
+              'problem',
+              ['unavailable', 'not-found', 'removed', 'held', 'precondition-failed'],
+              ANY_SITE,
+            ),
+          },
+        },
+      },
       '/{id}': {
         get: {
           operationId: 'viewImage',
@@ -858,16 +916,22 @@ image = requests.get("${raw}").content`,
               'The image.',
               `${UNCACHED} ${ANY_SITE}`,
               json(
-                object({
-                  version: { const: '1.0' },
-                  type: { const: 'photo' },
-                  provider_name: string,
-                  provider_url: string,
-                  url: { ...string, description: 'Of the bytes.' },
-                  width: whole(1),
-                  height: whole(1),
-                  cache_age: { type: 'integer', description: 'Seconds.' },
-                }),
+                object(
+                  {
+                    version: { const: '1.0' },
+                    type: { const: 'photo' },
+                    provider_name: string,
+                    provider_url: string,
+                    url: { ...string, description: 'Of the bytes.' },
+                    width: whole(1),
+                    height: whole(1),
+                    thumbnail_url: { ...string, description: 'Of the preview, if it has one.' },
+                    thumbnail_width: whole(1),
+                    thumbnail_height: whole(1),
+                    cache_age: { type: 'integer', description: 'Seconds.' },
+                  },
+                  ['thumbnail_url', 'thumbnail_width', 'thumbnail_height'],
+                ),
               ),
             ),
             ...refusals(

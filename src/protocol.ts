@@ -50,6 +50,20 @@ export function typeName(type: `image/${string}`): string {
   return SPELLED[type] ?? type.slice('image/'.length).toUpperCase()
 }
 
+/** Types of a preview: what every browser and every unfurler shows. */
+export const PREVIEW_TYPES = ['image/jpeg', 'image/webp'] as const
+export type PreviewType = (typeof PREVIEW_TYPES)[number]
+
+/** 120 KB. Unit: bytes. */
+export const PREVIEW_MAX_BYTES = 122_880
+
+/** The longest side of a preview: what unfurlers show at twice the density. Unit: pixels. */
+export const PREVIEW_MAX_SIDE_PIXELS = 1200
+
+/** What stands before a preview behind its image, and after it: see `formats/preview-frame.ts`. Unit: bytes. */
+export const FRAME_HEAD_BYTES = 8
+export const FRAME_FOOT_BYTES = 12
+
 export const IMAGE_TYPES = Object.keys(EXTENSIONS) as ImageType[]
 
 /** 11 characters of base62: 65 random bits. */
@@ -102,6 +116,11 @@ export function receiptPath(secret: string): string {
 
 export function rawPath(id: string): string {
   return `/raw/${id}`
+}
+
+/** A smaller picture of the image; a redirect to the image where there is none. */
+export function previewPath(id: string): string {
+  return `/preview/${id}`
 }
 
 /** The answer to an upload: these four members, and a fifth for an image that expires. */

@@ -47,6 +47,8 @@ it('attacks what is there: none is 404 but what is meant to be, and none fails',
   }
   const absent = [
     'GET /raw/AAAAAAAAAAA',
+    'GET /preview/AAAAAAAAAAA',
+    `GET /preview/${stored.largeId}.none`,
     `DELETE /api/delete?key=<small>${'A'.repeat(32)}`,
     `GET /raw/${stored.largeId}.none`,
     'POST /delete',

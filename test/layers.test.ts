@@ -54,7 +54,7 @@ const LAYERS: Record<string, Layer> = {
   'problems.ts': { may: ['errors.ts', 'protocol.ts'] },
   'config.ts': { may: [...BASE, 'config/'] },
   'config/': { may: BASE },
-  'stores/object-store.ts': { may: [], types: ['formats/image.ts', 'protocol.ts'] },
+  'stores/object-store.ts': { may: ['protocol.ts'], types: ['formats/image.ts'] },
   'stores/ledger.ts': {
     may: [],
     types: [

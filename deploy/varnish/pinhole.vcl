@@ -79,11 +79,11 @@ sub vcl_recv {
     if (req.method != "GET" && req.method != "HEAD") {
         return (pass);
     }
-    if (req.url !~ "^/raw/" && req.url !~ "^/assets/") {
+    if (req.url !~ "^/(raw|preview)/" && req.url !~ "^/assets/") {
         return (pass);
     }
     # Image answers vary by nothing.
-    if (req.url ~ "^/raw/") {
+    if (req.url ~ "^/(raw|preview)/") {
         unset req.http.Cookie;
         unset req.http.Accept-Encoding;
         unset req.http.Authorization;

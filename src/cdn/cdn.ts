@@ -1,5 +1,5 @@
 /** Port: caches that the operator controls, in front of the service. */
-import { EXTENSIONS, ID_LENGTH, type ImageType, rawPath } from '../protocol.ts'
+import { EXTENSIONS, ID_LENGTH, type ImageType, previewPath, rawPath } from '../protocol.ts'
 
 export interface Cdn {
   /** For logs and `/readyz`, e.g. `cloudflare`. */
@@ -29,14 +29,15 @@ export function purgeName(id: string, type?: ImageType): string {
 }
 
 /**
- * Every address that answers with an image's bytes, from the root of the service, by its `purgeName`: four, or twelve if its type
- * is not known.
+ * Every address that answers with an image's bytes or its preview's, from the root of the service, by its `purgeName`: five, or
+ * thirteen if its type is not known.
  */
 export function imageTargets(name: string): string[] {
   const id = name.slice(0, ID_LENGTH)
   const ends =
     name === id ? Object.values(EXTENSIONS).map((extension) => `.${extension}`) : [name.slice(ID_LENGTH)]
-  return ['', ...ends].flatMap((end) => [`${rawPath(id)}${end}`, `${rawPath(id)}${end}?dl=1`])
+  const targets = ['', ...ends].flatMap((end) => [`${rawPath(id)}${end}`, `${rawPath(id)}${end}?dl=1`])
+  return [...targets, previewPath(id)]
 }
 
 /**

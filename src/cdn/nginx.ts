@@ -6,7 +6,7 @@ import { RemoteFailure } from '../errors.ts'
 import { type Cdn, cacheTag, imageTargets, LONGEST_PURGE_MS } from './cdn.ts'
 import { call, type Fetch, longestFillMs, onEach } from './provider-call.ts'
 
-/** Each image has four addresses or a dozen, and each is a call. */
+/** Each image has five addresses or a dozen, and each is a call. */
 const BATCH_SIZE = 10
 
 /** The module answers 404 or 412, by its version, for what it does not hold. */

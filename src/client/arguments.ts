@@ -5,7 +5,7 @@ import { MODES, type UploadOptions } from './types.ts'
 /** Throws a `TypeError` that says what is wrong and what to pass instead. */
 export function checkArguments(file: unknown, options: UploadOptions): void {
   if (!(file instanceof Blob)) throw new TypeError(`The file must be a Blob, ${insteadOf(file)}`)
-  const { mode, convert, expires, retries, maxBytes } = options
+  const { mode, convert, expires, preview, retries, maxBytes } = options
   if (mode !== undefined && !MODES.includes(mode)) {
     throw new TypeError(`mode must be one of ${MODES.join(', ')}, not ${JSON.stringify(mode)}`)
   }
@@ -15,6 +15,8 @@ export function checkArguments(file: unknown, options: UploadOptions): void {
     throw new TypeError(
       `expires must be one of ${Object.keys(LIFETIMES).join(', ')}, or seconds from ${MIN_LIFETIME_SECONDS} to ${MAX_LIFETIME_SECONDS}, not ${expires}`,
     )
+  if (preview !== undefined && !(preview instanceof Blob))
+    throw new TypeError(`preview must be a Blob, ${insteadOf(preview)}`)
   for (const [name, value] of Object.entries({ retries, maxBytes })) {
     if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0)) {
       throw new TypeError(`${name} must be a whole number from 0, not ${value}`)

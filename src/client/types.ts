@@ -71,6 +71,11 @@ export interface Compressed {
   losesHdr?: true
   /** Set if recompression was planned and did not happen. */
   fallback?: Fallback
+  /**
+   * A small picture of the result, for `send`: what galleries and chats show. Absent if the result is small itself, is a GIF
+   * or animated, or could not be decoded here.
+   */
+  preview?: Blob
 }
 
 /** `compress` and `upload` report these in order. `waiting` comes between two attempts of an upload. */
@@ -118,6 +123,11 @@ export interface SendOptions {
    * once, however often it is sent. A secret: it leads to the deletion key. Default: a new one for each call.
    */
   idempotencyKey?: string
+  /**
+   * A small picture of the image, as `compress` gives: JPEG or WebP, at most 1,200 pixels a side and 120 KB. It is sent in the
+   * same file, behind the image's end; a service that knows no previews drops it.
+   */
+  preview?: Blob
   /** The service's own limit, checked before anything is sent. Default: 26,214,400. Unit: bytes. */
   maxBytes?: number
 }

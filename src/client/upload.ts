@@ -10,7 +10,8 @@ export async function uploadWith(
   options: UploadOptions,
 ): Promise<UploadResult> {
   const endpoint = endpointOf(options.baseUrl)
-  const { blob, bytesIn, bytesOut, type, action, hasLocation } = await engine.compress(file, options)
-  const sent = await sendTo(blob, options, endpoint)
+  const compressed = await engine.compress(file, options)
+  const { blob, preview, bytesIn, bytesOut, type, action, hasLocation } = compressed
+  const sent = await sendTo(blob, { ...options, ...(preview && { preview }) }, endpoint)
   return { ...sent, bytesIn, bytesOut, type, action, hasLocation }
 }

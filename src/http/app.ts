@@ -53,7 +53,7 @@ const ASKED_EVERYWHERE = /^\/\.well-known\/|\.\w+$/
 
 const ID_PATH = '/:id{[0-9A-Za-z]{11}}'
 const SECURITY_PATH = '/.well-known/security.txt'
-const RAW_PATH = '/raw/:name'
+const IMAGE_PATHS = ['/raw/:name', '/preview/:name']
 const RECEIPT_PATH = receiptPath(':secret')
 const READ_ONLY_PATHS = [
   '/',
@@ -99,8 +99,10 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   app.all(DELETE_PATH, allowOnly('GET, HEAD, DELETE, OPTIONS'))
 
   // What is an image's address was answered by the host.
-  app.get(RAW_PATH, (c) => c.notFound())
-  app.all(RAW_PATH, allowOnly('GET, HEAD'))
+  for (const path of IMAGE_PATHS) {
+    app.get(path, (c) => c.notFound())
+    app.all(path, allowOnly('GET, HEAD'))
+  }
 
   app.get('/', (c) => home(c, parts))
   app.get('/terms', (c) => terms(c, parts))

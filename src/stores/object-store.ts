@@ -1,20 +1,20 @@
 /** Port: images, each ONE object, its bytes and its record, written and removed as one. */
 import type { ByteSource, Segment } from '../formats/image.ts'
-import type { ImageType } from '../protocol.ts'
+import { FRAME_FOOT_BYTES, FRAME_HEAD_BYTES, type ImageType, type PreviewType } from '../protocol.ts'
 
 /** Everything known about an image. It travels with the bytes: there is no table of images. */
 export interface ImageRecord {
   id: string
   type: ImageType
-  /** Size of the stored bytes. Unit: bytes. */
+  /** Size of the image's bytes, without its preview. Unit: bytes. */
   size: number
   /** As displayed. Unit: pixels. */
   width: number
   height: number
   animated: boolean
-  /** SHA-256 of the stored bytes, lower-case hex. */
+  /** SHA-256 of the image's bytes, lower-case hex. */
   sha256: string
-  /** SHA-256 of the bytes as they were sent, lower-case hex. Differs if metadata was removed. */
+  /** SHA-256 of the bytes as they were sent, lower-case hex. Differs if metadata was removed, or a preview came along. */
   sentSha256: string
   /** SHA-256 of the deletion key, lower-case hex. */
   keySha256: string
@@ -22,6 +22,32 @@ export interface ImageRecord {
   createdAt: string
   /** From then on nobody is shown it. ISO 8601, UTC, whole seconds. Stores know nothing of it. Absent: never. */
   expiresAt?: string
+  /** Absent if none came with the image. */
+  preview?: Preview
+}
+
+/** A smaller picture of an image, which its client made. It is stored behind the image, in a frame. */
+export interface Preview {
+  type: PreviewType
+  /** Unit: bytes. */
+  size: number
+  /** As displayed. Unit: pixels. */
+  width: number
+  height: number
+  /** SHA-256 of its bytes, lower-case hex. */
+  sha256: string
+}
+
+/** Size of an image and, if it has a preview, the frame behind it. Unit: bytes. */
+export function storedSize({ size, preview }: Pick<ImageRecord, 'size' | 'preview'>): number {
+  return preview === undefined ? size : size + FRAME_HEAD_BYTES + preview.size + FRAME_FOOT_BYTES
+}
+
+/** Where a preview stands among the stored bytes. `null` if there is none. */
+export function previewRange({ size, preview }: ImageRecord): ContentRange | null {
+  if (preview === undefined) return null
+  const first = size + FRAME_HEAD_BYTES
+  return { first, last: first + preview.size - 1 }
 }
 
 /** A range as asked for (RFC 9110, 14.1.2): from `first` to `last` inclusive, or the last `suffix` bytes. */
@@ -33,8 +59,11 @@ export interface ContentRange {
   last: number
 }
 
-/** A range of an image, all of it, or only its record. */
-export type Wanted = ByteRange | 'all' | 'nothing'
+/**
+ * A range of an image, all of it, its preview (no bytes if it has none), all that is stored of it, as a copy needs it, or
+ * only its record.
+ */
+export type Wanted = ByteRange | 'all' | 'preview' | 'stored' | 'nothing'
 
 /** What is wanted, if that is known before the record is. */
 export type Selection = Wanted | ((record: ImageRecord) => Wanted)
@@ -79,7 +108,7 @@ export interface ObjectStore extends HeldImages {
    */
   open(id: string, selection?: Selection, signal?: Signal): Promise<StoredImage | null>
   /**
-   * Reads all of an image and compares it with the SHA-256 of its record: `open` may check less. `null` if there is none.
+   * Reads all of an image and of its preview and compares them with the SHA-256 of the record: `open` may check less. `null` if there is none.
    * Throws `DamagedObject`. A store may take the chance to write down what makes later reads cheaper.
    */
   verify(id: string): Promise<ImageRecord | null>
@@ -113,8 +142,8 @@ export interface HeldImages {
   release(id: string): Promise<boolean>
   /** The record alone. `null` if none is held. */
   headHeld(id: string): Promise<ImageRecord | null>
-  /** Opens a held image. `null` if there is none. */
-  openHeld(id: string): Promise<StoredImage | null>
+  /** Opens a held image as `open` does. `null` if there is none. */
+  openHeld(id: string, selection?: Selection): Promise<StoredImage | null>
   /** Removes a held image for good. `false` if there was none. */
   removeHeld(id: string, removal?: Removal): Promise<boolean>
   /** Every id that is held, in no particular order. Also removes what was left by processes killed in the middle of a move. */
@@ -126,8 +155,8 @@ export interface Draft extends ByteSource {
   /** SHA-256 of what `commit` would store, lower-case hex. */
   digest(segments: Segment[]): Promise<string>
   /**
-   * Makes it visible under `record.id`, whole and durable, or not at all. What it stores must have `record.sha256`.
-   * Throws `IdTaken` if the id exists. The draft can't be used afterwards, whatever the outcome.
+   * Makes it visible under `record.id`, whole and durable, or not at all. `segments`: the image, which must have
+   * `record.sha256`, and the frame of its preview if it has one. Throws `IdTaken` if the id exists. The draft can't be used afterwards, whatever the outcome.
    *
    * `isContended`: the id was not drawn for this image alone, so that another process may be about to take it. Exactly
    * one of them wins, and the image of the winner is durable before `IdTaken` is thrown. A retired id is taken.
@@ -140,6 +169,16 @@ export interface Draft extends ByteSource {
   replace(record: ImageRecord, segments: Segment[]): Promise<'visible' | 'held' | null>
   /** Forgets the bytes. Harmless after `commit` or a second time. */
   discard(): Promise<void>
+}
+
+/** Whether a draft is what a store has of the record's image, preview included. */
+export async function isCopyOf(record: ImageRecord, draft: Pick<Draft, 'size' | 'digest'>): Promise<boolean> {
+  if (draft.size !== storedSize(record)) return false
+  if ((await draft.digest([{ offset: 0, length: record.size }])) !== record.sha256) return false
+  const { preview } = record
+  if (preview === undefined) return true
+  const { first } = previewRange(record)!
+  return (await draft.digest([{ offset: first, length: preview.size }])) === preview.sha256
 }
 
 /** A range that starts past the end (RFC 9110, 15.5.17). */

@@ -8,7 +8,8 @@ import type { AppParts, Site } from '../http/context.ts'
 import { trustedProxies } from '../http/headers/client-address.ts'
 import { createOrigins } from '../http/headers/cross-site.ts'
 import type { Log } from '../http/log.ts'
-import { CONDITION_HEADERS, createRaw, RAW_PREFIX } from '../http/routes/raw.ts'
+import { CONDITION_HEADERS } from '../http/routes/image-answers.ts'
+import { createRaw, isRawTarget } from '../http/routes/raw.ts'
 import { createUpload, takesUploads } from '../http/routes/upload.ts'
 import type { Notifier } from '../notify/notifier.ts'
 import { createAdminSessions } from '../service/admin-sessions.ts'
@@ -249,7 +250,7 @@ export function createHost(given: {
 
   async function other(request: Request, target: string, peer: string): Promise<Response> {
     const { method } = request
-    if ((method === 'GET' || method === 'HEAD') && target.startsWith(RAW_PREFIX)) {
+    if ((method === 'GET' || method === 'HEAD') && isRawTarget(target)) {
       const header = rawHeaderOf(request)
       const answer = await raw({
         method,

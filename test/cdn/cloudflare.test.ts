@@ -62,7 +62,8 @@ it('purges the addresses that an image has, in one call for several images', asy
   assert.equal(seen.calls, 1)
   assert.deepEqual([...seen.tags], [])
   const ends = ['', '?dl=1', '.webp', '.webp?dl=1']
-  assert.deepEqual(seen.files, new Set(ids.flatMap((id) => ends.map((end) => `${SITE}/raw/${id}${end}`))))
+  const targetsOf = (id: string) => [...ends.map((end) => `/raw/${id}${end}`), `/preview/${id}`]
+  assert.deepEqual(seen.files, new Set(ids.flatMap(targetsOf).map((target) => SITE + target)))
 })
 
 it('purges every address that an image may have whose type is not known', async () => {
@@ -77,6 +78,7 @@ it('purges every address that an image may have whose type is not known', async 
       assert.ok(seen.files.has(`${SITE}/raw/${id}${end}`), end)
       assert.ok(seen.files.has(`${SITE}/raw/${id}${end}?dl=1`), end)
     }
+    assert.ok(seen.files.has(`${SITE}/preview/${id}`))
   }
 })
 
@@ -87,10 +89,10 @@ it('purges by tag what can’t be purged by address', async () => {
   assert.deepEqual([...seen.tags], [`i-${id}`])
 })
 
-it('makes 100 removals a second, each purged twice', () => {
+it('makes 80 removals a second, each purged twice', () => {
   const { rate, batchSize } = cloudflareCdn(URL_OF_ZONE, fetch, SITE)
   const aSecond = (batchSize * 1000) / rate!.intervalMs / 2
-  assert.equal(aSecond, 100)
+  assert.equal(aSecond, 80)
 })
 
 it('keeps within the limits of the Free plan while 300 images are removed at once', async (t) => {
@@ -111,7 +113,7 @@ it('keeps within the limits of the Free plan while 300 images are removed at onc
   await until('all is purged', async () => (await purges.pending())?.count === 0)
   assert.equal(seen.refused, 0)
   assert.deepEqual(failures, [])
-  assert.equal(seen.files.size, ids.length * 4)
+  assert.equal(seen.files.size, ids.length * 5)
   assert.deepEqual([...seen.tags], [])
 })
 

@@ -17,6 +17,7 @@ import { noticeCases } from './http/notices.ts'
 import { operatorCases } from './http/operator.ts'
 import { pageCases } from './http/pages.ts'
 import { pathCases } from './http/paths.ts'
+import { previewCases } from './http/previews.ts'
 import { privacyCases } from './http/privacy.ts'
 import { capCases, quotaCases } from './http/quota.ts'
 import { rawCases } from './http/raw.ts'
@@ -44,6 +45,7 @@ const CASES = {
   'refusals that come early': drainCases,
   'raw bytes': rawCases,
   'conditions and ranges': conditionCases,
+  previews: previewCases,
   'what is stored': scrubCases,
   pages: viewCases,
   'how pages are sent': pageCases,

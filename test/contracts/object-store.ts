@@ -10,6 +10,7 @@ import { holdingCases } from './object-store/holding.ts'
 import { listingCases } from './object-store/listing.ts'
 import { memoryCases } from './object-store/memory.ts'
 import { modelCases } from './object-store/model.ts'
+import { previewCases } from './object-store/previews.ts'
 import { rangeCases } from './object-store/ranges.ts'
 import { readingCases } from './object-store/reading.ts'
 import { removalCases } from './object-store/removal.ts'
@@ -29,6 +30,7 @@ export function objectStoreContract(name: string, open: OpenStore, options: Cont
     describe('segments', () => segmentCases(harness))
     describe('reading', () => readingCases(harness))
     describe('ranges', () => rangeCases(harness))
+    describe('previews', () => previewCases(harness))
     describe('removal', () => removalCases(harness))
     describe('holding', () => holdingCases(harness))
     describe('retiring', () => retiringCases(harness))

@@ -57,6 +57,7 @@ export function createRun(
           signal,
           onProgress,
           ...(expires && { expires }),
+          ...(compressed.preview && { preview: compressed.preview }),
         })
         return { name, compressed, sent, source: { sha256, mode, server: baseUrl } }
       } catch (error) {

@@ -1,4 +1,5 @@
 import { Refusal } from '../../errors.ts'
+import { frameAround } from '../../formats/preview-frame.ts'
 import {
   DEFAULT_MAX_UPLOAD_BYTES,
   EXPIRES_PARAMETER,
@@ -37,12 +38,12 @@ export async function sendTo(blob: Blob, options: SendOptions = {}, endpoint: En
   if (blob.size > maxBytes) throw tooLarge(blob.size, maxBytes)
   const { idempotencyKey = newIdempotencyKey(), expires } = options
   const query = expires === undefined ? '' : `?${EXPIRES_PARAMETER}=${expires}`
-  const body = await divisible(blob)
+  const body = await withPreview(await divisible(blob), options.preview, maxBytes)
   // Until a whole image left, none can have been stored.
   let mayBeStoredSince: number | undefined
   const extension = EXTENSIONS[blob.type as ImageType] ?? 'bin'
   const attempt = async () => {
-    onProgress?.({ stage: 'uploading', sentBytes: 0, totalBytes: blob.size, percent: 0 })
+    onProgress?.({ stage: 'uploading', sentBytes: 0, totalBytes: body.size, percent: 0 })
     const answer = await endpoint.transport({
       method: 'POST',
       url: endpoint.address(UPLOAD_PATH) + query,
@@ -66,6 +67,14 @@ export async function sendTo(blob: Blob, options: SendOptions = {}, endpoint: En
   const sent = await withRetries(attempt, { retries, mayRepeat, signal, onWait }, endpoint.clock)
   onProgress?.({ stage: 'done' })
   return sent
+}
+
+/** One file: the image, and its preview behind it if there is room for one. */
+async function withPreview(image: Blob, preview: Blob | undefined, maxBytes: number): Promise<Blob> {
+  if (preview === undefined) return image
+  const { head, foot } = frameAround(preview.size)
+  const file = new Blob([image, head, await divisible(preview), foot], { type: image.type })
+  return file.size <= maxBytes ? file : image
 }
 
 function tooLarge(bytes: number, maxBytes: number): Refusal {

@@ -23,15 +23,15 @@ export interface Codecs {
   load(kind: 'jpeg' | 'png'): Promise<void>
   /** Applies the Exif orientation, unless the pixels are wanted as they are stored. */
   decodeJpeg(bytes: Uint8Array, as?: 'displayed' | 'stored'): Promise<Pixels>
-  /** `plain`: with the standard's tables and nothing left out, as browsers encode. */
+  /** `plain`: with the standard's tables and nothing left out, as browsers encode. `quick`: not progressive. */
   encodeJpeg(
     pixels: Pixels,
-    options: { quality: JpegQuality; fullChroma: boolean; gray: boolean; plain?: boolean },
+    options: { quality: JpegQuality; fullChroma: boolean; gray: boolean; plain?: boolean; quick?: boolean },
   ): Promise<Uint8Array<ArrayBuffer>>
   /** 8 bits a channel. Does not apply an orientation. */
   decodePng(bytes: Uint8Array): Promise<Pixels>
-  /** Exact, in the pixels that nobody sees too. */
-  encodeWebp(pixels: Pixels): Promise<Uint8Array<ArrayBuffer>>
+  /** Exact, in the pixels that nobody sees too; or of a quality from 0 to 100. */
+  encodeWebp(pixels: Pixels, quality?: number): Promise<Uint8Array<ArrayBuffer>>
   /** `level`: oxipng's. */
   optimisePng(bytes: Uint8Array, level: 0 | 1 | 2): Promise<Uint8Array<ArrayBuffer>>
   /** The primary picture as displayed, its colours as they are stored. 700 KB that are fetched for the first one. */
@@ -83,10 +83,11 @@ export function createCodecs(loadWasm: LoadWasm): Codecs {
       if (pixels === null) throw new Error('the JPEG decoder gave up')
       return pixels
     },
-    async encodeJpeg({ data, width, height }, { quality, fullChroma, gray, plain }) {
+    async encodeJpeg({ data, width, height }, { quality, fullChroma, gray, plain, quick }) {
       const options: JpegOptions = {
         ...MOZJPEG,
         ...(plain && PLAIN),
+        ...(quick && { progressive: false }),
         quality: quality.luma,
         chroma_quality: quality.chroma,
         color_space: gray ? GRAYSCALE : YCBCR,
@@ -97,8 +98,9 @@ export function createCodecs(loadWasm: LoadWasm): Codecs {
     async decodePng(bytes) {
       return (await pngDecoder()).decode(bytes)
     },
-    async encodeWebp({ data, width, height }) {
-      const result = (await webpEncoder()).encode(data as BufferSource, width, height, WEBP_LOSSLESS)
+    async encodeWebp({ data, width, height }, quality) {
+      const options = quality === undefined ? WEBP_LOSSLESS : { ...WEBP_LOSSLESS, ...LOSSY, quality }
+      const result = (await webpEncoder()).encode(data as BufferSource, width, height, options)
       if (result === null) throw new Error('the WebP encoder gave up')
       return copyOf(result)
     },
@@ -172,6 +174,8 @@ const WEBP_LOSSLESS: WebpOptions = {
   use_delta_palette: 0,
   use_sharp_yuv: 0,
 }
+
+const LOSSY = { lossless: 0, exact: 0, alpha_quality: 60, method: 2 } satisfies Partial<WebpOptions>
 
 interface EmscriptenOptions {
   noInitialRun: boolean

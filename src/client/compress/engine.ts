@@ -9,6 +9,7 @@ import { converse, type Outcome } from '../worker/conversation.ts'
 import type { EngineHost } from '../worker/host.ts'
 import type { CompressRequest, Found } from '../worker/messages.ts'
 import { createPool, type Lease } from '../worker/pool.ts'
+import { deservesPreview, type MadePreview } from './preview.ts'
 
 export interface Engine {
   /**
@@ -56,14 +57,14 @@ export function createEngine(host: EngineHost): Engine {
       signal?.throwIfAborted()
       onProgress?.({ stage: 'inspecting' })
       const file = await divisible(given)
-      const { inspection, verdict } = await work(file, options)
+      const { inspection, verdict, preview } = await work(file, options)
       signal?.throwIfAborted()
       if (verdict.kind === 'refused') throw new Refusal(verdict.code, verdict.detail)
       if (verdict.kind === 'failed') throw new Error(`the file can't be read: ${verdict.message}`)
       if (inspection === null) throw new Error('the file took too long to read')
       if (verdict.kind === 'recompressed') {
         const { bytes, type, action } = verdict
-        return {
+        const result: Compressed = {
           ...factsOf(file, inspection),
           blob: new Blob([bytes], { type }),
           bytesOut: bytes.length,
@@ -71,12 +72,14 @@ export function createEngine(host: EngineHost): Engine {
           action,
           ...(inspection.losesHdr && { losesHdr: true }),
         }
+        return withPreview(result, preview)
       }
       if (!isAccepted(inspection)) throw notConverted(inspection.type)
-      if (mode === 'original' || verdict.kind === 'kept') return untouched(file, inspection)
+      if (mode === 'original' || verdict.kind === 'kept')
+        return withPreview(untouched(file, inspection), preview)
       const fallback: Fallback | undefined =
         verdict.kind === 'scrubbed' ? verdict.fallback : verdict.kind === 'lost' ? 'codec-error' : 'timed-out'
-      return { ...scrubbed(file, inspection), ...(fallback && { fallback }) }
+      return withPreview({ ...scrubbed(file, inspection), ...(fallback && { fallback }) }, preview)
     },
     prepare() {
       try {
@@ -109,6 +112,12 @@ function notConverted(type: string): Refusal {
     'unsupported-type',
     `This is ${type === 'image/heic' ? 'a HEIC' : type === 'image/jxl' ? 'a JPEG XL' : 'a TIFF'} image that could not be decoded here. Accepted are JPEG, PNG, GIF, WebP or AVIF.`,
   )
+}
+
+/** What turned out small is its own preview. */
+function withPreview(result: Compressed, made: MadePreview | undefined): Compressed {
+  if (made === undefined || !deservesPreview(result.bytesOut)) return result
+  return { ...result, preview: new Blob([made.bytes], { type: made.type }) }
 }
 
 function untouched(file: Blob, inspection: Inspection): Compressed {

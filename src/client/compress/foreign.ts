@@ -15,7 +15,7 @@ import { profileKindOf } from './icc.ts'
 import { isOpaque, type Pixels } from './pixels.ts'
 import { MAX_WEBP_SIDE, type Means } from './plan.ts'
 import { decodedByPlatform } from './platform-decoder.ts'
-import { photoOf, type Recompressed, webpOf } from './recompress.ts'
+import { type Milestones, photoOf, type Recompressed, webpOf } from './recompress.ts'
 
 export interface ForeignPicture {
   type: ForeignType
@@ -26,7 +26,7 @@ export interface ForeignPicture {
   /** Brightness beyond white is in the file, and not in what is made of it. */
   losesHdr: boolean
   /** Throws what a codec throws. */
-  convert(decoded: (milliseconds: number) => void): Promise<Recompressed>
+  convert(milestones: Pick<Milestones, 'decoded' | 'picture'>): Promise<Recompressed>
 }
 
 /** Read from the header, before any pixel is decoded. */
@@ -70,10 +70,11 @@ export async function foreignPicture(
     height,
     hasLocation,
     losesHdr,
-    async convert(decoded) {
+    async convert(milestones) {
       const start = performance.now()
       const { pixels, profile } = await decode(file, facts, maxPixels)
-      decoded(performance.now() - start)
+      milestones.decoded(performance.now() - start)
+      await milestones.picture(pixels, profile)
       return encode(pixels, { profile, halfChroma: facts.halfChroma }, codecs)
     },
   }
@@ -150,7 +151,10 @@ async function byPlatformAlone(
     // A decoded bitmap says nothing of places.
     hasLocation: false,
     losesHdr: false,
-    convert: async () => encode(pixels, { profile, halfChroma: false }, codecs),
+    async convert({ picture }) {
+      await picture(pixels, profile)
+      return encode(pixels, { profile, halfChroma: false }, codecs)
+    },
   }
 }
 

@@ -11,7 +11,14 @@ export interface Drawn {
   read(x: number, y: number, width: number, height: number): Uint8ClampedArray
   /** `quality`: the browser's, 0 to 1. `null` if it encodes no JPEG. */
   encode(quality: number): Promise<Uint8Array<ArrayBuffer> | null>
+  /** The same picture in another size. */
+  shrunk(size: Size): Drawn | null
   close(): void
+}
+
+interface Size {
+  width: number
+  height: number
 }
 
 /** `jpeg`: opaque, and without a profile, so that its values stay what they are. `null` where there is no true canvas. */
@@ -21,27 +28,32 @@ export async function drawn(jpeg: Uint8Array): Promise<Drawn | null> {
     () => null,
   )
   if (bitmap === null) return null
-  const { width, height } = bitmap
   try {
-    const canvas = new OffscreenCanvas(width, height)
-    const context = canvas.getContext('2d', { alpha: false, willReadFrequently: true })
-    if (!context || !canvasIsTrue(context)) return null
-    context.drawImage(bitmap, 0, 0)
-    return {
-      width,
-      height,
-      read: (...part) => context.getImageData(...part).data,
-      async encode(quality) {
-        const blob = await canvas.convertToBlob({ type: 'image/jpeg', quality })
-        return blob.type === 'image/jpeg' ? new Uint8Array(await blob.arrayBuffer()) : null
-      },
-      close() {
-        canvas.width = canvas.height = 0
-      },
-    }
+    return drawnOn(bitmap, bitmap)
   } catch {
     return null
   } finally {
     bitmap.close()
+  }
+}
+
+function drawnOn(source: ImageBitmap | OffscreenCanvas, { width, height }: Size): Drawn | null {
+  const canvas = new OffscreenCanvas(width, height)
+  const context = canvas.getContext('2d', { alpha: false, willReadFrequently: true })
+  if (!context || !canvasIsTrue(context)) return null
+  context.imageSmoothingQuality = 'high'
+  context.drawImage(source, 0, 0, width, height)
+  return {
+    width,
+    height,
+    read: (...part) => context.getImageData(...part).data,
+    async encode(quality) {
+      const blob = await canvas.convertToBlob({ type: 'image/jpeg', quality })
+      return blob.type === 'image/jpeg' ? new Uint8Array(await blob.arrayBuffer()) : null
+    },
+    shrunk: (size) => drawnOn(canvas, size),
+    close() {
+      canvas.width = canvas.height = 0
+    },
   }
 }

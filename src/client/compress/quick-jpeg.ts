@@ -1,11 +1,13 @@
 /** The quick way to make a photograph smaller: asks a sample of it whether the best way is worth the wait, and else does it. */
+import { PREVIEW_MAX_BYTES } from '../../protocol.ts'
 import { fineColourShows } from './chroma-detail.ts'
 import type { Codecs } from './codecs.ts'
 import { effortFor, type Line } from './effort.ts'
 import { withJpegProfile, withoutJpegProfile } from './jpeg-profile.ts'
 import { expectedScoreOf, quickQuality, USUAL_QUALITY } from './jpeg-quality.ts'
 import { sampledBy } from './pixels.ts'
-import { drawn } from './platform-encoder.ts'
+import { type Drawn, drawn } from './platform-encoder.ts'
+import { type MadePreview, PREVIEW_QUALITIES, previewSize, WISHED_BYTES } from './preview.ts'
 import { textureLossOf } from './texture-loss.ts'
 
 /** A browser's codec beside ours, for the same picture: time, and bytes (the choosing half: 1.02 to 1.2). */
@@ -21,7 +23,7 @@ export async function quickJpeg(
   { profile, fullChroma }: { profile: Uint8Array | null; fullChroma: boolean },
   codecs: Codecs,
   { line, start }: { line: Line; start: number },
-): Promise<Uint8Array<ArrayBuffer> | null> {
+): Promise<{ bytes: Uint8Array<ArrayBuffer>; preview: MadePreview | null } | null> {
   const canvas = await drawn(await withoutJpegProfile(jpeg))
   if (canvas === null) return null
   try {
@@ -51,9 +53,33 @@ export async function quickJpeg(
     if (effort === 'best') return null
     const result = await canvas.encode(quickQuality(expectedScoreOf(textureLossOf(sample, decoded)), bytes))
     if (result === null) return null
-    const plain = await withoutJpegProfile(result)
-    return profile ? withJpegProfile(plain, profile) : plain
+    const preview = await quickPreview(canvas, profile)
+    return { bytes: await carrying(result, profile), preview }
   } finally {
     canvas.close()
+  }
+}
+
+async function carrying(jpeg: Uint8Array, profile: Uint8Array | null): Promise<Uint8Array<ArrayBuffer>> {
+  const plain = await withoutJpegProfile(jpeg)
+  return profile ? withJpegProfile(plain, profile) : plain
+}
+
+/** The browser's codec takes no time for so small a picture: it is tried until the result is small enough. */
+async function quickPreview(canvas: Drawn, profile: Uint8Array | null): Promise<MadePreview | null> {
+  const small = canvas.shrunk(previewSize(canvas))
+  if (small === null) return null
+  let least: MadePreview | null = null
+  try {
+    for (const quality of PREVIEW_QUALITIES) {
+      const encoded = await small.encode(quality / 100)
+      if (encoded === null) return null
+      const bytes = await carrying(encoded, profile)
+      if (bytes.length <= PREVIEW_MAX_BYTES) least = { bytes, type: 'image/jpeg' }
+      if (bytes.length <= WISHED_BYTES) break
+    }
+    return least
+  } finally {
+    small.close()
   }
 }

@@ -1,6 +1,7 @@
 /** Carries out a plan. Runs in a worker. */
 
 import { sourceOf } from '../../formats/image.ts'
+import { walkJpeg } from '../../formats/jpeg/walk.ts'
 import type { ImageType } from '../../protocol.ts'
 import type { Action } from '../types.ts'
 import { restoreChroma } from './chroma.ts'
@@ -30,6 +31,7 @@ import {
   worthRepacking,
   worthWebp,
 } from './plan.ts'
+import type { MadePreview } from './preview.ts'
 import { textureLossOf } from './texture-loss.ts'
 import { withWebpProfile } from './webp-profile.ts'
 
@@ -57,6 +59,10 @@ export interface Milestones {
   decoded(milliseconds: number): void
   /** A result that is worth the change, while a better one is looked for. */
   interim(result: Recompressed): Promise<void>
+  /** The picture as displayed, before anything of it is changed, and the profile of its colours. */
+  picture(pixels: Pixels, profile: Uint8Array | null): Promise<void>
+  /** A preview that was made on the way. */
+  preview(made: MadePreview): Promise<void>
 }
 
 /** `null` if nothing smaller came out that is worth the change. Throws what a codec throws. */
@@ -87,17 +93,24 @@ async function fromJpeg(
   const kept = plan.keepProfile ? profile : null
   if (haste && !plan.gray && !plan.keepGainMap) {
     const { quickJpeg } = await import('./quick-jpeg.ts')
-    const bytes = await quickJpeg(scrubbed, { profile: kept, fullChroma: plan.fullChroma }, codecs, haste)
+    const quick = await quickJpeg(scrubbed, { profile: kept, fullChroma: plan.fullChroma }, codecs, haste)
+    if (quick?.preview) await milestones.preview(quick.preview)
     // What it would not make small enough is not worth a generation of quality either.
-    if (bytes) return worthRecompressing(scrubbed.length, bytes.length) ? jpegOf(bytes) : null
+    if (quick) return worthRecompressing(scrubbed.length, quick.bytes.length) ? jpegOf(quick.bytes) : null
   }
   const decoding = codecs.decodeJpeg(scrubbed, plan.keepGainMap ? 'stored' : 'displayed')
   const pixels = await timed(decoding, milestones)
+  await milestones.picture(plan.keepGainMap ? await asDisplayed(pixels, scrubbed) : pixels, kept)
   const fullChroma = plan.fullChroma && !plan.gray && fineColourShows(pixels)
   if (plan.restoreChroma) restoreChroma(pixels)
   const base = await photoOf(pixels, { fullChroma, gray: plan.gray, profile: kept }, codecs)
   const bytes = plan.keepGainMap ? await withGainMap(base, scrubbed) : base
   return bytes && worthRecompressing(scrubbed.length, bytes.length) ? jpegOf(bytes) : null
+}
+
+async function asDisplayed(pixels: Pixels, jpeg: Uint8Array): Promise<Pixels> {
+  const { exif } = await walkJpeg(sourceOf(jpeg))
+  return oriented(pixels, exif.orientation ?? 1)
 }
 
 function jpegOf(bytes: Uint8Array<ArrayBuffer>): Recompressed {
@@ -156,6 +169,7 @@ async function fromPng(
   if (plan.mayBeWebp) {
     const decoded = await timed(codecs.decodePng(scrubbed), milestones)
     const pixels = oriented(decoded, orientation)
+    await milestones.picture(pixels, kept)
     const mayBePhoto = plan.mayBeJpeg && isOpaque(pixels)
     if (mayBePhoto && samplePays(area)) {
       const sample = sampled(pixels)

@@ -1,4 +1,5 @@
 /** One file's conversation with a worker. */
+import type { MadePreview } from '../compress/preview.ts'
 import type { CompressOptions } from '../types.ts'
 import type { CompressRequest, Found, Reply } from './messages.ts'
 import type { Lease } from './pool.ts'
@@ -10,6 +11,7 @@ type Verdict =
 export interface Outcome {
   inspection: Found | null
   verdict: Verdict
+  preview?: MadePreview
 }
 
 /** A worker's script, or 250 KB of codecs, over a bad mobile connection. */
@@ -40,6 +42,7 @@ export function converse(
   return new Promise((resolve, reject) => {
     let inspection: Found | null = null
     let interim: Extract<Reply, { kind: 'interim' }> | null = null
+    let preview: MadePreview | undefined
     let megapixels = 0
     let slowness = 1
     let timer: ReturnType<typeof setTimeout> | undefined
@@ -66,6 +69,7 @@ export function converse(
       resolve({
         inspection,
         verdict: gaveUp && interim ? { ...interim, kind: 'recompressed' } : verdict,
+        ...(preview && { preview }),
       })
     }
     const cancel = () => {
@@ -90,6 +94,9 @@ export function converse(
           allowStep()
           return report(3)
         }
+        case 'preview':
+          preview = reply
+          return
         case 'interim':
           interim = reply
           return allowStep()

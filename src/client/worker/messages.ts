@@ -4,6 +4,7 @@ import type { Inspection } from '../../formats/image.ts'
 import type { ImageType } from '../../protocol.ts'
 import type { Line } from '../compress/effort.ts'
 import type { Means } from '../compress/plan.ts'
+import type { MadePreview } from '../compress/preview.ts'
 import type { Action, Fallback, ForeignType, Mode } from '../types.ts'
 
 export interface CompressRequest {
@@ -43,6 +44,8 @@ export type Reply =
   | { kind: 'working' }
   /** The pixels were decoded, in so many milliseconds: how fast this machine is today. */
   | { kind: 'decoded'; milliseconds: number }
+  /** A small picture of the file. Its result is awaited all the same. */
+  | (MadePreview & { kind: 'preview' })
   /** The result so far. A better one may follow; if none does, it stands. */
   | (RecompressedBytes & { kind: 'interim' })
   /** The file as it came, or without its metadata: the engine has all it needs for both. */

@@ -6,7 +6,9 @@ import { blobOf, blobSource } from '../blob-source.ts'
 import type { Codecs } from '../compress/codecs.ts'
 import { examine } from '../compress/examine.ts'
 import { inspect } from '../compress/inspect.ts'
-import { planFor } from '../compress/plan.ts'
+import type { Pixels } from '../compress/pixels.ts'
+import { type Facts, planFor } from '../compress/plan.ts'
+import { deservesPreview, type MadePreview, previewOf, previewSize } from '../compress/preview.ts'
 import { type Milestones, type Recompressed, recompress } from '../compress/recompress.ts'
 import type { CompressRequest, Reply, Request } from './messages.ts'
 
@@ -47,8 +49,12 @@ async function compress(
   const { facts, profile } = await examine(source, inspection)
   reply({ kind: 'inspected', inspection })
   const plan = planFor(facts, mode, means)
-  if (plan.kind === 'keep') return { kind: 'kept' }
-  if (plan.kind === 'scrub') return { kind: 'scrubbed', ...(plan.fallback && { fallback: plan.fallback }) }
+  const previewing = previewsFor(request, inspection, codecs, reply)
+  if (plan.kind === 'keep' || plan.kind === 'scrub') {
+    const fallback = plan.kind === 'scrub' && plan.fallback
+    if (!fallback) await previewing.ofFile(facts, profile).catch(() => {})
+    return plan.kind === 'keep' ? { kind: 'kept' } : { kind: 'scrubbed', ...(fallback && { fallback }) }
+  }
   const scrubbed = new Uint8Array(await blobOf(blob, inspection.segments, inspection.type).arrayBuffer())
   const orientation = facts.png?.orientation ?? 1
   let result: Recompressed | null
@@ -60,6 +66,7 @@ async function compress(
       interim: async (interim) => {
         if (await isSound(interim, inspection)) reply({ kind: 'interim', ...interim })
       },
+      ...previewing,
     }
     const area = inspection.width * inspection.height
     result = await recompress(plan, { scrubbed, profile, orientation, area, haste }, codecs, milestones)
@@ -86,11 +93,49 @@ async function convert(
   try {
     await codecs.load('jpeg')
     reply({ kind: 'working' })
-    const result = await picture.convert((milliseconds) => reply({ kind: 'decoded', milliseconds }))
+    const result = await picture.convert({
+      decoded: (milliseconds) => reply({ kind: 'decoded', milliseconds }),
+      picture: previewsFor({ blob, means }, inspection, codecs, reply).picture,
+    })
     if (!(await isSamePicture(result, inspection))) throw new Error('the result is not the same picture')
     return { kind: 'recompressed', ...result }
   } catch {
     return { kind: 'scrubbed', fallback: 'codec-error' }
+  }
+}
+
+/** Makes previews of a file that deserves one. A picture without one is a picture all the same: nothing rejects but `ofFile`. */
+function previewsFor(
+  { blob, means }: Pick<CompressRequest, 'blob' | 'means'>,
+  displayed: { width: number; height: number },
+  codecs: Codecs,
+  reply: (reply: Reply) => void,
+) {
+  async function offer(made: MadePreview | null): Promise<void> {
+    if (made === null) return
+    const { width, height } = await inspect(sourceOf(made.bytes))
+    const expected = previewSize(displayed, Math.max(width, height))
+    // The service would refuse the picture with another shape.
+    if (width === expected.width && height === expected.height) reply({ kind: 'preview', ...made })
+  }
+
+  async function picture(pixels: Pixels, profile: Uint8Array | null): Promise<void> {
+    if (deservesPreview(blob.size))
+      await previewOf(pixels, profile, codecs)
+        .then(offer)
+        .catch(() => {})
+  }
+
+  return {
+    picture,
+    preview: (made: MadePreview) => offer(made).catch(() => {}),
+    /** Of what is not decoded for anything else. */
+    async ofFile(facts: Facts, profile: Uint8Array | null): Promise<void> {
+      if (!deservesPreview(blob.size) || facts.animated || facts.type === 'image/gif') return
+      const { decodedForPreview } = await import('../compress/preview-pixels.ts')
+      const decoded = await decodedForPreview(blob, facts, profile, { codecs, means })
+      if (decoded !== null) await picture(decoded.pixels, decoded.profile)
+    },
   }
 }
 

@@ -1,4 +1,4 @@
-/** Headers of an image's bytes: made once for each record, sent as they are. */
+/** Headers of an image's bytes, or of its preview's: made once for each record, sent as they are. */
 import { hexToBase64 } from '../../bytes.ts'
 import { type Cdn, cacheTag } from '../../cdn/cdn.ts'
 import { CDN_MAX_AGE_SECONDS, EXTENSIONS, RAW_MAX_AGE_SECONDS } from '../../protocol.ts'
@@ -27,7 +27,7 @@ const SHARED = [
  * does not. Each variant is made when it is first asked for.
  */
 export function imageHeaders(
-  record: ImageRecord,
+  record: Pick<ImageRecord, 'id' | 'type' | 'sha256' | 'size'>,
   common: string[],
   cdn: Cdn | null,
   leftMs: number | null,
@@ -57,6 +57,12 @@ export function imageHeaders(
       return headers
     },
   }
+}
+
+/** How long caches may keep an answer about an image. Name, value, name, value, … */
+export function cacheHeaders(id: string, cdn: Cdn | null, leftMs?: number): string[] {
+  const { cacheControl, sharedSeconds } = lifetimes(leftMs)
+  return [...sharedCacheHeaders(id, cdn, sharedSeconds).flat(), 'Cache-Control', cacheControl]
 }
 
 /**

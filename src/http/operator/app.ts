@@ -24,6 +24,7 @@ import { sendPicture } from './picture.ts'
 
 const CASE_PATH = '/cases/:id{[0-9A-Za-z]{11}}'
 const PICTURE_PATH = '/images/:id{[0-9A-Za-z]{11}}/bytes'
+const PREVIEW_PATH = '/images/:id{[0-9A-Za-z]{11}}/preview'
 
 export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
@@ -112,7 +113,11 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
   app.post('/undo', withForm(queue.undo))
   app.get(
     PICTURE_PATH,
-    withPass((c) => sendPicture(c, parts.objects)),
+    withPass((c) => sendPicture(c, parts.objects, 'all')),
+  )
+  app.get(
+    PREVIEW_PATH,
+    withPass((c) => sendPicture(c, parts.objects, 'preview')),
   )
 
   app.get('*', async (c, next) => (await sendAsset(c, site)) ?? next())

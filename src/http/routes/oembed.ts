@@ -1,6 +1,6 @@
 /** GET /oembed?url=…: a picture for whoever embeds links (https://oembed.com, type photo). */
 import { Refusal } from '../../errors.ts'
-import { EXTENSIONS, ID_PATTERN, rawPath, viewPath } from '../../protocol.ts'
+import { EXTENSIONS, ID_PATTERN, previewPath, rawPath, viewPath } from '../../protocol.ts'
 import type { AppContext, AppParts } from '../context.ts'
 
 /** Cache lifetime of the answer. Unit: seconds. */
@@ -15,7 +15,7 @@ export async function oembed(c: AppContext, { baseUrl, images }: AppParts): Prom
   const id = idOf(url, baseUrl)
   const record = id === null ? null : await images.find(id)
   if (record === null) throw new Refusal('not-found', 'This is not the address of an image on this server.')
-  const { type, width, height } = record
+  const { type, width, height, preview } = record
   const scale = Math.min(1, within(maxwidth, width), within(maxheight, height))
   return c.json({
     version: '1.0',
@@ -25,6 +25,11 @@ export async function oembed(c: AppContext, { baseUrl, images }: AppParts): Prom
     url: `${baseUrl}${rawPath(record.id)}.${EXTENSIONS[type]}`,
     width: Math.max(1, Math.floor(width * scale)),
     height: Math.max(1, Math.floor(height * scale)),
+    ...(preview !== undefined && {
+      thumbnail_url: `${baseUrl}${previewPath(record.id)}`,
+      thumbnail_width: preview.width,
+      thumbnail_height: preview.height,
+    }),
     cache_age: CACHE_SECONDS,
   })
 }

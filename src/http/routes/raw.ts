@@ -1,10 +1,9 @@
 /**
- * GET /raw/<id>, answered thousands of times a second. It speaks no framework's language, so that a host can write its
- * answers straight to the socket.
+ * GET /raw/<id>, answered thousands of times a second; and GET /preview/<id> (`preview.ts`). They speak no framework's
+ * language, so that a host can write their answers straight to the socket.
  */
 import type { Cdn } from '../../cdn/cdn.ts'
-import { Refusal } from '../../errors.ts'
-import { EXTENSIONS, ID_LENGTH, type Problem, REQUEST_ID_HEADER, rawPath } from '../../protocol.ts'
+import { EXTENSIONS, ID_LENGTH, rawPath } from '../../protocol.ts'
 import type { ExpiryClock } from '../../service/expiry-clock.ts'
 import { expiryOf, isExpired } from '../../service/images/expiry.ts'
 import type { Images } from '../../service/images/images.ts'
@@ -12,44 +11,28 @@ import {
   type ImageRecord,
   resolveRange,
   type Selection,
-  type Signal,
   type StoredImage,
-  UnsatisfiableRange,
   type Wanted,
 } from '../../stores/object-store.ts'
-import { type Answer, problemAnswer } from '../answer.ts'
-import { commonHeaders, NO_STORE } from '../headers/common.ts'
-import { matchNames, noneMatchNames, rangeOf } from '../headers/conditional.ts'
+import type { Answer } from '../answer.ts'
+import { commonHeaders } from '../headers/common.ts'
+import { matchNames, rangeOf } from '../headers/conditional.ts'
 import { type ImageHeaders, imageHeaders } from '../headers/image-headers.ts'
 import type { Log } from '../log.ts'
-import { logFault, problem, toProblem } from '../problem.ts'
+import {
+  type ConditionHeader,
+  createImageAnswers,
+  dispose,
+  isNotModified,
+  notFound,
+  PreconditionFailed,
+  type RawRequest,
+} from './image-answers.ts'
+import { createPreviews, PREVIEW_PREFIX } from './preview.ts'
 import { parseTarget, type Target } from './raw-target.ts'
-
-export interface RawRequest {
-  method: 'GET' | 'HEAD'
-  /** Path and query, as sent. */
-  target: string
-  /** Whether it has any of the condition headers, beside an `If-Range` of no range. */
-  isConditional: boolean
-  header(name: ConditionHeader): string | undefined
-  /** Whether anybody still waits for the answer. */
-  signal?: Signal
-}
-
-export type ConditionHeader = 'if-match' | 'if-none-match' | 'if-range' | 'range'
-
-/** Those that mean something on their own. In lower case. */
-export const CONDITION_HEADERS: ReadonlySet<string> = new Set<ConditionHeader>([
-  'if-match',
-  'if-none-match',
-  'range',
-])
 
 /** Conditions that only a record answers. */
 const DECIDERS: readonly ConditionHeader[] = ['if-match', 'if-none-match', 'if-range']
-
-/** `If-Match` names another image (RFC 9110, 13.1.1). */
-class PreconditionFailed extends Error {}
 
 /**
  * `null` if the target is no address of an image's bytes. An image in memory is answered at once: a promise would cost
@@ -59,8 +42,13 @@ export type Raw = (request: RawRequest) => Answer | null | Promise<Answer>
 
 const DOWNLOAD = '?dl=1'
 
-export const RAW_PREFIX = rawPath('')
+const RAW_PREFIX = rawPath('')
 const ID_END = RAW_PREFIX.length + ID_LENGTH
+
+/** Whether a target may be answered here. */
+export function isRawTarget(target: string): boolean {
+  return target.startsWith(RAW_PREFIX) || target.startsWith(PREVIEW_PREFIX)
+}
 
 export function createRaw(parts: {
   images: Images
@@ -75,6 +63,8 @@ export function createRaw(parts: {
 }): Raw {
   const { isPrivate = () => false, expiryClock } = parts
   const common = commonHeaders(parts.baseUrl).flat()
+  const answers = createImageAnswers(common, parts.log)
+  const previews = createPreviews({ ...parts, common, answers })
   const known = new WeakMap<ImageRecord, ImageHeaders>()
 
   function headersOf(record: ImageRecord): ImageHeaders {
@@ -168,37 +158,11 @@ export function createRaw(parts: {
   function redirect(target: string, query: string): Answer {
     const wantsDownload = query.slice(1).split('&').includes('dl=1')
     const path = target.slice(0, target.length - query.length)
-    const location = `${parts.baseUrl}${path}${wantsDownload ? '?dl=1' : ''}`
-    const headers = ['Location', location, 'Cache-Control', NO_STORE, 'Content-Length', '0', ...common]
-    headers.push(REQUEST_ID_HEADER, crypto.randomUUID())
-    return { status: 308, headers, body: null }
-  }
-
-  function refuse(error: unknown, { method }: RawRequest): Answer {
-    if (error instanceof UnsatisfiableRange) {
-      const answer = told(method, problem('range-not-satisfiable', `The image has ${error.size} bytes.`))
-      answer.headers.push('Content-Range', `bytes */${error.size}`)
-      return answer
-    }
-    if (error instanceof PreconditionFailed) {
-      return told(
-        method,
-        problem('precondition-failed', 'If-Match names another version than the image has.'),
-      )
-    }
-    const requestId = crypto.randomUUID()
-    // The client is gone.
-    if ((error as Error).name !== 'AbortError') logFault(parts.log, error, requestId)
-    return told(method, toProblem(error), requestId)
-  }
-
-  function told(method: string, problem: Problem, requestId: string = crypto.randomUUID()): Answer {
-    const answer = problemAnswer(problem, requestId, ['Access-Control-Allow-Origin', '*', ...common])
-    return method === 'HEAD' ? { ...answer, body: null } : answer
+    return answers.redirect(`${parts.baseUrl}${path}${wantsDownload ? '?dl=1' : ''}`)
   }
 
   function answer(request: RawRequest): Answer | null | Promise<Answer> {
-    if (!request.target.startsWith(RAW_PREFIX)) return null
+    if (!request.target.startsWith(RAW_PREFIX)) return previews(request)
     const id = request.target.slice(RAW_PREFIX.length, ID_END)
     const image = isPrivate() ? null : fromMemory(id)
     const whole = image !== null && isPlain(request) ? answerWhole(image, request.target) : null
@@ -212,7 +176,7 @@ export function createRaw(parts: {
       image?.release?.()
       if (target === null) return null
       if (isElsewhere) return redirect(request.target, target.query)
-      return answerCold(request, target).catch((error) => refuse(error, request))
+      return answerCold(request, target).catch((error) => answers.refuse(error, request))
     } catch (error) {
       image?.release?.()
       throw error
@@ -223,7 +187,7 @@ export function createRaw(parts: {
     try {
       return answer(request)
     } catch (error) {
-      return refuse(error, request)
+      return answers.refuse(error, request)
     }
   }
 }
@@ -238,24 +202,9 @@ function isPlain({ method, isConditional }: RawRequest): boolean {
   return method === 'GET' && !isConditional
 }
 
-function notFound(): Refusal {
-  return new Refusal('not-found', 'There is no such image. It may have been deleted.')
-}
-
 /** What is wanted of an image that is in memory. */
 function part(image: StoredImage, wanted: Wanted): StoredImage {
   if (typeof wanted === 'string' || !(image.body instanceof Uint8Array)) return image
   const range = resolveRange(wanted, image.record.size)
   return { ...image, range, body: image.body.subarray(range.first, range.last + 1) }
-}
-
-function isNotModified(request: RawRequest, etag: string): boolean {
-  const ifNoneMatch = request.header('if-none-match')
-  return ifNoneMatch !== undefined && noneMatchNames(ifNoneMatch, etag)
-}
-
-/** Lets go of an image that is not sent. */
-async function dispose(image: { body: unknown; release?: (() => void) | undefined } | null): Promise<void> {
-  image?.release?.()
-  if (image?.body instanceof ReadableStream) await image.body.cancel()
 }

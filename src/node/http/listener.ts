@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Hono } from 'hono'
 import type { AppEnv } from '../../http/context.ts'
 import type { Log } from '../../http/log.ts'
-import { RAW_PREFIX, type Raw } from '../../http/routes/raw.ts'
+import { isRawTarget, type Raw } from '../../http/routes/raw.ts'
 import { takesUploads, type Upload } from '../../http/routes/upload.ts'
 import type { HttpServer } from './http-server.ts'
 import type { Pipelining } from './pipelining.ts'
@@ -72,7 +72,7 @@ export function createListener(
     handle(exchange, next) {
       const { method, url = '' } = exchange.incoming
       const isRead = method === 'GET' || method === 'HEAD'
-      if (isRead && url.startsWith(RAW_PREFIX)) sendRaw(exchange, next)
+      if (isRead && isRawTarget(url)) sendRaw(exchange, next)
       else if (takesUploads(pathOf(exchange.incoming))) void sendUpload(exchange)
       else next()
     },

@@ -39,6 +39,7 @@ export function countRequests(
 /** One of a few words, whatever is asked for. */
 export function routeOf(target: string): string {
   if (target.startsWith('/raw/')) return 'raw'
+  if (target.startsWith('/preview/')) return 'preview'
   const path = target.split('?', 1)[0]!
   if (path === UPLOAD_PATH) return 'upload'
   if (path === DELETE_PATH || path === '/delete') return 'delete'

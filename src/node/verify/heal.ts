@@ -14,7 +14,9 @@ export async function heal(
   { backup, objects, ledger }: { backup: ObjectStore; objects: ObjectStore; ledger: Ledger },
   putAside: (() => Promise<boolean>) | null,
 ): Promise<Healed> {
-  const source: Source = { open: async (id) => (await backup.open(id)) ?? backup.openHeld(id) }
+  const source: Source = {
+    open: async (id, selection) => (await backup.open(id, selection)) ?? backup.openHeld(id, selection),
+  }
   try {
     const isOthers = !(await healImage(id, source, objects)) && (await objects.head(id)) === null
     if (isOthers && putAside !== null && (await putAside())) {

@@ -9,7 +9,7 @@ import { isDamaged } from '../../service/recovery/transfer.ts'
 import type { Expiry } from '../../stores/expiries.ts'
 import { type Audited, auditFolder } from '../../stores/filesystem/verify.ts'
 import type { Ledger } from '../../stores/ledger.ts'
-import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
+import { DamagedObject, type ObjectStore, storedSize } from '../../stores/object-store.ts'
 import type { Finding, Verified } from './findings.ts'
 
 /** A draft of a process elsewhere may be under way for so long. */
@@ -90,7 +90,9 @@ async function* auditStore(objects: ObjectStore, after: string): AsyncGenerator<
 async function auditObject(objects: ObjectStore, id: string): Promise<Audited | null> {
   try {
     const record = await objects.verify(id)
-    return record === null ? null : { kind: 'sound', id, bytes: record.size, expiresAt: record.expiresAt }
+    return record === null
+      ? null
+      : { kind: 'sound', id, bytes: storedSize(record), expiresAt: record.expiresAt }
   } catch (error) {
     if (error instanceof DamagedObject) return { kind: 'damaged', id, bytes: 0 }
     throw error

@@ -3,10 +3,17 @@
 import { createSemaphore, createUnderWay, type Semaphore } from '../../async.ts'
 import { Refusal } from '../../errors.ts'
 import { isWhole, lengthOf, PIECE_BYTES, type Segment } from '../../formats/image.ts'
-import { inspect } from '../../formats/inspect.ts'
+import { type InspectedUpload, inspectUpload } from '../../formats/inspect-upload.ts'
 import type { WhyAbsent } from '../../stores/holds.ts'
 import type { Ledger } from '../../stores/ledger.ts'
-import { type Draft, IdTaken, type ImageRecord, type ObjectStore } from '../../stores/object-store.ts'
+import {
+  type Draft,
+  IdTaken,
+  type ImageRecord,
+  type ObjectStore,
+  type Preview,
+  storedSize,
+} from '../../stores/object-store.ts'
 import type { ExpiryClock } from '../expiry-clock.ts'
 import type { Hashes } from '../hashes.ts'
 import { expiryAfter, isExpired } from './expiry.ts'
@@ -143,11 +150,10 @@ export function createPublishing(parts: {
     const record: ImageRecord = {
       id,
       ...facts,
-      size: lengthOf(segments),
       keySha256: hashes.sha256(key),
       createdAt: new Date(parts.now()).toISOString(),
     }
-    await beforeStored(record.size).catch(discarding(draft))
+    await beforeStored(storedSize(record)).catch(discarding(draft))
     if (lifetimeSeconds !== null) {
       record.expiresAt = expiryAfter(expiryClock.latest(), lifetimeSeconds)
       // Before, so that no crash leaves bytes that nobody removes.
@@ -161,11 +167,17 @@ export function createPublishing(parts: {
   /** Everything that a draft may be refused for. */
   async function examine(draft: Draft) {
     if (draft.size === 0) throw new Refusal('missing-file', 'The file is empty.')
-    const { type, width, height, animated, segments } = await inspect(draft, { strip: parts.stripMetadata })
-    const { sha256, sentSha256 } = await digests(draft, segments)
-    const why = await ledger.whyWithheld(sha256 === sentSha256 ? [sha256] : [sha256, sentSha256])
+    const inspected = await inspectUpload(draft, { strip: parts.stripMetadata })
+    const { type, width, height, animated } = inspected.image
+    const sentSha256 = await draft.digest([{ offset: 0, length: draft.size }])
+    const sha256 = await digestOf(draft, inspected.image.segments, sentSha256)
+    const preview = inspected.preview && (await previewOf(draft, inspected.preview))
+    const digests = new Set([sha256, sentSha256, ...(preview === null ? [] : [preview.sha256])])
+    const why = await ledger.whyWithheld([...digests])
     if (why !== null) throw withheld(why)
-    return { type, width, height, animated, sha256, sentSha256, segments }
+    const size = lengthOf(inspected.image.segments)
+    const facts = { type, width, height, animated, size, sha256, sentSha256, ...(preview && { preview }) }
+    return { ...facts, segments: inspected.segments }
   }
 
   async function assertNotTakenDown(id: string): Promise<void> {
@@ -214,8 +226,13 @@ function discarding(draft: Draft) {
   }
 }
 
-async function digests(draft: Draft, segments: Segment[]): Promise<{ sha256: string; sentSha256: string }> {
-  const sentSha256 = await draft.digest([{ offset: 0, length: draft.size }])
-  if (isWhole(segments, draft.size)) return { sha256: sentSha256, sentSha256 }
-  return { sha256: await draft.digest(segments), sentSha256 }
+async function digestOf(draft: Draft, segments: Segment[], sentSha256: string): Promise<string> {
+  return isWhole(segments, draft.size) ? sentSha256 : draft.digest(segments)
+}
+
+async function previewOf(
+  draft: Draft,
+  { type, width, height, segments }: NonNullable<InspectedUpload['preview']>,
+): Promise<Preview> {
+  return { type, size: lengthOf(segments), width, height, sha256: await draft.digest(segments) }
 }

@@ -75,12 +75,13 @@ export function createTakedown(parts: {
       const record = await recordOf(id)
       const wasThere = record !== null || (await isDamaged(id))
       const known = block ? await digestsOf(id, record) : null
-      const digests = known === null ? [] : [...new Set([known.sha256, known.sentSha256])]
-      if (digests.length > 0) await ledger.block(digests, reason, at(), by)
+      const digests = new Set(known === null ? [] : [known.sha256, known.sentSha256])
+      if (block && record?.preview !== undefined) digests.add(record.preview.sha256)
+      if (digests.size > 0) await ledger.block([...digests], reason, at(), by)
       // The removal is recorded first: a request that then finds no object is told why.
       await ledger.recordRemoval(id, reason, at(), by)
       await moves.carryOut(id)
-      return { removed: wasThere, blocked: digests }
+      return { removed: wasThere, blocked: [...digests] }
     },
     async hold(id, reason, by) {
       const found = await objects.head(id).catch(damagedIsThere)

@@ -8,9 +8,12 @@ import {
   type Draft,
   IdTaken,
   type ImageRecord,
+  isCopyOf,
   type ObjectStore,
+  type Selection,
   type StoredImage,
   StoreUnavailable,
+  storedSize,
 } from '../../stores/object-store.ts'
 import { expiryOf } from '../images/expiry.ts'
 
@@ -130,9 +133,11 @@ export async function healImage(id: string, from: Source, to: ObjectStore): Prom
 export async function isDamaged(id: string, { verify, openHeld }: ObjectStore): Promise<boolean> {
   try {
     if ((await verify(id)) !== null) return false
-    const held = await openHeld(id)
-    if (held !== null) for await (const _ of piecesOf(held.body));
-    held?.release?.()
+    for (const part of ['all', 'preview'] as const) {
+      const held = await openHeld(id, part)
+      if (held !== null) for await (const _ of piecesOf(held.body));
+      held?.release?.()
+    }
     return false
   } catch (error) {
     if (isUnreadable(error)) return true
@@ -146,13 +151,13 @@ function isUnreadable(error: unknown): boolean {
   return error instanceof DamagedObject || (error instanceof StoreUnavailable && cause?.code === 'EIO')
 }
 
-/** The image's size, or `null` if it was there or is gone. Throws `DamagedObject`. */
+/** How much was stored, or `null` if it was there or is gone. Throws `DamagedObject`. */
 export function copyImage(id: string, from: Source, to: ObjectStore): Promise<number | null> {
   return readWhole(id, from, to, async (draft, record) => {
     try {
       // What was retired there stays away.
       await draft.commit(record, wholeOf(draft), { isContended: true })
-      return record.size
+      return storedSize(record)
     } catch (error) {
       if (error instanceof IdTaken) return null
       throw error
@@ -171,8 +176,8 @@ export function unexpired(
 ): ObjectStore {
   const only =
     (open: Source['open']): Source['open'] =>
-    async (id) => {
-      const image = await open(id)
+    async (id, selection) => {
+      const image = await open(id, selection)
       const expiresAt = image === null ? null : expiryOf(image.record)
       if (expiresAt === null) return image
       if (now() < expiresAt) {
@@ -187,7 +192,7 @@ export function unexpired(
 }
 
 export interface Source {
-  open(id: string): Promise<StoredImage | null>
+  open(id: string, selection: Selection): Promise<StoredImage | null>
 }
 
 /** `use`: of a draft in `to` whose bytes are those of the record. `null` if there is no image. Throws `DamagedObject`. */
@@ -200,11 +205,11 @@ async function readWhole<T>(
   let draft: Draft
   let record: ImageRecord
   try {
-    const image = await from.open(id)
+    const image = await from.open(id, 'stored')
     if (image === null) return null
     record = image.record
     try {
-      draft = await to.draft(piecesOf(image.body), record.size)
+      draft = await to.draft(piecesOf(image.body), storedSize(record))
     } finally {
       image.release?.()
     }
@@ -212,8 +217,7 @@ async function readWhole<T>(
     throw isUnreadable(error) ? new DamagedObject(id, { cause: error }) : error
   }
   try {
-    if (draft.size !== record.size || (await draft.digest(wholeOf(draft))) !== record.sha256)
-      throw new DamagedObject(id)
+    if (!(await isCopyOf(record, draft))) throw new DamagedObject(id)
     return await use(draft, record)
   } finally {
     await draft.discard()

@@ -1,6 +1,6 @@
 /** An image's record as its object's user metadata, in S3 and in R2. */
-import { IMAGE_TYPES, RAW_MAX_AGE_SECONDS } from '../../protocol.ts'
-import { DamagedObject, type ImageRecord } from '../object-store.ts'
+import { IMAGE_TYPES, PREVIEW_TYPES, RAW_MAX_AGE_SECONDS } from '../../protocol.ts'
+import { DamagedObject, type ImageRecord, type Preview } from '../object-store.ts'
 
 export const RECORD_NAME = 'record'
 
@@ -41,6 +41,17 @@ function isRecord(record: Partial<ImageRecord>): record is ImageRecord {
     typeof record.animated === 'boolean' &&
     [record.sha256, record.sentSha256, record.keySha256].every((text) => SHA256.test(String(text))) &&
     typeof record.createdAt === 'string' &&
-    (record.expiresAt === undefined || !Number.isNaN(Date.parse(record.expiresAt)))
+    (record.expiresAt === undefined || !Number.isNaN(Date.parse(record.expiresAt))) &&
+    (record.preview === undefined || isPreview(record.preview))
+  )
+}
+
+function isPreview(preview: Partial<Preview> | null): boolean {
+  return (
+    PREVIEW_TYPES.includes(preview?.type as never) &&
+    [preview?.size, preview?.width, preview?.height].every(
+      (count) => Number.isSafeInteger(count) && count! >= 0,
+    ) &&
+    SHA256.test(String(preview?.sha256))
   )
 }

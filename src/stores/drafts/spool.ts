@@ -2,7 +2,7 @@
  * Receives bytes of unknown length in constant memory: what fits into one block stays there, the rest goes to a temporary
  * file. Node only.
  */
-import { createHash, hash } from 'node:crypto'
+import { createHash, type Hash, hash } from 'node:crypto'
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Refusal } from '../../errors.ts'
@@ -22,6 +22,9 @@ const BLOCK_BYTES = 64 * 1024
 
 /** Beyond this much for all drafts together even a small one gets a file. Unit: bytes. */
 const TOTAL_BYTES = 32 * 1024 * 1024
+
+/** So far from the announced end begins what may be a preview: the image ends in one of the blocks from there on. */
+const PREVIEW_REACH_BYTES = 3 * BLOCK_BYTES
 
 export interface Spool {
   /**
@@ -76,6 +79,8 @@ export function createSpool(folder: string, options: { digester?: () => Digester
   async function receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled> {
     const running = createHash('sha256')
     const digester = options.digester?.()
+    const checkpoints: Checkpoint[] = []
+    let hashed = 0
     let file: Pick<SpooledFile, 'path' | 'handle'> | null = null
     // Copied, not kept: chunks that die young cost the garbage collector nothing.
     const block = blocks.acquire(blockBytes(limitBytes))
@@ -88,7 +93,9 @@ export function createSpool(folder: string, options: { digester?: () => Digester
         file = { path: temporary, handle: await open(temporary, 'wx+', 0o600) }
       }
       const bytes = block.subarray(0, filled)
+      if (hashed + PREVIEW_REACH_BYTES >= limitBytes) checkpoints.push({ at: hashed, hash: running.copy() })
       running.update(bytes)
+      hashed += filled
       digester?.update(bytes)
       await file.handle.appendFile(bytes)
       filled = 0
@@ -126,7 +133,7 @@ export function createSpool(folder: string, options: { digester?: () => Digester
     return {
       ...source,
       file: { ...(file as SpooledFile), digests: () => digester?.digests() ?? new Uint8Array() },
-      digest: async (segments) => (isWhole(segments, size) ? whole : digestOf(source, segments)),
+      digest: async (segments) => (isWhole(segments, size) ? whole : digestOf(source, segments, checkpoints)),
       bytes: (segments) => bytesOf(source, segments),
       discard,
     }
@@ -173,8 +180,29 @@ function fileSource(handle: FileHandle, size: number): ByteSource {
   }
 }
 
-async function digestOf(source: ByteSource, segments: Segment[]): Promise<string> {
-  const digest = createHash('sha256')
+/** The digest of the first `at` bytes of a draft, before more of them came. */
+interface Checkpoint {
+  at: number
+  hash: Hash
+}
+
+/** `checkpoints`, in order: what begins as the draft does is not read again from its beginning. */
+async function digestOf(
+  source: ByteSource,
+  segments: Segment[],
+  checkpoints: Checkpoint[] = [],
+): Promise<string> {
+  const [first, ...others] = segments
+  if (first === undefined || first instanceof Uint8Array || first.offset > 0) {
+    return digestFrom(createHash('sha256'), source, segments)
+  }
+  const known = checkpoints.findLast(({ at }) => at <= first.length)
+  if (known === undefined) return digestFrom(createHash('sha256'), source, segments)
+  const rest = { offset: known.at, length: first.length - known.at }
+  return digestFrom(known.hash.copy(), source, [rest, ...others])
+}
+
+async function digestFrom(digest: Hash, source: ByteSource, segments: Segment[]): Promise<string> {
   for await (const piece of bytesOf(source, segments)) digest.update(piece)
   return digest.digest('hex')
 }

@@ -10,7 +10,7 @@ import { isWhole, PIECE_BYTES, type Segment } from '../../formats/image.ts'
 import { ID_PATTERN } from '../../protocol.ts'
 import { acquireSized, type Blocks, createBlocks } from '../drafts/blocks.ts'
 import type { Spool, Spooled } from '../drafts/spool.ts'
-import { IdTaken, type ImageRecord } from '../object-store.ts'
+import { IdTaken, type ImageRecord, storedSize } from '../object-store.ts'
 import { blockDigestsOf, createBlockDigester } from './block-digests.ts'
 import { isCode, isThere } from './faults.ts'
 import type { FolderFlush } from './folder-flush.ts'
@@ -180,8 +180,9 @@ async function writeImage(
     await file.handle.sync()
     return { whole: null, identity: identityOf(fstatSync(file.handle.fd)) }
   }
-  const isSmall = record.size <= PIECE_BYTES
-  const whole = isSmall ? acquireSized(blocks, record.size + mostTrailerBytes(record.size)) : null
+  const bytes = storedSize(record)
+  const isSmall = bytes <= PIECE_BYTES
+  const whole = isSmall ? acquireSized(blocks, bytes + mostTrailerBytes(bytes)) : null
   const pieces = spooled.bytes(segments)
   const descriptor = await openFile(path, 'wx', 0o600)
   try {

@@ -70,7 +70,8 @@ export function holdImages(parts: {
 
     headHeld: async (id) => (ID_PATTERN.test(id) ? reader.head(join(held, id), id) : null),
 
-    openHeld: async (id) => (ID_PATTERN.test(id) ? reader.open(join(held, id), id) : null),
+    openHeld: async (id, selection) =>
+      ID_PATTERN.test(id) ? reader.open(join(held, id), id, selection) : null,
 
     async removeHeld(id, removal) {
       const isHeld = await isIn(held, id)

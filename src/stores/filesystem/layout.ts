@@ -1,7 +1,7 @@
 /**
  * How a folder of images is laid out, and which folder it is. Node only.
  *
- *     <folder>/layout                           {"layout":3,"folder":"<random>"}
+ *     <folder>/layout                           {"layout":4,"folder":"<random>"}
  *     <folder>/objects/<id>                     one file an image: its bytes, their digests and its record
  *     <folder>/held/<id>                        out of sight: `hold.ts`
  *     <folder>/removing/<id>                    being removed: `removal.ts`
@@ -13,6 +13,7 @@
  *     1   objects/<first character of the id>/<id>, and no file `layout`
  *     2   objects/<id>
  *     3   the same, and new images have digests of their blocks: `trailer.ts`
+ *     4   the same, and an image may have a preview behind it
  */
 import { randomUUID } from 'node:crypto'
 import { chmod, link, mkdir, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
@@ -20,7 +21,7 @@ import { join } from 'node:path'
 import { ID_PATTERN } from '../../protocol.ts'
 import { isCode, isThere } from './faults.ts'
 
-const LAYOUT = 3
+const LAYOUT = 4
 
 const SUB_FOLDER = /^[0-9A-Za-z]$/
 

@@ -11,10 +11,13 @@ import {
   type ContentRange,
   DamagedObject,
   type ImageRecord,
+  previewRange,
   resolveRange,
   type Selection,
   type Signal,
   type StoredImage,
+  storedSize,
+  type Wanted,
 } from '../object-store.ts'
 import { BLOCK_BYTES, createBlockDigester, matchesDigests } from './block-digests.ts'
 import { isCode, storeFault } from './faults.ts'
@@ -80,12 +83,13 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
       const trailer = trailerIn(end, file, id)
       if (trailer === null) return null
       const { record } = trailer
-      const range = rangeOf(record, selection)
-      if (range === 'nothing') return { record, body: NOTHING }
+      const asked = typeof selection === 'function' ? selection(record) : selection
+      const wanted = spanOf(record, asked)
+      if (wanted === null) return { record, body: NOTHING }
+      const range = typeof asked === 'object' ? wanted : undefined
       const digests = trailer.digests ?? (await hashImage(file, record, signal))
       const image = { file, record, digests, whole: isSmall ? end : null }
       if (room !== null) return room.add({ record, body: await readAll(image, signal) }, path, file.identity)
-      const wanted = range ?? { first: 0, last: record.size - 1 }
       if (wanted.last - wanted.first < PIECE_BYTES) {
         const { memory, release } = shared ?? acquire(PIECE_BYTES + BLOCK_BYTES)
         return { record, range, body: await readBlocks(image, wanted, memory), release }
@@ -216,39 +220,69 @@ function trailerIn(end: Buffer, { size }: OpenFile, id: string): Trailer | null 
 }
 
 /**
- * Reads all of an image and compares it with the SHA-256 of its record. The digests of its blocks. Throws `DamagedObject`,
- * and an `AbortError` once nobody waits any more.
+ * Reads all of an image and its preview and compares them with the SHA-256 of the record. The digests of their blocks.
+ * Throws `DamagedObject`, and an `AbortError` once nobody waits any more.
  */
 export async function hashImage(file: OpenFile, record: ImageRecord, signal?: Signal): Promise<Buffer> {
-  const hash = createHash('sha256')
+  const bytes = storedSize(record)
   const digester = createBlockDigester()
-  const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, record.size))
-  for (let at = 0; at < record.size; at += piece.length) {
+  const comparison = compareDigests(record)
+  const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, bytes))
+  for (let at = 0; at < bytes; at += piece.length) {
     assertWanted(signal)
-    const bytes = await readFully(file, at, piece.subarray(0, record.size - at))
-    hash.update(bytes)
-    digester.update(bytes)
+    const read = await readFully(file, at, piece.subarray(0, bytes - at))
+    comparison.update(read, at)
+    digester.update(read)
   }
-  if (hash.digest('hex') !== record.sha256) throw new DamagedObject(record.id)
+  if (!comparison.isSound()) throw new DamagedObject(record.id)
   return digester.digests()
 }
 
-/** `undefined` for all of it. Throws `UnsatisfiableRange`. */
-function rangeOf(record: ImageRecord, selection: Selection): ContentRange | 'nothing' | undefined {
-  const wanted = typeof selection === 'function' ? selection(record) : selection
-  if (wanted === 'nothing') return wanted
-  return wanted === 'all' ? undefined : resolveRange(wanted, record.size)
+/** Compares stored bytes, which come in order, with the digests of their record. */
+export function compareDigests(record: ImageRecord) {
+  const image = createHash('sha256')
+  const preview = createHash('sha256')
+  const range = previewRange(record)
+  return {
+    /** `at`: where the piece stands among the stored bytes. */
+    update(piece: Uint8Array, at: number) {
+      if (at < record.size) image.update(piece.subarray(0, record.size - at))
+      if (range === null) return
+      const part = piece.subarray(Math.max(0, range.first - at), Math.max(0, range.last + 1 - at))
+      preview.update(part)
+    },
+    isSound: () =>
+      image.digest('hex') === record.sha256 &&
+      (range === null || preview.digest('hex') === record.preview?.sha256),
+  }
+}
+
+/** Which of the stored bytes are wanted. `null` for none. Throws `UnsatisfiableRange`. */
+function spanOf(record: ImageRecord, wanted: Wanted): ContentRange | null {
+  if (typeof wanted === 'object') return resolveRange(wanted, record.size)
+  switch (wanted) {
+    case 'all':
+      return { first: 0, last: record.size - 1 }
+    case 'stored':
+      return { first: 0, last: storedSize(record) - 1 }
+    case 'preview':
+      return previewRange(record)
+    case 'nothing':
+      return null
+  }
 }
 
 async function readAll(image: OpenImage, signal: Signal | undefined): Promise<Uint8Array> {
   const { whole, record } = image
-  const body = whole?.subarray(0, record.size) ?? Buffer.allocUnsafeSlow(record.size)
+  // The last block of the image may have the beginning of its preview.
+  const blockBytes = Math.min(storedSize(record), Math.ceil(record.size / BLOCK_BYTES) * BLOCK_BYTES)
+  const body = whole ?? Buffer.allocUnsafeSlow(blockBytes)
   for (let first = 0; first < record.size; first += PIECE_BYTES) {
     assertWanted(signal)
     const last = Math.min(record.size, first + PIECE_BYTES) - 1
     await readBlocks(image, { first, last }, body.subarray(first))
   }
-  return body
+  return body.subarray(0, record.size)
 }
 
 /** The bytes wanted, after a check of the blocks that hold them. `memory`: has room for those blocks, if they are to be read. */
@@ -258,7 +292,7 @@ async function readBlocks(
   memory: Buffer,
 ): Promise<Uint8Array> {
   const start = first - (first % BLOCK_BYTES)
-  const end = Math.min(record.size, last - (last % BLOCK_BYTES) + BLOCK_BYTES)
+  const end = Math.min(storedSize(record), last - (last % BLOCK_BYTES) + BLOCK_BYTES)
   const blocks =
     whole?.subarray(start, end) ?? (await readFully(file, start, memory.subarray(0, end - start)))
   if (!matchesDigests(blocks, digests, start / BLOCK_BYTES)) throw new DamagedObject(record.id)

@@ -1,7 +1,7 @@
 /**
  * What stands behind an image's bytes in its file.
  *
- *     image | digests of its blocks | record (UTF-8 JSON) | length of the digests (u32 LE) | length of the record (u32 LE)
+ *     image, frame of its preview | digests of their blocks | record (UTF-8 JSON) | length of the digests (u32 LE) | length of the record (u32 LE)
  *           | CRC-32 of all from the digests to here (u32 LE) | "pinhole2"
  *
  * Spaces may follow the JSON and count as part of it: images up to 256 KB once filled whole pages. Images of the older
@@ -9,7 +9,7 @@
  * later has both trailers, the older first: nothing that was written is ever overwritten.
  */
 import { crc32 } from 'node:zlib'
-import type { ImageRecord } from '../object-store.ts'
+import { type ImageRecord, storedSize } from '../object-store.ts'
 import { digestsLength } from './block-digests.ts'
 
 const MARK = Buffer.from('pinhole2', 'latin1')
@@ -35,7 +35,7 @@ export interface Trailer {
 export function encodeTrailer({ record, digests }: Trailer & { digests: Buffer }): Buffer {
   const json = Buffer.from(JSON.stringify(record), 'utf8')
   if (json.length + FOOT_BYTES > RECORD_MAX_BYTES) throw new Error('the record is too long')
-  if (digests.length !== digestsLength(record.size))
+  if (digests.length !== digestsLength(storedSize(record)))
     throw new Error('the digests do not belong to this image')
   const foot = digests.length + json.length
   const trailer = Buffer.alloc(foot + FOOT_BYTES)
@@ -75,9 +75,9 @@ function decodeLatest(tail: Buffer, fileBytes: number): Trailer | null {
   const start = foot - jsonBytes - digestBytes
   if (start < 0 || crc32(tail.subarray(start, foot + 8)) !== tail.readUInt32LE(foot + 8)) return null
   const record = parseRecord(tail.subarray(start + digestBytes, foot))
-  if (record === null || digestBytes !== digestsLength(record.size)) return null
+  if (record === null || digestBytes !== digestsLength(storedSize(record))) return null
   // Between image and trailer nothing is but an older trailer.
-  const older = fileBytes - (tail.length - start) - record.size
+  const older = fileBytes - (tail.length - start) - storedSize(record)
   if (older < 0 || older > tailLength(fileBytes)) return null
   return { record, digests: tail.subarray(start, start + digestBytes) }
 }

@@ -2,15 +2,14 @@
  * Compares whole images with the SHA-256 of their records: one, which gains the digests of its blocks if it is of the older
  * layout, or a folder of them. Node only.
  */
-import { hash } from 'node:crypto'
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PIECE_BYTES } from '../../formats/image.ts'
 import { ID_PATTERN } from '../../protocol.ts'
-import { DamagedObject, type ImageRecord } from '../object-store.ts'
+import { DamagedObject, type ImageRecord, storedSize } from '../object-store.ts'
 import { isCode } from './faults.ts'
-import { hashImage, readTrailer, withFile } from './reader.ts'
+import { compareDigests, hashImage, readTrailer, withFile } from './reader.ts'
 import { decodeTrailer, encodeTrailer, tailLength } from './trailer.ts'
 
 /** `null` if there is none. Throws `DamagedObject`, `StoreUnavailable`. */
@@ -57,6 +56,12 @@ export async function* auditFolder(folder: string, after: string): AsyncGenerato
   }
 }
 
+function isWhole(file: Buffer, record: ImageRecord): boolean {
+  const comparison = compareDigests(record)
+  comparison.update(file.subarray(0, storedSize(record)), 0)
+  return comparison.isSound()
+}
+
 /** Grown to the largest image, and kept. */
 let memory = Buffer.allocUnsafeSlow(PIECE_BYTES)
 
@@ -81,9 +86,7 @@ function auditFile(folder: string, id: string): Audited | null {
     }
     const file = memory.subarray(0, filled)
     const record = decodeTrailer(file.subarray(filled - tailLength(filled)), filled)?.record
-    const isSound =
-      record?.id === id && hash('sha256', file.subarray(0, record.size), 'hex') === record.sha256
-    return isSound
+    return record?.id === id && isWhole(file, record)
       ? { kind: 'sound', id, bytes: filled, expiresAt: record.expiresAt }
       : { kind: 'damaged', id, bytes: filled }
   } catch (error) {

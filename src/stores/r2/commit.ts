@@ -1,8 +1,8 @@
 /** Puts an image and its record, as one object. */
 import { lengthOf, PIECE_BYTES, type Segment } from '../../formats/image.ts'
 import { heldFolder, MAX_ROUNDS } from '../bucket/tombstones.ts'
-import { IdTaken, type ImageRecord, StoreUnavailable } from '../object-store.ts'
-import type { R2Object, R2Value } from './binding.ts'
+import { IdTaken, type ImageRecord, StoreUnavailable, storedSize } from '../object-store.ts'
+import type { R2Object, R2PutOptions, R2Value } from './binding.ts'
 import type { Bucket } from './bucket.ts'
 import type { Blocks } from './draft.ts'
 import { foundIn, heldCopyOf, optionsOf } from './found.ts'
@@ -17,7 +17,7 @@ export interface NewImage {
 export async function commitObject(bucket: Bucket, key: string, image: NewImage): Promise<void> {
   const { record } = image
   assertLength(image)
-  const put = { key, send: sending(image), onlyIf: { etagDoesNotMatch: '*' }, ...optionsOf(record) }
+  const put = { key, send: sending(image), onlyIf: { etagDoesNotMatch: '*' }, ...(await optionsFor(image)) }
   const { isDone, isRepeated } = await bucket.put(put).catch(async (error) => {
     // The last attempt may have been carried out, and only its answer lost.
     const isStored =
@@ -37,7 +37,7 @@ export async function replaceObject(
 ): Promise<'visible' | 'held' | null> {
   assertLength(image)
   const key = prefix + image.record.id
-  const more = { send: sending(image), ...optionsOf(image.record) }
+  const more = { send: sending(image), ...(await optionsFor(image)) }
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const object = await bucket.head(key)
     if (object === null) return null
@@ -57,24 +57,29 @@ export async function replaceObject(
   throw new StoreUnavailable({ cause: new Error('others kept changing the image that was to be replaced') })
 }
 
+async function optionsFor({ record, draft, segments }: NewImage): Promise<R2PutOptions> {
+  return optionsOf(record, record.preview === undefined ? record.sha256 : await draft.digest(segments))
+}
+
 /** Few bytes as they are; more of them piece by piece. */
 export function sending({ record, draft, segments }: NewImage) {
   return async (put: (value: R2Value) => Promise<R2Object | null>): Promise<R2Object | null> => {
     const [only, ...others] = segments
     if (
-      record.size <= PIECE_BYTES &&
+      storedSize(record) <= PIECE_BYTES &&
       only !== undefined &&
       others.length === 0 &&
       !(only instanceof Uint8Array)
     ) {
       return put((await draft.read(only.offset, only.length)) as Uint8Array<ArrayBuffer>)
     }
-    return putPieces(draft.bytes(segments), record.size, put)
+    return putPieces(draft.bytes(segments), storedSize(record), put)
   }
 }
 
 function assertLength({ record, segments }: NewImage): void {
-  if (lengthOf(segments) !== record.size) throw new Error('the record’s size is not that of the segments')
+  if (lengthOf(segments) !== storedSize(record))
+    throw new Error('the record’s size is not that of the segments')
 }
 
 /** The hash of the deletion key tells our image from any other, but one that was sent twice at once: the time does. */

@@ -41,10 +41,14 @@ export function isRetired({ tombstone }: Found): boolean {
   return tombstone?.startsWith(RETIRED) === true
 }
 
-/** Options of a put of an image, without its condition. */
-export function optionsOf(record: ImageRecord, more: Record<string, string> = {}): R2PutOptions {
+/** Options of a put of an image, without its condition. `sha256`: of all that is stored, if it is known. */
+export function optionsOf(
+  record: ImageRecord,
+  sha256 = record.preview === undefined ? record.sha256 : undefined,
+  more: Record<string, string> = {},
+): R2PutOptions {
   return {
-    sha256: record.sha256,
+    ...(sha256 !== undefined && { sha256 }),
     httpMetadata: {
       contentType: record.type,
       cacheControl: cacheControlOf(record),

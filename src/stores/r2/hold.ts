@@ -85,7 +85,7 @@ export function holdObjects(bucket: Bucket, prefix: string, now: () => number): 
       key: keyOf(id),
       send: sendingFrom(bucket, object, held.copyKey),
       onlyIf: { etagMatches: held.found.etag },
-      ...optionsOf(record, { [RELEASE_NAME]: mine }),
+      ...optionsOf(record, undefined, { [RELEASE_NAME]: mine }),
     })
     const isOurs = isDone || (isRepeated && (await find(id))?.release === mine)
     if (isOurs) await bucket.delete(held.copyKey)
@@ -101,9 +101,9 @@ export function holdObjects(bucket: Bucket, prefix: string, now: () => number): 
       return held && recordAt({ bucket, id, key: held.copyKey })
     },
 
-    async openHeld(id) {
+    async openHeld(id, selection) {
       const held = await heldAt(id)
-      return held && openObject({ bucket, id, key: held.copyKey })
+      return held && openObject({ bucket, id, key: held.copyKey }, selection)
     },
 
     async removeHeld(id, removal) {

@@ -4,10 +4,12 @@ import {
   type ByteRange,
   DamagedObject,
   type ImageRecord,
+  previewRange,
   resolveRange,
   type Selection,
   type StoredImage,
   StoreUnavailable,
+  storedSize,
 } from '../object-store.ts'
 import type { R2ObjectBody } from './binding.ts'
 import type { Bucket } from './bucket.ts'
@@ -36,16 +38,20 @@ export async function recordAt(place: Place): Promise<ImageRecord | null> {
 }
 
 export async function openObject(place: Place, selection: Selection = 'all'): Promise<StoredImage | null> {
-  if (selection === 'all') return openWhole(place)
+  if (selection === 'all' || selection === 'stored') return openWhole(place, selection)
   // A range past the end is answered without the size, so the record is looked at first.
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const found = await findAt(place)
     if (found === null || found.tombstone !== null) return null
     const record = found.record(place.id)
     const wanted = typeof selection === 'function' ? selection(record) : selection
-    if (wanted === 'nothing') return { record, body: new Uint8Array() }
-    if (wanted === 'all') return openWhole(place)
-    const image = await openRange(place, found, record, wanted)
+    if (wanted === 'all' || wanted === 'stored') return openWhole(place, wanted)
+    const isNone = wanted === 'nothing' || (wanted === 'preview' && record.preview === undefined)
+    if (isNone) return { record, body: new Uint8Array() }
+    const image =
+      wanted === 'preview'
+        ? await openPreview(place, found, record)
+        : await openRange(place, found, record, wanted)
     if (image !== null) return image
   }
   throw new StoreUnavailable({ cause: new Error('others kept changing the image that was to be read') })
@@ -67,11 +73,30 @@ async function openRange(
   return { record, range, body: new Uint8Array(await object.arrayBuffer()) }
 }
 
-async function openWhole({ bucket, id, key }: Place): Promise<StoredImage | null> {
+/** Of a record that has one. `null` if the object is another one by now. */
+async function openPreview(
+  { bucket, id, key }: Place,
+  { etag, size }: Found,
+  record: ImageRecord,
+): Promise<StoredImage | null> {
+  assertSize(id, record, size)
+  const preview = record.preview!
+  const object = await bucket.get(key, etag, { offset: previewRange(record)!.first, length: preview.size })
+  if (object === null) return null
+  const body = new Uint8Array(await object.arrayBuffer())
+  if ((await digestOf(only(body))) !== preview.sha256) throw new DamagedObject(id)
+  return { record, body }
+}
+
+/** `stored`: whoever copies it compares its digests. */
+async function openWhole(
+  { bucket, id, key }: Place,
+  wanted: 'all' | 'stored' = 'all',
+): Promise<StoredImage | null> {
   const object = await bucket.get(key)
   if (object === null) return null
   const record = await recordIn(object, id)
-  return record && { record, body: await bodyOf(object, record) }
+  return record && { record, body: wanted === 'stored' ? object.body : await bodyOf(object, record) }
 }
 
 /** `null` for a tombstone. Lets go of a body that nobody is to read. */
@@ -95,12 +120,13 @@ async function recordIn(object: R2ObjectBody, id: string): Promise<ImageRecord |
 export async function verifyObject(place: Place): Promise<ImageRecord | null> {
   const image = await openWhole(place)
   if (image?.body instanceof ReadableStream) for await (const _ of image.body);
+  if (image?.record.preview !== undefined) await openObject(place, 'preview')
   return image?.record ?? null
 }
 
 async function bodyOf(object: R2ObjectBody, record: ImageRecord): Promise<StoredImage['body']> {
   if (record.size > PIECE_BYTES) return checked(object.body, record)
-  const bytes = new Uint8Array(await object.arrayBuffer())
+  const bytes = new Uint8Array(await object.arrayBuffer(), 0, record.size)
   const digest = await digestOf(only(bytes))
   if (digest !== record.sha256) throw new DamagedObject(record.id)
   return bytes
@@ -121,13 +147,14 @@ function checked(body: ReadableStream<Uint8Array>, record: ImageRecord): Readabl
       async pull(controller) {
         const { done, value } = await reader.read()
         if (!done) {
-          read += value.length
-          if (read > record.size) throw new DamagedObject(record.id)
+          // Behind the image there may be its preview.
+          const piece = value.subarray(0, record.size - read)
+          read += piece.length
           // Before it is handed on: whoever has it may detach it.
-          await running.update(value)
+          await running.update(piece)
           // The last piece is held back until the digest is known.
-          if (read < record.size) controller.enqueue(value)
-          else last = value
+          if (read < record.size) controller.enqueue(piece)
+          else last = piece
           if (read < record.size) return
         }
         if (read !== record.size || (await running.end()) !== record.sha256)
@@ -143,6 +170,6 @@ function checked(body: ReadableStream<Uint8Array>, record: ImageRecord): Readabl
 }
 
 function assertSize(id: string, record: ImageRecord, size: number): void {
-  if (record.size === size) return
-  throw new DamagedObject(id, { cause: new Error(`${size} bytes, expected ${record.size}`) })
+  if (storedSize(record) === size) return
+  throw new DamagedObject(id, { cause: new Error(`${size} bytes, expected ${storedSize(record)}`) })
 }

@@ -7,10 +7,12 @@ import {
   type ContentRange,
   DamagedObject,
   type ImageRecord,
+  previewRange,
   resolveRange,
   type Selection,
   type StoredImage,
   StoreUnavailable,
+  storedSize,
 } from '../object-store.ts'
 import { errorOf, isAbsent } from './answer.ts'
 import type { S3Client } from './client.ts'
@@ -41,14 +43,71 @@ export async function recordAt({ client, id, key, answerBy }: Place): Promise<Im
 export async function openObject(place: Place, selection: Selection = 'all'): Promise<StoredImage | null> {
   if (typeof selection === 'object') return openRange(place, selection)
   if (selection === 'all') return openRange(place)
+  if (selection === 'stored') return openStored(place)
   // The record decides, and is read without the image's bytes.
   const record = await recordAt(place)
   if (record === null) return null
-  const wanted = selection === 'nothing' ? selection : selection(record)
-  return wanted === 'nothing' ? { record, body: new Uint8Array() } : openObject(place, wanted)
+  const wanted = typeof selection === 'function' ? selection(record) : selection
+  const preview = wanted === 'preview' ? previewRange(record) : null
+  if (preview !== null) return openPreview(place, preview)
+  if (wanted === 'preview' || wanted === 'nothing') return { record, body: new Uint8Array() }
+  return openObject(place, wanted)
 }
 
+/** A range of the image's bytes, or all of them. */
 async function openRange(place: Place, range?: ByteRange): Promise<StoredImage | null> {
+  const opened = await openReply(place, range)
+  if (opened === null) return null
+  const { reply, record } = opened
+  return letGoOnError(reply, async () => {
+    // Resolved here, since stores disagree on ranges such as the last 0 bytes.
+    const part = range === undefined ? undefined : resolveRange(range, record.size)
+    if (part !== undefined && 'suffix' in range! && record.preview !== undefined) {
+      // These are the last bytes of its preview.
+      reply.body.cancel()
+      return openRange(place, part)
+    }
+    const last = range === undefined || 'suffix' in range ? undefined : range.last
+    const wanted = part ?? { first: 0, last: record.size - 1 }
+    const answered = { first: wanted.first, last: Math.min(last ?? Infinity, storedSize(record) - 1) }
+    assertSpan(reply, record, answered)
+    const reader = readerOf(place, reply, wanted, answered.last - wanted.last)
+    return { record, range: part, body: await bodyOf(place, reader, record, wanted) }
+  })
+}
+
+/** `range`: of a record that was read before. */
+async function openPreview(place: Place, range: ContentRange): Promise<StoredImage | null> {
+  const opened = await openReply(place, range)
+  if (opened === null) return null
+  const { reply, record } = opened
+  return letGoOnError(reply, async () => {
+    assertSpan(reply, record, range)
+    const reader = readerOf(place, reply, range)
+    const bytes = await inTime(collect(reader, range.last - range.first + 1), reader, place.answerBy)
+    if (hash('sha256', bytes) !== record.preview?.sha256) throw new DamagedObject(place.id)
+    return { record, body: bytes }
+  })
+}
+
+/** All bytes of the object. Whoever copies them compares their digests. */
+async function openStored(place: Place): Promise<StoredImage | null> {
+  const opened = await openReply(place)
+  if (opened === null) return null
+  const { reply, record } = opened
+  return letGoOnError(reply, async () => {
+    const answered = { first: 0, last: storedSize(record) - 1 }
+    assertSpan(reply, record, answered)
+    const reader = readerOf(place, reply, answered)
+    return { record, body: streamOf(reader, storedSize(record), () => {}) }
+  })
+}
+
+/** `null` for a tombstone too. */
+async function openReply(
+  place: Place,
+  range?: ByteRange,
+): Promise<{ reply: Reply; record: ImageRecord } | null> {
   const { client, id, key, answerBy } = place
   const headers = range === undefined ? undefined : { range: headerOf(range) }
   const { value: reply, failure } = await client.open({
@@ -63,16 +122,17 @@ async function openRange(place: Place, range?: ByteRange): Promise<StoredImage |
     if (failure!.status === 416 && range !== undefined) return unsatisfiable(place, range)
     throw errorOf(failure!, doing)
   }
+  return letGoOnError(reply, async () => {
+    if (reply.header(TOMBSTONE_HEADER) === null)
+      return { reply, record: decodeRecord(id, reply.header(RECORD_HEADER)) }
+    reply.body.cancel()
+    return null
+  })
+}
+
+async function letGoOnError<T>(reply: Reply, use: () => Promise<T>): Promise<T> {
   try {
-    if (reply.header(TOMBSTONE_HEADER) !== null) {
-      reply.body.cancel()
-      return null
-    }
-    const record = decodeRecord(id, reply.header(RECORD_HEADER))
-    // Resolved here, since stores disagree on ranges such as the last 0 bytes.
-    const part = range === undefined ? undefined : resolveRange(range, record.size)
-    assertSpan(reply, record, part)
-    return { record, range: part, body: await bodyOf(place, reply, record, part) }
+    return await use()
   } catch (error) {
     reply.body.cancel()
     throw error
@@ -83,6 +143,7 @@ async function openRange(place: Place, range?: ByteRange): Promise<StoredImage |
 export async function verifyObject(place: Place): Promise<ImageRecord | null> {
   const image = await openObject(place)
   if (image?.body instanceof ReadableStream) for await (const _ of image.body);
+  if (image?.record.preview !== undefined) await openObject(place, 'preview')
   return image?.record ?? null
 }
 
@@ -95,21 +156,13 @@ async function unsatisfiable(place: Place, range: ByteRange): Promise<null> {
 }
 
 async function bodyOf(
-  { client, id, key, answerBy }: Place,
-  reply: Reply,
+  { id, answerBy }: Place,
+  reader: BodyReader,
   record: ImageRecord,
-  part: ContentRange | undefined,
+  { first, last }: ContentRange,
 ): Promise<StoredImage['body']> {
-  const { first, last } = part ?? { first: 0, last: record.size - 1 }
   const size = last - first + 1
   const isWhole = size === record.size
-  const etag = reply.header('etag') ?? ''
-  const reader = resumingReader({
-    id,
-    first: reply,
-    size,
-    resume: (offset) => rest(client, key, etag, { first: first + offset, last }),
-  })
   if (isWhole && size <= PIECE_BYTES) {
     const bytes = await inTime(collect(reader, size), reader, answerBy)
     if (hash('sha256', bytes) !== record.sha256) throw new DamagedObject(id)
@@ -121,6 +174,18 @@ async function bodyOf(
     if (isLast && running !== undefined && running.digest('hex') !== record.sha256)
       throw new DamagedObject(id)
   })
+}
+
+/** `surplus`: how many bytes the answer has behind those wanted. Behind an image there is its preview. */
+function readerOf(
+  { client, id, key }: Place,
+  reply: Reply,
+  { first, last }: ContentRange,
+  surplus = 0,
+): BodyReader {
+  const etag = reply.header('etag') ?? ''
+  const resume = (offset: number) => rest(client, key, etag, { first: first + offset, last })
+  return resumingReader({ id, first: reply, size: last - first + 1, surplus, resume })
 }
 
 /** Throws `StoreUnavailable` if what `reader` reads is not there by then. */
@@ -149,12 +214,12 @@ async function rest(client: S3Client, key: string, etag: string, span: ContentRa
   throw new Error('the object store returned a different range from the one requested')
 }
 
-/** Throws unless the answer says that it carries these bytes of an image of this size. */
-function assertSpan(reply: Reply, record: ImageRecord, part: ContentRange | undefined): void {
-  const { first, last } = part ?? { first: 0, last: record.size - 1 }
-  const isWhole = last - first + 1 === record.size
+/** Throws unless the answer says that it carries these bytes of what is stored under this record. */
+function assertSpan(reply: Reply, record: ImageRecord, { first, last }: ContentRange): void {
+  const stored = storedSize(record)
+  const isWhole = last - first + 1 === stored
   if (reply.status === 206) {
-    const expected = `${first}-${last}/${record.size}`
+    const expected = `${first}-${last}/${stored}`
     const answered = contentRangeOf(reply)
     if (answered !== expected) {
       throw new DamagedObject(record.id, { cause: new Error(`range ${answered}, expected ${expected}`) })
@@ -190,15 +255,17 @@ interface BodyReader {
 
 /**
  * Reads `size` bytes from `first`. When it breaks off, `resume(offset)` gives the rest. Throws `StoreUnavailable` if
- * that does not help, `DamagedObject` if there are more bytes than `size`.
+ * that does not help, `DamagedObject` if there are more than `surplus` bytes behind them.
  */
 function resumingReader(object: {
   id: string
   first: Reply
   size: number
+  surplus: number
   resume: (offset: number) => Promise<Reply>
 }): BodyReader {
   const { id, size, resume } = object
+  let { surplus } = object
   let { body } = object.first
   let offset = 0
   let failures = 0
@@ -212,25 +279,33 @@ function resumingReader(object: {
     }
   }
 
+  /** Reading the end as well gives the connection back instead of closing it. A fault there costs no byte. */
+  async function readEnd(already: number): Promise<void> {
+    for (let extra = already; extra <= surplus; ) {
+      const more = await body.next().catch(() => null)
+      if (more === null) return
+      extra += more.length
+    }
+    throw new DamagedObject(id, { cause: new Error('more bytes than the record says') })
+  }
+
   return {
     async next() {
       while (offset < size) {
         try {
           const piece = await read()
-          offset += piece.length
+          const wanted = piece.subarray(0, size - offset)
+          offset += wanted.length
           failures = 0
-          if (offset < size) return piece
-          // Reading the end as well gives the connection back instead of closing it. A fault there costs no byte.
-          const more = await body.next().catch(() => null)
-          if (offset > size || more !== null)
-            throw new DamagedObject(id, { cause: new Error('more bytes than the record says') })
-          return piece
+          if (offset === size) await readEnd(piece.length - wanted.length)
+          return wanted
         } catch (cause) {
           body.cancel()
           if (isCancelled || cause instanceof DamagedObject) throw cause
           if (++failures > MAX_RESUMPTIONS) throw new StoreUnavailable({ cause })
         }
         body = (await resume(offset)).body
+        surplus = 0
       }
       body.cancel()
       return null

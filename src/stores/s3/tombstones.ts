@@ -21,7 +21,15 @@ import {
   TOMBSTONE,
   UNHELD,
 } from '../bucket/tombstones.ts'
-import { type HeldImages, type ImageRecord, type Removal, StoreUnavailable } from '../object-store.ts'
+import {
+  DamagedObject,
+  type HeldImages,
+  type ImageRecord,
+  isCopyOf,
+  type Removal,
+  StoreUnavailable,
+  storedSize,
+} from '../object-store.ts'
 import { errorOf, isFull, textOf } from './answer.ts'
 import type { S3Client } from './client.ts'
 import {
@@ -167,11 +175,12 @@ export function holdObjects(parts: {
   async function release(id: string): Promise<boolean> {
     const held = await heldAt(id)
     if (held === null) return false
-    const image = await openObject({ client, id, key: held.copyKey })
+    const image = await openObject({ client, id, key: held.copyKey }, 'stored')
     // Another process released or removed it since.
     if (image === null) return false
-    const draft = await receive(piecesOf(image.body), image.record.size)
+    const draft = await receive(piecesOf(image.body), storedSize(image.record))
     try {
+      if (!(await isCopyOf(image.record, draft))) throw new DamagedObject(id)
       return await putBack(image.record, draft, held)
     } finally {
       await draft.discard()
@@ -205,9 +214,9 @@ export function holdObjects(parts: {
       return held && recordAt({ client, id, key: held.copyKey })
     },
 
-    async openHeld(id) {
+    async openHeld(id, selection) {
       const held = await heldAt(id)
-      return held && openObject({ client, id, key: held.copyKey })
+      return held && openObject({ client, id, key: held.copyKey }, selection)
     },
 
     async removeHeld(id, removal) {

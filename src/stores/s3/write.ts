@@ -3,7 +3,7 @@ import { hexToBase64 } from '../../bytes.ts'
 import { type ByteSource, lengthOf, PIECE_BYTES, type Segment } from '../../formats/image.ts'
 import { cacheControlOf, encodeRecord } from '../bucket/record.ts'
 import { heldFolder } from '../bucket/tombstones.ts'
-import { IdTaken, type ImageRecord, StoreUnavailable } from '../object-store.ts'
+import { IdTaken, type ImageRecord, StoreUnavailable, storedSize } from '../object-store.ts'
 import { errorOf } from './answer.ts'
 import type { RetryPolicy, S3Client } from './client.ts'
 import { headObject, heldCopyOf, type Overwrite, RECORD_HEADER } from './objects.ts'
@@ -26,7 +26,8 @@ export interface Image {
 /** Throws `IdTaken` if something is under the key, what `S3Client` throws, `StoreFull`. */
 export async function commitObject(client: S3Client, key: string, image: Image): Promise<void> {
   const { record, segments } = image
-  if (lengthOf(segments) !== record.size) throw new Error('the record’s size is not that of the segments')
+  if (lengthOf(segments) !== storedSize(record))
+    throw new Error('the record’s size is not that of the segments')
   const doing = 'PUT an image'
   const { headers, body } = await putOf(image)
   const request = { method: 'PUT', key, headers: { ...headers, 'if-none-match': '*' }, body, doing } as const
@@ -101,12 +102,13 @@ export async function replaceObject(
 
 /** Headers and body of a put, without its condition. A small body is bytes, a large one a source for every attempt. */
 export async function putOf({ record, draft, segments }: Image) {
+  const sha256 = record.preview === undefined ? record.sha256 : await draft.digest(segments)
   const headers: Record<string, string> = {
     'content-type': record.type,
-    'content-length': String(record.size),
+    'content-length': String(storedSize(record)),
     'cache-control': cacheControlOf(record),
-    'x-amz-content-sha256': record.sha256,
-    'x-amz-checksum-sha256': hexToBase64(record.sha256),
+    'x-amz-content-sha256': sha256,
+    'x-amz-checksum-sha256': hexToBase64(sha256),
     [RECORD_HEADER]: encodeRecord(record),
   }
   if (lengthOf(segments) > PIECE_BYTES) return { headers, body: () => draft.bytes(segments) }

@@ -1,5 +1,5 @@
 /** Several pictures under one link: `/g#<id>,<id>,…`. The server never learns which. */
-import { ID_PATTERN, rawPath, viewPath } from '../../protocol.ts'
+import { ID_PATTERN, previewPath, viewPath } from '../../protocol.ts'
 import { fill, plural } from '../messages/wording.ts'
 import type { GalleryFacts } from '../pages/page-facts.ts'
 import { createLightbox } from './gallery/lightbox.ts'
@@ -44,7 +44,7 @@ function tileOf(id: string, index: number, count: number, open: (index: number) 
     event.preventDefault()
     open(index)
   })
-  const image = begun?.getAttribute('src') === rawPath(id) ? begun : document.createElement('img')
+  const image = begun?.getAttribute('src') === previewPath(id) ? begun : document.createElement('img')
   image.alt = ''
   image.loading = index === 0 ? 'eager' : 'lazy'
   image.decoding = 'async'
@@ -59,7 +59,7 @@ function tileOf(id: string, index: number, count: number, open: (index: number) 
   link.append(image)
   item.append(link)
   const load = () => {
-    if (image !== begun) image.src = rawPath(id)
+    if (image !== begun) image.src = previewPath(id)
     // It failed before anybody listened.
     else if (image.complete && image.naturalWidth === 0) gone()
   }

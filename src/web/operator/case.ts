@@ -40,6 +40,7 @@ ${
 ${found?.category === 'child-abuse' ? html`<p class="problem">Reported as child abuse. Look only if you must and may: hold or remove it by the text, and report it to your hotline.</p>` : ''}
 ${steps(path, show)}
 ${mosaicFilter()}${picture(id, show, `The reported picture, ${show}`)}
+${image.record?.preview === undefined ? '' : html`<p>Its preview, which chats and galleries show. The uploader made it: it may be another picture.</p>${picture(id, show, `The preview, ${show}`, 'preview')}`}
 ${others === null ? html`<p class="problem">The uploader’s others can’t be read now: the log says why.</p>` : ''}
 ${!others ? '' : html`<p><a href="${path}/others" data-key="u" aria-keyshortcuts="u">The uploader’s others: ${others} <kbd>u</kbd></a></p>`}
 </section>`

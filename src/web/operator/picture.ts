@@ -28,9 +28,10 @@ export function steps(path: string, show: Step): Page {
   )}</ol></nav>`
 }
 
-export function picture(id: string, show: Step, alt: string): Page | '' {
+/** `part`: the preview is what chats and galleries show, and its uploader may have made it of another picture. */
+export function picture(id: string, show: Step, alt: string, part: 'bytes' | 'preview' = 'bytes'): Page | '' {
   if (show === 'text') return ''
-  return html`<img class="reported" data-show="${show}" src="/images/${id}/bytes" alt="${alt}" decoding="async">`
+  return html`<img class="reported" data-show="${show}" src="/images/${id}/${part}" alt="${alt}" decoding="async">`
 }
 
 /**

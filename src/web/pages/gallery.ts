@@ -1,5 +1,5 @@
 import { html, raw } from 'hono/html'
-import { rawPath } from '../../protocol.ts'
+import { previewPath } from '../../protocol.ts'
 import { notice, type Page, type PageContext, page } from './page.ts'
 import { galleryFacts } from './page-facts.ts'
 
@@ -7,10 +7,10 @@ import { galleryFacts } from './page-facts.ts'
  * Asks for the first picture before styles and scripts have come, and leaves it to the page's script. The one inline
  * script that there is: what it asks for stands after the `#`, so that no server could write it into the page.
  */
-const BEGIN = `{const [,id]=/^#([0-9A-Za-z]{11})(?![0-9A-Za-z])/.exec(location.hash)??[];if(id)globalThis.begun=Object.assign(new Image,{fetchPriority:'high',src:'${rawPath('')}'+id})}`
+const BEGIN = `{const [,id]=/^#([0-9A-Za-z]{11})(?![0-9A-Za-z])/.exec(location.hash)??[];if(id)globalThis.begun=Object.assign(new Image,{fetchPriority:'high',src:'${previewPath('')}'+id})}`
 
 /** SHA-256 of that script, in base64, for the page's policy. */
-export const GALLERY_SCRIPT_DIGEST = 'C0pVT0Q8RgEN0bYFSIVrSlQ0eEQ4TtytjuFvT5eB4SM='
+export const GALLERY_SCRIPT_DIGEST = 'ytZLhBAKRSE3K8f/SrFJopujAaWVRyS6Wqgm5H2u1zE='
 
 /** Several pictures under one link. Which ones stands after the `#`, so only the browser knows: the page is one for all. */
 export function galleryPage(ctx: PageContext): Page {

@@ -1,7 +1,7 @@
 /** What chats and forums read of a page to show the picture beside its link: all of it within the first 8 KB. */
 import { html } from 'hono/html'
-import { OEMBED_PATH, typeName } from '../../protocol.ts'
-import type { ImageRecord } from '../../stores/object-store.ts'
+import { type ImageType, OEMBED_PATH, previewPath, typeName } from '../../protocol.ts'
+import type { ImageRecord, Preview } from '../../stores/object-store.ts'
 import { byteSize } from '../messages/wording.ts'
 import { X_BYTES } from '../preview-limits.ts'
 import { embedCodes } from './embed-codes.ts'
@@ -15,26 +15,37 @@ export function unfurlTags(
 ): Page {
   const { lang } = ctx.messages
   const { type, width, height, size } = record
-  const { page, direct } = embedCodes(ctx.baseUrl, record)
+  const { page } = embedCodes(ctx.baseUrl, record)
+  const shown = shownIn(ctx.baseUrl, record)
   const number = (value: number) => new Intl.NumberFormat(lang).format(value)
   const description = `${typeName(type)}, ${number(width)} × ${number(height)}, ${byteSize(lang, size)}`
   // X shows no AVIF, and a large card without its picture is a hole.
-  const isShownLarge = type !== 'image/avif' && size <= X_BYTES
+  const isShownLarge = shown.type !== 'image/avif' && shown.size <= X_BYTES
   const oembed = `${ctx.baseUrl}${OEMBED_PATH}?url=${encodeURIComponent(page)}`
   return html`<meta property="og:type" content="website">
 <meta property="og:site_name" content="Pinhole">
 <meta property="og:title" content="${title}">
 <meta property="og:description" content="${description}">
 <meta property="og:url" content="${page}">
-<meta property="og:image" content="${direct}">
-<meta property="og:image:type" content="${type}">
-<meta property="og:image:width" content="${width}">
-<meta property="og:image:height" content="${height}">
+<meta property="og:image" content="${shown.address}">
+<meta property="og:image:type" content="${shown.type}">
+<meta property="og:image:width" content="${shown.width}">
+<meta property="og:image:height" content="${shown.height}">
 <meta property="og:image:alt" content="${alt}">
 <meta name="twitter:card" content="${isShownLarge ? 'summary_large_image' : 'summary'}">
 <meta name="twitter:title" content="${title}">
 <meta name="twitter:description" content="${description}">
-<meta name="twitter:image" content="${direct}">
+<meta name="twitter:image" content="${shown.address}">
 <meta name="twitter:image:alt" content="${alt}">
 <link rel="alternate" type="application/json+oembed" href="${oembed}" title="${title}">`
+}
+
+/** What is shown beside a link: few chats take more than some hundred KB, and all take a preview. */
+function shownIn(
+  baseUrl: string,
+  record: ImageRecord,
+): Omit<Preview, 'sha256' | 'type'> & { type: ImageType; address: string } {
+  const { id, preview } = record
+  if (preview !== undefined) return { ...preview, address: baseUrl + previewPath(id) }
+  return { ...record, address: embedCodes(baseUrl, record).direct }
 }

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { EXTENSIONS, rawPath, typeName } from '../../protocol.ts'
+import { EXTENSIONS, previewPath, rawPath, typeName } from '../../protocol.ts'
 import type { ImageRecord } from '../../stores/object-store.ts'
 import { byteSize, fill } from '../messages/wording.ts'
 import { copyField } from './copy-field.ts'
@@ -26,6 +26,8 @@ export function viewerPage(ctx: PageContext, { record }: { record: ImageRecord }
   const alt = fill(viewer.alt, sides)
   const title = fill(viewer.title, sides)
   const source = `${rawPath(id)}.${EXTENSIONS[type]}`
+  // A client makes a JPEG of what is opaque. It is seen until the picture covers it.
+  const preview = record.preview?.type === 'image/jpeg' ? previewPath(id) : null
   return page(ctx, {
     title: `${title} · Pinhole`,
     kind: 'viewer',
@@ -33,11 +35,11 @@ export function viewerPage(ctx: PageContext, { record }: { record: ImageRecord }
     style: 'viewer',
     reportedId: id,
     head: html`<meta name="robots" content="noindex">
-<link rel="preload" as="image" href="${source}">
+<link rel="preload" as="image" href="${preview ?? source}">
 ${unfurlTags(ctx, record, { title, alt })}`,
     main: html`<main>
 <h1 class="visually-hidden">${title}</h1>
-<div class="stage" id="stage"${height > width * TALL ? ' data-tall' : ''}>${picture(source, { type, width, height, alt, label: viewer.fullSize })}</div>
+<div class="stage" id="stage"${height > width * TALL ? ' data-tall' : ''}>${picture(source, { type, width, height, alt, label: viewer.fullSize, preview })}</div>
 <div class="plate">
 <section class="caption" aria-label="${viewer.facts}">
 <div class="actions">
@@ -71,16 +73,20 @@ interface Shown {
   height: number
   alt: string
   label: string
+  /** Address of what stands in for the picture until it has come. */
+  preview: string | null
 }
 
 /**
  * The canvas is never drawn on: it has the picture's shape from its attributes, in every browser, before one byte of
  * the picture is there. An image that has not arrived has none, once a style limits both of its sides.
  */
-function picture(source: string, { type, width, height, alt, label }: Shown): Page {
+function picture(source: string, { type, width, height, alt, label, preview }: Shown): Page {
   const step = Math.max(1, Math.floor(TINY / Math.max(width, height)))
-  const kind = [type === 'image/jpeg' ? '' : 'may-be-clear', step > 1 ? 'enlarged' : ''].join(' ').trim()
-  return html`<a href="${source}" aria-label="${label}"><span class="frame"><canvas width="${width * step}" height="${height * step}" aria-hidden="true"></canvas><img id="picture" fetchpriority="high" class="${kind}" src="${source}" width="${width}" height="${height}" alt="${alt}"></span></a>`
+  const kind = [type === 'image/jpeg' || preview ? '' : 'may-be-clear', step > 1 ? 'enlarged' : '']
+    .join(' ')
+    .trim()
+  return html`<a href="${source}" aria-label="${label}"><span class="frame"><canvas width="${width * step}" height="${height * step}" aria-hidden="true"></canvas>${preview === null ? '' : html`<img class="stand-in" fetchpriority="high" src="${preview}" alt="">`}<img id="picture" fetchpriority="${preview === null ? 'high' : 'low'}" class="${kind}" src="${source}" width="${width}" height="${height}" alt="${alt}"></span></a>`
 }
 
 /** One field at a time, chosen by the radio beside its name. Needs no script. */

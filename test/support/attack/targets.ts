@@ -49,6 +49,8 @@ export function targetsFor(stored: Stored): Target[] {
     { method: 'HEAD', path: `/raw/${largeId}` },
     { method: 'GET', path: `/raw/${smallId}` },
     { method: 'GET', path: '/raw/AAAAAAAAAAA' },
+    { method: 'GET', path: `/preview/${smallId}` },
+    { method: 'GET', path: '/preview/AAAAAAAAAAA' },
     ...publicRoutes(stored),
     // What is on the admin server alone.
     { method: 'GET', path: '/metrics' },

@@ -65,15 +65,15 @@ export function gallerySuite(site: () => Site): void {
     const asked: string[] = []
     page.on('request', (request) => {
       const { pathname } = new URL(request.url())
-      if (pathname.startsWith('/raw/')) asked.push(pathname.slice('/raw/'.length))
+      if (pathname.startsWith('/preview/')) asked.push(pathname.slice('/preview/'.length))
     })
     const first = Promise.withResolvers<void>()
     const assets = Promise.withResolvers<void>()
     site().proxy.onOther = (path) => {
       if (path.startsWith('/assets/')) return { kind: 'hold', until: assets.promise }
-      return path === `/raw/${ids[0]}` ? { kind: 'hold', until: first.promise } : { kind: 'none' }
+      return path === `/preview/${ids[0]}` ? { kind: 'hold', until: first.promise } : { kind: 'none' }
     }
-    const seen = page.waitForRequest(`${site().url}/raw/${ids[0]}`)
+    const seen = page.waitForRequest(`${site().url}/preview/${ids[0]}`)
     // However slow the machine is: no patience ends by itself.
     await page.clock.install()
     await page.goto(`${site().url}/g#${ids}`, { waitUntil: 'commit' })

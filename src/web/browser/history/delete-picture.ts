@@ -1,6 +1,6 @@
 import { remove } from '../../../client/api/remove.ts'
 import { ServerRefusal } from '../../../client/errors.ts'
-import { rawPath } from '../../../protocol.ts'
+import { previewPath, rawPath } from '../../../protocol.ts'
 import type { History, Remembered } from './history.ts'
 
 /**
@@ -20,5 +20,6 @@ export async function deletePicture(
 
 /** Makes this browser's cache forget a picture that is no longer there: asked anew, it hears that. */
 export async function evict(id: string): Promise<void> {
-  await fetch(rawPath(id), { cache: 'reload' }).catch(() => {})
+  const forget = (path: string) => fetch(path, { cache: 'reload' }).catch(() => {})
+  await Promise.all([forget(rawPath(id)), forget(previewPath(id))])
 }

@@ -131,12 +131,14 @@ export function createQueue(options: QueueOptions): Queue {
   }
 
   async function upload(item: Item, signal: AbortSignal): Promise<void> {
-    const totalBytes = item.compressed!.blob.size
+    const { blob, preview } = item.compressed!
+    const totalBytes = blob.size
     let since = performance.now()
     change(item, { at: 'uploading', percent: 0, sentBytes: 0, totalBytes, since })
     const { send } = await loadUploader()
     const meter = line.begin()
-    const sent = await send(item.compressed!.blob, {
+    const sent = await send(blob, {
+      ...(preview && { preview }),
       signal,
       maxBytes,
       idempotencyKey: item.idempotencyKey,
@@ -155,7 +157,8 @@ export function createQueue(options: QueueOptions): Queue {
       },
     }).finally(meter.end)
     // The bytes are up: nobody needs them here any more.
-    item.compressed = { ...item.compressed!, blob: new Blob() }
+    const { preview: _, ...facts } = item.compressed!
+    item.compressed = { ...facts, blob: new Blob() }
     change(item, { at: 'done', sent })
   }
 

@@ -1,0 +1,91 @@
+/** What a client sends as one file: an image, and a preview of it in a frame behind its end. */
+import { Refusal } from '../errors.ts'
+import { PREVIEW_MAX_SIDE_PIXELS, PREVIEW_TYPES, type PreviewType } from '../protocol.ts'
+import { keptRuns } from './bytes/kept-runs.ts'
+import { damaged } from './damaged.ts'
+import type { ByteSource, Inspection, Segment } from './image.ts'
+import { inspect } from './inspect.ts'
+import { frameAround, splitFrame } from './preview-frame.ts'
+
+export interface InspectedUpload {
+  /** Its segments are those of the image alone. */
+  image: Inspection
+  /** `null` if none came along. */
+  preview: (Inspection & { type: PreviewType }) | null
+  /** All that is to be stored: the image, and its preview in its frame. */
+  segments: Segment[]
+}
+
+/** A side of a preview is rounded to whole pixels, and a coder may crop a few. */
+const MOST_DEVIATION = 0.02
+
+/**
+ * As `inspect`, of both. The preview is read like any file of a stranger. Throws `Refusal`: `damaged-image` also for a
+ * preview that is damaged, too large, animated, of another type or of another aspect ratio than its image.
+ */
+export async function inspectUpload(
+  source: ByteSource,
+  options?: { strip?: boolean },
+): Promise<InspectedUpload> {
+  const parts = await splitFrame(source)
+  const image = await inspect(parts.image, options)
+  // GIF is stored byte for byte, whatever stands behind it.
+  if (image.type === 'image/gif') {
+    const whole = parts.preview === null ? image : await inspect(source, options)
+    return { image: whole, preview: null, segments: whole.segments }
+  }
+  if (parts.preview === null) return { image, preview: null, segments: image.segments }
+  const preview = await inspectPreview(parts.preview, image, options)
+  const { offset } = parts.preview
+  const inSource = preview.segments.map((segment) => moved(segment, offset))
+  const previewBytes = inSource.reduce((sum, { length }) => sum + length, 0)
+  const isAsSent = previewBytes === parts.preview.size && inSource.length === 1
+  const { head, foot } = frameAround(previewBytes)
+  const stored = keptRuns()
+  stored.append(image.segments)
+  if (isAsSent) stored.keep(offset - head.length, head.length + previewBytes + foot.length)
+  else stored.append([head, ...inSource, foot])
+  return { image, preview: { ...preview, segments: inSource }, segments: stored.segments }
+}
+
+async function inspectPreview(
+  source: ByteSource,
+  image: Inspection,
+  options: { strip?: boolean } | undefined,
+): Promise<Inspection & { type: PreviewType }> {
+  const preview = await inspect(source, options).catch((error) => {
+    if (error instanceof Refusal) throw damaged(`The preview cannot be taken. ${error.message}`)
+    throw error
+  })
+  const { type, width, height } = preview
+  if (!isPreviewType(type)) throw damaged('The preview is neither a JPEG nor a WebP image.')
+  if (preview.animated) throw damaged('The preview is animated.')
+  if (Math.max(width, height) > PREVIEW_MAX_SIDE_PIXELS) {
+    throw damaged(
+      `The preview is ${width} by ${height} pixels; a side may have at most ${PREVIEW_MAX_SIDE_PIXELS}.`,
+    )
+  }
+  if (!isOfRatio(preview, image)) throw damaged('The preview has another aspect ratio than its image.')
+  return { ...preview, type }
+}
+
+function isPreviewType(type: string): type is PreviewType {
+  return PREVIEW_TYPES.includes(type as PreviewType)
+}
+
+type Size = Pick<Inspection, 'width' | 'height'>
+
+/** Within 2 %, or a pixel. */
+function isOfRatio(preview: Size, image: Size): boolean {
+  const height = (preview.width * image.height) / image.width
+  const width = (preview.height * image.width) / image.height
+  return isNear(preview.height, height) || isNear(preview.width, width)
+}
+
+function isNear(side: number, expected: number): boolean {
+  return Math.abs(side - expected) <= Math.max(1, expected * MOST_DEVIATION)
+}
+
+function moved(segment: Segment, by: number): Segment {
+  return segment instanceof Uint8Array ? segment : { offset: segment.offset + by, length: segment.length }
+}

@@ -1,0 +1,102 @@
+/** GET /preview/<id>: the smaller picture that came with an image. Where none did, a redirect to the image. */
+import type { Cdn } from '../../cdn/cdn.ts'
+import { previewPath, REQUEST_ID_HEADER, rawPath } from '../../protocol.ts'
+import type { ExpiryClock } from '../../service/expiry-clock.ts'
+import { expiryOf } from '../../service/images/expiry.ts'
+import type { Images } from '../../service/images/images.ts'
+import { type ImageRecord, resolveRange, type StoredImage, type Wanted } from '../../stores/object-store.ts'
+import type { Answer } from '../answer.ts'
+import { matchNames, rangeOf } from '../headers/conditional.ts'
+import { cacheHeaders, type ImageHeaders, imageHeaders } from '../headers/image-headers.ts'
+import {
+  dispose,
+  type ImageAnswers,
+  isNotModified,
+  notFound,
+  PreconditionFailed,
+  type RawRequest,
+} from './image-answers.ts'
+
+export const PREVIEW_PREFIX = previewPath('')
+
+const TARGET = /^\/preview\/([0-9A-Za-z]{11})(\?.*)?$/s
+
+/** `null` if the target is no address of a preview. Never throws, never rejects. */
+export function createPreviews(parts: {
+  images: Pick<Images, 'open'>
+  cdn: Cdn | null
+  baseUrl: string
+  /** Headers of every answer. */
+  common: string[]
+  answers: ImageAnswers
+  expiryClock: Pick<ExpiryClock, 'latest'>
+}): (request: RawRequest) => Promise<Answer> | Answer | null {
+  const { images, cdn, baseUrl, common, answers, expiryClock } = parts
+
+  /** Until the image expires, if it does. */
+  function leftMsOf(record: ImageRecord): number | undefined {
+    const expiresAt = expiryOf(record)
+    return expiresAt === null ? undefined : expiresAt - expiryClock.latest()
+  }
+
+  /** `null` for an image without a preview. */
+  function headersOf(record: ImageRecord): ImageHeaders | null {
+    const { id, preview } = record
+    return preview === undefined ? null : imageHeaders({ id, ...preview }, common, cdn, leftMsOf(record))
+  }
+
+  function wantedOf(request: RawRequest, record: ImageRecord): Wanted {
+    const known = headersOf(record)
+    if (known === null || request.method === 'HEAD' || isNotModified(request, known.etag)) return 'nothing'
+    return 'preview'
+  }
+
+  async function open(request: RawRequest, id: string): Promise<Answer> {
+    const image = await images.open(id, (record) => wantedOf(request, record), request.signal)
+    if (image === null) throw notFound()
+    try {
+      return answerWith(request, image)
+    } catch (error) {
+      await dispose(image)
+      throw error
+    }
+  }
+
+  function answerWith(request: RawRequest, { record, body, release }: StoredImage): Answer {
+    const known = headersOf(record)
+    if (known === null) return { ...toImage(record), release }
+    const ifMatch = request.header('if-match')
+    if (ifMatch !== undefined && !matchNames(ifMatch, known.etag)) throw new PreconditionFailed()
+    if (isNotModified(request, known.etag)) {
+      return { status: 304, headers: known.of('inline', false), body: null, release }
+    }
+    const whole = known.of('inline', true)
+    if (request.method === 'HEAD') return { status: 200, headers: whole, body: null, release }
+    const asked = rangeOf(request.header('range'), request.header('if-range'), known.etag)
+    if (asked === undefined || !(body instanceof Uint8Array)) {
+      return { status: 200, headers: whole, body, release }
+    }
+    const { first, last } = resolveRange(asked, body.length)
+    const headers = [...known.of('inline', false), 'Content-Length', `${last - first + 1}`]
+    headers.push('Content-Range', `bytes ${first}-${last}/${body.length}`)
+    return { status: 206, headers, body: body.subarray(first, last + 1), release }
+  }
+
+  /** Kept as long as the image: it never gains a preview. 307, so that nobody takes it for the image's only address. */
+  function toImage(record: ImageRecord): Answer {
+    const { id } = record
+    const headers = ['Location', `${baseUrl}${rawPath(id)}`, 'Content-Length', '0']
+    headers.push('Access-Control-Allow-Origin', '*', 'Cross-Origin-Resource-Policy', 'cross-origin')
+    headers.push(REQUEST_ID_HEADER, crypto.randomUUID(), 'X-Robots-Tag', 'noindex')
+    headers.push(...cacheHeaders(id, cdn, leftMsOf(record)), ...common)
+    return { status: 307, headers, body: null }
+  }
+
+  return (request) => {
+    const match = TARGET.exec(request.target)
+    if (match === null) return null
+    const [, id = '', query] = match
+    if (query !== undefined) return answers.redirect(`${baseUrl}${previewPath(id)}`)
+    return open(request, id).catch((error) => answers.refuse(error, request))
+  }
+}

@@ -1,0 +1,289 @@
+/** Previews: sent behind the image in one file, shown under an address of their own. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import sharp from 'sharp'
+import { framed, previewed } from '../../support/images/previewed.ts'
+import { gif } from '../../support/images/tiny-images.ts'
+import { formOf } from '../../support/multipart.ts'
+import { type Host, sha256, type Visitor, visit, type World } from './host.ts'
+import { operate } from './operator.ts'
+import { checkProblem } from './rules.ts'
+
+export function previewCases(world: World): void {
+  it('keeps the preview apart from the image, of every type', async () => {
+    const me = await visit(world, world.main)
+    for (const format of ['jpeg', 'png', 'webp', 'avif'] as const) {
+      const { image, preview, file } = await previewed(format)
+      const { id } = await me.store(file)
+      const raw = await me.get(`/raw/${id}`)
+      assert.deepEqual(raw.body, image, format)
+      assert.equal(raw.headers.get('ETag'), `"${sha256(image)}"`)
+      assert.equal(raw.headers.get('Content-Type'), `image/${format}`)
+      for (let reads = 0; reads < 2; reads++) {
+        const { status, headers, body } = await me.get(`/preview/${id}`)
+        assert.equal(status, 200)
+        assert.deepEqual(body, preview, format)
+        assert.equal(headers.get('ETag'), `"${sha256(preview)}"`)
+        assert.equal(
+          headers.get('Repr-Digest'),
+          `sha-256=:${Buffer.from(sha256(preview), 'hex').toString('base64')}:`,
+        )
+        assert.equal(headers.get('Content-Type'), 'image/jpeg')
+        assert.equal(headers.get('Cache-Control'), 'public, max-age=31536000, immutable')
+        assert.equal(headers.get('Content-Security-Policy'), "default-src 'none'; sandbox")
+        assert.equal(headers.get('CDN-Cache-Control'), 'public, max-age=3600, must-revalidate')
+        assert.equal(headers.get('Cache-Tag'), raw.headers.get('Cache-Tag'))
+      }
+    }
+  })
+
+  it('answers HEAD, conditions and ranges of the preview', async () => {
+    const me = await visit(world, world.main)
+    const { preview, file } = await previewed()
+    const { id } = await me.store(file)
+    const path = `/preview/${id}`
+    const etag = `"${sha256(preview)}"`
+    const head = await me.request('HEAD', path)
+    assert.equal(head.status, 200)
+    assert.equal(head.headers.get('ETag'), etag)
+    assert.equal((await me.get(path, { 'If-None-Match': etag })).status, 304)
+    assert.equal((await me.request('HEAD', path, { headers: { 'If-None-Match': etag } })).status, 304)
+    assert.equal((await me.request('HEAD', `${path}?x=1`)).status, 308)
+    assert.equal((await me.get(path, { 'If-None-Match': '"another"' })).status, 200)
+    checkProblem(await me.get(path, { 'If-Match': '"another"' }), 412, 'precondition-failed')
+    assert.equal((await me.request('HEAD', path, { headers: { 'If-Match': '"another"' } })).status, 412)
+    const part = await me.get(path, { Range: 'bytes=10-19' })
+    assert.equal(part.status, 206)
+    assert.deepEqual(part.body, preview.subarray(10, 20))
+    assert.equal(part.headers.get('Content-Range'), `bytes 10-19/${preview.length}`)
+    const end = await me.get(path, { Range: 'bytes=-5' })
+    assert.deepEqual(end.body, preview.subarray(-5))
+    const past = await me.get(path, { Range: `bytes=${preview.length}-` })
+    checkProblem(past, 416, 'range-not-satisfiable')
+    assert.equal(past.headers.get('Content-Range'), `bytes */${preview.length}`)
+    const query = await me.get(`${path}?x=1`)
+    assert.equal(query.status, 308)
+    assert.equal(query.headers.get('Location'), `${me.host.baseUrl}${path}`)
+  })
+
+  it('leads to the image where none came along', async () => {
+    const me = await visit(world, world.main)
+    const moving = await previewed('gif')
+    for (const bytes of [gif(), moving.file]) {
+      const { id } = await me.store(bytes)
+      for (const method of ['GET', 'HEAD']) {
+        const { status, headers } = await me.request(method, `/preview/${id}`)
+        assert.equal(status, 307)
+        assert.equal(headers.get('Location'), `${me.host.baseUrl}/raw/${id}`)
+        assert.equal(headers.get('Cache-Control'), 'public, max-age=31536000, immutable')
+        assert.equal(headers.get('CDN-Cache-Control'), 'public, max-age=3600, must-revalidate')
+        assert.match(headers.get('Cache-Tag') ?? '', new RegExp(id))
+      }
+      assert.deepEqual((await me.get(`/raw/${id}`)).body, bytes, 'GIF is stored byte for byte')
+    }
+  })
+
+  it('finds no preview of what is not there, or deleted', async () => {
+    const me = await visit(world, world.main)
+    const { file } = await previewed()
+    const { id, key } = await me.store(file)
+    assert.equal((await me.get(`/preview/${id}`)).status, 200)
+    assert.equal((await me.remove(key)).status, 200)
+    for (const path of [`/preview/${id}`, '/preview/AAAAAAAAAAA', `/preview/${id}.jpg`, '/preview/x']) {
+      checkProblem(await me.get(path), 404, 'not-found')
+      assert.equal((await me.request('HEAD', path)).status, 404)
+    }
+  })
+
+  it('goes out of sight and comes back with the image, and its bytes are blocked with it', async (t) => {
+    const me = await visit(world, world.main)
+    if (!me.host.operator) return t.skip('does not apply: this host has no operator command')
+    const { image, preview, file } = await previewed()
+    const { id } = await me.store(file)
+    await operate(me.host, ['hold', id, '--reason', 'a report'])
+    checkProblem(await me.get(`/preview/${id}`), 403, 'held')
+    assert.equal((await me.request('HEAD', `/preview/${id}`)).status, 403)
+    await operate(me.host, ['release', id, '--reason', 'nothing in it'])
+    assert.deepEqual((await me.get(`/preview/${id}`)).body, preview)
+    await operate(me.host, ['remove', id, '--reason', 'against the rules', '--block'])
+    checkProblem(await me.get(`/preview/${id}`), 410, 'removed')
+    assert.equal((await me.request('HEAD', `/preview/${id}`)).status, 410)
+    const other = await previewed()
+    for (const bytes of [file, image, preview, framed(other.image, preview)]) {
+      checkProblem(await me.upload(bytes), 403, 'blocked-image')
+    }
+    assert.equal((await me.upload(other.file)).status, 201)
+  })
+
+  it('takes what is private out of the preview', async () => {
+    const me = await visit(world, world.main)
+    const { image, preview } = await previewed()
+    const secret = await sharp(preview)
+      .withExif({ IFD0: { Artist: 'SECRET of mine', Copyright: 'SECRET too' } })
+      .jpeg()
+      .toBuffer()
+    assert.ok(secret.includes('SECRET'))
+    const { id } = await me.store(framed(image, Buffer.concat([secret, Buffer.from('SECRET behind')])))
+    const { status, body } = await me.get(`/preview/${id}`)
+    assert.equal(status, 200)
+    assert.ok(!body.includes('SECRET'))
+    assert.equal((await sharp(body).metadata()).width, 80)
+    assert.deepEqual((await me.get(`/raw/${id}`)).body, image)
+  })
+
+  it('keeps both as they came where nothing is to be scrubbed', async () => {
+    const me = await visit(world, world.strict)
+    const pixels = { create: { width: 40, height: 30, channels: 3, background: '#369' } } as const
+    const image = await sharp(pixels).png().toBuffer()
+    const preview = Buffer.concat([await sharp(pixels).resize(20).jpeg().toBuffer(), Buffer.from('kept')])
+    const { id } = await me.store(framed(image, preview))
+    assert.deepEqual((await me.get(`/preview/${id}`)).body, preview)
+    assert.deepEqual((await me.get(`/raw/${id}`)).body, image)
+  })
+
+  it('refuses a preview that is none', async () => {
+    const me = await visit(world, world.main)
+    const { image, preview } = await previewed()
+    const other = await previewed()
+    const large = { create: { width: 1204, height: 903, channels: 3, background: '#fff' } } as const
+    const bad: Record<string, Uint8Array> = {
+      'not an image': Buffer.from('<script>alert(1)</script>'),
+      'of another type': await sharp(preview).png().toBuffer(),
+      damaged: preview.subarray(0, preview.length - 20),
+      'of another ratio': await sharp(preview).resize(80, 50, { fit: 'fill' }).toBuffer(),
+      'turned by its metadata': await sharp(preview).withMetadata({ orientation: 6 }).toBuffer(),
+      'too wide': await sharp(large).jpeg().toBuffer(),
+      'too long': Buffer.concat([preview, Buffer.alloc(122_881 - preview.length)]),
+      animated: await sharp([preview, other.preview], { join: { animated: true } })
+        .webp()
+        .toBuffer(),
+    }
+    for (const [name, bytes] of Object.entries(bad)) {
+      const answer = await me.upload(framed(image, bytes))
+      assert.equal(answer.status, 422, `${name}: ${answer.text}`)
+      checkProblem(answer, 422, 'damaged-image')
+      assert.match(answer.json().detail, /preview/, name)
+    }
+    assert.equal(await me.remaining(), 100)
+  })
+
+  it('drops what only looks like a frame, as anything behind an image', async () => {
+    const me = await visit(world, world.main)
+    const { image, preview, file } = await previewed()
+    const changed = (at: number) => {
+      const bytes = Buffer.from(file)
+      bytes[at]! ^= 1
+      return bytes
+    }
+    const frameAt = image.length
+    for (const bytes of [
+      changed(file.length - 1),
+      changed(file.length - 12),
+      changed(file.length - 9),
+      changed(frameAt),
+      changed(frameAt + 3),
+      changed(frameAt + 4),
+      Buffer.concat([file, Buffer.from('more')]),
+      framed(image, new Uint8Array()),
+    ]) {
+      const { id } = await me.store(bytes)
+      assert.equal((await me.get(`/preview/${id}`)).status, 307)
+      assert.deepEqual((await me.get(`/raw/${id}`)).body, image)
+    }
+    const headless = await me.upload(file.subarray(frameAt))
+    checkProblem(headless, 415, 'unsupported-type')
+    const twice = await me.store(framed(file, preview))
+    assert.deepEqual((await me.get(`/raw/${twice.id}`)).body, image)
+    assert.deepEqual((await me.get(`/preview/${twice.id}`)).body, preview)
+  })
+
+  it('repeats an upload with a preview under its name', async () => {
+    const me = await visit(world, world.main)
+    const { image, preview, file } = await previewed()
+    const name = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('base64url')
+    world.keys.add(name)
+    const first = await me.upload(file, { 'Idempotency-Key': name })
+    assert.equal(first.status, 201, first.text)
+    world.keys.add(first.json().key)
+    assert.equal((await me.upload(file, { 'Idempotency-Key': name })).text, first.text)
+    checkProblem(await me.upload(image, { 'Idempotency-Key': name }), 422, 'idempotency-key-reused')
+    assert.deepEqual((await me.get(`/preview/${first.json().id}`)).body, preview)
+  })
+
+  it('answers the preview under a large image, and ranges of it', async () => {
+    const me = await visit(world, world.main)
+    const { preview } = await previewed()
+    const noise = crypto.getRandomValues(new Uint8Array(60_000))
+    const tile = await sharp(noise, { raw: { width: 200, height: 100, channels: 3 } })
+      .png()
+      .toBuffer()
+    const image = await sharp(tile).resize(1000, 750, { kernel: 'nearest' }).jpeg({ quality: 100 }).toBuffer()
+    assert.ok(image.length > 300_000)
+    const { id } = await me.store(framed(image, preview))
+    for (let reads = 0; reads < 2; reads++) {
+      assert.deepEqual((await me.get(`/raw/${id}`)).body, image)
+      assert.deepEqual((await me.get(`/preview/${id}`)).body, preview)
+      for (const [range, part] of [
+        ['bytes=-10', image.subarray(-10)],
+        ['bytes=299990-', image.subarray(299_990)],
+      ] as const) {
+        const answer = await me.get(`/raw/${id}`, { Range: range })
+        assert.equal(answer.status, 206)
+        assert.deepEqual(answer.body, part, range)
+      }
+    }
+  })
+
+  it('is kept by caches no longer than an image that expires', async () => {
+    const me = await visit(world, world.main)
+    const { image, file } = await previewed()
+    for (const [bytes, status] of [
+      [file, 200],
+      [image, 307],
+    ] as const) {
+      const { body, contentType } = formOf(bytes)
+      const headers = { 'Content-Type': contentType }
+      const answer = await me.request('POST', '/api/upload?expires=600', { headers, body })
+      assert.equal(answer.status, 201, answer.text)
+      world.keys.add(answer.json().key)
+      const preview = await me.get(`/preview/${answer.json().id}`)
+      assert.equal(preview.status, status)
+      const lifetimes = /^public, max-age=(\d+), s-maxage=(\d+), must-revalidate, immutable$/
+      const [, browser, shared] = lifetimes.exec(preview.headers.get('Cache-Control') ?? '') ?? []
+      assert.ok(Number(browser) + Number(shared) <= 600, `${preview.headers.get('Cache-Control')}`)
+      assert.equal(preview.headers.get('CDN-Cache-Control'), `public, max-age=${shared}, must-revalidate`)
+    }
+  })
+
+  it('is what chats and embedding sites are told of', async () => {
+    const me = await visit(world, world.main)
+    const { file } = await previewed('png')
+    await toldOf(me.host, me, file, { type: 'image/jpeg', width: 80, height: 60, path: 'preview' })
+  })
+}
+
+async function toldOf(
+  host: Host,
+  me: Visitor,
+  file: Buffer,
+  { type, width, height, path }: { type: string; width: number; height: number; path: string },
+): Promise<void> {
+  const { id } = await me.store(file)
+  const { text } = await me.get(`/${id}`)
+  const address = `${host.baseUrl}/${path}/${id}`
+  for (const [name, value] of [
+    ['og:image', address],
+    ['og:image:type', type],
+    ['og:image:width', `${width}`],
+    ['og:image:height', `${height}`],
+  ]) {
+    assert.ok(text.includes(`<meta property="${name}" content="${value}">`), name)
+  }
+  assert.ok(text.includes(`<meta name="twitter:image" content="${address}">`))
+  const page = encodeURIComponent(`${host.baseUrl}/${id}`)
+  const embed = (await me.get(`/oembed?url=${page}`)).json()
+  assert.equal(embed.thumbnail_url, address)
+  assert.equal(embed.thumbnail_width, width)
+  assert.equal(embed.thumbnail_height, height)
+  assert.match(embed.url, new RegExp(`/raw/${id}`))
+}

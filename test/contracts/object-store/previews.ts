@@ -1,0 +1,252 @@
+/** Previews: in the same object as their image, written and removed as one. */
+import assert from 'node:assert/strict'
+import { frameAround } from '../../../src/formats/preview-frame.ts'
+import {
+  type Draft,
+  type ImageRecord,
+  type ObjectStore,
+  previewRange,
+  storedSize,
+  UnsatisfiableRange,
+} from '../../../src/stores/object-store.ts'
+import {
+  assertAbsent,
+  assertHeld,
+  assertHolds,
+  assertSameBytes,
+  bodyOf,
+  bytesFor,
+  idFor,
+  inChunks,
+  letGo,
+  listOf,
+  recordOf,
+  sha256Of,
+} from '../../support/stored-images.ts'
+import type { Harness } from './harness.ts'
+
+/** Around what stores handle in one piece, with the image, the preview or a block ending there. */
+const SIZES: [image: number, preview: number][] = [
+  [1000, 300],
+  [2000, 100_000],
+  [65_536, 65_508],
+  [180_000, 80_000],
+  [262_144, 100],
+  [700_000, 122_880],
+  [1_500_000, 1],
+]
+
+interface Made {
+  record: ImageRecord
+  image: Uint8Array
+  preview: Uint8Array
+  /** As it is sent and stored. */
+  file: Uint8Array
+}
+
+function made(imageBytes: number, previewBytes: number, id = idFor('a')): Made {
+  const image = bytesFor(imageBytes, imageBytes)
+  const preview = bytesFor(7, previewBytes)
+  const { head, foot } = frameAround(previewBytes)
+  const file = Buffer.concat([image, head, preview, foot])
+  const facts = { type: 'image/webp', width: 320, height: 240 } as const
+  const record = recordOf(id, image, {
+    sentSha256: sha256Of(file),
+    preview: { ...facts, size: previewBytes, sha256: sha256Of(preview) },
+  })
+  return { record, image, preview, file }
+}
+
+async function drafted(store: ObjectStore, file: Uint8Array): Promise<Draft> {
+  return store.draft(inChunks(file), file.length)
+}
+
+async function putWith(store: ObjectStore, { record, file }: Made): Promise<void> {
+  const draft = await drafted(store, file)
+  await draft.commit(record, [{ offset: 0, length: draft.size }])
+}
+
+async function assertPreview(store: ObjectStore, { record, preview, file }: Made): Promise<void> {
+  for (const selection of ['preview', () => 'preview' as const] as const) {
+    const opened = await store.open(record.id, selection)
+    assert.ok(opened)
+    assert.equal(opened.range, undefined)
+    assert.deepEqual(opened.record, record)
+    assertSameBytes(await bodyOf(opened), preview, 'preview')
+  }
+  const stored = await store.open(record.id, 'stored')
+  assert.ok(stored)
+  assertSameBytes(await bodyOf(stored), file, 'all that is stored')
+}
+
+export function previewCases({ on, onHooks }: Harness): void {
+  for (const [imageBytes, previewBytes] of SIZES) {
+    const sizes = `an image of ${imageBytes} bytes with a preview of ${previewBytes}`
+    on(`keeps ${sizes} apart`, async (store) => {
+      const one = made(imageBytes, previewBytes)
+      const { record, image } = one
+      assert.equal(storedSize(record), one.file.length)
+      await putWith(store, one)
+      for (let reads = 0; reads < 2; reads++) {
+        await assertHolds(store, record, image)
+        await assertPreview(store, one)
+      }
+      assert.deepEqual(await store.verify(record.id), record)
+      assert.deepEqual(await listOf(store), [record.id])
+    })
+
+    on(`answers ranges of ${sizes} by the image alone`, async (store) => {
+      const one = made(imageBytes, previewBytes)
+      const { record, image } = one
+      await putWith(store, one)
+      const end = imageBytes - 1
+      for (const [asked, first, last] of [
+        [{ first: end }, end, end],
+        [{ first: 10 }, 10, end],
+        [{ first: 10, last: imageBytes + 20 }, 10, end],
+        [{ first: 0, last: Number.MAX_SAFE_INTEGER }, 0, end],
+        [{ suffix: 5 }, imageBytes - 5, end],
+        [{ suffix: imageBytes + 5 }, 0, end],
+      ] as const) {
+        const opened = await store.open(record.id, asked)
+        assert.ok(opened)
+        assert.deepEqual(opened.range, { first, last }, JSON.stringify(asked))
+        assertSameBytes(await bodyOf(opened), image.subarray(first, last + 1), JSON.stringify(asked))
+      }
+      for (const asked of [
+        { first: imageBytes },
+        { first: imageBytes + 10 },
+        { first: 1e9 },
+        { suffix: 0 },
+      ]) {
+        await assert.rejects(
+          store.open(record.id, asked),
+          (error) => error instanceof UnsatisfiableRange && error.size === imageBytes,
+          JSON.stringify(asked),
+        )
+      }
+    })
+
+    on(`keeps ${sizes} that is put together from pieces`, async (store) => {
+      const one = made(imageBytes, previewBytes)
+      const sent = Buffer.concat([bytesFor(3, 500), one.file, bytesFor(4, 50)])
+      const draft = await drafted(store, sent)
+      const { head, foot } = frameAround(previewBytes)
+      const range = previewRange(one.record)!
+      await draft.commit(one.record, [
+        { offset: 500, length: imageBytes },
+        head,
+        { offset: 500 + range.first, length: previewBytes },
+        foot,
+      ])
+      await assertHolds(store, one.record, one.image)
+      await assertPreview(store, one)
+      assert.deepEqual(await store.verify(one.record.id), one.record)
+    })
+
+    onHooks(['corrupt', 'reopen'], `never gives out damage of ${sizes}`, async (store, opened) => {
+      const one = made(imageBytes, previewBytes)
+      for (const damage of ['flip', 'cut'] as const) {
+        const record = { ...one.record, id: idFor(damage) }
+        await putWith(store, { ...one, record })
+        await opened.corrupt(record.id, damage)
+        const cold = await opened.reopen()
+        try {
+          await assert.rejects(cold.verify(record.id), `${damage} is not verified`)
+          // It is in the one or in the other.
+          const reads = [cold.open(record.id).then(read), cold.open(record.id, 'preview').then(read)]
+          const [image, preview] = await Promise.allSettled(reads)
+          if (image?.status === 'fulfilled') assertSameBytes(image.value, one.image)
+          if (preview?.status === 'fulfilled') assertSameBytes(preview.value, one.preview)
+          assert.ok(image?.status === 'rejected' || preview?.status === 'rejected')
+          const draft = await drafted(cold, one.file)
+          assert.equal(await draft.replace(record, [{ offset: 0, length: draft.size }]), 'visible')
+          await assertHolds(cold, record, one.image)
+          await assertPreview(cold, { ...one, record })
+        } finally {
+          await cold.close()
+        }
+      }
+    })
+
+    on(`digests parts of a draft of ${sizes}`, async (store) => {
+      const { image, preview, file, record } = made(imageBytes, previewBytes)
+      const draft = await drafted(store, file)
+      const { first } = previewRange(record)!
+      assert.equal(await draft.digest([{ offset: 0, length: imageBytes }]), sha256Of(image))
+      assert.equal(await draft.digest([{ offset: first, length: previewBytes }]), sha256Of(preview))
+      assert.equal(await draft.digest([{ offset: 0, length: file.length }]), sha256Of(file))
+      assert.equal(await draft.digest([{ offset: 0, length: 1 }, image.subarray(1)]), sha256Of(image))
+      await draft.discard()
+    })
+  }
+
+  on('has no bytes of a preview where there is none', async (store) => {
+    const image = bytesFor(1, 5000)
+    const record = recordOf(idFor('plain'), image)
+    const draft = await drafted(store, image)
+    await draft.commit(record, [{ offset: 0, length: draft.size }])
+    const opened = await store.open(record.id, 'preview')
+    assert.ok(opened)
+    assert.deepEqual(opened.record, record)
+    assert.equal((await bodyOf(opened)).length, 0)
+    const stored = await store.open(record.id, 'stored')
+    assert.ok(stored)
+    assertSameBytes(await bodyOf(stored), image)
+    assert.equal(await store.open(idFor('nobody'), 'preview'), null)
+    assert.equal(await store.open(idFor('nobody'), 'stored'), null)
+  })
+
+  on('goes out of sight, comes back and is removed with its image', async (store) => {
+    for (const [imageBytes, previewBytes] of SIZES) {
+      const one = made(imageBytes, previewBytes, idFor(imageBytes))
+      const { id } = one.record
+      await putWith(store, one)
+      await letGo((await store.open(id))!)
+      assert.equal(await store.hold(id), true)
+      assert.equal(await store.open(id, 'preview'), null)
+      await assertHeld(store, one.record, one.image)
+      const held = await store.openHeld(id, 'preview')
+      assert.ok(held)
+      assertSameBytes(await bodyOf(held), one.preview)
+      assert.equal(await store.release(id), true)
+      await assertHolds(store, one.record, one.image)
+      await assertPreview(store, one)
+      assert.deepEqual(await store.verify(id), one.record)
+      assert.equal(await store.remove(id), true)
+      await assertAbsent(store, id)
+      assert.equal(await store.open(id, 'preview'), null)
+    }
+  })
+
+  onHooks(
+    ['dying', 'reopenLater'],
+    'is there whole, or not at all, whenever its process dies',
+    async (_, opened) => {
+      const one = made(200_000, 40_000)
+      const large = made(400_000, 90_000, idFor('large'))
+      for (const each of [one, large]) {
+        let died = true
+        for (let step = 0; died; step++) {
+          const record = { ...each.record, id: idFor(`${each.image.length}${step}`) }
+          died = await opened.dying(step, (mortal) => putWith(mortal, { ...each, record }))
+          const later = await opened.reopenLater()
+          try {
+            if ((await later.head(record.id)) !== null) {
+              await assertHolds(later, record, each.image)
+              await assertPreview(later, { ...each, record })
+              assert.deepEqual(await later.verify(record.id), record)
+            } else assert.ok(died, 'what was acknowledged is there')
+          } finally {
+            await later.close()
+          }
+        }
+      }
+    },
+  )
+}
+
+async function read(opened: Awaited<ReturnType<ObjectStore['open']>>): Promise<Uint8Array> {
+  assert.ok(opened, 'a damaged image is not an absent one')
+  return bodyOf(opened)
+}

@@ -1,0 +1,99 @@
+/** Frames of previews behind images: found, or taken for what follows an image; never a way around inspection. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import fc from 'fast-check'
+import { Refusal } from '../../src/errors.ts'
+import { bytesOf, type Segment, sourceOf } from '../../src/formats/image.ts'
+import { inspect } from '../../src/formats/inspect.ts'
+import { inspectUpload } from '../../src/formats/inspect-upload.ts'
+import { splitFrame } from '../../src/formats/preview-frame.ts'
+import { extent } from '../support/extent.ts'
+import { framed, previewed } from '../support/images/previewed.ts'
+
+async function contentOf(bytes: Uint8Array, segments: Segment[]): Promise<Buffer> {
+  const pieces: Uint8Array[] = []
+  for await (const piece of bytesOf(sourceOf(bytes), segments)) pieces.push(piece)
+  return Buffer.concat(pieces)
+}
+
+it('is what decoders of each format pass over', async () => {
+  const { default: sharp } = await import('sharp')
+  for (const format of ['jpeg', 'png', 'webp', 'avif'] as const) {
+    const { image, file } = await previewed(format)
+    const [alone, both] = await Promise.all([image, file].map((bytes) => sharp(bytes).raw().toBuffer()))
+    assert.deepEqual(both, alone, format)
+  }
+})
+
+it('stores what was sent as it is, in one run', async () => {
+  for (const format of ['jpeg', 'png', 'webp', 'avif'] as const) {
+    const { image, preview, file } = await previewed(format)
+    const { segments, ...found } = await inspectUpload(sourceOf(file))
+    assert.deepEqual(segments, [{ offset: 0, length: file.length }], format)
+    assert.deepEqual(await contentOf(file, found.image.segments), image)
+    assert.deepEqual(await contentOf(file, found.preview!.segments), preview)
+  }
+})
+
+it('puts image and preview together anew where something of them goes', async () => {
+  const { image, preview } = await previewed()
+  const junk = Buffer.from('SECRET')
+  for (const [first, second] of [
+    [image, Buffer.concat([preview, junk])],
+    [Buffer.concat([image, junk]), preview],
+    [Buffer.concat([image, junk]), Buffer.concat([preview, junk])],
+  ] as const) {
+    const file = framed(first, second)
+    const { segments, ...found } = await inspectUpload(sourceOf(file))
+    assert.deepEqual(await contentOf(file, segments), framed(image, preview))
+    assert.deepEqual(await contentOf(file, found.image.segments), image)
+    assert.deepEqual(await contentOf(file, found.preview!.segments), preview)
+  }
+})
+
+it('reads a file of many sizes that has no frame as before', async () => {
+  for (const length of [0, 1, 11, 12, 20, 21, 5000]) {
+    const source = sourceOf(new Uint8Array(length))
+    const { image, preview } = await splitFrame(source)
+    assert.equal(image.size, length)
+    assert.equal(preview, null)
+  }
+})
+
+it('never lets a changed byte through that inspection alone would refuse, and throws refusals alone', async () => {
+  const { image, preview, file } = await previewed()
+  const alone = await inspect(sourceOf(image))
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.nat(file.length - image.length + 40), fc.nat(255)), {
+        minLength: 1,
+        maxLength: 6,
+      }),
+      fc.nat(60),
+      async (changes, cut) => {
+        const changed = Buffer.from(file.subarray(0, file.length - cut))
+        for (const [fromEnd, value] of changes) {
+          const at = changed.length - 1 - fromEnd
+          if (at >= image.length) changed[at] = value
+        }
+        try {
+          const found = await inspectUpload(sourceOf(changed))
+          assert.deepEqual(await contentOf(changed, found.image.segments), image)
+          assert.equal(found.image.width, alone.width)
+          const stored = await contentOf(changed, found.segments)
+          if (found.preview === null) assert.deepEqual(stored, image)
+          else {
+            const content = await contentOf(changed, found.preview.segments)
+            await inspect(sourceOf(content))
+            assert.deepEqual(stored, framed(image, content))
+            assert.ok(content.length <= preview.length)
+          }
+        } catch (error) {
+          assert.ok(error instanceof Refusal, String(error))
+          assert.equal(error.code, 'damaged-image')
+        }
+      },
+    ),
+    { numRuns: extent(600, 150) },
+  )
+})
