@@ -31,6 +31,11 @@ const benches: Record<
     page: 'docs/performance.md',
   },
   link: { needs: [], load: async () => (await import('./link/link.ts')).benchLink, page: 'bench/link.md' },
+  previews: {
+    needs: [],
+    load: async () => (await import('./previews/previews.ts')).benchPreviews,
+    page: 'bench/previews.md',
+  },
   trickle: { needs: [], load: async () => (await import('./upload/trickle.ts')).benchTrickle },
   crowds: { needs: ['caddy'], load: async () => (await import('./crowds/crowds.ts')).benchCrowds },
   lighthouse: {

@@ -13,7 +13,7 @@ export interface MadePreview {
 /** Eighteen in a gallery are a megabyte. */
 export const WISHED_BYTES = 58_000
 
-/** Bytes of a photograph at qualities of the JPEG encoder, relative to those at the first: bench/previews.md. */
+/** About what a photograph takes at qualities of the JPEG encoder, relative to the first. */
 const QUALITIES: [quality: number, bytes: number][] = [
   [60, 1],
   [50, 0.84],

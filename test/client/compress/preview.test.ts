@@ -58,7 +58,7 @@ const CASES: Record<string, { bytes: () => Promise<Buffer>; type: string; sides:
   },
   'a PNG': { bytes: () => picture(big).png().toBuffer(), type: 'image/jpeg', sides: [1200, 867] },
   'a PNG with transparency': {
-    bytes: () => picture({ width: 900, height: 700, channels: 4 }).png().toBuffer(),
+    bytes: () => picture({ width: 900, height: 700 }).ensureAlpha(0.5).png().toBuffer(),
     type: 'image/webp',
     sides: [900, 700],
   },

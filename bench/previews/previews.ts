@@ -1,0 +1,142 @@
+/**
+ * What previews save whoever looks, and cost whoever sends and stores: bytes of a gallery and of the picture beside a link,
+ * processor time of the client to make them and of the server to take them.
+ */
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import sharp from 'sharp'
+import { createCodecs } from '../../src/client/compress/codecs.ts'
+import { previewOf } from '../../src/client/compress/preview.ts'
+import { photoOf } from '../../src/client/compress/recompress.ts'
+import { compress, send } from '../../src/client/node.ts'
+import { frameAround } from '../../src/formats/preview-frame.ts'
+import { previewPath, rawPath, viewPath } from '../../src/protocol.ts'
+import { originals } from '../compress/photographs.ts'
+import { startPinhole } from '../contestants/contestants.ts'
+import { upload } from '../load/multipart.ts'
+import type { BenchOptions } from '../load/options.ts'
+import { processorTime } from '../load/processors.ts'
+import type { Figures, Measure } from '../report/figures.ts'
+
+const PICTURES = 18
+/** Nobody may choose settings by these. */
+const CAMERA_FILES = /(Bridge|Dragonfly|seeding|sunset)_by_|share\/wallpapers|backgrounds\/mate/
+/** Uploads a round: the kernel counts processor time in hundredths of a second. */
+const UPLOADS = 400
+
+export async function benchPreviews({ dir, rounds }: BenchOptions): Promise<Figures> {
+  const server = await startPinhole(path.join(dir, 'pinhole'), { UPLOADS_PER_DAY: '1000000' })
+  try {
+    const photographs = await cameraFiles()
+    const sent = await Promise.all(photographs.map((bytes) => compress(new Blob([new Uint8Array(bytes)]))))
+    const ids: string[] = []
+    for (const { blob, preview } of sent)
+      ids.push((await send(blob, { baseUrl: server.url, ...(preview && { preview }) })).id)
+    const size = async (address: string) => (await (await fetch(address)).arrayBuffer()).byteLength
+    const [tiles, whole, unfurled] = await Promise.all([
+      Promise.all(ids.map((id) => size(server.url + previewPath(id)))),
+      Promise.all(ids.map((id) => size(server.url + rawPath(id)))),
+      Promise.all(ids.map(async (id) => size(await pictureBesideLink(server.url + viewPath(id))))),
+    ])
+    const measures: Measure[] = [
+      {
+        what: `gallery of ${PICTURES} photographs, by previews`,
+        values: [megabytes(tiles)],
+        unit: 'MB',
+        atMost: 1.2,
+      },
+      { what: 'the same, by the images', values: [megabytes(whole)], unit: 'MB' },
+      {
+        what: 'picture beside a link',
+        values: unfurled.map((bytes) => bytes / 1000),
+        unit: 'kB',
+        atMost: 600,
+      },
+      {
+        what: 'making a preview / decoding and compressing',
+        values: await makingShares(photographs),
+        unit: '',
+      },
+    ]
+    const taking = await takingRatios(server, sent, rounds)
+    measures.push({
+      what: 'server: processor time of an upload with its preview / without',
+      values: taking,
+      unit: '',
+    })
+    return { comparisons: [], measures }
+  } finally {
+    await server.stop()
+  }
+}
+
+/** As a camera writes them; some come again mirrored, which no codec knows again. */
+async function cameraFiles(): Promise<Buffer[]> {
+  const found = await originals('judge', CAMERA_FILES)
+  return Promise.all(
+    Array.from({ length: PICTURES }, (_, nth) => {
+      const picture = sharp(found[nth % found.length]!.bytes).toColourspace('srgb')
+      return (nth < found.length ? picture : picture.flop()).jpeg({ quality: 95 }).toBuffer()
+    }),
+  )
+}
+
+async function pictureBesideLink(page: string): Promise<string> {
+  const html = await (await fetch(page)).text()
+  return /<meta property="og:image" content="([^"]+)">/.exec(html)![1]!
+}
+
+/** In this process, whose clock counts all threads. */
+async function makingShares(photographs: Buffer[]): Promise<number[]> {
+  const codecs = createCodecs(async (module) =>
+    WebAssembly.compile(await readFile(fileURLToPath(import.meta.resolve(module)))),
+  )
+  const shares: number[] = []
+  for (const bytes of photographs) {
+    const start = process.cpuUsage()
+    const pixels = await codecs.decodeJpeg(new Uint8Array(bytes))
+    const decoding = process.cpuUsage(start)
+    const making = process.cpuUsage()
+    await previewOf(pixels, null, codecs)
+    const made = process.cpuUsage(making)
+    const compressing = process.cpuUsage()
+    await photoOf(pixels, { fullChroma: false, gray: false, profile: null }, codecs)
+    shares.push(made.user / (decoding.user + process.cpuUsage(compressing).user))
+  }
+  return shares
+}
+
+/** Alternately, so that what else the machine does meets both. */
+async function takingRatios(
+  server: { url: string; pid: number },
+  sent: Awaited<ReturnType<typeof compress>>[],
+  rounds: number,
+): Promise<number[]> {
+  const files = await Promise.all(
+    sent.map(async ({ blob, preview }) => {
+      const image = new Uint8Array(await blob.arrayBuffer())
+      const { head, foot } = frameAround(preview?.size ?? 0)
+      const parts = preview === undefined ? [image] : [image, head, await preview.arrayBuffer(), foot]
+      return { without: image, with: new Uint8Array(await new Blob(parts).arrayBuffer()) }
+    }),
+  )
+  const cost = async (which: 'with' | 'without') => {
+    const before = processorTime(server.pid)
+    for (let nth = 0; nth < UPLOADS; nth++) await upload(server.url, files[nth % files.length]![which])
+    return processorTime(server.pid) - before
+  }
+  await cost('with')
+  const ratios: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    const order = round % 2 === 0 ? (['with', 'without'] as const) : (['without', 'with'] as const)
+    const costs = { with: 0, without: 0 }
+    for (const which of order) costs[which] = await cost(which)
+    ratios.push(costs.with / costs.without)
+  }
+  return ratios
+}
+
+function megabytes(sizes: number[]): number {
+  return sizes.reduce((sum, bytes) => sum + bytes, 0) / 1e6
+}
