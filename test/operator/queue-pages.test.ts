@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { type AdminSession, adminSession, report } from '../support/admin-session.ts'
 import { request } from '../support/http.ts'
+import { previewed } from '../support/images/previewed.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
 import { until } from '../support/until.ts'
@@ -78,6 +79,24 @@ it('fetches nothing of an image before the step is asked for', async () => {
   }
   assert.equal(await statusOf(id), 403)
   assert.equal((await session.get('/images/zzzzzzzzzzz/bytes')).status, 400)
+})
+
+it('shows the preview beside the image, which may be another picture', async () => {
+  const { preview, file } = await previewed()
+  const { id } = await store(server.url, file)
+  await report(server.url, id, {}, someone())
+  assert.doesNotMatch((await session.get(`/cases/${id}`)).text, /<img/)
+  const page = (await session.get(`/cases/${id}?show=mosaic`)).text
+  for (const part of ['bytes', 'preview'])
+    assert.match(page, new RegExp(`<img class="reported" data-show="mosaic" src="/images/${id}/${part}"`))
+  for (const act of ['', 'hold']) {
+    if (act !== '') await decide(id, act)
+    const shown = await session.get(`/images/${id}/preview`)
+    assert.equal(shown.headers.get('Content-Type'), 'image/jpeg')
+    assert.deepEqual(shown.body, preview)
+  }
+  const { id: plain } = await store(server.url)
+  assert.equal((await session.get(`/images/${plain}/preview`)).status, 400)
 })
 
 it('removes after ten seconds what is out of sight at once, in a server that was killed meanwhile', async () => {

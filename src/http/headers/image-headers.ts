@@ -59,12 +59,6 @@ export function imageHeaders(
   }
 }
 
-/** How long caches may keep an answer about an image. Name, value, name, value, … */
-export function cacheHeaders(id: string, cdn: Cdn | null, leftMs?: number): string[] {
-  const { cacheControl, sharedSeconds } = lifetimes(leftMs)
-  return [...sharedCacheHeaders(id, cdn, sharedSeconds).flat(), 'Cache-Control', cacheControl]
-}
-
 /**
  * How long browsers and caches may keep what is said of an image: name, value, name, value, … To be sent with every answer that
  * depends on it. Caches that the operator can purge get a shorter lifetime (RFC 9213), and the tag to purge by.

@@ -34,9 +34,9 @@ export function createPreviews(parts: {
   const { images, cdn, baseUrl, common, answers, expiryClock } = parts
 
   /** Until the image expires, if it does. */
-  function leftMsOf(record: ImageRecord): number | undefined {
+  function leftMsOf(record: ImageRecord): number | null {
     const expiresAt = expiryOf(record)
-    return expiresAt === null ? undefined : expiresAt - expiryClock.latest()
+    return expiresAt === null ? null : expiresAt - expiryClock.latest()
   }
 
   /** `null` for an image without a preview. */

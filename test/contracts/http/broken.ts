@@ -40,6 +40,8 @@ export function brokenCases(world: World): void {
 
     checkProblem(await me.get(`/raw/${id}`), 503, 'unavailable')
     assert.equal((await me.request('HEAD', `/raw/${id}`)).status, 503)
+    checkProblem(await me.get(`/preview/${id}`), 503, 'unavailable')
+    assert.equal((await me.request('HEAD', `/preview/${id}`)).status, 503)
     checkPage(await me.get(`/${id}`, { Accept: 'text/html' }), 503)
     checkProblem(await me.get(`/oembed?url=${me.host.baseUrl}/${id}`), 503, 'unavailable')
     checkProblem(await me.remove(key), 503, 'unavailable')
