@@ -61,7 +61,11 @@ it('is purged behind the answer, put off as the cache says, and settled by the t
   const cache = fakeCache()
   const { body, contentType } = formOf(gif())
   const headers = { 'CF-Connecting-IP': '198.51.100.7', 'Content-Type': contentType }
-  const stored = await ask(host, cache, new Request(`${SITE}/api/upload`, { method: 'POST', headers, body: new Uint8Array(body) }))
+  const stored = await ask(
+    host,
+    cache,
+    new Request(`${SITE}/api/upload`, { method: 'POST', headers, body: new Uint8Array(body) }),
+  )
   assert.equal(stored.status, 201)
   const { id, key } = (await stored.json()) as { id: string; key: string }
   assert.deepEqual(cache.tags, [])

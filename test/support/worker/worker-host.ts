@@ -15,6 +15,8 @@ export interface WorkerHost {
   baseUrl: string
   database: D1Binding
   bucket: R2Bucket
+  /** Of salts alone. */
+  salts: R2Bucket
   logs(): string
   stop(): Promise<void>
   /** Runs what the cron trigger runs. */
@@ -80,6 +82,7 @@ export async function startWorker(env: Record<string, string | undefined> = {}):
     baseUrl,
     database,
     bucket: (await miniflare.getR2Bucket('IMAGES')) as unknown as R2Bucket,
+    salts: (await miniflare.getR2Bucket('PRIVATE')) as unknown as R2Bucket,
     logs: () => lines.join('\n'),
     stop: () => miniflare.dispose(),
     async cron() {
