@@ -40,11 +40,14 @@ export interface FileResult {
   left: string[]
 }
 
-/** `folder`: for its temporary files; made here, and removed. Never rejects for what the file does. */
+/**
+ * `folder`: for its temporary files; made here, and removed. `words`: for Node, before the file. Never rejects for what the
+ * file does.
+ */
 export async function runFile(
   file: string,
   folder: string,
-  options: { limits: Limits; signal: AbortSignal },
+  options: { limits: Limits; signal: AbortSignal; words?: string[]; env?: Record<string, string> },
 ): Promise<FileResult> {
   const started = performance.now()
   const { limits } = options
@@ -59,11 +62,12 @@ export async function runFile(
       '--initial-old-space-size=512',
       `--test-reporter=${join(import.meta.dirname, 'reporter.ts')}`,
       '--test-reporter-destination=stdout',
+      ...(options.words ?? []),
       file,
     ],
     {
       cwd: ROOT,
-      env: { ...process.env, TMPDIR: folder },
+      env: { ...process.env, ...options.env, TMPDIR: folder },
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
       // Ctrl-C in a terminal is for the run, which ends all of them.
       detached: true,

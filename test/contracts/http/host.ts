@@ -26,6 +26,8 @@ export interface Host {
    * is no disk behind it.
    */
   isEdge?: boolean
+  /** Calls to its disk can't be made to fail: modules of Bun and Deno are not changed from outside. */
+  isDiskSound?: boolean
   /** Each has a line of its own for uploads. Default: 1. */
   servers?: number
   /** Where it keeps everything, if that can be looked into. */

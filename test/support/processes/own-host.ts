@@ -9,6 +9,7 @@ export function ownHost(server: RunningServer): Omit<Host, 'breakDown' | 'stop'>
     clientHeader: 'X-Forwarded-For',
     direct: true,
     dataDir: server.dataDir,
+    isDiskSound: process.env.PINHOLE_RUNTIME !== undefined,
     logs: () => server.stdout() + server.stderr(),
     operator: (words) => server.operator(words),
   }

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { bunBinary, denoBinary } from '../../../scripts/runtimes.ts'
 import { type Env, killGroup, launch, NODE, type Process, type Ran, run } from './process.ts'
 
@@ -45,7 +46,7 @@ export async function startServer(env: Env = {}, options: StartOptions = {}): Pr
   }
   const { program, words } = options.program
     ? { program: options.program.file, words: options.program.words }
-    : serverCommand(options.nodeArguments)
+    : serverCommand(env, options.nodeArguments)
   const live = (env: Env) => listening(launch(words, env, program))
   let settings = serverEnv(env, dataDir)
   let life = await live(settings).catch(async (error) => {
@@ -97,12 +98,15 @@ export async function startServer(env: Env = {}, options: StartOptions = {}): Pr
 }
 
 /** What starts the server. `PINHOLE_RUNTIME`: on `bun` or `deno` instead of Node. */
-function serverCommand(nodeArguments: string[] = []): { program: string; words: string[] } {
+function serverCommand(env: Env, nodeArguments: string[] = []): { program: string; words: string[] } {
+  // Neither reads NODE_OPTIONS.
+  const [, preload] = /^--import (\S+)$/.exec(env.NODE_OPTIONS ?? '') ?? []
+  const more = preload === undefined ? [] : ['--preload', fileURLToPath(preload)]
   switch (process.env.PINHOLE_RUNTIME) {
     case 'bun':
-      return { program: bunBinary(), words: ['src/node.ts'] }
+      return { program: bunBinary(), words: [...more, 'src/node.ts'] }
     case 'deno':
-      return { program: denoBinary(), words: ['run', '--allow-all', '--no-check', 'src/node.ts'] }
+      return { program: denoBinary(), words: ['run', '--allow-all', '--no-check', ...more, 'src/node.ts'] }
     default:
       return { program: NODE, words: [...nodeArguments, 'bin/serve.mjs'] }
   }

@@ -1,0 +1,71 @@
+/** Which contracts there are, on which hosts and adapters, and what a run of them gives as tables. */
+import { join } from 'node:path'
+import { ROOT } from './test/files.ts'
+
+export interface Suite {
+  /** Of the row. */
+  name: string
+  file: string
+  /** How the name of the suite begins in the file, and so those of its cases. */
+  pattern: string
+  /** Instead of Node. */
+  runtime?: 'bun' | 'deno'
+}
+
+const HTTP = 'HTTP contract'
+const NODE = 'test/http.test.ts'
+const CLUSTER = 'test/http-cluster.long.test.ts'
+
+/** By table. */
+export const SUITES: Record<string, Suite[]> = {
+  'HTTP contract': [
+    { name: 'Node, a folder and SQLite', file: NODE, pattern: HTTP },
+    { name: 'three servers behind nginx, S3 and Postgres', file: CLUSTER, pattern: HTTP },
+    { name: 'Cloudflare Workers, R2 and D1', file: 'test/worker/http.long.test.ts', pattern: HTTP },
+    { name: 'Bun, a folder and SQLite', file: NODE, pattern: HTTP, runtime: 'bun' },
+    { name: 'Deno, a folder and SQLite', file: NODE, pattern: HTTP, runtime: 'deno' },
+  ],
+  'Where images are': [
+    { name: 'a folder', file: 'test/stores/filesystem/store.test.ts', pattern: 'object store' },
+    { name: 'S3', file: 'test/stores/s3/store.long.test.ts', pattern: 'object store' },
+    { name: 'R2', file: 'test/worker/r2.long.test.ts', pattern: 'object store' },
+  ],
+  'The ledger': [
+    { name: 'SQLite', file: 'test/stores/sqlite.test.ts', pattern: 'ledger' },
+    { name: 'Postgres', file: 'test/stores/postgres/ledger.long.test.ts', pattern: 'ledger' },
+    { name: 'D1', file: 'test/worker/d1.long.test.ts', pattern: 'ledger' },
+  ],
+}
+
+export interface Outcome {
+  passed: number
+  /** How many cases, by the reason why they say nothing about it. */
+  notApplicable: Record<string, number>
+  /** Cases that do not hold. */
+  failing: string[]
+}
+
+/** By name of the row. */
+export type Outcomes = Record<string, Outcome>
+
+/** Made by `npm run contract -- --save`. */
+export const SAVED = join(ROOT, 'test/contracts/outcomes.json')
+
+/** Of all that was run. */
+export function tableOf(outcomes: Outcomes): string {
+  return Object.entries(SUITES)
+    .map(([title, suites]) => {
+      const rows = suites.flatMap(({ name }) => (outcomes[name] ? [rowOf(name, outcomes[name])] : []))
+      return rows.length === 0
+        ? []
+        : [`| ${title} | passed | does not apply | does not hold |`, '|---|---|---|---|', ...rows]
+    })
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')
+}
+
+function rowOf(name: string, { passed, notApplicable, failing }: Outcome): string {
+  const others = Object.values(notApplicable).reduce((sum, count) => sum + count, 0)
+  return `| ${name} | ${passed} | ${others || '–'} | ${failing.join('; ').replaceAll('|', '\\|') || '–'} |`
+}
