@@ -92,7 +92,7 @@ describe('a small machine and a bucket', { skip }, () => {
   }
 
   test('the first is lost, and the next one has all that was acknowledged', async () => {
-    const [install = '', settings = '', restart = ''] = await blocksOf('The machine')
+    const [install = '', settings = '', start = ''] = await blocksOf('The machine')
     assert.match(settings, /^DATA_DIR=\/var\/lib\/pinhole\n/)
     const [cron = ''] = await blocksOf('Every hour')
     const [, everyHour = ''] = /^17 \* \* \* \* root (.+)$/m.exec(cron) ?? []
@@ -102,7 +102,7 @@ describe('a small machine and a bucket', { skip }, () => {
     const first = await machine()
     await first.follow(install)
     await first.configure(settings)
-    await first.follow(restart)
+    await first.follow(start)
     const images = [1, 2, 3, 4, 5].map((size) => gif({ size: 100 + size }))
     const [kept, deletedBefore, deletedAfter, removed] = (await Promise.all(
       images.slice(0, 4).map((image) => store(first.url, image)),

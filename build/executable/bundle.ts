@@ -50,7 +50,8 @@ function manifestInline(): Plugin {
         return {
           contents: `export const ROOT = __dirname
             export const VERSION = ${JSON.stringify(version)}
-            export const commandFor = (file) => file === 'bin/serve.mjs' ? 'pinhole-server' : 'pinhole-server operator'`,
+            export const OPERATOR = 'pinhole-server operator'
+            export const commandFor = () => 'pinhole-server'`,
           loader: 'ts',
         }
       })

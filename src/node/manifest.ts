@@ -11,6 +11,9 @@ const manifest: { version: string; bin?: Record<string, string> } = JSON.parse(
 
 export const VERSION = manifest.version
 
+/** What people type before an operator's command. */
+export const OPERATOR = commandFor('bin/operator.mjs', 'npm run operator --')
+
 /** What people type to run a file of `bin/`, where it was installed as a command. Otherwise `script`, of a checkout. */
 export function commandFor(file: string, script: string): string {
   return Object.entries(manifest.bin ?? {}).find(([, path]) => path === file)?.[0] ?? script

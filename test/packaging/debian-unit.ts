@@ -37,7 +37,7 @@ export async function startUnit(bare: BareRoot, port: number): Promise<Unit> {
   const settings = parseEnvFile(await readFile(join(bare.folder, SETTINGS), 'utf8'), SETTINGS)
   const server = launch(words, { ...Object.fromEntries(settings), PORT: `${port}` }, file)
   const url = `http://127.0.0.1:${port}`
-  await until(
+  const answers = until(
     'the server answers',
     () =>
       fetch(`${url}/readyz`).then(
@@ -46,6 +46,10 @@ export async function startUnit(bare: BareRoot, port: number): Promise<Unit> {
       ),
     PATIENT_MS,
   )
+  const fails = server.ended.then(({ stdout, stderr }) =>
+    assert.fail(`the server ended:\n${stdout}${stderr}`),
+  )
+  await Promise.race([answers, fails])
   return {
     url,
     async stop() {

@@ -6,6 +6,7 @@
 import type { Config } from '../../config.ts'
 import { renewIdentities } from '../../service/images/identities.ts'
 import type { Ledger } from '../../stores/ledger.ts'
+import { OPERATOR } from '../manifest.ts'
 
 const PREFIX = 'agreed.'
 
@@ -70,7 +71,7 @@ function assertEqual(facts: Settings, settings: Settings): void {
     [
       'these settings are not those of the servers on this ledger:',
       ...lines,
-      'If they are to hold from now on: npm run operator -- agree',
+      `If they are to hold from now on: ${OPERATOR} agree`,
     ].join('\n'),
   )
 }

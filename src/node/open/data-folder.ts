@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Config } from '../../config.ts'
+import { OPERATOR } from '../manifest.ts'
 
 /** In `DATA_DIR` while a backup is restored: what was removed since may be there still. */
 export const RESTORING = 'restoring'
@@ -10,8 +11,8 @@ export const RESTORING = 'restoring'
 export function assertRestored({ dataDir }: Config): void {
   if (!existsSync(join(dataDir, RESTORING))) return
   throw new Error(
-    `a backup is being restored to DATA_DIR=${dataDir}. If that was interrupted, do it again: npm run operator -- restore BACKUP; ` +
-      'if the data was copied by hand: npm run operator -- verify --repair',
+    `a backup is being restored to DATA_DIR=${dataDir}. If that was interrupted, do it again: ${OPERATOR} restore BACKUP; ` +
+      `if the data was copied by hand: ${OPERATOR} verify --repair`,
   )
 }
 

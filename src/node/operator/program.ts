@@ -2,7 +2,7 @@
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../../config/variable.ts'
 import { loadEnvFile } from '../env-file.ts'
-import { commandFor, VERSION } from '../manifest.ts'
+import { OPERATOR, VERSION } from '../manifest.ts'
 import { backupCommand } from './data/backup.ts'
 import { copyCommand } from './data/copy.ts'
 import { listCommand } from './data/list.ts'
@@ -65,7 +65,7 @@ Exit codes:
 /** Runs one command, and gives the code to exit with. Never throws. */
 export async function runOperator(args: string[]): Promise<number> {
   toleratePipes()
-  const program = new Command(commandFor('bin/operator.mjs', 'npm run operator --'))
+  const program = new Command(OPERATOR)
     .version(VERSION, '--version')
     .description("The operator's commands, on the data of a running server.")
     .option(

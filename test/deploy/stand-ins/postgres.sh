@@ -9,4 +9,4 @@ if [ ! -s "$data/PG_VERSION" ]; then
   echo 'host all all all scram-sha-256' >> "$data/pg_hba.conf"
   echo "create database \"$POSTGRES_DB\"" | postgres --single -D "$data" postgres
 fi
-exec postgres -D "$data" -c 'listen_addresses=*' -c unix_socket_directories=
+exec "$@" -D "$data" -c 'listen_addresses=*' -c unix_socket_directories=

@@ -8,6 +8,7 @@ import { giveToOwner } from '../ownership.ts'
 import { readPlace } from './places.ts'
 import { print } from '../print.ts'
 import { bytesOf, createProgress } from './progress.ts'
+import { OPERATOR } from '../../manifest.ts'
 
 export function restoreCommand(): Command {
   return new Command('restore')
@@ -63,7 +64,7 @@ function linesOf(result: RestoreResult): string[] {
     ...(isPrivate
       ? [
           'uploads are paused and images private. Look at what came back, remove what must not, and then:',
-          '  npm run operator -- confirm-restore',
+          `  ${OPERATOR} confirm-restore`,
         ]
       : []),
   ]

@@ -1,5 +1,6 @@
 /** operator status */
 import { Command } from 'commander'
+import { OPERATOR } from '../../manifest.ts'
 import { withoutQuery } from '../../open/tombstones.ts'
 import { onData } from '../on-data.ts'
 import { print } from '../print.ts'
@@ -23,7 +24,7 @@ export function statusCommand(): Command {
           )
         }
         if (settings.current().images === 'private') {
-          print('images private, until: npm run operator -- confirm-restore')
+          print(`images private, until: ${OPERATOR} confirm-restore`)
         }
         for (const act of acts) print(lineOf(act))
         return 0
