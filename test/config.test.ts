@@ -20,6 +20,8 @@ const WRONG: Env = {
   UPLOADS_PER_DAY: '-1',
   MAX_UPLOAD_BYTES: '25MB',
   STRIP_METADATA: 'yes',
+  DEFAULT_EXPIRES: '2d',
+  MAX_AGE_DAYS: '0',
   UPLOADS: 'off',
   ALLOWED_ORIGINS: 'friend.example',
   HOT_SET_BYTES: '1e9',
