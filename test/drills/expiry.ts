@@ -40,6 +40,8 @@ async function run(name: 'varnish' | 'nginx', count: number): Promise<Tally> {
   const dataDir = await mkdtemp(join(tmpdir(), 'pinhole-drill-'))
   const port = await freePort()
   const env = {
+    // The cache finds it there after the kill.
+    PORT: `${await freePort()}`,
     CDN_URL: `${name}://127.0.0.1:${port}?fill=8`,
     UPLOADS_PER_DAY: '1000000',
     LOG_LEVEL: 'error',
