@@ -24,8 +24,8 @@ const ROUND_MS = 5000
 /** Images of one claim. */
 const BATCH = 256
 
-/** Removals of one process that are under way at once: views go on beside them. */
-const AT_ONCE = 16
+/** Removals of one process that are under way at once: those that wait for a flush share it. */
+const AT_ONCE = 64
 
 /** How long a claim lasts if its process dies. */
 const LEASE_MS = 30_000
