@@ -23,7 +23,7 @@ const PICTURES = 18
 /** Nobody may choose settings by these. */
 const CAMERA_FILES = /(Bridge|Dragonfly|seeding|sunset)_by_|share\/wallpapers|backgrounds\/mate/
 /** Uploads a round: the kernel counts processor time in hundredths of a second. */
-const UPLOADS = 400
+const UPLOADS = 108
 
 export async function benchPreviews({ dir, rounds }: BenchOptions): Promise<Figures> {
   const server = await startPinhole(path.join(dir, 'pinhole'), { UPLOADS_PER_DAY: '1000000' })

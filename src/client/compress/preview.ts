@@ -13,15 +13,15 @@ export interface MadePreview {
 /** Eighteen in a gallery are a megabyte. */
 export const WISHED_BYTES = 58_000
 
-/** About what a photograph takes at qualities of the JPEG encoder, relative to the first. */
+/** About what a photograph takes at qualities of the JPEG encoder, relative to the first. Below the last no baseline JPEG holds the tables. */
 const QUALITIES: [quality: number, bytes: number][] = [
   [60, 1],
   [50, 0.84],
   [40, 0.69],
   [30, 0.54],
-  [22, 0.41],
+  [24, 0.44],
 ]
-const LEAST_QUALITY = 15
+const LEAST_QUALITY = 24
 
 /** A smaller file is its own preview. Unit: bytes. */
 export function deservesPreview(bytes: number): boolean {
@@ -29,7 +29,7 @@ export function deservesPreview(bytes: number): boolean {
 }
 
 /** As the browser's encoders and ours are called, in turn, until the result is small enough. */
-export const PREVIEW_QUALITIES = [...QUALITIES.map(([quality]) => quality), LEAST_QUALITY]
+export const PREVIEW_QUALITIES = QUALITIES.map(([quality]) => quality)
 
 /** `pixels`: as displayed. `profile`: of their colours. `null` if none comes out small enough. Throws what a codec throws. */
 export async function previewOf(

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { Page } from 'playwright-core'
+import sharp from 'sharp'
 import { picture } from '../../support/images/pictures.ts'
 import { onlyChromium } from '../support/engines.ts'
 import { type ChosenFile, photo } from '../support/pictures.ts'
@@ -113,6 +114,31 @@ export function viewerSuite(site: () => Site): void {
       assert.ok(box.height >= least && box.y + box.height <= height + 1, JSON.stringify(box))
       await end()
     }
+  })
+
+  it('shows the preview that came along until the picture has come', async () => {
+    const { page, axe, end } = await site().visit()
+    const id = await uploadOne(page, await sized(1600, 1100))
+    const arriving = Promise.withResolvers<void>()
+    site().proxy.onOther = (path) =>
+      path.startsWith('/raw/') ? { kind: 'hold', until: arriving.promise } : { kind: 'none' }
+    await page.goto(`${site().url}/${id}`, { waitUntil: 'domcontentloaded' })
+    const preview = page.locator('.stand-in')
+    const width = await preview.evaluate(async (image: HTMLImageElement) => {
+      await image.decode()
+      return image.naturalWidth
+    })
+    assert.equal(width, 1200)
+    assert.deepEqual(await preview.boundingBox(), await shown(page))
+    const pixelOf = async () => (await sharp(await page.locator('.frame').screenshot()).stats()).channels[0]!
+    const before = await pixelOf()
+    assert.ok(before.stdev > 5, 'the preview is seen')
+    arriving.resolve()
+    await page.locator('#picture').evaluate((image: HTMLImageElement) => image.decode())
+    const after = await pixelOf()
+    assert.ok(Math.abs(after.mean - before.mean) < 8, `${before.mean} ${after.mean}`)
+    assert.deepEqual(await axe(), [])
+    await end()
   })
 
   it('moves nothing, before and after the picture arrives', async (t) => {

@@ -109,5 +109,6 @@ export function noteOn({ mode, compressed }: Item, remembered: boolean): string 
   const sentPlace = compressed?.hasLocation && mode === 'original' && compressed.action === 'unchanged'
   if (sentPlace && facts.stripsMetadata && compressed.type !== 'image/gif') return words.placeRemoved
   if (compressed?.losesHdr) return words.hdrLeftOut
-  return previewNote(facts.previews, compressed?.bytesOut ?? 0) ?? undefined
+  const isShownByPreview = compressed?.preview !== undefined
+  return previewNote(facts.previews, isShownByPreview ? 0 : (compressed?.bytesOut ?? 0)) ?? undefined
 }

@@ -157,8 +157,7 @@ export function createQueue(options: QueueOptions): Queue {
       },
     }).finally(meter.end)
     // The bytes are up: nobody needs them here any more.
-    const { preview: _, ...facts } = item.compressed!
-    item.compressed = { ...facts, blob: new Blob() }
+    item.compressed = { ...item.compressed!, blob: new Blob(), ...(preview && { preview: new Blob() }) }
     change(item, { at: 'done', sent })
   }
 
