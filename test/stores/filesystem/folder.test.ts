@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, readdir, stat, unlink, utimes, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readdir, stat, unlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createSpool } from '../../../src/stores/drafts/spool.ts'
@@ -115,6 +115,19 @@ test('slow readers hold at most half of the memory for images', async (t) => {
   const again = await store.open(ids[7]!)
   assert.ok(again?.body instanceof Uint8Array, 'what was given back can be held again')
   again.release?.()
+})
+
+test('a file under the name of another image is no image: some file systems ignore case', async (t) => {
+  const { pathOf, openStore } = await storeFolder(t)
+  const store = await openStore()
+  for (const size of [5000, 700_000]) {
+    const [id, other] = [idFor(`${size}`), idFor(`${size + 1}`)]
+    await put(store, id, bytesFor(1, size))
+    await copyFile(pathOf(id), pathOf(other))
+    assert.ok((await store.open(other)) === null)
+    assert.ok((await store.open(other, { first: 0, last: 9 })) === null)
+    assert.ok((await store.head(other)) === null)
+  }
 })
 
 test('reads that find damage take no room in memory', async (t) => {
