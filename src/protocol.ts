@@ -94,6 +94,7 @@ export const OEMBED_PATH = '/oembed'
 export const ROBOTS_PATH = '/robots.txt'
 export const SHAREX_PATH = '/sharex.sxcu'
 export const SCRIPT_PATH = '/upload.sh'
+export const AGENTS_PATH = '/llms.txt'
 
 /**
  * Names an upload, so that a repeat of it stores nothing twice: at least 128 random bits, in visible characters. It is

@@ -6,6 +6,7 @@ import { Hono } from 'hono'
 import { Refusal } from '../errors.ts'
 import { PROBLEM_TYPE } from '../problems.ts'
 import {
+  AGENTS_PATH,
   API_CATALOG_PATH,
   API_DOCUMENT_PATH,
   API_PAGE_PATH,
@@ -22,7 +23,8 @@ import {
   TOOLS_PATH,
 } from '../protocol.ts'
 import { lifetimeFor } from '../service/images/expiry.ts'
-import { sharexConfig, uploadScript } from '../web/integrations.ts'
+import { agentGuide, sharexConfig, uploadScript } from '../web/integrations.ts'
+import { limitSize } from '../web/messages/wording.ts'
 import type { AppContext, AppEnv, AppParts } from './context.ts'
 import { commonHeaders, NO_STORE } from './headers/common.ts'
 import { prefersHtml } from './headers/negotiate.ts'
@@ -73,6 +75,7 @@ const READ_ONLY_PATHS = [
   '/readyz',
   SHAREX_PATH,
   SCRIPT_PATH,
+  AGENTS_PATH,
   ID_PATH,
 ]
 
@@ -135,6 +138,9 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   )
   app.get(SCRIPT_PATH, (c) =>
     c.body(uploadScript(parts.baseUrl), 200, { 'Content-Type': 'text/x-shellscript; charset=utf-8' }),
+  )
+  app.get(AGENTS_PATH, (c) =>
+    c.text(agentGuide(parts.baseUrl, limitSize('en', parts.maxUploadBytes).replaceAll('\u00a0', ' '))),
   )
   app.get(ID_PATH, (c) => viewer(c, parts, c.req.param('id')))
   for (const path of READ_ONLY_PATHS) app.all(path, allowOnly('GET, HEAD'))

@@ -1,5 +1,14 @@
 /** What screenshot tools and scripts fetch from a service to be set up for it. */
-import { EXPIRES_PARAMETER, UPLOAD_FIELD, UPLOAD_PATH } from '../protocol.ts'
+import {
+  API_DOCUMENT_PATH,
+  API_PAGE_PATH,
+  DELETE_PATH,
+  EXPIRES_PARAMETER,
+  rawPath,
+  TOOLS_PATH,
+  UPLOAD_FIELD,
+  UPLOAD_PATH,
+} from '../protocol.ts'
 
 /**
  * Settings for ShareX (https://getsharex.com/docs/custom-uploader), as `/sharex.sxcu` serves them. Opened with
@@ -31,6 +40,7 @@ export function uploadScript(baseUrl: string): string {
 # Uploads images to ${baseUrl} and prints their links. Needs only curl.
 #   upload.sh picture.jpg …        files
 #   grim - | upload.sh             an image from a pipe
+#   PINHOLE_DIRECT=1 upload.sh …   prints the address of the file itself, as editors want it
 #   PINHOLE_EXPIRES=1d upload.sh … gone after 1h, 1d, 7d, 30d or so many seconds
 # The keys that delete them are kept in PINHOLE_KEYS (default ~/.local/share/pinhole/keys), for your eyes only.
 # It sends files as they are; the service removes location and other metadata, but not from GIF.
@@ -52,6 +62,7 @@ upload() {
   fi
   (umask 077 && mkdir -p "$(dirname "$keys")" && printf '%s %s\\n' "$link" "$(member "$answer" delete)" >>"$keys") ||
     printf '%s: delete it at %s\\n' "$1" "$(member "$answer" delete)" >&2
+  [ -z "\${PINHOLE_DIRECT:-}" ] || link="$server${rawPath('')}$(member "$answer" id)"
   printf '%s\\n' "$link"
 }
 
@@ -74,6 +85,53 @@ for file; do
   fi
 done
 exit $outcome
+`
+}
+
+/**
+ * How programs that read prose upload here, as `/llms.txt` serves it (https://llmstxt.org). `baseUrl`: without a slash at
+ * its end. `limit`: of a file, in words.
+ */
+export function agentGuide(baseUrl: string, limit: string): string {
+  return `# Pinhole at ${new URL(baseUrl).host}
+
+> Anonymous image sharing: send a picture, get a link, delete it with a key. No account, no API key.
+
+## Upload
+
+\`\`\`sh
+curl -sS -F ${UPLOAD_FIELD}=@picture.png ${baseUrl}${UPLOAD_PATH}
+\`\`\`
+
+One field named \`${UPLOAD_FIELD}\`: a JPEG, PNG, GIF, WebP or AVIF of up to ${limit}. The answer is 201 and JSON:
+
+- \`link\`: the page to hand to people
+- \`id\`: \`${baseUrl}${rawPath('<id>')}\` is the image itself, for Markdown and HTML
+- \`key\` and \`delete\`: shown only once. Keep them, and show them to nobody but the person you work for.
+
+\`?${EXPIRES_PARAMETER}=1h\` (or 1d, 7d, 30d) lets the picture vanish by itself. \`Accept: text/plain\` answers with the link alone.
+
+## Before you upload
+
+Anyone with the link can see the picture. Ask the person first if it shows private data, and don't upload screenshots
+with passwords, tokens or keys.
+
+## Delete
+
+\`\`\`sh
+curl -sS -X DELETE '${baseUrl}${DELETE_PATH}?key=KEY'
+\`\`\`
+
+## Errors
+
+\`application/problem+json\` with a code in \`error\` and a sentence in \`detail\`. After 429 wait \`Retry-After\` seconds.
+Send an \`Idempotency-Key\` with an upload that you may repeat.
+
+## More
+
+- [API reference](${baseUrl}${API_PAGE_PATH})
+- [OpenAPI document](${baseUrl}${API_DOCUMENT_PATH})
+- [Tools](${baseUrl}${TOOLS_PATH})
 `
 }
 

@@ -1,8 +1,10 @@
 /** The page at `/tools`: how to upload from elsewhere. In English, as the commands are. */
 import { html } from 'hono/html'
 import {
+  AGENTS_PATH,
   API_PAGE_PATH,
   EXPIRES_PARAMETER,
+  rawPath,
   SCRIPT_PATH,
   SHAREX_PATH,
   UPLOAD_FIELD,
@@ -13,6 +15,7 @@ import { type Page, type PageContext, page } from './page.ts'
 export function toolsPage(ctx: PageContext): Page {
   const { baseUrl } = ctx
   const host = new URL(baseUrl).host
+  const direct = `${baseUrl}${rawPath('')}`
   return page(ctx, {
     title: 'Use it elsewhere · Pinhole',
     kind: 'reference',
@@ -38,6 +41,51 @@ ${tool('Sway, Hyprland', command('grim -g "$(slurp)" - | ./upload.sh | wl-copy')
 ${tool('scrot', command(`scrot --select --exec './upload.sh "$f" | xclip -selection clipboard'`))}
 ${tool('macOS', command('screencapture -i /tmp/shot.png && ./upload.sh /tmp/shot.png | pbcopy'))}
 </dl>
+</section>
+<section>
+<h2>Editors and notes</h2>
+<p>They want the address of the file itself: <code>PINHOLE_DIRECT=1</code> makes the script print it.</p>
+<dl>
+${tool('Typora', html`Preferences, Image, When Insert: Upload image. Image Uploader: Custom Command. Command:${command('env PINHOLE_DIRECT=1 /path/to/upload.sh')}`)}
+${tool(
+  'PicGo',
+  html`Install the plugin <code>web-uploader-prefix-suffix</code>, and fill in:${command(`url: ${baseUrl}${UPLOAD_PATH}
+paramName: ${UPLOAD_FIELD}
+jsonPath: id
+urlPrefix: ${direct}`)}`,
+)}
+${tool(
+  'PicList',
+  html`Advanced Custom, and fill in:${command(`endpoint: ${baseUrl}${UPLOAD_PATH}
+method: POST
+formDataKey: ${UPLOAD_FIELD}
+resDataPath: id
+customPrefix: ${direct}`)}`,
+)}
+${tool(
+  'uPic (macOS)',
+  html`Preferences, Host, Add, Custom, and fill in:${command(`API URL: ${baseUrl}${UPLOAD_PATH}
+Request method: POST
+File field: ${UPLOAD_FIELD}
+URL path: ["id"]
+Domain: ${direct}`)}`,
+)}
+${tool('Obsidian', html`The plugin Image Auto Upload hands pictures to PicGo or PicList. Set one of them up as above.`)}
+</dl>
+</section>
+<section>
+<h2>iPhone and iPad</h2>
+<p>In Shortcuts make a new one that is shown in the share sheet, takes images, and does this:</p>
+<ol>
+<li>Get Contents of URL: <code>${baseUrl}${UPLOAD_PATH}</code>. Method POST, Request Body Form, a field of type File named <code>${UPLOAD_FIELD}</code>: Shortcut Input.</li>
+<li>Get Dictionary Value: <code>link</code>.</li>
+<li>Copy to Clipboard.</li>
+</ol>
+<p>To be able to delete it, keep the value of <code>delete</code> as well, for example in a note.</p>
+</section>
+<section>
+<h2>Agents</h2>
+<p><a href="${AGENTS_PATH}">${host}${AGENTS_PATH}</a> tells a program that reads prose all it needs: how to upload by curl, what to keep, and what to ask before.</p>
 </section>
 <section>
 <h2>Anything else</h2>

@@ -126,7 +126,7 @@ export function documentCases(world: World): void {
     assert.match(home.text, /<footer[\s\S]*<a href="\/tools">[\s\S]*<a href="\/api">[\s\S]*<\/footer>/)
     const page = await me.get('/tools')
     checkPage(page, 200)
-    for (const address of ['/sharex.sxcu', '/upload.sh', '/api']) {
+    for (const address of ['/sharex.sxcu', '/upload.sh', '/llms.txt', '/api']) {
       assert.ok(page.text.includes(`href="${address}"`), address)
       assert.equal((await me.get(address)).status, 200)
     }
@@ -134,9 +134,18 @@ export function documentCases(world: World): void {
       './upload.sh holiday.jpg',
       `${me.host.baseUrl}/upload.sh`,
       `${me.host.baseUrl}/api/upload`,
+      `customPrefix: ${me.host.baseUrl}/raw/`,
     ]) {
       assert.ok(page.text.includes(word), word)
     }
+  })
+
+  it('tells programs that read prose how to upload, at this instance', async () => {
+    const me = await visit(world, world.main)
+    const guide = await me.get('/llms.txt')
+    assert.match(guide.headers.get('Content-Type') ?? '', /^text\/plain/)
+    assert.ok(guide.text.includes(`curl -sS -F file=@picture.png ${me.host.baseUrl}/api/upload`))
+    assert.match(guide.text, /up to 25 MB/)
   })
 
   it('takes the form of a shared picture, and of a deletion, as documented', async () => {
