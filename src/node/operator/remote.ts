@@ -65,9 +65,7 @@ export function remoteData(url: string, token: string | undefined): OperatorData
   const takedown = port<Takedown>('takedown', {
     async status() {
       const [counts, acts] = await Promise.all([ledger.counts(), ledger.auditLog(20)])
-      let images = 0
-      for await (const _ of list()) images++
-      return { ...counts, images, acts }
+      return { ...counts, acts }
     },
   })
   const config: Config = parseConfig({ OPERATOR_URL: origin })

@@ -26,7 +26,6 @@ export interface Takedown {
 }
 
 export interface Status {
-  images: number
   removals: number
   blocks: number
   pendingPurges: number
@@ -114,13 +113,11 @@ export function createTakedown(parts: {
     block: (sha256, reason, by) => ledger.block([sha256], reason, at(), by),
     unblock: (sha256, reason, by) => ledger.unblock(sha256, reason, at(), by),
     async status() {
-      let images = 0
-      for await (const _ of objects.list()) images++
       const [{ removals, blocks, pendingPurges, held }, acts] = await Promise.all([
         ledger.counts(),
         ledger.auditLog(SHOWN_ACTS),
       ])
-      return { images, removals, blocks, pendingPurges, held, acts }
+      return { removals, blocks, pendingPurges, held, acts }
     },
   }
 }

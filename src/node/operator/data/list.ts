@@ -1,9 +1,8 @@
 /** operator list */
-import { join } from 'node:path'
 import { Command } from 'commander'
-import { countImages } from '../../../stores/filesystem/listing.ts'
 import { onData } from '../on-data.ts'
 import { isOutputRead, print } from '../print.ts'
+import { countStored } from './count.ts'
 import { createProgress } from './progress.ts'
 import { isSelective, type Selection, select, selectionOptions } from './selection.ts'
 
@@ -20,19 +19,17 @@ export function listCommand(): Command {
     .addHelpText('after', COST)
   for (const option of selectionOptions()) command.addOption(option)
   return command.action((options: Selection & { json: boolean; count: boolean }) =>
-    onData(async ({ config, stores: { objects } }) => {
+    onData(async (data) => {
+      const { objects } = data.stores
       const progress = createProgress()
       let count = 0
       const isPlain = !options.json && !isSelective(options)
-      if (isPlain && options.count && config.objectsUrl === null) {
-        const folder = join(config.dataDir, 'images', 'objects')
-        count = countImages(folder, (sofar) => progress(() => `${sofar} so far`))
+      if (isPlain && options.count) {
+        count = await countStored(data, (sofar) => progress(() => `${sofar} so far`))
       } else if (isPlain) {
         for await (const id of objects.list()) {
-          count++
-          if (options.count) progress(() => `${count} so far`)
-          else print(id)
-          if (!options.count && !isOutputRead()) break
+          print(id)
+          if (!isOutputRead()) break
         }
       } else {
         const onRead = (read: number) => progress(() => `${read} records read, ${count} found`)

@@ -3,7 +3,11 @@ import { Option } from 'commander'
 import type { Takedown } from '../../../service/moderation/takedown.ts'
 import type { ObjectStore } from '../../../stores/object-store.ts'
 import { createProgress } from '../data/progress.ts'
-import { select } from '../data/selection.ts'
+import { type Selection, select } from '../data/selection.ts'
+
+/** Help of commands that take these. */
+export const CONDITIONS = `
+Instead of ids, conditions: all images that meet them. \`list\` with the same conditions shows which.`
 
 export function doublesOption(): Option {
   return new Option('--doubles', 'and all images of the same bytes; reads every record').default(false)
@@ -44,4 +48,17 @@ export async function withOthers(
   if (!options.sameUploader) return ids
   const others = await Promise.all(ids.map((id) => takedown.sameUploader(id)))
   return [...new Set([...ids, ...others.flat()])]
+}
+
+/** The ids, or those of all images that meet the conditions; and those of the same bytes if asked for. */
+export async function subjectsOf(
+  ids: string[],
+  options: Selection & { doubles: boolean },
+  objects: ObjectStore,
+): Promise<string[]> {
+  const subjects = [...ids]
+  const progress = createProgress()
+  const onRead = (count: number) => progress(() => `${count} records read`)
+  if (ids.length === 0) for await (const { id } of select(objects, options, onRead)) subjects.push(id)
+  return withDoubles(objects, subjects, options)
 }

@@ -1,12 +1,10 @@
 /** operator remove */
 import { Command } from 'commander'
-import type { ObjectStore } from '../../../stores/object-store.ts'
-import { createProgress } from '../data/progress.ts'
-import { isSelective, type Selection, select, selectionOptions } from '../data/selection.ts'
+import { isSelective, type Selection, selectionOptions } from '../data/selection.ts'
 import { onData } from '../on-data.ts'
 import { print } from '../print.ts'
 import { actedBy, readIds, reasonOption, ruleOption } from '../subjects.ts'
-import { doublesOption, sameUploaderOption, withDoubles, withOthers } from './related.ts'
+import { CONDITIONS, doublesOption, sameUploaderOption, subjectsOf, withOthers } from './related.ts'
 
 interface RemoveOptions extends Selection {
   reason: string
@@ -15,9 +13,6 @@ interface RemoveOptions extends Selection {
   sameUploader: boolean
   rule?: string
 }
-
-const CONDITIONS = `
-Instead of ids, conditions: all images that meet them. \`list\` with the same conditions shows which.`
 
 export function removeCommand(): Command {
   const command = new Command('remove')
@@ -51,12 +46,4 @@ export function removeCommand(): Command {
       return missed === 0 && all.length > 0 ? 0 : 1
     })
   })
-}
-
-async function subjectsOf(ids: string[], options: RemoveOptions, objects: ObjectStore): Promise<string[]> {
-  const subjects = [...ids]
-  const progress = createProgress()
-  const onRead = (count: number) => progress(() => `${count} records read`)
-  if (ids.length === 0) for await (const { id } of select(objects, options, onRead)) subjects.push(id)
-  return withDoubles(objects, subjects, options)
 }

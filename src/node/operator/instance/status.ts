@@ -2,6 +2,8 @@
 import { Command } from 'commander'
 import { OPERATOR } from '../../manifest.ts'
 import { withoutQuery } from '../../open/tombstones.ts'
+import { countStored } from '../data/count.ts'
+import { createProgress } from '../data/progress.ts'
 import { onData } from '../on-data.ts'
 import { print } from '../print.ts'
 import { lineOf } from './audit.ts'
@@ -10,8 +12,11 @@ export function statusCommand(): Command {
   return new Command('status')
     .description('what is stored, blocked and queued, and the newest entries of the audit log')
     .action(() =>
-      onData(async ({ config, stores, takedown, settings, server }) => {
-        const { images, removals, blocks, pendingPurges, held, acts } = await takedown.status()
+      onData(async (data) => {
+        const { config, stores, takedown, settings, server } = data
+        const progress = createProgress()
+        const images = await countStored(data, (count) => progress(() => `${count} images so far`))
+        const { removals, blocks, pendingPurges, held, acts } = await takedown.status()
         await settings.refresh()
         print(`images ${images}\nheld ${held}\nremovals ${removals}\nblocked digests ${blocks}`)
         print(`purges owed ${pendingPurges}\nuploads ${settings.current().uploads}`)
