@@ -101,7 +101,11 @@ it('acts in every process, and records who did it', async () => {
     (await send('/images', { image: image.id, act: 'remove', reason: 'x', rule: 'spam' })).status,
     303,
   )
-  assert.equal((await fetchRaw(server.url, image.id)).status, 410)
+  assert.equal((await fetchRaw(server.url, image.id)).status, 403, 'out of sight at once')
+  const [, batch = ''] =
+    /name="batch" value="([^"]+)"/.exec((await admin('GET', '/', { headers })).text) ?? []
+  assert.equal((await send('/undo', { batch })).status, 303, 'undone')
+  assert.equal((await fetchRaw(server.url, image.id)).status, 200)
   const wrong: Record<string, string>[] = [
     { image: 'none', act: 'hold', reason: 'x' },
     { image: image.id, act: 'hold', reason: '' },
@@ -118,6 +122,31 @@ it('acts in every process, and records who did it', async () => {
   assert.equal((await send('/settings', { name: 'no-such', value: '1' })).status, 400)
   const acts = (await admin('GET', '/acts', { headers: { Authorization: `Bearer ${TOKEN}` } })).json()
   assert.match(acts.find((act: { subject: string }) => act.subject === 'uploads=paused').who, /.+@.+/)
+})
+
+it('holds a flood in one act: what is pasted, and all of a time', async () => {
+  const { cookie, formToken } = await adminSession(server)
+  const send = (form: Record<string, string>) =>
+    admin('POST', '/floods', { headers: { Cookie: cookie }, form: { 'form-token': formToken, ...form } })
+  const images = []
+  for (let nth = 0; nth < 5; nth++) images.push(await store(server.url))
+  const [first, second, ...others] = images
+  const statuses = (some: { id: string }[]) =>
+    Promise.all(some.map(async ({ id }) => (await fetchRaw(server.url, id)).status))
+  const pasted = `${server.url}/${first!.id}\n  ${second!.id},\n`
+  assert.equal((await send({ images: pasted, reason: 'bots' })).status, 303)
+  assert.deepEqual(await statuses(images), [403, 403, 200, 200, 200])
+  for (const wrong of [
+    { images: `${others[0]!.id}\nnot-an-id`, reason: 'bots' },
+    { images: others[0]!.id, reason: '' },
+    { images: '', reason: 'bots' },
+    { minutes: '1e3', reason: 'bots' },
+  ] as Record<string, string>[]) {
+    assert.equal((await send(wrong)).status, 400)
+  }
+  assert.deepEqual(await statuses(others), [200, 200, 200], 'a mistake holds nothing')
+  await send({ minutes: '60', reason: 'bots' })
+  assert.deepEqual(await statuses(images), [403, 403, 403, 403, 403])
 })
 
 it('takes no form from another site, and none without its token', async () => {

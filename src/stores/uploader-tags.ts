@@ -15,6 +15,8 @@ export interface UploaderTags {
 export interface UploaderTagLedger {
   /** Ids of uploads that share a tag with this one, the newest first, at most `limit`. */
   sameUploader(id: string, limit: number): Promise<string[]>
+  /** Ids of uploads from `from` on and before `to`, in epoch milliseconds, the newest first, at most `limit`. */
+  uploadedBetween(from: number, to: number, limit: number): Promise<string[]>
   /** Forgets tags of uploads before `atMs`, and their salts of days before `saltDay`. */
   forgetTagsBefore(atMs: number, saltDay: string): Promise<void>
 }

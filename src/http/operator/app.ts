@@ -8,18 +8,11 @@ import { NO_STORE } from '../headers/common.ts'
 import { logFault, toProblem } from '../problem.ts'
 import { sendAsset } from '../routes/assets.ts'
 import type { OperatorParts } from './access.ts'
-import {
-  cookieOf,
-  createAccess,
-  FORM_MAX_BYTES,
-  isFromElsewhere,
-  sessionCookie,
-  sessionOf,
-} from './access.ts'
+import { cookieOf, createAccess, isFromElsewhere, sessionCookie, sessionOf } from './access.ts'
 import { answerCall, CALLS_PATH } from './calls.ts'
 import { createQueue } from './cases.ts'
 import { sendFeed } from './feed.ts'
-import { actOnImages, changeSetting, factsOf, idIn } from './forms.ts'
+import { actOnImages, changeSetting, factsOf, holdMany, idIn } from './forms.ts'
 import { sendPicture } from './picture.ts'
 
 const CASE_PATH = '/cases/:id{[0-9A-Za-z]{11}}'
@@ -51,7 +44,7 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
   // Link previews fetch it before a person does: only the button uses it up.
   app.get('/login', (c) => send(c, loginPage(contextOf(null), c.req.query('token') ?? '')))
   app.post('/login', async (c) => {
-    const form = await readForm(c, FORM_MAX_BYTES)
+    const form = await readForm(c)
     if (isFromElsewhere(c)) return refuse(c, 'This form did not come from this page.')
     const session = await sessions.enter(form.get('token') ?? '')
     if (session === null) return refuse(c, 'This link has been used already, or is older than ten minutes.')
@@ -87,6 +80,14 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
     '/images',
     withForm(async (c, form, { who }) => {
       const mistake = await actOnImages(parts, form, who)
+      return mistake === null ? c.redirect('/', 303) : mistaken(c, mistake)
+    }),
+  )
+
+  app.post(
+    '/floods',
+    withForm(async (c, form, { who }) => {
+      const mistake = await holdMany(parts, form, who)
       return mistake === null ? c.redirect('/', 303) : mistaken(c, mistake)
     }),
   )

@@ -1,5 +1,6 @@
 /** What the forms of the admin server do. */
 import { ID_PATTERN } from '../../protocol.ts'
+import type { Decisions } from '../../service/moderation/decisions.ts'
 import type { Takedown } from '../../service/moderation/takedown.ts'
 import { SETTING_NAMES, SettingError, type Settings } from '../../service/settings.ts'
 import type { Actor, Ledger } from '../../stores/ledger.ts'
@@ -7,6 +8,7 @@ import type { OverviewFacts } from '../../web/operator/overview.ts'
 
 interface Parts {
   takedown: Takedown
+  decisions: Decisions
   settings: Settings
   ledger: Ledger
   /** Epoch milliseconds. */
@@ -16,14 +18,17 @@ interface Parts {
 const SHOWN_ACTS = 50
 const SHOWN_HELD = 200
 const COUNTED_CASES = 1000
+/** What is held in one act. */
+const MOST_AT_ONCE = 1000
 const RULE_PATTERN = /^[a-z][a-z0-9-]{0,39}$/
 
-export async function factsOf({ settings, ledger, now }: Parts): Promise<OverviewFacts> {
-  const [counts, cases, held, acts] = await Promise.all([
+export async function factsOf({ settings, ledger, decisions, now }: Parts): Promise<OverviewFacts> {
+  const [counts, cases, held, acts, pending] = await Promise.all([
     ledger.counts(),
     ledger.cases(['open'], COUNTED_CASES),
     ledger.heldIds(SHOWN_HELD),
     ledger.auditLog(SHOWN_ACTS),
+    decisions.pending(),
     settings.refresh(),
   ])
   return {
@@ -40,6 +45,7 @@ export async function factsOf({ settings, ledger, now }: Parts): Promise<Overvie
     now: now(),
     held,
     acts,
+    pending,
   }
 }
 
@@ -59,9 +65,9 @@ export async function changeSetting(
   }
 }
 
-/** The same, of an act that can't be undone. */
+/** The same, of an image and those that go with it. What hides them can be undone for a while. */
 export async function actOnImages(
-  { takedown }: Parts,
+  { takedown, decisions }: Parts,
   form: URLSearchParams,
   who: string,
 ): Promise<string | null> {
@@ -70,28 +76,49 @@ export async function actOnImages(
   const grounds = groundsIn(form, who)
   if (typeof grounds === 'string') return grounds
   const { reason, by } = grounds
-  const others = form.get('same-uploader') === 'on' ? await takedown.sameUploader(id) : []
-  let missed = 0
-  for (const each of [id, ...others]) {
-    switch (form.get('act')) {
-      case 'hold':
-        if (!(await takedown.hold(each, reason, by))) missed++
-        break
-      case 'keep':
-        if (!(await takedown.keep(each, reason, by))) missed++
-        break
-      case 'release':
-        if (!(await takedown.release(each, reason, by))) missed++
-        break
-      case 'remove':
-        if (!(await takedown.remove(each, reason, { block: form.get('block') === 'on', by })).removed)
-          missed++
-        break
-      default:
-        return 'Say what to do: hold, keep, release or remove.'
-    }
+  const ids = [id, ...(form.get('same-uploader') === 'on' ? await takedown.sameUploader(id) : [])]
+  const act = form.get('act')
+  if (act === 'hold' || act === 'remove') {
+    const block = form.get('block') === 'on'
+    const { missed } = await decisions.decide(ids, act, { block, reason, by })
+    return missedOf(missed.length, ids.length)
   }
-  return missed === 0 ? null : `${missed} of ${others.length + 1} were not there to do this to.`
+  if (act !== 'keep' && act !== 'release') return 'Say what to do: hold, keep, release or remove.'
+  let missed = 0
+  for (const each of ids) if (!(await takedown[act](each, reason, by))) missed++
+  return missedOf(missed, ids.length)
+}
+
+/** Holds what somebody pasted, or all of a time, and if asked for what their uploaders stored besides. */
+export async function holdMany(
+  { takedown, decisions, ledger, now }: Parts,
+  form: URLSearchParams,
+  who: string,
+): Promise<string | null> {
+  const grounds = groundsIn(form, who)
+  if (typeof grounds === 'string') return grounds
+  const pasted = (form.get('images') ?? '').split(/[\s,]+/).filter((text) => text !== '')
+  const ids = pasted.map(idIn)
+  const wrong = pasted[ids.indexOf(null)]
+  if (wrong !== undefined) return `“${wrong.slice(0, 100)}” is no image’s id.`
+  const minutes = form.get('minutes') ?? ''
+  if (!/^\d{0,4}$/.test(minutes)) return 'A time is a number of minutes.'
+  const recent =
+    minutes === ''
+      ? []
+      : await ledger.uploadedBetween(now() - Number(minutes) * 60_000, now() + 1, MOST_AT_ONCE)
+  const named = new Set([...(ids as string[]), ...recent])
+  if (named.size === 0) return 'Name images or a time. There was no upload in it, or none is on record.'
+  if (form.get('same-uploader') === 'on')
+    for (const id of [...named]) for (const other of await takedown.sameUploader(id)) named.add(other)
+  if (named.size > MOST_AT_ONCE)
+    return `These are ${named.size} images. At most ${MOST_AT_ONCE} are held in one act.`
+  const { missed } = await decisions.decide([...named], 'hold', { block: false, ...grounds })
+  return missedOf(missed.length, named.size)
+}
+
+function missedOf(missed: number, all: number): string | null {
+  return missed === 0 ? null : `${missed} of ${all} were not there to do this to, or are decided already.`
 }
 
 /** Why, and who: or what is wrong with it. */

@@ -69,8 +69,18 @@ export function uploaderTagsLedger(
         )
         for (const row of rows) times.set(row.id as string, row.at_ms as number)
       }
-      const newest = [...times].sort(([, one], [, other]) => other - one)
-      return newest.slice(0, Math.max(0, limit)).map(([other]) => other)
+      return newestOf(times, limit)
+    },
+
+    async uploadedBetween(from, to, limit) {
+      const times = new Map<string, number>()
+      for (const database of await tables.everyTags()) {
+        const { rows } = await database.read(
+          sql`select id, at_ms from links where at_ms >= ${from} and at_ms < ${to} order by at_ms desc limit ${limit}`,
+        )
+        for (const row of rows) times.set(row.id as string, row.at_ms as number)
+      }
+      return newestOf(times, limit)
     },
 
     async forgetTagsBefore(atMs, saltDay) {
@@ -92,4 +102,10 @@ export function uploaderTagsLedger(
       forgotten = outcome!.changes
     } while (forgotten >= FORGOTTEN_AT_ONCE)
   }
+}
+
+/** Ids by their times. */
+function newestOf(times: ReadonlyMap<string, number>, limit: number): string[] {
+  const newest = [...times].sort(([, one], [, other]) => other - one)
+  return newest.slice(0, Math.max(0, limit)).map(([id]) => id)
 }

@@ -1,9 +1,13 @@
 /** The first page of the admin server: what is stored, held and done, and the forms to act. */
 import { html } from 'hono/html'
+import type { Decision } from '../../stores/decisions.ts'
 import type { AuditEntry } from '../../stores/ledger.ts'
 import type { Case } from '../../stores/reports.ts'
 import type { Page } from '../pages/page.ts'
+import { act, grounds } from './decision.ts'
 import { type AdminContext, adminPage, formToken } from './page.ts'
+import { pendingSection } from './pending.ts'
+import { ACTS, COUNTS, SETTINGS } from './words.ts'
 
 export interface OverviewFacts {
   /** Name, value now, and whether the operator changed it. */
@@ -16,14 +20,17 @@ export interface OverviewFacts {
   now: number
   held: string[]
   acts: AuditEntry[]
+  /** That can be undone. */
+  pending: Decision[]
 }
 
 export function overviewPage(ctx: AdminContext, facts: OverviewFacts): Page {
-  const { settings, isPaused, counts, cases, now, held, acts } = facts
+  const { settings, isPaused, counts, cases, now, held, acts, pending } = facts
   return adminPage(
     ctx,
     isPaused ? 'Uploads are paused' : 'Uploads are on',
-    html`<form method="post" action="/settings">${formToken(ctx)}
+    html`${pendingSection(ctx, pending, now)}
+<form method="post" action="/settings">${formToken(ctx)}
 <input type="hidden" name="name" value="uploads">
 <p><label>Reason <input name="reason" maxlength="1000"></label>
 <button class="button" name="value" value="${isPaused ? 'on' : 'paused'}">${isPaused ? 'Resume' : 'Pause'} uploads</button></p>
@@ -38,35 +45,46 @@ export function overviewPage(ctx: AdminContext, facts: OverviewFacts): Page {
 <button class="button quiet">Look</button></p></form>
 
 <h2>Act on an image, at once</h2>
-<form method="post" action="/images">${formToken(ctx)}
-<p><label>Id or address <input name="image" required maxlength="500" autocomplete="off" spellcheck="false"></label></p>
-<p><label>Reason <input name="reason" required maxlength="1000"></label></p>
-<p><label>Rule <input name="rule" maxlength="40" pattern="[a-z][a-z0-9\\-]*"></label></p>
-<p><label><input type="checkbox" name="same-uploader" value="on"> Also this uploader’s other pictures of the last two days</label></p>
-<p><label><input type="checkbox" name="block" value="on"> Block these bytes from being uploaded again (removal)</label></p>
-<p><button class="button" name="act" value="hold">Hold</button>
-<button class="button" name="act" value="release">Release</button>
-<button class="button" name="act" value="remove">Remove for good</button></p>
+<form class="decision" method="post" action="/images">${formToken(ctx)}
+<p class="field"><label for="image">Id or address</label><input id="image" name="image" required maxlength="500" autocomplete="off" spellcheck="false"></p>
+${grounds(false)}
+<p><label class="confirm"><input type="checkbox" name="same-uploader" value="on"><span>Also this uploader’s other pictures of the last two days</span></label></p>
+<p><label class="confirm"><input type="checkbox" name="block" value="on"><span>Block these bytes from being uploaded again (removal)</span></label></p>
+<p class="actions">${act('hold', 'Hold')}
+${act('release', 'Release')}
+${act('remove', 'Remove for good')}</p>
+<p class="soft">Hold and remove take the picture out of sight at once, and can be undone for 10 seconds.</p>
+</form>
+
+<h2>A flood</h2>
+<form class="decision" method="post" action="/floods">${formToken(ctx)}
+<p class="field"><label for="images">Ids or addresses, one a line</label><textarea id="images" name="images" rows="4" autocomplete="off" spellcheck="false"></textarea></p>
+<p class="field"><label for="minutes">And everything uploaded within the last minutes</label><input id="minutes" name="minutes" type="number" min="1" max="2880" inputmode="numeric"></p>
+<p class="field"><label for="flood-reason">Reason</label><input id="flood-reason" name="reason" required maxlength="1000" autocomplete="off"></p>
+<p><label class="confirm"><input type="checkbox" name="same-uploader" value="on"><span>Also what their uploaders stored besides, in the last two days</span></label></p>
+<p class="actions"><button class="button quiet">Hold them all</button></p>
+<p class="soft">At most 1,000 at once. Each can be released later.</p>
 </form>
 
 <h2>Held images</h2>
-${held.length === 0 ? html`<p>None.</p>` : html`<ul>${held.map((id) => html`<li><code>${id}</code></li>`)}</ul>`}
+${held.length === 0 ? html`<p>None.</p>` : html`<ul>${held.map((id) => html`<li><a href="/cases/${id}"><code>${id}</code></a></li>`)}</ul>`}
 
 <h2>Settings</h2>
-<ul>${settings.map(({ name, value, isChanged }) => html`<li><code>${name}</code> ${value}${isChanged ? '' : ' (as configured)'}</li>`)}</ul>
-<form method="post" action="/settings">${formToken(ctx)}
-<p><label>Setting <select name="name">${settings.map(({ name }) => html`<option>${name}</option>`)}</select></label>
-<label>Value <input name="value" maxlength="20"></label></p>
-<p><label>Reason <input name="reason" maxlength="1000"></label>
-<button class="button">Change</button></p>
-<p>Leave empty to reset.</p>
+<dl class="facts">${settings.map(({ name, value, isChanged }) => html`<dt>${SETTINGS[name] ?? name}</dt><dd>${value}${isChanged ? '' : ' (as configured)'}</dd>`)}</dl>
+<form class="decision" method="post" action="/settings">${formToken(ctx)}
+<p class="field"><label for="setting">Setting</label><select id="setting" name="name">${settings.map(({ name }) => html`<option value="${name}">${SETTINGS[name] ?? name}</option>`)}</select></p>
+<p class="field"><label for="value">Value</label><input id="value" name="value" maxlength="20" autocomplete="off"></p>
+<p class="field"><label for="setting-reason">Reason</label><input id="setting-reason" name="reason" maxlength="1000" autocomplete="off"></p>
+<p class="actions"><button class="button quiet">Change</button></p>
+<p class="soft">Leave empty to reset.</p>
 </form>
 
-<h2>Counts</h2>
-<ul>${counts.map(({ name, value }) => html`<li>${name} ${value}</li>`)}</ul>
+<h2>In numbers</h2>
+<dl class="facts">${counts.map(({ name, value }) => html`<dt>${COUNTS[name] ?? name}</dt><dd>${new Intl.NumberFormat('en').format(value)}</dd>`)}</dl>
 
-<h2>Acts</h2>
-<ol>${acts.map(({ at, act, subject, rule, reason, who }) => html`<li><time>${at}</time> ${act} <code>${subject}</code> ${rule} “${reason}” ${who}</li>`)}</ol>`,
+<h2>What was done</h2>
+<ol class="reports">${acts.map(({ at, act, subject, rule, reason, who }) => html`<li><time>${at.slice(0, 16)}Z</time> ${ACTS[act]} <code>${subject}</code> ${rule} “${reason}” ${who}</li>`)}</ol>`,
+    { kind: 'prose queue' },
   )
 }
 

@@ -1,4 +1,5 @@
 /** Words that the pages of the admin server share. They are English. */
+import type { AuditedAct } from '../../stores/ledger.ts'
 import { english } from '../messages/english/english.ts'
 
 /** As the form for reports has it; another rule as it is. */
@@ -11,4 +12,34 @@ export function dueIn(dueAt: number, now: number): string {
   const minutes = Math.floor(Math.abs(dueAt - now) / 60_000)
   const span = minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`
   return dueAt < now ? `overdue by ${span}` : `due in ${span}`
+}
+
+/** What the ledger counts. */
+export const COUNTS: Record<string, string> = {
+  uploadsToday: 'Uploads today',
+  removals: 'Removed for good',
+  blocks: 'Files that can’t be uploaded again',
+  pendingPurges: 'Waiting for a cache to forget them',
+  held: 'Held',
+}
+
+export const SETTINGS: Record<string, string> = {
+  uploads: 'Uploads: on or paused',
+  images: 'Pictures: public or private',
+  'daily-uploads': 'Most uploads a day, of all',
+  'daily-bytes': 'Most bytes a day, of all',
+  'network-uploads': 'Most uploads a day, of one network',
+  'min-free-bytes': 'Bytes to leave free on the disk',
+  'unanswered-minutes': 'Pause uploads when an urgent report waits, minutes',
+}
+
+/** What the audit log calls an act. */
+export const ACTS: Record<AuditedAct, string> = {
+  hold: 'Held',
+  keep: 'Kept',
+  release: 'Released',
+  remove: 'Removed',
+  block: 'Blocked',
+  unblock: 'Unblocked',
+  set: 'Changed',
 }

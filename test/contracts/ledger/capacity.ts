@@ -89,6 +89,14 @@ export function capacityCases({ on }: Harness): void {
     assert.deepEqual(await other.sameUploader(id(9), 10), [])
   })
 
+  on('knows what was uploaded from one moment to another, the newest first', async (ledger, { another }) => {
+    for (const nth of [1, 2, 3, 4]) await reserve(ledger, 'x', tagged(nth, `a${nth}`, `b${nth}`, AT + nth))
+    const other = await another()
+    assert.deepEqual(await other.uploadedBetween(AT + 2, AT + 4, 10), [id(3), id(2)])
+    assert.deepEqual(await other.uploadedBetween(AT, AT + 9, 2), [id(4), id(3)])
+    assert.deepEqual(await other.uploadedBetween(AT + 5, AT + 9, 10), [])
+  })
+
   on('links nothing that was not reserved, or was given back', async (ledger) => {
     await reserve(ledger, 'x', tagged(1), 1)
     assert.equal(await reserve(ledger, 'x', tagged(2), 1), null)
