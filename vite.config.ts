@@ -15,6 +15,7 @@ const SCRIPTS = {
   viewer: 'viewer.ts',
   gallery: 'gallery.ts',
   delete: 'delete.ts',
+  report: 'report.ts',
   operator: 'operator.ts',
 }
 
@@ -66,7 +67,7 @@ export default defineConfig({
             // What the home page needs at once, though parts that come later use it as well.
             {
               name: 'upload',
-              test: /src\/web\/(pages\/embed-codes|share-path|browser\/(card\/(?!qr|menu)|upload\/(?!uploading)|intake\/(drop|folders|paste)|history\/preferences|page\/register-worker))/,
+              test: /src\/web\/(pages\/embed-codes|share-path|browser\/(card\/(?!qr|menu|done-card|gallery-card|describe|deeds)|upload\/(?!uploading)|intake\/(drop|folders|paste)|history\/preferences|page\/register-worker))/,
             },
           ],
         },

@@ -1,8 +1,9 @@
 /** GET and POST /report, POST /api/report, GET /receipt/<secret>: what people report, and what became of it. */
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { Refusal, type RefusalCode } from '../../errors.ts'
+import { Refusal } from '../../errors.ts'
 import { PROBLEMS } from '../../problems.ts'
 import { ID_PATTERN, receiptPath } from '../../protocol.ts'
+import { CATEGORIES } from '../../service/moderation/report-categories.ts'
 import { type GivenReport, unknownImage } from '../../service/moderation/reports.ts'
 import type { ClientAddress } from '../../service/quota/quota.ts'
 import { contextFor, receiptPage, reportPage } from '../../web/pages.ts'
@@ -16,16 +17,13 @@ import { sendCompressed } from './pages.ts'
 /** Text of 2,000 characters, each of which a form may write as 12 bytes. Unit: bytes. */
 export const REPORT_MAX_BYTES = 32 * 1024
 
-/** What whoever filled in the form can mend, or try again. */
-const KEEPS_FORM: ReadonlySet<string> = new Set<RefusalCode>(['bad-report', 'not-found', 'too-many-reports'])
-
 /** The form, without an id or with one that names an image. */
 export async function askReport(c: AppContext, parts: AppParts): Promise<Response> {
   const id = c.req.query('id') ?? ''
   const context = contextFor(parts.site.facts, c.req.header('Accept-Language'))
   const image = ID_PATTERN.test(id) ? `${parts.baseUrl}/${id}` : ''
   const isKnown = id === '' || (image !== '' && (await parts.reports.isKnown(id)))
-  if (isKnown) return sendCompressed(c, reportPage(context, { image }))
+  if (isKnown) return sendCompressed(c, reportPage(context, CATEGORIES, { image }))
   return sendAgain(c, parts, unknownImage(), { image })
 }
 
@@ -38,8 +36,7 @@ export async function reportByForm(c: AppContext, parts: AppParts): Promise<Resp
   try {
     receipt = await parts.reports.file(given, clientOf(c, parts))
   } catch (error) {
-    const isCorrectable = error instanceof Refusal && KEEPS_FORM.has(error.code)
-    if (!isCorrectable || !prefersHtml(c.req.header('Accept'))) throw error
+    if (!(error instanceof Refusal) || !prefersHtml(c.req.header('Accept'))) throw error
     return sendAgain(c, parts, error, given)
   }
   return c.body(null, 303, { Location: parts.baseUrl + receiptPath(receipt), 'Cache-Control': NO_STORE })
@@ -78,7 +75,7 @@ async function sendAgain(
   if (retryAfterSeconds !== undefined) c.header('Retry-After', `${retryAfterSeconds}`)
   const context = contextFor(parts.site.facts, c.req.header('Accept-Language'))
   const status = PROBLEMS[code].status as ContentfulStatusCode
-  const page = await sendCompressed(c, reportPage(context, given, { code, detail }), status)
+  const page = await sendCompressed(c, reportPage(context, CATEGORIES, given, { code, detail }), status)
   page.headers.set('Cache-Control', NO_STORE)
   return page
 }

@@ -36,6 +36,10 @@ ${groups.map(
   ({ name, description, operations }) => html`<section aria-labelledby="${name.toLowerCase()}">
 <h2 id="${name.toLowerCase()}">${name}</h2>
 <p>${description}</p>
+<ul class="jumps">${operations.map(
+    ({ method, path, operation }) =>
+      html`<li><a href="#${operation.operationId}"><code>${method} ${path}</code></a></li>`,
+  )}</ul>
 ${operations.map((found) => operationOf(document, found))}
 </section>
 `,
@@ -43,6 +47,7 @@ ${operations.map((found) => operationOf(document, found))}
 <section aria-labelledby="errors">
 <h2 id="errors">Errors</h2>
 <p>Each comes as <code>application/problem+json</code> with the code in <code>error</code>, a sentence for people in <code>detail</code>, and the address of its row here in <code>type</code>.</p>
+<details class="folds"><summary class="unfolds">${Object.keys(problems).length} codes</summary>
 <div class="scroll" tabindex="0" role="region" aria-label="Table of errors"><table>
 <thead><tr><th scope="col">Code</th><th scope="col">Status</th><th scope="col">When</th><th scope="col">What to do</th></tr></thead>
 <tbody>
@@ -52,6 +57,7 @@ ${Object.entries(problems).map(
 )}
 </tbody>
 </table></div>
+</details>
 </section>
 <p lang="${ctx.messages.lang}"><a class="back" href="/">${ctx.messages.frame.back}</a></p>
 </main>`,
@@ -75,15 +81,17 @@ function tagged({ paths }: ApiDocument, tag: string): Found[] {
 function operationOf(document: ApiDocument, { method, path, operation }: Found): Page {
   const { operationId, summary, description, parameters = [], responses } = operation
   const samples = operation['x-codeSamples'] ?? []
-  return html`<article id="${operationId}" aria-labelledby="${operationId}-title">
-<h3 id="${operationId}-title"><code>${method} ${path}</code> ${summary}</h3>
+  // The id is inside: a link to it unfolds what is around it.
+  return html`<details class="folds operation"><summary class="unfolds"><h3><code>${method} ${path}</code> ${summary}</h3></summary>
+<div id="${operationId}">
 ${description ? html`<p>${sentences(description)}</p>` : ''}
 ${parameters.length > 0 ? html`<dl>${parameters.map(parameterOf)}</dl>` : ''}
 ${samples.length > 0 ? html`<div class="samples">${samples.map(({ label, source }) => html`<figure><figcaption>${label}</figcaption><pre tabindex="0"><code>${source}</code></pre></figure>\n`)}</div>` : ''}
 <details><summary class="unfolds">Responses</summary>
 ${Object.entries(responses).map(([status, response]) => answerOf(document, status, response))}
 </details>
-</article>
+</div>
+</details>
 `
 }
 

@@ -10,9 +10,13 @@ export type FilledIn = Partial<
   Record<'image' | 'category' | 'text' | 'name' | 'email' | 'signature', string> & { isInGoodFaith: boolean }
 >
 
+/** What a report of a category must name: `contact` is name and email address. */
+export type Needs = Record<string, { contact: string; needsSignature: boolean }>
+
 /** `problem`: why it was not taken as it is filled in. */
 export function reportPage(
   ctx: PageContext,
+  needs: Needs,
   filled: FilledIn,
   problem: { code: RefusalCode; detail: string } | null = null,
 ): Page {
@@ -26,11 +30,12 @@ export function reportPage(
       html`<input id="${name}" name="${name}" type="${type}" maxlength="200" autocomplete="${complete}" value="${filled[name] ?? ''}">`,
     )
   const option = (value: string, label: string) =>
-    html`<option value="${value}"${value === filled.category ? html` selected` : ''}>${label}</option>`
+    html`<option value="${value}"${needed(needs[value])}${value === filled.category ? html` selected` : ''}>${label}</option>`
   return page(ctx, {
     title: `${report.title} · Pinhole`,
     kind: 'prose',
     style: 'report',
+    script: 'report',
     head: html`<meta name="robots" content="noindex">`,
     main: html`<main>
 <h1>${report.title}</h1>
@@ -64,6 +69,12 @@ ${line('signature', report.signature, 'text', 'off')}
 <p><a class="back" href="/">${frame.back}</a></p>
 </main>`,
   })
+}
+
+/** For the script, which makes the form ask for it. */
+function needed(rules: Needs[string] | undefined): Page | '' {
+  if (rules?.contact !== 'required') return ''
+  return html` data-needs="name email${rules.needsSignature ? ' signature' : ''}"`
 }
 
 export function receiptPage(ctx: PageContext, { category, at, isShared, state, decidedAt }: Receipt): Page {
