@@ -114,7 +114,7 @@ const LAYERS: Record<string, Layer> = {
   'client/worker/node-host.ts': { may: ['client/'], node: true },
   'client/worker/node-worker.ts': { may: ['client/'], node: true },
   'web/': {
-    may: [...BASE, 'client/', 'formats/', 'hono', 'uqr', '@jsquash', 'libheif-js'],
+    may: [...BASE, 'client/', 'formats/', 'hono', 'client-zip', 'uqr', '@jsquash', 'libheif-js'],
     types: [...PORTS, 'openapi.ts'],
   },
   'cli/': { may: [...BASE, 'client/', 'formats/', '*'], node: true },

@@ -7,6 +7,7 @@ import { inputSuite } from './suites/input.ts'
 import { loadingSuite } from './suites/loading.ts'
 import { pagesSuite } from './suites/pages.ts'
 import { partsSuite } from './suites/parts.ts'
+import { sentencesSuite } from './suites/sentences.ts'
 import { statesSuite } from './suites/states.ts'
 import { openSite, type Site } from './support/site.ts'
 
@@ -20,6 +21,7 @@ describe('the pages in a browser', { skip: await whyNoChromium() }, () => {
   describe('loading', () => loadingSuite(() => site))
   describe('input', () => inputSuite(() => site))
   describe('states', () => statesSuite(() => site))
+  describe('sentences', () => sentencesSuite(() => site))
   describe('faults', () => faultsSuite(() => site))
   describe('history', () => historySuite(() => site))
   describe('pages', () => pagesSuite(() => site))

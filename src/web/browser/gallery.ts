@@ -1,13 +1,12 @@
-/** Several pictures under one link: `/g#<id>,<id>,…`. The server never learns which. */
-import { ID_PATTERN, previewPath, viewPath } from '../../protocol.ts'
+/** Several pictures under one link: `/g#<id>,<id>=<description>,…`. The server never learns which. */
+import { previewPath, rawPath, viewPath } from '../../protocol.ts'
 import { fill, plural } from '../messages/wording.ts'
 import type { GalleryFacts } from '../pages/page-facts.ts'
 import { createLightbox } from './gallery/lightbox.ts'
+import { type Linked, linkedIn } from './gallery/link.ts'
 import { copyAndSay } from './page/clipboard.ts'
 import { pageFacts } from './page/facts.ts'
-
-/** More than any list that people make by hand. */
-const MOST = 500
+import { say } from './page/status.ts'
 
 /** Load the first picture alone for at most this long: one is seen soon, rather than all of them late. */
 const FIRST_ALONE_MS = 4000
@@ -22,48 +21,60 @@ const { lang, words } = pageFacts as GalleryFacts
 const find = (id: string) => document.getElementById(id)!
 const tiles = find('tiles')
 
-/** In order, each once. Anybody may have made the link: what is no id is left out. */
-function idsOf(hash: string): string[] {
-  const ids = hash.slice(1).split(/[,+]|%2C/i)
-  return [...new Set(ids)].filter((id) => ID_PATTERN.test(id)).slice(0, MOST)
-}
-
-interface Tile {
+interface Tile extends Linked {
   item: HTMLLIElement
+  link: HTMLAnchorElement
   image: HTMLImageElement
+  /** Why it can't be seen; empty if it can. */
+  missing: string
   load(): void
 }
 
-function tileOf(id: string, index: number, count: number, open: (index: number) => void): Tile {
+function tileOf(
+  { id, alt }: Linked,
+  index: number,
+  onOpen: (id: string) => void,
+  onMissing: () => void,
+): Tile {
   const item = document.createElement('li')
   const link = document.createElement('a')
   link.href = viewPath(id)
-  link.setAttribute('aria-label', fill(words.open, { number: index + 1, count }))
   link.addEventListener('click', (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return
     event.preventDefault()
-    open(index)
+    onOpen(id)
   })
   const image = begun?.getAttribute('src') === previewPath(id) ? begun : document.createElement('img')
   image.alt = ''
   image.loading = index === 0 ? 'eager' : 'lazy'
   image.decoding = 'async'
   image.fetchPriority = index === 0 ? 'high' : 'low'
-  const gone = () => {
+  const gone = async () => {
+    const missing = await whyMissing(id)
+    tile.missing = missing
     item.dataset.gone = ''
     const note = document.createElement('span')
-    note.textContent = words.gone
+    note.textContent = missing
     item.replaceChildren(note)
+    onMissing()
   }
-  image.addEventListener('error', gone)
+  image.addEventListener('error', () => void gone())
   link.append(image)
   item.append(link)
   const load = () => {
     if (image !== begun) image.src = previewPath(id)
     // It failed before anybody listened.
-    else if (image.complete && image.naturalWidth === 0) gone()
+    else if (image.complete && image.naturalWidth === 0) void gone()
   }
-  return { item, image, load }
+  const tile: Tile = { id, alt, item, link, image, missing: '', load }
+  return tile
+}
+
+/** A picture that does not come is not deleted by that: only the service can say so. */
+async function whyMissing(id: string): Promise<string> {
+  const answer = await fetch(rawPath(id), { method: 'HEAD', cache: 'no-store' }).catch(() => null)
+  if (answer?.status === 404 || answer?.status === 410) return words.gone
+  return answer?.status === 403 ? words.held : words.unreachable
 }
 
 function load([first, ...others]: Tile[]): void {
@@ -89,20 +100,46 @@ function oncePainted(image: HTMLImageElement, then: () => void): void {
   }).observe({ type, buffered: true })
 }
 
-function show(): void {
-  const ids = idsOf(location.hash)
-  const isEmpty = ids.length === 0
-  const lightbox = createLightbox(ids, words)
+let tilesShown: Tile[] = []
+
+const inSight = () => tilesShown.filter(({ missing }) => missing === '')
+
+/** Says how many there are, and puts what can't be seen behind what can. */
+function count(): void {
+  const seen = inSight()
+  for (const [index, { link, alt }] of seen.entries()) {
+    const name = fill(words.open, { number: index + 1, count: seen.length })
+    link.setAttribute('aria-label', alt ? `${name}: ${alt}` : name)
+  }
+  for (const { item, missing } of tilesShown) if (missing !== '') tiles.append(item)
+  const isEmpty = tilesShown.length === 0
   find('empty').hidden = !isEmpty
-  find('copy-gallery').hidden = isEmpty
-  find('count').textContent = isEmpty ? '' : plural(lang, words.count, ids.length)
-  const made = ids.map((id, index) => tileOf(id, index, ids.length, lightbox.open))
-  tiles.replaceChildren(...made.map(({ item }) => item))
-  load(made)
+  find('gallery-actions').hidden = seen.length === 0
+  find('count').textContent = isEmpty ? '' : plural(lang, words.count, seen.length)
+}
+
+function show(): void {
+  const linked = linkedIn(location.hash)
+  const open = (id: string) => createLightbox(inSight(), words).open(id)
+  tilesShown = linked.map((each, index) => tileOf(each, index, open, count))
+  tiles.replaceChildren(...tilesShown.map(({ item }) => item))
+  count()
+  load(tilesShown)
 }
 
 find('copy-gallery').addEventListener('click', (event) => {
   void copyAndSay(location.href, { button: event.currentTarget as HTMLElement })
+})
+find('download-gallery').addEventListener('click', async ({ currentTarget }) => {
+  const button = currentTarget as HTMLButtonElement
+  const part = await import('./gallery/download-all.ts').catch(() => null)
+  if (!part) return say(words.unreachable)
+  button.disabled = true
+  await part.downloadAll(inSight(), words, (text) => {
+    button.textContent = text
+  })
+  button.disabled = false
+  button.textContent = words.downloadAll
 })
 addEventListener('hashchange', show)
 show()

@@ -2,8 +2,8 @@
 import type { Lifetime, Mode } from '../../client/types.ts'
 import type { EmbedCodes } from '../pages/embed-codes.ts'
 import { SHARED_QUERY } from '../share-path.ts'
-import { copyGalleryLink } from './card/picture.ts'
-import { openHistory } from './history/history.ts'
+import { makeGallery } from './card/picture.ts'
+import { openHistory, type Remembered } from './history/history.ts'
 import type { Panel } from './history/panel.ts'
 import { rememberChoice, rememberMode, rememberSwitch } from './history/preferences.ts'
 import { takeDrops } from './intake/drop.ts'
@@ -32,6 +32,7 @@ const uploads = createUploadList({
   expires: rememberChoice(find<HTMLSelectElement>('expires')) as () => Lifetime | '',
   remembers: rememberSwitch(find('remember')),
   format: formatNow,
+  edit: editOne,
   onChange: settle,
 })
 
@@ -50,6 +51,7 @@ function settle(): void {
   find('pictures-head').hidden = !hasItems
   const several = uploads.pictures().length > 1
   find('copy-all').hidden = find('one-link').hidden = !several
+  find('retry-all').hidden = uploads.items.filter(({ state }) => state.at === 'failed').length < 2
   showTotals(uploads.items)
 }
 
@@ -62,10 +64,20 @@ async function take(files: File[], copies = false): Promise<void> {
 
 /** None, if the editor can't be had: nothing is sent that somebody wanted to change first. */
 async function edited(files: File[]): Promise<File[]> {
+  const editor = await loadEditor()
+  return editor ? editor.edit(files) : []
+}
+
+/** A picture that has its card or row already. */
+async function editOne(source: File | Remembered): Promise<File | null> {
+  const editor = await loadEditor()
+  return (await editor?.editAgain(source).catch(() => say(words.unreachable))) ?? null
+}
+
+async function loadEditor() {
   const editor = await import('./editor/editor.ts').catch(() => null)
-  if (editor) return editor.edit(files)
-  say(words.unreachable)
-  return []
+  if (!editor) say(words.unreachable)
+  return editor
 }
 
 const form = document.getElementById('upload')
@@ -88,7 +100,8 @@ if (form) {
 
 format.addEventListener('change', () => uploads.showFormat(formatNow()))
 find('copy-all').addEventListener('click', () => void uploads.copyAll())
-find('one-link').addEventListener('click', () => void copyGalleryLink(uploads.pictures()))
+find('retry-all').addEventListener('click', uploads.retryAll)
+find('one-link').addEventListener('click', () => void makeGallery(uploads.pictures()))
 
 askBeforeLeaving(uploads.items)
 guardQuestions()
@@ -107,6 +120,7 @@ async function showEarlier(): Promise<void> {
     history: known,
     format: formatNow,
     isShown: (id) => uploads.pictures().some((picture) => picture.id === id),
+    onEdit: (picture) => void uploads.editUploaded(picture),
     onChange: settle,
   })
   await panel.refresh()

@@ -17,6 +17,10 @@ if (picture) {
   // It may not come: offline, or the page is left meanwhile. The picture is there without it.
   const zoom = await import('./viewer/zoom.ts').catch(() => null)
   zoom?.enliveZoom(picture, facts.words)
+  if ('tall' in document.getElementById('stage')!.dataset) {
+    const reach = await import('./viewer/reach.ts').catch(() => null)
+    reach?.enliveReach()
+  }
   await enliveOwner()
 }
 // From now on nothing comes that would move what is there.

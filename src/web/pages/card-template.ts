@@ -20,6 +20,8 @@ export function cardTemplate({ upload, viewer }: Messages): Page {
 <div class="card-actions">
 <a class="button text" data-action="open" hidden>${upload.open}</a>
 ${action('share', upload.share)}
+${action('edit', upload.edit)}
+${action('qr', upload.qr)}
 ${action('delete', upload.delete)}
 ${action('more', upload.more)}
 ${action('confirm-delete', upload.confirmDelete, 'danger')}

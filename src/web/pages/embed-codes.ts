@@ -8,6 +8,8 @@ export interface Embedded {
   width?: number
   /** Unit: pixels. */
   height?: number
+  /** In words, for people who can't see it. */
+  alt?: string | undefined
 }
 
 export interface EmbedCodes {
@@ -18,16 +20,19 @@ export interface EmbedCodes {
   html: string
 }
 
+/** What else a description could do in each of these languages: end its own quotes or brackets. */
+const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
 /** No part of an address or a type needs escaping: ids and extensions are letters and digits. */
-export function embedCodes(baseUrl: string, { id, type, width, height }: Embedded): EmbedCodes {
+export function embedCodes(baseUrl: string, { id, type, width, height, alt = '' }: Embedded): EmbedCodes {
   const page = baseUrl + viewPath(id)
   const direct = `${baseUrl}${rawPath(id)}.${EXTENSIONS[type]}`
   const size = width && height ? ` width="${width}" height="${height}"` : ''
   return {
     page,
     direct,
-    markdown: `![](${direct})`,
-    bbcode: `[img]${direct}[/img]`,
-    html: `<a href="${page}"><img src="${direct}"${size} alt=""></a>`,
+    markdown: `![${alt.replace(/[\\[\]`*_<>!&]/g, '\\$&')}](${direct})`,
+    bbcode: `[img${alt && ` alt="${alt.replace(/[[\]"]/g, '')}"`}]${direct}[/img]`,
+    html: `<a href="${page}"><img src="${direct}"${size} alt="${alt.replace(/[&<>"]/g, (character) => ESCAPES[character]!)}"></a>`,
   }
 }

@@ -29,7 +29,10 @@ export function galleryPage(ctx: PageContext): Page {
 <header class="gallery-head">
 <h1>${gallery.title}</h1>
 <p class="soft" id="count">&nbsp;</p>
+<div class="actions" id="gallery-actions">
 <button type="button" class="button quiet" id="copy-gallery">${gallery.copyLink}</button>
+<button type="button" class="button quiet" id="download-gallery">${gallery.downloadAll}</button>
+</div>
 </header>
 <noscript><p class="lead">${gallery.needsScript}</p></noscript>
 <div id="empty" hidden><p class="lead">${gallery.empty}</p><p class="soft">${gallery.emptyDetail}</p></div>

@@ -25,6 +25,7 @@ export function pictureLists(messages: Messages): Page {
 <header class="pictures-head" id="pictures-head">
 <h2 id="pictures-title" tabindex="-1">${upload.title}</h2>
 <p class="soft" id="totals"></p>
+<button type="button" class="button quiet" id="retry-all" hidden>${upload.retryAll}</button>
 <div class="copy-as">
 <label for="format">${upload.copyAs}</label>
 <select id="format">${formats.map(([value, name]) => html`<option value="${value}">${name}</option>`)}</select>
@@ -47,6 +48,8 @@ function menu({ upload }: Messages): Page {
 <a class="button text" data-action="open">${upload.open}</a>
 ${action('share', upload.share)}
 ${action('qr', upload.qr)}
+${action('edit', upload.edit)}
+${action('describe', upload.describe)}
 ${action('delete-link', upload.deleteLink)}
 ${action('delete', upload.delete)}
 </div>`

@@ -108,6 +108,24 @@ export const homeStates: PageState[] = [
     },
   },
   {
+    name: 'home-gallery',
+    async reach(page) {
+      await choose(page, await photos())
+      await cardsIn(page, 'done', 3)
+      await page.click('#one-link')
+      await page.locator('.card-gallery').waitFor()
+    },
+  },
+  {
+    name: 'home-describe',
+    async reach(page) {
+      await uploadOne(page, (await photos())[2]!)
+      await press(await cardIn(page, 'done', 'two-pears.jpg'), 'more')
+      await page.locator('#menu [data-action="describe"]').click()
+      await page.locator('.describe[open]').waitFor()
+    },
+  },
+  {
     name: 'home-qr',
     async reach(page) {
       await uploadOne(page, (await photos())[2]!)

@@ -19,29 +19,67 @@ async function openEditor(page: Page): Promise<void> {
   await page.locator('.editor[open]').waitFor()
 }
 
-const tool = (page: Page, nth: number) => page.locator('.editor-tools > button').nth(nth)
+const act = (page: Page, name: string) => page.locator(`.editor-actions [data-action="${name}"]`).click()
+
+async function draw(page: Page, tool: string, from: [number, number], to: [number, number]): Promise<void> {
+  await page.locator(`.editor-tools input[value="${tool}"]`).check({ force: true })
+  const { x, y, width, height } = (await page.locator('.editor-layer').boundingBox())!
+  await page.mouse.move(x + from[0] * width, y + from[1] * height)
+  await page.mouse.down()
+  await page.mouse.move(x + to[0] * width, y + to[1] * height, { steps: 5 })
+  await page.mouse.up()
+}
 
 export const pictureStates: PageState[] = [
   {
     name: 'editor-redact',
     async reach(page) {
       await openEditor(page)
-      await tool(page, 1).click()
+      await act(page, 'add')
+    },
+  },
+  {
+    name: 'editor-drawn',
+    async reach(page) {
+      await openEditor(page)
+      await draw(page, 'redact', [0.1, 0.1], [0.4, 0.2])
+      await draw(page, 'pen', [0.5, 0.3], [0.9, 0.4])
+      await draw(page, 'arrow', [0.2, 0.8], [0.4, 0.5])
+      await page.locator('.editor-tools input[value="text"]').check({ force: true })
+      await act(page, 'add')
+      await page.keyboard.type('Look here')
+    },
+  },
+  {
+    name: 'editor-tall',
+    async reach(page) {
+      await page.locator('#edit-first').check()
+      await choose(page, [await strip()])
+      await page.locator('.editor[open]').waitFor()
     },
   },
   {
     name: 'editor-crop',
     async reach(page) {
       await openEditor(page)
-      await page.locator('.editor .tabs label').nth(1).click()
-      await tool(page, 1).click()
+      await page.locator('.editor-tools input[value="crop"]').check({ force: true })
+      await act(page, 'add')
     },
   },
   {
     name: 'editor-rotated',
     async reach(page) {
       await openEditor(page)
-      await tool(page, 0).click()
+      await act(page, 'rotate')
+    },
+  },
+  {
+    name: 'editor-leaving',
+    async reach(page) {
+      await openEditor(page)
+      await act(page, 'add')
+      await page.keyboard.press('Escape')
+      await page.locator('.editor-leave[open]').waitFor()
     },
   },
   {
@@ -87,6 +125,16 @@ export const pictureStates: PageState[] = [
     },
   },
   { name: 'viewer-tall', reach: async (page, site) => view(page, site, await strip()) },
+  {
+    name: 'viewer-tall-below',
+    async reach(page, site) {
+      await view(page, site, await strip())
+      await page.mouse.wheel(0, 900)
+      await page.locator('.reach[data-away]').waitFor({ state: 'attached' })
+      await page.mouse.wheel(0, -200)
+      await page.locator('.reach:not([data-away])').waitFor()
+    },
+  },
   { name: 'viewer-wide', reach: async (page, site) => view(page, site, await panorama()) },
   { name: 'viewer-small', reach: async (page, site) => view(page, site, await icon()) },
   {

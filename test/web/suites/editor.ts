@@ -1,13 +1,23 @@
-/** Crop, rotate and redact before a picture leaves the device. */
+/** Redact, crop, rotate and write before a picture leaves the device. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { CDPSession, Page } from 'playwright-core'
 import sharp from 'sharp'
 import { onlyChromium } from '../support/engines.ts'
 import type { ChosenFile } from '../support/pictures.ts'
 import { gif, photoWithPlace } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
-import { cardIn, choose, idOf } from '../support/steps.ts'
+import {
+  card,
+  cardIn,
+  cardsIn,
+  choose,
+  idOf,
+  idsOf,
+  leavingAsks,
+  press,
+  pressInMenu,
+} from '../support/steps.ts'
 
 const [WIDTH, HEIGHT] = [240, 160]
 
@@ -25,6 +35,89 @@ const SECRETS = [
   '<rect width="40" height="20" fill="#0f0"/><rect x="10" y="4" width="6" height="12" fill="#fff"/>',
   '<circle cx="20" cy="10" r="9" fill="#ff0"/>',
 ]
+
+const PHONE = { viewport: { width: 390, height: 664 } }
+
+/** A screenshot of a talk: lines of dark blocks, as far apart as a phone's. */
+const [TALK_WIDTH, TALK_HEIGHT, LINE_PITCH, LINE_HEIGHT, SECRET_LINE] = [1080, 12_000, 80, 44, 83]
+
+async function talk(): Promise<ChosenFile> {
+  const lines = Array.from({ length: TALK_HEIGHT / LINE_PITCH }, (_, line) => {
+    const words = Array.from({ length: 9 }, (_, word) => {
+      const shade = 40 + ((line * 37 + word * 61) % 120)
+      return `<rect x="${120 + word * 80}" y="${line * LINE_PITCH}" width="${word === 8 ? 80 : 68}" height="${LINE_HEIGHT}" fill="rgb(${shade},${shade},${shade})"/>`
+    })
+    return words.join('')
+  })
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${TALK_WIDTH}" height="${TALK_HEIGHT}">
+    <rect width="100%" height="100%" fill="#fff"/>${lines.join('')}</svg>`
+  const buffer = await sharp(Buffer.from(svg), { unlimited: true }).flatten().png().toBuffer()
+  return { name: 'talk.png', mimeType: 'image/png', buffer }
+}
+
+/** What its label says of the last box, in pixels of the picture. */
+async function boxOf(page: Page) {
+  const label = (await page.locator('.edit-box').last().getAttribute('aria-label')) ?? ''
+  const [x, y, width, height] = (label.split(':')[1]!.match(/\d+/g) ?? []).map(Number)
+  return { x: x!, y: y!, width: width!, height: height! }
+}
+
+interface Place {
+  x: number
+  y: number
+}
+
+/** Real touches, as the browser gets them from a screen. */
+async function fingersOn(page: Page, session: CDPSession, pictureWidth: number) {
+  await page.evaluate(() => {
+    // A browser whose page is busy may take a touch back.
+    for (const end of ['pointerup', 'pointercancel'])
+      addEventListener(end, () => {
+        const { dataset } = document.documentElement
+        dataset.lifted = `${Number(dataset.lifted ?? 0) + 1}`
+      })
+  })
+  const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', touchPoints: Place[]) =>
+    session.send('Input.dispatchTouchEvent', {
+      type,
+      touchPoints: touchPoints.map((point, id) => ({ ...point, id })),
+    })
+  const begin = () => page.evaluate(() => delete document.documentElement.dataset.lifted)
+  const ended = async (fingers: number) => {
+    await touch('touchEnd', [])
+    // Chromium says that it took a touch before the page has seen it.
+    await page.locator(`html[data-lifted="${fingers}"]`).waitFor({ state: 'attached' })
+  }
+  return {
+    async drag(from: Place, to: Place) {
+      await begin()
+      await touch('touchStart', [from])
+      for (const part of [0.2, 0.6, 1])
+        await touch('touchMove', [{ x: from.x + part * (to.x - from.x), y: from.y + part * (to.y - from.y) }])
+      await ended(1)
+    },
+    /** Two fingers in the middle of the stage go apart, or together. */
+    async pinch(factor: number) {
+      const stage = (await page.locator('.editor-place').boundingBox())!
+      const middle = { x: stage.x + stage.width / 2, y: stage.y + stage.height / 2 }
+      const apart = (distance: number) => [
+        { x: middle.x - distance, y: middle.y },
+        { x: middle.x + distance, y: middle.y },
+      ]
+      await begin()
+      await touch('touchStart', [apart(60)[0]!])
+      await touch('touchStart', apart(60))
+      for (const part of [0.3, 0.7, 1]) await touch('touchMove', apart(60 * (1 + part * (factor - 1))))
+      await ended(2)
+    },
+    /** Where the picture's corner lies, and how many CSS pixels one of its pixels has. */
+    async axis() {
+      const stage = (await page.locator('.editor-place').boundingBox())!
+      const layer = (await page.locator('.editor-layer').boundingBox())!
+      return { x: layer.x, y: layer.y, scale: layer.width / pictureWidth, stage }
+    },
+  }
+}
 
 export function editorSuite(site: () => Site): void {
   async function open(page: Page, files: ChosenFile[]): Promise<void> {
@@ -47,7 +140,7 @@ export function editorSuite(site: () => Site): void {
         const { page, end } = await site().visit()
         await page.getByLabel('Original').check()
         await open(page, [await withSecret(secret, format)])
-        await button(page, 'Add a box').click()
+        await button(page, 'Add in the middle').click()
         await button(page, 'Send').click()
         sent.push(await stored(page, `letter.${format === 'png' ? 'png' : 'jpg'}`))
         await end()
@@ -77,93 +170,251 @@ export function editorSuite(site: () => Site): void {
     const box = page.locator('.edit-box')
     assert.equal(await box.count(), 1)
     const label = () => page.locator('.edit-box').last().getAttribute('aria-label')
-    assert.match((await label()) ?? '', /^Box 1: 2[34], 1[567], 9\d × 6\d pixels$/)
+    assert.match((await label()) ?? '', /^Redact 1: 2[34], 1[567], 9\d × 6\d pixels$/)
     const drawn = await label()
     await page.keyboard.press('ArrowRight')
     await page.keyboard.press('ArrowDown')
     assert.notEqual(await label(), drawn)
     await page.keyboard.press('Shift+ArrowRight')
-    await button(page, 'Undo').click()
-    await button(page, 'Undo').click()
-    await button(page, 'Undo').click()
+    const after = await label()
+    for (let count = 0; count < 3; count++) await button(page, 'Undo').click()
     assert.equal(await label(), drawn)
-    await button(page, 'Add a box').click()
+    for (let count = 0; count < 3; count++) await page.keyboard.press('Control+y')
+    assert.equal(await label(), after, 'redone')
+    assert.equal(await button(page, 'Redo').isDisabled(), true)
+    await button(page, 'Add in the middle').click()
     assert.equal(await box.count(), 2)
     assert.match(
       (await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))) ?? '',
-      /^Box 2/,
+      /^Redact 2/,
     )
     assert.deepEqual(await axe(), [], 'with boxes')
     await page.keyboard.press('Delete')
     assert.equal(await box.count(), 1)
-    await page.keyboard.press('Escape')
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
-    assert.equal(await page.locator('.card').count(), 0, 'nothing was sent')
+    await button(page, 'Zoom in').click()
+    const [wide, edge] = [await page.locator('.editor-layer').boundingBox(), layer]
+    assert.ok(wide!.width > edge.width * 1.5, 'closer')
     await end()
   })
 
-  it('draws, moves and resizes boxes by finger', async (t) => {
+  it('asks before it forgets what was drawn, and else leaves at once', async () => {
+    const { page, axe, end } = await site().visit()
+    await open(page, [await withSecret('', 'png')])
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await open(page, [await withSecret('', 'png')])
+    await button(page, 'Add in the middle').click()
+    await page.keyboard.press('Escape')
+    const question = page.getByRole('dialog', { name: 'Discard your changes?' })
+    await question.waitFor()
+    assert.deepEqual(await axe(), [])
+    await question.getByRole('button', { name: 'Keep editing' }).click()
+    assert.equal(await page.locator('.edit-box').count(), 1, 'nothing is lost')
+    assert.equal(await leavingAsks(page), true)
+    await button(page, 'Don’t send').click()
+    await question.getByRole('button', { name: 'Discard' }).click()
+    await page.locator('.editor').waitFor({ state: 'detached' })
+    assert.equal(await page.locator('.card').count(), 0, 'nothing was sent')
+    assert.equal(await leavingAsks(page), false)
+    await end()
+  })
+
+  it('covers a line of a tall screenshot exactly, by fingers alone', async (t) => {
     if (onlyChromium(t, site(), 'Firefox for the desktop has no touch screen')) return
-    const { page, cdp, end } = await site().visit({
-      viewport: { width: 390, height: 664 },
-      hasTouch: true,
-      isMobile: true,
-    })
-    await open(page, [await withSecret(SECRETS[0]!, 'png')])
+    const { page, cdp, end } = await site().visit({ ...PHONE, hasTouch: true, isMobile: true })
+    await page.getByLabel('Original').check()
+    await open(page, [await talk()])
     assert.equal(
       await page.getByText('By keyboard').isVisible(),
       false,
       'who has no keyboard reads no word of it',
     )
-    const scrolled = await page.evaluate(() => scrollY)
-    const layer = (await page.locator('.editor-layer').boundingBox())!
-    const session = await cdp()
-    await page.evaluate(() => {
-      addEventListener('pointerup', () => {
-        const { dataset } = document.documentElement
-        dataset.lifted = `${Number(dataset.lifted ?? 0) + 1}`
-      })
-    })
-    let drags = 0
-    const drag = async (from: { x: number; y: number }, to: { x: number; y: number }) => {
-      const steps = [0, 0.2, 0.6, 1].map((part) => ({
-        x: from.x + part * (to.x - from.x),
-        y: from.y + part * (to.y - from.y),
-      }))
-      for (const [index, point] of steps.entries())
-        await session.send('Input.dispatchTouchEvent', {
-          type: index === 0 ? 'touchStart' : 'touchMove',
-          touchPoints: [point],
-        })
-      await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
-      // Chromium says that it took a touch before the page has seen it.
-      await page.locator(`html[data-lifted="${++drags}"]`).waitFor({ state: 'attached' })
+    const { drag, pinch, axis } = await fingersOn(page, await cdp(), TALK_WIDTH)
+    assert.ok((await axis()).scale > 0.3, 'wide enough to read from the start')
+
+    // Down to the line in the middle of the screenshot, closer, and over it.
+    const line = { x: 120, y: SECRET_LINE * LINE_PITCH, width: 720, height: LINE_HEIGHT }
+    await page.getByLabel('Move', { exact: true }).check({ force: true })
+    for (let moved = 0; moved < 20; moved++) {
+      const { y, scale, stage } = await axis()
+      const distance = y + line.y * scale - (stage.y + stage.height / 2)
+      if (Math.abs(distance) < 60) break
+      const step = Math.max(-350, Math.min(distance, 350))
+      const from = { x: 180, y: stage.y + stage.height / 2 + step / 2 }
+      await drag(from, { x: 180, y: from.y - step })
     }
-    const at = (x: number, y: number) => ({ x: layer.x + x * layer.width, y: layer.y + y * layer.height })
-    const box = async () => {
-      const label = (await page.locator('.edit-box').getAttribute('aria-label')) ?? ''
-      const [x, y, width, height] = (label.split(':')[1]!.match(/\d+/g) ?? []).map(Number)
-      return { x: x!, y: y!, width: width!, height: height! }
+    await pinch(1.25)
+    await page.getByLabel('Redact', { exact: true }).check({ force: true })
+    const on = async (x: number, y: number) => {
+      const place = await axis()
+      return { x: place.x + x * place.scale, y: place.y + y * place.scale }
     }
-    await drag(at(0.25, 0.25), at(0.5, 0.5))
-    const drawn = await box()
-    assert.ok(
-      Math.abs(drawn.x - WIDTH / 4) < 4 && Math.abs(drawn.width - WIDTH / 4) < 6,
-      JSON.stringify(drawn),
+    await drag(
+      await on(line.x + 90, line.y + 14),
+      await on(line.x + line.width - 70, line.y + LINE_HEIGHT - 6),
     )
-    await drag(at(0.375, 0.375), at(0.575, 0.375))
-    const moved = await box()
-    assert.ok(Math.abs(moved.x - drawn.x - WIDTH / 5) < 4, JSON.stringify(moved))
+    const handles = page.locator('[data-selected] .edit-handle')
+    assert.equal(await handles.count(), 4)
+    const places = await handles.evaluateAll((all) =>
+      all.map((handle) => {
+        const { x, y, width, height } = handle.getBoundingClientRect()
+        return { x, y, width, height }
+      }),
+    )
+    for (const [index, { x, y, width, height }] of places.entries()) {
+      assert.ok(width >= 44 && height >= 44, 'as large as a finger')
+      for (const other of places.slice(index + 1))
+        assert.ok(Math.abs(other.x - x) >= 43.9 || Math.abs(other.y - y) >= 43.9, 'none lies over another')
+    }
+    // The corners to where the line begins and ends.
+    for (const [corner, x, y] of [
+      ['nw', line.x, line.y],
+      ['se', line.x + line.width, line.y + line.height],
+    ] as const) {
+      const handle = (await page.locator(`[data-selected] [data-corner="${corner}"]`).boundingBox())!
+      const middle = { x: handle.x + handle.width / 2, y: handle.y + handle.height / 2 }
+      const now = await boxOf(page)
+      const [at, wanted] = [
+        await on(now.x + (corner === 'se' ? now.width : 0), now.y + (corner === 'se' ? now.height : 0)),
+        await on(x, y),
+      ]
+      await drag(middle, { x: middle.x + wanted.x - at.x, y: middle.y + wanted.y - at.y })
+    }
+    const covered = await boxOf(page)
+    for (const side of ['x', 'y', 'width', 'height'] as const)
+      assert.ok(Math.abs(covered[side] - line[side]) <= 4, JSON.stringify(covered))
+    await button(page, 'Send').click()
+
+    const { data, info } = await sharp(await stored(page, 'talk.png'))
+      .raw()
+      .toBuffer({ resolveWithObject: true })
+    assert.deepEqual([info.width, info.height], [TALK_WIDTH, TALK_HEIGHT])
+    const original = await sharp((await talk()).buffer)
+      .raw()
+      .toBuffer()
+    let [left, changed] = [0, 0]
+    for (let y = 0; y < TALK_HEIGHT; y++) {
+      for (let x = 0; x < TALK_WIDTH; x++) {
+        const [now, before] = [
+          data[(y * TALK_WIDTH + x) * info.channels]!,
+          original[(y * TALK_WIDTH + x) * 3]!,
+        ]
+        const isInside =
+          x >= covered.x && x < covered.x + covered.width && y >= covered.y && y < covered.y + covered.height
+        if (isInside ? now !== 0 : now !== before) changed++
+        const isLine =
+          y >= line.y + 4 && y < line.y + line.height - 4 && x >= line.x + 4 && x < line.x + line.width - 4
+        if (isLine && now !== 0) left++
+      }
+    }
+    assert.equal(left, 0, 'nothing of the line is left')
+    assert.equal(changed, 0, 'black within the box, and untouched outside of it')
+    await end()
+  })
+
+  it('draws and pulls with one finger, and two fingers draw nothing', async (t) => {
+    if (onlyChromium(t, site(), 'Firefox for the desktop has no touch screen')) return
+    const { page, cdp, end } = await site().visit({ ...PHONE, hasTouch: true, isMobile: true })
+    await open(page, [await withSecret(SECRETS[0]!, 'png')])
+    const scrolled = await page.evaluate(() => scrollY)
+    const { drag, pinch, axis } = await fingersOn(page, await cdp(), WIDTH)
+    const { x, y, scale } = await axis()
+    const at = (across: number, down: number) => ({ x: x + across * scale, y: y + down * scale })
+    await drag(at(60, 40), at(120, 80))
+    const drawn = await boxOf(page)
+    assert.ok(Math.abs(drawn.x - 60) < 3 && Math.abs(drawn.width - 60) < 4, JSON.stringify(drawn))
+    await drag(at(90, 60), at(138, 60))
+    const moved = await boxOf(page)
+    assert.ok(Math.abs(moved.x - drawn.x - 48) < 3, JSON.stringify(moved))
     assert.deepEqual({ ...moved, x: drawn.x }, drawn)
-    const handle = (await page.locator('.edit-handle').boundingBox())!
-    assert.ok(handle.width >= 20)
-    const corner = { x: handle.x + handle.width / 2, y: handle.y + handle.height / 2 }
-    await drag(corner, { x: corner.x, y: corner.y + layer.height / 4 })
-    const resized = await box()
-    assert.ok(Math.abs(resized.height - moved.height - HEIGHT / 4) < 4, JSON.stringify(resized))
+    await pinch(1.8)
+    assert.equal(await page.locator('.edit-box').count(), 1, 'a pinch is no box')
+    assert.ok((await axis()).scale > scale * 1.5)
+    assert.deepEqual(await boxOf(page), moved)
     assert.equal(await page.evaluate(() => scrollY), scrolled, 'drawing scrolls nothing')
-    await button(page, 'Don’t send').click()
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await end()
+  })
+
+  it('points, draws and writes, and what is written can be changed', async () => {
+    const { page, axe, end } = await site().visit()
+    await page.getByLabel('Original').check()
+    await open(page, [await withSecret('', 'png')])
+    const tool = (name: string) => page.getByLabel(name, { exact: true }).check({ force: true })
+    const layer = (await page.locator('.editor-layer').boundingBox())!
+    const stroke = async (from: readonly [number, number], to: readonly [number, number]) => {
+      await page.mouse.move(layer.x + from[0], layer.y + from[1])
+      await page.mouse.down()
+      await page.mouse.move(layer.x + to[0], layer.y + to[1], { steps: 4 })
+      await page.mouse.up()
+    }
+    await tool('Arrow')
+    await stroke([20, 130], [70, 100])
+    await tool('Pen')
+    await stroke([20, 20], [90, 20])
+    await stroke([30, 25], [80, 60])
+    await tool('Text')
+    await page.mouse.click(layer.x + 130, layer.y + 40)
+    await page.keyboard.type('Look')
+    assert.deepEqual(await axe(), [])
+    await page.keyboard.press('Enter')
+    assert.equal(await page.locator('.edit-box').count(), 4)
+    await button(page, 'Undo').click()
+    assert.equal(await page.locator('.edit-box').count(), 3, 'a text is one step')
+    await button(page, 'Redo').click()
+    await page.mouse.click(layer.x + 135, layer.y + 40)
+    await page.getByRole('textbox', { name: 'Type your text' }).fill('See')
+    await page.keyboard.press('Enter')
+    await page.locator('.edit-text').press('ArrowDown')
+    await button(page, 'Send').click()
+    const { data, info } = await sharp(await stored(page, 'letter.png'))
+      .raw()
+      .toBuffer({ resolveWithObject: true })
+    const red = (x: number, y: number) => {
+      const [r, g, b] = data.subarray((y * info.width + x) * info.channels)
+      return r! > 180 && g! < 80 && b! < 80
+    }
+    assert.ok(red(50, 20), 'the pen')
+    assert.ok(red(69, 100) || red(68, 101), 'the point of the arrow')
+    assert.equal(red(220, 140), false)
+    await end()
+  })
+
+  it('edits a picture on its card, before and after it is sent, and one of an earlier visit', async () => {
+    const uploading = Promise.withResolvers<void>()
+    const { page, end } = await site().visit()
+    site().proxy.onUpload = () => ({ kind: 'hold', until: uploading.promise })
+    await page.getByLabel('Original').check()
+    const name = 'letter.png'
+    await choose(page, [await withSecret('', 'png')])
+    await press(await cardIn(page, 'uploading', name), 'edit')
+    await page.locator('.editor[open]').waitFor()
+    await button(page, 'Cancel').click()
+    await cardIn(page, 'uploading', name)
+    await press(card(page, name), 'edit')
+    await button(page, 'Rotate').click()
+    uploading.resolve()
+    await button(page, 'Send').click()
+    const first = await stored(page, name)
+    assert.equal((await sharp(first).metadata()).width, HEIGHT)
+
+    const id = await idOf(card(page, name))
+    await press(card(page, name), 'edit')
+    await button(page, 'Rotate').click()
+    await button(page, 'Send').click()
+    await cardsIn(page, 'done', 2)
+    const [newest, older] = await idsOf(page)
+    assert.equal(older, id, 'the old link stays')
+    assert.notEqual(newest, id)
+    assert.equal((await fetch(`${site().url}/raw/${id}`)).status, 200)
+
+    await page.reload()
+    await page.locator('.row').nth(1).waitFor()
+    await pressInMenu(page.locator('.row').first(), 'edit')
+    await page.locator('.editor[open]').waitFor()
+    await button(page, 'Rotate').click()
+    await button(page, 'Send').click()
+    await cardIn(page, 'done', name)
+    assert.equal(await page.locator('.row').count(), 2)
     await end()
   })
 
@@ -172,8 +423,8 @@ export function editorSuite(site: () => Site): void {
     await page.getByLabel('Original').check()
     await open(page, [await withSecret('', 'png')])
     await button(page, 'Rotate').click()
-    await page.getByRole('dialog').getByLabel('Crop', { exact: true }).check()
-    await button(page, 'Add a box').click()
+    await page.getByRole('dialog').getByLabel('Crop', { exact: true }).check({ force: true })
+    await button(page, 'Add in the middle').click()
     await button(page, 'Send').click()
     const bytes = await stored(page, 'letter.png')
     const { data, info } = await sharp(bytes).raw().toBuffer({ resolveWithObject: true })

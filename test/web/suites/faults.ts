@@ -95,6 +95,25 @@ export function faultsSuite(site: () => Site): void {
     await end()
   })
 
+  it('goes on by itself when the server is back, and with all at once when asked', async () => {
+    const { page, axe, end } = await site().visit({ expected: FAILED_REQUEST })
+    await page.clock.install()
+    const away: Fault = { kind: 'answer', status: 502 }
+    const { proxy } = site()
+    proxy.onUpload = () => ({ kind: 'cut' })
+    proxy.onOther = (path) => (path === '/api/upload' ? away : { kind: 'none' })
+    await choose(page, [await gif('one.gif', 54), await gif('two.gif', 55)])
+    const failed = page.locator('.card[data-state="failed"]')
+    await passTime(page, async () => (await failed.count()) === 2)
+    await page.getByText('Tries again by itself.').first().waitFor()
+    assert.deepEqual(await axe(), [])
+    await page.getByRole('button', { name: 'Try all again' }).click()
+    await passTime(page, async () => (await failed.count()) === 2)
+    proxy.onUpload = proxy.onOther = () => ({ kind: 'none' })
+    await passTime(page, async () => (await doneCount(page)) === 2)
+    await end()
+  })
+
   it('stores one image, although every answer is lost and the person asks again', async () => {
     const { page, end } = await site().visit({ expected: FAILED_REQUEST })
     const before = await imagesOf(site())

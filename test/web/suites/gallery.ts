@@ -1,11 +1,12 @@
 /** One link for several pictures: made and read by browsers alone. */
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { onlyChromium } from '../support/engines.ts'
 import { gif } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
-import { cardsIn, choose, heard, idsOf } from '../support/steps.ts'
+import { card, cardsIn, choose, heard, idsOf, press, pressInMenu } from '../support/steps.ts'
 
 export function gallerySuite(site: () => Site): void {
   async function uploaded(page: Page, count: number): Promise<void> {
@@ -25,6 +26,14 @@ export function gallerySuite(site: () => Site): void {
     await page.click('#one-link')
     await heard(page, /One link to 3 pictures copied/)
     const link = await page.evaluate(() => navigator.clipboard.readText())
+    const made = card(page, 'Gallery')
+    assert.equal(await made.locator('input').inputValue(), link, 'the link is shown')
+    assert.equal(await made.locator('.card-state').textContent(), 'One link to 3 pictures')
+    assert.equal(await made.locator('[data-action="open"]').getAttribute('href'), link)
+    await press(made, 'qr')
+    assert.equal(await page.locator('dialog[open] svg').getAttribute('aria-label'), link)
+    assert.deepEqual(await axe(), [], 'the card of a gallery')
+    await page.keyboard.press('Escape')
     assert.match(link, /\/g#[0-9A-Za-z]{11},[0-9A-Za-z]{11},[0-9A-Za-z]{11}$/)
 
     const asked: string[] = []
@@ -33,7 +42,7 @@ export function gallerySuite(site: () => Site): void {
     await page.locator('[data-gone]').waitFor()
     assert.equal(await page.locator('.tiles li').count(), 4)
     await page.getByText('Deleted').waitFor()
-    assert.equal(await page.locator('#count').textContent(), '4 pictures')
+    assert.equal(await page.locator('#count').textContent(), '3 pictures', 'what is deleted does not count')
     assert.equal(
       asked.some((path) => path.startsWith('/g') && path !== '/g'),
       false,
@@ -43,13 +52,13 @@ export function gallerySuite(site: () => Site): void {
     await page.locator('.tiles a').first().focus()
     await page.keyboard.press('Enter')
     const title = page.locator('#lightbox-title')
-    await title.filter({ hasText: 'Picture 1 of 4' }).waitFor()
+    await title.filter({ hasText: 'Picture 1 of 3' }).waitFor()
     assert.deepEqual(await axe(), [], 'open')
     await page.keyboard.press('ArrowRight')
     await page.keyboard.press('ArrowRight')
-    await title.filter({ hasText: 'Picture 3 of 4' }).waitFor()
+    await title.filter({ hasText: 'Picture 3 of 3' }).waitFor()
     await page.keyboard.press('ArrowLeft')
-    await title.filter({ hasText: 'Picture 2 of 4' }).waitFor()
+    await title.filter({ hasText: 'Picture 2 of 3' }).waitFor()
     const download = page.waitForEvent('download')
     await page.click('#download')
     assert.match((await download).suggestedFilename(), /\.gif$/)
@@ -93,6 +102,77 @@ export function gallerySuite(site: () => Site): void {
       ),
     )
     assert.deepEqual(asked.sort(), ids.sort())
+    await end()
+  })
+
+  it('puts what is deleted last and small, and says of nothing else that it is deleted', async () => {
+    const { page, end } = await site().visit({ expected: /status of (404|503)|ERR_/ })
+    await uploaded(page, 3)
+    const ids = await idsOf(page)
+    site().proxy.onOther = (path) =>
+      path.startsWith(`/raw/${ids[1]}`) ? { kind: 'answer', status: 503 } : { kind: 'none' }
+    await page.goto(`${site().url}/g#AAAAAAAAAAA,${ids}`)
+    await page.getByText('Deleted').waitFor()
+    await page.getByText('Couldn’t be loaded').waitFor()
+    assert.equal(await page.locator('#count').textContent(), '2 pictures')
+    const heights = await page
+      .locator('.tiles li')
+      .evaluateAll((tiles) => tiles.map((tile) => tile.getBoundingClientRect().height))
+    assert.equal(heights.length, 4)
+    assert.ok(heights[2]! < heights[0]! / 2 && heights[3]! < heights[0]! / 2, heights.join())
+    await end()
+  })
+
+  it('downloads all that is there as one ZIP file, made by the browser', async () => {
+    const { page, end } = await site().visit({ expected: /status of 404/ })
+    await uploaded(page, 2)
+    const ids = await idsOf(page)
+    await page.goto(`${site().url}/g#${ids[0]},AAAAAAAAAAA,${ids[1]}`)
+    await page.getByText('Deleted').waitFor()
+    const download = page.waitForEvent('download')
+    await page.click('#download-gallery')
+    const bytes = await readFile((await (await download).path())!)
+    const names = [...new Set(bytes.toString('latin1').match(/\d-[0-9A-Za-z]{11}\.\w{3}/g))]
+    assert.deepEqual(names, [`1-${ids[0]}.gif`, `2-${ids[1]}.gif`])
+    for (const id of ids) {
+      const image = Buffer.from(await (await fetch(`${site().url}/raw/${id}`)).arrayBuffer())
+      assert.ok(bytes.includes(image), 'stored as it is')
+    }
+    await end()
+  })
+
+  it('carries what people wrote of a picture: in the gallery, Markdown, HTML and BBCode, and nowhere else', async () => {
+    const { page, axe, end } = await site().visit({ permissions: ['clipboard-read', 'clipboard-write'] })
+    const sent: string[] = []
+    page.on('request', (request) => sent.push(`${request.url()} ${request.postData() ?? ''}`))
+    await uploaded(page, 2)
+    await pressInMenu(card(page, '0.gif'), 'describe')
+    await page.locator('.describe input').fill('A "cat" [asleep] <on> a mat, 50 % grey')
+    assert.deepEqual(await axe(), [])
+    await page.keyboard.press('Enter')
+    await page.locator('.describe').waitFor({ state: 'detached' })
+    const clipboard = () => page.evaluate(() => navigator.clipboard.readText())
+    for (const [format, part] of [
+      ['markdown', '![A "cat" \\[asleep\\] \\<on\\> a mat, 50 % grey]('],
+      ['bbcode', '[img alt="A cat asleep <on> a mat, 50 % grey"]'],
+      ['html', 'alt="A &quot;cat&quot; [asleep] &lt;on&gt; a mat, 50 % grey"'],
+    ]) {
+      await page.selectOption('#format', format!)
+      await press(card(page, '0.gif'), 'copy')
+      const copied = await clipboard()
+      assert.ok(copied.includes(part!), copied)
+    }
+    await page.selectOption('#format', 'page')
+    await page.click('#one-link')
+    await heard(page, /One link to 2 pictures copied/)
+    await page.goto(await clipboard())
+    await page.getByRole('link', { name: 'A "cat" [asleep] <on> a mat, 50 % grey' }).click()
+    await page.locator('#shown[alt^="A \\"cat"]').waitFor()
+    assert.equal(
+      sent.some((text) => /cat|asleep/.test(text.split('#')[0]!)),
+      false,
+      'it never left the device',
+    )
     await end()
   })
 

@@ -6,7 +6,17 @@ import type { Page } from 'playwright-core'
 import sharp from 'sharp'
 import { gif, photo } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
-import { card, cardIn, cardsIn, choose, heard, press, pressInMenu, uploadOne } from '../support/steps.ts'
+import {
+  card,
+  cardIn,
+  cardsIn,
+  choose,
+  heard,
+  leavingAsks,
+  press,
+  pressInMenu,
+  uploadOne,
+} from '../support/steps.ts'
 
 /** A CommonJS module, whose types say that it is its own default. */
 const jsQR = jsqr as unknown as typeof jsqr.default
@@ -180,19 +190,19 @@ export function statesSuite(site: () => Site): void {
     const done = await cardIn(page, 'done', 'keys.gif')
     await done.locator('.card-link input').focus()
     const reached: string[] = []
-    for (let presses = 0; presses < 4; presses++) {
+    for (let presses = 0; presses < 5; presses++) {
       await page.keyboard.press('Tab')
       reached.push((await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))) ?? '')
     }
     assert.deepEqual(
       reached,
-      ['Copy', 'View', 'Delete', 'More'].map((name) => `${name}: keys.gif`),
+      ['Copy', 'View', 'Edit', 'Delete', 'More'].map((name) => `${name}: keys.gif`),
     )
     await page.keyboard.press('Enter')
     // The menu takes the focus when it is open.
     await page.waitForFunction(() => document.activeElement?.textContent === 'QR code')
     await page.keyboard.press('ArrowDown')
-    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Copy deletion link')
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Describe')
     await page.keyboard.press('Escape')
     assert.equal(await focusedLabel(page), 'More: keys.gif', 'a closed menu gives the focus back')
     await page.keyboard.press('Shift+Tab')
@@ -223,12 +233,4 @@ async function readQrCode(svg: string): Promise<string | undefined> {
 
 function focusedLabel(page: Page): Promise<string | null | undefined> {
   return page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
-}
-
-function leavingAsks(page: Page): Promise<boolean> {
-  return page.evaluate(() => {
-    const event = new Event('beforeunload', { cancelable: true })
-    dispatchEvent(event)
-    return event.defaultPrevented
-  })
 }

@@ -90,3 +90,12 @@ export function keyOf(page: Page, id: string): Promise<string> {
     id,
   )
 }
+
+/** Whether the browser would ask before the page is left. */
+export function leavingAsks(page: Page): Promise<boolean> {
+  return page.evaluate(() => {
+    const event = new Event('beforeunload', { cancelable: true })
+    dispatchEvent(event)
+    return event.defaultPrevented
+  })
+}

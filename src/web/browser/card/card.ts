@@ -6,6 +6,8 @@ import { words } from '../upload/facts.ts'
 export type Action =
   | 'open'
   | 'share'
+  | 'edit'
+  | 'qr'
   | 'delete'
   | 'more'
   | 'confirm-delete'

@@ -3,36 +3,46 @@ import type { History, Remembered } from '../history/history.ts'
 import { say } from '../page/status.ts'
 import { words } from '../upload/facts.ts'
 import type { Action, Card } from './card.ts'
-import { act, canShare, codesOf, deleteAndSay } from './picture.ts'
+import { act, canShare, deleteAndSay } from './deeds.ts'
+import { codesOf } from './picture.ts'
 
 export interface DoneCardOptions {
   history: History
   /** What is said of it under its name. */
   status: string
   note?: string | undefined
+  /** Another picture is to be made of it. */
+  onEdit(): void
   /** It is gone from the service. */
   onDeleted(): void
 }
 
 export function showDone(card: Card, picture: Remembered, options: DoneCardOptions): void {
-  const { history, status, note, onDeleted } = options
-  const codes = codesOf(picture)
-  const actions: Action[] = canShare() ? ['open', 'share', 'delete', 'more'] : ['open', 'delete', 'more']
-  const settled = (text = note) => card.show({ state: 'done', status, note: text, codes, actions })
+  const { history, status, note, onEdit, onDeleted } = options
+  const actions: Action[] = ['open', ...(canShare() ? (['share'] as const) : []), 'edit', 'delete', 'more']
+  const settled = (text = note) =>
+    card.show({ state: 'done', status, note: text, codes: codesOf(picture), actions })
 
   card.onAction = async (action, control) => {
-    if (action === 'share') await act('share', picture)
+    if (action === 'share') await act('share', picture, history)
+    if (action === 'edit') onEdit()
     if (action === 'more') {
       const menu = await loadMenu()
       if (!menu) return say(words.unreachable)
       menu.openMenu(control, {
-        link: codes.page,
-        actions: ['qr', 'delete-link'],
-        onAction: (chosen) => void act(chosen, picture),
+        link: codesOf(picture).page,
+        actions: ['qr', 'describe', 'delete-link'],
+        onAction: (chosen) => void act(chosen, picture, history).then(() => settled()),
       })
     }
     if (action === 'delete') {
-      card.show({ state: 'confirming', status, note, codes, actions: ['confirm-delete', 'keep'] })
+      card.show({
+        state: 'confirming',
+        status,
+        note,
+        codes: codesOf(picture),
+        actions: ['confirm-delete', 'keep'],
+      })
     }
     if (action === 'keep') settled()
     if (action === 'confirm-delete') {

@@ -1,7 +1,7 @@
 /** What else can be done with a picture: one menu for all of them. */
 import '../../style/menu.css'
 
-export type MenuAction = 'open' | 'share' | 'qr' | 'delete-link' | 'delete'
+export type MenuAction = 'open' | 'share' | 'qr' | 'edit' | 'describe' | 'delete-link' | 'delete'
 
 /** Between the button and its menu, and between the menu and the edge of the screen. Unit: pixels. */
 const GAP = 6

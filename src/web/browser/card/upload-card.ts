@@ -31,7 +31,7 @@ export function viewOf({ state, file, mode, compressed }: Item, reason?: string)
   const made = compressed ? whatWasDone(compressed) : size
   switch (state.at) {
     case 'queued':
-      return { state: 'queued', status: words.queued, note: size, actions: ['cancel'] }
+      return { state: 'queued', status: words.queued, note: size, actions: ['edit', 'cancel'] }
     case 'compressing': {
       const { since, step, steps, type } = state
       const took = performance.now() - since
@@ -45,7 +45,7 @@ export function viewOf({ state, file, mode, compressed }: Item, reason?: string)
             : inWords.fill(sentence, { step, steps, seconds: Math.round(took / 1000) }),
         note: size,
         percent: (100 * (step - 1)) / steps,
-        actions: isLong ? ['skip', 'cancel'] : ['cancel'],
+        actions: isLong ? ['skip', 'cancel'] : ['edit', 'cancel'],
       }
     }
     case 'asking':
@@ -55,23 +55,25 @@ export function viewOf({ state, file, mode, compressed }: Item, reason?: string)
         actions: ['without-place', 'with-place', 'cancel'],
       }
     case 'ready':
-      return { state: 'ready', status: words.ready, note: made, percent: 0, actions: ['cancel'] }
+      return { state: 'ready', status: words.ready, note: made, percent: 0, actions: ['edit', 'cancel'] }
     case 'uploading': {
       const { percent } = state
       const status = percent < 100 ? inWords.fill(words.uploading, { percent }) : words.arriving
-      return { state: 'uploading', status, note: paceOf(state) ?? made, percent, actions: ['cancel'] }
+      return { state: 'uploading', status, note: paceOf(state) ?? made, percent, actions: ['edit', 'cancel'] }
     }
     case 'waiting': {
       const seconds = Math.max(1, Math.ceil((state.until - performance.now()) / 1000))
       const status = navigator.onLine ? inWords.fill(words.waiting, { seconds }) : words.offline
-      return { state: 'waiting', status, note: made, percent: 0, actions: ['cancel'] }
+      return { state: 'waiting', status, note: made, percent: 0, actions: ['edit', 'cancel'] }
     }
     case 'failed': {
-      const actions: Action[] = isHopeless(state.error) ? ['dismiss'] : ['retry', 'dismiss']
+      const actions: Action[] = isHopeless(state.error) ? ['dismiss'] : ['retry', 'edit', 'dismiss']
+      // What is cut off may make it small enough.
+      if (codeOf(state.error) === 'file-too-large') actions.unshift('edit')
       return { state: 'failed', status: reason ?? words.failed, actions }
     }
     case 'cancelled':
-      return { state: 'cancelled', status: words.cancelled, actions: ['retry', 'dismiss'] }
+      return { state: 'cancelled', status: words.cancelled, actions: ['retry', 'edit', 'dismiss'] }
     case 'done':
       return { state: 'done', status: made, actions: [] }
   }

@@ -1,28 +1,39 @@
-/** The editor's dialog: its tools, the picture, and the three ways out. */
+/** The editor's dialog: the picture, what can be done with it, and the ways out. */
 import type { HomeFacts } from '../../pages/page-facts.ts'
+import type { MarkKind } from './edits.ts'
+import { type IconName, icon } from './icons.ts'
+
+export type Tool = MarkKind | 'crop' | 'move'
 
 export type Answer = 'send' | 'as-it-is' | 'cancel'
+
+const TOOLS: Tool[] = ['redact', 'crop', 'arrow', 'pen', 'text', 'move']
+
+const ACTIONS = ['undo', 'redo', 'rotate', 'zoomOut', 'zoomIn', 'add', 'remove'] as const
+export type Action = (typeof ACTIONS)[number]
 
 export interface Frame {
   /** Resolves with the person's choice. `problem`: this picture can't be edited, for this reason. */
   ask(asked: { progress: string; problem?: string }): Promise<Answer>
-  /** A canvas for a picture of this shape, as large as the screen has use for. */
-  resize(width: number, height: number): CanvasRenderingContext2D
-  /** An empty layer over the picture, for its boxes. */
-  newLayer(): HTMLElement
-  isCropping(): boolean
-  canUndo(can: boolean): void
+  /** Empty of any picture. */
+  newStage(): { element: HTMLElement; canvas: HTMLCanvasElement }
+  tool(): Tool
+  allow(action: Action, can: boolean): void
+  /** The words of a text that is selected, to be changed; `null` hides them. */
+  showText(text: string | null): void
+  focusText(): void
   say(text: string): void
-  onRotate: () => void
-  onAdd: () => void
-  onUndo: () => void
+  /** True if something would be lost by leaving. */
+  hasChanges: () => boolean
+  onTool: () => void
+  onAction: (action: Action) => void
+  onText: (text: string) => void
+  onTextEnd: () => void
   close(): void
 }
 
-/** Unit: pixels. More than screens show of it. */
-const MOST_SIDE = 2048
-
-export function createFrame(words: HomeFacts['editor']): Frame {
+/** `cancel`: what leaving without a result is called. */
+export function createFrame(words: HomeFacts['editor'], cancelWord: string): Frame {
   const dialog = make('dialog', 'editor')
   const heading = make('h2')
   heading.id = 'editor-title'
@@ -30,47 +41,110 @@ export function createFrame(words: HomeFacts['editor']): Frame {
   heading.tabIndex = -1
   dialog.setAttribute('aria-labelledby', heading.id)
   const count = make('p', 'soft')
-  const head = make('header', 'editor-head', heading, count)
+  const [send, asItIs, cancel] = [
+    button(words.send),
+    button(words.asItIs, 'quiet'),
+    button(cancelWord, 'quiet'),
+  ]
+  const head = make('header', 'editor-head', cancel, make('div', 'editor-name', heading, count), asItIs, send)
 
-  const [redact, crop] = [choice(words.redact, true), choice(words.crop, false)]
-  const tabs = make('fieldset', 'tabs', redact.label, crop.label)
-  const rotate = button(words.rotate, 'quiet')
-  const add = button(words.addBox, 'quiet')
-  const undo = button(words.undo, 'quiet')
-  const tools = make('div', 'editor-tools', tabs, rotate, add, undo)
-
-  const canvas = make('canvas')
-  canvas.setAttribute('role', 'img')
-  canvas.setAttribute('aria-label', words.picture)
-  const sheet = make('div', 'editor-sheet', canvas)
-  const stage = make('div', 'editor-stage', sheet)
+  const stage = make('div', 'editor-stage')
+  const problem = make('p', 'problem')
   const status = make('p', 'visually-hidden')
   status.setAttribute('role', 'status')
+
+  const actions = new Map(ACTIONS.map((name) => [name, iconButton(name)] as const))
+  const choices = TOOLS.map((name) => choice(name))
+  const tools = make('fieldset', 'editor-tools', ...choices.map(({ label }) => label))
+  tools.setAttribute('aria-label', words.toolbar)
+  const bar = make('div', 'editor-bar', make('div', 'editor-actions', ...actions.values()), tools)
+
+  const field = make('input')
+  Object.assign(field, { type: 'text', maxLength: 200, autocomplete: 'off', enterKeyHint: 'done' })
+  field.ariaLabel = field.placeholder = words.textHint
+  const writing = make('form', 'editor-writing', field, button(words.textDone, 'quiet'))
+  writing.hidden = true
+  ;(writing.lastElementChild as HTMLButtonElement).type = 'submit'
+
   const keys = make('span', 'editor-keys')
   keys.textContent = words.hintKeys
+  const fingers = make('span', 'editor-fingers')
+  fingers.textContent = words.hintFingers
   const hint = make('p', 'soft editor-hint')
-  hint.append(words.hint, ' ', keys)
-  const problem = make('p', 'problem')
+  hint.append(words.hint, ' ', fingers, keys)
 
-  const send = button(words.send)
-  const asItIs = button(words.asItIs, 'quiet')
-  const cancel = button(words.cancel, 'quiet')
-  dialog.append(head, tools, stage, problem, hint, make('div', 'actions', send, asItIs, cancel), status)
+  const leave = make('dialog', 'editor-leave')
+  const question = make('h3')
+  question.id = 'editor-leave'
+  question.textContent = words.leave
+  leave.setAttribute('aria-labelledby', question.id)
+  const [discard, stay] = [button(words.discard, 'danger'), button(words.stay, 'quiet')]
+  leave.append(question, make('div', 'actions', discard, stay))
+
+  dialog.append(head, hint, problem, stage, writing, bar, status, leave)
   document.body.append(dialog)
 
   let settle: (answer: Answer) => void = () => {}
   send.onclick = () => settle('send')
   asItIs.onclick = () => settle('as-it-is')
-  cancel.onclick = () => settle('cancel')
+  const cancelling = () => {
+    if (!frame.hasChanges()) return settle('cancel')
+    leave.showModal()
+    stay.focus()
+  }
+  cancel.onclick = cancelling
   dialog.oncancel = (event) => {
+    if (event.target !== dialog) return
     event.preventDefault()
+    cancelling()
+  }
+  stay.onclick = () => leave.close()
+  discard.onclick = () => {
+    leave.close()
     settle('cancel')
   }
-  rotate.onclick = () => frame.onRotate()
-  add.onclick = () => frame.onAdd()
-  undo.onclick = () => frame.onUndo()
+  const leaving = (event: BeforeUnloadEvent) => {
+    if (!frame.hasChanges()) return
+    event.preventDefault()
+    // Chromium before 119 asks only if this is set.
+    event.returnValue = true
+  }
+  addEventListener('beforeunload', leaving)
+
+  for (const [name, element] of actions) element.onclick = () => frame.onAction(name)
+  tools.onchange = () => {
+    stage.dataset.tool = frame.tool()
+    frame.onTool()
+  }
+  field.oninput = () => frame.onText(field.value)
+  field.onchange = () => frame.onTextEnd()
+  writing.onsubmit = (event) => {
+    event.preventDefault()
+    frame.onTextEnd()
+    heading.focus()
+    writing.hidden = true
+  }
   dialog.addEventListener('keydown', (event) => {
-    if (event.key === 'z' && (event.ctrlKey || event.metaKey)) frame.onUndo()
+    const isTyped = (event.target as Element).matches('input[type="text"]')
+    const { key } = event
+    const isCommand = event.ctrlKey || event.metaKey
+    if (isTyped || leave.open) return
+    const action: Action | undefined = isCommand
+      ? key.toLowerCase() === 'z'
+        ? event.shiftKey
+          ? 'redo'
+          : 'undo'
+        : key === 'y'
+          ? 'redo'
+          : undefined
+      : key === '+'
+        ? 'zoomIn'
+        : key === '-'
+          ? 'zoomOut'
+          : undefined
+    if (!action) return
+    event.preventDefault()
+    frame.onAction(action)
   })
   const opener = document.activeElement as HTMLElement | null
 
@@ -78,49 +152,66 @@ export function createFrame(words: HomeFacts['editor']): Frame {
     ask({ progress, problem: reason }) {
       count.textContent = progress
       problem.textContent = reason ?? ''
-      for (const part of [tools, stage, hint, send]) part.hidden = reason !== undefined
+      const isStuck = reason !== undefined
+      for (const part of [bar, stage, hint, send]) part.hidden = isStuck
+      problem.hidden = asItIs.hidden = !isStuck
+      dialog.toggleAttribute('data-stuck', isStuck)
       if (!dialog.open) dialog.showModal()
       heading.focus()
       return new Promise((resolve) => {
         settle = resolve
       })
     },
-    resize(width, height) {
-      const scale = Math.min(1, MOST_SIDE / Math.max(width, height))
-      canvas.width = Math.max(1, Math.round(width * scale))
-      canvas.height = Math.max(1, Math.round(height * scale))
-      return canvas.getContext('2d')!
+    newStage() {
+      const canvas = make('canvas')
+      canvas.setAttribute('role', 'img')
+      canvas.setAttribute('aria-label', words.picture)
+      stage.dataset.tool = frame.tool()
+      const place = make('div', 'editor-place', canvas)
+      stage.replaceChildren(place)
+      return { element: place, canvas }
     },
-    newLayer() {
-      sheet.querySelector('.editor-layer')?.remove()
-      const layer = make('div', 'editor-layer')
-      layer.tabIndex = -1
-      sheet.append(layer)
-      return layer
+    tool: () => choices.find(({ input }) => input.checked)!.name,
+    allow(action, can) {
+      actions.get(action)!.disabled = !can
     },
-    isCropping: () => crop.input.checked,
-    canUndo(can) {
-      undo.disabled = !can
+    showText(text) {
+      writing.hidden = text === null
+      if (text !== null && document.activeElement !== field) field.value = text
+    },
+    focusText() {
+      field.focus()
     },
     say(text) {
       status.textContent = text
     },
-    onRotate() {},
-    onAdd() {},
-    onUndo() {},
+    hasChanges: () => false,
+    onTool() {},
+    onAction() {},
+    onText() {},
+    onTextEnd() {},
     close() {
+      removeEventListener('beforeunload', leaving)
       dialog.remove()
       opener?.focus()
     },
   }
   return frame
 
-  function choice(text: string, checked: boolean) {
+  function choice(name: Tool) {
     const input = make('input')
-    Object.assign(input, { type: 'radio', name: 'editor-tool', checked })
-    const span = make('span')
-    span.textContent = text
-    return { input, label: make('label', '', input, span) }
+    Object.assign(input, { type: 'radio', name: 'editor-tool', value: name, checked: name === TOOLS[0] })
+    const text = make('span')
+    text.append(icon(name), words.tools[name])
+    return { name, input, label: make('label', '', input, text) }
+  }
+
+  function iconButton(name: Action): HTMLButtonElement {
+    const element = button('', 'quiet')
+    element.append(icon(name as IconName))
+    element.ariaLabel = element.title = words.actions[name]
+    element.dataset.action = name
+    return element
   }
 }
 

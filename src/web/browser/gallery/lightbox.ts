@@ -2,11 +2,12 @@
 import { rawPath, viewPath } from '../../../protocol.ts'
 import { fill } from '../../messages/wording.ts'
 import type { GalleryFacts } from '../../pages/page-facts.ts'
+import type { Linked } from './link.ts'
 
 /** A finger that moves less sideways did not mean it. Unit: pixels. */
 const SWIPE_PX = 40
 
-export function createLightbox(ids: string[], words: GalleryFacts['words']): { open(index: number): void } {
+export function createLightbox(pictures: Linked[], words: GalleryFacts['words']): { open(id: string): void } {
   const find = <E extends HTMLElement>(id: string) => document.getElementById(id) as E
   const dialog = find<HTMLDialogElement>('lightbox')
   const image = find<HTMLImageElement>('shown')
@@ -14,19 +15,20 @@ export function createLightbox(ids: string[], words: GalleryFacts['words']): { o
   let at = 0
 
   function show(index: number): void {
-    const id = ids[index]
-    if (id === undefined) return
+    const picture = pictures[index]
+    if (picture === undefined) return
+    const { id, alt } = picture
     at = index
-    const title = fill(words.open, { number: index + 1, count: ids.length })
+    const title = fill(words.open, { number: index + 1, count: pictures.length })
     find('lightbox-title').textContent = title
     image.src = rawPath(id)
-    image.alt = title
+    image.alt = alt || title
     previous.disabled = index === 0
-    next.disabled = index === ids.length - 1
+    next.disabled = index === pictures.length - 1
     find<HTMLAnchorElement>('download').href = `${rawPath(id)}?dl=1`
     find<HTMLAnchorElement>('to-page').href = viewPath(id)
-    const after = ids[index + 1]
-    if (after) new Image().src = rawPath(after)
+    const after = pictures[index + 1]
+    if (after) new Image().src = rawPath(after.id)
   }
 
   function go(step: number): void {
@@ -58,8 +60,8 @@ export function createLightbox(ids: string[], words: GalleryFacts['words']): { o
   }
 
   return {
-    open(index) {
-      show(index)
+    open(id) {
+      show(pictures.findIndex((picture) => picture.id === id))
       dialog.showModal()
     },
   }

@@ -15,6 +15,7 @@ export async function deletePicture(
     if (!(error instanceof ServerRefusal && error.code === 'unknown-key')) throw error
   })
   await history.remove(id)
+  dispatchEvent(new CustomEvent('picture-deleted', { detail: id }))
   await evict(id)
 }
 

@@ -54,6 +54,7 @@ function rememberedOf(entry: Partial<Record<keyof Remembered, unknown>> | null):
     width: number(entry?.width),
     height: number(entry?.height),
     at: at.toISOString(),
+    alt: text(entry?.alt).slice(0, 500) || undefined,
     thumbnail: blobOf(text(entry?.thumbnail)),
   }
 }

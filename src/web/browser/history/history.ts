@@ -20,6 +20,8 @@ export interface Remembered {
   /** ISO 8601. */
   at: string
   thumbnail?: Blob | undefined
+  /** What it shows, in the person's words. It never leaves this device but in what they copy. */
+  alt?: string | undefined
 }
 
 export interface History {

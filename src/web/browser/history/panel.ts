@@ -18,6 +18,7 @@ export interface PanelOptions {
   format(): keyof EmbedCodes
   /** Ids that have a card already. */
   isShown(id: string): boolean
+  onEdit(picture: Remembered): void
   onChange(): void
 }
 
@@ -27,7 +28,7 @@ export interface Panel {
   readonly size: number
 }
 
-export function createPanel({ history, format, isShown, onChange }: PanelOptions): Panel {
+export function createPanel({ history, format, isShown, onEdit, onChange }: PanelOptions): Panel {
   const find = <E extends HTMLElement>(id: string) => document.getElementById(id) as E
   const [list, section, more] = [find('remembered'), find('earlier'), find('show-more')]
   const search = find<HTMLInputElement>('search')
@@ -62,8 +63,13 @@ export function createPanel({ history, format, isShown, onChange }: PanelOptions
 
   function showMore(): void {
     for (const picture of waiting.splice(0, PAGE)) {
-      const onDeleted = () => drop(picture.id)
-      const row = createRow(picture, { history, format, onPicked: selection.settle, onDeleted })
+      const row = createRow(picture, {
+        history,
+        format,
+        onPicked: selection.settle,
+        onEdit: () => onEdit(picture),
+        onDeleted: () => drop(picture.id),
+      })
       rows.set(picture.id, row)
       list.append(row.element)
     }

@@ -1,8 +1,9 @@
 /** One picture of an earlier visit, in one row. */
 
 import type { EmbedCodes } from '../../pages/embed-codes.ts'
+import { act, canShare, deleteAndSay } from '../card/deeds.ts'
 import { openMenu } from '../card/menu.ts'
-import { act, canShare, codesOf, deleteAndSay } from '../card/picture.ts'
+import { codesOf } from '../card/picture.ts'
 import { copyAndSay } from '../page/clipboard.ts'
 import { locale, words } from '../upload/facts.ts'
 import type { History, Remembered } from './history.ts'
@@ -18,6 +19,8 @@ export interface RowOptions {
   history: History
   format(): keyof EmbedCodes
   onPicked(): void
+  /** Another picture is to be made of it. */
+  onEdit(): void
   onDeleted(): void
 }
 
@@ -30,7 +33,7 @@ function whenOf(at: Date): string {
 }
 
 export function createRow(picture: Remembered, options: RowOptions): Row {
-  const { history, format, onPicked, onDeleted } = options
+  const { history, format, onPicked, onEdit, onDeleted } = options
   const template = document.getElementById('row') as HTMLTemplateElement
   const element = (template.content.cloneNode(true) as DocumentFragment).firstElementChild as HTMLElement
   const find = <E extends HTMLElement>(selector: string) => element.querySelector<E>(selector)!
@@ -45,7 +48,6 @@ export function createRow(picture: Remembered, options: RowOptions): Row {
   const box = find<HTMLInputElement>('input')
   const state = find('.card-state')
   const name = picture.name || words.picture
-  const codes = codesOf(picture)
   const when = whenOf(new Date(picture.at))
 
   element.tabIndex = -1
@@ -67,15 +69,22 @@ export function createRow(picture: Remembered, options: RowOptions): Row {
   asking(false)
 
   box.addEventListener('change', onPicked)
-  copy.addEventListener('click', () => void copyAndSay(codes[format()], { button: copy }))
+  copy.addEventListener('click', () => void copyAndSay(codesOf(picture)[format()], { button: copy }))
   more.addEventListener('click', () =>
     openMenu(more, {
-      link: codes.page,
-      actions: canShare()
-        ? ['open', 'share', 'qr', 'delete-link', 'delete']
-        : ['open', 'qr', 'delete-link', 'delete'],
+      link: codesOf(picture).page,
+      actions: [
+        'open',
+        ...(canShare() ? (['share'] as const) : []),
+        'qr',
+        'edit',
+        'describe',
+        'delete-link',
+        'delete',
+      ],
       onAction(action) {
-        if (action !== 'delete') return void act(action, picture)
+        if (action === 'edit') return onEdit()
+        if (action !== 'delete') return void act(action, picture, history)
         asking(true)
         keep.focus()
       },

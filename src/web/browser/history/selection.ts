@@ -1,6 +1,6 @@
 /** Several rows at once: copy their links, make one link of them, delete them. */
 import type { EmbedCodes } from '../../pages/embed-codes.ts'
-import { codesOfAll, copyGalleryLink } from '../card/picture.ts'
+import { codesOfAll, makeGallery } from '../card/picture.ts'
 import { copyAndSay } from '../page/clipboard.ts'
 import { say } from '../page/status.ts'
 import { inWords, words } from '../upload/facts.ts'
@@ -65,7 +65,7 @@ export function createSelection({ rows, history, format, onDeleted }: SelectionO
     const said = inWords.count(words.copiedAll, picked().length)
     void copyAndSay(codesOfAll(pictures(), format()), { said })
   })
-  link.addEventListener('click', () => void copyGalleryLink(pictures()))
+  link.addEventListener('click', () => void makeGallery(pictures()))
   ask.addEventListener('click', () => {
     confirm.textContent = inWords.count(words.deleteMany, picked().length)
     asking(true)

@@ -2,7 +2,6 @@
 import type { Lifetime, Mode } from '../../../client/types.ts'
 import type { EmbedCodes } from '../../pages/embed-codes.ts'
 import { type Card, createCard } from '../card/card.ts'
-import { showDone } from '../card/done-card.ts'
 import { codesOf, codesOfAll, nameOf } from '../card/picture.ts'
 import { thumbnailOf } from '../card/thumbnail.ts'
 import { codeOf, isHopeless, LONG_MS, noteOn, viewOf, whatWasDone } from '../card/upload-card.ts'
@@ -30,6 +29,8 @@ export interface UploadListOptions {
   expires(): Lifetime | ''
   remembers(): boolean
   format(): keyof EmbedCodes
+  /** Has the person edit a picture. Resolves with what is to be sent; `null` if all stays as it is. */
+  edit(source: File | Remembered): Promise<File | null>
   /** Something on the list changed. */
   onChange(): void
 }
@@ -42,6 +43,10 @@ export interface UploadList {
   pictures(): Remembered[]
   showFormat(format: keyof EmbedCodes): void
   copyAll(): Promise<void>
+  /** Tries all again that failed, but what would fail again. */
+  retryAll(): void
+  /** Has the person make another picture of one that is uploaded. */
+  editUploaded(picture: Remembered): Promise<void>
   /** Takes off the pictures that the history no longer has: another page deleted or forgot them. */
   dropForgotten(): Promise<void>
 }
@@ -66,8 +71,8 @@ function keep(history: History, picture: Remembered): Promise<boolean> {
 }
 
 export function createUploadList(options: UploadListOptions): UploadList {
-  const { history, mode, expires, remembers, format, onChange } = options
-  const list = document.getElementById('uploads')!
+  const { history, mode, expires, remembers, format, edit, onChange } = options
+  const cards = document.getElementById('uploads')!
   const entries = new Map<Item, Entry>()
   const batch = createBatch()
   let uploading: Uploading | undefined
@@ -117,6 +122,7 @@ export function createUploadList(options: UploadListOptions): UploadList {
       if (item.state !== state) return
       card.show(viewOf(item, reason))
       batch.add({ name, reason })
+      if (uploading?.mayPass(state.error)) uploading.whenBack(() => retryAll(uploading?.mayPass))
     } else {
       card.show(viewOf(item))
       if (state.at === 'compressing')
@@ -146,14 +152,16 @@ export function createUploadList(options: UploadListOptions): UploadList {
     const picture: Remembered = { id, key, link, name, type, bytesIn: file.size, bytesOut, width, height, at }
     entry.picture = picture
     if (remaining !== undefined) showQuota(remaining)
+    uploading?.isBack()
     batch.add({ name, link: codesOf(picture)[format()] })
     const known = await history
     const shown = (isKept: boolean) => {
       entry.isKept = isKept
-      showDone(entry.card, picture, {
+      uploading?.showDone(entry.card, picture, {
         history: known,
         status: whatWasDone(compressed),
         note: noteOn(item, isKept && known.lasts),
+        onEdit: () => void editUploaded(picture),
         onDeleted: () => forget(item, entry),
       })
     }
@@ -161,7 +169,8 @@ export function createUploadList(options: UploadListOptions): UploadList {
     const isKept = remembers() && (await keep(known, picture))
     shown(isKept)
     const thumbnail = isKept && (await entry.thumbnail)
-    if (thumbnail && (await known.get(id))) await keep(known, { ...picture, thumbnail })
+    if (thumbnail) picture.thumbnail = thumbnail
+    if (thumbnail && (await known.get(id))) await keep(known, picture)
   }
 
   function release({ number }: Item): void {
@@ -181,12 +190,36 @@ export function createUploadList(options: UploadListOptions): UploadList {
       (next?.querySelector<HTMLElement>('button:not([hidden])') ?? document.getElementById('file'))?.focus()
   }
 
+  /** All that failed, or those whose failure `isMeant`. */
+  function retryAll(isMeant = (error: unknown) => !isHopeless(error)): void {
+    for (const item of [...queue.items])
+      if (item.state.at === 'failed' && isMeant(item.state.error)) queue.retry(item)
+  }
+
+  /** What is not sent yet waits for the editor; what comes out of it takes its place. */
+  async function editUnsent(item: Item, entry: Entry): Promise<void> {
+    const wasUnderWay = isUnfinished(item)
+    queue.cancel(item)
+    const edited = await edit(item.file)
+    if (edited) {
+      batch.begin(1, false)
+      begin(edited, entry.card.element)
+      forget(item, entry)
+    } else if (wasUnderWay) queue.retry(item)
+  }
+
+  /** The one that is uploaded stays as it is, and the other gets a link of its own. */
+  async function editUploaded(picture: Remembered): Promise<void> {
+    const edited = await edit(picture)
+    if (edited) await list.add([edited], { copies: false })
+  }
+
   function begin(file: File, before: Element | null): void {
     const name = nameOf(file)
     const card = createCard(name)
     const entry: Entry = { card, name, thumbnail: thumbnailOf(file) }
     card.format(format())
-    list.insertBefore(card.element, before)
+    cards.insertBefore(card.element, before)
     const item = queue.add(file, mode(), expires())
     entries.set(item, entry)
     card.onAction = (action) => {
@@ -195,6 +228,7 @@ export function createUploadList(options: UploadListOptions): UploadList {
       if (action === 'retry') queue.retry(item)
       if (action === 'with-place' || action === 'without-place')
         queue.allowPlace(item, action === 'with-place')
+      if (action === 'edit') void editUnsent(item, entry)
       if (action === 'dismiss') forget(item, entry)
     }
     card.show(viewOf(item))
@@ -222,12 +256,12 @@ export function createUploadList(options: UploadListOptions): UploadList {
     await copyAndSay(codesOfAll(all, format()), { said: inWords.count(words.copiedAll, all.length) })
   }
 
-  return {
+  const list: UploadList = {
     items: queue.items,
     async add(files, { copies }) {
       batch.begin(files.length, copies)
       // What comes later stands higher, but files that come together keep their order.
-      const before = list.firstElementChild
+      const before = cards.firstElementChild
       for (const [index, file] of files.entries()) {
         if (index % CARDS_AT_ONCE === CARDS_AT_ONCE - 1) await new Promise((resolve) => setTimeout(resolve))
         begin(file, before)
@@ -240,6 +274,8 @@ export function createUploadList(options: UploadListOptions): UploadList {
       for (const { card } of entries.values()) card.format(chosen)
     },
     copyAll,
+    retryAll: () => retryAll(),
+    editUploaded,
     async dropForgotten() {
       const known = await history
       for (const [item, entry] of entries) {
@@ -247,4 +283,5 @@ export function createUploadList(options: UploadListOptions): UploadList {
       }
     },
   }
+  return list
 }

@@ -64,6 +64,8 @@ export const gallery = {
   needsScript:
     'A gallery needs JavaScript, because its pictures are listed in the link itself, which never reaches the server.',
   gone: 'Deleted',
+  held: 'Being reviewed',
+  unreachable: 'Couldn’t be loaded',
   open: 'Picture {number} of {count}',
   previous: 'Previous',
   next: 'Next',
@@ -71,6 +73,9 @@ export const gallery = {
   download: 'Download',
   page: 'View page',
   copyLink: 'Copy link to all',
+  downloadAll: 'Download all',
+  downloading: 'Downloading {number} of {count}',
+  missed: 'Pictures that couldn’t be downloaded: {count}',
 }
 
 export const remove = {

@@ -69,6 +69,8 @@ export const gallery: Messages['gallery'] = {
   needsScript:
     'Une galerie a besoin de JavaScript, car ses images sont inscrites dans le lien et n’atteignent jamais le serveur.',
   gone: 'Supprimée',
+  held: 'En cours d’examen',
+  unreachable: 'Chargement impossible',
   open: 'Image {number} sur {count}',
   previous: 'Précédente',
   next: 'Suivante',
@@ -76,6 +78,9 @@ export const gallery: Messages['gallery'] = {
   download: 'Télécharger',
   page: 'Voir la page',
   copyLink: 'Copier le lien de la galerie',
+  downloadAll: 'Tout télécharger',
+  downloading: 'Téléchargement {number} sur {count}',
+  missed: 'Images non téléchargées\u00a0: {count}',
 }
 
 export const remove: Messages['remove'] = {

@@ -67,6 +67,8 @@ export const gallery: Messages['gallery'] = {
   needsScript:
     'Eine Galerie braucht JavaScript, weil ihre Bilder im Link selbst stehen und den Server nie erreichen.',
   gone: 'Gelöscht',
+  held: 'Wird geprüft',
+  unreachable: 'Nicht geladen',
   open: 'Bild {number} von {count}',
   previous: 'Zurück',
   next: 'Weiter',
@@ -74,6 +76,9 @@ export const gallery: Messages['gallery'] = {
   download: 'Herunterladen',
   page: 'Seite ansehen',
   copyLink: 'Link zur Galerie kopieren',
+  downloadAll: 'Alle herunterladen',
+  downloading: '{number} von {count} wird geladen',
+  missed: 'Nicht heruntergeladene Bilder: {count}',
 }
 
 export const remove: Messages['remove'] = {

@@ -1,0 +1,52 @@
+/** The card of one link to several pictures. */
+import { hashOf } from '../gallery/link.ts'
+import type { Remembered } from '../history/history.ts'
+import { facts, inWords, words } from '../upload/facts.ts'
+import { createCard } from './card.ts'
+import { showQr } from './qr.ts'
+
+let close = () => {}
+
+/** Shows it as the first card, in place of one that was made before, and copies its link. */
+export async function showGallery(pictures: Remembered[]): Promise<void> {
+  close()
+  const card = createCard(words.gallery)
+  card.element.classList.add('card-gallery')
+  document.getElementById('uploads')!.prepend(card.element)
+  const thumbnail = pictures.find((picture) => picture.thumbnail)?.thumbnail
+  if (thumbnail) card.picture(thumbnail)
+  let linked = pictures
+
+  function show(): void {
+    const link = `${facts.baseUrl}/g${hashOf(linked)}`
+    card.show({
+      state: 'done',
+      status: inWords.count(words.galleryOf, linked.length),
+      codes: { page: link, direct: link, markdown: link, bbcode: link, html: link },
+      actions: ['open', ...('share' in navigator ? (['share'] as const) : []), 'qr', 'dismiss'],
+    })
+    card.onAction = (action) => {
+      if (action === 'share') navigator.share({ url: link }).catch(() => {})
+      if (action === 'qr') showQr(link)
+      if (action === 'dismiss') close()
+    }
+  }
+
+  function drop(event: Event): void {
+    const { detail } = event as CustomEvent<string>
+    if (!linked.some(({ id }) => id === detail)) return
+    linked = linked.filter(({ id }) => id !== detail)
+    if (linked.length > 1) show()
+    else close()
+  }
+
+  addEventListener('picture-deleted', drop)
+  close = () => {
+    removeEventListener('picture-deleted', drop)
+    const hadFocus = card.element.contains(document.activeElement)
+    card.remove()
+    if (hadFocus) document.getElementById('one-link')?.focus()
+  }
+  show()
+  await card.copy(inWords.count(words.galleryCopied, linked.length))
+}

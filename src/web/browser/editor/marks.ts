@@ -1,0 +1,201 @@
+/** What was drawn, as things to take hold of: by pointer, by their handles, or by the arrow keys. */
+import { fill } from '../../messages/wording.ts'
+import type { HomeFacts } from '../../pages/page-facts.ts'
+import { type Box, type Edits, fitted, type Mark, movedWithin } from './edits.ts'
+import type { Stage } from './stage.ts'
+
+/** A finger's width. Unit: CSS pixels. */
+const HANDLE_PX = 44
+
+/** What an arrow key moves on the screen: the closer one looks, the finer. Unit: CSS pixels. */
+const STEP_PX = 4
+
+const KEYS: Record<string, [x: number, y: number]> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+}
+
+const CORNERS = ['nw', 'ne', 'sw', 'se'] as const
+type Corner = (typeof CORNERS)[number]
+
+/** A mark's place among the marks, or the crop. */
+export type Name = number | 'crop'
+
+export interface MarksOptions {
+  stage: Stage
+  words: HomeFacts['editor']
+  edits(): Edits
+  /** Another box for it, or `null` to remove it: on the way. */
+  draft(edits: Edits): void
+  /** What is on the way is done. */
+  commit(): void
+  onSelect(name: Name | null): void
+  say(text: string): void
+}
+
+export interface Marks {
+  /** Shows all of them as they are. */
+  show(): void
+  /** The one with the handles. */
+  readonly selected: Name | null
+  /** `takesFocus`: the keyboard goes on from there. */
+  select(name: Name | null, takesFocus?: boolean): void
+  remove(name: Name): void
+  /** What lies at a pointer's target, if it can be taken hold of: a handle's corner, or all of it. */
+  at(target: EventTarget | null): { name: Name; corner: Corner | null } | null
+  /** The box as a pull from `corner` by so many of the picture's pixels leaves it; without one it moves. */
+  pulled(box: Box, corner: Corner | null, x: number, y: number): Box
+  put(name: Name, box: Box): void
+}
+
+export function createMarks({ stage, words, edits, draft, commit, onSelect, say }: MarksOptions): Marks {
+  const { layer } = stage
+  const elements = new Map<Name, HTMLButtonElement>()
+  let selected: Name | null = null
+
+  const boxOf = (name: Name): Box | undefined =>
+    (name === 'crop' ? edits().crop : edits().marks[name]?.box) ?? undefined
+
+  function put(name: Name, box: Box): void {
+    const now = edits()
+    const shaped = fitted(box, now)
+    if (name === 'crop') draft({ ...now, crop: shaped })
+    else
+      draft({
+        ...now,
+        marks: now.marks.map((mark, index) => (index === name ? { ...mark, box: shaped } : mark)),
+      })
+  }
+
+  function remove(name: Name): void {
+    const now = edits()
+    if (name === 'crop') draft({ ...now, crop: null })
+    else draft({ ...now, marks: now.marks.filter((_, index) => index !== name) })
+    commit()
+  }
+
+  function labelOf(name: Name, { x, y, width, height }: Box): string {
+    const mark = name === 'crop' ? undefined : edits().marks[name]
+    const what = mark ? `${words.tools[mark.kind]} ${(name as number) + 1}` : words.tools.crop
+    return fill(words.box, { what, x, y, width, height })
+  }
+
+  function elementOf(name: Name): HTMLButtonElement {
+    const element = document.createElement('button')
+    element.type = 'button'
+    element.dataset.name = `${name}`
+    for (const corner of CORNERS) {
+      const handle = document.createElement('span')
+      handle.className = 'edit-handle'
+      handle.dataset.corner = corner
+      element.append(handle)
+    }
+    element.addEventListener('keydown', (event) => onKey(event, name))
+    element.addEventListener('focus', () => select(name))
+    layer.append(element)
+    elements.set(name, element)
+    return element
+  }
+
+  function show(): void {
+    const { width, height, marks, crop } = edits()
+    const names: Name[] = [...marks.keys(), ...(crop ? (['crop'] as const) : [])]
+    for (const [name, element] of elements) {
+      if (names.includes(name)) continue
+      if (element === document.activeElement) layer.focus()
+      element.remove()
+      elements.delete(name)
+    }
+    if (selected !== null && !names.includes(selected)) select(null)
+    for (const name of names) {
+      const element = elements.get(name) ?? elementOf(name)
+      const box = boxOf(name)!
+      const mark: Mark | undefined = name === 'crop' ? undefined : marks[name]
+      element.className = `edit-box edit-${mark?.kind ?? 'crop'}`
+      element.toggleAttribute('data-selected', name === selected)
+      element.setAttribute('aria-label', labelOf(name, box))
+      Object.assign(element.style, {
+        left: `${(100 * box.x) / width}%`,
+        top: `${(100 * box.y) / height}%`,
+        width: `${(100 * box.width) / width}%`,
+        height: `${(100 * box.height) / height}%`,
+      })
+      spread(element, box)
+    }
+  }
+
+  /** Handles of a small box stand apart from each other, outside of what they pull. */
+  function spread(element: HTMLElement, { width, height }: Box): void {
+    const out = (side: number) => `${-Math.max(0, (HANDLE_PX - side * stage.scale) / 2)}px`
+    element.style.setProperty('--out-x', out(width))
+    element.style.setProperty('--out-y', out(height))
+  }
+
+  layer.addEventListener('moved', () => {
+    for (const [name, element] of elements) {
+      const box = boxOf(name)
+      if (box) spread(element, box)
+    }
+  })
+
+  function select(name: Name | null, takesFocus = false): void {
+    const isNew = name !== selected
+    selected = name
+    for (const [other, element] of elements) element.toggleAttribute('data-selected', other === name)
+    if (isNew) onSelect(name)
+    if (takesFocus && name !== null) elements.get(name)?.focus({ preventScroll: true })
+  }
+
+  function onKey(event: KeyboardEvent, name: Name): void {
+    const box = boxOf(name)
+    if (!box) return
+    if (event.key === 'Delete' || event.key === 'Backspace') {
+      event.preventDefault()
+      remove(name)
+      ;([...elements.values()].at(-1) ?? layer).focus()
+      return
+    }
+    const direction = KEYS[event.key]
+    if (!direction) return
+    event.preventDefault()
+    const step = Math.max(1, Math.round(STEP_PX / stage.scale))
+    const [x, y] = [step * direction[0], step * direction[1]]
+    put(name, event.shiftKey ? pulled(box, 'se', x, y) : movedWithin(box, x, y, edits()))
+    commit()
+    const now = boxOf(name)
+    if (now) say(labelOf(name, now))
+  }
+
+  function pulled(box: Box, corner: Corner | null, x: number, y: number): Box {
+    if (!corner) return movedWithin(box, x, y, edits())
+    const [left, top] = [corner.endsWith('w'), corner.startsWith('n')]
+    const width = Math.max(1, box.width + (left ? -x : x))
+    const height = Math.max(1, box.height + (top ? -y : y))
+    return {
+      x: left ? box.x + box.width - width : box.x,
+      y: top ? box.y + box.height - height : box.y,
+      width,
+      height,
+    }
+  }
+
+  return {
+    show,
+    get selected() {
+      return selected
+    },
+    select,
+    remove,
+    at(target) {
+      const element = (target as Element).closest<HTMLElement>('.edit-box')
+      if (!element) return null
+      const { name } = element.dataset
+      const { corner } = (target as HTMLElement).dataset
+      return { name: name === 'crop' ? name : Number(name), corner: (corner as Corner) ?? null }
+    },
+    pulled,
+    put,
+  }
+}

@@ -1,0 +1,137 @@
+/** Where the picture is looked at: a canvas as large as the stage, that shows the part in sight, and a layer over it. */
+import { type Edits, fitted } from './edits.ts'
+import { draw } from './render.ts'
+import { clamped, firstView, panned, type View, zoomed } from './view.ts'
+
+/** More dots than this for a CSS pixel nobody sees. */
+const MOST_DENSE = 2
+
+/** Pixels of the picture are told apart from here on: they are shown as they are, not smoothed. Unit: CSS pixels. */
+const SHARP_SCALE = 2
+
+export interface Stage {
+  /** Takes the pointers. */
+  readonly element: HTMLElement
+  /** Lies over the whole picture, wherever it goes. */
+  readonly layer: HTMLElement
+  /** CSS pixels for a pixel of the picture. */
+  readonly scale: number
+  /** Shows the edits, on their way or done. The view starts anew when the picture's shape changes. */
+  show(picture: ImageBitmap, edits: Edits): void
+  /** From a pointer's place to the picture's pixels, which may lie outside of it. */
+  toPicture(clientX: number, clientY: number): readonly [x: number, y: number]
+  pan(x: number, y: number): void
+  /** `at`: the pointer's place that stays; else the middle. */
+  zoom(factor: number, at?: readonly [clientX: number, clientY: number]): void
+  /** Part of the picture in sight, in its pixels. */
+  inSight(): { x: number; y: number; width: number; height: number }
+  /** Draws no more: the picture may be closed. */
+  close(): void
+}
+
+export function createStage(element: HTMLElement, canvas: HTMLCanvasElement): Stage {
+  const context = canvas.getContext('2d')!
+  const layer = document.createElement('div')
+  layer.className = 'editor-layer'
+  layer.tabIndex = -1
+  element.append(layer)
+  let shown: { picture: ImageBitmap; edits: Edits } | undefined
+  let view: View = { scale: 1, x: 0, y: 0 }
+  let isDue = false
+
+  const room = () => ({ width: element.clientWidth, height: element.clientHeight })
+
+  function moved(next: View): void {
+    view = next
+    if (!shown) return
+    const { width, height } = shown.edits
+    Object.assign(layer.style, {
+      left: `${view.x}px`,
+      top: `${view.y}px`,
+      width: `${width * view.scale}px`,
+      height: `${height * view.scale}px`,
+    })
+    layer.dispatchEvent(new Event('moved'))
+    if (!isDue) requestAnimationFrame(paint)
+    isDue = true
+  }
+
+  function paint(): void {
+    isDue = false
+    if (!shown) return
+    const density = Math.min(devicePixelRatio, MOST_DENSE)
+    const { width, height } = room()
+    const [across, down] = [Math.round(width * density), Math.round(height * density)]
+    if (canvas.width !== across || canvas.height !== down)
+      Object.assign(canvas, { width: across, height: down })
+    context.setTransform(1, 0, 0, 1, 0, 0)
+    context.clearRect(0, 0, across, down)
+    const scale = view.scale * density
+    context.setTransform(scale, 0, 0, scale, view.x * density, view.y * density)
+    context.imageSmoothingEnabled = view.scale < SHARP_SCALE
+    context.imageSmoothingQuality = 'medium'
+    // What is drawn beyond the picture is not sent.
+    context.beginPath()
+    context.rect(0, 0, shown.edits.width, shown.edits.height)
+    context.save()
+    context.clip()
+    draw(context, shown.picture, shown.edits, fitted(inSight(), shown.edits))
+    context.restore()
+  }
+
+  function inSight() {
+    const { width, height } = room()
+    const { edits } = shown!
+    const [x, y] = [Math.max(0, -view.x / view.scale), Math.max(0, -view.y / view.scale)]
+    return {
+      x,
+      y,
+      width: Math.min(edits.width, (width - view.x) / view.scale) - x,
+      height: Math.min(edits.height, (height - view.y) / view.scale) - y,
+    }
+  }
+
+  const observer = new ResizeObserver(() => {
+    if (shown) moved(isUntouched ? firstView(shown.edits, room()) : clamped(view, shown.edits, room()))
+  })
+  observer.observe(element)
+  /** Nobody has moved it: another size of the stage starts anew. */
+  let isUntouched = true
+
+  return {
+    element,
+    layer,
+    get scale() {
+      return view.scale
+    },
+    show(picture, edits) {
+      const before = shown
+      shown = { picture, edits }
+      const isSameShape =
+        before?.picture === picture &&
+        before.edits.width === edits.width &&
+        before.edits.height === edits.height
+      if (!isSameShape) isUntouched = true
+      moved(isSameShape ? view : firstView(edits, room()))
+    },
+    toPicture(clientX, clientY) {
+      const place = layer.getBoundingClientRect()
+      return [(clientX - place.left) / view.scale, (clientY - place.top) / view.scale]
+    },
+    pan(x, y) {
+      isUntouched = false
+      if (shown) moved(panned(view, x, y, shown.edits, room()))
+    },
+    zoom(factor, at) {
+      isUntouched = false
+      const { left, top, width, height } = element.getBoundingClientRect()
+      const point = at ? ([at[0] - left, at[1] - top] as const) : ([width / 2, height / 2] as const)
+      if (shown) moved(zoomed(view, factor, point, shown.edits, room()))
+    },
+    inSight,
+    close() {
+      observer.disconnect()
+      shown = undefined
+    },
+  }
+}

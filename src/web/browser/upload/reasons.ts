@@ -1,0 +1,28 @@
+/** Words for what goes wrong. Fetched when something does, or with the first picture. */
+import { Refusal, ServerRefusal, Unreachable } from '../../../client/errors.ts'
+import { kindOf } from '../intake/file-kinds.ts'
+import { facts, inWords, words } from './facts.ts'
+import { quotaUsedUp } from './progress.ts'
+
+/** The network's fault, or the server's: the same file may go through later. */
+export function mayPass(error: unknown): boolean {
+  // A script or a codec that could not be fetched is the network's fault, too.
+  return error instanceof Unreachable || error instanceof TypeError
+}
+
+/** Why something failed, in a sentence that helps. */
+export async function reasonOf(error: unknown, file?: File, bytesOut?: number): Promise<string> {
+  if (mayPass(error)) return words.unreachableYet
+  if (error instanceof ServerRefusal && error.code === 'quota-exceeded' && error.retryAfterSeconds) {
+    return quotaUsedUp(error.retryAfterSeconds)
+  }
+  if (error instanceof Refusal) {
+    const limit = inWords.limit()
+    if (error.code === 'unsupported-type' && file) return words.kinds[await kindOf(file)]
+    if (error.code === 'file-too-large' && bytesOut) {
+      return inWords.fill(words.tooLarge, { size: inWords.bytes(bytesOut), limit })
+    }
+    return inWords.fill(facts.refusals[error.code] ?? error.detail, { limit })
+  }
+  return words.unreadable
+}

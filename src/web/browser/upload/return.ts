@@ -1,0 +1,37 @@
+/** Waits for a service that could not be reached: what failed for that goes on by itself. */
+import { UPLOAD_PATH } from '../../../protocol.ts'
+
+/** From the first look to the next, twice as long each time. Unit: milliseconds. */
+const FIRST_MS = 5000
+const MOST_MS = 5 * 60_000
+
+/** A server that takes no upload, though it answers, is asked ever less often. */
+let next = FIRST_MS
+let timer: ReturnType<typeof setTimeout> | undefined
+let then = () => {}
+
+/** Calls `goOn` once the service answers. One wait serves all pictures. */
+export function whenBack(goOn: () => void): void {
+  then = goOn
+  timer ??= setTimeout(look, next)
+}
+
+/** An upload arrived: the next failure begins anew. */
+export function isBack(): void {
+  next = FIRST_MS
+}
+
+async function look(): Promise<void> {
+  timer = undefined
+  next = Math.min(2 * next, MOST_MS)
+  const answer = await fetch(UPLOAD_PATH, { method: 'OPTIONS' }).catch(() => null)
+  if (answer && answer.status < 500) then()
+  else timer ??= setTimeout(look, next)
+}
+
+addEventListener('online', () => {
+  if (timer === undefined) return
+  clearTimeout(timer)
+  next = FIRST_MS
+  void look()
+})
