@@ -2,8 +2,8 @@
 import { Command } from 'commander'
 import { backUp } from '../../backup/backup.ts'
 import { onData } from '../on-data.ts'
-import { rateOption, readPlace } from './places.ts'
 import { print } from '../print.ts'
+import { rateOption, readPlace } from './places.ts'
 import { bytesOf, createProgress } from './progress.ts'
 
 export function backupCommand(): Command {

@@ -4,8 +4,8 @@ import { parseConfig } from '../../../config.ts'
 import { transferImages, unexpired } from '../../../service/recovery/transfer.ts'
 import { openImages } from '../../open/stores.ts'
 import { giveToOwner } from '../ownership.ts'
-import { rateOption, readPlace } from './places.ts'
 import { print } from '../print.ts'
+import { rateOption, readPlace } from './places.ts'
 import { bytesOf, createProgress } from './progress.ts'
 
 interface CopyOptions {

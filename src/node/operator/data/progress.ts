@@ -2,10 +2,8 @@
 
 const SAY_EVERY_MS = 5000
 
-export interface Progress {
-  /** `text`: only made when it is said. */
-  (text: () => string): void
-}
+/** `text`: only made when it is said. */
+export type Progress = (text: () => string) => void
 
 export function createProgress(): Progress {
   const everyMs = process.stderr.isTTY ? 200 : SAY_EVERY_MS

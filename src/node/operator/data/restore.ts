@@ -3,12 +3,12 @@ import { Command } from 'commander'
 import { parseConfig } from '../../../config.ts'
 import { type RestoreResult, restore } from '../../backup/restore.ts'
 import { createLog } from '../../log.ts'
+import { OPERATOR } from '../../manifest.ts'
 import { describeData } from '../../open/data-folder.ts'
 import { giveToOwner } from '../ownership.ts'
-import { readPlace } from './places.ts'
 import { print } from '../print.ts'
+import { readPlace } from './places.ts'
 import { bytesOf, createProgress } from './progress.ts'
-import { OPERATOR } from '../../manifest.ts'
 
 export function restoreCommand(): Command {
   return new Command('restore')

@@ -65,8 +65,7 @@ function matches(record: ImageRecord, { since, until, type, minSize, maxSize, sh
     (type === undefined || record.type === type) &&
     (minSize === undefined || record.size >= minSize) &&
     (maxSize === undefined || record.size <= maxSize) &&
-    (sha256 === undefined ||
-      [record.sha256, record.sentSha256, record.preview?.sha256].includes(sha256))
+    (sha256 === undefined || [record.sha256, record.sentSha256, record.preview?.sha256].includes(sha256))
   )
 }
 

@@ -2,15 +2,15 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Command } from 'commander'
+import type { Expiry } from '../../../stores/expiries.ts'
 import { endRestore } from '../../backup/restored-ledger.ts'
 import { openImages } from '../../open/stores.ts'
-import type { Expiry } from '../../../stores/expiries.ts'
 import type { Finding } from '../../verify/findings.ts'
 import { NO_COPY, repair } from '../../verify/repair.ts'
 import { scan } from '../../verify/scan.ts'
 import { onData } from '../on-data.ts'
-import { rateOption, readPlace } from './places.ts'
 import { print } from '../print.ts'
+import { rateOption, readPlace } from './places.ts'
 import { bytesOf, createProgress } from './progress.ts'
 
 /** In `DATA_DIR`: the last id that was checked by a run that did not end. */
@@ -27,7 +27,9 @@ interface VerifyOptions {
 
 export function verifyCommand(): Command {
   return new Command('verify')
-    .description('read every image and compare it with its record; find files that are not images, and images that should be gone')
+    .description(
+      'read every image and compare it with its record; find files that are not images, and images that should be gone',
+    )
     .option('--repair', 'hold what is damaged, remove what should be gone, put aside the rest', false)
     .option('--from <place>', 'with --repair: heal what is damaged from the backup in this place', readPlace)
     .option('--continue', 'go on where an interrupted run was', false)
@@ -39,7 +41,10 @@ export function verifyCommand(): Command {
         process.exitCode = 2
         return
       }
-      return onData((data) => verify(data, options), { isRestoring: options.repair, writesImages: options.repair })
+      return onData((data) => verify(data, options), {
+        isRestoring: options.repair,
+        writesImages: options.repair,
+      })
     })
 }
 
@@ -74,7 +79,9 @@ async function verify({ config, stores, takedown }: Data, options: VerifyOptions
     const next = await found.next()
     if (!next.done) {
       count++
-      const done = options.repair ? await repair(next.value, { objects, ledger, takedown, folder, backup }) : null
+      const done = options.repair
+        ? await repair(next.value, { objects, ledger, takedown, folder, backup })
+        : null
       if (done === NO_COPY) unhealed++
       print(
         options.json
