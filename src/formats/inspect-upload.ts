@@ -5,7 +5,8 @@ import { keptRuns } from './bytes/kept-runs.ts'
 import { damaged } from './damaged.ts'
 import type { ByteSource, Inspection, Segment } from './image.ts'
 import { inspect } from './inspect.ts'
-import { frameAround, splitFrame } from './preview-frame.ts'
+import { frameAround } from './preview-frame.ts'
+import { splitFrame } from './split-frame.ts'
 
 export interface InspectedUpload {
   /** Its segments are those of the image alone. */

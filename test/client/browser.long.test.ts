@@ -66,10 +66,10 @@ const KB = 1000
 test('a page loads a few KB, and neither codec nor worker, before a file is chosen', () => {
   assert.deepEqual([...site.downloads.keys()], ['/', '/entry.js'])
   const bytes = site.downloads.get('/entry.js')!
-  assert.ok(bytes < 7.2 * KB, `${bytes} bytes`)
+  assert.ok(bytes < 7.7 * KB, `${bytes} bytes`)
 })
 
-test('the first JPEG brings its codecs and no others: at most 135 KB', async (t) => {
+test('the first JPEG brings its codecs and no others: at most 138 KB', async (t) => {
   const jpeg = await cameraJpeg()
   let result: Facts | undefined
   const { names, bytes } = await downloadsOf(async () => {
@@ -77,7 +77,7 @@ test('the first JPEG brings its codecs and no others: at most 135 KB', async (t)
   })
   t.diagnostic(`${bytes} bytes in brotli for JPEG: ${names.join(' ')}`)
   assert.equal(names.filter((name) => name.endsWith('.wasm')).length, 2)
-  assert.ok(bytes <= 135 * KB, `${bytes} bytes`)
+  assert.ok(bytes <= 138 * KB, `${bytes} bytes`)
   assert.equal(result?.action, 'lossy')
   const inNode = await compressInNode(blobOf(jpeg))
   assert.equal(Buffer.compare(result.bytes, await inNode.blob.bytes()), 0, 'Node gives the same bytes')

@@ -6,7 +6,7 @@ import { Refusal } from '../../src/errors.ts'
 import { bytesOf, type Segment, sourceOf } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 import { inspectUpload } from '../../src/formats/inspect-upload.ts'
-import { splitFrame } from '../../src/formats/preview-frame.ts'
+import { splitFrame } from '../../src/formats/split-frame.ts'
 import { extent } from '../support/extent.ts'
 import { framed, previewed } from '../support/images/previewed.ts'
 

@@ -1,7 +1,7 @@
 /** Compresses files in workers. The page's thread never reads one. */
 import { Refusal } from '../../errors.ts'
 import { type Inspection, isWhole } from '../../formats/image.ts'
-import { EXTENSIONS } from '../../protocol.ts'
+import { EXTENSIONS, PREVIEW_MAX_BYTES } from '../../protocol.ts'
 import { checkArguments } from '../arguments.ts'
 import { blobOf, blobSource, divisible } from '../blob-source.ts'
 import type { Compressed, CompressOptions, Fallback } from '../types.ts'
@@ -9,7 +9,7 @@ import { converse, type Outcome } from '../worker/conversation.ts'
 import type { EngineHost } from '../worker/host.ts'
 import type { CompressRequest, Found } from '../worker/messages.ts'
 import { createPool, type Lease } from '../worker/pool.ts'
-import { deservesPreview, type MadePreview } from './preview.ts'
+import type { MadePreview } from './preview.ts'
 
 export interface Engine {
   /**
@@ -116,7 +116,7 @@ function notConverted(type: string): Refusal {
 
 /** What turned out small is its own preview. */
 function withPreview(result: Compressed, made: MadePreview | undefined): Compressed {
-  if (made === undefined || !deservesPreview(result.bytesOut)) return result
+  if (made === undefined || result.bytesOut <= PREVIEW_MAX_BYTES) return result
   return { ...result, preview: new Blob([made.bytes], { type: made.type }) }
 }
 

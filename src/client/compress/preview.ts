@@ -23,11 +23,6 @@ const QUALITIES: [quality: number, bytes: number][] = [
 ]
 const LEAST_QUALITY = 24
 
-/** A smaller file is its own preview. Unit: bytes. */
-export function deservesPreview(bytes: number): boolean {
-  return bytes > PREVIEW_MAX_BYTES
-}
-
 /** As the browser's encoders and ours are called, in turn, until the result is small enough. */
 export const PREVIEW_QUALITIES = QUALITIES.map(([quality]) => quality)
 

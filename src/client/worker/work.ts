@@ -2,13 +2,14 @@
 import { Refusal } from '../../errors.ts'
 import type { Inspection } from '../../formats/image.ts'
 import { isWhole, lengthOf, sourceOf } from '../../formats/image.ts'
+import { PREVIEW_MAX_BYTES } from '../../protocol.ts'
 import { blobOf, blobSource } from '../blob-source.ts'
 import type { Codecs } from '../compress/codecs.ts'
 import { examine } from '../compress/examine.ts'
 import { inspect } from '../compress/inspect.ts'
 import type { Pixels } from '../compress/pixels.ts'
 import { type Facts, planFor } from '../compress/plan.ts'
-import { deservesPreview, type MadePreview, previewOf, previewSize } from '../compress/preview.ts'
+import { type MadePreview, previewOf, previewSize } from '../compress/preview.ts'
 import { type Milestones, type Recompressed, recompress } from '../compress/recompress.ts'
 import type { CompressRequest, Reply, Request } from './messages.ts'
 
@@ -120,7 +121,7 @@ function previewsFor(
   }
 
   async function picture(pixels: Pixels, profile: Uint8Array | null): Promise<void> {
-    if (deservesPreview(blob.size))
+    if (blob.size > PREVIEW_MAX_BYTES)
       await previewOf(pixels, profile, codecs)
         .then(offer)
         .catch(() => {})
@@ -131,7 +132,7 @@ function previewsFor(
     preview: (made: MadePreview) => offer(made).catch(() => {}),
     /** Of what is not decoded for anything else. */
     async ofFile(facts: Facts, profile: Uint8Array | null): Promise<void> {
-      if (!deservesPreview(blob.size) || facts.animated || facts.type === 'image/gif') return
+      if (blob.size <= PREVIEW_MAX_BYTES || facts.animated || facts.type === 'image/gif') return
       const { decodedForPreview } = await import('../compress/preview-pixels.ts')
       const decoded = await decodedForPreview(blob, facts, profile, { codecs, means })
       if (decoded !== null) await picture(decoded.pixels, decoded.profile)

@@ -67,7 +67,7 @@ ${act('remove', 'Remove for good')}</p>
 </form>
 
 <h2>Held images</h2>
-${held.length === 0 ? html`<p>None.</p>` : html`<ul>${held.map((id) => html`<li><a href="/cases/${id}"><code>${id}</code></a></li>`)}</ul>`}
+${held.length === 0 ? html`<p>None.</p>` : html`<ul class="held">${held.map((id) => html`<li><a href="/cases/${id}"><code>${id}</code></a></li>`)}</ul>`}
 
 <h2>Settings</h2>
 <dl class="facts">${settings.map(({ name, value, isChanged }) => html`<dt>${SETTINGS[name] ?? name}</dt><dd>${value}${isChanged ? '' : ' (as configured)'}</dd>`)}</dl>
