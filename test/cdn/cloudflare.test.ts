@@ -29,7 +29,8 @@ function fakeCloudflare({ isAway = false } = {}) {
     const { files = [], tags = [] } = JSON.parse(String(body)) as { files?: string[]; tags?: string[] }
     seen.calls++
     const now = performance.now()
-    tokens = Math.min(ADDRESSES_A_SECOND, tokens + ((now - at) / 1000) * ADDRESSES_A_SECOND)
+    // A tenth faster than agreed: the provider's clock and the network are not ours.
+    tokens = Math.min(ADDRESSES_A_SECOND, tokens + ((now - at) / 1000) * ADDRESSES_A_SECOND * 1.1)
     at = now
     if (isAway && files.length > 0) return new Response('{"success":false}', { status: 200 })
     if (files.length > ADDRESSES_IN_CALL || files.length > tokens) {

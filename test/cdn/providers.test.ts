@@ -90,7 +90,7 @@ cdnContract({
   // 404 and 412: the module's words for "not in the cache".
   success: ({ target }) => ({ status: target.endsWith('?dl=1') ? 404 : target.endsWith('.gif') ? 412 : 200 }),
   lies: { '405 of an nginx without the module': { status: 405 } },
-  idsIn: ({ target }) => [/^\/purge\/raw\/(\w+)/.exec(target)![1]!],
+  idsIn: ({ target }) => [/^\/purge\/(?:raw|preview)\/(\w+)/.exec(target)![1]!],
   headers: { 'Cache-Tag': 'i-aaaaaaaaaaa', 'X-Accel-Expires': '3600' },
 })
 
@@ -129,7 +129,7 @@ describe('cdn requests', () => {
 
 for (const [name, open, answered] of [
   ['Varnish', varnishCdn, 1],
-  ['nginx', nginxCdn, 12],
+  ['nginx', nginxCdn, 13],
 ] as const) {
   describe(`${name} on several machines`, () => {
     const purge = async (answer: (host: string) => Response) => {

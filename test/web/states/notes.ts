@@ -64,7 +64,7 @@ export const noteStates: PageState[] = [
     visit: { javaScriptEnabled: false },
     async reach(page) {
       await page.setInputFiles('#file', (await photos())[0]!)
-      await page.locator('button.plain').click()
+      await page.locator('button.plain:not(.quiet)').click()
       await page.locator('#delete-link').waitFor()
     },
   },
@@ -77,7 +77,7 @@ export const noteStates: PageState[] = [
         mimeType: 'text/plain',
         buffer: Buffer.from('just words'),
       })
-      await page.locator('button.plain').click()
+      await page.locator('button.plain:not(.quiet)').click()
       await page.locator('.status-code').waitFor()
     },
   },

@@ -115,7 +115,8 @@ export function createCard(name: string): Card {
     const focused = document.activeElement as HTMLElement
     if (element.contains(focused) && focused.checkVisibility()) return
     const visible = [copy, ...controls].filter((control) => !control.hidden)
-    const next = visible.find(({ dataset }) => dataset.action === 'keep') ?? visible[0] ?? element
+    const isLikely = ({ dataset: { action } }: HTMLElement) => action === 'keep' || action === 'retry'
+    const next = visible.find(isLikely) ?? visible[0] ?? element
     next.focus()
   }
 

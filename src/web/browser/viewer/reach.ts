@@ -20,7 +20,7 @@ export function enliveReach(): void {
     if (twin instanceof HTMLButtonElement) twin.onclick = () => original.click()
     bar.append(twin)
   }
-  document.body.append(bar)
+  document.querySelector('main')!.append(bar)
 
   let last = scrollY
   let isWanted = true
