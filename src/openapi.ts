@@ -942,6 +942,7 @@ image = requests.get("${raw}").content`,
           },
         },
       },
+      '/llms.txt': { get: tool('readLlms', 'How programs that read prose upload', 'text/plain') },
       '/robots.txt': { get: tool('readRobots', 'What crawlers may look at', 'text/plain') },
       '/sharex.sxcu': {
         get: shareX(),
