@@ -57,9 +57,9 @@ export function createPlaces(limits: Limits, uploadsAtOnce: number): Places {
     places = places.filter((other) => other !== place)
   }
 
-  function dropLost(): void {
-    const since = Date.now() - limits.lostMs
-    for (const place of places) if (place.touchedAt < since) leave(place)
+  /** `now`: not later than when the caller's own place was touched. */
+  function dropLost(now: number): void {
+    for (const place of places) if (place.touchedAt < now - limits.lostMs) leave(place)
   }
 
   /** First come, first served: of an address, and of those that only lack memory. */
@@ -97,7 +97,7 @@ export function createPlaces(limits: Limits, uploadsAtOnce: number): Places {
       for (let retryMs = limits.firstRetryMs, notBefore = 0; ; await sleep(limits.lookMs)) {
         const now = Date.now()
         place.touchedAt = now
-        dropLost()
+        dropLost(now)
         if (isGone) throw new Refusal('malformed-multipart', 'The connection was lost before the body ended.')
         if (now >= notBefore && hasTurn(place)) {
           setReading(place, true)
