@@ -70,22 +70,22 @@ export function openDescriptorMonitor(log: Log, onExhausted: () => void): { stop
 
 const MEMORY_MS = 2000
 
-/** The time between two collections. Unit: milliseconds. */
+/** The time between two collections at rest. Unit: milliseconds. */
 const COLLECTED_EVERY_MS = 10_000
 
-/** Growth that is worth a collection, which blocks the event loop for some 30 ms. Unit: bytes. */
+/** Growth that is worth a collection at rest, which blocks the event loop for some 30 ms. Unit: bytes. */
 const WORTH_BYTES = 16 * 1024 * 1024
 
-/** Growth that is worth one sooner: a flood of connections leaves 100 MB of garbage in 10 s. Unit: bytes. */
+/** Growth that is worth one at any time: a flood of connections leaves 100 MB of garbage in 10 s. Unit: bytes. */
 const MUCH_BYTES = 48 * 1024 * 1024
 
 /** There with `--expose-gc`, which `bin/serve.mjs` sets. */
 type Collect = (options: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void
 
 /**
- * Collects garbage when `isAtRest`, if the process has grown since it was smallest. Buffers of bodies lie outside V8's heap,
- * and V8 collects garbage when something is allocated: an idle process would keep them for hours (docs/decisions/068). Does
- * nothing without `--expose-gc`.
+ * Collects garbage if the process has grown since it was smallest: when `isAtRest`, or soon if it has grown much. Buffers of
+ * bodies lie outside V8's heap, and V8 collects garbage when something is allocated: an idle process would keep them for
+ * hours (docs/decisions/068). Does nothing without `--expose-gc`.
  */
 export function openMemoryMonitor(isAtRest: () => boolean): { stop(): Promise<void> } {
   const { gc: collect } = globalThis as { gc?: Collect }
@@ -96,8 +96,8 @@ export function openMemoryMonitor(isAtRest: () => boolean): { stop(): Promise<vo
   function check(): void {
     const now = resident()
     least = Math.min(least, now)
-    const isDue = performance.now() - collectedAt >= COLLECTED_EVERY_MS
-    if (collect === undefined || now - least < (isDue ? WORTH_BYTES : MUCH_BYTES) || !isAtRest()) return
+    const isDue = performance.now() - collectedAt >= COLLECTED_EVERY_MS && isAtRest()
+    if (collect === undefined || now - least < (isDue ? WORTH_BYTES : MUCH_BYTES)) return
     dropKeptBlocks()
     collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
     // The remaining memory is in use: the new baseline.
