@@ -36,16 +36,13 @@ export function newWork(): Work {
 
 let last: Promise<void> = Promise.resolve()
 
+/**
+ * Node has `setImmediate`, and there one slice runs an iteration of the event loop. Browsers clamp timers to 4 ms, which is
+ * little beside a slice that seldom comes. On Workers a timer ends with its request, and who waits for another's hangs.
+ */
 function nextTurn(): Promise<void> {
-  last = last.then(afterOthers)
+  const { setImmediate } = globalThis as { setImmediate?: (run: () => void) => void }
+  if (setImmediate === undefined) return new Promise((resolve) => setTimeout(resolve))
+  last = last.then(() => new Promise<void>((resolve) => setImmediate(resolve)))
   return last
-}
-
-/** Node has `setImmediate`. Browsers clamp timers to 4 ms, which is little beside a slice that seldom comes. */
-function afterOthers(): Promise<void> {
-  return new Promise((resolve) => {
-    const { setImmediate } = globalThis as { setImmediate?: (run: () => void) => void }
-    if (setImmediate) setImmediate(resolve)
-    else setTimeout(resolve)
-  })
 }
