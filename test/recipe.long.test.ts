@@ -3,7 +3,7 @@
  * Ceph's gateway where it runs. What the page has of apt, systemd, cron and the proxy is done by hand.
  */
 import assert from 'node:assert/strict'
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -15,6 +15,7 @@ import { freePort } from './support/processes/caches.ts'
 import { type S3Backend, startS3 } from './support/processes/cluster.ts'
 import { ROOT } from './support/processes/process.ts'
 import { plainRequests } from './support/s3/under-test.ts'
+import { letOthersRead } from './support/shared-folder.ts'
 import { until } from './support/until.ts'
 import { fetchRaw, post, remove, type Stored, store } from './support/upload.ts'
 
@@ -29,7 +30,7 @@ describe('a small machine and a bucket', { skip }, () => {
   let debian: string
   const machines: BareRoot[] = []
   before(async () => {
-    await chmod(tmpdir(), 0o755)
+    await letOthersRead(tmpdir())
     folder = await mkdtemp(join(tmpdir(), 'pinhole-release-'))
     const [[name = ''], started] = await Promise.all([
       releaseDebian('linux-x64', folder),

@@ -3,7 +3,7 @@
  * upload that is stored. Needs root, for a minimal Debian and for containers.
  */
 import { execFile } from 'node:child_process'
-import { chmod, mkdir, rm } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -20,6 +20,7 @@ import { gif } from '../../test/support/images/tiny-images.ts'
 import { freePort } from '../../test/support/processes/caches.ts'
 import { NPM_ENV, nodeOf } from '../../test/support/processes/node-of.ts'
 import { killGroup, launch, ROOT } from '../../test/support/processes/process.ts'
+import { letOthersRead } from '../../test/support/shared-folder.ts'
 import { untilSome } from '../../test/support/until.ts'
 import { post, remove } from '../../test/support/upload.ts'
 import type { BenchOptions } from '../load/options.ts'
@@ -60,7 +61,7 @@ interface Trial {
 export async function benchWays({ dir, rounds }: BenchOptions): Promise<Figures> {
   if (process.getuid?.() !== 0) throw new Error('only root can run every way in')
   // Other accounts look into it.
-  for (const folder of [tmpdir(), dir]) await chmod(folder, 0o755)
+  for (const folder of [tmpdir(), dir]) await letOthersRead(folder)
   const engine = await openEngine()
   try {
     const ways = await waysOf(join(dir, 'release'), engine)
@@ -120,7 +121,7 @@ async function measure(way: Way, dir: string): Promise<Trial> {
   }
 }
 
-/** What is released is made in `out`, before anybody comes. */
+/** Builds what is released into `out`: none of it counts as a newcomer's time. */
 async function waysOf(out: string, engine: Engine): Promise<Way[]> {
   await mkdir(out)
   const { server } = manifest.packages

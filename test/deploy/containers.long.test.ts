@@ -1,7 +1,7 @@
 /** The image that the Dockerfile makes, and the services of compose.yaml, run by podman and runc. */
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
-import { chmod, chown, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { chown, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
@@ -14,6 +14,7 @@ import { freePort, isInstalled } from '../support/processes/caches.ts'
 import { ownHost } from '../support/processes/own-host.ts'
 import { ROOT } from '../support/processes/process.ts'
 import { startServer } from '../support/processes/server.ts'
+import { letOthersRead } from '../support/shared-folder.ts'
 import { until } from '../support/until.ts'
 import { fetchRaw, post, remove, store } from '../support/upload.ts'
 import { type ComposeProject, type ComposeService, readCompose } from './compose.ts'
@@ -36,7 +37,7 @@ const OPTIONS = [
 const SERVERS = { server1: 11, server2: 12, server3: 13 }
 
 // Containers look at it with another account.
-await chmod(tmpdir(), 0o755)
+await letOthersRead(tmpdir())
 const variants = variantsIn(tmpdir())
 const engine = await runningEngine()
 const skip = typeof engine === 'string' ? engine : false

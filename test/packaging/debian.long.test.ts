@@ -1,7 +1,7 @@
 /** The Debian package, installed in a minimal Debian without Node: by dpkg, without systemd. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { chmod, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -10,6 +10,7 @@ import { releaseDebian } from '../../build/debian.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { freePort } from '../support/processes/caches.ts'
 import { startFakeS3 } from '../support/s3/fake-s3.ts'
+import { letOthersRead } from '../support/shared-folder.ts'
 import { fetchRaw, remove, store } from '../support/upload.ts'
 import { type BareRoot, makeBareRoot, whyNoBareRoot } from './bare-root.ts'
 import { installPackage, SETTINGS, startUnit } from './debian-unit.ts'
@@ -24,7 +25,7 @@ describe('the Debian package', { skip }, () => {
   let old: string
   let fresh: string
   before(async () => {
-    await chmod(tmpdir(), 0o755)
+    await letOthersRead(tmpdir())
     const out = await mkdtemp(join(tmpdir(), 'pinhole-release-'))
     bare = await makeBareRoot()
     const versions = await Promise.all(

@@ -1,7 +1,7 @@
 /** The single executable, as it is released: unpacked in a minimal Debian without Node, and run there by nobody in particular. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { chmod, chown, cp, mkdtemp, open, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { chown, cp, mkdtemp, open, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -16,6 +16,7 @@ import { skipWithout } from '../support/processes/caches.ts'
 import { ownHost } from '../support/processes/own-host.ts'
 import type { Env } from '../support/processes/process.ts'
 import { startServer } from '../support/processes/server.ts'
+import { letOthersRead } from '../support/shared-folder.ts'
 import { fetchRaw, remove, store } from '../support/upload.ts'
 import { type BareRoot, makeBareRoot, USER, whyNoBareRoot } from './bare-root.ts'
 import { type Variants, variantsIn } from './variants.ts'
@@ -35,7 +36,7 @@ describe('the single executable', { skip }, () => {
   let variants: Variants
   before(async () => {
     // Both see it, and its files are read by another account.
-    await chmod(tmpdir(), 0o755)
+    await letOthersRead(tmpdir())
     out = await mkdtemp(join(tmpdir(), 'pinhole-release-'))
     bare = await makeBareRoot()
     const [archive = ''] = await releaseExecutable('linux-x64', out)
