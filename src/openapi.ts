@@ -13,6 +13,7 @@ import {
   PREVIEW_TYPES,
   RAW_MAX_AGE_SECONDS,
   REPEAT_SECONDS,
+  TIME_PATTERN,
 } from './protocol.ts'
 import { CATEGORIES, REPORT_TEXT } from './service/moderation/report-categories.ts'
 
@@ -983,7 +984,7 @@ image = requests.get("${raw}").content`,
               description: 'A page that asks before it deletes; DELETE deletes at once.',
             },
             expires: {
-              ...text('^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$'),
+              ...text(TIME_PATTERN.source),
               description:
                 'From then on the image is gone (RFC 3339). Absent if it stays until it is deleted.',
             },

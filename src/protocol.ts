@@ -21,7 +21,7 @@ export const CDN_MAX_AGE_SECONDS = 3600
 /** How long an image may be asked to stay. Unit: seconds. */
 export const MIN_LIFETIME_SECONDS = 60
 export const MAX_LIFETIME_SECONDS = 31_536_000
-/** What is asked for most, by name. Unit: seconds. */
+/** Named lifetimes. Unit: seconds. */
 export const LIFETIMES = { '1h': 3600, '1d': 86_400, '7d': 604_800, '30d': 2_592_000 } as const
 
 /** The lifetime that a text asks for, by name or in whole seconds. `null` if it is none. */
@@ -79,6 +79,8 @@ export const REPORT_PATH = '/api/report'
 /** The form for people. */
 export const REPORT_PAGE_PATH = '/report'
 export const UPLOAD_FIELD = 'file'
+/** A time in whole seconds, UTC (RFC 3339). */
+export const TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 /** Parameter of an upload: see `lifetimeOf`. */
 export const EXPIRES_PARAMETER = 'expires'
 

@@ -13,9 +13,9 @@ export interface Cdn {
   /** Headers for a response that may be kept: the provider's tag, and a lifetime for shared caches (seconds). */
   cacheHeaders(id: string, lifetimeSeconds: number): Record<string, string>
   /**
-   * Makes the caches forget every variant of these images, by their `purgeName`. Resolves only after the provider said success; throws
-   * `RemoteFailure` otherwise, with `retryAfterMs` if the provider named a time. Either way within `LONGEST_PURGE_MS`,
-   * and with no request left under way.
+   * Makes the caches forget every variant of these images, by their `purgeName`. Resolves only after the provider said
+   * success; throws `RemoteFailure` otherwise, with `retryAfterMs` if the provider named a time. Either way within
+   * `LONGEST_PURGE_MS`, and with no request left under way.
    */
   purge(names: string[]): Promise<void>
 }

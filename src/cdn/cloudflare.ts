@@ -17,7 +17,7 @@ const BY_TAG = { aMinute: 5, burst: 25, ids: 100 }
 /** Of the account: 800 addresses a second, 100 in a call. */
 const ADDRESSES = { aSecond: 800, inCall: 100 }
 
-/** Of an image whose type is known, as nearly always. */
+/** Addresses of an image. Its type is known but for damaged ones. */
 const OF_IMAGE = imageTargets(purgeName('AAAAAAAAAAA', 'image/jpeg')).length
 
 const IDS_IN_CALL = Math.floor(ADDRESSES.inCall / OF_IMAGE)

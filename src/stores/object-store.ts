@@ -86,6 +86,18 @@ export interface StoredImage {
   reuse?(piece: Uint8Array): void
 }
 
+/** Lets go of an image that is not sent. Of a stream: once it has given up what it reads from. */
+export async function dispose({
+  body,
+  release,
+}: {
+  body: unknown
+  release?: (() => void) | undefined
+}): Promise<void> {
+  release?.()
+  if (body instanceof ReadableStream) await body.cancel()
+}
+
 export interface ObjectStore extends HeldImages {
   /**
    * Receives an upload into a draft, which nobody can see yet. `limitBytes`: the largest size allowed, or the announced
@@ -108,8 +120,9 @@ export interface ObjectStore extends HeldImages {
    */
   open(id: string, selection?: Selection, signal?: Signal): Promise<StoredImage | null>
   /**
-   * Reads all of an image and of its preview and compares them with the SHA-256 of the record: `open` may check less. `null` if there is none.
-   * Throws `DamagedObject`. A store may take the chance to write down what makes later reads cheaper.
+   * Reads all of an image and of its preview and compares them with the SHA-256 of the record: `open` may check less.
+   * `null` if there is none. Throws `DamagedObject`. A store may take the chance to write down what makes later reads
+   * cheaper.
    */
   verify(id: string): Promise<ImageRecord | null>
   /** Removes an image for good: after it resolves, no crash brings it back. `false` if there was none. */
@@ -156,7 +169,8 @@ export interface Draft extends ByteSource {
   digest(segments: Segment[]): Promise<string>
   /**
    * Makes it visible under `record.id`, whole and durable, or not at all. `segments`: the image, which must have
-   * `record.sha256`, and the frame of its preview if it has one. Throws `IdTaken` if the id exists. The draft can't be used afterwards, whatever the outcome.
+   * `record.sha256`, and the frame of its preview if it has one. Throws `IdTaken` if the id exists. The draft can't be
+   * used afterwards, whatever the outcome.
    *
    * `isContended`: the id was not drawn for this image alone, so that another process may be about to take it. Exactly
    * one of them wins, and the image of the winner is durable before `IdTaken` is thrown. A retired id is taken.

@@ -6,7 +6,7 @@ import { chmod, mkdir, readdir, readFile, unlink, writeFile } from 'node:fs/prom
 import { join } from 'node:path'
 import envPaths from 'env-paths'
 import { MODES, type Mode } from '../../client/types.ts'
-import { EXTENSIONS, ID_PATTERN, type ImageType, KEY_PATTERN } from '../../protocol.ts'
+import { EXTENSIONS, ID_PATTERN, type ImageType, KEY_PATTERN, TIME_PATTERN } from '../../protocol.ts'
 
 export interface Entry {
   id: string
@@ -94,7 +94,7 @@ function isEntry(value: unknown): value is Entry {
     typeof type === 'string' &&
     Object.hasOwn(EXTENSIONS, type) &&
     Number.isSafeInteger(bytes) &&
-    (expires === undefined || matches(expires, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)) &&
+    (expires === undefined || matches(expires, TIME_PATTERN)) &&
     (sha256 === undefined || matches(sha256, /^[0-9a-f]{64}$/)) &&
     (mode === undefined || MODES.includes(mode as Mode)) &&
     (server === undefined || typeof server === 'string')

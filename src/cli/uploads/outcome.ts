@@ -62,7 +62,7 @@ export function tell({ name, compressed, sent }: Linked, flags: UploadFlags, bar
   const subject = printable(name)
   if (flags.mode === 'original' && compressed.hasLocation) bars.say(`${subject}: ${LOCATION_WARNING}`)
   else if (process.stderr.isTTY) bars.say(`${subject}: ${describe(compressed)}`)
-  // Whoever counts on it must hear of it, terminal or not.
+  // A warning, so it is printed without a terminal too.
   if (flags.expires && !sent.expires) bars.say(`${subject}: it stays; this service does not know --expires`)
   else if (sent.expires && process.stderr.isTTY)
     bars.say(`${subject}: it stays until ${localTime(sent.expires)}`)

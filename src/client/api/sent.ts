@@ -5,6 +5,7 @@ import {
   KEY_PATTERN,
   RATE_REMAINING_HEADER,
   rawPath,
+  TIME_PATTERN,
   viewPath,
 } from '../../protocol.ts'
 import type { Sent } from '../types.ts'
@@ -32,7 +33,7 @@ export function sentOf(answer: Answer): Sent {
 
 /** RFC 3339, in UTC. */
 function isTime(value: unknown): value is string {
-  return isText(value) && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(value) && !Number.isNaN(Date.parse(value))
+  return isText(value) && TIME_PATTERN.test(value) && !Number.isNaN(Date.parse(value))
 }
 
 function isText(value: unknown): value is string {

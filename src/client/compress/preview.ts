@@ -13,7 +13,10 @@ export interface MadePreview {
 /** Eighteen in a gallery are a megabyte. */
 export const WISHED_BYTES = 58_000
 
-/** About what a photograph takes at qualities of the JPEG encoder, relative to the first. Below the last no baseline JPEG holds the tables. */
+/**
+ * Qualities of the JPEG encoder, with the bytes that a photograph takes relative to the first. Below the last the tables are
+ * too coarse for a baseline JPEG.
+ */
 const QUALITIES: [quality: number, bytes: number][] = [
   [60, 1],
   [50, 0.84],
@@ -21,7 +24,6 @@ const QUALITIES: [quality: number, bytes: number][] = [
   [30, 0.54],
   [24, 0.44],
 ]
-const LEAST_QUALITY = 24
 
 /** As the browser's encoders and ours are called, in turn, until the result is small enough. */
 export const PREVIEW_QUALITIES = QUALITIES.map(([quality]) => quality)
@@ -74,7 +76,7 @@ async function opaquePreview(
   const times = (small.width * small.height) / (sample.width * sample.height)
   const [[usual]] = QUALITIES as [[number, number]]
   const expected = (await encode(sample, usual)).length * times
-  const [wished] = QUALITIES.find(([, bytes]) => bytes * expected <= WISHED_BYTES) ?? [LEAST_QUALITY]
+  const [wished] = QUALITIES.find(([, bytes]) => bytes * expected <= WISHED_BYTES) ?? QUALITIES.at(-1)!
   for (const quality of PREVIEW_QUALITIES.filter((quality) => quality <= wished)) {
     const encoded = await encode(small, quality)
     const bytes = profile ? withJpegProfile(encoded, profile) : encoded

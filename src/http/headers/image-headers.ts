@@ -23,8 +23,8 @@ const SHARED = [
 ]
 
 /**
- * `common`: headers of every answer. `cdn`: the cache in front, if one is configured. `leftMs`: until the image expires; `null`: it
- * does not. Each variant is made when it is first asked for.
+ * `common`: headers of every answer. `cdn`: the cache in front, if one is configured. `leftMs`: until the image expires;
+ * `null`: it does not. Each variant is made when it is first asked for.
  */
 export function imageHeaders(
   record: Pick<ImageRecord, 'id' | 'type' | 'sha256' | 'size'>,
@@ -60,12 +60,12 @@ export function imageHeaders(
 }
 
 /**
- * How long browsers and caches may keep what is said of an image: name, value, name, value, … To be sent with every answer that
- * depends on it. Caches that the operator can purge get a shorter lifetime (RFC 9213), and the tag to purge by.
+ * `Cache-Control` and its kin for every answer that depends on an image: name, value, name, value, … Caches that the
+ * operator can purge get a shorter lifetime (RFC 9213), and the tag to purge by.
  *
- * What is left of an image is divided: a browser counts anew from when a shared cache answers it, unless that says how old its
- * copy is, and nginx does not. Together they never last longer. `Expires` would be believed by some who read both, so there
- * is none.
+ * The time left to an image that expires is split between shared caches and browsers, because the two lifetimes add up: a
+ * browser starts its own when a shared cache answers, unless that sends `Age` (RFC 9111, 5.1), which nginx does not. There
+ * is no `Expires` header: some caches prefer it to `max-age`.
  */
 export function cacheHeaders(id: string, cdn: Cdn | null, leftMs: number | null): string[] {
   const left = leftMs === null ? null : Math.max(0, Math.floor(leftMs / 1000))

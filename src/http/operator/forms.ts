@@ -18,7 +18,7 @@ interface Parts {
 const SHOWN_ACTS = 50
 const SHOWN_HELD = 200
 const COUNTED_CASES = 1000
-/** What is held in one act. */
+/** Images that one form may hold. */
 const MOST_AT_ONCE = 1000
 const RULE_PATTERN = /^[a-z][a-z0-9-]{0,39}$/
 

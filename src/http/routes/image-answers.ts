@@ -78,11 +78,3 @@ export function isNotModified(request: RawRequest, etag: string): boolean {
   const ifNoneMatch = request.header('if-none-match')
   return ifNoneMatch !== undefined && noneMatchNames(ifNoneMatch, etag)
 }
-
-/** Lets go of an image that is not sent. */
-export async function dispose(
-  image: { body: unknown; release?: (() => void) | undefined } | null,
-): Promise<void> {
-  image?.release?.()
-  if (image?.body instanceof ReadableStream) await image.body.cancel()
-}

@@ -2,14 +2,19 @@
 import type { Cdn } from '../../cdn/cdn.ts'
 import { previewPath, REQUEST_ID_HEADER, rawPath } from '../../protocol.ts'
 import type { ExpiryClock } from '../../service/expiry-clock.ts'
-import { expiryOf } from '../../service/images/expiry.ts'
+import { leftMsOf } from '../../service/images/expiry.ts'
 import type { Images } from '../../service/images/images.ts'
-import { type ImageRecord, resolveRange, type StoredImage, type Wanted } from '../../stores/object-store.ts'
+import {
+  dispose,
+  type ImageRecord,
+  resolveRange,
+  type StoredImage,
+  type Wanted,
+} from '../../stores/object-store.ts'
 import type { Answer } from '../answer.ts'
 import { matchNames, rangeOf } from '../headers/conditional.ts'
 import { cacheHeaders, type ImageHeaders, imageHeaders } from '../headers/image-headers.ts'
 import {
-  dispose,
   type ImageAnswers,
   isNotModified,
   notFound,
@@ -33,16 +38,12 @@ export function createPreviews(parts: {
 }): (request: RawRequest) => Promise<Answer> | Answer | null {
   const { images, cdn, baseUrl, common, answers, expiryClock } = parts
 
-  /** Until the image expires, if it does. */
-  function leftMsOf(record: ImageRecord): number | null {
-    const expiresAt = expiryOf(record)
-    return expiresAt === null ? null : expiresAt - expiryClock.latest()
-  }
-
   /** `null` for an image without a preview. */
   function headersOf(record: ImageRecord): ImageHeaders | null {
     const { id, preview } = record
-    return preview === undefined ? null : imageHeaders({ id, ...preview }, common, cdn, leftMsOf(record))
+    return preview === undefined
+      ? null
+      : imageHeaders({ id, ...preview }, common, cdn, leftMsOf(record, expiryClock))
   }
 
   function wantedOf(request: RawRequest, record: ImageRecord): Wanted {
@@ -88,7 +89,7 @@ export function createPreviews(parts: {
     const headers = ['Location', `${baseUrl}${rawPath(id)}`, 'Content-Length', '0']
     headers.push('Access-Control-Allow-Origin', '*', 'Cross-Origin-Resource-Policy', 'cross-origin')
     headers.push(REQUEST_ID_HEADER, crypto.randomUUID(), 'X-Robots-Tag', 'noindex')
-    headers.push(...cacheHeaders(id, cdn, leftMsOf(record)), ...common)
+    headers.push(...cacheHeaders(id, cdn, leftMsOf(record, expiryClock)), ...common)
     return { status: 307, headers, body: null }
   }
 

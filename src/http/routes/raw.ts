@@ -5,9 +5,10 @@
 import type { Cdn } from '../../cdn/cdn.ts'
 import { EXTENSIONS, ID_LENGTH, rawPath } from '../../protocol.ts'
 import type { ExpiryClock } from '../../service/expiry-clock.ts'
-import { expiryOf, isExpired } from '../../service/images/expiry.ts'
+import { isExpired, leftMsOf } from '../../service/images/expiry.ts'
 import type { Images } from '../../service/images/images.ts'
 import {
+  dispose,
   type ImageRecord,
   resolveRange,
   type Selection,
@@ -22,7 +23,6 @@ import type { Log } from '../log.ts'
 import {
   type ConditionHeader,
   createImageAnswers,
-  dispose,
   isNotModified,
   notFound,
   PreconditionFailed,
@@ -68,9 +68,9 @@ export function createRaw(parts: {
   const known = new WeakMap<ImageRecord, ImageHeaders>()
 
   function headersOf(record: ImageRecord): ImageHeaders {
-    const expiresAt = expiryOf(record)
+    const left = leftMsOf(record, expiryClock)
     // Made anew: what is left changes by the second.
-    if (expiresAt !== null) return imageHeaders(record, common, parts.cdn, expiresAt - expiryClock.latest())
+    if (left !== null) return imageHeaders(record, common, parts.cdn, left)
     let headers = known.get(record)
     if (headers === undefined) {
       headers = imageHeaders(record, common, parts.cdn, null)

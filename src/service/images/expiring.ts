@@ -95,7 +95,7 @@ export function createExpiring(parts: {
     })
     if (record !== null) {
       const at = expiryOf(record)
-      // Stored under a name that an upload had before which came to nothing.
+      // This row is of an earlier upload under the same id, which failed.
       if (at === null) return 'gone'
       if (at > now) return { retryAt: at }
       await images.expire(id, record.type)
@@ -105,7 +105,7 @@ export function createExpiring(parts: {
     if (why?.state === 'held') return { retryAt: now + RETRY_MS }
     // It may be on its way still.
     if (why === null) return now - expiresAt < LOST_MS ? { retryAt: now + RETRY_MS } : 'gone'
-    // Whoever removed it may have died before the last purge.
+    // The process that removed it may have died before its last purge.
     await purges.enqueue(id)
     return 'gone'
   }

@@ -5,11 +5,11 @@ import { EXPIRES_PARAMETER, lifetimeOf, MAX_LIFETIME_SECONDS, MIN_LIFETIME_SECON
 import type { ImageRecord } from '../../stores/object-store.ts'
 import type { ExpiryClock } from '../expiry-clock.ts'
 
-/** What the operator says. Unit: seconds. `null`: nothing. */
+/** The operator's limits. Unit: seconds. `null`: no limit. */
 export interface LifetimeRules {
-  /** Of an upload that asks for none. */
+  /** Default for uploads that do not ask for a lifetime. */
   standard: number | null
-  /** Of all uploads: who asks for more gets this. */
+  /** Upper limit: longer lifetimes are cut to this. */
   most: number | null
 }
 
@@ -44,10 +44,21 @@ export function expiryOf({ expiresAt }: Pick<ImageRecord, 'expiresAt'>): number 
   return expiresAt === undefined ? null : Date.parse(expiresAt)
 }
 
-/** Whether nobody may be shown it. Most images never ask the clock. */
+/** Time until nobody may be shown it any more, 0 or less from then on. Unit: milliseconds. `null`: it does not expire. */
+export function leftMsOf(
+  record: Pick<ImageRecord, 'expiresAt'>,
+  clock: Pick<ExpiryClock, 'latest'>,
+): number | null {
+  const expiresAt = expiryOf(record)
+  // Most images never ask the clock.
+  return expiresAt === null ? null : expiresAt - clock.latest()
+}
+
+/** Whether nobody may be shown it. */
 export function isExpired(
   record: Pick<ImageRecord, 'expiresAt'>,
   clock: Pick<ExpiryClock, 'latest'>,
 ): boolean {
-  return record.expiresAt !== undefined && clock.latest() >= Date.parse(record.expiresAt)
+  const left = leftMsOf(record, clock)
+  return left !== null && left <= 0
 }

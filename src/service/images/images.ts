@@ -2,13 +2,14 @@
 import { Refusal } from '../../errors.ts'
 import { type ImageType, KEY_PATTERN } from '../../protocol.ts'
 import { type Ledger, LedgerUnavailable } from '../../stores/ledger.ts'
-import type {
-  ImageRecord,
-  ObjectStore,
-  Removal,
-  Selection,
-  Signal,
-  StoredImage,
+import {
+  dispose,
+  type ImageRecord,
+  type ObjectStore,
+  type Removal,
+  type Selection,
+  type Signal,
+  type StoredImage,
 } from '../../stores/object-store.ts'
 import type { ExpiryClock } from '../expiry-clock.ts'
 import { refuseFault } from '../faults.ts'
@@ -76,8 +77,7 @@ export function createImages(parts: {
 
   function shown(image: StoredImage): StoredImage | null {
     if (isShown(image.record)) return image
-    image.release?.()
-    if (image.body instanceof ReadableStream) image.body.cancel().catch(() => {})
+    dispose(image).catch(() => {})
     return null
   }
 

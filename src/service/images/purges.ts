@@ -14,8 +14,8 @@ import type { Purge } from '../../stores/purges.ts'
 
 export interface Purges {
   /**
-   * Queues a purge of the image; by fewer addresses if its type is known. Call it before the object is removed, so that no crash loses the purge, and again after:
-   * a purge in between may have been too early, and fills may end later.
+   * Queues a purge of the image; by fewer addresses if its type is known. Call it before the object is removed, so that no
+   * crash loses the purge, and again after: a purge in between may have been too early, and fills may end later.
    */
   enqueue(id: string, type?: ImageType): Promise<void>
   /** Sends what is queued now instead of at the next interval. Never throws. */

@@ -55,8 +55,8 @@ export function createMoves(parts: {
       const moved = await objects.release(id)
       return { moved, isThere: moved }
     }
-    // Before, so that no crash loses the purge; and after: a fill that was under way may have put the image back.
     const type = await typeOf(id)
+    // Before, so that no crash loses the purge; and after: a fill that was under way may have put the image back.
     await purges.enqueue(id, type)
     const moved = to === 'held' ? await objects.hold(id) : await removeAnywhere(id)
     await purges.enqueue(id, type)

@@ -6,6 +6,7 @@ import type { Expiry } from '../../stores/expiries.ts'
 import {
   DamagedObject,
   type Draft,
+  dispose,
   IdTaken,
   type ImageRecord,
   isCopyOf,
@@ -178,14 +179,13 @@ export function unexpired(
     (open: Source['open']): Source['open'] =>
     async (id, selection) => {
       const image = await open(id, selection)
-      const expiresAt = image === null ? null : expiryOf(image.record)
+      const expiresAt = image && expiryOf(image.record)
       if (expiresAt === null) return image
       if (now() < expiresAt) {
         await onExpiring({ id, expiresAt })
         return image
       }
-      image?.release?.()
-      if (image?.body instanceof ReadableStream) await image.body.cancel()
+      await dispose(image!)
       return null
     }
   return { ...store, open: only(store.open), openHeld: only(store.openHeld) }

@@ -241,19 +241,16 @@ export async function hashImage(file: OpenFile, record: ImageRecord, signal?: Si
 /** Compares stored bytes, which come in order, with the digests of their record. */
 export function compareDigests(record: ImageRecord) {
   const image = createHash('sha256')
-  const preview = createHash('sha256')
   const range = previewRange(record)
+  const preview = range && createHash('sha256')
   return {
     /** `at`: where the piece stands among the stored bytes. */
     update(piece: Uint8Array, at: number) {
       if (at < record.size) image.update(piece.subarray(0, record.size - at))
       if (range === null) return
-      const part = piece.subarray(Math.max(0, range.first - at), Math.max(0, range.last + 1 - at))
-      preview.update(part)
+      preview?.update(piece.subarray(Math.max(0, range.first - at), Math.max(0, range.last + 1 - at)))
     },
-    isSound: () =>
-      image.digest('hex') === record.sha256 &&
-      (range === null || preview.digest('hex') === record.preview?.sha256),
+    isSound: () => image.digest('hex') === record.sha256 && preview?.digest('hex') === record.preview?.sha256,
   }
 }
 

@@ -1,8 +1,8 @@
 /**
  * What stands behind an image's bytes in its file.
  *
- *     image, frame of its preview | digests of their blocks | record (UTF-8 JSON) | length of the digests (u32 LE) | length of the record (u32 LE)
- *           | CRC-32 of all from the digests to here (u32 LE) | "pinhole2"
+ *     image, frame of its preview | digests of their blocks | record (UTF-8 JSON) | length of the digests (u32 LE)
+ *           | length of the record (u32 LE) | CRC-32 of all from the digests to here (u32 LE) | "pinhole2"
  *
  * Spaces may follow the JSON and count as part of it: images up to 256 KB once filled whole pages. Images of the older
  * layout end with `record | length of the record | CRC-32 of the record | "pinhole1"`. One that gained its digests

@@ -73,7 +73,7 @@ async function openRange(
   return { record, range, body: new Uint8Array(await object.arrayBuffer()) }
 }
 
-/** Of a record that has one. `null` if the object is another one by now. */
+/** The preview of a record that has one. `null` if the object has been replaced since. */
 async function openPreview(
   { bucket, id, key }: Place,
   { etag, size }: Found,

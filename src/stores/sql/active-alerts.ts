@@ -5,7 +5,7 @@ import type { SqlDatabase, Statement } from './database.ts'
 import { raiseIf } from './notices.ts'
 import { list, type Part, part, sql } from './statement.ts'
 
-/** Of a row that is no cap's, and later than any day. */
+/** Day of the row that serializes `recordReached`. It is later than any real one, so that it is never cleaned up. */
 const LOCKED_DAY = '9999-12-31'
 
 export function alertsLedger(database: SqlDatabase, recordIf: RecordEntryIf): AlertLedger {
@@ -51,7 +51,7 @@ export function alertsLedger(database: SqlDatabase, recordIf: RecordEntryIf): Al
       const isAgain = part`${isNew} and ${count} > 1`
       const isFirst = part`${isNew} and ${count} = 1`
       const [, ...outcomes] = await database.write([
-        // A row to wait for: of two caps that are reached at the same time, one has to count the other.
+        // Locks: of two transactions for two caps, the second must see the first one's row.
         sql`insert into caps_reached (day, name) values (${LOCKED_DAY}, '')
           on conflict (day, name) do update set mark = excluded.mark`,
         sql`insert into caps_reached (day, name, mark) values (${day}, ${name}, ${mark})

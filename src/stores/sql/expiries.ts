@@ -1,25 +1,20 @@
 /** Images that expire: an outbox that several processes work off. */
 import type { ClaimedExpiry, ExpiryLedger } from '../expiries.ts'
 import type { SqlDatabase, Statement } from './database.ts'
-import { claimsOf } from './outbox.ts'
+import { claimsOf, heldBy } from './outbox.ts'
 import { list, type Part, part, sql } from './statement.ts'
 
 export function expiriesLedger(database: SqlDatabase): ExpiryLedger {
   const claims = claimsOf(database, { table: 'expiries', key: 'id' })
-  // A statement has a few parameters beside the ids.
-  const batch = database.dialect.maxParameters - 4
 
-  /** `change`: of the rows that `held` names. Nothing is written for nobody. */
+  /** `change`: of the rows that a condition names. Nothing is written for nobody. */
   async function changeHeld(
     expiries: readonly ClaimedExpiry[],
-    change: (held: Part) => Statement,
+    change: (isHeld: Part) => Statement,
   ): Promise<void> {
-    const statements = [...Map.groupBy(expiries, ({ claim }) => claim)].flatMap(([claim, held]) => {
-      const ids = held.map(({ id }) => id).sort()
-      return Array.from({ length: Math.ceil(ids.length / batch) }, (_, nth) =>
-        change(part`claim = ${claim} and id in ${list(ids.slice(nth * batch, (nth + 1) * batch))}`),
-      )
-    })
+    const statements = heldBy(database, expiries).map(({ claim, ids }) =>
+      change(part`claim = ${claim} and id in ${list(ids)}`),
+    )
     if (statements.length > 0) await database.write(statements)
   }
 

@@ -33,6 +33,21 @@ export function claimsOf(
       where ${id} in (select ${rawSql(`due.${key}`)} from due) and ${due} and due_at_ms <= ${now} returning *`
 }
 
+/** Ids under their claims, no more at a time than one statement takes beside a few other parameters. */
+export function heldBy(
+  { dialect }: SqlDatabase,
+  rows: readonly { id: string; claim: number }[],
+): { claim: number; ids: string[] }[] {
+  const size = dialect.maxParameters - 4
+  return [...Map.groupBy(rows, ({ claim }) => claim)].flatMap(([claim, held]) => {
+    const ids = held.map(({ id }) => id).sort()
+    return Array.from({ length: Math.ceil(ids.length / size) }, (_, nth) => ({
+      claim,
+      ids: ids.slice(nth * size, (nth + 1) * size),
+    }))
+  })
+}
+
 /** 48 random bits: no two claims of one thing draw the same. Never 0, which stands for no claim. */
 export function randomToken(): number {
   const [high, low] = crypto.getRandomValues(new Uint32Array(2)) as unknown as [number, number]

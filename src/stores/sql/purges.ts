@@ -2,7 +2,7 @@
 import type { Ledger } from '../ledger.ts'
 import type { Purge } from '../purges.ts'
 import type { Outcome, SqlDatabase } from './database.ts'
-import { claimsOf } from './outbox.ts'
+import { claimsOf, heldBy } from './outbox.ts'
 import { list, sql } from './statement.ts'
 
 type PurgesLedger = Pick<
@@ -12,9 +12,11 @@ type PurgesLedger = Pick<
 
 export function purgesLedger(database: SqlDatabase): PurgesLedger {
   const claims = claimsOf(database, { table: 'purges', key: 'id' })
-
-  // A statement has a few parameters beside the ids.
-  const batch = database.dialect.maxParameters - 4
+  const held = (purges: readonly Purge[]) =>
+    heldBy(
+      database,
+      purges.map(({ id, purge }) => ({ id, claim: purge })),
+    )
 
   return {
     async enqueuePurge(id, fillEndsAt, now) {
@@ -43,18 +45,18 @@ export function purgesLedger(database: SqlDatabase): PurgesLedger {
     },
 
     async settlePurges(purges, now) {
-      const statements = heldClaims(purges, batch).flatMap(({ token, ids }) => [
-        sql`delete from purges where claim = ${token} and id in ${list(ids)} and fill_ends_at_ms <= ${now}`,
+      const statements = held(purges).flatMap(({ claim, ids }) => [
+        sql`delete from purges where claim = ${claim} and id in ${list(ids)} and fill_ends_at_ms <= ${now}`,
         sql`update purges set claim = 0, due_at_ms = fill_ends_at_ms
-          where claim = ${token} and id in ${list(ids)}`,
+          where claim = ${claim} and id in ${list(ids)}`,
       ])
       if (statements.length > 0) await database.write(statements)
     },
 
     async deferPurges(purges, retryAt) {
-      const statements = heldClaims(purges, batch).map(
-        ({ token, ids }) => sql`update purges set claim = 0, attempts = attempts + 1, due_at_ms = ${retryAt}
-          where claim = ${token} and id in ${list(ids)}`,
+      const statements = held(purges).map(
+        ({ claim, ids }) => sql`update purges set claim = 0, attempts = attempts + 1, due_at_ms = ${retryAt}
+          where claim = ${claim} and id in ${list(ids)}`,
       )
       if (statements.length > 0) await database.write(statements)
     },
@@ -76,15 +78,4 @@ function purgesOf({ rows }: Outcome): Purge[] {
     attempts: attempts as number,
     fillEndsAt: fill_ends_at_ms as number,
   }))
-}
-
-/** The ids of `purges` under each claim, at most `size` at a time. */
-function heldClaims(purges: readonly Purge[], size: number): { token: number; ids: string[] }[] {
-  return [...Map.groupBy(purges, ({ purge }) => purge)].flatMap(([token, held]) => {
-    const ids = held.map(({ id }) => id).sort()
-    return Array.from({ length: Math.ceil(ids.length / size) }, (_, nth) => ({
-      token,
-      ids: ids.slice(nth * size, (nth + 1) * size),
-    }))
-  })
 }
