@@ -51,7 +51,7 @@ export type Outcomes = Record<string, Outcome>
 /** Made by `npm run contract -- --save`. */
 export const SAVED = join(ROOT, 'test/contracts/outcomes.json')
 
-/** Of all that was run. */
+/** Markdown: a table for each suite that has outcomes. */
 export function tableOf(outcomes: Outcomes): string {
   return Object.entries(SUITES)
     .map(([title, suites]) => {

@@ -312,6 +312,12 @@ const IMAGE_ANSWERS = {
   ),
 }
 
+const WHY_NO_IMAGE = ['unavailable', 'not-found', 'removed', 'held', 'precondition-failed'] as const
+const IMAGE_REFUSALS = refusals('problem', [...WHY_NO_IMAGE], ANY_SITE)
+const RANGE_REFUSALS = refusals('problem', [...WHY_NO_IMAGE, 'range-not-satisfiable'], ANY_SITE, {
+  416: 'Content-Range',
+})
+
 const PREVIEW_PARAMETERS: Parameter[] = [
   {
     name: 'id',
@@ -634,12 +640,7 @@ print(answer.json()["success"])`,
           responses: {
             ...IMAGE_ANSWERS,
             206: answer('One range of them.', `${IMAGE} Content-Range`, BYTES),
-            ...refusals(
-              'problem',
-              ['unavailable', 'not-found', 'removed', 'held', 'precondition-failed', 'range-not-satisfiable'],
-              ANY_SITE,
-              { 416: 'Content-Range' },
-            ),
+            ...RANGE_REFUSALS,
           },
           'x-codeSamples': [
             { lang: 'Shell', label: 'curl', source: `curl -OJ '${raw}?dl=1'` },
@@ -665,11 +666,7 @@ image = requests.get("${raw}").content`,
           parameters: RAW_PARAMETERS,
           responses: {
             ...IMAGE_ANSWERS,
-            ...refusals(
-              'problem',
-              ['unavailable', 'not-found', 'removed', 'held', 'precondition-failed'],
-              ANY_SITE,
-            ),
+            ...IMAGE_REFUSALS,
           },
         },
       },
@@ -684,12 +681,7 @@ image = requests.get("${raw}").content`,
           responses: {
             ...PREVIEW_ANSWERS,
             206: answer('One range of them.', `${IMAGE} Content-Range`, PREVIEW_BYTES),
-            ...refusals(
-              'problem',
-              ['unavailable', 'not-found', 'removed', 'held', 'precondition-failed', 'range-not-satisfiable'],
-              ANY_SITE,
-              { 416: 'Content-Range' },
-            ),
+            ...RANGE_REFUSALS,
           },
         },
         head: {
@@ -699,11 +691,7 @@ image = requests.get("${raw}").content`,
           parameters: PREVIEW_PARAMETERS,
           responses: {
             ...PREVIEW_ANSWERS,
-            ...refusals(
-              'problem',
-              ['unavailable', 'not-found', 'removed', 'held', 'precondition-failed'],
-              ANY_SITE,
-            ),
+            ...IMAGE_REFUSALS,
           },
         },
       },

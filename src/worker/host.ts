@@ -23,6 +23,7 @@ import { createQuota } from '../service/quota/quota.ts'
 import { createSettings } from '../service/settings.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { ObjectStore } from '../stores/object-store.ts'
+import { siteFactsOf } from '../web/pages/site-facts.ts'
 import { asCoded, responseOf } from './answer.ts'
 import type { WorkerAssets } from './assets.ts'
 import { createBackground } from './background.ts'
@@ -130,15 +131,7 @@ export function createHost(given: {
       isPrivate,
     })
   const site: Site = {
-    facts: {
-      baseUrl,
-      maxUploadBytes,
-      uploadsPerDay: config.uploadsPerDay,
-      stripsMetadata: stripMetadata,
-      keepsAll: config.defaultLifetime === null && config.longestLifetime === null,
-      operator: { name: config.operatorName ?? undefined, contact: config.operatorContact ?? undefined },
-      assets: assets.urls,
-    },
+    facts: siteFactsOf(config, baseUrl, assets.urls),
     asset: assets.asset,
   }
   const quota = () =>

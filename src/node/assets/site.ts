@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { Config } from '../../config.ts'
 import type { Site } from '../../http/context.ts'
 import type { Log } from '../../http/log.ts'
+import { siteFactsOf } from '../../web/pages/site-facts.ts'
 import { loadAssets } from './load.ts'
 
 /** Reads its files. What is returned makes it for a server at `baseUrl`. */
@@ -12,19 +13,7 @@ export async function loadSite(config: Config, log: Log): Promise<(baseUrl: stri
     config.termsFile === null ? undefined : readFile(config.termsFile, 'utf8'),
   ])
   return (baseUrl) => ({
-    facts: {
-      baseUrl,
-      maxUploadBytes: config.maxUploadBytes,
-      uploadsPerDay: config.uploadsPerDay,
-      stripsMetadata: config.stripMetadata,
-      convertsHeic: config.convertsHeic,
-      keepsAll: config.defaultLifetime === null && config.longestLifetime === null,
-      operator: {
-        name: config.operatorName ?? undefined,
-        contact: config.operatorContact ?? undefined,
-      },
-      assets: urls,
-    },
+    facts: siteFactsOf(config, baseUrl, urls),
     asset: (path) => assets.get(path) ?? null,
     terms,
   })

@@ -1,20 +1,22 @@
 /** Images that go with those that are named: of the same bytes, or of the same uploader. */
-import { Option } from 'commander'
+import { type Command, Option } from 'commander'
 import type { Takedown } from '../../../service/moderation/takedown.ts'
 import type { ObjectStore } from '../../../stores/object-store.ts'
 import { createProgress } from '../data/progress.ts'
-import { type Selection, select } from '../data/selection.ts'
+import { isSelective, type Selection, select, selectionOptions } from '../data/selection.ts'
+import { onData } from '../on-data.ts'
+import { print } from '../print.ts'
+import { readIds, reasonOption, ruleOption } from '../subjects.ts'
 
-/** Help of commands that take these. */
-export const CONDITIONS = `
+const CONDITIONS = `
 Instead of ids, conditions: all images that meet them. \`list\` with the same conditions shows which.`
 
-export function doublesOption(): Option {
+function doublesOption(): Option {
   return new Option('--doubles', 'and all images of the same bytes; reads every record').default(false)
 }
 
 /** The ids, and those of all images of the same bytes, each once. There is no index of digests: every record is read. */
-export async function withDoubles(
+async function withDoubles(
   objects: ObjectStore,
   ids: string[],
   options: { doubles: boolean },
@@ -35,12 +37,12 @@ export async function withDoubles(
   return [...all]
 }
 
-export function sameUploaderOption(): Option {
+function sameUploaderOption(): Option {
   return new Option('--same-uploader', 'and what the same uploader stored in the two days').default(false)
 }
 
 /** The ids, and those of all images of their uploaders, each once. */
-export async function withOthers(
+async function withOthers(
   takedown: Takedown,
   ids: string[],
   options: { sameUploader: boolean },
@@ -50,8 +52,50 @@ export async function withOthers(
   return [...new Set([...ids, ...others.flat()])]
 }
 
+export interface SubjectOptions extends Selection {
+  reason: string
+  rule?: string
+  sameUploader: boolean
+  doubles: boolean
+}
+
+/**
+ * Completes a command that acts on images, named by ids or by conditions. `act`: on one of them; `says` is printed. The
+ * command fails if it was not done to one, or if there is none.
+ */
+export function onSubjects<Options extends SubjectOptions>(
+  command: Command,
+  act: (takedown: Takedown, id: string, options: Options) => Promise<{ isDone: boolean; says: string }>,
+): Command {
+  command
+    .argument('[id...]', 'ids, or addresses that end with one', readIds)
+    .addOption(reasonOption())
+    .addOption(ruleOption())
+    .addOption(sameUploaderOption())
+    .addOption(doublesOption())
+    .addHelpText('after', CONDITIONS)
+  for (const option of selectionOptions()) command.addOption(option)
+  return command.action((ids: string[], options: Options) => {
+    if (ids.length > 0 === isSelective(options)) {
+      // Of what an action throws, commander says nothing itself.
+      command.error('error: name ids, or conditions; not both')
+    }
+    return onData(async ({ takedown, stores: { objects } }) => {
+      const all = await withOthers(takedown, await subjectsOf(ids, options, objects), options)
+      let missed = 0
+      for (const id of all) {
+        const { isDone, says } = await act(takedown, id, options)
+        if (!isDone) missed++
+        print(says)
+      }
+      if (all.length === 0) print('no image meets these conditions')
+      return missed === 0 && all.length > 0 ? 0 : 1
+    })
+  })
+}
+
 /** The ids, or those of all images that meet the conditions; and those of the same bytes if asked for. */
-export async function subjectsOf(
+async function subjectsOf(
   ids: string[],
   options: Selection & { doubles: boolean },
   objects: ObjectStore,

@@ -43,6 +43,10 @@ export interface Card {
   remove(): void
 }
 
+export function canShare(): boolean {
+  return 'share' in navigator
+}
+
 export function createCard(name: string): Card {
   const template = document.getElementById('card') as HTMLTemplateElement
   const element = (template.content.cloneNode(true) as DocumentFragment).firstElementChild as HTMLElement

@@ -38,7 +38,3 @@ export async function deleteAndSay(picture: Remembered, history: History): Promi
   say(inWords.fill(words.deletedNow, { name: picture.name }))
   return null
 }
-
-export function canShare(): boolean {
-  return 'share' in navigator
-}

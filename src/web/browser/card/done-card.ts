@@ -2,8 +2,8 @@
 import type { History, Remembered } from '../history/history.ts'
 import { say } from '../page/status.ts'
 import { words } from '../upload/facts.ts'
-import type { Action, Card } from './card.ts'
-import { act, canShare, deleteAndSay } from './deeds.ts'
+import { type Action, type Card, canShare } from './card.ts'
+import { act, deleteAndSay } from './deeds.ts'
 import { codesOf } from './picture.ts'
 
 export interface DoneCardOptions {

@@ -1,7 +1,8 @@
 /** One picture of an earlier visit, in one row. */
 
 import type { EmbedCodes } from '../../pages/embed-codes.ts'
-import { act, canShare, deleteAndSay } from '../card/deeds.ts'
+import { canShare } from '../card/card.ts'
+import { act, deleteAndSay } from '../card/deeds.ts'
 import { openMenu } from '../card/menu.ts'
 import { codesOf } from '../card/picture.ts'
 import { copyAndSay } from '../page/clipboard.ts'

@@ -1,0 +1,30 @@
+import type { AssetUrls, SiteFacts } from './page.ts'
+
+/** The part of the configuration that pages speak of. */
+interface Settings {
+  maxUploadBytes: number
+  uploadsPerDay: number
+  stripMetadata: boolean
+  convertsHeic: boolean
+  defaultLifetime: number | null
+  longestLifetime: number | null
+  operatorName: string | null
+  operatorContact: string | null
+}
+
+/** `baseUrl`: without a slash at its end. */
+export function siteFactsOf(settings: Settings, baseUrl: string, assets: AssetUrls): SiteFacts {
+  return {
+    baseUrl,
+    maxUploadBytes: settings.maxUploadBytes,
+    uploadsPerDay: settings.uploadsPerDay,
+    stripsMetadata: settings.stripMetadata,
+    convertsHeic: settings.convertsHeic,
+    keepsAll: settings.defaultLifetime === null && settings.longestLifetime === null,
+    operator: {
+      name: settings.operatorName ?? undefined,
+      contact: settings.operatorContact ?? undefined,
+    },
+    assets,
+  }
+}
