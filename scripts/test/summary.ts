@@ -39,7 +39,11 @@ export function endOf(results: FileResult[], leftOut: string | null): string {
   const passed = results.reduce((sum, result) => sum + result.passed, 0)
   return [
     ...(failed.length > 0
-      ? ['', 'Failed:', ...failed.map(({ at, why }) => indented(`✖ ${at}\n${why.split('\n')[0]}`))]
+      ? [
+          '',
+          'Failed:',
+          ...failed.map(({ at, why }) => indented(`✖ ${at}\n${why.split('\n').slice(0, 12).join('\n')}`)),
+        ]
       : []),
     ...(skipped.length > 0
       ? [

@@ -92,17 +92,21 @@ export function openMemoryMonitor(isAtRest: () => boolean): { stop(): Promise<vo
   const resident = process.memoryUsage.rss
   let least = resident()
   let collectedAt = performance.now()
+  let wasAtRest = true
 
   function check(): void {
     const now = resident()
     least = Math.min(least, now)
     const isDue = performance.now() - collectedAt >= COLLECTED_EVERY_MS && isAtRest()
-    if (collect === undefined || now - least < (isDue ? WORTH_BYTES : MUCH_BYTES)) return
+    // What requests held at the last collection is garbage once they have ended.
+    const isWorth = now - least >= (isDue ? WORTH_BYTES : MUCH_BYTES) || (isDue && !wasAtRest)
+    if (collect === undefined || !isWorth) return
     dropKeptBlocks()
     collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
     // The remaining memory is in use: the new baseline.
     least = resident()
     collectedAt = performance.now()
+    wasAtRest = isDue
   }
 
   const job = createIntervalJob(check, MEMORY_MS, () => {}, { isFirstDone: true, keepsAlive: false })

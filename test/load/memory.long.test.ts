@@ -36,8 +36,14 @@ describe('a wave of uploads', () => {
     assert.ok(peak < 350, `from ${before} to ${peak} MB`)
     for (const talk of talks) talk.close()
     // Measured: 1.04 to 1.28 × what it was; without the collection at rest and the launcher's thresholds 1.6 × and more.
-    const isBack = async () => (await megabytes(server.pid, 'VmRSS')) < before * 1.5
-    await until('memory is given back', isBack, PATIENCE_MS)
+    let left = peak
+    const isBack = async () => {
+      left = await megabytes(server.pid, 'VmRSS')
+      return left < before * 1.5
+    }
+    await until('memory is given back', isBack, PATIENCE_MS).catch((cause) => {
+      throw new Error(`${left} MB are left of ${peak}; ${before} before`, { cause })
+    })
   })
 })
 

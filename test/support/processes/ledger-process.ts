@@ -36,9 +36,7 @@ export async function startLedgerProcess(address: LedgerAddress): Promise<Ledger
   return {
     pid: child.pid!,
     async call(calls) {
-      const answer = answerOf(child)
-      child.send(calls)
-      return ((await answer) as Outcome[]).map((outcome) => {
+      return ((await answerOf(child, calls)) as Outcome[]).map((outcome) => {
         if ('error' in outcome) throw new Error(outcome.error)
         return outcome.value
       })
@@ -54,7 +52,8 @@ export async function startLedgerProcess(address: LedgerAddress): Promise<Ledger
   }
 }
 
-function answerOf(child: ChildProcess): Promise<unknown> {
+/** Its next message, after `calls` if there are some. */
+function answerOf(child: ChildProcess, calls?: Call[]): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const onExit = (code: number | null) => reject(new Error(`the process ended with ${code}`))
     child.once('exit', onExit)
@@ -62,5 +61,7 @@ function answerOf(child: ChildProcess): Promise<unknown> {
       child.off('exit', onExit)
       resolve(message)
     })
+    // Without a callback a process killed meanwhile makes the child emit `error`.
+    if (calls !== undefined) child.send(calls, (error) => error && reject(error))
   })
 }
