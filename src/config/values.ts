@@ -88,6 +88,12 @@ export function origin(given: string): string {
   return new URL(given).origin
 }
 
+/** Whether a token that is sent to this address is read by nobody else: by TLS, or because it stays on this machine. */
+export function isSafeForTokens(url: string): boolean {
+  const { protocol, hostname } = new URL(url)
+  return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+}
+
 /** Where the admin server listens. */
 export type AdminAddress =
   | { kind: 'socket' }

@@ -1,5 +1,6 @@
 /** What the account binds to the Worker, and its variables. */
 
+import { isSafeForTokens } from '../config/values.ts'
 import { ConfigError } from '../config/variable.ts'
 import { type Config, parseConfig } from '../config.ts'
 import type { D1Binding } from '../stores/d1/binding.ts'
@@ -55,5 +56,12 @@ export function configOf(env: Env): Config & { baseUrl: string } {
       `CDN_URL must be workers-cache://default, or not set: Workers run before the zone's cache`,
     ])
   }
-  return { ...config, baseUrl: config.baseUrl! }
+  const { operatorUrl, baseUrl } = config
+  if (operatorUrl !== null && !isSafeForTokens(operatorUrl)) {
+    throw new ConfigError(['OPERATOR_URL must begin with https://: OPERATOR_TOKEN is sent there'])
+  }
+  if (operatorUrl === baseUrl) {
+    throw new ConfigError(['OPERATOR_URL must be another host than BASE_URL: visitors see that one'])
+  }
+  return { ...config, baseUrl: baseUrl! }
 }

@@ -1,5 +1,6 @@
 /** Requests exactly as written: nothing is normalised, retried, followed or decoded on the way. */
 import http from 'node:http'
+import https from 'node:https'
 import { PATIENT_MS } from './until.ts'
 
 export interface Answer {
@@ -25,11 +26,12 @@ export function request(
   path: string,
   options: RequestOptions = {},
 ): Promise<Answer> {
-  const { hostname, port } = new URL(url)
+  const { protocol, hostname, port } = new URL(url)
+  const scheme = protocol === 'https:' ? https : http
   const { headers = {}, body, timeoutMs = PATIENT_MS } = options
   return new Promise((resolve, reject) => {
     const length = body instanceof Uint8Array ? { 'Content-Length': String(body.length) } : {}
-    const outgoing = http.request(
+    const outgoing = scheme.request(
       { hostname, port, method, path, headers: { ...length, ...headers }, agent: false },
       (incoming) => {
         const pieces: Buffer[] = []

@@ -1,10 +1,17 @@
-/** The operator's commands against a server elsewhere: the same routes on a Worker and on Node. */
+/** The operator's commands against a server elsewhere: the same routes on a Worker, by TLS, and on Node. */
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { promisify } from 'node:util'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { formOf } from '../support/multipart.ts'
-import { freePort } from '../support/processes/caches.ts'
+import { freePort, skipWithout } from '../support/processes/caches.ts'
 import { run } from '../support/processes/process.ts'
 import { startServer } from '../support/processes/server.ts'
 import { startWorker } from '../support/worker/worker-host.ts'
@@ -14,23 +21,56 @@ const TOKEN = 'a-token-of-more-than-24-characters'
 interface Served {
   url: string
   door: string
+  /** That a command needs in order to believe it. */
+  trust: Record<string, string>
   stop(): Promise<unknown>
 }
 
-const HOSTS: Record<string, () => Promise<Served>> = {
-  async Node() {
-    const door = `127.0.0.1:${await freePort()}`
-    const server = await startServer({ OPERATOR_LISTEN: door, OPERATOR_TOKEN: TOKEN })
-    return { url: server.url, door: `http://${door}`, stop: () => server.stop() }
+interface Host {
+  skip: string | false
+  start(): Promise<Served>
+}
+
+const HOSTS: Record<string, Host> = {
+  Node: {
+    skip: false,
+    async start() {
+      const door = `127.0.0.1:${await freePort()}`
+      const server = await startServer({ OPERATOR_LISTEN: door, OPERATOR_TOKEN: TOKEN })
+      return { url: server.url, door: `http://${door}`, trust: {}, stop: () => server.stop() }
+    },
   },
-  async Workers() {
-    const worker = await startWorker({ OPERATOR_URL: 'http://localhost:PORT', OPERATOR_TOKEN: TOKEN })
-    return { url: worker.url, door: worker.url.replace('127.0.0.1', 'localhost'), stop: worker.stop }
+  Workers: {
+    skip: await skipWithout('openssl'),
+    async start() {
+      const folder = await mkdtemp(join(tmpdir(), 'pinhole-tls-'))
+      const { file, ...tls } = await selfSigned(folder)
+      setDefaultCACertificates([...getCACertificates(), tls.certificate])
+      const variables = { OPERATOR_URL: 'https://localhost:PORT', OPERATOR_TOKEN: TOKEN }
+      const { url, stop } = await startWorker(variables, tls)
+      return {
+        url,
+        door: url.replace('127.0.0.1', 'localhost'),
+        trust: { NODE_EXTRA_CA_CERTS: file },
+        async stop() {
+          await stop()
+          await rm(folder, { recursive: true })
+        },
+      }
+    },
   },
 }
 
-for (const [name, start] of Object.entries(HOSTS)) {
-  describe(`the operator from elsewhere: ${name}`, () => {
+async function selfSigned(folder: string): Promise<{ file: string; key: string; certificate: string }> {
+  const [key, file] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
+  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
+  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1']
+  await promisify(execFile)('openssl', ['req', '-x509', ...kind, ...names, '-keyout', key, '-out', file])
+  return { file, key: await readFile(key, 'utf8'), certificate: await readFile(file, 'utf8') }
+}
+
+for (const [name, { start, skip }] of Object.entries(HOSTS)) {
+  describe(`the operator from elsewhere: ${name}`, { skip }, () => {
     let host: Served
     before(async () => {
       host = await start()
@@ -38,7 +78,7 @@ for (const [name, start] of Object.entries(HOSTS)) {
     after(() => host?.stop())
 
     const operator = (words: string[], token = TOKEN) =>
-      run(['src/node/operator.ts', '--server', host.door, ...words], { OPERATOR_TOKEN: token })
+      run(['src/node/operator.ts', '--server', host.door, ...words], { ...host.trust, OPERATOR_TOKEN: token })
 
     async function store(): Promise<{ id: string; status: () => Promise<number> }> {
       const { body, contentType } = formOf(gif())
@@ -118,3 +158,33 @@ for (const [name, start] of Object.entries(HOSTS)) {
     })
   })
 }
+
+it('sends the token to nobody who could be another one', { skip: HOSTS.Workers!.skip }, async () => {
+  const elsewhere = await HOSTS.Workers!.start()
+  let asked = 0
+  const inTheClear = createServer((_, answer) => {
+    asked++
+    answer.end('{"value":[]}')
+  })
+  await new Promise<void>((resolve) => inTheClear.listen(0, '0.0.0.0', resolve))
+  const { port } = inTheClear.address() as { port: number }
+  const ask = (server: string) =>
+    run(['src/node/operator.ts', '--server', server, 'audit'], { OPERATOR_TOKEN: TOKEN })
+  try {
+    // Not one of the names of this machine alone, and yet it gets there.
+    for (const server of [`http://0.0.0.0:${port}`, 'http://ops.pinhole.example', 'ops.pinhole.example']) {
+      const { code, stderr } = await ask(server)
+      assert.deepEqual([code, stderr], [1, '--server must begin with https://\n'], server)
+    }
+    assert.equal(asked, 0)
+    assert.equal((await ask(`http://127.0.0.1:${port}`)).code, 0, 'it does listen')
+    assert.equal(asked, 1)
+    // A certificate that nobody vouches for.
+    const { code, stderr } = await ask(elsewhere.door)
+    assert.equal(code, 1)
+    assert.match(stderr, /self-signed certificate/)
+  } finally {
+    inTheClear.close()
+    await elsewhere.stop()
+  }
+})

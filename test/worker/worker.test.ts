@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { gzippedBytes } from '../../build/worker.ts'
 import type { R2ObjectBody } from '../../src/stores/r2/binding.ts'
+import { configOf, type Env } from '../../src/worker/env.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { formOf } from '../support/multipart.ts'
@@ -91,6 +92,19 @@ describe('a Worker', () => {
 })
 
 describe('a Worker whose configuration is wrong', () => {
+  const BOUND = { IMAGES: {}, LEDGER: {}, PRIVATE: {}, ASSETS: {}, BASE_URL: 'https://pics.example' }
+
+  for (const [address, why] of [
+    ['http://ops.pics.example', /must begin with https:/],
+    ['https://pics.example', /another host than BASE_URL/],
+  ] as const) {
+    it(`does not open the operator’s pages at ${address}`, () => {
+      assert.throws(() => configOf({ ...BOUND, OPERATOR_URL: address } as unknown as Env), {
+        message: why,
+      })
+    })
+  }
+
   it('says what has no meaning, and answers 503', async () => {
     const host = await startWorker({ DATA_DIR: '/data', CDN_URL: 'cloudflare://zone?token=t' })
     try {

@@ -1,4 +1,5 @@
 /** The data of a server on another machine, through the operator's door: for commands with `--server`. */
+import { isSafeForTokens } from '../../config/values.ts'
 import { type Config, parseConfig } from '../../config.ts'
 import { CALLS_PATH, PAGE_IDS, type SettingsTold } from '../../http/operator/calls.ts'
 import type { Takedown } from '../../service/moderation/takedown.ts'
@@ -14,9 +15,8 @@ const ANSWER_MS = 60_000
 
 /** `url`: of the door. Throws an `Error` if it is not safe to send the token there. */
 export function remoteData(url: string, token: string | undefined): OperatorData {
-  const { protocol, hostname, origin } = new URL(url)
-  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
-  if (protocol !== 'https:' && !isLocal) throw new Error('--server must begin with https://')
+  if (!URL.canParse(url) || !isSafeForTokens(url)) throw new Error('--server must begin with https://')
+  const { origin } = new URL(url)
   if (!token) throw new Error('OPERATOR_TOKEN is not set: it is the same as the server’s')
 
   async function ask<T>(on: string, call: string, given: unknown[]): Promise<T> {

@@ -40,12 +40,15 @@ export function modules(): Promise<WorkerModule[]> {
 /** Miniflare starts with the first. */
 const byEntry = (a: WorkerModule, b: WorkerModule) => Number(b.name === ENTRY) - Number(a.name === ENTRY)
 
-/** `:PORT` in a variable becomes the port. */
-export async function startWorker(env: Record<string, string | undefined> = {}): Promise<WorkerHost> {
+/** `:PORT` in a variable becomes the port. `tls`: instead of plain HTTP; both of PEM. */
+export async function startWorker(
+  env: Record<string, string | undefined> = {},
+  tls?: { key: string; certificate: string },
+): Promise<WorkerHost> {
   // What pages load, if it is not built yet.
   const [own, port] = await Promise.all([modules(), freePort(), loadAssets()])
   const lines: string[] = []
-  const url = `http://127.0.0.1:${port}`
+  const url = `${tls ? 'https' : 'http'}://127.0.0.1:${port}`
   const { BASE_URL: baseUrl = url, ...others } = env
   const variables = Object.fromEntries(
     Object.entries(others).filter(([name, value]) => value !== undefined && !ELSEWHERE.includes(name)),
@@ -63,6 +66,7 @@ export async function startWorker(env: Record<string, string | undefined> = {}):
     cf: false,
     host: '127.0.0.1',
     port,
+    ...(tls && { https: true, httpsKey: tls.key, httpsCert: tls.certificate }),
     bindings: withPort({ ...variables, BASE_URL: baseUrl }, port),
     r2Buckets: ['IMAGES', 'PRIVATE'],
     d1Databases: ['LEDGER'],
