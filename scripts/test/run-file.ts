@@ -67,7 +67,8 @@ export async function runFile(
     ],
     {
       cwd: ROOT,
-      env: { ...process.env, ...options.env, TMPDIR: folder },
+      // Its own reporter writes, whatever runs this process.
+      env: { ...process.env, ...options.env, TMPDIR: folder, NODE_TEST_CONTEXT: undefined },
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
       // Ctrl-C in a terminal is for the run, which ends all of them.
       detached: true,
