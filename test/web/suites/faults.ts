@@ -10,7 +10,7 @@ import type { Fault } from '../support/fault-proxy.ts'
 import { gif, photo, photoWithPlace } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
 import { openSite } from '../support/site.ts'
-import { card, cardIn, cardsIn, choose, heard, idOf, press } from '../support/steps.ts'
+import { card, cardIn, cardsIn, choose, heard, idOf, passTime, press } from '../support/steps.ts'
 
 /** What Chromium itself writes when a request fails. */
 const FAILED_REQUEST = /^Failed to load resource: /
@@ -246,16 +246,4 @@ export function faultsSuite(site: () => Site): void {
 
 function doneCount(page: Page): Promise<number> {
   return page.locator('.card[data-state="done"]').count()
-}
-
-/**
- * Lets the page's clock run ahead, second by second, until `reached`: waits between tries take no time here. Stands
- * still while a codec works, which knows no clock but the wall's, and whose watchdog is on the page's.
- */
-async function passTime(page: Page, reached: () => Promise<boolean>): Promise<void> {
-  for (let seconds = 0; !(await reached()); ) {
-    if ((await page.locator('.card[data-state="compressing"]').count()) > 0) continue
-    assert.ok(seconds++ < 600, (await page.locator('#pictures').textContent()) ?? '')
-    await page.clock.runFor(1000)
-  }
 }

@@ -1,60 +1,346 @@
-/** What the page says of a picture that was not taken, then and after it is loaded again: all of it is true. */
+/** Every state that a picture can be left in: what its card says then, and what the page says when it is loaded again. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { gif } from '../support/pictures.ts'
-import type { Site } from '../support/site.ts'
-import { cardIn, choose } from '../support/steps.ts'
+import type { Page } from 'playwright-core'
+import type { Fault } from '../support/fault-proxy.ts'
+import { type ChosenFile, gif, heic, photo, photoWithPlace } from '../support/pictures.ts'
+import { openSite, type Site } from '../support/site.ts'
+import { card, cardIn, choose, deleteRow, heard, keyOf, passTime, press, row } from '../support/steps.ts'
 
-interface Told {
-  /** As the service refuses it. */
-  error: string
-  status: number
-  /** What the card says of it. */
-  said: RegExp
-  /** The same file may be taken another time: the card offers that, and so does the page when it comes back. */
-  mayPass: boolean
+interface State {
+  name: string
+  file?: () => Promise<ChosenFile>
+  /** Settings of the server. Default: those of all. */
+  env?: Record<string, string>
+  /** What becomes of the upload. Default: the server takes it. */
+  upload?: Fault
+  /** What becomes of everything else. */
+  other?: (path: string) => Fault
+  before?(page: Page): Promise<void>
+  /** Brings the card to the state, once its file is chosen. */
+  reach?(page: Page, name: string, site: Site): Promise<void>
+  /** What the card says of it. `null`: there is no card left. */
+  said: RegExp | null
+  /** Whether the card offers the same file another try. */
+  again?: boolean
+  /** Where the picture is when the page comes back: it may still be sent, it was uploaded, or it is nowhere. */
+  later: 'offered' | 'earlier' | 'nowhere'
+  /** What the page says then, by itself. */
+  heardLater?: RegExp
 }
 
-const TABLE: Told[] = [
-  { error: 'unsupported-type', status: 415, said: /file type isn’t supported/, mayPass: false },
-  { error: 'damaged-image', status: 422, said: /cut off or broken/, mayPass: false },
-  { error: 'blocked-image', status: 403, said: /has blocked it/, mayPass: false },
-  { error: 'file-too-large', status: 413, said: /limit is|can be up to/, mayPass: false },
-  { error: 'too-many-refusals', status: 429, said: /after midnight UTC/, mayPass: true },
-  { error: 'cross-site', status: 403, said: /form on this page/, mayPass: true },
+const NEVER: Fault = { kind: 'hold', until: new Promise(() => {}) }
+
+function refused(status: number, error: string): Fault {
+  const body = JSON.stringify({ type: 'about:blank', title: 'x', status, detail: 'x', error })
+  return { kind: 'answer', status, body }
+}
+
+async function file(name: string, mimeType: string, content: string): Promise<ChosenFile> {
+  return { name, mimeType, buffer: Buffer.from(content, 'latin1') }
+}
+
+async function cutJpeg(): Promise<ChosenFile> {
+  const whole = await photo('cut.jpg', 72)
+  return { ...whole, buffer: whole.buffer.subarray(0, whole.buffer.length / 2) }
+}
+
+async function uploaded(page: Page, name: string): Promise<string> {
+  const link = (await cardIn(page, 'done', name)).locator('.card-link input')
+  return (await link.inputValue()).split('/').at(-1)!
+}
+
+const STATES: State[] = [
+  {
+    name: 'it is compressed',
+    file: () => photo('compressing.jpg'),
+    other: (path) => (path.includes('worker') ? NEVER : { kind: 'none' }),
+    said: /^Compressing, step 1 of 3/,
+    later: 'offered',
+  },
+  {
+    name: 'its place is asked about',
+    file: () => photoWithPlace(),
+    env: { STRIP_METADATA: 'off' },
+    before: (page) => page.getByLabel('Original').check(),
+    said: /location where it was taken/,
+    later: 'offered',
+  },
+  { name: 'it is on its way', upload: NEVER, said: /^(Uploading, \d+%|Almost done)$/, later: 'offered' },
+  {
+    name: 'it waits for its next try',
+    upload: { kind: 'answer', status: 503, headers: { 'Retry-After': '20' } },
+    said: /^Retrying in \d+\ss$/,
+    later: 'offered',
+  },
+  {
+    name: 'the device is offline',
+    upload: { kind: 'answer', status: 503, headers: { 'Retry-After': '20' } },
+    async reach(page, name) {
+      await cardIn(page, 'waiting', name)
+      await page.context().setOffline(true)
+      await card(page, name).getByText('You’re offline. Resumes').waitFor()
+      await page.context().setOffline(false)
+    },
+    said: /^Retrying in/,
+    later: 'offered',
+  },
+  {
+    // It is on the server, and nobody here can know.
+    name: 'its answer was lost',
+    upload: { kind: 'lose-answer' },
+    said: /^Retrying in/,
+    later: 'offered',
+  },
+  {
+    name: 'the server can not be reached',
+    upload: { kind: 'cut' },
+    before: (page) => page.clock.install(),
+    reach: (page, name) =>
+      passTime(page, async () => (await card(page, name).getAttribute('data-state')) === 'failed'),
+    said: /^Couldn’t reach the service\. Tries again by itself\.$/,
+    again: true,
+    later: 'offered',
+  },
+  {
+    name: 'a proxy answers for a server that is away',
+    upload: { kind: 'answer', status: 502, body: '<h1>Bad gateway</h1>' },
+    before: (page) => page.clock.install(),
+    reach: (page, name) =>
+      passTime(page, async () => (await card(page, name).getAttribute('data-state')) === 'failed'),
+    said: /^Couldn’t reach the service\. Tries again by itself\.$/,
+    again: true,
+    later: 'offered',
+  },
+  // The service's refusals, of this file or for now.
+  ...(
+    [
+      ['unsupported-type', 415, /file type isn’t supported/, false],
+      ['damaged-image', 422, /cut off or broken/, false],
+      ['blocked-image', 403, /has blocked it/, false],
+      ['file-too-large', 413, /limit is|can be up to/, false],
+      ['too-many-refusals', 429, /after midnight UTC/, true],
+      ['cross-site', 403, /form on this page/, true],
+      ['quota-exceeded', 429, /midnight UTC/, true],
+      ['network-quota-exceeded', 429, /Others on your network/, true],
+    ] as const
+  ).map(
+    ([error, status, said, mayPass]): State => ({
+      name: `it is refused: ${error}`,
+      upload: refused(status, error),
+      said,
+      again: mayPass,
+      later: mayPass ? 'offered' : 'nowhere',
+    }),
+  ),
+  // What the page finds out itself.
+  {
+    name: 'it is a text',
+    file: () => file('notes.txt', 'text/plain', 'Only words.\n'.repeat(50)),
+    said: /^This is a document/,
+    again: false,
+    later: 'nowhere',
+  },
+  {
+    name: 'it is a video',
+    file: () => file('clip.mp4', 'video/mp4', '\0\0\0\x18ftypisom\0\0\0\0mp42isom'),
+    said: /^This is a video/,
+    again: false,
+    later: 'nowhere',
+  },
+  {
+    name: 'it is a HEIC that can not be decoded',
+    file: async () => heic(),
+    said: /HEIC|broken/,
+    again: false,
+    later: 'nowhere',
+  },
+  { name: 'it is a cut JPEG', file: cutJpeg, said: /cut off or broken/, again: false, later: 'nowhere' },
+  {
+    name: 'it is a broken GIF',
+    file: () => file('broken.gif', 'image/gif', 'GIF89a\x01\0'),
+    said: /cut off or broken/,
+    again: false,
+    later: 'nowhere',
+  },
+  {
+    name: 'it is an empty file',
+    file: () => file('empty.png', 'image/png', ''),
+    said: /isn’t supported/,
+    again: false,
+    later: 'nowhere',
+  },
+  // What the person does.
+  {
+    name: 'it was cancelled',
+    upload: NEVER,
+    async reach(page, name) {
+      await press(await cardIn(page, 'uploading', name), 'cancel')
+    },
+    said: /^Cancelled$/,
+    again: true,
+    later: 'nowhere',
+  },
+  {
+    name: 'it was cancelled, and is sent after all',
+    upload: NEVER,
+    async reach(page, name) {
+      await press(await cardIn(page, 'uploading', name), 'cancel')
+      await keptFiles(page, 0)
+      await press(card(page, name), 'retry')
+      await cardIn(page, 'uploading', name)
+    },
+    said: /^(Uploading, \d+%|Almost done)$/,
+    later: 'offered',
+  },
+  {
+    name: 'it failed, and its card was taken off',
+    upload: refused(429, 'too-many-refusals'),
+    reach: async (page, name) => press(await cardIn(page, 'failed', name), 'dismiss'),
+    said: null,
+    later: 'nowhere',
+  },
+  { name: 'it is uploaded', said: /^GIF .*, unchanged$/, later: 'earlier' },
+  {
+    name: 'it is uploaded, and nothing is to be remembered',
+    async before(page) {
+      await page.click('#device summary')
+      await page.locator('#remember').uncheck()
+    },
+    said: /unchanged/,
+    later: 'nowhere',
+  },
+  {
+    name: 'it was deleted',
+    async reach(page, name) {
+      await press(await cardIn(page, 'done', name), 'delete')
+      await press(card(page, name), 'confirm-delete')
+      await heard(page, /^Deleted: /)
+    },
+    said: null,
+    later: 'nowhere',
+  },
+  {
+    name: 'it was deleted from elsewhere',
+    async reach(page, name, { url }) {
+      const key = await keyOf(page, await uploaded(page, name))
+      assert.equal((await fetch(`${url}/api/delete?key=${key}`, { method: 'DELETE' })).status, 200)
+    },
+    said: /unchanged/,
+    later: 'nowhere',
+    heardLater: /^1 picture is no longer online and was removed from the list\.$/,
+  },
+  {
+    // Its owner may still delete it, and nobody has decided anything.
+    name: 'it is held for review',
+    async reach(page, name, { server }) {
+      const { code, stderr } = await server.operator(['hold', await uploaded(page, name), '--reason', 'x'])
+      assert.equal(code, 0, stderr)
+    },
+    said: /unchanged/,
+    later: 'earlier',
+  },
 ]
 
 export function sentencesSuite(site: () => Site): void {
-  for (const { error, status, said, mayPass } of TABLE) {
-    it(`says what is true of a picture that is refused: ${error}`, async () => {
-      const { page, end } = await site().visit({ expected: /^Failed to load resource: / })
-      const { proxy } = site()
-      const kept = Promise.withResolvers<void>()
-      const body = JSON.stringify({ type: 'about:blank', title: 'x', status, detail: 'x', error })
-      proxy.onUpload = () => ({ kind: 'answer', status, body })
-      // The answer comes when the page has put the picture by.
-      proxy.onOther = (path) =>
-        path.includes('uploading') ? { kind: 'hold', until: kept.promise } : { kind: 'none' }
-      await choose(page, [await gif('refused.gif', 71)])
-      await page.waitForFunction(async () => (await (await caches.open('kept-files')).keys()).length === 1)
-      kept.resolve()
-      const failed = await cardIn(page, 'failed', 'refused.gif')
-      await failed.locator('.card-state').filter({ hasText: said }).waitFor()
-      assert.equal(await failed.locator('[data-action="retry"]').isVisible(), mayPass)
-      await page.waitForFunction(
-        async (count) => (await (await caches.open('kept-files')).keys()).length === count,
-        mayPass ? 1 : 0,
-      )
-      proxy.onOther = () => ({ kind: 'none' })
-      await page.reload()
-      if (mayPass) {
-        await page.locator('#offer-title').filter({ hasText: '1 picture was not sent' }).waitFor()
-      } else {
-        await page.locator('html[data-live]').waitFor()
-        await page.waitForLoadState('networkidle')
-        assert.equal(await page.locator('#offer').isVisible(), false, 'it was refused, not left unsent')
+  for (const state of STATES) {
+    it(`says what is true, then and later: ${state.name}`, async () => {
+      const own = state.env ? await openSite(state.env, site().browser) : site()
+      try {
+        await check(own, state)
+      } finally {
+        if (own !== site()) await own.close()
       }
-      await end()
     })
   }
+
+  it('keeps what it can not send today', async () => {
+    const { page, end } = await site().visit({ expected: /^Failed to load resource: / })
+    await leaveUnsent(page, site())
+    site().proxy.onOther = (path) =>
+      path === '/api/upload'
+        ? { kind: 'answer', status: 204, headers: { 'X-RateLimit-Remaining': '0' } }
+        : { kind: 'none' }
+    await page.reload()
+    await page.locator('html[data-full]').waitFor()
+    await page.click('#offer-send')
+    await heard(page, /Try again after/)
+    assert.equal(await page.locator('#offer').isVisible(), true)
+    await keptFiles(page, 1)
+    await page.click('#offer-discard')
+    await keptFiles(page, 0)
+    await end()
+  })
+
+  it('promises no second try of a deletion', async () => {
+    const { page, end } = await site().visit({ expected: /^Failed to load resource: / })
+    await choose(page, [await gif('stays.gif', 73)])
+    await uploaded(page, 'stays.gif')
+    await page.reload()
+    await row(page, 'stays.gif').waitFor()
+    await page.clock.install()
+    site().proxy.onOther = (path) => (path.startsWith('/api/delete') ? { kind: 'cut' } : { kind: 'none' })
+    await deleteRow(row(page, 'stays.gif'))
+    const said = row(page, 'stays.gif').locator('.card-state')
+    await passTime(page, async () => /^Not deleted/.test((await said.textContent()) ?? ''))
+    assert.equal(await said.textContent(), 'Not deleted. Couldn’t reach the service.')
+    await end()
+  })
+}
+
+async function check(site: Site, state: State): Promise<void> {
+  const { upload = { kind: 'none' }, other = () => ({ kind: 'none' }) as Fault } = state
+  const { page, end } = await site.visit({ expected: /^Failed to load resource: |status of 404/ })
+  const { proxy } = site
+  page.on('dialog', (dialog) => void dialog.accept())
+  const chosen = await (state.file?.() ?? gif('picture.gif', 71))
+  await state.before?.(page)
+  const remembers = await page.locator('#remember').isChecked()
+  const kept = Promise.withResolvers<void>()
+  // Whatever comes of it comes when the page has put the file by.
+  proxy.onUpload = () => upload
+  proxy.onOther = (path) => (path.includes('uploading') ? { kind: 'hold', until: kept.promise } : other(path))
+  await choose(page, [chosen])
+  if (remembers) await keptFiles(page, 1)
+  kept.resolve()
+  await state.reach?.(page, chosen.name, site)
+  const found = card(page, chosen.name)
+  if (state.said === null) assert.equal(await found.count(), 0)
+  else await found.locator('.card-state').filter({ hasText: state.said }).waitFor()
+  if (state.again !== undefined) {
+    assert.equal(await found.locator('[data-action="retry"]').isVisible(), state.again)
+  }
+  await keptFiles(page, state.later === 'offered' ? 1 : 0)
+
+  proxy.onUpload = proxy.onOther = () => ({ kind: 'none' })
+  await page.reload()
+  if (state.later === 'offered') {
+    await page.getByRole('heading', { name: '1 upload didn’t finish', exact: true }).waitFor()
+    assert.match((await page.locator('#offer-files').textContent()) ?? '', new RegExp(chosen.name))
+  } else if (state.later === 'earlier') {
+    await row(page, chosen.name).waitFor()
+  }
+  if (state.heardLater) await heard(page, state.heardLater)
+  await page.locator('html[data-live]').waitFor()
+  await page.waitForLoadState('networkidle')
+  assert.equal(await page.locator('#offer').isVisible(), state.later === 'offered')
+  assert.equal(await page.locator('.row').count(), state.later === 'earlier' ? 1 : 0)
+  if (!state.heardLater) assert.equal(await page.locator('#status').textContent(), '')
+  await end()
+}
+
+/** Waits until the page has put so many files by. */
+async function keptFiles(page: Page, count: number): Promise<void> {
+  await page.waitForFunction(
+    async (count) => (await (await caches.open('kept-files')).keys()).length === count,
+    count,
+  )
+}
+
+async function leaveUnsent(page: Page, { proxy }: Site): Promise<void> {
+  page.on('dialog', (dialog) => void dialog.accept())
+  proxy.onUpload = () => NEVER
+  await choose(page, [await gif('unsent.gif', 74)])
+  await cardIn(page, 'uploading', 'unsent.gif')
+  await keptFiles(page, 1)
 }

@@ -13,7 +13,7 @@ export type Fault =
   | { kind: 'none' }
   /** Answers with this instead of the server. */
   | { kind: 'answer'; status: number; headers?: Record<string, string>; body?: string }
-  /** Breaks the connection in the middle of the body. */
+  /** Breaks the connection in the middle of the body, or instead of an answer. */
   | { kind: 'cut' }
   /** Lets the server answer, and breaks the connection before its answer arrives. */
   | { kind: 'lose-answer' }
@@ -81,7 +81,8 @@ async function treat(
   request.on('error', () => {})
   response.on('error', () => {})
   if (fault.kind === 'cut') {
-    request.once('data', () => request.socket.destroy())
+    for (const name of ['data', 'end']) request.once(name, () => request.socket.destroy())
+    request.resume()
     return
   }
   if (fault.kind === 'hold') await fault.until

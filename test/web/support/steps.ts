@@ -1,4 +1,5 @@
 /** What tests do and look at on the home page. */
+import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
 import type { ChosenFile } from './pictures.ts'
 
@@ -98,4 +99,16 @@ export function leavingAsks(page: Page): Promise<boolean> {
     dispatchEvent(event)
     return event.defaultPrevented
   })
+}
+
+/**
+ * Lets the page's clock run ahead, second by second, until `reached`: waits between tries take no time here. Stands
+ * still while a codec works, which knows no clock but the wall's, and whose watchdog is on the page's.
+ */
+export async function passTime(page: Page, reached: () => Promise<boolean>): Promise<void> {
+  for (let seconds = 0; !(await reached()); ) {
+    if ((await page.locator('.card[data-state="compressing"]').count()) > 0) continue
+    assert.ok(seconds++ < 600, (await page.locator('#pictures').textContent()) ?? '')
+    await page.clock.runFor(1000)
+  }
 }

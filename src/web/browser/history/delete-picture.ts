@@ -14,7 +14,8 @@ export async function deletePicture(
   await remove(key).catch((error) => {
     if (!(error instanceof ServerRefusal && error.code === 'unknown-key')) throw error
   })
-  await history.remove(id)
+  // It is gone, whatever this browser can write down: the next visit finds that out.
+  await history.remove(id).catch(() => {})
   dispatchEvent(new CustomEvent('picture-deleted', { detail: id }))
   await evict(id)
 }

@@ -3,6 +3,7 @@ import '../../style/offer.css'
 import { thumbnailOf } from '../card/thumbnail.ts'
 import { say } from '../page/status.ts'
 import { inWords, words } from '../upload/facts.ts'
+import { isFull, quotaUsedUp } from '../upload/progress.ts'
 import { forgetGroup, type Group, type KeptFile, keptFiles } from './kept-files.ts'
 import { unsentGroups } from './unsent.ts'
 
@@ -31,6 +32,8 @@ export async function offerKept({ isShared, onFiles, onChange }: OfferOptions): 
   document.getElementById('offer-title')!.focus()
   const find = (id: string) => document.getElementById(id)!
   find('offer-send').onclick = () => {
+    // What can't be sent today is offered tomorrow.
+    if (isFull()) return say(quotaUsedUp())
     void close(groups, onChange)
     onFiles(kept.map(({ file }) => file))
   }

@@ -29,7 +29,7 @@ export function createUnsent(): Unsent {
   }
   return {
     keep(number, file) {
-      if (!isAble || bytes + file.size > MOST_BYTES) return
+      if (!isAble || sizes.has(number) || bytes + file.size > MOST_BYTES) return
       if (!isHeld) void navigator.locks.request(group, () => new Promise(() => {}))
       isHeld = true
       bytes += file.size

@@ -6,13 +6,16 @@ import { quotaUsedUp } from './progress.ts'
 
 /** The network's fault, or the server's: the same file may go through later. */
 export function mayPass(error: unknown): boolean {
+  // As a proxy answers for a server that is away.
+  if (error instanceof ServerRefusal) return error.code === 'unavailable' && error.status >= 500
   // A script or a codec that could not be fetched is the network's fault, too.
   return error instanceof Unreachable || error instanceof TypeError
 }
 
-/** Why something failed, in a sentence that helps. */
+/** Why an upload failed, or, without a `file`, a deletion, in a sentence that helps. */
 export async function reasonOf(error: unknown, file?: File, bytesOut?: number): Promise<string> {
-  if (mayPass(error)) return words.unreachableYet
+  // Only uploads go on by themselves.
+  if (mayPass(error)) return file ? words.unreachableYet : words.unreachable
   if (error instanceof ServerRefusal && error.code === 'quota-exceeded' && error.retryAfterSeconds) {
     return quotaUsedUp(error.retryAfterSeconds)
   }

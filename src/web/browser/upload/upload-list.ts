@@ -205,7 +205,10 @@ export function createUploadList(options: UploadListOptions): UploadList {
       batch.begin(1, false)
       begin(edited, entry.card.element)
       forget(item, entry)
-    } else if (wasUnderWay) queue.retry(item)
+    } else if (wasUnderWay) {
+      queue.retry(item)
+      keepUntilSent(item)
+    }
   }
 
   /** The one that is uploaded stays as it is, and the other gets a link of its own. */
@@ -225,7 +228,10 @@ export function createUploadList(options: UploadListOptions): UploadList {
     card.onAction = (action) => {
       if (action === 'cancel') queue.cancel(item)
       if (action === 'skip') queue.skip(item)
-      if (action === 'retry') queue.retry(item)
+      if (action === 'retry') {
+        queue.retry(item)
+        keepUntilSent(item)
+      }
       if (action === 'with-place' || action === 'without-place')
         queue.allowPlace(item, action === 'with-place')
       if (action === 'edit') void editUnsent(item, entry)
@@ -233,10 +239,14 @@ export function createUploadList(options: UploadListOptions): UploadList {
     }
     card.show(viewOf(item))
     void entry.thumbnail.then((blob) => blob && card.picture(blob))
+    keepUntilSent(item)
+  }
+
+  function keepUntilSent(item: Item): void {
     if (!remembers()) return
     unsent ??= import('../intake/unsent.ts').then(({ createUnsent }) => createUnsent())
     void unsent.then(
-      (files) => isUnfinished(item) && files.keep(item.number, file),
+      (files) => isUnfinished(item) && files.keep(item.number, item.file),
       // It did not come: the next picture asks for it again.
       () => {
         unsent = undefined

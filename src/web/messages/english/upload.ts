@@ -143,8 +143,8 @@ export const live = {
   pictureAt: 'Picture, {time}',
   shared: { one: 'Upload this picture?', other: 'Upload these {count} pictures?' },
   sharedDetail: 'Shared from another app or page. Nothing has been sent yet.',
-  unsent: { one: '{count} picture was not sent', other: '{count} pictures were not sent' },
-  unsentDetail: 'The page was closed before the upload finished.',
+  unsent: { one: '{count} upload didn’t finish', other: '{count} uploads didn’t finish' },
+  unsentDetail: 'Kept in this browser from an earlier visit. Nothing is sent until you choose Upload.',
   andMore: 'and {count} more',
 }
 

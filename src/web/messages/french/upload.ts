@@ -156,8 +156,9 @@ export const live: Messages['live'] = {
   pictureAt: 'Image, {time}',
   shared: { one: 'Envoyer cette image\u00a0?', other: 'Envoyer ces {count} images\u00a0?' },
   sharedDetail: 'Partage reçu d’une autre application ou d’une autre page. Rien n’a encore été envoyé.',
-  unsent: { one: '{count} image n’a pas été envoyée', other: '{count} images n’ont pas été envoyées' },
-  unsentDetail: 'La page a été fermée avant la fin de l’envoi.',
+  unsent: { one: '{count} envoi n’est pas terminé', other: '{count} envois ne sont pas terminés' },
+  unsentDetail:
+    'Gardé dans ce navigateur depuis une visite précédente. Rien n’est envoyé avant que vous choisissiez Envoyer.',
   andMore: 'et {count} de plus',
 }
 

@@ -145,8 +145,12 @@ export const live: Messages['live'] = {
   pictureAt: 'Bild, {time}',
   shared: { one: 'Dieses Bild hochladen?', other: 'Diese {count} Bilder hochladen?' },
   sharedDetail: 'Aus einer anderen App oder Seite mit Pinhole geteilt. Noch wurde nichts gesendet.',
-  unsent: { one: '{count} Bild wurde nicht gesendet', other: '{count} Bilder wurden nicht gesendet' },
-  unsentDetail: 'Die Seite wurde geschlossen, bevor das Hochladen fertig war.',
+  unsent: {
+    one: '{count} Bild ist nicht fertig hochgeladen',
+    other: '{count} Bilder sind nicht fertig hochgeladen',
+  },
+  unsentDetail:
+    'Seit einem früheren Besuch in diesem Browser aufgehoben. Gesendet wird erst, wenn du „Hochladen“ wählst.',
   andMore: 'und noch {count}',
 }
 
