@@ -312,11 +312,14 @@ const IMAGE_ANSWERS = {
   ),
 }
 
-const WHY_NO_IMAGE = ['unavailable', 'not-found', 'removed', 'held', 'precondition-failed'] as const
-const IMAGE_REFUSALS = refusals('problem', [...WHY_NO_IMAGE], ANY_SITE)
-const RANGE_REFUSALS = refusals('problem', [...WHY_NO_IMAGE, 'range-not-satisfiable'], ANY_SITE, {
-  416: 'Content-Range',
-})
+const IMAGE_REFUSALS = {
+  ...refusals('either', ['unavailable', 'not-found', 'removed', 'held'], ANY_SITE),
+  ...refusals('problem', ['precondition-failed'], ANY_SITE),
+}
+const RANGE_REFUSALS = {
+  ...IMAGE_REFUSALS,
+  ...refusals('problem', ['range-not-satisfiable'], ANY_SITE, { 416: 'Content-Range' }),
+}
 
 const PREVIEW_PARAMETERS: Parameter[] = [
   {
@@ -634,7 +637,8 @@ print(answer.json()["success"])`,
           tags: ['Images'],
           summary: 'Fetch the bytes of an image',
           description:
-            'Conditions and one range are honoured. The extension may be left out; a wrong one is 404. ' +
+            'Conditions and one range are honoured. The extension may be left out; a wrong one is 404. Who prefers ' +
+            'text/html, as browsers do that open the address, gets a refusal as a page. ' +
             'Repr-Digest is always SHA-256: Want-Repr-Digest is ignored (RFC 9530, 4).',
           parameters: RAW_PARAMETERS,
           responses: {

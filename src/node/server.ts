@@ -107,7 +107,7 @@ function createRoutes(given: {
     log,
   }
   return {
-    raw: createRaw({ images, ...memory, cdn, baseUrl, log, isPrivate, expiryClock }),
+    raw: createRaw({ images, ...memory, cdn, baseUrl, site, log, isPrivate, expiryClock }),
     upload: createUpload(parts),
     app: createApp(parts),
   }

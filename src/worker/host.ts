@@ -184,7 +184,7 @@ export function createHost(given: {
     metrics: NO_METRICS,
     log,
   }
-  const raw = createRaw({ images: shared, cdn, baseUrl, log, isPrivate, expiryClock })
+  const raw = createRaw({ images: shared, cdn, baseUrl, site, log, isPrivate, expiryClock })
   /** Loaded by the first request that needs it, as are the operator's part and the rounds: views and uploads start without. */
   let app: ReturnType<typeof createApp> | undefined
 

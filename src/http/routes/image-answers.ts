@@ -2,9 +2,11 @@
 import { Refusal } from '../../errors.ts'
 import { type Problem, REQUEST_ID_HEADER } from '../../protocol.ts'
 import { type Signal, UnsatisfiableRange } from '../../stores/object-store.ts'
-import { type Answer, problemAnswer } from '../answer.ts'
+import { type Answer, pageAnswer, problemAnswer } from '../answer.ts'
+import type { Site } from '../context.ts'
 import { NO_STORE } from '../headers/common.ts'
 import { noneMatchNames } from '../headers/conditional.ts'
+import { prefersHtml } from '../headers/negotiate.ts'
 import type { Log } from '../log.ts'
 import { logFault, problem, toProblem } from '../problem.ts'
 
@@ -14,7 +16,7 @@ export interface RawRequest {
   target: string
   /** Whether it has any of the condition headers, beside an `If-Range` of no range. */
   isConditional: boolean
-  header(name: ConditionHeader): string | undefined
+  header(name: ConditionHeader | 'accept' | 'accept-language'): string | undefined
   /** Whether anybody still waits for the answer. */
   signal?: Signal
 }
@@ -34,14 +36,29 @@ export class PreconditionFailed extends Error {}
 export interface ImageAnswers {
   /** To the one address that caches keep. */
   redirect(location: string): Answer
-  refuse(error: unknown, request: RawRequest): Answer
+  /** Whoever opens the address in a browser gets a page, as for every other address. Never throws, never rejects. */
+  refuse(error: unknown, request: RawRequest): Answer | Promise<Answer>
 }
 
 /** `common`: headers of every answer. */
-export function createImageAnswers(common: string[], log: Log): ImageAnswers {
+export function createImageAnswers(common: string[], site: Site, log: Log): ImageAnswers {
+  // No cache keeps a refusal; one that does all the same is told that there are two kinds.
+  const more = ['Access-Control-Allow-Origin', '*', 'Vary', 'Accept', ...common]
+
   function told(method: string, problem: Problem, requestId: string = crypto.randomUUID()): Answer {
-    const answer = problemAnswer(problem, requestId, ['Access-Control-Allow-Origin', '*', ...common])
-    return method === 'HEAD' ? { ...answer, body: null } : answer
+    return bodiless(method, problemAnswer(problem, requestId, more))
+  }
+
+  async function toldByPage(
+    { method, header }: RawRequest,
+    problem: Problem,
+    requestId: string,
+    rule: string,
+  ): Promise<Answer> {
+    // Loaded at its first use: programs and <img> want none.
+    const { refusedPage } = await import('./error-page.ts')
+    const page = await refusedPage(site, header('accept-language'), problem, requestId, rule)
+    return bodiless(method, pageAnswer(problem.status, page, requestId, more))
   }
 
   return {
@@ -50,7 +67,8 @@ export function createImageAnswers(common: string[], log: Log): ImageAnswers {
       headers.push(REQUEST_ID_HEADER, crypto.randomUUID())
       return { status: 308, headers, body: null }
     },
-    refuse(error, { method }) {
+    refuse(error, request) {
+      const { method } = request
       if (error instanceof UnsatisfiableRange) {
         const answer = told(method, problem('range-not-satisfiable', `The image has ${error.size} bytes.`))
         answer.headers.push('Content-Range', `bytes */${error.size}`)
@@ -65,9 +83,15 @@ export function createImageAnswers(common: string[], log: Log): ImageAnswers {
       const requestId = crypto.randomUUID()
       // The client is gone.
       if ((error as Error).name !== 'AbortError') logFault(log, error, requestId)
-      return told(method, toProblem(error), requestId)
+      const refusal = toProblem(error)
+      if (!prefersHtml(request.header('accept'))) return told(method, refusal, requestId)
+      return toldByPage(request, refusal, requestId, error instanceof Refusal ? error.rule : '')
     },
   }
+}
+
+function bodiless(method: string, answer: Answer): Answer {
+  return method === 'HEAD' ? { ...answer, body: null } : answer
 }
 
 export function notFound(): Refusal {

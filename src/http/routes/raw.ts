@@ -16,6 +16,7 @@ import {
   type Wanted,
 } from '../../stores/object-store.ts'
 import type { Answer } from '../answer.ts'
+import type { Site } from '../context.ts'
 import { commonHeaders } from '../headers/common.ts'
 import { matchNames, rangeOf } from '../headers/conditional.ts'
 import { type ImageHeaders, imageHeaders } from '../headers/image-headers.ts'
@@ -56,6 +57,7 @@ export function createRaw(parts: {
   hot?: (id: string) => StoredImage | null
   cdn: Cdn | null
   baseUrl: string
+  site: Site
   log: Log
   /** Whether nobody is shown a picture now. */
   isPrivate?: () => boolean
@@ -63,7 +65,7 @@ export function createRaw(parts: {
 }): Raw {
   const { isPrivate = () => false, expiryClock } = parts
   const common = commonHeaders(parts.baseUrl).flat()
-  const answers = createImageAnswers(common, parts.log)
+  const answers = createImageAnswers(common, parts.site, parts.log)
   const previews = createPreviews({ ...parts, common, answers })
   const known = new WeakMap<ImageRecord, ImageHeaders>()
 

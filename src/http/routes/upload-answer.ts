@@ -85,7 +85,7 @@ export function createUploadAnswers(parts: AppParts): UploadAnswers {
     if (representationFor(request.header('accept')) !== 'html') {
       return problemAnswer(problem, requestId, headers)
     }
-    const { refusedPage } = await import('./upload-pages.ts')
+    const { refusedPage } = await import('./error-page.ts')
     const page = await refusedPage(parts.site, request.header('accept-language'), problem, requestId)
     return pageAnswer(problem.status, page, requestId, headers)
   }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { png } from '../../support/images/tiny-images.ts'
 import { isRefusedInFront, sha256, visit, type World } from './host.ts'
-import { checkProblem } from './rules.ts'
+import { checkPage, checkProblem } from './rules.ts'
 
 export function rawCases(world: World): void {
   it('tells SHA-256 whatever Want-Repr-Digest asks for, also of a part', async () => {
@@ -46,6 +46,52 @@ export function rawCases(world: World): void {
     }
     for (const [name, value] of Object.entries(expected)) assert.equal(headers.get(name), value, name)
     assert.match(headers.get('Cache-Tag') ?? '', new RegExp(id))
+  })
+
+  it('tells whoever opens the address of nothing by a page, and everybody else by a problem', async () => {
+    const me = await visit(world, world.main)
+    const opened = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8' }
+    const shown = { Accept: 'image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5' }
+    const pageOf = async (path: string, language: string) => {
+      const answer = await me.get(path, { ...opened, 'Accept-Language': language })
+      checkPage(answer, 404)
+      assert.equal(answer.headers.get('Cache-Control'), 'no-store')
+      assert.match(answer.headers.get('Vary') ?? '', /\bAccept\b(?!-)/)
+      assert.match(
+        answer.headers.get('Content-Security-Policy') ?? '',
+        /default-src 'none'.*frame-ancestors 'none'/,
+      )
+      return answer
+    }
+    for (const path of [
+      '/raw/AAAAAAAAAAA',
+      '/raw/AAAAAAAAAAA.png',
+      '/raw/AAAAAAAAAAA?dl=1',
+      '/preview/AAAAAAAAAAA',
+    ]) {
+      const page = await pageOf(path, 'en')
+      assert.match(page.text, /There’s no picture at this link/)
+      assert.match((await pageOf(path, 'de')).text, /Unter diesem Link gibt es kein Bild/)
+      const head = await me.request('HEAD', path, { headers: { ...opened, 'Accept-Language': 'en' } })
+      assert.equal(head.status, 404)
+      assert.match(head.headers.get('Content-Type') ?? '', /^text\/html/)
+      assert.equal(head.body.length, 0)
+      for (const headers of [{}, shown, { Accept: '*/*' }, { Accept: 'application/json, text/html;q=0.5' }]) {
+        const answer = await me.get(path, headers)
+        checkProblem(answer, 404, 'not-found')
+        assert.equal(answer.headers.get('Cache-Control'), 'no-store')
+        assert.match(answer.headers.get('Vary') ?? '', /\bAccept\b(?!-)/)
+      }
+    }
+    const { id } = await me.store()
+    for (const headers of [opened, shown]) {
+      assert.equal((await me.get(`/raw/${id}`, headers)).headers.get('Content-Type'), 'image/gif')
+      checkProblem(
+        await me.get(`/raw/${id}`, { ...headers, 'If-Match': '"other"' }),
+        412,
+        'precondition-failed',
+      )
+    }
   })
 
   it('answers dl=1 as a download of the same bytes', async () => {
