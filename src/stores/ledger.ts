@@ -72,7 +72,7 @@ export interface Refused extends Refusals {
   reservedAtMs: number
 }
 
-/** What opens the operator's door: a link that works once, or a session. */
+/** What opens the admin server: a link that works once, or a session. */
 export interface AdminToken {
   /** Lower-case hex. */
   sha256: string

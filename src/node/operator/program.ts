@@ -48,7 +48,7 @@ const COMMANDS: readonly (() => Command)[] = [
   listCommand,
 ]
 
-/** What they need of the data comes through the operator's door. */
+/** What they need of the data comes through the admin server. */
 const FROM_ELSEWHERE = [
   ...['queue', 'show', 'hold', 'release', 'keep', 'remove', 'block', 'unblock'],
   ...['pause', 'resume', 'set', 'audit', 'export', 'login', 'status', 'list'],
@@ -72,7 +72,7 @@ export async function runOperator(args: string[]): Promise<number> {
       '--env-file <file>',
       "the server's variables, as systemd reads them; those of the environment win",
     )
-    .option('--server <url>', 'the operator’s door of a server elsewhere; OPERATOR_TOKEN opens it')
+    .option('--server <url>', 'the address of an admin server elsewhere; OPERATOR_TOKEN opens it')
     .hook('preAction', (root, command) => {
       const { envFile, server } = root.opts<{ envFile?: string; server?: string }>()
       if (envFile !== undefined) loadEnvFile(envFile)

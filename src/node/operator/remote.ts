@@ -1,4 +1,4 @@
-/** The data of a server on another machine, through the operator's door: for commands with `--server`. */
+/** The data of a server on another machine, through its admin server: for commands with `--server`. */
 import { isSafeForTokens } from '../../config/values.ts'
 import { type Config, parseConfig } from '../../config.ts'
 import { CALLS_PATH, PAGE_IDS, type SettingsTold } from '../../http/operator/calls.ts'
@@ -13,7 +13,7 @@ export const SERVER_VARIABLE = 'PINHOLE_OPERATOR_SERVER'
 
 const ANSWER_MS = 60_000
 
-/** `url`: of the door. Throws an `Error` if it is not safe to send the token there. */
+/** `url`: of the admin server. Throws an `Error` if it is not safe to send the token there. */
 export function remoteData(url: string, token: string | undefined): OperatorData {
   if (!URL.canParse(url) || !isSafeForTokens(url)) throw new Error('--server must begin with https://')
   const { origin } = new URL(url)
