@@ -15,6 +15,7 @@ const SCRIPTS = {
   viewer: 'viewer.ts',
   gallery: 'gallery.ts',
   delete: 'delete.ts',
+  pass: 'pass.ts',
   report: 'report.ts',
   operator: 'operator.ts',
 }

@@ -36,6 +36,11 @@ const benches: Record<
     load: async () => (await import('./previews/previews.ts')).benchPreviews,
     page: 'bench/previews.md',
   },
+  challenge: {
+    needs: [],
+    load: async () => (await import('./challenge/challenge.ts')).benchChallenge,
+    page: 'bench/challenge.md',
+  },
   trickle: { needs: [], load: async () => (await import('./upload/trickle.ts')).benchTrickle },
   crowds: { needs: ['caddy'], load: async () => (await import('./crowds/crowds.ts')).benchCrowds },
   lighthouse: {

@@ -137,6 +137,18 @@ const VARIABLES = {
     'on or paused, until the operator says otherwise',
     choice({ on: false, paused: true }),
   ),
+  challenge: variable(
+    'CHALLENGE',
+    'off',
+    'off, auto or on: proof of work after an address’s first five uploads of the day',
+    choice({ off: 'off', auto: 'auto', on: 'on' } as const),
+  ),
+  challengeRate: variable(
+    'CHALLENGE_RATE',
+    '1200',
+    'with CHALLENGE=auto: uploads of all in an hour that turn it on; 0: none do',
+    integer(0, 1e12),
+  ),
   dailyUploads: variable('DAILY_UPLOADS', '0', 'uploads of all each UTC day; 0: no cap', integer(0, 1e12)),
   dailyBytes: variable('DAILY_BYTES', '0', 'bytes of all uploads each UTC day; 0: no cap', integer(0, 1e15)),
   networkUploads: variable(

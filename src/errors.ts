@@ -1,3 +1,5 @@
+import type { Challenge } from './protocol.ts'
+
 /**
  * Three outcomes exist in this house. *Absent* is `null`. *Refused* is a `Refusal`: the client can do something
  * about it, and `detail` is written for the client. *Broken* is any other `Error`: logged, answered as a bare 5xx.
@@ -16,6 +18,7 @@ export type RefusalCode =
   | 'damaged-image'
   | 'blocked-image'
   | 'cross-site'
+  | 'challenge-required'
   | 'quota-exceeded'
   | 'too-many-refusals'
   | 'busy'
@@ -46,17 +49,20 @@ export class Refusal extends Error {
   readonly rule: string
   /** When it is worth another try, where that is known. Unit: whole seconds. */
   readonly retryAfterSeconds: number | undefined
+  /** Of `challenge-required`: what to solve. */
+  readonly challenge: Challenge | undefined
 
   constructor(
     code: RefusalCode,
     detail: string,
-    options: ErrorOptions & { rule?: string; retryAfterSeconds?: number } = {},
+    options: ErrorOptions & { rule?: string; retryAfterSeconds?: number; challenge?: Challenge } = {},
   ) {
     super(detail, options)
     this.name = 'Refusal'
     this.code = code
     this.rule = options.rule ?? ''
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.challenge = options.challenge
   }
 
   get detail(): string {

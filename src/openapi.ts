@@ -10,10 +10,14 @@ import {
   LIFETIMES,
   MAX_LIFETIME_SECONDS,
   MIN_LIFETIME_SECONDS,
+  PASS_PATTERN,
+  PASS_UPLOADS,
   PREVIEW_TYPES,
   RAW_MAX_AGE_SECONDS,
   REPEAT_SECONDS,
+  SOLUTION_HEADER,
   TIME_PATTERN,
+  UNCHALLENGED_UPLOADS,
 } from './protocol.ts'
 import { CATEGORIES, REPORT_TEXT } from './service/moderation/report-categories.ts'
 
@@ -282,6 +286,14 @@ const EXPIRES_QUERY: Parameter = {
   example: '1d',
 }
 
+const SOLUTION_PARAMETER: Parameter = {
+  name: SOLUTION_HEADER,
+  in: 'header',
+  description:
+    'The solution of a challenge: its token, a colon, and the answers with commas between them. It is accepted once.',
+  schema: text('^[\\w.-]{1,200}:\\d{1,10}(,\\d{1,10}){0,15}$'),
+}
+
 const RAW_PARAMETERS: Parameter[] = [
   {
     name: 'name',
@@ -474,6 +486,15 @@ export function createDocument({ baseUrl, maxUploadBytes, uploadsPerDay }: ApiSe
               schema: text('^[\\x21-\\x7e]{22,255}$'),
               example: 'c1f0a8de-0f4d-4e0b-9d5b-3a4c7fae2b11',
             },
+            SOLUTION_PARAMETER,
+            {
+              name: 'Authorization',
+              in: 'header',
+              description:
+                `Where challenges are on: Bearer and a pass, which is good for ${PASS_UPLOADS} uploads of one day. It is used ` +
+                `from the upload of the day on that follows the first ${UNCHALLENGED_UPLOADS} of an address.`,
+              schema: string,
+            },
           ],
           requestBody: {
             description: 'The image.',
@@ -513,6 +534,7 @@ export function createDocument({ baseUrl, maxUploadBytes, uploadsPerDay }: ApiSe
                 'capacity-reached',
                 'network-quota-exceeded',
                 'cross-site',
+                'challenge-required',
                 'quota-exceeded',
                 'too-many-refusals',
                 'busy',
@@ -721,6 +743,46 @@ image = requests.get("${raw}").content`,
           },
         },
       },
+      '/api/challenge': {
+        get: {
+          operationId: 'readChallenge',
+          tags: ['Images'],
+          summary: 'Ask for a challenge ahead of an upload',
+          description: 'Proof of work. Without challenges, as by default, this address is 404.',
+          parameters: [
+            {
+              name: 'for',
+              in: 'query',
+              description: 'pass: a challenge whose solution is a pass. Without it: for the next upload.',
+              schema: { const: 'pass' },
+            },
+          ],
+          responses: {
+            200: answer(
+              'What to solve.',
+              `${UNCACHED} ${CORS}`,
+              json({ $ref: '#/components/schemas/Challenge' }),
+            ),
+            204: answer('The next upload of this address needs none.', `${UNCACHED} ${CORS}`),
+          },
+        },
+      },
+      '/api/pass': {
+        post: {
+          operationId: 'getPass',
+          tags: ['Images'],
+          summary: 'Get a pass for a solved challenge',
+          description:
+            `It stands for the challenges of ${PASS_UPLOADS} uploads within 24 hours, of any address. Without a body. ` +
+            'Without challenges, as by default, this address is 404.',
+          parameters: [{ ...SOLUTION_PARAMETER, required: true }],
+          responses: {
+            201: answer('The pass.', UNCACHED, json({ $ref: '#/components/schemas/Pass' })),
+            ...refusals('either', ['challenge-required', 'cross-site']),
+          },
+        },
+      },
+      '/pass': { get: page('passPage', 'A page that solves a challenge for a pass') },
       '/api/report': {
         post: {
           operationId: 'report',
@@ -984,6 +1046,24 @@ image = requests.get("${raw}").content`,
           ['expires'],
         ),
         Deletion: object({ success: { const: true } }),
+        Challenge: object({
+          token: { ...text('^[\\w.-]{1,200}$'), description: 'Names it, and is signed by the service.' },
+          algorithm: {
+            const: 'PBKDF2-SHA-256',
+            description:
+              'For each n from 0 to answers - 1 find a whole number c below 2^32, so that PBKDF2-HMAC-SHA-256 of the ' +
+              'password token and the salt "n.c" begins with as many zero bits as bits says.',
+          },
+          iterations: whole(1),
+          bits: whole(1),
+          answers: whole(1),
+          expires: { ...text(TIME_PATTERN.source), description: 'It must be used before that.' },
+        }),
+        Pass: object({
+          pass: { ...text(PASS_PATTERN.source), description: 'For Authorization: Bearer.' },
+          uploads: whole(1),
+          expires: text(TIME_PATTERN.source),
+        }),
         Problem: object(
           {
             type: { ...string, description: 'Where the code is explained, relative to this address.' },
@@ -995,9 +1075,13 @@ image = requests.get("${raw}").content`,
               ...whole(1),
               description: 'Seconds until it is worth another try, where that is known.',
             },
+            challenge: {
+              $ref: '#/components/schemas/Challenge',
+              description: 'Of `challenge-required`: what to solve.',
+            },
             success: { const: false, description: 'On answers to a deletion.' },
           },
-          ['retryAfter', 'success'],
+          ['retryAfter', 'challenge', 'success'],
         ),
       },
       headers: HEADERS,

@@ -77,6 +77,12 @@ export const PROBLEMS: Record<ProblemCode, ProblemFacts> = {
     when: 'A page of another site asked a browser for this, and the operator did not allow that site.',
     remedy: 'Call from a server, or ask the operator to list your origin.',
   },
+  'challenge-required': {
+    status: 403,
+    when: 'The operator turned challenges on, and this address made its first five uploads of the day without one.',
+    remedy:
+      'Solve what the member challenge says and send it again with Challenge-Solution, or with a pass: <base URL>/pass gives them.',
+  },
   'quota-exceeded': {
     status: 429,
     when: 'The address has stored as many images as it may in one UTC day.',

@@ -78,6 +78,12 @@ export const DELETE_PATH = '/api/delete'
 export const REPORT_PATH = '/api/report'
 /** The form for people. */
 export const REPORT_PAGE_PATH = '/report'
+/** The challenge that the next upload of an address needs, or one for a pass: `?for=pass`. */
+export const CHALLENGE_PATH = '/api/challenge'
+/** Gives a pass for a solved challenge. */
+export const PASS_PATH = '/api/pass'
+/** The page that solves it for people. */
+export const PASS_PAGE_PATH = '/pass'
 export const UPLOAD_FIELD = 'file'
 /** A time in whole seconds, UTC (RFC 3339). */
 export const TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
@@ -104,6 +110,16 @@ export const AGENTS_PATH = '/llms.txt'
  */
 export const IDEMPOTENCY_HEADER = 'Idempotency-Key'
 export const IDEMPOTENCY_PATTERN = /^[\x21-\x7e]{22,255}$/
+
+/** `<token>:<answer>,<answer>…`: the solution of a challenge, which is accepted once. A pass comes as `Authorization: Bearer`. */
+export const SOLUTION_HEADER = 'Challenge-Solution'
+export const PASS_PATTERN = /^pass\.[0-9a-f]{32}\.\d{10,11}\.[0-9a-f]{32}$/
+
+/** Uploads of an address and day that no challenge is asked for. */
+export const UNCHALLENGED_UPLOADS = 5
+
+/** What a pass is good for. */
+export const PASS_UPLOADS = 100
 
 /** How long a client repeats an upload: see `docs/decisions/056`. Unit: seconds. */
 export const REPEAT_SECONDS = 60
@@ -143,6 +159,29 @@ export interface DeleteAnswer {
   success: boolean
 }
 
+/**
+ * Proof of work that is to be done before an upload: for each `n` from 0 to `answers - 1` a whole number `c` below 2^32, so
+ * that PBKDF2-HMAC-SHA-256 of the password `token` and the salt `n.c` (in ASCII, decimal), of so many iterations, begins with
+ * so many zero bits.
+ */
+export interface Challenge {
+  token: string
+  algorithm: 'PBKDF2-SHA-256'
+  iterations: number
+  bits: number
+  answers: number
+  /** RFC 3339, UTC, whole seconds. */
+  expires: string
+}
+
+/** The answer to a solved challenge for a pass. */
+export interface PassAnswer {
+  pass: string
+  uploads: number
+  /** RFC 3339, UTC, whole seconds. */
+  expires: string
+}
+
 /** Problem details (RFC 9457), plus `error`: a stable machine code. */
 export interface Problem {
   type: string
@@ -152,6 +191,8 @@ export interface Problem {
   error: string
   /** When it is worth another try, where that is known. Unit: seconds. */
   retryAfter?: number
+  /** Of `challenge-required`: what to solve. */
+  challenge?: Challenge
   /** Present on answers of the delete endpoint only. */
   success?: false
 }

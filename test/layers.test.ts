@@ -49,7 +49,8 @@ const SERVER = [
 const LAYERS: Record<string, Layer> = {
   'async.ts': { may: [] },
   'bytes.ts': { may: [] },
-  'errors.ts': { may: [] },
+  'proof-of-work.ts': { may: [], types: ['protocol.ts'] },
+  'errors.ts': { may: [], types: ['protocol.ts'] },
   'protocol.ts': { may: [] },
   'problems.ts': { may: ['errors.ts', 'protocol.ts'] },
   'config.ts': { may: [...BASE, 'config/'] },
@@ -105,12 +106,12 @@ const LAYERS: Record<string, Layer> = {
   'notify/': { may: [...BASE, ...PORTS] },
   'notify/smtp.ts': { may: [...BASE, ...PORTS, 'nodemailer'], node: true },
 
-  'service/': { may: [...BASE, ...PORTS, 'formats/'] },
+  'service/': { may: [...BASE, ...PORTS, 'formats/', 'proof-of-work.ts'] },
   'openapi.ts': { may: [...BASE, 'problems.ts', 'service/moderation/report-categories.ts'] },
   'http/': { may: [...BASE, ...PORTS, 'problems.ts', 'openapi.ts', 'service/', 'web/', 'hono', 'ipaddr.js'] },
 
-  'client/': { may: [...BASE, 'formats/', '@jsquash', 'libheif-js'] },
-  'client/node.ts': { may: [...BASE, 'formats/', 'client/'], node: true },
+  'client/': { may: [...BASE, 'formats/', 'proof-of-work.ts', '@jsquash', 'libheif-js'] },
+  'client/node.ts': { may: [...BASE, 'formats/', 'proof-of-work.ts', 'client/'], node: true },
   'client/worker/node-host.ts': { may: ['client/'], node: true },
   'client/worker/node-worker.ts': { may: ['client/'], node: true },
   'web/': {

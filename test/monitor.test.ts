@@ -18,6 +18,8 @@ const HOUR_MS = 60 * MINUTE_MS
 const DEFAULTS: SettingValues = {
   uploads: 'on',
   images: 'public',
+  challenge: 'off',
+  'challenge-rate': 1200,
   'daily-uploads': 0,
   'daily-bytes': 0,
   'network-uploads': 0,

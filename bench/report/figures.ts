@@ -18,6 +18,7 @@ export interface Measure {
   values: number[]
   unit: string
   atMost?: number
+  atLeast?: number
 }
 
 export interface Figures {
@@ -61,14 +62,12 @@ function comparisonRow(row: Comparison): string[] {
 
 function measureRow(row: Measure): string[] {
   const { min, median, max }: Summary = summarize(row.values)
-  return [
-    row.what,
-    rounded(min),
-    rounded(median),
-    rounded(max),
-    row.unit,
-    row.atMost === undefined ? '' : `< ${row.atMost}: ${verdict(max < row.atMost)}`,
-  ]
+  return [row.what, rounded(min), rounded(median), rounded(max), row.unit, demandOn(row, min, max)]
+}
+
+function demandOn({ atMost, atLeast }: Measure, min: number, max: number): string {
+  if (atLeast !== undefined) return `≥ ${atLeast}: ${verdict(min >= atLeast)}`
+  return atMost === undefined ? '' : `< ${atMost}: ${verdict(max < atMost)}`
 }
 
 function verdict(met: boolean): string {

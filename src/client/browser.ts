@@ -5,7 +5,7 @@ import type { BrowserSettings, Compressed, CompressOptions, UploadOptions, Uploa
 import { uploadWith } from './upload.ts'
 import { createBrowserHost } from './worker/browser-host.ts'
 
-export type { ImageType, Problem, UploadAnswer } from '../protocol.ts'
+export type { Challenge, ImageType, Problem, UploadAnswer } from '../protocol.ts'
 export { type RemoveOptions, remove } from './api/remove.ts'
 export { send } from './api/send.ts'
 export { Refusal, type RefusalCode, ServerRefusal, Unreachable } from './errors.ts'

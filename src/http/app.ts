@@ -10,9 +10,12 @@ import {
   API_CATALOG_PATH,
   API_DOCUMENT_PATH,
   API_PAGE_PATH,
+  CHALLENGE_PATH,
   DELETE_PATH,
   EXPIRES_PARAMETER,
   OEMBED_PATH,
+  PASS_PAGE_PATH,
+  PASS_PATH,
   REPORT_PAGE_PATH,
   REPORT_PATH,
   REQUEST_ID_HEADER,
@@ -31,6 +34,7 @@ import { prefersHtml } from './headers/negotiate.ts'
 import { logFault, toProblem } from './problem.ts'
 import { createDescriptions } from './routes/api.ts'
 import { sendAsset } from './routes/assets.ts'
+import { askChallenge, givePass, passPageFor } from './routes/challenge.ts'
 import { remove } from './routes/delete.ts'
 import { healthz, readyz } from './routes/health.ts'
 import { partOfTerms, securityTxt, transparency } from './routes/notices.ts'
@@ -65,6 +69,8 @@ const READ_ONLY_PATHS = [
   API_CATALOG_PATH,
   TOOLS_PATH,
   '/g',
+  CHALLENGE_PATH,
+  PASS_PAGE_PATH,
   '/rules',
   '/contact',
   '/transparency',
@@ -123,6 +129,15 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   app.all(REPORT_PATH, allowOnly('POST'))
   app.get(RECEIPT_PATH, (c) => showReceipt(c, parts))
   app.all(RECEIPT_PATH, allowOnly('GET, HEAD'))
+  // Without challenges there is nothing at their addresses.
+  for (const path of [CHALLENGE_PATH, PASS_PATH, PASS_PAGE_PATH]) {
+    app.use(path, (c, next) => (parts.challenges.isOffered() ? next() : Promise.resolve(c.notFound())))
+  }
+  app.use(CHALLENGE_PATH, corsHeaders(parts))
+  app.get(CHALLENGE_PATH, (c) => askChallenge(c, parts))
+  app.post(PASS_PATH, (c) => givePass(c, parts))
+  app.all(PASS_PATH, allowOnly('POST'))
+  app.get(PASS_PAGE_PATH, (c) => passPageFor(c, parts))
   app.get('/rules', (c) => partOfTerms(c, parts, 'rules'))
   app.get('/contact', (c) => partOfTerms(c, parts, 'contact'))
   app.get('/transparency', (c) => transparency(c, parts))

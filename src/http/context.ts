@@ -1,5 +1,6 @@
 /** What every handler has at hand. */
 import type { Context } from 'hono'
+import type { Challenges } from '../service/challenge/challenges.ts'
 import type { Hashes } from '../service/hashes.ts'
 import type { LifetimeRules } from '../service/images/expiry.ts'
 import type { Derive } from '../service/images/identities.ts'
@@ -50,6 +51,7 @@ export interface AppParts {
   quota: Quota
   capacity: Capacity
   line: Line
+  challenges: Challenges
   reports: Reports
   origins: Origins
   trusted: TrustedProxies

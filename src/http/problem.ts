@@ -6,7 +6,10 @@ import type { Log } from './log.ts'
 
 /** What the client is told. Anything but a refusal is a bare 500: the log has the rest. */
 export function toProblem(error: unknown): Problem {
-  if (error instanceof Refusal) return problem(error.code, error.detail, error.retryAfterSeconds)
+  if (error instanceof Refusal) {
+    const told = problem(error.code, error.detail, error.retryAfterSeconds)
+    return error.challenge === undefined ? told : { ...told, challenge: error.challenge }
+  }
   return problem('internal-error', 'Something went wrong on the server. The log has it under the request id.')
 }
 

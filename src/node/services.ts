@@ -2,6 +2,8 @@
 import { hostname } from 'node:os'
 import type { Config } from '../config.ts'
 import type { Log } from '../http/log.ts'
+import { type Challenges, createChallenges } from '../service/challenge/challenges.ts'
+import { createUploadRate } from '../service/challenge/upload-rate.ts'
 import { createExpiryClock, type ExpiryClock } from '../service/expiry-clock.ts'
 import { createForgetting } from '../service/forgetting.ts'
 import { createExpiring } from '../service/images/expiring.ts'
@@ -28,6 +30,7 @@ export interface Services {
   capacity: Capacity
   quota: Quota
   line: Line
+  challenges: Challenges
   images: Images
   expiryClock: ExpiryClock
   reports: Reports
@@ -81,6 +84,20 @@ export async function openServices(parts: {
     now,
     networkLimit: () => settings.current()['network-uploads'],
     tagger: config.uploaderLinks ? createUploaderTagger({ ledger, hashes, now }) : null,
+  })
+  const challenges = createChallenges({
+    ledger,
+    settings,
+    hashes,
+    now,
+    rate: createUploadRate({
+      ledger,
+      now,
+      perHour: () => settings.current()['challenge-rate'],
+      onExceeded: () =>
+        log.warn({}, 'more uploads than CHALLENGE_RATE: challenges are on for a quarter of an hour'),
+      onFailure: warn('the rate of uploads could not be counted'),
+    }),
   })
   const { maxUploadBytes, stripMetadata } = config
   const expiryClock = await createExpiryClock({
@@ -146,6 +163,7 @@ export async function openServices(parts: {
     capacity,
     quota,
     line: createLine(lineLimits(config, limits)),
+    challenges,
     images,
     expiryClock,
     reports: createReports({ objects, ledger, hashes, now, metrics }),
@@ -158,7 +176,7 @@ export async function openServices(parts: {
       for (const job of [purges, moves, tombstones, ...ownJobs]) job.start()
     },
     async stop() {
-      await Promise.all([capacity, quota, ...ownJobs].map((job) => job.stop()))
+      await Promise.all([capacity, quota, challenges, ...ownJobs].map((job) => job.stop()))
     },
   }
 }

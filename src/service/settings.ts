@@ -10,6 +10,10 @@ export interface SettingValues {
   uploads: 'on' | 'paused'
   /** Private: nobody is shown a picture, and no upload is taken. Owners can delete, the operator can look. */
   images: 'public' | 'private'
+  /** Proof of work before an upload: of all, of none, or while there are more uploads than `challenge-rate`. */
+  challenge: ChallengeMode
+  /** Uploads of all in an hour: more turn challenges on if they are `auto`. 0: any number does not. */
+  'challenge-rate': number
   /** Cap of the whole instance, each UTC day. 0: no cap. */
   'daily-uploads': number
   /** Likewise. Unit: bytes. */
@@ -21,6 +25,8 @@ export interface SettingValues {
   /** An urgent report that was told and stays without an answer for so long pauses uploads. 0: never. */
   'unanswered-minutes': number
 }
+
+export type ChallengeMode = 'off' | 'auto' | 'on'
 
 export type SettingName = keyof SettingValues
 
@@ -44,11 +50,17 @@ export class SettingError extends Error {}
 const ROUND_MS = 400
 
 /** What the settings with words may be. */
-const WORDS: Partial<Record<string, string>> = { uploads: 'on or paused', images: 'public or private' }
+const WORDS: Partial<Record<string, string>> = {
+  uploads: 'on or paused',
+  images: 'public or private',
+  challenge: 'off, auto or on',
+}
 
 const PARSE: { [Name in SettingName]: (text: string) => SettingValues[Name] | null } = {
   uploads: oneOf('on', 'paused'),
   images: oneOf('public', 'private'),
+  challenge: oneOf('off', 'auto', 'on'),
+  'challenge-rate': amount,
   'daily-uploads': amount,
   'daily-bytes': amount,
   'network-uploads': amount,

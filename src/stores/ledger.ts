@@ -216,10 +216,10 @@ export interface Ledger extends Parts {
   /** By the clock that all servers share, epoch milliseconds. `null`: it is this machine's own. */
   time(): Promise<number | null>
   /**
-   * Takes a token from the bucket `name`, which all servers share: `burst` at once, one every `intervalMs` on average.
-   * Resolves to 0, or to how many milliseconds to wait before asking again. `now`: epoch milliseconds.
+   * Takes `turns` tokens, one by default and `burst` at most, from the bucket `name`, which all servers share: `burst` at once, one every
+   * `intervalMs` on average. Resolves to 0, or to how many milliseconds to wait before asking again. `now`: epoch milliseconds.
    */
-  takeTurn(name: string, now: number, rate: Rate): Promise<number>
+  takeTurn(name: string, now: number, rate: Rate, turns?: number): Promise<number>
   /** The bucket gives no token before `until` (epoch milliseconds). */
   holdTurns(name: string, until: number, rate: Rate): Promise<void>
 

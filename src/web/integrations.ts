@@ -42,6 +42,7 @@ export function uploadScript(baseUrl: string): string {
 #   grim - | upload.sh             an image from a pipe
 #   PINHOLE_DIRECT=1 upload.sh …   prints the address of the file itself, as editors want it
 #   PINHOLE_EXPIRES=1d upload.sh … gone after 1h, 1d, 7d, 30d or so many seconds
+#   PINHOLE_PASS=… upload.sh …     a pass of ${baseUrl}/pass, where the server asks for one
 # The keys that delete them are kept in PINHOLE_KEYS (default ~/.local/share/pinhole/keys), for your eyes only.
 # It sends files as they are; the service removes location and other metadata, but not from GIF.
 set -eu
@@ -54,7 +55,7 @@ member() {
 }
 
 upload() {
-  answer=$(curl -sS -H 'Accept: application/json' -F "${UPLOAD_FIELD}=@-;filename=image" "$server${UPLOAD_PATH}\${PINHOLE_EXPIRES:+?${EXPIRES_PARAMETER}=$PINHOLE_EXPIRES}") || return 5
+  answer=$(curl -sS -H 'Accept: application/json' \${PINHOLE_PASS:+-H "Authorization: Bearer $PINHOLE_PASS"} -F "${UPLOAD_FIELD}=@-;filename=image" "$server${UPLOAD_PATH}\${PINHOLE_EXPIRES:+?${EXPIRES_PARAMETER}=$PINHOLE_EXPIRES}") || return 5
   link=$(member "$answer" link)
   if [ -z "$link" ]; then
     printf '%s: %s\\n' "$1" "$(member "$answer" detail)" >&2

@@ -13,6 +13,8 @@ import { createRaw, isRawTarget } from '../http/routes/raw.ts'
 import { createUpload, takesUploads } from '../http/routes/upload.ts'
 import type { Notifier } from '../notify/notifier.ts'
 import { createAdminSessions } from '../service/admin-sessions.ts'
+import { createChallenges } from '../service/challenge/challenges.ts'
+import { createUploadRate, newRateState } from '../service/challenge/upload-rate.ts'
 import type { ExpiryClock } from '../service/expiry-clock.ts'
 import { createDerive } from '../service/images/identities.ts'
 import { createImages } from '../service/images/images.ts'
@@ -73,6 +75,8 @@ export function createHost(given: {
     defaults: {
       uploads: config.uploadsPaused ? 'paused' : 'on',
       images: 'public',
+      challenge: config.challenge,
+      'challenge-rate': config.challengeRate,
       'daily-uploads': config.dailyUploads,
       'daily-bytes': config.dailyBytes,
       'network-uploads': config.networkUploads,
@@ -153,6 +157,23 @@ export function createHost(given: {
       onReached: (cap, isPaused) => log.warn({ cap, isPaused }, 'a cap of the day is reached'),
       onFailure: (err) => log.warn({ err }, 'that a cap was reached could not be written down'),
     })
+  const rateState = newRateState()
+  const challenges = () =>
+    createChallenges({
+      ledger,
+      settings,
+      hashes: workerHashes,
+      now,
+      rate: createUploadRate({
+        ledger,
+        now,
+        perHour: () => settings.current()['challenge-rate'],
+        state: rateState,
+        onExceeded: () =>
+          log.warn({}, 'more uploads than CHALLENGE_RATE: challenges are on for a quarter of an hour'),
+        onFailure: (err) => log.warn({ err }, 'the rate of uploads could not be counted'),
+      }),
+    })
   const shared = images(ledger)
   const parts: AppParts = {
     baseUrl,
@@ -167,6 +188,7 @@ export function createHost(given: {
     hashes: workerHashes,
     capacity: capacity(),
     line: places.lineFor(0),
+    challenges: challenges(),
     origins: createOrigins(baseUrl, config.allowedOrigins),
     trusted: trustedProxies([]),
     site,
@@ -213,7 +235,7 @@ export function createHost(given: {
     const announced = length !== undefined && /^\d{1,15}$/.test(length) ? Number(length) : maxUploadBytes
     const line = places.lineFor(Math.min(announced, maxUploadBytes))
     const body = readBody(request, limits, line.touch)
-    const [own, ownCapacity] = [quota(), capacity()]
+    const [own, ownCapacity, ownChallenges] = [quota(), capacity(), challenges()]
     const answering = createUpload({
       ...parts,
       // A getter is not spread.
@@ -221,6 +243,7 @@ export function createHost(given: {
       images: images(ledger),
       quota: own,
       capacity: ownCapacity,
+      challenges: ownChallenges,
       line,
     })
     const answer = await answering({
@@ -237,7 +260,7 @@ export function createHost(given: {
       requestId: crypto.randomUUID(),
     })
     await body.drain(limits.drainBytes)
-    await Promise.allSettled([own.stop(), ownCapacity.stop()])
+    await Promise.allSettled([own.stop(), ownCapacity.stop(), ownChallenges.stop()])
     return responseOf(answer)
   }
 

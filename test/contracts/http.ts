@@ -4,6 +4,7 @@ import { documentCases, documentIsWhole } from './http/api.ts'
 import { bodyCases } from './http/bodies.ts'
 import { brokenCases } from './http/broken.ts'
 import { browserCases } from './http/browser.ts'
+import { challengeCases } from './http/challenges.ts'
 import { conditionCases } from './http/conditions.ts'
 import { deleteCases } from './http/delete.ts'
 import { drainCases } from './http/drain.ts'
@@ -41,6 +42,7 @@ const CASES = {
   'quota and client address': quotaCases,
   'caps of networks and of all': capCases,
   'refused uploads, and many at once': refusalCases,
+  challenges: challengeCases,
   'browsers and other sites': browserCases,
   'refusals that come early': drainCases,
   'raw bytes': rawCases,

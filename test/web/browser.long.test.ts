@@ -1,6 +1,7 @@
 /** The pages in real Chromium, on the real server: all suites but those of `features.long.test.ts`. One of each serves all. */
 import { after, before, describe } from 'node:test'
 import { whyNoChromium } from '../support/browser.ts'
+import { challengesSuite } from './suites/challenges.ts'
 import { faultsSuite } from './suites/faults.ts'
 import { historySuite } from './suites/history.ts'
 import { inputSuite } from './suites/input.ts'
@@ -24,6 +25,7 @@ describe('the pages in a browser', { skip: await whyNoChromium() }, () => {
   describe('sentences', () => sentencesSuite(() => site))
   describe('faults', () => faultsSuite(() => site))
   describe('history', () => historySuite(() => site))
+  describe('challenges', () => challengesSuite(() => site))
   describe('pages', () => pagesSuite(() => site))
   describe('parts', () => partsSuite(() => site))
 })

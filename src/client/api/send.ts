@@ -7,6 +7,7 @@ import {
   IDEMPOTENCY_HEADER,
   type ImageType,
   REPEAT_SECONDS,
+  SOLUTION_HEADER,
   UPLOAD_FIELD,
   UPLOAD_PATH,
 } from '../../protocol.ts'
@@ -14,12 +15,16 @@ import { checkArguments } from '../arguments.ts'
 import { divisible } from '../blob-source.ts'
 import type { SendOptions, Sent } from '../types.ts'
 import { rejectAnswer } from './answers.ts'
+import { challengeAhead, challengeOf, type Puzzle } from './challenge.ts'
 import { type Endpoint, endpointOf } from './endpoint.ts'
 import { newIdempotencyKey } from './idempotency-key.ts'
 import { withRetries } from './retry.ts'
 import { sentOf } from './sent.ts'
 
 const DEFAULT_RETRIES = 3
+
+/** A second one comes if the first took too long. */
+const MOST_CHALLENGES = 2
 
 /**
  * Uploads bytes as they are. Rejects with a `TypeError` for arguments that are not valid, `Refusal('file-too-large')`
@@ -42,12 +47,15 @@ export async function sendTo(blob: Blob, options: SendOptions = {}, endpoint: En
   // Until a whole image left, none can have been stored.
   let mayBeStoredSince: number | undefined
   const extension = EXTENSIONS[blob.type as ImageType] ?? 'bin'
-  const attempt = async () => {
+  const post = (solution: string | null) => {
     onProgress?.({ stage: 'uploading', sentBytes: 0, totalBytes: body.size, percent: 0 })
-    const answer = await endpoint.transport({
+    return endpoint.transport({
       method: 'POST',
       url: endpoint.address(UPLOAD_PATH) + query,
-      headers: { [IDEMPOTENCY_HEADER]: idempotencyKey },
+      headers: {
+        [IDEMPOTENCY_HEADER]: idempotencyKey,
+        ...(solution !== null && { [SOLUTION_HEADER]: solution }),
+      },
       // The name on the person's disk is nobody's business.
       file: { field: UPLOAD_FIELD, name: `image.${extension}`, blob: body },
       signal,
@@ -57,7 +65,18 @@ export async function sendTo(blob: Blob, options: SendOptions = {}, endpoint: En
         onProgress?.({ stage: 'uploading', sentBytes, totalBytes, percent })
       },
     })
-    return answer.status === 201 ? sentOf(answer) : rejectAnswer(answer)
+  }
+  const solved = async (challenge: Puzzle | null) =>
+    challenge && (await import('./solve.ts')).solve(challenge, { signal })
+  const attempt = async () => {
+    let solution = await solved(await challengeAhead(endpoint, signal))
+    for (let tries = 1; ; tries++) {
+      const answer = await post(solution)
+      if (answer.status === 201) return sentOf(answer)
+      const challenge = tries <= MOST_CHALLENGES ? challengeOf(answer, endpoint) : null
+      if (challenge === null) return rejectAnswer(answer)
+      solution = await solved(challenge)
+    }
   }
   const onWait = (attempt: number, seconds: number, cause: Error) =>
     onProgress?.({ stage: 'waiting', attempt, seconds, cause })

@@ -1,7 +1,7 @@
 /** One HTTP exchange that reports how much of its body has left. `xhr.ts` and `fetch.ts` implement it. */
 
 export interface Exchange {
-  method: 'POST' | 'DELETE' | 'HEAD'
+  method: 'POST' | 'DELETE' | 'HEAD' | 'GET'
   url: string
   /** Besides `Accept`. */
   headers?: Record<string, string>

@@ -32,7 +32,8 @@ export function createOrigins(baseUrl: string, allowed: string[]): Origins {
       return {
         'Access-Control-Allow-Origin': origin,
         'Access-Control-Allow-Methods': 'POST, DELETE',
-        'Access-Control-Allow-Headers': 'Accept, Content-Digest, Content-Type, Idempotency-Key',
+        'Access-Control-Allow-Headers':
+          'Accept, Authorization, Challenge-Solution, Content-Digest, Content-Type, Idempotency-Key',
         'Access-Control-Expose-Headers':
           'Location, RateLimit, RateLimit-Policy, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-Request-Id',
         'Access-Control-Max-Age': '86400',

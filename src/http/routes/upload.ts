@@ -9,10 +9,12 @@ import {
   DELETE_PATH,
   IDEMPOTENCY_HEADER,
   IDEMPOTENCY_PATTERN,
+  SOLUTION_HEADER,
   UPLOAD_PATH,
   type UploadAnswer,
   viewPath,
 } from '../../protocol.ts'
+import type { Credentials, Spent } from '../../service/challenge/challenges.ts'
 import { lifetimeFor } from '../../service/images/expiry.ts'
 import { drawIdentity, type Identity } from '../../service/images/identities.ts'
 import type { Published, PublishOptions } from '../../service/images/publish.ts'
@@ -59,14 +61,14 @@ export function createUpload(parts: AppParts): Upload {
     const identity = sent === null ? drawIdentity() : await parts.derive(sent)
     const mostBytes = Math.min(parts.maxUploadBytes, announced(request).mostBytes ?? parts.maxUploadBytes)
     const turn = await admission
-      .enter({ address, identity, mostBytes, onGone: request.onGone })
+      .enter({ address, identity, mostBytes, shown: shownBy(request), onGone: request.onGone })
       .catch((error: Error) => error)
     if (turn instanceof Error) return tellsQuota(turn) ? { remaining: 0, error: turn } : { error: turn }
     const { admitted } = turn
     try {
       return admitted.isRepeat
         ? await receiveAgain(request, identity, admitted.reservation, startedAt)
-        : await receiveNew(request, { identity, lifetimeSeconds }, admitted.reservation, startedAt)
+        : await receiveNew(request, { identity, lifetimeSeconds }, admitted, startedAt)
     } finally {
       turn.end()
     }
@@ -75,7 +77,7 @@ export function createUpload(parts: AppParts): Upload {
   async function receiveNew(
     request: UploadRequest,
     asked: Required<Pick<PublishOptions, 'identity' | 'lifetimeSeconds'>>,
-    reservation: Reservation,
+    { reservation, spent }: { reservation: Reservation; spent: Spent },
     startedAt: number,
   ): Promise<Outcome> {
     const { remaining } = reservation
@@ -95,10 +97,12 @@ export function createUpload(parts: AppParts): Upload {
         return { remaining, stored }
       }
       taken?.release()
+      spent.release()
       await release(reservation, request.body.received())
       return { remaining: Math.min(quota.limit, remaining + 1), stored }
     } catch (error) {
       taken?.release()
+      spent.release()
       const released = release(reservation, isClients(error) ? request.body.received() : undefined)
       // A ledger that did not answer was waited for once.
       if (!isOfLedger(error)) await released
@@ -220,6 +224,12 @@ function idempotencyKeyOf({ header }: UploadRequest): string | null {
   if (sent === undefined) return null
   if (IDEMPOTENCY_PATTERN.test(sent)) return sent
   throw new Refusal('bad-idempotency-key', 'Idempotency-Key must be 22 to 255 visible characters.')
+}
+
+/** An operator's proxy may want other schemes of `Authorization`. */
+function shownBy({ header }: UploadRequest): Credentials {
+  const [, pass] = /^bearer +(\S+)$/i.exec(header('authorization') ?? '') ?? []
+  return { solution: header(SOLUTION_HEADER.toLowerCase()), pass }
 }
 
 /** Nothing is known of a body in chunks. */

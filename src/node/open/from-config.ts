@@ -9,6 +9,8 @@ export function defaultSettings(config: Config): SettingValues {
   return {
     uploads: config.uploadsPaused ? 'paused' : 'on',
     images: 'public',
+    challenge: config.challenge,
+    'challenge-rate': config.challengeRate,
     'daily-uploads': config.dailyUploads,
     'daily-bytes': config.dailyBytes,
     'network-uploads': config.networkUploads,

@@ -1,5 +1,6 @@
-/** What an upload needs before its body is read: a turn in the line, no cap in the way, a reservation of its quota. */
+/** What an upload needs before its body is read: a turn in the line, no cap in the way, a reservation of its quota, and what a challenge asks for. */
 import { Refusal, type RefusalCode } from '../../errors.ts'
+import type { Challenges, Credentials, Spent } from '../challenge/challenges.ts'
 import { refuseFault } from '../faults.ts'
 import type { Identity } from '../images/identities.ts'
 import type { Images } from '../images/images.ts'
@@ -17,12 +18,14 @@ export interface Arrived {
   identity: Identity
   /** More will not be stored. Unit: bytes. */
   mostBytes: number
+  shown: Credentials
   /** Calls `act` if the client goes away. What it returns ends that. */
   onGone(act: () => void): () => void
 }
 
 export interface Admitted {
   reservation: Reservation
+  spent: Spent
   /** Nothing will be stored that was not before. */
   isRepeat: boolean
 }
@@ -34,22 +37,40 @@ export function createAdmission(parts: {
   line: Line
   capacity: Capacity
   quota: Quota
+  challenges: Challenges
   images: Pick<Images, 'find'>
 }): Admission {
-  const { line, capacity, quota, images } = parts
+  const { line, capacity, quota, challenges, images } = parts
 
   /** `null`: it depends on uploads that are under way. */
-  async function admit({ address, identity, mostBytes }: Arrived): Promise<Admitted | null> {
+  async function admit({ address, identity, mostBytes, shown }: Arrived): Promise<Admitted | null> {
     await capacity.assertOpen(mostBytes).catch(refuseFault)
+    const used = async () => {
+      const remaining = await quota.remaining(address)
+      // Of one that has none left the quota says so.
+      return remaining === 0 ? 0 : quota.limit - remaining
+    }
+    await challenges.assertShown(shown, used).catch(refuseFault)
     try {
       const reservation = await quota.reserve(address, { id: identity.id }).catch(refuseFault)
-      return reservation && { reservation, isRepeat: false }
+      return reservation && { reservation, spent: await spend(reservation, shown), isRepeat: false }
     } catch (error) {
       // The last upload of a day may be repeated like any other.
       const mayRepeat = identity.isDerived && isRefusal(error, 'quota-exceeded')
       if (!mayRepeat || (await images.find(identity.id)) === null) throw error
       const reservation = await quota.reserve(address, { isRepeat: true }).catch(refuseFault)
-      return reservation && { reservation, isRepeat: true }
+      return reservation && { reservation, spent: { release() {} }, isRepeat: true }
+    }
+  }
+
+  async function spend(reservation: Reservation, shown: Credentials): Promise<Spent> {
+    try {
+      return await challenges.spend(shown, reservation.used).catch(refuseFault)
+    } catch (error) {
+      // What is worth nothing was verified all the same.
+      const isFalse = isRefusal(error, 'challenge-required') && Object.values(shown).some(Boolean)
+      await reservation.release(isFalse ? 0 : undefined).catch(refuseFault)
+      throw error
     }
   }
 

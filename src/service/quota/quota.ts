@@ -37,6 +37,8 @@ export interface ClientAddress {
 export interface Reservation {
   /** Uploads left after this one. */
   readonly remaining: number
+  /** Uploads of the address today, with this one. */
+  readonly used: number
   /** The image is stored. Nobody waits for the ledger to learn it. */
   confirm(): void
   /**
@@ -154,6 +156,7 @@ export function createQuota(
       const end = count(network)
       return {
         remaining: Math.max(0, perDay - used),
+        used,
         confirm() {
           if (!end()) return
           // Lost if the ledger is unavailable: it counts as reserved until it expires.

@@ -40,12 +40,12 @@ export function instanceLedger(database: SqlDatabase): InstanceLedger {
       return rows[0]!.ms as number
     },
 
-    async takeTurn(name, now, { intervalMs, burst }) {
+    async takeTurn(name, now, { intervalMs, burst }, turns = 1) {
       // The generic cell rate algorithm (ITU-T I.371): one time says it all, the one at which a full burst is free.
-      const ahead = (burst - 1) * intervalMs
+      const [all, ahead] = [turns * intervalMs, (burst - turns) * intervalMs]
       const [taken] = await database.write([
-        sql`insert into turns (name, full_at_ms) values (${name}, ${now + intervalMs})
-          on conflict (name) do update set full_at_ms = ${intervalMs} +
+        sql`insert into turns (name, full_at_ms) values (${name}, ${now + all})
+          on conflict (name) do update set full_at_ms = ${all} +
             case when turns.full_at_ms > ${now} then turns.full_at_ms else ${now} end
           where turns.full_at_ms <= ${now + ahead}
           returning full_at_ms`,

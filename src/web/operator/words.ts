@@ -26,6 +26,8 @@ export const COUNTS: Record<string, string> = {
 export const SETTINGS: Record<string, string> = {
   uploads: 'Uploads: on or paused',
   images: 'Pictures: public or private',
+  challenge: 'Proof of work before uploads: off, auto or on',
+  'challenge-rate': 'Uploads in an hour that turn it on',
   'daily-uploads': 'Most uploads a day, of all',
   'daily-bytes': 'Most bytes a day, of all',
   'network-uploads': 'Most uploads a day, of one network',

@@ -32,6 +32,10 @@ export interface GalleryFacts extends PageFacts {
   words: Messages['gallery']
 }
 
+export interface PassFacts extends PageFacts {
+  words: Pick<Messages['pass'], 'failed' | 'needsHttps'>
+}
+
 export function homeFacts(ctx: PageContext): Page {
   const { messages, maxUploadBytes, stripsMetadata = true, convertsHeic = true } = ctx
   const { noPreviewInWhatsApp, noPreviewAtAll } = messages.result
@@ -59,6 +63,11 @@ export function viewerFacts(ctx: PageContext): Page {
 
 export function galleryFacts(ctx: PageContext): Page {
   return block<GalleryFacts>({ ...common(ctx), words: ctx.messages.gallery })
+}
+
+export function passFacts(ctx: PageContext): Page {
+  const { failed, needsHttps } = ctx.messages.pass
+  return block<PassFacts>({ ...common(ctx), words: { failed, needsHttps } })
 }
 
 function common({ messages, baseUrl }: PageContext): PageFacts {

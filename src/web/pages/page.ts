@@ -25,7 +25,7 @@ export interface AssetUrls {
 
 export type StyleName = 'home' | 'note' | 'viewer' | 'gallery' | 'reference' | 'report' | 'operator'
 
-export type ScriptName = 'home' | 'viewer' | 'gallery' | 'delete' | 'report' | 'operator'
+export type ScriptName = 'home' | 'viewer' | 'gallery' | 'delete' | 'pass' | 'report' | 'operator'
 
 /** What pages say of this server, in any language. */
 export interface SiteFacts {

@@ -4,6 +4,7 @@ import { send, sendTo } from '../../../src/client/api/send.ts'
 import { NetworkFault, type Transport } from '../../../src/client/api/transport.ts'
 import { Refusal, ServerRefusal, Unreachable } from '../../../src/client/errors.ts'
 import type { Progress } from '../../../src/client/types.ts'
+import { areAnswers } from '../../../src/proof-of-work.ts'
 import { fakeService, SENT } from './fake-service.ts'
 
 const CREATED = { status: 201, headers: { 'X-RateLimit-Remaining': '99' }, body: SENT }
@@ -258,4 +259,82 @@ test('stops when the network is away for longer', async () => {
   const clock = { ...service.endpoint.clock, now: () => away, online }
   await assert.rejects(sendTo(blobOf(5), {}, { ...service.endpoint, clock }), Unreachable)
   assert.equal(service.requests.length, 1)
+})
+
+const EASY = {
+  token: 'upload-challenge.a.b',
+  algorithm: 'PBKDF2-SHA-256',
+  iterations: 1,
+  bits: 3,
+  answers: 2,
+  expires: '2026-11-24T03:29:49Z',
+}
+const challenged = (challenge: unknown) => {
+  const refused = problem(403, 'challenge-required')
+  return { ...refused, body: { ...refused.body, challenge } }
+}
+
+test('does the work that a service asks for, and asks ahead from then on', async () => {
+  const service = await fakeService(
+    challenged(EASY),
+    CREATED,
+    { status: 200, body: { ...EASY, token: 'another' } },
+    CREATED,
+    { status: 204 },
+    CREATED,
+    CREATED,
+  )
+  for (let nth = 0; nth < 4; nth++) await sendTo(blobOf(5), {}, service.endpoint)
+  const asked = service.requests.map(({ method, url, headers }) => {
+    const solution = headers['challenge-solution'] as string | undefined
+    return [`${method} ${url}`, solution?.split(':')[0]]
+  })
+  assert.deepEqual(asked, [
+    ['POST /api/upload', undefined],
+    ['POST /api/upload', EASY.token],
+    ['GET /api/challenge', undefined],
+    ['POST /api/upload', 'another'],
+    ['GET /api/challenge', undefined],
+    ['POST /api/upload', undefined],
+    ['POST /api/upload', undefined],
+  ])
+  const [first, second] = service.requests
+  assert.equal(first!.headers['idempotency-key'], second!.headers['idempotency-key'])
+  const counters = (second!.headers['challenge-solution'] as string).split(':')[1]!.split(',').map(Number)
+  assert.equal(await areAnswers(EASY, counters), true)
+  assert.equal(await areAnswers(EASY, [...counters, 0]), false)
+  assert.deepEqual(service.slept, [], 'no try is used up')
+})
+
+test('works for no service without end', async () => {
+  const again = await fakeService(challenged(EASY), challenged(EASY), challenged(EASY))
+  await assert.rejects(sendTo(blobOf(5), {}, again.endpoint), (error) => {
+    return error instanceof ServerRefusal && error.code === 'challenge-required'
+  })
+  assert.equal(again.requests.length, 3)
+  for (const wrong of [
+    undefined,
+    null,
+    'x',
+    {},
+    { ...EASY, iterations: 2 ** 40 },
+    { ...EASY, bits: 31 },
+    { ...EASY, iterations: 1_000_000, bits: 20 },
+    { ...EASY, answers: 1e9 },
+    { ...EASY, bits: 0 },
+    { ...EASY, token: 'a\r\nX: y' },
+    { ...EASY, algorithm: 'none' },
+  ]) {
+    const service = await fakeService(challenged(wrong))
+    await assert.rejects(sendTo(blobOf(5), {}, service.endpoint), ServerRefusal)
+    assert.equal(service.requests.length, 1)
+  }
+})
+
+test('stops working when it is cancelled', async () => {
+  const service = await fakeService(challenged({ ...EASY, bits: 26 }))
+  const cancel = new AbortController()
+  const sending = sendTo(blobOf(5), { signal: cancel.signal }, service.endpoint)
+  setTimeout(() => cancel.abort(new Error('enough')), 50)
+  await assert.rejects(sending, /enough/)
 })

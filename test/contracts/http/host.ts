@@ -57,6 +57,8 @@ export interface World {
   fleeting(): Promise<Host>
   /** Two uploads at once, four a day; three refusals, or 100,000 bytes of them. Trusts the same proxies as `main`. */
   frugal(): Promise<Host>
+  /** Challenges are on, and a friend's pages may upload. */
+  challenging(): Promise<Host>
   /** Its disk fails as `order` says, and what it keeps elsewhere may be taken away: nobody else's. */
   broken(): Promise<Host>
   /** What comes slowly is given up within a second. */
@@ -114,6 +116,7 @@ export function createWorld(start: StartHost): World {
     bare: once({ TRUSTED_PROXIES: '', UPLOADS_PER_DAY: '3' }),
     paused: once({ UPLOADS: 'paused' }),
     capped: once({ DAILY_UPLOADS: '4', NETWORK_UPLOADS: '2' }),
+    challenging: once({ TRUSTED_PROXIES, CHALLENGE: 'on', ALLOWED_ORIGINS: 'https://friend.example' }),
     fleeting: once({ DEFAULT_EXPIRES: '1h', MAX_AGE_DAYS: '2' }),
     frugal: once({
       TRUSTED_PROXIES,

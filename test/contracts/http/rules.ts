@@ -76,9 +76,10 @@ export function checkProblem(answer: Answer, status: number, error: string | Reg
   assert.equal(answer.status, status, answer.text)
   assert.equal(answer.headers.get('Content-Type')?.split(';')[0], 'application/problem+json')
   const problem = answer.json()
-  const { success, retryAfter, ...members } = problem
+  const { success, retryAfter, challenge, ...members } = problem
   assert.deepEqual(Object.keys(members).sort(), ['detail', 'error', 'status', 'title', 'type'])
   assert.ok(success === undefined || success === false)
+  assert.equal(challenge !== undefined, problem.error === 'challenge-required')
   const header = answer.headers.get('Retry-After')
   if (header !== null) assert.equal(`${retryAfter}`, header, 'the member says what the header does')
   else if (RETRIED.has(problem.error))

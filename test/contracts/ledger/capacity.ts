@@ -11,7 +11,7 @@ const tagged = (nth: number, tagA = 'a', tagB = 'b', atMs = AT): ReservedWith =>
 let serial = 0
 const networkOf = (limit: number, bucket = 'net'): ReservedWith => ({ network: { bucket, limit } })
 
-export function capacityCases({ on }: Harness): void {
+export function capacityCases({ on, onHooks }: Harness): void {
   on('gives shares up to the limit, all of an amount or nothing', async (ledger) => {
     assert.equal(await ledger.takeCapacity('x', DAY, 11, 10), false)
     assert.equal(await ledger.takeCapacity('x', DAY, 7, 10), true)
@@ -34,6 +34,33 @@ export function capacityCases({ on }: Harness): void {
       Array.from({ length: 40 }, (_, nth) => handles[nth % 2]!.takeCapacity('x', DAY, 3, 50)),
     )
     assert.equal(answers.filter(Boolean).length, 16)
+  })
+
+  // How challenges are used once, and passes as often as they are good for.
+  on(
+    'gives a share of one to one of all who ask at once, and forgets it with its day',
+    async (ledger, { another }) => {
+      const handles = [ledger, await another(), await another()]
+      const takes = await Promise.all(
+        Array.from({ length: 30 }, (_, nth) => handles[nth % 3]!.takeCapacity('challenge a', DAY, 1, 1)),
+      )
+      assert.equal(takes.filter(Boolean).length, 1)
+      // Of a day that is yet to come, as of a pass that expires tomorrow.
+      assert.equal(await ledger.takeCapacity('pass a', '2026-08-01', 1, 100), true)
+      await ledger.forgetDaysBefore('2026-07-31', '2026-08-01')
+      assert.equal(await handles[1]!.takeCapacity('challenge a', DAY, 1, 1), false)
+      assert.equal(await handles[1]!.usedCapacity('pass a', '2026-08-01'), 1)
+      await ledger.forgetDaysBefore('2026-08-01', '2026-08-02')
+      assert.equal(await ledger.usedCapacity('challenge a', DAY), 0)
+      assert.equal(await ledger.usedCapacity('pass a', '2026-08-01'), 1)
+    },
+  )
+
+  onHooks(['process'], 'remembers the share that a killed process took', async (ledger, { process }) => {
+    const dying = await process()
+    await dying.call([['takeCapacity', 'challenge a', DAY, 1, 1]])
+    await dying.kill()
+    assert.equal(await ledger.takeCapacity('challenge a', DAY, 1, 1), false)
   })
 
   on('counts uploads of a network beside those of an address', async (ledger) => {

@@ -86,6 +86,14 @@ export function instanceCases({ on }: Harness): void {
     }
   })
 
+  on('gives several turns at once, or none of them', async (ledger) => {
+    assert.equal(await ledger.takeTurn('x', NOW, RATE, 2), 0)
+    assert.equal(await ledger.takeTurn('x', NOW, RATE, 2), 1000)
+    assert.equal(await ledger.takeTurn('x', NOW, RATE), 0, 'the one that is left')
+    assert.equal(await ledger.takeTurn('x', NOW + 2000, RATE, 2), 0)
+    assert.equal(await ledger.takeTurn('x', NOW + 2000, RATE), 1000)
+  })
+
   on('gives no turn before the time it was told', async (ledger) => {
     await ledger.holdTurns('x', NOW + 30_000, RATE)
     await ledger.holdTurns('x', NOW + 5000, RATE)

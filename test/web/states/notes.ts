@@ -164,6 +164,22 @@ export const noteStates: PageState[] = [
       await page.goto(`${site.url}/transparency`)
     },
   },
+  { name: 'pass', env: { CHALLENGE: 'on' }, visit: { path: '/pass' }, reach: async () => {} },
+  {
+    name: 'pass-got',
+    env: { CHALLENGE: 'on' },
+    visit: { path: '/pass' },
+    async reach(page) {
+      // The real one takes a browser some seconds.
+      const easy = { token: 'a', algorithm: 'PBKDF2-SHA-256', iterations: 1, bits: 1, answers: 1 }
+      await page.route('**/api/challenge?for=pass', (route) => route.fulfill({ json: easy }))
+      const pass = `pass.${'4'.repeat(32)}.1795507319.${'2'.repeat(32)}`
+      const got = { pass, uploads: 100, expires: '2026-11-24T08:01:59Z' }
+      await page.route('**/api/pass', (route) => route.fulfill({ status: 201, json: got }))
+      await page.locator('#get').click()
+      await page.locator('#got:visible').waitFor()
+    },
+  },
   { name: 'api', visit: { path: '/api' }, reach: async () => {} },
   { name: 'tools', visit: { path: '/tools' }, reach: async () => {} },
 ]

@@ -1,4 +1,4 @@
-import { errors, frame, gallery, home, remove, result, viewer } from './pages.ts'
+import { errors, frame, gallery, home, pass, remove, result, viewer } from './pages.ts'
 import { report, transparency } from './report.ts'
 import { terms } from './terms.ts'
 import { editor, live, upload } from './upload.ts'
@@ -12,6 +12,7 @@ export const english = {
   gallery,
   remove,
   result,
+  pass,
   errors,
   upload,
   live,

@@ -109,6 +109,24 @@ export const result = {
   another: 'Upload another',
 }
 
+export const pass = {
+  title: 'A pass for your tools',
+  lead: 'Curl, ShareX and other tools can upload {count} pictures with it, within 24 hours.',
+  why: 'This server asks for a little computing work with each upload, so that bots pay for what they send. The page at / does that by itself. A pass is for tools that can’t: this device does the work for them, now and at once. It takes up to a minute.',
+  anonymous:
+    'The pass says nothing about you and isn’t bound to this device. Anyone who has it can use it up.',
+  needsScript: 'Getting a pass needs JavaScript: the computing is done in your browser.',
+  needsHttps: 'Getting a pass needs an https page: browsers don’t do the computing on others.',
+  get: 'Get a pass',
+  working: 'Computing …',
+  failed: 'That didn’t work. Please try again.',
+  got: 'Here is your pass.',
+  label: 'Pass',
+  curl: 'Upload with curl',
+  sharex: 'Download settings for ShareX',
+  keep: 'It is shown only once, and is valid until',
+}
+
 export const errors = {
   home: 'Upload a picture',
   fallbackTitle: 'That didn’t work.',
@@ -135,6 +153,7 @@ export const errors = {
     'too-many-refusals': 'Too many uploads failed today.',
     'capacity-reached': 'Storage is full.',
     'network-quota-exceeded': 'Today’s uploads are used up.',
+    'challenge-required': 'This connection has uploaded a lot today.',
     'cross-site': 'This request came from another site.',
     'too-slow': 'That took too long.',
   } as Record<string, string>,
@@ -160,6 +179,8 @@ export const errors = {
     'too-many-refusals': 'Please try again after midnight UTC.',
     'capacity-reached': 'Please try again later.',
     'network-quota-exceeded': 'Others on your network have used them. The count resets at midnight UTC.',
+    'challenge-required':
+      'It must do a little computing for each further picture, which needs JavaScript and an https page. Please try again from the start page.',
     'cross-site': 'Please use the form on this page.',
     'too-slow': 'Please try again on a better connection.',
   } as Record<string, string>,

@@ -115,6 +115,25 @@ export const result: Messages['result'] = {
   another: 'En envoyer une autre',
 }
 
+export const pass: Messages['pass'] = {
+  title: 'Un laissez-passer pour vos outils',
+  lead: 'Curl, ShareX et d’autres outils peuvent envoyer {count} images avec lui, en 24 heures.',
+  why: 'Ce serveur demande un petit calcul pour chaque envoi, afin que les robots paient ce qu’ils envoient. La page d’accueil le fait d’elle-même. Un laissez-passer est pour les outils qui ne savent pas le faire\u00a0: cet appareil calcule pour eux, maintenant et en une fois. Cela prend jusqu’à une minute.',
+  anonymous:
+    'Le laissez-passer ne dit rien de vous et n’est pas lié à cet appareil. Quiconque l’a peut l’épuiser.',
+  needsScript: 'Obtenir un laissez-passer demande JavaScript\u00a0: le calcul se fait dans votre navigateur.',
+  needsHttps:
+    'Obtenir un laissez-passer demande une page https\u00a0: les navigateurs ne calculent pas sur les autres.',
+  get: 'Obtenir un laissez-passer',
+  working: 'Calcul en cours…',
+  failed: 'Cela n’a pas fonctionné. Veuillez réessayer.',
+  got: 'Voici votre laissez-passer.',
+  label: 'Laissez-passer',
+  curl: 'Envoyer avec curl',
+  sharex: 'Télécharger les réglages pour ShareX',
+  keep: 'Il n’est affiché qu’une fois et reste valable jusqu’au',
+}
+
 export const errors: Messages['errors'] = {
   home: 'Envoyer une image',
   fallbackTitle: 'Cela n’a pas fonctionné.',
@@ -141,6 +160,7 @@ export const errors: Messages['errors'] = {
     'too-many-refusals': 'Trop d’envois ont échoué aujourd’hui.',
     'capacity-reached': 'L’espace de stockage est plein.',
     'network-quota-exceeded': 'La limite d’envois du jour est atteinte.',
+    'challenge-required': 'Beaucoup d’images sont venues de cette connexion aujourd’hui.',
     'cross-site': 'Cette demande venait d’un autre site.',
     'too-slow': 'Cela a pris trop de temps.',
   },
@@ -168,6 +188,8 @@ export const errors: Messages['errors'] = {
     'capacity-reached': 'Réessayez plus tard.',
     'network-quota-exceeded':
       'D’autres personnes de votre réseau ont utilisé ces envois. Le compteur repart de zéro à minuit (UTC).',
+    'challenge-required':
+      'Elle doit faire un petit calcul pour chaque nouvelle image, ce qui demande JavaScript et une page https. Veuillez réessayer depuis la page d’accueil.',
     'cross-site': 'Veuillez utiliser le formulaire de cette page.',
     'too-slow': 'Réessayez avec une meilleure connexion.',
   },

@@ -1,5 +1,5 @@
 import type { Messages } from '../messages.ts'
-import { errors, frame, gallery, home, remove, result, viewer } from './pages.ts'
+import { errors, frame, gallery, home, pass, remove, result, viewer } from './pages.ts'
 import { report, transparency } from './report.ts'
 import { terms } from './terms.ts'
 import { editor, live, upload } from './upload.ts'
@@ -13,6 +13,7 @@ export const german: Messages = {
   gallery,
   remove,
   result,
+  pass,
   errors,
   upload,
   live,

@@ -114,6 +114,24 @@ export const result: Messages['result'] = {
   another: 'Noch ein Bild hochladen',
 }
 
+export const pass: Messages['pass'] = {
+  title: 'Ein Pass für deine Programme',
+  lead: 'Curl, ShareX und andere Programme können damit innerhalb von 24 Stunden {count} Bilder hochladen.',
+  why: 'Dieser Server verlangt für jedes Bild ein wenig Rechenarbeit, damit Bots für das bezahlen, was sie schicken. Die Seite unter / erledigt das von selbst. Ein Pass ist für Programme, die das nicht können: Dieses Gerät rechnet für sie, jetzt und auf einmal. Das dauert bis zu einer Minute.',
+  anonymous:
+    'Der Pass sagt nichts über dich und ist nicht an dieses Gerät gebunden. Wer ihn hat, kann ihn aufbrauchen.',
+  needsScript: 'Ein Pass braucht JavaScript: Gerechnet wird in deinem Browser.',
+  needsHttps: 'Ein Pass braucht eine https-Seite: Auf anderen rechnen Browser nicht.',
+  get: 'Pass holen',
+  working: 'Es wird gerechnet …',
+  failed: 'Das hat nicht geklappt. Bitte versuche es noch einmal.',
+  got: 'Hier ist dein Pass.',
+  label: 'Pass',
+  curl: 'Hochladen mit curl',
+  sharex: 'Einstellungen für ShareX herunterladen',
+  keep: 'Er wird nur einmal angezeigt und gilt bis',
+}
+
 export const errors: Messages['errors'] = {
   home: 'Ein Bild hochladen',
   fallbackTitle: 'Das hat nicht geklappt.',
@@ -140,6 +158,7 @@ export const errors: Messages['errors'] = {
     'too-many-refusals': 'Zu viele Uploads sind heute gescheitert.',
     'capacity-reached': 'Der Speicher ist voll.',
     'network-quota-exceeded': 'Für heute sind alle Uploads verbraucht.',
+    'challenge-required': 'Von diesem Anschluss kam heute schon viel.',
     'cross-site': 'Das kam von einer anderen Website.',
     'too-slow': 'Das hat zu lange gedauert.',
   },
@@ -167,6 +186,8 @@ export const errors: Messages['errors'] = {
     'capacity-reached': 'Bitte versuche es später noch einmal.',
     'network-quota-exceeded':
       'Andere in deinem Netz haben sie verbraucht. Um Mitternacht (UTC) beginnt die Zählung neu.',
+    'challenge-required':
+      'Für jedes weitere Bild muss er ein wenig rechnen. Das braucht JavaScript und eine https-Seite. Bitte versuche es noch einmal von der Startseite aus.',
     'cross-site': 'Bitte benutze das Formular auf dieser Seite.',
     'too-slow': 'Bitte versuche es mit einer besseren Verbindung noch einmal.',
   },

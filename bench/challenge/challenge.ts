@@ -1,0 +1,155 @@
+/**
+ * What challenges cost a flood of many addresses, and the server: processor time of both for each upload past the first five of
+ * an address. The attacker computes in native code and keeps nothing but the answers.
+ */
+import { pbkdf2Sync } from 'node:crypto'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Challenge, PASS_UPLOADS, type Problem, UNCHALLENGED_UPLOADS } from '../../src/protocol.ts'
+import { gif } from '../../test/support/images/tiny-images.ts'
+import { startPinhole } from '../contestants/contestants.ts'
+import type { BenchOptions } from '../load/options.ts'
+import { processorTime } from '../load/processors.ts'
+import type { Figures } from '../report/figures.ts'
+
+const ENV = { TRUSTED_PROXIES: '127.0.0.1/32' }
+const AT_ONCE = 8
+
+/** Seconds of processor time for each of `count`. */
+interface Cost {
+  seconds: number
+  count: number
+}
+
+export async function benchChallenge({ dir, clients }: BenchOptions): Promise<Figures> {
+  const servers = await Promise.all([
+    startPinhole(path.join(dir, 'on'), { ...ENV, CHALLENGE: 'on' }),
+    startPinhole(path.join(dir, 'off'), ENV),
+  ])
+  const [on, off] = servers
+  try {
+    const addresses = Array.from({ length: clients }, (_, nth) => `198.18.${nth >> 8}.${nth & 255}`)
+    const flood = async (
+      server: typeof on,
+      status: number,
+      headersOf: (nth: number) => Headers = () => ({}),
+    ) => {
+      const answers: Problem[] = []
+      const cost = await costOf(server.pid, clients, async (nth) => {
+        const answer = await upload(server.url, addresses[nth]!, headersOf(nth))
+        const told = await answer.json()
+        if (answer.status !== status) throw new Error(`${answer.status}: ${JSON.stringify(told)}`)
+        answers[nth] = told as Problem
+      })
+      return { cost, answers }
+    }
+    console.error('  the first uploads')
+    for (let nth = 0; nth < UNCHALLENGED_UPLOADS; nth++)
+      for (const server of servers) await flood(server, 201)
+
+    console.error(`  ${clients} challenges`)
+    const refused = await flood(on, 403)
+    const before = process.cpuUsage()
+    const solutions = refused.answers.map(({ challenge }) => solve(challenge!))
+    const solving = { seconds: processorSeconds(before), count: clients }
+    // Connections that ended meanwhile are noticed.
+    await sleep(1000)
+    const forged = await flood(on, 403, (nth) => ({
+      'Challenge-Solution': `${tokenOf(refused.answers[nth]!)}:0,0`,
+    }))
+    const solved = await flood(on, 201, (nth) => ({ 'Challenge-Solution': solutions[nth]! }))
+    const plain = await flood(off, 201)
+
+    console.error('  a pass')
+    const asked = await fetch(`${on.url}/api/challenge?for=pass`)
+    const passBefore = process.cpuUsage()
+    const solution = solve((await asked.json()) as Challenge)
+    const passing = { seconds: processorSeconds(passBefore), count: PASS_UPLOADS }
+    await sleep(1000)
+    let pass = ''
+    const giving = await costOf(on.pid, 1, async () => {
+      const headers = { 'Challenge-Solution': solution }
+      const answer = await fetch(`${on.url}/api/pass`, { method: 'POST', headers })
+      pass = ((await answer.json()) as { pass: string }).pass
+    })
+    const count = Math.min(clients, PASS_UPLOADS)
+    const shown = await costOf(on.pid, count, async (nth) => {
+      const answer = await upload(on.url, addresses[nth]!, { Authorization: `Bearer ${pass}` })
+      if (answer.status !== 201) throw new Error(await answer.text())
+    })
+
+    const challenged = each(refused.cost) + Math.max(0, each(solved.cost) - each(plain.cost))
+    const whole = each(refused.cost) + each(solved.cost)
+    const withPass = giving.seconds / PASS_UPLOADS + Math.max(0, each(shown) - each(plain.cost))
+    return {
+      comparisons: [],
+      measures: [
+        milliseconds('attacker: solving a challenge', each(solving)),
+        milliseconds('server: refusing with a challenge', each(refused.cost)),
+        milliseconds('server: refusing a forged solution', each(forged.cost)),
+        milliseconds('server: an upload with its solution', each(solved.cost)),
+        milliseconds('server: an upload without challenges', each(plain.cost)),
+        times('attacker / server, for what challenges add', each(solving) / challenged),
+        times('attacker / server, for refusal and upload', each(solving) / whole),
+        milliseconds('attacker: an upload’s part of a pass', each(passing)),
+        milliseconds('server: an upload with a pass', each(shown)),
+        times('attacker / server, for what a pass adds', each(passing) / withPass),
+      ],
+    }
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()))
+  }
+}
+
+type Headers = Record<string, string>
+
+async function costOf(pid: number, count: number, work: (nth: number) => Promise<void>): Promise<Cost> {
+  const before = processorTime(pid)
+  let next = 0
+  const worker = async () => {
+    while (next < count) await work(next++)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  return { seconds: (processorTime(pid) - before) / 1e6, count }
+}
+
+function upload(url: string, address: string, headers: Headers): Promise<Response> {
+  const body = new FormData()
+  body.set('file', new Blob([new Uint8Array(gif())]), 'image.gif')
+  return fetch(`${url}/api/upload`, {
+    method: 'POST',
+    body,
+    headers: { 'X-Forwarded-For': address, ...headers },
+  })
+}
+
+function solve({ token, iterations, bits, answers }: Challenge): string {
+  const found = Array.from({ length: answers }, (_, nth) => {
+    for (let counter = 0; ; counter++) {
+      const derived = pbkdf2Sync(token, `${nth}.${counter}`, iterations, 4, 'sha256')
+      if (derived.readUInt32BE(0) >>> (32 - bits) === 0) return counter
+    }
+  })
+  return `${token}:${found.join(',')}`
+}
+
+function tokenOf({ challenge }: Problem): string {
+  return challenge!.token
+}
+
+function processorSeconds(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1e6
+}
+
+function each({ seconds, count }: Cost): number {
+  return seconds / count
+}
+
+function milliseconds(what: string, seconds: number) {
+  return { what, values: [seconds * 1000], unit: 'ms' }
+}
+
+function times(what: string, ratio: number) {
+  return { what, values: [ratio], unit: 'times', atLeast: 500 }
+}

@@ -1,0 +1,57 @@
+/** Proof of work that a service wants before an upload. Only a service that asked for it once is asked for it ahead. */
+import type { Puzzle } from '../../proof-of-work.ts'
+import { CHALLENGE_PATH, UPLOAD_PATH } from '../../protocol.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { Answer } from './transport.ts'
+
+export type { Puzzle } from '../../proof-of-work.ts'
+
+/** Iterations that are done for a service at most: some minutes. */
+const MOST_WORK = 2 ** 30
+
+/** Upload addresses of services that want proof of work. */
+const demanding = new Set<string>()
+
+/** What an upload that was refused must solve. `null`: it was refused for something else, wants too much, or can't be solved here. */
+export function challengeOf({ status, text }: Answer, { address }: Endpoint): Puzzle | null {
+  if (status !== 403) return null
+  const problem = parsed(text) as { error?: unknown; challenge?: unknown } | null
+  if (problem?.error !== 'challenge-required') return null
+  demanding.add(address(UPLOAD_PATH))
+  // Browsers have no Web Crypto on pages that came by plain http.
+  return globalThis.crypto?.subtle === undefined ? null : puzzleIn(problem.challenge)
+}
+
+/** What the next upload must solve, so that its body is not sent for nothing. */
+export async function challengeAhead(
+  { address, transport }: Endpoint,
+  signal: AbortSignal | undefined,
+): Promise<Puzzle | null> {
+  if (!demanding.has(address(UPLOAD_PATH))) return null
+  const answer = await transport({ method: 'GET', url: address(CHALLENGE_PATH), signal })
+  if (answer.status !== 200) demanding.delete(address(UPLOAD_PATH))
+  return answer.status === 200 ? puzzleIn(parsed(answer.text)) : null
+}
+
+/** From a service that need not be an honest one. */
+export function puzzleIn(value: unknown): Puzzle | null {
+  if (typeof value !== 'object' || value === null) return null
+  const { token, algorithm, iterations, bits, answers } = value as Record<string, unknown>
+  if (typeof token !== 'string' || !/^[\w.-]{1,200}$/.test(token)) return null
+  if (algorithm !== 'PBKDF2-SHA-256') return null
+  if (!isCount(iterations) || !isCount(bits) || !isCount(answers)) return null
+  if (bits > 30 || answers > 16 || answers * iterations * 2 ** bits > MOST_WORK) return null
+  return { token, iterations, bits, answers }
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 1
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,29 @@
+/** GET /api/challenge, POST /api/pass, GET /pass: proof of work, where the operator turned it on. */
+import { type Challenge, SOLUTION_HEADER } from '../../protocol.ts'
+import { refuseFault } from '../../service/faults.ts'
+import { contextFor, passPage } from '../../web/pages.ts'
+import type { AppContext, AppParts } from '../context.ts'
+import { clientAddress } from '../headers/client-address.ts'
+import { sendCompressed } from './pages.ts'
+
+/** 204: the next upload of this address needs none. */
+export async function askChallenge(c: AppContext, parts: AppParts): Promise<Response> {
+  const { challenges } = parts
+  const isForPass = c.req.query('for') === 'pass'
+  const challenge = isForPass ? await challenges.forPass() : await challenges.next(await usedBy(c, parts))
+  return challenge === null ? c.body(null, 204) : c.json(challenge satisfies Challenge)
+}
+
+async function usedBy(c: AppContext, { quota, trusted }: AppParts): Promise<number> {
+  const address = clientAddress(c.env.peer, c.req.header('X-Forwarded-For'), trusted)
+  return quota.limit - (await quota.remaining(address).catch(refuseFault))
+}
+
+export async function givePass(c: AppContext, { origins, challenges }: AppParts): Promise<Response> {
+  origins.assertAllowed((name) => c.req.header(name))
+  return c.json(await challenges.givePass(c.req.header(SOLUTION_HEADER)), 201)
+}
+
+export function passPageFor(c: AppContext, parts: AppParts): Promise<Response> {
+  return sendCompressed(c, passPage(contextFor(parts.site.facts, c.req.header('Accept-Language'))))
+}

@@ -1,0 +1,110 @@
+/**
+ * Challenges and passes are signed, and nothing is stored of them until they are used. The key comes from the salt of the day
+ * on which they expire: all servers have it, no backup does, and it is erased with the day.
+ */
+import { fromHex, toHex } from '../../bytes.ts'
+import type { Puzzle } from '../../proof-of-work.ts'
+import type { Ledger } from '../../stores/ledger.ts'
+import type { Hashes } from '../hashes.ts'
+import { utcDayOf } from '../utc-day.ts'
+
+/** What a challenge is solved for. */
+export type Purpose = 'upload' | 'pass'
+
+export interface Token {
+  id: string
+  /** Epoch milliseconds. */
+  expiresAt: number
+  /** UTC. */
+  day: string
+}
+
+export interface ChallengeToken extends Token, Puzzle {
+  purpose: Purpose
+}
+
+export interface Tokens {
+  challenge(purpose: Purpose, work: Omit<Puzzle, 'token'>): Promise<ChallengeToken>
+  pass(): Promise<Token & { pass: string }>
+  /** `null` for a token that was not signed here, was changed, or has expired. */
+  readChallenge(text: string): Promise<ChallengeToken | null>
+  readPass(text: string): Promise<Token | null>
+}
+
+/** Time for a slow phone. Unit: seconds. */
+export const CHALLENGE_SECONDS = 600
+export const PASS_SECONDS = 86_400
+
+/** Random bits of an id, and those of a signature that are kept. */
+const BITS = 128
+
+const CHALLENGE =
+  /^(?<purpose>upload|pass)-challenge\.(?<id>[0-9a-f]{32})\.(?<expires>\d{10,11})\.(?<iterations>\d{1,6})\.(?<bits>\d{1,2})\.(?<answers>\d{1,2})\.[0-9a-f]{32}$/
+const PASS = /^pass\.(?<id>[0-9a-f]{32})\.(?<expires>\d{10,11})\.[0-9a-f]{32}$/
+
+/** `now`: by the clock of all servers, epoch milliseconds. */
+export function createTokens(parts: {
+  ledger: Pick<Ledger, 'daySalt'>
+  hashes: Hashes
+  now: () => number
+}): Tokens {
+  const { ledger, hashes, now } = parts
+
+  async function signatureOf(fields: string, day: string): Promise<string> {
+    // Not the salt itself, which is the key of HMACs of addresses.
+    const key = fromHex(hashes.hmacSha256(await ledger.daySalt(day), 'key of challenges and passes'))
+    return hashes.hmacSha256(key, fields).slice(0, BITS / 4)
+  }
+
+  function newToken(seconds: number): Token & { expires: number } {
+    const expires = Math.floor(now() / 1000) + seconds
+    const id = toHex(crypto.getRandomValues(new Uint8Array(BITS / 8)))
+    return { id, expires, expiresAt: expires * 1000, day: utcDayOf(expires * 1000) }
+  }
+
+  /** `longest`: no token of this kind is valid for longer, so no day is asked for but today and tomorrow. */
+  async function read(
+    pattern: RegExp,
+    text: string,
+    longest: number,
+  ): Promise<(Token & { groups: Record<string, string> }) | null> {
+    const groups = pattern.exec(text)?.groups
+    if (groups === undefined) return null
+    const expiresAt = Number(groups.expires) * 1000
+    if (expiresAt <= now() || expiresAt > now() + longest * 1000) return null
+    const day = utcDayOf(expiresAt)
+    const at = text.lastIndexOf('.')
+    const signature = await signatureOf(text.slice(0, at), day)
+    // Digests: how long it takes to compare them tells nothing of the signature.
+    if (hashes.sha256(text.slice(at + 1)) !== hashes.sha256(signature)) return null
+    return { id: groups.id!, expiresAt, day, groups }
+  }
+
+  return {
+    async challenge(purpose, { iterations, bits, answers }) {
+      const { id, expires, ...times } = newToken(CHALLENGE_SECONDS)
+      const fields = `${purpose}-challenge.${id}.${expires}.${iterations}.${bits}.${answers}`
+      const token = `${fields}.${await signatureOf(fields, times.day)}`
+      return { id, ...times, purpose, token, iterations, bits, answers }
+    },
+    async pass() {
+      const { id, expires, ...times } = newToken(PASS_SECONDS)
+      const fields = `pass.${id}.${expires}`
+      return { id, ...times, pass: `${fields}.${await signatureOf(fields, times.day)}` }
+    },
+    async readChallenge(text) {
+      const token = await read(CHALLENGE, text, CHALLENGE_SECONDS)
+      if (token === null) return null
+      const { groups, ...rest } = token
+      const number = (name: string) => Number(groups[name])
+      const work = { iterations: number('iterations'), bits: number('bits'), answers: number('answers') }
+      return { ...rest, ...work, purpose: groups.purpose as Purpose, token: text }
+    },
+    async readPass(text) {
+      const token = await read(PASS, text, PASS_SECONDS)
+      if (token === null) return null
+      const { groups, ...rest } = token
+      return rest
+    },
+  }
+}

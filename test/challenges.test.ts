@@ -1,0 +1,263 @@
+/** Challenges and passes on a ledger that several servers share, by a clock that is played. */
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { solve } from '../src/client/api/solve.ts'
+import { Refusal } from '../src/errors.ts'
+import { nodeHashes as hashes } from '../src/node/hashes.ts'
+import { PASS_UPLOADS, UNCHALLENGED_UPLOADS } from '../src/protocol.ts'
+import {
+  type Challenges,
+  type Credentials,
+  createChallenges,
+  WORK,
+} from '../src/service/challenge/challenges.ts'
+import { CHALLENGE_SECONDS, createTokens, PASS_SECONDS } from '../src/service/challenge/tokens.ts'
+import { createUploadRate, ON_MS } from '../src/service/challenge/upload-rate.ts'
+import type { ChallengeMode, SettingValues } from '../src/service/settings.ts'
+import type { Ledger } from '../src/stores/ledger.ts'
+import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
+import { extent } from './support/extent.ts'
+
+const EASY = { iterations: 1, bits: 2, answers: 2 }
+const NOON = Date.parse('2026-07-31T12:00:00Z')
+const CHALLENGED = UNCHALLENGED_UPLOADS + 1
+
+interface Scene {
+  clock: { now: number }
+  ledger: Ledger
+  /** One more server on the same ledger. */
+  server(mode?: ChallengeMode, perHour?: number): Promise<Challenges & { exceeded(): number }>
+}
+
+async function inScene(run: (scene: Scene) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-challenges-'))
+  const clock = { now: NOON }
+  const open = () => openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
+  const ledger = await open()
+  const opened = [ledger]
+  try {
+    await run({
+      clock,
+      ledger,
+      async server(mode = 'on', perHour = 0) {
+        const own = await open()
+        opened.push(own)
+        let exceeded = 0
+        const now = () => clock.now
+        const rate = createUploadRate({
+          ledger: own,
+          now,
+          perHour: () => perHour,
+          onExceeded: () => exceeded++,
+          onFailure: assert.ifError,
+        })
+        const settings = { current: () => ({ challenge: mode }) as SettingValues }
+        const work = { upload: EASY, pass: EASY }
+        const challenges = createChallenges({ ledger: own, settings, rate, hashes, now, work })
+        return { ...challenges, exceeded: () => exceeded }
+      },
+    })
+  } finally {
+    await Promise.all(opened.map((each) => each.close()))
+    await rm(folder, { recursive: true })
+  }
+}
+
+async function solved(server: Challenges): Promise<string> {
+  return solve((await server.next(UNCHALLENGED_UPLOADS))!)
+}
+
+async function passOf(server: Challenges): Promise<string> {
+  return (await server.givePass(await solve(await server.forPass()))).pass
+}
+
+/** Whether an upload is let through that shows this. */
+async function passes(server: Challenges, shown: Credentials, used = CHALLENGED): Promise<boolean> {
+  try {
+    await server.assertShown(shown, async () => used - 1)
+    await server.spend(shown, used)
+    return true
+  } catch (error) {
+    assert.ok(error instanceof Refusal && error.code === 'challenge-required', String(error))
+    assert.ok(error.challenge, 'it says what to solve')
+    return false
+  }
+}
+
+test('takes a solution on any server, once, until it expires', async () => {
+  await inScene(async ({ server, clock }) => {
+    const [one, two] = [await server(), await server()]
+    const solution = await solved(one)
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, nth) => passes(nth % 2 ? one : two, { solution })),
+    )
+    assert.equal(answers.filter(Boolean).length, 1)
+    const [early, late] = [await solved(one), await solved(one)]
+    clock.now += CHALLENGE_SECONDS * 1000 - 1000
+    assert.equal(await passes(two, { solution: early }), true)
+    clock.now += 1000
+    assert.equal(await passes(two, { solution: late }), false)
+    assert.equal(await passes(two, { solution: early }), false)
+  })
+})
+
+test('takes one over midnight, and never again, whatever days are forgotten', async () => {
+  await inScene(async ({ server, clock, ledger }) => {
+    clock.now = Date.parse('2026-07-31T23:59:50Z')
+    const one = await server()
+    const solution = await solved(one)
+    clock.now = Date.parse('2026-08-01T00:00:10Z')
+    assert.equal(await passes(one, { solution }), true)
+    await ledger.forgetDaysBefore('2026-08-01', '2026-08-02')
+    assert.equal(await passes(await server(), { solution }), false)
+  })
+})
+
+test('takes a pass for as many uploads as it is good for, at once on several servers', async () => {
+  await inScene(async ({ server, clock }) => {
+    const servers = [await server(), await server()]
+    const pass = await passOf(servers[0]!)
+    const answers = await Promise.all(
+      Array.from({ length: PASS_UPLOADS + 20 }, (_, nth) => passes(servers[nth % 2]!, { pass })),
+    )
+    assert.equal(answers.filter(Boolean).length, PASS_UPLOADS)
+
+    const other = await passOf(servers[0]!)
+    for (let nth = 0; nth < PASS_UPLOADS; nth++) {
+      const spent = await servers[0]!.spend({ pass: other }, CHALLENGED)
+      // Nothing was stored.
+      if (nth === 7) spent.release()
+    }
+    await servers[0]!.stop()
+    assert.equal(await passes(servers[1]!, { pass: other }), true)
+    assert.equal(await passes(servers[1]!, { pass: other }), false)
+
+    const last = await passOf(servers[0]!)
+    clock.now += PASS_SECONDS * 1000 - 1000
+    assert.equal(await passes(servers[1]!, { pass: last }), true)
+    clock.now += 1000
+    assert.equal(await passes(servers[1]!, { pass: last }), false)
+  })
+})
+
+test('uses up nothing for uploads that need nothing', async () => {
+  await inScene(async ({ server }) => {
+    const one = await server()
+    const [solution, pass] = [await solved(one), await passOf(one)]
+    for (let used = 1; used <= UNCHALLENGED_UPLOADS; used++) {
+      for (const shown of [{}, { solution }, { pass }, { solution: 'x' }]) {
+        assert.equal(await passes(one, shown, used), true)
+      }
+    }
+    assert.equal(await passes(one, {}), false)
+    assert.equal(await passes(await server('off'), {}), true)
+    assert.equal(await passes(one, { solution }), true)
+  })
+})
+
+test('takes nothing that was changed in a letter, or signed by another ledger', async () => {
+  await inScene(async ({ server }) => {
+    const one = await server()
+    const [solution, pass] = [await solved(one), await passOf(one)]
+    const [token, counters] = solution.split(':') as [string, string]
+    const character = fc.constantFrom(...'0123456789abcdef.,:-xÄ\n')
+    await fc.assert(
+      fc.asyncProperty(fc.nat(token.length - 1), character, fc.boolean(), async (at, to, isPass) => {
+        const text = isPass ? pass : token
+        const changed = text.slice(0, at) + to + text.slice(at + 1)
+        fc.pre(changed !== text)
+        const shown = isPass ? { pass: changed } : { solution: `${changed}:${counters}` }
+        assert.equal(await passes(one, shown), false, changed)
+      }),
+      { numRuns: extent(2000, 200) },
+    )
+    await inScene(async ({ server: elsewhere }) => {
+      const other = await elsewhere()
+      for (const shown of [{ solution: await solved(other) }, { pass: await passOf(other) }]) {
+        assert.equal(await passes(one, shown), false)
+      }
+    })
+    // It was good all the time.
+    assert.equal(await passes(one, { solution }), true)
+    assert.equal(await passes(one, { pass }), true)
+  })
+})
+
+test('takes no solution of one purpose for the other, and no answers that are wrong', async () => {
+  await inScene(async ({ server }) => {
+    const one = await server()
+    assert.equal(await passes(one, { solution: await solve(await one.forPass()) }), false)
+    await assert.rejects(one.givePass(await solved(one)), Refusal)
+    await assert.rejects(one.givePass(undefined), Refusal)
+    // Harder than any test would find by chance.
+    const tokens = createTokens({ ledger: await ledgerOfOneSalt(), hashes, now: Date.now })
+    const { token } = await tokens.challenge('upload', { ...EASY, bits: 30 })
+    assert.equal((await tokens.readChallenge(token))!.bits, 30)
+    const used = await solved(one)
+    for (const counters of ['', '0', '4294967296,0', '99999999999,1', '-1,0', '0,0,0', '1e3,0', '0x1,0']) {
+      assert.equal(await passes(one, { solution: `${used.split(':')[0]}:${counters}` }), false, counters)
+    }
+  })
+})
+
+async function ledgerOfOneSalt() {
+  return { daySalt: async () => new Uint8Array(32) }
+}
+
+test('asks the ledger for no day but today and tomorrow, whatever a token says', async () => {
+  const days: string[] = []
+  const daySalt = async (day: string) => {
+    days.push(day)
+    return new Uint8Array(32)
+  }
+  const tokens = createTokens({ ledger: { daySalt }, hashes, now: () => NOON })
+  const { pass } = await tokens.pass()
+  for (const seconds of [0, 1, NOON / 1000, NOON / 1000 + PASS_SECONDS + 1, 99_999_999_999]) {
+    const expires = `${seconds}`.padStart(10, '0')
+    assert.equal(await tokens.readPass(pass.replace(/\.\d+\./, `.${expires}.`)), null)
+  }
+  assert.deepEqual(days, ['2026-08-01'])
+  assert.notEqual(await tokens.readPass(pass), null)
+})
+
+test('turns on by the rate of all servers, on all of them, and off again', async () => {
+  await inScene(async ({ server, clock }) => {
+    // 400 an hour: 100 at once, and one each 9 seconds.
+    const servers = [await server('auto', 400), await server('auto', 400)]
+    const settle = () => Promise.all(servers.map((each) => each.stop()))
+    const upload = async (nth: number) => passes(servers[nth % 2]!, {})
+    for (let nth = 0; nth < 100; nth++) assert.equal(await upload(nth), true, `${nth}`)
+    await settle()
+    assert.equal(await upload(0), true, 'the one by which it is too many')
+    await settle()
+    // Each hears of it within seconds.
+    clock.now += 5000
+    for (const nth of [0, 1]) assert.equal(await upload(nth), false)
+    assert.equal(await passes(servers[1]!, { solution: await solved(servers[0]!) }), true)
+    assert.equal(servers[0]!.exceeded() + servers[1]!.exceeded(), 1)
+    clock.now += ON_MS
+    for (let nth = 0; nth < 50; nth++) assert.equal(await upload(nth), true, 'it is over')
+    await settle()
+    assert.equal(servers[0]!.exceeded() + servers[1]!.exceeded(), 1)
+    // A steady rate below the limit never turns it on.
+    for (let nth = 0; nth < 200; nth++) {
+      clock.now += 10_000
+      assert.equal(await upload(nth), true)
+      await settle()
+    }
+    // And without a limit nothing does.
+    const unlimited = await server('auto', 0)
+    for (let nth = 0; nth < 300; nth++) assert.equal(await passes(unlimited, {}), true)
+    await unlimited.stop()
+  })
+})
+
+test('asks for hundreds of times the work that it takes to verify', () => {
+  for (const { iterations, bits, answers } of Object.values(WORK)) {
+    assert.ok(2 ** bits >= 1000 && iterations * answers <= 10_000)
+  }
+})

@@ -1,0 +1,175 @@
+/** Proof of work before an upload, where the operator turned it on, and passes that stand for it. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { solve } from '../../../src/client/api/solve.ts'
+import { nodeHashes } from '../../../src/node/hashes.ts'
+import { type Challenge, type PassAnswer, UNCHALLENGED_UPLOADS } from '../../../src/protocol.ts'
+import { createTokens } from '../../../src/service/challenge/tokens.ts'
+import type { Answer } from '../../support/http.ts'
+import { gif } from '../../support/images/tiny-images.ts'
+import { type Visitor, visit, type World } from './host.ts'
+import { checkPage, checkProblem } from './rules.ts'
+
+const SOLUTION = 'Challenge-Solution'
+const bearer = (pass: string) => ({ Authorization: `Bearer ${pass}` })
+
+export function challengeCases(world: World): void {
+  /** Somebody who has made the uploads that no challenge is asked for. */
+  async function visitor(): Promise<Visitor> {
+    const me = await visit(world, world.challenging)
+    for (let nth = 0; nth < UNCHALLENGED_UPLOADS; nth++) await me.store()
+    return me
+  }
+
+  function challengeIn(answer: Answer): Challenge {
+    checkProblem(answer, 403, 'challenge-required')
+    const { challenge } = answer.json()
+    assert.ok(Date.parse(challenge.expires) > Date.now())
+    return challenge
+  }
+
+  async function stored(answer: Answer): Promise<void> {
+    assert.equal(answer.status, 201, answer.text)
+    world.keys.add(answer.json().key)
+  }
+
+  it('has none of it where the operator did not turn it on', async () => {
+    const me = await visit(world, world.main)
+    for (const path of ['/api/challenge', '/api/challenge?for=pass', '/api/pass']) {
+      checkProblem(await me.get(path), 404, 'not-found')
+      checkProblem(await me.request('POST', path), 404, 'not-found')
+    }
+    checkPage(await me.get('/pass'), 404)
+    for (let nth = 0; nth < UNCHALLENGED_UPLOADS; nth++) await me.store()
+    const shown: Record<string, string>[] = [{}, { [SOLUTION]: 'x' }, bearer('x')]
+    for (const headers of shown) await stored(await me.upload(gif(), headers))
+  })
+
+  it('takes the first five uploads of an address, and then a solution for each, once, whoever shows it', async () => {
+    const me = await visit(world, world.challenging)
+    const ask = () => me.get('/api/challenge', { Origin: 'https://friend.example' })
+    for (let nth = 0; nth < UNCHALLENGED_UPLOADS; nth++) {
+      const ahead = await ask()
+      assert.equal(ahead.status, 204)
+      assert.equal(ahead.headers.get('Access-Control-Allow-Origin'), 'https://friend.example')
+      await me.store()
+    }
+    const refused = await me.upload(gif())
+    const first = challengeIn(refused)
+    assert.equal(refused.headers.get('X-RateLimit-Remaining'), '95')
+    checkPage(await me.upload(gif(), { Accept: 'text/html' }), 403)
+    const ahead = await ask()
+    assert.equal(ahead.status, 200, ahead.text)
+    assert.notEqual(ahead.json().token, first.token)
+    const solution = await solve(ahead.json())
+    const everybody = [me, await visitor(), await visitor()]
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, nth) => everybody[nth % 3]!.upload(gif(), { [SOLUTION]: solution })),
+    )
+    const [only, ...more] = answers.filter(({ status }) => status === 201)
+    assert.equal(more.length, 0)
+    await stored(only!)
+    for (const answer of answers) if (answer !== only) challengeIn(answer)
+    const left = await Promise.all(everybody.map((each) => each.remaining()))
+    assert.deepEqual(left.sort(), [94, 95, 95], 'a refused upload takes no place')
+    const preflight = await me.request('OPTIONS', '/api/upload', {
+      headers: { Origin: 'https://friend.example' },
+    })
+    assert.match(
+      preflight.headers.get('Access-Control-Allow-Headers') ?? '',
+      /Authorization, Challenge-Solution/,
+    )
+  })
+
+  it('takes no solution that is forged, and counts it as a refused upload', async () => {
+    const me = await visitor()
+    const challenge = challengeIn(await me.upload(gif()))
+    const solution = await solve(challenge)
+    const [token, answers] = solution.split(':') as [string, string]
+    const fields = token.split('.')
+    const withField = (nth: number, value: string) => fields.with(nth, value).join('.')
+    const elsewhere = createTokens({
+      ledger: { daySalt: async () => new Uint8Array(32) },
+      hashes: nodeHashes,
+      now: Date.now,
+    })
+    const easy = { iterations: 1, bits: 1, answers: 1 }
+    const forged = [
+      `${token}:${answers.replace(/\d/, (digit) => `${(Number(digit) + 1) % 10}`)}`,
+      `${token}:${answers.split(',')[0]}`,
+      `${token}:${answers},1`,
+      `${token}:`,
+      token,
+      ':',
+      'x'.repeat(4000),
+      // Less work, more time, another id, no signature.
+      `${withField(3, '1')}:${answers}`,
+      `${withField(4, '1')}:${answers}`,
+      `${withField(2, `${Number(fields[2]) + 100}`)}:${answers}`,
+      `${withField(2, '99999999999')}:${answers}`,
+      `${withField(1, '0'.repeat(32))}:${answers}`,
+      `${withField(6, '0'.repeat(32))}:${answers}`,
+      await solve((await elsewhere.challenge('upload', easy)) as never),
+      `${(await me.get('/api/challenge?for=pass')).json().token}:1,2,3,4`,
+    ]
+    for (const sent of forged) challengeIn(await me.upload(gif(), { [SOLUTION]: sent }))
+    const pass = (await elsewhere.pass()).pass
+    for (const sent of [pass, 'x', token]) challengeIn(await me.upload(gif(), bearer(sent)))
+    assert.equal(await me.remaining(), 95)
+    // None of that used it up.
+    await stored(await me.upload(gif(), { [SOLUTION]: solution }))
+  })
+
+  it('takes nothing for a pass but the solution of a challenge for it', async () => {
+    const me = await visit(world, world.challenging)
+    const ask = (headers = {}) => me.request('POST', '/api/pass', { headers })
+    const challenge = challengeIn(await ask())
+    challengeIn(await ask({ [SOLUTION]: `${challenge.token}:0,0,0,0` }))
+    checkProblem(
+      await ask({ Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' }),
+      403,
+      'cross-site',
+    )
+    assert.equal((await me.get('/api/pass')).status, 405)
+    assert.equal((await me.request('POST', '/pass')).status, 405)
+  })
+
+  it('gives a pass that is good for uploads of any address', async () => {
+    const me = await visit(world, world.challenging)
+    const solution = await solve((await me.get('/api/challenge?for=pass')).json())
+    const answer = await me.request('POST', '/api/pass', { headers: { [SOLUTION]: solution } })
+    assert.equal(answer.status, 201, answer.text)
+    const { pass, uploads, expires }: PassAnswer = answer.json()
+    world.keys.add(pass)
+    assert.equal(uploads, 100)
+    assert.ok(Math.abs((Date.parse(expires) - Date.now()) / 3_600_000 - 24) < 0.1)
+    challengeIn(await me.request('POST', '/api/pass', { headers: { [SOLUTION]: solution } }))
+    for (const each of [await visitor(), await visitor()]) {
+      for (let nth = 0; nth < 2; nth++) await stored(await each.upload(gif(), bearer(pass)))
+      challengeIn(await each.upload(gif(), bearer(pass.replace(/.$/, (last) => (last === '0' ? '1' : '0')))))
+      challengeIn(await each.upload(gif(), { Authorization: `Basic ${pass}` }))
+    }
+  })
+
+  it('says what a pass is on a page of its own, in the person’s language', async () => {
+    const me = await visit(world, world.challenging)
+    for (const [language, title] of [
+      ['en', 'A pass for your tools'],
+      ['de', 'Ein Pass für deine Programme'],
+      ['fr', 'Un laissez-passer pour vos outils'],
+    ] as const) {
+      const answer = await me.get('/pass', { 'Accept-Language': language })
+      checkPage(answer, 200)
+      assert.ok(answer.text.includes(`<h1>${title}</h1>`), language)
+    }
+  })
+
+  it('counts stored images only among the first five', async () => {
+    const me = await visit(world, world.challenging)
+    for (let nth = 0; nth <= UNCHALLENGED_UPLOADS; nth++) {
+      checkProblem(await me.upload(Buffer.from('no image')), 415, 'unsupported-type')
+    }
+    for (let nth = 0; nth < UNCHALLENGED_UPLOADS; nth++) await me.store()
+    challengeIn(await me.upload(gif()))
+  })
+}
