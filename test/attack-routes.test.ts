@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { UPLOAD_METHODS } from '../src/http/routes/upload.ts'
-import { publicRoutes } from './support/attack/routes.ts'
+import { EVERY_ROUTE, publicRoutes } from './support/attack/routes.ts'
 import { NOTHING_STORED, type Stored, targetsFor } from './support/attack/targets.ts'
 import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
@@ -25,7 +25,7 @@ it('attacks all that takes uploads, all that the framework answers, and what is 
 })
 
 it('attacks what is there: none is 404 but what is meant to be, and none fails', async (t) => {
-  const server = await startLocalServer({}, {})
+  const server = await startLocalServer(EVERY_ROUTE, {})
   t.after(() => server.stop())
   const home = await request(server.url, 'GET', '/')
   const stored: Stored = {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { Attack } from './support/attack/connection.ts'
 import { descriptors, forgetPeak, peakMegabytes } from './support/attack/process-costs.ts'
+import { EVERY_ROUTE } from './support/attack/routes.ts'
 import { NOTHING_STORED, type Stored, targetsFor } from './support/attack/targets.ts'
 import { WAYS } from './support/attack/ways.ts'
 import { request } from './support/http.ts'
@@ -27,7 +28,7 @@ describe('under attack', { skip }, () => {
   let idle: number
 
   before(async () => {
-    server = await startServer({ TRUSTED_PROXIES: '' })
+    server = await startServer({ TRUSTED_PROXIES: '', ...EVERY_ROUTE })
     stored = {
       baseUrl: server.baseUrl,
       smallId: (await store(server.url, gif())).id,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { readBundle } from '../../src/node/assets/build.ts'
+import { EVERY_ROUTE } from '../../test/support/attack/routes.ts'
 import { NOTHING_STORED, type Stored, type Target, targetsFor } from '../../test/support/attack/targets.ts'
 import { WAYS } from '../../test/support/attack/ways.ts'
 import { gif } from '../../test/support/images/tiny-images.ts'
@@ -57,7 +58,7 @@ let attackers = 0
 const startedAt = performance.now()
 const dir = await mkdtemp(path.join(tmpdir(), 'pinhole-attack-'))
 // One server under all of them: what an attack leaves behind is held against the next.
-const server = await startPinhole(dir)
+const server = await startPinhole(dir, EVERY_ROUTE)
 const attacker = startAttacker()
 try {
   const stored: Stored = {

@@ -7,6 +7,9 @@ import { createOperatorApp } from '../../../src/http/operator/app.ts'
 import { DELETE_PATH, OEMBED_PATH, REPORT_PAGE_PATH, REPORT_PATH } from '../../../src/protocol.ts'
 import type { Stored, Target } from './targets.ts'
 
+/** Settings of a server that has every route. Challenges are there, and no rate turns them on. */
+export const EVERY_ROUTE = { CHALLENGE: 'auto', CHALLENGE_RATE: '0' }
+
 /** What makes a request go as far as it can, by path. */
 type Details = Record<string, (stored: Stored) => Pick<Target, 'takes' | 'whole'> & { query?: string }>
 
