@@ -42,6 +42,7 @@ const benches: Record<
     page: 'bench/challenge.md',
   },
   trickle: { needs: [], load: async () => (await import('./upload/trickle.ts')).benchTrickle },
+  workers: { needs: [], load: async () => (await import('./upload/workers.ts')).benchWorkers },
   crowds: { needs: ['caddy'], load: async () => (await import('./crowds/crowds.ts')).benchCrowds },
   lighthouse: {
     needs: [],

@@ -102,7 +102,7 @@ function statusOf(url: string): Promise<number> {
   })
 }
 
-function memoryOf(pid: number): Memory {
+export function memoryOf(pid: number): Memory {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const megabytes = (field: string) => Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) / 1024
   return { resident: megabytes('VmRSS'), peak: megabytes('VmHWM') }

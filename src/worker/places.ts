@@ -6,6 +6,7 @@
 import { sleep } from '../async.ts'
 import { Refusal } from '../errors.ts'
 import type { Client, Line } from '../service/quota/line.ts'
+import { BLOCK_BYTES } from '../stores/r2/draft.ts'
 import type { Limits } from './limits.ts'
 
 interface Place {
@@ -125,7 +126,7 @@ export function createPlaces(limits: Limits, uploadsAtOnce: number): Places {
         async enter(client, admit) {
           const taken: Place = {
             address: client.address,
-            bytes: Math.min(bytes, limits.draftBytes),
+            bytes: Math.min(Math.ceil(bytes / BLOCK_BYTES) * BLOCK_BYTES, limits.draftBytes),
             isReading: false,
             isStalled: false,
             touchedAt: Date.now(),

@@ -47,7 +47,7 @@ const HOSTS: Record<string, Host> = {
       const { file, ...tls } = await selfSigned(folder)
       setDefaultCACertificates([...getCACertificates(), tls.certificate])
       const variables = { OPERATOR_URL: 'https://localhost:PORT', OPERATOR_TOKEN: TOKEN }
-      const { url, stop } = await startWorker(variables, tls)
+      const { url, stop } = await startWorker(variables, { tls })
       return {
         url,
         door: url.replace('127.0.0.1', 'localhost'),

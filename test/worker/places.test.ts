@@ -25,6 +25,18 @@ it('never lets drafts take more than the budget, and serves all that wait', asyn
   assert.equal(places.heldBytes(), 0)
 })
 
+it('counts small uploads by the blocks of memory that their drafts take', async () => {
+  const places = createPlaces(quick, 1000)
+  for (const [bytes, held] of [
+    [1, 1],
+    [MB, 2],
+    [MB + 1, 4],
+  ] as const) {
+    await places.lineFor(bytes).enter(client('a'), async () => 'admitted')
+    assert.equal(places.heldBytes(), held * MB)
+  }
+})
+
 it('reads as many uploads of an address at once as it may, and others beside them', async () => {
   const places = createPlaces(quick, 2)
   const admit = async () => 'admitted'

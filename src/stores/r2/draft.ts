@@ -3,8 +3,8 @@ import { Refusal } from '../../errors.ts'
 import { type ByteSource, bytesOf, isWhole, type Segment } from '../../formats/image.ts'
 import { digestOf } from './runtime.ts'
 
-/** One more at most is unused. */
-const BLOCK_BYTES = 1024 * 1024
+/** What the memory of a draft grows by: it holds whole blocks. */
+export const BLOCK_BYTES = 1024 * 1024
 
 export interface Blocks extends ByteSource {
   /** SHA-256 of what `segments` say, lower-case hex. */
@@ -72,6 +72,8 @@ function blocksOf(blocks: Uint8Array<ArrayBuffer>[], size: number): Blocks {
     },
     bytes: (segments) => bytesOf(source, segments),
     discard() {
+      // Detached it is free at once: garbage of this kind grew past what an isolate may have before V8 looked (bench `workers`).
+      for (const { buffer } of blocks) buffer.transfer(0)
       blocks.length = 0
     },
   }

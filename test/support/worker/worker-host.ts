@@ -40,10 +40,17 @@ export function modules(): Promise<WorkerModule[]> {
 /** Miniflare starts with the first. */
 const byEntry = (a: WorkerModule, b: WorkerModule) => Number(b.name === ENTRY) - Number(a.name === ENTRY)
 
-/** `:PORT` in a variable becomes the port. `tls`: instead of plain HTTP; both of PEM. */
+interface Options {
+  /** Instead of plain HTTP. Both as PEM. */
+  tls?: { key: string; certificate: string }
+  /** Where V8's inspector listens. */
+  inspectorPort?: number
+}
+
+/** `:PORT` in a variable becomes the port. */
 export async function startWorker(
   env: Record<string, string | undefined> = {},
-  tls?: { key: string; certificate: string },
+  { tls, inspectorPort }: Options = {},
 ): Promise<WorkerHost> {
   // What pages load, if it is not built yet.
   const [own, port] = await Promise.all([modules(), freePort(), loadAssets()])
@@ -66,6 +73,7 @@ export async function startWorker(
     cf: false,
     host: '127.0.0.1',
     port,
+    ...(inspectorPort !== undefined && { inspectorPort }),
     ...(tls && { https: true, httpsKey: tls.key, httpsCert: tls.certificate }),
     bindings: withPort({ ...variables, BASE_URL: baseUrl }, port),
     r2Buckets: ['IMAGES', 'PRIVATE'],
