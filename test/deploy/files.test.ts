@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { validate } from 'dockerfile-utils'
@@ -31,6 +31,35 @@ test('systemd takes the unit', { skip: await skipWithout('systemd-analyze') }, a
     const { stdout, stderr } = await run('systemd-analyze', ['verify', file])
     // Unknown settings are warnings, and the exit code is 0.
     assert.doesNotMatch(stdout + stderr, /pinhole\.service/)
+  })
+})
+
+test('Nix reads the module, which starts the server in place of the unit’s own program', {
+  skip: await skipWithout('nix-instantiate'),
+}, async () => {
+  await inFolder(async (folder) => {
+    for (const path of ['nixos/pinhole.nix', 'systemd/pinhole.service'])
+      await writeFile(join(folder, basename(path)), await shipped(path))
+    await writeFile(join(folder, 'pinhole-server.tgz'), '')
+    // Stand-ins for what the module takes of Nixpkgs.
+    const pkgs = `{
+      nodejs_24 = "node-24";
+      runCommand = name: _: script: "/store/\${name}";
+      writeTextDir = path: text: { inherit path text; };
+    }`
+    const expression = `import ${folder}/pinhole.nix { lib.getExe = of: "/store/\${of}/bin/node"; pkgs = ${pkgs}; }`
+    const { stdout } = await run('nix-instantiate', ['--eval', '--strict', '--json', '--expr', expression], {
+      env: { ...process.env, NIX_STORE_DIR: join(folder, 'store'), NIX_STATE_DIR: join(folder, 'state') },
+    })
+    const { systemd, users } = JSON.parse(stdout)
+    assert.deepEqual(systemd.services.pinhole.serviceConfig.ExecStart, [
+      '',
+      '/store/node-24/bin/node /store/pinhole-server/bin/serve.mjs',
+    ])
+    const [{ path, text }] = systemd.packages
+    assert.equal(path, 'lib/systemd/system/pinhole.service')
+    const user = /^User=(.+)$/m.exec(text)?.[1] ?? ''
+    assert.equal(users.users[user].group, /^Group=(.+)$/m.exec(text)?.[1])
   })
 })
 
