@@ -178,6 +178,34 @@ const VARIABLES = {
     list(text),
     true,
   ),
+  scan: variable(
+    'SCAN',
+    'off',
+    'off, after or before: a scanner looks at pictures after they are published, or before',
+    choice({ off: 'off', after: 'after', before: 'before' } as const),
+  ),
+  /** `null`: scanners fetch what waits. */
+  scannerUrl: variable(
+    'SCANNER_URL',
+    '',
+    'where pictures are posted to be scanned (default: scanners fetch them from the admin server)',
+    optional(url('http:', 'https:')),
+    true,
+  ),
+  scanFault: variable(
+    'SCAN_FAULT',
+    'hold',
+    'publish, hold or refuse: what becomes of a picture without a verdict, with SCAN=before',
+    choice({ publish: 'publish', hold: 'hold', refuse: 'refuse' } as const),
+  ),
+  scanSeconds: variable('SCAN_SECONDS', '10', 'time for a verdict', integer(1, 3600)),
+  scannerToken: variable(
+    'SCANNER_TOKEN',
+    '',
+    'opens the admin server to a scanner, for its work alone',
+    optional(longSecret),
+    true,
+  ),
   uploaderLinks: variable(
     'UPLOADER_LINKS',
     'on',

@@ -17,10 +17,12 @@ const PORTS = [
   'stores/active-alerts.ts',
   'stores/holds.ts',
   'stores/expiries.ts',
+  'stores/scans.ts',
   'stores/tombstones.ts',
   'stores/files.ts',
   'cdn/cdn.ts',
   'notify/notifier.ts',
+  'scan/scanner.ts',
 ]
 
 interface Layer {
@@ -37,6 +39,7 @@ const SERVER = [
   'problems.ts',
   'cdn/',
   'notify/',
+  'scan/',
   'formats/',
   'http/',
   'openapi.ts',
@@ -68,6 +71,7 @@ const LAYERS: Record<string, Layer> = {
       'stores/notices.ts',
       'stores/purges.ts',
       'stores/reports.ts',
+      'stores/scans.ts',
       'stores/tombstones.ts',
     ],
   },
@@ -76,6 +80,7 @@ const LAYERS: Record<string, Layer> = {
   'stores/notices.ts': { may: [] },
   'stores/purges.ts': { may: [] },
   'stores/expiries.ts': { may: [] },
+  'stores/scans.ts': { may: [] },
   'stores/active-alerts.ts': { may: [] },
   'stores/decisions.ts': { may: [], types: ['stores/holds.ts'] },
   'stores/holds.ts': { may: [] },
@@ -83,6 +88,7 @@ const LAYERS: Record<string, Layer> = {
   'stores/files.ts': { may: [] },
   'cdn/cdn.ts': { may: ['protocol.ts'] },
   'notify/notifier.ts': { may: [] },
+  'scan/scanner.ts': { may: [] },
 
   'formats/': { may: BASE },
 
@@ -104,6 +110,7 @@ const LAYERS: Record<string, Layer> = {
   'stores/postgres/': { may: [...BASE, ...PORTS, 'stores/sql/', 'stores/private/', 'pg'], node: true },
   'cdn/': { may: [...BASE, ...PORTS] },
   'notify/': { may: [...BASE, ...PORTS] },
+  'scan/': { may: [...BASE, ...PORTS] },
   'notify/smtp.ts': { may: [...BASE, ...PORTS, 'nodemailer'], node: true },
 
   'service/': { may: [...BASE, ...PORTS, 'formats/', 'proof-of-work.ts'] },

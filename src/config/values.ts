@@ -47,7 +47,7 @@ export function days(given: string): number {
   return integer(1, 36_500)(given) * 86_400
 }
 
-export function choice<T>(values: Record<string, T>): (given: string) => T {
+export function choice<const T>(values: Record<string, T>): (given: string) => T {
   return (given) => {
     if (Object.hasOwn(values, given)) return values[given]!
     throw new Error(`must be one of ${Object.keys(values).join(', ')}`)

@@ -2,6 +2,7 @@
 import { hostname } from 'node:os'
 import type { Config } from '../config.ts'
 import type { Log } from '../http/log.ts'
+import { httpScanner } from '../scan/http-scanner.ts'
 import { type Challenges, createChallenges } from '../service/challenge/challenges.ts'
 import { createUploadRate } from '../service/challenge/upload-rate.ts'
 import { createExpiryClock, type ExpiryClock } from '../service/expiry-clock.ts'
@@ -11,6 +12,8 @@ import { createImages, type Images } from '../service/images/images.ts'
 import { createDecisions, type Decisions } from '../service/moderation/decisions.ts'
 import { createMonitor } from '../service/moderation/monitor.ts'
 import { createReports, type Reports } from '../service/moderation/reports.ts'
+import { createScanGate } from '../service/moderation/scan-gate.ts'
+import { createScanning, type Scanning } from '../service/moderation/scanning.ts'
 import { createTakedown, type Takedown } from '../service/moderation/takedown.ts'
 import { type Capacity, createCapacity } from '../service/quota/capacity.ts'
 import { createLine, type Line } from '../service/quota/line.ts'
@@ -21,7 +24,7 @@ import { nodeHashes as hashes } from './hashes.ts'
 import type { Limits } from './http/limits.ts'
 import { createMetrics, type ProcessMetrics } from './metrics/metrics.ts'
 import type { DiskMonitor } from './monitors.ts'
-import { defaultSettings, lineLimits, quotaLimits } from './open/from-config.ts'
+import { defaultSettings, lineLimits, quotaLimits, scanRules } from './open/from-config.ts'
 import { openNotices } from './open/notifiers.ts'
 import type { Stores } from './open/stores.ts'
 
@@ -36,6 +39,7 @@ export interface Services {
   reports: Reports
   takedown: Takedown
   decisions: Decisions
+  scanning: Scanning
   metrics: ProcessMetrics
   /** Whether nobody is shown a picture now. */
   isPrivate(): boolean
@@ -109,8 +113,21 @@ export async function openServices(parts: {
         'the clock jumped: until it is right, or for an hour, expired images are hidden and not removed',
       ),
   })
+  const rules = scanRules(config)
+  const scanner = config.scannerUrl === null ? null : httpScanner(config.scannerUrl)
+  const scans = {
+    moves,
+    gate: createScanGate({
+      scanner,
+      rules,
+      ledger,
+      now,
+      onFailure: warn('the scanner gave no verdict on an upload'),
+    }),
+  }
   const images = createImages({
     ...stores,
+    ...(config.scan !== 'off' && { scans }),
     maxUploadBytes,
     stripMetadata,
     metrics,
@@ -130,6 +147,18 @@ export async function openServices(parts: {
   })
 
   const takedown = createTakedown({ ...stores, now })
+  const scanning = createScanning({
+    objects,
+    ledger,
+    takedown,
+    moves,
+    images,
+    scanner,
+    rules,
+    hashes,
+    now,
+    onFailure: (err, id) => log.warn({ err, id }, 'an image could not be scanned and will be tried again'),
+  })
   const decisions = createDecisions({
     objects,
     ledger,
@@ -156,7 +185,7 @@ export async function openServices(parts: {
     now,
     onFailure: warn('what is private of days that are over could not be forgotten'),
   })
-  const ownJobs = [settings, expiring, forgetting, decisions, monitor, notices]
+  const ownJobs = [settings, expiring, forgetting, decisions, scanning, monitor, notices]
 
   return {
     settings,
@@ -169,6 +198,7 @@ export async function openServices(parts: {
     reports: createReports({ objects, ledger, hashes, now, metrics }),
     takedown,
     decisions,
+    scanning,
     metrics,
     isPrivate,
     start() {

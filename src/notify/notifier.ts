@@ -9,6 +9,7 @@ export type NoticeKind =
   | 'uploads.paused'
   | 'purge.stuck'
   | 'tombstones.stuck'
+  | 'scanner.stuck'
   | 'disk.high'
 
 /** What is told. Numbers, categories and links only: never an image, an address or what a reporter wrote. */

@@ -13,6 +13,8 @@ export interface AdminSessions {
   session(token: string): Promise<Passed | null>
   /** A program's bearer token. */
   program(token: string): Passed | null
+  /** Whether it is that of a scanner, or of a program that may do everything. */
+  isScanner(token: string): boolean
   leave(session: string): Promise<void>
 }
 
@@ -34,8 +36,12 @@ export function createAdminSessions(parts: {
   now: () => number
   /** Of programs. `null`: none. */
   programToken: string | null
+  /** Of scanners. `null`: none of their own. */
+  scannerToken?: string | null
 }): AdminSessions {
-  const { ledger, hashes, now, programToken } = parts
+  const { ledger, hashes, now, programToken, scannerToken = null } = parts
+  const isEqual = (token: string, known: string | null) =>
+    known !== null && equalInConstantTime(hashes.sha256(token), hashes.sha256(known))
 
   async function put(kind: 'login' | 'session', who: string, idleMs: number, longestMs: number) {
     const bytes = crypto.getRandomValues(new Uint8Array(32))
@@ -58,11 +64,8 @@ export function createAdminSessions(parts: {
       const who = await ledger.renewToken(hashes.sha256(token), 'session', now(), now() + IDLE_MS)
       return who === null ? null : { who, formToken: hashes.sha256(`form ${token}`) }
     },
-    program(token) {
-      const isRight =
-        programToken !== null && equalInConstantTime(hashes.sha256(token), hashes.sha256(programToken))
-      return isRight ? { who: 'program', formToken: null } : null
-    },
+    program: (token) => (isEqual(token, programToken) ? { who: 'program', formToken: null } : null),
+    isScanner: (token) => isEqual(token, scannerToken) || isEqual(token, programToken),
     async leave(session) {
       await ledger.takeToken(hashes.sha256(session), 'session', now())
     },

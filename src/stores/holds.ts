@@ -19,13 +19,13 @@ export interface Hold {
 
 /** Why an image is not there. If several reasons hold, the first in the order of this type. */
 export interface WhyAbsent {
-  state: 'removed' | 'deleted' | 'held'
+  state: 'removed' | 'deleted' | 'held' | 'scanning'
   /** The rule that was broken; empty if none was named. */
   rule: string
 }
 
 export interface HoldLedger {
-  /** If it is known: the operator removed or holds the image, or its key deleted it. One statement. */
+  /** If it is known: the operator removed or holds the image, its key deleted it, or it waits for a scanner. One statement. */
   whyAbsent(id: string): Promise<WhyAbsent | null>
   /**
    * Whether bytes with any of these digests may not be stored now: the operator blocked them, or holds an image that has
@@ -34,7 +34,7 @@ export interface HoldLedger {
   whyWithheld(sha256: string[]): Promise<'blocked' | 'held' | null>
   /** `null` if the image is not held. */
   holdOf(id: string): Promise<Hold | null>
-  /** Ids of what is held, the longest held first, at most `limit`. Also of images that are gone. */
+  /** Ids of what is held or hidden for a scan, the longest first, at most `limit`. Also of images that are gone. */
   heldIds(limit: number): Promise<string[]>
   /** The held image is gone. Its digests stay withheld until the operator decides; without any the hold ends. */
   recordHeldGone(id: string): Promise<void>

@@ -12,6 +12,7 @@ import type { Digests, HoldLedger } from './holds.ts'
 import type { NoticeLedger } from './notices.ts'
 import type { PurgeLedger } from './purges.ts'
 import type { ReportLedger } from './reports.ts'
+import type { ScanLedger } from './scans.ts'
 import type { TombstoneLedger } from './tombstones.ts'
 import type { UploaderTagLedger, UploaderTags } from './uploader-tags.ts'
 
@@ -98,6 +99,7 @@ interface Parts
     UploaderTagLedger,
     HoldLedger,
     ExpiryLedger,
+    ScanLedger,
     TombstoneLedger {}
 
 export interface Ledger extends Parts {

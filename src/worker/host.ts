@@ -12,6 +12,7 @@ import { CONDITION_HEADERS } from '../http/routes/image-answers.ts'
 import { createRaw, isRawTarget } from '../http/routes/raw.ts'
 import { createUpload, takesUploads } from '../http/routes/upload.ts'
 import type { Notifier } from '../notify/notifier.ts'
+import { httpScanner } from '../scan/http-scanner.ts'
 import { createAdminSessions } from '../service/admin-sessions.ts'
 import { createChallenges } from '../service/challenge/challenges.ts'
 import { createUploadRate, newRateState } from '../service/challenge/upload-rate.ts'
@@ -20,6 +21,7 @@ import { createDerive } from '../service/images/identities.ts'
 import { createImages } from '../service/images/images.ts'
 import { createPurges, NO_PURGES, type Purges } from '../service/images/purges.ts'
 import { createReports } from '../service/moderation/reports.ts'
+import { createScanGate, type ScanRules } from '../service/moderation/scan-gate.ts'
 import { createCapacity } from '../service/quota/capacity.ts'
 import { createQuota } from '../service/quota/quota.ts'
 import { createSettings } from '../service/settings.ts'
@@ -120,6 +122,27 @@ export function createHost(given: {
     await once.stop()
   }
 
+  const rules: ScanRules = {
+    when: config.scan,
+    fault: config.scanFault,
+    limitMs: config.scanSeconds * 1000,
+  }
+  const scanner = config.scannerUrl === null ? null : httpScanner(config.scannerUrl)
+  const scans = () => ({
+    gate: createScanGate({
+      scanner,
+      rules,
+      ledger,
+      now,
+      onFailure: (err) => log.warn({ err }, 'the scanner gave no verdict on an upload'),
+    }),
+    moves: {
+      async carryOut(id: string) {
+        const { actingOf } = await import('./rounds.ts')
+        return actingOf({ objects, ledger, purges, now, log }).moves.carryOut(id)
+      },
+    },
+  })
   const isPrivate = () => settings.current().images === 'private'
   const images = (own: Ledger) =>
     createImages({
@@ -133,6 +156,7 @@ export function createHost(given: {
       now,
       expiryClock,
       isPrivate,
+      ...(config.scan !== 'off' && { scans: scans() }),
     })
   const site: Site = {
     facts: siteFactsOf(config, baseUrl, assets.urls),
@@ -284,20 +308,24 @@ export function createHost(given: {
   }
 
   async function operator(request: Request, target: string): Promise<Response> {
-    const [{ createOperatorApp }, { actingOf }] = await Promise.all([
+    const [{ createOperatorApp }, { actingOf, scanningOf }] = await Promise.all([
       import('../http/operator/app.ts'),
       import('./rounds.ts'),
     ])
-    const { takedown, decisions } = actingOf({ objects, ledger, purges, now, log })
+    const parts = { objects, ledger, purges, now, log }
+    const acting = actingOf(parts)
+    const { takedown, decisions } = acting
     const pages = createOperatorApp({
       sessions: createAdminSessions({
         ledger,
         hashes: workerHashes,
         now,
         programToken: config.operatorToken,
+        scannerToken: config.scannerToken,
       }),
       takedown,
       decisions,
+      scanning: scanningOf({ ...parts, images: shared, scanner, rules }, acting),
       settings,
       ledger,
       objects,
@@ -336,6 +364,8 @@ export function createHost(given: {
         objects,
         ledger,
         images: shared,
+        scanner,
+        rules,
         expiryClock,
         purges,
         settings,

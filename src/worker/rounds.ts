@@ -1,6 +1,7 @@
 /** What a server on Node does at an interval, and a Worker when its cron trigger says so. */
 import type { Log } from '../http/log.ts'
 import type { Notifier } from '../notify/notifier.ts'
+import type { Scanner } from '../scan/scanner.ts'
 import type { ExpiryClock } from '../service/expiry-clock.ts'
 import { GRACE_MS } from '../service/forgetting.ts'
 import { createExpiring } from '../service/images/expiring.ts'
@@ -10,11 +11,14 @@ import { createDecisions, type Decisions } from '../service/moderation/decisions
 import { createMonitor } from '../service/moderation/monitor.ts'
 import { createMoves, type Moves } from '../service/moderation/moves.ts'
 import { createNotices } from '../service/moderation/notices.ts'
+import type { ScanRules } from '../service/moderation/scan-gate.ts'
+import { createScanning, type Scanning } from '../service/moderation/scanning.ts'
 import { createTakedown, type Takedown } from '../service/moderation/takedown.ts'
 import type { Settings } from '../service/settings.ts'
 import { DAY_MS, utcDayOf } from '../service/utc-day.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { ObjectStore } from '../stores/object-store.ts'
+import { workerHashes } from './hashes.ts'
 
 export interface Acting {
   moves: Moves
@@ -32,6 +36,26 @@ interface Parts {
 
 /** Each is a dozen requests, of which a trigger has a thousand. */
 const EXPIRED_IN_ROUND = 64
+const SCANNED_IN_ROUND = 16
+
+export interface ScanParts {
+  images: Pick<Images, 'expire'>
+  scanner: Scanner | null
+  rules: ScanRules
+}
+
+/** As moves, of one request or trigger. */
+export function scanningOf(parts: Parts & ScanParts, { takedown, moves }: Acting): Scanning {
+  const { log } = parts
+  return createScanning({
+    ...parts,
+    takedown,
+    moves,
+    hashes: workerHashes,
+    onFailure: (err, id) => log.warn({ err, id }, 'an image could not be scanned and will be tried again'),
+    mostInRound: SCANNED_IN_ROUND,
+  })
+}
 
 /** Moves for one request or trigger: timers of another one end with that. */
 export function actingOf({ objects, ledger, purges, now, log }: Parts): Acting {
@@ -56,18 +80,20 @@ export function actingOf({ objects, ledger, purges, now, log }: Parts): Acting {
 
 /** All of it once, also where a part fails. `purge`: what is owed to caches. */
 export async function runRounds(
-  parts: Parts & {
-    images: Images
-    expiryClock: ExpiryClock
-    settings: Settings
-    notifiers: Notifier[]
-    /** Where people reach the operator's pages. `null`: nowhere. */
-    link: string | null
-    purge: () => Promise<void>
-  },
+  parts: Parts &
+    ScanParts & {
+      images: Images
+      expiryClock: ExpiryClock
+      settings: Settings
+      notifiers: Notifier[]
+      /** Where people reach the operator's pages. `null`: nowhere. */
+      link: string | null
+      purge: () => Promise<void>
+    },
 ): Promise<void> {
   const { objects, ledger, purges, settings, notifiers, now, log } = parts
-  const { moves, decisions } = actingOf(parts)
+  const acting = actingOf(parts)
+  const { moves, decisions } = acting
   const monitor = createMonitor({
     objects,
     ledger,
@@ -99,7 +125,8 @@ export async function runRounds(
       log.warn({ err, id }, 'an expired image could not be removed and will be tried again'),
     mostInRound: EXPIRED_IN_ROUND,
   })
-  for (const work of [decisions, moves, expiring]) await once(work)
+  const scanning = scanningOf(parts, acting)
+  for (const work of [decisions, moves, expiring, scanning]) await once(work)
   await monitor.check().catch((err) => log.warn({ err }, 'what is due could not be looked up'))
   await once(notices)
   await parts.purge()

@@ -25,6 +25,7 @@ import { rawCases } from './http/raw.ts'
 import { refusalCases } from './http/refusals.ts'
 import { repeatCases } from './http/repeats.ts'
 import { reportCases } from './http/reports.ts'
+import { scanCases } from './http/scans.ts'
 import { scrubCases } from './http/scrub.ts'
 import { slowCases } from './http/slow.ts'
 import { transportCases } from './http/transport.ts'
@@ -49,6 +50,7 @@ const CASES = {
   'conditions and ranges': conditionCases,
   previews: previewCases,
   'what is stored': scrubCases,
+  'pictures that are scanned': scanCases,
   pages: viewCases,
   'how pages are sent': pageCases,
   deletion: deleteCases,

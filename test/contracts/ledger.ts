@@ -20,6 +20,7 @@ import { purgesCases } from './ledger/purges.ts'
 import { quotaCases } from './ledger/quota.ts'
 import { reportsCases } from './ledger/reports.ts'
 import { saltsCases } from './ledger/salts.ts'
+import { scansCases } from './ledger/scans.ts'
 import { strangeValuesCases } from './ledger/strange-values.ts'
 import { tombstonesCases } from './ledger/tombstones.ts'
 
@@ -38,6 +39,7 @@ export function ledgerContract(name: string, open: OpenLedger, { modelRuns = ext
     describe('capacity', () => capacityCases(harness))
     describe('purges', () => purgesCases(harness))
     describe('expiries', () => expiriesCases(harness))
+    describe('scans', () => scansCases(harness))
     describe('instance', () => instanceCases(harness))
     describe('reports', () => reportsCases(harness))
     describe('floods of reports', () => floodsCases(harness))

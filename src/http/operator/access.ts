@@ -1,6 +1,7 @@
 /** Access to the admin server: sessions, tokens, and the forms that count. */
 import type { AdminSessions, Passed } from '../../service/admin-sessions.ts'
 import type { Decisions } from '../../service/moderation/decisions.ts'
+import type { Scanning } from '../../service/moderation/scanning.ts'
 import type { Takedown } from '../../service/moderation/takedown.ts'
 import type { Settings } from '../../service/settings.ts'
 import type { Ledger } from '../../stores/ledger.ts'
@@ -17,6 +18,7 @@ export interface OperatorParts {
   sessions: AdminSessions
   takedown: Takedown
   decisions: Decisions
+  scanning: Scanning
   settings: Settings
   ledger: Ledger
   objects: ObjectStore
@@ -49,9 +51,14 @@ const FORM_MAX_BYTES = 96 * 1024
 /** A tab that shows it sends no address of it to anybody. */
 const HEADERS = { ...PAGE_HEADERS, 'Cache-Control': NO_STORE, 'Referrer-Policy': 'no-referrer' }
 
+/** The token of a program; `undefined` if there is none. */
+export function bearerOf(c: AppContext): string | undefined {
+  return /^Bearer +(\S+)$/i.exec(c.req.header('Authorization') ?? '')?.[1]
+}
+
 export function createAccess({ sessions, site }: { sessions: AdminSessions; site: Site }): Access {
   async function passedBy(c: AppContext): Promise<Passed | null> {
-    const bearer = /^Bearer +(\S+)$/i.exec(c.req.header('Authorization') ?? '')?.[1]
+    const bearer = bearerOf(c)
     if (bearer !== undefined) return sessions.program(bearer)
     const session = sessionOf(c.req.header('Cookie'))
     return session === null ? null : sessions.session(session)

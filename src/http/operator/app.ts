@@ -14,6 +14,7 @@ import { createQueue } from './cases.ts'
 import { sendFeed } from './feed.ts'
 import { actOnImages, changeSetting, factsOf, holdMany, idIn } from './forms.ts'
 import { sendPicture } from './picture.ts'
+import { addScans } from './scans.ts'
 
 const CASE_PATH = '/cases/:id{[0-9A-Za-z]{11}}'
 const PICTURE_PATH = '/images/:id{[0-9A-Za-z]{11}}/bytes'
@@ -99,6 +100,8 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
       formToken === null ? answerCall(c, parts) : refuse(c, 'This is for programs.'),
     ),
   )
+
+  addScans(app, parts)
 
   app.get('/queue', withPass(queue.list))
   app.get(

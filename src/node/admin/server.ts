@@ -24,8 +24,8 @@ export async function openAdminServer(
   const { operatorListen } = config
   if (operatorListen.kind === 'off') return null
   const { ledger, now, log } = parts
-  const programToken = config.operatorToken
-  const sessions = createAdminSessions({ ledger, hashes: nodeHashes, now, programToken })
+  const { operatorToken: programToken, scannerToken } = config
+  const sessions = createAdminSessions({ ledger, hashes: nodeHashes, now, programToken, scannerToken })
   const app = createOperatorApp({ ...parts, sessions, url: adminUrl(config) })
   const server = createServer({
     headersTimeout: limits.headersMs,

@@ -6,7 +6,7 @@ import { moderationGauges } from './moderation.ts'
 import type { GaugedParts } from './parts.ts'
 
 export function gaugesOf(parts: GaugedParts): Gauge[] {
-  const { config, purges, tombstones, settings, notices } = parts
+  const { config, ledger, now, purges, tombstones, settings, notices } = parts
   return [
     ...moderationGauges(parts),
     {
@@ -28,6 +28,19 @@ export function gaugesOf(parts: GaugedParts): Gauge[] {
       name: 'pinhole_tombstone_oldest_seconds',
       help: 'For how long the oldest of them waits.',
       read: async () => (await tombstones.pending())?.oldestSeconds ?? null,
+    },
+    {
+      name: 'pinhole_scans_pending',
+      help: 'Pictures that a scanner is still to look at.',
+      read: async () => (await ledger.pendingScans()).count,
+    },
+    {
+      name: 'pinhole_scan_oldest_seconds',
+      help: 'For how long the oldest of them waits; 0 if none does.',
+      async read() {
+        const { oldest } = await ledger.pendingScans()
+        return oldest === null ? 0 : (now() - oldest) / 1000
+      },
     },
     {
       name: 'pinhole_notices_pending',

@@ -8,7 +8,7 @@ import type { Ledger } from '../../stores/ledger.ts'
 
 export interface GaugedParts {
   config: Config
-  ledger: Pick<Ledger, 'cases' | 'counts' | 'usedCapacity' | 'removalTotals'>
+  ledger: Pick<Ledger, 'cases' | 'counts' | 'usedCapacity' | 'removalTotals' | 'pendingScans'>
   /** Epoch milliseconds. */
   now: () => number
   purges: Purges

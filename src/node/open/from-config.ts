@@ -1,5 +1,6 @@
 /** What services are given of the configuration. */
 import type { Config } from '../../config.ts'
+import type { ScanRules } from '../../service/moderation/scan-gate.ts'
 import type { LineLimits } from '../../service/quota/line.ts'
 import type { QuotaLimits } from '../../service/quota/quota.ts'
 import type { SettingValues } from '../../service/settings.ts'
@@ -29,4 +30,8 @@ export function quotaLimits(config: Config): QuotaLimits {
 export function lineLimits({ uploadsAtOnce }: Config, limits: Limits): LineLimits {
   const { uploadsRead, waitMs, waitingOfAddress, waitingBytes } = limits
   return { uploadsAtOnce, uploadsRead, waitMs, waitingOfAddress, waitingBytes }
+}
+
+export function scanRules({ scan, scanFault, scanSeconds }: Config): ScanRules {
+  return { when: scan, fault: scanFault, limitMs: scanSeconds * 1000 }
 }

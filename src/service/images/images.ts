@@ -46,6 +46,7 @@ export function createImages(parts: {
   expiryClock: Pick<ExpiryClock, 'latest'>
   /** Whether nobody is shown a picture now. To be asked for each view. */
   isPrivate?: () => boolean
+  scans?: Parameters<typeof createPublishing>[0]['scans']
 }): Images {
   const { objects, ledger, purges, metrics, hashes, expiryClock, isPrivate = () => false } = parts
   const publishing = createPublishing(parts)

@@ -2,8 +2,9 @@
 
 import { createSemaphore, createUnderWay, type Semaphore } from '../../async.ts'
 import { Refusal } from '../../errors.ts'
-import { isWhole, lengthOf, PIECE_BYTES, type Segment } from '../../formats/image.ts'
+import { bytesOf, isWhole, lengthOf, PIECE_BYTES, type Segment } from '../../formats/image.ts'
 import { type InspectedUpload, inspectUpload } from '../../formats/inspect-upload.ts'
+import type { Scanned } from '../../scan/scanner.ts'
 import type { WhyAbsent } from '../../stores/holds.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import {
@@ -16,6 +17,8 @@ import {
 } from '../../stores/object-store.ts'
 import type { ExpiryClock } from '../expiry-clock.ts'
 import type { Hashes } from '../hashes.ts'
+import type { Moves } from '../moderation/moves.ts'
+import type { ScanGate } from '../moderation/scan-gate.ts'
 import { expiryAfter, isExpired } from './expiry.ts'
 import { drawIdentity, type Identity } from './identities.ts'
 import { equalInConstantTime } from './ids.ts'
@@ -61,14 +64,16 @@ export const LARGE_COMMITS_AT_ONCE = 64
 
 export function createPublishing(parts: {
   objects: ObjectStore
-  ledger: Pick<Ledger, 'whyWithheld' | 'whyAbsent' | 'recordExpiries'>
+  ledger: Pick<Ledger, 'whyWithheld' | 'whyAbsent' | 'recordExpiries' | 'recordScan' | 'hideScanned'>
   maxUploadBytes: number
   stripMetadata: boolean
   hashes: Hashes
   now: () => number
   expiryClock: Pick<ExpiryClock, 'latest'>
+  /** Absent: nothing is scanned. */
+  scans?: { gate: ScanGate; moves: Pick<Moves, 'carryOut'> }
 }): Publishing {
-  const { objects, ledger, hashes, expiryClock } = parts
+  const { objects, ledger, hashes, expiryClock, scans } = parts
   const largeReads = createSemaphore(LARGE_READS_AT_ONCE)
   const largeCommits = createSemaphore(LARGE_COMMITS_AT_ONCE)
 
@@ -119,7 +124,7 @@ export function createPublishing(parts: {
 
   /** What an earlier request stored. Throws `Refusal` if that were other bytes, or the image is gone. */
   async function stored({ id, key }: Identity, sentSha256: string): Promise<Published | null> {
-    const record = await objects.headDurable(id)
+    const record = (await objects.headDurable(id)) ?? (await unscanned(id))
     if (record === null || record === 'retired') {
       await assertNotTakenDown(id)
       if (record === 'retired') throw takenDown({ state: 'deleted', rule: '' })
@@ -128,7 +133,10 @@ export function createPublishing(parts: {
     // A name that was drawn by somebody else, against all odds.
     if (!equalInConstantTime(record.keySha256, hashes.sha256(key))) throw new IdTaken()
     if (isExpired(record, expiryClock)) throw takenDown({ state: 'deleted', rule: '' })
-    if (record.sentSha256 === sentSha256) return { record, key, isRepeat: true }
+    if (record.sentSha256 === sentSha256) {
+      if (scans !== undefined) await hide(id)
+      return { record, key, isRepeat: true }
+    }
     throw new Refusal('idempotency-key-reused', 'Another image was sent under this Idempotency-Key before.')
   }
 
@@ -146,7 +154,7 @@ export function createPublishing(parts: {
     const inTurn = <T>(semaphore: Semaphore, work: () => Promise<T>) =>
       draft.size > PIECE_BYTES ? semaphore.run(work) : work()
     const inspected = await inTurn(largeReads, () => examine(draft)).catch(discarding(draft))
-    const { segments, ...facts } = inspected
+    const { segments, pictures, ...facts } = inspected
     const record: ImageRecord = {
       id,
       ...facts,
@@ -154,13 +162,19 @@ export function createPublishing(parts: {
       createdAt: new Date(parts.now()).toISOString(),
     }
     await beforeStored(storedSize(record)).catch(discarding(draft))
+    const admission = (await scans?.gate.admit(pictures, record).catch(discarding(draft))) ?? 'scanned'
     if (lifetimeSeconds !== null) {
       record.expiresAt = expiryAfter(expiryClock.latest(), lifetimeSeconds)
       // Before, so that no crash leaves bytes that nobody removes.
       await ledger.recordExpiries([{ id, expiresAt: Date.parse(record.expiresAt) }]).catch(discarding(draft))
     }
+    if (admission !== 'scanned') {
+      const scan = { id, at: parts.now(), isHidden: admission === 'hidden' }
+      await ledger.recordScan(scan).catch(discarding(draft))
+    }
     // The end of the draft, whatever comes of it.
     await inTurn(largeCommits, () => draft.commit(record, segments, { isContended: isDerived }))
+    if (admission === 'hidden') await hide(id)
     return { record, key, isRepeat: false }
   }
 
@@ -177,12 +191,31 @@ export function createPublishing(parts: {
     if (why !== null) throw withheld(why)
     const size = lengthOf(inspected.image.segments)
     const facts = { type, width, height, animated, size, sha256, sentSha256, ...(preview && { preview }) }
-    return { ...facts, segments: inspected.segments }
+    const pictures: Scanned[] = [picture({ type, size, sha256 }, inspected.image.segments)]
+    if (preview !== null && inspected.preview !== null) {
+      pictures.push(picture(preview, inspected.preview.segments))
+    }
+    return { ...facts, segments: inspected.segments, pictures }
+
+    function picture(facts: Omit<Scanned, 'bytes'>, segments: Segment[]): Scanned {
+      return { ...facts, bytes: () => bytesOf(draft, segments) }
+    }
+  }
+
+  /** Nobody knows its id yet. A process that dies before leaves it to those that scan. */
+  async function hide(id: string): Promise<void> {
+    if (await ledger.hideScanned(id)) await scans?.moves.carryOut(id)
+  }
+
+  /** One that is out of sight until it is scanned. */
+  async function unscanned(id: string): Promise<ImageRecord | null> {
+    if (scans === undefined || (await ledger.whyAbsent(id))?.state !== 'scanning') return null
+    return objects.headHeld(id)
   }
 
   async function assertNotTakenDown(id: string): Promise<void> {
     const why = await ledger.whyAbsent(id)
-    if (why !== null) throw takenDown(why)
+    if (why !== null && why.state !== 'scanning') throw takenDown(why)
   }
 
   return {
@@ -201,6 +234,8 @@ export function takenDown({ state, rule }: WhyAbsent): Refusal {
   switch (state) {
     case 'held':
       return new Refusal('held', 'This image is being reviewed.')
+    case 'scanning':
+      return new Refusal('held', 'This image is being checked before it is shown.')
     case 'removed':
       return new Refusal('removed', 'The operator of this server removed this image.', { rule })
     case 'deleted':

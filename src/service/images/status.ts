@@ -39,6 +39,8 @@ async function stateOfAbsent(ledger: Pick<Ledger, 'whyAbsent' | 'holdOf'>, id: s
   const [why, hold] = await Promise.all([ledger.whyAbsent(id), ledger.holdOf(id)])
   if (why?.state === 'removed') return 'removed'
   if (hold?.isGone) return 'withheld'
+  // One that waits for its scan is in one of the places, or was never stored.
+  if (why?.state === 'scanning') return 'absent'
   // One that is moved meanwhile may be missed in both places.
   return why?.state ?? 'absent'
 }

@@ -31,7 +31,7 @@ const MINUTE_MS = 60_000
 const DUE_PART = 0.25
 const DUE_MS = 6 * 3_600_000
 
-/** How long a purge or a tombstone may wait. Unit: seconds. */
+/** How long a purge, a tombstone or a scan may wait. Unit: seconds. */
 const STUCK_SECONDS = 300
 
 /** Part of the disk in use: the alert begins at the first and ends below the second. */
@@ -86,16 +86,20 @@ export function createMonitor(parts: {
   }
 
   async function findings(since: Map<string, number>): Promise<Found[]> {
-    const [cases, purging, tombstones] = await Promise.all([
+    const [cases, purging, tombstones, scans] = await Promise.all([
       ledger.cases(['open'], CASES_CHECKED),
       purges.pending(),
       parts.tombstones.pending(),
+      ledger.pendingScans(),
     ])
     const found = cases.flatMap((each) => ofCase(each, since))
     if (purging !== null && purging.oldestSeconds > STUCK_SECONDS)
       found.push({ name: 'purges', raises: 'purge.stuck' })
     if (tombstones !== null && tombstones.oldestSeconds > STUCK_SECONDS) {
       found.push({ name: 'tombstones', raises: 'tombstones.stuck' })
+    }
+    if (scans.oldest !== null && now() - scans.oldest > STUCK_SECONDS * 1000) {
+      found.push({ name: 'scanner', raises: 'scanner.stuck' })
     }
     const used = parts.diskUsed()
     if (used !== null && used >= (since.has(disk) ? DISK.low : DISK.high)) {

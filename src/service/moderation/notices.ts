@@ -66,6 +66,11 @@ const WORDINGS: Record<NoticeKind, Wording> = {
     title: () => 'The second place is away',
     text: 'Deletions and decisions could not be written to TOMBSTONES_URL for five minutes. If the disk were lost now, a restore would not know of them.',
   },
+  'scanner.stuck': {
+    isUrgent: true,
+    title: () => 'The scanner is behind',
+    text: 'A picture has waited five minutes for its scan: the scanner is away, or slower than uploads come.',
+  },
   'disk.high': {
     isUrgent: false,
     title: () => 'A disk is nearly full',

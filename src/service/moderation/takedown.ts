@@ -69,6 +69,12 @@ export function createTakedown(parts: {
     return (await Promise.all(looks)).includes('damaged')
   }
 
+  /** One that is out of sight already, until it is scanned. */
+  async function unscanned(id: string): Promise<ImageRecord | 'damaged' | null> {
+    if ((await ledger.whyAbsent(id))?.state !== 'scanning') return null
+    return objects.headHeld(id).catch(damagedIsThere)
+  }
+
   return {
     async remove(id, reason, { block, by }) {
       const record = await recordOf(id)
@@ -83,7 +89,7 @@ export function createTakedown(parts: {
       return { removed: wasThere, blocked: [...digests] }
     },
     async hold(id, reason, by) {
-      const found = await objects.head(id).catch(damagedIsThere)
+      const found = (await objects.head(id).catch(damagedIsThere)) ?? (await unscanned(id))
       if (found === null) return false
       await ledger.recordHold(id, reason, at(), by, found === 'damaged' ? null : found)
       const moved = await moves.carryOut(id)

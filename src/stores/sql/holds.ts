@@ -35,6 +35,7 @@ export function holdsLedger(database: SqlDatabase): HoldLedger {
         await database.read(sql`select 1 as rank, 'removed' as state, rule from removals where id = ${id}
         union all select 2 as rank, 'deleted' as state, '' as rule from deletions where id = ${id}
         union all select 3 as rank, 'held' as state, rule from holds where id = ${id} and gone = 0
+        union all select 4 as rank, 'scanning' as state, '' as rule from scans where id = ${id} and is_hidden = 1
         order by rank limit 1`)
       const [row] = rows
       return row === undefined ? null : { state: row.state as WhyAbsent['state'], rule: row.rule as string }
@@ -63,7 +64,10 @@ export function holdsLedger(database: SqlDatabase): HoldLedger {
 
     async heldIds(limit) {
       const { rows } = await database.read(
-        sql`select id from holds order by held_at_ms, id limit ${Math.max(0, limit)}`,
+        sql`select id, held_at_ms from holds
+          union all select id, since_ms from scans where is_hidden = 1
+            and not exists (select 1 from holds where holds.id = scans.id)
+          order by 2, 1 limit ${Math.max(0, limit)}`,
       )
       return rows.map(({ id }) => id as string)
     },

@@ -18,6 +18,7 @@ import { dayOf, type PrivateTables } from './private.ts'
 import { purgesLedger } from './purges.ts'
 import { quotaLedger } from './quota.ts'
 import { reportsLedger } from './reports.ts'
+import { scansLedger } from './scans.ts'
 import { settingsLedger } from './settings.ts'
 import { sql } from './statement.ts'
 import { tombstoneLeaver, tombstonesLedger } from './tombstones.ts'
@@ -44,6 +45,7 @@ export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Le
     ...purgesLedger(database),
     ...deletionsLedger(database, leave),
     ...expiriesLedger(database),
+    ...scansLedger(database),
     ...instance,
     ...reports,
     ...calls.of({ spendReportBudgets: reports.spendReportBudgets }),

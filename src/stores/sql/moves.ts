@@ -67,6 +67,8 @@ export function movesLedger(database: SqlDatabase, record: RecordEntry, leave: L
       overrule(id),
     ]),
     recordRelease: recorder('release', 'visible', 'open', (id) => [
+      // The operator has seen it: no scanner keeps it out of sight any longer.
+      sql`update scans set is_hidden = 0 where id = ${id}`,
       // A held image that is to be kept is released first.
       sql`delete from decisions where id = ${id} and act <> 'keep'`,
     ]),

@@ -371,6 +371,21 @@ export const MIGRATIONS: readonly Migration[] = [
       'create index expiries_by_due_time on expiries (due_at_ms)',
     ],
   },
+  {
+    name: '019-scans',
+    statements: [
+      // Images that are still to be scanned. `is_hidden`: 1 while nobody is shown it. `claim` and `due_at_ms` as of purges.
+      `create table scans (
+        id text not null primary key,
+        since_ms bigint not null,
+        is_hidden bigint not null,
+        attempts bigint not null,
+        claim bigint not null,
+        due_at_ms bigint not null
+      )`,
+      'create index scans_by_due_time on scans (due_at_ms)',
+    ],
+  },
 ]
 
 /** The statements of all migrations that make these tables, for a file that has no others. */

@@ -5,6 +5,7 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { UploadAnswer } from '../../../src/protocol.ts'
+import { type FakeScanner, startFakeScanner } from '../../support/fake-scanner.ts'
 import { type Answer, type RequestOptions, request } from '../../support/http.ts'
 import { gif } from '../../support/images/tiny-images.ts'
 import { type Form, formOf } from '../../support/multipart.ts'
@@ -55,6 +56,9 @@ export interface World {
   capped(): Promise<Host>
   /** Images stay for an hour if their uploads do not say, and two days at most. */
   fleeting(): Promise<Host>
+  /** Asks `scanner` before it stores a picture, for eight seconds, and takes none without a verdict. */
+  scanned(): Promise<Host>
+  scanner(): Promise<FakeScanner>
   /** Two uploads at once, four a day; three refusals, or 100,000 bytes of them. Trusts the same proxies as `main`. */
   frugal(): Promise<Host>
   /** Challenges are on, and a friend's pages may upload. */
@@ -94,11 +98,16 @@ function preload(file: string): Record<string, string> {
 
 export function createWorld(start: StartHost): World {
   const started: Promise<Host>[] = []
-  const once = (env: Env) => {
+  let fake: Promise<FakeScanner> | undefined
+  const scanner = () => {
+    fake ??= startFakeScanner()
+    return fake
+  }
+  const once = (env: Env | (() => Promise<Env>)) => {
     let host: Promise<Host> | undefined
     return () => {
       if (!host) {
-        host = start(env)
+        host = typeof env === 'function' ? env().then(start) : start(env)
         started.push(host)
       }
       return host
@@ -118,6 +127,14 @@ export function createWorld(start: StartHost): World {
     capped: once({ DAILY_UPLOADS: '4', NETWORK_UPLOADS: '2' }),
     challenging: once({ TRUSTED_PROXIES, CHALLENGE: 'on', ALLOWED_ORIGINS: 'https://friend.example' }),
     fleeting: once({ DEFAULT_EXPIRES: '1h', MAX_AGE_DAYS: '2' }),
+    scanner,
+    scanned: once(async () => ({
+      TRUSTED_PROXIES,
+      SCAN: 'before',
+      SCANNER_URL: (await scanner()).url,
+      SCAN_FAULT: 'refuse',
+      SCAN_SECONDS: '8',
+    })),
     frugal: once({
       TRUSTED_PROXIES,
       UPLOADS_AT_ONCE: '2',
@@ -139,6 +156,7 @@ export function createWorld(start: StartHost): World {
     async close() {
       const hosts = await Promise.allSettled(started)
       await Promise.all(hosts.map((host) => host.status === 'fulfilled' && host.value.stop()))
+      await (await fake)?.close()
       await rm(order, { force: true })
     },
   }

@@ -1,0 +1,54 @@
+/** Decodes pictures in a process of its own, which may die of one: bytes in, hashes out: of its frames, and of all their turns. */
+import sharp from 'sharp'
+import { pdq } from './pdq.mjs'
+
+/** As PDQ's own programs scale what is larger. */
+const MOST_SIDE = 512
+
+/** Of an animation, evenly spread. */
+const MOST_FRAMES = 8
+
+sharp.cache(false)
+sharp.concurrency(1)
+
+async function hashesOf(bytes) {
+  const { pages = 1, width, height, pageHeight = height } = await sharp(bytes).metadata()
+  const isLarge = Math.max(width, pageHeight) > MOST_SIDE
+  const frames = Math.min(pages, MOST_FRAMES)
+  const own = new Set()
+  const turned = new Set()
+  for (let nth = 0; nth < frames; nth++) {
+    const image = sharp(bytes, { page: Math.floor((nth * pages) / frames) }).rotate()
+    // While it is decoded: at no time is all of a large one in memory.
+    const scaled = isLarge ? image.resize(MOST_SIDE, MOST_SIDE, { fit: 'fill' }) : image
+    const { data, info } = await scaled
+      .removeAlpha()
+      .toColourspace('srgb')
+      .raw()
+      .toBuffer({ resolveWithObject: true })
+    const found = pdq(lumaOf(data, info), info.width, info.height)
+    if (found.quality < 50) continue
+    own.add(found.hashes[0])
+    for (const hash of found.hashes) turned.add(hash)
+  }
+  return { own: [...own], turned: [...turned] }
+}
+
+function lumaOf(data, { width, height, channels }) {
+  const luma = new Float64Array(width * height)
+  for (let at = 0; at < luma.length; at++) {
+    const [r, g = r, b = r] = data.subarray(at * channels, at * channels + Math.min(3, channels))
+    luma[at] = channels < 3 ? r : 0.299 * r + 0.587 * g + 0.114 * b
+  }
+  return luma
+}
+
+process.on('message', async (bytes) => {
+  try {
+    process.send(await hashesOf(Buffer.from(bytes)))
+  } catch (error) {
+    process.send({ error: String(error.message).slice(0, 200) })
+  }
+})
+// Its parent is gone.
+process.on('disconnect', () => process.exit(0))

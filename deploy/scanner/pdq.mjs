@@ -1,0 +1,119 @@
+/**
+ * PDQ, a perceptual hash of 256 bits: https://github.com/facebook/ThreatExchange/tree/main/pdq, hashing.pdf there. Two pictures are
+ * taken for copies if 31 bits or fewer differ.
+ */
+
+const SIDE = 64
+const KEPT = 16
+
+/** Rows 1 to 16 of the discrete cosine transform of 64 values. */
+const DCT = Array.from({ length: KEPT }, (_, row) =>
+  Float64Array.from(
+    { length: SIDE },
+    (_, at) => Math.sqrt(2 / SIDE) * Math.cos((Math.PI / 2 / SIDE) * (row + 1) * (2 * at + 1)),
+  ),
+)
+
+/**
+ * The hash of a picture and of its seven turns and mirrorings, in hex; `quality`: 0 to 100, below 50 a hash says little. `luma`: rows of
+ * brightness, 0 to 255.
+ */
+export function pdq(luma, width, height) {
+  const small = downsampled(Float64Array.from(luma), width, height)
+  const spectrum = transformed(small)
+  return { hashes: [...new Set(turnsOf(spectrum).map(hashOf))], quality: qualityOf(small) }
+}
+
+/** How many bits differ. */
+export function distance(a, b) {
+  let bits = 0
+  for (let at = 0; at < 64; at += 8) {
+    let differ = Number.parseInt(a.slice(at, at + 8), 16) ^ Number.parseInt(b.slice(at, at + 8), 16)
+    for (; differ !== 0; differ &= differ - 1) bits++
+  }
+  return bits
+}
+
+/** A tent filter, as two passes of a box, then every nth value. */
+function downsampled(luma, width, height) {
+  const other = new Float64Array(luma.length)
+  const [across, down] = [windowOf(width), windowOf(height)]
+  for (let pass = 0; pass < 2; pass++) {
+    for (let y = 0; y < height; y++) box(luma, other, y * width, width, 1, across)
+    for (let x = 0; x < width; x++) box(other, luma, x, height, width, down)
+  }
+  const small = new Float64Array(SIDE * SIDE)
+  for (let y = 0; y < SIDE; y++) {
+    const from = Math.floor(((y + 0.5) * height) / SIDE) * width
+    for (let x = 0; x < SIDE; x++) small[y * SIDE + x] = luma[from + Math.floor(((x + 0.5) * width) / SIDE)]
+  }
+  return small
+}
+
+function windowOf(length) {
+  return Math.floor((length + 2 * SIDE - 1) / (2 * SIDE))
+}
+
+/** Means of `window` values around each of `length`, fewer at the ends. */
+function box(from, to, start, length, stride, window) {
+  const ahead = Math.floor((window + 2) / 2) - 1
+  const behind = window - ahead - 1
+  let sum = 0
+  let count = 0
+  for (let at = -ahead; at < length; at++) {
+    if (at + ahead < length) {
+      sum += from[start + (at + ahead) * stride]
+      count++
+    }
+    if (at - behind > 0) {
+      sum -= from[start + (at - behind - 1) * stride]
+      count--
+    }
+    if (at >= 0) to[start + at * stride] = sum / count
+  }
+}
+
+function transformed(small) {
+  return DCT.map((down) => {
+    const row = new Float64Array(SIDE)
+    for (let y = 0; y < SIDE; y++) {
+      for (let x = 0; x < SIDE; x++) row[x] += down[y] * small[y * SIDE + x]
+    }
+    return DCT.map((across) => across.reduce((sum, weight, x) => sum + weight * row[x], 0))
+  })
+}
+
+/** Mirroring changes signs of the spectrum, and turning exchanges its sides. */
+function turnsOf(spectrum) {
+  const sign = (nth) => (nth % 2 === 0 ? -1 : 1)
+  const mirrored = (of) => of.map((row) => row.map((value, x) => value * sign(x)))
+  const flipped = (of) => of.map((row, y) => row.map((value) => value * sign(y)))
+  const exchanged = spectrum.map((_, y) => spectrum.map((row) => row[y]))
+  return [spectrum, exchanged].flatMap((of) => [of, mirrored(of), flipped(of), mirrored(flipped(of))])
+}
+
+/** A bit for each value above the median. Words of 16 bits, the last one first. */
+function hashOf(spectrum) {
+  const values = spectrum.flat()
+  const median = values.toSorted((a, b) => a - b)[127]
+  const words = spectrum.map((row) => row.reduce((word, value, x) => word | (value > median ? 1 << x : 0), 0))
+  return words
+    .reverse()
+    .map((word) => word.toString(16).padStart(4, '0'))
+    .join('')
+}
+
+/** By how much neighbours differ: a plain picture has nothing to tell it by. */
+function qualityOf(small) {
+  let sum = 0
+  const add = (a, b) => {
+    sum += Math.abs(Math.trunc(((small[a] - small[b]) * 100) / 255))
+  }
+  for (let y = 0; y < SIDE; y++) {
+    for (let x = 0; x < SIDE; x++) {
+      if (y + 1 < SIDE) add(y * SIDE + x, (y + 1) * SIDE + x)
+      if (x + 1 < SIDE) add(y * SIDE + x, y * SIDE + x + 1)
+    }
+  }
+  return Math.min(100, Math.floor(sum / 90))
+}

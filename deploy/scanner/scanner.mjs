@@ -1,0 +1,189 @@
+/**
+ * A scanner for Pinhole. Fetches what waits, compares its perceptual hashes with lists, and says what it found:
+ *
+ *     PINHOLE=http://127.0.0.1:3001 SCANNER_TOKEN=… node scanner.mjs
+ *
+ * README.md has its variables. It keeps hashes of what it has seen, and blocks near copies of what is removed for a severe category.
+ */
+import { fork } from 'node:child_process'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { distance } from './pdq.mjs'
+
+const { PINHOLE, SCANNER_TOKEN, LISTS = '', STATE = './state' } = process.env
+const DISTANCE = Number(process.env.DISTANCE ?? 31)
+const REMEMBERED = Number(process.env.REMEMBERED ?? 200_000)
+const PAUSE_MS = Number(process.env.PAUSE_MS ?? 1000)
+
+/** A picture that takes longer is held. */
+const DECODE_MS = 20_000
+const ANSWER_MS = 30_000
+/** More than the server takes. */
+const MOST_BYTES = 64 * 2 ** 20
+const FEED_MS = 10_000
+
+if (!PINHOLE || !SCANNER_TOKEN) {
+  console.error('PINHOLE (the address of the admin server) and SCANNER_TOKEN must be set')
+  process.exit(2)
+}
+
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+
+async function call(method, path, given) {
+  const answer = await fetch(new URL(path, PINHOLE), {
+    method,
+    headers: { Authorization: `Bearer ${SCANNER_TOKEN}` },
+    ...(given && { body: JSON.stringify(given) }),
+    signal: AbortSignal.timeout(ANSWER_MS),
+    redirect: 'error',
+  })
+  // The claim is over, or the picture is gone.
+  if (answer.status === 409 || answer.status === 404) {
+    await answer.body?.cancel()
+    return null
+  }
+  if (!answer.ok) throw new Error(`${method} ${path.split('?')[0]}: ${answer.status}`)
+  return answer
+}
+
+/** The process that decodes; another one if it died. */
+let decoder = null
+
+function hashesOf(bytes) {
+  decoder ??= fork(fileURLToPath(new URL('decode.mjs', import.meta.url)), { serialization: 'advanced' })
+  const child = decoder
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => child.kill('SIGKILL'), DECODE_MS)
+    const ended = () => {
+      clearTimeout(timer)
+      child.removeAllListeners()
+    }
+    child.once('message', (found) => {
+      ended()
+      if (found.error === undefined) resolve(found)
+      else reject(new Error(found.error))
+    })
+    child.once('exit', () => {
+      ended()
+      decoder = null
+      reject(new Error('the decoder died'))
+    })
+    child.send(bytes)
+  })
+}
+
+/** Hashes with their categories: lines of a hash in hex and, behind a space, a category. */
+const known = new Map()
+
+function learn(text) {
+  for (const line of text.split('\n')) {
+    const [, hash, category = 'child-abuse'] = /^([0-9a-f]{64})(?:[ ,]+([a-z-]+))?/i.exec(line.trim()) ?? []
+    if (hash !== undefined) known.set(hash.toLowerCase(), category)
+  }
+}
+
+/** Hashes by the ids of pictures that were seen, the oldest first. */
+const seen = new Map()
+const files = { seen: join(STATE, 'seen'), learned: join(STATE, 'learned') }
+let lines = 0
+
+function load() {
+  mkdirSync(STATE, { recursive: true, mode: 0o700 })
+  for (const file of LISTS.split(',').filter(Boolean)) learn(readFileSync(file, 'utf8'))
+  if (existsSync(files.learned)) learn(readFileSync(files.learned, 'utf8'))
+  if (!existsSync(files.seen)) return
+  for (const line of readFileSync(files.seen, 'utf8').split('\n')) {
+    const [id, ...hashes] = line.split(' ')
+    if (hashes.length > 0) seen.set(id, hashes)
+    lines++
+  }
+}
+
+function remember(id, hashes) {
+  if (hashes.length === 0) return
+  seen.set(id, hashes)
+  if (seen.size > REMEMBERED) seen.delete(seen.keys().next().value)
+  appendFileSync(files.seen, `${id} ${hashes.join(' ')}\n`, { mode: 0o600 })
+  if (++lines < 2 * REMEMBERED) return
+  const whole = [...seen].map(([id, hashes]) => `${id} ${hashes.join(' ')}\n`).join('')
+  writeFileSync(`${files.seen}.new`, whole, { mode: 0o600 })
+  renameSync(`${files.seen}.new`, files.seen)
+  lines = seen.size
+}
+
+/** What people removed for a severe category is blocked from now on, with its near copies. */
+async function learnRemovals() {
+  const { removals } = await (await call('GET', '/scans/removals')).json()
+  for (const { id, category } of removals) {
+    const own = (seen.get(id) ?? []).filter((hash) => !known.has(hash))
+    if (own.length === 0) continue
+    const text = own.map((hash) => `${hash} ${category}\n`).join('')
+    appendFileSync(files.learned, text, { mode: 0o600 })
+    learn(text)
+    console.log(`learned from the removal of ${id}`)
+  }
+}
+
+/** The nearest that is near enough, of any frame in any turn. */
+function match(hashes) {
+  let nearest = null
+  for (const hash of hashes) {
+    for (const [other, category] of known) {
+      const bits = distance(hash, other)
+      if (bits <= DISTANCE && bits < (nearest?.bits ?? 257)) nearest = { bits, category }
+    }
+  }
+  return nearest
+}
+
+async function verdictOn(scan) {
+  const own = []
+  const turned = []
+  for (const part of [scan, ...(scan.preview === null ? [] : [scan.preview])]) {
+    if (part.size > MOST_BYTES) return undecodable('too large')
+    const answer = await call('GET', part.bytes)
+    if (answer === null) return null
+    try {
+      const found = await hashesOf(Buffer.from(await answer.arrayBuffer()))
+      own.push(...found.own)
+      turned.push(...found.turned)
+    } catch (error) {
+      return undecodable(error.message)
+    }
+  }
+  remember(scan.id, own)
+  const found = match(turned)
+  if (found === null) return { verdict: 'clean' }
+  return { verdict: 'block', category: found.category, labels: [{ name: 'pdq bits', score: found.bits }] }
+}
+
+function undecodable(why) {
+  return { verdict: 'hold', labels: [{ name: `not decoded: ${why}` }] }
+}
+
+async function round() {
+  const { scans } = await (await call('POST', '/scans/claim', { limit: 1 })).json()
+  for (const scan of scans) {
+    const verdict = await verdictOn(scan)
+    if (verdict !== null) await call('POST', `/scans/${scan.id}`, { claim: scan.claim, ...verdict })
+    if (verdict !== null && verdict.verdict !== 'clean') console.log(`${scan.id}: ${JSON.stringify(verdict)}`)
+  }
+  return scans.length > 0
+}
+
+load()
+console.log(`scanning for ${PINHOLE}: ${known.size} hashes are known`)
+for (let learnedAt = Number.NEGATIVE_INFINITY, failures = 0; ; ) {
+  try {
+    if (performance.now() - learnedAt > FEED_MS) {
+      await learnRemovals()
+      learnedAt = performance.now()
+    }
+    if (!(await round())) await sleep(PAUSE_MS)
+    failures = 0
+  } catch (error) {
+    console.error(error.message)
+    await sleep(Math.min(60_000, PAUSE_MS * 2 ** failures++))
+  }
+}

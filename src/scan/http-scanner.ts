@@ -1,0 +1,109 @@
+/**
+ * A scanner behind an HTTP address: POST of the bytes, as pict-rs asks its `external_validation`
+ * (https://git.asonix.dog/asonix/pict-rs), e.g. https://github.com/db0/pictrs-safety. Its answer: 2xx clean, unless the body
+ * says otherwise in JSON; 406, 422 or 451 block; anything else is no verdict.
+ */
+import { RemoteFailure } from '../errors.ts'
+import { type Scanned, type Scanner, type Verdict, verdictOf } from './scanner.ts'
+
+const BLOCKING = [406, 422, 451]
+
+/** What is longer is no verdict. Unit: bytes. */
+const ANSWER_MOST_BYTES = 64 * 1024
+
+/** Of Workers: a body of a known length. */
+type FixedLength = new (bytes: number) => TransformStream<Uint8Array, Uint8Array>
+
+/** `url`: may have a user and a password, for `Authorization: Basic`. */
+export function httpScanner(url: string): Scanner {
+  const { username, password, ...at } = addressOf(url)
+  const login: Record<string, string> =
+    username === ''
+      ? {}
+      : { Authorization: `Basic ${btoa(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`)}` }
+
+  async function ask(image: Scanned, signal: AbortSignal): Promise<{ status: number; text: string }> {
+    const init: RequestInit & { duplex: 'half' } = {
+      method: 'POST',
+      headers: {
+        ...login,
+        'Content-Type': image.type,
+        // Validators behind WSGI read no chunked body.
+        'Content-Length': `${image.size}`,
+        'Pinhole-Sha256': image.sha256,
+      },
+      body: streamOf(image),
+      duplex: 'half',
+      // What is sent is for one host.
+      redirect: 'manual',
+      signal,
+    }
+    const response = await fetch(at.href, init)
+    return { status: response.status, text: await textOf(response) }
+  }
+
+  return {
+    async scan(image, signal) {
+      try {
+        return toVerdict(await ask(image, signal))
+      } catch (cause) {
+        if (cause instanceof RemoteFailure) throw cause
+        throw new RemoteFailure('the scanner gave no verdict', undefined, { cause })
+      }
+    },
+  }
+}
+
+function addressOf(url: string): { href: string; username: string; password: string } {
+  const parsed = new URL(url)
+  const { username, password } = parsed
+  parsed.username = ''
+  parsed.password = ''
+  return { href: parsed.href, username, password }
+}
+
+function toVerdict({ status, text }: { status: number; text: string }): Verdict {
+  const said = verdictOf(parsed(text))
+  if (BLOCKING.includes(status)) return { category: null, finding: '', ...said, verdict: 'block' }
+  if (status >= 200 && status < 300) return said ?? { verdict: 'clean', category: null, finding: '' }
+  throw new RemoteFailure(`the scanner answered ${status}`)
+}
+
+/** Not every validator answers JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+function streamOf({ size, bytes }: Scanned): ReadableStream<Uint8Array> {
+  const pieces = bytes()[Symbol.asyncIterator]()
+  const stream = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await pieces.next()
+      if (done) controller.close()
+      // Whoever lends it may write to it again.
+      else controller.enqueue(value.slice())
+    },
+    async cancel() {
+      await pieces.return?.()
+    },
+  })
+  const { FixedLengthStream } = globalThis as { FixedLengthStream?: FixedLength }
+  return FixedLengthStream === undefined ? stream : stream.pipeThrough(new FixedLengthStream(size))
+}
+
+async function textOf(response: Response): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let received = 0
+  for await (const piece of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    received += piece.length
+    // Leaving the loop ends the connection.
+    if (received > ANSWER_MOST_BYTES) throw new RemoteFailure('the scanner said too much')
+    text += decoder.decode(piece, { stream: true })
+  }
+  return text
+}

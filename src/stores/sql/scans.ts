@@ -1,0 +1,98 @@
+/** Images that are to be scanned: an outbox that processes here and scanners elsewhere work off. */
+import type { ClaimedScan, ScanLedger } from '../scans.ts'
+import type { Row, SqlDatabase, Statement } from './database.ts'
+import { claimsOf, randomToken } from './outbox.ts'
+import { type Part, part, sql } from './statement.ts'
+
+/** What the operator decided counts more than a scan. */
+function moveIf(id: string, to: 'held' | 'visible', isSo: Part): Statement {
+  return sql`insert into moves (id, wanted, version, claim, due_at_ms)
+    select id, ${to}, ${randomToken()}, 0, 0 from scans where id = ${id} and is_hidden = 1 and ${isSo}
+      and not exists (select 1 from holds where holds.id = scans.id)
+      and not exists (select 1 from removals where removals.id = scans.id)
+    on conflict (id) do update set wanted = excluded.wanted, version = excluded.version`
+}
+
+export function scansLedger(database: SqlDatabase): ScanLedger {
+  const claims = claimsOf(database, { table: 'scans', key: 'id' })
+
+  return {
+    async recordScan({ id, at, isHidden }) {
+      await database.write([
+        sql`insert into scans (id, since_ms, is_hidden, attempts, claim, due_at_ms)
+          values (${id}, ${at}, ${isHidden ? 1 : 0}, 0, 0, ${at}) on conflict (id) do nothing`,
+      ])
+    },
+
+    async claimScans(limit, now, leaseMs) {
+      // Mostly there is none, and a read writes nothing.
+      const due = await database.read(sql`select id from scans where due_at_ms <= ${now} limit 1`)
+      if (due.rows.length === 0) return []
+      const [claimed] = await database.write([claims(limit, now, leaseMs)])
+      return claimed!.rows.map(toScan)
+    },
+
+    async claimedScan(id, claim, now) {
+      const { rows } = await database.read(
+        sql`select * from scans where id = ${id} and claim = ${claim} and claim <> 0 and due_at_ms > ${now}`,
+      )
+      return rows[0] === undefined ? null : toScan(rows[0])
+    },
+
+    async endScan({ id, claim }, how) {
+      const shows = how === 'passed' ? [moveIf(id, 'visible', part`claim = ${claim}`)] : []
+      const outcomes = await database.write([
+        ...shows,
+        sql`delete from scans where id = ${id} and claim = ${claim}`,
+      ])
+      return outcomes.at(-1)!.changes > 0
+    },
+
+    async deferScan({ id, claim }, retryAt) {
+      await database.write([
+        sql`update scans set claim = 0, attempts = attempts + 1, due_at_ms = ${retryAt}
+          where id = ${id} and claim = ${claim}`,
+      ])
+    },
+
+    async hideScanned(id) {
+      const [moved] = await database.write([moveIf(id, 'held', part`1 = 1`)])
+      return moved!.changes > 0
+    },
+
+    async overdueScans(before, limit) {
+      const { rows } = await database.read(
+        sql`select id from scans where is_hidden = 1 and since_ms <= ${before}
+          order by since_ms limit ${Math.max(0, limit)}`,
+      )
+      return rows.map(({ id }) => id as string)
+    },
+
+    async showUnscanned(id) {
+      await database.write([
+        moveIf(id, 'visible', part`1 = 1`),
+        sql`update scans set is_hidden = 0 where id = ${id}`,
+      ])
+    },
+
+    async forgetScan(id) {
+      await database.write([sql`delete from scans where id = ${id}`])
+    },
+
+    async pendingScans() {
+      const { rows } = await database.read(sql`select count(*) as count, min(since_ms) as oldest from scans`)
+      const { count, oldest } = rows[0]!
+      return { count: count as number, oldest: oldest as number | null }
+    },
+  }
+}
+
+function toScan({ id, since_ms, is_hidden, attempts, claim }: Row): ClaimedScan {
+  return {
+    id: id as string,
+    since: since_ms as number,
+    isHidden: is_hidden === 1,
+    attempts: attempts as number,
+    claim: claim as number,
+  }
+}

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import type { ClaimedScan } from '../../../src/stores/scans.ts'
+import type { Harness } from './harness.ts'
+
+const NOW = 1_790_000_000_000
+const LEASE_MS = 60_000
+const AT = new Date(NOW)
+
+const idsOf = (scans: ClaimedScan[]) => scans.map(({ id }) => id).sort()
+const scan = (id: string, more: { at?: number; isHidden?: boolean } = {}) => ({
+  id,
+  at: NOW,
+  isHidden: false,
+  ...more,
+})
+
+export function scansCases({ on, onHooks }: Harness): void {
+  on('has nothing to scan at first', async (ledger) => {
+    assert.deepEqual(await ledger.claimScans(10, NOW, LEASE_MS), [])
+    assert.deepEqual(await ledger.pendingScans(), { count: 0, oldest: null })
+    assert.deepEqual(await ledger.overdueScans(NOW, 10), [])
+    assert.equal(await ledger.hideScanned('A'), false)
+    assert.equal(await ledger.endScan({ id: 'A', claim: 1 }, 'passed'), false)
+    await ledger.showUnscanned('A')
+    await ledger.forgetScan('A')
+    assert.equal(await ledger.claimMove('A', NOW, LEASE_MS), null)
+  })
+
+  on('hands out what waits, the longest first, once', async (ledger, { another }) => {
+    const other = await another()
+    await ledger.recordScan(scan('C', { at: NOW + 1 }))
+    await ledger.recordScan(scan('B'))
+    await ledger.recordScan(scan('A', { at: NOW - 5, isHidden: true }))
+    await ledger.recordScan(scan('A', { at: NOW + 7 }))
+    assert.deepEqual(await other.pendingScans(), { count: 3, oldest: NOW - 5 })
+    const [first] = await ledger.claimScans(1, NOW, LEASE_MS)
+    assert.ok(first)
+    assert.deepEqual([first.id, first.since, first.isHidden, first.attempts], ['A', NOW - 5, true, 0])
+    assert.deepEqual(idsOf(await other.claimScans(10, NOW, LEASE_MS)), ['B'])
+    assert.deepEqual(await ledger.claimScans(10, NOW, LEASE_MS), [])
+    assert.deepEqual(await other.claimedScan('A', first.claim, NOW), first)
+    assert.equal(await other.claimedScan('A', first.claim + 1, NOW), null)
+    assert.equal(await other.claimedScan('A', 0, NOW), null)
+    assert.equal(await other.claimedScan('A', first.claim, NOW + LEASE_MS), null)
+    assert.deepEqual(await other.pendingScans(), { count: 3, oldest: NOW - 5 })
+  })
+
+  on('hands it out again when the claim has ended, and lets the earlier one end nothing', async (ledger) => {
+    await ledger.recordScan(scan('A'))
+    const [dead] = await ledger.claimScans(1, NOW, LEASE_MS)
+    const [later] = await ledger.claimScans(1, NOW + LEASE_MS, LEASE_MS)
+    assert.equal(later?.id, 'A')
+    assert.equal(await ledger.endScan(dead!, 'passed'), false)
+    await ledger.deferScan(dead!, NOW)
+    assert.deepEqual(await ledger.claimScans(1, NOW + LEASE_MS, LEASE_MS), [])
+    assert.equal(await ledger.endScan(later!, 'gone'), true)
+    assert.deepEqual(await ledger.pendingScans(), { count: 0, oldest: null })
+  })
+
+  on('puts off what could not be scanned, and counts how often', async (ledger) => {
+    await ledger.recordScan(scan('A'))
+    const [first] = await ledger.claimScans(1, NOW, LEASE_MS)
+    await ledger.deferScan(first!, NOW + 500)
+    assert.deepEqual(await ledger.claimScans(1, NOW + 499, LEASE_MS), [])
+    const [again] = await ledger.claimScans(1, NOW + 500, LEASE_MS)
+    assert.deepEqual([again?.id, again?.attempts, again?.since], ['A', 1, NOW])
+  })
+
+  on('hides an image until it passed, and says why it is not there', async (ledger) => {
+    await ledger.recordScan(scan('A', { isHidden: true }))
+    await ledger.recordScan(scan('B'))
+    assert.deepEqual(await ledger.whyAbsent('A'), { state: 'scanning', rule: '' })
+    assert.equal(await ledger.whyAbsent('B'), null)
+    assert.equal(await ledger.hideScanned('A'), true)
+    assert.equal(await ledger.hideScanned('B'), false)
+    assert.deepEqual(await ledger.heldIds(10), ['A'])
+    const hide = await ledger.claimMove('A', NOW, LEASE_MS)
+    assert.ok(hide !== null && hide !== 'busy' && hide.to === 'held')
+    assert.equal(await ledger.finishMove(hide, true), true)
+    assert.equal((await ledger.whyAbsent('A'))?.state, 'scanning', 'the operator holds nothing')
+    assert.equal((await ledger.counts()).held, 0)
+    const claimed = await ledger.claimScans(10, NOW, LEASE_MS)
+    for (const each of claimed) assert.equal(await ledger.endScan(each, 'passed'), true)
+    const show = await ledger.claimMove('A', NOW, LEASE_MS)
+    assert.ok(show !== null && show !== 'busy' && show.to === 'visible')
+    assert.equal(await ledger.claimMove('B', NOW, LEASE_MS), null, 'it was visible all the time')
+    assert.equal(await ledger.whyAbsent('A'), null)
+    assert.deepEqual(await ledger.auditLog(10), [], 'no act of the operator')
+  })
+
+  for (const how of ['decided', 'gone'] as const)
+    on(`shows nothing when a scan ends as ${how}`, async (ledger) => {
+      await ledger.recordScan(scan('A', { isHidden: true }))
+      const [claimed] = await ledger.claimScans(1, NOW, LEASE_MS)
+      assert.equal(await ledger.endScan(claimed!, how), true)
+      assert.equal(await ledger.claimMove('A', NOW, LEASE_MS), null)
+    })
+
+  on('lets the operator’s decision count more than a scan', async (ledger) => {
+    for (const id of ['A', 'B', 'C']) await ledger.recordScan(scan(id, { isHidden: true }))
+    await ledger.recordRemoval('A', 'bad', AT)
+    await ledger.recordHold('B', 'looked at', AT)
+    await ledger.recordRelease('C', 'fine', AT)
+    assert.equal((await ledger.whyAbsent('A'))?.state, 'removed')
+    assert.equal((await ledger.whyAbsent('B'))?.state, 'held')
+    assert.equal(await ledger.whyAbsent('C'), null)
+    assert.equal(await ledger.hideScanned('C'), false, 'the operator has seen it')
+    await ledger.showUnscanned('A')
+    for (const each of await ledger.claimScans(10, NOW, LEASE_MS)) await ledger.endScan(each, 'passed')
+    const wanted = await Promise.all(['A', 'B', 'C'].map((id) => ledger.claimMove(id, NOW, LEASE_MS)))
+    assert.deepEqual(
+      wanted.map((move) => (move === null || move === 'busy' ? move : move.to)),
+      ['removed', 'held', 'visible'],
+    )
+  })
+
+  on('knows what has waited too long unseen, whoever claims it, and shows or forgets it', async (ledger) => {
+    await ledger.recordScan(scan('A', { at: NOW - 10, isHidden: true }))
+    await ledger.recordScan(scan('B', { at: NOW, isHidden: true }))
+    await ledger.recordScan(scan('C', { at: NOW - 10 }))
+    await ledger.claimScans(10, NOW, LEASE_MS)
+    assert.deepEqual(await ledger.overdueScans(NOW - 1, 10), ['A'])
+    assert.deepEqual(await ledger.overdueScans(NOW, 1), ['A'])
+    await ledger.showUnscanned('A')
+    const move = await ledger.claimMove('A', NOW, LEASE_MS)
+    assert.ok(move !== null && move !== 'busy' && move.to === 'visible')
+    assert.deepEqual(await ledger.overdueScans(NOW, 10), ['B'])
+    await ledger.forgetScan('B')
+    assert.equal(await ledger.whyAbsent('B'), null)
+    assert.equal((await ledger.pendingScans()).count, 2, 'A is still to be scanned')
+  })
+
+  on('hands each of many to one of several', async (ledger, { another }) => {
+    const count = 200
+    for (let nth = 0; nth < count; nth++) await ledger.recordScan(scan(`image-${nth}`, { at: NOW + nth }))
+    const handles = [ledger, await another(), await another()]
+    const claimed: ClaimedScan[] = []
+    await Promise.all(
+      handles.map(async (each) => {
+        for (;;) {
+          const some = await each.claimScans(7, NOW + count, LEASE_MS)
+          if (some.length === 0) return
+          claimed.push(...some)
+          for (const one of some) await each.endScan(one, 'passed')
+        }
+      }),
+    )
+    assert.equal(claimed.length, count)
+    assert.equal(new Set(idsOf(claimed)).size, count)
+  })
+
+  onHooks(['process'], 'remembers what a killed process recorded', async (ledger, { process }) => {
+    const dying = await process()
+    await dying.call([['recordScan', scan('A', { isHidden: true })]])
+    await dying.kill()
+    assert.deepEqual(await ledger.pendingScans(), { count: 1, oldest: NOW })
+  })
+}

@@ -1,0 +1,242 @@
+/** Scanners that fetch what waits, by the admin server of a host: the same on every one. */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { type Answer, request } from '../support/http.ts'
+import { previewed } from '../support/images/previewed.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { formOf } from '../support/multipart.ts'
+import { until } from '../support/until.ts'
+
+export interface PulledHost {
+  url: string
+  /** Of the admin server. */
+  door: string
+  /** Makes what is done at an interval happen, where it does not by itself. */
+  round?(): Promise<void>
+  stop(): Promise<unknown>
+}
+
+export type StartPulled = (env: Record<string, string>) => Promise<PulledHost>
+
+interface Task {
+  id: string
+  claim: number
+  type: string
+  size: number
+  sha256: string
+  bytes: string
+  preview: { bytes: string; size: number } | null
+}
+
+const OPERATOR_TOKEN = 'a-token-of-more-than-24-characters'
+const SCANNER_TOKEN = 'a-scanner-of-more-than-24-characters'
+
+export function pullScanSuite(name: string, start: StartPulled): void {
+  const env = { SCAN: 'before', OPERATOR_TOKEN, SCANNER_TOKEN, UPLOADS_PER_DAY: '1000' }
+
+  function callsOf(host: PulledHost) {
+    const ask = (method: string, path: string, given?: object, token: string | null = SCANNER_TOKEN) =>
+      request(host.door, method, path, {
+        headers: {
+          Host: new URL(host.door).host,
+          ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
+        },
+        ...(given && { body: Buffer.from(JSON.stringify(given)) }),
+      })
+    return {
+      ask,
+      upload(bytes: Buffer, headers = {}): Promise<Answer> {
+        const { body, contentType } = formOf(bytes)
+        return request(host.url, 'POST', '/api/upload', {
+          headers: { 'Content-Type': contentType, ...headers },
+          body,
+        })
+      },
+      raw: (id: string) => request(host.url, 'GET', `/raw/${id}`),
+      async claimed(limit = 64): Promise<Task[]> {
+        const answer = await ask('POST', '/scans/claim', { limit })
+        assert.equal(answer.status, 200, answer.text)
+        return answer.json().scans
+      },
+      /** The task of this image: what others left is passed on the way. */
+      async taskOf(id: string): Promise<Task> {
+        let task: Task | undefined
+        await until('the picture can be claimed', async () => {
+          for (const each of await this.claimed()) {
+            if (each.id === id) task = each
+            else await this.say(each, 'clean')
+          }
+          return task !== undefined
+        })
+        return task!
+      },
+      say: ({ id, claim }: Task, verdict: string, more: object = {}) =>
+        ask('POST', `/scans/${id}`, { claim, verdict, ...more }),
+    }
+  }
+
+  describe(`scanners that fetch what waits: ${name}`, () => {
+    let host: PulledHost
+    let calls: ReturnType<typeof callsOf>
+    before(async () => {
+      host = await start(env)
+      calls = callsOf(host)
+    })
+    after(() => host?.stop())
+
+    async function store(bytes = gif()): Promise<{ id: string; key: string; bytes: Buffer }> {
+      const answer = await calls.upload(bytes)
+      assert.equal(answer.status, 201, answer.text)
+      return { ...answer.json(), bytes }
+    }
+
+    it('shows a picture to the scanner alone, until that says it is clean', async () => {
+      const { id, bytes } = await store()
+      const waits = await calls.raw(id)
+      assert.deepEqual([waits.status, waits.json().error], [403, 'held'])
+      assert.match(waits.json().detail, /checked before it is shown/)
+      assert.equal((await request(host.url, 'GET', `/${id}`)).status, 403)
+      const task = await calls.taskOf(id)
+      assert.deepEqual([task.type, task.size, task.preview], ['image/gif', bytes.length, null])
+      const seen = await calls.ask('GET', task.bytes)
+      assert.ok(seen.body.equals(bytes))
+      assert.equal(seen.headers.get('Cache-Control'), 'no-store')
+      assert.deepEqual((await calls.say(task, 'clean')).json(), { done: true })
+      assert.ok((await calls.raw(id)).body.equals(bytes))
+      assert.equal((await calls.say(task, 'block')).status, 409, 'a second verdict')
+      assert.equal((await calls.ask('GET', task.bytes)).status, 409)
+      assert.equal((await calls.raw(id)).status, 200)
+    })
+
+    it('gives a preview to be looked at too', async () => {
+      const { file, preview } = await previewed()
+      const { id } = await store(file)
+      const task = await calls.taskOf(id)
+      assert.equal(task.preview?.size, preview.length)
+      assert.ok((await calls.ask('GET', task.preview.bytes)).body.equals(preview))
+      await calls.say(task, 'clean')
+    })
+
+    it('removes and blocks what is severe, and tells scanners of it', async () => {
+      const { id, bytes } = await store()
+      const labels = [{ name: 'known\u0007hash', score: 1 }]
+      await calls.say(await calls.taskOf(id), 'block', { category: 'child-abuse', labels })
+      assert.equal((await calls.raw(id)).status, 410)
+      const again = await calls.upload(bytes)
+      assert.deepEqual([again.status, again.json().error], [403, 'blocked-image'])
+      const { removals } = (await calls.ask('GET', '/scans/removals')).json()
+      assert.deepEqual([removals[0].id, removals[0].category], [id, 'child-abuse'])
+      const acts = (await calls.ask('GET', '/acts', undefined, OPERATOR_TOKEN)).json()
+      const act = acts.find(({ subject }: { subject: string }) => subject === id)
+      assert.deepEqual(
+        [act.act, act.who, act.reason, act.rule],
+        ['remove', 'scanner', 'knownhash 1', 'child-abuse'],
+      )
+    })
+
+    for (const verdict of ['hold', 'block'])
+      it(`holds what it says ${verdict} to without a severe category, for people to decide`, async () => {
+        const { id } = await store()
+        await calls.say(await calls.taskOf(id), verdict, { category: 'violence' })
+        assert.equal((await calls.raw(id)).status, 403)
+        const given = { on: 'ledger', call: 'caseOf', given: [id] }
+        const { value } = (await calls.ask('POST', '/calls', given, OPERATOR_TOKEN)).json()
+        assert.deepEqual([value.state, value.category], ['held', 'violence'])
+        const release = { on: 'takedown', call: 'release', given: [id, 'fine', { who: 'me' }] }
+        assert.equal((await calls.ask('POST', '/calls', release, OPERATOR_TOKEN)).json().value, true)
+        assert.equal((await calls.raw(id)).status, 200)
+      })
+
+    it('publishes what is flagged, and opens a case', async () => {
+      const { id } = await store()
+      await calls.say(await calls.taskOf(id), 'flag', { category: 'nonsense' })
+      assert.equal((await calls.raw(id)).status, 200)
+      const given = { on: 'ledger', call: 'caseOf', given: [id] }
+      const { value } = (await calls.ask('POST', '/calls', given, OPERATOR_TOKEN)).json()
+      assert.deepEqual([value.state, value.category], ['open', 'other'])
+    })
+
+    it('lets uploader and operator act on what waits', async () => {
+      const [mine, bad, fine] = [await store(), await store(), await store()]
+      assert.equal((await request(host.url, 'DELETE', `/api/delete?key=${mine.key}`)).status, 200)
+      assert.equal((await calls.raw(mine.id)).status, 404)
+      const act = (call: string, ...given: unknown[]) =>
+        calls.ask('POST', '/calls', { on: 'takedown', call, given }, OPERATOR_TOKEN)
+      await act('remove', bad.id, 'bad', { block: false })
+      await act('release', fine.id, 'seen', { who: 'me' })
+      assert.equal((await calls.raw(bad.id)).status, 410)
+      assert.equal((await calls.raw(fine.id)).status, 200)
+      for (const task of await calls.claimed()) {
+        assert.ok(![mine.id, bad.id].includes(task.id), 'there is nothing to look at')
+        await calls.say(task, 'clean')
+      }
+      assert.equal((await calls.raw(bad.id)).status, 410)
+    })
+
+    it('answers a repeat while a picture waits', async () => {
+      const bytes = gif()
+      const headers = { 'Idempotency-Key': 'a-name-of-this-picture-alone' }
+      const first = await calls.upload(bytes, headers)
+      const again = await calls.upload(bytes, headers)
+      assert.deepEqual([again.status, again.json()], [201, first.json()])
+      const { id } = first.json()
+      assert.equal((await calls.raw(id)).status, 403)
+      await calls.say(await calls.taskOf(id), 'clean')
+      assert.equal((await calls.raw(id)).status, 200)
+    })
+
+    it('gives a task to one scanner, and takes a verdict from nobody else', async () => {
+      const { id } = await store()
+      const task = await calls.taskOf(id)
+      assert.ok(!(await calls.claimed()).some((other) => other.id === id))
+      assert.equal((await calls.say({ ...task, claim: task.claim + 1 }, 'block')).status, 409)
+      assert.equal((await calls.say({ ...task, id: 'AAAAAAAAAAA' }, 'block')).status, 409)
+      for (const wrong of ['', 'sure', 'constructor', 1, null, {}])
+        assert.equal((await calls.say(task, wrong as string)).status, 400)
+      assert.equal((await calls.raw(id)).status, 403)
+      await calls.say(task, 'clean')
+    })
+
+    it('opens to the scanner’s token for its work alone, and to nobody without one', async () => {
+      const { id } = await store()
+      const others: [string, string, object?][] = [
+        ['GET', '/acts'],
+        ['GET', '/queue'],
+        ['GET', `/images/${id}/bytes`],
+        ['POST', '/calls', { on: 'ledger', call: 'counts', given: [] }],
+      ]
+      for (const [method, path, given] of others) {
+        assert.equal((await calls.ask(method, path, given)).status, 401, path)
+      }
+      assert.equal((await calls.ask('GET', `/scans/${id}/bytes?claim=0`)).status, 409)
+      for (const token of [null, 'wrong-token-of-24-characters-or-more']) {
+        assert.equal((await calls.ask('POST', '/scans/claim', { limit: 1 }, token)).status, 401)
+        assert.equal((await calls.ask('GET', '/scans/removals', undefined, token)).status, 401)
+      }
+      assert.equal((await request(host.url, 'POST', '/scans/claim')).status, 404, 'on the public address')
+      for (const limit of [0, -1, 1.5, 65, '8', null]) {
+        assert.equal((await calls.ask('POST', '/scans/claim', { limit })).status, 400)
+      }
+      const token = await calls.ask('POST', '/scans/claim', { limit: 64 }, OPERATOR_TOKEN)
+      assert.equal(token.status, 200)
+    })
+  })
+
+  for (const [fault, status] of [
+    ['publish', 200],
+    ['refuse', 404],
+  ] as const) {
+    it(`ends the wait of a picture that no scanner fetches, by SCAN_FAULT=${fault}: ${name}`, async (t) => {
+      const host = await start({ ...env, SCAN_FAULT: fault, SCAN_SECONDS: '1' })
+      t.after(() => host.stop())
+      const { upload, raw, claimed } = callsOf(host)
+      const { id } = (await upload(gif())).json()
+      // A scanner that claims and says nothing.
+      await claimed()
+      await until('its wait is over', async () => {
+        await host.round?.()
+        return (await raw(id)).status === status
+      })
+    })
+  }
+}

@@ -1,0 +1,136 @@
+/** The scanner of deploy/scanner beside a server: what a list has, what it learns, and what it can't decode. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { it } from 'node:test'
+import { crc32 } from 'node:zlib'
+import sharp from 'sharp'
+import { png } from '../support/images/tiny-images.ts'
+import { freePort } from '../support/processes/caches.ts'
+import { NODE, ROOT } from '../support/processes/process.ts'
+import { startServer } from '../support/processes/server.ts'
+import { until } from '../support/until.ts'
+import { fetchRaw, post, store } from '../support/upload.ts'
+
+const SCANNER_TOKEN = 'a-scanner-of-more-than-24-characters'
+const FOLDER = join(ROOT, 'deploy/scanner')
+
+interface Pdq {
+  pdq(luma: Uint8Array, width: number, height: number): { hashes: string[]; quality: number }
+  distance(a: string, b: string): number
+}
+
+const { pdq, distance } = (await import(join(FOLDER, 'pdq.mjs'))) as Pdq
+
+/** Shapes that no two seeds share. */
+function pictureOf(seed: number) {
+  let state = seed
+  const next = (most: number) => {
+    state = (state * 48_271) % 2_147_483_647
+    return state % most
+  }
+  const shapes = Array.from(
+    { length: 25 },
+    () =>
+      `<circle cx="${next(600)}" cy="${next(400)}" r="${20 + next(90)}" fill="rgb(${next(256)},${next(256)},${next(256)})"/>`,
+  )
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="600" height="400"><rect width="600" height="400" fill="#888"/>${shapes.join('')}</svg>`
+  return sharp(Buffer.from(svg))
+}
+
+const jpeg = (seed: number): Promise<Buffer> => pictureOf(seed).jpeg({ quality: 90 }).toBuffer()
+
+/** The same picture, scaled, mirrored, in other colours and another format. */
+async function nearCopyOf(bytes: Buffer): Promise<Buffer> {
+  const small = await sharp(bytes)
+    .resize(417)
+    .flop()
+    .modulate({ brightness: 1.08, saturation: 0.8 })
+    .toBuffer()
+  return sharp(small).webp({ quality: 60 }).toBuffer()
+}
+
+/** A PNG whose pixels are no zlib stream, and whose checksums are right. */
+function undecodable(): Buffer {
+  const bytes = Buffer.from(png(200, 100))
+  const at = bytes.indexOf('IDAT')
+  const end = at + 4 + bytes.readUInt32BE(at - 4)
+  bytes.fill(0xff, at + 6, end)
+  bytes.writeUInt32BE(crc32(bytes.subarray(at, end)), end)
+  return bytes
+}
+
+async function hashOf(bytes: Buffer): Promise<string> {
+  const { data, info } = await sharp(bytes)
+    .resize(512, 512, { fit: 'fill' })
+    .greyscale()
+    .raw()
+    .toBuffer({ resolveWithObject: true })
+  return pdq(data, info.width, info.height).hashes[0]!
+}
+
+it('tells near copies from other pictures', async () => {
+  const [one, other] = [await jpeg(1), await jpeg(2)]
+  const copy = await sharp(one).resize(300).jpeg({ quality: 50 }).toBuffer()
+  assert.ok(distance(await hashOf(one), await hashOf(copy)) <= 16)
+  assert.ok(distance(await hashOf(one), await hashOf(other)) > 64)
+  const { data, info } = await sharp(one).greyscale().raw().toBuffer({ resolveWithObject: true })
+  const mirrored = await sharp(one).flop().greyscale().raw().toBuffer()
+  const rotated = await sharp(one).rotate(90).greyscale().raw().toBuffer()
+  const { hashes, quality } = pdq(data, info.width, info.height)
+  assert.equal(hashes.length, 8)
+  assert.ok(quality >= 50)
+  const inTurn = (hash: string) => Math.min(...hashes.map((turn) => distance(hash, turn)))
+  assert.ok(inTurn(pdq(mirrored, info.width, info.height).hashes[0]!) <= 31)
+  assert.ok(inTurn(pdq(rotated, info.height, info.width).hashes[0]!) <= 31)
+  assert.equal(pdq(new Uint8Array(10_000).fill(7), 100, 100).quality, 0)
+})
+
+it('blocks what is listed, and near copies of what was removed for a severe category', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-scanner-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const door = `127.0.0.1:${await freePort()}`
+  const server = await startServer({ SCAN: 'before', OPERATOR_LISTEN: door, SCANNER_TOKEN })
+  t.after(() => server.stop())
+  const listed = await jpeg(3)
+  const list = join(folder, 'list')
+  await writeFile(list, `# a list\n${await hashOf(listed)} intimate\n`)
+  const env = {
+    PINHOLE: `http://${door}`,
+    SCANNER_TOKEN,
+    LISTS: list,
+    STATE: join(folder, 'state'),
+    PAUSE_MS: '50',
+  }
+  const scanner = spawn(NODE, ['scanner.mjs'], { cwd: FOLDER, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  t.after(() => scanner.kill())
+  let output = ''
+  for (const stream of [scanner.stdout, scanner.stderr]) stream.on('data', (text) => (output += text))
+  const becomes = (id: string, status: number) =>
+    until(
+      `${id} answers ${status}: ${output}`,
+      async () => (await fetchRaw(server.url, id)).status === status,
+    )
+
+  const [bad, near, other, broken] = [await jpeg(4), await nearCopyOf(listed), await jpeg(5), undecodable()]
+  const [first, copy, fine, odd] = [
+    await store(server.url, bad),
+    await store(server.url, near),
+    await store(server.url, other),
+    await store(server.url, broken),
+  ]
+  await becomes(first.id, 200)
+  await becomes(copy.id, 410)
+  await becomes(fine.id, 200)
+  await until(`what can’t be decoded is held: ${output}`, async () => {
+    const { stdout } = await server.operator(['queue', '--held'])
+    return stdout.includes(odd.id)
+  })
+  await server.operator(['remove', first.id, '--reason', 'seen', '--rule', 'child-abuse'])
+  await until('it has learned', () => output.includes(`learned from the removal of ${first.id}`))
+  const again = await store(server.url, await nearCopyOf(bad))
+  await becomes(again.id, 410)
+  assert.equal((await post(server.url, await nearCopyOf(bad))).json().error, 'blocked-image', 'its bytes too')
+})

@@ -1,0 +1,103 @@
+/** Scanners that are dead, slow and wrong, and what crashes leave. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { it } from 'node:test'
+import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
+import { digestOf, startFakeScanner } from './support/fake-scanner.ts'
+import { previewed } from './support/images/previewed.ts'
+import { gif } from './support/images/tiny-images.ts'
+import { startServer } from './support/processes/server.ts'
+import { becomes, started } from './support/scanned-server.ts'
+import { until } from './support/until.ts'
+import { fetchRaw, post, remove, store } from './support/upload.ts'
+
+it('looks at a preview as at any picture', async (t) => {
+  const { scanner, server } = await started(t, { SCAN: 'before' })
+  const { file, preview, image } = await previewed()
+  scanner.answers.set(digestOf(preview), 'csam')
+  assert.equal((await post(server.url, file)).json().error, 'blocked-image')
+  assert.equal(scanner.looksAt(preview), 1)
+  assert.equal((await post(server.url, image)).status, 201)
+})
+
+it('sends the password of its address, and names it nowhere', async (t) => {
+  const scanner = await startFakeScanner()
+  t.after(() => scanner.close())
+  const url = scanner.url.replace('//', '//me:p%40ss@')
+  const server = await startServer({ SCANNER_URL: url, SCAN: 'before', LOG_LEVEL: 'trace' })
+  t.after(() => server.stop())
+  await store(server.url)
+  assert.equal(scanner.asked[0]?.authorization, `Basic ${btoa('me:p@ss')}`)
+  scanner.otherwise = 'reset'
+  assert.equal((await post(server.url, gif())).status, 201)
+  assert.doesNotMatch(server.stdout() + server.stderr(), /p(%40|@)ss/)
+})
+
+it('loses no scan to a scanner that is dead, nor to a server that is killed', async (t) => {
+  const { scanner, server } = await started(t, { SCAN: 'after' })
+  scanner.otherwise = 'reset'
+  const images = []
+  for (let nth = 0; nth < 6; nth++) images.push(await store(server.url))
+  await server.kill()
+  assert.ok(images.every(({ id }) => id.length === 11))
+  scanner.otherwise = 'csam'
+  await server.restart()
+  for (const { id } of images) await becomes(server, id, 403)
+})
+
+it('keeps what has no verdict out of sight with SCAN_FAULT=hold, and shows it when it has one', async (t) => {
+  const { scanner, server } = await started(t, { SCAN: 'before', SCAN_SECONDS: '1' })
+  scanner.otherwise = 'silent'
+  const [image, gone] = await Promise.all([store(server.url), store(server.url)])
+  for (const { id } of [image, gone]) {
+    const answer = await fetchRaw(server.url, id)
+    assert.deepEqual([answer.status, answer.json().error], [403, 'held'])
+  }
+  assert.equal((await remove(server.url, gone.key)).status, 200)
+  await server.kill()
+  scanner.otherwise = 'clean'
+  await server.restart({ SCAN_SECONDS: '10' })
+  await becomes(server, image.id, 200)
+  assert.equal((await fetchRaw(server.url, gone.id)).status, 404)
+})
+
+it('publishes what has no verdict with SCAN_FAULT=publish, and scans it later', async (t) => {
+  const env = { SCAN: 'before', SCAN_SECONDS: '1', SCAN_FAULT: 'publish' }
+  const { scanner, server } = await started(t, env)
+  scanner.otherwise = 'silent'
+  const { id } = await store(server.url)
+  assert.equal((await fetchRaw(server.url, id)).status, 200)
+  scanner.otherwise = 'csam'
+  await becomes(server, id, 403)
+})
+
+it('asks about few pictures at once, and leaves none of many uploads without an answer', async (t) => {
+  const env = { SCAN: 'before', SCAN_SECONDS: '3', SCAN_FAULT: 'refuse', UPLOADS_AT_ONCE: '40' }
+  const { scanner, server } = await started(t, env)
+  scanner.otherwise = 'silent'
+  const answers = await Promise.all(Array.from({ length: 40 }, () => post(server.url, gif())))
+  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([503]))
+  assert.ok(scanner.mostAtOnce() <= 4, `${scanner.mostAtOnce()} at once`)
+  scanner.otherwise = 'clean'
+  await until('the scanner is free again', async () => (await post(server.url, gif())).status === 201)
+})
+
+it('hides what a crash left in sight before its verdict', async (t) => {
+  const { scanner, server } = await started(t, { SCAN: 'off' })
+  scanner.otherwise = 'silent'
+  const { id } = await store(server.url)
+  await server.end()
+  const ledger = await openSqliteLedger({ file: join(server.dataDir, 'ledger.sqlite') })
+  await ledger.recordScan({ id, at: Date.now(), isHidden: true })
+  await ledger.close()
+  await server.restart({ SCAN: 'before' })
+  await becomes(server, id, 403)
+})
+
+it('asks nobody while SCAN is off', async (t) => {
+  const { scanner, server } = await started(t, {})
+  const { id } = await store(server.url)
+  assert.equal((await fetchRaw(server.url, id)).status, 200)
+  await server.stop()
+  assert.equal(scanner.asked.length, 0)
+})
