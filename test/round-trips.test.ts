@@ -55,6 +55,8 @@ after(async () => {
 const ROUNDS = [
   'select id from decisions where due_at_ms <= ',
   'select name, since_ms from active_alerts order by name',
+  'select count(*) as count, min(since_ms) as oldest from scans',
+  'select min(due_at_ms) as due from expiries',
   'select * from cases where state in ',
 ]
 
