@@ -138,8 +138,8 @@ test('on a terminal there are bars and a line about each file', { skip: noTermin
   const text = stdout.toString()
   assert.equal(code, 0)
   assert.match(text, /photo\.jpg +[█░]+ \d+% (looking|compressing|uploading|waiting|done)/)
-  assert.match(text, /photo\.jpg: JPEG \d+ KB → \d+ KB \(−\d+ %\), recompressed/)
-  assert.match(text, /screen\.png: PNG \d+ KB → (WebP )?\d+ KB \(−\d+ %\), identical pixels/)
+  assert.match(text, /photo\.jpg: JPEG \d+ kB → \d+ kB \(−\d+ %\), recompressed/)
+  assert.match(text, /screen\.png: PNG \d+ kB → (WebP )?\d+ kB \(−\d+ %\), identical pixels/)
   assert.equal(text.match(new RegExp(`${server.baseUrl}/[0-9A-Za-z]{11}`, 'g'))?.length, 2)
 })
 
@@ -315,7 +315,7 @@ test('compress works offline, and shows what was done', async () => {
   const me = await uploader()
   const file = await me.run(['compress', 'photo.jpg', '-o', 'small.jpg'])
   assert.equal(file.code, 0)
-  assert.match(file.stdout.toString(), /^photo\.jpg: JPEG \d+ KB → \d+ KB \(−\d+ %\), recompressed\n$/)
+  assert.match(file.stdout.toString(), /^photo\.jpg: JPEG \d+ kB → \d+ kB \(−\d+ %\), recompressed\n$/)
   const small = await stat(join(me.folder, 'small.jpg'))
   assert.ok(small.size < 0.6 * jpeg.length)
 

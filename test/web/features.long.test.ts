@@ -8,6 +8,7 @@ import { panelSuite } from './suites/panel.ts'
 import { phoneSuite } from './suites/phone.ts'
 import { progressSuite } from './suites/progress.ts'
 import { questionsSuite } from './suites/questions.ts'
+import { reportSuite } from './suites/report.ts'
 import { sendingSuite } from './suites/sending.ts'
 import { viewerSuite } from './suites/viewer.ts'
 import { walksSuite } from './suites/walks.ts'
@@ -28,6 +29,7 @@ describe('the pages in a browser, further', { skip: await whyNoChromium() }, () 
   describe('sending', () => sendingSuite(() => site))
   describe('earlier pictures', () => panelSuite(() => site))
   describe('questions', () => questionsSuite(() => site))
+  describe('report', () => reportSuite(() => site))
   describe('looks', () => looksSuite(() => site))
   describe('walks', () => walksSuite(() => site))
 })

@@ -38,5 +38,5 @@ export function localTime(time: string): string {
 
 export function bytesText(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`
-  return bytes < 1e6 ? `${(bytes / 1000).toFixed(0)} KB` : `${(bytes / 1e6).toFixed(1)} MB`
+  return bytes < 1e6 ? `${(bytes / 1000).toFixed(0)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
 }

@@ -74,5 +74,5 @@ ${found.reports > reports.length ? html`<p>And ${found.reports - reports.length}
 }
 
 function lineOf({ createdAt, type, size, width, height }: NonNullable<CaseFacts['image']['record']>): string {
-  return `${createdAt.slice(0, 16)}Z, ${type}, ${width} × ${height}, ${Math.ceil(size / 1000)} KB`
+  return `${createdAt.slice(0, 16)}Z, ${type}, ${width} × ${height}, ${Math.ceil(size / 1000)} kB`
 }

@@ -61,7 +61,7 @@ ${field('text', report.text, html`<textarea id="text" name="text" rows="5" minle
 <p>${report.personHint}</p>
 ${line('name', report.name, 'text', 'name')}
 ${line('email', report.email, 'email', 'email')}
-${line('signature', report.signature, 'text', 'off')}
+${line('signature', report.signature, 'text', 'name')}
 </fieldset>
 <label class="confirm"><input type="checkbox" name="good-faith" value="yes" required${filled.isInGoodFaith ? html` checked` : ''}><span>${report.goodFaith}</span></label>
 <p><button class="button" type="submit">${report.send}</button></p>

@@ -4,6 +4,7 @@ import {
   AGENTS_PATH,
   API_PAGE_PATH,
   EXPIRES_PARAMETER,
+  ID_LENGTH,
   rawPath,
   SCRIPT_PATH,
   SHAREX_PATH,
@@ -49,10 +50,10 @@ ${tool('macOS', command('screencapture -i /tmp/shot.png && ./upload.sh /tmp/shot
 ${tool('Typora', html`Preferences, Image, When Insert: Upload image. Image Uploader: Custom Command. Command:${command('env PINHOLE_DIRECT=1 /path/to/upload.sh')}`)}
 ${tool(
   'PicGo',
-  html`Install the plugin <code>web-uploader-prefix-suffix</code>, and fill in:${command(`url: ${baseUrl}${UPLOAD_PATH}
+  html`Version 3 or later. Install the plugin <code>web-uploader</code>, and fill in:${command(`url: ${baseUrl}${UPLOAD_PATH}
 paramName: ${UPLOAD_FIELD}
-jsonPath: id
-urlPrefix: ${direct}`)}`,
+jsonPath: link`)}Then add a URL rewrite rule:${command(`match: /([0-9A-Za-z]{${ID_LENGTH}})$
+replace: ${rawPath('$1')}`)}`,
 )}
 ${tool(
   'PicList',

@@ -4,7 +4,7 @@ import type { CaseTotal } from '../../stores/reports.ts'
 import { type Page, type PageContext, page } from './page.ts'
 
 export function transparencyPage(ctx: PageContext, totals: CaseTotal[]): Page {
-  const { transparency, report, frame, lang } = ctx.messages
+  const { transparency, report, frame } = ctx.messages
   const months = [...Map.groupBy(totals, ({ month }) => month)].reverse()
   return page(ctx, {
     title: `${transparency.title} · Pinhole`,
@@ -20,7 +20,7 @@ ${months.length === 0 ? html`<p>${transparency.none}</p>` : months.map(([month, 
 
   /** `2026-11`, in words. */
   function monthName(month: string): string {
-    const format = new Intl.DateTimeFormat(lang, { month: 'long', year: 'numeric', timeZone: 'UTC' })
+    const format = new Intl.DateTimeFormat(ctx.locale, { month: 'long', year: 'numeric', timeZone: 'UTC' })
     return format.format(new Date(`${month}-01`))
   }
 

@@ -105,7 +105,7 @@ export function faultsSuite(site: () => Site): void {
     await choose(page, [await gif('one.gif', 54), await gif('two.gif', 55)])
     const failed = page.locator('.card[data-state="failed"]')
     await passTime(page, async () => (await failed.count()) === 2)
-    await page.getByText('Tries again by itself.').first().waitFor()
+    await page.getByText('Retrying automatically.').first().waitFor()
     assert.deepEqual(await axe(), [])
     await page.getByRole('button', { name: 'Try all again' }).click()
     await passTime(page, async () => (await failed.count()) === 2)

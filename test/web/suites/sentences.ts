@@ -98,7 +98,7 @@ const STATES: State[] = [
     before: (page) => page.clock.install(),
     reach: (page, name) =>
       passTime(page, async () => (await card(page, name).getAttribute('data-state')) === 'failed'),
-    said: /^Couldn’t reach the service\. Tries again by itself\.$/,
+    said: /^Couldn’t reach the service\. Retrying automatically\.$/,
     again: true,
     later: 'offered',
   },
@@ -108,7 +108,7 @@ const STATES: State[] = [
     before: (page) => page.clock.install(),
     reach: (page, name) =>
       passTime(page, async () => (await card(page, name).getAttribute('data-state')) === 'failed'),
-    said: /^Couldn’t reach the service\. Tries again by itself\.$/,
+    said: /^Couldn’t reach the service\. Retrying automatically\.$/,
     again: true,
     later: 'offered',
   },

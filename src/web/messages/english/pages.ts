@@ -15,7 +15,7 @@ export const home = {
   staysUntilDeleted: 'Your picture stays until you delete it.',
   staysForATime: 'Your picture’s page says how long it stays, and you can delete it sooner.',
   honesty:
-    'Anyone with the link can see it. Once deleted, it is gone from here for good, but copies in other people’s browsers can’t be recalled.',
+    'Anyone with the link can see it. Once deleted, it’s gone from here for good, but copies in other people’s browsers can’t be recalled.',
   strippedDetail:
     'Location, camera details, embedded previews and comments are removed before a picture is stored. GIFs are stored unchanged.',
 }
@@ -90,7 +90,7 @@ export const remove = {
   goneTitle: 'This picture has already been deleted.',
   goneDetail: 'It was deleted earlier, or the link is incomplete. There is nothing left to delete.',
   doneTitle: 'Picture deleted.',
-  doneDetail: 'It is gone from here for good. Copies in other people’s browsers can’t be recalled.',
+  doneDetail: 'It’s gone from here for good. Copies in other people’s browsers can’t be recalled.',
   another: 'Upload a picture',
 }
 
@@ -99,7 +99,7 @@ export const result = {
   view: 'View',
   link: 'Link to share',
   deleteLink: 'Deletion link',
-  keep: 'Save the deletion link. It is the only way to delete the picture, and it is shown only once.',
+  keep: 'Save the deletion link. It’s the only way to delete the picture, and it’s shown only once.',
   remaining: {
     one: 'You can upload {count} more picture today.',
     other: 'You can upload {count} more pictures today.',
@@ -142,7 +142,7 @@ export const errors = {
     'unsupported-type': 'This file type isn’t supported.',
     'damaged-image': 'This picture is damaged.',
     'missing-file': 'No picture selected.',
-    'quota-exceeded': 'Today’s uploads are used up.',
+    'quota-exceeded': 'You’ve reached today’s upload limit.',
     'uploads-paused': 'Uploads are paused.',
     'storage-full': 'Storage is full.',
     unavailable: 'Pinhole is unavailable right now.',
@@ -152,7 +152,7 @@ export const errors = {
     busy: 'Pinhole is busy.',
     'too-many-refusals': 'Too many uploads failed today.',
     'capacity-reached': 'Storage is full.',
-    'network-quota-exceeded': 'Today’s uploads are used up.',
+    'network-quota-exceeded': 'Your network has reached today’s upload limit.',
     'challenge-required': 'This connection has uploaded a lot today.',
     'cross-site': 'This request came from another site.',
     'too-slow': 'That took too long.',
@@ -167,7 +167,7 @@ export const errors = {
     'unsupported-type': 'Use JPEG, PNG, GIF, WebP or AVIF.',
     'damaged-image': 'The file is cut off or broken. Please try another copy.',
     'missing-file': 'Please go back and choose a file first.',
-    'quota-exceeded': 'The count resets at midnight UTC.',
+    'quota-exceeded': 'It resets at midnight UTC.',
     'uploads-paused': 'Existing pictures stay online. Please try again later.',
     'storage-full': 'Please try again later.',
     unavailable: 'Please try again in a moment.',
@@ -178,7 +178,7 @@ export const errors = {
     busy: 'Too many uploads are in progress. Please try again in a moment.',
     'too-many-refusals': 'Please try again after midnight UTC.',
     'capacity-reached': 'Please try again later.',
-    'network-quota-exceeded': 'Others on your network have used them. The count resets at midnight UTC.',
+    'network-quota-exceeded': 'Others on your network count towards it. It resets at midnight UTC.',
     'challenge-required':
       'It must do a little computing for each further picture, which needs JavaScript and an https page. Please try again from the start page.',
     'cross-site': 'Please use the form on this page.',

@@ -46,7 +46,7 @@ export const terms = {
     {
       heading: 'Your data',
       paragraphs: [
-        'No account, no tracking, no cookies. To enforce the daily upload limit, a scrambled form of your network address is counted, and erased when the day is over.',
+        'No account, no tracking, no cookies. To enforce the daily upload limit, we count uploads by a scrambled form of your IP address, which is erased at the end of the day.',
       ],
     },
     {

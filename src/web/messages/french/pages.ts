@@ -159,7 +159,7 @@ export const errors: Messages['errors'] = {
     busy: 'Pinhole est très sollicité.',
     'too-many-refusals': 'Trop d’envois ont échoué aujourd’hui.',
     'capacity-reached': 'L’espace de stockage est plein.',
-    'network-quota-exceeded': 'La limite d’envois du jour est atteinte.',
+    'network-quota-exceeded': 'Votre réseau a atteint la limite d’envois du jour.',
     'challenge-required': 'Beaucoup d’images sont venues de cette connexion aujourd’hui.',
     'cross-site': 'Cette demande venait d’un autre site.',
     'too-slow': 'Cela a pris trop de temps.',
@@ -187,7 +187,7 @@ export const errors: Messages['errors'] = {
     'too-many-refusals': 'Réessayez après minuit (UTC).',
     'capacity-reached': 'Réessayez plus tard.',
     'network-quota-exceeded':
-      'D’autres personnes de votre réseau ont utilisé ces envois. Le compteur repart de zéro à minuit (UTC).',
+      'Les envois des autres personnes de votre réseau comptent aussi. Le compteur repart de zéro à minuit (UTC).',
     'challenge-required':
       'Elle doit faire un petit calcul pour chaque nouvelle image, ce qui demande JavaScript et une page https. Veuillez réessayer depuis la page d’accueil.',
     'cross-site': 'Veuillez utiliser le formulaire de cette page.',

@@ -4,7 +4,7 @@ import type { Messages } from '../messages.ts'
 export const report: Messages['report'] = {
   link: 'Signaler',
   title: 'Signaler une image',
-  lead: 'Chaque signalement est lu par une personne. Un signalement seul ne supprime rien.',
+  lead: 'Nous examinons chaque signalement. Un signalement ne suffit pas à retirer une image.',
   image: 'Lien de l’image',
   category: 'De quoi s’agit-il\u00a0?',
   categories: {

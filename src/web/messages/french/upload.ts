@@ -66,7 +66,7 @@ export const upload: Messages['upload'] = {
 export const live: Messages['live'] = {
   queued: 'En attente',
   compressing: 'Compression, étape {step} sur {steps}',
-  fetchingDecoder: 'Chargement de ce qui lit le {type}',
+  fetchingDecoder: 'Chargement du décodeur {type}',
   compressingLong: 'Compression, étape {step} sur {steps}, {seconds}\u00a0s',
   ready: 'Prête à l’envoi',
   asking: 'Cette image indique où elle a été prise. Le service conserverait cette information.',
@@ -102,12 +102,12 @@ export const live: Messages['live'] = {
   },
   quotaReset: 'La limite d’envois du jour est atteinte. Réessayez après {time}.',
   unreachable: 'Le service est injoignable.',
-  unreachableYet: 'Service injoignable. L’envoi reprendra de lui-même.',
+  unreachableYet: 'Service injoignable. Nouvel essai automatique.',
   unreadable: 'Impossible de lire ce fichier. Il a peut-être été déplacé ou supprimé.',
   tooLarge: 'Encore {size} après compression. La limite est de {limit}.',
   kinds: {
     heic: 'La plupart des navigateurs ne peuvent pas afficher les images HEIC. Sur un iPhone, choisissez Réglages, Appareil photo, Formats, Le plus compatible, ou exportez-la en JPEG.',
-    jxl: 'La plupart des navigateurs ne peuvent pas afficher une image JPEG XL animée ou plus lumineuse que le blanc. Exportez-la en WebP, PNG ou AVIF.',
+    jxl: 'La plupart des navigateurs ne peuvent pas afficher les images JPEG XL animées ou HDR. Exportez-la en WebP, PNG ou AVIF.',
     vector: 'C’est un dessin SVG. Exportez-le en PNG.',
     video: 'C’est une vidéo. Utilisez JPEG, PNG, GIF, WebP ou AVIF.',
     document: 'C’est un document. Envoyez plutôt une capture d’écran de la page.',
@@ -184,7 +184,7 @@ export const editor: Messages['editor'] = {
     remove: 'Supprimer la sélection',
   },
   hint: 'Dessinez sur l’image. Ce que vous masquez est recouvert définitivement.',
-  hintFingers: 'Deux doigts déplacent et zooment.',
+  hintFingers: 'Utilisez deux doigts pour déplacer et zoomer.',
   hintKeys:
     'Au clavier\u00a0: ajoutez, déplacez avec les flèches, redimensionnez avec Maj, supprimez avec Suppr.',
   box: '{what}\u00a0: {x}, {y}, {width} × {height} pixels',

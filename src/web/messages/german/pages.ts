@@ -157,7 +157,7 @@ export const errors: Messages['errors'] = {
     busy: 'Pinhole ist ausgelastet.',
     'too-many-refusals': 'Zu viele Uploads sind heute gescheitert.',
     'capacity-reached': 'Der Speicher ist voll.',
-    'network-quota-exceeded': 'Für heute sind alle Uploads verbraucht.',
+    'network-quota-exceeded': 'Dein Netz hat die heutige Höchstzahl erreicht.',
     'challenge-required': 'Von diesem Anschluss kam heute schon viel.',
     'cross-site': 'Das kam von einer anderen Website.',
     'too-slow': 'Das hat zu lange gedauert.',
@@ -185,7 +185,7 @@ export const errors: Messages['errors'] = {
     'too-many-refusals': 'Bitte versuche es nach Mitternacht (UTC) wieder.',
     'capacity-reached': 'Bitte versuche es später noch einmal.',
     'network-quota-exceeded':
-      'Andere in deinem Netz haben sie verbraucht. Um Mitternacht (UTC) beginnt die Zählung neu.',
+      'Auch die Uploads anderer in deinem Netz zählen. Um Mitternacht (UTC) beginnt die Zählung neu.',
     'challenge-required':
       'Für jedes weitere Bild muss er ein wenig rechnen. Das braucht JavaScript und eine https-Seite. Bitte versuche es noch einmal von der Startseite aus.',
     'cross-site': 'Bitte benutze das Formular auf dieser Seite.',

@@ -4,7 +4,7 @@ import type { Messages } from '../messages.ts'
 export const report: Messages['report'] = {
   link: 'Melden',
   title: 'Ein Bild melden',
-  lead: 'Jede Meldung wird von einem Menschen gelesen. Durch die Meldung allein wird nichts gelöscht.',
+  lead: 'Wir prüfen jede Meldung. Eine Meldung allein entfernt noch kein Bild.',
   image: 'Link des Bildes',
   category: 'Worum geht es?',
   categories: {

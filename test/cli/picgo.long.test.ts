@@ -1,0 +1,54 @@
+/** PicGo's own program, with the plugin and the settings that `/tools` names. Long: it takes seconds to load. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { gif } from '../support/images/tiny-images.ts'
+import { startServer } from '../support/processes/server.ts'
+
+test('PicGo uploads by what /tools tells it, and hands out the address of the file', async (t) => {
+  const server = await startServer()
+  t.after(() => server.stop())
+  const page = await (await fetch(`${server.url}/tools`)).text()
+  const [recipe] = /<dt>PicGo<\/dt>.*?<\/dd>/s.exec(page) ?? assert.fail('no recipe')
+  const said = (name: string) =>
+    new RegExp(`^(?:.*<code>)?${name}: (.*?)(?:</code>.*)?$`, 'm').exec(recipe)?.[1] ?? assert.fail(name)
+  const plugin = /plugin <code>(.*?)<\/code>/.exec(recipe)?.[1]
+  const own = await mkdtemp(join(tmpdir(), 'pinhole-picgo-'))
+  t.after(() => rm(own, { recursive: true, force: true }))
+  const config = join(own, 'config.json')
+  await symlink(resolve('node_modules'), join(own, 'node_modules'))
+  await writeFile(
+    join(own, 'package.json'),
+    JSON.stringify({ dependencies: { [`picgo-plugin-${plugin}`]: '*' } }),
+  )
+  const settings = { url: said('url'), paramName: said('paramName'), jsonPath: said('jsonPath') }
+  await writeFile(
+    config,
+    JSON.stringify({
+      picBed: { uploader: plugin, current: plugin, [plugin!]: settings },
+      settings: { urlRewrite: { rules: [{ match: said('match'), replace: said('replace') }] } },
+      picgoPlugins: { [`picgo-plugin-${plugin}`]: true },
+    }),
+  )
+  const image = gif()
+  await writeFile(join(own, 'picture.gif'), image)
+  const words = [
+    resolve('node_modules/picgo/bin/picgo'),
+    '--config',
+    config,
+    'upload',
+    join(own, 'picture.gif'),
+  ]
+  // Not under the runner's preloads: it is a program of others.
+  const env = { PATH: process.env.PATH, HOME: own, NO_COLOR: '1' }
+  const { stdout } = await promisify(execFile)(process.execPath, words, { env })
+  const link = stdout.trim().split('\n').at(-1)!
+  assert.match(link, new RegExp(`^${server.baseUrl}/raw/[0-9A-Za-z]{11}$`))
+  const raw = await fetch(link)
+  assert.equal(raw.headers.get('Content-Type'), 'image/gif')
+  assert.deepEqual(Buffer.from(await raw.arrayBuffer()), image)
+})

@@ -1,0 +1,116 @@
+/** The form for reports: what it asks for, and that nothing typed is lost, with a script or without. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { gif } from '../support/pictures.ts'
+import type { Site } from '../support/site.ts'
+import { uploadOne } from '../support/steps.ts'
+
+const TYPED = {
+  category: 'copyright',
+  text: 'I drew this in 2019, “as is”, and <b>nobody</b> asked me & mine.\nSee my page.',
+  name: 'Ada “Countess” O’Neill <ada>',
+  email: 'ada@drawings.example',
+  signature: 'Ada O’Neill',
+}
+
+export function reportSuite(site: () => Site): void {
+  for (const javaScriptEnabled of [true, false]) {
+    const how = javaScriptEnabled ? 'with a script' : 'without a script'
+
+    it(`keeps what was typed while the server fails, refuses or is away, ${how}`, async () => {
+      const id = await uploaded(site(), javaScriptEnabled ? 801 : 802)
+      const { page, end } = await site().visit({
+        path: `/report?id=${id}`,
+        javaScriptEnabled,
+        expected: /^Failed to load resource: /,
+      })
+      const { proxy } = site()
+      await fill(page)
+      for (const fault of [
+        { kind: 'answer', status: 502, body: '<h1>Bad gateway</h1>' },
+        { kind: 'answer', status: 500, body: '<h1>Error</h1>' },
+        { kind: 'cut' },
+      ] as const) {
+        proxy.onOther = (path) => (path === '/report' ? fault : { kind: 'none' })
+        await page.locator('form.report button').click({ noWaitAfter: true })
+        await page.locator('form.report').waitFor({ state: 'detached' })
+        proxy.onOther = () => ({ kind: 'none' })
+        await page.goBack()
+        await check(page)
+      }
+      await page.locator('#image').fill(`${site().url}/AAAAAAAAAAA`)
+      await page.locator('form.report button').click()
+      await page.locator('p.problem').filter({ hasText: 'There’s no picture at this link.' }).waitFor()
+      await check(page)
+      await page.locator('#image').fill(`${site().url}/${id}`)
+      await page.locator('form.report button').click()
+      await page.getByRole('heading', { name: 'Your report' }).waitFor()
+      await end()
+    })
+  }
+
+  it('says in the form that copyright needs a name, and asks for none where none is needed', async () => {
+    const id = await uploaded(site(), 803)
+    const { page, axe, end } = await site().visit({ path: `/report?id=${id}` })
+    const sent: string[] = []
+    page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()))
+    await fill(page)
+    for (const name of ['name', 'email', 'signature'] as const) {
+      await page.locator(`#${name}`).fill('')
+      await page.locator('form.report button').click()
+      assert.equal(await page.evaluate(() => document.activeElement?.id), name, 'the browser points to it')
+      assert.equal(
+        await page.locator(`#${name}`).evaluate((field: HTMLInputElement) => field.validity.valueMissing),
+        true,
+      )
+      await page.locator(`#${name}`).fill(TYPED[name])
+    }
+    assert.deepEqual(sent, [])
+    await check(page)
+    assert.deepEqual(await axe(), [])
+    for (const name of ['name', 'email', 'signature']) await page.locator(`#${name}`).fill('')
+    await page.locator('#category').selectOption('other')
+    await page.locator('form.report button').click()
+    await page.getByRole('heading', { name: 'Your report' }).waitFor()
+    await end()
+  })
+
+  it('without a script, the server says that a name is missing, beside all that was typed', async () => {
+    const id = await uploaded(site(), 804)
+    const { page, end } = await site().visit({
+      path: `/report?id=${id}`,
+      javaScriptEnabled: false,
+      expected: /^Failed to load resource: /,
+    })
+    await fill(page)
+    await page.locator('#name').fill('')
+    await page.locator('form.report button').click()
+    await page.locator('p.problem').waitFor()
+    await check(page, { ...TYPED, name: '' })
+    await page.locator('#name').fill(TYPED.name)
+    await page.locator('form.report button').click()
+    await page.getByRole('heading', { name: 'Your report' }).waitFor()
+    await end()
+  })
+}
+
+async function uploaded(site: Site, seed: number): Promise<string> {
+  const { page, end } = await site.visit()
+  const id = await uploadOne(page, await gif('to-report.gif', seed))
+  await end()
+  return id
+}
+
+async function fill(page: Page): Promise<void> {
+  await page.locator('#category').selectOption(TYPED.category)
+  for (const name of ['text', 'name', 'email', 'signature'] as const)
+    await page.locator(`#${name}`).fill(TYPED[name])
+  await page.locator('input[name="good-faith"]').check()
+}
+
+async function check(page: Page, typed = TYPED): Promise<void> {
+  for (const [name, value] of Object.entries(typed))
+    assert.equal((await page.locator(`#${name}`).inputValue()).replaceAll('\r', ''), value, name)
+  assert.equal(await page.locator('input[name="good-faith"]').isChecked(), true)
+}
