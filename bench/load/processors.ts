@@ -6,22 +6,23 @@ import { readdirSync, readFileSync } from 'node:fs'
 export const SERVER_CORE = 0
 export const GENERATOR_CORE = 1
 
-/** `/proc/<pid>/stat` counts in these (proc(5), sysconf(_SC_CLK_TCK)). */
-const TICKS_PER_SECOND = 100
-
 /** Binds a server, with its threads and its children, to some processors. */
 export function bind(pid: number, cores: string): void {
   for (const each of family(pid)) execFileSync('taskset', ['-acp', cores, `${each}`], { stdio: 'ignore' })
 }
 
-/** Processor time of a server and its children so far. Unit: microseconds. */
+/**
+ * Processor time of a server and its children so far, by all their threads that live; to the nanosecond, where
+ * `/proc/<pid>/stat` has hundredths of a second. Unit: microseconds.
+ */
 export function processorTime(pid: number): number {
-  let ticks = 0
+  let nanoseconds = 0
   for (const each of family(pid)) {
-    const fields = statOf(each).split(' ')
-    ticks += Number(fields[11]) + Number(fields[12])
+    for (const thread of readdirSync(`/proc/${each}/task`)) {
+      nanoseconds += Number(readFileSync(`/proc/${each}/task/${thread}/schedstat`, 'utf8').split(' ')[0])
+    }
   }
-  return (ticks / TICKS_PER_SECOND) * 1e6
+  return nanoseconds / 1000
 }
 
 function family(pid: number): number[] {

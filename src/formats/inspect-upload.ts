@@ -3,7 +3,7 @@ import { Refusal } from '../errors.ts'
 import { PREVIEW_MAX_SIDE_PIXELS, PREVIEW_TYPES, type PreviewType } from '../protocol.ts'
 import { keptRuns } from './bytes/kept-runs.ts'
 import { damaged } from './damaged.ts'
-import type { ByteSource, Inspection, Segment } from './image.ts'
+import { type ByteSource, type Inspection, isWhole, lengthOf, type Segment, sourceOf } from './image.ts'
 import { inspect } from './inspect.ts'
 import { frameAround } from './preview-frame.ts'
 import { splitFrame } from './split-frame.ts'
@@ -11,7 +11,7 @@ import { splitFrame } from './split-frame.ts'
 export interface InspectedUpload {
   /** Its segments are those of the image alone. */
   image: Inspection
-  /** `null` if none came along. */
+  /** `null` if none came along. Its segments are literal bytes: it is in memory. */
   preview: (Inspection & { type: PreviewType }) | null
   /** All that is to be stored: the image, and its preview in its frame. */
   segments: Segment[]
@@ -36,17 +36,20 @@ export async function inspectUpload(
     return { image: whole, preview: null, segments: whole.segments }
   }
   if (parts.preview === null) return { image, preview: null, segments: image.segments }
-  const preview = await inspectPreview(parts.preview, image, options)
-  const { offset } = parts.preview
-  const inSource = preview.segments.map((segment) => moved(segment, offset))
-  const previewBytes = inSource.reduce((sum, { length }) => sum + length, 0)
-  const isAsSent = previewBytes === parts.preview.size && inSource.length === 1
+  const { offset, bytes } = parts.preview
+  const preview = await inspectPreview(sourceOf(bytes), image, options)
+  const { segments } = preview
+  const previewBytes = lengthOf(segments)
   const { head, foot } = frameAround(previewBytes)
   const stored = keptRuns()
   stored.append(image.segments)
-  if (isAsSent) stored.keep(offset - head.length, head.length + previewBytes + foot.length)
-  else stored.append([head, ...inSource, foot])
-  return { image, preview: { ...preview, segments: inSource }, segments: stored.segments }
+  if (isWhole(segments, bytes.length))
+    stored.keep(offset - head.length, head.length + previewBytes + foot.length)
+  else stored.append([head, ...segments.map((segment) => moved(segment, offset)), foot])
+  const kept = segments.map((segment) =>
+    segment instanceof Uint8Array ? segment : bytes.subarray(segment.offset, segment.offset + segment.length),
+  )
+  return { image, preview: { ...preview, segments: kept }, segments: stored.segments }
 }
 
 async function inspectPreview(

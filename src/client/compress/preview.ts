@@ -168,21 +168,32 @@ function between(
   const columns = placesOf(width, size.width)
   const rows = placesOf(height, size.height)
   for (let y = 0, to = 0; y < size.height; y++) {
-    const [top, below, down] = [rows.at[y]!, rows.next[y]!, rows.weight[y]!]
+    const top = rows.at[y]! * width
+    const below = rows.next[y]! * width
+    const down = rows.weight[y]!
     for (let x = 0; x < size.width; x++, to++) {
-      const [at, next, right] = [columns.at[x]!, columns.next[x]!, columns.weight[x]!]
+      const at = columns.at[x]!
+      const next = columns.next[x]!
+      const right = columns.weight[x]!
+      // Names of their own: taking pairs apart here would take ten times as long.
+      const a = data[top + at]!
+      const b = data[top + next]!
+      const c = data[below + at]!
+      const d = data[below + next]!
       const fourth = (right * down) >> 8
-      const [a, b] = [data[top * width + at]!, data[top * width + next]!]
-      const [c, d] = [data[below * width + at]!, data[below * width + next]!]
-      const [w1, w2, w3] = [256 - right - down + fourth, right - fourth, down - fourth]
+      const first = 256 - right - down + fourth
+      const second = right - fourth
+      const third = down - fourth
       const even =
-        (((Math.imul(a & EVEN, w1) + Math.imul(b & EVEN, w2)) | 0) +
-          ((Math.imul(c & EVEN, w3) + Math.imul(d & EVEN, fourth)) | 0)) |
-        0
+        Math.imul(a & EVEN, first) +
+        Math.imul(b & EVEN, second) +
+        Math.imul(c & EVEN, third) +
+        Math.imul(d & EVEN, fourth)
       const odd =
-        (((Math.imul((a >>> 8) & EVEN, w1) + Math.imul((b >>> 8) & EVEN, w2)) | 0) +
-          ((Math.imul((c >>> 8) & EVEN, w3) + Math.imul((d >>> 8) & EVEN, fourth)) | 0)) |
-        0
+        Math.imul((a >>> 8) & EVEN, first) +
+        Math.imul((b >>> 8) & EVEN, second) +
+        Math.imul((c >>> 8) & EVEN, third) +
+        Math.imul((d >>> 8) & EVEN, fourth)
       result[to] = ((even >>> 8) & EVEN) | (odd & ~EVEN)
     }
   }

@@ -14,7 +14,7 @@ import {
   type Segment,
   sourceOf,
 } from '../../formats/image.ts'
-import { createBlocks } from './blocks.ts'
+import { type Blocks, createBlocks } from './blocks.ts'
 import { draftPrefix, sweepDrafts } from './sweep.ts'
 
 /** What a draft gathers before it writes, if it is not known to fit into memory. Unit: bytes. */
@@ -133,7 +133,10 @@ export function createSpool(folder: string, options: { digester?: () => Digester
     return {
       ...source,
       file: { ...(file as SpooledFile), digests: () => digester?.digests() ?? new Uint8Array() },
-      digest: async (segments) => (isWhole(segments, size) ? whole : digestOf(source, segments, checkpoints)),
+      digest: async (segments) =>
+        isWhole(segments, size)
+          ? whole
+          : digestOf(segments, (rest) => piecesOf(handle, rest, blocks), checkpoints),
       bytes: (segments) => bytesOf(source, segments),
       discard,
     }
@@ -150,7 +153,7 @@ function spooledMemory(bytes: Uint8Array<ArrayBuffer>, release: () => void): Spo
     ...source,
     file: null,
     async digest(segments) {
-      if (!isWhole(segments, bytes.length)) return digestOf(source, segments)
+      if (!isWhole(segments, bytes.length)) return digestOf(segments, (rest) => bytesOf(source, rest))
       // Here: of so few bytes it takes less time than to hand them to another thread.
       whole ??= hash('sha256', bytes)
       return whole
@@ -188,23 +191,43 @@ interface Checkpoint {
 
 /** `checkpoints`, in order: what begins as the draft does is not read again from its beginning. */
 async function digestOf(
-  source: ByteSource,
   segments: Segment[],
+  piecesOf: (segments: Segment[]) => AsyncIterable<Uint8Array>,
   checkpoints: Checkpoint[] = [],
 ): Promise<string> {
   const [first, ...others] = segments
-  if (first === undefined || first instanceof Uint8Array || first.offset > 0) {
-    return digestFrom(createHash('sha256'), source, segments)
-  }
-  const known = checkpoints.findLast(({ at }) => at <= first.length)
-  if (known === undefined) return digestFrom(createHash('sha256'), source, segments)
-  const rest = { offset: known.at, length: first.length - known.at }
-  return digestFrom(known.hash.copy(), source, [rest, ...others])
+  const isBeginning = first !== undefined && !(first instanceof Uint8Array) && first.offset === 0
+  const known = isBeginning ? checkpoints.findLast(({ at }) => at <= first.length) : undefined
+  const digest = known?.hash.copy() ?? createHash('sha256')
+  const rest = known ? [{ offset: known.at, length: first!.length - known.at }, ...others] : segments
+  for await (const piece of piecesOf(rest)) digest.update(piece)
+  return digest.digest('hex')
 }
 
-async function digestFrom(digest: Hash, source: ByteSource, segments: Segment[]): Promise<string> {
-  for await (const piece of bytesOf(source, segments)) digest.update(piece)
-  return digest.digest('hex')
+/** As `bytesOf`, but that all pieces come in the same block: each is gone when the next is asked for. */
+async function* piecesOf(
+  handle: FileHandle,
+  segments: Segment[],
+  blocks: Blocks,
+): AsyncGenerator<Uint8Array> {
+  const block = blocks.acquire(BLOCK_BYTES)
+  try {
+    for (const segment of segments) {
+      if (segment instanceof Uint8Array) {
+        yield segment
+        continue
+      }
+      const end = segment.offset + segment.length
+      for (let at = segment.offset; at < end; ) {
+        const { bytesRead } = await handle.read(block, 0, Math.min(block.length, end - at), at)
+        if (bytesRead === 0) throw new Error('the draft ended before its size')
+        yield block.subarray(0, bytesRead)
+        at += bytesRead
+      }
+    }
+  } finally {
+    blocks.release(block)
+  }
 }
 
 /** Throws `Refusal('file-too-large')`. */
