@@ -13,6 +13,7 @@ import {
   longSecret,
   optional,
   origin,
+  resizerTemplate,
   text,
   url,
 } from './config/values.ts'
@@ -62,6 +63,13 @@ const VARIABLES = {
     'cache to purge: cloudflare://, fastly://, varnish://, nginx://; on Workers workers-cache://default',
     optional(url('cloudflare:', 'fastly:', 'nginx:', 'varnish:', 'workers-cache:')),
     true,
+  ),
+  /** `null`: previews are what clients send. */
+  previewTemplate: variable(
+    'PREVIEW_TEMPLATE',
+    '',
+    'resizer that makes previews: its address, with {url} for the image’s, e.g. https://img.example/insecure/rs:fit:1200:1200/plain/{url}',
+    optional(resizerTemplate),
   ),
   trustedProxies: variable(
     'TRUSTED_PROXIES',

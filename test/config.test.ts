@@ -15,6 +15,7 @@ const WRONG: Env = {
   BASE_URL: 'https://pics.example/path',
   OBJECTS_URL: 'ftp://bucket',
   LEDGER_URL: 'mysql://somebody:hunter2@db/pinhole',
+  PREVIEW_TEMPLATE: 'https://{url}.example/',
   CDN_URL: 'gopher://somebody:hunter3@cache',
   TRUSTED_PROXIES: '127.0.0.1/32,300.0.0.1/8',
   UPLOADS_PER_DAY: '-1',
@@ -79,6 +80,14 @@ describe('configuration', { concurrency: 4 }, () => {
     { ALLOWED_ORIGINS: 'https://friend.example/path' },
     { ALLOWED_ORIGINS: '*' },
     { WORKERS: '1.5' },
+    { PREVIEW_TEMPLATE: 'https://img.example/plain/' },
+    { PREVIEW_TEMPLATE: 'https://img.example/{url}/{url}' },
+    { PREVIEW_TEMPLATE: 'https://img.example{url}' },
+    { PREVIEW_TEMPLATE: 'https://somebody@img.example/{url}' },
+    { PREVIEW_TEMPLATE: 'https://img.example/#{url}' },
+    { PREVIEW_TEMPLATE: 'https://img.example/a b/{url}' },
+    { PREVIEW_TEMPLATE: 'javascript:{url}' },
+    { PREVIEW_TEMPLATE: '/insecure/plain/{url}' },
   ]
   for (const env of wrong) {
     const [[name, value]] = Object.entries(env) as [[string, string]]

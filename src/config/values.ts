@@ -81,6 +81,21 @@ export function baseUrl(given: string): string {
   return parsed.origin
 }
 
+/** Where a resizer has a picture: `{url}` stands for the image's address. */
+export function resizerTemplate(given: string): string {
+  const [before = '', ...others] = given.split('{url}')
+  const parsed = URL.canParse(given) ? new URL(given) : null
+  // Behind the origin, or an image's address would choose the host.
+  const isBehindOrigin = parsed !== null && before.startsWith(`${parsed.origin}/`)
+  const isWhole = others.length === 1 && parsed?.hash === '' && !/[\s"'<>\\]/.test(given)
+  if (!isBehindOrigin || !isWhole || !/^https?:$/.test(parsed.protocol)) {
+    throw new Error(
+      'must look like https://img.example/insecure/rs:fit:1200:1200/plain/{url}, with {url} once, behind the host',
+    )
+  }
+  return given
+}
+
 export function origin(given: string): string {
   if (!URL.canParse(given) || new URL(given).origin !== given.replace(/\/$/, '')) {
     throw new Error(`"${given}" is not an origin such as https://forum.example`)

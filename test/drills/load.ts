@@ -1,6 +1,7 @@
 /** Clients that upload, read and delete, and remember what they were promised. */
 import { createHash } from 'node:crypto'
 import { request } from '../support/http.ts'
+import { filledPreviewed } from '../support/images/previewed.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { post } from '../support/upload.ts'
 import type { Tally } from './drill.ts'
@@ -9,8 +10,13 @@ interface Image {
   id: string
   key: string
   sha256: string
+  /** Of the preview that was sent with it. */
+  previewSha256?: string
   state: 'stored' | 'being deleted' | 'deleted'
 }
+
+/** The share of images that have one. */
+const WITH_PREVIEW = 0.5
 
 /** What was acknowledged of each image. */
 export type Promises = ReadonlyMap<string, Image['state']>
@@ -64,12 +70,14 @@ export function startLoad(urls: () => string[], options: LoadOptions = {}): Load
   }
 
   async function upload(url: string): Promise<void> {
-    const bytes = gif({ size: size() })
-    const answer = await ask('upload', () => post(url, bytes, `198.51.${nth++ % 250}.1`))
+    const previewed = Math.random() < WITH_PREVIEW ? filledPreviewed(size()) : null
+    const bytes = previewed?.image ?? gif({ size: size() })
+    const answer = await ask('upload', () => post(url, previewed?.file ?? bytes, `198.51.${nth++ % 250}.1`))
     if (answer === null) return
     if (answer.status !== 201) return fail(`upload: ${answer.status} ${answer.text.slice(0, 200)}`)
     const { id, key } = answer.json()
-    images.push({ id, key, sha256: sha256(bytes), state: 'stored' })
+    const preview = previewed && { previewSha256: sha256(previewed.preview) }
+    images.push({ id, key, sha256: sha256(bytes), ...preview, state: 'stored' })
     acknowledged++
   }
 
@@ -122,13 +130,20 @@ export function startLoad(urls: () => string[], options: LoadOptions = {}): Load
       let risen = 0
       const faults: string[] = []
       let promised = 0
-      for (const { id, state: latest, sha256: digest } of images) {
+      for (const { id, state: latest, sha256: digest, previewSha256 } of images) {
         const then = promises === undefined ? latest : promises.get(id)
         if (then === undefined) continue
         promised++
         // A deletion that began later may be in it or not.
         const state = then === 'stored' && latest !== 'stored' ? 'being deleted' : then
         const { status, body } = await request(url, 'GET', `/raw/${id}`)
+        const preview = previewSha256 && (await request(url, 'GET', `/preview/${id}`))
+        if (preview && preview.status !== status) {
+          faults.push(`${id} answers ${status}, and its preview ${preview.status}`)
+        }
+        if (preview && preview.status === 200 && sha256(preview.body) !== previewSha256) {
+          faults.push(`the preview of ${id} has other bytes`)
+        }
         if (state === 'stored' && (status !== 200 || sha256(body) !== digest)) {
           lost++
           faults.push(`${id} is stored, and answers ${status}`)

@@ -5,6 +5,7 @@ import { cp, mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/pro
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fakeIds } from '../support/ids.ts'
+import { filledPreviewed, framed } from '../support/images/previewed.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { s3Env, serviceOf } from '../support/processes/cluster.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
@@ -175,6 +176,20 @@ describe('operator list, find and remove', () => {
     const digest = sha256(other.bytes)
     assert.equal((await server.operator(['remove', '--sha256', digest, ...reason])).code, 0)
     assert.equal((await fetchRaw(server.url, other.id)).status, 410)
+  })
+
+  it('counts those as doubles that have the same preview', async () => {
+    const [first, second, third] = [filledPreviewed(500), filledPreviewed(500), filledPreviewed(500)]
+    const one = await store(server.url, first.file)
+    const two = await store(server.url, framed(second.image, first.preview))
+    const other = await store(server.url, third.file)
+    const found = await server.operator(['list', '--sha256', sha256(first.preview)])
+    const ids = found.stdout.split('\n').flatMap((line) => line.split(' ', 1).filter(Boolean))
+    assert.deepEqual(ids.toSorted(), [one.id, two.id].toSorted())
+    assert.equal((await server.operator(['remove', one.id, '--doubles', '--reason', 'terms'])).code, 0)
+    for (const { id } of [one, two]) assert.equal((await fetchRaw(server.url, id)).status, 410)
+    assert.equal((await fetchRaw(server.url, other.id)).status, 200)
+    assert.equal((await server.operator(['remove', other.id, '--reason', 'terms'])).code, 0)
   })
 
   it('counts names that are many', async () => {

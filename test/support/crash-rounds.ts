@@ -6,7 +6,8 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { filesIn } from './files.ts'
-import type { Answer } from './http.ts'
+import { type Answer, request } from './http.ts'
+import { filledPreviewed } from './images/previewed.ts'
 import { gif } from './images/tiny-images.ts'
 import { type RunningServer, startServer } from './processes/server.ts'
 import { until } from './until.ts'
@@ -16,6 +17,8 @@ import { fetchRaw, post, remove } from './upload.ts'
 interface Known {
   key: string
   sha256: string
+  /** Of the preview that was sent with it. */
+  previewSha256?: string | undefined
   state: 'stored' | 'asked' | 'deleted'
   /** It changed since it was last looked at. */
   isNews: boolean
@@ -35,6 +38,8 @@ const CLIENTS = 8
 const PLACES = 1_000_000
 /** Acknowledgements in each round, at least. */
 const LEAST_ANSWERS = 10
+/** The share of images that have one. */
+const WITH_PREVIEW = 0.5
 /** Untouched images that are checked in each round; all of them after the last. */
 const SAMPLE = 50
 
@@ -81,13 +86,15 @@ export async function crashRounds(options: {
 function startLoad(server: RunningServer, images: Map<string, Known>, figures: CrashFigures) {
   const { url } = server
   async function upload(): Promise<void> {
-    const bytes = gif({ size: sizeOf() })
+    const previewed = Math.random() < WITH_PREVIEW ? filledPreviewed(sizeOf()) : null
+    const bytes = previewed?.image ?? gif({ size: sizeOf() })
     figures.cut += 1
-    const answer = await post(url, bytes)
+    const answer = await post(url, previewed?.file ?? bytes)
     figures.cut -= 1
     assert.equal(answer.status, 201, answer.text)
     const { id, key } = answer.json()
-    images.set(id, { key, sha256: sha256(bytes), state: 'stored', isNews: true })
+    const previewSha256 = previewed ? sha256(previewed.preview) : undefined
+    images.set(id, { key, sha256: sha256(bytes), previewSha256, state: 'stored', isNews: true })
     figures.uploads += 1
   }
   async function deleteOne(): Promise<void> {
@@ -135,6 +142,12 @@ async function checkImages(server: RunningServer, images: Map<string, Known>, al
   const chosen = [...images].filter(([, { isNews }]) => all || isNews || Math.random() < share)
   for (const [id, known] of chosen) {
     const answer = await fetchRaw(server.url, id)
+    if (known.previewSha256 !== undefined) {
+      const preview = await request(server.url, 'GET', `/preview/${id}`)
+      assert.equal(preview.status, answer.status, `${id} and its preview are there or gone together`)
+      if (preview.status === 200)
+        assert.equal(sha256(preview.body), known.previewSha256, `the preview of ${id} is byte-exact`)
+    }
     if (known.state === 'stored') {
       assert.equal(answer.status, 200, `${id} was acknowledged`)
       assert.equal(sha256(answer.body), known.sha256, `${id} is byte-exact`)
@@ -160,15 +173,22 @@ async function checkStrangers(
   for (const id of files.images.keys()) {
     if (images.has(id) || strangers.has(id)) continue
     checkWhole(id, await fetchRaw(server.url, id))
+    await checkPreview(server, id)
     strangers.add(id)
   }
+}
+
+/** The same of its preview: a JPEG of the load may have one, or leads to itself. */
+async function checkPreview(server: RunningServer, id: string): Promise<void> {
+  const { status, headers, body } = await request(server.url, 'GET', `/preview/${id}`)
+  if (status !== 307) assert.equal(headers.get('ETag'), `"${sha256(body)}"`, `the preview of ${id} is whole`)
 }
 
 /** An image that nobody was told of is whole, or not there. */
 function checkWhole(id: string, answer: Answer): void {
   assert.equal(answer.status, 200, id)
   assert.equal(answer.headers.get('ETag'), `"${sha256(answer.body)}"`, `${id} is whole`)
-  assert.equal(answer.headers.get('Content-Type'), 'image/gif')
+  assert.match(answer.headers.get('Content-Type') ?? '', /^image\/(gif|jpeg)$/)
 }
 
 /** Every acknowledged upload counts; a crash costs at most what was under way. */

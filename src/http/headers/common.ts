@@ -11,11 +11,11 @@ export function commonHeaders(baseUrl: string): [string, string][] {
   return headers
 }
 
-/** `blob:` and `data:` are for previews of chosen pictures. `inline`: scripts besides the service's own files. */
-function policy(inline = ''): string {
+/** `blob:` and `data:` are for previews of chosen pictures. `inline`: scripts besides the service's own files. `resizer`: an origin. */
+function policy(inline = '', resizer = ''): string {
   return [
     "default-src 'none'",
-    "img-src 'self' blob: data:",
+    `img-src 'self' blob: data:${resizer}`,
     "style-src 'self'",
     `script-src 'self' 'wasm-unsafe-eval'${inline}`,
     "worker-src 'self'",
@@ -29,9 +29,9 @@ function policy(inline = ''): string {
   ].join('; ')
 }
 
-/** Allows one inline script, by its SHA-256 in base64. */
-export function policyWithScript(digest: string): string {
-  return policy(` 'sha256-${digest}'`)
+/** Of pages with previews. `script`: one that is inline, by its SHA-256 in base64. `resizer`: where previews may lead to. */
+export function policyWith({ script, resizer }: { script?: string; resizer?: string | undefined }): string {
+  return policy(script && ` 'sha256-${script}'`, resizer && ` ${resizer}`)
 }
 
 /** On every page. No inline script, no inline style. */

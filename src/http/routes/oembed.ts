@@ -7,7 +7,7 @@ import type { AppContext, AppParts } from '../context.ts'
 const CACHE_SECONDS = 3600
 
 /** Throws `Refusal`. */
-export async function oembed(c: AppContext, { baseUrl, images }: AppParts): Promise<Response> {
+export async function oembed(c: AppContext, { baseUrl, images, site }: AppParts): Promise<Response> {
   c.header('Access-Control-Allow-Origin', '*')
   const { url, format = 'json', maxwidth, maxheight } = c.req.query()
   if (!url) throw new Refusal('missing-url', 'Give the address of the page of an image: /oembed?url=…')
@@ -16,6 +16,9 @@ export async function oembed(c: AppContext, { baseUrl, images }: AppParts): Prom
   const record = id === null ? null : await images.find(id)
   if (record === null) throw new Refusal('not-found', 'This is not the address of an image on this server.')
   const { type, width, height, preview } = record
+  const thumbnail =
+    site.facts.resizer?.resized(record) ??
+    (preview && { ...preview, address: `${baseUrl}${previewPath(record.id)}` })
   const scale = Math.min(1, within(maxwidth, width), within(maxheight, height))
   return c.json({
     version: '1.0',
@@ -25,10 +28,10 @@ export async function oembed(c: AppContext, { baseUrl, images }: AppParts): Prom
     url: `${baseUrl}${rawPath(record.id)}.${EXTENSIONS[type]}`,
     width: Math.max(1, Math.floor(width * scale)),
     height: Math.max(1, Math.floor(height * scale)),
-    ...(preview !== undefined && {
-      thumbnail_url: `${baseUrl}${previewPath(record.id)}`,
-      thumbnail_width: preview.width,
-      thumbnail_height: preview.height,
+    ...(thumbnail !== undefined && {
+      thumbnail_url: thumbnail.address,
+      thumbnail_width: thumbnail.width,
+      thumbnail_height: thumbnail.height,
     }),
     cache_age: CACHE_SECONDS,
   })

@@ -16,7 +16,7 @@ import {
 } from '../../web/pages.ts'
 import { readForm } from '../body.ts'
 import type { AppContext, AppParts } from '../context.ts'
-import { NO_STORE, PAGE_HEADERS, policyWithScript, SERVICE_LINKS } from '../headers/common.ts'
+import { NO_STORE, PAGE_HEADERS, policyWith, SERVICE_LINKS } from '../headers/common.ts'
 import { acceptsCoding } from '../headers/negotiate.ts'
 import { deleteByKey, unknownKey } from './delete.ts'
 import { errorPageOf } from './error-page.ts'
@@ -70,14 +70,18 @@ export function tools(c: AppContext, parts: AppParts): Promise<Response> {
 /** Which pictures stands after the `#`, which never comes here. */
 export async function gallery(c: AppContext, parts: AppParts): Promise<Response> {
   const response = await sendCompressed(c, galleryPage(contextOf(c, parts)))
-  response.headers.set('Content-Security-Policy', policyWithScript(GALLERY_SCRIPT_DIGEST))
+  const resizer = parts.site.facts.resizer?.origin
+  response.headers.set('Content-Security-Policy', policyWith({ script: GALLERY_SCRIPT_DIGEST, resizer }))
   return response
 }
 
 export async function viewer(c: AppContext, parts: AppParts, id: string): Promise<Response> {
   const record = await parts.images.find(id)
   if (record === null) throw new Refusal('not-found', 'There is no such image. It may have been deleted.')
-  return sendCompressed(c, viewerPage(contextOf(c, parts), { record }))
+  const response = await sendCompressed(c, viewerPage(contextOf(c, parts), { record }))
+  const resizer = parts.site.facts.resizer?.origin
+  if (resizer !== undefined) response.headers.set('Content-Security-Policy', policyWith({ resizer }))
+  return response
 }
 
 /** GET never deletes: link previews fetch it. The key is in the page, so nothing keeps it. */

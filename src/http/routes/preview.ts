@@ -1,6 +1,6 @@
-/** GET /preview/<id>: the smaller picture that came with an image. Where none did, a redirect to the image. */
+/** GET /preview/<id>: the smaller picture that came with an image. Where none did, a redirect to the image; or all lead to a resizer. */
 import type { Cdn } from '../../cdn/cdn.ts'
-import { previewPath, REQUEST_ID_HEADER, rawPath } from '../../protocol.ts'
+import { CDN_MAX_AGE_SECONDS, previewPath, REQUEST_ID_HEADER, rawPath } from '../../protocol.ts'
 import type { ExpiryClock } from '../../service/expiry-clock.ts'
 import { leftMsOf } from '../../service/images/expiry.ts'
 import type { Images } from '../../service/images/images.ts'
@@ -11,6 +11,7 @@ import {
   type StoredImage,
   type Wanted,
 } from '../../stores/object-store.ts'
+import type { Resizer } from '../../web/resizer.ts'
 import type { Answer } from '../answer.ts'
 import { matchNames, rangeOf } from '../headers/conditional.ts'
 import { cacheHeaders, type ImageHeaders, imageHeaders } from '../headers/image-headers.ts'
@@ -35,13 +36,14 @@ export function createPreviews(parts: {
   common: string[]
   answers: ImageAnswers
   expiryClock: Pick<ExpiryClock, 'latest'>
+  resizer: Resizer | null
 }): (request: RawRequest) => Promise<Answer> | Answer | null {
-  const { images, cdn, baseUrl, common, answers, expiryClock } = parts
+  const { images, cdn, baseUrl, common, answers, expiryClock, resizer } = parts
 
-  /** `null` for an image without a preview. */
+  /** `null` where the address leads elsewhere. */
   function headersOf(record: ImageRecord): ImageHeaders | null {
     const { id, preview } = record
-    return preview === undefined
+    return preview === undefined || resizer?.resized(record)
       ? null
       : imageHeaders({ id, ...preview }, common, cdn, leftMsOf(record, expiryClock))
   }
@@ -65,7 +67,7 @@ export function createPreviews(parts: {
 
   function answerWith(request: RawRequest, { record, body, release }: StoredImage): Answer {
     const known = headersOf(record)
-    if (known === null) return { ...toImage(record), release }
+    if (known === null) return { ...elsewhere(record), release }
     const ifMatch = request.header('if-match')
     if (ifMatch !== undefined && !matchNames(ifMatch, known.etag)) throw new PreconditionFailed()
     if (isNotModified(request, known.etag)) {
@@ -83,13 +85,20 @@ export function createPreviews(parts: {
     return { status: 206, headers, body: body.subarray(first, last + 1), release }
   }
 
-  /** Kept as long as the image: it never gains a preview. 307, so that nobody takes it for the image's only address. */
-  function toImage(record: ImageRecord): Answer {
+  /**
+   * To the image, and kept as long as that: it never gains a preview. To a resizer, and kept no longer than a shared cache
+   * keeps it: the operator may change its address. 307, so that nobody takes either for the only address.
+   */
+  function elsewhere(record: ImageRecord): Answer {
     const { id } = record
-    const headers = ['Location', `${baseUrl}${rawPath(id)}`, 'Content-Length', '0']
+    const resized = resizer?.resized(record) ?? null
+    const left = leftMsOf(record, expiryClock) ?? Number.POSITIVE_INFINITY
+    const kept = Math.min(left, resized === null ? Number.POSITIVE_INFINITY : 2000 * CDN_MAX_AGE_SECONDS)
+    const location = resized?.address ?? `${baseUrl}${rawPath(id)}`
+    const headers = ['Location', location, 'Content-Length', '0']
     headers.push('Access-Control-Allow-Origin', '*', 'Cross-Origin-Resource-Policy', 'cross-origin')
     headers.push(REQUEST_ID_HEADER, crypto.randomUUID(), 'X-Robots-Tag', 'noindex')
-    headers.push(...cacheHeaders(id, cdn, leftMsOf(record, expiryClock)), ...common)
+    headers.push(...cacheHeaders(id, cdn, Number.isFinite(kept) ? kept : null), ...common)
     return { status: 307, headers, body: null }
   }
 

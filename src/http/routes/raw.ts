@@ -66,7 +66,7 @@ export function createRaw(parts: {
   const { isPrivate = () => false, expiryClock } = parts
   const common = commonHeaders(parts.baseUrl).flat()
   const answers = createImageAnswers(common, parts.site, parts.log)
-  const previews = createPreviews({ ...parts, common, answers })
+  const previews = createPreviews({ ...parts, common, answers, resizer: parts.site.facts.resizer ?? null })
   const known = new WeakMap<ImageRecord, ImageHeaders>()
 
   function headersOf(record: ImageRecord): ImageHeaders {

@@ -4,6 +4,7 @@ import type { HtmlEscapedString } from 'hono/utils/html'
 import { API_PAGE_PATH, REPORT_PAGE_PATH, TOOLS_PATH } from '../../protocol.ts'
 import type { Language } from '../messages/language.ts'
 import type { Messages } from '../messages/messages.ts'
+import type { Resizer } from '../resizer.ts'
 import { mark } from './drawings.ts'
 
 export type Page = HtmlEscapedString | Promise<HtmlEscapedString>
@@ -37,6 +38,8 @@ export interface SiteFacts {
   stripsMetadata?: boolean
   /** False if HEIC and JPEG XL are refused before the upload, with advice. Default: true. */
   convertsHeic?: boolean
+  /** `null`, or absent: previews are what clients send. */
+  resizer?: Resizer | null
   /** False if an image goes after a time although its upload asks for none. Default: true. */
   keepsAll?: boolean
   /** Who runs the service, and how to reach them, in their own words. */

@@ -1,3 +1,4 @@
+import { resizerOf } from '../resizer.ts'
 import type { AssetUrls, SiteFacts } from './page.ts'
 
 /** The part of the configuration that pages speak of. */
@@ -6,6 +7,7 @@ interface Settings {
   uploadsPerDay: number
   stripMetadata: boolean
   convertsHeic: boolean
+  previewTemplate: string | null
   defaultLifetime: number | null
   longestLifetime: number | null
   operatorName: string | null
@@ -20,6 +22,7 @@ export function siteFactsOf(settings: Settings, baseUrl: string, assets: AssetUr
     uploadsPerDay: settings.uploadsPerDay,
     stripsMetadata: settings.stripMetadata,
     convertsHeic: settings.convertsHeic,
+    resizer: resizerOf(settings.previewTemplate, baseUrl),
     keepsAll: settings.defaultLifetime === null && settings.longestLifetime === null,
     operator: {
       name: settings.operatorName ?? undefined,

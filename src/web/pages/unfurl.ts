@@ -1,9 +1,10 @@
 /** What chats and forums read of a page to show the picture beside its link: all of it within the first 8 KB. */
 import { html } from 'hono/html'
 import { type ImageType, OEMBED_PATH, previewPath, typeName } from '../../protocol.ts'
-import type { ImageRecord, Preview } from '../../stores/object-store.ts'
+import type { ImageRecord } from '../../stores/object-store.ts'
 import { byteSize } from '../messages/wording.ts'
 import { X_BYTES } from '../preview-limits.ts'
+import type { Resized } from '../resizer.ts'
 import { embedCodes } from './embed-codes.ts'
 import type { Page, PageContext } from './page.ts'
 
@@ -16,7 +17,7 @@ export function unfurlTags(
   const { lang } = ctx.messages
   const { type, width, height, size } = record
   const { page } = embedCodes(ctx.baseUrl, record)
-  const shown = shownIn(ctx.baseUrl, record)
+  const shown = shownIn(ctx, record)
   const number = (value: number) => new Intl.NumberFormat(lang).format(value)
   const description = `${typeName(type)}, ${number(width)} × ${number(height)}, ${byteSize(lang, size)}`
   // X shows no AVIF, and a large card without its picture is a hole.
@@ -28,7 +29,7 @@ export function unfurlTags(
 <meta property="og:description" content="${description}">
 <meta property="og:url" content="${page}">
 <meta property="og:image" content="${shown.address}">
-<meta property="og:image:type" content="${shown.type}">
+${shown.type === null ? '' : html`<meta property="og:image:type" content="${shown.type}">`}
 <meta property="og:image:width" content="${shown.width}">
 <meta property="og:image:height" content="${shown.height}">
 <meta property="og:image:alt" content="${alt}">
@@ -40,12 +41,18 @@ export function unfurlTags(
 <link rel="alternate" type="application/json+oembed" href="${oembed}" title="${title}">`
 }
 
+interface Shown extends Resized {
+  /** `null`: a resizer chooses it. */
+  type: ImageType | null
+  /** Unit: bytes. */
+  size: number
+}
+
 /** What is shown beside a link: few chats take more than some hundred KB, and all take a preview. */
-function shownIn(
-  baseUrl: string,
-  record: ImageRecord,
-): Omit<Preview, 'sha256' | 'type'> & { type: ImageType; address: string } {
+function shownIn({ baseUrl, resizer }: PageContext, record: ImageRecord): Shown {
   const { id, preview } = record
+  const resized = resizer?.resized(record) ?? null
+  if (resized !== null) return { ...resized, type: null, size: 0 }
   if (preview !== undefined) return { ...preview, address: baseUrl + previewPath(id) }
   return { ...record, address: embedCodes(baseUrl, record).direct }
 }

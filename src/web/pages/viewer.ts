@@ -27,7 +27,8 @@ export function viewerPage(ctx: PageContext, { record }: { record: ImageRecord }
   const title = fill(viewer.title, sides)
   const source = `${rawPath(id)}.${EXTENSIONS[type]}`
   // A client makes a JPEG of what is opaque. It is seen until the picture covers it.
-  const preview = record.preview?.type === 'image/jpeg' ? previewPath(id) : null
+  const isResized = type === 'image/jpeg' && Boolean(ctx.resizer?.resized(record))
+  const preview = isResized || record.preview?.type === 'image/jpeg' ? previewPath(id) : null
   return page(ctx, {
     title: `${title} · Pinhole`,
     kind: 'viewer',

@@ -54,7 +54,7 @@ export interface World {
   paused(): Promise<Host>
   /** Takes 4 uploads a day of all, and 2 of a network. */
   capped(): Promise<Host>
-  /** Images stay for an hour if their uploads do not say, and two days at most. */
+  /** Images stay for an hour if their uploads do not say, and two days at most. A resizer makes previews. */
   fleeting(): Promise<Host>
   /** Asks `scanner` before it stores a picture, for eight seconds, and takes none without a verdict. */
   scanned(): Promise<Host>
@@ -86,6 +86,9 @@ export const STRICT = {
   STRIP_METADATA: 'off',
   ALLOWED_ORIGINS: 'https://friend.example',
 }
+
+/** As imgproxy documents the addresses of its pictures (docs.imgproxy.net, usage/processing). */
+export const RESIZER = 'https://img.example/insecure/rs:fit:1200:1200/plain/{url}'
 
 const OPERATOR = { OPERATOR_NAME: 'Ada', OPERATOR_CONTACT: 'ada@ops.example' }
 
@@ -126,7 +129,7 @@ export function createWorld(start: StartHost): World {
     paused: once({ UPLOADS: 'paused' }),
     capped: once({ DAILY_UPLOADS: '4', NETWORK_UPLOADS: '2' }),
     challenging: once({ TRUSTED_PROXIES, CHALLENGE: 'on', ALLOWED_ORIGINS: 'https://friend.example' }),
-    fleeting: once({ DEFAULT_EXPIRES: '1h', MAX_AGE_DAYS: '2' }),
+    fleeting: once({ DEFAULT_EXPIRES: '1h', MAX_AGE_DAYS: '2', PREVIEW_TEMPLATE: RESIZER }),
     scanner,
     scanned: once(async () => ({
       TRUSTED_PROXIES,

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import sharp from 'sharp'
+import { request } from '../../support/http.ts'
 import { framed, previewed } from '../../support/images/previewed.ts'
 import { gif } from '../../support/images/tiny-images.ts'
 import { formOf } from '../../support/multipart.ts'
-import { type Host, sha256, type Visitor, visit, type World } from './host.ts'
+import { type Host, RESIZER, sha256, type Visitor, visit, type World } from './host.ts'
 import { operate } from './operator.ts'
 import { checkProblem } from './rules.ts'
 
@@ -129,6 +130,62 @@ export function previewCases(world: World): void {
     assert.ok(!body.includes('SECRET'))
     assert.equal((await sharp(body).metadata()).width, 80)
     assert.deepEqual((await me.get(`/raw/${id}`)).body, image)
+  })
+
+  it('leads to the resizer where there is one, but for what is its own preview; never for what is out of sight', async (t) => {
+    const me = await visit(world, world.fleeting)
+    const { baseUrl } = me.host
+    const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const
+    const large = await sharp({
+      create: { width: 800, height: 1600, channels: 3, background: '#000', noise },
+    })
+      .jpeg({ quality: 95 })
+      .toBuffer()
+    const { id, key } = await me.store(large)
+    const resized = RESIZER.replace('{url}', `${baseUrl}/raw/${id}.jpg`)
+    for (const method of ['GET', 'HEAD']) {
+      const { status, headers } = await me.request(method, `/preview/${id}`)
+      assert.equal(status, 307)
+      assert.equal(headers.get('Location'), resized)
+      assert.match(
+        headers.get('Cache-Control') ?? '',
+        /max-age=(\d{1,3}|1\d{3}),/,
+        'as long as half of its hour',
+      )
+    }
+    const page = await me.get(`/${id}`)
+    const meta = (name: string) => page.text.match(`<meta property="${name}" content="([^"]*)">`)?.[1]
+    assert.equal(meta('og:image'), resized)
+    assert.deepEqual([meta('og:image:width'), meta('og:image:height')], ['600', '1200'])
+    assert.equal(meta('og:image:type'), undefined, 'the resizer chooses it')
+    assert.match(page.text, new RegExp(`src="/preview/${id}"`))
+    const { thumbnail_url, thumbnail_width } = JSON.parse(
+      (await me.get(`/oembed?url=${encodeURIComponent(`${baseUrl}/${id}`)}`)).text,
+    )
+    assert.deepEqual([thumbnail_url, thumbnail_width], [resized, 600])
+    const policies = [page.headers, (await request(me.host.url, 'GET', '/g')).headers]
+    for (const headers of policies)
+      assert.match(headers.get('Content-Security-Policy') ?? '', /img-src [^;]* https:\/\/img\.example;/)
+    const small = await previewed()
+    const shown = await me.store(small.file)
+    assert.deepEqual((await me.get(`/preview/${shown.id}`)).body, small.preview)
+    const moving = await me.store(gif())
+    assert.equal(
+      (await me.get(`/preview/${moving.id}`)).headers.get('Location'),
+      `${baseUrl}/raw/${moving.id}`,
+    )
+    await me.remove(key)
+    const gone = await me.get(`/preview/${id}`)
+    checkProblem(gone, 404, 'not-found')
+    assert.equal(gone.headers.get('Location'), null)
+    if (!me.host.operator) return t.diagnostic('this host has no operator command')
+    const held = await me.store(await sharp(large).flop().jpeg({ quality: 95 }).toBuffer())
+    await operate(me.host, ['hold', held.id, '--reason', 'a report'])
+    for (const path of [`/preview/${held.id}`, `/${held.id}`]) {
+      const answer = await me.get(path)
+      assert.equal(answer.status, 403)
+      assert.ok(!answer.text.includes('img.example'))
+    }
   })
 
   it('keeps both as they came where nothing is to be scrubbed', async () => {

@@ -1,4 +1,5 @@
 /** Images with a preview behind their end. */
+import { randomBytes } from 'node:crypto'
 import sharp from 'sharp'
 import { frameAround } from '../../../src/formats/preview-frame.ts'
 import { picture } from './pictures.ts'
@@ -31,4 +32,24 @@ export async function previewed(
     .jpeg()
     .toBuffer()
   return { image, preview, file: framed(image, preview) }
+}
+
+const SIDE = 8
+const tiny = await sharp({ create: { width: SIDE, height: SIDE, channels: 3, background: '#369' } })
+  .jpeg()
+  .toBuffer()
+
+/** The same of a size, for loads: it takes no time, and decoders see one block and noise behind it. Unit: bytes. */
+export function filledPreviewed(size: number): Previewed {
+  const image = filledJpeg(size)
+  const preview = filledJpeg(500 + Math.floor(Math.random() * 30_000))
+  return { image, preview, file: framed(image, preview) }
+}
+
+/** A baseline JPEG whose scan goes on with noise. No two calls are alike. */
+function filledJpeg(size: number): Buffer {
+  const noise = randomBytes(Math.max(16, size - tiny.length))
+  // 0xff would begin a marker.
+  for (const [at, byte] of noise.entries()) if (byte === 0xff) noise[at] = 0x7f
+  return Buffer.concat([tiny.subarray(0, -2), noise, tiny.subarray(-2)])
 }

@@ -26,7 +26,9 @@ export function selectionOptions(): Option[] {
     new Option('--type <type>', 'jpg, png, gif, webp, avif').argParser(readType),
     new Option('--min-size <bytes>', 'of this size or larger').argParser(readSize),
     new Option('--max-size <bytes>', 'of this size or smaller').argParser(readSize),
-    new Option('--sha256 <digest>', 'of what is stored, or of what was sent').argParser(readDigest),
+    new Option('--sha256 <digest>', 'of what is stored, of what was sent, or of a preview').argParser(
+      readDigest,
+    ),
   ]
 }
 
@@ -65,8 +67,13 @@ function matches(record: ImageRecord, { since, until, type, minSize, maxSize, sh
     (type === undefined || record.type === type) &&
     (minSize === undefined || record.size >= minSize) &&
     (maxSize === undefined || record.size <= maxSize) &&
-    (sha256 === undefined || [record.sha256, record.sentSha256, record.preview?.sha256].includes(sha256))
+    (sha256 === undefined || digestsOf(record).includes(sha256))
   )
+}
+
+/** Of what is stored, of what was sent, and of its preview. */
+export function digestsOf({ sha256, sentSha256, preview }: ImageRecord): string[] {
+  return [sha256, sentSha256, ...(preview === undefined ? [] : [preview.sha256])]
 }
 
 function nullIfDamaged(error: unknown): null {

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander'
 import type { Takedown } from '../../../service/moderation/takedown.ts'
 import type { ObjectStore } from '../../../stores/object-store.ts'
 import { createProgress } from '../data/progress.ts'
-import { isSelective, type Selection, select, selectionOptions } from '../data/selection.ts'
+import { digestsOf, isSelective, type Selection, select, selectionOptions } from '../data/selection.ts'
 import { onData } from '../on-data.ts'
 import { print } from '../print.ts'
 import { readIds, reasonOption, ruleOption } from '../subjects.ts'
@@ -12,10 +12,13 @@ const CONDITIONS = `
 Instead of ids, conditions: all images that meet them. \`list\` with the same conditions shows which.`
 
 function doublesOption(): Option {
-  return new Option('--doubles', 'and all images of the same bytes; reads every record').default(false)
+  return new Option(
+    '--doubles',
+    'and all images of the same bytes, or with the same preview; reads every record',
+  ).default(false)
 }
 
-/** The ids, and those of all images of the same bytes, each once. There is no index of digests: every record is read. */
+/** The ids, and those of all images of the same bytes or with the same preview, each once. There is no index of digests: every record is read. */
 async function withDoubles(
   objects: ObjectStore,
   ids: string[],
@@ -28,11 +31,11 @@ async function withDoubles(
   for (const id of ids) {
     const record =
       (await objects.head(id).catch(() => null)) ?? (await objects.headHeld(id).catch(() => null))
-    if (record !== null) for (const digest of [record.sha256, record.sentSha256]) digests.add(digest)
+    if (record !== null) for (const digest of digestsOf(record)) digests.add(digest)
   }
   const all = new Set(ids)
-  for await (const { id, sha256, sentSha256 } of select(objects, {}, onRead)) {
-    if (digests.has(sha256) || digests.has(sentSha256)) all.add(id)
+  for await (const record of select(objects, {}, onRead)) {
+    if (digestsOf(record).some((digest) => digests.has(digest))) all.add(record.id)
   }
   return [...all]
 }

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { parseConfig } from '../../src/config.ts'
+import type { ImageRecord } from '../../src/stores/object-store.ts'
+import { resizerOf } from '../../src/web/resizer.ts'
+
+const PHOTOGRAPH = {
+  id: 'AbCdEf12345',
+  type: 'image/jpeg',
+  width: 4000,
+  height: 3000,
+  size: 2_000_000,
+  animated: false,
+} as ImageRecord
+
+const RAW = 'https://pics.example/raw/AbCdEf12345.jpg'
+
+/** As their makers document them. */
+const TEMPLATES: [maker: string, template: string, address: string][] = [
+  [
+    'imgproxy (docs.imgproxy.net, usage/processing)',
+    'https://img.example/insecure/rs:fit:1200:1200/plain/{url}@jpg',
+    `https://img.example/insecure/rs:fit:1200:1200/plain/${RAW}@jpg`,
+  ],
+  [
+    'Cloudflare (developers.cloudflare.com, images/transform-images/transform-via-url)',
+    'https://pics.example/cdn-cgi/image/fit=scale-down,width=1200,height=1200,format=jpeg/{url}',
+    `https://pics.example/cdn-cgi/image/fit=scale-down,width=1200,height=1200,format=jpeg/${RAW}`,
+  ],
+]
+for (const [maker, template, address] of TEMPLATES) {
+  it(`writes addresses as ${maker} reads them`, () => {
+    const { previewTemplate } = parseConfig({ PREVIEW_TEMPLATE: template })
+    const resizer = resizerOf(previewTemplate, 'https://pics.example')!
+    assert.deepEqual(resizer.resized(PHOTOGRAPH), { address, width: 1200, height: 900 })
+    assert.equal(resizer.origin, new URL(address).origin)
+  })
+}
+
+it('leaves alone what moves and what is small', () => {
+  const resizer = resizerOf('https://img.example/{url}', 'https://pics.example')!
+  assert.equal(resizer.resized({ ...PHOTOGRAPH, animated: true }), null)
+  assert.equal(resizer.resized({ ...PHOTOGRAPH, type: 'image/gif' }), null)
+  assert.equal(resizer.resized({ ...PHOTOGRAPH, size: 122_880 }), null)
+  assert.equal(resizer.resized({ ...PHOTOGRAPH, height: 1 })?.height, 1)
+  assert.equal(resizerOf(null, 'https://pics.example'), null)
+})
