@@ -5,6 +5,7 @@ import {
   choice,
   cidr,
   days,
+  evidenceKey,
   folderOrBucket,
   inDataDir,
   integer,
@@ -31,6 +32,13 @@ const VARIABLES = {
     'BASE_URL',
     '',
     'address that links begin with (default: http://localhost:PORT)',
+    optional(baseUrl),
+  ),
+  /** Without a trailing slash. `null`: none. */
+  onionUrl: variable(
+    'ONION_URL',
+    '',
+    'the same service as an onion service, http://….onion: pages say so in Onion-Location',
     optional(baseUrl),
   ),
   dataDir: variable('DATA_DIR', './data', 'folder for images, ledger and drafts', text),
@@ -213,6 +221,13 @@ const VARIABLES = {
     'opens the admin server to a scanner, for its work alone',
     optional(longSecret),
     true,
+  ),
+  /** Hex. `null`: nothing is sealed. */
+  evidenceKey: variable(
+    'EVIDENCE_KEY',
+    '',
+    'public key that what is removed for child abuse is sealed to, for a year: operator evidence key FILE makes one',
+    optional(evidenceKey),
   ),
   uploaderLinks: variable(
     'UPLOADER_LINKS',

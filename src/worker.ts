@@ -2,7 +2,10 @@
  * Host: Cloudflare Workers, with images in R2 and the ledger in D1. The only file that names bindings; deploy/cloudflare has
  * their configuration.
  */
+import { createEvidence } from './service/moderation/evidence.ts'
+import { sealerFor } from './service/moderation/sealing.ts'
 import { openD1Ledger } from './stores/d1/ledger.ts'
+import { openR2Files } from './stores/r2/files.ts'
 import { r2Salts } from './stores/r2/salts.ts'
 import { openR2Store } from './stores/r2/store.ts'
 import { openAssets } from './worker/assets.ts'
@@ -17,15 +20,21 @@ let host: Host | undefined
 async function start(env: Env): Promise<Host> {
   const config = configOf(env)
   const log = createLog(config.logLevel)
-  const [ledger, assets] = await Promise.all([
+  const { evidenceKey } = config
+  const [ledger, assets, seal] = await Promise.all([
     openD1Ledger({ database: env.LEDGER, salts: r2Salts(env.PRIVATE) }),
     openAssets(env.ASSETS),
+    evidenceKey === null ? null : sealerFor(evidenceKey),
   ])
+  const objects = openR2Store({ bucket: env.IMAGES })
+  const files = openR2Files(env.IMAGES, '.evidence/')
+
   // Of several requests that come first each starts one: none may wait for another's.
   host ??= createHost({
     config,
-    objects: openR2Store({ bucket: env.IMAGES }),
+    objects,
     ledger,
+    evidence: seal && createEvidence({ seal, files, objects, ledger, now: Date.now }),
     notifiers: openNotifiers(config.notify),
     assets,
     log,

@@ -131,7 +131,7 @@ const LAYERS: Record<string, Layer> = {
   'node/': { may: [...BASE, 'config.ts', 'config/', ...SERVER, '*'], node: true },
   'node.ts': { may: ['node/'], node: true },
   'worker/': { may: [...BASE, 'config.ts', 'config/', ...SERVER, '@noble/hashes'] },
-  'worker.ts': { may: ['worker/', 'stores/'] },
+  'worker.ts': { may: ['worker/', 'service/', 'stores/'] },
 }
 
 /** The layer of a file: its place in the table. */

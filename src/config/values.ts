@@ -129,6 +129,12 @@ export function longSecret(given: string): string {
   return given
 }
 
+/** A point of P-256, uncompressed. */
+export function evidenceKey(given: string): string {
+  if (/^04[0-9a-f]{128}$/i.test(given)) return given.toLowerCase()
+  throw new Error('must be what operator evidence key prints: 04 and 128 hex digits')
+}
+
 const CIDR =
   /^(?:(?:\d{1,3}\.){3}\d{1,3}(?:\/(?:[0-9]|[12]\d|3[0-2]))?|[0-9a-f:.]*:[0-9a-f:.]*(?:\/(?:\d{1,2}|1[01]\d|12[0-8]))?)$/i
 

@@ -95,6 +95,11 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
     await next()
     for (const [name, value] of common) c.res.headers.set(name, value)
     if (!c.res.headers.has('Cache-Control')) c.res.headers.set('Cache-Control', NO_STORE)
+    // A query may have a key in it.
+    const isPage = c.res.ok && c.res.headers.get('Content-Type')?.startsWith('text/html')
+    if (parts.onionUrl && isPage && /^[!-~]+$/.test(c.env.target) && !c.env.target.includes('?')) {
+      c.res.headers.set('Onion-Location', parts.onionUrl + c.env.target)
+    }
     if (!c.res.headers.has('ETag')) c.res.headers.set(REQUEST_ID_HEADER, c.get('requestId'))
   })
 

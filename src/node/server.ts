@@ -92,6 +92,7 @@ function createRoutes(given: {
   const parts: AppParts = {
     ...services,
     baseUrl,
+    onionUrl: config.onionUrl,
     maxUploadBytes: config.maxUploadBytes,
     get uploadsPaused() {
       return settings.current().uploads === 'paused'

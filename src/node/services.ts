@@ -1,5 +1,6 @@
 /** The services of one process, wired from the configuration to its stores. */
 import { hostname } from 'node:os'
+import { createIntervalJob } from '../async.ts'
 import type { Config } from '../config.ts'
 import type { Log } from '../http/log.ts'
 import { httpScanner } from '../scan/http-scanner.ts'
@@ -24,6 +25,7 @@ import { nodeHashes as hashes } from './hashes.ts'
 import type { Limits } from './http/limits.ts'
 import { createMetrics, type ProcessMetrics } from './metrics/metrics.ts'
 import type { DiskMonitor } from './monitors.ts'
+import { openEvidence } from './open/files.ts'
 import { defaultSettings, lineLimits, quotaLimits, scanRules } from './open/from-config.ts'
 import { openNotices } from './open/notifiers.ts'
 import type { Stores } from './open/stores.ts'
@@ -48,6 +50,8 @@ export interface Services {
   /** Resolves when what is under way has ended. */
   stop(): Promise<void>
 }
+
+const FORGETTING_MS = 3_600_000
 
 /** `localNow`: this machine's clock, epoch milliseconds. Throws an `Error` if `NOTIFY` names something unknown. */
 export async function openServices(parts: {
@@ -146,7 +150,13 @@ export async function openServices(parts: {
       log.warn({ err, id }, 'an expired image could not be removed and will be tried again'),
   })
 
-  const takedown = createTakedown({ ...stores, now })
+  const evidence = await openEvidence(config, stores)
+  const sealed = createIntervalJob(
+    async () => evidence?.forget(expiryClock.earliest()),
+    FORGETTING_MS,
+    warn('sealed evidence that is a year old could not be removed'),
+  )
+  const takedown = createTakedown({ ...stores, now, evidence })
   const scanning = createScanning({
     objects,
     ledger,
@@ -185,7 +195,7 @@ export async function openServices(parts: {
     now,
     onFailure: warn('what is private of days that are over could not be forgotten'),
   })
-  const ownJobs = [settings, expiring, forgetting, decisions, scanning, monitor, notices]
+  const ownJobs = [settings, expiring, forgetting, decisions, scanning, monitor, notices, sealed]
 
   return {
     settings,

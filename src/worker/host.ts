@@ -20,6 +20,7 @@ import type { ExpiryClock } from '../service/expiry-clock.ts'
 import { createDerive } from '../service/images/identities.ts'
 import { createImages } from '../service/images/images.ts'
 import { createPurges, NO_PURGES, type Purges } from '../service/images/purges.ts'
+import type { Evidence } from '../service/moderation/evidence.ts'
 import { createReports } from '../service/moderation/reports.ts'
 import { createScanGate, type ScanRules } from '../service/moderation/scan-gate.ts'
 import { createCapacity } from '../service/quota/capacity.ts'
@@ -59,6 +60,7 @@ export function createHost(given: {
   objects: ObjectStore
   ledger: Ledger
   notifiers: Notifier[]
+  evidence: Evidence | null
   assets: WorkerAssets
   log: Log
   limits?: Partial<Limits>
@@ -139,7 +141,7 @@ export function createHost(given: {
     moves: {
       async carryOut(id: string) {
         const { actingOf } = await import('./rounds.ts')
-        return actingOf({ objects, ledger, purges, now, log }).moves.carryOut(id)
+        return actingOf({ objects, ledger, purges, now, log, evidence: given.evidence }).moves.carryOut(id)
       },
     },
   })
@@ -201,6 +203,7 @@ export function createHost(given: {
   const shared = images(ledger)
   const parts: AppParts = {
     baseUrl,
+    onionUrl: config.onionUrl,
     maxUploadBytes,
     get uploadsPaused() {
       return settings.current().uploads === 'paused'
@@ -312,7 +315,7 @@ export function createHost(given: {
       import('../http/operator/app.ts'),
       import('./rounds.ts'),
     ])
-    const parts = { objects, ledger, purges, now, log }
+    const parts = { objects, ledger, purges, now, log, evidence: given.evidence }
     const acting = actingOf(parts)
     const { takedown, decisions } = acting
     const pages = createOperatorApp({
@@ -363,6 +366,7 @@ export function createHost(given: {
       await runRounds({
         objects,
         ledger,
+        evidence: given.evidence,
         images: shared,
         scanner,
         rules,

@@ -8,6 +8,7 @@ import { createExpiring } from '../service/images/expiring.ts'
 import type { Images } from '../service/images/images.ts'
 import type { Purges } from '../service/images/purges.ts'
 import { createDecisions, type Decisions } from '../service/moderation/decisions.ts'
+import type { Evidence } from '../service/moderation/evidence.ts'
 import { createMonitor } from '../service/moderation/monitor.ts'
 import { createMoves, type Moves } from '../service/moderation/moves.ts'
 import { createNotices } from '../service/moderation/notices.ts'
@@ -32,6 +33,7 @@ interface Parts {
   purges: Purges
   now: () => number
   log: Log
+  evidence: Evidence | null
 }
 
 /** Each is a dozen requests, of which a trigger has a thousand. */
@@ -58,7 +60,7 @@ export function scanningOf(parts: Parts & ScanParts, { takedown, moves }: Acting
 }
 
 /** Moves for one request or trigger: timers of another one end with that. */
-export function actingOf({ objects, ledger, purges, now, log }: Parts): Acting {
+export function actingOf({ objects, ledger, purges, now, log, evidence }: Parts): Acting {
   const moves = createMoves({
     objects,
     ledger,
@@ -66,7 +68,7 @@ export function actingOf({ objects, ledger, purges, now, log }: Parts): Acting {
     now,
     onFailure: (err, id) => log.warn({ err, id }, 'an image could not be moved and will be tried again'),
   })
-  const takedown = createTakedown({ objects, ledger, moves, now })
+  const takedown = createTakedown({ objects, ledger, moves, now, evidence })
   const decisions = createDecisions({
     objects,
     ledger,
@@ -129,6 +131,12 @@ export async function runRounds(
   for (const work of [decisions, moves, expiring, scanning]) await once(work)
   await monitor.check().catch((err) => log.warn({ err }, 'what is due could not be looked up'))
   await once(notices)
+  // Once an hour: it lists all.
+  if (new Date(now()).getUTCMinutes() === 0) {
+    await parts.evidence
+      ?.forget(now())
+      .catch((err) => log.warn({ err }, 'sealed evidence that is a year old could not be removed'))
+  }
   await parts.purge()
   await forget(ledger, now()).catch((err) =>
     log.warn({ err }, 'what is private of days that are over could not be forgotten'),

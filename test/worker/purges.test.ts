@@ -29,6 +29,7 @@ async function worker(t: TestContext) {
     objects,
     ledger,
     notifiers: [],
+    evidence: null,
     // No page is asked for.
     assets: { urls: {} as never, asset: () => null },
     log: createLog('silent'),

@@ -47,7 +47,21 @@ export function clientAddress(
     if (hop === null) break
     client = hop
   }
+  if (client !== null && isCircuit(client)) {
+    const circuit = `circuit ${client.toByteArray().slice(8).join('.')}`
+    return { address: circuit, network: circuit, isCircuit: true }
+  }
   return { address: addressOf(client), network: networkOf(client) }
+}
+
+/**
+ * Tor names the circuits of an onion service by addresses of this network (`HiddenServiceExportCircuitID haproxy`; tor(1)). A proxy in
+ * front passes them on; nobody else is there.
+ */
+const CIRCUITS = ipaddr.parseCIDR('fc00:dead:beef:4dd3::/64')
+
+function isCircuit(address: Address): boolean {
+  return address.kind() === 'ipv6' && address.match(CIRCUITS)
 }
 
 /** What the quota counts by: an IPv4 address, or the first 64 bits of an IPv6 one. */

@@ -1,5 +1,5 @@
 /** GET /api/challenge, POST /api/pass, GET /pass: proof of work, where the operator turned it on. */
-import { type Challenge, SOLUTION_HEADER } from '../../protocol.ts'
+import { type Challenge, SOLUTION_HEADER, UNCHALLENGED_UPLOADS } from '../../protocol.ts'
 import { refuseFault } from '../../service/faults.ts'
 import { contextFor, passPage } from '../../web/pages.ts'
 import type { AppContext, AppParts } from '../context.ts'
@@ -16,7 +16,8 @@ export async function askChallenge(c: AppContext, parts: AppParts): Promise<Resp
 
 async function usedBy(c: AppContext, { quota, trusted }: AppParts): Promise<number> {
   const address = clientAddress(c.env.peer, c.req.header('X-Forwarded-For'), trusted)
-  return quota.limit - (await quota.remaining(address).catch(refuseFault))
+  const free = address.isCircuit ? UNCHALLENGED_UPLOADS : 0
+  return quota.limit - (await quota.remaining(address).catch(refuseFault)) + free
 }
 
 export async function givePass(c: AppContext, { origins, challenges }: AppParts): Promise<Response> {

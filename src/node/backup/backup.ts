@@ -2,7 +2,7 @@
 import type { Config } from '../../config.ts'
 import { removeGone } from '../../service/recovery/reconcile.ts'
 import { type Transfer, transferImages, unexpired } from '../../service/recovery/transfer.ts'
-import { openBackupFiles } from '../open/files.ts'
+import { copyEvidence, openBackupFiles, openEvidenceFiles } from '../open/files.ts'
 import { openImages, type Stores } from '../open/stores.ts'
 import { copyLedger } from './ledger.ts'
 import { type Manifest, nameOf, sha256Of } from './manifest.ts'
@@ -35,6 +35,7 @@ export async function backUp(options: {
       bytesPerSecond,
       onProgress,
     })
+    await copySealed(config, to)
     // After the images: what was removed meanwhile is in it, and does not come back.
     const ledger = await copyLedger(config)
     const removed = await removeGone(stores.ledger, target)
@@ -57,4 +58,12 @@ export async function backUp(options: {
     await target.close()
     await files.close()
   }
+}
+
+async function copySealed(config: Config, to: string): Promise<void> {
+  const [from, target] = await Promise.all([
+    openEvidenceFiles(config.objectsUrl ?? 'file:', config),
+    openEvidenceFiles(to, config),
+  ])
+  await copyEvidence(from, target)
 }

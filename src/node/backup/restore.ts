@@ -10,7 +10,7 @@ import { type Transfer, transferImages, unexpired } from '../../service/recovery
 import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
 import { nodeHashes } from '../hashes.ts'
 import { agree } from '../open/agreement.ts'
-import { openBackupFiles, openTombstoneFiles } from '../open/files.ts'
+import { copyEvidence, openBackupFiles, openEvidenceFiles, openTombstoneFiles } from '../open/files.ts'
 import { openImages, openStores } from '../open/stores.ts'
 import { hasLedger, putLedger } from './ledger.ts'
 import { type Manifest, readBackup } from './manifest.ts'
@@ -81,6 +81,10 @@ export async function restore(options: {
       heal: true,
       onProgress,
     })
+    await copyEvidence(
+      await openEvidenceFiles(from, config),
+      await openEvidenceFiles(config.objectsUrl ?? 'file:', config),
+    )
     const gone = await removeGone(stores.ledger, objects)
     for (const id of await holdAsDecided(stores.ledger, objects)) transfer.damaged.push(id)
     // Ids derived and deleted after the backup are unknown here: a new secret never derives them again.

@@ -1,8 +1,13 @@
 /** Opens the small files that a command or the configuration names. */
 import { join, resolve } from 'node:path'
 import type { Config } from '../../config.ts'
+import type { Clock } from '../../service/clock.ts'
+import { createEvidence, type Evidence, isOver } from '../../service/moderation/evidence.ts'
+import { sealerFor } from '../../service/moderation/sealing.ts'
 import type { Files } from '../../stores/files.ts'
 import { openFolderFiles } from '../../stores/filesystem/files.ts'
+import type { Ledger } from '../../stores/ledger.ts'
+import type { ObjectStore } from '../../stores/object-store.ts'
 
 /** What a backup has beside images: ledgers and manifests. `url`: `file:` and a folder, or `s3://…`. */
 export function openBackupFiles(url: string, config: Config): Promise<Files> {
@@ -18,6 +23,40 @@ export async function openTombstoneFiles(config: Config): Promise<Files | null> 
   if (url === null) return null
   if (url.startsWith('file:')) return openFolderFiles(resolve(url.slice('file:'.length)))
   return openS3Files(url, '', config)
+}
+
+/** Sealed evidence, beside the images of `url`: `file:` and a data folder, or `s3://…`. */
+export function openEvidenceFiles(url: string, config: Config): Promise<Files> {
+  if (url.startsWith('file:')) {
+    return Promise.resolve(openFolderFiles(join(url.slice('file:'.length) || config.dataDir, 'evidence')))
+  }
+  return openS3Files(url, '.evidence/', config)
+}
+
+/** What writes there. `null`: no key, nothing is sealed. Throws an `Error` for a wrong key. */
+export async function openEvidence(
+  config: Config,
+  { objects, ledger, clock }: { objects: ObjectStore; ledger: Ledger; clock: Clock },
+): Promise<Evidence | null> {
+  if (config.evidenceKey === null) return null
+  const [seal, files] = await Promise.all([
+    sealerFor(config.evidenceKey),
+    openEvidenceFiles(config.objectsUrl ?? 'file:', config),
+  ])
+  return createEvidence({ seal, files, objects, ledger, now: clock.now })
+}
+
+/** Brings sealed evidence from one place to another, and lets what was forgotten there go. */
+export async function copyEvidence(from: Files, to: Files): Promise<void> {
+  const [there, known] = [await from.names(), new Set(await to.names())]
+  if (there.length > 0) await to.make()
+  for (const name of there) {
+    if (known.delete(name)) continue
+    const box = await from.read(name)
+    if (box !== null) await to.write(name, box)
+  }
+  const today = new Date().toISOString().slice(0, 10)
+  for (const name of known) if (isOver(name, today)) await to.remove(name)
 }
 
 async function openS3Files(url: string, folder: string, config: Config): Promise<Files> {

@@ -4,6 +4,7 @@ import { createTakedown } from '../../service/moderation/takedown.ts'
 import { createSettings } from '../../service/settings.ts'
 import { createLog } from '../log.ts'
 import { describeData } from '../open/data-folder.ts'
+import { openEvidence } from '../open/files.ts'
 import { defaultSettings } from '../open/from-config.ts'
 import { openStores } from '../open/stores.ts'
 import type { OperatorData } from './operator-data.ts'
@@ -43,7 +44,11 @@ async function onStores(
     process.exitCode = await work({
       config,
       stores,
-      takedown: createTakedown({ ...stores, now: stores.clock.now }),
+      takedown: createTakedown({
+        ...stores,
+        now: stores.clock.now,
+        evidence: await openEvidence(config, stores),
+      }),
       settings: createSettings({
         ledger: stores.ledger,
         defaults: defaultSettings(config),

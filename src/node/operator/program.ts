@@ -9,6 +9,7 @@ import { listCommand } from './data/list.ts'
 import { restoreCommand } from './data/restore.ts'
 import { verifyCommand } from './data/verify.ts'
 import { blockCommand, unblockCommand } from './images/block.ts'
+import { evidenceCommand } from './images/evidence.ts'
 import { holdCommand } from './images/hold.ts'
 import { queueCommand } from './images/queue.ts'
 import { keepCommand, releaseCommand } from './images/release.ts'
@@ -32,6 +33,7 @@ const COMMANDS: readonly (() => Command)[] = [
   removeCommand,
   blockCommand,
   unblockCommand,
+  evidenceCommand,
   pauseCommand,
   resumeCommand,
   setCommand,

@@ -2,6 +2,7 @@
 import type { Digests } from '../../stores/holds.ts'
 import type { Actor, AuditEntry, Ledger } from '../../stores/ledger.ts'
 import { DamagedObject, type ImageRecord, type ObjectStore } from '../../stores/object-store.ts'
+import { type Evidence, SEALED_RULE } from './evidence.ts'
 import type { Moves } from './moves.ts'
 
 export interface Takedown {
@@ -44,8 +45,10 @@ export function createTakedown(parts: {
   ledger: Ledger
   moves: Moves
   now: () => number
+  /** Default: nothing is sealed. */
+  evidence?: Evidence | null
 }): Takedown {
-  const { objects, ledger, moves } = parts
+  const { objects, ledger, moves, evidence = null } = parts
   const at = () => new Date(parts.now())
 
   /** The operator decides about the bytes of a held image also when its uploader deleted it. */
@@ -75,8 +78,30 @@ export function createTakedown(parts: {
     return objects.headHeld(id).catch(damagedIsThere)
   }
 
+  /** Before anything of the image goes. If that fails it is out of sight, and the removal can be tried again. */
+  async function seal(id: string, reason: string, by: Actor | undefined): Promise<void> {
+    if (evidence === null || by?.rule !== SEALED_RULE) return
+    try {
+      await evidence.keep(id, { reason, by })
+    } catch (cause) {
+      await hold(id, reason, by)
+      throw new Error('the evidence could not be sealed: the image is held, and not removed', { cause })
+    }
+  }
+
+  async function hold(id: string, reason: string, by?: Actor): Promise<boolean> {
+    const found = (await objects.head(id).catch(damagedIsThere)) ?? (await unscanned(id))
+    if (found === null) return false
+    await ledger.recordHold(id, reason, at(), by, found === 'damaged' ? null : found)
+    const moved = await moves.carryOut(id)
+    // A server of the same ledger may have been faster.
+    return moved || (await objects.headHeld(id).catch(damagedIsThere)) !== null
+  }
+
   return {
+    hold,
     async remove(id, reason, { block, by }) {
+      await seal(id, reason, by)
       const record = await recordOf(id)
       const wasThere = record !== null || (await isDamaged(id))
       const known = block ? await digestsOf(id, record) : null
@@ -87,14 +112,6 @@ export function createTakedown(parts: {
       await ledger.recordRemoval(id, reason, at(), by)
       await moves.carryOut(id)
       return { removed: wasThere, blocked: [...digests] }
-    },
-    async hold(id, reason, by) {
-      const found = (await objects.head(id).catch(damagedIsThere)) ?? (await unscanned(id))
-      if (found === null) return false
-      await ledger.recordHold(id, reason, at(), by, found === 'damaged' ? null : found)
-      const moved = await moves.carryOut(id)
-      // A server of the same ledger may have been faster.
-      return moved || (await objects.headHeld(id).catch(damagedIsThere)) !== null
     },
     async release(id, reason, by) {
       const isHeld = (await objects.headHeld(id).catch(damagedIsThere)) !== null

@@ -1,5 +1,6 @@
 /** What an upload needs before its body is read: a turn in the line, no cap in the way, a reservation of its quota, and what a challenge asks for. */
 import { Refusal, type RefusalCode } from '../../errors.ts'
+import { UNCHALLENGED_UPLOADS } from '../../protocol.ts'
 import type { Challenges, Credentials, Spent } from '../challenge/challenges.ts'
 import { refuseFault } from '../faults.ts'
 import type { Identity } from '../images/identities.ts'
@@ -45,15 +46,16 @@ export function createAdmission(parts: {
   /** `null`: it depends on uploads that are under way. */
   async function admit({ address, identity, mostBytes, shown }: Arrived): Promise<Admitted | null> {
     await capacity.assertOpen(mostBytes).catch(refuseFault)
+    const free = address.isCircuit ? UNCHALLENGED_UPLOADS : 0
     const used = async () => {
       const remaining = await quota.remaining(address)
       // Of one that has none left the quota says so.
-      return remaining === 0 ? 0 : quota.limit - remaining
+      return remaining === 0 ? 0 : quota.limit - remaining + free
     }
     await challenges.assertShown(shown, used).catch(refuseFault)
     try {
       const reservation = await quota.reserve(address, { id: identity.id }).catch(refuseFault)
-      return reservation && { reservation, spent: await spend(reservation, shown), isRepeat: false }
+      return reservation && { reservation, spent: await spend(reservation, shown, free), isRepeat: false }
     } catch (error) {
       // The last upload of a day may be repeated like any other.
       const mayRepeat = identity.isDerived && isRefusal(error, 'quota-exceeded')
@@ -63,9 +65,9 @@ export function createAdmission(parts: {
     }
   }
 
-  async function spend(reservation: Reservation, shown: Credentials): Promise<Spent> {
+  async function spend(reservation: Reservation, shown: Credentials, free: number): Promise<Spent> {
     try {
-      return await challenges.spend(shown, reservation.used).catch(refuseFault)
+      return await challenges.spend(shown, reservation.used + free).catch(refuseFault)
     } catch (error) {
       // What is worth nothing was verified all the same.
       const isFalse = isRefusal(error, 'challenge-required') && Object.values(shown).some(Boolean)

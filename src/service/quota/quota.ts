@@ -31,6 +31,8 @@ export interface ReserveOptions {
 export interface ClientAddress {
   address: string
   network: string
+  /** It stands for a circuit of an onion service. Circuits are free: each upload of one is for a challenge. */
+  isCircuit?: true
 }
 
 /** It ends once: with the first of these calls. */

@@ -1,0 +1,67 @@
+/** operator evidence */
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { parseConfig } from '../../../config.ts'
+import { readOpened } from '../../../service/moderation/evidence.ts'
+import { createKeyPair, open } from '../../../service/moderation/sealing.ts'
+import { openFolderFiles } from '../../../stores/filesystem/files.ts'
+import { previewRange } from '../../../stores/object-store.ts'
+import { copyEvidence, openEvidenceFiles } from '../../open/files.ts'
+import { print } from '../print.ts'
+
+export function evidenceCommand(): Command {
+  const command = new Command('evidence').description('what was removed for child abuse, sealed for a year')
+  command
+    .command('key <file>')
+    .description('make a key pair: the private key into a file, the variable EVIDENCE_KEY on standard output')
+    .action(makeKey)
+  command
+    .command('list')
+    .description('names of sealed boxes: the day when it is forgotten, and the id')
+    .action(async () => {
+      for (const name of await (await sealedFiles()).names()) print(name)
+    })
+  command
+    .command('copy <folder>')
+    .description('copy sealed boxes to a folder, for the machine that has the private key')
+    .action(async (folder: string) => copyEvidence(await sealedFiles(), openFolderFiles(folder)))
+  command
+    .command('open <key-file> <box...>')
+    .description('open sealed boxes, on a machine that has the private key')
+    .requiredOption('--to <folder>', 'folder for pictures and what is known of them')
+    .action(openBoxes)
+  return command
+}
+
+/** On a machine that is no server's. */
+async function makeKey(file: string): Promise<void> {
+  const { publicKey, privateKey } = await createKeyPair()
+  // Never one that is there: what was sealed for it could not be opened any more.
+  await writeFile(file, privateKey, { flag: 'wx', mode: 0o600 })
+  print(`EVIDENCE_KEY=${publicKey}`)
+  process.stderr.write(`The private key is in ${file}. Keep it, and a copy, away from every server.\n`)
+}
+
+async function openBoxes(keyFile: string, boxes: string[], { to }: { to: string }): Promise<void> {
+  const privateKey = await readFile(keyFile, 'utf8')
+  await mkdir(to, { recursive: true, mode: 0o700 })
+  for (const box of boxes) {
+    const { facts, bytes } = readOpened(await open(await readFile(box), privateKey))
+    const { id, type, size, preview } = facts.record
+    const put = (name: string, content: string | Uint8Array) =>
+      writeFile(join(to, `${id}.${name}`), content, { mode: 0o600 })
+    await put(type.slice('image/'.length), bytes.subarray(0, size))
+    const range = previewRange(facts.record)
+    if (preview !== undefined && range !== null) {
+      await put(`preview.${preview.type.slice('image/'.length)}`, bytes.subarray(range.first, range.last + 1))
+    }
+    await put('json', `${JSON.stringify(facts, null, 2)}\n`)
+    print(`${id}: opened`)
+  }
+}
+
+async function sealedFiles() {
+  const config = parseConfig(process.env)
+  return openEvidenceFiles(config.objectsUrl ?? 'file:', config)
+}

@@ -1,0 +1,178 @@
+/** What is removed for child abuse is sealed first, for a key that no server has. */
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { before, describe, it, type TestContext } from 'node:test'
+import fc from 'fast-check'
+import { createEvidence, readOpened } from '../src/service/moderation/evidence.ts'
+import { createKeyPair, type KeyPair, open, sealerFor } from '../src/service/moderation/sealing.ts'
+import { openFolderFiles } from '../src/stores/filesystem/files.ts'
+import { previewed } from './support/images/previewed.ts'
+import { gif } from './support/images/tiny-images.ts'
+import { run } from './support/processes/process.ts'
+import { startServer } from './support/processes/server.ts'
+import { fetchRaw, store } from './support/upload.ts'
+
+const DAY_MS = 86_400_000
+const REMOVE = ['--reason', 'a hotline', '--rule', 'child-abuse', '--block']
+
+async function folderOf(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-evidence-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+async function* inPieces(bytes: Uint8Array, length: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length)
+}
+
+describe('a sealed box', () => {
+  let keys: KeyPair
+  before(async () => {
+    keys = await createKeyPair()
+  })
+
+  it('opens to what was sealed, however long, and however it came', async () => {
+    const seal = await sealerFor(keys.publicKey)
+    const MB = 1024 * 1024
+    for (const size of [0, 1, MB - 1, MB, MB + 1, 2 * MB, 2 * MB + 5]) {
+      const bytes = Uint8Array.from({ length: size }, (_, at) => (at * 7) % 251)
+      for (const piece of [4096, 700_001, 3 * MB]) {
+        const box = await seal(inPieces(bytes, piece), size)
+        assert.deepEqual(await open(box, keys.privateKey), bytes, `${size} bytes by ${piece}`)
+      }
+    }
+    await assert.rejects(seal(inPieces(new Uint8Array(9), 4), 10))
+    await assert.rejects(seal(inPieces(new Uint8Array(9), 4), 8))
+  })
+
+  it('opens for no other key, and not if a byte is changed or cut off', async () => {
+    const seal = await sealerFor(keys.publicKey)
+    const box = await seal(inPieces(new Uint8Array(1_100_000).fill(3), 65_536), 1_100_000)
+    await assert.rejects(open(box, (await createKeyPair()).privateKey), /another key/)
+    const [one, two] = [
+      await seal(inPieces(new Uint8Array(9), 9), 9),
+      await seal(inPieces(new Uint8Array(9), 9), 9),
+    ]
+    assert.notDeepEqual(one, two)
+    await fc.assert(
+      fc.asyncProperty(fc.nat(box.length - 1), fc.integer({ min: 1, max: 255 }), async (at, change) => {
+        const wrong = box.slice()
+        wrong[at]! ^= change
+        await assert.rejects(open(wrong, keys.privateKey))
+        await assert.rejects(open(box.subarray(0, at), keys.privateKey))
+      }),
+      { numRuns: 20 },
+    )
+    // A whole piece.
+    await assert.rejects(open(box.subarray(0, box.length - (1_100_000 - 1_048_576) - 16), keys.privateKey))
+  })
+
+  it('is made for no wrong key', async () => {
+    for (const wrong of [`04${'00'.repeat(64)}`, `04${'ff'.repeat(64)}`])
+      await assert.rejects(sealerFor(wrong), /EVIDENCE_KEY/)
+  })
+})
+
+it('is sealed before it goes, opened offline, and shown to nobody', async (t) => {
+  const folder = await folderOf(t)
+  const keyFile = join(folder, 'key.pem')
+  const offline = (words: string[]) => run(['src/node/operator.ts', 'evidence', ...words], {})
+  const made = await offline(['key', keyFile])
+  const [, EVIDENCE_KEY = ''] =
+    /^EVIDENCE_KEY=(04[0-9a-f]{128})$/m.exec(made.stdout) ?? assert.fail(made.stderr)
+  assert.equal((await offline(['key', keyFile])).code, 1, 'a key that is there is never replaced')
+
+  const server = await startServer({ EVIDENCE_KEY })
+  t.after(() => server.stop())
+  const { file, image, preview } = await previewed()
+  const [abuse, held, other] = [
+    await store(server.url, file),
+    await store(server.url),
+    await store(server.url),
+  ]
+  await server.operator(['hold', held.id, '--reason', 'a report'])
+  const done = await server.operator(['remove', abuse.id, held.id, ...REMOVE])
+  assert.equal(done.code, 0, done.stderr)
+  await server.operator(['remove', other.id, '--reason', 'x', '--rule', 'copyright'])
+  for (const { id } of [abuse, held, other]) assert.equal((await fetchRaw(server.url, id)).status, 410)
+
+  const boxes = join(server.dataDir, 'evidence')
+  const names = (await readdir(boxes)).sort()
+  assert.deepEqual(names.map((name) => name.slice(11, 22)).sort(), [abuse.id, held.id].sort())
+  assert.equal((await server.operator(['evidence', 'list'])).stdout.trim(), names.join('\n'))
+  for (const name of names) {
+    const box = await readFile(join(boxes, name))
+    for (const secret of [image.subarray(100, 140), preview.subarray(100, 140)])
+      assert.ok(!box.includes(secret))
+    for (const path of [`/${name}`, `/evidence/${name}`, `/raw/${name}`, `/raw/${name.slice(11, 22)}`]) {
+      const answer = await fetch(server.url + path)
+      assert.ok([404, 410].includes(answer.status), `${path}: ${answer.status}`)
+    }
+  }
+  assert.doesNotMatch((await server.operator(['list'])).stdout, new RegExp(abuse.id))
+  const verified = await server.operator(['verify'])
+  assert.equal(verified.code, 0, verified.stdout + verified.stderr)
+
+  const copies = join(folder, 'copies')
+  assert.equal((await server.operator(['evidence', 'copy', copies])).code, 0)
+  const opened = await offline([
+    'open',
+    keyFile,
+    ...names.map((name) => join(copies, name)),
+    '--to',
+    join(folder, 'opened'),
+  ])
+  assert.equal(opened.code, 0, opened.stderr)
+  const read = (name: string) => readFile(join(folder, 'opened', name))
+  assert.ok((await read(`${abuse.id}.jpeg`)).length > 0)
+  assert.ok((await read(`${abuse.id}.preview.jpeg`)).length > 0)
+  assert.ok((await read(`${held.id}.gif`)).equals(held.bytes))
+  const facts = JSON.parse(String(await read(`${abuse.id}.json`)))
+  assert.equal(facts.record.id, abuse.id)
+  assert.deepEqual([facts.removed.reason, facts.removed.rule], ['a hotline', 'child-abuse'])
+})
+
+it('holds what could not be sealed, and removes it when it can be', async (t) => {
+  const { publicKey } = await createKeyPair()
+  const server = await startServer({ EVIDENCE_KEY: publicKey })
+  t.after(() => server.stop())
+  const { id } = await store(server.url, gif())
+  const boxes = join(server.dataDir, 'evidence')
+  await writeFile(boxes, 'in the way')
+  const failed = await server.operator(['remove', id, ...REMOVE])
+  assert.equal(failed.code, 1)
+  assert.match(failed.stderr, /could not be sealed: the image is held/)
+  assert.equal((await fetchRaw(server.url, id)).status, 403)
+  await rm(boxes)
+  assert.equal((await server.operator(['remove', id, ...REMOVE])).code, 0)
+  assert.equal((await fetchRaw(server.url, id)).status, 410)
+  assert.equal((await readdir(boxes)).length, 1)
+})
+
+it('is forgotten after a year, and not by a clock that nobody believes', async (t) => {
+  const folder = join(await folderOf(t), 'evidence')
+  const files = openFolderFiles(folder)
+  const { publicKey, privateKey } = await createKeyPair()
+  const bytes = gif()
+  const record = { id: 'AAAAAAAAAAA', size: bytes.length }
+  let now = Date.UTC(2026, 0, 1)
+  const evidence = createEvidence({
+    seal: await sealerFor(publicKey),
+    files,
+    objects: { open: async () => ({ record, body: bytes }) } as never,
+    ledger: { reportsOf: async () => [] },
+    now: () => now,
+  })
+  await evidence.keep('AAAAAAAAAAA', { reason: 'x', by: { who: 'me' } })
+  const [name] = await files.names()
+  assert.equal(name, '2027-01-01-AAAAAAAAAAA.sealed')
+  assert.deepEqual(Buffer.from(readOpened(await open((await files.read(name!))!, privateKey)).bytes), bytes)
+  await mkdir(join(folder, 'somebody-elses'))
+  now += 365 * DAY_MS
+  for (const at of [now, Number.NEGATIVE_INFINITY, now - DAY_MS]) await evidence.forget(at)
+  assert.equal((await files.names()).length, 2)
+  await evidence.forget(now + DAY_MS)
+  assert.deepEqual(await files.names(), ['somebody-elses'])
+})

@@ -1,0 +1,42 @@
+/** What comes by an onion service: circuits in place of addresses, and pages that name the onion. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { clientAddress, trustedProxies } from '../src/http/headers/client-address.ts'
+import { request } from './support/http.ts'
+import { gif } from './support/images/tiny-images.ts'
+import { startServer } from './support/processes/server.ts'
+import { post, store } from './support/upload.ts'
+
+const CIRCUIT = 'fc00:dead:beef:4dd3::17:2a'
+const ONION_URL = 'http://aokkqcpfsoe23at4qfulsp3hz3tqrhue5cm276fj2jvy7slkiiiqktyd.onion'
+
+it('counts each circuit by itself, as a trusted proxy names it', () => {
+  const trusted = trustedProxies(['127.0.0.1/32'])
+  const one = clientAddress('127.0.0.1', CIRCUIT, trusted)
+  const other = clientAddress('127.0.0.1', 'fc00:dead:beef:4dd3::17:2b', trusted)
+  assert.equal(one.isCircuit, true)
+  assert.notEqual(one.address, other.address)
+  assert.notEqual(one.network, other.network)
+  const near = clientAddress('127.0.0.1', 'fc00:dead:beef:4dd4::17:2a', trusted)
+  assert.equal(near.isCircuit, undefined)
+  assert.equal(clientAddress('198.51.100.1', CIRCUIT, trusted).isCircuit, undefined, 'anybody may write it')
+})
+
+it('wants a challenge of a circuit’s first upload, and names the onion on pages', async (t) => {
+  const server = await startServer({ ONION_URL, CHALLENGE: 'on' })
+  t.after(() => server.stop())
+  assert.equal((await post(server.url, gif(), CIRCUIT)).json().error, 'challenge-required')
+  const asked = await request(server.url, 'GET', '/api/challenge', {
+    headers: { 'X-Forwarded-For': CIRCUIT },
+  })
+  assert.equal(asked.status, 200, asked.text)
+  assert.ok(asked.text.includes('token'), asked.text)
+  const { id } = await store(server.url, gif(), '198.51.100.7')
+  for (const path of ['/', '/terms', `/${id}`]) {
+    const page = await request(server.url, 'GET', path)
+    assert.equal(page.headers.get('Onion-Location'), ONION_URL + path)
+  }
+  for (const path of [`/raw/${id}`, '/nothing-here', '/?x=1', '/openapi.json']) {
+    assert.equal((await request(server.url, 'GET', path)).headers.get('Onion-Location'), null, path)
+  }
+})
