@@ -4,6 +4,7 @@ import { whyNoChromium } from '../support/browser.ts'
 import { editorSuite } from './suites/editor.ts'
 import { gallerySuite } from './suites/gallery.ts'
 import { looksSuite } from './suites/looks.ts'
+import { namesSuite } from './suites/names.ts'
 import { panelSuite } from './suites/panel.ts'
 import { phoneSuite } from './suites/phone.ts'
 import { progressSuite } from './suites/progress.ts'
@@ -30,6 +31,7 @@ describe('the pages in a browser, further', { skip: await whyNoChromium() }, () 
   describe('earlier pictures', () => panelSuite(() => site))
   describe('questions', () => questionsSuite(() => site))
   describe('report', () => reportSuite(() => site))
+  describe('names', () => namesSuite(() => site))
   describe('looks', () => looksSuite(() => site))
   describe('walks', () => walksSuite(() => site))
 })
