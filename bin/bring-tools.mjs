@@ -28,7 +28,7 @@ function packagesOf(file) {
 
 function bring() {
   process.stderr.write(
-    'Fetching what tests and checks need, once (800 MB on disk): Chromium, Deno, Bun, PostgreSQL, bundlers, linters.\n',
+    'Fetching what tests and checks need, once (900 MB on disk): Chromium, Deno, Bun, PostgreSQL, bundlers, linters.\n',
   )
   const npm = process.env.npm_execpath
   // As the lock file says, and nothing is run: of all install scripts one is needed, below.
