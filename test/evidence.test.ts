@@ -151,6 +151,28 @@ it('holds what could not be sealed, and removes it when it can be', async (t) =>
   assert.equal((await readdir(boxes)).length, 1)
 })
 
+it('goes along in backups and restores', async (t) => {
+  const folder = await folderOf(t)
+  const server = await startServer({ EVIDENCE_KEY: (await createKeyPair()).publicKey })
+  t.after(() => server.stop())
+  const { id } = await store(server.url)
+  await server.operator(['remove', id, '--reason', 'x', '--rule', 'child-abuse'])
+  const backup = join(folder, 'backup')
+  const boxes = join(server.dataDir, 'evidence')
+  const names = await readdir(boxes)
+  const made = await server.operator(['backup', backup])
+  assert.equal(made.code, 0, made.stderr)
+  assert.deepEqual(await readdir(join(backup, 'evidence')), names)
+  await writeFile(join(backup, 'evidence', '2020-01-01-AAAAAAAAAAA.sealed'), 'over')
+  assert.equal((await server.operator(['backup', backup])).code, 0)
+  assert.deepEqual(await readdir(join(backup, 'evidence')), names, 'what was forgotten goes')
+  await server.end()
+  await rm(server.dataDir, { recursive: true })
+  const restored = await server.operator(['restore', backup])
+  assert.equal(restored.code, 0, restored.stderr)
+  assert.deepEqual(await readdir(boxes), names)
+})
+
 it('is forgotten after a year, and not by a clock that nobody believes', async (t) => {
   const folder = join(await folderOf(t), 'evidence')
   const files = openFolderFiles(folder)
