@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createLookup, MARKED, readPages, SAVED } from '../bench/report/readme.ts'
+import { WAYS } from '../bench/ways/ways.ts'
 
 const pages = await readPages()
 const figureOf = createLookup(pages.values())
@@ -18,6 +19,16 @@ describe('figures', () => {
       if (!page.startsWith('bench/')) assert.deepEqual(unmarked.match(CLAIM) ?? [], [])
     })
   }
+
+  it('of the README’s ways in are of each that the bench tries', () => {
+    const [, table = ''] =
+      /<!-- figures: ways -->\n([\s\S]*?)<!-- end: ways -->/.exec(pages.get('README.md')!) ?? []
+    const rows = [...table.matchAll(/^\| (.+?) +\| `(.+?)` +\|/gm)].map(([, name, command]) => ({
+      name,
+      command,
+    }))
+    assert.deepEqual(rows, WAYS)
+  })
 
   it('are found by their row and column', () => {
     assert.match(figureOf('get | GET 10 KB | nginx | median') ?? '', /^\d/)

@@ -31,6 +31,8 @@ const run = promisify(execFile)
 
 const PLATFORM = `linux-${process.arch}` as Platform
 
+const TAG = `localhost/pinhole:${manifest.version}`
+
 /** `npm ci` over a slow line. Unit: milliseconds. */
 const PATIENCE_MS = 600_000
 
@@ -45,12 +47,34 @@ interface Newcomer {
   end(): Promise<void>
 }
 
-interface Way {
+interface Named {
   name: string
   /** As the README shows it. */
   command: string
+}
+
+interface Way extends Named {
   newcomer(dir: string, port: number): Promise<Newcomer>
 }
+
+/** In the order in which the README has them. */
+export const WAYS: Named[] = [
+  { name: 'a checkout', command: 'npm ci && npm start' },
+  { name: 'a checkout, where Node comes along', command: 'npm ci && npm start' },
+  {
+    name: 'the server’s package: `npm run packages`',
+    command: `npm install --global ./${manifest.packages.server}-*.tgz && ${manifest.packages.server}`,
+  },
+  {
+    name: 'one file without Node, for Linux: `npm run executable`',
+    command: 'tar -xzf pinhole-server-*.tar.gz && pinhole-server-*/pinhole-server',
+  },
+  { name: 'a Debian package: `npm run debian`', command: 'apt-get install ./pinhole-server_*.deb' },
+  {
+    name: 'an image without a shell: `npm run image`',
+    command: `docker load < pinhole-server-*.tar.gz && docker run -p 3000:3000 ${TAG}`,
+  },
+]
 
 interface Trial {
   seconds: number
@@ -130,39 +154,15 @@ async function waysOf(out: string, engine: Engine): Promise<Way[]> {
   const [executable = ''] = await releaseExecutable(PLATFORM, out)
   const [debian = ''] = await releaseDebian(PLATFORM, out)
   const [image = ''] = await releaseImage(PLATFORM, out, engine.buildah)
-  const tag = `localhost/pinhole:${manifest.version}`
-  return [
-    {
-      name: 'a checkout',
-      command: 'npm ci && npm start',
-      newcomer: checkout(dirname(process.execPath)),
-    },
-    {
-      name: 'a checkout, where Node comes along',
-      command: 'npm ci && npm start',
-      newcomer: checkout(dirname(await nodeOf(20))),
-    },
-    {
-      name: 'the server’s package: `npm run packages`',
-      command: `npm install --global ./${server}-*.tgz && ${server}`,
-      newcomer: serverPackage(join(out, tarball)),
-    },
-    {
-      name: 'one file without Node, for Linux: `npm run executable`',
-      command: 'tar -xzf pinhole-server-*.tar.gz && pinhole-server-*/pinhole-server',
-      newcomer: oneFile(join(out, executable)),
-    },
-    {
-      name: 'a Debian package: `npm run debian`',
-      command: 'apt-get install ./pinhole-server_*.deb',
-      newcomer: debianPackage(join(out, debian)),
-    },
-    {
-      name: 'an image without a shell: `npm run image`',
-      command: `docker load < pinhole-server-*.tar.gz && docker run -p 3000:3000 ${tag}`,
-      newcomer: ofImage(join(out, image), tag, engine),
-    },
+  const newcomers: Way['newcomer'][] = [
+    checkout(dirname(process.execPath)),
+    checkout(dirname(await nodeOf(20))),
+    serverPackage(join(out, tarball)),
+    oneFile(join(out, executable)),
+    debianPackage(join(out, debian)),
+    ofImage(join(out, image), TAG, engine),
   ]
+  return WAYS.map((way, nth) => ({ ...way, newcomer: newcomers[nth]! }))
 }
 
 /** Units: bytes. `dir`: the newcomer's. */
