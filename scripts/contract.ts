@@ -3,7 +3,7 @@
  *
  *     npm run contract                               all; fails if a case fails that the saved outcomes do not name
  *     npm run contract -- --runtime bun              the HTTP contract and the loop of kills, on Bun or Deno
- *     npm run contract -- --only R2 --save           keeps what came of it, for the tables of the README
+ *     npm run contract -- --only R2 --save           keeps what came of it, and writes the tables of the README
  */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { buildAssets } from '../src/node/assets/build.ts'
 import { type Outcomes, SAVED, SUITES, type Suite, tableOf } from './contracts.ts'
+import { ROOT } from './test/files.ts'
 import { LIMITS, runFile } from './test/run-file.ts'
 
 const { values } = parseArgs({
@@ -43,8 +44,17 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 if (values.runtime !== undefined) failures += killLoop(values.runtime)
-if (values.save) console.log(tableOf(readSaved()))
+if (values.save) writeTables()
 process.exitCode = failures === 0 ? 0 : 1
+
+/** Into the README. */
+function writeTables(): void {
+  const file = join(ROOT, 'README.md')
+  const [before, after] = readFileSync(file, 'utf8').split(
+    /(?<=<!-- contracts -->\n)[\s\S]*(?=\n<!-- \/contracts -->)/,
+  )
+  writeFileSync(file, `${before}${tableOf(readSaved())}${after}`)
+}
 
 function readSaved(): Outcomes {
   return JSON.parse(readFileSync(SAVED, 'utf8'))
