@@ -15,8 +15,9 @@ const PATIENT_MS = 120_000
 
 /** `file`: of the package, on this machine. */
 export async function installPackage(bare: BareRoot, file: string): Promise<void> {
-  await cp(file, join(bare.folder, 'tmp/package.deb'))
-  await bare.asRoot('/usr/bin/env', 'DEBIAN_FRONTEND=noninteractive', 'dpkg', '--install', '/tmp/package.deb')
+  // Not in its /tmp, which may be the one of this machine.
+  await cp(file, join(bare.folder, 'var/package.deb'))
+  await bare.asRoot('/usr/bin/env', 'DEBIAN_FRONTEND=noninteractive', 'dpkg', '--install', '/var/package.deb')
 }
 
 export interface Unit {

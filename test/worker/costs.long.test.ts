@@ -34,6 +34,7 @@ before(async () => {
     objects: openR2Store({ bucket: countedCalls(bindings.bucket) }),
     ledger,
     notifiers: [],
+    evidence: null,
     assets: { urls: {} as never, asset: () => null },
     log: createLog('silent'),
   })
