@@ -31,7 +31,7 @@ const MOST_CHALLENGES = 2
  * before anything is sent, `ServerRefusal`, `Unreachable`, or the signal's reason.
  *
  * A network fault is retried under the same name, so that the service stores the image once even if only its answer was
- * lost.
+ * lost. Where a service wants proof of work, it is done before it answers: about a second.
  */
 export async function send(blob: Blob, options?: SendOptions): Promise<Sent> {
   return sendTo(blob, options, endpointOf(options?.baseUrl))

@@ -81,7 +81,7 @@ export function challengeCases(world: World): void {
     )
   })
 
-  it('takes no solution that is forged, and counts it as a refused upload', async () => {
+  it('takes no solution that is forged', async () => {
     const me = await visitor()
     const challenge = challengeIn(await me.upload(gif()))
     const solution = await solve(challenge)
@@ -118,6 +118,15 @@ export function challengeCases(world: World): void {
     assert.equal(await me.remaining(), 95)
     // None of that used it up.
     await stored(await me.upload(gif(), { [SOLUTION]: solution }))
+  })
+
+  it('counts what is worth nothing as a refused upload, and not what shows nothing', async () => {
+    const me = await visitor()
+    for (let nth = 0; nth < 35; nth++) challengeIn(await me.upload(gif()))
+    for (let nth = 0; nth < 30; nth++) {
+      challengeIn(await me.upload(gif(), nth % 2 ? bearer('x') : { [SOLUTION]: 'x' }))
+    }
+    checkProblem(await me.upload(gif(), bearer('x')), 429, 'too-many-refusals')
   })
 
   it('takes nothing for a pass but the solution of a challenge for it', async () => {

@@ -61,7 +61,7 @@ export interface World {
   scanner(): Promise<FakeScanner>
   /** Two uploads at once, four a day; three refusals, or 100,000 bytes of them. Trusts the same proxies as `main`. */
   frugal(): Promise<Host>
-  /** Challenges are on, and a friend's pages may upload. */
+  /** Challenges are on, a friend's pages may upload, and 30 uploads may be refused. */
   challenging(): Promise<Host>
   /** Its disk fails as `order` says, and what it keeps elsewhere may be taken away: nobody else's. */
   broken(): Promise<Host>
@@ -128,7 +128,12 @@ export function createWorld(start: StartHost): World {
     bare: once({ TRUSTED_PROXIES: '', UPLOADS_PER_DAY: '3' }),
     paused: once({ UPLOADS: 'paused' }),
     capped: once({ DAILY_UPLOADS: '4', NETWORK_UPLOADS: '2' }),
-    challenging: once({ TRUSTED_PROXIES, CHALLENGE: 'on', ALLOWED_ORIGINS: 'https://friend.example' }),
+    challenging: once({
+      TRUSTED_PROXIES,
+      CHALLENGE: 'on',
+      REFUSALS_PER_DAY: '30',
+      ALLOWED_ORIGINS: 'https://friend.example',
+    }),
     fleeting: once({ DEFAULT_EXPIRES: '1h', MAX_AGE_DAYS: '2', PREVIEW_TEMPLATE: RESIZER }),
     scanner,
     scanned: once(async () => ({
