@@ -50,10 +50,10 @@ export interface Spent {
   release(): void
 }
 
-/** How much work: about 2 × 2,048 × 1,000 iterations for an upload, 4 × 8,192 × 1,000 for a pass. */
+/** How much work: about 4 × 2,048 × 1,000 iterations for an upload, 4 × 16,384 × 1,000 for a pass. */
 export const WORK = {
-  upload: { iterations: 1000, bits: 11, answers: 2 },
-  pass: { iterations: 1000, bits: 13, answers: 4 },
+  upload: { iterations: 1000, bits: 11, answers: 4 },
+  pass: { iterations: 1000, bits: 14, answers: 4 },
 } as const satisfies Record<Purpose, Omit<Challenge, 'token' | 'algorithm' | 'expires'>>
 
 const SOLUTION = /^([\w.-]{1,200}):(\d{1,10}(?:,\d{1,10}){0,15})$/
