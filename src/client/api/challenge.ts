@@ -1,7 +1,8 @@
-/** Proof of work that a service wants before an upload. Only a service that asked for it once is asked for it ahead. */
+/** Proof of work that a service wants before an upload: fetched with the first. Only a service that asked once is asked ahead. */
 import type { Puzzle } from '../../proof-of-work.ts'
 import { CHALLENGE_PATH, UPLOAD_PATH } from '../../protocol.ts'
 import type { Endpoint } from './endpoint.ts'
+import { solve } from './solve.ts'
 import type { Answer } from './transport.ts'
 
 export type { Puzzle } from '../../proof-of-work.ts'
@@ -12,25 +13,31 @@ const MOST_WORK = 2 ** 30
 /** Upload addresses of services that want proof of work. */
 const demanding = new Set<string>()
 
-/** What an upload that was refused must solve. `null`: it was refused for something else, wants too much, or can't be solved here. */
-export function challengeOf({ status, text }: Answer, { address }: Endpoint): Puzzle | null {
-  if (status !== 403) return null
+/** For an upload that was refused. `null`: it was refused for something else, wants too much, or can't be solved here. */
+export async function solvedFor(
+  { text }: Answer,
+  { address }: Endpoint,
+  signal: AbortSignal | undefined,
+): Promise<string | null> {
   const problem = parsed(text) as { error?: unknown; challenge?: unknown } | null
   if (problem?.error !== 'challenge-required') return null
   demanding.add(address(UPLOAD_PATH))
   // Browsers have no Web Crypto on pages that came by plain http.
-  return globalThis.crypto?.subtle === undefined ? null : puzzleIn(problem.challenge)
+  if (globalThis.crypto?.subtle === undefined) return null
+  const puzzle = puzzleIn(problem.challenge)
+  return puzzle && solve(puzzle, { signal })
 }
 
-/** What the next upload must solve, so that its body is not sent for nothing. */
-export async function challengeAhead(
+/** For the next upload, so that its body is not sent for nothing. */
+export async function solvedAhead(
   { address, transport }: Endpoint,
   signal: AbortSignal | undefined,
-): Promise<Puzzle | null> {
+): Promise<string | null> {
   if (!demanding.has(address(UPLOAD_PATH))) return null
   const answer = await transport({ method: 'GET', url: address(CHALLENGE_PATH), signal })
   if (answer.status !== 200) demanding.delete(address(UPLOAD_PATH))
-  return answer.status === 200 ? puzzleIn(parsed(answer.text)) : null
+  const puzzle = answer.status === 200 ? puzzleIn(parsed(answer.text)) : null
+  return puzzle && solve(puzzle, { signal })
 }
 
 /** From a service that need not be an honest one. */

@@ -15,7 +15,6 @@ import { checkArguments } from '../arguments.ts'
 import { divisible } from '../blob-source.ts'
 import type { SendOptions, Sent } from '../types.ts'
 import { rejectAnswer } from './answers.ts'
-import { challengeAhead, challengeOf, type Puzzle } from './challenge.ts'
 import { type Endpoint, endpointOf } from './endpoint.ts'
 import { newIdempotencyKey } from './idempotency-key.ts'
 import { withRetries } from './retry.ts'
@@ -25,6 +24,9 @@ const DEFAULT_RETRIES = 3
 
 /** A second one comes if the first took too long. */
 const MOST_CHALLENGES = 2
+
+/** Fetched when an upload is refused that could be asked for proof of work. */
+let challenges: typeof import('./challenge.ts') | undefined
 
 /**
  * Uploads bytes as they are. Rejects with a `TypeError` for arguments that are not valid, `Refusal('file-too-large')`
@@ -66,16 +68,15 @@ export async function sendTo(blob: Blob, options: SendOptions = {}, endpoint: En
       },
     })
   }
-  const solved = async (challenge: Puzzle | null) =>
-    challenge && (await import('./solve.ts')).solve(challenge, { signal })
   const attempt = async () => {
-    let solution = await solved(await challengeAhead(endpoint, signal))
+    let solution = (await challenges?.solvedAhead(endpoint, signal)) ?? null
     for (let tries = 1; ; tries++) {
       const answer = await post(solution)
       if (answer.status === 201) return sentOf(answer)
-      const challenge = tries <= MOST_CHALLENGES ? challengeOf(answer, endpoint) : null
-      if (challenge === null) return rejectAnswer(answer)
-      solution = await solved(challenge)
+      if (answer.status !== 403 || tries > MOST_CHALLENGES) return rejectAnswer(answer)
+      challenges ??= await import('./challenge.ts').catch(() => undefined)
+      solution = (await challenges?.solvedFor(answer, endpoint, signal)) ?? null
+      if (solution === null) return rejectAnswer(answer)
     }
   }
   const onWait = (attempt: number, seconds: number, cause: Error) =>

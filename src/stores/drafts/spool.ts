@@ -211,20 +211,12 @@ async function* piecesOf(
   blocks: Blocks,
 ): AsyncGenerator<Uint8Array> {
   const block = blocks.acquire(BLOCK_BYTES)
+  const read = async (at: number, length: number) => {
+    const { bytesRead } = await handle.read(block, 0, Math.min(block.length, length), at)
+    return block.subarray(0, bytesRead)
+  }
   try {
-    for (const segment of segments) {
-      if (segment instanceof Uint8Array) {
-        yield segment
-        continue
-      }
-      const end = segment.offset + segment.length
-      for (let at = segment.offset; at < end; ) {
-        const { bytesRead } = await handle.read(block, 0, Math.min(block.length, end - at), at)
-        if (bytesRead === 0) throw new Error('the draft ended before its size')
-        yield block.subarray(0, bytesRead)
-        at += bytesRead
-      }
-    }
+    yield* bytesOf({ size: Number.POSITIVE_INFINITY, read }, segments)
   } finally {
     blocks.release(block)
   }

@@ -30,10 +30,10 @@ export function overviewPage(ctx: AdminContext, facts: OverviewFacts): Page {
     ctx,
     isPaused ? 'Uploads are paused' : 'Uploads are on',
     html`${pendingSection(ctx, pending, now)}
-<form method="post" action="/settings">${formToken(ctx)}
+<form class="decision" method="post" action="/settings">${formToken(ctx)}
 <input type="hidden" name="name" value="uploads">
-<p><label>Reason <input name="reason" maxlength="1000"></label>
-<button class="button" name="value" value="${isPaused ? 'on' : 'paused'}">${isPaused ? 'Resume' : 'Pause'} uploads</button></p>
+<p class="field"><label for="pause-reason">Reason</label><input id="pause-reason" name="reason" maxlength="1000" autocomplete="off"></p>
+<p class="actions"><button class="button" name="value" value="${isPaused ? 'on' : 'paused'}">${isPaused ? 'Resume' : 'Pause'} uploads</button></p>
 </form>
 
 <h2>Reported images</h2>
@@ -41,8 +41,10 @@ export function overviewPage(ctx: AdminContext, facts: OverviewFacts): Page {
 <p class="actions"><a class="button" href="/queue" data-key="j" aria-keyshortcuts="j">Decide <kbd>j</kbd></a> <a class="button quiet" href="/queue?state=held">Held for a report</a></p>
 
 <h2>Look at an image</h2>
-<form action="/cases"><p><label>Id or address <input name="image" required maxlength="500" autocomplete="off" spellcheck="false"></label>
-<button class="button quiet">Look</button></p></form>
+<form class="decision" action="/cases">
+<p class="field"><label for="look-image">Id or address</label><input id="look-image" name="image" required maxlength="500" autocomplete="off" spellcheck="false"></p>
+<p class="actions"><button class="button quiet">Look</button></p>
+</form>
 
 <h2>Act on an image, at once</h2>
 <form class="decision" method="post" action="/images">${formToken(ctx)}
@@ -70,20 +72,20 @@ ${act('remove', 'Remove for good')}</p>
 ${held.length === 0 ? html`<p>None.</p>` : html`<ul class="held">${held.map((id) => html`<li><a href="/cases/${id}"><code>${id}</code></a></li>`)}</ul>`}
 
 <h2>Settings</h2>
-<dl class="facts">${settings.map(({ name, value, isChanged }) => html`<dt>${SETTINGS[name] ?? name}</dt><dd>${value}${isChanged ? '' : ' (as configured)'}</dd>`)}</dl>
+<dl class="facts">${settings.map(({ name, value, isChanged }) => html`<dt>${SETTINGS[name] ?? name}</dt><dd>${value === '0' ? 'none' : value}${isChanged ? ' (changed)' : ''}</dd>`)}</dl>
 <form class="decision" method="post" action="/settings">${formToken(ctx)}
 <p class="field"><label for="setting">Setting</label><select id="setting" name="name">${settings.map(({ name }) => html`<option value="${name}">${SETTINGS[name] ?? name}</option>`)}</select></p>
 <p class="field"><label for="value">Value</label><input id="value" name="value" maxlength="20" autocomplete="off"></p>
 <p class="field"><label for="setting-reason">Reason</label><input id="setting-reason" name="reason" maxlength="1000" autocomplete="off"></p>
 <p class="actions"><button class="button quiet">Change</button></p>
-<p class="soft">Leave empty to reset.</p>
+<p class="soft">Leave empty for what is configured. 0: none.</p>
 </form>
 
 <h2>In numbers</h2>
 <dl class="facts">${counts.map(({ name, value }) => html`<dt>${COUNTS[name] ?? name}</dt><dd>${new Intl.NumberFormat('en').format(value)}</dd>`)}</dl>
 
 <h2>What was done</h2>
-<ol class="reports">${acts.map(({ at, act, subject, rule, reason, who }) => html`<li><time>${at.slice(0, 16)}Z</time> ${ACTS[act]} <code>${subject}</code> ${rule} “${reason}” ${who}</li>`)}</ol>`,
+${acts.length === 0 ? html`<p>Nothing yet.</p>` : ''}<ol class="reports">${acts.map(({ at, act, subject, rule, reason, who }) => html`<li><time>${at.slice(0, 16)}Z</time> ${ACTS[act]} <code>${subject}</code> ${rule} “${reason}” ${who}</li>`)}</ol>`,
     { kind: 'prose queue' },
   )
 }

@@ -27,12 +27,12 @@ export const SETTINGS: Record<string, string> = {
   uploads: 'Uploads: on or paused',
   images: 'Pictures: public or private',
   challenge: 'Proof of work before uploads: off, auto or on',
-  'challenge-rate': 'Uploads in an hour that turn it on',
-  'daily-uploads': 'Most uploads a day, of all',
-  'daily-bytes': 'Most bytes a day, of all',
-  'network-uploads': 'Most uploads a day, of one network',
+  'challenge-rate': 'Uploads an hour that turn proof of work on',
+  'daily-uploads': 'Uploads a day, of all, at most',
+  'daily-bytes': 'Bytes a day, of all, at most',
+  'network-uploads': 'Uploads a day, of one network, at most',
   'min-free-bytes': 'Bytes to leave free on the disk',
-  'unanswered-minutes': 'Pause uploads when an urgent report waits, minutes',
+  'unanswered-minutes': 'Minutes an urgent report waits before uploads pause',
 }
 
 /** What the audit log calls an act. */
