@@ -130,6 +130,10 @@ const HEADERS: Record<string, Header> = {
   Link: sometimes('Where else to look (RFC 8288).', string, '</openapi.json>; rel="service-desc"'),
   Allow: sometimes('The methods that the address takes.', text('^[A-Z]+(, [A-Z]+)*$'), 'GET, HEAD'),
   Location: always('An absolute address.', text('^https?://')),
+  'Location.preview': always(
+    'On this host, or an absolute address where a resizer makes previews.',
+    text('^(https?:/)?/'),
+  ),
   'X-RateLimit-Limit': always('Images that one address may store in a UTC day.', whole(1), 100),
   'X-RateLimit-Remaining': always('How many of them are left today.', whole(0), 73),
   'RateLimit-Policy': always(
@@ -207,7 +211,7 @@ const IMAGE =
   `Cross-Origin-Resource-Policy ${ANY_SITE} X-Robots-Tag Content-Disposition CDN-Cache-Control.image Cache-Tag ` +
   'Cloudflare-CDN-Cache-Control Surrogate-Control Surrogate-Key X-Accel-Expires'
 const PREVIEW_REDIRECT =
-  `${COMMON} Cache-Control.image X-Request-Id Location Cross-Origin-Resource-Policy ${ANY_SITE} X-Robots-Tag ` +
+  `${COMMON} Cache-Control.image X-Request-Id Location.preview Cross-Origin-Resource-Policy ${ANY_SITE} X-Robots-Tag ` +
   'CDN-Cache-Control.image Cache-Tag Cloudflare-CDN-Cache-Control Surrogate-Control Surrogate-Key X-Accel-Expires'
 const DOCUMENT = `${COMMON} Cache-Control.document Content-Encoding ETag.document Vary ${ANY_SITE} Link`
 

@@ -94,7 +94,8 @@ export function createPreviews(parts: {
     const resized = resizer?.resized(record) ?? null
     const left = leftMsOf(record, expiryClock) ?? Number.POSITIVE_INFINITY
     const kept = Math.min(left, resized === null ? Number.POSITIVE_INFINITY : 2000 * CDN_MAX_AGE_SECONDS)
-    const location = resized?.address ?? `${baseUrl}${rawPath(id)}`
+    // On this host, whichever of its names the page came by: its policy allows pictures of no other.
+    const location = resized?.address ?? rawPath(id)
     const headers = ['Location', location, 'Content-Length', '0']
     headers.push('Access-Control-Allow-Origin', '*', 'Cross-Origin-Resource-Policy', 'cross-origin')
     headers.push(REQUEST_ID_HEADER, crypto.randomUUID(), 'X-Robots-Tag', 'noindex')
