@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { it } from 'node:test'
-import { UNCHALLENGED_UPLOADS } from '../../../src/protocol.ts'
+import { solve } from '../../../src/client/api/solve.ts'
+import { areAnswers } from '../../../src/proof-of-work.ts'
+import { type PassAnswer, SOLUTION_HEADER, UNCHALLENGED_UPLOADS } from '../../../src/protocol.ts'
 import { gif } from '../support/pictures.ts'
 import { openSite, type Site } from '../support/site.ts'
 import { cardsIn, choose } from '../support/steps.ts'
@@ -17,19 +19,28 @@ export function challengesSuite(site: () => Site): void {
       page.on('request', (request) => asked.push(new URL(request.url()).pathname))
       for (let nth = 0; nth <= UNCHALLENGED_UPLOADS; nth++) {
         assert.equal(
-          asked.some((path) => /solve/.test(path)),
+          asked.some((path) => /challenge-/.test(path)),
           false,
           'the solver comes when it is needed',
         )
         await choose(page, [await gif(`${nth}.gif`, 600 + nth)])
         await cardsIn(page, 'done', nth + 1)
       }
-      assert.ok(asked.some((path) => /solve/.test(path)))
+      assert.ok(asked.some((path) => /challenge-/.test(path)))
 
+      // The work for a pass takes a browser that others share a machine with many minutes: Node does it here, with its threads.
+      const real = await passFrom(busy.url)
+      const easy = { token: 't', algorithm: 'PBKDF2-SHA-256', iterations: 1, bits: 1, answers: 2 }
+      await page.route('**/api/challenge?for=pass', (route) => route.fulfill({ json: easy }))
+      await page.route('**/api/pass', async (route) => {
+        const [token, counters] = (await route.request().headerValue(SOLUTION_HEADER))!.split(':')
+        const isSolved = token === 't' && (await areAnswers(easy, counters!.split(',').map(Number)))
+        await route.fulfill(isSolved ? { status: 201, json: real } : { status: 403 })
+      })
       await page.goto(`${busy.url}/pass`)
       assert.deepEqual(await axe(), [])
       await page.getByRole('button', { name: 'Get a pass' }).click()
-      await page.getByRole('heading', { name: 'Here is your pass.' }).waitFor({ timeout: 300_000 })
+      await page.getByRole('heading', { name: 'Here is your pass.' }).waitFor()
       assert.deepEqual(await axe(), [], 'with a pass')
       const pass = await page.locator('#pass').inputValue()
       const header = `Bearer ${pass}`
@@ -55,4 +66,12 @@ export function challengesSuite(site: () => Site): void {
       await busy.close()
     }
   })
+}
+
+async function passFrom(url: string): Promise<PassAnswer> {
+  const challenge = await (await fetch(`${url}/api/challenge?for=pass`)).json()
+  const headers = { [SOLUTION_HEADER]: await solve(challenge) }
+  const answer = await fetch(`${url}/api/pass`, { method: 'POST', headers })
+  assert.equal(answer.status, 201)
+  return answer.json()
 }

@@ -37,7 +37,7 @@ export interface Visit {
 }
 
 /** More than a healthy machine needs for anything. Firefox starts a process for each new profile. */
-const PATIENCE_MS: Record<Engine, number> = { chromium: 30_000, firefox: 60_000 }
+const PATIENCE_MS: Record<Engine, number> = { chromium: 60_000, firefox: 90_000 }
 
 /** What Firefox writes of scripts and styles that could not come, or were under way when the page was left. */
 const FIREFOX_MISSES = /(error loading dynamically imported module|Loading module from|Unable to preload CSS)/
