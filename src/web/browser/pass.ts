@@ -13,9 +13,9 @@ import {
 } from '../../protocol.ts'
 import type { PassFacts } from '../pages/page-facts.ts'
 import { enliveCopyFields } from './page/clipboard.ts'
-import { pageFacts } from './page/facts.ts'
+import { locale, pageFacts } from './page/facts.ts'
 
-const { words, lang, baseUrl } = pageFacts as PassFacts
+const { words, baseUrl } = pageFacts as PassFacts
 const part = <Part extends HTMLElement>(id: string) => document.getElementById(id) as Part
 const button = part<HTMLButtonElement>('get')
 const progress = part<HTMLProgressElement>('progress')
@@ -68,8 +68,6 @@ async function show({ pass, expires }: PassAnswer): Promise<void> {
   part<HTMLAnchorElement>('sharex').href = URL.createObjectURL(file)
   const time = part<HTMLTimeElement>('expires')
   time.dateTime = expires
-  // As in the person's own country.
-  const locale = navigator.languages.find((each) => each.startsWith(lang)) ?? lang
   time.textContent = new Date(expires).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short' })
   part('got').hidden = false
   part('got').querySelector('h2')!.focus()
