@@ -21,6 +21,7 @@ function partsOf(fault: unknown, release: () => Promise<void>, asked: string[]):
     lifetimes: { standard: null, most: null },
     origins: { assertAllowed() {}, corsHeaders: () => [] },
     capacity: { assertOpen: async () => {}, take: async () => ({ release() {} }) },
+    challenges: { assertShown: async () => {}, spend: async () => ({ release() {} }) },
     line: createLine({
       uploadsAtOnce: 1,
       uploadsRead: 1,
