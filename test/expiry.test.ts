@@ -176,7 +176,7 @@ class World {
       hot: this.objects.hot,
       cdn: null,
       baseUrl: 'https://pics.example',
-      site: {} as never,
+      site: { facts: {} } as never,
       log: { info() {}, warn() {}, error() {} } as never,
       expiryClock: clock,
     })
