@@ -231,8 +231,9 @@ const STATES: State[] = [
     heardLater: /^1 picture is no longer online and was removed from the list\.$/,
   },
   {
-    // Its owner may still delete it, and nobody has decided anything.
+    // Its owner may still delete it, and nobody has decided anything. Its bytes are withheld from all uploads after it.
     name: 'it is held for review',
+    file: () => gif('held.gif', 691),
     async reach(page, name, { server }) {
       const { code, stderr } = await server.operator(['hold', await uploaded(page, name), '--reason', 'x'])
       assert.equal(code, 0, stderr)

@@ -4,6 +4,9 @@ import { forgetFile, type Group, keepFile, keptGroups } from './kept-files.ts'
 /** A page that keeps files holds a lock of its group's name. What no page holds was left behind. */
 const PREFIX = 'unsent-'
 
+/** A page that is loaded again may hold its lock a little longer, while a worker of its ends. */
+const CLOSING_MS = 3000
+
 /** Keeping is a copy on the disk: not of everything. Unit: bytes. */
 const MOST_BYTES = 100 * 1024 * 1024
 
@@ -49,8 +52,8 @@ export function createUnsent(): Unsent {
 /** Groups of pages that are closed. */
 export async function unsentGroups(): Promise<Group[]> {
   const groups = (await keptGroups()).filter((group) => group.startsWith(PREFIX))
-  if (groups.length === 0) return []
-  const { held = [] } = await navigator.locks.query()
-  const open = new Set(held.map(({ name }) => name))
-  return groups.filter((group) => !open.has(group))
+  const isLeft = (group: Group) =>
+    navigator.locks.request(group, { signal: AbortSignal.timeout(CLOSING_MS) }, () => true).catch(() => false)
+  const left = await Promise.all(groups.map(isLeft))
+  return groups.filter((_, nth) => left[nth])
 }
