@@ -55,11 +55,11 @@ export interface IntervalJob {
 }
 
 /**
- * `onFailure` is given what `work` throws. `isFirstDone`: `start` waits an interval before the first run. `keepsAlive`:
+ * `work` is given a way to ask whether the job is stopping, so that long work can end early. `onFailure` is given what `work` throws. `isFirstDone`: `start` waits an interval before the first run. `keepsAlive`:
  * whether the timer keeps the process running; by default it does.
  */
 export function createIntervalJob(
-  work: () => Promise<void> | void,
+  work: (isStopping: () => boolean) => Promise<void> | void,
   everyMs: number,
   onFailure: (error: unknown) => void,
   { isFirstDone = false, keepsAlive = true } = {},
@@ -67,9 +67,10 @@ export function createIntervalJob(
   let timer: ReturnType<typeof setInterval> | undefined
   let running: Promise<void> | undefined
   let isAnotherDue = false
+  let isStopping = false
 
   function run(): void {
-    running ??= (async () => work())()
+    running ??= (async () => work(() => isStopping))()
       .catch(onFailure)
       .finally(() => {
         running = undefined
@@ -86,6 +87,7 @@ export function createIntervalJob(
       else isAnotherDue = true
     },
     start() {
+      isStopping = false
       timer ??= setInterval(run, everyMs)
       // Browsers and Workers have numbers for timers.
       if (!keepsAlive && typeof timer === 'object') timer.unref()
@@ -95,6 +97,7 @@ export function createIntervalJob(
       clearInterval(timer)
       timer = undefined
       isAnotherDue = false
+      isStopping = true
       await running
     },
   }

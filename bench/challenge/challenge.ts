@@ -3,7 +3,6 @@
  * an address. The attacker computes in native code and keeps nothing but the answers.
  */
 import { pbkdf2Sync } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Challenge, PASS_UPLOADS, type Problem, UNCHALLENGED_UPLOADS } from '../../src/protocol.ts'
@@ -11,6 +10,7 @@ import { WORK } from '../../src/service/challenge/challenges.ts'
 import { gif } from '../../test/support/images/tiny-images.ts'
 import { startPinhole } from '../contestants/contestants.ts'
 import type { BenchOptions } from '../load/options.ts'
+import { processorTime } from '../load/processors.ts'
 import type { Figures } from '../report/figures.ts'
 
 const ENV = { TRUSTED_PROXIES: '127.0.0.1/32' }
@@ -113,21 +113,13 @@ export async function benchChallenge({ dir, clients }: BenchOptions): Promise<Fi
 type Headers = Record<string, string>
 
 async function costOf(pid: number, count: number, work: (nth: number) => Promise<void>): Promise<Cost> {
-  const before = serverSeconds(pid)
+  const before = processorTime(pid)
   let next = 0
   const worker = async () => {
     while (next < count) await work(next++)
   }
   await Promise.all(Array.from({ length: AT_ONCE }, worker))
-  return { seconds: serverSeconds(pid) - before, count }
-}
-
-/** Of all its threads, which the scheduler counts in nanoseconds (proc_pid_schedstat(5)). */
-function serverSeconds(pid: number): number {
-  return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => {
-    const [nanoseconds = ''] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')
-    return sum + Number(nanoseconds) / 1e9
-  }, 0)
+  return { seconds: (processorTime(pid) - before) / 1e6, count }
 }
 
 function upload(url: string, address: string, headers: Headers): Promise<Response> {

@@ -1,7 +1,7 @@
 /** The services of one process, wired from the configuration to its stores. */
 import { hostname } from 'node:os'
 import { createIntervalJob } from '../async.ts'
-import type { Config } from '../config.ts'
+import { type Config, defaultSettings, quotaLimits, scanRules } from '../config.ts'
 import type { Log } from '../http/log.ts'
 import { httpScanner } from '../scan/http-scanner.ts'
 import { type Challenges, createChallenges } from '../service/challenge/challenges.ts'
@@ -26,7 +26,6 @@ import type { Limits } from './http/limits.ts'
 import { createMetrics, type ProcessMetrics } from './metrics/metrics.ts'
 import type { DiskMonitor } from './monitors.ts'
 import { openEvidence } from './open/files.ts'
-import { defaultSettings, lineLimits, quotaLimits, scanRules } from './open/from-config.ts'
 import { openNotices } from './open/notifiers.ts'
 import type { Stores } from './open/stores.ts'
 
@@ -201,7 +200,7 @@ export async function openServices(parts: {
     settings,
     capacity,
     quota,
-    line: createLine(lineLimits(config, limits)),
+    line: createLine({ ...limits, uploadsAtOnce: config.uploadsAtOnce }),
     challenges,
     images,
     expiryClock,

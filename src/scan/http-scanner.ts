@@ -8,7 +8,7 @@ import { type Scanned, type Scanner, type Verdict, verdictOf } from './scanner.t
 
 const BLOCKING = [406, 422, 451]
 
-/** What is longer is no verdict. Unit: bytes. */
+/** Longest answer that is read. Unit: bytes. */
 const ANSWER_MOST_BYTES = 64 * 1024
 
 /** Of Workers: a body of a known length. */
@@ -34,7 +34,7 @@ export function httpScanner(url: string): Scanner {
       },
       body: streamOf(image),
       duplex: 'half',
-      // What is sent is for one host.
+      // A redirect would send the picture to another host.
       redirect: 'manual',
       signal,
     }
@@ -84,7 +84,7 @@ function streamOf({ size, bytes }: Scanned): ReadableStream<Uint8Array> {
     async pull(controller) {
       const { done, value } = await pieces.next()
       if (done) controller.close()
-      // Whoever lends it may write to it again.
+      // A copy: the store reuses the memory of its pieces.
       else controller.enqueue(value.slice())
     },
     async cancel() {

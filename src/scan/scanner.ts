@@ -1,6 +1,6 @@
 /** Port: what looks at pictures, in another process. The server decodes none. */
 
-/** What is to be scanned. */
+/** A picture to scan: an image, or its preview. */
 export interface Scanned {
   /** E.g. `image/jpeg`. */
   type: string

@@ -86,6 +86,31 @@ export interface StoredImage {
   reuse?(piece: Uint8Array): void
 }
 
+/** The bytes of an image, in pieces. */
+export async function* piecesOf(body: Uint8Array | ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  if (body instanceof Uint8Array) yield body
+  // The DOM's types do not know that a stream can be iterated.
+  else yield* body as unknown as AsyncIterable<Uint8Array>
+}
+
+/** The image where it is visible, or else where it is held. Throws as `open` does. */
+export async function openAnywhere(
+  objects: Pick<ObjectStore, 'open' | 'openHeld'>,
+  id: string,
+  wanted: Exclude<Wanted, ByteRange>,
+): Promise<StoredImage | null> {
+  return (await objects.open(id, wanted)) ?? objects.openHeld(id, wanted)
+}
+
+/** SHA-256 of what is stored, of what was sent, and of the preview. */
+export function digestsOf({
+  sha256,
+  sentSha256,
+  preview,
+}: Pick<ImageRecord, 'sha256' | 'sentSha256' | 'preview'>): string[] {
+  return [sha256, sentSha256, ...(preview === undefined ? [] : [preview.sha256])]
+}
+
 /** Lets go of an image that is not sent. Of a stream: once it has given up what it reads from. */
 export async function dispose({
   body,

@@ -1,7 +1,7 @@
 /** The service as one isolate has it: stores, rules and pages, and the way of a request into them. */
 import type { Cdn } from '../cdn/cdn.ts'
 import { type WorkersCache, workersCacheCdn } from '../cdn/workers-cache.ts'
-import type { Config } from '../config.ts'
+import { type Config, defaultSettings, quotaLimits, scanRules } from '../config.ts'
 import { Refusal } from '../errors.ts'
 import type { createApp } from '../http/app.ts'
 import type { AppParts, Site } from '../http/context.ts'
@@ -22,7 +22,7 @@ import { createImages } from '../service/images/images.ts'
 import { createPurges, NO_PURGES, type Purges } from '../service/images/purges.ts'
 import type { Evidence } from '../service/moderation/evidence.ts'
 import { createReports } from '../service/moderation/reports.ts'
-import { createScanGate, type ScanRules } from '../service/moderation/scan-gate.ts'
+import { createScanGate } from '../service/moderation/scan-gate.ts'
 import { createCapacity } from '../service/quota/capacity.ts'
 import { createQuota } from '../service/quota/quota.ts'
 import { createSettings } from '../service/settings.ts'
@@ -76,17 +76,8 @@ export function createHost(given: {
   const places = createPlaces(limits, config.uploadsAtOnce)
   const settings = createSettings({
     ledger,
-    defaults: {
-      uploads: config.uploadsPaused ? 'paused' : 'on',
-      images: 'public',
-      challenge: config.challenge,
-      'challenge-rate': config.challengeRate,
-      'daily-uploads': config.dailyUploads,
-      'daily-bytes': config.dailyBytes,
-      'network-uploads': config.networkUploads,
-      'min-free-bytes': 0,
-      'unanswered-minutes': config.unansweredMinutes,
-    },
+    // There is no disk.
+    defaults: { ...defaultSettings(config), 'min-free-bytes': 0 },
     now,
     onFailure: (err) => log.warn({ err }, 'settings could not be looked up'),
   })
@@ -124,11 +115,7 @@ export function createHost(given: {
     await once.stop()
   }
 
-  const rules: ScanRules = {
-    when: config.scan,
-    fault: config.scanFault,
-    limitMs: config.scanSeconds * 1000,
-  }
+  const rules = scanRules(config)
   const scanner = config.scannerUrl === null ? null : httpScanner(config.scannerUrl)
   const scans = () => ({
     gate: createScanGate({
@@ -166,10 +153,7 @@ export function createHost(given: {
   }
   const quota = () =>
     createQuota(ledger, {
-      limits: {
-        perDay: config.uploadsPerDay,
-        refusals: { count: config.refusalsPerDay, bytes: config.refusedBytesPerDay },
-      },
+      limits: quotaLimits(config),
       hashes: workerHashes,
       now,
       networkLimit: () => settings.current()['network-uploads'],

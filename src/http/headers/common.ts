@@ -1,6 +1,11 @@
 /** Headers that many answers share. */
 import { API_CATALOG_PATH, API_DOCUMENT_PATH, API_PAGE_PATH } from '../../protocol.ts'
 
+/** The token in `Authorization`; `undefined` if there is none (RFC 6750, 2.1). */
+export function bearerOf(authorization: string | undefined): string | undefined {
+  return /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1]
+}
+
 /** On every answer. HSTS only where the base URL is https. */
 export function commonHeaders(baseUrl: string): [string, string][] {
   const headers: [string, string][] = [

@@ -10,7 +10,7 @@ import { type AdminContext, adminErrorPage, closedPage } from '../../web/operato
 import type { Page } from '../../web/pages/page.ts'
 import { readForm } from '../body.ts'
 import type { AppContext, Site } from '../context.ts'
-import { NO_STORE, PAGE_HEADERS } from '../headers/common.ts'
+import { bearerOf, NO_STORE, PAGE_HEADERS } from '../headers/common.ts'
 import type { Log } from '../log.ts'
 
 /** What the routes of the admin server have at hand. */
@@ -51,14 +51,9 @@ const FORM_MAX_BYTES = 96 * 1024
 /** A tab that shows it sends no address of it to anybody. */
 const HEADERS = { ...PAGE_HEADERS, 'Cache-Control': NO_STORE, 'Referrer-Policy': 'no-referrer' }
 
-/** The token of a program; `undefined` if there is none. */
-export function bearerOf(c: AppContext): string | undefined {
-  return /^Bearer +(\S+)$/i.exec(c.req.header('Authorization') ?? '')?.[1]
-}
-
 export function createAccess({ sessions, site }: { sessions: AdminSessions; site: Site }): Access {
   async function passedBy(c: AppContext): Promise<Passed | null> {
-    const bearer = bearerOf(c)
+    const bearer = bearerOf(c.req.header('Authorization'))
     if (bearer !== undefined) return sessions.program(bearer)
     const session = sessionOf(c.req.header('Cookie'))
     return session === null ? null : sessions.session(session)

@@ -1,6 +1,6 @@
 /** The bytes of an image, visible or held, for the operator alone. The server does not decode them. */
 import { Refusal } from '../../errors.ts'
-import type { ObjectStore } from '../../stores/object-store.ts'
+import { type ObjectStore, openAnywhere } from '../../stores/object-store.ts'
 import type { AppContext } from '../context.ts'
 import { NO_STORE } from '../headers/common.ts'
 
@@ -11,7 +11,7 @@ export async function sendPicture(
   part: 'all' | 'preview',
 ): Promise<Response> {
   const id = c.req.param('id') ?? ''
-  const image = (await objects.open(id, part)) ?? (await objects.openHeld(id, part))
+  const image = await openAnywhere(objects, id, part)
   if (image === null) throw new Refusal('not-found', 'There is no such image.')
   const { record, body, release } = image
   const sent = part === 'all' ? record : record.preview

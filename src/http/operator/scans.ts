@@ -8,7 +8,8 @@ import { isSevere } from '../../service/moderation/scan-gate.ts'
 import type { ScanTask } from '../../service/moderation/scanning.ts'
 import { readText } from '../body.ts'
 import type { AppContext, AppEnv } from '../context.ts'
-import { bearerOf, type OperatorParts } from './access.ts'
+import { bearerOf } from '../headers/common.ts'
+import type { OperatorParts } from './access.ts'
 import { sendPicture } from './picture.ts'
 
 const BODY_MAX_BYTES = 16 * 1024
@@ -21,7 +22,7 @@ const SCAN_PATH = '/scans/:id{[0-9A-Za-z]{11}}'
 
 export function addScans(app: Hono<AppEnv>, { scanning, sessions, ledger, objects }: OperatorParts): void {
   const forScanners = (handle: (c: AppContext) => Promise<Response>) => async (c: AppContext) => {
-    const token = bearerOf(c)
+    const token = bearerOf(c.req.header('Authorization'))
     if (token !== undefined && sessions.isScanner(token)) return handle(c)
     return c.json({ mistake: 'This wants SCANNER_TOKEN or OPERATOR_TOKEN.' }, 401)
   }
@@ -92,7 +93,7 @@ function overdue(c: AppContext): Response {
   return c.json({ mistake: 'This claim is over, or there is nothing to scan any more.' }, 409)
 }
 
-/** What is no object is an empty one. */
+/** The JSON object that was sent; an empty one for anything else. */
 async function bodyOf(c: AppContext): Promise<Record<string, unknown>> {
   const text = await readText(c, BODY_MAX_BYTES)
   const given = tried(() => JSON.parse(text || '{}'))

@@ -36,7 +36,7 @@ export class PreconditionFailed extends Error {}
 export interface ImageAnswers {
   /** To the one address that caches keep. */
   redirect(location: string): Answer
-  /** Whoever opens the address in a browser gets a page, as for every other address. Never throws, never rejects. */
+  /** A page for requests that prefer HTML, problem details for all others. Never throws, never rejects. */
   refuse(error: unknown, request: RawRequest): Answer | Promise<Answer>
 }
 

@@ -26,6 +26,7 @@ import { SHARE_PATH } from '../../web/share-path.ts'
 import type { Answer } from '../answer.ts'
 import type { AppParts } from '../context.ts'
 import { clientAddress } from '../headers/client-address.ts'
+import { bearerOf } from '../headers/common.ts'
 import { checkedBody } from '../headers/content-digest.ts'
 import { filePart, MAX_OVERHEAD_BYTES } from '../multipart/multipart.ts'
 import { logFault, toProblem } from '../problem.ts'
@@ -228,8 +229,7 @@ function idempotencyKeyOf({ header }: UploadRequest): string | null {
 
 /** An operator's proxy may want other schemes of `Authorization`. */
 function shownBy({ header }: UploadRequest): Credentials {
-  const [, pass] = /^bearer +(\S+)$/i.exec(header('authorization') ?? '') ?? []
-  return { solution: header(SOLUTION_HEADER.toLowerCase()), pass }
+  return { solution: header(SOLUTION_HEADER.toLowerCase()), pass: bearerOf(header('authorization')) }
 }
 
 /** Nothing is known of a body in chunks. */

@@ -1,11 +1,10 @@
 /** Opens the data that a command works on. */
-import { type Config, parseConfig } from '../../config.ts'
+import { type Config, defaultSettings, parseConfig } from '../../config.ts'
 import { createTakedown } from '../../service/moderation/takedown.ts'
 import { createSettings } from '../../service/settings.ts'
 import { createLog } from '../log.ts'
 import { describeData } from '../open/data-folder.ts'
 import { openEvidence } from '../open/files.ts'
-import { defaultSettings } from '../open/from-config.ts'
 import { openStores } from '../open/stores.ts'
 import type { OperatorData } from './operator-data.ts'
 import { giveToOwner } from './ownership.ts'

@@ -25,9 +25,9 @@ export interface Credentials {
 export interface Challenges {
   /** Whether there are challenges at all: now, or when many upload. */
   isOffered(): boolean
-  /** What the next upload of an address must solve that made `used` today; `null`: nothing. Throws `Refusal`. */
+  /** A challenge for the next upload of an address with `used` uploads today; `null` if it needs none. Throws `Refusal`. */
   next(used: number): Promise<Challenge | null>
-  /** What is to be solved for a pass. Throws `Refusal`. */
+  /** A new challenge for a pass. Throws `Refusal`. */
   forPass(): Promise<Challenge>
   /** A pass for the solution. Throws `Refusal('challenge-required')`. */
   givePass(solution: string | undefined): Promise<PassAnswer>
@@ -145,7 +145,7 @@ export function createChallenges(parts: {
     },
     async assertShown({ solution, pass }, used) {
       if (!(await isOn())) return
-      // What is shown may be worth nothing: a reservation counts the refusal.
+      // It is verified after the reservation, which counts a forged one as a refused upload.
       if (solution !== undefined || pass !== undefined) return
       if ((await used()) >= UNCHALLENGED_UPLOADS) throw await refusal('upload', NOTHING_SHOWN)
     },

@@ -31,7 +31,7 @@ const AT_ONCE = 64
 const LEASE_MS = 30_000
 
 /** After this time an upload that is not there was not stored. */
-const LOST_MS = 3_600_000
+export const LOST_MS = 3_600_000
 
 const RETRY_MS = 60_000
 
@@ -50,9 +50,8 @@ export function createExpiring(parts: {
   mostInRound?: number
 }): Expiring {
   const { objects, ledger, images, purges, clock, onFailure, mostInRound = Number.POSITIVE_INFINITY } = parts
-  let isStopping = false
 
-  async function round(): Promise<void> {
+  async function round(isStopping: () => boolean): Promise<void> {
     await clock.observe?.()
     for (let left = mostInRound; left > 0; ) {
       const now = Math.floor(clock.earliest()) - CORRECTION_MS
@@ -61,7 +60,7 @@ export function createExpiring(parts: {
       if (claimed.length === 0) return
       await work(claimed, now)
       left -= claimed.length
-      if (isStopping) return
+      if (isStopping()) return
     }
   }
 
@@ -116,13 +115,7 @@ export function createExpiring(parts: {
 
   const job = createIntervalJob(round, parts.roundMs ?? ROUND_MS, (error) => onFailure(error, null))
   return {
-    start() {
-      isStopping = false
-      job.start()
-    },
-    stop() {
-      isStopping = true
-      return job.stop()
-    },
+    start: job.start,
+    stop: job.stop,
   }
 }

@@ -9,6 +9,7 @@ import type { WhyAbsent } from '../../stores/holds.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import {
   type Draft,
+  digestsOf,
   IdTaken,
   type ImageRecord,
   type ObjectStore,
@@ -186,11 +187,10 @@ export function createPublishing(parts: {
     const sentSha256 = await draft.digest([{ offset: 0, length: draft.size }])
     const sha256 = await digestOf(draft, inspected.image.segments, sentSha256)
     const preview = inspected.preview && (await previewOf(draft, inspected.preview))
-    const digests = new Set([sha256, sentSha256, ...(preview === null ? [] : [preview.sha256])])
-    const why = await ledger.whyWithheld([...digests])
-    if (why !== null) throw withheld(why)
     const size = lengthOf(inspected.image.segments)
     const facts = { type, width, height, animated, size, sha256, sentSha256, ...(preview && { preview }) }
+    const why = await ledger.whyWithheld([...new Set(digestsOf(facts))])
+    if (why !== null) throw withheld(why)
     const pictures: Scanned[] = [picture({ type, size, sha256 }, inspected.image.segments)]
     if (preview !== null && inspected.preview !== null) {
       pictures.push(picture(preview, inspected.preview.segments))

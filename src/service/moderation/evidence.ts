@@ -1,11 +1,18 @@
 /**
- * What was removed for child abuse, sealed for the operator's offline key, for a year (18 USC 2258A(h)). The server can't open it. Boxes
- * are files of their own beside the images: no address leads to one, and no list of images has it.
+ * Evidence of child abuse: a removed image is encrypted to the operator's offline public key and kept for a year
+ * (18 USC 2258A(h)). The server can't decrypt it. Each box is a file beside the images; it has no URL and is in no listing.
  */
 import { createSemaphore } from '../../async.ts'
 import type { Files } from '../../stores/files.ts'
 import type { Actor, Ledger } from '../../stores/ledger.ts'
-import { DamagedObject, type ImageRecord, type ObjectStore, storedSize } from '../../stores/object-store.ts'
+import {
+  DamagedObject,
+  type ImageRecord,
+  type ObjectStore,
+  openAnywhere,
+  piecesOf,
+  storedSize,
+} from '../../stores/object-store.ts'
 import { DAY_MS, utcDayOf } from '../utc-day.ts'
 import type { Seal } from './sealing.ts'
 
@@ -45,7 +52,7 @@ export function createEvidence(parts: {
   const semaphore = createSemaphore(1)
 
   async function keep(id: string, { reason, by }: { reason: string; by: Actor }): Promise<void> {
-    const image = (await objects.open(id, 'stored')) ?? (await objects.openHeld(id, 'stored'))
+    const image = await openAnywhere(objects, id, 'stored')
     if (image === null) return
     try {
       const { record } = image
@@ -85,8 +92,7 @@ async function* withHead(
   body: Uint8Array | ReadableStream<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   yield head
-  if (body instanceof Uint8Array) yield body
-  else yield* body as unknown as AsyncIterable<Uint8Array>
+  yield* piecesOf(body)
 }
 
 /** What an opened box has: the record with what was known, and the bytes of the image and its preview as they were stored. */

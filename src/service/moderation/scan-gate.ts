@@ -3,13 +3,13 @@ import { createSemaphore } from '../../async.ts'
 import { Refusal, RemoteFailure } from '../../errors.ts'
 import type { Scanned, Scanner, Verdict } from '../../scan/scanner.ts'
 import type { Ledger } from '../../stores/ledger.ts'
-import type { ImageRecord } from '../../stores/object-store.ts'
+import { digestsOf, type ImageRecord } from '../../stores/object-store.ts'
 import { CATEGORIES, isCategory, type ReportCategory } from './report-categories.ts'
 import { URGENT } from './reports.ts'
 
 export interface ScanRules {
   when: 'off' | 'after' | 'before'
-  /** What becomes of an image without a verdict. */
+  /** What happens to an image when the scanner gives no verdict. */
   fault: 'publish' | 'hold' | 'refuse'
   /** Time for a verdict. Unit: milliseconds. */
   limitMs: number
@@ -86,7 +86,7 @@ export function createScanGate(parts: {
   }
 
   return {
-    async admit(pictures, { sha256, sentSha256, preview }) {
+    async admit(pictures, record) {
       if (rules.when === 'off') return 'scanned'
       if (rules.when === 'after') return 'later'
       if (scanner === null) return 'hidden'
@@ -95,9 +95,8 @@ export function createScanGate(parts: {
       const { verdict, category, finding } = said
       if (verdict !== 'block') return ADMITTED[verdict]
       if (isSevere(category)) {
-        const digests = new Set([sha256, sentSha256, ...(preview === undefined ? [] : [preview.sha256])])
         const by = { who: SCANNER, rule: category }
-        await ledger.block([...digests], reasonOf(finding), new Date(parts.now()), by)
+        await ledger.block([...new Set(digestsOf(record))], reasonOf(finding), new Date(parts.now()), by)
       }
       throw new Refusal('blocked-image', 'The scanner of this server refused this picture.')
     },

@@ -8,9 +8,16 @@ import { RemoteFailure } from '../../errors.ts'
 import type { NoticeKind } from '../../notify/notifier.ts'
 import type { Scanned, Scanner, Verdict } from '../../scan/scanner.ts'
 import type { Ledger } from '../../stores/ledger.ts'
-import { DamagedObject, type ImageRecord, type ObjectStore } from '../../stores/object-store.ts'
+import {
+  DamagedObject,
+  type ImageRecord,
+  type ObjectStore,
+  openAnywhere,
+  piecesOf,
+} from '../../stores/object-store.ts'
 import type { ClaimedScan } from '../../stores/scans.ts'
 import type { Hashes } from '../hashes.ts'
+import { LOST_MS } from '../images/expiring.ts'
 import type { Images } from '../images/images.ts'
 import { utcDayOf } from '../utc-day.ts'
 import type { Moves } from './moves.ts'
@@ -49,8 +56,6 @@ const LEASE_MS = 60_000
 /** What a claim of this process lasts beyond the time for a verdict, so that it can be carried out. */
 const MARGIN_MS = 15_000
 const OVERDUE_AT_ONCE = 100
-/** After this time an upload that is not there was not stored. */
-const LOST_MS = 3_600_000
 const HOUR_MS = 3_600_000
 
 export function createScanning(parts: {
@@ -70,7 +75,6 @@ export function createScanning(parts: {
   mostInRound?: number
 }): Scanning {
   const { objects, ledger, takedown, moves, rules, scanner, now, onFailure } = parts
-  let isStopping = false
 
   /** The record of an image that can be scanned now; a hidden one is out of sight from then on. */
   async function found(scan: ClaimedScan): Promise<ImageRecord | null> {
@@ -161,11 +165,10 @@ export function createScanning(parts: {
   }
 
   async function* storedBytes(id: string, part: 'all' | 'preview'): AsyncGenerator<Uint8Array> {
-    const image = (await objects.open(id, part)) ?? (await objects.openHeld(id, part))
+    const image = await openAnywhere(objects, id, part)
     if (image === null) throw new RemoteFailure('the image is gone')
     try {
-      if (image.body instanceof Uint8Array) yield image.body
-      else yield* image.body as unknown as AsyncIterable<Uint8Array>
+      yield* piecesOf(image.body)
     } finally {
       image.release?.()
     }
@@ -190,7 +193,7 @@ export function createScanning(parts: {
     }
   }
 
-  async function round(): Promise<void> {
+  async function round(isStopping: () => boolean): Promise<void> {
     await endWaits()
     if (scanner === null || rules.when === 'off') return
     for (let left = parts.mostInRound ?? Number.POSITIVE_INFINITY; left > 0; ) {
@@ -199,7 +202,7 @@ export function createScanning(parts: {
       if (claimed.length === 0) return
       await Promise.all(claimed.map(ask))
       left -= claimed.length
-      if (isStopping && parts.mostInRound === undefined) return
+      if (isStopping() && parts.mostInRound === undefined) return
     }
   }
 
@@ -228,13 +231,7 @@ export function createScanning(parts: {
       const record = await found(scan)
       return record !== null && carryOut(scan, record, verdict)
     },
-    start() {
-      isStopping = false
-      job.start()
-    },
-    stop() {
-      isStopping = true
-      return job.stop()
-    },
+    start: job.start,
+    stop: job.stop,
   }
 }

@@ -63,7 +63,7 @@ export async function sealerFor(publicKey: string): Promise<Seal> {
   }
 }
 
-/** What was sealed. Throws an `Error` if the box is damaged, or for another key. */
+/** Decrypts a box. Throws an `Error` if it is damaged, or sealed for another key. */
 export async function open(box: Uint8Array, privateKey: string): Promise<Uint8Array> {
   const head = MAGIC.length + POINT_BYTES
   if (box.length < head + TAG_BYTES || toHex(box.subarray(0, MAGIC.length)) !== toHex(MAGIC)) {

@@ -11,6 +11,7 @@ import {
   type ImageRecord,
   isCopyOf,
   type ObjectStore,
+  piecesOf,
   type Selection,
   type StoredImage,
   StoreUnavailable,
@@ -226,11 +227,6 @@ async function readWhole<T>(
 
 function wholeOf({ size }: Draft): Segment[] {
   return [{ offset: 0, length: size }]
-}
-
-async function* piecesOf(body: Uint8Array | ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  if (body instanceof Uint8Array) yield body
-  else for await (const piece of body as unknown as AsyncIterable<Uint8Array>) yield piece
 }
 
 /** Those of `wanted`, and whether `known` has them. Both in ascending order. */

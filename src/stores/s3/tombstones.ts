@@ -26,6 +26,7 @@ import {
   type HeldImages,
   type ImageRecord,
   isCopyOf,
+  piecesOf,
   type Removal,
   StoreUnavailable,
   storedSize,
@@ -253,9 +254,4 @@ export function holdObjects(parts: {
       }
     },
   }
-}
-
-async function* piecesOf(body: Uint8Array | ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  if (body instanceof Uint8Array) yield body
-  else yield* body
 }

@@ -1,7 +1,7 @@
 /** Images by what their records say. There is no index: each record is read. */
 import { InvalidArgumentError, Option } from 'commander'
 import { EXTENSIONS, type ImageType } from '../../../protocol.ts'
-import { DamagedObject, type ImageRecord, type ObjectStore } from '../../../stores/object-store.ts'
+import { DamagedObject, digestsOf, type ImageRecord, type ObjectStore } from '../../../stores/object-store.ts'
 import { readDigest } from '../subjects.ts'
 
 export interface Selection {
@@ -69,11 +69,6 @@ function matches(record: ImageRecord, { since, until, type, minSize, maxSize, sh
     (maxSize === undefined || record.size <= maxSize) &&
     (sha256 === undefined || digestsOf(record).includes(sha256))
   )
-}
-
-/** Of what is stored, of what was sent, and of its preview. */
-export function digestsOf({ sha256, sentSha256, preview }: ImageRecord): string[] {
-  return [sha256, sentSha256, ...(preview === undefined ? [] : [preview.sha256])]
 }
 
 function nullIfDamaged(error: unknown): null {

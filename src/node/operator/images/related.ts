@@ -1,9 +1,9 @@
 /** Images that go with those that are named: of the same bytes, or of the same uploader. */
 import { type Command, Option } from 'commander'
 import type { Takedown } from '../../../service/moderation/takedown.ts'
-import type { ObjectStore } from '../../../stores/object-store.ts'
+import { digestsOf, type ObjectStore } from '../../../stores/object-store.ts'
 import { createProgress } from '../data/progress.ts'
-import { digestsOf, isSelective, type Selection, select, selectionOptions } from '../data/selection.ts'
+import { isSelective, type Selection, select, selectionOptions } from '../data/selection.ts'
 import { onData } from '../on-data.ts'
 import { print } from '../print.ts'
 import { readIds, reasonOption, ruleOption } from '../subjects.ts'
