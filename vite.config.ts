@@ -68,7 +68,7 @@ export default defineConfig({
             // What the home page needs at once, though parts that come later use it as well.
             {
               name: 'upload',
-              test: /src\/web\/(pages\/embed-codes|share-path|browser\/(card\/(?!qr|menu|done-card|gallery-card|describe|deeds)|upload\/(?!uploading|reasons|return)|intake\/(drop|folders|paste)|history\/preferences|page\/register-worker))/,
+              test: /src\/web\/(pages\/embed-codes|share-path|browser\/(card\/(?!qr|menu|done-card|gallery-card|describe|deeds)|upload\/(?!uploading|reasons|return)|intake\/(drop|paste)|history\/preferences|page\/register-worker))/,
             },
           ],
         },

@@ -1,6 +1,6 @@
 // How Node, V8 and glibc are set for the server, by whatever starts it: bin/serve.mjs, and the single executable.
 
-// The server collects garbage when it is idle after a load (src/node/monitors.ts). Half of V8's usual space for what is new:
+// The server asks for collections of garbage itself (src/node/monitors.ts). Half of V8's usual space for what is new:
 // in 16 MB a flood of large headers grows old before it is looked at, and the process peaks at 260 MB instead of 180.
 export const FLAGS = ['--expose-gc', '--max-semi-space-size=8']
 
@@ -11,7 +11,7 @@ export const FLAGS = ['--expose-gc', '--max-semi-space-size=8']
 // heap's end is kept up to 8 MB, where uploads that come one by one find room; it grows in small steps, which buffers can't fill.
 export const ENVIRONMENT = {
   MALLOC_ARENA_MAX: '2',
-  MALLOC_MMAP_THRESHOLD_: '65536',
+  MALLOC_MMAP_THRESHOLD_: '32768',
   MALLOC_TRIM_THRESHOLD_: '8388608',
   MALLOC_TOP_PAD_: '16384',
 }

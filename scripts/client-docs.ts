@@ -21,7 +21,7 @@ const HEAD = `# The client
 [examples/](../examples) by \`npm run docs\`.
 
 HEIC and JPEG XL become JPEG, or lossless WebP where they have transparency (\`convert: false\` refuses them). Their decoders are fetched
-with the first such file: 500 KB of libheif (LGPL-3.0, in a file of its own) where the browser decodes no HEIC by itself.
+with the first such file: 500 kB of libheif (LGPL-3.0, in a file of its own) where the browser decodes no HEIC by itself.
 
 Every upload is named (\`Idempotency-Key\`), so that a try after a lost answer stores nothing twice. After 60 s it is not
 tried again: the picture may have been seen and deleted by then, and a repeat would bring it back.

@@ -27,7 +27,8 @@ export const SUITES: Record<string, Suite[]> = {
   ],
   'Where images are': [
     { name: 'a folder', file: 'test/stores/filesystem/store.test.ts', pattern: 'object store' },
-    { name: 'S3', file: 'test/stores/s3/store.long.test.ts', pattern: 'object store' },
+    { name: 'S3, as documented', file: 'test/stores/s3/store.long.test.ts', pattern: 'object store' },
+    { name: 'Ceph’s S3', file: 'test/stores/s3/ceph.long.test.ts', pattern: 'object store' },
     { name: 'R2', file: 'test/worker/r2.long.test.ts', pattern: 'object store' },
   ],
   'The ledger': [

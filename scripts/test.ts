@@ -17,7 +17,6 @@ import { join } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { parseArgs } from 'node:util'
-import { SERVICES_FOLDER } from './services-state.ts'
 import { countLongFiles, isLong, keepDurations, named, ROOT, testFiles } from './test/files.ts'
 import { type FileResult, LIMITS, runFile } from './test/run-file.ts'
 import { endOf, lacking, lineOf } from './test/summary.ts'
@@ -38,7 +37,6 @@ const files = testFiles({ isWhole, patterns })
 const folder = mkdtempSync(join(tmpdir(), 'pinhole-run-'))
 chmodSync(folder, 0o711)
 process.env.PINHOLE_RUN = folder
-process.env.PINHOLE_SERVICES = SERVICES_FOLDER
 const guardian = spawn(process.execPath, [join(import.meta.dirname, 'test/guardian.ts'), folder], {
   detached: true,
   stdio: ['pipe', 'ignore', 'ignore'],

@@ -55,8 +55,9 @@ export interface IntervalJob {
 }
 
 /**
- * `work` is given a way to ask whether the job is stopping, so that long work can end early. `onFailure` is given what `work` throws. `isFirstDone`: `start` waits an interval before the first run. `keepsAlive`:
- * whether the timer keeps the process running; by default it does.
+ * `work` can ask whether the job is stopping, so that a long run ends early. `onFailure` is given what `work` throws.
+ * `isFirstDone`: `start` waits an interval before the first run. `keepsAlive`: whether the timer keeps the process running;
+ * by default it does.
  */
 export function createIntervalJob(
   work: (isStopping: () => boolean) => Promise<void> | void,

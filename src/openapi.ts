@@ -438,18 +438,18 @@ export function createDocument({ baseUrl, maxUploadBytes, uploadsPerDay }: ApiSe
       summary: 'Anonymous image sharing: send a picture, get a link, delete it with a key.',
       description:
         'No account and no API key. Errors are problem details (RFC 9457) with a stable code in `error`; ' +
-        '`type` leads to its explanation. HEAD works wherever GET does. What will be removed announces it beforehand, ' +
-        'in Deprecation (RFC 9745) and Sunset (RFC 8594).',
+        '`type` leads to its explanation. HEAD works wherever GET does. What is going to be removed says so beforehand, ' +
+        'in the headers Deprecation (RFC 9745) and Sunset (RFC 8594).',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],
     externalDocs: { url: `${baseUrl}/api`, description: 'The same for people, with every error code.' },
     tags: [
-      { name: 'Images', description: 'Upload, fetch, look at, delete.' },
-      { name: 'Reports', description: 'Tell the operator of an image, and hear what became of it.' },
-      { name: 'Tools', description: 'What tools fetch to be set up for this service.' },
+      { name: 'Images', description: 'Upload, view, fetch and delete images.' },
+      { name: 'Reports', description: 'Report an image to the operator, and see what was decided.' },
+      { name: 'Tools', description: 'Settings and descriptions that tools fetch.' },
       { name: 'Pages', description: 'What browsers open.' },
-      { name: 'Health', description: 'What supervisors ask.' },
+      { name: 'Health', description: 'For load balancers and monitoring.' },
     ],
     paths: {
       '/api/upload': {
@@ -706,7 +706,7 @@ image = requests.get("${raw}").content`,
           tags: ['Images'],
           summary: 'Fetch a small picture of an image',
           description:
-            'Of at most 1,200 pixels a side and 120 KB, made by the client that uploaded the image. Conditions and one range are honoured.',
+            'Of at most 1,200 pixels a side and 120 KiB, made by the client that uploaded the image. Conditions and one range are honoured.',
           parameters: PREVIEW_PARAMETERS,
           responses: {
             ...PREVIEW_ANSWERS,

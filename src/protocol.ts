@@ -54,7 +54,7 @@ export function typeName(type: `image/${string}`): string {
 export const PREVIEW_TYPES = ['image/jpeg', 'image/webp'] as const
 export type PreviewType = (typeof PREVIEW_TYPES)[number]
 
-/** A smaller file is its own preview. 120 KB. Unit: bytes. */
+/** A smaller file is its own preview. 120 KiB. Unit: bytes. */
 export const PREVIEW_MAX_BYTES = 122_880
 
 /** The longest side of a preview: what unfurlers show at twice the density. Unit: pixels. */

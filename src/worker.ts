@@ -10,9 +10,10 @@ import { r2Salts } from './stores/r2/salts.ts'
 import { openR2Store } from './stores/r2/store.ts'
 import { openAssets } from './worker/assets.ts'
 import { configOf, type Env } from './worker/env.ts'
-import { createHost, type Execution, type Host } from './worker/host.ts'
+import { createHost, type Host } from './worker/host.ts'
 import { createLog } from './worker/log.ts'
 import { openNotifiers } from './worker/notifiers.ts'
+import type { Execution } from './worker/purging.ts'
 
 /** The host of this isolate, once it has started: a start that failed is tried by the next request. */
 let host: Host | undefined

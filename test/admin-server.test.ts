@@ -47,6 +47,16 @@ it('gives metrics to whoever reaches it, and nothing else without a session', as
   }
 })
 
+it('drops no header in silence: more than 128 are refused', async () => {
+  const ask = async (count: number) => {
+    const names = Array.from({ length: count }, (_, nth) => [`X-${nth}`, 'x'])
+    return (await admin('GET', '/metrics', { headers: Object.fromEntries(names) })).status
+  }
+  // Host and Connection come on top.
+  assert.equal(await ask(126), 200)
+  for (const count of [127, 1900]) assert.equal(await ask(count), 431)
+})
+
 it('lets the operator in, however many connect and say nothing', async () => {
   const silent = Array.from({ length: 400 }, () =>
     connect(join(server.dataDir, 'operator.sock')).on('error', () => {}),

@@ -8,7 +8,8 @@ import fc from 'fast-check'
 import { solve } from '../src/client/api/solve.ts'
 import { Refusal } from '../src/errors.ts'
 import { nodeHashes as hashes } from '../src/node/hashes.ts'
-import { PASS_UPLOADS, UNCHALLENGED_UPLOADS } from '../src/protocol.ts'
+import { checkerOf } from '../src/proof-of-work.ts'
+import { type Challenge, PASS_UPLOADS, UNCHALLENGED_UPLOADS } from '../src/protocol.ts'
 import {
   type Challenges,
   type Credentials,
@@ -204,6 +205,54 @@ test('takes no solution of one purpose for the other, and no answers that are wr
   })
 })
 
+test('lets what comes without work cost one try, and wrong answers beside a right one come once', async (t) => {
+  await inScene(async ({ server }) => {
+    const one = await server()
+    let tries = 0
+    const { pbkdf2 } = hashes
+    t.mock.method(hashes, 'pbkdf2', async (password: string) => {
+      const derive = await pbkdf2(password)
+      return (salt: string, iterations: number) => {
+        tries++
+        return derive(salt, iterations)
+      }
+    })
+    const shows: [() => Promise<Challenge>, (solution: string) => Promise<boolean>][] = [
+      [async () => (await one.next(UNCHALLENGED_UPLOADS))!, (solution) => passes(one, { solution })],
+      [
+        one.forPass,
+        (solution) =>
+          one.givePass(solution).then(
+            () => true,
+            () => false,
+          ),
+      ],
+    ]
+    for (const [ask, show] of shows) {
+      const challenge = await ask()
+      const [, right] = (await solve(challenge)).split(':') as [string, string]
+      const [first, second] = right.split(',').map(Number) as [number, number]
+      const isAnswer = await checkerOf(challenge)
+      const wrong = async (nth: number) => {
+        for (let counter = 0; ; counter++) if (!(await isAnswer(nth, counter))) return counter
+      }
+      const [notFirst, notSecond] = [await wrong(0), await wrong(1)]
+      const costOf = async (...counters: number[]) => {
+        const before = tries
+        assert.equal(await show(`${challenge.token}:${counters}`), false)
+        return tries - before
+      }
+      for (let nth = 0; nth < 5; nth++) assert.equal(await costOf(notFirst, second), 1)
+      assert.equal(await costOf(first, notSecond), 2)
+      for (const counters of [
+        [first, notSecond],
+        [first, second],
+      ])
+        assert.equal(await costOf(...counters), 0, 'it is used up')
+    }
+  })
+})
+
 async function ledgerOfOneSalt() {
   return { daySalt: async () => new Uint8Array(32) }
 }
@@ -256,8 +305,9 @@ test('turns on by the rate of all servers, on all of them, and off again', async
   })
 })
 
-test('asks for hundreds of times the work that it takes to verify', () => {
-  for (const { iterations, bits, answers } of Object.values(WORK)) {
-    assert.ok(2 ** bits >= 1000 && iterations * answers <= 10_000)
+test('asks for thousands of times the two tries that it takes to verify, and has a row cost hundreds', () => {
+  for (const { bits, answers } of Object.values(WORK)) {
+    assert.ok(answers >= 2 && answers * 2 ** bits >= 2 * 4000)
+    assert.ok(2 ** bits >= 1000)
   }
 })

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { allImports, type Import, importsOf } from './support/imports.ts'
 
-/** What every layer may import: timing, bytes, the codes of refusals, the wire. */
-const BASE = ['async.ts', 'bytes.ts', 'errors.ts', 'protocol.ts']
+/** What every layer may import: timing, bytes, JSON, the codes of refusals, the wire. */
+const BASE = ['async.ts', 'bytes.ts', 'errors.ts', 'json.ts', 'protocol.ts']
 
 /** Ports: an interface, its shapes and its errors. They name no technology. */
 const PORTS = [
@@ -46,12 +46,14 @@ const SERVER = [
   'service/',
   'stores/',
   'web/',
+  'wiring/',
 ]
 
 /** By folder or file under `src/`: the longest that fits is the layer of a file. */
 const LAYERS: Record<string, Layer> = {
   'async.ts': { may: [] },
   'bytes.ts': { may: [] },
+  'json.ts': { may: [] },
   'proof-of-work.ts': { may: [], types: ['protocol.ts'] },
   'errors.ts': { may: [], types: ['protocol.ts'] },
   'protocol.ts': { may: [] },
@@ -128,6 +130,10 @@ const LAYERS: Record<string, Layer> = {
   'cli/': { may: [...BASE, 'client/', 'formats/', '*'], node: true },
   'cli.ts': { may: ['cli/', '*'], node: true },
 
+  'wiring/': {
+    may: [...BASE, ...PORTS, 'config.ts', 'service/', 'scan/'],
+    types: ['http/log.ts'],
+  },
   'node/': { may: [...BASE, 'config.ts', 'config/', ...SERVER, '*'], node: true },
   'node.ts': { may: ['node/'], node: true },
   'worker/': { may: [...BASE, 'config.ts', 'config/', ...SERVER, '@noble/hashes'] },

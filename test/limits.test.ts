@@ -50,10 +50,10 @@ function productOf(text: string): number {
     .reduce((product, [base, exponent = 1]) => product * base! ** exponent, 1)
 }
 
-/** Of `25 MB` or `15 s`. */
+/** Of `25 MiB` or `15 s`. */
 function unitless(figure: string): number {
   const [count, unit = ''] = figure.split(' ')
-  const factors: Record<string, number> = { '': 1, ms: 1, s: 1000, KB: 2 ** 10, MB: 2 ** 20, GB: 2 ** 30 }
+  const factors: Record<string, number> = { '': 1, ms: 1, s: 1000, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 }
   return Number(count) * (factors[unit] ?? assert.fail(`no unit: ${figure}`))
 }
 

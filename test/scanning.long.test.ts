@@ -94,6 +94,27 @@ it('hides what a crash left in sight before its verdict', async (t) => {
   await becomes(server, id, 403)
 })
 
+for (const [fault, status] of [
+  ['publish', 200],
+  ['refuse', 404],
+] as const) {
+  it(`leaves unseen what waited when SCAN was turned off, says so, and ends the wait by SCAN_FAULT=${fault}`, async (t) => {
+    const { scanner, server } = await started(t, { SCAN: 'before', SCAN_SECONDS: '1' })
+    scanner.otherwise = 'silent'
+    const { id } = await store(server.url)
+    await becomes(server, id, 403)
+    await server.end()
+    await server.restart({ SCAN: 'off' })
+    await until('the start says so', () =>
+      /"count":1,"fault":"hold".*SCAN_FAULT=publish/.test(server.stderr()),
+    )
+    assert.equal((await fetchRaw(server.url, id)).status, 403)
+    await server.end()
+    await server.restart({ SCAN_FAULT: fault })
+    await becomes(server, id, status)
+  })
+}
+
 it('asks nobody while SCAN is off', async (t) => {
   const { scanner, server } = await started(t, {})
   const { id } = await store(server.url)

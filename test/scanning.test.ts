@@ -1,6 +1,7 @@
 /** Scanners that fetch what waits, and one that is asked: see `scanning.long.test.ts` for dead, slow and wrong ones. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { createScanning } from '../src/service/moderation/scanning.ts'
 import { pullScanSuite } from './contracts/pull-scans.ts'
 import { verdict } from './support/fake-scanner.ts'
 import { gif } from './support/images/tiny-images.ts'
@@ -41,4 +42,47 @@ it('publishes, then asks a pict-rs validator, and does what it says', async (t) 
   }
   const { stdout } = await server.operator(['audit'])
   assert.match(stdout, /scanner/)
+})
+
+it('looks for what waits unseen once while scans are off, and again only as long as there is something to do', async (t) => {
+  for (const [fault, hidden, looks] of [
+    ['publish', 0, 1],
+    ['hold', 3, 1],
+    ['publish', 3, 4],
+  ] as const) {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    const told: number[] = []
+    let looked = 0
+    let left: number = hidden
+    const ledger = {
+      async pendingScans() {
+        looked++
+        return { count: left, hidden: left, oldest: 0 }
+      },
+      overdueScans: async () => ['A'],
+      async showUnscanned() {
+        left--
+      },
+    }
+    const parts = {
+      ledger,
+      moves: { carryOut: async () => {} },
+      rules: { when: 'off', fault, limitMs: 1000 },
+      scanner: null,
+      now: () => 1000,
+      onFailure: assert.ifError,
+      onUnseen: (count: number) => told.push(count),
+      roundMs: 1,
+    }
+    const scanning = createScanning(parts as unknown as Parameters<typeof createScanning>[0])
+    scanning.start()
+    for (let nth = 0; nth < 20; nth++) {
+      t.mock.timers.tick(1)
+      await new Promise(setImmediate)
+    }
+    await scanning.stop()
+    assert.equal(looked, looks, `${fault}, ${hidden}`)
+    assert.deepEqual(told, hidden === 0 ? [] : [hidden])
+    t.mock.timers.reset()
+  }
 })

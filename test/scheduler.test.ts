@@ -91,6 +91,16 @@ describe('the fair scheduler', () => {
     assert.deepEqual(ran, ['a', 'b', 'c'])
   })
 
+  it('lets addresses take turns, whoever has asked for more', async () => {
+    const scheduler = createScheduler()
+    const ran: string[] = []
+    const client = (remoteAddress: string) => ({ destroyed: false, remoteAddress })
+    for (const name of ['a1', 'a2', 'a3', 'a4']) scheduler.defer(() => ran.push(name), client('192.0.2.1'))
+    for (const name of ['b1', 'b2']) scheduler.defer(() => ran.push(name), client('192.0.2.2'))
+    while (ran.length < 6) await nextTurn()
+    assert.deepEqual(ran, ['a1', 'b1', 'a2', 'b2', 'a3', 'a4'])
+  })
+
   it('does not let wait what nobody waits for any more', async () => {
     const scheduler = createScheduler({ areLikely: () => true })
     const ran: string[] = []

@@ -111,7 +111,7 @@ export function detailTable(results: Result[]): string {
     name,
     sha256,
     `${width}×${height}`,
-    `${(bytes.length / 1000).toFixed(0)} KB`,
+    `${(bytes.length / 1000).toFixed(0)} kB`,
     ...contestants.map((contestant) => {
       const result = results.find((result) => result.contestant === contestant && result.input.name === name)!
       const kind = result.type.slice(6)

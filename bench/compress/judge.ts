@@ -54,7 +54,7 @@ const sections = (['4:2:0', '4:4:4'] as const).map((sampling) => {
     ],
     ['at least 78', `${atLeast(78)} of ${scores.length}`],
     ['at least 74', `${atLeast(74)} of ${scores.length}`],
-    ['over 600 KB', `${engine.filter(({ bytes }) => bytes > 600_000).length}`],
+    ['over 600 kB', `${engine.filter(({ bytes }) => bytes > 600_000).length}`],
   ] as const
 })
 

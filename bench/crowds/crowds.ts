@@ -145,7 +145,7 @@ async function phoneRow(sender: Sender): Promise<Row> {
   const { status, tookMs } = await uploadSlowly(sender, picture!, PHONE_PACE)
   const ours = `${status} after ${(tookMs / 1000).toFixed(0)} s`
   return [
-    `a picture of ${Math.round(picture!.length / 1000)} KB at ${PHONE_PACE / 1000} KB/s`,
+    `a picture of ${Math.round(picture!.length / 1000)} kB at ${PHONE_PACE / 1000} kB/s`,
     ours,
     '',
     '201',

@@ -1,7 +1,7 @@
 /**
  * Seconds from choosing pictures to the last link, in real browsers, over a shaped line and on a share of a core. Each
- * measured cell is kept in node_modules/.cache, so that a run may be stopped and go on. PINHOLE_LINK narrows it to the
- * cells that have all of its words, e.g. `chromium 10 quarter pinhole`.
+ * measurement is kept in node_modules/.cache for its commit, so that a run may be stopped and go on. PINHOLE_LINK narrows
+ * it to the cells that have all of its words, e.g. `chromium 10 quarter pinhole`.
  */
 import { appendFile, chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,54 +11,31 @@ import { chromiumHere } from '../../test/support/chromium.ts'
 import { serveEnginePage } from '../../test/support/engine-page.ts'
 import { type RunningServer, startServer } from '../../test/support/processes/server.ts'
 import type { BenchOptions } from '../load/options.ts'
-import { type Figures, table } from '../report/figures.ts'
+import type { Figures } from '../report/figures.ts'
+import { commit } from '../report/machine.ts'
+import { type Cell, cellsToMeasure, type Engine, type Measured, nameOf, SHARES } from './cells.ts'
 import { type Subject, subjects } from './pictures.ts'
 import { openProcessorShare, type ProcessorShare } from './processor-share.ts'
 import { startShapingProxy } from './shaping-proxy.ts'
+import { tableOf } from './table.ts'
 
 const CACHE = join(import.meta.dirname, '../../node_modules/.cache/link')
-const CELLS = join(CACHE, 'cells.jsonl')
 
-const ENGINES = ['chromium', 'firefox'] as const
-const MEGABITS = [1, 10, 50]
-const SHARES = { whole: 1, quarter: 0.25 } as const
-/** `best`: our page, told that no picture is waited for. */
-const CONTESTANTS = ['pinhole', 'best', 'as it is', 'compressorjs', 'Squoosh'] as const
 const PATIENCE_MS = 400_000
-
-type Engine = (typeof ENGINES)[number]
-type Share = keyof typeof SHARES
-type Contestant = (typeof CONTESTANTS)[number]
-
-interface Cell {
-  engine: Engine
-  subject: string
-  megabits: number
-  share: Share
-  contestant: Contestant
-}
-
-interface Measured extends Cell {
-  seconds: number
-  /** Of the pictures as they left. */
-  bytes: number
-  /** Of the page's own thread; only where the browser tells. Unit: milliseconds. */
-  longestTaskMs: number | null
-}
 
 export async function benchLink({ dir }: BenchOptions): Promise<Figures> {
   await mkdir(CACHE, { recursive: true })
   const all = await subjects(join(CACHE, 'pictures'))
-  const known = await measuredCells()
-  const open = cells(Object.keys(all)).filter((cell) => !known.some((one) => nameOf(one) === nameOf(cell)))
+  const kept = join(CACHE, `${commit()}.jsonl`)
+  const measured = await measurementsIn(kept)
+  const known = new Set(measured.map(nameOf))
   const share = await openProcessorShare()
-  const measured = [...known]
   const world = await startWorld(share, dir)
   try {
-    for (const cell of open) {
-      const result = { ...cell, ...(await world.measure(cell, all[cell.subject]!)) }
+    for (const cell of cellsToMeasure().filter((cell) => isWanted(cell) && !known.has(nameOf(cell)))) {
+      const result = { ...cell, ...(await world.measure(cell, all[cell.subject])) }
       measured.push(result)
-      await appendFile(CELLS, `${JSON.stringify(result)}\n`)
+      await appendFile(kept, `${JSON.stringify(result)}\n`)
       console.error(
         `  ${nameOf(cell)}: ${result.seconds.toFixed(2)} s, ${(result.bytes / 1e6).toFixed(2)} MB`,
       )
@@ -70,33 +47,18 @@ export async function benchLink({ dir }: BenchOptions): Promise<Figures> {
   return {
     comparisons: [],
     measures: [],
-    table: `Shares of a core by ${share.means}.\n\n${tableOf(measured)}`,
+    table: `Shares of a core by ${share.means}.\n\n${tableOf(measured, all)}`,
   }
 }
 
-function cells(names: string[]): Cell[] {
+function isWanted(cell: Cell): boolean {
   const words = (process.env.PINHOLE_LINK ?? '').split(' ').filter(Boolean)
-  const every = ENGINES.flatMap((engine) =>
-    (Object.keys(SHARES) as Share[]).flatMap((share) =>
-      MEGABITS.flatMap((megabits) =>
-        names.flatMap((subject) =>
-          CONTESTANTS.map((contestant) => ({ engine, subject, megabits, share, contestant })),
-        ),
-      ),
-    ),
-  )
-  return every.filter((cell) => {
-    const own = nameOf(cell).split(/[ ,]+/)
-    return words.every((word) => own.includes(word))
-  })
+  const own = nameOf(cell).split(/[ ,]+/)
+  return words.every((word) => own.includes(word))
 }
 
-function nameOf({ engine, subject, megabits, share, contestant }: Cell): string {
-  return `${engine}, ${subject}, ${megabits} Mbit/s, ${share} core, ${contestant}`
-}
-
-async function measuredCells(): Promise<Measured[]> {
-  const text = await readFile(CELLS, 'utf8').catch(() => '')
+async function measurementsIn(path: string): Promise<Measured[]> {
+  const text = await readFile(path, 'utf8').catch(() => '')
   return text
     .split('\n')
     .filter((line) => line !== '')
@@ -147,7 +109,6 @@ async function startWorld(share: ProcessorShare, dir: string) {
           context,
           isPeer ? `${peers.url}#service=${service}&peer=${contestant}` : service,
         )
-        if (contestant === 'as it is') await choose(page, 'original')
         proxy.bitsPerSecond = cell.megabits * 1e6
         await share.set(SHARES[cell.share])
         const before = await bytesStored(server)
@@ -179,12 +140,6 @@ async function openPage(context: BrowserContext, url: string): Promise<Page> {
   await page.goto(url)
   await page.locator('html[data-live]').waitFor()
   return page
-}
-
-async function choose(page: Page, mode: string): Promise<void> {
-  await page.evaluate((mode) => {
-    document.querySelector<HTMLInputElement>(`input[name="mode"][value="${mode}"]`)!.click()
-  }, mode)
 }
 
 /** By the page's own clock, from the change of the field to the last link. */
@@ -246,37 +201,4 @@ async function bytesStored({ dataDir }: RunningServer): Promise<number> {
     files.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size),
   )
   return sizes.reduce((sum, size) => sum + size, 0)
-}
-
-/** A row for each cell of a line, a share and a picture; a column for each contestant. */
-function tableOf(measured: Measured[]): string {
-  const keyOf = ({ engine, subject, megabits, share }: Cell) => `${engine}|${share}|${megabits}|${subject}`
-  const rows = [...new Set(measured.map(keyOf))].sort().map((key) => {
-    const [engine = '', share = '', megabits = '', subject = ''] = key.split('|')
-    const of = (contestant: Contestant) =>
-      measured.findLast((one) => keyOf(one) === key && one.contestant === contestant)
-    const shown = (one: Measured | undefined) =>
-      one ? `${one.seconds.toFixed(2)} s, ${(one.bytes / 1e6).toFixed(2)} MB` : ''
-    const ours = of('pinhole')
-    return [
-      engine,
-      share,
-      `${megabits} Mbit/s`,
-      subject,
-      ...CONTESTANTS.map((contestant) => shown(of(contestant))),
-      verdict(ours, of('as it is'), of('best')),
-      ours?.longestTaskMs == null ? '' : `${Math.round(ours.longestTaskMs)} ms`,
-    ]
-  })
-  return table(
-    ['browser', 'core', 'line', 'picture', ...CONTESTANTS, 'demanded', 'longest task of the page'],
-    rows,
-  )
-}
-
-/** Of one photograph: 2 s, or 1.1 times the better of both, whatever is later. */
-function verdict(ours?: Measured, asItIs?: Measured, best?: Measured): string {
-  if (!ours || !asItIs || !best || !ours.subject.startsWith('photograph')) return ''
-  const most = Math.max(2, 1.1 * Math.min(asItIs.seconds, best.seconds))
-  return `≤ ${most.toFixed(2)} s: ${ours.seconds <= most ? 'met' : '**MISSED**'}`
 }

@@ -1,13 +1,26 @@
 /** The test pictures: photographs of the judging half, encoded as a camera does; a phone's screenshot; a drawing. */
-import { access, mkdir, writeFile } from 'node:fs/promises'
+import { access, mkdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import { drawings } from '../compress/drawings.ts'
 import { originals } from '../compress/photographs.ts'
 
+export const PHOTOGRAPHS = ['photograph of 12 MP', 'photograph of 3 MP'] as const
+export const SCREENSHOT = 'screenshot of a phone'
+export const DRAWING = 'drawing of 9 MP'
+export const TWENTY = '20 photographs of 12 MP'
+
+export type Name = (typeof PHOTOGRAPHS)[number] | typeof SCREENSHOT | typeof DRAWING | typeof TWENTY
+
 export interface Subject {
-  name: string
   paths: string[]
+  /** Total size of the files. */
+  bytes: number
+}
+
+/** One alone. */
+export function isPhotograph(name: Name): boolean {
+  return PHOTOGRAPHS.some((photograph) => photograph === name)
 }
 
 const AT_ONCE = 20
@@ -15,7 +28,7 @@ const AT_ONCE = 20
 const CAMERA_FILES = /(Bridge|Dragonfly|seeding|sunset)_by_/
 
 /** Made once, and kept in `folder`. */
-export async function subjects(folder: string): Promise<Record<string, Subject>> {
+export async function subjects(folder: string): Promise<Record<Name, Subject>> {
   await mkdir(folder, { recursive: true })
   const large = await originals('judge', CAMERA_FILES)
   const photographs = await Promise.all(
@@ -36,12 +49,17 @@ export async function subjects(folder: string): Promise<Record<string, Subject>>
     drawings()['smooth drawing']!.png().toBuffer(),
   )
   return {
-    'photograph of 12 MP': { name: 'photograph of 12 MP', paths: [photographs[1]!] },
-    'photograph of 3 MP': { name: 'photograph of 3 MP', paths: [small] },
-    'screenshot of a phone': { name: 'screenshot of a phone', paths: [screen] },
-    'drawing of 9 MP': { name: 'drawing of 9 MP', paths: [drawing] },
-    '20 photographs of 12 MP': { name: '20 photographs of 12 MP', paths: photographs },
+    'photograph of 12 MP': await subjectOf([photographs[1]!]),
+    'photograph of 3 MP': await subjectOf([small]),
+    [SCREENSHOT]: await subjectOf([screen]),
+    [DRAWING]: await subjectOf([drawing]),
+    [TWENTY]: await subjectOf(photographs),
   }
+}
+
+async function subjectOf(paths: string[]): Promise<Subject> {
+  const sizes = await Promise.all(paths.map(async (path) => (await stat(path)).size))
+  return { paths, bytes: sizes.reduce((sum, size) => sum + size, 0) }
 }
 
 async function made(path: string, make: () => Promise<Buffer>): Promise<string> {

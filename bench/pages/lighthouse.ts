@@ -74,7 +74,7 @@ async function subjects(site: Site): Promise<Subject[]> {
   return [
     { what: '`/`', path: '/', least: 98 },
     { what: '`/terms`', path: '/terms', least: 98 },
-    { what: `\`/g#…\`, photographs of ${sizes.join(', ')} KB`, path: `/g#${ids}`, least: 98 },
+    { what: `\`/g#…\`, photographs of ${sizes.join(', ')} kB`, path: `/g#${ids}`, least: 98 },
     { what: 'viewer of one of them', path: `/${ids[0]}` },
     { what: '`/api/delete?key=…`', path: `/api/delete?key=${key}` },
     ...['/api', '/tools', '/rules', '/contact', '/report', '/transparency'].map((path) => ({

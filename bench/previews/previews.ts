@@ -11,7 +11,7 @@ import { previewOf } from '../../src/client/compress/preview.ts'
 import { photoOf } from '../../src/client/compress/recompress.ts'
 import { compress, send } from '../../src/client/node.ts'
 import { frameAround } from '../../src/formats/preview-frame.ts'
-import { previewPath, rawPath, viewPath } from '../../src/protocol.ts'
+import { PREVIEW_MAX_BYTES, previewPath, rawPath, viewPath } from '../../src/protocol.ts'
 import { launchBrowser } from '../../test/support/browser.ts'
 import { originals } from '../compress/photographs.ts'
 import { startPinhole } from '../contestants/contestants.ts'
@@ -137,7 +137,7 @@ async function pictureBesideLink(page: string): Promise<string> {
   return /<meta property="og:image" content="([^"]+)">/.exec(html)![1]!
 }
 
-/** In this process, whose clock counts all threads. */
+/** In this process, whose clock counts all threads: of those that get a preview, for they don't come out small themselves. */
 async function makingShares(photographs: Buffer[]): Promise<{ pixels: number; share: number }[]> {
   const codecs = createCodecs(async (module) =>
     WebAssembly.compile(await readFile(fileURLToPath(import.meta.resolve(module)))),
@@ -147,12 +147,13 @@ async function makingShares(photographs: Buffer[]): Promise<{ pixels: number; sh
     const start = process.cpuUsage()
     const pixels = await codecs.decodeJpeg(new Uint8Array(bytes))
     const decoding = process.cpuUsage(start)
+    const compressing = process.cpuUsage()
+    const { length } = await photoOf(pixels, { fullChroma: false, gray: false, profile: null }, codecs)
+    const compressed = process.cpuUsage(compressing)
+    if (length <= PREVIEW_MAX_BYTES) continue
     const making = process.cpuUsage()
     await previewOf(pixels, null, codecs)
-    const made = process.cpuUsage(making)
-    const compressing = process.cpuUsage()
-    await photoOf(pixels, { fullChroma: false, gray: false, profile: null }, codecs)
-    const share = made.user / (decoding.user + process.cpuUsage(compressing).user)
+    const share = process.cpuUsage(making).user / (decoding.user + compressed.user)
     shares.push({ pixels: pixels.width * pixels.height, share })
   }
   return shares

@@ -19,7 +19,8 @@ export function machine(): string {
   ].join(', ')
 }
 
-function commit(): string {
+/** Short. */
+export function commit(): string {
   const options = { cwd: import.meta.dirname, encoding: 'utf8' } as const
   return execFileSync('git', ['rev-parse', '--short', 'HEAD'], options).trim()
 }

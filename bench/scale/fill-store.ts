@@ -10,7 +10,7 @@ const PICTURES = 200
 const MIN_BYTES = 2048
 const MAX_BYTES = 10_240
 
-/** Stores `count` pictures of 2 to 10 KB; gives their ids. */
+/** Stores `count` pictures of 2 to 10 kB; gives their ids. */
 export async function fillStore(folder: string, count: number): Promise<string[]> {
   const pictures: Buffer[] = []
   for (let i = 0; i < PICTURES; i++) {

@@ -6,6 +6,9 @@
 const SIDE = 64
 const KEPT = 16
 
+/** A picture that is narrower or lower has no hash that says anything. */
+const LEAST_SIDE = 5
+
 /** Rows 1 to 16 of the discrete cosine transform of 64 values. */
 const DCT = Array.from({ length: KEPT }, (_, row) =>
   Float64Array.from(
@@ -21,7 +24,8 @@ const DCT = Array.from({ length: KEPT }, (_, row) =>
 export function pdq(luma, width, height) {
   const small = downsampled(Float64Array.from(luma), width, height)
   const spectrum = transformed(small)
-  return { hashes: [...new Set(turnsOf(spectrum).map(hashOf))], quality: qualityOf(small) }
+  const quality = Math.min(width, height) < LEAST_SIDE ? 0 : qualityOf(small)
+  return { hashes: [...new Set(turnsOf(spectrum).map(hashOf))], quality }
 }
 
 /** How many bits differ. */

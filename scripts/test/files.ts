@@ -30,8 +30,8 @@ const LONG = /\.long\.test\.ts$/
 
 /**
  * Test files in the order in which they start: the longest of the last run first, so that none runs alone at the end;
- * those that have never run by what they need. `patterns`: parts of paths, one of which is to be in it; without any, all
- * files, the long ones only if `isWhole`. Throws if no file fits.
+ * those that have never run by what they need, and by how many files they import. `patterns`: parts of paths, one of which
+ * is to be in it; without any, all files, the long ones only if `isWhole`. Throws if no file fits.
  */
 export function testFiles({ patterns, isWhole }: { patterns: string[]; isWhole: boolean }): string[] {
   const found = everyFile()
@@ -45,10 +45,14 @@ export function testFiles({ patterns, isWhole }: { patterns: string[]; isWhole: 
   const sharing: string[] = []
   for (const file of chosen) {
     const duration = durations[file]
-    const needs = needsOf(file)
+    const { needs, imported } = importsAll(file)
     const isLight = needs.length === 0 && !TOP_HOOK.test(read(file)) && (duration ?? 0) < SHARING_MS
     if (isLight && chosen.length > 1) sharing.push(file)
-    else alone.push({ file, weight: duration ?? (needs.some((need) => BROWSERS.test(need)) ? 1e6 : 1e5) })
+    else
+      alone.push({
+        file,
+        weight: duration ?? (needs.some((need) => BROWSERS.test(need)) ? 1e6 : 1e5) + imported,
+      })
   }
   alone.sort((a, b) => b.weight - a.weight)
   return [...alone.map(({ file }) => join(ROOT, file)), ...shared(sharing)]
@@ -98,8 +102,8 @@ function shared(files: string[]): string[] {
     })
 }
 
-/** Of `RESOURCES`, what a file imports, itself or through files of `test/`. */
-function needsOf(file: string): string[] {
+/** Follows the imports of a test file within `test/`. `needs`: modules of `RESOURCES`; `imported`: number of files, itself among them. */
+function importsAll(file: string): { needs: string[]; imported: number } {
   const seen = new Set([file])
   const needs: string[] = []
   for (const at of seen) {
@@ -109,7 +113,7 @@ function needsOf(file: string): string[] {
       else if (to.startsWith('test/') && to.endsWith('.ts')) seen.add(to)
     }
   }
-  return needs
+  return { needs, imported: seen.size }
 }
 
 const texts = new Map<string, string>()

@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { SERVICES_FOLDER } from '../services-state.ts'
 import { named, ROOT } from './files.ts'
 import { killTree, processesOf, sweep } from './processes.ts'
 import type { Sent } from './reporter.ts'
@@ -67,8 +68,15 @@ export async function runFile(
     ],
     {
       cwd: ROOT,
-      // Its own reporter writes, whatever runs this process.
-      env: { ...process.env, ...options.env, TMPDIR: folder, NODE_TEST_CONTEXT: undefined },
+      env: {
+        ...process.env,
+        ...options.env,
+        TMPDIR: folder,
+        // It would be looked for below TMPDIR.
+        PINHOLE_SERVICES: SERVICES_FOLDER,
+        // Its own reporter writes, whatever runs this process.
+        NODE_TEST_CONTEXT: undefined,
+      },
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
       // Ctrl-C in a terminal is for the run, which ends all of them.
       detached: true,

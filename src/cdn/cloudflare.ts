@@ -7,7 +7,9 @@
  * Source: Cloudflare API, POST /zones/{zone_id}/purge_cache, and "Availability and limits" of purging. An answer of 200 can
  * still say `"success": false`.
  */
+
 import { RemoteFailure } from '../errors.ts'
+import { jsonObject } from '../json.ts'
 import { type Cdn, cacheTag, imageTargets, LONGEST_PURGE_MS, purgeName } from './cdn.ts'
 import { call, type Fetch, longestFillMs, rateOf, required } from './provider-call.ts'
 
@@ -43,7 +45,7 @@ export function cloudflareCdn(url: URL, fetch: Fetch = globalThis.fetch, baseUrl
       body: JSON.stringify(what),
       signal,
     })
-    if (status !== 200 || !saysSuccess(text)) {
+    if (status !== 200 || jsonObject(text)?.success !== true) {
       throw new RemoteFailure(`Cloudflare answered ${status}: ${text.slice(0, 500)}`)
     }
   }
@@ -73,13 +75,5 @@ export function cloudflareCdn(url: URL, fetch: Fetch = globalThis.fetch, baseUrl
       }
       await ask({ tags: names.map(cacheTag) }, signal)
     },
-  }
-}
-
-function saysSuccess(text: string): boolean {
-  try {
-    return (JSON.parse(text) as { success?: unknown }).success === true
-  } catch {
-    return false
   }
 }

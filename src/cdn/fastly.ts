@@ -3,7 +3,9 @@
  *
  * Source: Fastly API, POST /service/{service_id}/purge. The answer names a purge id for each key.
  */
+
 import { RemoteFailure } from '../errors.ts'
+import { jsonObject } from '../json.ts'
 import { type Cdn, cacheTag } from './cdn.ts'
 import { call, type Fetch, longestFillMs, rateOf, required } from './provider-call.ts'
 
@@ -41,10 +43,6 @@ export function fastlyCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
 }
 
 function namesAll(text: string, keys: string[]): boolean {
-  try {
-    const answer = JSON.parse(text) as Record<string, unknown>
-    return keys.every((key) => typeof answer[key] === 'string')
-  } catch {
-    return false
-  }
+  const answer = jsonObject(text)
+  return keys.every((key) => typeof answer?.[key] === 'string')
 }

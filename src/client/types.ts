@@ -124,7 +124,7 @@ export interface SendOptions {
    */
   idempotencyKey?: string
   /**
-   * A small picture of the image, as `compress` gives: JPEG or WebP, at most 1,200 pixels a side and 120 KB. It is sent in the
+   * A small picture of the image, as `compress` gives: JPEG or WebP, at most 1,200 pixels a side and 120 KiB. It is sent in the
    * same file, behind the image's end; a service that knows no previews drops it.
    */
   preview?: Blob

@@ -1,6 +1,8 @@
 /** Monitors of what a process uses: disk, file descriptors, memory. Their timers keep no process alive. */
 import { close, open } from 'node:fs'
 import { statfs } from 'node:fs/promises'
+import { performance } from 'node:perf_hooks'
+import { getHeapStatistics } from 'node:v8'
 import { createIntervalJob } from '../async.ts'
 import type { Log } from '../http/log.ts'
 import { dropKeptBlocks } from '../stores/drafts/blocks.ts'
@@ -68,48 +70,72 @@ export function openDescriptorMonitor(log: Log, onExhausted: () => void): { stop
   return { stop: job.stop }
 }
 
-const MEMORY_MS = 2000
+const MEMORY_MS = 500
 
-/** The time between two collections at rest. Unit: milliseconds. */
-const COLLECTED_EVERY_MS = 10_000
+/** The time between two thorough collections. Unit: milliseconds. */
+const COLLECTED_EVERY_MS = 5000
 
-/** Growth that is worth a collection at rest, which blocks the event loop for some 30 ms. Unit: bytes. */
-const WORTH_BYTES = 16 * 1024 * 1024
+/** Part of the time that the event loop may be busy while the process counts as idle. */
+const IDLE_UTILIZATION = 0.1
 
-/** Growth that is worth one at any time: a flood of connections leaves 100 MB of garbage in 10 s. Unit: bytes. */
-const MUCH_BYTES = 48 * 1024 * 1024
-
-/** There with `--expose-gc`, which `bin/serve.mjs` sets. */
-type Collect = (options: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void
+/** Growth of the process that is worth a thorough collection, which blocks the event loop for some 60 ms. Unit: bytes. */
+const GROWTH_BYTES = { atRest: 16 * 1024 * 1024, busy: 48 * 1024 * 1024 }
 
 /**
- * Collects garbage if the process has grown since it was smallest: when `isAtRest`, or soon if it has grown much. Buffers of
- * bodies lie outside V8's heap, and V8 collects garbage when something is allocated: an idle process would keep them for
- * hours (docs/decisions/068). Does nothing without `--expose-gc`.
+ * Growth of what V8 counts that is worth a plain collection, which blocks the event loop for some 20 ms: a flood of connections
+ * leaves tens of megabytes of garbage a second, and V8 lets them come together. Unit: bytes.
+ */
+const GARBAGE_BYTES = 32 * 1024 * 1024
+
+/** There with `--expose-gc`, which `bin/serve.mjs` sets. */
+type Collect = (options: { type: 'major'; execution: 'sync'; flavor: 'regular' | 'last-resort' }) => void
+
+/**
+ * Collects garbage: plainly when much of it may have come together, and thoroughly, so that memory goes back to the system,
+ * when the process has grown: much, or a little while it `isAtRest` and nobody waits. Buffers of bodies lie outside V8's heap,
+ * and V8 collects garbage when something is allocated: an idle process would keep them for hours (docs/decisions/068). Does
+ * nothing without `--expose-gc`.
  */
 export function openMemoryMonitor(isAtRest: () => boolean): { stop(): Promise<void> } {
-  const { gc: collect } = globalThis as { gc?: Collect }
+  const { gc } = globalThis as { gc?: Collect }
+  if (gc === undefined) return { stop: async () => {} }
   const resident = process.memoryUsage.rss
-  let least = resident()
-  let collectedAt = performance.now()
-  let wasAtRest = true
+  let leastResident = resident()
+  let usedAfter = usedBytes()
+  let thoroughAt = performance.now()
+  let wasThorough = true
+  let loop = performance.eventLoopUtilization()
 
-  function check(): void {
-    const now = resident()
-    least = Math.min(least, now)
-    const isDue = performance.now() - collectedAt >= COLLECTED_EVERY_MS && isAtRest()
-    // What requests held at the last collection is garbage once they have ended.
-    const isWorth = now - least >= (isDue ? WORTH_BYTES : MUCH_BYTES) || (isDue && !wasAtRest)
-    if (collect === undefined || !isWorth) return
+  const collect = (flavor: 'regular' | 'last-resort'): void => {
     dropKeptBlocks()
-    collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
-    // The remaining memory is in use: the new baseline.
-    least = resident()
-    collectedAt = performance.now()
-    wasAtRest = isDue
+    gc({ type: 'major', execution: 'sync', flavor })
+    // What remains is in use: the new baseline.
+    usedAfter = usedBytes()
+    wasThorough = flavor === 'last-resort'
+    if (!wasThorough) return
+    leastResident = resident()
+    thoroughAt = performance.now()
+  }
+
+  const check = (): void => {
+    const now = resident()
+    leastResident = Math.min(leastResident, now)
+    const { utilization } = performance.eventLoopUtilization(loop)
+    loop = performance.eventLoopUtilization()
+    const isIdle = utilization < IDLE_UTILIZATION && isAtRest()
+    // What requests held at a plain collection is garbage once they have ended.
+    const isWorth =
+      now - leastResident >= (isIdle ? GROWTH_BYTES.atRest : GROWTH_BYTES.busy) || (isIdle && !wasThorough)
+    if (isWorth && performance.now() - thoroughAt >= COLLECTED_EVERY_MS) collect('last-resort')
+    else if (usedBytes() - usedAfter >= GARBAGE_BYTES) collect('regular')
   }
 
   const job = createIntervalJob(check, MEMORY_MS, () => {}, { isFirstDone: true, keepsAlive: false })
   job.start()
   return { stop: job.stop }
+}
+
+function usedBytes(): number {
+  const { used_heap_size: heap, external_memory: external } = getHeapStatistics()
+  return heap + external
 }

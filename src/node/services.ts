@@ -1,26 +1,23 @@
 /** The services of one process, wired from the configuration to its stores. */
 import { hostname } from 'node:os'
 import { createIntervalJob } from '../async.ts'
-import { type Config, defaultSettings, quotaLimits, scanRules } from '../config.ts'
+import type { Config } from '../config.ts'
 import type { Log } from '../http/log.ts'
-import { httpScanner } from '../scan/http-scanner.ts'
-import { type Challenges, createChallenges } from '../service/challenge/challenges.ts'
-import { createUploadRate } from '../service/challenge/upload-rate.ts'
+import type { Challenges } from '../service/challenge/challenges.ts'
 import { createExpiryClock, type ExpiryClock } from '../service/expiry-clock.ts'
 import { createForgetting } from '../service/forgetting.ts'
-import { createExpiring } from '../service/images/expiring.ts'
-import { createImages, type Images } from '../service/images/images.ts'
-import { createDecisions, type Decisions } from '../service/moderation/decisions.ts'
-import { createMonitor } from '../service/moderation/monitor.ts'
-import { createReports, type Reports } from '../service/moderation/reports.ts'
-import { createScanGate } from '../service/moderation/scan-gate.ts'
-import { createScanning, type Scanning } from '../service/moderation/scanning.ts'
-import { createTakedown, type Takedown } from '../service/moderation/takedown.ts'
-import { type Capacity, createCapacity } from '../service/quota/capacity.ts'
+import type { Images } from '../service/images/images.ts'
+import type { Decisions } from '../service/moderation/decisions.ts'
+import type { Reports } from '../service/moderation/reports.ts'
+import type { Scanning } from '../service/moderation/scanning.ts'
+import type { Takedown } from '../service/moderation/takedown.ts'
+import type { Capacity } from '../service/quota/capacity.ts'
 import { createLine, type Line } from '../service/quota/line.ts'
-import { createQuota, type Quota } from '../service/quota/quota.ts'
-import { createUploaderTagger } from '../service/quota/uploader-tags.ts'
-import { createSettings, type Settings } from '../service/settings.ts'
+import type { Quota } from '../service/quota/quota.ts'
+import type { Settings } from '../service/settings.ts'
+import { wireModeration } from '../wiring/moderation.ts'
+import { wireSettings, wireUploads } from '../wiring/uploads.ts'
+import { warning } from '../wiring/warning.ts'
 import { nodeHashes as hashes } from './hashes.ts'
 import type { Limits } from './http/limits.ts'
 import { createMetrics, type ProcessMetrics } from './metrics/metrics.ts'
@@ -62,51 +59,13 @@ export async function openServices(parts: {
   localNow: () => number
 }): Promise<Services> {
   const { config, limits, stores, disk, log } = parts
-  const { objects, ledger, clock, purges, moves, tombstones } = stores
+  const { ledger, clock, purges, moves, tombstones } = stores
   const { now } = clock
-  const warn = (message: string) => (err: unknown) => log.warn({ err }, message)
 
   const notices = await openNotices(config, stores, log)
-  const settings = createSettings({
-    ledger,
-    defaults: defaultSettings(config),
-    now: parts.localNow,
-    onFailure: warn('settings could not be looked up'),
-  })
+  const settings = wireSettings({ config, ledger, now: parts.localNow, log })
   await settings.refresh()
-  const isPrivate = () => settings.current().images === 'private'
   const metrics = createMetrics({ ...stores, config, settings, notices, now })
-
-  const capacity = createCapacity({
-    ledger,
-    settings,
-    now,
-    freeBytes: disk.freeBytes,
-    onReached: (cap, isPaused) => log.warn({ cap, isPaused }, 'a cap of the day is reached'),
-    onFailure: warn('that a cap was reached could not be written down'),
-  })
-  const quota = createQuota(ledger, {
-    limits: quotaLimits(config),
-    hashes,
-    now,
-    networkLimit: () => settings.current()['network-uploads'],
-    tagger: config.uploaderLinks ? createUploaderTagger({ ledger, hashes, now }) : null,
-  })
-  const challenges = createChallenges({
-    ledger,
-    settings,
-    hashes,
-    now,
-    rate: createUploadRate({
-      ledger,
-      now,
-      perHour: () => settings.current()['challenge-rate'],
-      onExceeded: () =>
-        log.warn({}, 'more uploads than CHALLENGE_RATE: challenges are on for a quarter of an hour'),
-      onFailure: warn('the rate of uploads could not be counted'),
-    }),
-  })
-  const { maxUploadBytes, stripMetadata } = config
   const expiryClock = await createExpiryClock({
     ledger,
     now,
@@ -116,83 +75,37 @@ export async function openServices(parts: {
         'the clock jumped: until it is right, or for an hour, expired images are hidden and not removed',
       ),
   })
-  const rules = scanRules(config)
-  const scanner = config.scannerUrl === null ? null : httpScanner(config.scannerUrl)
-  const scans = {
-    moves,
-    gate: createScanGate({
-      scanner,
-      rules,
-      ledger,
-      now,
-      onFailure: warn('the scanner gave no verdict on an upload'),
-    }),
-  }
-  const images = createImages({
-    ...stores,
-    ...(config.scan !== 'off' && { scans }),
-    maxUploadBytes,
-    stripMetadata,
-    metrics,
-    hashes,
-    now,
-    expiryClock,
-    isPrivate,
-  })
-  const expiring = createExpiring({
-    objects,
-    ledger,
-    images,
-    purges,
-    clock: expiryClock,
-    onFailure: (err, id) =>
-      log.warn({ err, id }, 'an expired image could not be removed and will be tried again'),
-  })
 
+  const wiring = { ...stores, config, settings, metrics, hashes, expiryClock, now, log }
+  const uploads = wireUploads({ ...wiring, freeBytes: disk.freeBytes })
+  const { scanner, rules, isPrivate } = uploads
+  const capacity = uploads.capacity()
+  const quota = uploads.quota()
+  const challenges = uploads.challenges()
+  const images = uploads.images()
   const evidence = await openEvidence(config, stores)
-  const sealed = createIntervalJob(
-    async () => evidence?.forget(expiryClock.earliest()),
-    FORGETTING_MS,
-    warn('sealed evidence that is a year old could not be removed'),
-  )
-  const takedown = createTakedown({ ...stores, now, evidence })
-  const scanning = createScanning({
-    objects,
-    ledger,
-    takedown,
-    moves,
+  const { takedown, decisions, scanning, expiring, monitorOf } = wireModeration({
+    ...wiring,
     images,
     scanner,
     rules,
-    hashes,
-    now,
-    onFailure: (err, id) => log.warn({ err, id }, 'an image could not be scanned and will be tried again'),
+    evidence,
   })
-  const decisions = createDecisions({
-    objects,
-    ledger,
-    takedown,
-    moves,
-    now,
-    onFailure: (err, id) => log.warn({ err, id }, 'a decision was not carried out and will be tried again'),
-  })
-  const monitor = createMonitor({
-    objects,
-    ledger,
-    settings,
-    purges,
+  const monitor = monitorOf({
     tombstones,
-    now,
     diskUsed: disk.used,
     machine: hostname(),
     hasReceivers: config.notify.length > 0,
-    onPause: () => log.warn({}, 'an urgent report was not answered: uploads are paused'),
-    onFailure: warn('what is due could not be looked up'),
   })
+  const sealed = createIntervalJob(
+    async () => evidence?.forget(expiryClock.earliest()),
+    FORGETTING_MS,
+    warning(log, 'sealed evidence that is a year old could not be removed'),
+  )
   const forgetting = createForgetting({
     ledger,
     now,
-    onFailure: warn('what is private of days that are over could not be forgotten'),
+    onFailure: warning(log, 'what is private of days that are over could not be forgotten'),
   })
   const ownJobs = [settings, expiring, forgetting, decisions, scanning, monitor, notices, sealed]
 
@@ -204,7 +117,7 @@ export async function openServices(parts: {
     challenges,
     images,
     expiryClock,
-    reports: createReports({ objects, ledger, hashes, now, metrics }),
+    reports: uploads.reports(),
     takedown,
     decisions,
     scanning,

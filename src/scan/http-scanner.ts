@@ -3,7 +3,9 @@
  * (https://git.asonix.dog/asonix/pict-rs), e.g. https://github.com/db0/pictrs-safety. Its answer: 2xx clean, unless the body
  * says otherwise in JSON; 406, 422 or 451 block; anything else is no verdict.
  */
+
 import { RemoteFailure } from '../errors.ts'
+import { jsonObject } from '../json.ts'
 import { type Scanned, type Scanner, type Verdict, verdictOf } from './scanner.ts'
 
 const BLOCKING = [406, 422, 451]
@@ -63,19 +65,11 @@ function addressOf(url: string): { href: string; username: string; password: str
 }
 
 function toVerdict({ status, text }: { status: number; text: string }): Verdict {
-  const said = verdictOf(parsed(text))
+  // Not every validator answers JSON.
+  const said = verdictOf(jsonObject(text))
   if (BLOCKING.includes(status)) return { category: null, finding: '', ...said, verdict: 'block' }
   if (status >= 200 && status < 300) return said ?? { verdict: 'clean', category: null, finding: '' }
   throw new RemoteFailure(`the scanner answered ${status}`)
-}
-
-/** Not every validator answers JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 function streamOf({ size, bytes }: Scanned): ReadableStream<Uint8Array> {

@@ -50,6 +50,6 @@ export interface ScanLedger {
   showUnscanned(id: string): Promise<void>
   /** The image is not to be scanned any more. */
   forgetScan(id: string): Promise<void>
-  /** How many wait, and since when the oldest (epoch milliseconds). */
-  pendingScans(): Promise<{ count: number; oldest: number | null }>
+  /** How many wait, how many of them hidden, and since when the oldest (epoch milliseconds). */
+  pendingScans(): Promise<{ count: number; hidden: number; oldest: number | null }>
 }

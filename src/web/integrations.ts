@@ -110,7 +110,7 @@ One field named \`${UPLOAD_FIELD}\`: a JPEG, PNG, GIF, WebP or AVIF of up to ${l
 - \`id\`: \`${baseUrl}${rawPath('<id>')}\` is the image itself, for Markdown and HTML
 - \`key\` and \`delete\`: shown only once. Keep them, and show them to nobody but the person you work for.
 
-\`?${EXPIRES_PARAMETER}=1h\` (or 1d, 7d, 30d) lets the picture vanish by itself. \`Accept: text/plain\` answers with the link alone.
+\`?${EXPIRES_PARAMETER}=1h\` (or 1d, 7d, 30d) deletes the picture after that time. \`Accept: text/plain\` answers with the link alone.
 
 ## Before you upload
 

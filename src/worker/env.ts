@@ -63,5 +63,5 @@ export function configOf(env: Env): Config & { baseUrl: string } {
   if (operatorUrl === baseUrl) {
     throw new ConfigError(['OPERATOR_URL must be another host than BASE_URL: visitors see that one'])
   }
-  return { ...config, baseUrl: baseUrl! }
+  return { ...config, baseUrl: baseUrl!, minFreeBytes: 0, uploaderLinks: false }
 }

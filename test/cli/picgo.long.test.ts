@@ -16,7 +16,7 @@ test('PicGo uploads by what /tools tells it, and hands out the address of the fi
   const [recipe] = /<dt>PicGo<\/dt>.*?<\/dd>/s.exec(page) ?? assert.fail('no recipe')
   const said = (name: string) =>
     new RegExp(`^(?:.*<code>)?${name}: (.*?)(?:</code>.*)?$`, 'm').exec(recipe)?.[1] ?? assert.fail(name)
-  const plugin = /plugin <code>(.*?)<\/code>/.exec(recipe)?.[1]
+  const plugin = /<code>(\S*?)<\/code> plugin/.exec(recipe)?.[1]
   const own = await mkdtemp(join(tmpdir(), 'pinhole-picgo-'))
   t.after(() => rm(own, { recursive: true, force: true }))
   const config = join(own, 'config.json')

@@ -66,6 +66,16 @@ test('where the processor is waited for, it is taken: the same picture, hardly l
   assert.equal((await sharp(quick).metadata()).icc, undefined)
 })
 
+test('no codec of ours is fetched for it', async () => {
+  const codecs = async (line?: Line) => {
+    site.downloads.clear()
+    await compressed(camera, line)
+    return [...site.downloads.keys()].filter((name) => name.endsWith('.wasm'))
+  }
+  assert.deepEqual(await codecs(FAST), [])
+  assert.equal((await codecs()).length, 2)
+})
+
 test('where the line is waited for, the best is', async () => {
   assert.ok((await compressed(camera, SLOW)).equals(await compressed(camera)))
 })

@@ -24,13 +24,18 @@ interface Pdq {
 
 const { pdq, distance } = (await import(join(FOLDER, 'pdq.mjs'))) as Pdq
 
-/** Shapes that no two seeds share. */
-function pictureOf(seed: number) {
+/** Numbers below what is asked for, the same for a seed every time. */
+function numbersFrom(seed: number): (most: number) => number {
   let state = seed
-  const next = (most: number) => {
+  return (most) => {
     state = (state * 48_271) % 2_147_483_647
     return state % most
   }
+}
+
+/** Shapes that no two seeds share. */
+function pictureOf(seed: number) {
+  const next = numbersFrom(seed)
   const shapes = Array.from(
     { length: 25 },
     () =>
@@ -70,6 +75,40 @@ async function hashOf(bytes: Buffer): Promise<string> {
     .toBuffer({ resolveWithObject: true })
   return pdq(data, info.width, info.height).hashes[0]!
 }
+
+/** What pdq/cpp of github.com/facebook/ThreatExchange computes of `rectanglesOf(nth + 1, width, height)`. */
+const REFERENCE: [number, number, string][] = [
+  [64, 64, 'fbd80a0783cf3603120bd0f834b1d6d56af49b4eaf4bd19b48791b0d0507e5fa'],
+  [600, 400, '7bac2385419db32c3861f81dee228c478a6dde4cf67cd94d46b3cdd2b32208e3'],
+  [129, 511, '0e5e69b3c2976f2c691396db28744aa596db42ac62e594a94aa4e74e95b15a5b'],
+  [300, 70, '42c5a431d05cb8c79dc64a7d2e3379a72abaa532f12aac76d549cbdc6734530c'],
+  [512, 512, '3eab4c4cf03256a8542a9938ae1d98cefb390457eb551eb165aedfca11a922c7'],
+  [9, 6, 'fc0c14af6cd8a3767c0c40eb9327ee5003f3bc8d92274372fc0c15af6cd8a376'],
+  [128, 256, '3c96a3d15e94d3c58dc13c9fc1823cb9a95c88d31c92c2922d93f54b7f687a27'],
+]
+
+/** Brightness alone, so that no decoder has a part in it. */
+function rectanglesOf(seed: number, width: number, height: number): Uint8Array {
+  const next = numbersFrom(seed)
+  const luma = new Uint8Array(width * height).fill(128)
+  for (let nth = 0; nth < 60; nth++) {
+    const [left, top] = [next(width), next(height)]
+    const [right, bottom] = [left + 1 + next(width >> 1), top + 1 + next(height >> 1)]
+    const value = next(256)
+    for (let y = top; y < Math.min(height, bottom); y++) {
+      luma.fill(value, y * width + left, y * width + Math.min(width, right))
+    }
+  }
+  return luma
+}
+
+it('computes the hashes that PDQ’s own code does', () => {
+  for (const [nth, [width, height, hash]] of REFERENCE.entries()) {
+    const found = pdq(rectanglesOf(nth + 1, width, height), width, height)
+    assert.deepEqual([found.hashes[0], found.quality], [hash, 100], `${width} × ${height}`)
+  }
+  assert.equal(pdq(rectanglesOf(8, 4, 40), 4, 40).quality, 0, 'too narrow')
+})
 
 it('tells near copies from other pictures', async () => {
   const [one, other] = [await jpeg(1), await jpeg(2)]

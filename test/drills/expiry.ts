@@ -14,7 +14,7 @@ import type { Drill, Tally } from './drill.ts'
 const MINUTE_MS = 60_000
 /** What caches may be late. Unit: milliseconds. */
 const LATE_MS = 1000
-const VIEWERS = 32
+const VIEWERS = 64
 const VIEWS_PER_SECOND = 1000
 
 interface Image {
@@ -122,9 +122,12 @@ async function view(urls: string[], images: Image[], end: number, tally: Tally):
     const sentAt = Date.now()
     const status = await statusOf(`${url}/raw/${id}`, agent)
     const doneAt = Date.now()
+    if (status === null || status >= 500) {
+      tally.errors++
+      return
+    }
     took.push(doneAt - sentAt)
-    if (status === null || status >= 500) tally.errors++
-    else if (status === 200 && sentAt >= expiresAt + LATE_MS) {
+    if (status === 200 && sentAt >= expiresAt + LATE_MS) {
       tally.faults.push(`${url}: shown ${sentAt - expiresAt} ms after its time`)
     } else if (status === 404 && doneAt < expiresAt) {
       tally.lost++
@@ -146,7 +149,7 @@ async function view(urls: string[], images: Image[], end: number, tally: Tally):
   took.sort((a, b) => a - b)
   const at = (share: number) => took[Math.floor(share * (took.length - 1))]
   process.stderr.write(
-    `  ${took.length} views in ${Math.round((Date.now() - startedAt) / 1000)} s: ` +
+    `  ${took.length} views answered in ${Math.round((Date.now() - startedAt) / 1000)} s: ` +
       `median ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms\n`,
   )
   tally.faults.splice(10)

@@ -9,7 +9,7 @@ import { extent } from '../support/extent.ts'
 import { hostileImages } from '../support/images/hostile.ts'
 import { picture } from '../support/images/pictures.ts'
 
-const SIZE = extent(3_000_000, 600_000)
+const SIZE = extent(3_000_000, 300_000)
 const MOST_SEGMENTS = 4096
 /** Looks at the first window, at signatures, and at the place where two windows meet. */
 const CONSTANT = 2 * PIECE_BYTES

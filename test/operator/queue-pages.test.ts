@@ -54,7 +54,7 @@ it('lists what waits by severity and due time, the same bytes as one, and links 
   for (const { id } of [first, urgent])
     assert.equal((await decide(id, 'keep', { 'same-bytes': 'on' })).status, 303)
   assert.equal((await decide(gone.id, 'keep')).status, 303)
-  assert.match((await session.get('/queue')).text, /Nothing waits/)
+  assert.match((await session.get('/queue')).text, /Nothing is waiting/)
 })
 
 it('fetches nothing of an image before the step is asked for', async () => {

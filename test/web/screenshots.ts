@@ -1,12 +1,14 @@
 /**
- * Every state of the pages on every screen, into one folder with an index: `node test/web/screenshots.ts [FOLDER]
+ * Every state of the pages on every screen, into one folder with an index: `node test/web/screenshots.ts [--firefox] [FOLDER]
  * [STATE …]`; a state that ends with `*` stands for all that begin so. A person judges them; `axe.long.test.ts` has axe
  * look at the same states.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
 import type { Page } from 'playwright-core'
-import { launchBrowser } from '../support/browser.ts'
+import { LANGUAGES } from '../../src/web/messages/language.ts'
+import { launchBrowser, launchFirefox } from '../support/browser.ts'
 import { STATES } from './states/all.ts'
 import type { PageState } from './states/state.ts'
 import { type Shot, writeSheet } from './support/contact-sheet.ts'
@@ -25,6 +27,7 @@ interface Screen {
 
 const SCREENS: Screen[] = [
   { name: '360', width: 360, height: 640 },
+  { name: 'dark-360', width: 360, height: 640, dark: true },
   { name: '390', width: 390, height: 664 },
   { name: 'whole-390', width: 390, height: 664, whole: true },
   { name: 'dark-390', width: 390, height: 664, dark: true },
@@ -33,7 +36,8 @@ const SCREENS: Screen[] = [
   { name: 'zoom-400', width: 320, height: 256 },
   { name: 'landscape', width: 740, height: 360 },
   { name: 'zoom-200', width: 640, height: 512 },
-  { name: '768', width: 768, height: 1024 },
+  { name: '820', width: 820, height: 1180 },
+  { name: 'dark-820', width: 820, height: 1180, dark: true },
   { name: '1440', width: 1440, height: 900 },
   { name: 'dark-1440', width: 1440, height: 900, dark: true },
   { name: 'forced-1440', width: 1440, height: 900, forced: true },
@@ -42,17 +46,23 @@ const SCREENS: Screen[] = [
   { name: 'print', width: 718, height: 1047, whole: true, print: true },
 ]
 
-const LOCALES = ['de-DE', 'fr-FR']
+const LOCALES = LANGUAGES.map(({ lang }) => lang).filter((lang) => lang !== 'en')
 
-const [folder = 'dist/screenshots', ...wanted] = process.argv.slice(2)
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { firefox: { type: 'boolean', default: false } },
+})
+const [folder = 'dist/screenshots', ...wanted] = positionals
 const out = resolve(folder)
+// It is not told of colours over WebDriver BiDi.
+const screens = values.firefox ? SCREENS.filter(({ dark, forced }) => !dark && !forced) : SCREENS
 await mkdir(out, { recursive: true })
 const states = STATES.filter(({ name }) => wanted.length === 0 || wanted.some((word) => fits(name, word)))
-const browser = await launchBrowser()
+const browser = await (values.firefox ? launchFirefox() : launchBrowser())
 const sites = openSites(browser)
 try {
   for (const state of states) {
-    const shots = await shoot(state, 'en-GB', SCREENS)
+    const shots = await shoot(state, 'en-GB', screens)
     const foreign = SCREENS.filter(({ name }) => name === 'whole-390')
     for (const locale of LOCALES) shots.push(...(await shoot(state, locale, foreign)))
     const isNarrow = ({ width }: Shot) => width < 600
@@ -110,7 +120,7 @@ async function take(page: Page, fullPage = false): Promise<Buffer> {
 
 function indexOf(states: PageState[]): string {
   const shots = (name: string) =>
-    [...SCREENS.map((screen) => `en-${screen.name}`), ...LOCALES.map((l) => `${l.slice(0, 2)}-whole-390`)]
+    [...screens.map((screen) => `en-${screen.name}`), ...LOCALES.map((l) => `${l}-whole-390`)]
       .map(
         (shot) =>
           `<a href="${name}-${shot}.png"><img loading="lazy" height="420" alt="${name}, ${shot}" title="${shot}" src="${name}-${shot}.png"></a>`,

@@ -1,46 +1,38 @@
 /** What each request costs at the edge, as docs/scale.md has it: how often it asks R2 and D1. */
 import assert from 'node:assert/strict'
-import { after, before, it } from 'node:test'
+import { it, type TestContext } from 'node:test'
 import type { D1Binding, D1Statement } from '../../src/stores/d1/binding.ts'
 import { openD1Ledger } from '../../src/stores/d1/ledger.ts'
 import type { R2Bucket } from '../../src/stores/r2/binding.ts'
 import { r2Salts } from '../../src/stores/r2/salts.ts'
 import { openR2Store } from '../../src/stores/r2/store.ts'
-import { configOf, type Env } from '../../src/worker/env.ts'
-import { createHost, type Host } from '../../src/worker/host.ts'
-import { createLog } from '../../src/worker/log.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { formOf } from '../support/multipart.ts'
-import { type Bindings, startBindings } from '../support/worker/bindings.ts'
+import { startBindings } from '../support/worker/bindings.ts'
 import { migrate } from '../support/worker/d1-under-test.ts'
+import { startHostHere } from '../support/worker/host-here.ts'
 
-const SITE = 'https://pics.example'
-
-let bindings: Bindings
-let host: Host
 /** Calls of R2 by their names, and statements of D1 by their first words. */
 let asked: string[] = []
 
-before(async () => {
-  bindings = await startBindings()
+async function costs(t: TestContext) {
+  const bindings = await startBindings()
+  t.after(() => bindings.close())
   await migrate(bindings.database)
-  const ledger = await openD1Ledger({
-    database: counted(bindings.database),
-    salts: r2Salts(bindings.salts),
+  const { ask, upload } = await startHostHere(t, {
+    stores: {
+      objects: openR2Store({ bucket: countedCalls(bindings.bucket) }),
+      ledger: await openD1Ledger({ database: counted(bindings.database), salts: r2Salts(bindings.salts) }),
+    },
   })
-  const bound = { IMAGES: {}, LEDGER: {}, PRIVATE: {}, ASSETS: {}, BASE_URL: SITE, LOG_LEVEL: 'silent' }
-  host = createHost({
-    config: configOf(bound as unknown as Env),
-    objects: openR2Store({ bucket: countedCalls(bindings.bucket) }),
-    ledger,
-    notifiers: [],
-    evidence: null,
-    assets: { urls: {} as never, asset: () => null },
-    log: createLog('silent'),
-  })
-  await upload()
-})
-after(() => bindings?.close())
+  await upload(gif())
+  /** What a request asks, less settings: they are looked up at most once a second, whatever is asked. */
+  const costOf = async (request: () => Promise<Response>) => {
+    asked = []
+    const response = await request()
+    return { response, calls: asked.filter((call) => !call.endsWith(' from settings')) }
+  }
+  return { ask, upload: () => costOf(() => upload(gif())), costOf }
+}
 
 function counted(database: D1Binding): D1Binding {
   const noted = (statement: D1Statement, sql: string): D1Statement => ({
@@ -71,43 +63,31 @@ function countedCalls(bucket: R2Bucket): R2Bucket {
   })
 }
 
-async function ask(method: string, path: string, more: RequestInit = {}): Promise<Response> {
-  const behind: Promise<unknown>[] = []
-  const headers = { 'CF-Connecting-IP': '198.51.100.7', ...more.headers }
-  const request = new Request(SITE + path, { method, ...more, headers })
-  asked = []
-  const response = await host.fetch(request, { waitUntil: (work) => void behind.push(work) })
-  await response.clone().arrayBuffer()
-  await Promise.all(behind)
-  // Looked up at most once a second, whatever is asked.
-  asked = asked.filter((call) => !call.endsWith(' from settings'))
-  return response
-}
-
-function upload() {
-  const { body, contentType } = formOf(gif())
-  return ask('POST', '/api/upload', { headers: { 'Content-Type': contentType }, body: new Uint8Array(body) })
-}
-
 const BEGINNINGS = ['insert into places', 'select 1 as rank from blocks', 'update places set held']
 
-it('costs an upload one put and three statements', async () => {
-  assert.equal((await upload()).status, 201)
+it('costs an upload one put and three statements', async (t) => {
+  const { response, calls } = await (await costs(t)).upload()
+  assert.equal(response.status, 201)
   assert.deepEqual(
-    asked.map((call) => BEGINNINGS.find((beginning) => call.startsWith(beginning)) ?? call),
+    calls.map((call) => BEGINNINGS.find((beginning) => call.startsWith(beginning)) ?? call),
     [...BEGINNINGS.slice(0, 2), 'put', BEGINNINGS[2]],
   )
 })
 
-it('costs a view one get, a deletion two looks, a put and three statements, and an absent image a get and a statement', async () => {
-  const { id, key } = (await (await upload()).json()) as { id: string; key: string }
-  const costOf = async (method: string, path: string) => {
-    const { status } = await ask(method, path)
-    const ofStore = asked.filter((call) => !call.includes(' '))
-    return { status, store: ofStore.join(' '), statements: asked.length - ofStore.length }
+it('costs a view one get, a deletion two looks, a put and three statements, and an absent image a get and a statement', async (t) => {
+  const { ask, upload, costOf } = await costs(t)
+  const { id, key } = (await (await upload()).response.json()) as { id: string; key: string }
+  const told = async (method: string, path: string) => {
+    const { response, calls } = await costOf(async () => {
+      const answer = await ask(method, path)
+      await answer.clone().arrayBuffer()
+      return answer
+    })
+    const ofStore = calls.filter((call) => !call.includes(' '))
+    return { status: response.status, store: ofStore.join(' '), statements: calls.length - ofStore.length }
   }
-  assert.deepEqual(await costOf('GET', `/raw/${id}`), { status: 200, store: 'get', statements: 0 })
-  const deleted = await costOf('DELETE', `/api/delete?key=${key}`)
+  assert.deepEqual(await told('GET', `/raw/${id}`), { status: 200, store: 'get', statements: 0 })
+  const deleted = await told('DELETE', `/api/delete?key=${key}`)
   assert.deepEqual(deleted, { status: 200, store: 'head head put', statements: 3 })
-  assert.deepEqual(await costOf('GET', `/raw/${id}`), { status: 404, store: 'get', statements: 1 })
+  assert.deepEqual(await told('GET', `/raw/${id}`), { status: 404, store: 'get', statements: 1 })
 })

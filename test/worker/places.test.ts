@@ -4,7 +4,9 @@ import { it } from 'node:test'
 import { Refusal } from '../../src/errors.ts'
 import { LIMITS } from '../../src/worker/limits.ts'
 import { createPlaces } from '../../src/worker/places.ts'
+import { gif } from '../support/images/tiny-images.ts'
 import { until } from '../support/until.ts'
+import { startHostHere } from '../support/worker/host-here.ts'
 
 const MB = 1024 * 1024
 const quick = { ...LIMITS, lookMs: 1, firstRetryMs: 1, lastRetryMs: 4, waitMs: 60_000 }
@@ -23,6 +25,25 @@ it('never lets drafts take more than the budget, and serves all that wait', asyn
   assert.equal(most, 50 * MB)
   assert.ok(places.mostBytes() <= LIMITS.draftBytes)
   assert.equal(places.heldBytes(), 0)
+})
+
+it('keeps the drafts of a whole host within the budget, and its counter ends at nothing', async (t) => {
+  const budget = 8 * MB
+  const { host, upload } = await startHostHere(t, {
+    variables: { MAX_UPLOAD_BYTES: `${3 * MB}` },
+    limits: { draftBytes: budget },
+  })
+  const bytes = gif({ size: 2 * MB })
+  // Every second one says how long it is; of the others the most is counted that one may have.
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, (_, nth) =>
+      upload(bytes, nth % 2 === 0 ? {} : { 'Content-Length': `${bytes.length + 300}` }),
+    ),
+  )
+  for (const { status } of answers) assert.ok(status === 201 || status === 503, `${status}`)
+  assert.ok(answers.some(({ status }) => status === 201))
+  assert.ok(host.places.mostBytes() > budget / 2 && host.places.mostBytes() <= budget)
+  assert.equal(host.places.heldBytes(), 0)
 })
 
 it('counts small uploads by the blocks of memory that their drafts take', async () => {

@@ -2,10 +2,12 @@
  * What was uploaded from this machine, with its keys: one file an image, for its owner's eyes only. Separate files
  * need no lock, whatever runs side by side.
  */
+
 import { chmod, mkdir, readdir, readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import envPaths from 'env-paths'
 import { MODES, type Mode } from '../../client/types.ts'
+import { jsonObject } from '../../json.ts'
 import { EXTENSIONS, ID_PATTERN, type ImageType, KEY_PATTERN, TIME_PATTERN } from '../../protocol.ts'
 
 export interface Entry {
@@ -59,7 +61,7 @@ export function openHistory(folder = join(envPaths('pinhole', { suffix: '' }).da
       })
       const entries: KeptEntry[] = []
       for (const file of names.filter((name) => name.endsWith('.json')).sort()) {
-        const entry = parsed(await readFile(join(folder, file), 'utf8').catch(() => ''))
+        const entry = jsonObject(await readFile(join(folder, file), 'utf8').catch(() => ''))
         if (isEntry(entry)) entries.push({ ...entry, file })
       }
       return entries
@@ -69,14 +71,6 @@ export function openHistory(folder = join(envPaths('pinhole', { suffix: '' }).da
         if (error.code !== 'ENOENT') throw error
       })
     },
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
   }
 }
 

@@ -1,8 +1,10 @@
 /** What this machine remembers for its owner between commands: the address of the service. */
+
 import { readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import envPaths from 'env-paths'
+import { jsonObject } from '../../json.ts'
 import { UsageError } from '../exit.ts'
 
 export interface Settings {
@@ -37,11 +39,7 @@ export async function writeSettings(settings: Settings, path = settingsPath()): 
 
 /** `null` if these are not settings. */
 function serverIn(text: string): string | undefined | null {
-  try {
-    const value = JSON.parse(text)
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
-    return value.server === undefined || typeof value.server === 'string' ? value.server : null
-  } catch {
-    return null
-  }
+  const value = jsonObject(text)
+  if (value === null) return null
+  return value.server === undefined || typeof value.server === 'string' ? value.server : null
 }

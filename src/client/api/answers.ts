@@ -1,3 +1,4 @@
+import { jsonObject } from '../../json.ts'
 import { type Problem, retryAfterMs } from '../../protocol.ts'
 import { ServerRefusal } from '../errors.ts'
 import { Failing } from './retry.ts'
@@ -48,7 +49,7 @@ function strangeness(answer: Answer): string {
 
 /** The JSON object of a successful answer; anything else, e.g. a captive portal's page, counts as no answer. */
 export function objectOf(answer: Answer): Record<string, unknown> {
-  const value = parsed(answer.text)
+  const value = jsonObject(answer.text)
   if (value !== null) return value
   const isPage = /^text\/html/i.test(answer.header('Content-Type') ?? '') || /^\s*</.test(answer.text)
   throw new NetworkFault(
@@ -59,17 +60,8 @@ export function objectOf(answer: Answer): Record<string, unknown> {
 }
 
 function toProblem({ text }: Answer): Problem | null {
-  const value = parsed(text)
+  const value = jsonObject(text)
   return typeof value?.error === 'string' && typeof value.detail === 'string' ? (value as never) : null
-}
-
-function parsed(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null
-  } catch {
-    return null
-  }
 }
 
 /** As the header says, or the problem details. Unit: seconds. */

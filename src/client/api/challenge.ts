@@ -1,4 +1,5 @@
 /** Proof of work that a service wants before an upload: fetched with the first. Only a service that asked once is asked ahead. */
+import { jsonObject } from '../../json.ts'
 import type { Puzzle } from '../../proof-of-work.ts'
 import { CHALLENGE_PATH, UPLOAD_PATH } from '../../protocol.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -19,7 +20,7 @@ export async function solvedFor(
   { address }: Endpoint,
   signal: AbortSignal | undefined,
 ): Promise<string | null> {
-  const problem = parsed(text) as { error?: unknown; challenge?: unknown } | null
+  const problem = jsonObject(text) as { error?: unknown; challenge?: unknown } | null
   if (problem?.error !== 'challenge-required') return null
   demanding.add(address(UPLOAD_PATH))
   // Browsers have no Web Crypto on pages that came by plain http.
@@ -36,7 +37,7 @@ export async function solvedAhead(
   if (!demanding.has(address(UPLOAD_PATH))) return null
   const answer = await transport({ method: 'GET', url: address(CHALLENGE_PATH), signal })
   if (answer.status !== 200) demanding.delete(address(UPLOAD_PATH))
-  const puzzle = answer.status === 200 ? puzzleIn(parsed(answer.text)) : null
+  const puzzle = answer.status === 200 ? puzzleIn(jsonObject(answer.text)) : null
   return puzzle && solve(puzzle, { signal })
 }
 
@@ -53,12 +54,4 @@ export function puzzleIn(value: unknown): Puzzle | null {
 
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 1
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }

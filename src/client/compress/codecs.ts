@@ -5,6 +5,7 @@ import type {
   EncodeOptions as JpegOptions,
 } from '@jsquash/jpeg/codec/enc/mozjpeg_enc.js'
 import type { JXLModule as JxlDecoder } from '@jsquash/jxl/codec/dec/jxl_dec.js'
+import type { WebPModule as WebpDecoder } from '@jsquash/webp/codec/dec/webp_dec.js'
 import type {
   WebPModule as WebpEncoder,
   EncodeOptions as WebpOptions,
@@ -32,9 +33,11 @@ export interface Codecs {
   decodePng(bytes: Uint8Array): Promise<Pixels>
   /** Exact, in the pixels that nobody sees too; or of a quality from 0 to 100. */
   encodeWebp(pixels: Pixels, quality?: number): Promise<Uint8Array<ArrayBuffer>>
+  /** Lossy or lossless, without animation. Its colours as they are stored. */
+  decodeWebp(bytes: Uint8Array): Promise<Pixels>
   /** `level`: oxipng's. */
   optimisePng(bytes: Uint8Array, level: 0 | 1 | 2): Promise<Uint8Array<ArrayBuffer>>
-  /** The primary picture as displayed, its colours as they are stored. 700 KB that are fetched for the first one. */
+  /** The primary picture as displayed, its colours as they are stored. 700 kB that are fetched for the first one. */
   decodeHeic(bytes: Uint8Array): Promise<Pixels>
   /** The first frame as displayed, in sRGB. */
   decodeJxl(bytes: Uint8Array): Promise<Pixels>
@@ -56,6 +59,10 @@ export function createCodecs(loadWasm: LoadWasm): Codecs {
     }
     const glue = await import('@jsquash/webp/codec/enc/webp_enc.js')
     return start<WebpEncoder>(glue.default, await loadWasm('@jsquash/webp/codec/enc/webp_enc.wasm'))
+  })
+  const webpDecoder = once(async () => {
+    const glue = await import('@jsquash/webp/codec/dec/webp_dec.js')
+    return start<WebpDecoder>(glue.default, await loadWasm('@jsquash/webp/codec/dec/webp_dec.wasm'))
   })
   const pngDecoder = once(async () => {
     const glue = await import('@jsquash/png/codec/pkg/squoosh_png.js')
@@ -103,6 +110,11 @@ export function createCodecs(loadWasm: LoadWasm): Codecs {
       const result = (await webpEncoder()).encode(data as BufferSource, width, height, options)
       if (result === null) throw new Error('the WebP encoder gave up')
       return copyOf(result)
+    },
+    async decodeWebp(bytes) {
+      const pixels: Pixels | null = (await webpDecoder()).decode(bytes as BufferSource)
+      if (pixels === null) throw new Error('the WebP decoder gave up')
+      return pixels
     },
     async optimisePng(bytes, level) {
       return copyOf((await pngOptimiser()).optimise(bytes, level, false, false))

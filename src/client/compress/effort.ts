@@ -8,11 +8,10 @@ export interface Line {
   isBusy: boolean
 }
 
-/** What the two ways to encode are expected to take and to give. Unit: milliseconds, bytes. */
+/** What the best way is expected to take and to give, where the quick one is done. Unit: milliseconds, bytes. */
 export interface Prospects {
   bestMs: number
   bestBytes: number
-  quickMs: number
   quickBytes: number
   /** Since the picture was handed over. */
   elapsedMs: number
@@ -28,10 +27,10 @@ const WORTH = 1.03
  * the line.
  */
 export function effortFor(prospects: Prospects, { bytesPerSecond, isBusy }: Line): 'best' | 'quick' {
-  const { bestMs, bestBytes, quickMs, quickBytes, elapsedMs } = prospects
+  const { bestMs, bestBytes, quickBytes, elapsedMs } = prospects
   const sending = (bytes: number) => (1000 * bytes) / bytesPerSecond
   if (isBusy) return bestMs <= sending(bestBytes) ? 'best' : 'quick'
   const best = bestMs + sending(bestBytes)
-  const quick = quickMs + sending(quickBytes)
+  const quick = sending(quickBytes)
   return elapsedMs + best <= SOON_MS || best <= WORTH * quick ? 'best' : 'quick'
 }

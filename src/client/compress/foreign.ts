@@ -5,6 +5,7 @@
 import { Refusal } from '../../errors.ts'
 import { PIECE_BYTES } from '../../formats/image.ts'
 import { nameOfOther } from '../../formats/sniff.ts'
+import { PREVIEW_MAX_BYTES } from '../../protocol.ts'
 import { blobSource } from '../blob-source.ts'
 import type { ForeignType } from '../types.ts'
 import { restoreChroma } from './chroma.ts'
@@ -74,8 +75,7 @@ export async function foreignPicture(
       const start = performance.now()
       const { pixels, profile } = await decode(file, facts, maxPixels)
       milestones.decoded(performance.now() - start)
-      await milestones.picture(pixels, profile)
-      return encode(pixels, { profile, halfChroma: facts.halfChroma }, codecs)
+      return encode(pixels, { profile, halfChroma: facts.halfChroma }, codecs, milestones)
     },
   }
 }
@@ -151,16 +151,29 @@ async function byPlatformAlone(
     // A decoded bitmap says nothing of places.
     hasLocation: false,
     losesHdr: false,
-    async convert({ picture }) {
-      await picture(pixels, profile)
-      return encode(pixels, { profile, halfChroma: false }, codecs)
-    },
+    convert: (milestones) => encode(pixels, { profile, halfChroma: false }, codecs, milestones),
   }
+}
+
+interface Colours {
+  profile: Uint8Array | null
+  halfChroma: boolean
 }
 
 async function encode(
   pixels: Pixels,
-  { profile, halfChroma }: { profile: Uint8Array | null; halfChroma: boolean },
+  colours: Colours,
+  codecs: Codecs,
+  { picture }: Pick<Milestones, 'picture'>,
+): Promise<Recompressed> {
+  const result = await encoded(pixels, colours, codecs)
+  if (result.bytes.length > PREVIEW_MAX_BYTES) await picture(pixels, colours.profile)
+  return result
+}
+
+async function encoded(
+  pixels: Pixels,
+  { profile, halfChroma }: Colours,
   codecs: Codecs,
 ): Promise<Recompressed> {
   if (isOpaque(pixels)) {

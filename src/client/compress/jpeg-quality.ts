@@ -95,23 +95,22 @@ export function wasBrowsersWork({ loss, browserLoss }: Sample): boolean {
   return browserLoss.moved < 0.8 * loss.moved
 }
 
-/** What a browser's own encoder has less than ours at `USUAL_QUALITY`, of the score; and what a step of it changes. */
-const QUICK_LOSS = 1.5
+/** What a browser's encoder has less at `BROWSER_QUALITY` than its loss says of ours, of the score; and what a step of it changes. */
+const QUICK_LOSS = 2.3
 const QUICK_SCORE_PER_STEP = 0.55
 const QUICK_BYTES_PER_STEP = 1.03
-const QUICK_BYTES = 1.05
 /** What all shall have, but for what can't: below it fine texture suffers, and above it a large photograph has more than is seen. */
 const QUICK_SCORE = 77
 const MOST_QUICK_STEPS_UP = 6
 const MOST_QUICK_STEPS_DOWN = 14
 
 /**
- * What a browser's own encoder is asked for, 0 to 1. Of the picture at `USUAL_QUALITY`, by our encoder: the score that is
- * expected, and its bytes.
+ * What a browser's own encoder is asked for, 0 to 1. Of the picture as it encodes it at `BROWSER_QUALITY`: what is lost, and
+ * its bytes.
  */
-export function quickQuality(expected: number, bytes: number): number {
-  const spare = (expected - QUICK_LOSS - QUICK_SCORE) / QUICK_SCORE_PER_STEP
-  const tooMany = Math.log((QUICK_BYTES * bytes) / LARGE_BYTES) / Math.log(QUICK_BYTES_PER_STEP)
+export function quickQuality(loss: TextureLoss, bytes: number): number {
+  const spare = (expectedScoreOf(loss) - QUICK_LOSS - QUICK_SCORE) / QUICK_SCORE_PER_STEP
+  const tooMany = Math.log(bytes / LARGE_BYTES) / Math.log(QUICK_BYTES_PER_STEP)
   const down = Math.min(spare, tooMany, MOST_QUICK_STEPS_DOWN)
   const up = Math.min(-spare, MOST_QUICK_STEPS_UP)
   const steps = down > 0 ? -down : Math.max(0, up)

@@ -2,6 +2,7 @@
  * A JPEG by the browser's own codec: a tenth of the work of ours, for a tenth more bytes. Only where its canvas gives back
  * what is drawn (docs/decisions/010, 076).
  */
+import type { Pixels } from './pixels.ts'
 import { canvasIsTrue } from './platform-decoder.ts'
 
 export interface Drawn {
@@ -22,11 +23,9 @@ interface Size {
 }
 
 /** `jpeg`: opaque, and without a profile, so that its values stay what they are. `null` where there is no true canvas. */
-export async function drawn(jpeg: Uint8Array): Promise<Drawn | null> {
+export async function drawn(jpeg: Blob): Promise<Drawn | null> {
   if (typeof OffscreenCanvas === 'undefined' || typeof createImageBitmap === 'undefined') return null
-  const bitmap = await createImageBitmap(new Blob([jpeg as BlobPart], { type: 'image/jpeg' })).catch(
-    () => null,
-  )
+  const bitmap = await createImageBitmap(jpeg).catch(() => null)
   if (bitmap === null) return null
   try {
     return drawnOn(bitmap, bitmap)
@@ -35,6 +34,19 @@ export async function drawn(jpeg: Uint8Array): Promise<Drawn | null> {
   } finally {
     bitmap.close()
   }
+}
+
+/** What the browser's codec makes of `pixels`: so many bytes, and what comes back of them. `null` if it encodes no JPEG. */
+export async function coded(
+  { data, width, height }: Pixels,
+  quality: number,
+): Promise<{ bytes: number; pixels: Pixels } | null> {
+  const canvas = new OffscreenCanvas(width, height)
+  const context = canvas.getContext('2d', { alpha: false, willReadFrequently: true })
+  context?.putImageData(new ImageData(new Uint8ClampedArray(data), width, height), 0, 0)
+  const blob = await canvas.convertToBlob({ type: 'image/jpeg', quality })
+  const again = blob.type === 'image/jpeg' ? await drawn(blob) : null
+  return again && { bytes: blob.size, pixels: { data: again.read(0, 0, width, height), width, height } }
 }
 
 function drawnOn(source: ImageBitmap | OffscreenCanvas, { width, height }: Size): Drawn | null {

@@ -7,7 +7,7 @@ import { profileKindOf } from './icc.ts'
 import type { PngFacts } from './plan.ts'
 
 const SIGNATURE_BYTES = 8
-/** A profile is a few KB; 4 MB is more than any printer's. */
+/** A profile is a few kB; 4 MB is more than any printer's. */
 const MAX_PROFILE_BYTES = 4 * 2 ** 20
 const MAX_CHUNK_BYTES = MAX_PROFILE_BYTES
 

@@ -1,6 +1,7 @@
 /** Makes a preview of a picture that was decoded anyway: what galleries and chats show in its place (docs/decisions/080). */
 import { PREVIEW_MAX_BYTES, PREVIEW_MAX_SIDE_PIXELS, type PreviewType } from '../../protocol.ts'
 import type { Codecs } from './codecs.ts'
+import { profileKindOf } from './icc.ts'
 import { withJpegProfile } from './jpeg-profile.ts'
 import { isOpaque, type Pixels, sampled } from './pixels.ts'
 import { withWebpProfile } from './webp-profile.ts'
@@ -25,8 +26,15 @@ const QUALITIES: [quality: number, bytes: number][] = [
   [24, 0.44],
 ]
 
-/** As the browser's encoders and ours are called, in turn, until the result is small enough. */
-export const PREVIEW_QUALITIES = QUALITIES.map(([quality]) => quality)
+/** As encoders are called, in turn, until the result is small enough. */
+const PREVIEW_QUALITIES = QUALITIES.map(([quality]) => quality)
+
+/** Qualities to try, finest first. `bytes`: size of the preview at the first one; those expected to be too large are left out. */
+export function previewQualities(bytes = 0): number[] {
+  const wished = QUALITIES.findIndex(([, ratio]) => ratio * bytes <= WISHED_BYTES)
+  // -1, if none is expected to do: the coarsest alone.
+  return PREVIEW_QUALITIES.slice(wished)
+}
 
 /** `pixels`: as displayed. `profile`: of their colours. `null` if none comes out small enough. Throws what a codec throws. */
 export async function previewOf(
@@ -37,7 +45,7 @@ export async function previewOf(
   const isClear = !isOpaque(pixels)
   const encode = isClear ? clearPreview : opaquePreview
   // Noise takes more bytes than any quality saves: a smaller picture of it looks the same.
-  for (const longest of [PREVIEW_MAX_SIDE_PIXELS, PREVIEW_MAX_SIDE_PIXELS / 2]) {
+  for (const longest of [usualSide(pixels), usualSide(pixels) / 2]) {
     const small = shrunk(pixels, previewSize(pixels, longest), isClear)
     const made = await encode(small, profile, codecs)
     if (made !== null) return made
@@ -65,19 +73,18 @@ async function opaquePreview(
   profile: Uint8Array | null,
   codecs: Encoders,
 ): Promise<MadePreview | null> {
+  const gray = profileKindOf(profile) === 'gray'
   const encode = (part: Pixels, quality: number) =>
     codecs.encodeJpeg(part, {
       quality: { luma: quality, chroma: quality },
       fullChroma: false,
-      gray: false,
+      gray,
       quick: true,
     })
   const sample = sampled(small)
   const times = (small.width * small.height) / (sample.width * sample.height)
-  const [[usual]] = QUALITIES as [[number, number]]
-  const expected = (await encode(sample, usual)).length * times
-  const [wished] = QUALITIES.find(([, bytes]) => bytes * expected <= WISHED_BYTES) ?? QUALITIES.at(-1)!
-  for (const quality of PREVIEW_QUALITIES.filter((quality) => quality <= wished)) {
+  const [usual = 0] = PREVIEW_QUALITIES
+  for (const quality of previewQualities((await encode(sample, usual)).length * times)) {
     const encoded = await encode(small, quality)
     const bytes = profile ? withJpegProfile(encoded, profile) : encoded
     if (bytes.length <= PREVIEW_MAX_BYTES) return { bytes, type: 'image/jpeg' }
@@ -85,11 +92,22 @@ async function opaquePreview(
   return null
 }
 
+interface Size {
+  width: number
+  height: number
+}
+
+/** Nearly as large as its picture, a preview would take nearly as long to make. Unit: pixels. */
+const SHARE_OF_SIDE = 0.4
+const LEAST_SIDE_PIXELS = 800
+
+function usualSide({ width, height }: Size): number {
+  const share = SHARE_OF_SIDE * Math.max(width, height)
+  return Math.min(PREVIEW_MAX_SIDE_PIXELS, Math.max(LEAST_SIDE_PIXELS, share))
+}
+
 /** `longest`: of its sides. Unit: pixels. */
-export function previewSize(
-  { width, height }: { width: number; height: number },
-  longest = PREVIEW_MAX_SIDE_PIXELS,
-) {
+export function previewSize({ width, height }: Size, longest = usualSide({ width, height })): Size {
   const scale = Math.min(1, longest / Math.max(width, height))
   return {
     width: Math.max(1, Math.round(width * scale)),
@@ -101,7 +119,7 @@ export function previewSize(
  * Close to the mean of all that a pixel stands for, in a fraction of the time. Two channels are added at once, each in half
  * of a number.
  */
-function shrunk(pixels: Pixels, size: { width: number; height: number }, isClear: boolean): Pixels {
+function shrunk(pixels: Pixels, size: Size, isClear: boolean): Pixels {
   const { data, width, height } = isClear ? multiplied(pixels) : pixels
   const words = { data: new Uint32Array(data.buffer, data.byteOffset, width * height), width, height }
   const block = Math.round(Math.min(width / size.width, height / size.height))
@@ -123,11 +141,7 @@ const EVEN = 0xff00ff
 const MOST_BLOCK = 11
 
 /** Each pixel is the mean of a block of `side` by `side` around its middle. */
-function meansOf(
-  { data, width, height }: Words,
-  size: { width: number; height: number },
-  side: number,
-): Uint32Array<ArrayBuffer> {
+function meansOf({ data, width, height }: Words, size: Size, side: number): Uint32Array<ArrayBuffer> {
   const means = new Uint32Array(size.width * size.height)
   const columns = startsOf(width, size.width, side)
   const rows = startsOf(height, size.height, side)
@@ -160,10 +174,7 @@ function startsOf(from: number, to: number, side: number): Int32Array {
 }
 
 /** Each pixel from the four that are nearest to its middle (bilinear). */
-function between(
-  { data, width, height }: Words,
-  size: { width: number; height: number },
-): Uint32Array<ArrayBuffer> {
+function between({ data, width, height }: Words, size: Size): Uint32Array<ArrayBuffer> {
   const result = new Uint32Array(size.width * size.height)
   const columns = placesOf(width, size.width)
   const rows = placesOf(height, size.height)

@@ -1,18 +1,19 @@
-/** The quick way to make a photograph smaller: asks a sample of it whether the best way is worth the wait, and else does it. */
+/** The quick way to make a photograph smaller, by the browser's own codec: it says on its way whether the best one is worth the wait. */
 import { PREVIEW_MAX_BYTES } from '../../protocol.ts'
 import { fineColourShows } from './chroma-detail.ts'
-import type { Codecs } from './codecs.ts'
 import { effortFor, type Line } from './effort.ts'
 import { withJpegProfile, withoutJpegProfile } from './jpeg-profile.ts'
-import { expectedScoreOf, quickQuality, USUAL_QUALITY } from './jpeg-quality.ts'
+import { BROWSER_QUALITY, quickQuality } from './jpeg-quality.ts'
 import { sampledBy } from './pixels.ts'
-import { type Drawn, drawn } from './platform-encoder.ts'
-import { type MadePreview, PREVIEW_QUALITIES, previewSize, WISHED_BYTES } from './preview.ts'
+import { coded, type Drawn, drawn } from './platform-encoder.ts'
+import { type MadePreview, previewQualities, previewSize, WISHED_BYTES } from './preview.ts'
 import { textureLossOf } from './texture-loss.ts'
 
-/** A browser's codec beside ours, for the same picture: time, and bytes (the choosing half: 1.02 to 1.2). */
-const TIME = 0.1
-const BYTES = 1.1
+/** What the best way takes beside what the browser took to decode, draw and encode (choosing half: 7 to 14). */
+const BEST_TIME = 9
+/** Bytes of the whole beside what a sample of it says, and beside those of the best way (choosing half). */
+const SAMPLED_BYTES = 0.93
+const BYTES = 1.05
 
 /**
  * `null` where the best way is to be taken: it is worth the wait, or this browser can't do it truly. `jpeg`: without
@@ -21,40 +22,35 @@ const BYTES = 1.1
 export async function quickJpeg(
   jpeg: Uint8Array,
   { profile, fullChroma }: { profile: Uint8Array | null; fullChroma: boolean },
-  codecs: Codecs,
   { line, start }: { line: Line; start: number },
 ): Promise<{ bytes: Uint8Array<ArrayBuffer>; preview: MadePreview | null } | null> {
-  const canvas = await drawn(await withoutJpegProfile(jpeg))
+  const plain = await withoutJpegProfile(jpeg)
+  const begun = performance.now()
+  const canvas = await drawn(new Blob([plain], { type: 'image/jpeg' }))
   if (canvas === null) return null
   try {
     const { width, height } = canvas
     const sample = sampledBy(canvas.read, width, height)
     // So small that the best way takes no time.
     if (sample === null || (fullChroma && fineColourShows(sample))) return null
-    const times = (width * height) / (sample.width * sample.height)
-    const quality = { luma: USUAL_QUALITY, chroma: USUAL_QUALITY }
-    const begun = performance.now()
-    const own = await codecs.encodeJpeg(sample, { quality, fullChroma: false, gray: false })
-    const encoded = performance.now()
-    const decoded = await codecs.decodeJpeg(own)
-    const [encodeMs, decodeMs] = [encoded - begun, performance.now() - encoded]
-    const bytes = own.length * times
+    const result = await coded(sample, BROWSER_QUALITY / 100)
+    if (result === null) return null
+    const expected = (SAMPLED_BYTES * result.bytes * width * height) / (sample.width * sample.height)
+    const encoded = await canvas.encode(quickQuality(textureLossOf(sample, result.pixels), expected))
+    if (encoded === null) return null
+    // Only now: less work than this, on a share of a core, may have had all of it for that moment.
     const effort = effortFor(
       {
-        // Besides: colour is sharpened in about the time of decoding, and two samples are encoded.
-        bestMs: times * (encodeMs + 2 * decodeMs) + 3 * encodeMs,
-        bestBytes: bytes,
-        quickMs: times * TIME * encodeMs,
-        quickBytes: BYTES * bytes,
+        bestMs: BEST_TIME * (performance.now() - begun),
+        bestBytes: encoded.length / BYTES,
+        quickBytes: encoded.length,
         elapsedMs: performance.now() - start,
       },
       line,
     )
     if (effort === 'best') return null
-    const result = await canvas.encode(quickQuality(expectedScoreOf(textureLossOf(sample, decoded)), bytes))
-    if (result === null) return null
-    const preview = await quickPreview(canvas, profile)
-    return { bytes: await carrying(result, profile), preview }
+    const preview = encoded.length > PREVIEW_MAX_BYTES ? await quickPreview(canvas, profile) : null
+    return { bytes: await carrying(encoded, profile), preview }
   } finally {
     canvas.close()
   }
@@ -65,20 +61,22 @@ async function carrying(jpeg: Uint8Array, profile: Uint8Array | null): Promise<U
   return profile ? withJpegProfile(plain, profile) : plain
 }
 
-/** The browser's codec takes no time for so small a picture: it is tried until the result is small enough. */
+/** The first encoding says how coarse the next one must be to be small enough, if it is not itself. */
 async function quickPreview(canvas: Drawn, profile: Uint8Array | null): Promise<MadePreview | null> {
   const small = canvas.shrunk(previewSize(canvas))
   if (small === null) return null
-  let least: MadePreview | null = null
+  const make = async (quality: number) => {
+    const encoded = await small.encode(quality / 100)
+    return encoded && carrying(encoded, profile)
+  }
   try {
-    for (const quality of PREVIEW_QUALITIES) {
-      const encoded = await small.encode(quality / 100)
-      if (encoded === null) return null
-      const bytes = await carrying(encoded, profile)
-      if (bytes.length <= PREVIEW_MAX_BYTES) least = { bytes, type: 'image/jpeg' }
-      if (bytes.length <= WISHED_BYTES) break
+    const [usual = 0] = previewQualities()
+    let bytes = await make(usual)
+    for (const quality of previewQualities(bytes?.length)) {
+      if (bytes === null || bytes.length <= WISHED_BYTES) break
+      bytes = await make(quality)
     }
-    return least
+    return bytes && bytes.length <= PREVIEW_MAX_BYTES ? { bytes, type: 'image/jpeg' } : null
   } finally {
     small.close()
   }

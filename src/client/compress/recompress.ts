@@ -2,7 +2,7 @@
 
 import { sourceOf } from '../../formats/image.ts'
 import { walkJpeg } from '../../formats/jpeg/walk.ts'
-import type { ImageType } from '../../protocol.ts'
+import { type ImageType, PREVIEW_MAX_BYTES } from '../../protocol.ts'
 import type { Action } from '../types.ts'
 import { restoreChroma } from './chroma.ts'
 import { fineColourShows } from './chroma-detail.ts'
@@ -49,8 +49,6 @@ export interface Original {
   area: number
   /** Exif orientation that the pixels still need. */
   orientation: number
-  /** What the result waits for; when it came, by this worker's clock. `null`: nothing, so the smallest is wanted. */
-  haste: { line: Line; start: number } | null
 }
 
 /** What is told while the work goes on. */
@@ -59,7 +57,7 @@ export interface Milestones {
   decoded(milliseconds: number): void
   /** A result that is worth the change, while a better one is looked for. */
   interim(result: Recompressed): Promise<void>
-  /** The picture as displayed, before anything of it is changed, and the profile of its colours. */
+  /** The picture as displayed, where what is sent will be so large that it needs a preview, and the profile of its colours. */
   picture(pixels: Pixels, profile: Uint8Array | null): Promise<void>
   /** A preview that was made on the way. */
   preview(made: MadePreview): Promise<void>
@@ -77,6 +75,26 @@ export async function recompress(
     : fromPng(plan, original, codecs, milestones)
 }
 
+/**
+ * The same for a photograph that somebody waits for, without a codec of ours. `null` where the best way is to be taken, or for
+ * what is no photograph. `haste`: what the result waits for; when it came, by this worker's clock.
+ */
+export async function recompressQuickly(
+  plan: Plan & { kind: 'jpeg' | 'png' },
+  { scrubbed, profile }: Original,
+  haste: { line: Line; start: number },
+  { preview }: Pick<Milestones, 'preview'>,
+): Promise<{ result: Recompressed | null } | null> {
+  if (plan.kind === 'png' || plan.gray || plan.keepGainMap) return null
+  const { quickJpeg } = await import('./quick-jpeg.ts')
+  const kept = plan.keepProfile ? profile : null
+  const quick = await quickJpeg(scrubbed, { profile: kept, fullChroma: plan.fullChroma }, haste)
+  if (quick === null) return null
+  if (quick.preview) await preview(quick.preview)
+  // What it would not make small enough is not worth a generation of quality either.
+  return { result: worthRecompressing(scrubbed.length, quick.bytes.length) ? jpegOf(quick.bytes) : null }
+}
+
 async function timed(decode: Promise<Pixels>, { decoded }: Milestones): Promise<Pixels> {
   const start = performance.now()
   const pixels = await decode
@@ -86,26 +104,21 @@ async function timed(decode: Promise<Pixels>, { decoded }: Milestones): Promise<
 
 async function fromJpeg(
   plan: Plan & { kind: 'jpeg' },
-  { scrubbed, profile, haste }: Original,
+  { scrubbed, profile }: Original,
   codecs: Codecs,
   milestones: Milestones,
 ): Promise<Recompressed | null> {
   const kept = plan.keepProfile ? profile : null
-  if (haste && !plan.gray && !plan.keepGainMap) {
-    const { quickJpeg } = await import('./quick-jpeg.ts')
-    const quick = await quickJpeg(scrubbed, { profile: kept, fullChroma: plan.fullChroma }, codecs, haste)
-    if (quick?.preview) await milestones.preview(quick.preview)
-    // What it would not make small enough is not worth a generation of quality either.
-    if (quick) return worthRecompressing(scrubbed.length, quick.bytes.length) ? jpegOf(quick.bytes) : null
-  }
   const decoding = codecs.decodeJpeg(scrubbed, plan.keepGainMap ? 'stored' : 'displayed')
   const pixels = await timed(decoding, milestones)
-  await milestones.picture(plan.keepGainMap ? await asDisplayed(pixels, scrubbed) : pixels, kept)
   const fullChroma = plan.fullChroma && !plan.gray && fineColourShows(pixels)
   if (plan.restoreChroma) restoreChroma(pixels)
   const base = await photoOf(pixels, { fullChroma, gray: plan.gray, profile: kept }, codecs)
   const bytes = plan.keepGainMap ? await withGainMap(base, scrubbed) : base
-  return bytes && worthRecompressing(scrubbed.length, bytes.length) ? jpegOf(bytes) : null
+  const result = bytes && worthRecompressing(scrubbed.length, bytes.length) ? jpegOf(bytes) : null
+  if ((result?.bytes ?? scrubbed).length > PREVIEW_MAX_BYTES)
+    await milestones.picture(plan.keepGainMap ? await asDisplayed(pixels, scrubbed) : pixels, kept)
+  return result
 }
 
 async function asDisplayed(pixels: Pixels, jpeg: Uint8Array): Promise<Pixels> {
@@ -169,22 +182,27 @@ async function fromPng(
   if (plan.mayBeWebp) {
     const decoded = await timed(codecs.decodePng(scrubbed), milestones)
     const pixels = oriented(decoded, orientation)
-    await milestones.picture(pixels, kept)
+    const last = async (result: Recompressed) => {
+      if (result.bytes.length > PREVIEW_MAX_BYTES) await milestones.picture(pixels, kept)
+      return result
+    }
     const mayBePhoto = plan.mayBeJpeg && isOpaque(pixels)
     if (mayBePhoto && samplePays(area)) {
       const sample = sampled(pixels)
       const { length } = await codecs.encodeWebp(sample)
       if (isSurelyPhoto(length, sample.width * sample.height)) {
         const photo = await photoOfPng(pixels, kept, codecs)
-        if (photo.bytes.length < scrubbed.length) return photo
+        if (photo.bytes.length < scrubbed.length) return last(photo)
       }
     }
     webp = { bytes: await webpOf(pixels, kept, codecs), type: 'image/webp', action: 'lossless' }
     if (mayBePhoto && looksLikePhoto(webp.bytes.length, area)) {
       const photo = await photoOfPng(pixels, kept, codecs)
-      if (photo.bytes.length < Math.min(webp.bytes.length, scrubbed.length)) return photo
+      if (photo.bytes.length < Math.min(webp.bytes.length, scrubbed.length)) return last(photo)
     }
-    if (!pngMayWin(webp.bytes.length, scrubbed.length, area)) return webp
+    if (!pngMayWin(webp.bytes.length, scrubbed.length, area)) return last(webp)
+    // Now, for packing may end before its time.
+    await milestones.picture(pixels, kept)
     if (worthWebp(webp.bytes.length, scrubbed.length)) await milestones.interim(webp)
   }
   const png = await packedAnew(scrubbed, area, repackingLevel(area, plan.mayBeWebp), codecs)

@@ -1,31 +1,53 @@
-/** Puts an ICC profile into a simple lossless WebP, which makes it an extended one (RFC 9649, section 2.7). */
+/** The ICC profile in a WebP: a chunk of the extended format (RFC 9649, section 2.7). */
 import { joined } from '../../bytes.ts'
+import { readChunk, u32le } from '../../formats/webp/chunks.ts'
 
 const RIFF_HEADER_BYTES = 12
+const CHUNK_HEADER_BYTES = 8
 const HAS_ICC = 0x20
 const HAS_ALPHA = 0x10
 
-/** `webp`: RIFF header and one VP8L chunk, as the encoder writes it. */
+/** `webp`: as the encoder writes it: one VP8L chunk; or, lossy with alpha, a VP8X chunk and those that it announces. */
 export function withWebpProfile(
   webp: Uint8Array,
   profile: Uint8Array,
   { width, height }: { width: number; height: number },
 ): Uint8Array<ArrayBuffer> {
-  const image = webp.subarray(RIFF_HEADER_BYTES)
-  // VP8L: signature byte, 14 bits width, 14 bits height, then the bit that says whether alpha is used.
-  const hasAlpha = (image[12]! & 0x10) !== 0
-  const features = new Uint8Array(10)
-  features[0] = HAS_ICC | (hasAlpha ? HAS_ALPHA : 0)
-  putUint24(features, 4, width - 1)
-  putUint24(features, 7, height - 1)
   const header = webp.subarray(0, RIFF_HEADER_BYTES)
+  const first = readChunk(webp.subarray(RIFF_HEADER_BYTES), RIFF_HEADER_BYTES, webp.length)
+  const isExtended = first.type === 'VP8X'
+  const image = webp.subarray(isExtended ? first.end : RIFF_HEADER_BYTES)
+  const features = isExtended ? first.head.slice() : featuresOf(image, width, height)
+  features[0]! |= HAS_ICC
   const out = joined(header, ...chunk('VP8X', features), ...chunk('ICCP', profile), image)
   new DataView(out.buffer).setUint32(4, out.length - 8, true)
   return out
 }
 
+/** `null` if it has none. `webp`: sound. */
+export function webpProfileOf(webp: Uint8Array): Uint8Array | null {
+  const end = Math.min(CHUNK_HEADER_BYTES + u32le(webp, 4), webp.length)
+  for (let at = RIFF_HEADER_BYTES; at + CHUNK_HEADER_BYTES <= end; ) {
+    const chunk = readChunk(webp.subarray(at), at, end)
+    const start = at + CHUNK_HEADER_BYTES
+    if (chunk.type === 'ICCP') return webp.slice(start, start + chunk.length)
+    at = chunk.end
+  }
+  return null
+}
+
+function featuresOf(image: Uint8Array, width: number, height: number): Uint8Array {
+  // VP8L: signature byte, 14 bits width, 14 bits height, then the bit that says whether alpha is used.
+  const hasAlpha = (image[12]! & 0x10) !== 0
+  const features = new Uint8Array(10)
+  features[0] = hasAlpha ? HAS_ALPHA : 0
+  putUint24(features, 4, width - 1)
+  putUint24(features, 7, height - 1)
+  return features
+}
+
 function chunk(name: string, payload: Uint8Array): Uint8Array[] {
-  const head = new Uint8Array(8)
+  const head = new Uint8Array(CHUNK_HEADER_BYTES)
   head.set(new TextEncoder().encode(name))
   new DataView(head.buffer).setUint32(4, payload.length, true)
   return [head, payload, new Uint8Array(payload.length % 2)]

@@ -14,7 +14,7 @@ export interface Outcome {
   preview?: MadePreview
 }
 
-/** A worker's script, or 250 KB of codecs, over a bad mobile connection. */
+/** A worker's script, or 250 kB of codecs, over a bad mobile connection. */
 const LOADING_MS = 120_000
 /** How long a worker may take to look at a file, on any machine. */
 const INSPECTION_MS = 10_000

@@ -1,16 +1,23 @@
 /** What a worker does, whatever kind of worker it is. */
+import { joined } from '../../bytes.ts'
 import { Refusal } from '../../errors.ts'
-import type { Inspection } from '../../formats/image.ts'
-import { isWhole, lengthOf, sourceOf } from '../../formats/image.ts'
-import { PREVIEW_MAX_BYTES } from '../../protocol.ts'
-import { blobOf, blobSource } from '../blob-source.ts'
+import type { ByteSource, Inspection, Segment } from '../../formats/image.ts'
+import { bytesOf, isWhole, lengthOf, sourceOf } from '../../formats/image.ts'
+import { DEFAULT_MAX_UPLOAD_BYTES, PREVIEW_MAX_BYTES } from '../../protocol.ts'
+import { blobSource } from '../blob-source.ts'
 import type { Codecs } from '../compress/codecs.ts'
 import { examine } from '../compress/examine.ts'
 import { inspect } from '../compress/inspect.ts'
 import type { Pixels } from '../compress/pixels.ts'
 import { type Facts, planFor } from '../compress/plan.ts'
 import { type MadePreview, previewOf, previewSize } from '../compress/preview.ts'
-import { type Milestones, type Recompressed, recompress } from '../compress/recompress.ts'
+import {
+  type Milestones,
+  type Original,
+  type Recompressed,
+  recompress,
+  recompressQuickly,
+} from '../compress/recompress.ts'
 import type { CompressRequest, Reply, Request } from './messages.ts'
 
 /** Handles requests one after the other. */
@@ -36,8 +43,8 @@ async function compress(
   reply: (reply: Reply) => void,
 ): Promise<Reply> {
   const { blob, mode, means, line } = request
-  const haste = line ? { line, start: performance.now() } : null
-  const source = blobSource(blob)
+  const start = performance.now()
+  const source = await sourceIn(blob)
   let inspection: Inspection
   try {
     inspection = await inspect(source)
@@ -56,10 +63,15 @@ async function compress(
     if (!fallback) await previewing.ofFile(facts, profile).catch(() => {})
     return plan.kind === 'keep' ? { kind: 'kept' } : { kind: 'scrubbed', ...(fallback && { fallback }) }
   }
-  const scrubbed = new Uint8Array(await blobOf(blob, inspection.segments, inspection.type).arrayBuffer())
-  const orientation = facts.png?.orientation ?? 1
-  let result: Recompressed | null
+  const original: Original = {
+    scrubbed: await wholeOf(source, inspection.segments),
+    profile,
+    orientation: facts.png?.orientation ?? 1,
+    area: inspection.width * inspection.height,
+  }
   try {
+    const quick = line && (await recompressQuickly(plan, original, { line, start }, previewing))
+    if (quick) return await lastWord(quick.result, inspection)
     await codecs.load(plan.kind)
     reply({ kind: 'working' })
     const milestones: Milestones = {
@@ -69,14 +81,32 @@ async function compress(
       },
       ...previewing,
     }
-    const area = inspection.width * inspection.height
-    result = await recompress(plan, { scrubbed, profile, orientation, area, haste }, codecs, milestones)
-    if (result && !(await isSound(result, inspection))) throw new Error('the result is not the same picture')
+    // Such a PNG is packed anew without being decoded.
+    if (plan.kind === 'png' && !plan.mayBeWebp) await previewing.ofFile(facts, profile).catch(() => {})
+    return await lastWord(await recompress(plan, original, codecs, milestones), inspection)
   } catch {
     return { kind: 'scrubbed', fallback: 'codec-error' }
   }
+}
+
+/** Throws if the result is not to be trusted. */
+async function lastWord(result: Recompressed | null, inspection: Inspection): Promise<Reply> {
   if (result === null) return { kind: 'scrubbed' }
+  if (!(await isSound(result, inspection))) throw new Error('the result is not the same picture')
   return { kind: 'recompressed', ...result }
+}
+
+/** In memory, if it is no larger than what is sent: a read of a file is a trip to another process. */
+async function sourceIn(blob: Blob): Promise<ByteSource> {
+  return blob.size <= DEFAULT_MAX_UPLOAD_BYTES
+    ? sourceOf(new Uint8Array(await blob.arrayBuffer()))
+    : blobSource(blob)
+}
+
+async function wholeOf(source: ByteSource, segments: Segment[]): Promise<Uint8Array<ArrayBuffer>> {
+  const pieces: Uint8Array[] = []
+  for await (const piece of bytesOf(source, segments)) pieces.push(piece)
+  return joined(...pieces)
 }
 
 /** `null` if nothing here decodes such a file. */

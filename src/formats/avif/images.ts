@@ -17,7 +17,7 @@ import { isSameSize, type SequenceHeader, sequenceHeader, TWO_SIZES } from './se
 /** Turns, mirrors and crops. */
 const TRANSFORMATIONS = ['clap', 'irot', 'imir']
 
-/** The largest description of a derived image that is read: an overlay of 1,000 images takes 8 KB. Unit: bytes. */
+/** The largest description of a derived image that is read: an overlay of 1,000 images takes 8 kB. Unit: bytes. */
 const MAX_DERIVATION_BYTES = 64 * 1024
 
 /**

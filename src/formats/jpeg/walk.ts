@@ -54,7 +54,7 @@ export interface Jpeg {
   xmp: string
 }
 
-/** A photo has some dozens; large depth maps and manifests come in segments of 64 KB. */
+/** A photo has some dozens; large depth maps and manifests come in segments of 64 KiB. */
 const MAX_JPEG_SEGMENTS = 4096
 
 /** Files with a table for every scan have some dozens. */

@@ -66,7 +66,7 @@ export function readPngHeader(body: Uint8Array): PngHeader {
 const MOST_INFLATION = 1032
 
 /**
- * Nobody writes more: deflate at its worst adds five bytes to 16 KB, and a flush after every row five bytes to a row.
+ * Nobody writes more: deflate at its worst adds five bytes to 16 KiB, and a flush after every row five bytes to a row.
  * Unit: bytes.
  */
 const MOST_OVERHEAD = 64 * 1024

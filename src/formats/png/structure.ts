@@ -194,7 +194,7 @@ function isCritical(type: string): boolean {
   return (type.charCodeAt(0) & 0x20) === 0
 }
 
-/** RFC 1950, 2.2: deflate, a window of 32 KB at most, no dictionary, and a check. */
+/** RFC 1950, 2.2: deflate, a window of 32 KiB at most, no dictionary, and a check. */
 function startsZlib(body: Uint8Array): boolean {
   const [method = 0, flags = 0] = body
   return (method & 15) === 8 && method >> 4 <= 7 && (flags & 0x20) === 0 && ((method << 8) | flags) % 31 === 0

@@ -2,6 +2,7 @@
  * POST /calls: what the operator's commands ask from another machine, `{"on": "takedown", "call": "hold", "given": […]}`. For
  * programs alone, by their token. What is not in the table can't be asked.
  */
+import { jsonObject } from '../../json.ts'
 import type { SettingValues } from '../../service/settings.ts'
 import { SettingError } from '../../service/settings.ts'
 import { readText } from '../body.ts'
@@ -70,14 +71,10 @@ async function answerSettings(
 }
 
 function parsed(text: string): { on: string; call: string; given: unknown[] } | null {
-  try {
-    const { on, call, given } = JSON.parse(text) as Record<string, unknown>
-    return typeof on === 'string' && typeof call === 'string' && Array.isArray(given)
-      ? { on, call, given }
-      : null
-  } catch {
-    return null
-  }
+  const { on, call, given } = jsonObject(text) ?? {}
+  return typeof on === 'string' && typeof call === 'string' && Array.isArray(given)
+    ? { on, call, given }
+    : null
 }
 
 function isIterable(value: unknown): value is AsyncIterable<unknown> {

@@ -2,7 +2,9 @@
  * What a scanner elsewhere asks, by its own token: pictures to look at, and what it may block near copies of. It sees no picture
  * but those that it claimed, and decides about no other.
  */
+
 import type { Hono } from 'hono'
+import { jsonObject } from '../../json.ts'
 import { verdictOf } from '../../scan/scanner.ts'
 import { isSevere } from '../../service/moderation/scan-gate.ts'
 import type { ScanTask } from '../../service/moderation/scanning.ts'
@@ -95,9 +97,7 @@ function overdue(c: AppContext): Response {
 
 /** The JSON object that was sent; an empty one for anything else. */
 async function bodyOf(c: AppContext): Promise<Record<string, unknown>> {
-  const text = await readText(c, BODY_MAX_BYTES)
-  const given = tried(() => JSON.parse(text || '{}'))
-  return typeof given === 'object' && given !== null ? given : {}
+  return jsonObject(await readText(c, BODY_MAX_BYTES)) ?? {}
 }
 
 function tried<T>(work: () => T): T | null {

@@ -11,7 +11,7 @@ import { createAdminSessions } from '../../service/admin-sessions.ts'
 import { nodeHashes } from '../hashes.ts'
 import { createIdleConnections } from '../http/idle-connections.ts'
 import type { Limits } from '../http/limits.ts'
-import { createRequestListener } from '../http/request-listener.ts'
+import { createRequestListener, limitHeaders } from '../http/request-listener.ts'
 import { createPendingConnections } from '../http/scheduler.ts'
 import { adminSocket, adminUrl, removeStale } from './address.ts'
 
@@ -33,6 +33,7 @@ export async function openAdminServer(
     keepAliveTimeout: 0,
     optimizeEmptyRequests: true,
   })
+  limitHeaders(server, limits)
   createConnectionCap(server, limits.adminConnections)
   const idle = createIdleConnections(server, limits)
   const { listener } = createRequestListener({
@@ -44,7 +45,7 @@ export async function openAdminServer(
     },
     handle: (_, next) => next(),
     fetch: app.fetch,
-    hostname: 'operator',
+    baseUrl: adminUrl(config),
     mostDrained: () => limits.unexpectedBodyBytes,
   })
   server.on('request', listener)

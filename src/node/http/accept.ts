@@ -40,13 +40,16 @@ interface Connection {
 const admitted = Symbol('the connection that is served')
 type Admitted = Socket & { [admitted]?: Connection }
 
+/** Connections of an address that are read as soon as they are admitted: a few browsers, or `UPLOADS_AT_ONCE` uploads. */
+const READ_AT_ONCE = 16
+
 /** Interval of checks while connections wait. Unit: milliseconds. */
 const CHECK_MS = 250
 
 /**
  * To be called when all that serves a connection listens to `server` already. `mostOfAddress`: 0 for no limit. Trusted
- * proxies may have as many as they like: whose their connections are is not known before a request comes. `refuse` answers
- * a connection that waited in vain.
+ * proxies may have as many as they like: whose their connections are is not known before a request comes. `startLater`
+ * reads from one of many connections of an address, `refuse` answers one that waited in vain.
  */
 export function createAcceptor(
   server: Server,
@@ -54,6 +57,7 @@ export function createAcceptor(
     mostOfAddress,
     trusted,
     limits,
+    startLater,
     refuse,
   }: {
     mostOfAddress: number
@@ -62,6 +66,7 @@ export function createAcceptor(
       Limits,
       'connections' | 'connectionsWaiting' | 'connectionsWaitingOfAll' | 'connectionWaitMs' | 'settleMs'
     >
+    startLater: (socket: Socket) => void
     refuse: (socket: Socket) => void
   },
 ): Accepting {
@@ -152,7 +157,8 @@ export function createAcceptor(
       else for (const next of [...crowded]) if (admitNext(next)) return
     })
     for (const serve of serving) serve.call(server, socket)
-    socket.resume()
+    if (share.open.size > READ_AT_ONCE) startLater(socket)
+    else socket.resume()
   }
 
   function forgetIfEmpty(share: Share): void {

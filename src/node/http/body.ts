@@ -98,7 +98,7 @@ interface Chunks {
   stop(): void
 }
 
-/** Smaller ones wait for those that come with them: each step on the way of a chunk costs as much as copying 10 KB. */
+/** Smaller ones wait for those that come with them: each step on the way of a chunk costs as much as copying 10 kB. */
 const SMALL_BYTES = 4 * 1024
 
 /** With so much waiting, the socket is not read. */

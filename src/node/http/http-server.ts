@@ -13,7 +13,8 @@ import { createAcceptor } from './accept.ts'
 import { type Connections, createIdleConnections } from './idle-connections.ts'
 import type { Limits } from './limits.ts'
 import type { Pipelining } from './pipelining.ts'
-import { createPendingConnections } from './scheduler.ts'
+import { limitHeaders } from './request-listener.ts'
+import { createPendingConnections, createScheduler } from './scheduler.ts'
 import { refuseUnreadable, refuseWaiting, statusOf } from './unreadable.ts'
 
 export interface HttpServer {
@@ -46,6 +47,7 @@ export async function openHttpServer(
     // A GET has no body to wait for.
     optimizeEmptyRequests: true,
   })
+  limitHeaders(server, limits)
   // A client may end its side after a whole request, and read the answer. Not in Node's types.
   Object.assign(server, { httpAllowHalfOpen: true })
   const idle = createIdleConnections(server, limits)
@@ -53,9 +55,12 @@ export async function openHttpServer(
     mostOfAddress: config.connectionsPerAddress,
     trusted,
     limits,
+    // The whole burst is accepted before it is read: a connection behind it in the backlog does not wait for its requests.
+    startLater: (socket) => starting.run(() => socket.resume(), socket),
     refuse: (socket) => refuseWaiting(baseUrl, socket),
   })
   const pending = createPendingConnections(server)
+  const starting = createScheduler(pending)
   await listen(server, config)
   const { port } = server.address() as AddressInfo
   const baseUrl = config.baseUrl ?? `http://localhost:${port}`

@@ -1,23 +1,25 @@
 /** What a client may cost below the web layer. docs/limits.md has them too. Tests shorten them. */
 export const LIMITS = {
+  /** Headers of a request. Browsers send 20, and a few proxies as many more. Apache takes 100. */
+  headers: 128,
   /** From the first byte of a request to the end of its headers. nginx waits 60 s. */
   headersMs: 15_000,
   /** Without a byte in either direction while the server waits for the client. Browsers reuse a connection within seconds. */
   idleMs: 30_000,
-  /** From the first byte of a request to its last: 25 MB at 44 KB a second. */
+  /** From the first byte of a request to its last: 25 MB at 44 kB a second. */
   requestMs: 600_000,
   /** Between two sweeps over all connections: a twelfth of `slowAnswerMs`. */
   checkMs: 5_000,
   /**
    * What a body holds, integrated over the time its client is waited for; past it the body must keep the least rate.
-   * 300 KB from a phone at 3 KB a second, with a fifth to spare. Unit: bytes × s.
+   * 300 kB from a phone at 3 kB a second, with a fifth to spare. Unit: bytes × s.
    */
   bodyByteSeconds: 48 * 1024 * 1024,
   /** What a body counts as holding from its start, for its connection and its place: that of a draft in memory. */
   bodyBytes: 256 * 1024,
   /**
    * On average, for a body past `bodyByteSeconds` and for an answer. A 2 Mbit/s line sends 25 MB in 100 s; the slowest
-   * mobile line worth serving does 8 KB a second.
+   * mobile line worth serving does 8 kB a second.
    */
   leastBytesPerSecond: 8 * 1024,
   /** The window over which an answer must keep that rate: kernels take answers in steps of up to a megabyte. */
@@ -32,7 +34,7 @@ export const LIMITS = {
   /** Uploads of one address that wait; past it `busy`. More than twice the quota. */
   waitingOfAddress: 256,
   /**
-   * Memory of uploads that wait, per process: 8 KB each, and up to 128 KB of body that came behind the headers. Past it
+   * Memory of uploads that wait, per process: 8 kB each, and up to 128 KiB of body that came behind the headers. Past it
    * the network with the most of them is answered `busy`.
    */
   waitingBytes: 32 * 1024 * 1024,
@@ -43,12 +45,12 @@ export const LIMITS = {
   /** For reading a refused body: a handover of a phone takes seconds. */
   drainMs: 20_000,
   /**
-   * Requests on a connection that wait for the answers before them; past it the connection is closed. 3 KB each, and
+   * Requests on a connection that wait for the answers before them; past it the connection is closed. 3 kB each, and
    * 40 µs when it is closed. No browser pipelines.
    */
   pipelined: 4,
   /**
-   * Connections at once, per process, those of trusted proxies too: some 10 KB each. One more replaces the one that was
+   * Connections at once, per process, those of trusted proxies too: some 10 kB each. One more replaces the one that was
    * idle longest, and waits while none is idle. Four times nginx's default.
    */
   connections: 4096,

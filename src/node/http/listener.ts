@@ -77,7 +77,7 @@ export function createListener(
       else next()
     },
     fetch: app.fetch,
-    hostname: new URL(baseUrl).host,
+    baseUrl,
     onBadUrl: () => unreadableAnswer(baseUrl, 400),
     mostDrained: (incoming) =>
       incoming.method === 'POST' && takesUploads(pathOf(incoming))

@@ -1,13 +1,16 @@
 /** What every request goes through before it is answered: pipelining, its body, and the framework for most of them. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import type { HostBindings } from '../../http/context.ts'
 import { type HostBody, readBody } from './body.ts'
 import { drain } from './drain.ts'
+import { endWithClient } from './ended-early.ts'
 import type { Connections } from './idle-connections.ts'
+import type { Limits } from './limits.ts'
 import { createPipelining, type Pipelining } from './pipelining.ts'
 import { createScheduler } from './scheduler.ts'
-import { guardSmallChunks } from './small-chunk-guard.ts'
+import { guardSmallChunks, stopParsing } from './small-chunk-guard.ts'
+import { refuseUnreadable } from './unreadable.ts'
 
 export interface Exchange {
   incoming: IncomingMessage
@@ -18,6 +21,15 @@ export interface Exchange {
   drained(): Promise<void>
 }
 
+/**
+ * Node reads headers in batches of 32 and silently drops those past its own limit. That is one batch more than ours, so that
+ * the listener sees that there are too many.
+ */
+export function limitHeaders(server: Server, { headers }: Pick<Limits, 'headers'>): void {
+  server.maxHeadersCount = headers + 32
+}
+
+/** For a server whose headers are limited by `limitHeaders`. */
 export function createRequestListener(parts: {
   connections: Connections
   /** Answers a request that is not to be handled, and says so with `false`. */
@@ -26,8 +38,8 @@ export function createRequestListener(parts: {
   handle(exchange: Exchange, next: () => void): void
   /** The framework. */
   fetch(request: Request, bindings: HostBindings): Response | Promise<Response>
-  /** Where HTTP/1.0 names no host. No answer depends on it. */
-  hostname: string
+  /** Its host stands where HTTP/1.0 names none. No answer depends on it. */
+  baseUrl: string
   /** The answer to targets and hosts that make no URL. */
   onBadUrl?: () => Response
   /** How much is read of a body that no handler reads. Unit: bytes. */
@@ -59,7 +71,7 @@ export function createRequestListener(parts: {
       return response
     },
     {
-      hostname: parts.hostname,
+      hostname: new URL(parts.baseUrl).host,
       overrideGlobalObjects: false,
       autoCleanupIncoming: false,
       ...(parts.onBadUrl === undefined ? {} : { errorHandler: parts.onBadUrl }),
@@ -67,6 +79,12 @@ export function createRequestListener(parts: {
   )
 
   function enter(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    // Alternating names and values.
+    if (incoming.rawHeaders.length > 2 * limits.headers) {
+      stopParsing(incoming.socket)
+      refuseUnreadable(parts.baseUrl, 431, incoming.socket)
+      return
+    }
     if (!parts.screen(incoming, outgoing)) return
     // One that announces no body has ended already.
     if (!incoming.readableEnded) bodies.set(incoming, readBody(incoming, outgoing, connections))
@@ -100,7 +118,10 @@ export function createRequestListener(parts: {
   return {
     ...pipelining,
     listener(incoming, outgoing) {
-      if (!incoming.readableEnded) guardSmallChunks(incoming)
+      if (!incoming.readableEnded) {
+        guardSmallChunks(incoming)
+        endWithClient(incoming)
+      }
       pipelining.listener(incoming, outgoing)
     },
   }

@@ -15,17 +15,19 @@ export const TICK_BUDGET_MS = 2
  */
 export const TICKS_FOR_CONNECTIONS = 8
 
-/** A socket, or the answer on it. */
+/** A socket. */
 interface Client {
   readonly destroyed: boolean
+  /** Addresses take turns. */
+  readonly remoteAddress?: string | undefined
 }
 
 export interface Scheduler {
   /** Runs `act` now, or defers it if this tick's time is used up or connections may wait to be accepted. */
   run(act: () => void, client?: Client): void
   /**
-   * Runs `act` in a later tick: one a tick, first come, first served. Those at the head of the queue whose client is gone
-   * run together: they only clean up.
+   * Runs `act` in a later tick: one a tick, addresses round robin, those of an address in order. Those whose client is gone
+   * when their turn comes run together: they only clean up.
    */
   defer(act: () => void, client?: Client): void
 }
@@ -44,7 +46,8 @@ export const unfairScheduler: Scheduler = {
 }
 
 export function createScheduler(pending: PendingConnections = { areLikely: () => false }): Scheduler {
-  const waiting: Waiting[] = []
+  /** By address, in the order of their turns. */
+  const waiting = new Map<string, Waiting[]>()
   let startedAt: number | null = null
   let ticksForConnections = 0
   let isScheduled = false
@@ -54,18 +57,29 @@ export function createScheduler(pending: PendingConnections = { areLikely: () =>
   }
 
   function schedule(): void {
-    if (isScheduled || waiting.length === 0) return
+    if (isScheduled || waiting.size === 0) return
     isScheduled = true
     setImmediate(runNext)
   }
 
+  /** Takes the first of the address whose turn it is, and moves the address to the end. */
+  function takeFirst([address, queue]: [string, Waiting[]]): Waiting {
+    const first = queue.shift()!
+    waiting.delete(address)
+    if (queue.length > 0) waiting.set(address, queue)
+    return first
+  }
+
   function runNext(): void {
     isScheduled = false
-    while (waiting[0]?.client.destroyed) waiting.shift()!.act()
-    if (ticksForConnections < TICKS_FOR_CONNECTIONS && pending.areLikely()) ticksForConnections++
-    else {
-      ticksForConnections = 0
-      waiting.shift()?.act()
+    const yields = ticksForConnections < TICKS_FOR_CONNECTIONS && pending.areLikely()
+    ticksForConnections = yields ? ticksForConnections + 1 : 0
+    let mayRun = !yields
+    for (const turn of waiting) {
+      const isGone = turn[1][0]!.client.destroyed
+      if (!isGone && !mayRun) break
+      takeFirst(turn).act()
+      mayRun &&= isGone
     }
     schedule()
   }
@@ -80,7 +94,10 @@ export function createScheduler(pending: PendingConnections = { areLikely: () =>
       act()
     },
     defer(act, client = ALWAYS_THERE) {
-      waiting.push({ act, client })
+      const address = client.remoteAddress ?? ''
+      const queue = waiting.get(address)
+      if (queue === undefined) waiting.set(address, [{ act, client }])
+      else queue.push({ act, client })
       schedule()
     },
   }

@@ -117,7 +117,7 @@ async function sendPieces(
   outgoing.once('close', () => void pieces.cancel().catch(() => {}))
   for (;;) {
     // Before the piece is taken: if the client leaves while it waits, no memory stands in the queue.
-    await new Promise<void>((resolve) => scheduler.run(resolve, outgoing))
+    await new Promise<void>((resolve) => scheduler.run(resolve, outgoing.req.socket))
     const { done, value } = await pieces.read()
     if (outgoing.destroyed) return
     if (done) break

@@ -48,7 +48,7 @@ function isAbuse(socket: Socket, bytes: number): boolean {
   return counted.chunks > FREE_CHUNKS && counted.bytes < counted.chunks * LEAST_AVERAGE_BYTES
 }
 
-/** The plain way: the parser goes on to the end of the read, up to 64 KB, and makes an object of each chunk or request. */
+/** The plain way: the parser goes on to the end of the read, up to 64 KiB, and makes an object of each chunk or request. */
 export const destroy: Cut = (socket) => {
   socket.destroy()
 }

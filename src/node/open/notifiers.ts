@@ -2,7 +2,8 @@
 import type { Config } from '../../config.ts'
 import type { Log } from '../../http/log.ts'
 import type { Notifier } from '../../notify/notifier.ts'
-import { createNotices, type Notices } from '../../service/moderation/notices.ts'
+import type { Notices } from '../../service/moderation/notices.ts'
+import { wireNotices } from '../../wiring/moderation.ts'
 import { adminUrl } from '../admin/address.ts'
 import type { Stores } from './stores.ts'
 
@@ -35,12 +36,11 @@ export async function openNotices(
   log: Log,
 ): Promise<Notices> {
   const hasAddress = config.operatorUrl !== null || config.operatorListen.kind === 'address'
-  return createNotices({
+  return wireNotices({
     ledger,
     notifiers: await openNotifiers(config.notify),
     link: hasAddress ? adminUrl(config) : null,
     now: clock.now,
-    onFailure: (err, receiver) =>
-      log.warn({ err, receiver }, 'a notice was not told and will be tried again'),
+    log,
   })
 }

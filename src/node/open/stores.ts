@@ -5,14 +5,16 @@ import type { Cdn } from '../../cdn/cdn.ts'
 import type { Config } from '../../config.ts'
 import type { Log } from '../../http/log.ts'
 import { type Clock, createClock } from '../../service/clock.ts'
-import { createPurges, NO_PURGES, type Purges } from '../../service/images/purges.ts'
-import { createMoves, type Moves } from '../../service/moderation/moves.ts'
+import type { Purges } from '../../service/images/purges.ts'
+import type { Moves } from '../../service/moderation/moves.ts'
 import type { Tombstones } from '../../service/recovery/tombstones.ts'
 import { createSpool } from '../../stores/drafts/spool.ts'
 import { makePrivate } from '../../stores/filesystem/layout.ts'
 import { type FilesystemStore, openFilesystemStore } from '../../stores/filesystem/store.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
+import { wireMoves } from '../../wiring/moderation.ts'
+import { wirePurges } from '../../wiring/uploads.ts'
 import { assertAgreed, joinServers, settingsOf } from './agreement.ts'
 import { openCdn } from './cdn.ts'
 import { assertData, assertRestored } from './data-folder.ts'
@@ -76,18 +78,8 @@ async function openBeside(
   if (as === 'server') await joinServers(ledger, settings)
   else if (!mayDisagree) await assertAgreed(ledger, settings)
   const clock = await createClock(ledger, now)
-  const purges = cdn === null ? NO_PURGES : createPurges({ ledger, cdn, now: clock.now, onFailure })
-
-  function onFailure(error: unknown, ids: string[]): void {
-    log.warn({ err: error, ids }, 'a purge failed and will be tried again')
-  }
-
-  const moves = createMoves({ objects, ledger, purges, now: clock.now, onFailure: onMoveFailure })
-
-  function onMoveFailure(error: unknown, id: string | null): void {
-    log.warn({ err: error, id }, 'an image could not be moved and will be tried again')
-  }
-
+  const purges = wirePurges(cdn, { ledger, now: clock.now, log })
+  const moves = wireMoves({ objects, ledger, purges, now: clock.now, log })
   const tombstones = await openTombstones({ config, log, ledger, objects, now: clock.now, as })
 
   async function close(): Promise<void> {

@@ -1,6 +1,6 @@
 /** Proof of work before an upload, and passes that stand for it (docs/decisions/081). */
 import { Refusal } from '../../errors.ts'
-import { areAnswers } from '../../proof-of-work.ts'
+import { isSolved } from '../../proof-of-work.ts'
 import {
   type Challenge,
   PASS_PAGE_PATH,
@@ -12,7 +12,7 @@ import type { Ledger } from '../../stores/ledger.ts'
 import { refuseFault } from '../faults.ts'
 import type { Hashes } from '../hashes.ts'
 import type { Settings } from '../settings.ts'
-import { type ChallengeToken, createTokens, type Purpose, type Token } from './tokens.ts'
+import { type ChallengeToken, createTokens, type Purpose } from './tokens.ts'
 import type { UploadRate } from './upload-rate.ts'
 
 /** What an upload shows of itself, as it was sent. */
@@ -50,10 +50,10 @@ export interface Spent {
   release(): void
 }
 
-/** How much work: about 4 × 2,048 × 1,000 iterations for an upload, 4 × 16,384 × 1,000 for a pass. */
+/** How much work: about 4 × 2,048 × 1,000 iterations for an upload, 8 × 16,384 × 1,000 for a pass. */
 export const WORK = {
   upload: { iterations: 1000, bits: 11, answers: 4 },
-  pass: { iterations: 1000, bits: 14, answers: 4 },
+  pass: { iterations: 1000, bits: 14, answers: 8 },
 } as const satisfies Record<Purpose, Omit<Challenge, 'token' | 'algorithm' | 'expires'>>
 
 const SOLUTION = /^([\w.-]{1,200}):(\d{1,10}(?:,\d{1,10}){0,15})$/
@@ -72,7 +72,7 @@ export function createChallenges(parts: {
   now: () => number
   work?: Record<Purpose, Omit<Challenge, 'token' | 'algorithm' | 'expires'>>
 }): Challenges {
-  const { ledger, settings, rate, work = WORK } = parts
+  const { ledger, settings, rate, hashes, work = WORK } = parts
   const tokens = createTokens(parts)
   const releasing = new Set<Promise<void>>()
   const mode = () => settings.current().challenge
@@ -101,18 +101,18 @@ export function createChallenges(parts: {
     return token?.purpose === purpose ? { token, counters: counters!.split(',').map(Number) } : null
   }
 
-  const spentName = ({ id }: Token) => `challenge ${id}`
-
-  /** Uses the solution up. `false` if it is none. */
+  /**
+   * `false` if it is none. The challenge is used up by the first answer that is right: wrong ones beside it can't be tried again,
+   * and what comes without work costs one try.
+   */
   async function spendSolution(purpose: Purpose, solution: string | undefined): Promise<boolean> {
     const found = await read(purpose, solution)
     if (found === null) return false
     const { token, counters } = found
+    const name = `challenge ${token.id}`
     // Before the work of verifying it again.
-    if ((await ledger.usedCapacity(spentName(token), token.day)) > 0) return false
-    // Only what cost the client its work leaves a row.
-    if (!(await areAnswers(token, counters))) return false
-    return ledger.takeCapacity(spentName(token), token.day, 1, 1)
+    if ((await ledger.usedCapacity(name, token.day)) > 0) return false
+    return isSolved(token, counters, () => ledger.takeCapacity(name, token.day, 1, 1), hashes.pbkdf2)
   }
 
   /** `null`: it is not valid, or used up. */
@@ -138,8 +138,8 @@ export function createChallenges(parts: {
     },
     forPass: () => newChallenge('pass').catch(refuseFault),
     async givePass(solution) {
-      const isSolved = await spendSolution('pass', solution).catch(refuseFault)
-      if (!isSolved) throw await refusal('pass', BAD_SOLUTION).catch(refuseFault)
+      const isSpent = await spendSolution('pass', solution).catch(refuseFault)
+      if (!isSpent) throw await refusal('pass', BAD_SOLUTION).catch(refuseFault)
       const { pass, expiresAt } = await tokens.pass().catch(refuseFault)
       return { pass, uploads: PASS_UPLOADS, expires: timeOf(expiresAt) }
     },

@@ -41,7 +41,8 @@ export async function renewIdentities(ledger: Pick<Ledger, 'writeFacts'>): Promi
 
 /** The secret of the instance: the first process writes it, all others read it. Throws what the ledger throws. */
 export function createSecret(ledger: Pick<Ledger, 'facts' | 'writeFacts'>): () => Promise<Uint8Array> {
-  let secret: Promise<Uint8Array> | undefined
+  // Bytes, not a promise: on Workers a request that waits for another's waits for ever if that one is cut off.
+  let secret: Uint8Array | undefined
 
   async function loadSecret(): Promise<Uint8Array> {
     const facts = await ledger.facts()
@@ -51,13 +52,8 @@ export function createSecret(ledger: Pick<Ledger, 'facts' | 'writeFacts'>): () =
     return Uint8Array.from(text.match(/../g)!, (pair) => Number.parseInt(pair, 16))
   }
 
-  return () => {
-    if (secret === undefined) {
-      secret = loadSecret()
-      secret.catch(() => {
-        secret = undefined
-      })
-    }
+  return async () => {
+    secret ??= await loadSecret()
     return secret
   }
 }

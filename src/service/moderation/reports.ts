@@ -210,7 +210,7 @@ function checked(given: GivenReport): {
 } {
   const image = given.image.trim()
   const id = ID_PATTERN.test(image) ? image : ID_IN_LINK.exec(image)?.[1]
-  if (id === undefined) bad('Name the picture: its link, or its id of 11 characters.')
+  if (id === undefined) bad('Give the link of the picture, or its id of 11 characters.')
   const { category } = given
   if (!isCategory(category)) bad(`Say what is wrong: one of ${Object.keys(CATEGORIES).join(', ')}.`)
   const text = clean(given.text, true)

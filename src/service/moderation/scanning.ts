@@ -42,7 +42,10 @@ export interface Scanning {
   isClaimed(id: string, claim: number): Promise<boolean>
   /** Carries out a verdict. `false` if the claim is over: then nothing is done. */
   decide(id: string, claim: number, verdict: Verdict): Promise<boolean>
-  /** Asks the scanner about what waits, and ends waits that are over, until `stop` is called. */
+  /**
+   * Asks the scanner about what waits, and ends waits that are over, until `stop` is called. With scans off nothing comes to wait,
+   * so what does is looked for once, and then only as long as there is something to show or remove.
+   */
   start(): void
   /** Resolves when what is under way has ended. */
   stop(): Promise<void>
@@ -70,6 +73,8 @@ export function createScanning(parts: {
   now: () => number
   /** Hears of every image that could not be scanned, and of every round that failed (`null`). It is tried again. */
   onFailure: (error: unknown, id: string | null) => void
+  /** Hears how many images wait unseen when scans are off. */
+  onUnseen: (count: number) => void
   roundMs?: number
   /** Most images of one round, which then is never cut short. Default: all that are due. */
   mostInRound?: number
@@ -193,9 +198,20 @@ export function createScanning(parts: {
     }
   }
 
+  let isFirstRound = true
+
+  async function roundWhileOff(): Promise<void> {
+    const { hidden } = await ledger.pendingScans()
+    if (hidden > 0 && isFirstRound) parts.onUnseen(hidden)
+    isFirstRound = false
+    if (hidden === 0 || rules.fault === 'hold') void job.stop()
+    else await endWaits()
+  }
+
   async function round(isStopping: () => boolean): Promise<void> {
+    if (rules.when === 'off') return roundWhileOff()
     await endWaits()
-    if (scanner === null || rules.when === 'off') return
+    if (scanner === null) return
     for (let left = parts.mostInRound ?? Number.POSITIVE_INFINITY; left > 0; ) {
       const leaseMs = rules.limitMs + MARGIN_MS
       const claimed = await ledger.claimScans(Math.min(BATCH, left), now(), leaseMs)

@@ -77,24 +77,12 @@ export function createQuota(
   const { limits, now, hashes, networkLimit = () => 0, tagger = null } = options
   const { perDay } = limits
   const confirming = new Set<Promise<void>>()
-  const salts = new Map<string, Promise<Uint8Array>>()
   /** Reservations of this process that have not ended, by network. */
   const reserved = new Map<string, number>()
 
-  /** The key of the day's HMACs. No address is stored, but its HMAC, for the day; the salt goes first. */
-  function saltOf(day: string): Promise<Uint8Array> {
-    let salt = salts.get(day)
-    if (salt === undefined) {
-      salt = ledger.daySalt(day)
-      salt.catch(() => salts.delete(day))
-      for (const old of salts.keys()) if (old !== day) salts.delete(old)
-      salts.set(day, salt)
-    }
-    return salt
-  }
-
+  /** An HMAC under the day's salt, which goes first: no address is stored. */
   async function bucketOf(address: string, day: string): Promise<string> {
-    return hashes.hmacSha256(await saltOf(day), address).slice(0, BUCKET_LENGTH)
+    return hashes.hmacSha256(await ledger.daySalt(day), address).slice(0, BUCKET_LENGTH)
   }
 
   async function recordedWith(

@@ -22,24 +22,11 @@ export function createUploaderTagger(parts: {
   now: () => number
 }): UploaderTagger {
   const { ledger, hashes, now } = parts
-  /** By their days, counted from the epoch. */
-  const salts = new Map<number, Promise<Uint8Array>>()
-
-  function saltOf(day: number): Promise<Uint8Array> {
-    let salt = salts.get(day)
-    if (salt === undefined) {
-      salt = ledger.daySalt(utcDayOf(day * DAY_MS), 'links')
-      salt.catch(() => salts.delete(day))
-      for (const old of salts.keys()) if (Math.abs(old - day) > 1) salts.delete(old)
-      salts.set(day, salt)
-    }
-    return salt
-  }
-
+  /** `day`: counted from the epoch. */
   async function tagOf(address: string, day: number): Promise<string> {
     // A label of its own: no tag is ever a bucket of the quota.
-    const mac = hashes.hmacSha256(await saltOf(day), `uploader ${address}`)
-    return mac.slice(0, TAG_LENGTH)
+    const salt = await ledger.daySalt(utcDayOf(day * DAY_MS), 'links')
+    return hashes.hmacSha256(salt, `uploader ${address}`).slice(0, TAG_LENGTH)
   }
 
   return {

@@ -16,6 +16,7 @@ import {
 } from '../../formats/image.ts'
 import { type Blocks, createBlocks } from './blocks.ts'
 import { draftPrefix, sweepDrafts } from './sweep.ts'
+import { createTail, type Tail } from './tail.ts'
 
 /** What a draft gathers before it writes, if it is not known to fit into memory. Unit: bytes. */
 const BLOCK_BYTES = 64 * 1024
@@ -23,7 +24,10 @@ const BLOCK_BYTES = 64 * 1024
 /** Beyond this much for all drafts together even a small one gets a file. Unit: bytes. */
 const TOTAL_BYTES = 32 * 1024 * 1024
 
-/** So far from the announced end begins what may be a preview: the image ends in one of the blocks from there on. */
+/**
+ * So far from the announced end begins what may be a preview: the image ends in one of the blocks from there on. They stay
+ * in memory until it was looked for.
+ */
 const PREVIEW_REACH_BYTES = 3 * BLOCK_BYTES
 
 export interface Spool {
@@ -80,10 +84,11 @@ export function createSpool(folder: string, options: { digester?: () => Digester
     const running = createHash('sha256')
     const digester = options.digester?.()
     const checkpoints: Checkpoint[] = []
+    const tail = createTail(blocks)
     let hashed = 0
     let file: Pick<SpooledFile, 'path' | 'handle'> | null = null
     // Copied, not kept: chunks that die young cost the garbage collector nothing.
-    const block = blocks.acquire(blockBytes(limitBytes))
+    let block = blocks.acquire(blockBytes(limitBytes))
     let filled = 0
     let size = 0
 
@@ -93,15 +98,21 @@ export function createSpool(folder: string, options: { digester?: () => Digester
         file = { path: temporary, handle: await open(temporary, 'wx+', 0o600) }
       }
       const bytes = block.subarray(0, filled)
-      if (hashed + PREVIEW_REACH_BYTES >= limitBytes) checkpoints.push({ at: hashed, hash: running.copy() })
+      const isNearEnd = hashed + PREVIEW_REACH_BYTES >= limitBytes
+      if (isNearEnd) checkpoints.push({ at: hashed, hash: running.copy() })
       running.update(bytes)
-      hashed += filled
       digester?.update(bytes)
       await file.handle.appendFile(bytes)
+      if (isNearEnd && blocks.acquiredBytes() <= TOTAL_BYTES) {
+        tail.keep(block, hashed, filled)
+        block = blocks.acquire(block.length)
+      }
+      hashed += filled
       filled = 0
     }
 
     async function discard(): Promise<void> {
+      tail.release()
       if (file === null) return
       await file.handle.close().catch(() => {})
       await rm(file.path, { force: true })
@@ -129,14 +140,14 @@ export function createSpool(folder: string, options: { digester?: () => Digester
     blocks.release(block)
     const { handle } = file as SpooledFile
     const whole = running.digest('hex')
-    const source = fileSource(handle, size)
+    const source = fileSource(handle, size, tail)
     return {
       ...source,
       file: { ...(file as SpooledFile), digests: () => digester?.digests() ?? new Uint8Array() },
       digest: async (segments) =>
         isWhole(segments, size)
           ? whole
-          : digestOf(segments, (rest) => piecesOf(handle, rest, blocks), checkpoints),
+          : digestOf(segments, (rest) => piecesOf(handle, rest, { blocks, tail }), checkpoints),
       bytes: (segments) => bytesOf(source, segments),
       discard,
     }
@@ -166,11 +177,13 @@ function spooledMemory(bytes: Uint8Array<ArrayBuffer>, release: () => void): Spo
   }
 }
 
-function fileSource(handle: FileHandle, size: number): ByteSource {
+function fileSource(handle: FileHandle, size: number, tail: Tail): ByteSource {
   return {
     size,
     async read(offset, length) {
       const wanted = Math.max(0, Math.min(length, size - offset))
+      const inMemory = tail.read(offset, wanted)
+      if (inMemory !== null) return inMemory
       const buffer = Buffer.allocUnsafe(wanted)
       let filled = 0
       while (filled < wanted) {
@@ -208,11 +221,14 @@ async function digestOf(
 async function* piecesOf(
   handle: FileHandle,
   segments: Segment[],
-  blocks: Blocks,
+  { blocks, tail }: { blocks: Blocks; tail: Tail },
 ): AsyncGenerator<Uint8Array> {
   const block = blocks.acquire(BLOCK_BYTES)
   const read = async (at: number, length: number) => {
-    const { bytesRead } = await handle.read(block, 0, Math.min(block.length, length), at)
+    const wanted = Math.min(block.length, length)
+    const inMemory = tail.read(at, wanted)
+    if (inMemory !== null) return inMemory
+    const { bytesRead } = await handle.read(block, 0, wanted, at)
     return block.subarray(0, bytesRead)
   }
   try {

@@ -4,11 +4,13 @@
  *     image, frame of its preview | digests of their blocks | record (UTF-8 JSON) | length of the digests (u32 LE)
  *           | length of the record (u32 LE) | CRC-32 of all from the digests to here (u32 LE) | "pinhole2"
  *
- * Spaces may follow the JSON and count as part of it: images up to 256 KB once filled whole pages. Images of the older
+ * Spaces may follow the JSON and count as part of it: images up to 256 KiB once filled whole pages. Images of the older
  * layout end with `record | length of the record | CRC-32 of the record | "pinhole1"`. One that gained its digests
  * later has both trailers, the older first: nothing that was written is ever overwritten.
  */
+
 import { crc32 } from 'node:zlib'
+import { jsonObject } from '../../json.ts'
 import { type ImageRecord, storedSize } from '../object-store.ts'
 import { digestsLength } from './block-digests.ts'
 
@@ -110,11 +112,6 @@ function endsWith(bytes: Buffer, mark: Buffer): boolean {
   return bytes.length >= mark.length && bytes.compare(mark, 0, mark.length, bytes.length - mark.length) === 0
 }
 
-/** `null` if it is no JSON. */
 function parseRecord(json: Buffer): ImageRecord | null {
-  try {
-    return JSON.parse(json.toString('utf8')) as ImageRecord
-  } catch {
-    return null
-  }
+  return jsonObject(json.toString('utf8')) as ImageRecord | null
 }

@@ -30,7 +30,7 @@ export const RETRY_POLICY: RetryPolicy = {
 
 const LONGEST_PAUSE_MS = 2000
 
-/** The answer to a listing of 1000 keys is some 400 KB. */
+/** The answer to a listing of 1000 keys is some 400 kB. */
 const MAX_DOCUMENT_BYTES = 8 * 1024 * 1024
 
 export interface S3Request {

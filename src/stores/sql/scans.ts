@@ -80,9 +80,12 @@ export function scansLedger(database: SqlDatabase): ScanLedger {
     },
 
     async pendingScans() {
-      const { rows } = await database.read(sql`select count(*) as count, min(since_ms) as oldest from scans`)
-      const { count, oldest } = rows[0]!
-      return { count: count as number, oldest: oldest as number | null }
+      const { rows } = await database.read(
+        sql`select count(*) as count, count(case when is_hidden = 1 then 1 end) as hidden, min(since_ms) as oldest
+          from scans`,
+      )
+      const { count, hidden, oldest } = rows[0]!
+      return { count: count as number, hidden: hidden as number, oldest: oldest as number | null }
     },
   }
 }

@@ -25,7 +25,7 @@ const FILE_BYTES = 1024 * 1024
 /** The reserve is made only where this much stays free beside it: else it would come and go. */
 const LEAST_BESIDE_BYTES = FILES * FILE_BYTES
 
-/** SQLite opens a log of 32 KB beside the file, and writes to it a page at a time. */
+/** SQLite opens a log of 32 KiB beside the file, and writes to it a page at a time. */
 const NEARLY_FULL_BYTES = 256 * 1024
 
 /** How long an existence check is believed. Every upload asks. */

@@ -3,6 +3,7 @@ import type { Lifetime, Mode } from '../../client/types.ts'
 import type { EmbedCodes } from '../pages/embed-codes.ts'
 import { SHARED_QUERY } from '../share-path.ts'
 import { makeGallery } from './card/picture.ts'
+import { isHopeless } from './card/upload-card.ts'
 import { openHistory, type Remembered } from './history/history.ts'
 import type { Panel } from './history/panel.ts'
 import { rememberChoice, rememberMode, rememberSwitch } from './history/preferences.ts'
@@ -13,6 +14,7 @@ import { registerWorker } from './page/register-worker.ts'
 import { say } from './page/status.ts'
 import { facts, words } from './upload/facts.ts'
 import { askBeforeLeaving, askQuota, isFull, quotaUsedUp, showTotals } from './upload/progress.ts'
+import type { Item } from './upload/queue.ts'
 import { createUploadList } from './upload/upload-list.ts'
 
 const find = <E extends HTMLElement>(id: string) => document.getElementById(id) as E
@@ -51,7 +53,8 @@ function settle(): void {
   find('pictures-head').hidden = !hasItems
   const several = uploads.pictures().length > 1
   find('copy-all').hidden = find('one-link').hidden = !several
-  find('retry-all').hidden = uploads.items.filter(({ state }) => state.at === 'failed').length < 2
+  const isWorthIt = ({ state }: Item) => state.at === 'failed' && !isHopeless(state.error)
+  find('retry-all').hidden = uploads.items.filter(isWorthIt).length < 2
   showTotals(uploads.items)
 }
 

@@ -1,4 +1,4 @@
-/** Every sentence that people read: one folder a language, one file a part of the pages. `{name}` stands for a value. */
-import type { english } from './english/english.ts'
+/** Every sentence that people read: one file a language. `{name}` stands for a value. */
+import type { english } from './english.ts'
 
 export type Messages = typeof english

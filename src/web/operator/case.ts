@@ -30,7 +30,7 @@ ${walk(facts)}
 <dl class="facts">
 <dt>Image</dt><dd><code>${id}</code></dd>
 <dt>State</dt><dd>${found === null ? 'not reported' : `${found.state}, ${dueIn(found.dueAt, now)}`}</dd>
-<dt>Place</dt><dd>${STATES[image.state]}</dd>
+<dt>Visibility</dt><dd>${STATES[image.state]}</dd>
 ${image.record === null ? '' : html`<dt>Stored</dt><dd>${lineOf(image.record)}</dd>`}
 </dl>
 ${reportsSection(facts)}

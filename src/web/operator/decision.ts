@@ -1,6 +1,6 @@
 /** The form that decides a case. */
 import { html } from 'hono/html'
-import { english } from '../messages/english/english.ts'
+import { english } from '../messages/english.ts'
 import type { Page } from '../pages/page.ts'
 import type { CaseFacts } from './case-facts.ts'
 import { type AdminContext, formToken } from './page.ts'

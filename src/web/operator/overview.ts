@@ -46,7 +46,7 @@ export function overviewPage(ctx: AdminContext, facts: OverviewFacts): Page {
 <p class="actions"><button class="button quiet">Look</button></p>
 </form>
 
-<h2>Act on an image, at once</h2>
+<h2>Act on an image</h2>
 <form class="decision" method="post" action="/images">${formToken(ctx)}
 <p class="field"><label for="image">Id or address</label><input id="image" name="image" required maxlength="500" autocomplete="off" spellcheck="false"></p>
 ${grounds(false)}
@@ -61,10 +61,10 @@ ${act('remove', 'Remove for good')}</p>
 <h2>A flood</h2>
 <form class="decision" method="post" action="/floods">${formToken(ctx)}
 <p class="field"><label for="images">Ids or addresses, one a line</label><textarea id="images" name="images" rows="4" autocomplete="off" spellcheck="false"></textarea></p>
-<p class="field"><label for="minutes">And everything uploaded within the last minutes</label><input id="minutes" name="minutes" type="number" min="1" max="2880" inputmode="numeric"></p>
+<p class="field"><label for="minutes">And everything uploaded in the last … minutes</label><input id="minutes" name="minutes" type="number" min="1" max="2880" inputmode="numeric"></p>
 <p class="field"><label for="flood-reason">Reason</label><input id="flood-reason" name="reason" required maxlength="1000" autocomplete="off"></p>
-<p><label class="confirm"><input type="checkbox" name="same-uploader" value="on"><span>Also what their uploaders stored besides, in the last two days</span></label></p>
-<p class="actions"><button class="button quiet">Hold them all</button></p>
+<p><label class="confirm"><input type="checkbox" name="same-uploader" value="on"><span>Also these uploaders’ other pictures of the last two days</span></label></p>
+<p class="actions"><button class="button quiet">Hold all</button></p>
 <p class="soft">At most 1,000 at once. Each can be released later.</p>
 </form>
 
@@ -78,21 +78,21 @@ ${held.length === 0 ? html`<p>None.</p>` : html`<ul class="held">${held.map((id)
 <p class="field"><label for="value">Value</label><input id="value" name="value" maxlength="20" autocomplete="off"></p>
 <p class="field"><label for="setting-reason">Reason</label><input id="setting-reason" name="reason" maxlength="1000" autocomplete="off"></p>
 <p class="actions"><button class="button quiet">Change</button></p>
-<p class="soft">Leave empty for what is configured. 0: none.</p>
+<p class="soft">Leave empty to reset. 0 means none.</p>
 </form>
 
-<h2>In numbers</h2>
+<h2>Totals</h2>
 <dl class="facts">${counts.map(({ name, value }) => html`<dt>${COUNTS[name] ?? name}</dt><dd>${new Intl.NumberFormat('en').format(value)}</dd>`)}</dl>
 
-<h2>What was done</h2>
+<h2>Recent actions</h2>
 ${acts.length === 0 ? html`<p>Nothing yet.</p>` : ''}<ol class="reports">${acts.map(({ at, act, subject, rule, reason, who }) => html`<li><time>${at.slice(0, 16)}Z</time> ${ACTS[act]} <code>${subject}</code> ${rule} “${reason}” ${who}</li>`)}</ol>`,
     { kind: 'prose queue' },
   )
 }
 
 function waiting(cases: Case[], now: number): string {
-  if (cases.length === 0) return 'Nothing waits for a decision.'
+  if (cases.length === 0) return 'Nothing is waiting for a decision.'
   const urgent = cases.filter(({ severity }) => severity <= 1).length
   const overdue = cases.filter(({ dueAt }) => dueAt < now).length
-  return `${cases.length} wait for a decision, ${urgent} of them urgent, ${overdue} overdue.`
+  return `Waiting for a decision: ${cases.length}, ${urgent} of them urgent, ${overdue} overdue.`
 }

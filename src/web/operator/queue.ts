@@ -30,7 +30,7 @@ export function queuePage(ctx: AdminContext, { cases, digests, isHeld, pending, 
 <nav class="steps" aria-label="Cases"><ol><li>${tab('/queue', 'Open', !isHeld)}</li><li>${tab('/queue?state=held', 'Held', isHeld)}</li></ol></nav>
 ${
   clusters.length === 0
-    ? html`<p>${isHeld ? 'None is held for a report.' : 'Nothing waits for a decision.'}</p>`
+    ? html`<p>${isHeld ? 'Nothing is held for a report.' : 'Nothing is waiting for a decision.'}</p>`
     : html`<ol class="cases">${clusters.map((cluster, i) => item(cluster, digests, now, i === 0))}</ol>`
 }`,
     { kind: 'prose queue' },

@@ -1,6 +1,6 @@
 /** Words that the pages of the admin server share. They are English. */
 import type { AuditedAct } from '../../stores/ledger.ts'
-import { english } from '../messages/english/english.ts'
+import { english } from '../messages/english.ts'
 
 /** As the form for reports has it; another rule as it is. */
 export function categoryName(category: string): string {

@@ -1,5 +1,6 @@
 /** What a page tells its script: words in the person's language, and the service's limits. */
 import { html, raw } from 'hono/html'
+import type { RefusalCode } from '../../errors.ts'
 import type { Messages } from '../messages/messages.ts'
 import type { PreviewWords } from '../preview-limits.ts'
 import type { Page, PageContext } from './page.ts'
@@ -16,7 +17,7 @@ export interface HomeFacts extends PageFacts {
   maxUploadBytes: number
   stripsMetadata: boolean
   convertsHeic: boolean
-  /** By refusal code. */
+  /** What a card says of a refusal, by its code. */
   refusals: Record<string, string>
   words: Messages['live']
   previews: PreviewWords
@@ -44,11 +45,37 @@ export function homeFacts(ctx: PageContext): Page {
     maxUploadBytes,
     stripsMetadata,
     convertsHeic,
-    refusals: messages.errors.details,
+    refusals: refusalsOf(messages),
     words: messages.live,
     previews: { noPreviewInWhatsApp, noPreviewAtAll },
     editor: messages.editor,
   })
+}
+
+/** Refusals of an upload or a deletion that the page's script may meet. */
+const REFUSALS: RefusalCode[] = [
+  'file-too-large',
+  'damaged-image',
+  'blocked-image',
+  'cross-site',
+  'challenge-required',
+  'network-quota-exceeded',
+  'too-many-refusals',
+  'uploads-paused',
+  'capacity-reached',
+  'storage-full',
+  'busy',
+  'unavailable',
+  'too-slow',
+  'held',
+  'removed',
+]
+
+/** What happened, then what to do: a card has no heading for the one. */
+function refusalsOf({ errors: { titles, details } }: Messages): Record<string, string> {
+  return Object.fromEntries(
+    REFUSALS.map((code) => [code, `${titles[code]} ${details[code] ?? ''}`.trimEnd()]),
+  )
 }
 
 export function viewerFacts(ctx: PageContext): Page {

@@ -93,7 +93,7 @@ export function receiptPage(ctx: PageContext, { category, at, isShared, state, d
 <h1>${report.receiptTitle}</h1>
 <p>${report.receiptLead}</p>
 <dl class="receipt">
-<dt>${report.category}</dt><dd>${label}</dd>
+<dt>${report.reason}</dt><dd>${label}</dd>
 <dt>${report.reported}</dt><dd>${date(at)}</dd>
 <dt>${report.decision}</dt><dd>${report.states[state]}</dd>
 ${decidedAt === null ? '' : html`<dt>${report.decided}</dt><dd>${date(decidedAt)}</dd>`}

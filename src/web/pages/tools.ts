@@ -27,16 +27,16 @@ export function toolsPage(ctx: PageContext): Page {
 <p class="lead">From a terminal, a screenshot tool, or a program of your own.</p>
 <section>
 <h2>Script</h2>
-<p>It needs a shell and curl, and keeps the deletion keys on your machine. It is short: read it first.</p>
+<p>It needs a shell and curl, and keeps the deletion keys on your machine. It’s short: read it first.</p>
 ${command(`curl -fsSo upload.sh ${baseUrl}${SCRIPT_PATH} && chmod +x upload.sh
 ./upload.sh holiday.jpg`)}
 <p><a href="${SCRIPT_PATH}">upload.sh</a></p>
 </section>
 <section>
 <h2>Screenshots</h2>
-<p>Bind one of these to a key. Each leaves the link on the clipboard.</p>
+<p>Bind one of these to a key. Each copies the link to the clipboard.</p>
 <dl>
-${tool('ShareX (Windows)', html`Open <a href="${SHAREX_PATH}">${host}${SHAREX_PATH}</a>, then the file that it saves. For screenshots that stay for a day: <a href="${SHAREX_PATH}?${EXPIRES_PARAMETER}=1d">${host}${SHAREX_PATH}?${EXPIRES_PARAMETER}=1d</a>.`)}
+${tool('ShareX (Windows)', html`Open <a href="${SHAREX_PATH}">${host}${SHAREX_PATH}</a>, then the file it downloads. For screenshots that stay for a day: <a href="${SHAREX_PATH}?${EXPIRES_PARAMETER}=1d">${host}${SHAREX_PATH}?${EXPIRES_PARAMETER}=1d</a>.`)}
 ${tool('Flameshot', command('flameshot gui --raw | ./upload.sh | xclip -selection clipboard'))}
 ${tool('Sway, Hyprland', command('grim -g "$(slurp)" - | ./upload.sh | wl-copy'))}
 ${tool('scrot', command(`scrot --select --exec './upload.sh "$f" | xclip -selection clipboard'`))}
@@ -45,19 +45,19 @@ ${tool('macOS', command('screencapture -i /tmp/shot.png && ./upload.sh /tmp/shot
 </section>
 <section>
 <h2>Editors and notes</h2>
-<p>They want the address of the file itself: <code>PINHOLE_DIRECT=1</code> makes the script print it.</p>
+<p>These need the address of the image file: with <code>PINHOLE_DIRECT=1</code> the script prints it.</p>
 <dl>
 ${tool('Typora', html`Preferences, Image, When Insert: Upload image. Image Uploader: Custom Command. Command:${command('env PINHOLE_DIRECT=1 /path/to/upload.sh')}`)}
 ${tool(
   'PicGo',
-  html`Version 3 or later. Install the plugin <code>web-uploader</code>, and fill in:${command(`url: ${baseUrl}${UPLOAD_PATH}
+  html`Version 3 or later. Install the <code>web-uploader</code> plugin, and fill in:${command(`url: ${baseUrl}${UPLOAD_PATH}
 paramName: ${UPLOAD_FIELD}
 jsonPath: link`)}Then add a URL rewrite rule:${command(`match: /([0-9A-Za-z]{${ID_LENGTH}})$
 replace: ${rawPath('$1')}`)}`,
 )}
 ${tool(
   'PicList',
-  html`Advanced Custom, and fill in:${command(`endpoint: ${baseUrl}${UPLOAD_PATH}
+  html`Choose Advanced Custom, and fill in:${command(`endpoint: ${baseUrl}${UPLOAD_PATH}
 method: POST
 formDataKey: ${UPLOAD_FIELD}
 resDataPath: id
@@ -71,26 +71,26 @@ File field: ${UPLOAD_FIELD}
 URL path: ["id"]
 Domain: ${direct}`)}`,
 )}
-${tool('Obsidian', html`The plugin Image Auto Upload hands pictures to PicGo or PicList. Set one of them up as above.`)}
+${tool('Obsidian', html`The Image Auto Upload plugin hands pictures to PicGo or PicList. Set up one of them as above.`)}
 </dl>
 </section>
 <section>
 <h2>iPhone and iPad</h2>
-<p>In Shortcuts make a new one that is shown in the share sheet, takes images, and does this:</p>
+<p>In Shortcuts, create a shortcut that appears in the share sheet, receives images, and has these actions:</p>
 <ol>
 <li>Get Contents of URL: <code>${baseUrl}${UPLOAD_PATH}</code>. Method POST, Request Body Form, a field of type File named <code>${UPLOAD_FIELD}</code>: Shortcut Input.</li>
 <li>Get Dictionary Value: <code>link</code>.</li>
 <li>Copy to Clipboard.</li>
 </ol>
-<p>To be able to delete it, keep the value of <code>delete</code> as well, for example in a note.</p>
+<p>Save the value of <code>delete</code> too, for example in a note: you need it to delete the picture.</p>
 </section>
 <section>
 <h2>Agents</h2>
-<p><a href="${AGENTS_PATH}">${host}${AGENTS_PATH}</a> tells a program that reads prose all it needs: how to upload by curl, what to keep, and what to ask before.</p>
+<p><a href="${AGENTS_PATH}">${host}${AGENTS_PATH}</a> tells AI agents how to upload with curl, what to keep, and what to ask first.</p>
 </section>
 <section>
 <h2>Anything else</h2>
-<p>One form, one field. <a href="${API_PAGE_PATH}">The reference</a> has the rest.</p>
+<p>It’s one form with one field. <a href="${API_PAGE_PATH}">The API reference</a> has the rest.</p>
 ${command(`curl -F ${UPLOAD_FIELD}=@holiday.jpg ${baseUrl}${UPLOAD_PATH}`)}
 </section>
 <p lang="${ctx.messages.lang}"><a class="back" href="/">${ctx.messages.frame.back}</a></p>

@@ -31,7 +31,7 @@ ${months.length === 0 ? html`<p>${transparency.none}</p>` : months.map(([month, 
       rows.find((row) => row.state === state)?.count ?? 0
     return html`<h2>${monthName(month)}</h2>
 <div class="wide"><table>
-<thead><tr><th scope="col">${report.category}</th>${states.map((state) => html`<th scope="col">${transparency.states[state]}</th>`)}</tr></thead>
+<thead><tr><th scope="col">${report.reason}</th>${states.map((state) => html`<th scope="col">${transparency.states[state]}</th>`)}</tr></thead>
 <tbody>
 ${categories.map(
   ([

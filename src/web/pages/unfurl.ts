@@ -1,4 +1,4 @@
-/** What chats and forums read of a page to show the picture beside its link: all of it within the first 8 KB. */
+/** What chats and forums read of a page to show the picture beside its link: all of it within the first 8 kB. */
 import { html } from 'hono/html'
 import { type ImageType, OEMBED_PATH, previewPath, typeName } from '../../protocol.ts'
 import type { ImageRecord } from '../../stores/object-store.ts'
@@ -48,7 +48,7 @@ interface Shown extends Resized {
   size: number
 }
 
-/** What is shown beside a link: few chats take more than some hundred KB, and all take a preview. */
+/** The picture of a link preview: the small one where there is one, because chats ignore pictures of more than some hundred kB. */
 function shownIn({ baseUrl, resizer }: PageContext, record: ImageRecord): Shown {
   const { id, preview } = record
   const resized = resizer?.resized(record) ?? null

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, it } from 'node:test'
 import sharp from 'sharp'
 import { compress, send } from '../../../src/client/node.ts'
+import { IS_WHOLE } from '../../support/extent.ts'
 import { request } from '../../support/http.ts'
 import { picture } from '../../support/images/pictures.ts'
 import { type RunningServer, startServer } from '../../support/processes/server.ts'
@@ -40,31 +41,80 @@ async function difference(a: Buffer, b: Buffer, side = 64): Promise<number> {
 
 const big = { width: 1300, height: 900 }
 
-const CASES: Record<string, { bytes: () => Promise<Buffer>; type: string; sides: [number, number] }> = {
+interface Case {
+  bytes: () => Promise<Buffer>
+  type: string
+  sides: [number, number]
+  /** Its colours are of a profile of their own. */
+  isProfiled?: true
+}
+
+const CASES: Record<string, Case> = {
   'a photograph': {
     bytes: () => picture(big).jpeg({ quality: 97 }).toBuffer(),
     type: 'image/jpeg',
-    sides: [1200, 831],
+    sides: [800, 554],
   },
   'one that is turned by its metadata': {
     bytes: () => picture(big).jpeg({ quality: 97 }).withMetadata({ orientation: 6 }).toBuffer(),
     type: 'image/jpeg',
-    sides: [831, 1200],
+    sides: [554, 800],
   },
   'one that is sent as it is': {
     bytes: () => picture(big).jpeg({ quality: 60 }).toBuffer(),
     type: 'image/jpeg',
-    sides: [1200, 831],
+    sides: [800, 554],
   },
-  'a PNG': { bytes: () => picture(big).png().toBuffer(), type: 'image/jpeg', sides: [1200, 831] },
+  'a PNG': { bytes: () => picture(big).png().toBuffer(), type: 'image/jpeg', sides: [800, 554] },
   'a PNG with transparency': {
     bytes: () => picture({ width: 900, height: 700 }).ensureAlpha(0.5).png().toBuffer(),
     type: 'image/webp',
-    sides: [900, 700],
+    sides: [800, 622],
+  },
+  'a PNG with transparency, in Display P3': {
+    bytes: () => picture({ width: 900, height: 700 }).ensureAlpha(0.5).withIccProfile('p3').png().toBuffer(),
+    type: 'image/webp',
+    sides: [800, 622],
+    isProfiled: true,
+  },
+  'a PNG of 16 bits a channel': {
+    bytes: () =>
+      picture({ ...big, deep: true })
+        .png()
+        .toBuffer(),
+    type: 'image/jpeg',
+    sides: [800, 554],
+  },
+  'a grey JPEG that is sent as it is': {
+    bytes: () =>
+      picture({ ...big, channels: 1 })
+        .jpeg({ quality: 70 })
+        .toBuffer(),
+    type: 'image/jpeg',
+    sides: [800, 554],
+  },
+  'a WebP': {
+    bytes: () => picture(big).webp({ quality: 80 }).toBuffer(),
+    type: 'image/jpeg',
+    sides: [800, 554],
+  },
+  'a WebP with transparency, in Display P3': {
+    bytes: () =>
+      picture({ width: 900, height: 700 })
+        .ensureAlpha(0.5)
+        .withIccProfile('p3')
+        .webp({ lossless: true })
+        .toBuffer(),
+    type: 'image/webp',
+    sides: [800, 622],
+    isProfiled: true,
   },
 }
 
-for (const [name, { bytes, type, sides }] of Object.entries(CASES)) {
+const DAILY = ['a photograph', 'a PNG of 16 bits a channel', 'a WebP with transparency, in Display P3']
+
+for (const [name, { bytes, type, sides, isProfiled }] of Object.entries(CASES)) {
+  if (!IS_WHOLE && !DAILY.includes(name)) continue
   it(`makes one of ${name}, which looks like it and is taken by the service`, async () => {
     const original = await bytes()
     const { blob, preview } = await compress(new Blob([new Uint8Array(original)]))
@@ -73,12 +123,27 @@ for (const [name, { bytes, type, sides }] of Object.entries(CASES)) {
     assert.ok(preview.size <= 122_880)
     const { headers, body } = await stored(blob, preview)
     assert.equal(headers.get('Content-Type'), type)
-    const { width, height } = await sharp(body).metadata()
+    const { width, height, icc } = await sharp(body).metadata()
     assert.deepEqual([width, height], sides)
+    assert.equal(icc !== undefined, isProfiled === true)
     const far = await difference(original, body)
     assert.ok(far < 6, `${far}`)
   })
 }
+
+it('makes a larger one of a larger picture, up to a limit', async () => {
+  for (const [side, expected] of [
+    [2560, 1024],
+    [3600, 1200],
+  ] as const) {
+    const bytes = await sharp(await picture({ width: 640, height: 400 }).png().toBuffer())
+      .resize(side, (side * 5) / 8)
+      .jpeg({ quality: 70 })
+      .toBuffer()
+    const { preview } = await compress(new Blob([new Uint8Array(bytes)]))
+    assert.equal((await sharp(await preview!.bytes()).metadata()).width, expected)
+  }
+})
 
 it('makes none of what is small, or moves', async () => {
   const frames = ['red', 'blue'].map((background) =>

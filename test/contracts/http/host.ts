@@ -5,6 +5,7 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { UploadAnswer } from '../../../src/protocol.ts'
+import { IS_WHOLE } from '../../support/extent.ts'
 import { type FakeScanner, startFakeScanner } from '../../support/fake-scanner.ts'
 import { type Answer, type RequestOptions, request } from '../../support/http.ts'
 import { gif } from '../../support/images/tiny-images.ts'
@@ -61,7 +62,7 @@ export interface World {
   scanner(): Promise<FakeScanner>
   /** Two uploads at once, four a day; three refusals, or 100,000 bytes of them. Trusts the same proxies as `main`. */
   frugal(): Promise<Host>
-  /** Challenges are on, a friend's pages may upload, and 30 uploads may be refused. */
+  /** Challenges are on, light ones in the daily run; a friend's pages may upload, and 30 uploads may be refused. */
   challenging(): Promise<Host>
   /** Its disk fails as `order` says, and what it keeps elsewhere may be taken away: nobody else's. */
   broken(): Promise<Host>
@@ -129,6 +130,7 @@ export function createWorld(start: StartHost): World {
     paused: once({ UPLOADS: 'paused' }),
     capped: once({ DAILY_UPLOADS: '4', NETWORK_UPLOADS: '2' }),
     challenging: once({
+      ...(IS_WHOLE ? {} : preload('light-work.ts')),
       TRUSTED_PROXIES,
       CHALLENGE: 'on',
       REFUSALS_PER_DAY: '30',

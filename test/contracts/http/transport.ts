@@ -154,6 +154,8 @@ export function transportCases(world: World): void {
     ],
     'a negative length': ['POST /api/upload HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n', 400],
     'a header that goes on': ['GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n: d\r\n\r\n', 400],
+    '129 headers': [`GET / HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(128)}\r\n`, 431],
+    '1,900 headers': [`GET / HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(1900)}\r\n`, 431],
     'headers without end': [`GET / HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(20_000)}\r\n`, 431],
   }
   for (const [name, [head, status]] of Object.entries(broken)) {
@@ -177,6 +179,11 @@ export function transportCases(world: World): void {
     if (answer) assert.equal(answer.status, 400)
     else await talk.closed
     await until('its reservation is back', async () => (await me.remaining()) === 100)
+  })
+
+  bare('takes 128 headers', async (talk) => {
+    await talk.write(Buffer.from(`GET /healthz HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(127)}\r\n`))
+    assert.equal((await talk.answer()).status, 200)
   })
 
   it('takes request headers of any name', async () => {

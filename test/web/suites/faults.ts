@@ -166,13 +166,13 @@ export function faultsSuite(site: () => Site): void {
       await cardsIn(page, 'failed', 2)
       await page
         .locator('#quota')
-        .filter({ hasText: /Ab 05:4[45] Uhr geht es wieder/ })
+        .filter({ hasText: /Ab 05:4[45] Uhr geht es weiter/ })
         .waitFor()
       assert.equal(await page.locator('#upload').isVisible(), false, 'no further upload is offered')
       // Midnight UTC in Kathmandu, give or take the seconds that the test takes.
       assert.match(
         (await card(page, 'd.gif').locator('.card-state').textContent()) ?? '',
-        /Ab 05:4[45] Uhr geht es wieder/,
+        /Ab 05:4[45] Uhr geht es weiter/,
       )
       assert.deepEqual(await axe(), [])
       await end()

@@ -84,7 +84,7 @@ export function historySuite(site: () => Site): void {
     assert.deepEqual(await first.axe(), [])
     const download = first.page.waitForEvent('download')
     await first.page.click('#export')
-    await heard(first.page, /1 picture with its deletion key written to pinhole-history.json/)
+    await heard(first.page, /1 picture and its deletion key saved to pinhole-history.json/)
     const file = await readFile(await (await download).path())
     await first.end()
 

@@ -7,10 +7,10 @@ import type { Site } from '../support/site.ts'
 import { cardIn, choose } from '../support/steps.ts'
 
 /** Of scripts and styles, compressed. */
-const FIRST_LOAD_BYTES = 15 * 1024
+const FIRST_LOAD_BYTES = 15_000
 
 export function loadingSuite(site: () => Site): void {
-  it('fetches at most 15 KB of scripts and styles at first, and no codec before a picture is chosen', async () => {
+  it('fetches at most 15 kB of scripts and styles at first, and no codec before a picture is chosen', async () => {
     const { page, end } = await site().visit({ path: null })
     const fetched: { path: string; bytes: number }[] = []
     page.on('requestfinished', async (request) => {

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { Page } from 'playwright-core'
+import { LANGUAGES } from '../../../src/web/messages/language.ts'
+import { plural } from '../../../src/web/messages/wording.ts'
 import type { Fault } from '../support/fault-proxy.ts'
 import { type ChosenFile, gif, heic, photo, photoWithPlace } from '../support/pictures.ts'
 import { openSite, type Site } from '../support/site.ts'
@@ -12,6 +14,8 @@ interface State {
   file?: () => Promise<ChosenFile>
   /** Settings of the server. Default: those of all. */
   env?: Record<string, string>
+  /** The person's language. Default: English. */
+  lang?: string
   /** What becomes of the upload. Default: the server takes it. */
   upload?: Fault
   /** What becomes of everything else. */
@@ -119,15 +123,27 @@ const STATES: State[] = [
       ['damaged-image', 422, /cut off or broken/, false],
       ['blocked-image', 403, /has blocked it/, false],
       ['file-too-large', 413, /limit is|can be up to/, false],
-      ['too-many-refusals', 429, /after midnight UTC/, true],
-      ['cross-site', 403, /form on this page/, true],
-      ['quota-exceeded', 429, /midnight UTC/, true],
-      ['network-quota-exceeded', 429, /Others on your network/, true],
+      ['too-many-refusals', 429, /^Too many uploads failed today\..* after midnight UTC/, true],
+      ['cross-site', 403, /^This request came from another site\..* form on this page/, true],
+      ['quota-exceeded', 429, /^You’ve reached today’s upload limit\. Try again after/, true],
+      ['network-quota-exceeded', 429, /^Your network has .* Others on your network/, true],
+      ['uploads-paused', 503, /^Uploads are paused\./, true],
+      ['storage-full', 507, /^Storage is full\./, true],
+      ['challenge-required', 403, /^This connection .* takes a little computing in your browser/, true],
+      ['challenge-required', 403, /^Von diesem Anschluss .* muss dein Browser ein wenig rechnen/, true, 'de'],
+      [
+        'challenge-required',
+        403,
+        /^Cette connexion .* votre navigateur doit faire un petit calcul/,
+        true,
+        'fr',
+      ],
     ] as const
   ).map(
-    ([error, status, said, mayPass]): State => ({
-      name: `it is refused: ${error}`,
+    ([error, status, said, mayPass, lang = 'en']): State => ({
+      name: `it is refused: ${error}, ${lang}`,
       upload: refused(status, error),
+      lang,
       said,
       again: mayPass,
       later: mayPass ? 'offered' : 'nowhere',
@@ -290,8 +306,12 @@ export function sentencesSuite(site: () => Site): void {
 }
 
 async function check(site: Site, state: State): Promise<void> {
-  const { upload = { kind: 'none' }, other = () => ({ kind: 'none' }) as Fault } = state
-  const { page, end } = await site.visit({ expected: /^Failed to load resource: |status of 404/ })
+  const { upload = { kind: 'none' }, other = () => ({ kind: 'none' }) as Fault, lang = 'en' } = state
+  const { live } = LANGUAGES.find((messages) => messages.lang === lang)!
+  const { page, end } = await site.visit({
+    locale: lang,
+    expected: /^Failed to load resource: |status of 404/,
+  })
   const { proxy } = site
   page.on('dialog', (dialog) => void dialog.accept())
   const chosen = await (state.file?.() ?? gif('picture.gif', 71))
@@ -316,7 +336,7 @@ async function check(site: Site, state: State): Promise<void> {
   proxy.onUpload = proxy.onOther = () => ({ kind: 'none' })
   await page.reload()
   if (state.later === 'offered') {
-    await page.getByRole('heading', { name: '1 upload didn’t finish', exact: true }).waitFor()
+    await page.getByRole('heading', { name: plural(lang, live.unsent, 1), exact: true }).waitFor()
     assert.match((await page.locator('#offer-files').textContent()) ?? '', new RegExp(chosen.name))
   } else if (state.later === 'earlier') {
     await row(page, chosen.name).waitFor()

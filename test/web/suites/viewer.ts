@@ -136,7 +136,7 @@ export function viewerSuite(site: () => Site): void {
       await image.decode()
       return image.naturalWidth
     })
-    assert.equal(width, 1200)
+    assert.equal(width, 800)
     assert.deepEqual(await preview.boundingBox(), await shown(page))
     const pixelOf = async () => (await sharp(await page.locator('.frame').screenshot()).stats()).channels[0]!
     const before = await pixelOf()

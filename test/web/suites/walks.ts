@@ -47,7 +47,7 @@ export function walksSuite(site: () => Site): void {
     await page.locator('#owner:visible').waitFor()
     inOrder(await page.locator('body').ariaSnapshot(), [
       'heading "GIF picture, 53 × 37" [level=1]',
-      'img "Shared picture, 53 × 37 pixels, without a description"',
+      'img "Shared picture, 53 × 37 pixels, no description"',
       'button "Copy link"',
       'link "Download"',
       'button "Delete"',

@@ -16,5 +16,5 @@ export function createProgress(): Progress {
 }
 
 export function bytesOf(bytes: number): string {
-  return bytes < 1e6 ? `${Math.round(bytes / 1e3)} KB` : `${(bytes / 1e6).toFixed(1)} MB`
+  return bytes < 1e6 ? `${Math.round(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
 }

@@ -1,7 +1,9 @@
 /** Turns a card into that of a picture that is on the service: links, sharing, deletion. */
+import { previewNote } from '../../preview-limits.ts'
 import type { History, Remembered } from '../history/history.ts'
 import { say } from '../page/status.ts'
-import { words } from '../upload/facts.ts'
+import { facts, words } from '../upload/facts.ts'
+import type { Item } from '../upload/queue.ts'
 import { type Action, type Card, canShare } from './card.ts'
 import { act, deleteAndSay } from './deeds.ts'
 import { codesOf } from './picture.ts'
@@ -55,6 +57,16 @@ export function showDone(card: Card, picture: Remembered, options: DoneCardOptio
   settled()
   // It is there when it is asked for.
   void loadMenu()
+}
+
+/** What else has to be said of a picture that is uploaded. */
+export function noteOn({ mode, compressed }: Item, remembered: boolean): string | undefined {
+  if (!remembered) return words.notRemembered
+  const sentPlace = compressed?.hasLocation && mode === 'original' && compressed.action === 'unchanged'
+  if (sentPlace && facts.stripsMetadata && compressed.type !== 'image/gif') return words.placeRemoved
+  if (compressed?.losesHdr) return words.hdrLeftOut
+  const isShownByPreview = compressed?.preview !== undefined
+  return previewNote(facts.previews, isShownByPreview ? 0 : (compressed?.bytesOut ?? 0)) ?? undefined
 }
 
 const loadMenu = () => import('./menu.ts').catch(() => null)

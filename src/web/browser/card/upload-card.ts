@@ -1,8 +1,7 @@
 /** What the card of an upload says and offers, state by state. */
 import type { Compressed } from '../../../client/types.ts'
 import { EXTENSIONS, typeName } from '../../../protocol.ts'
-import { previewNote } from '../../preview-limits.ts'
-import { facts, inWords, words } from '../upload/facts.ts'
+import { inWords, words } from '../upload/facts.ts'
 import type { Item, State } from '../upload/queue.ts'
 import type { Action, CardView } from './card.ts'
 
@@ -103,14 +102,4 @@ export function whatWasDone({ action, fallback, type, typeIn, bytesIn, bytesOut 
   return bytesOut === bytesIn || inWords.bytes(bytesIn) === inWords.bytes(bytesOut)
     ? `${from}, ${words[action]}`
     : `${from} → ${to}, ${words[action]}`
-}
-
-/** What else has to be said of a picture that is uploaded. */
-export function noteOn({ mode, compressed }: Item, remembered: boolean): string | undefined {
-  if (!remembered) return words.notRemembered
-  const sentPlace = compressed?.hasLocation && mode === 'original' && compressed.action === 'unchanged'
-  if (sentPlace && facts.stripsMetadata && compressed.type !== 'image/gif') return words.placeRemoved
-  if (compressed?.losesHdr) return words.hdrLeftOut
-  const isShownByPreview = compressed?.preview !== undefined
-  return previewNote(facts.previews, isShownByPreview ? 0 : (compressed?.bytesOut ?? 0)) ?? undefined
 }

@@ -1,5 +1,6 @@
 /** Pictures dropped anywhere on the page: files, folders, and images dragged over from another tab. */
-import { filesOfEntries } from './folders.ts'
+import { say } from '../page/status.ts'
+import { words } from '../upload/facts.ts'
 
 export interface DropOptions {
   onFiles(files: File[]): void
@@ -46,14 +47,19 @@ export function takeDrops({ onFiles, onAddressOnly }: DropOptions): void {
     const address = transfer.getData('text/uri-list').split(/\r?\n/)[0] ?? ''
     // The list of items empties itself when this handler returns, so it is read before anything is awaited.
     const entries = [...transfer.items].flatMap((item) => item.webkitGetAsEntry?.() ?? [])
-    const files = entries.some((entry) => entry.isDirectory)
-      ? await filesOfEntries(entries)
-      : [...transfer.files]
+    const files = entries.some((entry) => entry.isDirectory) ? await filesIn(entries) : [...transfer.files]
+    if (!files) return say(words.unreachable)
     const inline = files.length === 0 ? fileOfDataUrl(address) : null
     if (inline) onFiles([inline])
     else if (files.length === 0 && address) onAddressOnly()
     else onFiles(files)
   })
+}
+
+/** `null`: the server, which has the code, can't be reached. */
+async function filesIn(entries: FileSystemEntry[]): Promise<File[] | null> {
+  const folders = await import('./folders.ts').catch(() => null)
+  return folders?.filesOfEntries(entries) ?? null
 }
 
 /** Some pages carry their pictures in the address itself. */

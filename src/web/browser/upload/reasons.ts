@@ -16,7 +16,7 @@ export function mayPass(error: unknown): boolean {
 export async function reasonOf(error: unknown, file?: File, bytesOut?: number): Promise<string> {
   // Only uploads go on by themselves.
   if (mayPass(error)) return file ? words.unreachableYet : words.unreachable
-  if (error instanceof ServerRefusal && error.code === 'quota-exceeded' && error.retryAfterSeconds) {
+  if (error instanceof ServerRefusal && error.code === 'quota-exceeded') {
     return quotaUsedUp(error.retryAfterSeconds)
   }
   if (error instanceof Refusal) {

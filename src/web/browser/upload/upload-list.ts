@@ -4,7 +4,7 @@ import type { EmbedCodes } from '../../pages/embed-codes.ts'
 import { type Card, createCard } from '../card/card.ts'
 import { codesOf, codesOfAll, nameOf } from '../card/picture.ts'
 import { thumbnailOf } from '../card/thumbnail.ts'
-import { codeOf, isHopeless, LONG_MS, noteOn, viewOf, whatWasDone } from '../card/upload-card.ts'
+import { codeOf, isHopeless, LONG_MS, viewOf, whatWasDone } from '../card/upload-card.ts'
 import type { History, Remembered } from '../history/history.ts'
 import type { Unsent } from '../intake/unsent.ts'
 import { copyAndSay } from '../page/clipboard.ts'
@@ -160,7 +160,7 @@ export function createUploadList(options: UploadListOptions): UploadList {
       uploading?.showDone(entry.card, picture, {
         history: known,
         status: whatWasDone(compressed),
-        note: noteOn(item, isKept && known.lasts),
+        note: uploading?.noteOn(item, isKept && known.lasts),
         onEdit: () => void editUploaded(picture),
         onDeleted: () => forget(item, entry),
       })

@@ -2,7 +2,7 @@
 import { configure } from '../../../client/browser.ts'
 
 export { compress, send } from '../../../client/browser.ts'
-export { showDone } from '../card/done-card.ts'
+export { noteOn, showDone } from '../card/done-card.ts'
 export { mayPass, reasonOf } from './reasons.ts'
 export { isBack, whenBack } from './return.ts'
 

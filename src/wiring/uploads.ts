@@ -1,0 +1,126 @@
+/**
+ * The services of uploads and views, as every host wires them: from the configuration to its ports. Those of moderation are in
+ * `moderation.ts`, which a Worker loads when it first needs them.
+ */
+import type { Cdn } from '../cdn/cdn.ts'
+import { type Config, defaultSettings, quotaLimits, scanRules } from '../config.ts'
+import type { Log } from '../http/log.ts'
+import { httpScanner } from '../scan/http-scanner.ts'
+import { createChallenges } from '../service/challenge/challenges.ts'
+import { createUploadRate, type RateState } from '../service/challenge/upload-rate.ts'
+import type { ExpiryClock } from '../service/expiry-clock.ts'
+import type { Hashes } from '../service/hashes.ts'
+import { createImages } from '../service/images/images.ts'
+import { createPurges, NO_PURGES, type Purges } from '../service/images/purges.ts'
+import type { Metrics } from '../service/metrics.ts'
+import type { Moves } from '../service/moderation/moves.ts'
+import { createReports } from '../service/moderation/reports.ts'
+import { createScanGate } from '../service/moderation/scan-gate.ts'
+import { createCapacity } from '../service/quota/capacity.ts'
+import { createQuota } from '../service/quota/quota.ts'
+import { createUploaderTagger } from '../service/quota/uploader-tags.ts'
+import { createSettings, type Settings } from '../service/settings.ts'
+import type { Ledger } from '../stores/ledger.ts'
+import type { ObjectStore } from '../stores/object-store.ts'
+import { warning } from './warning.ts'
+
+/** What a host has when its stores are open. */
+export interface Wiring {
+  config: Config
+  objects: ObjectStore
+  ledger: Ledger
+  purges: Purges
+  settings: Settings
+  metrics: Metrics
+  hashes: Hashes
+  expiryClock: ExpiryClock
+  now: () => number
+  log: Log
+}
+
+export function wireSettings({
+  config,
+  ledger,
+  now,
+  log,
+}: Pick<Wiring, 'config' | 'ledger' | 'now' | 'log'>) {
+  const onFailure = warning(log, 'settings could not be looked up')
+  return createSettings({ ledger, defaults: defaultSettings(config), now, onFailure })
+}
+
+/** `cdn`: `null` if no cache is in front. */
+export function wirePurges(
+  cdn: Cdn | null,
+  { ledger, now, log }: Pick<Wiring, 'ledger' | 'now' | 'log'>,
+): Purges {
+  const onFailure = (err: unknown, ids: string[]) =>
+    log.warn({ err, ids }, 'a purge failed and will be tried again')
+  return cdn === null ? NO_PURGES : createPurges({ ledger, cdn, now, onFailure })
+}
+
+/**
+ * Each is made anew by its call: on Workers every upload has its own. `freeBytes`: of the disk, `null` if there is none. `rateState`:
+ * that the calls share.
+ */
+export function wireUploads(
+  parts: Wiring & {
+    moves: Pick<Moves, 'carryOut'>
+    freeBytes: () => number | null
+    rateState?: RateState
+  },
+) {
+  const { config, ledger, settings, hashes, now, log, moves } = parts
+  const { maxUploadBytes, stripMetadata } = config
+  const warn = (message: string) => warning(log, message)
+  const rules = scanRules(config)
+  const scanner = config.scannerUrl === null ? null : httpScanner(config.scannerUrl)
+  const isPrivate = () => settings.current().images === 'private'
+
+  function scans() {
+    const onFailure = warn('the scanner gave no verdict on an upload')
+    return { moves, gate: createScanGate({ scanner, rules, ledger, now, onFailure }) }
+  }
+
+  return {
+    rules,
+    scanner,
+    /** Whether nobody is shown a picture now. */
+    isPrivate,
+    images: () =>
+      createImages({
+        ...parts,
+        maxUploadBytes,
+        stripMetadata,
+        isPrivate,
+        ...(config.scan !== 'off' && { scans: scans() }),
+      }),
+    quota: () =>
+      createQuota(ledger, {
+        limits: quotaLimits(config),
+        hashes,
+        now,
+        networkLimit: () => settings.current()['network-uploads'],
+        tagger: config.uploaderLinks ? createUploaderTagger({ ledger, hashes, now }) : null,
+      }),
+    capacity: () =>
+      createCapacity({
+        ...parts,
+        onReached: (cap, isPaused) => log.warn({ cap, isPaused }, 'a cap of the day is reached'),
+        onFailure: warn('that a cap was reached could not be written down'),
+      }),
+    challenges: () =>
+      createChallenges({
+        ...parts,
+        rate: createUploadRate({
+          ledger,
+          now,
+          perHour: () => settings.current()['challenge-rate'],
+          state: parts.rateState,
+          onExceeded: () =>
+            log.warn({}, 'more uploads than CHALLENGE_RATE: challenges are on for a quarter of an hour'),
+          onFailure: warn('the rate of uploads could not be counted'),
+        }),
+      }),
+    reports: () => createReports(parts),
+  }
+}

@@ -1,0 +1,91 @@
+/** The Worker's host in this process, on a folder and SQLite: what it does itself, without workerd. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { openFilesystemStore } from '../../../src/stores/filesystem/store.ts'
+import type { Ledger } from '../../../src/stores/ledger.ts'
+import type { ObjectStore } from '../../../src/stores/object-store.ts'
+import { openSqliteLedger } from '../../../src/stores/sqlite/ledger.ts'
+import { configOf, type Env } from '../../../src/worker/env.ts'
+import { createHost, type Host } from '../../../src/worker/host.ts'
+import type { Limits } from '../../../src/worker/limits.ts'
+import { createLog } from '../../../src/worker/log.ts'
+import type { Execution } from '../../../src/worker/purging.ts'
+import { formOf } from '../multipart.ts'
+
+export const SITE = 'https://pics.example'
+
+export interface HostHere {
+  host: Host
+  ledger: Ledger
+  /** Answered, and all that is done behind the answer, unless `waitsBehind` is false. */
+  ask(method: string, path: string, more?: RequestInit): Promise<Response>
+  upload(bytes: Uint8Array, headers?: Record<string, string>): Promise<Response>
+  trigger(): Promise<void>
+}
+
+/** `between`: stands between the host and a port. */
+export async function startHostHere(
+  t: TestContext,
+  options: {
+    variables?: Record<string, string>
+    cache?: Execution['cache']
+    waitsBehind?: boolean
+    limits?: Partial<Limits>
+    /** Instead of the folder and SQLite. */
+    stores?: { objects: ObjectStore; ledger: Ledger }
+    between?: <Port extends Ledger | ObjectStore>(port: Port) => Port
+  } = {},
+): Promise<HostHere> {
+  const { variables = {}, cache, waitsBehind = true, between = (port) => port } = options
+  const { ledger, objects } = options.stores ?? (await storesHere(t))
+  const bound = { IMAGES: {}, LEDGER: {}, PRIVATE: {}, ASSETS: {}, BASE_URL: SITE, LOG_LEVEL: 'silent' }
+  const host = createHost({
+    config: configOf({ ...bound, ...variables } as unknown as Env),
+    objects: between<ObjectStore>(objects),
+    ledger: between<Ledger>(ledger),
+    notifiers: [],
+    evidence: null,
+    // No file of a page is asked for.
+    assets: { urls: {} as never, asset: () => null },
+    log: createLog('silent'),
+    ...(options.limits && { limits: options.limits }),
+  })
+
+  async function ask(method: string, path: string, more: RequestInit = {}): Promise<Response> {
+    const behind: Promise<unknown>[] = []
+    const headers = { 'CF-Connecting-IP': '198.51.100.7', ...(more.headers as Record<string, string>) }
+    const request = new Request(SITE + path, { method, ...more, headers })
+    const response = await host.fetch(request, {
+      ...(cache && { cache }),
+      waitUntil: (work) => void behind.push(work),
+    })
+    if (waitsBehind) await Promise.all(behind)
+    return response
+  }
+
+  return {
+    host,
+    ledger,
+    ask,
+    upload(bytes, headers = {}) {
+      const { body, contentType } = formOf(Buffer.from(bytes))
+      return ask('POST', '/api/upload', {
+        headers: { 'Content-Type': contentType, ...headers },
+        body: new Uint8Array(body),
+      })
+    },
+    trigger: () => host.scheduled({ ...(cache && { cache }), waitUntil() {} }),
+  }
+}
+
+async function storesHere(t: TestContext): Promise<{ objects: ObjectStore; ledger: Ledger }> {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-worker-'))
+  const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
+  t.after(async () => {
+    await ledger.close()
+    await rm(folder, { recursive: true })
+  })
+  return { ledger, objects: await openFilesystemStore({ folder: join(folder, 'images'), hotSetBytes: 0 }) }
+}

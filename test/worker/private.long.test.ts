@@ -1,0 +1,78 @@
+/** What is derived from addresses at the edge: nothing of it is in D1's history that SECURITY.md says is gone, and it goes with its day. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { openD1Ledger } from '../../src/stores/d1/ledger.ts'
+import type { R2ObjectBody } from '../../src/stores/r2/binding.ts'
+import { r2Salts } from '../../src/stores/r2/salts.ts'
+import { openR2Store } from '../../src/stores/r2/store.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { type Bindings, startBindings } from '../support/worker/bindings.ts'
+import { migrate } from '../support/worker/d1-under-test.ts'
+import { startHostHere } from '../support/worker/host-here.ts'
+
+const NOON = Date.parse('2026-07-01T12:00:00Z')
+const DAY_MS = 86_400_000
+
+const json = { 'Content-Type': 'application/json' }
+
+/** Every row, by its table. */
+async function rowsOf({ database }: Bindings): Promise<Record<string, Record<string, unknown>[]>> {
+  const { results } = await database.prepare("select name from sqlite_schema where type = 'table'").all()
+  const tables = results.map(({ name }) => String(name)).filter((name) => !/^(_cf|sqlite)_/.test(name))
+  const rows = await Promise.all(
+    tables.map(
+      async (name) => [name, (await database.prepare(`select * from "${name}"`).all()).results] as const,
+    ),
+  )
+  return Object.fromEntries(rows)
+}
+
+async function saltsOf({ salts }: Bindings): Promise<Map<string, string>> {
+  const { objects } = await salts.list({ prefix: '', limit: 100, delimiter: '/', include: [] })
+  const texts = objects.map(async ({ key }) => {
+    const object = (await salts.get(key)) as R2ObjectBody
+    return [key, Buffer.from(await object.arrayBuffer()).toString()] as const
+  })
+  return new Map(await Promise.all(texts))
+}
+
+it('keeps salts and links out of D1, and everything of a day for that day', async (t) => {
+  const bindings = await startBindings()
+  t.after(() => bindings.close())
+  await migrate(bindings.database)
+  t.mock.timers.enable({ apis: ['Date'], now: NOON })
+  const { ask, upload, trigger } = await startHostHere(t, {
+    variables: { CHALLENGE: 'on', NETWORK_UPLOADS: '1000' },
+    stores: {
+      objects: openR2Store({ bucket: bindings.bucket }),
+      ledger: await openD1Ledger({ database: bindings.database, salts: r2Salts(bindings.salts) }),
+    },
+  })
+  const stored = await upload(gif())
+  assert.equal(stored.status, 201)
+  const { id } = (await stored.json()) as { id: string }
+  const report = { image: id, category: 'other', text: 'This is a picture of my garden.', goodFaith: true }
+  const reported = await ask('POST', '/api/report', { headers: json, body: JSON.stringify(report) })
+  assert.equal(reported.status, 202)
+  assert.equal((await ask('GET', '/api/challenge?for=pass')).status, 200)
+
+  const salts = await saltsOf(bindings)
+  assert.deepEqual([...salts.keys()], ['salt-2026-07-01'])
+  const rows = await rowsOf(bindings)
+  for (const salt of salts.values()) assert.match(salt, /^[0-9a-f]{64}$/)
+  const all = JSON.stringify(rows)
+  for (const text of [...salts.values(), '198.51.100']) assert.ok(!all.includes(text), text)
+  const OF_A_DAY = ['places', 'shares', 'report_budgets']
+  for (const table of OF_A_DAY) assert.ok(rows[table]!.length > 0, `${table} is looked at`)
+  for (const table of ['links', 'uploads', 'salts']) assert.deepEqual(rows[table], [], table)
+
+  // What began before midnight has ended half an hour later.
+  t.mock.timers.setTime(NOON + DAY_MS / 2 + 29 * 60_000)
+  await trigger()
+  assert.equal((await saltsOf(bindings)).size, 1)
+  t.mock.timers.setTime(NOON + DAY_MS / 2 + 31 * 60_000)
+  await trigger()
+  assert.equal((await saltsOf(bindings)).size, 0)
+  const after = await rowsOf(bindings)
+  for (const table of OF_A_DAY) assert.deepEqual(after[table], [], table)
+})
