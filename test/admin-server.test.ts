@@ -151,6 +151,10 @@ it('holds a flood in one act: what is pasted, and all of a time', async () => {
   assert.deepEqual(await statuses(others), [200, 200, 200], 'a mistake holds nothing')
   await send({ minutes: '60', reason: 'bots' })
   assert.deepEqual(await statuses(images), [403, 403, 403, 403, 403])
+  const network = await Promise.all([1, 2, 3].map((nth) => store(server.url, gif(), `192.0.2.${nth}`)))
+  const far = await store(server.url, gif(), '192.0.3.1')
+  assert.equal((await send({ images: network[0]!.id, 'same-network': 'on', reason: 'bots' })).status, 303)
+  assert.deepEqual(await statuses([...network, far]), [403, 403, 403, 200])
 })
 
 it('takes no form from another site, and none without its token', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, before, it } from 'node:test'
 import { nodeHashes } from '../src/node/hashes.ts'
 import { createUploaderTagger } from '../src/service/quota/uploader-tags.ts'
+import { NETWORK_TAG_LENGTH } from '../src/stores/uploader-tags.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { type RunningServer, startServer } from './support/processes/server.ts'
 import { fetchRaw, store } from './support/upload.ts'
@@ -37,6 +38,23 @@ it('holds and removes all that one uploader stored', async () => {
   assert.deepEqual(await Promise.all(six.map(status)), [410, 410, 200], 'a /64 is one uploader')
 })
 
+it('holds all that came from one network', async () => {
+  const flood = await Promise.all([5, 6, 7].map((nth) => store(server.url, gif(), `198.51.100.${nth}`)))
+  const six = await Promise.all(['1::1', '2::1'].map((end) => store(server.url, gif(), `2001:db8:88:${end}`)))
+  const others = [
+    await store(server.url, gif(), '198.51.101.5'),
+    await store(server.url, gif(), '2001:db8:89:1::1'),
+  ]
+  const statuses = (images: { id: string }[]) =>
+    Promise.all(images.map(async ({ id }) => (await fetchRaw(server.url, id)).status))
+  for (const [first] of [flood, six]) {
+    const held = await server.operator(['hold', first!.id, '--reason', 'bots', '--same-network'])
+    assert.equal(held.code, 0, held.stderr)
+  }
+  assert.deepEqual(await statuses([...flood, ...six]), [403, 403, 403, 403, 403])
+  assert.deepEqual(await statuses(others), [200, 200])
+})
+
 it('keeps no address in any file', async () => {
   await store(server.url, gif(), MINE)
   const files = await readdir(server.dataDir, { recursive: true, withFileTypes: true })
@@ -50,6 +68,7 @@ it('keeps no address in any file', async () => {
     ...(address.includes(':') ? [] : [Buffer.from(address.split('.').map(Number))]),
     // Without a salt anybody could try all addresses.
     Buffer.from(createHmac('sha256', '').update(address).digest('hex').slice(0, 32)),
+    Buffer.from(createHmac('sha256', '').update(address).digest('hex').slice(0, 16)),
   ])
   for (const text of [...texts, Buffer.from(server.stdout() + server.stderr())]) {
     for (const trace of traces.filter(({ length }) => length > 4))
@@ -67,6 +86,8 @@ it('links nothing where that is turned off', async () => {
     await off.stop()
   }
 })
+
+const clientOf = (address: string) => ({ address, network: address.replace(/\.\d+$/, '') })
 
 it('gives two uploads a tag in common within 24 hours, and none after 48', async () => {
   const hour = 3_600_000
@@ -87,7 +108,7 @@ it('gives two uploads a tag in common within 24 hours, and none after 48', async
   const tags = []
   for (let at = 0; at <= 96; at++) {
     now = start + at * hour
-    tags.push(await tagger.tagsOf('22222222222', MINE))
+    tags.push(await tagger.tagsOf('22222222222', clientOf(MINE)))
   }
   for (let a = 0; a < tags.length; a++) {
     for (let b = a; b < tags.length; b++) {
@@ -96,7 +117,13 @@ it('gives two uploads a tag in common within 24 hours, and none after 48', async
       if (b - a >= 48) assert.ok(!isLinked, `${a} and ${b}`)
     }
   }
-  const [mine, other] = [await tagger.tagsOf('22222222222', MINE), await tagger.tagsOf('22222222222', OTHER)]
-  assert.notEqual(mine.tagA, other.tagA)
-  assert.notEqual(mine.tagA, mine.tagB)
+  const [mine, other, far] = await Promise.all(
+    [MINE, OTHER, '198.51.100.77'].map((address) => tagger.tagsOf('22222222222', clientOf(address))),
+  )
+  assert.notEqual(mine!.tagA, other!.tagA)
+  assert.notEqual(mine!.tagA, mine!.tagB)
+  const networkOf = (tag: string) => tag.slice(0, NETWORK_TAG_LENGTH)
+  assert.equal(networkOf(mine!.tagA), networkOf(other!.tagA))
+  assert.notEqual(networkOf(mine!.tagA), networkOf(far!.tagA))
+  assert.notEqual(networkOf(mine!.tagA), networkOf(mine!.tagB), 'each half has a salt')
 })

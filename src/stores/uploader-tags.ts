@@ -1,6 +1,15 @@
 /** Port: tags of uploads, by which uploads of one uploader are found. A part of the ledger. Methods throw as those of `ledger.ts` do. */
 
-/** The tags of one upload. Uploads of one uploader share at least one of them. */
+/** Characters of a tag. */
+export const TAG_LENGTH = 32
+
+/** Of them, the first: they stand for the network. */
+export const NETWORK_TAG_LENGTH = 16
+
+/**
+ * The tags of one upload. Uploads of one uploader share at least one of them; those of one network at least the first
+ * `NETWORK_TAG_LENGTH` characters of one.
+ */
 export interface UploaderTags {
   /** Id of the image. It has several rows if it was sent again. */
   id: string
@@ -15,6 +24,8 @@ export interface UploaderTags {
 export interface UploaderTagLedger {
   /** Ids of uploads that share a tag with this one, the newest first, at most `limit`. */
   sameUploader(id: string, limit: number): Promise<string[]>
+  /** The same of uploads from its network. */
+  sameNetwork(id: string, limit: number): Promise<string[]>
   /** Ids of uploads from `from` on and before `to`, in epoch milliseconds, the newest first, at most `limit`. */
   uploadedBetween(from: number, to: number, limit: number): Promise<string[]>
   /** Forgets tags of uploads before `atMs`, and their salts of days before `saltDay`. */

@@ -17,7 +17,7 @@ const BODY_MAX_BYTES = 64 * 1024
 export const PAGE_IDS = 1000
 
 const CALLS = {
-  takedown: ['remove', 'hold', 'release', 'keep', 'sameUploader', 'block', 'unblock'],
+  takedown: ['remove', 'hold', 'release', 'keep', 'sameUploader', 'sameNetwork', 'block', 'unblock'],
   ledger: [
     'cases',
     'caseOf',

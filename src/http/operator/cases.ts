@@ -13,7 +13,7 @@ import { queuePage } from '../../web/operator/queue.ts'
 import type { AppContext } from '../context.ts'
 import type { Access, OperatorParts } from './access.ts'
 import { createDigests } from './digests.ts'
-import { groundsIn } from './forms.ts'
+import { groundsIn, withRelated } from './forms.ts'
 
 /** The caps of a day bound how many come. */
 const LISTED = 1000
@@ -126,8 +126,7 @@ export function createQueue(parts: OperatorParts, { contextOf, send }: Access) {
         return mistaken(`Say what to do: ${Object.keys(ACTS).join(', ')} or release.`)
       const found = await ledger.caseOf(id)
       const doubles = form.get('same-bytes') === 'on' ? await doublesOf(id, await listed(found?.state)) : []
-      const others = form.get('same-uploader') === 'on' ? await ledger.sameUploader(id, MOST_OTHERS) : []
-      const ids = [...new Set([id, ...doubles, ...others])]
+      const ids = [...new Set([...(await withRelated(takedown, [id], form)), ...doubles])]
       const { missed } = await decisions.decide(ids, decided.act, { block: decided.block, reason, by })
       if (missed.length > 0) {
         return mistaken(

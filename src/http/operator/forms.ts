@@ -76,7 +76,7 @@ export async function actOnImages(
   const grounds = groundsIn(form, who)
   if (typeof grounds === 'string') return grounds
   const { reason, by } = grounds
-  const ids = [id, ...(form.get('same-uploader') === 'on' ? await takedown.sameUploader(id) : [])]
+  const ids = await withRelated(takedown, [id], form)
   const act = form.get('act')
   if (act === 'hold' || act === 'remove') {
     const block = form.get('block') === 'on'
@@ -89,7 +89,7 @@ export async function actOnImages(
   return missedOf(missed, ids.length)
 }
 
-/** Holds what somebody pasted, or all of a time, and if asked for what their uploaders stored besides. */
+/** Holds what somebody pasted, or all of a time, and what is related to it. */
 export async function holdMany(
   { takedown, decisions, ledger, now }: Parts,
   form: URLSearchParams,
@@ -107,14 +107,29 @@ export async function holdMany(
     minutes === ''
       ? []
       : await ledger.uploadedBetween(now() - Number(minutes) * 60_000, now() + 1, MOST_AT_ONCE)
-  const named = new Set([...(ids as string[]), ...recent])
-  if (named.size === 0) return 'Name images or a time. There was no upload in it, or none is on record.'
-  if (form.get('same-uploader') === 'on')
-    for (const id of [...named]) for (const other of await takedown.sameUploader(id)) named.add(other)
-  if (named.size > MOST_AT_ONCE)
-    return `These are ${named.size} images. At most ${MOST_AT_ONCE} are held in one act.`
-  const { missed } = await decisions.decide([...named], 'hold', { block: false, ...grounds })
-  return missedOf(missed.length, named.size)
+  const named = [...(ids as string[]), ...recent]
+  if (named.length === 0) return 'Name images or a time. There was no upload in it, or none is on record.'
+  const all = await withRelated(takedown, named, form)
+  if (all.length > MOST_AT_ONCE)
+    return `These are ${all.length} images. At most ${MOST_AT_ONCE} are held in one act.`
+  const { missed } = await decisions.decide(all, 'hold', { block: false, ...grounds })
+  return missedOf(missed.length, all.length)
+}
+
+/** The ids, and if the form asks for it what their uploaders or networks stored besides, each once. */
+export async function withRelated(
+  takedown: Pick<Takedown, 'sameUploader' | 'sameNetwork'>,
+  ids: string[],
+  form: URLSearchParams,
+): Promise<string[]> {
+  const all = new Set(ids)
+  for (const id of ids) {
+    // An uploader's images are among those of the network.
+    if (form.get('same-network') === 'on') for (const other of await takedown.sameNetwork(id)) all.add(other)
+    else if (form.get('same-uploader') === 'on')
+      for (const other of await takedown.sameUploader(id)) all.add(other)
+  }
+  return [...all]
 }
 
 function missedOf(missed: number, all: number): string | null {

@@ -20,6 +20,8 @@ export interface Takedown {
   keep(id: string, reason: string, by?: Actor): Promise<boolean>
   /** Ids of what the image's uploader stored within two days of it, the newest first. */
   sameUploader(id: string): Promise<string[]>
+  /** The same of its network: a /24 or a /48. */
+  sameNetwork(id: string): Promise<string[]>
   block(sha256: string, reason: string, by?: Actor): Promise<void>
   /** `false` if it was not blocked. */
   unblock(sha256: string, reason: string, by?: Actor): Promise<boolean>
@@ -34,7 +36,7 @@ export interface Status {
   acts: AuditEntry[]
 }
 
-/** An address has fewer uploads in two days, unless the operator allows more. */
+/** An address has fewer uploads in two days, unless the operator allows more; a flood of a network is held in several acts. */
 const MOST_OTHERS = 10_000
 
 /** Acts that `status` shows. */
@@ -133,6 +135,7 @@ export function createTakedown(parts: {
       return true
     },
     sameUploader: (id) => ledger.sameUploader(id, MOST_OTHERS),
+    sameNetwork: (id) => ledger.sameNetwork(id, MOST_OTHERS),
     block: (sha256, reason, by) => ledger.block([sha256], reason, at(), by),
     unblock: (sha256, reason, by) => ledger.unblock(sha256, reason, at(), by),
     async status() {

@@ -87,14 +87,15 @@ export function createQuota(
 
   async function recordedWith(
     id: string | undefined,
-    address: string,
-    network: string,
+    client: ClientAddress,
     day: string,
   ): Promise<ReservedWith> {
     const limit = networkLimit()
     // A label of its own: no network is ever an address.
-    const shared = limit > 0 && { network: { bucket: await bucketOf(`network ${network}`, day), limit } }
-    const tags = tagger !== null && id !== undefined && { tags: await tagger.tagsOf(id, address) }
+    const shared = limit > 0 && {
+      network: { bucket: await bucketOf(`network ${client.network}`, day), limit },
+    }
+    const tags = tagger !== null && id !== undefined && { tags: await tagger.tagsOf(id, client) }
     return { ...shared, ...tags }
   }
 
@@ -127,10 +128,11 @@ export function createQuota(
 
   return {
     limit: perDay,
-    async reserve({ address, network }, { id, isRepeat = false } = {}) {
+    async reserve(client, { id, isRepeat = false } = {}) {
+      const { address, network } = client
       const day = utcDayOf(now())
       const bucket = await bucketOf(address, day)
-      const more = isRepeat ? {} : await recordedWith(id, address, network, day)
+      const more = isRepeat ? {} : await recordedWith(id, client, day)
       const limit = isRepeat ? perDay + 1 : perDay
       const reservation = { ...more, reservedAtMs: now() }
       const used = await ledger.reserveUpload(bucket, day, limit, limits.refusals, reservation)

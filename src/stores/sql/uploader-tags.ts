@@ -1,5 +1,5 @@
 /** Tags of uploads, kept for two days. The table is called `links`. */
-import type { UploaderTagLedger } from '../uploader-tags.ts'
+import { NETWORK_TAG_LENGTH, TAG_LENGTH, type UploaderTagLedger } from '../uploader-tags.ts'
 import type { SqlDatabase } from './database.ts'
 import type { PrivateTables } from './private.ts'
 import { list, sql } from './statement.ts'
@@ -57,20 +57,25 @@ export function uploaderTagsLedger(
     return { a: [...a], b: [...b] }
   }
 
+  /** Ids of uploads of which a tag begins as one of this upload, by their times. */
+  async function related(id: string, length: number): Promise<Map<string, number>> {
+    const times = new Map<string, number>()
+    const tags = await tagsOf(id)
+    const [a, b] = [tags.a, tags.b].map((each) => [...new Set(each.map((tag) => tag.slice(0, length)))])
+    if (a!.length === 0) return times
+    for await (const { database, from, to } of pages()) {
+      const { rows } = await database.read(
+        sql`select id, at_ms from links where at_ms >= ${from} and at_ms < ${to} and id <> ${id}
+          and (substr(tag_a, 1, ${length}) in ${list(a!)} or substr(tag_b, 1, ${length}) in ${list(b!)}) order by at_ms`,
+      )
+      for (const row of rows) times.set(row.id as string, row.at_ms as number)
+    }
+    return times
+  }
+
   return {
-    async sameUploader(id, limit) {
-      const tags = await tagsOf(id)
-      if (tags.a.length === 0) return []
-      const times = new Map<string, number>()
-      for await (const { database, from, to } of pages()) {
-        const { rows } = await database.read(
-          sql`select id, at_ms from links where at_ms >= ${from} and at_ms < ${to}
-            and (tag_a in ${list(tags.a)} or tag_b in ${list(tags.b)}) and id <> ${id} order by at_ms`,
-        )
-        for (const row of rows) times.set(row.id as string, row.at_ms as number)
-      }
-      return newestOf(times, limit)
-    },
+    sameUploader: async (id, limit) => newestOf(await related(id, TAG_LENGTH), limit),
+    sameNetwork: async (id, limit) => newestOf(await related(id, NETWORK_TAG_LENGTH), limit),
 
     async uploadedBetween(from, to, limit) {
       const times = new Map<string, number>()

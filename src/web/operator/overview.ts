@@ -51,6 +51,7 @@ export function overviewPage(ctx: AdminContext, facts: OverviewFacts): Page {
 <p class="field"><label for="image">Id or address</label><input id="image" name="image" required maxlength="500" autocomplete="off" spellcheck="false"></p>
 ${grounds(false)}
 <p><label class="confirm"><input type="checkbox" name="same-uploader" value="on"><span>Also this uploader’s other pictures of the last two days</span></label></p>
+<p><label class="confirm"><input type="checkbox" name="same-network" value="on"><span>Also all pictures from its network in the last two days. Others may share it.</span></label></p>
 <p><label class="confirm"><input type="checkbox" name="block" value="on"><span>Block these bytes from being uploaded again (removal)</span></label></p>
 <p class="actions">${act('hold', 'Hold')}
 ${act('release', 'Release')}
@@ -64,6 +65,7 @@ ${act('remove', 'Remove for good')}</p>
 <p class="field"><label for="minutes">And everything uploaded in the last … minutes</label><input id="minutes" name="minutes" type="number" min="1" max="2880" inputmode="numeric"></p>
 <p class="field"><label for="flood-reason">Reason</label><input id="flood-reason" name="reason" required maxlength="1000" autocomplete="off"></p>
 <p><label class="confirm"><input type="checkbox" name="same-uploader" value="on"><span>Also these uploaders’ other pictures of the last two days</span></label></p>
+<p><label class="confirm"><input type="checkbox" name="same-network" value="on"><span>Also all pictures from their networks in the last two days. Others may share them.</span></label></p>
 <p class="actions"><button class="button quiet">Hold all</button></p>
 <p class="soft">At most 1,000 at once. Each can be released later.</p>
 </form>

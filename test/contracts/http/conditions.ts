@@ -188,7 +188,7 @@ export function conditionCases(world: World): void {
     const me = await visit(world, world.main)
     const { id, bytes } = await me.store(gif({ size: 5_000_000 }))
     for (let i = 0; i < 10; i++) {
-      const answer = await fetch(`${me.host.url}/raw/${id}`)
+      const answer = await fetch(`${me.host.url}/raw/${id}`, { headers: { Connection: 'close' } })
       const reader = answer.body!.getReader()
       await reader.read()
       await reader.cancel()

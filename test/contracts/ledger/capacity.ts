@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Ledger, ReservedWith } from '../../../src/stores/ledger.ts'
+import { NETWORK_TAG_LENGTH } from '../../../src/stores/uploader-tags.ts'
 import type { Harness } from './harness.ts'
 
 const DAY = '2026-07-31'
@@ -114,6 +115,23 @@ export function capacityCases({ on, onHooks }: Harness): void {
     assert.deepEqual(await other.sameUploader(id(1), 10), [id(3), id(2)])
     assert.deepEqual(await other.sameUploader(id(1), 1), [id(3)])
     assert.deepEqual(await other.sameUploader(id(9), 10), [])
+  })
+
+  on('knows the uploads of one network by the beginning of either tag', async (ledger, { another }) => {
+    const other = await another()
+    const tag = (network: string, address: string) => network.padEnd(NETWORK_TAG_LENGTH, '0') + address
+    const uploads: [string, string][] = [
+      [tag('n1', 'x'), tag('m1', 'x')],
+      [tag('n1', 'y'), tag('m2', 'y')],
+      [tag('n2', 'y'), tag('m1', 'z')],
+      [tag('n2', 'x'), tag('m2', 'x')],
+      [tag('m1', 'x'), tag('n1', 'x')],
+    ]
+    for (const [at, [a, b]] of uploads.entries()) await reserve(ledger, 'x', tagged(at + 1, a, b, AT + at))
+    assert.deepEqual(await other.sameNetwork(id(1), 10), [id(3), id(2)])
+    assert.deepEqual(await other.sameNetwork(id(1), 1), [id(3)])
+    assert.deepEqual(await other.sameUploader(id(1), 10), [])
+    assert.deepEqual(await other.sameNetwork(id(9), 10), [])
   })
 
   on('knows what was uploaded from one moment to another, the newest first', async (ledger, { another }) => {

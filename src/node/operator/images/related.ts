@@ -1,4 +1,4 @@
-/** Images that go with those that are named: of the same bytes, or of the same uploader. */
+/** Images that go with those that are named: of the same bytes, of the same uploader or network. */
 import { type Command, Option } from 'commander'
 import type { Takedown } from '../../../service/moderation/takedown.ts'
 import { digestsOf, type ObjectStore } from '../../../stores/object-store.ts'
@@ -44,21 +44,34 @@ function sameUploaderOption(): Option {
   return new Option('--same-uploader', 'and what the same uploader stored in the two days').default(false)
 }
 
-/** The ids, and those of all images of their uploaders, each once. */
+function sameNetworkOption(): Option {
+  return new Option(
+    '--same-network',
+    'and what came from the same network (/24, or /48 of IPv6) in the two days; others share it',
+  ).default(false)
+}
+
+interface Related {
+  sameUploader: boolean
+  sameNetwork: boolean
+}
+
+/** The ids, and those of all images of their uploaders or networks, each once. */
 async function withOthers(
   takedown: Takedown,
   ids: string[],
-  options: { sameUploader: boolean },
+  { sameUploader, sameNetwork }: Related,
 ): Promise<string[]> {
-  if (!options.sameUploader) return ids
-  const others = await Promise.all(ids.map((id) => takedown.sameUploader(id)))
+  if (!sameUploader && !sameNetwork) return ids
+  // An uploader's images are among those of the network.
+  const othersOf = (id: string) => (sameNetwork ? takedown.sameNetwork(id) : takedown.sameUploader(id))
+  const others = await Promise.all(ids.map(othersOf))
   return [...new Set([...ids, ...others.flat()])]
 }
 
-export interface SubjectOptions extends Selection {
+export interface SubjectOptions extends Selection, Related {
   reason: string
   rule?: string
-  sameUploader: boolean
   doubles: boolean
 }
 
@@ -75,6 +88,7 @@ export function onSubjects<Options extends SubjectOptions>(
     .addOption(reasonOption())
     .addOption(ruleOption())
     .addOption(sameUploaderOption())
+    .addOption(sameNetworkOption())
     .addOption(doublesOption())
     .addHelpText('after', CONDITIONS)
   for (const option of selectionOptions()) command.addOption(option)
