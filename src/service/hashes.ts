@@ -4,7 +4,7 @@ import type { Pbkdf2 } from '../proof-of-work.ts'
 export interface Hashes {
   /** SHA-256 of a text's UTF-8 bytes, lower-case hex. */
   sha256(text: string): string
-  /** HMAC-SHA-256 (RFC 2104) of a text's UTF-8 bytes, lower-case hex. */
+  /** HMAC-SHA-256 (RFC 2104) of a text's UTF-8 bytes, lower-case hex. `key` never changes. */
   hmacSha256(key: Uint8Array, text: string): string
   /** Where it is faster than Web Crypto's. */
   pbkdf2?: Pbkdf2

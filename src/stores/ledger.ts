@@ -125,7 +125,7 @@ export interface Ledger extends Parts {
   usedUploads(bucket: string, day: string): Promise<number>
   /**
    * The day's salt: 32 random bytes, made for the first process that asks and the same for all. Each `purpose` has a salt
-   * of its own.
+   * of its own. The same array each time: not to be changed.
    */
   daySalt(day: string, purpose?: 'links'): Promise<Uint8Array>
   /**

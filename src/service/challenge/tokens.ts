@@ -50,9 +50,19 @@ export function createTokens(parts: {
 }): Tokens {
   const { ledger, hashes, now } = parts
 
+  /** By the salt that each is made of. */
+  const keys = new WeakMap<Uint8Array, Uint8Array>()
+
+  /** Not the salt itself, which is the key of HMACs of addresses. */
+  async function keyOf(day: string): Promise<Uint8Array> {
+    const salt = await ledger.daySalt(day)
+    const key = keys.get(salt) ?? fromHex(hashes.hmacSha256(salt, 'key of challenges and passes'))
+    keys.set(salt, key)
+    return key
+  }
+
   async function signatureOf(fields: string, day: string): Promise<string> {
-    // Not the salt itself, which is the key of HMACs of addresses.
-    const key = fromHex(hashes.hmacSha256(await ledger.daySalt(day), 'key of challenges and passes'))
+    const key = await keyOf(day)
     return hashes.hmacSha256(key, fields).slice(0, BITS / 4)
   }
 

@@ -25,7 +25,7 @@ const KNOWN_SALTS = 8
 
 export function quotaLedger(tables: PrivateTables): QuotaLedger {
   // Every upload asks for the salts of the day. By their keys in the table.
-  const known = new Map<string, string>()
+  const known = new Map<string, Uint8Array>()
 
   async function release(bucket: string, day: string, refusedBytes?: number, more: ReservedWith = {}) {
     const [refusals, bytes] = refusedBytes === undefined ? [0, 0] : [1, refusedBytes]
@@ -118,11 +118,11 @@ export function quotaLedger(tables: PrivateTables): QuotaLedger {
       const key = purpose === undefined ? checkedDay(day) : `${checkedDay(day)} ${purpose}`
       let salt = known.get(key)
       if (salt === undefined) {
-        salt = await tables.salt(key)
+        salt = fromHex(await tables.salt(key))
         if (known.size >= KNOWN_SALTS) known.clear()
         known.set(key, salt)
       }
-      return fromHex(salt)
+      return salt
     },
 
     async forgetDaysBefore(day, last = LAST_DAY) {

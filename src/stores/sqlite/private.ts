@@ -93,7 +93,11 @@ export function sqlitePrivate(folder: string, timeoutMs: number, assertUsable: (
 
     async ifThere(day) {
       const path = pathOf('usage', day)
-      return passing(async () => (existsSync(path) ? fileOf('usage', day) : null))
+      return passing(async () => {
+        const known = await files.get(path)?.catch(() => null)
+        if (known?.isThere()) return known
+        return existsSync(path) ? fileOf('usage', day) : null
+      })
     },
 
     tagsAt: (atMs) => database('links', dayOf(atMs)),
