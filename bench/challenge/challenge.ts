@@ -20,8 +20,8 @@ const WARM_UP = 500
 /** Challenges that are really solved, whatever `clients` says: each takes about a second, and all are for ten minutes. */
 const SOLVED = 300
 
-/** Of them, those that have the server's code for solutions compiled. */
-const SOLVED_UNMEASURED = 100
+/** Warm-up: the first solutions, which are sent and not measured. */
+const SOLVED_FOR_WARM_UP = 100
 
 /** Passes that are measured. Each takes twenty seconds. */
 const PASSES = 2
@@ -83,8 +83,8 @@ export async function benchChallenge({ dir, clients }: BenchOptions): Promise<Fi
     const forged = await flood(on, 403, (nth) => ({
       'Challenge-Solution': `${tokenOf(others.answers[nth]!)}:0,0,0,0`,
     }))
-    const unmeasured = solutions.splice(0, SOLVED_UNMEASURED)
-    await flood(on, 201, (nth) => ({ 'Challenge-Solution': unmeasured[nth]! }), unmeasured.length)
+    const warmingUp = solutions.splice(0, SOLVED_FOR_WARM_UP)
+    await flood(on, 201, (nth) => ({ 'Challenge-Solution': warmingUp[nth]! }), warmingUp.length)
     const show = (nth: number) => ({ 'Challenge-Solution': solutions[nth]! })
     const solved = await flood(on, 201, show, solutions.length)
     const plain = await flood(off, 201)

@@ -7,7 +7,6 @@
  * Source: Cloudflare API, POST /zones/{zone_id}/purge_cache, and "Availability and limits" of purging. An answer of 200 can
  * still say `"success": false`.
  */
-
 import { RemoteFailure } from '../errors.ts'
 import { jsonObject } from '../json.ts'
 import { type Cdn, cacheTag, imageTargets, LONGEST_PURGE_MS, purgeName } from './cdn.ts'

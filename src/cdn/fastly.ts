@@ -3,7 +3,6 @@
  *
  * Source: Fastly API, POST /service/{service_id}/purge. The answer names a purge id for each key.
  */
-
 import { RemoteFailure } from '../errors.ts'
 import { jsonObject } from '../json.ts'
 import { type Cdn, cacheTag } from './cdn.ts'

@@ -3,7 +3,6 @@
  * (https://git.asonix.dog/asonix/pict-rs), e.g. https://github.com/db0/pictrs-safety. Its answer: 2xx clean, unless the body
  * says otherwise in JSON; 406, 422 or 451 block; anything else is no verdict.
  */
-
 import { RemoteFailure } from '../errors.ts'
 import { jsonObject } from '../json.ts'
 import { type Scanned, type Scanner, type Verdict, verdictOf } from './scanner.ts'

@@ -3,7 +3,7 @@
 /** Characters of a tag. */
 export const TAG_LENGTH = 32
 
-/** Of them, the first: they stand for the network. */
+/** Leading characters of a tag that identify the network; the rest identify the address. */
 export const NETWORK_TAG_LENGTH = 16
 
 /**

@@ -2,7 +2,6 @@
  * What was uploaded from this machine, with its keys: one file an image, for its owner's eyes only. Separate files
  * need no lock, whatever runs side by side.
  */
-
 import { chmod, mkdir, readdir, readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import envPaths from 'env-paths'

@@ -1,5 +1,4 @@
 /** What this machine remembers for its owner between commands: the address of the service. */
-
 import { readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

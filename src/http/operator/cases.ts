@@ -1,6 +1,7 @@
 /** The queue of the admin server: what waits, one case at a time, and what is decided. */
 import type { Passed } from '../../service/admin-sessions.ts'
 import { findImage } from '../../service/images/status.ts'
+import { type RelatedImages, withRelated } from '../../service/moderation/takedown.ts'
 import type { DecidedAct } from '../../stores/decisions.ts'
 import { LedgerUnavailable } from '../../stores/ledger.ts'
 import type { Case } from '../../stores/reports.ts'
@@ -13,7 +14,7 @@ import { queuePage } from '../../web/operator/queue.ts'
 import type { AppContext } from '../context.ts'
 import type { Access, OperatorParts } from './access.ts'
 import { createDigests } from './digests.ts'
-import { groundsIn, withRelated } from './forms.ts'
+import { groundsIn, relationsIn } from './forms.ts'
 
 /** The caps of a day bound how many come. */
 const LISTED = 1000
@@ -30,6 +31,10 @@ const ACTS: Record<string, { act: DecidedAct; block: boolean }> = {
 export function createQueue(parts: OperatorParts, { contextOf, send }: Access) {
   const { ledger, objects, takedown, decisions, now } = parts
   const digests = createDigests(objects)
+  const related: RelatedImages = {
+    sameUploader: (id) => ledger.sameUploader(id, MOST_OTHERS),
+    sameNetwork: (id) => ledger.sameNetwork(id, MOST_OTHERS),
+  }
 
   /** Others in the queue that have the same bytes. */
   async function doublesOf(id: string, cases: Case[]): Promise<string[]> {
@@ -46,7 +51,7 @@ export function createQueue(parts: OperatorParts, { contextOf, send }: Access) {
   /** A case can be decided without them: their file can't be opened on a full disk. */
   async function othersOf(id: string): Promise<string[] | null> {
     try {
-      return await ledger.sameUploader(id, MOST_OTHERS)
+      return await related.sameUploader(id)
     } catch (error) {
       if (!(error instanceof LedgerUnavailable)) throw error
       parts.log.warn({ err: error }, 'the links of uploads could not be read')
@@ -100,7 +105,7 @@ export function createQueue(parts: OperatorParts, { contextOf, send }: Access) {
     async showOthers(c: AppContext, passed: Passed): Promise<Response> {
       const id = idOf(c)
       const [others, pending, found] = await Promise.all([
-        ledger.sameUploader(id, MOST_OTHERS),
+        related.sameUploader(id),
         decisions.pending(),
         ledger.caseOf(id),
       ])
@@ -126,7 +131,7 @@ export function createQueue(parts: OperatorParts, { contextOf, send }: Access) {
         return mistaken(`Say what to do: ${Object.keys(ACTS).join(', ')} or release.`)
       const found = await ledger.caseOf(id)
       const doubles = form.get('same-bytes') === 'on' ? await doublesOf(id, await listed(found?.state)) : []
-      const ids = [...new Set([...(await withRelated(takedown, [id], form)), ...doubles])]
+      const ids = [...new Set([...(await withRelated(related, [id], relationsIn(form))), ...doubles])]
       const { missed } = await decisions.decide(ids, decided.act, { block: decided.block, reason, by })
       if (missed.length > 0) {
         return mistaken(

@@ -1,7 +1,7 @@
 /** What the forms of the admin server do. */
 import { ID_PATTERN } from '../../protocol.ts'
 import type { Decisions } from '../../service/moderation/decisions.ts'
-import type { Takedown } from '../../service/moderation/takedown.ts'
+import { type Takedown, withRelated } from '../../service/moderation/takedown.ts'
 import { SETTING_NAMES, SettingError, type Settings } from '../../service/settings.ts'
 import type { Actor, Ledger } from '../../stores/ledger.ts'
 import type { OverviewFacts } from '../../web/operator/overview.ts'
@@ -76,7 +76,7 @@ export async function actOnImages(
   const grounds = groundsIn(form, who)
   if (typeof grounds === 'string') return grounds
   const { reason, by } = grounds
-  const ids = await withRelated(takedown, [id], form)
+  const ids = await withRelated(takedown, [id], relationsIn(form))
   const act = form.get('act')
   if (act === 'hold' || act === 'remove') {
     const block = form.get('block') === 'on'
@@ -109,27 +109,19 @@ export async function holdMany(
       : await ledger.uploadedBetween(now() - Number(minutes) * 60_000, now() + 1, MOST_AT_ONCE)
   const named = [...(ids as string[]), ...recent]
   if (named.length === 0) return 'Name images or a time. There was no upload in it, or none is on record.'
-  const all = await withRelated(takedown, named, form)
+  const all = await withRelated(takedown, named, relationsIn(form))
   if (all.length > MOST_AT_ONCE)
     return `These are ${all.length} images. At most ${MOST_AT_ONCE} are held in one act.`
   const { missed } = await decisions.decide(all, 'hold', { block: false, ...grounds })
   return missedOf(missed.length, all.length)
 }
 
-/** The ids, and if the form asks for it what their uploaders or networks stored besides, each once. */
-export async function withRelated(
-  takedown: Pick<Takedown, 'sameUploader' | 'sameNetwork'>,
-  ids: string[],
-  form: URLSearchParams,
-): Promise<string[]> {
-  const all = new Set(ids)
-  for (const id of ids) {
-    // An uploader's images are among those of the network.
-    if (form.get('same-network') === 'on') for (const other of await takedown.sameNetwork(id)) all.add(other)
-    else if (form.get('same-uploader') === 'on')
-      for (const other of await takedown.sameUploader(id)) all.add(other)
+/** What a form says of the images that go with those it names. */
+export function relationsIn(form: URLSearchParams): { sameUploader: boolean; sameNetwork: boolean } {
+  return {
+    sameUploader: form.get('same-uploader') === 'on',
+    sameNetwork: form.get('same-network') === 'on',
   }
-  return [...all]
 }
 
 function missedOf(missed: number, all: number): string | null {

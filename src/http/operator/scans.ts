@@ -2,7 +2,6 @@
  * What a scanner elsewhere asks, by its own token: pictures to look at, and what it may block near copies of. It sees no picture
  * but those that it claimed, and decides about no other.
  */
-
 import type { Hono } from 'hono'
 import { jsonObject } from '../../json.ts'
 import { verdictOf } from '../../scan/scanner.ts'

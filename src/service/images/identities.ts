@@ -2,7 +2,7 @@
  * Ids and deletion keys: drawn, or derived from what a client names its upload by, so that a repeat gets the same ones.
  * Nothing is stored for that but one secret of the instance, in the ledger.
  */
-import { toHex } from '../../bytes.ts'
+import { fromHex, toHex } from '../../bytes.ts'
 import { ID_LENGTH } from '../../protocol.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import { refuseFault } from '../faults.ts'
@@ -49,7 +49,7 @@ export function createSecret(ledger: Pick<Ledger, 'facts' | 'writeFacts'>): () =
     const { [SECRET_FACT]: text = '' } =
       facts[SECRET_FACT] === undefined ? await ledger.writeFacts(newSecret(), { replace: false }) : facts
     if (!/^[0-9a-f]{64}$/.test(text)) throw new Error(`the ledger’s ${SECRET_FACT} is damaged`)
-    return Uint8Array.from(text.match(/../g)!, (pair) => Number.parseInt(pair, 16))
+    return fromHex(text)
   }
 
   return async () => {

@@ -5,7 +5,15 @@ import { DamagedObject, type ImageRecord, type ObjectStore } from '../../stores/
 import { type Evidence, SEALED_RULE } from './evidence.ts'
 import type { Moves } from './moves.ts'
 
-export interface Takedown {
+/** What stands in the ledger beside an image. */
+export interface RelatedImages {
+  /** Ids of what the image's uploader stored within two days of it, the newest first. */
+  sameUploader(id: string): Promise<string[]>
+  /** The same of its network: a /24 or a /48. */
+  sameNetwork(id: string): Promise<string[]>
+}
+
+export interface Takedown extends RelatedImages {
   /** `removed`: it was there. Its id answers 410 from now on, in both cases. */
   remove(
     id: string,
@@ -18,10 +26,6 @@ export interface Takedown {
   release(id: string, reason: string, by?: Actor): Promise<boolean>
   /** Decides that a reported image stays; a held one is released. `false` if its case is not there, or it was removed. */
   keep(id: string, reason: string, by?: Actor): Promise<boolean>
-  /** Ids of what the image's uploader stored within two days of it, the newest first. */
-  sameUploader(id: string): Promise<string[]>
-  /** The same of its network: a /24 or a /48. */
-  sameNetwork(id: string): Promise<string[]>
   block(sha256: string, reason: string, by?: Actor): Promise<void>
   /** `false` if it was not blocked. */
   unblock(sha256: string, reason: string, by?: Actor): Promise<boolean>
@@ -146,6 +150,21 @@ export function createTakedown(parts: {
       return { removals, blocks, pendingPurges, held, acts }
     },
   }
+}
+
+/** The ids, and those of all images of their uploaders or networks as asked for, each once. */
+export async function withRelated(
+  related: RelatedImages,
+  ids: readonly string[],
+  { sameUploader, sameNetwork }: { sameUploader: boolean; sameNetwork: boolean },
+): Promise<string[]> {
+  const all = new Set(ids)
+  for (const id of ids) {
+    // An uploader's images are among those of the network.
+    if (sameNetwork) for (const other of await related.sameNetwork(id)) all.add(other)
+    else if (sameUploader) for (const other of await related.sameUploader(id)) all.add(other)
+  }
+  return [...all]
 }
 
 function damagedIsThere(error: unknown): 'damaged' {

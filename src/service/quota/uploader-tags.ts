@@ -1,7 +1,7 @@
 /**
  * Tags that tell which uploads are of one uploader, and which of one network, without an address: HMACs under two random
- * salts of 48 hours that begin 24 hours apart. Two uploads within 24 hours share a tag, across midnight too; those more than 48 hours apart
- * share none.
+ * salts of 48 hours that begin 24 hours apart. Two uploads within 24 hours share a tag, across midnight too; those more
+ * than 48 hours apart share none.
  */
 import type { Ledger } from '../../stores/ledger.ts'
 import { NETWORK_TAG_LENGTH, TAG_LENGTH, type UploaderTags } from '../../stores/uploader-tags.ts'

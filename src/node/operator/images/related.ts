@@ -1,6 +1,6 @@
 /** Images that go with those that are named: of the same bytes, of the same uploader or network. */
 import { type Command, Option } from 'commander'
-import type { Takedown } from '../../../service/moderation/takedown.ts'
+import { type Takedown, withRelated } from '../../../service/moderation/takedown.ts'
 import { digestsOf, type ObjectStore } from '../../../stores/object-store.ts'
 import { createProgress } from '../data/progress.ts'
 import { isSelective, type Selection, select, selectionOptions } from '../data/selection.ts'
@@ -51,27 +51,11 @@ function sameNetworkOption(): Option {
   ).default(false)
 }
 
-interface Related {
-  sameUploader: boolean
-  sameNetwork: boolean
-}
-
-/** The ids, and those of all images of their uploaders or networks, each once. */
-async function withOthers(
-  takedown: Takedown,
-  ids: string[],
-  { sameUploader, sameNetwork }: Related,
-): Promise<string[]> {
-  if (!sameUploader && !sameNetwork) return ids
-  // An uploader's images are among those of the network.
-  const othersOf = (id: string) => (sameNetwork ? takedown.sameNetwork(id) : takedown.sameUploader(id))
-  const others = await Promise.all(ids.map(othersOf))
-  return [...new Set([...ids, ...others.flat()])]
-}
-
-export interface SubjectOptions extends Selection, Related {
+export interface SubjectOptions extends Selection {
   reason: string
   rule?: string
+  sameUploader: boolean
+  sameNetwork: boolean
   doubles: boolean
 }
 
@@ -98,7 +82,7 @@ export function onSubjects<Options extends SubjectOptions>(
       command.error('error: name ids, or conditions; not both')
     }
     return onData(async ({ takedown, stores: { objects } }) => {
-      const all = await withOthers(takedown, await subjectsOf(ids, options, objects), options)
+      const all = await withRelated(takedown, await subjectsOf(ids, options, objects), options)
       let missed = 0
       for (const id of all) {
         const { isDone, says } = await act(takedown, id, options)
