@@ -67,6 +67,8 @@ export interface ReservedWith {
 
 /** Why there may be no room for one more upload. */
 export interface Refused extends Refusals {
+  /** Uploads used, with those that are only reserved. */
+  used: number
   /** Reservations that are neither confirmed nor released. */
   reserved: number
   /** When the last of them was reserved. Epoch milliseconds. */

@@ -113,15 +113,17 @@ export function createQuota(
     }
   }
 
-  /** `null` if that is not known yet: some are reserved, here or by other processes, and may be released. */
-  async function denied(bucket: string, day: string): Promise<Refusal | null> {
-    const { count, bytes, reserved: ofBucket, reservedAtMs } = await ledger.refusals(bucket, day)
+  /** `null` if it is worth another try: an upload was just released, or some are reserved, here or by other processes. */
+  async function denied(bucket: string, day: string, limit: number): Promise<Refusal | null> {
+    const { used, count, bytes, reserved: ofBucket, reservedAtMs } = await ledger.refusals(bucket, day)
     if (count >= limits.refusals.count || bytes >= limits.refusals.bytes) {
       return new Refusal(
         'too-many-refusals',
         'Too many uploads from this address were refused today. The counter resets at midnight UTC.',
       )
     }
+    // Released since the reservation was refused: these are two looks at the ledger.
+    if (used < limit) return null
     if (ofBucket > 0 && now() - reservedAtMs < LONGEST_RESERVED_MS) return null
     return quotaExceeded(perDay)
   }
@@ -137,7 +139,7 @@ export function createQuota(
       const reservation = { ...more, reservedAtMs: now() }
       const used = await ledger.reserveUpload(bucket, day, limit, limits.refusals, reservation)
       if (used === null) {
-        const refusal = await denied(bucket, day)
+        const refusal = await denied(bucket, day, limit)
         if (refusal !== null) throw refusal
         return null
       }

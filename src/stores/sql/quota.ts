@@ -89,16 +89,18 @@ export function quotaLedger(tables: PrivateTables): QuotaLedger {
     async refusals(bucket, day) {
       const rows = await rowsOf(
         day,
-        sql`select refusals, refused_bytes, held, held_at_ms from places
+        sql`select used, refusals, refused_bytes, held, held_at_ms from places
           where day = ${checkedDay(day)} and bucket = ${bucket}`,
       )
       const {
+        used = 0,
         refusals = 0,
         refused_bytes: bytes = 0,
         held: reserved = 0,
         held_at_ms: reservedAtMs = 0,
       } = rows[0] ?? {}
       return {
+        used: used as number,
         count: refusals as number,
         bytes: bytes as number,
         reserved: reserved as number,

@@ -40,6 +40,7 @@ export function quotaCases({ on, onHooks }: Harness): void {
     }
     assert.equal(await ledger.reserveUpload('a', DAY, 3, undefined, reserved(9000)), null, 'changes nothing')
     assert.partialDeepStrictEqual(await ledger.refusals('a', DAY), {
+      used: 3,
       count: 0,
       bytes: 0,
       reserved: 3,

@@ -1,0 +1,46 @@
+/** The quota of an address on a real ledger, while other servers use the same one. */
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, it } from 'node:test'
+import { nodeHashes } from '../src/node/hashes.ts'
+import { createQuota } from '../src/service/quota/quota.ts'
+import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
+
+const CLIENT = { address: '192.0.2.7', network: '192.0.2.0' }
+
+const folder = await mkdtemp(join(tmpdir(), 'pinhole-quota-'))
+const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
+after(async () => {
+  await ledger.close()
+  await rm(folder, { recursive: true })
+})
+
+const options = {
+  limits: { perDay: 1, refusals: { count: 100, bytes: 1e9 } },
+  now: () => Date.now(),
+  hashes: nodeHashes,
+}
+
+it('refuses nobody for an upload that another server gives up at that moment', async () => {
+  const other = createQuota(ledger, options)
+  const held = await other.reserve(CLIENT)
+  const here = createQuota(
+    {
+      ...ledger,
+      // Between the two looks of a refusal.
+      async refusals(bucket, day) {
+        await held!.release()
+        return ledger.refusals(bucket, day)
+      },
+    },
+    options,
+  )
+  assert.equal(await here.reserve(CLIENT), null, 'it is worth another try')
+  const second = await here.reserve(CLIENT)
+  assert.equal(second?.used, 1)
+  second.confirm()
+  await here.stop()
+  await assert.rejects(here.reserve(CLIENT), { code: 'quota-exceeded' })
+})
