@@ -289,6 +289,18 @@ export function sentencesSuite(site: () => Site): void {
     await end()
   })
 
+  it('lets go of what it has not sent as it is left', async () => {
+    const { page, end } = await site().visit()
+    await leaveUnsent(page, site())
+    const locks = () =>
+      page.evaluate(async () => (await navigator.locks.query()).held?.map(({ name }) => name?.split('-')[0]))
+    assert.deepEqual(await locks(), ['unsent'])
+    await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pagehide')))
+    assert.deepEqual(await locks(), [])
+    site().proxy.onUpload = () => ({ kind: 'none' })
+    await end()
+  })
+
   it('promises no second try of a deletion', async () => {
     const { page, end } = await site().visit({ expected: /^Failed to load resource: / })
     await choose(page, [await gif('stays.gif', 73)])

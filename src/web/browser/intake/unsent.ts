@@ -30,10 +30,19 @@ export function createUnsent(): Unsent {
       (work.get(number) ?? Promise.resolve()).then(next).catch(() => {}),
     )
   }
+  /** Released as the page is left: a worker of its may outlive it, and a lock with it, by many seconds. */
+  function hold(): void {
+    const left = new Promise((resolve) => addEventListener('pagehide', resolve, { once: true }))
+    void navigator.locks.request(group, () => left)
+    addEventListener('pageshow', ({ persisted }) => {
+      // Another page may have offered them meanwhile.
+      if (persisted && sizes.size > 0) location.reload()
+    })
+  }
   return {
     keep(number, file) {
       if (!isAble || sizes.has(number) || bytes + file.size > MOST_BYTES) return
-      if (!isHeld) void navigator.locks.request(group, () => new Promise(() => {}))
+      if (!isHeld) hold()
       isHeld = true
       bytes += file.size
       sizes.set(number, file.size)
