@@ -122,7 +122,7 @@ export function createQuota(
         'Too many uploads from this address were refused today. The counter resets at midnight UTC.',
       )
     }
-    // Released since the reservation was refused: these are two looks at the ledger.
+    // It was full a moment ago: one was released meanwhile.
     if (used < limit) return null
     if (ofBucket > 0 && now() - reservedAtMs < LONGEST_RESERVED_MS) return null
     return quotaExceeded(perDay)

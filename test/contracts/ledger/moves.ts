@@ -135,10 +135,7 @@ export function movesCases({ on, onHooks }: Harness): void {
         }
       })()
       while (sent < 10) await new Promise((resolve) => setTimeout(resolve, 5))
-      // Before the kill, which takes longer than the rejection.
-      const stopped = assert.rejects(work)
-      await child.kill()
-      await stopped
+      await Promise.all([assert.rejects(work), child.kill()])
       const acts = await ledger.auditLog(10_000)
       const moves = await ledger.claimMoves(10_000, 1000, 100)
       assert.deepEqual(acts.map(({ subject }) => subject).sort(), moves.map(({ id }) => id).sort())

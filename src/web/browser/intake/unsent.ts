@@ -21,7 +21,8 @@ export function createUnsent(): Unsent {
   const isAble = 'caches' in globalThis && 'locks' in navigator
   const sizes = new Map<number, number>()
   let bytes = 0
-  let isHeld = false
+  /** Ends its hold of the lock. `null`: it does not hold it. */
+  let unlock: (() => void) | null = null
   /** What is done to a file's copy, in order: a release never overtakes its keeping, and waits for no other file. */
   const work = new Map<number, Promise<unknown>>()
   const then = (number: number, next: () => Promise<unknown>) => {
@@ -30,20 +31,25 @@ export function createUnsent(): Unsent {
       (work.get(number) ?? Promise.resolve()).then(next).catch(() => {}),
     )
   }
-  /** Released as the page is left: a worker of its may outlive it, and a lock with it, by many seconds. */
-  function hold(): void {
-    const left = new Promise((resolve) => addEventListener('pagehide', resolve, { once: true }))
-    void navigator.locks.request(group, () => left)
-    addEventListener('pageshow', ({ persisted }) => {
-      // Another page may have offered them meanwhile.
-      if (persisted && sizes.size > 0) location.reload()
+  function lock(): void {
+    const left = new Promise<void>((resolve) => {
+      unlock = resolve
     })
+    void navigator.locks.request(group, () => left)
   }
+  // A worker of this page may outlive it by many seconds, and a lock with it.
+  addEventListener('pagehide', () => {
+    unlock?.()
+    unlock = null
+  })
+  addEventListener('pageshow', ({ persisted }) => {
+    // Another page may have offered them meanwhile.
+    if (persisted && sizes.size > 0) location.reload()
+  })
   return {
     keep(number, file) {
       if (!isAble || sizes.has(number) || bytes + file.size > MOST_BYTES) return
-      if (!isHeld) hold()
-      isHeld = true
+      if (unlock === null) lock()
       bytes += file.size
       sizes.set(number, file.size)
       then(number, async () => sizes.has(number) && (await keepFile(group, `${number}`, file)))
