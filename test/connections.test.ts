@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { Limits } from '../src/node/http/limits.ts'
 import { descriptors, forgetPeak, peakMegabytes } from './support/attack/process-costs.ts'
 import { request } from './support/http.ts'
@@ -190,6 +190,21 @@ describe('connections of an address', { skip }, () => {
     await until('all are cut off', () => descriptors(server.pid) <= idle + 1)
     // Each would hold 60,000 pieces: 16 MB.
     assert.ok(peakMegabytes(server.pid) < before + 100, `${peakMegabytes(server.pid)} MB, ${before} before`)
+  })
+})
+
+describe('a server that stops', () => {
+  it('answers whoever the kernel has connected to it by then', async () => {
+    const server = await startLocalServer(DIRECT, { limits: { lingerMs: 0 } })
+    const answers = Promise.allSettled(
+      Array.from({ length: 50 }, () => request(server.url, 'GET', '/healthz')),
+    )
+    // The kernel connects them in this tick, and a server accepts one a tick.
+    await setImmediate()
+    await server.stop()
+    for (const answer of await answers) {
+      assert.equal(answer.status === 'fulfilled' && answer.value.status, 200)
+    }
   })
 })
 

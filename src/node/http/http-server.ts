@@ -3,6 +3,7 @@ import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { sleep } from '../../async.ts'
 import type { Config } from '../../config.ts'
@@ -14,7 +15,7 @@ import { type Connections, createIdleConnections } from './idle-connections.ts'
 import type { Limits } from './limits.ts'
 import type { Pipelining } from './pipelining.ts'
 import { limitHeaders } from './request-listener.ts'
-import { createPendingConnections, createScheduler } from './scheduler.ts'
+import { createPendingConnections, createScheduler, type PendingConnections } from './scheduler.ts'
 import { refuseUnreadable, refuseWaiting, statusOf } from './unreadable.ts'
 
 export interface HttpServer {
@@ -29,6 +30,9 @@ export interface HttpServer {
 }
 
 const CHECK_MS = 50
+
+/** What a tick takes in which nothing comes, and some room. Unit: milliseconds. */
+const SHORT_TICK_MS = 0.3
 
 /** Listens where the configuration says. Throws an `Error` if it can't. */
 export async function openHttpServer(
@@ -87,6 +91,7 @@ export async function openHttpServer(
         server.closeAllConnections()
       }, limits.stopMs)
       await linger(server, limits.lingerMs)
+      await acceptAll(pending, limits.stopMs)
       server.close()
       // A connection that was busy becomes idle when its answer is out.
       const sweep = setInterval(() => server.closeIdleConnections(), CHECK_MS)
@@ -108,6 +113,20 @@ async function linger(server: Server, lingerMs: number): Promise<void> {
   const connections = promisify(server.getConnections.bind(server))
   const until = performance.now() + lingerMs
   while (performance.now() < until && (await connections()) > 0) await sleep(CHECK_MS)
+}
+
+/**
+ * Resolves in a short tick in which nobody waited to be accepted, or after `mostMs`. What `close` meets is reset: connections
+ * that the kernel made and nobody accepted, and idle ones with bytes that nobody read. Each may carry an upload, which a
+ * proxy does not send again. So it closes right after a look at all of them, and not at the end of a tick full of work.
+ */
+async function acceptAll(pending: PendingConnections, mostMs: number): Promise<void> {
+  const until = performance.now() + mostMs
+  let tickAt: number
+  do {
+    tickAt = performance.now()
+    await setImmediate()
+  } while ((pending.areLikely() || performance.now() - tickAt > SHORT_TICK_MS) && tickAt < until)
 }
 
 function listen(server: Server, config: Config): Promise<void> {
