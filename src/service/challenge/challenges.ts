@@ -50,9 +50,9 @@ export interface Spent {
   release(): void
 }
 
-/** How much work: about 4 × 2,048 × 1,000 iterations for an upload, 8 × 16,384 × 1,000 for a pass. */
+/** How much work: about 5 × 2,048 × 1,000 iterations for an upload, 8 × 16,384 × 1,000 for a pass. */
 export const WORK = {
-  upload: { iterations: 1000, bits: 11, answers: 4 },
+  upload: { iterations: 1000, bits: 11, answers: 5 },
   pass: { iterations: 1000, bits: 14, answers: 8 },
 } as const satisfies Record<Purpose, Omit<Challenge, 'token' | 'algorithm' | 'expires'>>
 
