@@ -80,9 +80,7 @@ export async function benchChallenge({ dir, clients }: BenchOptions): Promise<Fi
     await warmUp()
     // Of other challenges: a wrong answer may be right by chance, and use one up.
     const others = await flood(on, 403)
-    const forged = await flood(on, 403, (nth) => ({
-      'Challenge-Solution': `${tokenOf(others.answers[nth]!)}:0,0,0,0`,
-    }))
+    const forged = await flood(on, 403, (nth) => ({ 'Challenge-Solution': forge(others.answers[nth]!) }))
     const warmingUp = solutions.splice(0, SOLVED_FOR_WARM_UP)
     await flood(on, 201, (nth) => ({ 'Challenge-Solution': warmingUp[nth]! }), warmingUp.length)
     const show = (nth: number) => ({ 'Challenge-Solution': solutions[nth]! })
@@ -179,8 +177,9 @@ function solve({ token, iterations, bits, answers }: Challenge): string {
   return `${token}:${found.join(',')}`
 }
 
-function tokenOf({ challenge }: Problem): string {
-  return challenge!.token
+/** With as many answers as there must be: with fewer it would cost no try. */
+function forge({ challenge }: Problem): string {
+  return `${challenge!.token}:${Array(challenge!.answers).fill(0)}`
 }
 
 function processorSeconds(before: NodeJS.CpuUsage): number {

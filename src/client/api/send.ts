@@ -33,7 +33,7 @@ let challenges: typeof import('./challenge.ts') | undefined
  * before anything is sent, `ServerRefusal`, `Unreachable`, or the signal's reason.
  *
  * A network fault is retried under the same name, so that the service stores the image once even if only its answer was
- * lost. Where a service wants proof of work, it is done before it answers: about a second.
+ * lost. Where a service wants proof of work, it is done before it answers: a second or two.
  */
 export async function send(blob: Blob, options?: SendOptions): Promise<Sent> {
   return sendTo(blob, options, endpointOf(options?.baseUrl))

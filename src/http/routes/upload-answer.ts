@@ -35,7 +35,7 @@ export interface Outcome {
   stored?: { answer: UploadAnswer; bytes: number }
   error?: unknown
   /** Uploads left today, if that was found out. */
-  remaining?: number
+  remaining?: number | undefined
   /** The methods of the address, where the answer names them. */
   allow?: string
 }

@@ -61,10 +61,15 @@ export function createUpload(parts: AppParts): Upload {
     const sent = idempotencyKeyOf(request)
     const identity = sent === null ? drawIdentity() : await parts.derive(sent)
     const mostBytes = Math.min(parts.maxUploadBytes, announced(request).mostBytes ?? parts.maxUploadBytes)
+    const { onGone } = request
+    let remaining: number | undefined
+    const onRemaining = (left: number) => {
+      remaining = left
+    }
     const turn = await admission
-      .enter({ address, identity, mostBytes, shown: shownBy(request), onGone: request.onGone })
+      .enter({ address, identity, mostBytes, shown: shownBy(request), onRemaining, onGone })
       .catch((error: Error) => error)
-    if (turn instanceof Error) return tellsQuota(turn) ? { remaining: 0, error: turn } : { error: turn }
+    if (turn instanceof Error) return { remaining: tellsQuota(turn) ? 0 : remaining, error: turn }
     const { admitted } = turn
     try {
       return admitted.isRepeat

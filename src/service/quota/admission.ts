@@ -20,6 +20,8 @@ export interface Arrived {
   /** More will not be stored. Unit: bytes. */
   mostBytes: number
   shown: Credentials
+  /** Hears how many uploads the address has left, if the ledger was asked for that. */
+  onRemaining(remaining: number): void
   /** Calls `act` if the client goes away. What it returns ends that. */
   onGone(act: () => void): () => void
 }
@@ -44,11 +46,13 @@ export function createAdmission(parts: {
   const { line, capacity, quota, challenges, images } = parts
 
   /** `null`: it depends on uploads that are under way. */
-  async function admit({ address, identity, mostBytes, shown }: Arrived): Promise<Admitted | null> {
+  async function admit(upload: Arrived): Promise<Admitted | null> {
+    const { address, identity, mostBytes, shown } = upload
     await capacity.assertOpen(mostBytes).catch(refuseFault)
     const free = address.isCircuit ? UNCHALLENGED_UPLOADS : 0
     const used = async () => {
       const remaining = await quota.remaining(address)
+      upload.onRemaining(remaining)
       // Of one that has none left the quota says so.
       return remaining === 0 ? 0 : quota.limit - remaining + free
     }
