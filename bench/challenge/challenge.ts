@@ -18,10 +18,10 @@ const AT_ONCE = 8
 const WARM_UP = 500
 
 /** Challenges that are really solved, whatever `clients` says: each takes about a second, and all are for ten minutes. */
-const SOLVED = 300
+const SOLVED = 150
 
 /** Warm-up: the first solutions, which are sent and not measured. */
-const SOLVED_FOR_WARM_UP = 100
+const SOLVED_FOR_WARM_UP = 50
 
 /** Passes that are measured. Each takes twenty seconds. */
 const PASSES = 2
