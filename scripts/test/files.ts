@@ -41,7 +41,7 @@ export function testFiles({ patterns, isWhole }: { patterns: string[]; isWhole: 
       : found.filter((file) => patterns.some((pattern) => file.includes(pattern)))
   if (chosen.length === 0) throw new Error(`no test file has ${patterns.join(' or ')} in its path`)
   const durations = readDurations()
-  const alone: { file: string; weight: number }[] = []
+  const processes: { file: string; weight: number }[] = []
   const sharing: string[] = []
   for (const file of chosen) {
     const duration = durations[file]
@@ -49,13 +49,17 @@ export function testFiles({ patterns, isWhole }: { patterns: string[]; isWhole: 
     const isLight = needs.length === 0 && !TOP_HOOK.test(read(file)) && (duration ?? 0) < SHARING_MS
     if (isLight && chosen.length > 1) sharing.push(file)
     else
-      alone.push({
+      processes.push({
         file,
         weight: duration ?? (needs.some((need) => BROWSERS.test(need)) ? 1e6 : 1e5) + imported,
       })
   }
-  alone.sort((a, b) => b.weight - a.weight)
-  return [...alone.map(({ file }) => join(ROOT, file)), ...shared(sharing)]
+  for (const path of shared(sharing)) {
+    const file = named(path)
+    processes.push({ file, weight: durations[file] ?? 0 })
+  }
+  processes.sort((a, b) => b.weight - a.weight)
+  return processes.map(({ file }) => join(ROOT, file))
 }
 
 /** How many files run only in CI and by `npm run test:all`. */

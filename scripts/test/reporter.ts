@@ -1,5 +1,5 @@
 /** Runs inside each test file's process: sends what happens to `run-file.ts`, as lines of JSON on descriptor 3. */
-import { writeSync } from 'node:fs'
+import { existsSync, readFileSync, writeSync } from 'node:fs'
 import type { TestEvent } from 'node:test/reporters'
 import { inspect } from 'node:util'
 
@@ -10,13 +10,28 @@ export type Sent =
   | { is: 'declared' }
   | { is: 'said'; text: string }
   | { is: 'summary'; success: boolean }
+  | { is: 'used'; seconds: number }
 
 export default async function* report(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   for await (const event of source) {
     const sent = sentOf(event)
-    if (sent) writeSync(3, `${JSON.stringify(sent)}\n`)
+    if (sent) send(sent)
   }
   yield ''
+}
+
+process.on('exit', () => send({ is: 'used', seconds: processorSeconds() }))
+
+function send(sent: Sent): void {
+  writeSync(3, `${JSON.stringify(sent)}\n`)
+}
+
+/** What this process took, and where there is a /proc also what its children did, of those that have ended (proc(5)). */
+function processorSeconds(): number {
+  const { user, system } = process.cpuUsage()
+  const stat = existsSync('/proc/self/stat') ? readFileSync('/proc/self/stat', 'utf8') : ''
+  const [children, theirs] = stat.split(') ').at(-1)!.split(' ').slice(13, 15)
+  return (user + system) / 1e6 + (Number(children ?? 0) + Number(theirs ?? 0)) / 100
 }
 
 function sentOf({ type, data }: TestEvent): Sent | null {

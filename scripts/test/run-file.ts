@@ -32,6 +32,8 @@ const KEPT_OUTPUT = 20_000
 export interface FileResult {
   file: string
   ms: number
+  /** Processor time of its process and of those that it waited for. */
+  seconds: number
   passed: number
   /** `at`: where it is, with the names of its suites. */
   failed: { at: string; why: string }[]
@@ -52,7 +54,16 @@ export async function runFile(
 ): Promise<FileResult> {
   const started = performance.now()
   const { limits } = options
-  const result: FileResult = { file, ms: 0, passed: 0, failed: [], skipped: [], said: [], left: [] }
+  const result: FileResult = {
+    file,
+    ms: 0,
+    seconds: 0,
+    passed: 0,
+    failed: [],
+    skipped: [],
+    said: [],
+    left: [],
+  }
   mkdirSync(folder)
   // PostgreSQL refuses to run as root: another user goes through.
   chmodSync(folder, 0o711)
@@ -98,6 +109,10 @@ export async function runFile(
   /** Tests and suites that were declared, less those that ended. */
   let pending = 0
   const take = (sent: Sent) => {
+    if (sent.is === 'used') {
+      result.seconds = sent.seconds
+      return
+    }
     events++
     lastEvent = performance.now()
     if (sent.is === 'said') return void result.said.push(sent.text)

@@ -16,7 +16,7 @@ export function lacking(results: FileResult[]): Map<string, string[]> {
 }
 
 export function lineOf(result: FileResult, done: number, all: number): string {
-  const { file, ms, passed, failed, said, left } = result
+  const { file, ms, seconds, passed, failed, said, left } = result
   const skipped = [...lacking([result]).values()].flat().length
   const counts = [
     `${passed} passed`,
@@ -25,7 +25,7 @@ export function lineOf(result: FileResult, done: number, all: number): string {
   ]
   const notes = [...said, ...left.map((command) => `left running, and ended: ${command}`)]
   return [
-    `${`${done}`.padStart(`${all}`.length)}/${all} ${(ms / 1000).toFixed(1).padStart(6)} s  ${named(file)}: ${counts.join(', ')}`,
+    `${`${done}`.padStart(`${all}`.length)}/${all} ${(ms / 1000).toFixed(1).padStart(6)} s ${seconds.toFixed(1).padStart(5)} cpu  ${named(file)}: ${counts.join(', ')}`,
     ...failed.map(({ at, why }) => indented(`✖ ${at}\n${why}`)),
     ...notes.map((note) => indented(note)),
   ].join('\n')

@@ -23,6 +23,8 @@ after(() => server?.stop())
 async function uploader(): Promise<Person> {
   const someone = await person({ PINHOLE_SERVER: server.url })
   await writeFile(join(someone.folder, 'photo.jpg'), jpeg)
+  // Nothing to compress.
+  await writeFile(join(someone.folder, 'small.gif'), gif())
   return someone
 }
 
@@ -59,16 +61,16 @@ test('upload prints the link alone, keeps the key for its owner, and delete take
 test('--expires asks for a lifetime, and a picture that expires stands for no later upload', async () => {
   const me = await uploader()
   const first = JSON.parse(
-    (await me.run(['upload', '--expires', '1h', '--json', 'photo.jpg'])).stdout.toString(),
+    (await me.run(['upload', '--expires', '1h', '--json', 'small.gif'])).stdout.toString(),
   )
   assert.ok(Math.abs(Date.parse(first.expires) - Date.now() - 3_600_000) < 300_000, first.expires)
-  assert.match((await me.run(['list'])).stdout.toString(), /photo\.jpg {2}until \d{4}-\d\d-\d\d \d\d:\d\d\n$/)
-  const stays = (await me.run(['upload', 'photo.jpg'])).stdout.toString().trim()
+  assert.match((await me.run(['list'])).stdout.toString(), /small\.gif {2}until \d{4}-\d\d-\d\d \d\d:\d\d\n$/)
+  const stays = (await me.run(['upload', 'small.gif'])).stdout.toString().trim()
   assert.notEqual(stays, first.link)
-  const again = (await me.run(['upload', '-e', '90', 'photo.jpg'])).stdout.toString().trim()
+  const again = (await me.run(['upload', '-e', '90', 'small.gif'])).stdout.toString().trim()
   assert.ok(again !== stays && again !== first.link)
-  assert.equal((await me.run(['upload', 'photo.jpg'])).stdout.toString().trim(), stays)
-  const refused = await me.run(['upload', '--expires', 'soon', 'photo.jpg'])
+  assert.equal((await me.run(['upload', 'small.gif'])).stdout.toString().trim(), stays)
+  const refused = await me.run(['upload', '--expires', 'soon', 'small.gif'])
   assert.equal(refused.stdout.length, 0)
   assert.match(refused.stderr, /1h, 1d, 7d, 30d, or seconds/)
 })
@@ -174,7 +176,7 @@ test('what the service refuses, what it does not know, and where it is not, each
   const unknown = await me.run(['delete', 'k'.repeat(43)])
   assert.equal(unknown.code, 4)
   assert.match(unknown.stderr, /pinhole list/)
-  const nowhere = await me.run(['upload', '--retries', '0', '--server', 'http://127.0.0.1:9', 'photo.jpg'])
+  const nowhere = await me.run(['upload', '--retries', '0', '--server', 'http://127.0.0.1:9', 'small.gif'])
   assert.equal(nowhere.code, 5)
   assert.match(nowhere.stderr, /can't be reached.*Check the address/)
   assert.equal(nowhere.stdout.length, 0)
@@ -211,7 +213,7 @@ test('Ctrl-C ends a waiting upload in good order', async (t) => {
   })
   const me = await uploader()
   const server = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
-  const { code, stdout } = await me.run(['upload', '--server', server, 'photo.jpg'], {
+  const { code, stdout } = await me.run(['upload', '--server', server, 'small.gif'], {
     onStart: (child) => silent.once('request', () => child.kill('SIGINT')),
   })
   assert.equal(code, 130)
@@ -283,9 +285,8 @@ test('pictures of a folder that the service does not take are told, and the othe
 test('an address needs no scheme', async () => {
   const me = await uploader()
   const { host } = new URL(server.url)
-  await writeFile(join(me.folder, 'a.gif'), gif())
-  assert.equal((await me.run(['upload', '-s', host, 'a.gif'])).code, 0)
-  assert.equal((await me.run(['upload', '-s', `localhost:${server.port}`, 'a.gif'])).code, 0)
+  assert.equal((await me.run(['upload', '-s', host, 'small.gif'])).code, 0)
+  assert.equal((await me.run(['upload', '-s', `localhost:${server.port}`, 'small.gif'])).code, 0)
 })
 
 test('where no service is set, the command says how to choose one', async (t) => {
@@ -303,7 +304,7 @@ test('where no service is set, the command says how to choose one', async (t) =>
 
 test('without a clipboard, --copy says so and the link is on stdout all the same', async () => {
   const me = await uploader()
-  const { code, stdout, stderr } = await me.run(['upload', '--copy', 'photo.jpg'], {
+  const { code, stdout, stderr } = await me.run(['upload', '--copy', 'small.gif'], {
     env: { PATH: '/nowhere', DISPLAY: '' },
   })
   assert.equal(code, 0)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {
   copyFile,
+  cp,
   mkdir,
   mkdtemp,
   open,
@@ -14,7 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { LedgerUnavailable } from '../../src/stores/ledger.ts'
 import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
 import { type LedgerUnderTest, ledgerContract } from '../contracts/ledger.ts'
@@ -25,10 +26,16 @@ import { folderOf, ledgerOf } from './sqlite/opened.ts'
 const DAY = '2026-07-31'
 const AT = new Date('2026-07-31T12:00:00.000Z')
 
+/** A ledger that has its tables: making them takes longer than what most cases do. */
+const empty = await mkdtemp(join(tmpdir(), 'pinhole-sqlite-'))
+after(() => rm(empty, { recursive: true, force: true }))
+await openSqliteLedger({ file: join(empty, 'ledger.sqlite') }).then((ledger) => ledger.close())
+
 ledgerContract('sqlite', openSubject)
 
 async function openSubject(): Promise<LedgerUnderTest> {
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-sqlite-'))
+  await cp(empty, folder, { recursive: true })
   const file = join(folder, 'ledger.sqlite')
   return {
     open: () => openSqliteLedger({ file }),

@@ -42,13 +42,7 @@ process.on('exit', () => {
 export function launch(words: string[], env: Env = {}, program = NODE): Process {
   const child = spawn(program, words, {
     cwd: ROOT,
-    env: {
-      PATH: process.env.PATH ?? '',
-      HOME: process.env.HOME ?? '',
-      TMPDIR: tmpdir(),
-      ...COMPILED,
-      ...env,
-    },
+    env: environmentOf(env),
     stdio: ['ignore', 'pipe', 'pipe'],
     // A group of its own, so that workers can be killed with their parent.
     detached: true,
@@ -70,6 +64,17 @@ export function launch(words: string[], env: Env = {}, program = NODE): Process 
     })
   })
   return { child, pid, output, ended }
+}
+
+/** What a process needs of this one's environment, and what it is given. */
+export function environmentOf(env: Env = {}): Env {
+  return {
+    PATH: process.env.PATH ?? '',
+    HOME: process.env.HOME ?? '',
+    TMPDIR: tmpdir(),
+    ...COMPILED,
+    ...env,
+  }
 }
 
 /** Runs a file to its end. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bunBinary, denoBinary } from '../../../scripts/runtimes.ts'
+import { operate } from './operator.ts'
 import { type Env, killGroup, launch, NODE, type Process, type Ran, run } from './process.ts'
 
 /** A machine that is busy with other tests takes long. */
@@ -93,7 +94,7 @@ export async function startServer(env: Env = {}, options: StartOptions = {}): Pr
     operator: (arguments_) =>
       options.program
         ? run([...words, 'operator', ...arguments_], settings, options.program.file)
-        : run(['src/node/operator.ts', ...arguments_], settings),
+        : operate(arguments_, settings),
   }
 }
 

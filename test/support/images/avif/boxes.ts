@@ -1,15 +1,20 @@
 /** Boxes of ISO/IEC 14496-12, written by hand. */
+import { joined } from '../../../../src/bytes.ts'
 
 export function bytes(...parts: (Uint8Array | number[] | string)[]): Uint8Array {
-  return new Uint8Array(
-    Buffer.concat(
-      parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : Buffer.from(part))),
+  return joined(
+    ...parts.map((part) =>
+      typeof part === 'string'
+        ? Buffer.from(part, 'latin1')
+        : Array.isArray(part)
+          ? Uint8Array.from(part)
+          : part,
     ),
   )
 }
 
 export function u16(...values: number[]): Uint8Array {
-  return bytes(...values.map((value) => [(value >> 8) & 255, value & 255]))
+  return Uint8Array.from(values.flatMap((value) => [value >> 8, value]))
 }
 
 export function u32(...values: number[]): Uint8Array {
