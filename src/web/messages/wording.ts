@@ -27,13 +27,18 @@ export function limitSize(lang: string, bytes: number): string {
   return power === 0 ? byteSize(lang, bytes) : sizeIn(lang, bytes / 1024 ** power, power)
 }
 
+/** By language, unit and digits: making one takes longer than the rest of a size. */
+const formats: Record<string, Intl.NumberFormat> = {}
+
 function sizeIn(lang: string, amount: number, power: number): string {
-  const text = new Intl.NumberFormat(lang, {
+  const digits = power > 1 && amount < 10 ? 1 : 0
+  const key = lang + power + digits
+  formats[key] ??= new Intl.NumberFormat(lang, {
     style: 'unit',
     unit: UNITS[power],
     unitDisplay: power === 0 ? 'long' : 'short',
-    maximumFractionDigits: power > 1 && amount < 10 ? 1 : 0,
-  }).format(amount)
+    maximumFractionDigits: digits,
+  })
   // A number and its unit stay on one line.
-  return text.replace(' ', '\u00a0')
+  return formats[key].format(amount).replace(' ', '\u00a0')
 }
