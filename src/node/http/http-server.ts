@@ -86,18 +86,18 @@ export async function openHttpServer(
     },
     async stop() {
       const closed = once(server, 'close')
-      const cut = setTimeout(() => {
+      const until = performance.now() + limits.stopMs
+      await linger(server, limits.lingerMs)
+      await acceptAll(pending, until)
+      server.close()
+      const sweep = setInterval(() => {
+        // A connection that was busy becomes idle when its answer is out.
+        if (performance.now() < until) return server.closeIdleConnections()
         acceptor.stop()
         server.closeAllConnections()
-      }, limits.stopMs)
-      await linger(server, limits.lingerMs)
-      await acceptAll(pending, limits.stopMs)
-      server.close()
-      // A connection that was busy becomes idle when its answer is out.
-      const sweep = setInterval(() => server.closeIdleConnections(), CHECK_MS)
+      }, CHECK_MS)
       await closed
       clearInterval(sweep)
-      clearTimeout(cut)
     },
   }
 }
@@ -116,12 +116,11 @@ async function linger(server: Server, lingerMs: number): Promise<void> {
 }
 
 /**
- * Resolves in a short tick in which nobody waited to be accepted, or after `mostMs`. What `close` meets is reset: connections
+ * Resolves in a short tick in which nobody waited to be accepted, or at `until`. What `close` meets is reset: connections
  * that the kernel made and nobody accepted, and idle ones with bytes that nobody read. Each may carry an upload, which a
  * proxy does not send again. So it closes right after a look at all of them, and not at the end of a tick full of work.
  */
-async function acceptAll(pending: PendingConnections, mostMs: number): Promise<void> {
-  const until = performance.now() + mostMs
+async function acceptAll(pending: PendingConnections, until: number): Promise<void> {
   let tickAt: number
   do {
     tickAt = performance.now()
