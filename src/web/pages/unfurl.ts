@@ -2,14 +2,11 @@
 import { html } from 'hono/html'
 import { type ImageType, OEMBED_PATH, previewPath, typeName } from '../../protocol.ts'
 import type { ImageRecord } from '../../stores/object-store.ts'
-import { byteSize } from '../messages/wording.ts'
+import { byteSize, numberFormat } from '../messages/wording.ts'
 import { X_BYTES } from '../preview-limits.ts'
 import type { Resized } from '../resizer.ts'
 import { embedCodes } from './embed-codes.ts'
 import type { Page, PageContext } from './page.ts'
-
-/** By language: making one takes a tenth of a page's time. */
-const numbers: Record<string, Intl.NumberFormat> = {}
 
 /** `title` and `alt`: in words. */
 export function unfurlTags(
@@ -21,8 +18,7 @@ export function unfurlTags(
   const { type, width, height, size } = record
   const { page } = embedCodes(ctx.baseUrl, record)
   const shown = shownIn(ctx, record)
-  numbers[lang] ??= new Intl.NumberFormat(lang)
-  const number = numbers[lang].format
+  const number = numberFormat(lang).format
   const description = `${typeName(type)}, ${number(width)} × ${number(height)}, ${byteSize(lang, size)}`
   // X shows no AVIF, and a large card without its picture is a hole.
   const isShownLarge = shown.type !== 'image/avif' && shown.size <= X_BYTES
