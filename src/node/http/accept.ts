@@ -12,6 +12,8 @@ import type { Limits } from './limits.ts'
 export interface Accepting {
   /** The listener of the server's requests, which are noted on their way. */
   noting(listener: RequestListener): RequestListener
+  /** Closes those on which the server waits for the next request, and those that were silent for `settleMs` since they came. */
+  closeIdle(): void
   /** Closes those that wait. */
   stop(): void
 }
@@ -33,6 +35,7 @@ interface Connection {
   owed: Set<ServerResponse>
   /** What had been received when the last answer was out: more is the beginning of a request. Unit: bytes. */
   received: number
+  /** `Infinity` until it is read. */
   idleSince: number
 }
 
@@ -49,7 +52,7 @@ const CHECK_MS = 250
 /**
  * To be called when all that serves a connection listens to `server` already. `mostOfAddress`: 0 for no limit. Trusted
  * proxies may have as many as they like: whose their connections are is not known before a request comes. `startLater`
- * reads from one of many connections of an address, `refuse` answers one that waited in vain.
+ * runs what reads one of many connections of an address, `refuse` answers one that waited in vain.
  */
 export function createAcceptor(
   server: Server,
@@ -66,7 +69,7 @@ export function createAcceptor(
       Limits,
       'connections' | 'connectionsWaiting' | 'connectionsWaitingOfAll' | 'connectionWaitMs' | 'settleMs'
     >
-    startLater: (socket: Socket) => void
+    startLater: (start: () => void, socket: Socket) => void
     refuse: (socket: Socket) => void
   },
 ): Accepting {
@@ -143,7 +146,7 @@ export function createAcceptor(
       share,
       owed: new Set(),
       received: 0,
-      idleSince: performance.now(),
+      idleSince: Number.POSITIVE_INFINITY,
     }
     ;(socket as Admitted)[admitted] = connection
     share.open.add(connection)
@@ -157,8 +160,12 @@ export function createAcceptor(
       else for (const next of [...crowded]) if (admitNext(next)) return
     })
     for (const serve of serving) serve.call(server, socket)
-    if (share.open.size > READ_AT_ONCE) startLater(socket)
-    else socket.resume()
+    const start = () => {
+      connection.idleSince = performance.now()
+      socket.resume()
+    }
+    if (share.open.size > READ_AT_ONCE) startLater(start, socket)
+    else start()
   }
 
   function forgetIfEmpty(share: Share): void {
@@ -195,11 +202,16 @@ export function createAcceptor(
     )
   }
 
+  function isIdle({ socket, owed, received }: Connection): boolean {
+    return owed.size === 0 && socket.bytesRead === received
+  }
+
+  function isSettled({ idleSince }: Connection, now: number): boolean {
+    return now - idleSince >= limits.settleMs
+  }
+
   function closeIdlest(connections: Connection[], most: number, now: number): void {
-    const idle = connections.filter(
-      ({ socket, owed, received, idleSince }) =>
-        owed.size === 0 && socket.bytesRead === received && now - idleSince >= limits.settleMs,
-    )
+    const idle = connections.filter((each) => isIdle(each) && isSettled(each, now))
     idle.sort((a, b) => a.idleSince - b.idleSince)
     for (const { socket } of idle.slice(0, most)) socket.destroy()
   }
@@ -249,6 +261,15 @@ export function createAcceptor(
         }
         listener(incoming, outgoing)
       },
+    closeIdle() {
+      const now = performance.now()
+      for (const { open } of shares.values()) {
+        for (const each of open) {
+          const isAnswered = each.received > 0
+          if (isIdle(each) && (isAnswered || isSettled(each, now))) each.socket.destroy()
+        }
+      }
+    },
     stop() {
       for (const share of [...crowded]) {
         for (const { socket } of share.waiting.splice(0)) socket.destroy()

@@ -60,9 +60,11 @@ export async function openHttpServer(
     trusted,
     limits,
     // The whole burst is accepted before it is read: a connection behind it in the backlog does not wait for its requests.
-    startLater: (socket) => starting.run(() => socket.resume(), socket),
+    startLater: (start, socket) => starting.run(start, socket),
     refuse: (socket) => refuseWaiting(baseUrl, socket),
   })
+  // Node's own takes connections that nobody has read yet for idle (since 26), or those that never send anything for busy (24).
+  server.closeIdleConnections = acceptor.closeIdle
   const pending = createPendingConnections(server)
   const starting = createScheduler(pending)
   await listen(server, config)

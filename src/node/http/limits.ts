@@ -67,8 +67,8 @@ export const LIMITS = {
    * short headers would block the event loop for 0.3 ms.
    */
   adminConnections: 128,
-  /** When the server stops: how long idle connections may be used once more. */
-  lingerMs: 1000,
+  /** When the server stops: how long idle connections may be used once more. Proxies close them after 1 s (`deploy/`). */
+  lingerMs: 1500,
   /** When the server stops: for requests under way. Process managers kill after 30 s or more. */
   stopMs: 30_000,
 }
