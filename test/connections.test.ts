@@ -100,6 +100,20 @@ describe('connections of an address', { skip }, () => {
     assert.equal(third!.headers.get('Connection'), 'keep-alive')
   })
 
+  it('count as the address’s own when they have waited', async (t) => {
+    const server = await serve(t, { connectionWaitMs: 300 }, one)
+    const busy = await converse(server.url)
+    await busy.write('GET /healthz HTTP/1.1\r\nHost: x\r\n')
+    const next = await converse(server.url)
+    await next.write('GET /healthz HTTP/1.1\r\nHost: x\r\n')
+    await busy.write('Connection: close\r\n\r\n')
+    await busy.closed
+    const last = await converse(server.url)
+    await last.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
+    assert.equal((await last.answer()).status, 503)
+    next.close()
+  })
+
   it('that waited in vain are told so, and more than may wait are closed', async (t) => {
     const server = await serve(t, { connectionsWaiting: 2, connectionWaitMs: 300 }, one)
     const busy = await converse(server.url)

@@ -183,8 +183,9 @@ export function createAcceptor(
     waiting--
     crowded.delete(share)
     if (share.waiting.length > 0) crowded.add(share)
-    forgetIfEmpty(share)
+    // First, for a share without connections is forgotten: later ones of its address would be counted from zero.
     admit(socket, share)
+    forgetIfEmpty(share)
     return true
   }
 
