@@ -5,6 +5,8 @@ import { inspect } from 'node:util'
 
 export type Sent =
   | { is: 'started' | 'ended'; name: string; depth: number }
+  /** What is reported next belongs to it: in the order of the source, whatever runs side by side. */
+  | { is: 'reported'; name: string; depth: number }
   | { is: 'passed' | 'skipped'; name: string; depth: number; suite: boolean; reason?: string }
   | { is: 'failed'; name: string; depth: number; file: string; why: string | null }
   | { is: 'declared' }
@@ -40,6 +42,8 @@ function sentOf({ type, data }: TestEvent): Sent | null {
       return { is: 'declared' }
     case 'test:dequeue':
       return { is: 'started', name: data.name, depth: data.nesting }
+    case 'test:start':
+      return { is: 'reported', name: data.name, depth: data.nesting }
     case 'test:complete':
       return { is: 'ended', name: data.name, depth: data.nesting }
     case 'test:pass': {

@@ -124,11 +124,14 @@ export async function runFile(
       summary = true
       return
     }
+    if (sent.is === 'reported') {
+      suites.length = Math.min(suites.length, sent.depth)
+      suites[sent.depth] = sent.name
+      return
+    }
     const key = `${sent.depth} ${sent.name}`
     if (sent.is === 'started') {
       running++
-      suites.length = Math.min(suites.length, sent.depth)
-      suites[sent.depth] = sent.name
       open.set(key, (open.get(key) ?? 0) + 1)
       return
     }

@@ -43,6 +43,7 @@ export function endOf(results: FileResult[], leftOut: string | null): string {
           '',
           'Failed:',
           ...failed.map(({ at, why }) => indented(`✖ ${at}\n${why.split('\n').slice(0, 12).join('\n')}`)),
+          ...results.flatMap(({ failed, said }) => (failed.length > 0 ? said.map(indented) : [])),
         ]
       : []),
     ...(skipped.length > 0

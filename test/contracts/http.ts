@@ -1,5 +1,5 @@
 /** The HTTP contract: every row of the interface and of the contract, over a real socket, against any host. */
-import { after, describe } from 'node:test'
+import { after, afterEach, describe, type TestContext } from 'node:test'
 import { documentCases, documentIsWhole } from './http/api.ts'
 import { bodyCases } from './http/bodies.ts'
 import { brokenCases } from './http/broken.ts'
@@ -75,6 +75,11 @@ export function httpContract(name: string, start: StartHost, { atOnce = 8 } = {}
   describe(`HTTP contract: ${name}`, { concurrency: 1 }, () => {
     const world = createWorld(start)
     after(() => world.close())
+    afterEach(async (t) => {
+      // A 500 or 503 says little of its cause.
+      if ('passed' in t && t.passed === false)
+        (t as unknown as TestContext).diagnostic(await world.warnings())
+    })
     for (const [part, cases] of Object.entries(CASES))
       describe(part, { concurrency: atOnce }, () => cases(world))
     documentIsWhole(world)

@@ -7,7 +7,16 @@ export const FILES = {
     test('three', (t) => t.skip('does not apply: no such host'))`,
   fails: `
     import { describe, test } from 'node:test'
-    describe('suite', () => test('one', () => { throw new Error('as meant') }))`,
+    describe('suite', () => test('one', (t) => { t.diagnostic('what the server logged'); throw new Error('as meant') }))`,
+  sideBySide: `
+    import { describe, test } from 'node:test'
+    import { setTimeout as sleep } from 'node:timers/promises'
+    describe('both', { concurrency: 2 }, () => {
+      for (const [suite, ms] of [['slow', 200], ['fast', 0]])
+        describe(suite, () => {
+          test('one', () => sleep(ms, null).then(() => { throw new Error('as meant') }))
+        })
+    })`,
   hangs: `
     import { test } from 'node:test'
     test('before', () => {})

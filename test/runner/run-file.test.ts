@@ -43,11 +43,19 @@ test('what passes and is skipped is counted, and each reason is said once', asyn
   assert.match(said, /\n2 passed, 0 failed, 2 skipped$/)
 })
 
-test('a failure has the names of its suites, and its reason', async (t) => {
-  const { failed } = await ran(t, 'fails')
+test('a failure has the names of its suites, its reason, and what was said', async (t) => {
+  const result = await ran(t, 'fails')
+  const { failed } = result
   assert.equal(failed.length, 1)
   assert.match(failed[0]!.at, /: suite: one$/)
   assert.match(failed[0]!.why, /as meant/)
+  assert.match(endOf([result], null), /\nFailed:\n.*: suite: one\n[\s\S]*\n {4}what the server logged\n/)
+})
+
+test('a failure is in its own suite, also where suites run side by side', async (t) => {
+  const { failed } = await ran(t, 'sideBySide')
+  const places = failed.map(({ at }) => at.split(': ').slice(1).join(': '))
+  assert.deepEqual(places, ['both: slow: one', 'both: fast: one'])
 })
 
 test('a test that never ends is killed, and named', async (t) => {

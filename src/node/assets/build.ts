@@ -31,7 +31,7 @@ export async function isFresh(): Promise<boolean> {
     () => true,
     () => false,
   )
-  return !hasSources || bundle.list.sources === (await digestSources(ROOT))
+  return !hasSources || bundle.list.sources === digestSources(ROOT)
 }
 
 /**

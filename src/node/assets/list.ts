@@ -1,6 +1,6 @@
 /** What the bundle of pages' files holds, as the build leaves it for the server. */
 import { createHash } from 'node:crypto'
-import { glob, readFile } from 'node:fs/promises'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AssetUrls } from '../../web/pages/page.ts'
 
@@ -23,15 +23,13 @@ const SOURCES = [
 ]
 
 /** A digest of every source of the bundle: a bundle with another one is stale. `root`: of the repository. */
-export async function digestSources(root: string): Promise<string> {
-  const paths: string[] = []
-  for await (const entry of glob(SOURCES, { cwd: root, withFileTypes: true })) {
-    if (entry.isFile()) paths.push(join(entry.parentPath, entry.name))
-  }
+export function digestSources(root: string): string {
+  const entries = globSync(SOURCES, { cwd: root, withFileTypes: true }).filter((entry) => entry.isFile())
+  const paths = entries.map(({ parentPath, name }) => join(parentPath, name)).sort()
   const hash = createHash('sha256')
-  for (const path of paths.sort()) {
+  for (const path of paths) {
     hash.update(`${path.slice(root.length)}\n`)
-    hash.update(await readFile(path))
+    hash.update(readFileSync(path))
   }
   return hash.digest('hex')
 }

@@ -77,6 +77,8 @@ export interface World {
   readonly seen: Seen
   /** What a host says that it answers. */
   documented(host: Host): Promise<Documented>
+  /** The last lines that its hosts logged as a warning or worse. */
+  warnings(): Promise<string>
   close(): Promise<void>
 }
 
@@ -92,6 +94,8 @@ export const STRICT = {
 export const RESIZER = 'https://img.example/insecure/rs:fit:1200:1200/plain/{url}'
 
 const OPERATOR = { OPERATOR_NAME: 'Ada', OPERATOR_CONTACT: 'ada@ops.example' }
+
+const WARNINGS = 20
 
 const TRUSTED_PROXIES = '127.0.0.1/32,10.0.0.0/8,2001:db8:ffff::/48'
 
@@ -162,6 +166,14 @@ export function createWorld(start: StartHost): World {
         documents.set(host, document)
       }
       return document
+    },
+    async warnings() {
+      const hosts = await Promise.allSettled(started)
+      return hosts
+        .flatMap((host) => (host.status === 'fulfilled' ? (host.value.logs?.() ?? '').split('\n') : []))
+        .filter((line) => /"level":"?([456]0|warn|error|fatal)/.test(line))
+        .slice(-WARNINGS)
+        .join('\n')
     },
     async close() {
       const hosts = await Promise.allSettled(started)

@@ -98,7 +98,8 @@ export function checkProblem(answer: Answer, status: number, error: string | Reg
 
 /** A refusal as a page for people. */
 export function checkPage(answer: Answer, status: number): void {
-  assert.equal(answer.status, status, answer.text)
+  const [, title] = /<title>([^<]+)/.exec(answer.text) ?? []
+  assert.equal(answer.status, status, `${answer.status} in place of ${status}: ${title ?? answer.text}`)
   assert.match(answer.headers.get('Content-Type') ?? '', /^text\/html; ?charset=utf-8$/i)
   assert.match(answer.text, /^<!doctype html>/i)
   assert.match(answer.text, /<html lang="\w+"/)
