@@ -17,7 +17,7 @@ import {
 import { errorOf, isAbsent } from './answer.ts'
 import type { S3Client } from './client.ts'
 import { headObject, RECORD_HEADER, TOMBSTONE_HEADER } from './objects.ts'
-import type { Reply } from './transport.ts'
+import { afterSockets, type Reply } from './transport.ts'
 
 export interface Place {
   client: S3Client
@@ -194,10 +194,11 @@ async function inTime<T>(reading: Promise<T>, reader: BodyReader, answerBy: numb
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(
-      () => {
-        reject(new StoreUnavailable({ cause: new Error('the image did not come in time') }))
-        reader.cancel()
-      },
+      () =>
+        afterSockets(() => {
+          reject(new StoreUnavailable({ cause: new Error('the image did not come in time') }))
+          reader.cancel()
+        }),
       Math.max(1, answerBy - performance.now()),
     )
   })

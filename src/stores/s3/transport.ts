@@ -67,9 +67,19 @@ function createExchange(idleMs: number) {
   let reader: PromiseWithResolvers<Uint8Array | null> | null = null
   // True while the headers or a piece are awaited; a slow reader is no reason to give up.
   let isAwaited = true
+  let signs = 0
   const timer = setTimeout(() => {
-    if (isAwaited) fail(new Error(`the store was idle for ${idleMs} ms`))
+    const seen = signs
+    afterSockets(() => {
+      if (isAwaited && signs === seen) fail(new Error(`the store was idle for ${idleMs} ms`))
+    })
   }, idleMs)
+
+  /** The store has all its time again. */
+  function waitAnew(): void {
+    signs++
+    timer.refresh()
+  }
 
   function fail(error: Error): void {
     if (isEnded || failure !== null) return
@@ -93,7 +103,7 @@ function createExchange(idleMs: number) {
       if (isEnded) return null
       reader = Promise.withResolvers()
       isAwaited = true
-      timer.refresh()
+      waitAnew()
       return reader.promise
     },
     cancel() {
@@ -112,7 +122,7 @@ function createExchange(idleMs: number) {
     onRequestStart(controller) {
       connection = controller
       if (failure !== null) controller.abort(failure)
-      else timer.refresh()
+      else waitAnew()
     },
     onResponseStart(_, status, headers) {
       if (status < 200) return
@@ -137,7 +147,7 @@ function createExchange(idleMs: number) {
   /** Each piece that is sent shows that the server lives. */
   async function* refreshing(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const piece of pieces) {
-      timer.refresh()
+      waitAnew()
       yield piece
     }
   }
@@ -148,6 +158,14 @@ function createExchange(idleMs: number) {
     watch: (body: TransportRequest['body']) =>
       body === undefined || body instanceof Uint8Array ? body : refreshing(body),
   }
+}
+
+/**
+ * Runs `act` when what had come on sockets has been read. After a moment in which this process stood still, timers that ended
+ * meanwhile come first (libuv's order), and an answer that had come in time would be late.
+ */
+export function afterSockets(act: () => void): void {
+  setImmediate(act)
 }
 
 function textOf(value: string | string[] | undefined): string | null {

@@ -1,13 +1,15 @@
 /** What a read makes of everything that can go wrong on the way from the store. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { describe, test } from 'node:test'
+import { Worker } from 'node:worker_threads'
 import type { ObjectStore } from '../../../src/stores/object-store.ts'
 import { DamagedObject, StoreUnavailable } from '../../../src/stores/object-store.ts'
 import { startFakeS3 } from '../../support/s3/fake-s3.ts'
 import type { Fault } from '../../support/s3/fake-s3-faults.ts'
 import { answer, on, onFake, QUICK } from '../../support/s3/on-fake.ts'
-import { openS3UnderTest } from '../../support/s3/under-test.ts'
+import { openS3UnderTest, type S3Service } from '../../support/s3/under-test.ts'
 import { assertSameBytes, bodyOf, bytesFor, idFor, listOf, put } from '../../support/stored-images.ts'
 import { until } from '../../support/until.ts'
 
@@ -238,4 +240,33 @@ test('a store that is gone is unavailable, whatever is asked of it', async () =>
   await assert.rejects(listOf(store), StoreUnavailable)
   await assert.rejects(store.check(), StoreUnavailable)
   await rm(opened.folder, { recursive: true })
+})
+
+test('an answer that came while this process stood still is not late', async () => {
+  const heard = new Int32Array(new SharedArrayBuffer(4))
+  // Elsewhere, for it must answer meanwhile.
+  const elsewhere = new Worker(new URL('../../support/s3/fake-s3-worker.ts', import.meta.url), {
+    workerData: heard,
+  })
+  const [service] = (await once(elsewhere, 'message')) as [S3Service]
+  const { store, close } = await openS3UnderTest(service, {
+    retryPolicy: { attempts: 1, idleMs: 800, viewMs: 2400 },
+  })
+  try {
+    const bytes = bytesFor(1, 2000)
+    await put(store, ID, bytes)
+    for (const look of [async () => assert.ok(await store.head(ID)), () => read(store)]) {
+      heard[0] = 0
+      const looking = look()
+      await until('the store has heard of it', () => Atomics.load(heard, 0) > 0)
+      // Timers come next in this turn of the loop, sockets after them.
+      await new Promise(setImmediate)
+      // Longer than it may take, and than the answer takes.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3000)
+      await looking
+    }
+  } finally {
+    await close()
+    await elsewhere.terminate()
+  }
 })
