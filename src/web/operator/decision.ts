@@ -13,7 +13,7 @@ export function decisionForm(ctx: AdminContext, { id, found, image, others, doub
 <form class="decision" method="post" action="/cases/${id}">${formToken(ctx)}
 ${grounds(found !== null)}
 ${doubles.length === 0 ? '' : check('same-bytes', `and the ${doubles.length} other reported ${doubles.length === 1 ? 'image' : 'images'} of the same bytes`, true)}
-${!others ? '' : check('same-uploader', `and the ${others} others of the uploader`, false)}
+${!others ? '' : check('same-uploader', `and the ${others === 1 ? 'other one' : `${others} others`} of the uploader`, false)}
 ${others === null ? '' : check('same-network', 'and all from its network in the two days', false)}
 <p class="actions">
 ${found === null ? '' : act('keep', 'Keep', 'y')}
