@@ -24,7 +24,7 @@ httpContract(`${PROCESSES} servers behind ${front}, S3 and Postgres`, async (env
   const port = await freePort()
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-cluster-'))
   const links = await linksTo(await backends.place(), env)
-  const settings = { BASE_URL: `http://127.0.0.1:${port}`, ...links.place, ...env }
+  const settings = { BASE_URL: `http://127.0.0.1:${port}`, ...env, ...links.place }
   const cluster = await startCluster(
     settings,
     Array.from({ length: PROCESSES }, (_, nth) => ({ dataDir: join(folder, `server-${nth}`) })),

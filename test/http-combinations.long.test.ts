@@ -29,7 +29,7 @@ describe('combinations', { concurrency: 2 }, () => {
 /** `place`: what it keeps elsewhere. */
 async function hostOn(place: Env, env: Env): Promise<Host> {
   const links = await linksTo(place, env)
-  const server = await startServer({ ...links.place, ...env })
+  const server = await startServer({ ...env, ...links.place })
   return {
     ...ownHost(server),
     async breakDown() {

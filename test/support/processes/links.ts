@@ -3,15 +3,20 @@ import type { Env } from './process.ts'
 import { type SilentProxy, startSilentProxy } from './silent-proxy.ts'
 
 export interface Links {
-  /** The settings that lead over the links. */
+  /** The settings that lead over the links, and `NODE_OPTIONS`: to be given after `env`. */
   place: Env
   /** Ledger and store can be reached no more. */
   cut(): Promise<void>
 }
 
-/** For the host that fails. All others go there directly. */
+const PATIENT = `--import ${new URL('patient-store.ts', import.meta.url).href}`
+
+/** For the host that fails. All others go there directly, and have patience. */
 export async function linksTo(elsewhere: Env, env: Env): Promise<Links> {
-  if (env.FAILING_DISK === undefined) return { place: elsewhere, cut: async () => {} }
+  if (env.FAILING_DISK === undefined) {
+    const place = { ...elsewhere, NODE_OPTIONS: `${env.NODE_OPTIONS ?? ''} ${PATIENT}`.trim() }
+    return { place, cut: async () => {} }
+  }
   const { LEDGER_URL, OBJECTS_URL, ...others } = elsewhere
   const links: SilentProxy[] = []
   const over = async (url: URL): Promise<URL> => {
