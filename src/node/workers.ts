@@ -35,7 +35,9 @@ export async function superviseWorkers(config: Config, announce: (at: Address) =
   await drafts.sweep()
   // Otherwise this process would hand out connections, and those on their way to a worker that dies would wait for ever.
   cluster.schedulingPolicy = cluster.SCHED_NONE
-  const port = HAS_REUSE_PORT ? await freePort(config) : config.port
+  const { port, release } = HAS_REUSE_PORT
+    ? await reservePort(config)
+    : { port: config.port, release: () => {} }
   // A stale bundle is built once, not by every worker.
   await loadAssets((message) => log.warn({}, message))
   // Workers share the socket that this process opens for them.
@@ -48,7 +50,9 @@ export async function superviseWorkers(config: Config, announce: (at: Address) =
   function start(): Worker {
     const worker = cluster.fork({ PORT: port })
     worker.once('message', (at: Address) => {
-      if (++listening === config.workers) announce(at)
+      if (++listening < config.workers) return
+      release()
+      announce(at)
     })
     return worker
   }
@@ -87,16 +91,20 @@ export async function superviseWorkers(config: Config, announce: (at: Address) =
 
 /**
  * The port that workers will listen on, which is free now. A worker would not notice: sockets of one account that all
- * ask for it may share a port, those of another server too.
+ * ask for it may share a port, those of another server too. One that the system chose is kept until `release`: before the
+ * workers listen, it could give it to a connection of any process.
  */
-async function freePort({ host, port }: Config): Promise<number> {
+async function reservePort({ host, port }: Config): Promise<{ port: number; release: () => void }> {
   const server = createServer()
+  const isChosen = port === 0
   try {
-    await once(server.listen({ host, port }), 'listening')
+    await once(server.listen({ host, port, reusePort: isChosen }), 'listening')
   } catch (cause) {
     throw new Error(`cannot listen on ${host}:${port}`, { cause })
   }
   const { port: free } = server.address() as AddressInfo
+  const release = () => void server.close()
+  if (isChosen) return { port: free, release }
   await once(server.close(), 'close')
-  return free
+  return { port: free, release: () => {} }
 }
