@@ -41,8 +41,6 @@ export interface Codecs {
   decodeHeic(bytes: Uint8Array): Promise<Pixels>
   /** The first frame as displayed, in sRGB. */
   decodeJxl(bytes: Uint8Array): Promise<Pixels>
-  /** As coded: neither turned nor cropped, its colours as they are stored. Only where no platform decodes it. */
-  decodeAvif?(bytes: Uint8Array): Promise<Pixels>
 }
 
 export function createCodecs(loadWasm: LoadWasm): Codecs {
@@ -199,7 +197,7 @@ interface EmscriptenOptions {
   ) => WebAssembly.Exports
 }
 
-export function start<Module>(
+function start<Module>(
   factory: (options: EmscriptenOptions) => Promise<Module>,
   wasm: WebAssembly.Module | undefined,
 ): Promise<Module> {
@@ -214,7 +212,7 @@ export function start<Module>(
   })
 }
 
-export function once<T>(load: () => Promise<T>): () => Promise<T> {
+function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loaded: Promise<T> | undefined
   return () => {
     loaded ??= load()
