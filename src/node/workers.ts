@@ -35,9 +35,8 @@ export async function superviseWorkers(config: Config, announce: (at: Address) =
   await drafts.sweep()
   // Otherwise this process would hand out connections, and those on their way to a worker that dies would wait for ever.
   cluster.schedulingPolicy = cluster.SCHED_NONE
-  const { port, release } = HAS_REUSE_PORT
-    ? await reservePort(config)
-    : { port: config.port, release: () => {} }
+  const reserved = HAS_REUSE_PORT ? await reservePort(config) : null
+  const port = reserved?.port ?? config.port
   // A stale bundle is built once, not by every worker.
   await loadAssets((message) => log.warn({}, message))
   // Workers share the socket that this process opens for them.
@@ -50,8 +49,8 @@ export async function superviseWorkers(config: Config, announce: (at: Address) =
   function start(): Worker {
     const worker = cluster.fork({ PORT: port })
     worker.once('message', (at: Address) => {
-      if (++listening < config.workers) return
-      release()
+      if (++listening !== config.workers) return
+      reserved?.release()
       announce(at)
     })
     return worker
@@ -91,20 +90,18 @@ export async function superviseWorkers(config: Config, announce: (at: Address) =
 
 /**
  * The port that workers will listen on, which is free now. A worker would not notice: sockets of one account that all
- * ask for it may share a port, those of another server too. One that the system chose is kept until `release`: before the
- * workers listen, it could give it to a connection of any process.
+ * ask for it may share a port, those of another server too. A port that the system chose stays bound until `release`, or it
+ * could be given to another process before the workers listen.
  */
 async function reservePort({ host, port }: Config): Promise<{ port: number; release: () => void }> {
   const server = createServer()
-  const isChosen = port === 0
   try {
-    await once(server.listen({ host, port, reusePort: isChosen }), 'listening')
+    await once(server.listen({ host, port, reusePort: port === 0 }), 'listening')
   } catch (cause) {
     throw new Error(`cannot listen on ${host}:${port}`, { cause })
   }
   const { port: free } = server.address() as AddressInfo
-  const release = () => void server.close()
-  if (isChosen) return { port: free, release }
-  await once(server.close(), 'close')
-  return { port: free, release: () => {} }
+  // Clients may know a configured port: what connects to this socket would get no answer.
+  if (port !== 0) await once(server.close(), 'close')
+  return { port: free, release: () => void server.close() }
 }

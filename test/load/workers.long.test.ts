@@ -83,6 +83,16 @@ describe('two workers', () => {
     await until('no draft is left, not even of the dead', async () => (await drafts()) === 0)
     for (const { id } of stored.slice(11, 20)) await everywhere(server.url, id, 200)
     await store(server.url, gif(), '198.51.100.77')
+
+    process.kill(workers[1]!, 'SIGKILL')
+    const storing = () =>
+      store(server.url, gif(), '198.51.100.78').then(
+        () => true,
+        () => false,
+      )
+    await until('a successor answers', storing)
+    await server.end()
+    assert.equal(server.stdout().match(/Pinhole is at/g)?.length, 1, 'a restart is not announced')
   })
 })
 
