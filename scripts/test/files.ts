@@ -56,7 +56,7 @@ export function testFiles({ patterns, isWhole }: { patterns: string[]; isWhole: 
   }
   for (const path of shared(sharing)) {
     const file = named(path)
-    // Hundreds of tests on one processor.
+    // First if it was never timed: it runs hundreds of tests in one process.
     processes.push({ file, weight: durations[file] ?? 1e6 })
   }
   processes.sort((a, b) => b.weight - a.weight)

@@ -5,7 +5,7 @@ import { inspect } from 'node:util'
 
 export type Sent =
   | { is: 'started' | 'ended'; name: string; depth: number }
-  /** What is reported next belongs to it: in the order of the source, whatever runs side by side. */
+  /** `test:start`: the results that follow are its own or its subtests'. In declaration order, even where tests run concurrently. */
   | { is: 'reported'; name: string; depth: number }
   | { is: 'passed' | 'skipped'; name: string; depth: number; suite: boolean; reason?: string }
   | { is: 'failed'; name: string; depth: number; file: string; why: string | null }

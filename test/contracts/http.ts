@@ -75,10 +75,11 @@ export function httpContract(name: string, start: StartHost, { atOnce = 8 } = {}
   describe(`HTTP contract: ${name}`, { concurrency: 1 }, () => {
     const world = createWorld(start)
     after(() => world.close())
-    afterEach(async (t) => {
-      // A 500 or 503 says little of its cause.
-      if ('passed' in t && t.passed === false)
-        (t as unknown as TestContext).diagnostic(await world.warnings())
+    afterEach(async (context) => {
+      // `passed` is missing in Node's types.
+      const t = context as unknown as TestContext & { passed: boolean }
+      // A 500 or 503 does not name its cause.
+      if (!t.passed) t.diagnostic(await world.warnings())
     })
     for (const [part, cases] of Object.entries(CASES))
       describe(part, { concurrency: atOnce }, () => cases(world))

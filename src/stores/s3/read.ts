@@ -17,7 +17,7 @@ import {
 import { errorOf, isAbsent } from './answer.ts'
 import type { S3Client } from './client.ts'
 import { headObject, RECORD_HEADER, TOMBSTONE_HEADER } from './objects.ts'
-import { afterSockets, type Reply } from './transport.ts'
+import { afterPollPhase, type Reply } from './transport.ts'
 
 export interface Place {
   client: S3Client
@@ -195,7 +195,7 @@ async function inTime<T>(reading: Promise<T>, reader: BodyReader, answerBy: numb
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(
       () =>
-        afterSockets(() => {
+        afterPollPhase(() => {
           reject(new StoreUnavailable({ cause: new Error('the image did not come in time') }))
           reader.cancel()
         }),

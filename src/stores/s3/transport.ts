@@ -67,17 +67,15 @@ function createExchange(idleMs: number) {
   let reader: PromiseWithResolvers<Uint8Array | null> | null = null
   // True while the headers or a piece are awaited; a slow reader is no reason to give up.
   let isAwaited = true
-  let signs = 0
+  let expiry: NodeJS.Immediate | undefined
   const timer = setTimeout(() => {
-    const seen = signs
-    afterSockets(() => {
-      if (isAwaited && signs === seen) fail(new Error(`the store was idle for ${idleMs} ms`))
+    expiry = afterPollPhase(() => {
+      if (isAwaited) fail(new Error(`the store was idle for ${idleMs} ms`))
     })
   }, idleMs)
 
-  /** The store has all its time again. */
-  function waitAnew(): void {
-    signs++
+  function restartTimeout(): void {
+    clearImmediate(expiry)
     timer.refresh()
   }
 
@@ -103,7 +101,7 @@ function createExchange(idleMs: number) {
       if (isEnded) return null
       reader = Promise.withResolvers()
       isAwaited = true
-      waitAnew()
+      restartTimeout()
       return reader.promise
     },
     cancel() {
@@ -122,7 +120,7 @@ function createExchange(idleMs: number) {
     onRequestStart(controller) {
       connection = controller
       if (failure !== null) controller.abort(failure)
-      else waitAnew()
+      else restartTimeout()
     },
     onResponseStart(_, status, headers) {
       if (status < 200) return
@@ -147,7 +145,7 @@ function createExchange(idleMs: number) {
   /** Each piece that is sent shows that the server lives. */
   async function* refreshing(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const piece of pieces) {
-      waitAnew()
+      restartTimeout()
       yield piece
     }
   }
@@ -161,11 +159,11 @@ function createExchange(idleMs: number) {
 }
 
 /**
- * Runs `act` when what had come on sockets has been read. After a moment in which this process stood still, timers that ended
- * meanwhile come first (libuv's order), and an answer that had come in time would be late.
+ * Runs `act` after the event loop's next poll phase. Expired timers run before it: when this process was blocked or suspended,
+ * a timeout would otherwise discard an answer that is already in the socket.
  */
-export function afterSockets(act: () => void): void {
-  setImmediate(act)
+export function afterPollPhase(act: () => void): NodeJS.Immediate {
+  return setImmediate(act)
 }
 
 function textOf(value: string | string[] | undefined): string | null {

@@ -95,7 +95,7 @@ export const RESIZER = 'https://img.example/insecure/rs:fit:1200:1200/plain/{url
 
 const OPERATOR = { OPERATOR_NAME: 'Ada', OPERATOR_CONTACT: 'ada@ops.example' }
 
-const WARNINGS = 20
+const MOST_WARNINGS = 20
 
 const TRUSTED_PROXIES = '127.0.0.1/32,10.0.0.0/8,2001:db8:ffff::/48'
 
@@ -172,7 +172,7 @@ export function createWorld(start: StartHost): World {
       return hosts
         .flatMap((host) => (host.status === 'fulfilled' ? (host.value.logs?.() ?? '').split('\n') : []))
         .filter((line) => /"level":"?([456]0|warn|error|fatal)/.test(line))
-        .slice(-WARNINGS)
+        .slice(-MOST_WARNINGS)
         .join('\n')
     },
     async close() {

@@ -9,9 +9,10 @@ export interface Links {
   cut(): Promise<void>
 }
 
+/** With it a view does not time out on a loaded machine. */
 const PATIENT = `--import ${new URL('patient-store.ts', import.meta.url).href}`
 
-/** For the host that fails. All others go there directly, and have patience. */
+/** Links for the host that fails. All others connect directly, with `PATIENT`. */
 export async function linksTo(elsewhere: Env, env: Env): Promise<Links> {
   if (env.FAILING_DISK === undefined) {
     const place = { ...elsewhere, NODE_OPTIONS: `${env.NODE_OPTIONS ?? ''} ${PATIENT}`.trim() }
