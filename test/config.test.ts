@@ -8,7 +8,7 @@ import { ConfigError } from '../src/config/variable.ts'
 import { parseConfig } from '../src/config.ts'
 import { request } from './support/http.ts'
 import { type Env, type Ran, ROOT, run } from './support/processes/process.ts'
-import { serverEnv, startServer } from './support/processes/server.ts'
+import { type RunningServer, serverEnv, startServer } from './support/processes/server.ts'
 
 const WRONG: Env = {
   PORT: '65536',
@@ -35,7 +35,9 @@ const isLinux = process.platform === 'linux'
 
 describe('configuration', { concurrency: 4 }, () => {
   let folder: string
+  let help: Promise<Ran>
   before(async () => {
+    help = run(['bin/serve.mjs', '--help'])
     folder = await mkdtemp(join(tmpdir(), 'pinhole-'))
   })
   after(() => rm(folder, { recursive: true, force: true }))
@@ -133,7 +135,7 @@ describe('configuration', { concurrency: 4 }, () => {
   })
 
   it('prints the table of variables for --help, and starts nothing', async () => {
-    const ran = await run(['bin/serve.mjs', '--help'])
+    const ran = await help
     assert.equal(ran.code, 0)
     for (const name of VARIABLES) assert.match(ran.stdout, new RegExp(`^\\s+${name} .*\\w`, 'm'), name)
     for (const fallback of ['3000', '26214400', '100', './data'])
@@ -141,22 +143,8 @@ describe('configuration', { concurrency: 4 }, () => {
     assert.equal(ran.stderr, '')
   })
 
-  it('prints where it is and what it keeps where, and nothing noisy', async () => {
-    const server = await startServer({})
-    try {
-      await request(server.url, 'GET', '/')
-      const lines = server.stdout().trim().split('\n')
-      assert.ok(lines.length <= 5, server.stdout())
-      assert.ok(server.stdout().includes(server.baseUrl))
-      assert.ok(server.stdout().includes(server.dataDir))
-      assert.doesNotMatch(server.stderr(), /warning|deprecat|experimental/i)
-    } finally {
-      await server.stop()
-    }
-  })
-
   it('says the same in docs/operating.md', async () => {
-    const { stdout } = await run(['bin/serve.mjs', '--help'])
+    const { stdout } = await help
     const page = await readFile(join(ROOT, 'docs/operating.md'), 'utf8')
     const rows = [...page.matchAll(/^\| `([A-Z][A-Z_]+)` \| (?:`([^`]*)`)? *\|/gm)]
     const told = [...stdout.matchAll(/^ {2}([A-Z][A-Z_]+) .*?(?:\[([^\]]*)\])?$/gm)]
@@ -164,11 +152,25 @@ describe('configuration', { concurrency: 4 }, () => {
     assert.deepEqual(rows.map(entry).sort(), told.map(entry).sort())
   })
 
-  it('runs with the flags and the thread pool of the launcher', {
-    skip: !isLinux && 'needs /proc',
-  }, async () => {
-    const server = await startServer({ HOT_SET_BYTES: '0' })
-    try {
+  describe('without any variable', () => {
+    let server: RunningServer
+    before(async () => {
+      server = await startServer()
+    })
+    after(() => server?.stop())
+
+    it('prints where it is and what it keeps where, and nothing noisy', async () => {
+      await request(server.url, 'GET', '/')
+      const lines = server.stdout().trim().split('\n')
+      assert.ok(lines.length <= 5, server.stdout())
+      assert.ok(server.stdout().includes(server.baseUrl))
+      assert.ok(server.stdout().includes(server.dataDir))
+      assert.doesNotMatch(server.stderr(), /warning|deprecat|experimental/i)
+    })
+
+    it('runs with the flags and the thread pool of the launcher', {
+      skip: !isLinux && 'needs /proc',
+    }, async () => {
       const command = await readFile(`/proc/${server.pid}/cmdline`, 'utf8')
       assert.match(command, /--expose-gc\0.*src\/node\.ts/s)
       await request(server.url, 'GET', '/readyz')
@@ -177,9 +179,7 @@ describe('configuration', { concurrency: 4 }, () => {
         threads.map((thread) => readFile(`/proc/${server.pid}/task/${thread}/comm`, 'utf8')),
       )
       assert.equal(names.filter((name) => name.startsWith('libuv-worker')).length, 4)
-    } finally {
-      await server.stop()
-    }
+    })
   })
 
   it('takes an empty variable as not set', async () => {

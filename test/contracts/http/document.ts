@@ -38,7 +38,8 @@ export async function readDocument(url: string, seen: Seen): Promise<Documented>
   const { status, text } = await request(url, 'GET', '/openapi.json')
   assert.equal(status, 200, text)
   const document: ApiDocument = JSON.parse(text)
-  const validate = validators(document)
+  const validate = validatorsOf.get(text) ?? validators(document)
+  validatorsOf.set(text, validate)
   const paths = Object.entries(document.paths).map(([path, item]) => ({
     path,
     item,
@@ -156,6 +157,9 @@ function patternOf(path: string, item: ApiDocument['paths'][string]): RegExp {
   })
   return new RegExp(`^${source}$`)
 }
+
+/** By their text: hosts with the same settings have the same document, and its schemas take a while to compile. */
+const validatorsOf = new Map<string, ReturnType<typeof validators>>()
 
 function validators(document: ApiDocument) {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
