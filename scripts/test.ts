@@ -39,7 +39,7 @@ const isWhole = values.all || inCi
 const files = testFiles({ isWhole, patterns })
 
 // Everything of this run is below one folder. When this process is gone, so are they, and it.
-const folder = mkdtempSync(join(isWhole || !hasRoomInMemory() ? tmpdir() : MEMORY, 'pinhole-run-'))
+const folder = mkdtempSync(join(isWhole || isPart || !hasRoomInMemory() ? tmpdir() : MEMORY, 'pinhole-run-'))
 chmodSync(folder, 0o711)
 process.env.PINHOLE_RUN = folder
 const guardian = spawn(process.execPath, [join(import.meta.dirname, 'test/guardian.ts'), folder], {

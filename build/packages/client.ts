@@ -6,6 +6,7 @@ import { createProgram } from '../../src/cli/program.ts'
 import { compile } from './compile.ts'
 import { copy, finish } from './finish.ts'
 import { manPage } from './man-page.ts'
+import { copyParts } from './parts.ts'
 import { manifest } from './places.ts'
 import { buildWorker } from './worker.ts'
 
@@ -21,10 +22,14 @@ const ENTRIES = [
   'client/worker/node-worker.js',
 ]
 
+/** Packages that are mostly encoders, or other builds of the same decoder. */
+const IN_PARTS = ['@jsquash/avif', '@jsquash/jxl', 'libheif-js']
+
 /** Makes it in `folder`. Resolves to the names of the packages that it needs. */
 export async function buildClient(folder: string): Promise<string[]> {
   const name = manifest.packages.client
-  const dependencies = await compiledTo(join(folder, 'lib'))
+  const { dependencies, imported } = await compiledTo(join(folder, 'lib'))
+  for (const name of IN_PARTS) await copyParts(name, imported.get(name)!, folder)
   await buildWorker(join(folder, 'worker'))
   await mkdir(join(folder, 'man'))
   await writeFile(join(folder, 'man/pinhole.1'), manPage(createProgram(), manifest.version))
@@ -45,29 +50,38 @@ export async function buildClient(folder: string): Promise<string[]> {
     sideEffects: ['./lib/client/worker/*-worker.js', './worker/*.js'],
     files: ['bin', 'lib', 'worker', 'man', 'docs', 'examples', 'CHANGELOG.md'],
     dependencies,
+    bundleDependencies: IN_PARTS,
   })
   return Object.keys(dependencies)
 }
 
-/** Copies what the entries lead to into the folder `to`. Returns the packages that it names, with their versions. */
-async function compiledTo(to: string): Promise<Record<string, string>> {
+interface Needed {
+  /** Packages, with their versions. */
+  dependencies: Record<string, string>
+  /** Files of each that are named. */
+  imported: Map<string, Set<string>>
+}
+
+/** Copies what the entries lead to into the folder `to`. */
+async function compiledTo(to: string): Promise<Needed> {
   const lib = await mkdtemp(join(tmpdir(), 'pinhole-lib-'))
   try {
     await compile(lib)
-    const { modules, dependencies } = await reachable(lib, ENTRIES)
+    const { modules, ...needed } = await reachable(lib, ENTRIES)
     for (const file of modules) {
       for (const path of [file, file.replace(/\.js$/, '.d.ts')]) await copy(join(lib, path), join(to, path))
     }
-    return dependencies
+    return needed
   } finally {
     await rm(lib, { recursive: true, force: true })
   }
 }
 
 /** Files of `lib` that `entries` lead to, and the packages that they name. */
-async function reachable(lib: string, entries: string[]) {
+async function reachable(lib: string, entries: string[]): Promise<Needed & { modules: string[] }> {
   const modules = new Set(entries)
   const dependencies: Record<string, string> = {}
+  const imported = new Map<string, Set<string>>()
   for (const file of modules) {
     const texts = await Promise.all(
       [file, file.replace(/\.js$/, '.d.ts')].map((path) => readFile(join(lib, path), 'utf8')),
@@ -87,11 +101,14 @@ async function reachable(lib: string, entries: string[]) {
         const range = manifest.dependencies[name]
         if (range === undefined) throw new Error(`${file} imports ${target}, which is no dependency`)
         dependencies[name] = range
+        const files = imported.get(name) ?? new Set()
+        imported.set(name, files.add(target.slice(name.length + 1)))
       }
     }
   }
   return {
     modules: [...modules].sort(),
     dependencies: Object.fromEntries(Object.entries(dependencies).sort()),
+    imported,
   }
 }

@@ -81,8 +81,10 @@ async function dependenciesOf(
   from: string,
   found = new Set<string>(),
 ): Promise<Set<string>> {
-  const { dependencies = {} } = JSON.parse(await readFile(manifest, 'utf8'))
+  const { dependencies = {}, bundleDependencies = [] } = JSON.parse(await readFile(manifest, 'utf8'))
   for (const name of Object.keys(dependencies)) {
+    // It is in the tarball.
+    if (bundleDependencies.includes(name)) continue
     const folder = await folderOf(name, from)
     if (found.has(folder)) continue
     found.add(folder)

@@ -5,6 +5,8 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
 import { cameraJpeg } from '../client/pictures.ts'
+import { heic } from '../support/images/heic.ts'
+import { picture } from '../support/images/pictures.ts'
 import { nodeOf } from '../support/processes/node-of.ts'
 import { NODE, ROOT } from '../support/processes/process.ts'
 import { until } from '../support/until.ts'
@@ -53,13 +55,13 @@ async function serving(node: string, use: (address: string) => Promise<void>): P
   assert.equal(await ended, 0, said)
 }
 
-test('the client is light: at most 25 packages and 24 MB, none of the server', async () => {
+test('the client is light: at most 25 packages and 14 MB, none of the server', async () => {
   const names = client.packages.map((path) => path.slice(path.lastIndexOf('node_modules/') + 13))
   assert.ok(names.length <= 25, names.join(' '))
   for (const name of names) assert.doesNotMatch(name, /^(?:hono|pg|pino|@hono)/)
   const { stdout } = await run('du', ['-sbk', '--apparent-size', 'node_modules'], { cwd: client.folder })
   const kilobytes = Number.parseInt(stdout, 10)
-  assert.ok(kilobytes <= 24_000, `${kilobytes} KB in ${names.length} packages`)
+  assert.ok(kilobytes <= 14_000, `${kilobytes} KB in ${names.length} packages`)
 })
 
 test('neither tarball brings TypeScript, and each says what it needs', async () => {
@@ -117,6 +119,27 @@ for (const major of [22, 24, 26]) {
     assert.deepEqual(JSON.parse(stdout), { action: 'lossy', type: 'image/jpeg', same: true })
   })
 }
+
+test('decoders go along without encoders, with their licenses, and decode', async () => {
+  const home = join(client.folder, 'node_modules', NAMES.client)
+  const { stdout: files } = await run('find', ['node_modules', '-type', 'f'], { cwd: home })
+  assert.doesNotMatch(files, /_enc/)
+  for (const name of ['@jsquash/avif', '@jsquash/jxl', 'libheif-js']) {
+    assert.match(files, new RegExp(`^node_modules/${name}/LICENSE$`, 'm'))
+  }
+  const avif = picture({ width: 1040, height: 720 }).avif({ quality: 90, effort: 0 })
+  await writeFile(join(client.folder, 'photo.avif'), await avif.toBuffer())
+  await writeFile(join(client.folder, 'photo.heic'), heic({}))
+  await writeFile(
+    join(client.folder, 'decode.mjs'),
+    `import { compress } from '${NAMES.client}/client'
+     import { openAsBlob } from 'node:fs'
+     const [avif, heic] = await Promise.all(['photo.avif', 'photo.heic'].map(async (file) => compress(await openAsBlob(file))))
+     console.log(JSON.stringify([avif.blob.type, avif.preview?.type, heic.typeIn, heic.blob.type]))`,
+  )
+  const { stdout } = await run(NODE, ['decode.mjs'], { cwd: client.folder })
+  assert.deepEqual(JSON.parse(stdout), ['image/avif', 'image/jpeg', 'image/heic', 'image/jpeg'])
+})
 
 test('`pinhole serve` finds the server beside it, or says how to get it', async () => {
   const words = [commandOf(client), 'serve', '--port', 'x']

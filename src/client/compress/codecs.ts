@@ -41,6 +41,8 @@ export interface Codecs {
   decodeHeic(bytes: Uint8Array): Promise<Pixels>
   /** The first frame as displayed, in sRGB. */
   decodeJxl(bytes: Uint8Array): Promise<Pixels>
+  /** As coded: neither turned nor cropped, its colours as they are stored. Only where no platform decodes it. */
+  decodeAvif?(bytes: Uint8Array): Promise<Pixels>
 }
 
 export function createCodecs(loadWasm: LoadWasm): Codecs {
@@ -197,7 +199,7 @@ interface EmscriptenOptions {
   ) => WebAssembly.Exports
 }
 
-function start<Module>(
+export function start<Module>(
   factory: (options: EmscriptenOptions) => Promise<Module>,
   wasm: WebAssembly.Module | undefined,
 ): Promise<Module> {
@@ -212,7 +214,7 @@ function start<Module>(
   })
 }
 
-function once<T>(load: () => Promise<T>): () => Promise<T> {
+export function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loaded: Promise<T> | undefined
   return () => {
     loaded ??= load()

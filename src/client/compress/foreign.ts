@@ -3,6 +3,7 @@
  * transparency. Runs in a worker.
  */
 import { Refusal } from '../../errors.ts'
+import { isHdrTransfer } from '../../formats/avif/colour.ts'
 import { PIECE_BYTES } from '../../formats/image.ts'
 import { nameOfOther } from '../../formats/sniff.ts'
 import { PREVIEW_MAX_BYTES } from '../../protocol.ts'
@@ -94,7 +95,7 @@ async function heicFacts(file: Blob, codecs: Codecs): Promise<Facts> {
   const { readHeic } = await import('../../formats/heic/heic.ts')
   const heic = await readHeic(blobSource(file))
   const { width, height, hasLocation, hasGainMap, halfChroma, colour } = heic
-  if (isHdr(colour.transfer) && colour.profile === null) throw hdr('HEIC')
+  if (isHdrTransfer(colour.transfer) && colour.profile === null) throw hdr('HEIC')
   const profile = colour.profile ?? displayProfile(colour.primaries)
   const kind = profileKindOf(profile)
   const kept = kind === 'rgb' ? profile : null
@@ -187,11 +188,6 @@ async function encoded(
   }
   if (Math.max(pixels.width, pixels.height) > MAX_WEBP_SIDE) throw new Error('it is too large for a WebP')
   return { bytes: await webpOf(pixels, profile, codecs), type: 'image/webp', action: 'lossless' }
-}
-
-/** PQ and HLG (ITU-T H.273, 8.2). */
-function isHdr(transfer: number): boolean {
-  return transfer === 16 || transfer === 18
 }
 
 function hdr(type: string): Refusal {

@@ -1,5 +1,8 @@
 /** Pixels of a file that is sent as it is, for its preview alone. Runs in a worker. */
+import { isHdrTransfer } from '../../formats/avif/colour.ts'
+import { sourceOf } from '../../formats/image.ts'
 import type { Codecs } from './codecs.ts'
+import { displayProfile } from './display-profile.ts'
 import { profileKindOf } from './icc.ts'
 import { oriented, type Pixels } from './pixels.ts'
 import type { Facts, JpegFacts, Means, ProfileKind } from './plan.ts'
@@ -34,7 +37,25 @@ export async function decodedForPreview(
   }
   const pixels = await decodedByPlatform(file, { wideColour: false, maxPixels })
   if (pixels) return { pixels, profile: null }
-  return webAssembly && type === 'image/webp' ? decodedWebp(await bytes(), codecs) : null
+  if (!webAssembly) return null
+  if (type === 'image/webp') return decodedWebp(await bytes(), codecs)
+  return type === 'image/avif' && codecs.decodeAvif ? decodedAvif(await bytes(), codecs.decodeAvif) : null
+}
+
+/** HDR would come out dull. */
+async function decodedAvif(
+  bytes: Uint8Array,
+  decode: NonNullable<Codecs['decodeAvif']>,
+): Promise<Decoded | null> {
+  const { readStill } = await import('../../formats/avif/still.ts')
+  const still = await readStill(sourceOf(bytes))
+  if (still === null || isHdrTransfer(still.colour.transfer)) return null
+  const { colour, orientations } = still
+  const profile = colour.profile ?? displayProfile(colour.primaries)
+  return {
+    pixels: orientations.reduce(oriented, await decode(bytes)),
+    profile: profileKindOf(profile) === 'rgb' ? profile : null,
+  }
 }
 
 /** No browser turns a WebP as its Exif says. */

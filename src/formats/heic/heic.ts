@@ -3,6 +3,7 @@
  * decoder gets to see is a file of our own making, with nothing in it but the picture.
  */
 import { Refusal } from '../../errors.ts'
+import { type Colour, colourOf } from '../avif/colour.ts'
 import { displayedSize } from '../avif/display.ts'
 import { propertyOf, spatialExtent } from '../avif/item-properties.ts'
 import type { Item, Meta } from '../avif/items.ts'
@@ -13,7 +14,6 @@ import { type BoxFile, boxesIn, boxFileOf, readRun } from '../bmff/file.ts'
 import { latin1 } from '../bytes/text.ts'
 import { checkDimensions } from '../damaged.ts'
 import type { ByteSource } from '../image.ts'
-import { MOST_PROFILE_BYTES } from '../metadata/icc.ts'
 import { type StillItem, stillFile } from './still-file.ts'
 
 /** What a client asks about a HEIC file. */
@@ -26,17 +26,9 @@ export interface Heic {
   hasGainMap: boolean
   /** Colour is stored at half the resolution in both directions (4:2:0). */
   halfChroma: boolean
-  colour: HeicColour
+  colour: Colour
   /** A HEIC file of the primary picture and its transparency, without anything else of this one. */
   still(): Promise<Uint8Array<ArrayBuffer>>
-}
-
-export interface HeicColour {
-  /** An ICC profile. */
-  profile: Uint8Array | null
-  /** Code points of ITU-T H.273. 2: not said. */
-  primaries: number
-  transfer: number
 }
 
 const HEVC = 'hvc1'
@@ -85,7 +77,7 @@ async function read(source: ByteSource): Promise<Heic> {
     hasLocation: await namesPlace(file, boxes, meta, null),
     hasGainMap: hasGainMap(meta),
     halfChroma: settings.chromaFormat === 1,
-    colour: colourOf(primary, tiles),
+    colour: colourOf(primary, tiles[0]),
     still: async () => {
       const pictures = [primary, ...tiles.filter((tile) => tile !== primary)]
       const masks = alpha ? [alpha, ...alphaTiles.filter((tile) => tile !== alpha)] : []
@@ -160,25 +152,6 @@ function hevcSettings(item: Item | undefined): { chromaFormat: number } {
   if (!fields) return refuse('a part of the picture is missing')
   fields.skip(16)
   return { chromaFormat: fields.u8() & 3 }
-}
-
-/** Of the picture, else of its first tile: encoders write it to either. An ICC profile counts more (MIAF, 7.3.6.4). */
-function colourOf(primary: Item, [tile]: Item[]): HeicColour {
-  const colour: HeicColour = { profile: null, primaries: 2, transfer: 2 }
-  for (const item of [tile!, primary]) {
-    for (const { property } of item.properties) {
-      if (property.box.type !== 'colr') continue
-      const fields = property.read()
-      const kind = fields.code()
-      if (kind === 'nclx') {
-        colour.primaries = fields.u16()
-        colour.transfer = fields.u16()
-      } else if ((kind === 'prof' || kind === 'rICC') && fields.left <= MOST_PROFILE_BYTES) {
-        colour.profile = fields.rest().slice()
-      }
-    }
-  }
-  return colour
 }
 
 /** What decoding needs, and what acts on the decoded picture. Colours other than code points are the client's to keep. */

@@ -5,6 +5,16 @@ import sharp from 'sharp'
 import { compress, send } from '../../../src/client/node.ts'
 import { IS_WHOLE } from '../../support/extent.ts'
 import { request } from '../../support/http.ts'
+import {
+  assemble,
+  clap,
+  coded,
+  image,
+  imir,
+  irot,
+  type Property,
+} from '../../support/images/avif/assembly.ts'
+import { box, u16 } from '../../support/images/avif/boxes.ts'
 import { picture } from '../../support/images/pictures.ts'
 import { type RunningServer, startServer } from '../../support/processes/server.ts'
 
@@ -22,11 +32,11 @@ async function stored(blob: Blob, preview: Blob) {
   return answer
 }
 
-/** Mean difference of their pixels, both shrunk to so many. */
+/** Mean difference of their pixels as they are stored, both shrunk to so many. */
 async function difference(a: Buffer, b: Buffer, side = 64): Promise<number> {
   const [one, other] = await Promise.all(
     [a, b].map((image) =>
-      sharp(image)
+      sharp(image, { ignoreIcc: true })
         .autoOrient()
         .flatten({ background: '#fff' })
         .resize(side, side, { fit: 'fill' })
@@ -111,9 +121,57 @@ const CASES: Record<string, Case> = {
   },
 }
 
-const DAILY = ['a photograph', 'a WebP with transparency, in Display P3']
+const AVIF = { quality: 90, effort: 0 }
 
-for (const [name, { bytes, type, sides, isProfiled }] of Object.entries(CASES)) {
+/** One of ours around what sharp coded: sharp would write one property for all that turns it. */
+async function avif(...properties: Property[]): Promise<Buffer> {
+  const part = image(1, await coded(picture(big), AVIF), ...properties)
+  return Buffer.from(assemble({ primary: 1, items: [part] }))
+}
+
+const AVIF_CASES: Record<string, Case> = {
+  'an AVIF of 10 bits a channel, with transparency, in Display P3': {
+    bytes: () =>
+      picture({ width: 900, height: 700 })
+        .ensureAlpha(0.5)
+        .withIccProfile('p3')
+        .avif({ ...AVIF, bitdepth: 10 })
+        .toBuffer(),
+    type: 'image/webp',
+    sides: [800, 622],
+    isProfiled: true,
+  },
+  'an AVIF whose colours are named by numbers': {
+    bytes: () => avif(colours(12, 13)),
+    type: 'image/jpeg',
+    sides: [800, 554],
+    isProfiled: true,
+  },
+  'an AVIF that is turned, then mirrored': {
+    bytes: () => avif(irot(1), imir(1)),
+    type: 'image/jpeg',
+    sides: [554, 800],
+  },
+  'an AVIF that is mirrored, then turned': {
+    bytes: () => avif(imir(1), irot(1)),
+    type: 'image/jpeg',
+    sides: [554, 800],
+  },
+  'an AVIF that stands on its head': { bytes: () => avif(imir(0)), type: 'image/jpeg', sides: [800, 554] },
+}
+
+/** Code points of ITU-T H.273. */
+function colours(primaries: number, transfer: number): Property {
+  return { box: box('colr', 'nclx', u16(primaries, transfer, 6), [0x80]) }
+}
+
+const DAILY = [
+  'an AVIF that is turned, then mirrored',
+  'a photograph',
+  'a WebP with transparency, in Display P3',
+]
+
+for (const [name, { bytes, type, sides, isProfiled }] of Object.entries({ ...CASES, ...AVIF_CASES })) {
   if (!IS_WHOLE && !DAILY.includes(name)) continue
   it(`makes one of ${name}, which looks like it and is taken by the service`, async () => {
     const original = await bytes()
@@ -157,6 +215,15 @@ it('makes none of what is small, or moves', async () => {
   const small = await picture({ width: 300, height: 200 }).jpeg().toBuffer()
   for (const bytes of [moving, small]) {
     assert.equal((await compress(new Blob([new Uint8Array(bytes)]))).preview, undefined)
+  }
+})
+
+it('makes none of an AVIF that would not look like it', async () => {
+  const hdr = [16, 18].map((transfer) => avif(colours(9, transfer)))
+  for (const bytes of await Promise.all([...hdr, avif(clap(520, 360))])) {
+    const { action, preview } = await compress(new Blob([new Uint8Array(bytes)]))
+    assert.equal(action, 'unchanged')
+    assert.equal(preview, undefined)
   }
 })
 
