@@ -1,8 +1,8 @@
 /** Proof of work before an upload, where the operator turned it on, and passes that stand for it. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { solve } from '../../../src/client/api/solve.ts'
 import { nodeHashes } from '../../../src/node/hashes.ts'
-import { checkerOf, type Puzzle } from '../../../src/proof-of-work.ts'
 import { type Challenge, type PassAnswer, UNCHALLENGED_UPLOADS } from '../../../src/protocol.ts'
 import { createTokens } from '../../../src/service/challenge/tokens.ts'
 import type { Answer } from '../../support/http.ts'
@@ -181,16 +181,4 @@ export function challengeCases(world: World): void {
     for (let nth = 0; nth < UNCHALLENGED_UPLOADS; nth++) await me.store()
     challengeIn(await me.upload(gif()))
   })
-}
-
-/** As `solve` of the client, without a task on another thread for each of thousands of tries. */
-async function solve(puzzle: Puzzle): Promise<string> {
-  const isAnswer = await checkerOf(puzzle, nodeHashes.pbkdf2)
-  const found: number[] = []
-  for (let nth = 0; nth < puzzle.answers; nth++) {
-    let counter = 0
-    while (!(await isAnswer(nth, counter))) counter++
-    found.push(counter)
-  }
-  return `${puzzle.token}:${found.join(',')}`
 }
