@@ -1,5 +1,6 @@
 /** One case: what was reported, the picture as far as it is asked for, and the decision. */
 import { html } from 'hono/html'
+import { byteSize } from '../messages/wording.ts'
 import type { Page } from '../pages/page.ts'
 import type { CaseFacts } from './case-facts.ts'
 import { decisionForm } from './decision.ts'
@@ -74,5 +75,5 @@ ${found.reports > reports.length ? html`<p>And ${found.reports - reports.length}
 }
 
 function lineOf({ createdAt, type, size, width, height }: NonNullable<CaseFacts['image']['record']>): string {
-  return `${createdAt.slice(0, 16)}Z, ${type}, ${width} × ${height}, ${Math.ceil(size / 1000)} kB`
+  return `${createdAt.slice(0, 16)}Z, ${type}, ${width} × ${height}, ${byteSize('en', size)}`
 }

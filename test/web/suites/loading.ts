@@ -13,11 +13,10 @@ export function loadingSuite(site: () => Site): void {
   it('fetches at most 15 kB of scripts and styles at first, and no codec before a picture is chosen', async () => {
     const { page, end } = await site().visit({ path: null })
     const fetched: { path: string; bytes: number }[] = []
-    page.on('requestfinished', async (request) => {
-      const path = new URL(request.url()).pathname
-      const response = await request.response()
-      if (!/\.(js|css|wasm)$/.test(path) || response?.fromServiceWorker()) return
-      fetched.push({ path, bytes: Number(response?.headers()['content-length']) })
+    page.on('response', (response) => {
+      const path = new URL(response.url()).pathname
+      if (!/\.(js|css|wasm)$/.test(path) || response.fromServiceWorker()) return
+      fetched.push({ path, bytes: Number(response.headers()['content-length']) })
     })
     await page.goto(site().url)
     await page.locator('html[data-live]').waitFor()
