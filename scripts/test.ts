@@ -26,8 +26,8 @@ const FILES_AT_ONCE = 5
 
 /** A file system in memory, on Linux. */
 const MEMORY = '/dev/shm'
-/** What browsers, databases and uploads of several files at once fit into. Unit: bytes. */
-const ROOM = 4 * 2 ** 30
+/** Five times what a run took at most. Unit: bytes. */
+const ROOM = 2 ** 30
 
 const { values, positionals: patterns } = parseArgs({
   options: { all: { type: 'boolean', default: false }, watch: { type: 'boolean', default: false } },
