@@ -108,7 +108,7 @@ interface Known {
   id: string
   key: string
   expiresAt: number
-  /** Its key deleted it, or it was stored after the backup that is restored. */
+  /** Its key deleted it, it was stored after the backup that is restored, or a mistaken start removed it early. */
   isGone: boolean
 }
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { copy } from './finish.ts'
 import { ROOT } from './places.ts'
 
-/** Of the package's own description. What it needs for files that are left out is left out too. */
+/** Fields of its package.json that are kept. No dependencies: only files that are left out import them. */
 const DESCRIBED = ['name', 'version', 'description', 'license', 'author', 'repository', 'homepage', 'type']
 
 /** Copies `files` of the package `name` to where the package in `folder` looks for it, with its licenses. */

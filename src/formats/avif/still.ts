@@ -1,4 +1,4 @@
-/** What decoders of AVIF leave to their callers: how the decoded picture is displayed. */
+/** Colours and transforms of a still AVIF, which decoders of its coded pixels do not apply. */
 import { boxesIn, boxFileOf } from '../bmff/file.ts'
 import type { ByteSource } from '../image.ts'
 import { type Colour, colourOf } from './colour.ts'
@@ -11,7 +11,7 @@ export interface Still {
   orientations: number[]
 }
 
-/** Of an AVIF that was inspected. `null` if it has no still picture, or shows a part of it. */
+/** Reads them of the primary item. `null` if there is none, or if it is cropped (`clap`). For files that passed inspection. */
 export async function readStill(source: ByteSource): Promise<Still | null> {
   const file = boxFileOf(source)
   const { boxes } = await boxesIn(file, { start: 0, end: source.size }, source.size)
