@@ -1,8 +1,8 @@
 // How Node, V8 and glibc are set for the server, by whatever starts it: bin/serve.mjs, and the single executable.
 
-// The server asks for collections of garbage itself (src/node/monitors.ts). Half of V8's usual space for what is new:
-// in 16 MB a flood of large headers grows old before it is looked at, and the process peaks at 260 MB instead of 180.
-export const FLAGS = ['--expose-gc', '--max-semi-space-size=8']
+// Half of V8's usual space for what is new: in 16 MB a flood of large headers grows old before it is looked at, and the process
+// peaks at 260 MB instead of 180.
+export const FLAGS = ['--max-semi-space-size=8']
 
 // Memory that glibc returns to the system after a load (docs/decisions/068). It reads these when the process starts.
 // glibc gives each thread a heap of its own, and what one frees another can't use: 25 MB after a wave of downloads.

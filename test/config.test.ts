@@ -172,7 +172,7 @@ describe('configuration', { concurrency: 4 }, () => {
       skip: !isLinux && 'needs /proc',
     }, async () => {
       const command = await readFile(`/proc/${server.pid}/cmdline`, 'utf8')
-      assert.match(command, /--expose-gc\0.*src\/node\.ts/s)
+      assert.match(command, /--max-semi-space-size=8\0.*src\/node\.ts/s)
       await request(server.url, 'GET', '/readyz')
       const threads = await readdir(`/proc/${server.pid}/task`)
       const names = await Promise.all(

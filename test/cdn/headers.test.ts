@@ -1,6 +1,7 @@
 /** What answers carry for the cache that is configured, on the wire. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { extent } from '../support/extent.ts'
 import { type Answer, request } from '../support/http.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
 import { type Stored, store } from '../support/upload.ts'
@@ -19,7 +20,7 @@ const PROVIDERS: Record<string, (id: string) => Record<string, string>> = {
 }
 const LIFETIMES = ['Cloudflare-CDN-Cache-Control', 'Surrogate-Control', 'X-Accel-Expires']
 
-for (const [url, headersOf] of Object.entries(PROVIDERS)) {
+for (const [url, headersOf] of Object.entries(PROVIDERS).slice(0, extent(Infinity, 1))) {
   describe(`behind ${url.split(':')[0]}`, () => {
     let server: RunningServer
     let image: Stored

@@ -165,11 +165,7 @@ function colours(primaries: number, transfer: number): Property {
   return { box: box('colr', 'nclx', u16(primaries, transfer, 6), [0x80]) }
 }
 
-const DAILY = [
-  'an AVIF that is turned, then mirrored',
-  'a photograph',
-  'a WebP with transparency, in Display P3',
-]
+const DAILY = ['an AVIF that is turned, then mirrored', 'a WebP with transparency, in Display P3']
 
 for (const [name, { bytes, type, sides, isProfiled }] of Object.entries({ ...CASES, ...AVIF_CASES })) {
   if (!IS_WHOLE && !DAILY.includes(name)) continue

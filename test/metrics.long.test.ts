@@ -3,7 +3,6 @@ import { after, before, describe, it } from 'node:test'
 import { createCounting, DURATION_BUCKETS, sumOf } from '../src/node/metrics/counts.ts'
 import { exposition } from '../src/node/metrics/exposition.ts'
 import { atAdmin } from './support/at-admin.ts'
-import { IS_WHOLE } from './support/extent.ts'
 import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { childrenOf } from './support/processes/children.ts'
@@ -30,7 +29,7 @@ function samplesOf(text: string): Samples {
   )
 }
 
-for (const WORKERS of IS_WHOLE ? ['1', '2'] : ['2']) {
+for (const WORKERS of ['1', '2']) {
   describe(`metrics, WORKERS=${WORKERS}`, () => {
     let server: RunningServer
     before(async () => {

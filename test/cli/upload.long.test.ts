@@ -1,0 +1,173 @@
+/** The command against a real server: lifetimes, terminals, and what surrounds it. */
+import assert from 'node:assert/strict'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import sharp from 'sharp'
+import { blobOf, drawing, photo, rgba } from '../client/pictures.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { startServer } from '../support/processes/server.ts'
+import { noTerminal, person } from './command.ts'
+import { uploads } from './uploader.ts'
+
+const site = uploads()
+
+test('--expires asks for a lifetime, and a picture that expires stands for no later upload', async () => {
+  const me = await site.uploader()
+  const first = JSON.parse(
+    (await me.run(['upload', '--expires', '1h', '--json', 'small.gif'])).stdout.toString(),
+  )
+  assert.ok(Math.abs(Date.parse(first.expires) - Date.now() - 3_600_000) < 300_000, first.expires)
+  assert.match((await me.run(['list'])).stdout.toString(), /small\.gif {2}until \d{4}-\d\d-\d\d \d\d:\d\d\n$/)
+  const stays = (await me.run(['upload', 'small.gif'])).stdout.toString().trim()
+  assert.notEqual(stays, first.link)
+  const again = (await me.run(['upload', '-e', '90', 'small.gif'])).stdout.toString().trim()
+  assert.ok(again !== stays && again !== first.link)
+  assert.equal((await me.run(['upload', 'small.gif'])).stdout.toString().trim(), stays)
+  const refused = await me.run(['upload', '--expires', 'soon', 'small.gif'])
+  assert.equal(refused.stdout.length, 0)
+  assert.match(refused.stderr, /1h, 1d, 7d, 30d, or seconds/)
+})
+
+test('--json says everything, also to list', async () => {
+  const me = await site.uploader()
+  const { stdout } = await me.run(['upload', '--json', 'photo.jpg'])
+  const answer = JSON.parse(stdout.toString())
+  const { id, link, key, bytesOut, ...rest } = answer
+  assert.equal(link, `${site.server.baseUrl}/${id}`)
+  assert.match(key, /^[0-9A-Za-z]{43}$/)
+  assert.equal(bytesOut, ((await site.bytesOf(link)) as Buffer).length)
+  assert.deepEqual(rest, {
+    file: 'photo.jpg',
+    delete: `${site.server.baseUrl}/api/delete?key=${key}`,
+    raw: `${site.server.baseUrl}/raw/${id}`,
+    remaining: rest.remaining,
+    bytesIn: site.jpeg.length,
+    type: 'image/jpeg',
+    action: 'lossy',
+    hasLocation: false,
+  })
+  const entry = JSON.parse((await me.run(['list', '--json'])).stdout.toString())
+  assert.deepEqual([entry.link, entry.key, entry.bytes, entry.name], [link, key, bytesOut, 'photo.jpg'])
+  assert.equal((await me.run(['delete', key])).code, 0)
+  assert.equal(await site.bytesOf(link), 404)
+})
+
+test('on a terminal there are bars and a line about each file', { skip: noTerminal }, async () => {
+  const me = await site.uploader()
+  await writeFile(join(me.folder, 'screen.png'), await drawing().png().toBuffer())
+  const { code, stdout } = await me.runOnTerminal(['upload', 'photo.jpg', 'screen.png'])
+  const text = stdout.toString()
+  assert.equal(code, 0)
+  assert.match(text, /photo\.jpg +[█░]+ \d+% (looking|compressing|uploading|waiting|done)/)
+  assert.match(text, /photo\.jpg: JPEG \d+ kB → \d+ kB \(−\d+ %\), recompressed/)
+  assert.match(text, /screen\.png: PNG \d+ kB → (WebP )?\d+ kB \(−\d+ %\), identical pixels/)
+  assert.equal(text.match(new RegExp(`${site.server.baseUrl}/[0-9A-Za-z]{11}`, 'g'))?.length, 2)
+})
+
+test('with stdout in a file, the terminal has the bars and the file the link alone', {
+  skip: noTerminal,
+}, async () => {
+  const me = await site.uploader()
+  const { code, stdout } = await me.runOnTerminal(['upload', 'photo.jpg'], '>links.txt')
+  assert.equal(code, 0)
+  assert.match(stdout.toString(), /photo\.jpg: JPEG/)
+  assert.doesNotMatch(stdout.toString(), /http:/)
+  assert.match(await readFile(join(me.folder, 'links.txt'), 'utf8'), /^http:\/\/\S+\n$/)
+})
+
+test('a used-up quota says when to come back', async (t) => {
+  const small = await startServer({ UPLOADS_PER_DAY: '1' })
+  t.after(() => small.stop())
+  const me = await person({ PINHOLE_SERVER: small.url })
+  await writeFile(join(me.folder, 'a.gif'), gif())
+  assert.equal((await me.run(['upload', 'a.gif'])).code, 0)
+  const { code, stderr } = await me.run(['upload', '--again', 'a.gif'])
+  assert.equal(code, 4)
+  assert.match(stderr, /^a\.gif: .*Try again after .*\d/)
+  assert.equal((await me.run(['upload', 'a.gif'])).code, 0, 'it is there already')
+})
+
+test('Ctrl-C ends a waiting upload in good order', async (t) => {
+  const silent = createServer(() => {}).listen(0, '127.0.0.1')
+  t.after(() => {
+    silent.closeAllConnections()
+    silent.close()
+  })
+  const me = await site.uploader()
+  const server = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const { code, stdout } = await me.run(['upload', '--server', server, 'small.gif'], {
+    onStart: (child) => silent.once('request', () => child.kill('SIGINT')),
+  })
+  assert.equal(code, 130)
+  assert.equal(stdout.length, 0)
+})
+
+test('pictures of a folder that the service does not take are told, and the others go', async () => {
+  const me = await site.uploader()
+  await mkdir(join(me.folder, 'phone'))
+  await writeFile(join(me.folder, 'phone/a.gif'), gif())
+  await writeFile(join(me.folder, 'phone/b.HEIC'), Buffer.from('....ftypheic........mif1heic', 'latin1'))
+  await writeFile(join(me.folder, 'phone/c.txt'), 'no picture')
+  const { code, stdout, stderr } = await me.run(['upload', '-r', 'phone'])
+  assert.equal(code, 3)
+  assert.equal(stdout.toString().trim().split('\n').length, 1)
+  assert.match(stderr, /^phone\/b\.HEIC: .+\n$/)
+})
+
+test('an address needs no scheme', async () => {
+  const me = await site.uploader()
+  const { host } = new URL(site.server.url)
+  assert.equal((await me.run(['upload', '-s', host, 'small.gif'])).code, 0)
+  assert.equal((await me.run(['upload', '-s', `localhost:${site.server.port}`, 'small.gif'])).code, 0)
+})
+
+test('where no service is set, the command says how to choose one', async (t) => {
+  const isTaken = await fetch('http://localhost:3000').then(
+    () => true,
+    () => false,
+  )
+  if (isTaken) return t.skip('does not apply: something answers at the default address')
+  const nobody = await person()
+  await writeFile(join(nobody.folder, 'a.gif'), gif())
+  const { code, stderr } = await nobody.run(['upload', 'a.gif'])
+  assert.equal(code, 5)
+  assert.match(stderr, /No service is set.*pinhole use https:\/\/pics\.example/)
+})
+
+test('without a clipboard, --copy says so and the link is on stdout all the same', async () => {
+  const me = await site.uploader()
+  const { code, stdout, stderr } = await me.run(['upload', '--copy', 'small.gif'], {
+    env: { PATH: '/nowhere', DISPLAY: '' },
+  })
+  assert.equal(code, 0)
+  assert.match(stdout.toString(), /^http/)
+  assert.match(stderr, /There is no clipboard/)
+})
+
+test('compress works offline, and shows what was done', async () => {
+  const me = await site.uploader()
+  const file = await me.run(['compress', 'photo.jpg', '-o', 'small.jpg'])
+  assert.equal(file.code, 0)
+  assert.match(file.stdout.toString(), /^photo\.jpg: JPEG \d+ kB → \d+ kB \(−\d+ %\), recompressed\n$/)
+  const small = await stat(join(me.folder, 'small.jpg'))
+  assert.ok(small.size < 0.6 * site.jpeg.length)
+
+  const piped = await me.run(['compress', '-', '-o', '-'], { stdin: site.jpeg })
+  assert.equal(piped.stdout.length, small.size)
+  assert.match(piped.stderr, /^pinhole \d{4}-\d\d-\d\d at \d\d\.\d\d\.\d\d: JPEG/)
+
+  const png = await sharp(await photo(640, 480, 60).png().toBuffer())
+    .png()
+    .toBuffer()
+  await writeFile(join(me.folder, 'scan.png'), png)
+  const exact = await me.run(['compress', 'scan.png', '--mode', 'keep-format', '-o', me.folder, '--json'])
+  const { output, action } = JSON.parse(exact.stdout.toString())
+  assert.deepEqual([output, action], [join(me.folder, 'scan.png'), 'lossless'])
+  assert.equal(
+    Buffer.compare((await rgba(await sharp(output).png().toBuffer())).data, (await rgba(blobOf(png))).data),
+    0,
+  )
+})
