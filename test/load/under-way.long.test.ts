@@ -1,7 +1,6 @@
 /** What becomes of uploads and downloads that are under way when the server is told to stop. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { IS_WHOLE } from '../support/extent.ts'
 import { filesIn } from '../support/files.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { startServer } from '../support/processes/server.ts'
@@ -11,7 +10,7 @@ import { fetchRaw, store } from '../support/upload.ts'
 import { isRefused, reservationsLeft, sendHalf } from './halfway.ts'
 
 describe('SIGTERM', () => {
-  for (const WORKERS of IS_WHOLE ? ['1', '2'] : ['1']) {
+  for (const WORKERS of ['1', '2']) {
     it(`lets what is under way end, and loses nothing (WORKERS=${WORKERS})`, async (t) => {
       const server = await startServer({ UPLOADS_PER_DAY: '1000', WORKERS })
       t.after(() => server.stop())
