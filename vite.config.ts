@@ -42,7 +42,14 @@ export default defineConfig({
     outDir: 'dist/web',
     emptyOutDir: true,
     target: 'es2023',
-    modulePreload: false,
+    modulePreload: {
+      polyfill: false,
+      // Scripts for the first picture alone: the names of all would make the page's script longer.
+      resolveDependencies: (script, files) =>
+        files.filter(
+          (file) => file.endsWith('.css') || (script.includes('/uploading-') && file.includes('/uploading-')),
+        ),
+    },
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     rolldownOptions: {
@@ -62,13 +69,18 @@ export default defineConfig({
           groups: [
             {
               name: 'shared',
-              test: /src\/(protocol|web\/messages\/wording|web\/browser\/(page\/(clipboard|facts|preload|questions|status)|history\/history))\.ts/,
+              test: /src\/(protocol|json|web\/messages\/wording|web\/browser\/(page\/(clipboard|facts|preload|questions|status)|history\/history))\.ts/,
               minShareCount: 2,
             },
             // What the home page needs at once, though parts that come later use it as well.
             {
               name: 'upload',
-              test: /src\/web\/(pages\/embed-codes|share-path|browser\/(card\/(?!qr|menu|done-card|gallery-card|describe|deeds)|upload\/(?!uploading|reasons|return)|intake\/(drop|paste)|history\/preferences|page\/register-worker))/,
+              test: /src\/web\/(pages\/embed-codes|share-path|browser\/(card\/(?!qr|menu|done-card|gallery-card|describe|deeds|thumbnail)|upload\/(?!uploading|reasons|return)|intake\/(drop|paste)|history\/preferences|page\/register-worker))/,
+            },
+            // What the first picture waits for: a round trip, not four.
+            {
+              name: 'uploading',
+              test: /src\/(errors|formats\/(image|heic\/brands)|client\/((?!compress|worker|api)|api\/(?!solve|challenge)|compress\/(engine|plan)|worker\/(pool|conversation|browser-host))|web\/browser\/(card\/(done-card|deeds|thumbnail)|upload\/(uploading|reasons|return)|intake\/(unsent|kept-files)))/,
             },
           ],
         },
@@ -79,7 +91,7 @@ export default defineConfig({
   plugins: [stylesOfLaterParts(), iconsAndManifest(), serviceWorker(), list()],
 })
 
-/** Parts that come later bring their styles by a few lines of our own. */
+/** Parts that come later bring their styles, and the scripts that they import, by a few lines of our own. */
 function stylesOfLaterParts(): Plugin {
   return {
     name: 'pinhole-styles-of-later-parts',

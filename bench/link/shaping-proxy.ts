@@ -60,19 +60,26 @@ function direction(line: { bitsPerSecond: number }): (bytes: number) => number {
 
 function carry(from: Socket, to: Socket, leaves: (bytes: number) => number): void {
   let held = 0
-  const later = (at: number, what: () => void) =>
-    setTimeout(() => !to.destroyed && what(), at + ROUND_TRIP_MS / 2 - performance.now())
+  /** In their order, which timers of different lengths do not keep. `null`: the end. */
+  const pieces: (Buffer | null)[] = []
+  const send = (piece: Buffer | null) => {
+    pieces.push(piece)
+    const at = leaves(piece?.length ?? 0) + ROUND_TRIP_MS / 2
+    setTimeout(arrive, at - performance.now())
+  }
+  const arrive = () => {
+    const piece = pieces.shift()
+    if (to.destroyed) return
+    if (!piece) return to.end()
+    to.write(piece)
+    held -= piece.length
+    if (held <= MOST_HELD_BYTES / 2) from.resume()
+  }
   from.on('data', (bytes: Buffer) => {
     held += bytes.length
     if (held > MOST_HELD_BYTES) from.pause()
-    for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
-      const piece = bytes.subarray(start, start + PIECE_BYTES)
-      later(leaves(piece.length), () => {
-        to.write(piece)
-        held -= piece.length
-        if (held <= MOST_HELD_BYTES / 2) from.resume()
-      })
-    }
+    for (let start = 0; start < bytes.length; start += PIECE_BYTES)
+      send(bytes.subarray(start, start + PIECE_BYTES))
   })
-  from.on('end', () => later(leaves(0), () => to.end()))
+  from.on('end', () => send(null))
 }

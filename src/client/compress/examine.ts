@@ -1,4 +1,5 @@
 import type { ByteSource, Inspection } from '../../formats/image.ts'
+import { jpegFactsOf } from './jpeg-facts.ts'
 import type { Facts } from './plan.ts'
 
 /** What the policy asks about a file that was inspected, and its colour profile, which a new file must carry on. */
@@ -8,7 +9,6 @@ export async function examine(
 ): Promise<{ facts: Facts; profile: Uint8Array | null }> {
   const facts = { type, width, height, animated }
   if (type === 'image/jpeg') {
-    const { jpegFactsOf } = await import('./jpeg-facts.ts')
     const { facts: jpeg, profile } = await jpegFactsOf(source)
     return { facts: { ...facts, jpeg }, profile }
   }

@@ -1,10 +1,11 @@
-/** As `formats/inspect.ts`, but each format is fetched when the first file of its type comes. */
+/** As `formats/inspect.ts`, but each format except the usual one is fetched when the first file of its type comes. */
 import type { ByteSource, Inspection, Inspector } from '../../formats/image.ts'
 import { inspectWith } from '../../formats/inspect-with.ts'
+import { inspectJpeg } from '../../formats/jpeg/jpeg.ts'
 import type { ImageType } from '../../protocol.ts'
 
 const INSPECTORS: Record<ImageType, () => Promise<Inspector>> = {
-  'image/jpeg': async () => (await import('../../formats/jpeg/jpeg.ts')).inspectJpeg,
+  'image/jpeg': async () => inspectJpeg,
   'image/png': async () => (await import('../../formats/png/png.ts')).inspectPng,
   'image/gif': async () => (await import('../../formats/gif.ts')).inspectGif,
   'image/webp': async () => (await import('../../formats/webp/webp.ts')).inspectWebp,

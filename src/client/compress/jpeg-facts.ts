@@ -3,6 +3,7 @@ import type { ByteSource } from '../../formats/image.ts'
 import { readMpf } from '../../formats/jpeg/mpf.ts'
 import { type JpegSegment, nameOfKind } from '../../formats/jpeg/segments.ts'
 import { type Jpeg, walkJpeg } from '../../formats/jpeg/walk.ts'
+import { gainMapBytesOf } from '../../formats/jpeg/with-gain-map.ts'
 import { profileKindOf } from './icc.ts'
 import { createProfileCollector } from './jpeg-profile.ts'
 import { isOwnTable } from './own-tables.ts'
@@ -50,11 +51,9 @@ async function profileOf(source: ByteSource, segments: JpegSegment[]): Promise<U
   return shares.result()
 }
 
-/** What reads gain maps is fetched for files that have something behind their first picture. */
+/** It would be behind the first picture. */
 async function hasGainMap(source: ByteSource, end: number): Promise<boolean> {
-  if (end >= source.size) return false
-  const { gainMapBytesOf } = await import('../../formats/jpeg/with-gain-map.ts')
-  return (await gainMapBytesOf(source)) !== null
+  return end < source.size && (await gainMapBytesOf(source)) !== null
 }
 
 function hasSecondPicture(segments: Jpeg['segments']): boolean {

@@ -2,6 +2,7 @@
 
 import { sourceOf } from '../../formats/image.ts'
 import { walkJpeg } from '../../formats/jpeg/walk.ts'
+import { withGainMapOf } from '../../formats/jpeg/with-gain-map.ts'
 import { type ImageType, PREVIEW_MAX_BYTES } from '../../protocol.ts'
 import type { Action } from '../types.ts'
 import { restoreChroma } from './chroma.ts'
@@ -32,6 +33,7 @@ import {
   worthWebp,
 } from './plan.ts'
 import type { MadePreview } from './preview.ts'
+import { quickJpeg } from './quick-jpeg.ts'
 import { textureLossOf } from './texture-loss.ts'
 import { withWebpProfile } from './webp-profile.ts'
 
@@ -86,7 +88,6 @@ export async function recompressQuickly(
   { preview }: Pick<Milestones, 'preview'>,
 ): Promise<{ result: Recompressed | null } | null> {
   if (plan.kind === 'png' || plan.gray || plan.keepGainMap) return null
-  const { quickJpeg } = await import('./quick-jpeg.ts')
   const kept = plan.keepProfile ? profile : null
   const quick = await quickJpeg(scrubbed, { profile: kept, fullChroma: plan.fullChroma }, haste)
   if (quick === null) return null
@@ -146,7 +147,6 @@ export async function photoOf(
 
 /** The map is laid over the pixels as they are stored: the base is stored, and turned, as it was. */
 async function withGainMap(base: Uint8Array, original: Uint8Array): Promise<Uint8Array<ArrayBuffer> | null> {
-  const { withGainMapOf } = await import('../../formats/jpeg/with-gain-map.ts')
   return withGainMapOf(await withExifOf(base, original), sourceOf(original))
 }
 

@@ -3,7 +3,6 @@ import type { Lifetime, Mode } from '../../../client/types.ts'
 import type { EmbedCodes } from '../../pages/embed-codes.ts'
 import { type Card, createCard } from '../card/card.ts'
 import { codesOf, codesOfAll, nameOf } from '../card/picture.ts'
-import { thumbnailOf } from '../card/thumbnail.ts'
 import { codeOf, isHopeless, LONG_MS, viewOf, whatWasDone } from '../card/upload-card.ts'
 import type { History, Remembered } from '../history/history.ts'
 import type { Unsent } from '../intake/unsent.ts'
@@ -54,13 +53,15 @@ export interface UploadList {
 interface Entry {
   card: Card
   name: string
-  thumbnail: Promise<Blob | null>
+  thumbnail?: Promise<Blob | null> | undefined
   picture?: Remembered
   /** The history has it. */
   isKept?: boolean
 }
 
 type Uploading = typeof import('./uploading.ts')
+
+const loadUploading = (): Promise<Uploading> => import('./uploading.ts')
 
 /** False if the browser has no room left, most likely. */
 function keep(history: History, picture: Remembered): Promise<boolean> {
@@ -83,7 +84,7 @@ export function createUploadList(options: UploadListOptions): UploadList {
 
   const queue = createQueue({
     async loadUploader() {
-      uploading ??= await import('./uploading.ts')
+      uploading ??= await loadUploading()
       return uploading
     },
     maxBytes: facts.maxUploadBytes,
@@ -107,6 +108,7 @@ export function createUploadList(options: UploadListOptions): UploadList {
   async function show(item: Item, entry: Entry): Promise<void> {
     const { card, name } = entry
     const { state } = item
+    if (item.compressed || state.at === 'failed') illustrate(item, entry)
     if (state.at === 'done') {
       release(item)
       const settled = settle(item, entry)
@@ -139,6 +141,13 @@ export function createUploadList(options: UploadListOptions): UploadList {
     if (item.state !== state) return
     entry.card.show(viewOf(item))
     setTimeout(() => tick(item, entry, state), 1000)
+  }
+
+  /** Once it is compressed: decoding the file for it would hold up the link, and the preview takes a tenth of the time. */
+  function illustrate({ compressed, file }: Item, entry: Entry): void {
+    if (entry.thumbnail) return
+    entry.thumbnail = uploading?.thumbnailOf(compressed?.preview ?? compressed?.blob ?? file)
+    void entry.thumbnail?.then((blob) => blob && entry.card.picture(blob))
   }
 
   /** The link is there: shows it, and remembers it. */
@@ -220,7 +229,7 @@ export function createUploadList(options: UploadListOptions): UploadList {
   function begin(file: File, before: Element | null): void {
     const name = nameOf(file)
     const card = createCard(name)
-    const entry: Entry = { card, name, thumbnail: thumbnailOf(file) }
+    const entry: Entry = { card, name }
     card.format(format())
     cards.insertBefore(card.element, before)
     const item = queue.add(file, mode(), expires())
@@ -238,13 +247,12 @@ export function createUploadList(options: UploadListOptions): UploadList {
       if (action === 'dismiss') forget(item, entry)
     }
     card.show(viewOf(item))
-    void entry.thumbnail.then((blob) => blob && card.picture(blob))
     keepUntilSent(item)
   }
 
   function keepUntilSent(item: Item): void {
     if (!remembers()) return
-    unsent ??= import('../intake/unsent.ts').then(({ createUnsent }) => createUnsent())
+    unsent ??= loadUploading().then(({ createUnsent }) => createUnsent())
     void unsent.then(
       (files) => isUnfinished(item) && files.keep(item.number, item.file),
       // It did not come: the next picture asks for it again.

@@ -3,6 +3,8 @@ import { configure } from '../../../client/browser.ts'
 
 export { compress, send } from '../../../client/browser.ts'
 export { noteOn, showDone } from '../card/done-card.ts'
+export { thumbnailOf } from '../card/thumbnail.ts'
+export { createUnsent } from '../intake/unsent.ts'
 export { mayPass, reasonOf } from './reasons.ts'
 export { isBack, whenBack } from './return.ts'
 
