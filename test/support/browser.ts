@@ -60,13 +60,13 @@ export async function whyNoChromium(): Promise<string | false> {
   }
 }
 
-const FIREFOX = process.env.PINHOLE_FIREFOX ?? '/usr/bin/firefox-esr'
+const firefoxPath = () => process.env.PINHOLE_FIREFOX ?? '/usr/bin/firefox-esr'
 
 /** Why tests in Firefox are skipped, or `false`. Where it must be there they are not: they fail. */
 export const noFirefox: string | false =
-  existsSync(FIREFOX) || process.env.PINHOLE_CI
+  existsSync(firefoxPath()) || process.env.PINHOLE_CI
     ? false
-    : `no Firefox at ${FIREFOX}: apt-get install firefox-esr`
+    : `no Firefox at ${firefoxPath()}: apt-get install firefox-esr`
 
 /** Starts headless Firefox, over WebDriver BiDi. The caller closes it. */
 export function launchFirefox(): Promise<Browser> {
@@ -74,7 +74,7 @@ export function launchFirefox(): Promise<Browser> {
     channel: 'moz-firefox',
     executablePath: process.execPath,
     ignoreDefaultArgs: true,
-    args: [join(import.meta.dirname, 'firefox-bridge.ts'), FIREFOX],
+    args: [join(import.meta.dirname, 'firefox-bridge.ts'), firefoxPath()],
     timeout: 60_000,
   })
 }

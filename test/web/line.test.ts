@@ -45,3 +45,20 @@ test('a new try counts anew', () => {
   upload.sent(300_000)
   assert.equal(line.bytesPerSecond(), 300_000)
 })
+
+test('before the first upload it is as slow as what the page fetched last', (t) => {
+  const { line } = meter()
+  const usual = line.bytesPerSecond()
+  const files = [
+    { transferSize: 6000, encodedBodySize: 5600, responseStart: 0, responseEnd: 1 },
+    { transferSize: 9000, encodedBodySize: 8600, responseStart: 100, responseEnd: 186 },
+    // From the cache, and too small to say anything.
+    { transferSize: 0, encodedBodySize: 20_000, responseStart: 200, responseEnd: 200 },
+    { transferSize: 400, encodedBodySize: 100, responseStart: 200, responseEnd: 300 },
+  ]
+  const fetched = t.mock.method(performance, 'getEntriesByType', () => files as never)
+  assert.equal(line.bytesPerSecond(), 100_000)
+  files.splice(1, 1)
+  assert.equal(line.bytesPerSecond(), usual)
+  assert.equal(fetched.mock.calls[0]?.arguments[0], 'resource')
+})

@@ -17,8 +17,8 @@ export interface Prospects {
   elapsedMs: number
 }
 
-/** Nobody minds a link that comes so soon. */
-const SOON_MS = 2000
+/** Nobody minds a link that comes within two seconds. Fetching and starting the codecs takes the rest of them. */
+const SOON_MS = 1200
 /** Fewer bytes for every later view are worth so much of the first wait. */
 const WORTH = 1.03
 

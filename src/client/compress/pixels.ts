@@ -50,43 +50,55 @@ const ENOUGH_PIXELS = 160_000
 /** How far the next row's tiles are from those above: every column has its turn. */
 const STAGGER = 3
 
-/** A part of a picture: its pixels row by row. */
-export type ReadPart = (x: number, y: number, width: number, height: number) => Pixels['data']
-
-/**
- * Every eighth tile of 64 by 16 pixels, put together: a small picture that is like the whole. Fewer of a large picture;
- * or the whole, if it is small.
- */
-export function sampled(pixels: Pixels): Pixels {
-  const { data, width, height } = pixels
-  const read: ReadPart = (x, y, columns, rows) => {
-    const part = new Uint8Array(4 * columns * rows)
-    for (let row = 0; row < rows; row++) {
-      const start = 4 * ((y + row) * width + x)
-      part.set(data.subarray(start, start + 4 * columns), 4 * columns * row)
-    }
-    return part
-  }
-  return sampledBy(read, width, height) ?? pixels
+/** Where the tiles of a sample are in the picture (`x`, `y`) and in the sample (`toX`, `toY`). Unit: pixels. */
+export interface SampleTiles {
+  width: number
+  height: number
+  tileWidth: number
+  tileHeight: number
+  tiles: { x: number; y: number; toX: number; toY: number }[]
 }
 
-/** The same of a picture that is read in parts. `null` if it is small enough to be read whole. */
-export function sampledBy(read: ReadPart, width: number, height: number): Pixels | null {
+/**
+ * Every eighth tile of 64 by 16 pixels, put together: a small picture that is like the whole. Fewer of a large picture. `null` if
+ * it is small enough to be read whole.
+ */
+export function sampleTiles(width: number, height: number): SampleTiles | null {
   const columns = Math.floor(width / TILE_WIDTH)
   const rows = Math.floor(height / UNIT)
   const step = Math.max(SAMPLED, Math.floor((width * height) / ENOUGH_PIXELS))
   const bands = Math.floor((columns * rows) / step / TILES_ACROSS)
   if (bands < 2) return null
-  const bytes = 4 * TILE_WIDTH
-  const stride = TILES_ACROSS * bytes
-  const sample = new Uint8Array(bands * UNIT * stride)
-  for (let tile = 0; tile < bands * TILES_ACROSS; tile++) {
+  const tiles = Array.from({ length: bands * TILES_ACROSS }, (_, tile) => {
     const row = Math.floor((tile * step) / columns)
     const column = (tile * step + row * STAGGER) % columns
-    const part = read(column * TILE_WIDTH, row * UNIT, TILE_WIDTH, UNIT)
-    const to = Math.floor(tile / TILES_ACROSS) * UNIT * stride + (tile % TILES_ACROSS) * bytes
-    for (let line = 0; line < UNIT; line++)
-      sample.set(part.subarray(line * bytes, (line + 1) * bytes), to + line * stride)
+    return {
+      x: column * TILE_WIDTH,
+      y: row * UNIT,
+      toX: (tile % TILES_ACROSS) * TILE_WIDTH,
+      toY: Math.floor(tile / TILES_ACROSS) * UNIT,
+    }
+  })
+  return {
+    width: TILES_ACROSS * TILE_WIDTH,
+    height: bands * UNIT,
+    tileWidth: TILE_WIDTH,
+    tileHeight: UNIT,
+    tiles,
   }
-  return { data: sample, width: TILES_ACROSS * TILE_WIDTH, height: bands * UNIT }
+}
+
+/** The sample of a picture, or the whole, if it is small. */
+export function sampled(pixels: Pixels): Pixels {
+  const sample = sampleTiles(pixels.width, pixels.height)
+  if (sample === null) return pixels
+  const { width, height, tileWidth, tileHeight, tiles } = sample
+  const data = new Uint8Array(4 * width * height)
+  for (const { x, y, toX, toY } of tiles) {
+    for (let line = 0; line < tileHeight; line++) {
+      const from = 4 * ((y + line) * pixels.width + x)
+      data.set(pixels.data.subarray(from, from + 4 * tileWidth), 4 * ((toY + line) * width + toX))
+    }
+  }
+  return { data, width, height }
 }

@@ -4,7 +4,6 @@ import { fineColourShows } from './chroma-detail.ts'
 import { effortFor, type Line } from './effort.ts'
 import { withJpegProfile, withoutJpegProfile } from './jpeg-profile.ts'
 import { BROWSER_QUALITY, quickQuality } from './jpeg-quality.ts'
-import { sampledBy } from './pixels.ts'
 import { coded, type Drawn, drawn } from './platform-encoder.ts'
 import { type MadePreview, previewQualities, previewSize, WISHED_BYTES } from './preview.ts'
 import { textureLossOf } from './texture-loss.ts'
@@ -30,7 +29,7 @@ export async function quickJpeg(
   if (canvas === null) return null
   try {
     const { width, height } = canvas
-    const sample = sampledBy(canvas.read, width, height)
+    const sample = canvas.sample()
     // So small that the best way takes no time.
     if (sample === null || (fullChroma && fineColourShows(sample))) return null
     const result = await coded(sample, BROWSER_QUALITY / 100)

@@ -18,10 +18,11 @@ const effort = (prospects: Partial<Prospects>, line: Partial<Line>) =>
   effortFor({ ...PHOTOGRAPH, ...prospects }, { bytesPerSecond: 10 * MEGABIT, isBusy: false, ...line })
 
 test('the best is taken where its link comes within two seconds', () => {
-  assert.equal(effort({}, { bytesPerSecond: 50 * MEGABIT }), 'best')
-  assert.equal(effort({ elapsedMs: 400 }, { bytesPerSecond: 50 * MEGABIT }), 'quick')
+  assert.equal(effort({ bestMs: 800 }, { bytesPerSecond: 50 * MEGABIT }), 'best')
+  assert.equal(effort({ bestMs: 800, elapsedMs: 400 }, { bytesPerSecond: 50 * MEGABIT }), 'quick')
+  assert.equal(effort({}, { bytesPerSecond: 50 * MEGABIT }), 'quick')
   assert.equal(effort({}, {}), 'quick')
-  assert.equal(effort({ bestMs: 300 }, {}), 'best')
+  assert.equal(effort({ bestMs: 100 }, {}), 'best')
 })
 
 test('on a slow line fewer bytes are the sooner link', () => {

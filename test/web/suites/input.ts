@@ -171,6 +171,7 @@ export function inputSuite(site: () => Site): void {
     await choose(page, [{ name: 'IMG_0002.HEIC', mimeType: 'image/heic', buffer: Buffer.from(heicFile()) }])
     const done = await cardIn(page, 'done', 'IMG_0002.HEIC')
     assert.match((await done.locator('.card-state').textContent()) ?? '', /^HEIC .* → JPEG /)
+    await done.locator('img').waitFor()
     await end()
   })
 

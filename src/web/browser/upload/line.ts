@@ -1,4 +1,4 @@
-/** How fast uploads leave, as far as this visit knows. */
+/** How fast uploads leave, as far as this visit knows. Lines that are faster up than down are rare. */
 
 /** Until something is known. Unit: bytes a second. */
 const USUAL = 1_250_000
@@ -40,8 +40,20 @@ export function createLineMeter(now = () => performance.now()): LineMeter {
     bytesPerSecond() {
       if (bytes >= ENOUGH_BYTES && milliseconds >= ENOUGH_MS) return (1000 * bytes) / milliseconds
       const { connection } = navigator as Navigator & { connection?: { downlink?: number } }
-      // Lines that are faster up than down are rare. Unit: megabits a second.
-      return Math.min(USUAL, (connection?.downlink || Number.POSITIVE_INFINITY) * 125_000)
+      // Unit: megabits a second.
+      return Math.min(USUAL, (connection?.downlink || Number.POSITIVE_INFINITY) * 125_000, downlink())
     },
   }
+}
+
+/** A script that fits fewer packets says nothing. Unit: bytes. */
+const ENOUGH_FETCHED = 5000
+
+/** Of the last file that the page fetched: what uploads was fetched a moment ago. */
+function downlink(): number {
+  const files = performance.getEntriesByType('resource') as PerformanceResourceTiming[]
+  const last = files.findLast(({ transferSize }) => transferSize > ENOUGH_FETCHED)
+  return last
+    ? (1000 * last.encodedBodySize) / (last.responseEnd - last.responseStart)
+    : Number.POSITIVE_INFINITY
 }
