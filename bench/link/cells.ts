@@ -52,7 +52,9 @@ export function cellsToMeasure(): Cell[] {
         round,
       })
       const rounds = Array.from({ length: ROUNDS }, (_, round) => round + 1)
-      const others: Contestant[] = ['best', 'compressorjs', 'Squoosh']
+      // In one browser: their page can't post to another origin from Firefox, which knows no way around its policy.
+      const peers: Contestant[] = engine === 'chromium' ? ['compressorjs', 'Squoosh'] : []
+      const others: Contestant[] = ['best', ...peers]
       // A line of 1 Mbit/s rules over 20 photographs whatever the processor does: one browser is enough.
       const lines = engine === 'chromium' && share === 'whole' ? MEGABITS : [USUAL, FASTEST]
       return [
@@ -65,9 +67,7 @@ export function cellsToMeasure(): Cell[] {
         ...([SCREENSHOT, DRAWING] as const).flatMap((subject) => [
           of('pinhole', subject, USUAL),
           // Not on a quarter core: packing the PNG takes these a minute there.
-          ...(share === 'whole'
-            ? (['compressorjs', 'Squoosh'] as const).map((peer) => of(peer, subject, FASTEST))
-            : []),
+          ...(share === 'whole' ? peers.map((peer) => of(peer, subject, FASTEST)) : []),
         ]),
         ...lines.map((megabits) => of('pinhole', TWENTY, megabits)),
       ]

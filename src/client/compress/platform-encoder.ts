@@ -1,6 +1,6 @@
 /**
  * A JPEG by the browser's own codec: a tenth of the work of ours, for a tenth more bytes. Only where its canvas gives back
- * what is drawn (docs/decisions/010, 076).
+ * what is drawn (docs/decisions/010).
  */
 import { type Pixels, sampleTiles } from './pixels.ts'
 import { canvasIsTrue } from './platform-decoder.ts'
