@@ -72,6 +72,7 @@ export async function runFile(
     [
       // Files come and go: collecting all of a heap that is still small is most of the collector's work.
       '--initial-old-space-size=512',
+      `--import=${join(import.meta.dirname, 'midnight.ts')}`,
       `--test-reporter=${join(import.meta.dirname, 'reporter.ts')}`,
       '--test-reporter-destination=stdout',
       ...(options.words ?? []),

@@ -17,6 +17,9 @@ export const FILES = {
           test('one', () => sleep(ms, null).then(() => { throw new Error('as meant') }))
         })
     })`,
+  lateInTheDay: `
+    import { test } from 'node:test'
+    test('one', () => { if (new Date(Date.now()).getUTCHours() !== 0) throw new Error('midnight is yet to come') })`,
   hangs: `
     import { test } from 'node:test'
     test('before', () => {})

@@ -19,6 +19,7 @@ async function ran(
   t: TestContext,
   name: keyof typeof FILES,
   limits: Partial<Limits> = {},
+  words: string[] = [],
 ): Promise<FileResult> {
   const place = await mkdtemp(join(tmpdir(), 'pinhole-runner-'))
   t.after(() => rm(place, { recursive: true, force: true }))
@@ -28,6 +29,7 @@ async function ran(
   const result = await runFile(file, folder, {
     limits: { ...LIMITS.daily, ...limits },
     signal: new AbortController().signal,
+    words,
   })
   assert.equal(existsSync(folder), false)
   assert.deepEqual(processesOf(folder), [])
@@ -41,6 +43,16 @@ test('what passes and is skipped is counted, and each reason is said once', asyn
   assert.equal(said.match(/zsh is not on this machine/g)?.length, 1)
   assert.doesNotMatch(said, /no such host/)
   assert.match(said, /\n2 passed, 0 failed, 2 skipped$/)
+})
+
+test('no case begins just before midnight: what a day counts begins anew', async (t) => {
+  const aSecondBefore = `
+    const now = Date.now
+    const ahead = 86_399_000 - (now() % 86_400_000)
+    Date.now = () => now() + ahead`
+  const words = [`--import=data:text/javascript,${encodeURIComponent(aSecondBefore)}`]
+  const { passed, failed } = await ran(t, 'lateInTheDay', {}, words)
+  assert.deepEqual([passed, failed], [1, []])
 })
 
 test('a failure has the names of its suites, its reason, and what was said', async (t) => {

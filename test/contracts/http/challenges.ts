@@ -1,7 +1,7 @@
 /** Proof of work before an upload, where the operator turned it on, and passes that stand for it. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { solve as solveBeside } from '../../../src/client/api/solve.ts'
+import { solve as solveWithClient } from '../../../src/client/api/solve.ts'
 import { nodeHashes } from '../../../src/node/hashes.ts'
 import { checkerOf, type Puzzle } from '../../../src/proof-of-work.ts'
 import { type Challenge, type PassAnswer, UNCHALLENGED_UPLOADS } from '../../../src/protocol.ts'
@@ -187,7 +187,7 @@ export function challengeCases(world: World): void {
 
 /** As the client does it; light work (see `host.ts`) without a task on another thread for each of thousands of tries. */
 async function solve(puzzle: Puzzle): Promise<string> {
-  if (IS_WHOLE) return solveBeside(puzzle)
+  if (IS_WHOLE) return solveWithClient(puzzle)
   const isAnswer = await checkerOf(puzzle, nodeHashes.pbkdf2)
   const found: number[] = []
   for (let nth = 0; nth < puzzle.answers; nth++) {

@@ -1,7 +1,6 @@
 /** 100 stored images a day for each client address, and whose address that is. */
 import assert from 'node:assert/strict'
-import { before, it } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { it } from 'node:test'
 import { type Answer, request } from '../../support/http.ts'
 import { gif } from '../../support/images/tiny-images.ts'
 import { formOf, multipart } from '../../support/multipart.ts'
@@ -13,12 +12,6 @@ import { checkPage, checkProblem } from './rules.ts'
 const remainingOf = (answer: Answer) => Number(answer.headers.get('X-RateLimit-Remaining'))
 
 export function quotaCases(world: World): void {
-  // A day that ends in the middle of a case would give everybody a new quota.
-  before(async () => {
-    const left = secondsToMidnight()
-    if (left < 30) await sleep((left + 1) * 1000)
-  })
-
   it('acknowledges 100, then answers 429 with Retry-After', async () => {
     const me = await visit(world, world.main)
     for (let n = 1; n <= 100; n++) {
