@@ -77,10 +77,15 @@ export default defineConfig({
               name: 'upload',
               test: /src\/web\/(pages\/embed-codes|share-path|browser\/(card\/(?!qr|menu|done-card|gallery-card|describe|deeds|thumbnail)|upload\/(?!uploading|reasons|return)|intake\/(drop|paste)|history\/preferences|page\/register-worker))/,
             },
+            // Rows of the history need them too, without all that uploads.
+            {
+              name: 'picture',
+              test: /src\/web\/browser\/(card\/(deeds|thumbnail)|upload\/reasons|intake\/(unsent|kept-files))/,
+            },
             // What the first picture waits for: a round trip, not four.
             {
               name: 'uploading',
-              test: /src\/(errors|formats\/(image|heic\/brands)|client\/((?!compress|worker|api)|api\/(?!solve|challenge)|compress\/(engine|plan)|worker\/(pool|conversation|browser-host))|web\/browser\/(card\/(done-card|deeds|thumbnail)|upload\/(uploading|reasons|return)|intake\/(unsent|kept-files)))/,
+              test: /src\/(errors|formats\/(image|heic\/brands)|client\/((?!compress|worker|api)|api\/(?!solve|challenge)|compress\/(engine|plan)|worker\/(pool|conversation|browser-host))|web\/browser\/(card\/done-card|upload\/(uploading|return)))/,
             },
           ],
         },

@@ -52,7 +52,7 @@ export function cellsToMeasure(): Cell[] {
         round,
       })
       const rounds = Array.from({ length: ROUNDS }, (_, round) => round + 1)
-      // In one browser: their page can't post to another origin from Firefox, which knows no way around its policy.
+      // In Chromium only: their page posts to another origin, and Firefox can't be told to ignore its Content-Security-Policy.
       const peers: Contestant[] = engine === 'chromium' ? ['compressorjs', 'Squoosh'] : []
       const others: Contestant[] = ['best', ...peers]
       // A line of 1 Mbit/s rules over 20 photographs whatever the processor does: one browser is enough.

@@ -4,6 +4,7 @@ import type { History, Remembered } from '../history/history.ts'
 import { copyAndSay } from '../page/clipboard.ts'
 import { say } from '../page/status.ts'
 import { facts, inWords, words } from '../upload/facts.ts'
+import { reasonOf } from '../upload/reasons.ts'
 import type { MenuAction } from './menu.ts'
 import { codesOf } from './picture.ts'
 
@@ -30,7 +31,6 @@ export async function deleteAndSay(picture: Remembered, history: History): Promi
     const { deletePicture } = await import('../history/delete-picture.ts')
     await deletePicture(picture, history)
   } catch (error) {
-    const { reasonOf } = await import('../upload/reasons.ts')
     const problem = inWords.fill(words.deleteFailed, { reason: await reasonOf(error) })
     say(problem)
     return problem

@@ -4,6 +4,7 @@ import { codesOfAll, makeGallery } from '../card/picture.ts'
 import { copyAndSay } from '../page/clipboard.ts'
 import { say } from '../page/status.ts'
 import { inWords, words } from '../upload/facts.ts'
+import { reasonOf } from '../upload/reasons.ts'
 import type { History } from './history.ts'
 import type { Row } from './row.ts'
 
@@ -100,7 +101,6 @@ export function createSelection({ rows, history, format, onDeleted }: SelectionO
     settle()
     const parts = [inWords.count(words.deletedMany, deleted)]
     if (problem !== undefined) {
-      const { reasonOf } = await import('../upload/uploading.ts')
       parts.push(inWords.fill(words.deleteFailed, { reason: await reasonOf(problem) }))
     }
     say(parts.join(' '))

@@ -1,4 +1,4 @@
-/** Words for what goes wrong. Fetched when something does, or with the first picture. */
+/** Words for what goes wrong. */
 import { Refusal, ServerRefusal, Unreachable } from '../../../client/errors.ts'
 import { kindOf } from '../intake/file-kinds.ts'
 import { facts, inWords, words } from './facts.ts'
