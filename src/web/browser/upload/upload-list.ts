@@ -116,7 +116,6 @@ export function createUploadList(options: UploadListOptions): UploadList {
       await settled
     } else if (state.at === 'failed') {
       if (isHopeless(state.error) || DECIDED.has(codeOf(state.error))) release(item)
-      card.show(viewOf(item))
       unexplained++
       const reason =
         (await uploading?.reasonOf(state.error, item.file, item.compressed?.bytesOut)) ?? words.unreachable
