@@ -59,26 +59,15 @@ export const cutOff: Cut = (socket) => {
   socket.destroy()
 }
 
-/** Node's parser is an object of the socket's; what it calls stands under numbers. */
 interface ParsedSocket extends Socket {
-  parser?: Record<string, unknown> | null
+  parser?: { remove?(): void } | null
 }
 
-/** Names of Node's functions that make requests and pieces of bodies of what is parsed. */
-const CALLBACKS = /^parserOn/
-
 /**
- * Takes the callbacks away from a socket's parser: without them it only counts, 1 ms instead of 12 for a read. Parsers are
- * used again for other connections, and Node lets go of one when the socket is closed: before that it gets its callbacks
- * back. A parser that looks different than those of Node 24 to 26 stays as it is.
+ * Stops a socket's parser behind the callback that it is in: 1 ms instead of 12 for a read. Node calls the same when it lets go of
+ * a parser, perhaps in the middle of a read, and initializes it before it serves another connection. A parser that has no
+ * `remove`, or of a Node before 24.15, goes on.
  */
 export function stopParsing(socket: Socket): void {
-  const { parser } = socket as ParsedSocket
-  if (!parser) return
-  const taken = Object.entries(parser).filter(
-    ([, value]) => typeof value === 'function' && CALLBACKS.test(value.name),
-  )
-  if (taken.length === 0) return
-  for (const [key] of taken) parser[key] = null
-  socket.prependOnceListener('close', () => Object.assign(parser, Object.fromEntries(taken)))
+  ;(socket as ParsedSocket).parser?.remove?.()
 }
