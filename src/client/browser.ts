@@ -1,7 +1,14 @@
 /** `pinhole/client` in a browser. Codecs and workers are fetched when the first file needs them. */
 
 import { createEngine, type Engine } from './compress/engine.ts'
-import type { BrowserSettings, Compressed, CompressOptions, UploadOptions, UploadResult } from './types.ts'
+import type {
+  BrowserSettings,
+  Compressed,
+  CompressOptions,
+  PrepareOptions,
+  UploadOptions,
+  UploadResult,
+} from './types.ts'
 import { uploadWith } from './upload.ts'
 import { createBrowserHost } from './worker/browser-host.ts'
 
@@ -29,9 +36,9 @@ export function compress(file: Blob, options?: CompressOptions): Promise<Compres
   return theEngine().compress(file, options)
 }
 
-/** Loads the codecs for photographs ahead of the first one, e.g. when a file is dragged over the page. */
-export function prepare(): void {
-  theEngine().prepare()
+/** As in Node, e.g. when a file is dragged over the page. */
+export function prepare(options?: PrepareOptions): void {
+  theEngine().prepare(options)
 }
 
 /** Compresses a file and uploads it. Rejects as `compress` and `send` do. */

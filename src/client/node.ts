@@ -1,7 +1,14 @@
 /** `pinhole/client` in Node. Workers start when the first file needs them. */
 
 import { createEngine, type Engine } from './compress/engine.ts'
-import type { BrowserSettings, Compressed, CompressOptions, UploadOptions, UploadResult } from './types.ts'
+import type {
+  BrowserSettings,
+  Compressed,
+  CompressOptions,
+  PrepareOptions,
+  UploadOptions,
+  UploadResult,
+} from './types.ts'
 import { uploadWith } from './upload.ts'
 import { createNodeHost } from './worker/node-host.ts'
 
@@ -32,9 +39,9 @@ export function compress(file: Blob, options?: CompressOptions): Promise<Compres
   return theEngine().compress(file, options)
 }
 
-/** Loads the codecs for photographs ahead of the first one. */
-export function prepare(): void {
-  theEngine().prepare()
+/** Starts a worker and loads the codecs for photographs ahead of the first one. `codecs: false`: the worker alone. */
+export function prepare(options?: PrepareOptions): void {
+  theEngine().prepare(options)
 }
 
 /** Compresses a file and uploads it. `baseUrl` is required. Rejects as `compress` and `send` do. */

@@ -27,6 +27,11 @@ export type Action = 'unchanged' | 'scrubbed' | 'lossless' | 'lossy'
 /** Why an image that could have been recompressed was only scrubbed. */
 export type Fallback = 'codec-error' | 'timed-out' | 'no-webassembly' | 'no-worker' | 'too-many-pixels'
 
+export interface PrepareOptions {
+  /** Load the codecs for photographs, too. Default: true. */
+  codecs?: boolean
+}
+
 export interface CompressOptions {
   /** Default: `auto`. */
   mode?: Mode

@@ -4,7 +4,7 @@ import { type Inspection, isWhole } from '../../formats/image.ts'
 import { EXTENSIONS, PREVIEW_MAX_BYTES } from '../../protocol.ts'
 import { checkArguments } from '../arguments.ts'
 import { blobOf, blobSource, divisible } from '../blob-source.ts'
-import type { Compressed, CompressOptions, Fallback } from '../types.ts'
+import type { Compressed, CompressOptions, Fallback, PrepareOptions } from '../types.ts'
 import { converse, type Outcome } from '../worker/conversation.ts'
 import type { EngineHost } from '../worker/host.ts'
 import type { CompressRequest, Found } from '../worker/messages.ts'
@@ -18,8 +18,8 @@ export interface Engine {
    * with the signal's reason, or with an `Error` if the file can't be read.
    */
   compress(file: Blob, options?: CompressOptions): Promise<Compressed>
-  /** Loads the codecs for photographs ahead of the first one. Never fails. */
-  prepare(): void
+  /** Starts a worker ahead of the first file, and loads its codecs for photographs. Never fails. */
+  prepare(options?: PrepareOptions): void
 }
 
 export function createEngine(host: EngineHost): Engine {
@@ -81,9 +81,9 @@ export function createEngine(host: EngineHost): Engine {
         verdict.kind === 'scrubbed' ? verdict.fallback : verdict.kind === 'lost' ? 'codec-error' : 'timed-out'
       return withPreview({ ...scrubbed(file, inspection), ...(fallback && { fallback }) }, preview)
     },
-    prepare() {
+    prepare({ codecs = true } = {}) {
       try {
-        pool.warmUp({ kind: 'prepare' })
+        pool.warmUp(codecs ? { kind: 'prepare' } : null)
       } catch {
         // The first file will tell.
       }

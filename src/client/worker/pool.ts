@@ -15,14 +15,16 @@ export interface Lease {
 export interface Pool {
   /** Waits for a free worker. Rejects with the signal's reason. */
   lease(signal?: AbortSignal): Promise<Lease>
-  /** Starts a worker, if there is none, and hands it a request that has no answer. */
-  warmUp(request: Request): void
+  /** Starts a worker, if there is none, and hands it a request that has no answer. A new one stays for a minute. */
+  warmUp(request: Request | null): void
 }
 
 /** A worker that handled so much is replaced. Unit: megapixels. */
 const LARGE_JOB_MEGAPIXELS = 16
 const LIFETIME_MEGAPIXELS = 64
 const IDLE_MS = 15_000
+/** Time to choose a picture. */
+const WARM_MS = 60_000
 
 interface Member {
   handle: WorkerHandle
@@ -59,10 +61,10 @@ export function createPool(host: EngineHost): Pool {
     member.handle.terminate()
   }
 
-  function rest(member: Member): void {
+  function rest(member: Member, idleMs = IDLE_MS): void {
     member.listener = null
     member.handle.setBusy(false)
-    member.idleTimer = setTimeout(() => drop(member), IDLE_MS)
+    member.idleTimer = setTimeout(() => drop(member), idleMs)
     // Node's timers can be told not to keep the process alive.
     if (typeof member.idleTimer === 'object') member.idleTimer.unref()
     idle.push(member)
@@ -105,10 +107,9 @@ export function createPool(host: EngineHost): Pool {
       }
     },
     warmUp(request) {
-      if (busy > 0 || idle.length > 0) return
-      const member = start()
-      member.handle.post(request)
-      rest(member)
+      if (busy > 0) return
+      if (idle.length === 0) rest(start(), WARM_MS)
+      if (request) idle.at(-1)?.handle.post(request)
     },
   }
 }

@@ -93,10 +93,11 @@ if (form) {
     void take([...input.files!])
     input.value = ''
   })
+  input.addEventListener('click', uploads.expect)
   form.addEventListener('submit', (event) => event.preventDefault())
   const onAddressOnly = () => say(words.foreign)
   const onFiles = (files: File[]) => void take(files, true)
-  takeDrops({ onFiles, onAddressOnly })
+  takeDrops({ onDrag: uploads.expect, onFiles, onAddressOnly })
   takePastes({ onFiles, onAddressOnly })
   void askQuota()
 }
@@ -154,5 +155,6 @@ if ('caches' in globalThis) {
   if (form && (isShared || (await caches.has('kept-files').catch(() => false)))) {
     const part = await import('./intake/offer.ts').catch(() => null)
     await part?.offerKept({ isShared, onFiles: (files) => void take(files), onChange: settle })
+    if (!find('offer').hidden) uploads.expect()
   }
 }

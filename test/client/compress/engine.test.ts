@@ -100,7 +100,11 @@ test('a worker is replaced after a large job, after many, after a codec error, a
 test('prepare warms one worker up, which the first file then uses', async () => {
   const { host, workers } = playedHost()
   const engine = createEngine(host)
-  engine.prepare()
+  engine.prepare({ codecs: false })
+  assert.deepEqual(
+    workers.map(({ requests }) => requests),
+    [[]],
+  )
   engine.prepare()
   assert.deepEqual(
     workers.map(({ requests }) => requests),

@@ -43,6 +43,26 @@ export function loadingSuite(site: () => Site): void {
     await end()
   })
 
+  it('fetches what a picture needs while it is being chosen, but no codec', async () => {
+    const { page, end } = await site().visit()
+    await page.waitForLoadState('networkidle')
+    const fetched: string[] = []
+    page.on('response', (response) => fetched.push(new URL(response.url()).pathname))
+    const worker = page.waitForEvent('worker')
+    const chooser = page.waitForEvent('filechooser')
+    await page.locator('#file').click()
+    await Promise.all([worker, chooser])
+    const before = fetched.length
+    assert.ok(before > 0)
+    await (await chooser).setFiles([await gif('chosen.gif', 94)])
+    await cardIn(page, 'done', 'chosen.gif')
+    assert.equal(
+      fetched.some((path) => path.endsWith('.wasm')),
+      false,
+    )
+    await end()
+  })
+
   it('is an app that can be installed and shared to', async (t) => {
     if (onlyChromium(t, site(), 'Firefox installs no apps')) return
     const { page, cdp, end } = await site().visit()

@@ -3,12 +3,14 @@ import { say } from '../page/status.ts'
 import { words } from '../upload/facts.ts'
 
 export interface DropOptions {
+  /** Something is dragged over the page. */
+  onDrag(): void
   onFiles(files: File[]): void
   /** Only an address was dropped, which this page may not fetch. */
   onAddressOnly(): void
 }
 
-export function takeDrops({ onFiles, onAddressOnly }: DropOptions): void {
+export function takeDrops({ onDrag, onFiles, onAddressOnly }: DropOptions): void {
   const root = document.documentElement
   let isOwn = false
   /** Entering a child comes before leaving its parent, so both are counted. */
@@ -28,6 +30,7 @@ export function takeDrops({ onFiles, onAddressOnly }: DropOptions): void {
   })
   addEventListener('dragenter', (event) => {
     if (!carries(event)) return
+    if (depth === 0) onDrag()
     depth++
     root.dataset.dragging = ''
   })

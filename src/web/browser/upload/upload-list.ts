@@ -35,6 +35,8 @@ export interface UploadListOptions {
 }
 
 export interface UploadList {
+  /** A picture is about to come. What it needs is fetched meanwhile. */
+  expect(): void
   /** `copies`: the link of a picture that comes alone goes to the clipboard by itself. */
   add(files: File[], options: { copies: boolean }): Promise<void>
   readonly items: readonly Item[]
@@ -275,6 +277,13 @@ export function createUploadList(options: UploadListOptions): UploadList {
 
   const list: UploadList = {
     items: queue.items,
+    expect() {
+      // If it can't be had now, the picture asks for it again.
+      loadUploading().then(
+        ({ prepare }) => prepare({ codecs: false }),
+        () => {},
+      )
+    },
     async add(files, { copies }) {
       batch.begin(files.length, copies)
       // What comes later stands higher, but files that come together keep their order.

@@ -1,7 +1,7 @@
-/** What is fetched when the first picture is chosen: the client, and words for what goes wrong. */
+/** What is fetched when somebody begins to choose a picture: the client, and words for what goes wrong. */
 import { configure } from '../../../client/browser.ts'
 
-export { compress, send } from '../../../client/browser.ts'
+export { compress, prepare, send } from '../../../client/browser.ts'
 export { noteOn, showDone } from '../card/done-card.ts'
 export { thumbnailOf } from '../card/thumbnail.ts'
 export { createUnsent } from '../intake/unsent.ts'
