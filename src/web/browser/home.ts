@@ -155,6 +155,5 @@ if ('caches' in globalThis) {
   if (form && (isShared || (await caches.has('kept-files').catch(() => false)))) {
     const part = await import('./intake/offer.ts').catch(() => null)
     await part?.offerKept({ isShared, onFiles: (files) => void take(files), onChange: settle })
-    if (!find('offer').hidden) uploads.expect()
   }
 }
