@@ -77,7 +77,7 @@ export default defineConfig({
               name: 'upload',
               test: /src\/web\/(pages\/embed-codes|share-path|browser\/(card\/(?!qr|menu|done-card|gallery-card|describe|deeds|thumbnail)|upload\/(?!uploading|reasons|return)|intake\/(drop|paste)|history\/preferences|page\/register-worker))/,
             },
-            // Rows of the history need them too, without all that uploads.
+            // Shared by uploads and the history, whose rows come with the page.
             {
               name: 'picture',
               test: /src\/web\/browser\/(card\/(deeds|thumbnail)|upload\/reasons|intake\/(unsent|kept-files))/,

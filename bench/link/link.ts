@@ -23,7 +23,7 @@ import { tableOf } from './table.ts'
 const CACHE = join(import.meta.dirname, '../../node_modules/.cache/link')
 
 const PATIENCE_MS = 400_000
-/** Somebody looks for a picture. */
+/** From the file picker's opening to a choice. */
 const CHOOSING_MS = 2000
 
 export async function benchLink({ dir }: BenchOptions): Promise<Figures> {
@@ -175,7 +175,7 @@ async function timed(page: Page, paths: string[], isPeer: boolean) {
     },
     { count: paths.length, links: isPeer ? 'body > p' : '.card[data-state="done"]' },
   )
-  // Of no pointer: it opens no picker, which nobody would close.
+  // Not a MouseEvent, which would open the file picker.
   await page.evaluate(() => document.querySelector('#file')!.dispatchEvent(new Event('click')))
   await sleep(CHOOSING_MS)
   await page.setInputFiles('#file', paths)

@@ -4,13 +4,12 @@
  */
 import { beforeEach } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-
-const DAY_MS = 86_400_000
+import { secondsToNextDay } from '../../src/service/utc-day.ts'
 
 /** Longer than what a case counts takes, on a busy machine. */
-const CASE_MS = 90_000
+const CASE_SECONDS = 90
 
 beforeEach(async () => {
-  const left = DAY_MS - (Date.now() % DAY_MS)
-  if (left < CASE_MS) await sleep(left + 1000)
+  const left = secondsToNextDay(Date.now())
+  if (left < CASE_SECONDS) await sleep(1000 * left)
 })

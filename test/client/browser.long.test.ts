@@ -66,7 +66,7 @@ const KB = 1000
 test('a page loads a few KB, and neither codec nor worker, before a file is chosen', () => {
   assert.deepEqual([...site.downloads.keys()], ['/', '/entry.js'])
   const bytes = site.downloads.get('/entry.js')!
-  assert.ok(bytes < 7.9 * KB, `${bytes} bytes`)
+  assert.ok(bytes < 7.8 * KB, `${bytes} bytes`)
 })
 
 test('the first JPEG brings its codecs and no others: at most 138 KB', async (t) => {

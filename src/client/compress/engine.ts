@@ -83,7 +83,7 @@ export function createEngine(host: EngineHost): Engine {
     },
     prepare({ codecs = true } = {}) {
       try {
-        pool.warmUp(codecs ? { kind: 'prepare' } : null)
+        pool.warmUp(codecs)
       } catch {
         // The first file will tell.
       }

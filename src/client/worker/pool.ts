@@ -15,8 +15,8 @@ export interface Lease {
 export interface Pool {
   /** Waits for a free worker. Rejects with the signal's reason. */
   lease(signal?: AbortSignal): Promise<Lease>
-  /** Starts a worker, if there is none, and hands it a request that has no answer. A new one stays for a minute. */
-  warmUp(request: Request | null): void
+  /** Starts a worker, if none is idle, and keeps it for a minute. `codecs`: it loads those for photographs. */
+  warmUp(codecs: boolean): void
 }
 
 /** A worker that handled so much is replaced. Unit: megapixels. */
@@ -65,8 +65,8 @@ export function createPool(host: EngineHost): Pool {
     member.listener = null
     member.handle.setBusy(false)
     member.idleTimer = setTimeout(() => drop(member), idleMs)
-    // Node's timers can be told not to keep the process alive.
-    if (typeof member.idleTimer === 'object') member.idleTimer.unref()
+    // A timer of Node's would keep the process alive; a browser's is a number.
+    member.idleTimer.unref?.()
     idle.push(member)
   }
 
@@ -106,10 +106,12 @@ export function createPool(host: EngineHost): Pool {
         throw error
       }
     },
-    warmUp(request) {
+    warmUp(codecs) {
       if (busy > 0) return
-      if (idle.length === 0) rest(start(), WARM_MS)
-      if (request) idle.at(-1)?.handle.post(request)
+      const member = idle.pop() ?? start()
+      const lease = hold(member)
+      if (codecs) lease.post({ kind: 'prepare' })
+      rest(member, WARM_MS)
     },
   }
 }

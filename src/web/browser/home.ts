@@ -93,11 +93,11 @@ if (form) {
     void take([...input.files!])
     input.value = ''
   })
-  input.addEventListener('click', uploads.expect)
+  input.addEventListener('click', uploads.prepare)
   form.addEventListener('submit', (event) => event.preventDefault())
   const onAddressOnly = () => say(words.foreign)
   const onFiles = (files: File[]) => void take(files, true)
-  takeDrops({ onDrag: uploads.expect, onFiles, onAddressOnly })
+  takeDrops({ onDrag: uploads.prepare, onFiles, onAddressOnly })
   takePastes({ onFiles, onAddressOnly })
   void askQuota()
 }

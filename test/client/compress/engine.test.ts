@@ -118,6 +118,19 @@ test('prepare warms one worker up, which the first file then uses', async () => 
   await pending
 })
 
+test('a prepared worker waits a minute for the first file, since it was last asked for', (t) => {
+  const timers = mockTimers(t)
+  const { host, workers } = playedHost()
+  const engine = createEngine(host)
+  engine.prepare({ codecs: false })
+  timers.tick(59_999)
+  engine.prepare({ codecs: false })
+  timers.tick(59_999)
+  assert.deepEqual([workers.length, workers[0]!.ended, workers[0]!.busy], [1, false, false])
+  timers.tick(1)
+  assert.equal(workers[0]!.ended, true)
+})
+
 test('a refusal and a fault of a worker keep their words', async () => {
   const { host, workers } = playedHost()
   const engine = createEngine(host)

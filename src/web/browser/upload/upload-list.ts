@@ -35,8 +35,8 @@ export interface UploadListOptions {
 }
 
 export interface UploadList {
-  /** A picture is about to come. What it needs is fetched meanwhile. */
-  expect(): void
+  /** Loads what the next picture needs and starts a worker. Never fails. */
+  prepare(): void
   /** `copies`: the link of a picture that comes alone goes to the clipboard by itself. */
   add(files: File[], options: { copies: boolean }): Promise<void>
   readonly items: readonly Item[]
@@ -277,8 +277,8 @@ export function createUploadList(options: UploadListOptions): UploadList {
 
   const list: UploadList = {
     items: queue.items,
-    expect() {
-      // If it can't be had now, the picture asks for it again.
+    prepare() {
+      // What can't be loaded now is loaded for the picture.
       loadUploading().then(
         ({ prepare }) => prepare({ codecs: false }),
         () => {},

@@ -1,4 +1,4 @@
-/** What is fetched when somebody begins to choose a picture: the client, and words for what goes wrong. */
+/** The chunk that uploads: client, cards of uploaded pictures, error messages. Loaded when the file picker opens. */
 import { configure } from '../../../client/browser.ts'
 
 export { compress, prepare, send } from '../../../client/browser.ts'
