@@ -85,9 +85,9 @@ function device({ upload }: Messages): Page {
 <p id="memory-only" hidden></p>
 <label class="switch"><input type="checkbox" role="switch" id="remember" autocomplete="off" checked> ${upload.remember}</label>
 <div class="actions">
-<button type="button" class="button quiet" id="export">${upload.export}</button>
-<button type="button" class="button quiet" id="import">${upload.import}</button>
-<button type="button" class="button quiet" id="forget">${upload.forget}</button>
+<button type="button" class="button quiet" id="export" disabled>${upload.export}</button>
+<button type="button" class="button quiet" id="import" disabled>${upload.import}</button>
+<button type="button" class="button quiet" id="forget" disabled>${upload.forget}</button>
 <input type="file" id="import-file" accept="application/json,.json" aria-label="${upload.import}" hidden>
 </div>
 <div class="confirm" id="forget-ask" hidden>

@@ -33,4 +33,18 @@ export function partsSuite(site: () => Site): void {
     assert.ok(asked.has('zoom') && asked.has('panel') && asked.has('offer'), [...asked].join())
     await end()
   })
+
+  it('offers nothing that would be clicked for nothing while its part is on the way', async () => {
+    const { page, end } = await site().visit()
+    const here = Promise.withResolvers<void>()
+    site().proxy.onOther = (path) =>
+      path.startsWith('/assets/device-') ? { kind: 'hold', until: here.promise } : { kind: 'none' }
+    await page.click('#device summary')
+    for (const id of ['export', 'import', 'forget']) assert.ok(await page.locator(`#${id}`).isDisabled(), id)
+    here.resolve()
+    await page.click('#forget')
+    await page.click('#forget-keep')
+    for (const id of ['export', 'import', 'forget']) assert.ok(await page.locator(`#${id}`).isEnabled(), id)
+    await end()
+  })
 }

@@ -66,4 +66,6 @@ export function enliveDevice({ history, onImported, onForgotten }: DeviceOptions
     say(words.forgotten)
     onForgotten()
   })
+  // What is clicked before it works would be clicked for nothing.
+  for (const id of ['export', 'import', 'forget']) find<HTMLButtonElement>(id).disabled = false
 }
