@@ -20,8 +20,8 @@ import type { Pixels } from './pixels.ts'
 export type LoadWasm = (path: string) => Promise<WebAssembly.Module | undefined>
 
 export interface Codecs {
-  /** Fetches and compiles what most files of a kind need. */
-  load(kind: 'jpeg' | 'png'): Promise<void>
+  /** Fetches and compiles what most files of a kind need, a PNG that stays one, or a preview. */
+  load(what: 'jpeg' | 'png' | 'packing' | 'preview'): Promise<void>
   /** Applies the Exif orientation, unless the pixels are wanted as they are stored. */
   decodeJpeg(bytes: Uint8Array, as?: 'displayed' | 'stored'): Promise<Pixels>
   /** `plain`: with the standard's tables and nothing left out, as browsers encode. `quick`: not progressive. */
@@ -82,10 +82,14 @@ export function createCodecs(loadWasm: LoadWasm): Codecs {
     return start<JxlDecoder>(glue.default, await loadWasm('@jsquash/jxl/codec/dec/jxl_dec.wasm'))
   })
   return {
-    async load(kind) {
-      const needed =
-        kind === 'jpeg' ? [jpegDecoder(), jpegEncoder()] : [pngDecoder(), webpEncoder(), pngOptimiser()]
-      await Promise.all(needed)
+    async load(what) {
+      const needed = {
+        jpeg: [jpegDecoder, jpegEncoder],
+        png: [pngDecoder, webpEncoder],
+        packing: [pngOptimiser],
+        preview: [jpegEncoder],
+      }
+      await Promise.all(needed[what].map((codec) => codec()))
     },
     async decodeJpeg(bytes, as = 'displayed') {
       const pixels = (await jpegDecoder()).decode(bytes as BufferSource, as === 'displayed')

@@ -44,6 +44,7 @@ async function compress(
 ): Promise<Reply> {
   const { blob, mode, means, line } = request
   const start = performance.now()
+  if (mode === 'auto' && means.webAssembly && blob.type === 'image/png') void fetchForPng(blob.size, codecs)
   const source = await sourceIn(blob)
   let inspection: Inspection
   try {
@@ -72,7 +73,7 @@ async function compress(
   try {
     const quick = line && (await recompressQuickly(plan, original, { line, start }, previewing))
     if (quick) return await lastWord(quick.result, inspection)
-    await codecs.load(plan.kind)
+    await codecs.load(plan.kind === 'jpeg' || plan.mayBeWebp ? plan.kind : 'packing')
     reply({ kind: 'working' })
     const milestones: Milestones = {
       decoded: (milliseconds) => reply({ kind: 'decoded', milliseconds }),
@@ -87,6 +88,18 @@ async function compress(
   } catch {
     return { kind: 'scrubbed', fallback: 'codec-error' }
   }
+}
+
+/** Results are half as large. */
+const LARGE_PNG_BYTES = 2 * PREVIEW_MAX_BYTES
+
+/** Beside its inspection, not after it: while a codec works, a worker fetches nothing. */
+function fetchForPng(bytes: number, codecs: Codecs): Promise<unknown> {
+  return Promise.allSettled([
+    codecs.load('png'),
+    import('../../formats/webp/webp.ts'),
+    bytes > LARGE_PNG_BYTES && codecs.load('preview'),
+  ])
 }
 
 /** Throws if the result is not to be trusted. */

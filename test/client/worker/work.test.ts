@@ -5,14 +5,14 @@ import type { Codecs } from '../../../src/client/compress/codecs.ts'
 import { MAX_PIXELS } from '../../../src/client/compress/plan.ts'
 import type { Reply, Request } from '../../../src/client/worker/messages.ts'
 import { createWork } from '../../../src/client/worker/work.ts'
-import { blobOf, photo, rgba } from '../pictures.ts'
+import { photo, rgba } from '../pictures.ts'
 
 /** Encoders for a PNG whose WebP is `webp`; packing it anew does as `optimisePng` does. */
 function repliesTo(png: Buffer, webp: Uint8Array, optimisePng: Codecs['optimisePng']) {
   return repliesOf(png, { encodeWebp: async () => new Uint8Array(webp), optimisePng })
 }
 
-async function repliesOf(png: Buffer, encoders: Partial<Codecs>) {
+async function repliesOf(png: Buffer, encoders: Partial<Codecs>, onInspected = () => {}) {
   const { data, width, height } = await rgba(png)
   const codecs = {
     load: async () => {},
@@ -22,12 +22,15 @@ async function repliesOf(png: Buffer, encoders: Partial<Codecs>) {
   const replies: Reply[] = []
   const request: Request = {
     kind: 'compress',
-    blob: blobOf(png),
+    blob: new Blob([new Uint8Array(png)], { type: 'image/png' }),
     mode: 'auto',
     means: { webAssembly: true, maxPixels: MAX_PIXELS },
     convert: true,
   }
-  await createWork(codecs, (reply) => replies.push(reply))(request)
+  await createWork(codecs, (reply) => {
+    if (reply.kind === 'inspected') onInspected()
+    replies.push(reply)
+  })(request)
   return replies
 }
 
@@ -79,4 +82,26 @@ test('of a large photograph in a PNG, a sample is coded without loss, and the wh
   assert.deepEqual([last?.kind, last?.kind === 'recompressed' && last.type], ['recompressed', 'image/jpeg'])
   assert.equal(coded.length, 1)
   assert.ok(coded[0]! <= 160_000 + 16_384, `${coded} of 2,080,000 pixels`)
+})
+
+test('codecs of a PNG are asked for while it is inspected, and the packer only for one that stays a PNG', async () => {
+  async function orderFor(png: Buffer): Promise<string[]> {
+    const order: string[] = []
+    const load: Codecs['load'] = async (what) => void order.push(what)
+    const encoders = {
+      load,
+      encodeWebp: async () => assert.fail('no codec here'),
+      optimisePng: async () => assert.fail('no codec here'),
+    }
+    const replies = await repliesOf(png, encoders, () => order.push('inspected'))
+    assert.equal(replies.at(-1)?.kind, 'scrubbed')
+    return order
+  }
+  const small = await photo(200, 150, 20).png().toBuffer()
+  assert.ok(small.length < 240_000)
+  assert.deepEqual(await orderFor(small), ['png', 'inspected', 'png'])
+  const large = await picture().png({ compressionLevel: 0 }).toBuffer()
+  assert.deepEqual(await orderFor(large), ['png', 'preview', 'inspected', 'png'])
+  const deep = await picture().toColourspace('rgb16').png().toBuffer()
+  assert.deepEqual((await orderFor(deep)).slice(-2), ['inspected', 'packing'])
 })
