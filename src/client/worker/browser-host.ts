@@ -51,12 +51,11 @@ const HOW_TO_HELP =
 
 export function createBrowserHost({ workerUrl, withoutWorker }: BrowserSettings = {}): EngineHost {
   const device = navigator as Navigator & { deviceMemory?: number }
-  const isMobile = /Android|iP(?:hone|ad|od)/.test(device.userAgent)
+  const { userAgent } = device
   // An iPad says that it is a Mac; no Mac has a touch screen.
-  const isIos =
-    /iP(?:hone|ad|od)/.test(device.userAgent) || (device.platform === 'MacIntel' && device.maxTouchPoints > 1)
+  const isIos = /iP(hone|ad|od)/.test(userAgent) || (/Mac/.test(userAgent) && device.maxTouchPoints > 1)
   return {
-    maxWorkers: isMobile || isIos ? 1 : Math.min(2, device.hardwareConcurrency || 1),
+    maxWorkers: isIos || /Android/.test(userAgent) ? 1 : Math.min(2, device.hardwareConcurrency || 1),
     maxPixels: () => (isIos || (device.deviceMemory ?? 8) <= 4 ? MAX_PIXELS_SMALL_MEMORY : MAX_PIXELS),
     noWorker() {
       if (withoutWorker === 'scrub') return
