@@ -20,7 +20,7 @@ import type { Pixels } from './pixels.ts'
 export type LoadWasm = (path: string) => Promise<WebAssembly.Module | undefined>
 
 export interface Codecs {
-  /** Fetches and compiles what most files of a kind need, a PNG that stays one, or a preview. */
+  /** Fetches and compiles the codecs that most JPEGs or PNGs need, those that pack a PNG, or those of a preview. */
   load(what: 'jpeg' | 'png' | 'packing' | 'preview'): Promise<void>
   /** Applies the Exif orientation, unless the pixels are wanted as they are stored. */
   decodeJpeg(bytes: Uint8Array, as?: 'displayed' | 'stored'): Promise<Pixels>

@@ -90,10 +90,10 @@ async function compress(
   }
 }
 
-/** Results are half as large. */
+/** Lossless WebP takes about half the bytes of a PNG: the WebP of a larger one gets a preview. */
 const LARGE_PNG_BYTES = 2 * PREVIEW_MAX_BYTES
 
-/** Beside its inspection, not after it: while a codec works, a worker fetches nothing. */
+/** Downloads what a PNG needs in parallel with its inspection: a worker starts no download while it encodes. */
 function fetchForPng(bytes: number, codecs: Codecs): Promise<unknown> {
   return Promise.allSettled([
     codecs.load('png'),

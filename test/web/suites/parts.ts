@@ -34,7 +34,7 @@ export function partsSuite(site: () => Site): void {
     await end()
   })
 
-  it('offers nothing that would be clicked for nothing while its part is on the way', async () => {
+  it('keeps the buttons of the history disabled until their script has loaded', async () => {
     const { page, end } = await site().visit()
     const here = Promise.withResolvers<void>()
     site().proxy.onOther = (path) =>

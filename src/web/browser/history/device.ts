@@ -66,6 +66,6 @@ export function enliveDevice({ history, onImported, onForgotten }: DeviceOptions
     say(words.forgotten)
     onForgotten()
   })
-  // What is clicked before it works would be clicked for nothing.
+  // Disabled in the HTML: a click before these listeners were attached would be lost.
   for (const id of ['export', 'import', 'forget']) find<HTMLButtonElement>(id).disabled = false
 }
