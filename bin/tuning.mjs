@@ -11,7 +11,7 @@ export const FLAGS = ['--max-semi-space-size=8']
 // heap's end is kept up to 8 MB, where uploads that come one by one find room; it grows in small steps, which buffers can't fill.
 export const ENVIRONMENT = {
   MALLOC_ARENA_MAX: '2',
-  MALLOC_MMAP_THRESHOLD_: '32768',
+  MALLOC_MMAP_THRESHOLD_: '49152',
   MALLOC_TRIM_THRESHOLD_: '8388608',
   MALLOC_TOP_PAD_: '16384',
 }
