@@ -1,4 +1,4 @@
-/** CRC-32 of PNG chunks (W3C PNG, annex D), eight bytes a step: every byte of an upload passes through it. */
+/** CRC-32 of PNG chunks (W3C PNG, annex D): every byte of a PNG's upload passes through it. */
 
 const POLYNOMIAL = 0xedb88320
 
@@ -19,8 +19,16 @@ function makeTable(): Int32Array {
   return table
 }
 
+/** zlib's, four times as fast, where there is one: neither browsers nor Workers have it. */
+const native = globalThis.process?.getBuiltinModule?.('node:zlib')?.crc32
+
 /** The CRC of `bytes[from..to)`, going on from `crc`: the result for what came before, or 0. */
-export function crc32(bytes: Uint8Array, from = 0, to: number = bytes.length, crc = 0): number {
+export const crc32: typeof crc32ByTable = native
+  ? (bytes, from = 0, to = bytes.length, crc = 0) => native(bytes.subarray(from, to), crc)
+  : crc32ByTable
+
+/** As `crc32`, eight bytes a step. */
+export function crc32ByTable(bytes: Uint8Array, from = 0, to: number = bytes.length, crc = 0): number {
   let state = ~crc
   let at = from
   for (const last = to - 8; at <= last; at += 8) {
