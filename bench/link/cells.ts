@@ -12,7 +12,7 @@ export const SHARES = { whole: 1, quarter: 0.25 } as const
 /** `best`: our page, told that no picture is waited for. */
 export const CONTESTANTS = ['pinhole', 'best', 'as it is', 'compressorjs', 'Squoosh'] as const
 /** Of one photograph by our page: the middle one counts. */
-const ROUNDS = 3
+const ROUNDS = 5
 
 export type Engine = (typeof ENGINES)[number]
 export type Share = keyof typeof SHARES
