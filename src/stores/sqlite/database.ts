@@ -191,8 +191,8 @@ export function connect(
       setUp(connection)
       // From here on a lock of another process is waited for beside the event loop: SQLite would sleep.
       connection.exec('pragma busy_timeout = 0')
-      // For a temporary file SQLite would allocate 64 KiB at each savepoint that is written to. Behind the migrations: they may
-      // sort more than memory holds.
+      // SQLite allocates 64 KiB for each statement journal that may spill to a temporary file, 1 KiB for one in memory.
+      // After the migrations, whose sorts may need more than memory.
       connection.exec('pragma temp_store = memory')
       return connection
     } catch (error) {
