@@ -7,6 +7,8 @@ export interface Blocks {
   acquire(bytes: number): Buffer<ArrayBuffer>
   /** To be called once for each block acquired, when nobody reads it any more. */
   release(block: Buffer<ArrayBuffer>): void
+  /** Instead of `release`: the block counts no longer as acquired. To be released by its own `release`. */
+  detach(block: Buffer<ArrayBuffer>): Memory
   /** Size of all blocks that are acquired now. */
   acquiredBytes(): number
 }
@@ -22,27 +24,44 @@ export function dropKeptBlocks(): void {
   for (const kept of keptByPools) kept.clear()
 }
 
+/** `release` is harmless a second time; what is not released is garbage. */
+export interface Memory {
+  memory: Buffer<ArrayBuffer>
+  release: () => void
+}
+
 /** Of memory for `acquireSized`: few sizes, so that what one leaves fits the next. The largest holds a small file. Unit: bytes. */
 const SIZES = [16, 64, 128, 256, 320].map((kilobytes) => kilobytes * 1024)
 
-/** At least `bytes` long. `release` is harmless a second time; what is not released is garbage. */
-export function acquireSized(
-  blocks: Blocks,
-  bytes: number,
-): { memory: Buffer<ArrayBuffer>; release: () => void } {
-  const memory = blocks.acquire(SIZES.find((size) => bytes <= size) ?? bytes)
-  let isAcquired = true
-  const release = () => {
-    if (isAcquired) blocks.release(memory)
-    isAcquired = false
+/** The size of blocks that hold `bytes`. */
+export function blockSizeFor(bytes: number): number {
+  return SIZES.find((size) => bytes <= size) ?? bytes
+}
+
+/** At least `bytes` long. */
+export function acquireSized(blocks: Blocks, bytes: number): Memory {
+  const memory = blocks.acquire(blockSizeFor(bytes))
+  return { memory, release: once(() => blocks.release(memory)) }
+}
+
+function once(release: () => void): () => void {
+  let isDone = false
+  return () => {
+    if (!isDone) release()
+    isDone = true
   }
-  return { memory, release }
 }
 
 export function createBlocks(): Blocks {
   const kept = new Map<number, Buffer<ArrayBuffer>[]>()
   keptByPools.push(kept)
   let acquired = 0
+
+  function keep(block: Buffer<ArrayBuffer>): void {
+    const blocks = kept.get(block.length) ?? []
+    kept.set(block.length, blocks)
+    if (blocks.length < KEPT_BLOCKS) blocks.push(block)
+  }
 
   return {
     acquire(bytes) {
@@ -51,9 +70,11 @@ export function createBlocks(): Blocks {
     },
     release(block) {
       acquired -= block.length
-      const blocks = kept.get(block.length) ?? []
-      kept.set(block.length, blocks)
-      if (blocks.length < KEPT_BLOCKS) blocks.push(block)
+      keep(block)
+    },
+    detach(block) {
+      acquired -= block.length
+      return { memory: block, release: once(() => keep(block)) }
     },
     acquiredBytes: () => acquired,
   }

@@ -14,7 +14,7 @@ import {
   type Segment,
   sourceOf,
 } from '../../formats/image.ts'
-import { type Blocks, createBlocks } from './blocks.ts'
+import { type Blocks, blockSizeFor, createBlocks, type Memory } from './blocks.ts'
 import { draftPrefix, sweepDrafts } from './sweep.ts'
 import { createTail, type Tail } from './tail.ts'
 
@@ -50,7 +50,12 @@ export interface Spooled extends ByteSource {
   digest(segments: Segment[]): Promise<string>
   /** What `segments` say, in pieces. */
   bytes(segments: Segment[]): AsyncIterable<Uint8Array>
-  /** Closes and removes the file. Harmless a second time, and after the file was moved away. */
+  /**
+   * The memory that begins with the draft and has room for `bytes`: it belongs to the caller, who keeps it. `null` if the draft
+   * is in a file, and if its memory is short of them or far larger.
+   */
+  detach(bytes: number): Memory | null
+  /** Closes and removes the file. Harmless a second time, after the file was moved away, and after `detach`. */
   discard(): Promise<void>
 }
 
@@ -70,14 +75,21 @@ export interface Digester {
 /** Of this process: two spools of it may share a folder. */
 let serial = 0
 
+export interface SpoolOptions {
+  digester?: () => Digester
+  /** What the caller of `detach` writes behind a draft of so many bytes. Unit: bytes. Default: nothing. */
+  mostBehind?: (draftBytes: number) => number
+}
+
 /** `folder` must exist. */
-export function createSpool(folder: string, options: { digester?: () => Digester } = {}): Spool {
+export function createSpool(folder: string, options: SpoolOptions = {}): Spool {
   const blocks = createBlocks()
   const path = () => join(folder, `${draftPrefix(process.pid)}${++serial}`)
 
   function blockBytes(limitBytes: number): number {
     const isSmall = limitBytes <= PIECE_BYTES && blocks.acquiredBytes() <= TOTAL_BYTES
-    return isSmall && limitBytes > BLOCK_BYTES ? PIECE_BYTES : BLOCK_BYTES
+    if (!isSmall) return BLOCK_BYTES
+    return blockSizeFor(limitBytes + (options.mostBehind?.(limitBytes) ?? 0))
   }
 
   async function receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled> {
@@ -136,7 +148,7 @@ export function createSpool(folder: string, options: { digester?: () => Digester
       blocks.release(block)
       throw error
     }
-    if (file === null) return spooledMemory(block.subarray(0, size), () => blocks.release(block))
+    if (file === null) return spooledMemory(block, size, blocks)
     blocks.release(block)
     const { handle } = file as SpooledFile
     const whole = running.digest('hex')
@@ -149,6 +161,7 @@ export function createSpool(folder: string, options: { digester?: () => Digester
           ? whole
           : digestOf(segments, (rest) => piecesOf(handle, rest, { blocks, tail }), checkpoints),
       bytes: (segments) => bytesOf(source, segments),
+      detach: () => null,
       discard,
     }
   }
@@ -156,7 +169,8 @@ export function createSpool(folder: string, options: { digester?: () => Digester
   return { receive, path, sweep: (pid) => sweepDrafts(folder, pid) }
 }
 
-function spooledMemory(bytes: Uint8Array<ArrayBuffer>, release: () => void): Spooled {
+function spooledMemory(block: Buffer<ArrayBuffer>, size: number, blocks: Blocks): Spooled {
+  const bytes = block.subarray(0, size)
   const source = sourceOf(bytes)
   let isDiscarded = false
   let whole: string | undefined
@@ -170,8 +184,13 @@ function spooledMemory(bytes: Uint8Array<ArrayBuffer>, release: () => void): Spo
       return whole
     },
     bytes: (segments) => bytesOf(source, segments),
+    detach(bytes) {
+      if (isDiscarded || block.length !== blockSizeFor(bytes)) return null
+      isDiscarded = true
+      return blocks.detach(block)
+    },
     async discard() {
-      if (!isDiscarded) release()
+      if (!isDiscarded) blocks.release(block)
       isDiscarded = true
     },
   }

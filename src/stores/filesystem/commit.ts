@@ -6,9 +6,9 @@ import { closeSync, fstatSync, fsync, open, write } from 'node:fs'
 import { link, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { isWhole, PIECE_BYTES, type Segment } from '../../formats/image.ts'
+import { isWhole, lengthOf, PIECE_BYTES, type Segment } from '../../formats/image.ts'
 import { ID_PATTERN } from '../../protocol.ts'
-import { acquireSized, type Blocks, createBlocks } from '../drafts/blocks.ts'
+import { acquireSized, type Blocks, createBlocks, type Memory } from '../drafts/blocks.ts'
 import type { Spool, Spooled } from '../drafts/spool.ts'
 import { IdTaken, type ImageRecord, storedSize } from '../object-store.ts'
 import { blockDigestsOf, createBlockDigester } from './block-digests.ts'
@@ -162,7 +162,7 @@ function takenAway(error: unknown): never {
 
 interface Written {
   /** Memory that begins with the image, if it is small. To be released; after an error it is garbage. */
-  whole: ReturnType<typeof acquireSized> | null
+  whole: Memory | null
   /** As of `identityOf`. */
   identity: string
 }
@@ -180,13 +180,11 @@ async function writeImage(
     await file.handle.sync()
     return { whole: null, identity: identityOf(fstatSync(file.handle.fd)) }
   }
-  const bytes = storedSize(record)
-  const isSmall = bytes <= PIECE_BYTES
-  const whole = isSmall ? acquireSized(blocks, bytes + mostTrailerBytes(bytes)) : null
-  const pieces = spooled.bytes(segments)
+  const whole = storedSize(record) <= PIECE_BYTES ? await wholeImage(spooled, segments, blocks) : null
   const descriptor = await openFile(path, 'wx', 0o600)
   try {
-    const file = whole === null ? fileOf(pieces, record) : [await wholeFile(whole.memory, pieces, record)]
+    const file =
+      whole === null ? fileOf(spooled.bytes(segments), record) : [withTrailer(whole.memory, record)]
     for await (const piece of file) await writeFully(descriptor, piece)
     await flushFile(descriptor)
     return { whole, identity: identityOf(fstatSync(descriptor)) }
@@ -195,17 +193,24 @@ async function writeImage(
   }
 }
 
-/** The file of a small image, at the beginning of `memory`: one write. */
-async function wholeFile(
-  memory: Buffer<ArrayBuffer>,
-  pieces: AsyncIterable<Uint8Array>,
-  record: ImageRecord,
-): Promise<Buffer> {
-  let size = 0
-  for await (const piece of pieces) {
-    memory.set(piece, size)
-    size += piece.length
+/** Memory that begins with a small image and has room for its trailer: the draft's own, where that is the image already. */
+async function wholeImage(spooled: Spooled, segments: Segment[], blocks: Blocks): Promise<Memory> {
+  const size = lengthOf(segments)
+  const bytes = size + mostTrailerBytes(size)
+  const own = isWhole(segments, spooled.size) ? spooled.detach(bytes) : null
+  if (own !== null) return own
+  const copy = acquireSized(blocks, bytes)
+  let filled = 0
+  for await (const piece of spooled.bytes(segments)) {
+    copy.memory.set(piece, filled)
+    filled += piece.length
   }
+  return copy
+}
+
+/** The file of the image that `memory` begins with: one write. */
+function withTrailer(memory: Buffer<ArrayBuffer>, record: ImageRecord): Buffer {
+  const size = storedSize(record)
   const trailer = encodeTrailer({ record, digests: blockDigestsOf(memory.subarray(0, size)) })
   memory.set(trailer, size)
   return memory.subarray(0, size + trailer.length)

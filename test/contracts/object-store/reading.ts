@@ -41,6 +41,24 @@ export function readingCases({ on, onHooks }: Harness): void {
     assertSameBytes(await bodyOf(slow), bytes)
   })
 
+  on('serves each image as it was stored while others come, are read and go', async (store) => {
+    const imageOf = (n: number) => bytesFor(n, [9_000, 50_000, 200_000][n % 3]! + n)
+    const putAll = (from: number) =>
+      Promise.all(Array.from({ length: 24 }, (_, n) => put(store, idFor(from + n), imageOf(from + n))))
+    const early = await putAll(0)
+    const reading = await Promise.all(early.slice(0, 12).map(({ id }) => opened(store, id)))
+    await Promise.all(early.slice(6, 18).map(({ id }) => store.remove(id)))
+    const late = await putAll(early.length)
+    for (const [n, image] of reading.entries()) {
+      if (image.body instanceof Uint8Array) assertSameBytes(image.body, imageOf(n))
+      // Harmless a second time.
+      for (let time = 0; time < 2; time++) await letGo(image)
+    }
+    const last = await putAll(early.length + late.length)
+    const left = [...early.slice(0, 6), ...early.slice(18), ...late, ...last]
+    for (const record of left) await assertHolds(store, record, imageOf(Number(record.id)))
+  })
+
   for (const size of [2000, 700_000, STREAMED]) {
     onHooks(
       ['handles'],
