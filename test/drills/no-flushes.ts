@@ -4,8 +4,18 @@ import { syncBuiltinESMExports } from 'node:module'
 
 type Callback = (error: Error | null) => void
 
+const { open } = fs
+const { O_DSYNC } = fs.constants
+const withoutDsync = (path: string, flags: unknown, ...rest: unknown[]) =>
+  (open as (...words: unknown[]) => void)(path, typeof flags === 'number' ? flags & ~O_DSYNC : flags, ...rest)
 const nothing = (...words: unknown[]) => process.nextTick(words.at(-1) as Callback, null)
-Object.assign(fs, { fsync: nothing, fdatasync: nothing, fsyncSync: () => {}, fdatasyncSync: () => {} })
+Object.assign(fs, {
+  open: withoutDsync,
+  fsync: nothing,
+  fdatasync: nothing,
+  fsyncSync: () => {},
+  fdatasyncSync: () => {},
+})
 const handle = await fs.promises.open(process.execPath, 'r')
 const calls = Object.getPrototypeOf(handle) as Record<string, unknown>
 calls.sync = async () => {}

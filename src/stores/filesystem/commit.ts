@@ -1,8 +1,8 @@
 /**
- * From a draft to an image under its id, on the disk: temporary file, flush, rename, flush of the folder. All images are in
+ * From a draft to an image under its id, on the disk: flushed temporary file, rename, flush of the folder. All images are in
  * one folder, so that one flush serves all commits that wait for one. Node only.
  */
-import { closeSync, fstatSync, fsync, open, write } from 'node:fs'
+import { closeSync, constants, fstatSync, fsync, open, write } from 'node:fs'
 import { link, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -24,6 +24,15 @@ import { encodeTrailer, mostTrailerBytes } from './trailer.ts'
 const openFile = promisify(open)
 const writeBytes = promisify(write)
 const flushFile = promisify(fsync)
+
+const { O_WRONLY, O_CREAT, O_EXCL, O_DSYNC } = constants
+const NEW_FILE = O_WRONLY | O_CREAT | O_EXCL
+
+/**
+ * Whether a write to a file that was opened with `O_DSYNC` is on the disk when it returns (open(2)): one trip to the thread pool less
+ * than a flush after it, a tenth of an upload's processor time. macOS leaves it in the disk's own memory.
+ */
+const IS_FLUSHED_BY_WRITE = process.platform === 'linux'
 
 /** What file systems without hard links say (link(2)). */
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
@@ -181,12 +190,13 @@ async function writeImage(
     return { whole: null, identity: identityOf(fstatSync(file.handle.fd)) }
   }
   const whole = storedSize(record) <= PIECE_BYTES ? await wholeImage(spooled, segments, blocks) : null
-  const descriptor = await openFile(path, 'wx', 0o600)
+  const isFlushed = whole !== null && IS_FLUSHED_BY_WRITE
+  const descriptor = await openFile(path, isFlushed ? NEW_FILE | O_DSYNC : NEW_FILE, 0o600)
   try {
     const file =
       whole === null ? fileOf(spooled.bytes(segments), record) : [withTrailer(whole.memory, record)]
     for await (const piece of file) await writeFully(descriptor, piece)
-    await flushFile(descriptor)
+    if (!isFlushed) await flushFile(descriptor)
     return { whole, identity: identityOf(fstatSync(descriptor)) }
   } finally {
     closeSync(descriptor)
