@@ -17,9 +17,9 @@ export function toHex(bytes: Uint8Array): string {
 
 /** `hex`: two digits a byte. */
 export function fromHex(hex: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from({ length: hex.length / 2 }, (_, at) =>
-    Number.parseInt(hex.slice(at * 2, at * 2 + 2), 16),
-  )
+  const bytes = new Uint8Array(hex.length / 2)
+  for (let at = 0; at < bytes.length; at++) bytes[at] = Number.parseInt(hex.slice(at * 2, at * 2 + 2), 16)
+  return bytes
 }
 
 export function hexToBase64(hex: string): string {

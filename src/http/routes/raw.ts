@@ -73,12 +73,15 @@ export function createRaw(parts: {
     const left = leftMsOf(record, expiryClock)
     // Made anew: what is left changes by the second.
     if (left !== null) return imageHeaders(record, common, parts.cdn, left)
-    let headers = known.get(record)
-    if (headers === undefined) {
-      headers = imageHeaders(record, common, parts.cdn, null)
-      // Without a memory no record comes twice, and an entry for each would be the collector's work.
-      if (parts.hot !== undefined) known.set(record, headers)
-    }
+    return known.get(record) ?? imageHeaders(record, common, parts.cdn, null)
+  }
+
+  /** Of an image in memory. No other record comes twice, and an entry for each would be the collector's work. */
+  function keptHeadersOf(record: ImageRecord): ImageHeaders {
+    const kept = known.get(record)
+    if (kept !== undefined) return kept
+    const headers = headersOf(record)
+    if (record.expiresAt === undefined) known.set(record, headers)
     return headers
   }
 
@@ -92,7 +95,7 @@ export function createRaw(parts: {
   /** The whole of an image in memory, or `null` if that is not what is asked for, or not in this way. */
   function answerWhole(image: StoredImage, target: string): Answer | null {
     const { record, body, release } = image
-    const known = headersOf(record)
+    const known = keptHeadersOf(record)
     if (target.length === ID_END) {
       return { status: 200, headers: known.of('inline', true), body, release }
     }
