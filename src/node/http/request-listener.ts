@@ -12,6 +12,10 @@ import { createScheduler } from './scheduler.ts'
 import { guardSmallChunks, stopParsing } from './small-chunk-guard.ts'
 import { refuseUnreadable } from './unreadable.ts'
 
+/** On the request itself: an entry of a `WeakMap` for each makes work for each garbage collection. */
+const ownBody = Symbol('the reader of its body')
+type WithBody = IncomingMessage & { [ownBody]?: HostBody }
+
 export interface Exchange {
   incoming: IncomingMessage
   outgoing: ServerResponse
@@ -48,14 +52,13 @@ export function createRequestListener(parts: {
   const { connections } = parts
   const { idle, limits } = connections
   const scheduler = createScheduler(connections.pending)
-  const bodies = new WeakMap<IncomingMessage, HostBody>()
 
   function bodyOf(incoming: IncomingMessage, outgoing: ServerResponse): HostBody {
-    return bodies.get(incoming) ?? readBody(incoming, outgoing, connections)
+    return (incoming as WithBody)[ownBody] ?? readBody(incoming, outgoing, connections)
   }
 
   async function drained(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const body = bodies.get(incoming)
+    const body = (incoming as WithBody)[ownBody]
     if (body !== undefined) await drain(incoming, outgoing, body, limits, parts.mostDrained(incoming))
   }
 
@@ -87,7 +90,7 @@ export function createRequestListener(parts: {
     }
     if (!parts.screen(incoming, outgoing)) return
     // One that announces no body has ended already.
-    if (!incoming.readableEnded) bodies.set(incoming, readBody(incoming, outgoing, connections))
+    if (!incoming.readableEnded) (incoming as WithBody)[ownBody] = readBody(incoming, outgoing, connections)
     // Only a POST is answered by what is in its body.
     if (incoming.readableEnded || incoming.method === 'POST') handle(incoming, outgoing)
     else {
