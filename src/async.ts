@@ -14,6 +14,18 @@ export function tickNumber(): number {
   return nodeTiming?.uvMetricsInfo?.loopCount ?? Number.NaN
 }
 
+/** `check`, run at most once an iteration of the event loop as long as it is true. */
+export function oncePerTick(check: () => boolean): () => boolean {
+  let trueIn = Number.NaN
+  return () => {
+    const tick = tickNumber()
+    if (trueIn === tick) return true
+    if (!check()) return false
+    trueIn = tick
+    return true
+  }
+}
+
 /** Unit: milliseconds. */
 export interface Backoff {
   firstMs: number

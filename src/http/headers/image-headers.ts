@@ -79,7 +79,5 @@ export function cacheHeaders(id: string, cdn: Cdn | null, leftMs: number | null)
         ? `public, max-age=${RAW_MAX_AGE_SECONDS}, immutable`
         : `public, max-age=${left - shared}, s-maxage=${shared}, must-revalidate, immutable`,
   }
-  const list: string[] = []
-  for (const [name, value] of Object.entries(headers)) list.push(name, value)
-  return list
+  return Object.entries(headers).flat()
 }

@@ -69,33 +69,28 @@ export function createRaw(parts: {
   const previews = createPreviews({ ...parts, common, answers, resizer: parts.site.facts.resizer ?? null })
   const known = new WeakMap<ImageRecord, ImageHeaders>()
 
+  /** Made anew for an image that expires: what is left changes by the second. */
   function headersOf(record: ImageRecord): ImageHeaders {
-    const left = leftMsOf(record, expiryClock)
-    // Made anew: what is left changes by the second.
-    if (left !== null) return imageHeaders(record, common, parts.cdn, left)
-    return known.get(record) ?? imageHeaders(record, common, parts.cdn, null)
-  }
-
-  /** Of an image in memory. No other record comes twice, and an entry for each would be the collector's work. */
-  function keptHeadersOf(record: ImageRecord): ImageHeaders {
-    const kept = known.get(record)
-    if (kept !== undefined) return kept
-    const headers = headersOf(record)
-    if (record.expiresAt === undefined) known.set(record, headers)
-    return headers
+    return known.get(record) ?? imageHeaders(record, common, parts.cdn, leftMsOf(record, expiryClock))
   }
 
   function fromMemory(id: string): StoredImage | null {
     const image = parts.hot?.(id) ?? null
-    if (image === null || !isExpired(image.record, expiryClock)) return image
-    image.release?.()
-    return null
+    if (image === null) return null
+    const { record, release } = image
+    if (isExpired(record, expiryClock)) {
+      release?.()
+      return null
+    }
+    // Only here is a record an object that comes again. Entries for records read from disk would all be garbage at once.
+    if (record.expiresAt === undefined && !known.has(record)) known.set(record, headersOf(record))
+    return image
   }
 
   /** The whole of an image in memory, or `null` if that is not what is asked for, or not in this way. */
   function answerWhole(image: StoredImage, target: string): Answer | null {
     const { record, body, release } = image
-    const known = keptHeadersOf(record)
+    const known = headersOf(record)
     if (target.length === ID_END) {
       return { status: 200, headers: known.of('inline', true), body, release }
     }

@@ -7,7 +7,7 @@ export interface Blocks {
   acquire(bytes: number): Buffer<ArrayBuffer>
   /** To be called once for each block acquired, when nobody reads it any more. */
   release(block: Buffer<ArrayBuffer>): void
-  /** Instead of `release`: the block counts no longer as acquired. To be released by its own `release`. */
+  /** Instead of `release`: the caller keeps the block, which counts as acquired no more, and gives it back by `Memory.release`. */
   detach(block: Buffer<ArrayBuffer>): Memory
   /** Size of all blocks that are acquired now. */
   acquiredBytes(): number
@@ -16,7 +16,7 @@ export interface Blocks {
 /** What a pool keeps for the next to acquire: 64 drafts of 200 kB at once. Unit: bytes. */
 const KEPT_BYTES = 16 * 1024 * 1024
 
-/** Of every pool of the process. */
+/** Drops what a pool keeps: one for each pool of the process. */
 const dropping: (() => void)[] = []
 
 /** Drops all blocks that are kept. */

@@ -77,8 +77,8 @@ let serial = 0
 
 export interface SpoolOptions {
   digester?: () => Digester
-  /** What the caller of `detach` writes behind a draft of so many bytes. Unit: bytes. Default: nothing. */
-  mostBehind?: (draftBytes: number) => number
+  /** Room behind a draft of `draftBytes` for what the caller of `detach` appends. Unit: bytes. Default: none. */
+  spare?: (draftBytes: number) => number
 }
 
 /** `folder` must exist. */
@@ -89,7 +89,7 @@ export function createSpool(folder: string, options: SpoolOptions = {}): Spool {
   function blockBytes(limitBytes: number): number {
     const isSmall = limitBytes <= PIECE_BYTES && blocks.acquiredBytes() <= TOTAL_BYTES
     if (!isSmall) return BLOCK_BYTES
-    return blockSizeFor(limitBytes + (options.mostBehind?.(limitBytes) ?? 0))
+    return blockSizeFor(limitBytes + (options.spare?.(limitBytes) ?? 0))
   }
 
   async function receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled> {

@@ -29,8 +29,8 @@ const { O_WRONLY, O_CREAT, O_EXCL, O_DSYNC } = constants
 const NEW_FILE = O_WRONLY | O_CREAT | O_EXCL
 
 /**
- * Whether a write to a file that was opened with `O_DSYNC` is on the disk when it returns (open(2)): one trip to the thread pool less
- * than a flush after it, a tenth of an upload's processor time. macOS leaves it in the disk's own memory.
+ * Whether a write to a file opened with `O_DSYNC` is on the disk when it returns (open(2)). A flush after it would be one more
+ * trip to the thread pool, a tenth of an upload's processor time. macOS leaves the bytes in the disk's own memory.
  */
 const IS_FLUSHED_BY_WRITE = process.platform === 'linux'
 

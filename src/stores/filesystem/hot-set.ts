@@ -6,7 +6,7 @@
  * mark, not a new position in a list. Node only.
  */
 import { type Stats, statSync } from 'node:fs'
-import { tickNumber } from '../../async.ts'
+import { oncePerTick } from '../../async.ts'
 import { PIECE_BYTES } from '../../formats/image.ts'
 import type { ImageRecord, StoredImage } from '../object-store.ts'
 
@@ -42,12 +42,13 @@ export interface Reservation {
 interface HotImage {
   /** As it is handed out to whoever need not hold it. */
   readonly stored: ImageInMemory
-  readonly path: string
-  readonly identity: string
+  /**
+   * Existence check: whether the file that it was read from still has its name, so that a removal by any process is seen at
+   * once. All requests of one iteration of the event loop were sent before it began, and so before the check.
+   */
+  readonly isInPlace: () => boolean
   readonly reservedBytes: number
   readonly reuse: (() => void) | undefined
-  /** The iteration of the event loop in which its file was last seen, as libuv counts them. */
-  checkedIn: number
   /** Asked for since the hand passed it. */
   isUsed: boolean
   /** Answers that are sending it. */
@@ -120,7 +121,7 @@ export function createHotSet(budgetBytes: number): HotSet {
     acquire(id) {
       const image = images.get(id)
       if (image === undefined) return null
-      if (!isInPlace(image)) {
+      if (!image.isInPlace()) {
         drop(image)
         return null
       }
@@ -139,8 +140,9 @@ export function createHotSet(budgetBytes: number): HotSet {
           isOpen = false
           const earlier = images.get(stored.record.id)
           if (earlier !== undefined) drop(earlier)
-          const state = { checkedIn: -1, isUsed: false, pins: 0, isEvicted: false }
-          const image = { stored, path, identity, reservedBytes: bytes, reuse, ...state }
+          const isInPlace = oncePerTick(() => identityAt(path) === identity)
+          const state = { isUsed: false, pins: 0, isEvicted: false }
+          const image = { stored, isInPlace, reservedBytes: bytes, reuse, ...state }
           images.set(stored.record.id, image)
           return acquire(image) ?? stored
         },
@@ -157,17 +159,9 @@ export function createHotSet(budgetBytes: number): HotSet {
   }
 }
 
-/**
- * Existence check: whether the file that the image was read from still has its name, so that a removal by any process is
- * seen at once. All requests of one iteration of the event loop were sent before it began, and so before the check.
- */
-function isInPlace(image: HotImage): boolean {
-  const tick = tickNumber()
-  if (image.checkedIn === tick) return true
-  const stats = statSync(image.path, { throwIfNoEntry: false })
-  if (stats === undefined || identityOf(stats) !== image.identity) return false
-  image.checkedIn = tick
-  return true
+function identityAt(path: string): string | null {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return stats === undefined ? null : identityOf(stats)
 }
 
 /** Tells a file from any that has its name later: an inode may be used again, but not with the time of the last write. */

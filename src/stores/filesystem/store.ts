@@ -56,7 +56,7 @@ export async function openFilesystemStore({
   const hotSet = createHotSet(hotSetBytes)
   const forget = hotSet.evict
   const reader = createImageReader(hotSet)
-  const spool = createSpool(incoming, { digester: createBlockDigester, mostBehind: mostTrailerBytes })
+  const spool = createSpool(incoming, { digester: createBlockDigester, spare: mostTrailerBytes })
   const pathOf = (id: string) => `${objects}/${id}`
   const exists = async (id: string) => ID_PATTERN.test(id) && (await reader.identify(pathOf(id), id)) !== null
   const committer = createCommitter({ folders, spool, flushes, reader, hotSet })

@@ -2,7 +2,7 @@
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { sleep, tickNumber } from '../../async.ts'
+import { oncePerTick, sleep } from '../../async.ts'
 import { LedgerUnavailable } from '../ledger.ts'
 import { type Outcome, type Statement, sqliteDialect } from '../sql/database.ts'
 import { type Connection, pragma } from './connection.ts'
@@ -87,17 +87,7 @@ export function openDatabase(file: string, timeoutMs: number, { setUp, isFlushed
   })
   let closing: Promise<void> | undefined
   let failure: Error | null = null
-  /** The iteration of the event loop in which the file was last seen. */
-  let seenIn = Number.NaN
-
-  /** Looked for once an iteration of the event loop, as images in memory are (`hot-set.ts`). */
-  function isThere(): boolean {
-    const tick = tickNumber()
-    if (seenIn === tick) return true
-    if (identityOf(file) !== identity) return false
-    seenIn = tick
-    return true
-  }
+  const isThere = oncePerTick(() => identityOf(file) === identity)
 
   /** A file that was removed or replaced under us would take changes and lose them with the last process. */
   function assertSameFile(): void {

@@ -27,7 +27,7 @@ export function sqlitePrivate(folder: string, timeoutMs: number, assertUsable: (
   const files = new Map<string, Promise<Reopening>>()
   let isClosed = false
 
-  const pathOf = (kind: Kind, day: string) => `${folder}/${kind}-${checkedDay(day)}.sqlite`
+  const pathOf = (kind: Kind, day: string) => join(folder, `${kind}-${checkedDay(day)}.sqlite`)
 
   async function fileOf(kind: Kind, day: string): Promise<Reopening> {
     const path = pathOf(kind, day)
