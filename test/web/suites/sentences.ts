@@ -311,6 +311,19 @@ export function sentencesSuite(site: () => Site): void {
     await end()
   })
 
+  it('offers what was left when the wait for its lock ran out as it was free', async () => {
+    const { page, end } = await site().visit()
+    await leaveUnsent(page, site())
+    await page.addInitScript(() => {
+      AbortSignal.timeout = () => AbortSignal.abort()
+    })
+    await page.reload()
+    await page.getByRole('heading', { name: '1 upload didn’t finish', exact: true }).waitFor()
+    await page.click('#offer-discard')
+    await keptFiles(page, 0)
+    await end()
+  })
+
   it('promises no second try of a deletion', async () => {
     const { page, end } = await site().visit({ expected: /^Failed to load resource: / })
     await choose(page, [await gif('stays.gif', 73)])

@@ -67,8 +67,16 @@ export function createUnsent(): Unsent {
 /** Groups of pages that are closed. */
 export async function unsentGroups(): Promise<Group[]> {
   const groups = (await keptGroups()).filter((group) => group.startsWith(PREFIX))
-  const isLeft = (group: Group) =>
-    navigator.locks.request(group, { signal: AbortSignal.timeout(CLOSING_MS) }, () => true).catch(() => false)
   const left = await Promise.all(groups.map(isLeft))
   return groups.filter((_, nth) => left[nth])
+}
+
+async function isLeft(group: Group): Promise<boolean> {
+  try {
+    return await navigator.locks.request(group, { signal: AbortSignal.timeout(CLOSING_MS) }, () => true)
+  } catch {
+    // On a device that stood still for so long the time ran out before the browser's answer came.
+    const { held } = await navigator.locks.query()
+    return !held?.some(({ name }) => name === group)
+  }
 }
