@@ -59,6 +59,9 @@ export function sourceOf(bytes: Uint8Array): ByteSource {
  */
 export const PIECE_BYTES = 256 * 1024
 
+/** Sent in one piece to a client that takes pieces quickly: each one is a trip to the kernel, and wakes its reader. */
+export const LARGE_PIECE_BYTES = 1024 * 1024
+
 /** What `segments` say, in pieces of at most a window. */
 export async function* bytesOf(source: ByteSource, segments: Segment[]): AsyncGenerator<Uint8Array> {
   for (const segment of segments) {

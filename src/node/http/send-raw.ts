@@ -1,6 +1,6 @@
 /** Writes image bytes straight to the socket: what a framework adds costs more than the image. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { PIECE_BYTES } from '../../formats/image.ts'
+import { LARGE_PIECE_BYTES, PIECE_BYTES } from '../../formats/image.ts'
 import type { Answer } from '../../http/answer.ts'
 import type { Log } from '../../http/log.ts'
 import { CONDITION_HEADERS } from '../../http/routes/image-answers.ts'
@@ -88,12 +88,8 @@ function isConditional({ rawHeaders }: IncomingMessage): boolean {
 /** A reader of a stream, or of what is in memory. */
 type Pieces = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'>
 
-/**
- * A client that takes a piece in this time gets larger ones: each wakes its reader, and a piece a millisecond is a third of
- * the processor time of a view of 2 MB.
- */
+/** A client that takes a piece in this time gets large ones. */
 const QUICK_MS = 100
-const LARGE_PIECE_BYTES = 4 * PIECE_BYTES
 
 /**
  * A stream, or more of an image in memory than is written at once: the kernel takes 2 ms for 4 MB, and a hundred at once

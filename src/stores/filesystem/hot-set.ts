@@ -19,6 +19,8 @@ export interface HotSet {
    * hold all that they may.
    */
   acquire(id: string): ImageInMemory | null
+  /** Counts a view from the file. `true`: it is viewed often enough to be taken in. */
+  isOftenViewed(id: string): boolean
   /** Sets bytes aside for an image that is about to be read. `null`: no room, read it as a stream. */
   reserve(bytes: number): Reservation | null
   evict(id: string): void
@@ -60,11 +62,21 @@ interface HotImage {
 /** Beside its bytes an entry costs about this much. */
 const ENTRY_BYTES = 1024
 
+/**
+ * With this view an image is taken in. Most are viewed less often, would push out others, and memory for one costs several
+ * times what it costs to send its file (docs/decisions/087).
+ */
+const VIEWS_TO_ADMIT = 4
+
+/** Images whose views are counted: so many at least, and at most twice as many. */
+const COUNTED = 4096
+
 export function createHotSet(budgetBytes: number): HotSet {
   // A Map iterates in order of insertion.
   const images = new Map<string, HotImage>()
   let used = 0
   let pinned = 0
+  const isOftenViewed = createViewCounter()
 
   function drop(image: HotImage): void {
     images.delete(image.stored.record.id)
@@ -128,6 +140,7 @@ export function createHotSet(budgetBytes: number): HotSet {
       image.isUsed = true
       return acquire(image)
     },
+    isOftenViewed,
     reserve(bytes) {
       const wanted = bytes + ENTRY_BYTES
       // One image must not push out all others.
@@ -156,6 +169,27 @@ export function createHotSet(budgetBytes: number): HotSet {
       const image = images.get(id)
       if (image !== undefined) drop(image)
     },
+  }
+}
+
+/** Forgets what was viewed longest ago, by halves. */
+function createViewCounter(): (id: string) => boolean {
+  let recent = new Map<string, number>()
+  let earlier = recent
+  return (id) => {
+    const views = 1 + (recent.get(id) ?? earlier.get(id) ?? 0)
+    if (views >= VIEWS_TO_ADMIT) {
+      // If it is pushed out it has to be viewed as often again.
+      recent.delete(id)
+      earlier.delete(id)
+      return true
+    }
+    recent.set(id, views)
+    if (recent.size === COUNTED) {
+      earlier = recent
+      recent = new Map()
+    }
+    return false
   }
 }
 

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fstatSync, open, read } from 'node:fs'
 import { promisify } from 'node:util'
-import { PIECE_BYTES } from '../../formats/image.ts'
+import { LARGE_PIECE_BYTES, PIECE_BYTES } from '../../formats/image.ts'
 import { acquireSized, createBlocks } from '../drafts/blocks.ts'
 import {
   type ContentRange,
@@ -28,11 +28,8 @@ import { decodeTrailer, type Trailer, tailLength } from './trailer.ts'
 const openPath = promisify(open)
 const readInto = promisify(read)
 
-/** A file up to this size is read whole at once, a larger one `PIECE_BYTES` at a time. */
+/** A file up to this size is read whole at once, a larger one in pieces. */
 const SMALL_FILE_BYTES = PIECE_BYTES + tailLength(PIECE_BYTES)
-
-/** Streams that begin while so many are open take a block at a time: slow clients hold little memory. */
-const MANY_STREAMS = 32
 
 const NOTHING = new Uint8Array()
 
@@ -65,7 +62,7 @@ interface OpenImage {
   readonly whole: Buffer | null
 }
 
-/** `hotSet`: takes in images that are read whole. */
+/** `hotSet`: takes in images that are read whole and often. */
 export function createImageReader(hotSet: HotSet | null): ImageReader {
   const blocks = createBlocks()
   let streams = 0
@@ -76,7 +73,7 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
     keepOpen: () => void,
   ): Promise<StoredImage | null> {
     const isSmall = file.size <= SMALL_FILE_BYTES
-    const room = selection === 'all' ? (hotSet?.reserve(file.size) ?? null) : null
+    const room = selection === 'all' && hotSet?.isOftenViewed(id) ? hotSet.reserve(file.size) : null
     const shared = isSmall && room === null ? acquire(file.size) : null
     try {
       const end = await readEnd(file, isSmall ? file.size : tailLength(file.size), shared?.memory)
@@ -111,7 +108,7 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
    * error and when it is cancelled, but not under a read that is under way.
    */
   function streamOf(image: OpenImage, wanted: ContentRange): Pick<StoredImage, 'body' | 'reuse'> {
-    const pieceBytes = ++streams > MANY_STREAMS ? BLOCK_BYTES : PIECE_BYTES
+    const pieceBytes = pieceBytesFor(++streams)
     const sent = new Map<ArrayBufferLike, () => void>()
     let at = wanted.first
     let reading: Promise<unknown> | undefined
@@ -280,6 +277,13 @@ async function readAll(image: OpenImage, signal: Signal | undefined): Promise<Ui
     await readBlocks(image, { first, last }, body.subarray(first))
   }
   return body.subarray(0, record.size)
+}
+
+/** The more streams are open, the smaller are their pieces: slow clients hold little memory. A stream holds two pieces. */
+function pieceBytesFor(streams: number): number {
+  if (streams <= 8) return LARGE_PIECE_BYTES
+  if (streams <= 32) return LARGE_PIECE_BYTES / 2
+  return BLOCK_BYTES
 }
 
 /** The bytes wanted, after a check of the blocks that hold them. `memory`: has room for those blocks, if they are to be read. */

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { createSpool } from '../../../src/stores/drafts/spool.ts'
 import { draftPrefix } from '../../../src/stores/drafts/sweep.ts'
+import type { FilesystemStore } from '../../../src/stores/filesystem/store.ts'
 import { DamagedObject } from '../../../src/stores/object-store.ts'
 import { flipBit, storeFolder } from '../../support/store-folder.ts'
 import { bytesFor, idFor, inChunks, put, recordOf } from '../../support/stored-images.ts'
@@ -91,6 +92,40 @@ test('bytes in memory stay as they were while they are sent, whatever is uploade
   assert.ok(last && Buffer.from(bytesFor(179, 200_000)).equals(last.body))
 })
 
+/** Three views before it: with this one the image is often viewed, and taken into memory where there is room. */
+async function openFourth(store: FilesystemStore, id: string, signal?: AbortSignal) {
+  for (let view = 0; view < 3; view++) {
+    const image = await store.open(id)
+    if (image?.body instanceof ReadableStream) await image.body.cancel()
+    image?.release?.()
+  }
+  return store.open(id, 'all', signal)
+}
+
+test('an image that is viewed often enough is taken into memory, and those viewed once push out none', async (t) => {
+  const { openStore } = await storeFolder(t)
+  const store = await openStore(8 * 1024 * 1024)
+  const size = 400_000
+  for (let seed = 0; seed < 40; seed++) await put(store, idFor(seed), bytesFor(seed, size))
+  for (let view = 1; view <= 4; view++) {
+    assert.equal(store.hot(idFor(0)), null, `before view ${view}`)
+    const image = await store.open(idFor(0))
+    assert.equal(image?.body instanceof Uint8Array, view === 4, `view ${view}`)
+    if (image?.body instanceof ReadableStream) await image.body.cancel()
+    image?.release?.()
+  }
+  for (let round = 0; round < 3; round++) {
+    for (let seed = 1; seed < 40; seed++) {
+      const image = await store.open(idFor(seed))
+      assert.ok(image?.body instanceof ReadableStream)
+      await image.body.cancel()
+    }
+  }
+  const kept = store.hot(idFor(0))
+  assert.ok(kept && Buffer.from(kept.body).equals(bytesFor(0, size)))
+  kept.release?.()
+})
+
 test('slow readers hold at most half of the memory for images', async (t) => {
   const { openStore } = await storeFolder(t)
   const store = await openStore(32 * 1024 * 1024)
@@ -100,7 +135,7 @@ test('slow readers hold at most half of the memory for images', async (t) => {
   const releases: (() => void)[] = []
   let inMemory = 0
   for (const id of ids) {
-    const image = await store.open(id)
+    const image = await openFourth(store, id)
     if (image?.body instanceof Uint8Array) inMemory += image.body.length
     else await image?.body.cancel()
     if (image?.release) releases.push(image.release)
@@ -112,7 +147,7 @@ test('slow readers hold at most half of the memory for images', async (t) => {
   await store.open(idFor('s'))
   assert.ok(store.hot(idFor('s')))
   for (const release of releases) release()
-  const again = await store.open(ids[7]!)
+  const again = await openFourth(store, ids[7]!)
   assert.ok(again?.body instanceof Uint8Array, 'what was given back can be held again')
   again.release?.()
 })
@@ -135,8 +170,10 @@ test('reads that find damage take no room in memory', async (t) => {
   const store = await openStore(32 * 1024 * 1024)
   for (const name of ['damaged', 'sound']) await put(store, idFor(name), bytesFor(1, 4_000_000))
   await flipBit(pathOf(idFor('damaged')), 3_000_000)
-  for (let read = 0; read < 20; read++) await assert.rejects(store.open(idFor('damaged')), DamagedObject)
-  const image = await store.open(idFor('sound'))
+  for (let read = 0; read < 20; read++) {
+    await assert.rejects(openFourth(store, idFor('damaged')), DamagedObject)
+  }
+  const image = await openFourth(store, idFor('sound'))
   assert.ok(image?.body instanceof Uint8Array)
   image.release?.()
 })
@@ -146,5 +183,5 @@ test('what a reader is gone for is not read on', async (t) => {
   const store = await openStore(64 * 1024 * 1024)
   await put(store, idFor('a'), bytesFor(1, 8_000_000))
   const gone = AbortSignal.abort()
-  await assert.rejects(store.open(idFor('a'), 'all', gone), { name: 'AbortError' })
+  await assert.rejects(openFourth(store, idFor('a'), gone), { name: 'AbortError' })
 })
