@@ -59,7 +59,7 @@ export function sourceOf(bytes: Uint8Array): ByteSource {
  */
 export const PIECE_BYTES = 256 * 1024
 
-/** Sent in one piece to a client that takes pieces quickly: each one is a trip to the kernel, and wakes its reader. */
+/** Sent in one piece where that holds up nobody: each piece is a trip to the kernel, and wakes its reader. Unit: bytes. */
 export const LARGE_PIECE_BYTES = 1024 * 1024
 
 /** What `segments` say, in pieces of at most a window. */

@@ -19,8 +19,8 @@ export interface HotSet {
    * hold all that they may.
    */
   acquire(id: string): ImageInMemory | null
-  /** Counts a view from the file. `true`: it is viewed often enough to be taken in. */
-  isOftenViewed(id: string): boolean
+  /** Counts a view from the file. `true`: with this one the image is to be taken in. */
+  countView(id: string): boolean
   /** Sets bytes aside for an image that is about to be read. `null`: no room, read it as a stream. */
   reserve(bytes: number): Reservation | null
   evict(id: string): void
@@ -76,7 +76,7 @@ export function createHotSet(budgetBytes: number): HotSet {
   const images = new Map<string, HotImage>()
   let used = 0
   let pinned = 0
-  const isOftenViewed = createViewCounter()
+  const countView = createViewCounter()
 
   function drop(image: HotImage): void {
     images.delete(image.stored.record.id)
@@ -140,7 +140,7 @@ export function createHotSet(budgetBytes: number): HotSet {
       image.isUsed = true
       return acquire(image)
     },
-    isOftenViewed,
+    countView,
     reserve(bytes) {
       const wanted = bytes + ENTRY_BYTES
       // One image must not push out all others.

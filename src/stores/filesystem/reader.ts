@@ -73,7 +73,7 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
     keepOpen: () => void,
   ): Promise<StoredImage | null> {
     const isSmall = file.size <= SMALL_FILE_BYTES
-    const room = selection === 'all' && hotSet?.isOftenViewed(id) ? hotSet.reserve(file.size) : null
+    const room = selection === 'all' && hotSet?.countView(id) ? hotSet.reserve(file.size) : null
     const shared = isSmall && room === null ? acquire(file.size) : null
     try {
       const end = await readEnd(file, isSmall ? file.size : tailLength(file.size), shared?.memory)

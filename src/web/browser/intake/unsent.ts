@@ -67,10 +67,11 @@ export function createUnsent(): Unsent {
 /** Groups of pages that are closed. */
 export async function unsentGroups(): Promise<Group[]> {
   const groups = (await keptGroups()).filter((group) => group.startsWith(PREFIX))
-  const left = await Promise.all(groups.map(isLeft))
+  const left = await Promise.all(groups.map((group) => isLeft(group).catch(() => false)))
   return groups.filter((_, nth) => left[nth])
 }
 
+/** Whether no page holds it. Throws where the browser denies locks. */
 async function isLeft(group: Group): Promise<boolean> {
   try {
     return await navigator.locks.request(group, { signal: AbortSignal.timeout(CLOSING_MS) }, () => true)
