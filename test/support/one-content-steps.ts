@@ -33,7 +33,15 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
 const of = (what: Act['what'], name: number, content: number): Act[] => [{ what, name, content, server: 0 }]
 
-/** What chance finds too seldom: an image that the restored machine never heard of. */
-export const EXAMPLES = (['delete', 'deleteAlone', 'remove', 'hold'] as const).map((what): [Step[]] => [
-  [of('upload', 1, 0), 'back up', of('upload', 0, 0), of(what, 0, 0), 'restore', of('upload', 0, 1)],
-])
+/** What chance finds too seldom: an image that the restored machine never heard of, and one that it knows by an earlier id. */
+export const EXAMPLES: [Step[]][] = [
+  ...(['delete', 'deleteAlone', 'remove', 'hold'] as const).map((what): [Step[]] => [
+    [of('upload', 1, 0), 'back up', of('upload', 0, 0), of(what, 0, 0), 'restore', of('upload', 0, 1)],
+  ]),
+  [
+    [
+      ...[of('upload', 0, 0), of('hold', 0, 0), 'back up' as const, 'restore' as const],
+      [...of('upload', 0, 0), ...of('release', 0, 0), ...of('upload', 0, 0)],
+    ],
+  ],
+]

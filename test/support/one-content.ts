@@ -198,8 +198,10 @@ async function begin(folder: string, place: (dataDir: string) => Promise<Env>) {
     async many(acts: Act[]): Promise<void> {
       const ids = new Set(await Promise.all(names.map(async (name) => (await servers[0]!.derive(name)).id)))
       let isOver = false
-      // Nothing is certain of these names now, but what was gone before.
+      // Nothing is certain of these names now, but what was gone before: neither of what they derive nor, after a restore, of
+      // what they gave last.
       for (const id of ids) certain.held.delete(id)
+      for (const { id } of given.flatMap((each) => each.slice(-1))) certain.held.delete(id)
       const viewer = (async () => {
         while (!isOver) {
           for (const id of ids) await view(id)
