@@ -19,6 +19,10 @@ async function imagesOf({ server }: Site): Promise<number> {
   return (await readdir(join(server.dataDir, 'images/objects'))).length
 }
 
+/** While this answers, nothing that failed goes on by itself, however slowly the test goes. */
+const AWAY = (path: string): Fault =>
+  path === '/api/upload' ? { kind: 'answer', status: 502 } : { kind: 'none' }
+
 export function faultsSuite(site: () => Site): void {
   it('brings 20 pictures through failures, cuts, lost answers, slowness and a time offline', async () => {
     const { page, end } = await site().visit({ expected: FAILED_REQUEST })
@@ -83,6 +87,7 @@ export function faultsSuite(site: () => Site): void {
     const { page, axe, end } = await site().visit({ expected: FAILED_REQUEST })
     await page.clock.install()
     site().proxy.onUpload = () => ({ kind: 'cut' })
+    site().proxy.onOther = AWAY
     await choose(page, [await photo('unlucky.jpg')])
     await passTime(page, async () => (await page.locator('.card[data-state="failed"]').count()) === 1)
     assert.match((await card(page, 'unlucky.jpg').textContent()) ?? '', /Couldn’t reach the service/)
@@ -98,10 +103,9 @@ export function faultsSuite(site: () => Site): void {
   it('goes on by itself when the server is back, and with all at once when asked', async () => {
     const { page, axe, end } = await site().visit({ expected: FAILED_REQUEST })
     await page.clock.install()
-    const away: Fault = { kind: 'answer', status: 502 }
     const { proxy } = site()
     proxy.onUpload = () => ({ kind: 'cut' })
-    proxy.onOther = (path) => (path === '/api/upload' ? away : { kind: 'none' })
+    proxy.onOther = AWAY
     await choose(page, [await gif('one.gif', 54), await gif('two.gif', 55)])
     const failed = page.locator('.card[data-state="failed"]')
     await passTime(page, async () => (await failed.count()) === 2)
@@ -119,6 +123,7 @@ export function faultsSuite(site: () => Site): void {
     const before = await imagesOf(site())
     await page.clock.install()
     site().proxy.onUpload = () => ({ kind: 'lose-answer' })
+    site().proxy.onOther = AWAY
     await choose(page, [await gif('lost.gif', 53)])
     await passTime(page, async () => (await page.locator('.card[data-state="failed"]').count()) === 1)
     site().proxy.onUpload = () => ({ kind: 'none' })
