@@ -56,10 +56,12 @@ export function readBody(request: Request, limits: Limits, onPiece: () => void):
     },
     received: () => received,
     async drain(mostBytes) {
-      const until = Date.now() + limits.drainMs
+      let until = Date.now() + limits.drainMs
       try {
         for (let left = mostBytes; !isOver && left >= 0 && Date.now() < until; ) {
-          left -= (await read())?.length ?? 0
+          const bytes = (await read())?.length ?? 0
+          left -= bytes
+          until += (bytes * 1000) / limits.leastDrainedPerSecond
         }
       } catch {
         // Gone, or too slow: there is nobody to wait for.

@@ -24,6 +24,7 @@ export const LIMITS = {
   leastBytesPerSecond: 8 * 1024,
   drainBytes: 64 * 1024 * 1024,
   drainMs: 20_000,
+  leastDrainedPerSecond: 64 * 1024,
   unexpectedBodyBytes: 64 * 1024,
 }
 

@@ -14,7 +14,7 @@ const DEBIAN = 'bookworm'
 const PACKAGES = ['libatomic1', 'libstdc++6', 'ca-certificates', 'nginx-light']
 
 /** Files in `stand-ins/`, and the images that they stand in for. */
-const STAND_INS = {
+export const STAND_INS = {
   node: 'localhost/node',
   nginx: 'docker.io/library/nginx:1.29',
   postgres: 'docker.io/library/postgres:18',
@@ -34,7 +34,7 @@ export async function buildDebian({ folder, buildah }: Engine): Promise<void> {
   await buildah(...BUILD, ...fileOf('debian'), '--tag', 'localhost/debian', context)
 }
 
-export async function buildStandIns({ folder, buildah }: Engine): Promise<void> {
+export async function buildStandIn({ folder, buildah }: Engine, name: keyof typeof STAND_INS): Promise<void> {
   const context = join(folder, 'context')
   const contexts = {
     'node-binary': dirname(dirname(await nodeOf(26))),
@@ -42,9 +42,7 @@ export async function buildStandIns({ folder, buildah }: Engine): Promise<void> 
     test: join(ROOT, 'test'),
   }
   const named = Object.entries(contexts).flatMap(([name, path]) => ['--build-context', `${name}=${path}`])
-  for (const [name, image] of Object.entries(STAND_INS)) {
-    await buildah(...BUILD, ...fileOf(name), ...named, '--tag', image, context)
-  }
+  await buildah(...BUILD, ...fileOf(name), ...named, '--tag', STAND_INS[name], context)
 }
 
 function fileOf(name: string): string[] {

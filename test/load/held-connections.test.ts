@@ -14,7 +14,8 @@ import { reservationsLeft, sendHalf } from './halfway.ts'
 describe('clients that hold a connection', { concurrency: 4 }, () => {
   const short: Partial<Limits> = {
     headersMs: 300,
-    idleMs: 400,
+    // Much later than headers are given up, or a slow machine meets this first.
+    idleMs: 2000,
     requestMs: 2000,
     checkMs: 50,
     bodyByteSeconds: 50_000,
@@ -93,6 +94,32 @@ describe('clients that hold a connection', { concurrency: 4 }, () => {
     t.after(() => talk.close())
     await talk.closed
     await until('the place is back', async () => (await reservationsLeft(server.url, '198.51.100.9')) === 100)
+  })
+
+  it('reads a refused body for as long as it comes, so that a client on a slow line gets its answer', async (t) => {
+    const limits = { drainMs: 300, leastDrainedPerSecond: 50_000 }
+    const server = await startLocalServer({ MAX_UPLOAD_BYTES: '100000' }, { limits })
+    t.after(() => server.stop())
+    const steady = await refused(2_000_000)
+    const dripping = await refused(2_000_000)
+    t.after(() => dripping.close())
+    const dripped = drip(dripping, Buffer.alloc(2_000_000))
+    // For longer than `drainMs`, and many times as fast as it must.
+    for (let piece = 0; piece < 40; piece++) {
+      await steady.write(Buffer.alloc(50_000))
+      await sleep(50)
+    }
+    assert.equal((await steady.answer()).status, 413)
+    steady.close()
+    await dripping.closed
+    await dripped
+
+    async function refused(bytes: number): Promise<Conversation> {
+      const talk = await converse(server.url)
+      const type = 'Content-Type: multipart/form-data; boundary=x'
+      await talk.write(`POST /api/upload HTTP/1.1\r\nHost: x\r\n${type}\r\nContent-Length: ${bytes}\r\n\r\n`)
+      return talk
+    }
   })
 
   it('cuts off a reader that stops', async (t) => {

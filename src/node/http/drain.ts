@@ -9,6 +9,9 @@ import type { Limits } from './limits.ts'
  */
 export const DRAINED_BYTES_PER_SECOND = 64 * 1024 * 1024
 
+/** What may be read ahead of that: a pause for each piece would be most of the work where many processes wait for a processor. Unit: milliseconds. */
+const AHEAD_MS = 8
+
 /** Bodies drained at once, in each process. Each holds what Node reads ahead; one more is cut off behind its answer. */
 export const DRAINS_AT_ONCE = 128
 
@@ -17,7 +20,7 @@ let drains = 0
 /** When the next drain may read. By the clock of `performance`. */
 let nextAt = 0
 
-/** Of what was just read. Unit: milliseconds. */
+/** Until what was just read is due. Unit: milliseconds. */
 function pauseFor(bytes: number): number {
   const now = performance.now()
   nextAt = Math.max(now, nextAt) + (bytes * 1000) / DRAINED_BYTES_PER_SECOND
@@ -26,14 +29,14 @@ function pauseFor(bytes: number): number {
 
 /**
  * Resolves when the client has sent its body; at once if it waits to be told to, or was too slow. Ordinary clients read an answer only then,
- * and see a reset connection if the server closes before: an answer ends behind this. Gives up after `mostBytes` and after
- * `drainMs`: the connection then ends behind the answer.
+ * and see a reset connection if the server closes before: an answer ends behind this. Gives up after `mostBytes`, and after
+ * `drainMs` unless the body comes at the least rate of drains: the connection then ends behind the answer.
  */
 export function drain(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   body: HostBody,
-  { drainMs }: Pick<Limits, 'drainMs'>,
+  { drainMs, leastDrainedPerSecond }: Pick<Limits, 'drainMs' | 'leastDrainedPerSecond'>,
   mostBytes: number,
 ): Promise<void> {
   if (incoming.complete || incoming.destroyed) return Promise.resolve()
@@ -44,6 +47,7 @@ export function drain(
   drains++
   body.stop()
   return new Promise((resolve) => {
+    const began = performance.now()
     let left = mostBytes
     let pause: NodeJS.Timeout | undefined
 
@@ -66,12 +70,22 @@ export function drain(
       left -= bytes
       // As garbage it would stay until something is allocated.
       if (data.byteLength === data.buffer.byteLength) data.buffer.transfer(0)
-      incoming.pause()
+      const ms = pauseFor(bytes)
       if (left < 0) finish()
-      else pause = setTimeout(() => incoming.resume(), pauseFor(bytes))
+      else if (ms > AHEAD_MS) {
+        incoming.pause()
+        pause = setTimeout(() => incoming.resume(), ms)
+      }
     }
 
-    const timer = setTimeout(finish, drainMs)
+    function giveUpIfSlow(): void {
+      const earned = ((mostBytes - left) * 1000) / leastDrainedPerSecond
+      const ms = began + drainMs + earned - performance.now()
+      if (ms <= 0) finish()
+      else timer = setTimeout(giveUpIfSlow, ms)
+    }
+
+    let timer = setTimeout(giveUpIfSlow, drainMs)
     incoming.on('data', drop)
     incoming.once('end', finish)
     incoming.once('close', finish)

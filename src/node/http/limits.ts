@@ -42,8 +42,10 @@ export const LIMITS = {
   drainBytes: 64 * 1024 * 1024,
   /** Read of a body that no route asked for. */
   unexpectedBodyBytes: 64 * 1024,
-  /** For reading a refused body: a handover of a phone takes seconds. */
+  /** For reading a refused body: a handover of a phone takes seconds. Longer for one that comes at the rate below. */
   drainMs: 20_000,
+  /** A refused body that comes slower is given up. Unit: bytes a second. */
+  leastDrainedPerSecond: 64 * 1024,
   /**
    * Requests on a connection that wait for the answers before them; past it the connection is closed. 3 kB each, and
    * 40 µs when it is closed. No browser pipelines.

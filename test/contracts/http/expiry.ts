@@ -89,6 +89,8 @@ export function expiryCases(world: World): void {
       ['1d', png(6, 6)],
     ] as const) {
       const stored = await store(me, `?expires=${asked}`, bytes)
+      // Of the earliest answer, which caches repeat.
+      const mostSeconds = secondsLeft(stored) + 1
       const { etag } = Object.fromEntries((await me.get(`/raw/${stored.id}`)).headers) as { etag: string }
       for (const [status, headers, method = 'GET', path = `/raw/${stored.id}`] of [
         [200, {}],
@@ -118,7 +120,7 @@ export function expiryCases(world: World): void {
         assert.equal(Number(cdn[1]), shared)
         assert.ok(shared <= 3600)
         // A browser counts from when a shared cache answers it, which may be as late as that gives up its copy.
-        assert.ok(browser + shared <= secondsLeft(stored) + 1, `${browser} + ${shared}`)
+        assert.ok(browser + shared <= mostSeconds, `${browser} + ${shared}`)
         assert.ok(browser + shared > secondsLeft(stored) - LATE)
         assert.equal(answer.headers.get('Expires'), null)
       }
