@@ -1,7 +1,7 @@
-/** The HTTP contract on the two combinations that mix one machine's parts with many machines'. */
+/** What the HTTP contract says of stores, on the two combinations that mix one machine's parts with many machines'. */
 import { after, before, describe } from 'node:test'
 import type { Host } from './contracts/http/host.ts'
-import { httpContract } from './contracts/http.ts'
+import { httpContract, OF_STORES } from './contracts/http.ts'
 import { breakLedger } from './support/processes/broken-ledger.ts'
 import { s3Env, serviceOf } from './support/processes/cluster.ts'
 import { linksTo } from './support/processes/links.ts'
@@ -20,10 +20,14 @@ before(async () => {
 after(() => Promise.all([postgres?.destroy(), fake?.close()]))
 
 describe('combinations', { concurrency: 2 }, () => {
-  httpContract('filesystem and Postgres', async (env = {}) =>
-    hostOn({ LEDGER_URL: await postgres.createSchema() }, env),
+  httpContract(
+    'filesystem and Postgres',
+    async (env = {}) => hostOn({ LEDGER_URL: await postgres.createSchema() }, env),
+    { parts: OF_STORES },
   )
-  httpContract('S3 and SQLite', (env = {}) => hostOn(s3Env(serviceOf(fake), `host-${++prefixes}`), env))
+  httpContract('S3 and SQLite', (env = {}) => hostOn(s3Env(serviceOf(fake), `host-${++prefixes}`), env), {
+    parts: OF_STORES,
+  })
 })
 
 /** `place`: what it keeps elsewhere. */

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { releaseImage } from '../../build/image.ts'
-import { httpContract } from '../contracts/http.ts'
+import type { StartHost } from '../contracts/http/host.ts'
+import { httpContract, OF_PLACES } from '../contracts/http.ts'
 import { variantsIn } from '../packaging/variants.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { breakLedger } from '../support/processes/broken-ledger.ts'
@@ -130,7 +131,8 @@ describe('the image', { skip }, () => {
     await podman('rm', '--force', '--time', '0', 'one')
   })
 
-  httpContract('the image', async (env = {}) => {
+  // Its program is the single executable, which passes all of it (test/packaging/executable.long.test.ts).
+  const startImage: StartHost = async (env = {}) => {
     const dataDir = await mkdtemp(join(tmpdir(), 'pinhole-'))
     await chown(dataDir, 65532, 65532)
     const { settings, name } = await variants.of(env)
@@ -143,7 +145,8 @@ describe('the image', { skip }, () => {
         await rm(dataDir, { recursive: true, force: true })
       },
     }
-  })
+  }
+  httpContract('the image', startImage, { parts: OF_PLACES })
 })
 
 describe('one.yaml', { skip }, () => {
