@@ -21,7 +21,7 @@ export interface Limits {
 
 export const LIMITS: Record<'daily' | 'long', Limits> = {
   daily: { silent: 180_000, file: 600_000, done: 50_000 },
-  long: { silent: 600_000, file: 1_500_000, done: 50_000 },
+  long: { silent: 600_000, file: 2_700_000, done: 50_000 },
 }
 
 /** How long what it started may take to go after it. Unit: milliseconds. */

@@ -1,8 +1,10 @@
 /** A minimal Debian that has no Node, to run in what is to need none. */
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { isInstalled } from '../support/processes/caches.ts'
 
@@ -36,9 +38,37 @@ export async function whyNoBareRoot(): Promise<string | false> {
   return 'mmdebstrap is not on this machine'
 }
 
+/** `to`: a folder, or a file in tar. */
+function makeDebian(to: string): Promise<unknown> {
+  return run('mmdebstrap', ['--variant=minbase', '--mode=root', '--quiet', DEBIAN, to])
+}
+
+/** It takes a minute of processor time, so a run of tests makes one, and removes it. Files that need it meanwhile wait. */
+async function tarOfRun(runFolder: string): Promise<string> {
+  const [tar, lock] = [join(runFolder, 'debian.tar'), join(runFolder, 'debian.lock')]
+  while (!existsSync(tar)) {
+    const isMine = await mkdir(lock).then(
+      () => true,
+      () => false,
+    )
+    if (!isMine) await sleep(500)
+    else {
+      try {
+        await makeDebian(join(lock, 'debian.tar'))
+        await rename(join(lock, 'debian.tar'), tar)
+      } finally {
+        await rm(lock, { recursive: true, force: true })
+      }
+    }
+  }
+  return tar
+}
+
 export async function makeBareRoot(): Promise<BareRoot> {
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-root-'))
-  await run('mmdebstrap', ['--variant=minbase', '--mode=root', '--quiet', DEBIAN, folder])
+  const runFolder = process.env.PINHOLE_RUN
+  if (runFolder === undefined) await makeDebian(folder)
+  else await run('tar', ['-xf', await tarOfRun(runFolder), '-C', folder])
   const wordsOf = (user: string, words: string[]) => [
     ...['--mount', '--propagation', 'private'],
     ...[join(import.meta.dirname, 'in-root.sh'), folder, tmpdir(), user, ...words],
