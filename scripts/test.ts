@@ -22,7 +22,7 @@ import { type FileResult, LIMITS, runFile } from './test/run-file.ts'
 import { endOf, lacking, lineOf } from './test/summary.ts'
 
 /** More than there may be processors: many files wait for a disk, a browser or a clock. */
-const FILES_AT_ONCE = 5
+const FILES_AT_ONCE = 4
 
 /** A file system in memory, on Linux. */
 const MEMORY = '/dev/shm'
