@@ -61,7 +61,7 @@ export function readBody(request: Request, limits: Limits, onPiece: () => void):
         for (let left = mostBytes; !isOver && left >= 0 && Date.now() < until; ) {
           const bytes = (await read())?.length ?? 0
           left -= bytes
-          until += (bytes * 1000) / limits.leastDrainedPerSecond
+          until = Math.min(until + (bytes * 1000) / limits.leastDrainedPerSecond, Date.now() + limits.drainMs)
         }
       } catch {
         // Gone, or too slow: there is nobody to wait for.

@@ -9,7 +9,7 @@ import type { Limits } from './limits.ts'
  */
 export const DRAINED_BYTES_PER_SECOND = 64 * 1024 * 1024
 
-/** What may be read ahead of that: a pause for each piece would be most of the work where many processes wait for a processor. Unit: milliseconds. */
+/** What may be read ahead of that: on a busy machine each pause is much longer than asked for. Unit: milliseconds. */
 const AHEAD_MS = 8
 
 /** Bodies drained at once, in each process. Each holds what Node reads ahead; one more is cut off behind its answer. */
@@ -28,9 +28,9 @@ function pauseFor(bytes: number): number {
 }
 
 /**
- * Resolves when the client has sent its body; at once if it waits to be told to, or was too slow. Ordinary clients read an answer only then,
- * and see a reset connection if the server closes before: an answer ends behind this. Gives up after `mostBytes`, and after
- * `drainMs` unless the body comes at the least rate of drains: the connection then ends behind the answer.
+ * Resolves when the client has sent its body; at once if it waits to be told to, or was too slow. Ordinary clients read an answer
+ * only then, and see a reset connection if the server closes before: an answer ends behind this. Gives up after `mostBytes`, and
+ * after `drainMs` unless the body comes at the least rate of drains: the connection then ends behind the answer.
  */
 export function drain(
   incoming: IncomingMessage,
@@ -47,8 +47,8 @@ export function drain(
   drains++
   body.stop()
   return new Promise((resolve) => {
-    const began = performance.now()
     let left = mostBytes
+    let until = performance.now() + drainMs
     let pause: NodeJS.Timeout | undefined
 
     function finish(): void {
@@ -68,6 +68,8 @@ export function drain(
     function drop(data: Uint8Array<ArrayBuffer>): void {
       const bytes = data.length
       left -= bytes
+      // What came fast earns no more than that: a place costs its rate for as long as it is held.
+      until = Math.min(until + (bytes * 1000) / leastDrainedPerSecond, performance.now() + drainMs)
       // As garbage it would stay until something is allocated.
       if (data.byteLength === data.buffer.byteLength) data.buffer.transfer(0)
       const ms = pauseFor(bytes)
@@ -79,8 +81,7 @@ export function drain(
     }
 
     function giveUpIfSlow(): void {
-      const earned = ((mostBytes - left) * 1000) / leastDrainedPerSecond
-      const ms = began + drainMs + earned - performance.now()
+      const ms = until - performance.now()
       if (ms <= 0) finish()
       else timer = setTimeout(giveUpIfSlow, ms)
     }
