@@ -30,7 +30,7 @@ const LONG = /\.long\.test\.ts$/
 
 /**
  * Test files in the order in which they start: the longest of the last run first, so that none runs alone at the end;
- * those that have never run by what they need, and by how many files they import. `patterns`: parts of paths, one of which
+ * those that have never run by what they need, by their name, and by how many files they import. `patterns`: parts of paths, one of which
  * is to be in it; without any, all files, the long ones only if `isWhole`. Throws if no file fits.
  */
 export function testFiles({ patterns, isWhole }: { patterns: string[]; isWhole: boolean }): string[] {
@@ -51,7 +51,9 @@ export function testFiles({ patterns, isWhole }: { patterns: string[]; isWhole: 
     else
       processes.push({
         file,
-        weight: duration ?? (needs.some((need) => BROWSERS.test(need)) ? 1e6 : 1e5) + imported,
+        weight:
+          duration ??
+          (needs.some((need) => BROWSERS.test(need)) ? 1e6 : LONG.test(file) ? 5e5 : 1e5) + imported,
       })
   }
   for (const path of shared(sharing)) {
