@@ -71,23 +71,15 @@ const CASES = {
 
 type Part = keyof typeof CASES
 
-/** For a host whose code ran all of it elsewhere, and whose store and ledger are others. */
+/** For a host whose code ran all of it elsewhere, as its store and its ledger passed theirs: that the two go together. */
 export const OF_STORES: Part[] = [
   'what an upload answers',
   'safe repeats',
-  'what expires',
   'what is gone or held',
   'quota and client address',
-  'caps of networks and of all',
-  'refused uploads, and many at once',
-  'challenges',
   'raw bytes',
-  'conditions and ranges',
   'previews',
-  'pictures that are scanned',
   'deletion',
-  'the operator',
-  'reports',
   'what fails',
   'what is kept',
 ]
