@@ -87,17 +87,12 @@ export const OF_STORES: Part[] = [
 /** For a host whose code ran all of it elsewhere, and whose file system, network and account are others. */
 export const OF_PLACES: Part[] = [
   'what an upload answers',
-  'what is gone or held',
   'quota and client address',
   'raw bytes',
-  'previews',
   'pages',
   'how pages are sent',
   'deletion',
-  'the transport',
-  'the operator',
   'what fails',
-  'what is kept',
 ]
 
 /** `atOnce`: cases of a part. `parts`: instead of all. */
