@@ -4,8 +4,8 @@ import { forgetFile, type Group, keepFile, keptGroups } from './kept-files.ts'
 /** A page that keeps files holds a lock of its group's name. What no page holds was left behind. */
 const PREFIX = 'unsent-'
 
-/** A page that is loaded again may hold its lock a little longer, while a worker of its ends. */
-const CLOSING_MS = 3000
+/** A page that is loaded again may hold its lock for some seconds more, while a worker of its ends. */
+const CLOSING_MS = 10_000
 
 /** Keeping is a copy on the disk: not of everything. Unit: bytes. */
 const MOST_BYTES = 100 * 1024 * 1024
