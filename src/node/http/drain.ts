@@ -68,7 +68,7 @@ export function drain(
     function drop(data: Uint8Array<ArrayBuffer>): void {
       const bytes = data.length
       left -= bytes
-      // What came fast earns no more than that: a place costs its rate for as long as it is held.
+      // What came fast earns no more than `drainMs`: a place costs the least rate for as long as it is held.
       until = Math.min(until + (bytes * 1000) / leastDrainedPerSecond, performance.now() + drainMs)
       // As garbage it would stay until something is allocated.
       if (data.byteLength === data.buffer.byteLength) data.buffer.transfer(0)

@@ -20,7 +20,7 @@ async function imagesOf({ server }: Site): Promise<number> {
 }
 
 /** While this answers, nothing that failed goes on by itself, however slowly the test goes. */
-const AWAY = (path: string): Fault =>
+const away = (path: string): Fault =>
   path === '/api/upload' ? { kind: 'answer', status: 502 } : { kind: 'none' }
 
 export function faultsSuite(site: () => Site): void {
@@ -87,7 +87,7 @@ export function faultsSuite(site: () => Site): void {
     const { page, axe, end } = await site().visit({ expected: FAILED_REQUEST })
     await page.clock.install()
     site().proxy.onUpload = () => ({ kind: 'cut' })
-    site().proxy.onOther = AWAY
+    site().proxy.onOther = away
     await choose(page, [await photo('unlucky.jpg')])
     await passTime(page, async () => (await page.locator('.card[data-state="failed"]').count()) === 1)
     assert.match((await card(page, 'unlucky.jpg').textContent()) ?? '', /Couldn’t reach the service/)
@@ -105,7 +105,7 @@ export function faultsSuite(site: () => Site): void {
     await page.clock.install()
     const { proxy } = site()
     proxy.onUpload = () => ({ kind: 'cut' })
-    proxy.onOther = AWAY
+    proxy.onOther = away
     await choose(page, [await gif('one.gif', 54), await gif('two.gif', 55)])
     const failed = page.locator('.card[data-state="failed"]')
     await passTime(page, async () => (await failed.count()) === 2)
@@ -123,7 +123,7 @@ export function faultsSuite(site: () => Site): void {
     const before = await imagesOf(site())
     await page.clock.install()
     site().proxy.onUpload = () => ({ kind: 'lose-answer' })
-    site().proxy.onOther = AWAY
+    site().proxy.onOther = away
     await choose(page, [await gif('lost.gif', 53)])
     await passTime(page, async () => (await page.locator('.card[data-state="failed"]').count()) === 1)
     site().proxy.onUpload = () => ({ kind: 'none' })
