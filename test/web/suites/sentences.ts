@@ -311,16 +311,24 @@ export function sentencesSuite(site: () => Site): void {
     await end()
   })
 
-  it('offers what was left when the wait for its lock ran out as it was free', async () => {
+  it('offers what was left as soon as the page that left it lets go of it', async () => {
     const { page, end } = await site().visit()
     await leaveUnsent(page, site())
-    await page.addInitScript(() => {
-      AbortSignal.timeout = () => AbortSignal.abort()
-    })
-    await page.reload()
-    await page.getByRole('heading', { name: '1 upload didn’t finish', exact: true }).waitFor()
-    await page.click('#offer-discard')
+    const other = await page.context().newPage()
+    await other.goto(page.url())
+    await other.locator('html[data-live]').waitFor()
+    const pending = async () => (await navigator.locks.query()).pending?.length === 1
+    await other.waitForFunction(pending)
+    assert.equal(await other.locator('#offer').isVisible(), false)
+    await other.focus('#file')
+    await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pagehide')))
+    await other.getByRole('heading', { name: '1 upload didn’t finish', exact: true }).waitFor()
+    assert.equal(await other.evaluate(() => document.activeElement?.id), 'file', 'it takes no focus')
+    await heard(other, '1 upload didn’t finish')
+    await other.click('#offer-discard')
     await keptFiles(page, 0)
+    await other.close()
+    site().proxy.onUpload = () => ({ kind: 'none' })
     await end()
   })
 

@@ -18,7 +18,7 @@ export interface OfferOptions {
   onChange(): void
 }
 
-/** Offers what was shared, else what was left unsent. */
+/** Offers what was shared, else what was left unsent; that may take until another page is closed. */
 export async function offerKept({ isShared, onFiles, onChange }: OfferOptions): Promise<void> {
   const groups = isShared ? ['shared'] : await unsentGroups()
   const kept = (await Promise.all(groups.map(keptFiles))).flat()
@@ -28,8 +28,10 @@ export async function offerKept({ isShared, onFiles, onChange }: OfferOptions): 
   }
   show(kept, isShared)
   onChange()
-  // The page may have moved under it.
-  document.getElementById('offer-title')!.focus()
+  // The page may have moved under it. A person who is at something else meanwhile keeps the focus.
+  const title = document.getElementById('offer-title')!
+  if (document.activeElement === document.body) title.focus()
+  else say(title.textContent)
   const find = (id: string) => document.getElementById(id)!
   find('offer-send').onclick = () => {
     // What can't be sent today is offered tomorrow.

@@ -4,8 +4,14 @@ import { forgetFile, type Group, keepFile, keptGroups } from './kept-files.ts'
 /** A page that keeps files holds a lock of its group's name. What no page holds was left behind. */
 const PREFIX = 'unsent-'
 
-/** A page that is loaded again may hold its lock for some seconds more, while a worker of its ends. */
-const CLOSING_MS = 10_000
+/** A page that is loaded again may hold its lock for many seconds more, while a worker of its ends. */
+const CLOSING_MS = 60_000
+
+/** How long other free groups are waited for after the first: the browser answers one by one. */
+const GATHERING_MS = 500
+
+/** The group of this page, once it keeps files. */
+let own: Group | null = null
 
 /** Keeping is a copy on the disk: not of everything. Unit: bytes. */
 const MOST_BYTES = 100 * 1024 * 1024
@@ -18,6 +24,7 @@ export interface Unsent {
 
 export function createUnsent(): Unsent {
   const group: Group = `${PREFIX}${crypto.randomUUID()}`
+  own = group
   const isAble = 'caches' in globalThis && 'locks' in navigator
   const sizes = new Map<number, number>()
   let bytes = 0
@@ -64,20 +71,21 @@ export function createUnsent(): Unsent {
   }
 }
 
-/** Groups of pages that are closed. */
+/** Groups of pages that are closed. Where all are held, the first that is let go is waited for. */
 export async function unsentGroups(): Promise<Group[]> {
-  const groups = (await keptGroups()).filter((group) => group.startsWith(PREFIX))
-  const left = await Promise.all(groups.map((group) => isLeft(group).catch(() => false)))
-  return groups.filter((_, nth) => left[nth])
-}
-
-/** Whether no page holds it. Throws where the browser denies locks. */
-async function isLeft(group: Group): Promise<boolean> {
-  try {
-    return await navigator.locks.request(group, { signal: AbortSignal.timeout(CLOSING_MS) }, () => true)
-  } catch {
-    // On a device that stood still for so long the time ran out before the browser's answer came.
-    const { held } = await navigator.locks.query()
-    return !held?.some(({ name }) => name === group)
+  const groups = (await keptGroups()).filter((group) => group.startsWith(PREFIX) && group !== own)
+  const left: Group[] = []
+  const waiting = new AbortController()
+  const end = () => waiting.abort()
+  const timer = setTimeout(end, CLOSING_MS)
+  const take = (group: Group) => {
+    left.push(group)
+    setTimeout(end, GATHERING_MS)
   }
+  const { signal } = waiting
+  await Promise.allSettled(
+    groups.map((group) => navigator.locks.request(group, { signal }, () => take(group))),
+  )
+  clearTimeout(timer)
+  return left
 }
