@@ -165,7 +165,14 @@ describe('configuration', { concurrency: 4 }, () => {
       assert.ok(lines.length <= 5, server.stdout())
       assert.ok(server.stdout().includes(server.baseUrl))
       assert.ok(server.stdout().includes(server.dataDir))
+      assert.doesNotMatch(server.stdout(), /BASE_URL/)
       assert.doesNotMatch(server.stderr(), /warning|deprecat|experimental/i)
+    })
+
+    it('says that links lead nowhere else, where other machines can reach it', async () => {
+      const open = await startServer({ HOST: '0.0.0.0' })
+      await open.stop()
+      assert.match(open.stdout(), /Links begin with http:\/\/localhost:\d+: set BASE_URL/)
     })
 
     it('runs with the flags and the thread pool of the launcher', {

@@ -87,8 +87,14 @@ function readConfig(envFile: string | undefined): Config {
 function announce(config: Config, at: Address): void {
   // Behind a proxy the two differ.
   const listens = config.baseUrl === null ? '' : `, listening on http://${hostOf(config)}:${at.port}`
-  process.stdout.write(`Pinhole is at ${at.baseUrl}${listens}\n${describeData(config).join('\n')}\n`)
+  const lines = [`Pinhole is at ${at.baseUrl}${listens}`, ...describeData(config)]
+  if (config.baseUrl === null && !LOOPBACK.test(config.host)) {
+    lines.push(`Links begin with ${at.baseUrl}: set BASE_URL to an address that other machines can open.`)
+  }
+  process.stdout.write(`${lines.join('\n')}\n`)
 }
+
+const LOOPBACK = /^(127\.|::1$|localhost$)/
 
 function hostOf({ host }: Config): string {
   return host.includes(':') ? `[${host}]` : host
