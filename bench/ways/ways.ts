@@ -49,7 +49,7 @@ interface Newcomer {
 
 interface Named {
   name: string
-  /** As the README shows it. */
+  /** As the README shows it, after `npm ci` in a checkout. */
   command: string
 }
 
@@ -63,16 +63,21 @@ export const WAYS: Named[] = [
   { name: 'a checkout, where Node comes along', command: 'npm ci && npm start' },
   {
     name: 'the server’s package: `npm run packages`',
-    command: `npm install --global ./${manifest.packages.server}-*.tgz && ${manifest.packages.server}`,
+    command: `npm install --global ./dist/release/${manifest.packages.server}-*.tgz && ${manifest.packages.server}`,
   },
   {
-    name: 'one file without Node, for Linux: `npm run executable`',
-    command: 'tar -xzf pinhole-server-*.tar.gz && pinhole-server-*/pinhole-server',
+    name: 'one file without Node, for Linux: `npm run executable -- linux-x64`',
+    // `[0-9]`: the end of a version, for the image's archive has another word there.
+    command:
+      'tar -xzf dist/release/pinhole-server-*[0-9]-linux-x64.tar.gz && pinhole-server-*-linux-x64/pinhole-server',
   },
-  { name: 'a Debian package: `npm run debian`', command: 'apt-get install ./pinhole-server_*.deb' },
   {
-    name: 'an image without a shell: `npm run image`',
-    command: `docker load < pinhole-server-*.tar.gz && docker run -p 3000:3000 ${TAG}`,
+    name: 'a Debian package: `npm run debian -- linux-x64`',
+    command: 'apt-get install ./dist/release/pinhole-server_*_amd64.deb',
+  },
+  {
+    name: 'an image without a shell: `npm run image -- linux-x64`',
+    command: `docker load --input dist/release/pinhole-server-*-image-linux-x64.tar.gz && docker run -v pinhole:/data -p 3000:3000 ${TAG}`,
   },
 ]
 
