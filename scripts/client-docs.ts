@@ -2,6 +2,8 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { MODES } from '../src/client/types.ts'
+import { EXTENSIONS, LIFETIMES } from '../src/protocol.ts'
 import { denoBinary } from './runtimes.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -20,6 +22,13 @@ const HEAD = `# The client
 \`pinhole/client\` is the same in Node (22 or later), Deno, Bun and browsers. This page is made from its source and from
 [examples/](../examples) by \`npm run docs\`.
 
+No registry has the package. A checkout makes it, and the command \`pinhole\` with it:
+
+\`\`\`sh
+npm ci && npm run packages                                      # in a checkout of Pinhole
+npm install /path/to/checkout/dist/release/pinhole-[0-9]*.tgz   # in your project
+\`\`\`
+
 HEIC and JPEG XL become JPEG, or lossless WebP where they have transparency (\`convert: false\` refuses them). Their decoders are fetched
 with the first such file: 500 kB of libheif (LGPL-3.0, in a file of its own) where the browser decodes no HEIC by itself.
 
@@ -36,6 +45,13 @@ if half of the memory that is free at that moment holds it; else it is only rid 
 
 ## Examples
 `
+
+/** What types are derived from: whoever reads the page does not see it. */
+const DERIVED: Record<string, readonly string[]> = {
+  'keyof typeof EXTENSIONS': Object.keys(EXTENSIONS),
+  'keyof typeof LIFETIMES': Object.keys(LIFETIMES),
+  '(typeof MODES)[number]': MODES,
+}
 
 /** By the first word of a declaration. */
 const SECTIONS: Record<string, string> = {
@@ -81,8 +97,19 @@ function declarationsOf(entry: string): Declaration[] {
     const from = kind === 'interface' || kind === 'class' ? lines.findIndex((line) => MEMBER.test(line)) : -1
     const said = (from < 0 ? lines : lines.slice(0, from)).join('\n').trim()
     const members = from < 0 ? '' : ` {\n${membersOf(lines.slice(from)).join('\n')}\n}`
-    return [{ name, section, text: `### ${name}\n\n${said && `${said}\n\n`}${fenced(signature + members)}` }]
+    return [
+      { name, section, text: `### ${name}\n\n${said && `${said}\n\n`}${fenced(shown(signature) + members)}` },
+    ]
   })
+}
+
+/** As a caller needs it: types by their values, parameters without underscores, no `async`, which the promise says. */
+function shown(signature: string): string {
+  const plain = signature.replace(/^async /, '').replaceAll(/(?<=[(, ])_(?=\w+\??: )/g, '')
+  return Object.entries(DERIVED).reduce(
+    (text, [type, values]) => text.replace(type, values.map((value) => `"${value}"`).join(' | ')),
+    plain,
+  )
 }
 
 const MEMBER = /^(?:readonly |get )?\w+\??[:(]/
