@@ -324,7 +324,7 @@ export function sentencesSuite(site: () => Site): void {
     await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pagehide')))
     await other.getByRole('heading', { name: '1 upload didn’t finish', exact: true }).waitFor()
     assert.equal(await other.evaluate(() => document.activeElement?.id), 'file', 'it takes no focus')
-    await heard(other, '1 upload didn’t finish')
+    await heard(other, /^1 upload didn’t finish$/)
     await other.click('#offer-discard')
     await keptFiles(page, 0)
     await other.close()
