@@ -90,7 +90,13 @@ let lines = 0
 
 function load() {
   mkdirSync(STATE, { recursive: true, mode: 0o700 })
-  for (const file of LISTS.split(',').filter(Boolean)) learn(readFileSync(file, 'utf8'))
+  for (const file of LISTS.split(',').filter(Boolean)) {
+    if (!existsSync(file)) {
+      console.error(`LISTS names ${file}, which is not there`)
+      process.exit(2)
+    }
+    learn(readFileSync(file, 'utf8'))
+  }
   if (existsSync(files.learned)) learn(readFileSync(files.learned, 'utf8'))
   if (!existsSync(files.seen)) return
   for (const line of readFileSync(files.seen, 'utf8').split('\n')) {
