@@ -3,9 +3,9 @@
 import type { Edit } from '../bmff/edits.ts'
 import { refuse } from '../bmff/fields.ts'
 import { boxFileOf } from '../bmff/file.ts'
-import { inOrder, overlap } from '../bmff/runs.ts'
+import { concatenated, inOrder, overlap, runsOf } from '../bmff/runs.ts'
 import type { Work } from '../bytes/work.ts'
-import { checkDimensions } from '../damaged.ts'
+import { checkAnimation, checkDimensions } from '../damaged.ts'
 import type { Inspector } from '../image.ts'
 import { displayedSize } from './display.ts'
 import { checkCodedData, checkImages, checkPicture } from './images.ts'
@@ -34,44 +34,50 @@ export const inspectAvif: Inspector = async (whole) => {
   const kept: Map<number, Item> = meta ? keptItems(meta) : new Map()
   const avif: Avif = { layout, meta, kept, movie }
 
-  const walk = obuWalk(file)
-  const edits = meta ? await checkImages(file, meta, kept, walk) : []
-  if (movie) edits.push(...(await checkTracks(movie.tracks, walk, work)))
+  // One list for the whole file: it is refused where that grows too long.
+  const edits: Edit[] = []
+  const walk = obuWalk(file, edits)
+  if (meta) await checkImages(file, meta, kept, walk, edits)
+  if (movie) await checkTracks(movie.tracks, walk, work)
   const size = displayedSizeOf(avif)
   checkDimensions(size.width, size.height)
   return {
     type: 'image/avif',
     ...size,
-    animated: movie?.tracks.some(({ samples }) => samples.length > 1) ?? false,
+    animated: movie?.tracks.some(({ frames }) => frames > 1) ?? false,
     hasLocation: await namesPlace(file, layout.boxes, meta, tracks),
     segments: await scrubbed(file, avif, edits),
   }
 }
 
-/** Throws unless every sample is whole. Returns what has to go of their data. */
-async function checkTracks(tracks: Track[], walk: ObuWalk, work: Work): Promise<Edit[]> {
-  const edits: Edit[] = []
-  const all = tracks.flatMap(({ samples }) => samples)
-  if (work.spend(all.length / 8)) await work.turn()
+/** Throws unless every sample is whole, and a viewer can paint them all. `walk` notes what has to go of their data. */
+async function checkTracks(tracks: Track[], walk: ObuWalk, work: Work): Promise<void> {
+  const all = inOrder(concatenated(tracks.map(({ samples }) => samples)))
+  if (work.spend(all.length / 16)) await work.turn()
   if (overlap(all)) refuse('its frames overlap')
-  if (work.spend(all.length / 8)) await work.turn()
+  if (work.spend(all.length / 16)) await work.turn()
+  let mostFrames = 0
   // Only the first sample of a track must bring the sequence header.
-  for (const { samples, settings, width, height } of tracks) {
+  for (const { samples, frames, settings, width, height } of tracks) {
     checkDimensions(width, height)
-    for (const first of samples.slice(0, 1)) checkCodedData(await walk([first]), settings)
+    checkAnimation(width, height, frames)
+    mostFrames = Math.max(mostFrames, frames)
+    for (const first of runsOf(samples.subarray(0, 2))) {
+      const { maxWidth, maxHeight } = checkCodedData(await walk([first]), settings)
+      checkAnimation(maxWidth, maxHeight, frames)
+    }
   }
   // In order of place, so that one read serves neighbours.
   let last = -1
-  for (const sample of inOrder(all)) {
+  for (const sample of runsOf(all)) {
     if (work.spend(1)) await work.turn()
     // Equal data may be written once.
     if (sample.start === last) continue
     last = sample.start
     const data = await walk([sample])
     checkPicture(data)
-    edits.push(...data.edits)
+    if (data.sequence) checkAnimation(data.sequence.maxWidth, data.sequence.maxHeight, mostFrames)
   }
-  return edits
 }
 
 /**
@@ -81,6 +87,6 @@ async function checkTracks(tracks: Track[], walk: ObuWalk, work: Work): Promise<
 function displayedSizeOf({ meta, kept, movie }: Avif): { width: number; height: number } {
   const image = meta?.primary != null ? kept.get(meta.primary) : undefined
   if (image) return displayedSize(image)
-  const track = movie?.tracks.find(({ samples }) => samples.length > 0)
+  const track = movie?.tracks.find(({ frames }) => frames > 0)
   return track ? { width: track.width, height: track.height } : refuse('it holds no picture')
 }

@@ -5,14 +5,14 @@ import { type Edit, zeroInto } from '../bmff/edits.ts'
 import { Fields, type Run, refuse } from '../bmff/fields.ts'
 import { type BoxFile, isZeroRun, readRun } from '../bmff/file.ts'
 import { checkDimensions } from '../damaged.ts'
+import { type CodecSettings, codecSettings } from './config-units.ts'
 import { descriptionBytes } from './derivation-tails.ts'
 import { checkDerivations } from './derivations.ts'
 import { propertyOf, spatialExtent } from './item-properties.ts'
 import type { Item, Meta } from './items.ts'
 import { AV1 } from './kept-items.ts'
-import { obuFrom, SEQUENCE_HEADER } from './obu.ts'
 import type { ObuSummary, ObuWalk } from './obus.ts'
-import { isSameSize, type SequenceHeader, sequenceHeader, TWO_SIZES } from './sequence-header.ts'
+import { isSameSize, type SequenceHeader, TWO_SIZES } from './sequence-header.ts'
 
 /** Turns, mirrors and crops. */
 const TRANSFORMATIONS = ['clap', 'irot', 'imir']
@@ -21,70 +21,46 @@ const TRANSFORMATIONS = ['clap', 'irot', 'imir']
 const MAX_DERIVATION_BYTES = 64 * 1024
 
 /**
- * Throws `Refusal('damaged-image')` unless all these images are whole and agree with themselves. Returns what has to go of
- * their data.
+ * Throws `Refusal('damaged-image')` unless all these images are whole and agree with themselves. `edits` gets what has to go
+ * of descriptions of derived images; `walk` notes the rest.
  */
 export async function checkImages(
   file: BoxFile,
   meta: Meta,
   images: Map<number, Item>,
   walk: ObuWalk,
-): Promise<Edit[]> {
+  edits: Edit[],
+): Promise<void> {
   checkDerivations(images)
-  const edits: Edit[] = []
-  const walked = new Set<string>()
+  // Items may share their data.
+  const walked = new Map<string, ObuSummary>()
   // In order of place, so that one read serves neighbours.
   const placed = [...images.values()].toSorted(
     (a, b) => (a.extents?.[0]?.start ?? 0) - (b.extents?.[0]?.start ?? 0),
   )
   for (const image of placed) {
-    if (file.cursor.work.spend(4)) await file.cursor.work.turn()
+    if (file.cursor.work.spend(4 + image.inputs.length)) await file.cursor.work.turn()
     const { width, height } = spatialExtent(image)
     checkDimensions(width, height)
     if (image.type === AV1) {
-      const found = await checkCoded(image, walk)
-      // Items may share their data.
       const place = JSON.stringify(image.extents)
-      if (!walked.has(place)) edits.push(...found)
-      walked.add(place)
+      const data = walked.get(place) ?? (await walk(dataOf(image)))
+      walked.set(place, data)
+      checkCoded(image, data)
     } else if (image.type !== 'iden') {
-      edits.push(...(await tailOf(file, image)))
+      await zeroTail(edits, file, image)
       if (image.type === 'grid' || image.type === 'iovl') await checkComposed(file, meta, image)
     }
   }
-  return edits
 }
 
-async function checkCoded(image: Item, walk: ObuWalk): Promise<Edit[]> {
+function checkCoded(image: Item, data: ObuSummary): void {
   const { width, height } = spatialExtent(image)
   const settings = codecSettings(propertyOf(image, 'av1C'))
-  const data = await walk(dataOf(image))
   const sequence = checkCodedData(data, settings)
   const fits = width <= sequence.maxWidth && height <= sequence.maxHeight
   const exact = width === sequence.maxWidth && height === sequence.maxHeight
   if (!fits || (sequence.exact && !exact)) refuse('an image is not as large as its ispe says')
-  return data.edits
-}
-
-/** What `av1C` says (AV1 in ISOBMFF, 2.3.3). */
-export interface CodecSettings {
-  /** Sequence header that belongs before the data, if there is one. */
-  sequence: SequenceHeader | null
-}
-
-export function codecSettings(fields: Fields | null): CodecSettings {
-  if (!fields || fields.left < 4 || fields.u8() !== 0x81) return refuse('an image has no valid av1C property')
-  fields.skip(3)
-  while (fields.left > 0) {
-    const bytes = fields.rest()
-    const unit = obuFrom(bytes, bytes.length)
-    if (!unit || unit.body + unit.size > bytes.length) break
-    if (unit.type === SEQUENCE_HEADER) {
-      return { sequence: sequenceHeader(bytes.subarray(unit.body, unit.body + unit.size)) }
-    }
-    fields = new Fields(bytes, 0, unit.body + unit.size)
-  }
-  return { sequence: null }
 }
 
 /** Throws unless the data holds a picture, within the limits. */
@@ -114,7 +90,7 @@ async function checkComposed(file: BoxFile, meta: Meta, image: Item): Promise<vo
     const [rows, columns] = [fields.u8() + 1, fields.u8() + 1]
     if (rows * columns !== inputs.length) refuse('a grid has the wrong number of tiles')
     checkTiles(
-      inputs.flatMap((id) => meta.items.get(id) ?? []),
+      [...new Set(inputs)].flatMap((id) => meta.items.get(id) ?? []),
       rows,
       columns,
       declared,
@@ -160,18 +136,16 @@ function codingOf(av1C: Fields | null): string {
 }
 
 /** What has to go behind the description of a derived image. */
-async function tailOf(file: BoxFile, image: Item): Promise<Edit[]> {
+async function zeroTail(edits: Edit[], file: BoxFile, image: Item): Promise<void> {
   const extents = dataOf(image)
   const fields = await derivation(file, extents)
   let left = descriptionBytes(image.type, fields.within(0, fields.end), image.inputs.length)
-  const edits: Edit[] = []
   for (const { start, end } of extents) {
     const from = Math.min(end, start + left)
     left -= from - start
     const tail = { start: from, end }
     if (!(await isZeroRun(file, tail))) zeroInto(edits, tail)
   }
-  return edits
 }
 
 async function derivation(file: BoxFile, extents: Run[]): Promise<Fields> {

@@ -34,7 +34,7 @@ function readAssociations(box: Box, fields: Fields, meta: Meta, taken: Taken): I
   const { version, flags } = fields.versionAndFlags()
   const countAt = fields.at
   const count = fields.u32()
-  if (count > MAX_ITEMS) refuse('it has too many items')
+  if (count + taken.items.size > MAX_ITEMS) refuse('it has too many items')
   const list: ItemList = { box, parents: [], countAt, countWidth: 4, entries: [], entriesEnd: 0 }
   for (let i = 0; i < count; i++) {
     const start = fields.at
@@ -70,6 +70,17 @@ function readAssociation(fields: Fields, wide: boolean, properties: Property[]):
 export function propertyOf(item: Item, type: string): Fields | null {
   const found = item.properties.find(({ property }) => property.box.type === type)
   return found?.property.read() ?? null
+}
+
+/** Longer than any that is known. Thousands of items may share one text. Unit: bytes. */
+const MOST_TYPE_BYTES = 128
+
+/** What an auxiliary image is (23008-12, 6.5.8). Empty for what is none. */
+export function auxiliaryType(item: Item): string {
+  const fields = propertyOf(item, 'auxC')
+  if (!fields || fields.left < 4) return ''
+  const start = fields.at + 4
+  return fields.within(start, Math.min(fields.end, start + MOST_TYPE_BYTES)).text()
 }
 
 /** Width and height before any transformation (23008-12, 6.5.3). Unit: pixels. */

@@ -1,7 +1,7 @@
 /** Which items are the picture, and which only describe it. */
 import { Refusal } from '../../errors.ts'
 import { refuse } from '../bmff/fields.ts'
-import { propertyOf } from './item-properties.ts'
+import { auxiliaryType, propertyOf } from './item-properties.ts'
 import type { Item, Meta } from './items.ts'
 
 export const AV1 = 'av01'
@@ -64,22 +64,19 @@ const AUXILIARY_TYPES: ReadonlySet<string> = new Set([
   'urn:com:apple:photo:2020:aux:hdrgainmap',
 ])
 
-function isKnownAuxiliary(item: Item): boolean {
-  const type = propertyOf(item, 'auxC')
-  if (!type || type.left < 4) return false
-  type.skip(4)
-  return AUXILIARY_TYPES.has(type.text())
-}
-
 /** The images that complete an image, by its number (23008-12, 6.4.5). */
 function auxiliariesOf(meta: Meta): Map<number, Item[]> {
   const auxiliaries = new Map<number, Item[]>()
+  // Each item is looked at once, however many lists it has.
+  const known = new Set(
+    [...meta.items.values()].filter((item) => isImage(item) && AUXILIARY_TYPES.has(auxiliaryType(item))),
+  )
   for (const { type, from, ids } of meta.references) {
     const auxiliary = type === 'auxl' && from !== null && meta.items.get(from)
-    if (!auxiliary || !isImage(auxiliary) || !isKnownAuxiliary(auxiliary)) continue
+    if (!auxiliary || !known.has(auxiliary)) continue
     for (const id of ids) {
-      const known = auxiliaries.get(id)
-      if (known) known.push(auxiliary)
+      const others = auxiliaries.get(id)
+      if (others) others.push(auxiliary)
       else auxiliaries.set(id, [auxiliary])
     }
   }

@@ -15,7 +15,7 @@ import type { Box, Fields } from '../bmff/fields.ts'
 import { type BoxFile, isZeroRun } from '../bmff/file.ts'
 import { dataReferenceEdits, handlerEdits, tailEdits, unnamed, zeroed } from '../bmff/spare.ts'
 import { ICC_HEADER_BYTES, profileLength } from '../metadata/icc.ts'
-import { configEdits } from './config-edits.ts'
+import { configEdits } from './config-units.ts'
 import type { IdList, Item, ItemList, Meta, Property } from './items.ts'
 
 /** What a `meta` box keeps. Anything else in it is blanked: XML, `uuid`, boxes that nobody has heard of. */
@@ -70,9 +70,8 @@ export async function metaEdits(
   const cuts = isRoom ? all : cutsOf(meta, isListed, tracks)
   shrink(cuts, childrenGone, meta.box)
   for (const [box, bytes] of cuts.shrunk) if (bytes > 0) edits.push(resize(box, box.end - box.start - bytes))
-  edits.push(...cuts.edits)
-  if (cuts.freed > 0 && !isLast) edits.push(...pad(meta.box.end, cuts.freed))
-  return edits
+  // There may be more cuts than a call takes arguments.
+  return [...edits, ...cuts.edits, ...(cuts.freed > 0 && !isLast ? pad(meta.box.end, cuts.freed) : [])]
 }
 
 /** Names, reserved fields, and what stands behind the last field of the boxes that stay. */
@@ -200,8 +199,10 @@ async function blankProperties(
       blankInto(edits, child)
   }
   const gone = new Set<Property>()
+  const { work } = file.cursor
   for (const property of meta.properties) {
     const { box } = property
+    if (work.spendBytes(box.end - box.start)) await work.turn()
     if (await isEmpty(file, box)) continue
     if (!KEPT_PROPERTIES.has(box.type) && essential.has(property) && !PRIVATE_PROPERTIES.has(box.type)) {
       // Readers that do not know it must not show the image, and none knows it: it says that without its contents.

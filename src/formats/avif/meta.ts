@@ -4,12 +4,12 @@ import { type Box, Fields, refuse } from '../bmff/fields.ts'
 import { type BoxFile, boxesIn, readRun } from '../bmff/file.ts'
 import { readLocations } from './item-locations.ts'
 import { readProperties } from './item-properties.ts'
-import { type IdList, type Item, type ItemList, MAX_ITEMS, type Meta, type MetaPart } from './items.ts'
+import { type Item, type ItemList, MAX_ITEMS, type Meta, type MetaPart } from './items.ts'
 
 /** Most bytes of description that are held in memory, for a file. Real ones take a few kilobytes. */
 export const MAX_INDEX_BYTES = 4 * 1024 * 1024
 
-/** Most items that lists name, over all of them. */
+/** Most items that references name, and most that groups name, over all of their lists. */
 const MAX_REFERENCES = 2 ** 16
 
 /** Boxes that are read. Each may be there once. */
@@ -60,7 +60,7 @@ export async function readMeta(file: BoxFile, box: Box): Promise<Meta | null> {
   if (properties) readProperties(properties.box, properties.fields, meta)
   const [references, groups] = [body('iref'), body('grpl')]
   if (references) readReferences(references.box, references.fields, meta)
-  if (groups) meta.groups = readGroups(groups.box, groups.fields)
+  if (groups) readGroups(groups.box, groups.fields, meta)
   return meta
 }
 
@@ -116,13 +116,11 @@ function readInfo(info: Box, fields: Fields): Item {
 /** 14496-12, 8.11.12. */
 function readReferences(parent: Box, fields: Fields, meta: Meta): void {
   const idWidth = fields.versionAndFlags().version === 0 ? 2 : 4
-  let left = MAX_REFERENCES
+  const budget = { ids: MAX_REFERENCES }
   for (const box of fields.boxes()) {
     const body = fields.bodyOf(box)
     const from = body.uint(idWidth)
-    const list = { parent, from, ...readIds(box, body, 2, idWidth) }
-    left -= list.ids.length
-    if (left < 0) refuse('it has too many references between images (iref)')
+    const list = { parent, from, ...readIds(box, body, 2, idWidth, budget) }
     meta.references.push(list)
     const item = list.type === 'dimg' && meta.items.get(from)
     if (!item) continue
@@ -132,19 +130,22 @@ function readReferences(parent: Box, fields: Fields, meta: Meta): void {
 }
 
 /** 14496-12, 8.18.3. */
-function readGroups(parent: Box, fields: Fields): IdList[] {
-  return fields.boxes().map((box) => {
+function readGroups(parent: Box, fields: Fields, meta: Meta): void {
+  const budget = { ids: MAX_REFERENCES }
+  for (const box of fields.boxes()) {
     const body = fields.bodyOf(box)
     body.skip(8)
-    return { parent, from: null, ...readIds(box, body, 4, 4) }
-  })
+    meta.groups.push({ parent, from: null, ...readIds(box, body, 4, 4, budget) })
+  }
 }
 
-function readIds(box: Box, body: Fields, countWidth: number, idWidth: number) {
+function readIds(box: Box, body: Fields, countWidth: number, idWidth: number, budget: { ids: number }) {
   const countAt = body.at
   const count = body.uint(countWidth)
   const idsAt = body.at
   if (count * idWidth > body.left) refuse('a list of items in iref or grpl is cut off')
+  budget.ids -= count
+  if (budget.ids < 0) refuse('it has too many references between images (iref, grpl)')
   const ids = Array.from({ length: count }, () => body.uint(idWidth))
   return { box, type: box.type, ids, countAt, countWidth, idsAt, idWidth }
 }

@@ -4,6 +4,7 @@
 export const MAX_HEADER_BYTES = 10
 
 export const SEQUENCE_HEADER = 1
+export const TEMPORAL_DELIMITER = 2
 export const PADDING = 15
 /** A payload of padding ends in a one and zeros (5.3.4); decoders check that. */
 export const TRAILING_BITS = 0x80

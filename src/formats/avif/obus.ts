@@ -6,7 +6,15 @@ import { isZero, type Run, refuse } from '../bmff/fields.ts'
 import type { BoxFile } from '../bmff/file.ts'
 import type { Cursor } from '../bytes/cursor.ts'
 import { PIECE_BYTES } from '../image.ts'
-import { MAX_HEADER_BYTES, type Obu, obuFrom, PADDING, SEQUENCE_HEADER, TRAILING_BITS } from './obu.ts'
+import {
+  MAX_HEADER_BYTES,
+  type Obu,
+  obuFrom,
+  PADDING,
+  SEQUENCE_HEADER,
+  TEMPORAL_DELIMITER,
+  TRAILING_BITS,
+} from './obu.ts'
 import {
   isSameSize,
   SEQUENCE_HEADER_BYTES,
@@ -25,27 +33,35 @@ const PICTURE_TYPES: ReadonlySet<number> = new Set([3, 4, 6])
  * What decoders read: temporal delimiter, redundant frame header, and the above. The rest is metadata, padding, lists of
  * tiles for another kind of stream, and types that are reserved.
  */
-const DECODED_TYPES: ReadonlySet<number> = new Set([SEQUENCE_HEADER, 2, 7, ...PICTURE_TYPES])
+const DECODED_TYPES: ReadonlySet<number> = new Set([SEQUENCE_HEADER, TEMPORAL_DELIMITER, 7, ...PICTURE_TYPES])
+
+/** A temporal delimiter has nothing in it (5.6). */
+function isDecoded({ type, size }: Obu): boolean {
+  return DECODED_TYPES.has(type) && (type !== TEMPORAL_DELIMITER || size === 0)
+}
 
 /** What an image item, or one sample of a track, is made of. */
 export interface ObuSummary {
   sequence: SequenceHeader | null
   hasPicture: boolean
-  /** Makes padding of the units that no decoder reads: they keep their places. */
-  edits: Edit[]
 }
 
 export type ObuWalk = (extents: Run[]) => Promise<ObuSummary>
 
+/** How often padding and metadata may be looked through: items and tracks may share their data. */
+const MOST_PASSES = 4
+
 /**
  * A walk over one file. It throws if the lengths of the units do not add up to the length of the data. Ask in
- * ascending order of place: what one read brought is used again.
+ * ascending order of place: what one read brought is used again. `edits` gets what makes padding of the units that no
+ * decoder reads: they keep their places.
  */
-export function obuWalk({ cursor }: BoxFile): ObuWalk {
+export function obuWalk({ source, cursor }: BoxFile, edits: Edit[]): ObuWalk {
   let obus = 0
+  let bytesLeft = MOST_PASSES * source.size
   return async (extents) => {
     const data = readerOf(cursor, extents)
-    const summary: ObuSummary = { sequence: null, hasPicture: false, edits: [] }
+    const summary: ObuSummary = { sequence: null, hasPicture: false }
     for (let at = 0; at < data.length; ) {
       if (++obus > MAX_OBUS) refuse('its image data has too many units')
       const left = data.length - at
@@ -59,7 +75,12 @@ export function obuWalk({ cursor }: BoxFile): ObuWalk {
         summary.sequence = sequence
       }
       if (PICTURE_TYPES.has(obu.type) && obu.size > 0) summary.hasPicture = true
-      if (!DECODED_TYPES.has(obu.type)) await blankUnit(summary.edits, data, at, obu)
+      if (!isDecoded(obu)) {
+        bytesLeft -= obu.size
+        if (bytesLeft < 0) refuse('its boxes or images overlap')
+        if (cursor.work.spendBytes(obu.size)) await cursor.work.turn()
+        await blankUnit(edits, data, at, obu)
+      }
       at += obu.body + obu.size
     }
     return summary
@@ -95,10 +116,10 @@ async function blankUnit(
 interface RunReader {
   /** Length of all runs. Unit: bytes. */
   readonly length: number
-  /** `length` bytes from `at`, or all up to the end. `undefined` if that needs `load`. Ask in ascending order. */
+  /** `length` bytes from `at`, or all up to the end. `undefined` if that needs `load`. */
   peek(at: number, length: number): Uint8Array | undefined
   load(at: number, length: number): Promise<Uint8Array>
-  /** Where in the file the bytes are that were just read. */
+  /** Where in the file the bytes are. All of them must be there. */
   runs(at: number, length: number): Run[]
 }
 
@@ -110,6 +131,8 @@ function readerOf(cursor: Cursor, runs: Run[]): RunReader {
 
   /** Where in the file a byte is, and how many follow it in the same run. */
   function locate(at: number): { start: number; left: number } {
+    // What was looked ahead at may be in a later run.
+    while (index > 0 && at < before) before -= lengthOf(runs[--index]!)
     for (let run = runs[index]; run && at >= before + lengthOf(run); run = runs[++index])
       before += lengthOf(run)
     const run = runs[index]
@@ -128,13 +151,11 @@ function readerOf(cursor: Cursor, runs: Run[]): RunReader {
     length: total,
     runs(at, length) {
       const found: Run[] = []
-      let passed = 0
-      for (const run of runs) {
-        const start = run.start + Math.max(0, at - passed)
-        const end = run.start + Math.min(lengthOf(run), at + length - passed)
-        if (start < end) found.push({ start, end })
-        passed += lengthOf(run)
-        if (passed >= at + length) break
+      for (let from = at; from < at + length; ) {
+        const { start, left } = locate(from)
+        const end = start + Math.min(left, at + length - from)
+        found.push({ start, end })
+        from += end - start
       }
       return found
     },

@@ -1,27 +1,29 @@
 /** Where the samples of a track are (ISO/IEC 14496-12, 8.7). */
-import { type Box, type Fields, type Run, refuse } from '../bmff/fields.ts'
+import { type Box, type Fields, refuse } from '../bmff/fields.ts'
+import type { Runs } from '../bmff/runs.ts'
 
 /** Most samples of all tracks: an hour at 30 frames a second has 108,000. */
 export const MAX_SAMPLES = 2 ** 17
 
 /** Every sample of a track in order, each inside the file. `table`: the children of `stbl`. */
-export function readSamples(fields: Fields, table: Map<string, Box>, fileBytes: number): Run[] {
+export function readSamples(fields: Fields, table: Map<string, Box>, fileBytes: number): Runs {
   const sizes = sampleSizes(fields, table)
   const offsets = chunkOffsets(fields, table)
   const counts = chunkCounts(fields, table, offsets.length)
-  const samples: Run[] = []
+  const samples = new Float64Array(2 * sizes.length)
+  let sample = 0
   for (const [chunk, offset] of offsets.entries()) {
     let at = offset
     const count = counts(chunk)
-    if (count > sizes.length - samples.length) refuse('its sample tables contradict each other')
-    for (let i = 0; i < count; i++) {
-      const end = at + (sizes[samples.length] ?? 0)
-      if (end > fileBytes) refuse('it is cut off: a frame lies outside it')
-      samples.push({ start: at, end })
-      at = end
+    if (count > sizes.length - sample) refuse('its sample tables contradict each other')
+    for (const last = sample + count; sample < last; sample++) {
+      samples[2 * sample] = at
+      at += sizes[sample]!
+      if (at > fileBytes) refuse('it is cut off: a frame lies outside it')
+      samples[2 * sample + 1] = at
     }
   }
-  if (samples.length !== sizes.length) refuse('its sample tables contradict each other')
+  if (sample !== sizes.length) refuse('its sample tables contradict each other')
   return samples
 }
 

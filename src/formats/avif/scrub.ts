@@ -6,7 +6,7 @@
 import { addInto, blankInto, cut, type Edit, edited, isEmpty, resize, zeroInto } from '../bmff/edits.ts'
 import { type Box, type Run, refuse } from '../bmff/fields.ts'
 import { type BoxFile, isZeroRun } from '../bmff/file.ts'
-import { union, unused } from '../bmff/runs.ts'
+import { concatenated, type Runs, union, unused } from '../bmff/runs.ts'
 import type { Segment } from '../image.ts'
 import type { Item, Meta } from './items.ts'
 import type { AvifLayout } from './layout.ts'
@@ -33,8 +33,10 @@ export async function scrubbed(
   const shown = [...kept.values()].filter(({ type }) => type !== 'iden')
   const items = shown.flatMap(({ extents }) => extents ?? [])
   const { work } = file.cursor
-  const used = union([...items, ...(movie?.tracks.flatMap(({ samples }) => samples) ?? [])])
-  if (work.spend(used.length / 8)) await work.turn()
+  const places = Float64Array.from(items.flatMap(({ start, end }) => [start, end]))
+  const all = concatenated([places, ...(movie?.tracks.map(({ samples }) => samples) ?? [])])
+  if (work.spend(all.length / 16)) await work.turn()
+  const used = union(all)
   const inIdat = meta?.idat ? [{ start: meta.idat.body, end: meta.idat.end }] : []
   const regions = [...layout.data.map(({ inner }) => inner), ...inIdat].toSorted((a, b) => a.start - b.start)
 
@@ -74,7 +76,9 @@ export async function scrubbed(
 function reachOf(kept: Map<number, Item>, movie: Movie | null): number {
   let reach = 0
   for (const item of kept.values()) reach = Math.max(reach, item.reach)
-  for (const { samples } of movie?.tracks ?? []) for (const { end } of samples) reach = Math.max(reach, end)
+  for (const { samples } of movie?.tracks ?? []) {
+    for (let at = 1; at < samples.length; at += 2) reach = Math.max(reach, samples[at]!)
+  }
   return reach
 }
 
@@ -88,14 +92,14 @@ function distinct(edits: Edit[]): Edit[] {
 }
 
 /** The boxes that hold something of what is shown. */
-function holders(layout: AvifLayout, used: Run[], meta: Meta | null, movie: Movie | null): Set<Box> {
+function holders(layout: AvifLayout, used: Runs, meta: Meta | null, movie: Movie | null): Set<Box> {
   const holding = new Set<Box>(layout.boxes.slice(0, 1))
   if (meta) holding.add(meta.box)
   if (movie) holding.add(movie.box)
   let next = 0
   for (const { box } of layout.data) {
-    while (used[next] && used[next]!.start < box.body) next++
-    if (used[next] && used[next]!.start < box.end) holding.add(box)
+    while (next < used.length && used[next]! < box.body) next += 2
+    if (next < used.length && used[next]! < box.end) holding.add(box)
   }
   return holding
 }

@@ -1,8 +1,7 @@
 /** Takes what is private out of a `moov` box: blanks it where it is, or cuts it out if no image byte follows. */
-import { addInto, blankInto, cut, type Edit, isFree, resize } from '../bmff/edits.ts'
+import { addInto, blankInto, cut, type Edit, isFree, resize, zeroInto } from '../bmff/edits.ts'
 import { type Box, type Fields, isZero } from '../bmff/fields.ts'
-import { zeroed } from '../bmff/spare.ts'
-import { configEdits } from './config-edits.ts'
+import { configEdits } from './config-units.ts'
 import { fieldEdits } from './track-fields.ts'
 import { type Movie, SAMPLE_ENTRY_BYTES, sampleEntries } from './tracks.ts'
 
@@ -53,7 +52,7 @@ export function movieEdits({ box, fields, tracks }: Movie, isLast: boolean): Edi
       } else if (type === 'tref') {
         for (const reference of fields.bodyOf(child).boxes()) {
           if (!keepsReference(fields.bodyOf(reference), reference, ids)) blankInto(edits, reference)
-          else edits.push(...strangersIn(fields, reference, ids))
+          else zeroStrangers(edits, fields, reference, ids)
         }
       } else if (type === 'av1C') {
         edits.push(...configEdits(fields, child))
@@ -75,14 +74,12 @@ function keepsReference(body: Fields, box: Box, ids: Set<number>): boolean {
 }
 
 /** Numbers of tracks that are not there, or no longer. */
-function strangersIn(fields: Fields, box: Box, ids: Set<number>): Edit[] {
+function zeroStrangers(edits: Edit[], fields: Fields, box: Box, ids: Set<number>): void {
   const body = fields.bodyOf(box)
-  const edits: Edit[] = []
   while (body.left >= 4) {
-    const at = body.at
-    if (!ids.has(body.u32())) edits.push(...zeroed(fields, at, at + 4))
+    const id = body.u32()
+    if (id !== 0 && !ids.has(id)) zeroInto(edits, { start: body.at - 4, end: body.at })
   }
-  return edits
 }
 
 function words(text: string): ReadonlySet<string> {

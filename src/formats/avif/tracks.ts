@@ -1,8 +1,9 @@
 /** The tracks of an image sequence (ISO/IEC 14496-12, 8.3; AVIF 1.2, section 3): its `moov` box. */
 
-import { type Box, Fields, type Run, refuse } from '../bmff/fields.ts'
+import { type Box, Fields, refuse } from '../bmff/fields.ts'
 import { type BoxFile, readRun } from '../bmff/file.ts'
-import { type CodecSettings, codecSettings } from './images.ts'
+import type { Runs } from '../bmff/runs.ts'
+import { type CodecSettings, codecSettings } from './config-units.ts'
 import { handlerOf, MAX_INDEX_BYTES } from './meta.ts'
 import { MAX_SAMPLES, readSamples } from './samples.ts'
 
@@ -14,7 +15,9 @@ export interface Track {
   height: number
   /** Settings of the first sample. */
   settings: CodecSettings
-  samples: Run[]
+  samples: Runs
+  /** How many samples it has. */
+  frames: number
 }
 
 export interface Movie {
@@ -38,7 +41,7 @@ export async function readMovie(file: BoxFile, box: Box): Promise<Movie> {
   if (box.end - box.start > MAX_INDEX_BYTES) refuse('its description is too large')
   const fields = new Fields(await readRun(file, box), box.start)
   const tracks: Track[] = []
-  let samples = 0
+  let frames = 0
   const children = fields
     .bodyOf(box)
     .boxes()
@@ -49,8 +52,8 @@ export async function readMovie(file: BoxFile, box: Box): Promise<Movie> {
     if (work.spend(Math.ceil((child.end - child.start) / 32))) await work.turn()
     const track = readTrack(fields, child, file.source.size)
     if (track) tracks.push(track)
-    samples += track?.samples.length ?? 0
-    if (samples > MAX_SAMPLES) refuse('it has too many frames')
+    frames += track?.frames ?? 0
+    if (frames > MAX_SAMPLES) refuse('it has too many frames')
   }
   return { box, fields, tracks }
 }
@@ -74,11 +77,13 @@ function readTrack(fields: Fields, box: Box, fileBytes: number): Track | null {
       .find(({ type }) => type === 'av1C')
     return codecSettings(config ? fields.bodyOf(config) : null)
   })
+  const samples = readSamples(fields, table, fileBytes)
   return {
     box,
     ...trackHeader(fields.bodyOf(header)),
     settings,
-    samples: readSamples(fields, table, fileBytes),
+    samples,
+    frames: samples.length / 2,
   }
 }
 

@@ -8,6 +8,9 @@ export const MAX_BOXES_PER_PARENT = 16_384
 /** Most boxes that are read in a part of the file that is in memory, each counted as often as it is read. */
 const MAX_BOXES = 2 ** 17
 
+/** Names of types are looked up; a file may have thousands of items share one text. */
+const MAX_TEXT_BYTES = 256
+
 /** A stretch of the file, `end` exclusive. Unit: bytes from the start of the file. */
 export interface Run {
   readonly start: number
@@ -123,13 +126,13 @@ export class Fields {
     return String.fromCharCode(...this.take(4))
   }
 
-  /** Text up to a zero byte or the end. Consumes both. */
+  /** Text up to a zero byte or the end: consumes both. What is longer than any name that is known comes out cut. */
   text(): string {
     const rest = this.bytes.subarray(this.at - this.base, this.end - this.base)
     const zero = rest.indexOf(0)
     const length = zero < 0 ? rest.length : zero
     this.at += zero < 0 ? length : length + 1
-    return latin1(rest.subarray(0, length))
+    return latin1(rest.subarray(0, Math.min(length, MAX_TEXT_BYTES)))
   }
 
   take(length: number): Uint8Array {

@@ -10,7 +10,8 @@ const CHARACTERS_AT_ONCE = 8192
 export function latin1(bytes: Uint8Array): string {
   let text = ''
   for (let at = 0; at < bytes.length; at += CHARACTERS_AT_ONCE) {
-    text += String.fromCharCode(...bytes.subarray(at, at + CHARACTERS_AT_ONCE))
+    // Spread, a typed array is iterated: twenty times as slow.
+    text += String.fromCharCode.apply(null, bytes.subarray(at, at + CHARACTERS_AT_ONCE) as never)
   }
   return text
 }

@@ -5,7 +5,7 @@
 import { Refusal } from '../../errors.ts'
 import { type Colour, colourOf } from '../avif/colour.ts'
 import { displayedSize } from '../avif/display.ts'
-import { propertyOf, spatialExtent } from '../avif/item-properties.ts'
+import { auxiliaryType, propertyOf, spatialExtent } from '../avif/item-properties.ts'
 import type { Item, Meta } from '../avif/items.ts'
 import { readMeta } from '../avif/meta.ts'
 import { namesPlace } from '../avif/position.ts'
@@ -132,14 +132,6 @@ function alphaOf(meta: Meta, primary: Item): Item | null {
   const sources = meta.references.filter(({ type, ids }) => type === 'auxl' && ids.includes(primary.id))
   const items = sources.flatMap(({ from }) => meta.items.get(from ?? -1) ?? [])
   return items.find((item) => ALPHA.test(auxiliaryType(item))) ?? null
-}
-
-/** 23008-12, 6.5.8. Empty for what is no auxiliary image. */
-function auxiliaryType(item: Item): string {
-  const fields = propertyOf(item, 'auxC')
-  if (!fields) return ''
-  fields.skip(4)
-  return fields.text()
 }
 
 function hasGainMap(meta: Meta): boolean {

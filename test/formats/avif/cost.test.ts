@@ -1,0 +1,139 @@
+/** What an AVIF file costs grows with its size, not with how often one part of it is named. */
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { assemble, coded, image, ispe, noise, type Part, still } from '../../support/images/avif/assembly.ts'
+import { box, bytes, fullBox, u16, u32, u32s } from '../../support/images/avif/boxes.ts'
+import { moov, track } from '../../support/images/avif/tracks-assembly.ts'
+import { inspect, outcome } from './subject.ts'
+
+const picture = await coded(noise(64, 48))
+
+/** Images that share the data and the properties of `model`, one for each number of pieces that it lies in. */
+function copies(model: Part, pieces: number[]): Part[] {
+  return pieces.map((count, index) => {
+    const { data: _, ...rest } = model
+    return { ...rest, id: model.id + 1 + index, sharing: model.id, pieces: count }
+  })
+}
+
+describe('what is named many times', () => {
+  const units = (count: number) => {
+    const av1C = bytes(picture.av1C, Buffer.alloc(2 * count, '7a00', 'hex'))
+    new DataView(av1C.buffer).setUint32(0, av1C.length)
+    return still({ ...picture, av1C })
+  }
+  test('codec settings have few units', async () => {
+    assert.equal(await outcome(units(8)), 'accepted')
+    assert.equal(await outcome(units(17)), 'damaged-image')
+    assert.equal(await outcome(units(100_000)), 'damaged-image')
+  })
+
+  test('of the type of an auxiliary image no more is read than a known one has', async (t) => {
+    const kind = { box: fullBox('auxC', 0, 0, new Uint8Array(20_000).fill(65), [0]) }
+    const file = still(picture, {
+      items: [image(2, picture, kind)],
+      references: Array.from({ length: 100 }, () => ['auxl', 2, 1]),
+    })
+    const read = counted(t, String, 'fromCharCode', (...characters) => characters.length)
+    await inspect(file)
+    assert.ok(read() < 5000, `${read()} characters`)
+  })
+
+  test('a tile that fills a whole grid is looked at once', async (t) => {
+    const grid: Part = {
+      id: 1,
+      type: 'grid',
+      data: bytes([0, 0, 63, 63], u16(64 * 64, 64 * 48)),
+      properties: [ispe(64 * 64, 64 * 48)],
+    }
+    const file = assemble({
+      primary: 1,
+      items: [grid, { ...image(2, picture), hidden: true }],
+      references: [['dimg', 1, ...new Array(64 * 64).fill(2)]],
+    })
+    const read = counted(t, DataView.prototype, 'getUint32', () => 1)
+    await inspect(file)
+    assert.ok(read() < 1000, `${read()} numbers`)
+  })
+
+  test('data that items share is walked once, and not for ever where their pieces differ', async () => {
+    const padding = bytes([0x78], new Uint8Array(50_000), [0x80])
+    const model = { ...image(1, picture), data: bytes(picture.data, padding) }
+    const sharing = (pieces: number[]) => assemble({ primary: 1, items: [model, ...copies(model, pieces)] })
+    assert.equal(await outcome(sharing(new Array(20).fill(1))), 'accepted')
+    assert.equal(await outcome(sharing(Array.from({ length: 20 }, (_, i) => i + 2))), 'damaged-image')
+  })
+
+  test('items that are not there, in lists of properties and in groups', async () => {
+    const entries = (from: number) => Array.from({ length: 8000 }, (_, i) => bytes(u32(from + i), [0]))
+    const lists = Array.from({ length: 20 }, (_, i) =>
+      fullBox('ipma', 1, 0, u32(8000), ...entries(100 + 8000 * i)),
+    )
+    const file = assemble({ primary: 1, items: [image(1, picture)], dataFirst: true })
+    // `iprp` is the last box in `meta`, and that the last in the file.
+    const longer = Buffer.from(bytes(file, ...lists))
+    for (const type of ['meta', 'iprp']) {
+      const at = longer.indexOf(type) - 4
+      longer.writeUInt32BE(longer.length - at, at)
+    }
+    assert.equal(await outcome(longer), 'damaged-image')
+    const groups = [fullBox('altr', 0, 0, u32(7, 200_000), u32s(new Array(200_000).fill(9)))]
+    assert.equal(await outcome(still(picture, { groups })), 'damaged-image')
+  })
+})
+
+describe('what has to go a hundred thousand times is refused', () => {
+  test('in the frames of a sequence', async () => {
+    const samples = 130_000
+    const frame = bytes([0x2a, 1, 0x41, 0x32, 1, 0])
+    const header = picture.data.subarray(2, 4 + picture.data[3]!)
+    const av1C = bytes(picture.av1C.subarray(0, 12), header)
+    new DataView(av1C.buffer).setUint32(0, av1C.length)
+    const file = assemble({
+      brands: ['avis', 'avif'],
+      blobs: [new Uint8Array(Buffer.alloc(6 * samples, frame))],
+      moov: ([at = 0]) => {
+        const made = Buffer.from(track({ picture: { ...picture, av1C }, samples: [{ at, length: 6 }] }))
+        made.writeUInt32BE(samples, made.indexOf('stsc') + 16)
+        made.writeUInt32BE(6, made.indexOf('stsz') + 8)
+        made.writeUInt32BE(samples, made.indexOf('stsz') + 12)
+        return moov([made])
+      },
+    })
+    assert.equal(await outcome(file), 'damaged-image')
+  })
+
+  test('in the references of a track', async () => {
+    const strangers = u32s([1, ...new Array(200_000).fill(77)])
+    const file = assemble({
+      brands: ['avis', 'avif'],
+      blobs: [picture.data],
+      moov: ([at = 0]) =>
+        moov([
+          track({
+            picture,
+            samples: [{ at, length: picture.data.length }],
+            extras: [box('tref', box('auxl', strangers))],
+          }),
+        ]),
+    })
+    assert.equal(await outcome(file), 'damaged-image')
+  })
+})
+
+/** Counts what calls of a method amount to. */
+function counted<K extends string>(
+  t: TestContext,
+  object: Record<K, (...given: never[]) => unknown>,
+  method: K,
+  weight: (...given: unknown[]) => number,
+): () => number {
+  const original = object[method] as (...given: unknown[]) => unknown
+  let sum = 0
+  const replacement = function (this: unknown, ...given: unknown[]) {
+    sum += weight(...given)
+    return original.apply(this, given)
+  }
+  t.mock.method(object, method, replacement as never)
+  return () => sum
+}
