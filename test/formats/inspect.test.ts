@@ -1,16 +1,19 @@
 /** The way in: what is accepted, what is not and how it is called, limits, and files kept as they came. */
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
+import { deflateSync } from 'node:zlib'
 import sharp from 'sharp'
 import { Refusal, type RefusalCode } from '../../src/errors.ts'
 import { isWhole, sourceOf } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
-import { pngChunk, pngOf } from '../support/chunks.ts'
+import { type Chunk, pngChunk, pngChunks, pngOf } from '../support/chunks.ts'
 import { madeImages } from '../support/images/images.ts'
 import { exifSegment } from '../support/images/jpeg.ts'
 import { segment, withSegments } from '../support/images/jpeg-coder.ts'
 import { picture } from '../support/images/pictures.ts'
 import { cameraExif } from '../support/images/private-metadata.ts'
+import { scrub } from './subject.ts'
 
 async function refusalOf(bytes: Uint8Array): Promise<{ code: RefusalCode; detail: string }> {
   const error = await inspect(sourceOf(bytes)).then(
@@ -102,6 +105,20 @@ describe('limits', () => {
     gif.writeUInt16LE(0, frame + 5)
     for (const bytes of [vast, flat, gif]) assert.equal((await refusalOf(bytes)).code, 'damaged-image')
   })
+})
+
+test('a profile that deflates to nearly nothing is none', async () => {
+  const profile = (bytes: number, filled: number) => {
+    const body = randomBytes(bytes).fill(0, 132 + filled)
+    body.writeUInt32BE(bytes)
+    body.write('acsp', 36, 'latin1')
+    body.writeUInt32BE(1, 128)
+    return pngChunk('iCCP', Buffer.concat([Buffer.from('mine\0\0'), deflateSync(body)]))
+  }
+  const [header, ...rest] = pngChunks(await picture().png().toBuffer())
+  const keeps = async (chunk: Chunk) => (await scrub(pngOf([header!, chunk, ...rest]))).file.includes('iCCP')
+  assert.equal(await keeps(profile(100_000, 10_000)), true)
+  assert.equal(await keeps(profile(4_000_000, 10_000)), false)
 })
 
 test('every refusal says in plain words what is wrong', async () => {

@@ -12,6 +12,9 @@ const ENCODERS_NAMES: ReadonlySet<string> = new Set([
   'Embedded Profile',
 ])
 
+/** Profiles deflate to a half or a tenth; what deflates to less is made to fill memory. */
+const MOST_INFLATION = 64
+
 /**
  * What is kept of a chunk's `body`: the body itself, one that says the same and nothing else, or `null` if it holds no
  * profile: decoders pass over it then.
@@ -27,8 +30,9 @@ export async function keptProfile(body: Uint8Array): Promise<Uint8Array | null> 
   return joined(ascii('icc\0\0'), await deflated(bytes.slice(0, length)))
 }
 
-/** `isExact`: the stream ended where `zlib` ends. */
+/** No more than a profile takes. `isExact`: the stream ended where `zlib` ends. */
 async function inflated(zlib: Uint8Array<ArrayBuffer>): Promise<{ bytes: Uint8Array; isExact: boolean }> {
+  const most = Math.min(MOST_PROFILE_BYTES, MOST_INFLATION * zlib.length)
   const pieces: Uint8Array[] = []
   let length = 0
   try {
@@ -37,7 +41,7 @@ async function inflated(zlib: Uint8Array<ArrayBuffer>): Promise<{ bytes: Uint8Ar
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
       pieces.push(read.value)
       length += read.value.length
-      if (length <= MOST_PROFILE_BYTES) continue
+      if (length <= most) continue
       await reader.cancel()
       return { bytes: joined(...pieces), isExact: false }
     }
