@@ -70,7 +70,8 @@ export async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Web
     at = chunk.end
     if (type === 'ANMF') {
       if (!seen.has('ANIM')) throw damagedWebp('a frame comes before the ANIM chunk')
-      await walkFrame(cursor, chunk, canvas, kept)
+      // Viewers of a still picture pass over frames.
+      if (isAnimated) await walkFrame(cursor, chunk, canvas, kept)
       frames++
     } else if (type === 'ICCP' || type === 'EXIF' || type === 'XMP ' || type === 'ANIM') {
       if (seen.has(type)) continue
