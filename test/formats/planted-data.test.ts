@@ -1,7 +1,7 @@
 /** A marker inside what carries the picture does not come back, as far as that can be told without decoding. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { pngChunk, pngChunks, pngOf } from '../support/chunks.ts'
+import { extendedWebp, pngChunk, pngChunks, pngOf, webpOf } from '../support/chunks.ts'
 import { coded, image, noise, still } from '../support/images/avif/assembly.ts'
 import { box, bytes, fullBox } from '../support/images/avif/boxes.ts'
 import { codeJpeg, EOI } from '../support/images/jpeg-coder.ts'
@@ -19,6 +19,7 @@ const alpha = await coded(noise(16, 16).greyscale())
 describe('inside what carries the picture, as far as it can be told', async () => {
   const unit = (type: number) => bytes([(type << 3) | 2, MARKER.length], MARKER)
   const withData = (...more: Uint8Array[]) => still({ ...av1, data: bytes(av1.data, ...more) })
+  const webp = await picture(tiny).webp({ lossless: true }).toBuffer()
   const restarts = codeJpeg({ ...tiny, restartInterval: 1 })
   const config = (more: Uint8Array) => {
     const av1C = bytes(av1.av1C, more)
@@ -31,6 +32,10 @@ describe('inside what carries the picture, as far as it can be told', async () =
     'AV1 padding': withData(bytes([0x7a, MARKER.length + 1], MARKER, [0x80])),
     'AV1 tile list': withData(unit(8)),
     'AV1 reserved unit': withData(unit(11)),
+    'AV1 temporal delimiter': still({
+      ...av1,
+      data: bytes([0x12, MARKER.length], MARKER, av1.data.subarray(2)),
+    }),
     'AV1 metadata without a size': withData(bytes([0x28], MARKER)),
     'units in the codec settings': config(unit(5)),
     'codec settings that are no units': config(bytes([0xff], MARKER)),
@@ -48,6 +53,14 @@ describe('inside what carries the picture, as far as it can be told', async () =
       Buffer.from([0xff, 0xd0]),
       MARKER,
       EOI,
+    ]),
+    'a frame in a still WebP': webpOf([
+      ...extendedWebp(webp, tiny, 0).toSpliced(
+        1,
+        0,
+        { type: 'ANIM', body: Buffer.alloc(6) },
+        { type: 'ANMF', body: Buffer.concat([Buffer.alloc(16), webp.subarray(12), MARKER]) },
+      ),
     ]),
     'the name of a profile in PNG': renamedProfile(await picture(tiny).withIccProfile('p3').png().toBuffer()),
   }

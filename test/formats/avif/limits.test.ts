@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { MAX_SIDE_PIXELS } from '../../../src/protocol.ts'
-import { type Coded, coded, image, noise, still } from '../../support/images/avif/assembly.ts'
+import { assemble, type Coded, coded, noise, still } from '../../support/images/avif/assembly.ts'
 import { box, bytes } from '../../support/images/avif/boxes.ts'
+import { moov, track } from '../../support/images/avif/tracks-assembly.ts'
 import { outcome } from './subject.ts'
 
 const picture = await coded(noise(64, 48))
@@ -61,15 +62,20 @@ describe('limits', () => {
     assert.equal(await outcome(still(picture, { metaExtras: [long] })), 'damaged-image')
   })
 
-  test('tiles that all name the same data do not make the walk longer than the file', async () => {
-    const large = await coded(noise(512, 384), { quality: 100 })
-    const tiles = Array.from({ length: 200 }, (_, i) => ({
-      ...image(i + 3, large),
-      sharing: 2,
-      pieces: 60,
-      data: undefined as never,
-    }))
-    const file = still(picture, { items: [image(2, large), ...tiles] })
-    assert.equal(await outcome(file), 'damaged-image')
+  test('an animation of more pixels than a viewer paints', async () => {
+    const large = sized(16_384, 16_384)
+    const frames = (count: number, width: number) =>
+      assemble({
+        brands: ['avis', 'avif'],
+        blobs: [large.data],
+        moov: ([at = 0]) => {
+          // Equal frames are written once.
+          const samples = new Array(count).fill({ at, length: large.data.length })
+          return moov([track({ picture: { ...large, width }, samples })])
+        },
+      })
+    assert.equal(await outcome(frames(64, 16_384)), 'accepted')
+    assert.equal(await outcome(frames(65, 16_384)), 'damaged-image')
+    assert.equal(await outcome(frames(65, 1)), 'damaged-image')
   })
 })

@@ -4,8 +4,8 @@ import { describe, test } from 'node:test'
 import { Refusal } from '../../../src/errors.ts'
 import { inspectAvif } from '../../../src/formats/avif/avif.ts'
 import { type ByteSource, sourceOf } from '../../../src/formats/image.ts'
-import { coded, image, noise, still } from '../../support/images/avif/assembly.ts'
-import { box, bytes } from '../../support/images/avif/boxes.ts'
+import { assemble, type Coded, coded, image, noise, still } from '../../support/images/avif/assembly.ts'
+import { box, bytes, u32 } from '../../support/images/avif/boxes.ts'
 import { corpus, inspect } from './subject.ts'
 
 const picture = await coded(noise(64, 48))
@@ -72,4 +72,26 @@ describe('what is read', () => {
   test('padding alone is no picture', async () => {
     await assert.rejects(inspect(still({ ...picture, data: bytes([0x7a, 0, 0x7a, 0]) })), Refusal)
   })
+})
+
+test('an item whose pieces lie apart is read piece by piece', async () => {
+  /** `data` with a gap behind its first five bytes. */
+  const apart = (made: Coded, gap: Uint8Array) => {
+    const [start, rest] = [made.data.subarray(0, 5), made.data.subarray(5)]
+    const item = { ...image(1, { ...made, data: bytes(start, gap, rest) }), pieces: 2 }
+    const file = Buffer.from(assemble({ primary: 1, items: [item] }))
+    const extents = file.indexOf('iloc') + 20
+    const at = file.readUInt32BE(extents)
+    file.set(u32(at, start.length, at + start.length + gap.length, rest.length), extents)
+    return file
+  }
+  const { width, height } = await inspect(apart(picture, new Uint8Array(64)))
+  assert.deepEqual([width, height], [64, 48])
+
+  // In the gap a unit that says nothing of the size, in the settings a small one.
+  const gap = bytes(new Uint8Array(61), [0x3a, 0x0a, 0x39])
+  const av1C = bytes(picture.av1C.subarray(0, 12), picture.data.subarray(2, 4 + picture.data[3]!))
+  new DataView(av1C.buffer).setUint32(0, av1C.length)
+  const large = await coded(noise(1024, 1024))
+  await assert.rejects(inspect(apart({ ...picture, data: large.data, av1C }, gap)), Refusal)
 })
