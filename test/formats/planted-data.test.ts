@@ -20,6 +20,7 @@ describe('inside what carries the picture, as far as it can be told', async () =
   const unit = (type: number) => bytes([(type << 3) | 2, MARKER.length], MARKER)
   const withData = (...more: Uint8Array[]) => still({ ...av1, data: bytes(av1.data, ...more) })
   const webp = await picture(tiny).webp({ lossless: true }).toBuffer()
+  const header = av1.data.subarray(4, 4 + av1.data[3]!)
   const restarts = codeJpeg({ ...tiny, restartInterval: 1 })
   const config = (more: Uint8Array) => {
     const av1C = bytes(av1.av1C, more)
@@ -36,6 +37,18 @@ describe('inside what carries the picture, as far as it can be told', async () =
       ...av1,
       data: bytes([0x12, MARKER.length], MARKER, av1.data.subarray(2)),
     }),
+    'AV1 sequence header': still({
+      ...av1,
+      data: bytes(
+        [0x12, 0, 0x0a, header.length + MARKER.length],
+        header,
+        MARKER,
+        av1.data.subarray(4 + header.length),
+      ),
+    }),
+    'a sequence header in the codec settings': config(
+      bytes([0x0a, header.length + MARKER.length], header, MARKER),
+    ),
     'AV1 metadata without a size': withData(bytes([0x28], MARKER)),
     'units in the codec settings': config(unit(5)),
     'codec settings that are no units': config(bytes([0xff], MARKER)),

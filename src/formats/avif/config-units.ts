@@ -3,7 +3,7 @@ import type { Edit } from '../bmff/edits.ts'
 import { type Box, type Fields, refuse } from '../bmff/fields.ts'
 import { written } from '../bmff/spare.ts'
 import { type Obu, obuFrom, PADDING, SEQUENCE_HEADER, TRAILING_BITS } from './obu.ts'
-import { type SequenceHeader, sequenceHeader } from './sequence-header.ts'
+import { type SequenceHeader, sequenceHeader, withoutTail } from './sequence-header.ts'
 
 const HEADER_BYTES = 4
 
@@ -29,11 +29,13 @@ export function codecSettings(fields: Fields | null): CodecSettings {
   return { sequence: null }
 }
 
-/** Makes padding of every other unit, and of what is no unit. The box keeps its length. */
+/** Makes padding of every unit but sequence headers, of what is no unit, and of what stands behind a header. The box keeps its length. */
 export function configEdits(fields: Fields, { body, end }: Box): Edit[] {
   const edits: Edit[] = []
   for (const { at, bytes, obu } of unitsIn(fields.within(Math.min(end, body + HEADER_BYTES), end))) {
-    if (obu?.type !== SEQUENCE_HEADER) edits.push(...written(fields, at, paddingOf(bytes, obu)))
+    const isHeader = obu?.type === SEQUENCE_HEADER
+    if (isHeader) edits.push(...written(fields, at + obu.body, withoutTail(bytes.subarray(obu.body))))
+    else edits.push(...written(fields, at, paddingOf(bytes, obu)))
   }
   return edits
 }

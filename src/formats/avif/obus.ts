@@ -17,10 +17,11 @@ import {
 } from './obu.ts'
 import {
   isSameSize,
-  SEQUENCE_HEADER_BYTES,
+  MAX_SEQUENCE_HEADER_BYTES,
   type SequenceHeader,
   sequenceHeader,
   TWO_SIZES,
+  withoutTail,
 } from './sequence-header.ts'
 
 /** Most units in one file. Each frame of an animation takes two or three, and one for each tile group. */
@@ -68,11 +69,14 @@ export function obuWalk({ source, cursor }: BoxFile, edits: Edit[]): ObuWalk {
       const obu = obuFrom(data.peek(at, MAX_HEADER_BYTES) ?? (await data.load(at, MAX_HEADER_BYTES)), left)
       if (!obu || obu.body + obu.size > left) refuse('an AV1 unit (OBU) is longer than the data around it')
       if (obu.type === SEQUENCE_HEADER) {
-        const payload = await data.load(at + obu.body, Math.min(obu.size, SEQUENCE_HEADER_BYTES))
+        if (obu.size > MAX_SEQUENCE_HEADER_BYTES) refuse('a sequence header is too long')
+        const payload = await data.load(at + obu.body, obu.size)
         const sequence =
           sequenceHeader(payload) ?? refuse('an AV1 unit (OBU) is longer than the data around it')
         if (summary.sequence && !isSameSize(summary.sequence, sequence)) refuse(TWO_SIZES)
         summary.sequence = sequence
+        const clean = withoutTail(payload)
+        if (clean !== payload) overwriteInto(edits, data, at + obu.body, payload, clean)
       }
       if (PICTURE_TYPES.has(obu.type) && obu.size > 0) summary.hasPicture = true
       if (!isDecoded(obu)) {
@@ -110,6 +114,24 @@ async function blankUnit(
       for (const run of data.runs(end - 1, 1)) addInto(edits, { ...run, bytes: Uint8Array.of(TRAILING_BITS) })
     }
     from += piece.length
+  }
+}
+
+/** Writes what differs of `clean` over `payload`, which stands at `at`. */
+function overwriteInto(
+  edits: Edit[],
+  data: RunReader,
+  at: number,
+  payload: Uint8Array,
+  clean: Uint8Array,
+): void {
+  const from = payload.findIndex((byte, index) => byte !== clean[index])
+  if (from < 0) return
+  let next = from
+  for (const run of data.runs(at + from, payload.length - from)) {
+    const bytes = clean.subarray(next, next + lengthOf(run))
+    addInto(edits, { ...run, bytes })
+    next += bytes.length
   }
 }
 
