@@ -8,6 +8,7 @@ export type ProblemCode =
   | 'bad-request'
   | 'precondition-failed'
   | 'range-not-satisfiable'
+  | 'expectation-failed'
   | 'headers-too-large'
   | 'internal-error'
 
@@ -210,6 +211,11 @@ export const PROBLEMS: Record<ProblemCode, ProblemFacts> = {
     when: 'This is not an HTTP request that the server can read.',
     remedy: 'Correct the client.',
   },
+  'expectation-failed': {
+    status: 417,
+    when: 'The request expects something other than 100-continue.',
+    remedy: 'Send it without that Expect header.',
+  },
   'headers-too-large': {
     status: 431,
     when: 'The headers of the request are too large.',
@@ -234,6 +240,7 @@ const TITLE: Record<number, string> = {
   413: 'Content Too Large',
   415: 'Unsupported Media Type',
   416: 'Range Not Satisfiable',
+  417: 'Expectation Failed',
   422: 'Unprocessable Content',
   429: 'Too Many Requests',
   431: 'Request Header Fields Too Large',

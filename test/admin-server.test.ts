@@ -57,6 +57,12 @@ it('drops no header in silence: more than 128 are refused', async () => {
   for (const count of [127, 1900]) assert.equal(await ask(count), 431)
 })
 
+it('refuses what expects something that nobody knows, as it refuses all else', async () => {
+  const answer = await admin('GET', '/metrics', { headers: { Expect: 'x' } })
+  assert.equal(answer.status, 417)
+  assert.equal(answer.json().error, 'expectation-failed')
+})
+
 it('lets the operator in, however many connect and say nothing', async () => {
   const silent = Array.from({ length: 400 }, () =>
     connect(join(server.dataDir, 'operator.sock')).on('error', () => {}),

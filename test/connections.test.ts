@@ -12,7 +12,7 @@ import { type LocalServer, startLocalServer } from './support/processes/local-se
 import type { Env } from './support/processes/process.ts'
 import { startServer } from './support/processes/server.ts'
 import { converse } from './support/socket.ts'
-import { until } from './support/until.ts'
+import { PATIENT_MS, until } from './support/until.ts'
 import { fetchRaw, store } from './support/upload.ts'
 
 /** Addresses of this machine besides 127.0.0.1, as Linux has them. */
@@ -21,6 +21,8 @@ const skip = process.platform !== 'linux' && 'only Linux has more addresses than
 
 const DIRECT = { TRUSTED_PROXIES: '' }
 const CHUNKED_POST = 'POST /nothing HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
+/** Node answers it itself, unless somebody listens. */
+const EXPECTANT_POST = CHUNKED_POST.replace('Host', 'Expect: x\r\nHost')
 
 async function serve(t: TestContext, limits: Partial<Limits>, env: Env = DIRECT): Promise<LocalServer> {
   const server = await startLocalServer(env, { limits })
@@ -180,6 +182,36 @@ describe('connections of an address', { skip }, () => {
     await abuser.closed
   })
 
+  it('end if a request expects what nobody knows, whatever it sends behind its answer', async (t) => {
+    const server = await serve(t, {})
+    const honest = await knock(t, server, '127.0.0.1')
+    assert.ok(await honest.isOpen())
+    const abuser = connect({ port: Number(new URL(server.url).port), host: '127.0.0.1', allowHalfOpen: true })
+    const closed = new Promise((resolve) => abuser.once('close', resolve))
+    t.after(() => abuser.destroy())
+    let answer = ''
+    abuser
+      .on('error', () => {})
+      .on('data', (piece) => {
+        answer += piece
+      })
+    const chunks = '1\r\na\r\n'.repeat(5000)
+    abuser.write(`${EXPECTANT_POST}${chunks}`)
+    const sending = setInterval(() => abuser.write(chunks), 10)
+    await Promise.race([closed, sleep(PATIENT_MS, null, { ref: false })])
+    clearInterval(sending)
+    assert.match(answer, /^HTTP\/1\.1 417 .*expectation-failed/s)
+    assert.ok(abuser.destroyed, 'it is still read')
+    assert.ok(await honest.isOpen())
+    // One that is known goes the ordinary way.
+    const ordinary = await converse(server.url)
+    ordinary.socket.write(
+      `${CHUNKED_POST.replace('Host', 'Expect: 100-Continue\r\nHost')}3\r\nabc\r\n0\r\n\r\n`,
+    )
+    assert.equal((await ordinary.answer()).status, 404)
+    ordinary.close()
+  })
+
   it('do not end because many small bodies come in a chunk or a few', async (t) => {
     const server = await serve(t, { pipelined: 1000 })
     const proxy = await converse(server.url)
@@ -196,10 +228,11 @@ describe('connections of an address', { skip }, () => {
     forgetPeak(server.pid)
     const before = peakMegabytes(server.pid)
     const talks = await Promise.all(Array.from({ length: 20 }, () => converse(server.url)))
-    for (const { socket } of talks) {
+    for (const [nth, { socket }] of talks.entries()) {
       socket.pause()
       socket.write(`GET /raw/${id} HTTP/1.1\r\nHost: x\r\n\r\n`)
-      socket.write(`${CHUNKED_POST}${'1\r\na\r\n'.repeat(60_000)}`)
+      const post = nth % 2 === 0 ? CHUNKED_POST : EXPECTANT_POST
+      socket.write(`${post}${'1\r\na\r\n'.repeat(60_000)}`)
     }
     await until('all are cut off', () => descriptors(server.pid) <= idle + 1)
     // Each would hold 60,000 pieces: 16 MB.

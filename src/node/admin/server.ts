@@ -11,7 +11,7 @@ import { createAdminSessions } from '../../service/admin-sessions.ts'
 import { nodeHashes } from '../hashes.ts'
 import { createIdleConnections } from '../http/idle-connections.ts'
 import type { Limits } from '../http/limits.ts'
-import { createRequestListener, limitHeaders } from '../http/request-listener.ts'
+import { createRequestListener, limitHeaders, listenToExpectations } from '../http/request-listener.ts'
 import { createPendingConnections } from '../http/scheduler.ts'
 import { adminSocket, adminUrl, removeStale } from './address.ts'
 
@@ -49,6 +49,7 @@ export async function openAdminServer(
     mostDrained: () => limits.unexpectedBodyBytes,
   })
   server.on('request', listener)
+  listenToExpectations(server, listener)
   try {
     if (operatorListen.kind === 'address') await listen(server, operatorListen)
     else await listenOnSocket(server, adminSocket(config))

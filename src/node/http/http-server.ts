@@ -14,7 +14,7 @@ import { createAcceptor } from './accept.ts'
 import { type Connections, createIdleConnections } from './idle-connections.ts'
 import type { Limits } from './limits.ts'
 import type { Pipelining } from './pipelining.ts'
-import { limitHeaders } from './request-listener.ts'
+import { limitHeaders, listenToExpectations } from './request-listener.ts'
 import { createPendingConnections, createScheduler, type PendingConnections } from './scheduler.ts'
 import { refuseUnreadable, refuseWaiting, statusOf } from './unreadable.ts'
 
@@ -85,7 +85,7 @@ export async function openHttpServer(
       })
       const counted = metrics.counted(server, acceptor.noting(listener))
       server.on('request', counted)
-      server.on('checkContinue', counted)
+      listenToExpectations(server, counted)
     },
     async stop() {
       const closed = once(server, 'close')

@@ -1,5 +1,5 @@
 /** What every request goes through before it is answered: pipelining, its body, and the framework for most of them. */
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import type { HostBindings } from '../../http/context.ts'
 import { type HostBody, readBody } from './body.ts'
@@ -31,6 +31,22 @@ export interface Exchange {
  */
 export function limitHeaders(server: Server, { headers }: Pick<Limits, 'headers'>): void {
   server.maxHeadersCount = headers + 32
+}
+
+/**
+ * Requests with an `Expect` go the way of all others. Without a listener Node answers them itself, and nothing that limits a
+ * client would see them.
+ */
+export function listenToExpectations(server: Server, listener: RequestListener): void {
+  server.on('checkContinue', listener)
+  server.on('checkExpectation', listener)
+}
+
+/** 417 is the answer to it (RFC 9110, 10.1.1). Before HTTP/1.1 the header meant nothing. */
+function isUnknownExpectation({ headers, httpVersionMinor }: IncomingMessage): boolean {
+  return (
+    headers.expect !== undefined && httpVersionMinor > 0 && headers.expect.toLowerCase() !== '100-continue'
+  )
 }
 
 /** For a server whose headers are limited by `limitHeaders`. */
@@ -86,6 +102,11 @@ export function createRequestListener(parts: {
     if (incoming.rawHeaders.length > 2 * limits.headers) {
       stopParsing(incoming.socket)
       refuseUnreadable(parts.baseUrl, 431, incoming.socket)
+      return
+    }
+    if (isUnknownExpectation(incoming)) {
+      stopParsing(incoming.socket)
+      refuseUnreadable(parts.baseUrl, 417, incoming.socket)
       return
     }
     if (!parts.screen(incoming, outgoing)) return

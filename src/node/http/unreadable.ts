@@ -1,4 +1,4 @@
-/** Answers requests that no framework sees: not HTTP, headers too slow or too large, connections that waited in vain. */
+/** Answers requests that no framework sees: not HTTP, expectations that are not met, headers too slow or too large, connections that waited in vain. */
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { commonHeaders, NO_STORE } from '../../http/headers/common.ts'
@@ -6,9 +6,10 @@ import { problem } from '../../http/problem.ts'
 import { PROBLEM_TYPE, type ProblemCode } from '../../problems.ts'
 import { REQUEST_ID_HEADER } from '../../protocol.ts'
 
-const WORDS: Record<400 | 408 | 431 | 503, [code: ProblemCode, detail: string]> = {
+const WORDS: Record<400 | 408 | 417 | 431 | 503, [code: ProblemCode, detail: string]> = {
   400: ['bad-request', 'This is not an HTTP request that the server can read.'],
   408: ['too-slow', 'The request came too slowly and was given up.'],
+  417: ['expectation-failed', 'The request expects what the server does not do: only 100-continue is known.'],
   503: ['busy', 'So much is asked of the server from your address that it got to nothing of this in time.'],
   431: ['headers-too-large', 'The headers of the request are too large.'],
 }
@@ -25,23 +26,26 @@ export function unreadableAnswer(baseUrl: string, status: keyof typeof WORDS): R
   return new Response(body, { status, headers })
 }
 
+/** What a client still sends after its refusal is read for so long: a reset would cost it the answer. Unit: milliseconds. */
+const LINGER_MS = 1000
+
 /** Writes the answer and closes the connection: where the next request would begin is unknown. */
 export function refuseUnreadable(baseUrl: string, status: keyof typeof WORDS, socket: Duplex): void {
   const { title, headers, body } = answerOf(baseUrl, status)
   headers.push(['Content-Length', `${Buffer.byteLength(body)}`], ['Connection', 'close'])
+  // One that never ends its side would be read for ever.
+  socket.once('finish', () => {
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS)
+    socket.once('close', () => clearTimeout(timer))
+  })
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
   socket.end(`HTTP/1.1 ${status} ${title}\r\n${lines}\r\n${body}`)
 }
-
-/** What a client still sends after its refusal is read for so long: a reset would cost it the answer. Unit: milliseconds. */
-const LINGER_MS = 1000
 
 /** For a connection that was not read. */
 export function refuseWaiting(baseUrl: string, socket: Socket): void {
   socket.resume()
   refuseUnreadable(baseUrl, 503, socket)
-  const timer = setTimeout(() => socket.destroy(), LINGER_MS)
-  socket.once('close', () => clearTimeout(timer))
 }
 
 function answerOf(baseUrl: string, status: keyof typeof WORDS) {

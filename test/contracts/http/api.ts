@@ -10,7 +10,7 @@ import { CODED_IN_FRONT, isOneServer, visit, type World } from './host.ts'
 import { checkPage } from './rules.ts'
 
 /** What a server in front of the host answers itself: it passes on no request that is broken, or slow. */
-const ANSWERED_IN_FRONT = /^(upload 408|anywhere (400|408|431))/
+const ANSWERED_IN_FRONT = /^(upload 408|anywhere (400|408|417|431))/
 
 /** It takes one server to fill a line for sure. */
 const OF_ONE_SERVER = 'upload 503 busy'

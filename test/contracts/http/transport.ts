@@ -156,6 +156,7 @@ export function transportCases(world: World): void {
     'a header that goes on': ['GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n: d\r\n\r\n', 400],
     '129 headers': [`GET / HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(128)}\r\n`, 431],
     '1,900 headers': [`GET / HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(1900)}\r\n`, 431],
+    'an Expect that nobody knows': ['GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n', 417],
     'headers without end': [`GET / HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(20_000)}\r\n`, 431],
   }
   for (const [name, [head, status]] of Object.entries(broken)) {
