@@ -60,6 +60,11 @@ const DELETED =
 
 /** Reading a draft of more than a piece takes many reads: not all clients' at once, or the pieces fill the memory. */
 export const LARGE_READS_AT_ONCE = 4
+/**
+ * Small ones are in memory already, and most are inspected in one go. What is unpacked from one may be a thousand times its size;
+ * it is unpacked by libuv's threads, of which there are four: more at once would be no faster.
+ */
+export const SMALL_INSPECTIONS_AT_ONCE = 4
 /** A commit holds less, and waits for a store that may be far away. */
 export const LARGE_COMMITS_AT_ONCE = 64
 
@@ -76,6 +81,7 @@ export function createPublishing(parts: {
 }): Publishing {
   const { objects, ledger, hashes, expiryClock, scans } = parts
   const largeReads = createSemaphore(LARGE_READS_AT_ONCE)
+  const smallInspections = createSemaphore(SMALL_INSPECTIONS_AT_ONCE)
   const largeCommits = createSemaphore(LARGE_COMMITS_AT_ONCE)
 
   /** Commits of derived identities, by id: a repeat that comes meanwhile waits for the first. */
@@ -179,10 +185,17 @@ export function createPublishing(parts: {
     return { record, key, isRepeat: false }
   }
 
+  /** The turn ends before anything else is waited for: a slow ledger holds up no inspection. */
+  function inspectInTurn(draft: Draft): Promise<InspectedUpload> {
+    const inspect = () => inspectUpload(draft, { strip: parts.stripMetadata })
+    // A large one has its turn for all of its reads.
+    return draft.size > PIECE_BYTES ? inspect() : smallInspections.run(inspect)
+  }
+
   /** Everything that a draft may be refused for. */
   async function examine(draft: Draft) {
     if (draft.size === 0) throw new Refusal('missing-file', 'The file is empty.')
-    const inspected = await inspectUpload(draft, { strip: parts.stripMetadata })
+    const inspected = await inspectInTurn(draft)
     const { type, width, height, animated } = inspected.image
     const sentSha256 = await draft.digest([{ offset: 0, length: draft.size }])
     const sha256 = await digestOf(draft, inspected.image.segments, sentSha256)

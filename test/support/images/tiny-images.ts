@@ -38,8 +38,8 @@ function subBlocks(text: Buffer, area: number): Buffer {
   return out
 }
 
-/** A grey PNG of any size, sound to the last row. */
-export function png(width: number, height: number): Buffer {
+/** A grey PNG of any size, sound to the last row. With `profile` it has that as its colour profile, however strange. */
+export function png(width: number, height: number, profile?: Buffer): Buffer {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
   header.writeUInt32BE(height, 4)
@@ -49,6 +49,9 @@ export function png(width: number, height: number): Buffer {
   return Buffer.concat([
     Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]),
     chunk('IHDR', header),
+    ...(profile === undefined
+      ? []
+      : [chunk('iCCP', Buffer.concat([Buffer.from('x\0\0'), deflateSync(profile)]))]),
     chunk('IDAT', deflateSync(rows)),
     chunk('IEND', Buffer.alloc(0)),
   ])

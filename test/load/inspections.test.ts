@@ -1,0 +1,31 @@
+/** Small files that unpack to a thousand times their size: a crowd of them is inspected a few at a time. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { forgetPeak, peakMegabytes } from '../support/attack/process-costs.ts'
+import { gif, png } from '../support/images/tiny-images.ts'
+import { startServer } from '../support/processes/server.ts'
+import { post } from '../support/upload.ts'
+
+const skip = process.platform !== 'linux' && 'needs /proc'
+
+it('holds what a few small files unpack to, however many come, and takes an honest crowd beside them', {
+  skip,
+}, async (t) => {
+  const server = await startServer()
+  t.after(() => server.stop())
+  const profile = Buffer.alloc(4 * 1024 * 1024)
+  profile.writeUInt32BE(profile.length, 0)
+  profile.write('acsp', 36)
+  const file = png(1, 1, profile)
+  assert.ok(file.length < 8 * 1024, `${file.length} bytes`)
+  assert.equal((await post(server.url, file)).status, 201)
+  forgetPeak(server.pid)
+  const before = peakMegabytes(server.pid)
+  const crowd = Array.from({ length: 64 }, (_, nth) => [
+    post(server.url, file, `198.51.${nth % 4}.1`),
+    post(server.url, gif(), `203.0.113.${nth}`),
+  ])
+  for (const answer of await Promise.all(crowd.flat())) assert.equal(answer.status, 201, answer.text)
+  // All at once they hold 500 MB.
+  assert.ok(peakMegabytes(server.pid) < before + 200, `${peakMegabytes(server.pid)} MB, ${before} before`)
+})
