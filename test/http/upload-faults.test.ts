@@ -1,13 +1,24 @@
 /** What an upload waits for when the ledger does not answer. */
 import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { Refusal } from '../../src/errors.ts'
 import type { AppParts } from '../../src/http/context.ts'
 import { createUpload } from '../../src/http/routes/upload.ts'
 import type { UploadRequest } from '../../src/http/routes/upload-answer.ts'
+import { nodeHashes } from '../../src/node/hashes.ts'
+import { createDerive } from '../../src/service/images/identities.ts'
+import { createImages } from '../../src/service/images/images.ts'
+import { NO_PURGES } from '../../src/service/images/purges.ts'
 import { createLine } from '../../src/service/quota/line.ts'
+import { openFilesystemStore } from '../../src/stores/filesystem/store.ts'
 import { LedgerUnavailable } from '../../src/stores/ledger.ts'
 import { StoreUnavailable } from '../../src/stores/object-store.ts'
+import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { formOf } from '../support/multipart.ts'
 
 const NEVER = new Promise<never>(() => {})
 
@@ -84,4 +95,70 @@ test('after any other fault the count is right before the answer is', async () =
   const upload = createUpload(partsOf(refusalBy(new StoreUnavailable()), giveBack, asked))
   assert.equal((await upload(request)).status, 503)
   assert.deepEqual(asked, ['given back'])
+})
+
+test('a ledger that fails behind a commit costs no image that a repeat was told of, and the image is counted once', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'upload-faults-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
+  const objects = await openFilesystemStore({ folder: join(folder, 'images'), hotSetBytes: 0 })
+  t.after(() => objects.close())
+  t.after(() => ledger.close())
+  const image = gif()
+  const events: string[] = []
+
+  function serverWith(name: string, whyAbsent: typeof ledger.whyAbsent) {
+    const parts = partsOf(null, async () => void events.push(`${name} gives back`), [])
+    const images = createImages({
+      objects,
+      ledger: { ...ledger, whyAbsent },
+      purges: NO_PURGES,
+      maxUploadBytes: 1000,
+      stripMetadata: true,
+      metrics: { upload() {}, removalByKey() {}, report() {} },
+      hashes: nodeHashes,
+      now: Date.now,
+      expiryClock: { latest: Date.now },
+    })
+    const confirm = () => void events.push(`${name} counts`)
+    const reserve = async () => {
+      const { remaining, release } = (await parts.quota.reserve({ address: '', network: '' }))!
+      return { remaining, release, confirm }
+    }
+    const derive = createDerive(ledger, nodeHashes)
+    return createUpload({
+      ...parts,
+      images,
+      derive,
+      hashes: nodeHashes,
+      quota: { ...parts.quota, reserve, remaining: async () => 99 },
+    } as unknown as AppParts)
+  }
+
+  function upload(): UploadRequest {
+    const { body, contentType } = formOf(image)
+    const headers: Record<string, string> = { 'content-type': contentType, 'idempotency-key': 'a'.repeat(32) }
+    const pieces = {
+      received: () => body.length,
+      async *[Symbol.asyncIterator]() {
+        yield new Uint8Array(body)
+      },
+    }
+    return { ...request, header: (name: string) => headers[name], body: pieces } as unknown as UploadRequest
+  }
+
+  const second = serverWith('the second', ledger.whyAbsent)
+  let told: string | undefined
+  let looks = 0
+  const first = serverWith('the first', async (id) => {
+    if (++looks === 1) return ledger.whyAbsent(id)
+    const repeat = await second(upload())
+    assert.equal(repeat.status, 201)
+    told = JSON.parse(String(repeat.body)).id
+    throw new LedgerUnavailable()
+  })
+  assert.equal((await first(upload())).status, 503)
+  assert.equal(looks, 2)
+  assert.ok(await objects.head(told!), 'the image is there')
+  assert.deepEqual(events, ['the second gives back', 'the first counts'])
 })

@@ -88,6 +88,7 @@ export function createUpload(parts: AppParts): Upload {
   ): Promise<Outcome> {
     const { remaining } = reservation
     let taken: Taken | undefined
+    let isKept = false
     const beforeStored = async (bytes: number) => {
       taken = await parts.capacity.take(bytes)
     }
@@ -96,6 +97,9 @@ export function createUpload(parts: AppParts): Upload {
         ...announced(request),
         ...asked,
         beforeStored,
+        onKept() {
+          isKept = true
+        },
       })
       const stored = answerOf(published, request, startedAt)
       if (!published.isRepeat) {
@@ -107,8 +111,13 @@ export function createUpload(parts: AppParts): Upload {
       await release(reservation, request.body.received())
       return { remaining: Math.min(quota.limit, remaining + 1), stored }
     } catch (error) {
-      taken?.release()
       spent.release()
+      if (isKept) {
+        // It counts here: the repeat finds the image, and gives its own reservation back.
+        reservation.confirm()
+        return { remaining, error }
+      }
+      taken?.release()
       const released = release(reservation, isClients(error) ? request.body.received() : undefined)
       // A ledger that did not answer was waited for once.
       if (!isOfLedger(error)) await released

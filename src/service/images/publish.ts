@@ -40,11 +40,13 @@ export interface PublishOptions {
   lifetimeSeconds?: number | null
   /** Called before anything is stored, in `bytes`. What it throws is thrown. */
   beforeStored?: (bytes: number) => Promise<void>
+  /** Called before `publish` throws although the image is stored, and stays: a repeat may have been told so already. */
+  onKept?: () => void
 }
 
-type Storing = Required<Pick<PublishOptions, 'lifetimeSeconds' | 'beforeStored'>>
+type Storing = Required<Pick<PublishOptions, 'lifetimeSeconds' | 'beforeStored' | 'onKept'>>
 
-/** Both throw `Refusal`, and what `body` throws; then nothing is stored. */
+/** Both throw `Refusal`, and what `body` throws; then nothing is stored, unless `onKept` was called. */
 export interface Publishing {
   /** Stores an image. When it resolves, the image survives a crash. */
   publish(body: AsyncIterable<Uint8Array>, options?: PublishOptions): Promise<Published>
@@ -98,10 +100,11 @@ export function createPublishing(parts: {
       identity = drawIdentity(),
       lifetimeSeconds = null,
       beforeStored = async () => {},
+      onKept = () => {},
     }: PublishOptions = {},
   ): Promise<Published> {
     const draft = await receive(body, mostBytes)
-    const storing = { lifetimeSeconds, beforeStored }
+    const storing = { lifetimeSeconds, beforeStored, onKept }
     if (!identity.isDerived) return store(draft, identity, storing)
     return underWay.run(identity.id, () => storeOnce(draft, identity, storing))
   }
@@ -118,7 +121,9 @@ export function createPublishing(parts: {
       const published = await store(draft, identity, storing)
       // The operator may have held or removed it since it was looked for.
       await assertNotTakenDown(identity.id).catch(async (error) => {
-        await objects.remove(identity.id)
+        // A ledger that fails says nothing of the operator, and a repeat may have been told that the image is stored.
+        if (error instanceof Refusal) await objects.remove(identity.id)
+        else storing.onKept()
         throw error
       })
       return published
@@ -156,7 +161,7 @@ export function createPublishing(parts: {
   async function store(
     draft: Draft,
     { id, key, isDerived }: Identity,
-    { lifetimeSeconds, beforeStored }: Storing,
+    { lifetimeSeconds, beforeStored }: Omit<Storing, 'onKept'>,
   ): Promise<Published> {
     const inTurn = <T>(semaphore: Semaphore, work: () => Promise<T>) =>
       draft.size > PIECE_BYTES ? semaphore.run(work) : work()
