@@ -1,13 +1,25 @@
 /** Scanners that fetch what waits, and one that is asked: see `scanning.long.test.ts` for dead, slow and wrong ones. */
 import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { it } from 'node:test'
+import { nodeHashes } from '../src/node/hashes.ts'
+import { createImages } from '../src/service/images/images.ts'
+import { NO_PURGES } from '../src/service/images/purges.ts'
+import { createMoves } from '../src/service/moderation/moves.ts'
+import { createScanGate } from '../src/service/moderation/scan-gate.ts'
 import { createScanning } from '../src/service/moderation/scanning.ts'
+import { createTakedown } from '../src/service/moderation/takedown.ts'
+import { openFilesystemStore } from '../src/stores/filesystem/store.ts'
+import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
 import { pullScanSuite } from './contracts/pull-scans.ts'
 import { verdict } from './support/fake-scanner.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { freePort } from './support/processes/caches.ts'
 import { startServer } from './support/processes/server.ts'
 import { becomes, started, withAnswer } from './support/scanned-server.ts'
+import { inChunks } from './support/stored-images.ts'
 import { until } from './support/until.ts'
 import { fetchRaw, post, store } from './support/upload.ts'
 
@@ -85,4 +97,58 @@ it('looks for what waits unseen once while scans are off, and again only as long
     assert.deepEqual(told, hidden === 0 ? [] : [hidden])
     t.mock.timers.reset()
   }
+})
+
+it('refuses only what still waits: not what had its verdict, or was held, since it was listed', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'scanning-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
+  const objects = await openFilesystemStore({ folder: join(folder, 'images'), hotSetBytes: 0 })
+  t.after(() => objects.close())
+  t.after(() => ledger.close())
+  let at = Date.now()
+  const now = () => at
+  const rules = { when: 'before', fault: 'refuse', limitMs: 1000 } as const
+  const onFailure = assert.ifError
+  const metrics = { upload() {}, removalByKey() {}, report() {} }
+  const parts = { objects, ledger, purges: NO_PURGES, metrics, hashes: nodeHashes, now, onFailure }
+  const moves = createMoves(parts)
+  const gate = createScanGate({ ...parts, scanner: null, rules })
+  const images = createImages({
+    ...parts,
+    maxUploadBytes: 1e6,
+    stripMetadata: true,
+    expiryClock: { latest: now },
+    scans: { gate, moves },
+  })
+  const takedown = createTakedown({ ...parts, moves })
+  const scanningOn = (of: typeof ledger) =>
+    createScanning({ ...parts, ledger: of, takedown, moves, images, scanner: null, rules, onUnseen() {} })
+
+  const ids: string[] = []
+  for (let nth = 0; nth < 3; nth++) {
+    const { record } = await images.publish(inChunks(gif({ size: 500 + nth })))
+    ids.push(record.id)
+  }
+  const [clean, held, unseen] = ids
+  const scanner = scanningOn(ledger)
+  const tasks = await scanner.claim(3)
+  at += 2000
+  const late = scanningOn({
+    ...ledger,
+    async overdueScans(before, limit) {
+      const listed = await ledger.overdueScans(before, limit)
+      assert.deepEqual([...listed].sort(), [...ids].sort())
+      const { claim } = tasks.find(({ id }) => id === clean)!
+      assert.ok(await scanner.decide(clean!, claim, { verdict: 'clean', category: null, finding: '' }))
+      await takedown.hold(held!, 'to be looked at')
+      return listed
+    },
+  })
+  late.start()
+  await late.stop()
+  assert.ok(await images.find(clean!), 'what is clean is there')
+  assert.ok(await objects.headHeld(held!), 'what is held is there')
+  assert.equal(await images.find(unseen!), null)
+  assert.equal(await objects.headHeld(unseen!), null, 'what nobody looked at is not')
 })

@@ -48,8 +48,11 @@ export interface ScanLedger {
   overdueScans(before: number, limit: number): Promise<string[]>
   /** The image is to be visible although it was not scanned yet; it is still to be scanned. What the operator holds or removed stays so. */
   showUnscanned(id: string): Promise<void>
-  /** The image is not to be scanned any more. */
-  forgetScan(id: string): Promise<void>
+  /**
+   * Takes one of them, from whoever has claimed it, until `now + leaseMs`: an earlier claim ends nothing any more. `null` if it does
+   * not wait hidden now. So it is with what the operator holds or removed: that alone keeps it out of sight from then on.
+   */
+  claimOverdueScan(id: string, before: number, now: number, leaseMs: number): Promise<ClaimedScan | null>
   /** How many wait, how many of them hidden, and since when the oldest (epoch milliseconds). */
   pendingScans(): Promise<{ count: number; hidden: number; oldest: number | null }>
 }

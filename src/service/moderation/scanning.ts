@@ -179,18 +179,29 @@ export function createScanning(parts: {
     }
   }
 
+  /**
+   * Since it was listed it may have had its verdict, or the operator may hold it. The row goes last: a process that dies before leaves
+   * it to the next round.
+   */
+  async function refuse(id: string, before: number): Promise<void> {
+    const claimed = await ledger.claimOverdueScan(id, before, now(), LEASE_MS)
+    if (claimed === null) return
+    await parts.images.expire(id)
+    await ledger.endScan(claimed, 'decided')
+  }
+
   /** Nobody waits longer than the scanner's time. With `hold` an image waits, unseen, for its verdict. */
   async function endWaits(): Promise<void> {
     if (rules.fault === 'hold') return
-    const ids = await ledger.overdueScans(now() - rules.limitMs, OVERDUE_AT_ONCE)
+    const before = now() - rules.limitMs
+    const ids = await ledger.overdueScans(before, OVERDUE_AT_ONCE)
     for (const id of ids) {
       try {
         if (rules.fault === 'publish') {
           await ledger.showUnscanned(id)
           await moves.carryOut(id)
         } else {
-          await parts.images.expire(id)
-          await ledger.forgetScan(id)
+          await refuse(id, before)
         }
       } catch (error) {
         onFailure(error, id)

@@ -4,12 +4,15 @@ import type { Row, SqlDatabase, Statement } from './database.ts'
 import { claimsOf, randomToken } from './outbox.ts'
 import { type Part, part, sql } from './statement.ts'
 
+/** The operator neither holds nor removed it. */
+const UNDECIDED = part`not exists (select 1 from holds where holds.id = scans.id)
+  and not exists (select 1 from removals where removals.id = scans.id)`
+
 /** What the operator decided counts more than a scan. */
 function moveIf(id: string, to: 'held' | 'visible', isSo: Part): Statement {
   return sql`insert into moves (id, wanted, version, claim, due_at_ms)
     select id, ${to}, ${randomToken()}, 0, 0 from scans where id = ${id} and is_hidden = 1 and ${isSo}
-      and not exists (select 1 from holds where holds.id = scans.id)
-      and not exists (select 1 from removals where removals.id = scans.id)
+      and ${UNDECIDED}
     on conflict (id) do update set wanted = excluded.wanted, version = excluded.version`
 }
 
@@ -75,8 +78,14 @@ export function scansLedger(database: SqlDatabase): ScanLedger {
       ])
     },
 
-    async forgetScan(id) {
-      await database.write([sql`delete from scans where id = ${id}`])
+    async claimOverdueScan(id, before, now, leaseMs) {
+      const [, claimed] = await database.write([
+        sql`update scans set is_hidden = 0 where id = ${id} and not (${UNDECIDED})`,
+        sql`update scans set claim = ${randomToken()}, due_at_ms = ${now + leaseMs}
+          where id = ${id} and is_hidden = 1 and since_ms <= ${before} and ${UNDECIDED} returning *`,
+      ])
+      const [row] = claimed!.rows
+      return row === undefined ? null : toScan(row)
     },
 
     async pendingScans() {

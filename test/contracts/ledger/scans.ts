@@ -22,7 +22,7 @@ export function scansCases({ on, onHooks }: Harness): void {
     assert.equal(await ledger.hideScanned('A'), false)
     assert.equal(await ledger.endScan({ id: 'A', claim: 1 }, 'passed'), false)
     await ledger.showUnscanned('A')
-    await ledger.forgetScan('A')
+    assert.equal(await ledger.claimOverdueScan('A', NOW, NOW, LEASE_MS), null)
     assert.equal(await ledger.claimMove('A', NOW, LEASE_MS), null)
   })
 
@@ -114,7 +114,7 @@ export function scansCases({ on, onHooks }: Harness): void {
     )
   })
 
-  on('knows what has waited too long unseen, whoever claims it, and shows or forgets it', async (ledger) => {
+  on('knows what has waited too long unseen, whoever claims it, and shows it or takes it', async (ledger) => {
     await ledger.recordScan(scan('A', { at: NOW - 10, isHidden: true }))
     await ledger.recordScan(scan('B', { at: NOW, isHidden: true }))
     await ledger.recordScan(scan('C', { at: NOW - 10 }))
@@ -125,9 +125,35 @@ export function scansCases({ on, onHooks }: Harness): void {
     const move = await ledger.claimMove('A', NOW, LEASE_MS)
     assert.ok(move !== null && move !== 'busy' && move.to === 'visible')
     assert.deepEqual(await ledger.overdueScans(NOW, 10), ['B'])
-    await ledger.forgetScan('B')
+    assert.equal(await ledger.claimOverdueScan('B', NOW - 1, NOW, LEASE_MS), null)
+    const taken = await ledger.claimOverdueScan('B', NOW, NOW, LEASE_MS)
+    assert.equal(await ledger.endScan(taken!, 'decided'), true)
     assert.equal(await ledger.whyAbsent('B'), null)
     assert.equal((await ledger.pendingScans()).count, 2, 'A is still to be scanned')
+  })
+
+  on('takes what waited too long only as long as it waits, and from whoever has it', async (ledger) => {
+    const take = (id: string) => ledger.claimOverdueScan(id, NOW, NOW, LEASE_MS)
+    for (const id of ['A', 'B', 'C', 'D', 'E']) await ledger.recordScan(scan(id, { isHidden: true }))
+    const claims = await ledger.claimScans(10, NOW, LEASE_MS)
+    const claimOf = (id: string) => claims.find((each) => each.id === id)!
+    await ledger.endScan(claimOf('A'), 'passed')
+    await ledger.recordHold('B', 'looked at', AT)
+    await ledger.recordRemoval('C', 'bad', AT)
+    await ledger.showUnscanned('D')
+    for (const id of ['A', 'B', 'C', 'D']) assert.equal(await take(id), null, id)
+    assert.deepEqual(await ledger.overdueScans(NOW, 10), ['E'], 'what is decided takes up no list')
+    assert.equal((await ledger.whyAbsent('B'))?.state, 'held')
+    assert.equal((await ledger.whyAbsent('C'))?.state, 'removed')
+    const taken = await take('E')
+    assert.deepEqual([taken?.id, taken?.since, taken?.isHidden], ['E', NOW, true])
+    assert.equal(await ledger.endScan(claimOf('E'), 'passed'), false, 'its verdict comes too late')
+    assert.deepEqual(await ledger.claimScans(10, NOW, LEASE_MS), [])
+    // The process that took it may die.
+    assert.deepEqual(await ledger.overdueScans(NOW, 10), ['E'])
+    const again = await take('E')
+    assert.equal(await ledger.endScan(taken!, 'decided'), false)
+    assert.equal(await ledger.endScan(again!, 'decided'), true)
   })
 
   on('hands each of many to one of several', async (ledger, { another }) => {
