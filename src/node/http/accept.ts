@@ -114,6 +114,7 @@ export function createAcceptor(
     }
     if (share.waiting.length >= limits.connectionsWaiting || !hasRoomToWait(share)) {
       socket.destroy()
+      forgetIfEmpty(share)
       return
     }
     // An error that nobody hears would end the process.
