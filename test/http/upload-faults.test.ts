@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { Refusal } from '../../src/errors.ts'
 import type { AppParts } from '../../src/http/context.ts'
 import { createUpload } from '../../src/http/routes/upload.ts'
@@ -14,8 +14,8 @@ import { createImages } from '../../src/service/images/images.ts'
 import { NO_PURGES } from '../../src/service/images/purges.ts'
 import { createLine } from '../../src/service/quota/line.ts'
 import { openFilesystemStore } from '../../src/stores/filesystem/store.ts'
-import { LedgerUnavailable } from '../../src/stores/ledger.ts'
-import { StoreUnavailable } from '../../src/stores/object-store.ts'
+import { type Ledger, LedgerUnavailable } from '../../src/stores/ledger.ts'
+import { type ObjectStore, StoreUnavailable } from '../../src/stores/object-store.ts'
 import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { formOf } from '../support/multipart.ts'
@@ -74,6 +74,41 @@ function refusalBy(cause: Error): Refusal {
   return new Refusal('unavailable', 'The server cannot reach its storage now.', { cause })
 }
 
+async function opened(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'upload-faults-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
+  const objects = await openFilesystemStore({ folder: join(folder, 'images'), hotSetBytes: 0 })
+  t.after(() => objects.close())
+  t.after(() => ledger.close())
+  return { ledger, objects }
+}
+
+function imagesOn(stores: { ledger: Ledger; objects: ObjectStore }) {
+  return createImages({
+    ...stores,
+    purges: NO_PURGES,
+    maxUploadBytes: 1000,
+    stripMetadata: true,
+    metrics: { upload() {}, removalByKey() {}, report() {} },
+    hashes: nodeHashes,
+    now: Date.now,
+    expiryClock: { latest: Date.now },
+  })
+}
+
+function requestOf(image: Uint8Array, more: Record<string, string> = {}): UploadRequest {
+  const { body, contentType } = formOf(image)
+  const headers: Record<string, string> = { 'content-type': contentType, ...more }
+  const pieces = {
+    received: () => body.length,
+    async *[Symbol.asyncIterator]() {
+      yield new Uint8Array(body)
+    },
+  }
+  return { ...request, header: (name: string) => headers[name], body: pieces } as unknown as UploadRequest
+}
+
 test('an upload that a hung ledger refuses is answered before its reservation is given back', async () => {
   const asked: string[] = []
   const giveBack = () => {
@@ -98,28 +133,13 @@ test('after any other fault the count is right before the answer is', async () =
 })
 
 test('a ledger that fails behind a commit costs no image that a repeat was told of, and the image is counted once', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'upload-faults-'))
-  t.after(() => rm(folder, { recursive: true }))
-  const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
-  const objects = await openFilesystemStore({ folder: join(folder, 'images'), hotSetBytes: 0 })
-  t.after(() => objects.close())
-  t.after(() => ledger.close())
+  const { ledger, objects } = await opened(t)
   const image = gif()
   const events: string[] = []
 
   function serverWith(name: string, whyAbsent: typeof ledger.whyAbsent) {
     const parts = partsOf(null, async () => void events.push(`${name} gives back`), [])
-    const images = createImages({
-      objects,
-      ledger: { ...ledger, whyAbsent },
-      purges: NO_PURGES,
-      maxUploadBytes: 1000,
-      stripMetadata: true,
-      metrics: { upload() {}, removalByKey() {}, report() {} },
-      hashes: nodeHashes,
-      now: Date.now,
-      expiryClock: { latest: Date.now },
-    })
+    const images = imagesOn({ objects, ledger: { ...ledger, whyAbsent } })
     const confirm = () => void events.push(`${name} counts`)
     const reserve = async () => {
       const { remaining, release } = (await parts.quota.reserve({ address: '', network: '' }))!
@@ -135,18 +155,7 @@ test('a ledger that fails behind a commit costs no image that a repeat was told 
     } as unknown as AppParts)
   }
 
-  function upload(): UploadRequest {
-    const { body, contentType } = formOf(image)
-    const headers: Record<string, string> = { 'content-type': contentType, 'idempotency-key': 'a'.repeat(32) }
-    const pieces = {
-      received: () => body.length,
-      async *[Symbol.asyncIterator]() {
-        yield new Uint8Array(body)
-      },
-    }
-    return { ...request, header: (name: string) => headers[name], body: pieces } as unknown as UploadRequest
-  }
-
+  const upload = () => requestOf(image, { 'idempotency-key': 'a'.repeat(32) })
   const second = serverWith('the second', ledger.whyAbsent)
   let told: string | undefined
   let looks = 0
@@ -161,4 +170,36 @@ test('a ledger that fails behind a commit costs no image that a repeat was told 
   assert.equal(looks, 2)
   assert.ok(await objects.head(told!), 'the image is there')
   assert.deepEqual(events, ['the second gives back', 'the first counts'])
+})
+
+test('a file that an inspector breaks on counts as a refused one, and what a store breaks on does not', async (t) => {
+  for (const [fault, status, isCounted] of [
+    [new TypeError('a defect'), 500, true],
+    [new StoreUnavailable(), 503, false],
+  ] as const) {
+    const counted: (number | undefined)[] = []
+    const { ledger, objects } = await opened(t)
+    const parts = partsOf(null, async () => {}, [])
+    const draft: typeof objects.draft = async (body, limit) => {
+      const made = await objects.draft(body, limit)
+      const broken = () => Promise.reject(fault)
+      return new Proxy(made, { get: (of, name) => (name === 'read' ? broken : Reflect.get(of, name, of)) })
+    }
+    const images = imagesOn({
+      ledger,
+      objects: new Proxy(objects, {
+        get: (of, name) => (name === 'draft' ? draft : Reflect.get(of, name, of)),
+      }),
+    })
+    const reserve = async () => ({
+      remaining: 99,
+      confirm() {},
+      release: async (bytes?: number) => void counted.push(bytes),
+    })
+    const quota = { ...parts.quota, reserve, remaining: async () => 99 }
+    const upload = createUpload({ ...parts, images, hashes: nodeHashes, quota } as unknown as AppParts)
+    const sent = requestOf(gif())
+    assert.equal((await upload(sent)).status, status)
+    assert.deepEqual(counted, [isCounted ? sent.body.received() : undefined])
+  }
 })

@@ -17,7 +17,7 @@ import {
 import type { Credentials, Spent } from '../../service/challenge/challenges.ts'
 import { lifetimeFor } from '../../service/images/expiry.ts'
 import { drawIdentity, type Identity } from '../../service/images/identities.ts'
-import type { Published, PublishOptions } from '../../service/images/publish.ts'
+import { InspectionFailure, type Published, type PublishOptions } from '../../service/images/publish.ts'
 import { createAdmission } from '../../service/quota/admission.ts'
 import type { Taken } from '../../service/quota/capacity.ts'
 import { type ClientAddress, quotaExceeded, type Reservation } from '../../service/quota/quota.ts'
@@ -226,6 +226,7 @@ function assertMayFit(request: UploadRequest, { maxUploadBytes }: Pick<AppParts,
 
 /** Refused for what it is, not for what the server lacks. */
 function isClients(error: unknown): boolean {
+  if (error instanceof InspectionFailure) return true
   return error instanceof Refusal && !['unavailable', 'storage-full', 'capacity-reached'].includes(error.code)
 }
 

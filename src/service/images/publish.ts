@@ -14,6 +14,8 @@ import {
   type ImageRecord,
   type ObjectStore,
   type Preview,
+  StoreFull,
+  StoreUnavailable,
   storedSize,
 } from '../../stores/object-store.ts'
 import type { ExpiryClock } from '../expiry-clock.ts'
@@ -192,7 +194,7 @@ export function createPublishing(parts: {
 
   /** The turn ends before anything else is waited for: a slow ledger holds up no inspection. */
   function inspectInTurn(draft: Draft): Promise<InspectedUpload> {
-    const inspect = () => inspectUpload(draft, { strip: parts.stripMetadata })
+    const inspect = () => inspectUpload(draft, { strip: parts.stripMetadata }).catch(blameFile)
     // A large one has its turn for all of its reads.
     return draft.size > PIECE_BYTES ? inspect() : smallInspections.run(inspect)
   }
@@ -269,6 +271,20 @@ function withheld(why: 'blocked' | 'held'): Refusal {
         'held',
         'The operator of this server is checking this image. Until then nobody can send it.',
       )
+}
+
+/** An inspector has a defect, and this file meets it: the server's fault, but whoever sends such files pays for them as for refused ones. */
+export class InspectionFailure extends Error {
+  override name = 'InspectionFailure'
+}
+
+function blameFile(cause: unknown): never {
+  const isOfFile = !(
+    cause instanceof Refusal ||
+    cause instanceof StoreFull ||
+    cause instanceof StoreUnavailable
+  )
+  throw isOfFile ? new InspectionFailure('an image could not be inspected', { cause }) : cause
 }
 
 /** Ends a draft that came to nothing. */
