@@ -1,9 +1,12 @@
 /** The page that asks before it deletes: its button sends the DELETE. */
-import { DELETE_PATH } from '../../protocol.ts'
+import { ID_LENGTH } from '../../protocol.ts'
 import { fill } from '../messages/wording.ts'
+import type { DeletionFacts } from '../pages/page-facts.ts'
+import { pageFacts } from './page/facts.ts'
 
+const { remove: words } = pageFacts as DeletionFacts
 const form = document.getElementById('delete') as HTMLFormElement
-const { working = '', failed = '', offline = '' } = form.dataset
+const button = form.querySelector('button')!
 /** What went wrong stays until the next try. */
 const say = (text: string) => {
   document.getElementById('status')!.textContent = text
@@ -11,27 +14,32 @@ const say = (text: string) => {
 
 form.addEventListener('submit', async (event) => {
   event.preventDefault()
-  const button = form.querySelector('button')!
   button.disabled = true
-  say(working)
+  say(words.working)
+  const part = await import('./history/delete-picture.ts').catch(() => null)
+  if (!part) return refuse(words.offline)
   const key = (form.elements.namedItem('key') as HTMLInputElement).value
-  const answer = await fetch(`${DELETE_PATH}?key=${encodeURIComponent(key)}`, { method: 'DELETE' }).catch(
-    () => null,
-  )
-  if (!answer?.ok && answer?.status !== 404) {
-    button.disabled = false
-    button.focus()
-    say(fill(failed, { reason: offline }))
-    return
+  try {
+    const isDeleted = await part.removeByKey(key)
+    show(isDeleted ? 'deleted' : 'gone')
+  } catch (error) {
+    return refuse(part.whyNot(error, words))
   }
+  await part.evict(key.slice(0, ID_LENGTH))
+})
+
+function refuse(reason: string): void {
+  button.disabled = false
+  button.focus()
+  say(fill(words.failed, { reason }))
+}
+
+function show(id: 'deleted' | 'gone'): void {
   say('')
   document.getElementById('asked')!.hidden = true
-  const note = document.getElementById(answer.ok ? 'deleted' : 'gone')!
+  const note = document.getElementById(id)!
   note.hidden = false
   const heading = note.querySelector('h1')!
   heading.focus()
   document.title = `${heading.textContent} · Pinhole`
-  // This browser may have kept the picture: asking anew makes it forget.
-  const picture = document.querySelector<HTMLImageElement>('img.keepsake')
-  if (picture) await fetch(picture.src, { cache: 'reload' }).catch(() => {})
-})
+}

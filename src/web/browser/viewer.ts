@@ -1,9 +1,10 @@
 /** The viewer and the result page: what can be taken along, and deletion for whoever uploaded the picture from here. */
+import { fill } from '../messages/wording.ts'
 import type { ViewerFacts } from '../pages/page-facts.ts'
 import { openHistory } from './history/history.ts'
 import { enliveCopyFields } from './page/clipboard.ts'
 import { pageFacts } from './page/facts.ts'
-import { guardQuestions } from './page/questions.ts'
+import { confirming, guardQuestions } from './page/questions.ts'
 import { say } from './page/status.ts'
 
 const facts = pageFacts as ViewerFacts
@@ -50,36 +51,31 @@ async function enliveOwner(): Promise<void> {
   const history = await openHistory()
   const remembered = await history.get(owner.dataset.image ?? '')
   if (!remembered) return
-  const control = (name: string) => document.getElementById(`owner-${name}`) as HTMLButtonElement
-  const [ask, confirm, keep] = [control('delete'), control('confirm'), control('keep')]
-  const confirming = (on: boolean) => {
-    ask.hidden = on
-    confirm.hidden = keep.hidden = !on
-  }
+  const control = (name: string) => document.getElementById(`owner-${name}`)!
   owner.hidden = false
-  ask.addEventListener('click', () => {
-    confirming(true)
-    keep.focus()
+  confirming({
+    ask: control('delete'),
+    confirm: control('confirm'),
+    keep: control('keep'),
+    working: facts.remove.working,
+    async run() {
+      const part = await import('./history/delete-picture.ts').catch(() => null)
+      if (!part) return sayNotDeleted(facts.remove.offline)
+      await part
+        .deletePicture(remembered, history)
+        .then(showDeleted, (error) => sayNotDeleted(part.whyNot(error, facts.remove)))
+    },
   })
-  keep.addEventListener('click', () => {
-    confirming(false)
-    ask.focus()
-  })
-  confirm.addEventListener('click', async () => {
-    confirm.disabled = true
-    try {
-      const { deletePicture } = await import('./history/delete-picture.ts')
-      await deletePicture(remembered, history)
-    } catch {
-      confirm.disabled = false
-      confirm.focus()
-      say(facts.remove.failed.replace('{reason}', facts.remove.offline))
-      return
-    }
-    const deleted = document.getElementById('deleted') as HTMLTemplateElement
-    document.querySelector('main')!.replaceChildren(deleted.content.cloneNode(true))
-    document.body.className = 'note'
-    document.title = `${facts.remove.doneTitle} · Pinhole`
-    document.querySelector<HTMLElement>('main h1')!.focus()
-  })
+}
+
+function sayNotDeleted(reason: string): void {
+  say(fill(facts.remove.failed, { reason }))
+}
+
+function showDeleted(): void {
+  const deleted = document.getElementById('deleted') as HTMLTemplateElement
+  document.querySelector('main')!.replaceChildren(deleted.content.cloneNode(true))
+  document.body.className = 'note'
+  document.title = `${facts.remove.doneTitle} · Pinhole`
+  document.querySelector<HTMLElement>('main h1')!.focus()
 }

@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
-import { ID_LENGTH, KEY_PATTERN, rawPath } from '../../protocol.ts'
+import { ID_LENGTH, KEY_PATTERN, previewPath } from '../../protocol.ts'
 import { type Page, type PageContext, page } from './page.ts'
+import { deletionFacts } from './page-facts.ts'
 
 /**
  * Asks before it deletes: opening the delete link changes nothing. The button sends the DELETE by script; without
@@ -17,10 +18,10 @@ export function deletePage(ctx: PageContext, { key }: { key: string }): Page {
     head: html`<meta name="robots" content="noindex">`,
     main: html`<main>
 <div class="asked" id="asked">
-${id ? html`<img class="keepsake" src="${rawPath(id)}" alt="${remove.preview}">` : ''}
+${id ? html`<img class="keepsake" src="${previewPath(id)}" alt="${remove.preview}">` : ''}
 <h1>${remove.title}</h1>
 <p class="lead">${remove.detail}</p>
-<form class="actions" id="delete" method="post" action="/delete" data-working="${remove.working}" data-failed="${remove.failed}" data-offline="${remove.offline}">
+<form class="actions" id="delete" method="post" action="/delete">
 <input type="hidden" name="key" value="${key}">
 <button type="submit" class="button danger">${remove.confirm}</button>
 <a class="button quiet" href="${id ? `/${id}` : '/'}">${remove.keep}</a>
@@ -29,7 +30,8 @@ ${id ? html`<img class="keepsake" src="${rawPath(id)}" alt="${remove.preview}">`
 <div class="asked" id="deleted" hidden>${deletedNote(ctx)}</div>
 <div class="asked" id="gone" hidden>${deletedNote(ctx, { wasGone: true })}</div>
 <p class="problem" role="status" id="status"></p>
-</main>`,
+</main>
+${deletionFacts(ctx)}`,
   })
 }
 

@@ -24,9 +24,15 @@ export interface HomeFacts extends PageFacts {
   editor: Messages['editor']
 }
 
-export interface ViewerFacts extends PageFacts {
+/** On pages that can delete one picture. */
+export interface DeletionFacts extends PageFacts {
+  remove: Pick<Messages['remove'], 'working' | 'failed' | 'offline' | 'doneTitle'> & {
+    refusals: Record<string, string>
+  }
+}
+
+export interface ViewerFacts extends DeletionFacts {
   words: Pick<Messages['viewer'], 'actualSize' | 'fit' | 'imageCopied' | 'imageNotCopied'>
-  remove: Pick<Messages['remove'], 'failed' | 'offline' | 'doneTitle'>
 }
 
 export interface GalleryFacts extends PageFacts {
@@ -45,7 +51,7 @@ export function homeFacts(ctx: PageContext): Page {
     maxUploadBytes,
     stripsMetadata,
     convertsHeic,
-    refusals: refusalsOf(messages),
+    refusals: refusalsOf(messages, REFUSALS),
     words: messages.live,
     previews: { noPreviewInWhatsApp, noPreviewAtAll },
     editor: messages.editor,
@@ -71,21 +77,31 @@ const REFUSALS: RefusalCode[] = [
   'removed',
 ]
 
+/** Those of a deletion alone. */
+const DELETION_REFUSALS: RefusalCode[] = ['cross-site', 'storage-full', 'busy', 'unavailable']
+
 /** What happened, then what to do: a card has no heading for the one. */
-function refusalsOf({ errors: { titles, details } }: Messages): Record<string, string> {
-  return Object.fromEntries(
-    REFUSALS.map((code) => [code, `${titles[code]} ${details[code] ?? ''}`.trimEnd()]),
-  )
+function refusalsOf({ errors: { titles, details } }: Messages, codes: RefusalCode[]): Record<string, string> {
+  return Object.fromEntries(codes.map((code) => [code, `${titles[code]} ${details[code] ?? ''}`.trimEnd()]))
 }
 
 export function viewerFacts(ctx: PageContext): Page {
   const { actualSize, fit, imageCopied, imageNotCopied } = ctx.messages.viewer
-  const { failed, offline, doneTitle } = ctx.messages.remove
   return block<ViewerFacts>({
     ...common(ctx),
     words: { actualSize, fit, imageCopied, imageNotCopied },
-    remove: { failed, offline, doneTitle },
+    ...deletion(ctx),
   })
+}
+
+export function deletionFacts(ctx: PageContext): Page {
+  return block<DeletionFacts>({ ...common(ctx), ...deletion(ctx) })
+}
+
+function deletion({ messages }: PageContext): Pick<DeletionFacts, 'remove'> {
+  const { working, failed, offline, doneTitle } = messages.remove
+  const refusals = refusalsOf(messages, DELETION_REFUSALS)
+  return { remove: { working, failed, offline, doneTitle, refusals } }
 }
 
 export function galleryFacts(ctx: PageContext): Page {

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { onlyChromium } from '../support/engines.ts'
+import type { Fault } from '../support/fault-proxy.ts'
 import { gif } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
-import { cardsIn, choose, idsOf } from '../support/steps.ts'
+import { cardsIn, choose, heard, idsOf, keyOf } from '../support/steps.ts'
 
 interface Question {
   ask: Locator
@@ -51,6 +52,97 @@ export function questionsSuite(site: () => Site): void {
     await several.confirm.click()
     await page.locator('#status').filter({ hasText: '2 pictures deleted.' }).waitFor()
     assert.equal(deletions.length, 2, 'half a second later it is an answer')
+    await end()
+  })
+
+  it('takes no other answer while it deletes, and says that it does', async () => {
+    const { page, axe, end } = await site().visit({ expected: /status of 404/ })
+    const names = ['under-way-1.gif', 'under-way-2.gif', 'under-way-3.gif']
+    await choose(page, await Promise.all(names.map((name, index) => gif(name, 911 + index))))
+    await cardsIn(page, 'done', 3)
+    const [id] = await idsOf(page)
+    let deletions = 0
+    let until = Promise.withResolvers<void>()
+    const holdFrom = (first: number) => {
+      deletions = 0
+      until = Promise.withResolvers<void>()
+      site().proxy.onOther = (path) =>
+        path.startsWith('/api/delete') && ++deletions >= first
+          ? { kind: 'hold', until: until.promise }
+          : { kind: 'none' }
+    }
+
+    await page.goto(`${site().url}/${id}`)
+    holdFrom(1)
+    await page.click('#owner-delete')
+    await page.click('#owner-confirm')
+    await heard(page, /^Deleting…$/)
+    assert.equal(await page.locator('#owner-keep').isVisible(), false)
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Deleting…')
+    assert.deepEqual(await axe(), [])
+    await page.keyboard.press('Enter')
+    until.resolve()
+    await page.getByRole('heading', { name: 'Picture deleted.' }).waitFor()
+    assert.equal(deletions, 1)
+
+    await page.goto(site().url)
+    await page.click('#select')
+    await page.click('#select-all')
+    holdFrom(2)
+    await page.click('#delete-selected')
+    await page.click('#delete-confirm')
+    await page.locator('.row').nth(1).waitFor({ state: 'detached' })
+    for (const name of ['#delete-selected', '#delete-keep'])
+      assert.equal(await page.locator(name).isVisible(), false, name)
+    assert.equal(await page.locator('#delete-confirm').textContent(), 'Deleting')
+    assert.equal(await page.locator('#delete-confirm').getAttribute('aria-disabled'), 'true')
+    until.resolve()
+    await heard(page, /^2 pictures deleted\.$/)
+    assert.equal(deletions, 2)
+    await end()
+  })
+
+  it('says why it did not delete: that nobody answered only if nobody did', async () => {
+    const { page, end } = await site().visit({ expected: /Failed to load resource/ })
+    await choose(page, [await gif('refused.gif', 915)])
+    await cardsIn(page, 'done', 1)
+    const [id] = await idsOf(page)
+    const key = await keyOf(page, id!)
+    const refusal = (status: number, error: string, detail: string): Fault => ({
+      kind: 'answer',
+      status,
+      headers: { 'Content-Type': 'application/problem+json' },
+      body: JSON.stringify({ error, detail }),
+    })
+    const faults: [Fault, string][] = [
+      [
+        refusal(403, 'cross-site', '…'),
+        'This request came from another site. Please use the form on this page.',
+      ],
+      [refusal(418, 'something-new', 'A sentence of the server.'), 'A sentence of the server.'],
+      [{ kind: 'answer', status: 503 }, 'Pinhole is unavailable right now. Please try again in a moment.'],
+      [{ kind: 'cut' }, 'Couldn’t reach the service. Please try again.'],
+    ]
+    const pages = [
+      { path: `/${id}`, ask: '#owner-delete', confirm: '#owner-confirm' },
+      { path: `/api/delete?key=${key}`, ask: 'h1', confirm: 'form button' },
+    ]
+    for (const { path, ask, confirm } of pages) {
+      await page.goto(site().url + path)
+      // Waits between tries take no time here.
+      await page.clock.install()
+      for (const [fault, words] of faults) {
+        site().proxy.onOther = (path) => (path.startsWith('/api/delete') ? fault : { kind: 'none' })
+        await page.click(ask)
+        await page.click(confirm)
+        const said = page.locator('#status').filter({ hasText: /^Not deleted/ })
+        while ((await said.count()) === 0) await page.clock.runFor(500)
+        assert.equal(await said.textContent(), `Not deleted. ${words}`)
+        const focused = page.locator(ask === 'h1' ? confirm : ask)
+        assert.equal(await focused.evaluate((button) => button === document.activeElement), true)
+      }
+      site().proxy.onOther = () => ({ kind: 'none' })
+    }
     await end()
   })
 }

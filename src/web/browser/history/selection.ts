@@ -2,10 +2,11 @@
 import type { EmbedCodes } from '../../pages/embed-codes.ts'
 import { codesOfAll, makeGallery } from '../card/picture.ts'
 import { copyAndSay } from '../page/clipboard.ts'
+import { confirming } from '../page/questions.ts'
 import { say } from '../page/status.ts'
 import { inWords, words } from '../upload/facts.ts'
 import { reasonOf } from '../upload/reasons.ts'
-import type { History } from './history.ts'
+import type { History, Remembered } from './history.ts'
 import type { Row } from './row.ts'
 
 export interface SelectionOptions {
@@ -25,14 +26,15 @@ export function createSelection({ rows, history, format, onDeleted }: SelectionO
   const [section, bar, start, end] = [find('earlier'), find('selection'), find('select'), find('select-end')]
   const [all, copy, link] = [find('select-all'), find('copy-selected'), find('link-selected')]
   const [ask, confirm, keep] = [find('delete-selected'), find('delete-confirm'), find('delete-keep')]
+  let isDeleting = false
   const picked = () => [...rows.values()].filter((row) => row.picked)
   const pictures = () => picked().map(({ picture }) => picture)
 
   function settle(): void {
     const { length } = picked()
     find('selected').textContent = bar.hidden ? '' : inWords.count(words.selected, length)
-    for (const button of [copy, link, ask]) button.disabled = length === 0
-    asking(false)
+    for (const button of [copy, link, ask]) button.disabled = length === 0 || isDeleting
+    closeQuestion()
     start.hidden = !bar.hidden || rows.size < 2
     if (rows.size === 0 && !bar.hidden) selecting(false)
   }
@@ -42,11 +44,6 @@ export function createSelection({ rows, history, format, onDeleted }: SelectionO
     section.toggleAttribute('data-selecting', on)
     for (const row of rows.values()) row.picked = false
     settle()
-  }
-
-  function asking(on: boolean): void {
-    ask.hidden = on
-    confirm.hidden = keep.hidden = !on
   }
 
   start.addEventListener('click', () => {
@@ -69,26 +66,25 @@ export function createSelection({ rows, history, format, onDeleted }: SelectionO
   link.addEventListener('click', () => void makeGallery(pictures()))
   ask.addEventListener('click', () => {
     confirm.textContent = inWords.count(words.deleteMany, picked().length)
-    asking(true)
-    keep.focus()
   })
-  keep.addEventListener('click', () => {
-    asking(false)
-    ask.focus()
-  })
-  confirm.addEventListener('click', async () => {
-    keep.hidden = true
-    confirm.disabled = true
+  const closeQuestion = confirming({ ask, confirm, keep, working: words.deleting, run: deletePicked })
+
+  async function deletePicked(): Promise<void> {
     end.focus()
+    isDeleting = true
+    settle()
+    say(await deleteAll(pictures()))
+    isDeleting = false
+    settle()
+  }
+
+  /** Resolves with how it went. */
+  async function deleteAll(pictures: Remembered[]): Promise<string> {
     const part = await import('./delete-picture.ts').catch(() => null)
-    if (!part) {
-      confirm.disabled = false
-      settle()
-      return say(words.unreachable)
-    }
+    if (!part) return words.unreachable
     let deleted = 0
     let problem: unknown
-    for (const picture of pictures()) {
+    for (const picture of pictures) {
       try {
         await part.deletePicture(picture, history)
         deleted++
@@ -97,13 +93,12 @@ export function createSelection({ rows, history, format, onDeleted }: SelectionO
         problem ??= error
       }
     }
-    confirm.disabled = false
-    settle()
     const parts = [inWords.count(words.deletedMany, deleted)]
     if (problem !== undefined) {
       parts.push(inWords.fill(words.deleteFailed, { reason: await reasonOf(problem) }))
     }
-    say(parts.join(' '))
-  })
+    return parts.join(' ')
+  }
+
   return { settle }
 }
