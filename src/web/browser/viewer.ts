@@ -3,8 +3,9 @@ import { fill } from '../messages/wording.ts'
 import type { ViewerFacts } from '../pages/page-facts.ts'
 import { openHistory } from './history/history.ts'
 import { enliveCopyFields } from './page/clipboard.ts'
+import { confirming } from './page/confirming.ts'
 import { pageFacts } from './page/facts.ts'
-import { confirming, guardQuestions } from './page/questions.ts'
+import { guardQuestions } from './page/questions.ts'
 import { say } from './page/status.ts'
 
 const facts = pageFacts as ViewerFacts

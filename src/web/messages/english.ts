@@ -239,8 +239,14 @@ export const english = {
     copy: 'Copy',
     copyWhat: 'Copy: {what}',
     copied: 'Copied',
-    notCopied: 'Your browser didn’t allow copying. The link is selected: press {keys}.',
-    notCopiedTouch: 'Your browser didn’t allow copying. Touch and hold the link, then choose Copy.',
+    notCopied: {
+      one: 'Your browser didn’t allow copying. The link is selected: press {keys}.',
+      other: 'Your browser didn’t allow copying. The links are selected: press {keys}.',
+    },
+    notCopiedTouch: {
+      one: 'Your browser didn’t allow copying. Touch and hold the link, then choose Copy.',
+      other: 'Your browser didn’t allow copying. Touch and hold the links, then choose Copy.',
+    },
   },
 
   gallery: {

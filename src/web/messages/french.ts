@@ -261,9 +261,16 @@ export const french: Messages = {
     copy: 'Copier',
     copyWhat: 'Copier\u00a0: {what}',
     copied: 'Copié',
-    notCopied: 'Le navigateur n’a pas autorisé la copie. Le lien est sélectionné\u00a0: appuyez sur {keys}.',
-    notCopiedTouch:
-      'Le navigateur n’a pas autorisé la copie. Appuyez longuement sur le lien, puis choisissez Copier.',
+    notCopied: {
+      one: 'Le navigateur n’a pas autorisé la copie. Le lien est sélectionné\u00a0: appuyez sur {keys}.',
+      other:
+        'Le navigateur n’a pas autorisé la copie. Les liens sont sélectionnés\u00a0: appuyez sur {keys}.',
+    },
+    notCopiedTouch: {
+      one: 'Le navigateur n’a pas autorisé la copie. Appuyez longuement sur le lien, puis choisissez Copier.',
+      other:
+        'Le navigateur n’a pas autorisé la copie. Appuyez longuement sur les liens, puis choisissez Copier.',
+    },
   },
 
   gallery: {

@@ -251,9 +251,14 @@ export const german: Messages = {
     copy: 'Kopieren',
     copyWhat: 'Kopieren: {what}',
     copied: 'Kopiert',
-    notCopied: 'Der Browser hat das Kopieren nicht erlaubt. Der Link ist markiert: Drücke {keys}.',
-    notCopiedTouch:
-      'Der Browser hat das Kopieren nicht erlaubt. Halte den Link gedrückt und wähle „Kopieren“.',
+    notCopied: {
+      one: 'Der Browser hat das Kopieren nicht erlaubt. Der Link ist markiert: Drücke {keys}.',
+      other: 'Der Browser hat das Kopieren nicht erlaubt. Die Links sind markiert: Drücke {keys}.',
+    },
+    notCopiedTouch: {
+      one: 'Der Browser hat das Kopieren nicht erlaubt. Halte den Link gedrückt und wähle „Kopieren“.',
+      other: 'Der Browser hat das Kopieren nicht erlaubt. Halte die Links gedrückt und wähle „Kopieren“.',
+    },
   },
 
   gallery: {

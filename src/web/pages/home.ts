@@ -39,9 +39,9 @@ ${uploadsPaused ? html`<p class="paused">${home.paused}</p>` : uploadForm(messag
 </section>
 ${pictureLists(messages)}
 <p class="honesty">${keepsAll ? home.staysUntilDeleted : home.staysForATime} ${home.honesty}${stripsMetadata ? ` ${home.strippedDetail}` : ''}</p>
+${notice(messages)}
 </main>
 <div class="aperture" aria-hidden="true"><p>${upload.letGo}</p></div>
-${notice(messages)}
 ${cardTemplate(messages)}
 ${homeFacts(ctx)}`,
   })

@@ -115,5 +115,5 @@ ${assets.imports[script].map((url) => html`<link rel="modulepreload" href="${url
 
 /** What is said for a moment: the page's one live region, and a button that goes with it. */
 export function notice({ viewer }: Messages): Page {
-  return html`<div class="notice"><p role="status" id="status"></p><input type="text" id="notice-text" dir="ltr" aria-label="${viewer.page}" readonly hidden><button type="button" class="button" id="notice-copy" hidden>${viewer.copy}</button></div>`
+  return html`<div class="notice"><p role="status" id="status"></p><textarea id="notice-text" rows="1" dir="ltr" aria-label="${viewer.page}" spellcheck="false" readonly hidden></textarea><button type="button" class="button" id="notice-copy" hidden>${viewer.copy}</button></div>`
 }

@@ -4,6 +4,7 @@ import { it } from 'node:test'
 import jsqr from 'jsqr'
 import type { Page } from 'playwright-core'
 import sharp from 'sharp'
+import { onlyChromium } from '../support/engines.ts'
 import { gif, photo } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
 import {
@@ -12,6 +13,7 @@ import {
   cardsIn,
   choose,
   heard,
+  idsOf,
   leavingAsks,
   press,
   pressInMenu,
@@ -158,6 +160,70 @@ export function statesSuite(site: () => Site): void {
     })
     await page.keyboard.press('Control+V')
     assert.match(await page.locator('#pasted').inputValue(), new RegExp(`/api/delete\\?key=${id}`))
+    await end()
+  })
+
+  it('shows all links, one a line, where nothing may copy', async () => {
+    const { page, axe, end } = await site().visit({
+      beforeScripts: () => {
+        Object.defineProperty(navigator, 'clipboard', { value: undefined })
+        document.execCommand = () => false
+      },
+    })
+    const names = ['by-hand-1.gif', 'by-hand-2.gif', 'by-hand-3.gif', 'by-hand-4.gif', 'by-hand-5.gif']
+    await choose(page, await Promise.all(names.map((name, index) => gif(name, 460 + index))))
+    await cardsIn(page, 'done', names.length)
+    await page.click('#copy-all')
+    await heard(page, /The links are selected/)
+    const field = page.locator('#notice-text')
+    const ids = await idsOf(page)
+    assert.equal(await field.inputValue(), ids.map((id) => `${site().url}/${id}`).join('\n'))
+    assert.equal(await field.getAttribute('rows'), '4')
+    const selected = await field.evaluate((field: HTMLTextAreaElement) => [
+      field === document.activeElement,
+      field.selectionEnd === field.value.length && field.selectionStart === 0,
+    ])
+    assert.deepEqual(selected, [true, true])
+    assert.deepEqual(await axe(), [])
+    await end()
+  })
+
+  it('lets a sentence stand as long as it takes to read, while it is pointed at, and for who was away', async (t) => {
+    if (onlyChromium(t, site(), 'in Firefox a ClipboardEvent that a script makes carries nothing')) return
+    const { page, end } = await site().visit({ path: null })
+    await page.clock.install()
+    await page.goto(site().url)
+    await page.locator('html[data-live]').waitFor()
+    const status = page.locator('#status')
+    const turn = (hidden: boolean) =>
+      page.evaluate((hidden) => {
+        Object.defineProperty(document, 'hidden', { configurable: true, value: hidden })
+        document.dispatchEvent(new Event('visibilitychange'))
+      }, hidden)
+    const paste = () =>
+      page.evaluate(() => {
+        const clipboardData = new DataTransfer()
+        clipboardData.setData('text/plain', 'https://elsewhere.example/cat.jpg')
+        document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }))
+      })
+    await paste()
+    await page.clock.runFor(100)
+    const sentence = (await status.textContent())!
+    assert.ok(sentence.length > 70, sentence)
+    await page.clock.runFor(80 * sentence.length - 500)
+    assert.equal(await status.textContent(), sentence, 'long words stand longer')
+    await status.hover()
+    await page.clock.runFor(20_000)
+    assert.equal(await status.textContent(), sentence, 'pointed at')
+    await page.mouse.move(1, 1)
+    await turn(true)
+    await page.clock.runFor(60_000)
+    assert.equal(await status.textContent(), sentence, 'nobody is looking')
+    await turn(false)
+    await page.clock.runFor(4000)
+    assert.equal(await status.textContent(), sentence, 'just back')
+    await page.clock.runFor(80 * sentence.length)
+    assert.equal(await status.textContent(), '')
     await end()
   })
 

@@ -2,7 +2,7 @@
 import type { EmbedCodes } from '../../pages/embed-codes.ts'
 import { codesOfAll, makeGallery } from '../card/picture.ts'
 import { copyAndSay } from '../page/clipboard.ts'
-import { confirming } from '../page/questions.ts'
+import { confirming } from '../page/confirming.ts'
 import { say } from '../page/status.ts'
 import { inWords, words } from '../upload/facts.ts'
 import { reasonOf } from '../upload/reasons.ts'

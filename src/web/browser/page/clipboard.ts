@@ -53,7 +53,9 @@ export async function copyAndSay(text: string, { field, button, said }: Copying 
     if (button) flash(button, copied)
     return
   }
-  const how = matchMedia('(hover: none)').matches ? notCopiedTouch : fill(notCopied, { keys: copyKeys() })
+  const isTouch = matchMedia('(hover: none)').matches
+  const forms = isTouch ? notCopiedTouch : notCopied
+  const how = fill(text.includes('\n') ? forms.other : forms.one, { keys: copyKeys() })
   if (field?.checkVisibility()) {
     field.focus()
     field.select()
