@@ -25,9 +25,12 @@ interface Tile extends Linked {
   item: HTMLLIElement
   link: HTMLAnchorElement
   image: HTMLImageElement
-  /** Why it can't be seen; empty if it can. */
+  /** Why nobody can see it any more; empty if that is not so. */
   missing: string
+  /** There if it did not come: it may yet. */
+  again: HTMLButtonElement | null
   load(): void
+  retry(): void
 }
 
 function tileOf(
@@ -49,32 +52,55 @@ function tileOf(
   image.loading = index === 0 ? 'eager' : 'lazy'
   image.decoding = 'async'
   image.fetchPriority = index === 0 ? 'high' : 'low'
-  const gone = async () => {
-    const missing = await whyMissing(id)
-    tile.missing = missing
-    item.dataset.gone = ''
+  const show = (...content: HTMLElement[]) => {
+    const hadFocus = item.contains(document.activeElement)
+    item.replaceChildren(...content)
+    if (hadFocus) content.at(-1)!.focus()
+  }
+  const fail = async () => {
+    tile.missing = await whyMissing(id)
+    item.toggleAttribute('data-gone', tile.missing !== '')
+    item.toggleAttribute('data-failed', tile.missing === '')
     const note = document.createElement('span')
-    note.textContent = missing
-    item.replaceChildren(note)
+    note.textContent = tile.missing || words.unreachable
+    if (tile.missing === '') {
+      tile.again = buttonOf(words.retry, retry)
+      show(note, tile.again)
+    } else show(note)
     onMissing()
   }
-  image.addEventListener('error', () => void gone())
+  const retry = () => {
+    tile.again = null
+    delete item.dataset.failed
+    show(link)
+    image.src = previewPath(id)
+  }
+  image.addEventListener('error', () => void fail())
   link.append(image)
   item.append(link)
   const load = () => {
     if (image !== begun) image.src = previewPath(id)
     // It failed before anybody listened.
-    else if (image.complete && image.naturalWidth === 0) void gone()
+    else if (image.complete && image.naturalWidth === 0) void fail()
   }
-  const tile: Tile = { id, alt, item, link, image, missing: '', load }
+  const tile: Tile = { id, alt, item, link, image, missing: '', again: null, load, retry }
   return tile
 }
 
-/** A picture that does not come is not deleted by that: only the service can say so. */
+function buttonOf(text: string, onClick: () => void): HTMLButtonElement {
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.className = 'button quiet'
+  button.textContent = text
+  button.addEventListener('click', onClick)
+  return button
+}
+
+/** A picture that does not come is not deleted by that: only the service can say so. Else empty. */
 async function whyMissing(id: string): Promise<string> {
   const answer = await fetch(rawPath(id), { method: 'HEAD', cache: 'no-store' }).catch(() => null)
   if (answer?.status === 404 || answer?.status === 410) return words.gone
-  return answer?.status === 403 ? words.held : words.unreachable
+  return answer?.status === 403 ? words.held : ''
 }
 
 function load([first, ...others]: Tile[]): void {
@@ -107,9 +133,10 @@ const inSight = () => tilesShown.filter(({ missing }) => missing === '')
 /** Says how many there are, and puts what can't be seen behind what can. */
 function count(): void {
   const seen = inSight()
-  for (const [index, { link, alt }] of seen.entries()) {
+  for (const [index, { link, again, alt }] of seen.entries()) {
     const name = fill(words.open, { number: index + 1, count: seen.length })
     link.setAttribute('aria-label', alt ? `${name}: ${alt}` : name)
+    again?.setAttribute('aria-label', `${words.retry}: ${name}`)
   }
   for (const { item, missing } of tilesShown) if (missing !== '') tiles.append(item)
   const isEmpty = tilesShown.length === 0
@@ -142,6 +169,9 @@ find('download-gallery').addEventListener('click', async ({ currentTarget }) => 
   button.textContent = words.downloadAll
 })
 addEventListener('hashchange', show)
+addEventListener('online', () => {
+  for (const { again, retry } of tilesShown) if (again) retry()
+})
 show()
 // From now on nothing comes that would move what is there.
 document.documentElement.dataset.live = ''

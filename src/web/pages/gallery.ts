@@ -45,7 +45,7 @@ ${notice(messages)}
 <h2 id="lightbox-title" aria-live="polite"></h2>
 <button type="button" class="button quiet" id="close">${gallery.close}</button>
 </header>
-<div class="lightbox-picture"><img id="shown" alt=""></div>
+<div class="lightbox-picture"><img id="shown" alt=""><p id="shown-problem" role="status"></p></div>
 <div class="actions">
 <button type="button" class="button quiet" id="previous">${gallery.previous}</button>
 <button type="button" class="button quiet" id="next">${gallery.next}</button>

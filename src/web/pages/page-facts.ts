@@ -36,7 +36,7 @@ export interface ViewerFacts extends DeletionFacts {
 }
 
 export interface GalleryFacts extends PageFacts {
-  words: Messages['gallery']
+  words: Messages['gallery'] & { retry: string }
 }
 
 export interface PassFacts extends PageFacts {
@@ -105,7 +105,8 @@ function deletion({ messages }: PageContext): Pick<DeletionFacts, 'remove'> {
 }
 
 export function galleryFacts(ctx: PageContext): Page {
-  return block<GalleryFacts>({ ...common(ctx), words: ctx.messages.gallery })
+  const { gallery, upload } = ctx.messages
+  return block<GalleryFacts>({ ...common(ctx), words: { ...gallery, retry: upload.retry } })
 }
 
 export function passFacts(ctx: PageContext): Page {

@@ -1,5 +1,5 @@
 /** One picture of a gallery, large: by arrow keys, buttons, or a swipe. */
-import { rawPath, viewPath } from '../../../protocol.ts'
+import { previewPath, rawPath, viewPath } from '../../../protocol.ts'
 import { fill } from '../../messages/wording.ts'
 import type { GalleryFacts } from '../../pages/page-facts.ts'
 import type { Linked } from './link.ts'
@@ -12,6 +12,7 @@ export function createLightbox(pictures: Linked[], words: GalleryFacts['words'])
   const dialog = find<HTMLDialogElement>('lightbox')
   const image = find<HTMLImageElement>('shown')
   const [previous, next] = [find<HTMLButtonElement>('previous'), find<HTMLButtonElement>('next')]
+  const problem = find('shown-problem')
   let at = 0
 
   function show(index: number): void {
@@ -21,14 +22,32 @@ export function createLightbox(pictures: Linked[], words: GalleryFacts['words'])
     at = index
     const title = fill(words.open, { number: index + 1, count: pictures.length })
     find('lightbox-title').textContent = title
-    image.src = rawPath(id)
     image.alt = alt || title
+    void load(id)
     previous.disabled = index === 0
     next.disabled = index === pictures.length - 1
     find<HTMLAnchorElement>('download').href = `${rawPath(id)}?dl=1`
     find<HTMLAnchorElement>('to-page').href = viewPath(id)
     const after = pictures[index + 1]
     if (after) new Image().src = rawPath(after.id)
+  }
+
+  /** The preview, which its tile has fetched, until the picture itself can be drawn. */
+  async function load(id: string): Promise<void> {
+    problem.textContent = ''
+    image.hidden = false
+    image.src = previewPath(id)
+    const whole = new Image()
+    whole.src = rawPath(id)
+    const isThere = await whole.decode().then(
+      () => true,
+      () => false,
+    )
+    // Another one is shown meanwhile, or none.
+    if (pictures[at]?.id !== id) return
+    image.hidden = !isThere
+    if (isThere) image.src = whole.src
+    else problem.textContent = words.unreachable
   }
 
   function go(step: number): void {
@@ -46,7 +65,13 @@ export function createLightbox(pictures: Linked[], words: GalleryFacts['words'])
     if (event.key === 'ArrowRight') go(document.dir === 'rtl' ? -1 : 1)
     if (event.key === 'ArrowLeft') go(document.dir === 'rtl' ? 1 : -1)
   }
-  dialog.onclose = () => image.removeAttribute('src')
+  image.onerror = () => {
+    image.hidden = true
+  }
+  dialog.onclose = () => {
+    at = -1
+    image.removeAttribute('src')
+  }
   let from: Touch | undefined
   dialog.ontouchstart = (event) => {
     // Two fingers zoom; and what is zoomed is panned.
