@@ -121,7 +121,7 @@ export const pictureStates: PageState[] = [
     name: 'viewer-actual',
     async reach(page, site) {
       await view(page, site, (await photos())[1]!)
-      await page.keyboard.press('z')
+      await page.click('#zoom')
     },
   },
   { name: 'viewer-tall', reach: async (page, site) => view(page, site, await strip()) },

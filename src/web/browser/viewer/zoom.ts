@@ -1,4 +1,4 @@
-/** Fit and actual size: by press on the picture, by the Z key, by button. Two fingers zoom as everywhere. */
+/** Fit and actual size: by press on the picture, or by button. Two fingers zoom as everywhere. */
 import type { ViewerFacts } from '../../pages/page-facts.ts'
 
 /** Less than this is a press, more is a drag. Unit: pixels. */
@@ -30,21 +30,15 @@ export function enliveZoom(picture: HTMLImageElement, words: ViewerFacts['words'
   }
 
   link.addEventListener('click', (event) => {
-    if (!('zooms' in stage.dataset) || event.ctrlKey || event.metaKey || event.shiftKey) return
+    // From the keyboard it does what its name says: it opens the file.
+    const isKey = event.detail === 0
+    if (isKey || !('zooms' in stage.dataset) || event.ctrlKey || event.metaKey || event.shiftKey) return
     event.preventDefault()
     if (hasDragged) return
     const box = picture.getBoundingClientRect()
-    // From the keyboard there is no point.
-    if (event.detail === 0) toggle()
-    else toggle((event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height)
+    toggle((event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height)
   })
   button.addEventListener('click', () => toggle())
-  addEventListener('keydown', (event) => {
-    const isTyped = (event.target as Element).matches?.('input, select, textarea')
-    if (event.key !== 'z' || event.ctrlKey || event.metaKey || event.altKey || isTyped || button.hidden)
-      return
-    toggle()
-  })
 
   // A mouse drags what a finger scrolls.
   let hasDragged = false
