@@ -53,7 +53,6 @@ export const german: Messages = {
     copyAs: 'Kopieren als',
     copyAll: 'Alle kopieren',
     oneLink: 'Ein Link für alle',
-    progress: 'Hochladen',
     cancel: 'Abbrechen',
     skip: 'Nicht komprimieren',
     retry: 'Erneut versuchen',
@@ -141,7 +140,7 @@ export const german: Messages = {
       other: 'Dieser Dateityp wird nicht unterstützt. Möglich sind JPEG, PNG, GIF, WebP und AVIF.',
     },
     nothing: 'Kein Bild gefunden.',
-    foreign: 'Du hast einen Link eingefügt. Kopiere das Bild selbst („Bild kopieren“) und füge es hier ein.',
+    foreign: 'Das ist nur ein Link. Kopiere das Bild selbst („Bild kopieren“) und füge es hier ein.',
     copiedAll: { one: '{count} Link kopiert', other: '{count} Links kopiert' },
     gallery: 'Galerie',
     galleryOf: { one: 'Ein Link zu {count} Bild', other: 'Ein Link zu {count} Bildern' },
@@ -180,7 +179,7 @@ export const german: Messages = {
       other: '{count} Uploads nicht abgeschlossen',
     },
     unsentDetail:
-      'Seit einem früheren Besuch in diesem Browser aufgehoben. Gesendet wird erst, wenn du „Hochladen“ wählst.',
+      'Seit einem früheren Besuch in diesem Browser aufbewahrt. Gesendet wird erst, wenn du „Hochladen“ wählst.',
     andMore: 'und noch {count}',
   },
 
@@ -373,8 +372,7 @@ export const german: Messages = {
       'missing-key': 'Der Link ist unvollständig. Bitte öffne den ganzen Link.',
       'file-too-large': 'Ein Bild darf bis zu {limit} groß sein.',
       'unsupported-type': 'Möglich sind JPEG, PNG, GIF, WebP und AVIF.',
-      'damaged-image':
-        'Die Datei ist offenbar unvollständig oder beschädigt. Versuche es mit einer anderen Kopie.',
+      'damaged-image': 'Versuche es mit einer anderen Kopie.',
       'missing-file': 'Bitte geh zurück und wähle zuerst eine Datei.',
       'quota-exceeded': 'Um Mitternacht (UTC) beginnt die Zählung neu.',
       'uploads-paused': 'Vorhandene Bilder bleiben erreichbar. Bitte versuche es später noch einmal.',

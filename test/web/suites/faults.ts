@@ -244,7 +244,7 @@ export function faultsSuite(site: () => Site): void {
       dataTransfer.items.add('some words', 'text/uri-list')
       document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }))
     })
-    await heard(page, /You pasted a link/)
+    await heard(page, /That’s only a link/)
     await end()
   })
 }

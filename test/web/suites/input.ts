@@ -82,7 +82,7 @@ export function inputSuite(site: () => Site): void {
     await drag(visit, { items: [{ mimeType: 'text/uri-list', data: inline }] })
     await visit.page.locator('.card[data-state="done"] h3', { hasText: /^Picture, \d/ }).waitFor()
     await drag(visit, { items: [{ mimeType: 'text/uri-list', data: 'https://elsewhere.example/cat.jpg' }] })
-    await heard(visit.page, /You pasted a link/)
+    await heard(visit.page, /That’s only a link/)
     await visit.end()
   })
 

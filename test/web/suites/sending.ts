@@ -99,7 +99,7 @@ export function sendingSuite(site: () => Site): void {
         new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }),
       )
     })
-    await heard(page, /You pasted a link/)
+    await heard(page, /That’s only a link/)
     await end()
   })
 

@@ -120,7 +120,7 @@ const STATES: State[] = [
   ...(
     [
       ['unsupported-type', 415, /file type isn’t supported/, false],
-      ['damaged-image', 422, /cut off or broken/, false],
+      ['damaged-image', 422, /This picture is damaged\. Please try another copy\./, false],
       ['blocked-image', 403, /has blocked it/, false],
       ['file-too-large', 413, /limit is|can be up to/, false],
       ['too-many-refusals', 429, /^Too many uploads failed today\..* after midnight UTC/, true],
@@ -171,11 +171,17 @@ const STATES: State[] = [
     again: false,
     later: 'nowhere',
   },
-  { name: 'it is a cut JPEG', file: cutJpeg, said: /cut off or broken/, again: false, later: 'nowhere' },
+  {
+    name: 'it is a cut JPEG',
+    file: cutJpeg,
+    said: /This picture is damaged\. Please try another copy\./,
+    again: false,
+    later: 'nowhere',
+  },
   {
     name: 'it is a broken GIF',
     file: () => file('broken.gif', 'image/gif', 'GIF89a\x01\0'),
-    said: /cut off or broken/,
+    said: /This picture is damaged\. Please try another copy\./,
     again: false,
     later: 'nowhere',
   },
