@@ -145,6 +145,7 @@ export const english = {
       title: 'What does this picture show?',
       hint: 'Optional, for people who can’t see it. Included when you copy Markdown, HTML or BBCode, and in gallery links. Stored in this browser only.',
       save: 'Save',
+      saved: 'Description saved.',
       cancel: 'Cancel',
     },
     galleryCopied: {

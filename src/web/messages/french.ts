@@ -155,6 +155,7 @@ export const french: Messages = {
       title: 'Que montre cette image\u00a0?',
       hint: 'Facultatif, pour les personnes qui ne peuvent pas la voir. Le texte accompagne le Markdown, le HTML et le BBCode copiés ainsi que le lien d’une galerie. Il n’est enregistré que dans ce navigateur.',
       save: 'Enregistrer',
+      saved: 'Description enregistrée.',
       cancel: 'Annuler',
     },
     galleryCopied: {

@@ -148,6 +148,7 @@ export const german: Messages = {
       title: 'Was zeigt dieses Bild?',
       hint: 'Optional, für Menschen, die es nicht sehen können. Der Text steht in kopiertem Markdown, HTML und BBCode und im Link einer Galerie. Gespeichert wird er nur in diesem Browser.',
       save: 'Speichern',
+      saved: 'Beschreibung gespeichert.',
       cancel: 'Abbrechen',
     },
     galleryCopied: { one: 'Ein Link zu {count} Bild kopiert', other: 'Ein Link zu {count} Bildern kopiert' },

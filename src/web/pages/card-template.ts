@@ -6,6 +6,8 @@ import type { Page } from './page.ts'
 export function cardTemplate({ upload, viewer }: Messages): Page {
   const action = (name: string, label: string, style = 'text') =>
     html`<button type="button" class="button ${style}" data-action="${name}" hidden>${label}</button>`
+  const more = (style: string) =>
+    html`<button type="button" class="button ${style}" data-action="more" aria-haspopup="menu" aria-expanded="false" hidden>${upload.more}</button>`
   return html`<template id="card"><li class="card">
 <div class="exposure"><img alt="" width="88" height="88" draggable="false" hidden></div>
 <div class="card-words">
@@ -23,7 +25,7 @@ ${action('share', upload.share)}
 ${action('edit', upload.edit)}
 ${action('qr', upload.qr)}
 ${action('delete', upload.delete)}
-${action('more', upload.more)}
+${more('text')}
 ${action('confirm-delete', upload.confirmDelete, 'danger')}
 ${action('keep', upload.keep, 'quiet')}
 ${action('without-place', upload.withoutPlace, '')}
@@ -43,7 +45,7 @@ ${action('dismiss', upload.dismiss)}
 </div>
 <div class="row-actions">
 ${action('copy', viewer.copy, 'quiet')}
-${action('more', upload.more, 'quiet')}
+${more('quiet')}
 ${action('confirm-delete', upload.confirmDelete, 'danger')}
 ${action('keep', upload.keep, 'quiet')}
 </div>

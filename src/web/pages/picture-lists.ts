@@ -43,9 +43,9 @@ ${device(messages)}`
 /** What else can be done with a picture: one menu for all of them. */
 function menu({ upload }: Messages): Page {
   const action = (name: string, label: string) =>
-    html`<button type="button" class="button text" data-action="${name}">${label}</button>`
-  return html`<div class="menu" id="menu" popover>
-<a class="button text" data-action="open">${upload.open}</a>
+    html`<button type="button" class="button text" role="menuitem" data-action="${name}">${label}</button>`
+  return html`<div class="menu" id="menu" role="menu" popover>
+<a class="button text" role="menuitem" data-action="open">${upload.open}</a>
 ${action('share', upload.share)}
 ${action('qr', upload.qr)}
 ${action('edit', upload.edit)}

@@ -169,6 +169,7 @@ export function gallerySuite(site: () => Site): void {
     assert.deepEqual(await axe(), [])
     await page.keyboard.press('Enter')
     await page.locator('.describe').waitFor({ state: 'detached' })
+    await heard(page, /Description saved/)
     const clipboard = () => page.evaluate(() => navigator.clipboard.readText())
     for (const [format, part] of [
       ['markdown', '![A "cat" \\[asleep\\] \\<on\\> a mat, 50 % grey]('],

@@ -1,9 +1,9 @@
 /** What a picture shows, in the person's own words: for those who can't see it. Kept on this device. */
 import '../../style/describe.css'
+import { MOST_DESCRIPTION } from '../gallery/link.ts'
 import type { History, Remembered } from '../history/history.ts'
+import { say } from '../page/status.ts'
 import { words } from '../upload/facts.ts'
-
-const MOST_CHARACTERS = 300
 
 /** Asks for it, and keeps it with the picture. */
 export function describe(picture: Remembered, history: History): Promise<void> {
@@ -18,7 +18,7 @@ export function describe(picture: Remembered, history: History): Promise<void> {
   Object.assign(field, {
     id: label.htmlFor,
     type: 'text',
-    maxLength: MOST_CHARACTERS,
+    maxLength: MOST_DESCRIPTION,
     value: picture.alt ?? '',
   })
   field.setAttribute('aria-describedby', 'describe-hint')
@@ -51,6 +51,7 @@ export function describe(picture: Remembered, history: History): Promise<void> {
       if (dialog.returnValue === 'save') {
         picture.alt = field.value.trim() || undefined
         if (await history.get(picture.id)) await history.put([picture]).catch(() => {})
+        say(words.describe.saved)
       }
       resolve()
     }

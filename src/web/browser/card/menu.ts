@@ -6,7 +6,10 @@ export type MenuAction = 'open' | 'share' | 'qr' | 'edit' | 'describe' | 'delete
 /** Between the button and its menu, and between the menu and the edge of the screen. Unit: pixels. */
 const GAP = 6
 
-/** Opens the menu at `button`. Escape and a press elsewhere close it, and the button has the focus again. */
+/**
+ * Opens the menu at `button`. Escape and a press elsewhere close it, and the button has the focus again; Tab goes on from
+ * the button.
+ */
 export function openMenu(
   button: HTMLElement,
   { link, actions, onAction }: { link: string; actions: MenuAction[]; onAction(action: MenuAction): void },
@@ -23,6 +26,10 @@ export function openMenu(
     }
   }
   menu.onkeydown = (event) => {
+    if (event.key === 'Tab') {
+      menu.hidePopover()
+      button.focus()
+    }
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (!step) return
     event.preventDefault()
@@ -30,7 +37,9 @@ export function openMenu(
     const at = items.indexOf(document.activeElement as HTMLElement)
     items.at((at + step) % items.length)?.focus()
   }
+  menu.ariaLabel = button.ariaLabel ?? button.textContent
   menu.showPopover()
+  button.ariaExpanded = 'true'
   place()
   menu.querySelector<HTMLElement>('[data-action]:not([hidden])')?.focus()
 
@@ -45,8 +54,9 @@ export function openMenu(
   }
   const moves = ['scroll', 'resize']
   for (const name of moves) addEventListener(name, place, true)
-  menu.ontoggle = (event) => {
-    if ((event as ToggleEvent).newState === 'closed')
-      for (const name of moves) removeEventListener(name, place, true)
+  // Not `ontoggle`, which comes later: another button may have opened it by then.
+  menu.onbeforetoggle = () => {
+    button.ariaExpanded = 'false'
+    for (const name of moves) removeEventListener(name, place, true)
   }
 }

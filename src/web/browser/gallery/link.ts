@@ -8,7 +8,9 @@ export interface Linked {
 
 /** More than any list that people make by hand. */
 const MOST = 500
-const MOST_ALT = 500
+
+/** Of one picture. Unit: characters. */
+export const MOST_DESCRIPTION = 500
 
 /** Chats escape the commas of an address, and so are those of a description: what follows tells them apart. */
 const BEFORE_ID = /(?:[,+]|%2C)(?=[0-9A-Za-z]{11}(?![0-9A-Za-z]))/i
@@ -33,7 +35,7 @@ export function linkedIn(hash: string): Linked[] {
 
 function decoded(text: string): string {
   try {
-    return decodeURIComponent(text).slice(0, MOST_ALT)
+    return decodeURIComponent(text).slice(0, MOST_DESCRIPTION)
   } catch {
     return ''
   }

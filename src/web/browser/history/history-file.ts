@@ -1,5 +1,6 @@
 /** History as a file, to keep or to carry to another browser. */
 import { ID_PATTERN, IMAGE_TYPES, type ImageType, KEY_PATTERN } from '../../../protocol.ts'
+import { MOST_DESCRIPTION } from '../gallery/link.ts'
 import type { Remembered } from './history.ts'
 
 interface HistoryFile {
@@ -54,7 +55,7 @@ function rememberedOf(entry: Partial<Record<keyof Remembered, unknown>> | null):
     width: number(entry?.width),
     height: number(entry?.height),
     at: at.toISOString(),
-    alt: text(entry?.alt).slice(0, 500) || undefined,
+    alt: text(entry?.alt).slice(0, MOST_DESCRIPTION) || undefined,
     thumbnail: blobOf(text(entry?.thumbnail)),
   }
 }
