@@ -3,7 +3,7 @@ import type { BrowserSettings } from '../types.ts'
 import type { EngineHost } from './host.ts'
 import type { Reply } from './messages.ts'
 
-interface TrustedTypes {
+export interface TrustedTypes {
   createPolicy(
     name: string,
     rules: { createScriptURL(url: string): string },

@@ -52,10 +52,10 @@ ${unfurlTags(ctx, record, { title, alt })}`,
 ${ownerActions(ctx, id)}
 </div>
 <dl class="facts">
-<div><dt>${viewer.type}</dt><dd>${record.animated ? fill(viewer.animated, sides) : sides.type}</dd></div>
-<div><dt>${viewer.dimensions}</dt><dd>${width} × ${height}</dd></div>
-<div><dt>${viewer.size}</dt><dd>${byteSize(lang, record.size)}</dd></div>
-${record.expiresAt === undefined ? '' : html`<div><dt>${viewer.staysUntil}</dt><dd>${momentOf(ctx, record.expiresAt)}</dd></div>`}
+<div><dt class="visually-hidden">${viewer.type}</dt><dd>${record.animated ? fill(viewer.animated, sides) : sides.type}</dd></div>
+<div><dt class="visually-hidden">${viewer.dimensions}</dt><dd>${width} × ${height}</dd></div>
+<div><dt class="visually-hidden">${viewer.size}</dt><dd>${byteSize(lang, record.size)}</dd></div>
+${record.expiresAt === undefined ? '' : html`<div><dt class="visually-hidden">${viewer.staysUntil}</dt><dd>${momentOf(ctx, record.expiresAt)}</dd></div>`}
 </dl>
 </section>
 ${embedding(ctx, codes)}
@@ -100,7 +100,7 @@ function embedding({ messages }: PageContext, codes: EmbedCodes): Page {
 <legend class="visually-hidden">${viewer.share}</legend>
 ${names.map((name, index) => html`<label><input type="radio" name="code" value="${name}" ${index === 0 ? 'checked' : ''}><span>${viewer[name]}</span></label>\n`)}
 </fieldset>
-${names.map((name, index) => copyField(messages, { id: name, label: viewer[name], value: codes[name], isLink: index < 2 }))}
+${names.map((name, index) => copyField(messages, { id: name, label: viewer[name], value: codes[name], isLink: index < 2, hidesLabel: true }))}
 </section>`
 }
 

@@ -3,6 +3,7 @@ import { downloadZip } from 'client-zip'
 import { EXTENSIONS, type ImageType, rawPath } from '../../../protocol.ts'
 import { fill } from '../../messages/wording.ts'
 import type { GalleryFacts } from '../../pages/page-facts.ts'
+import { saveFile } from '../page/save-file.ts'
 import { say } from '../page/status.ts'
 import type { Linked } from './link.ts'
 
@@ -31,10 +32,6 @@ export async function downloadAll(
 
   const file = await downloadZip(entries()).blob()
   if (missed === pictures.length) return say(words.unreachable)
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(file)
-  link.download = 'pictures.zip'
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+  saveFile(file, 'pictures.zip')
   if (missed > 0) say(fill(words.missed, { count: missed }))
 }

@@ -1,5 +1,6 @@
 /** What this device remembers: keep it, move it, forget it. */
 import { forgetAllFiles } from '../intake/kept-files.ts'
+import { saveFile } from '../page/save-file.ts'
 import { say } from '../page/status.ts'
 import { inWords, words } from '../upload/facts.ts'
 import type { History } from './history.ts'
@@ -26,12 +27,7 @@ export function enliveDevice({ history, onImported, onForgotten }: DeviceOptions
     const part = await import('./history-file.ts').catch(() => null)
     if (!part) return say(words.unreachable)
     const pictures = await history.all()
-    const address = URL.createObjectURL(await part.writeHistory(pictures))
-    const link = document.createElement('a')
-    link.href = address
-    link.download = FILE_NAME
-    link.click()
-    setTimeout(() => URL.revokeObjectURL(address), 10_000)
+    saveFile(await part.writeHistory(pictures), FILE_NAME)
     say(inWords.fill(inWords.count(words.exported, pictures.length), { file: FILE_NAME }))
   })
 

@@ -35,7 +35,7 @@ export function rememberChoice(list: HTMLSelectElement | null): () => string {
   return () => list.value
 }
 
-/** A switch that comes back as it was left; as the page has it, at first. `null`: the page has none. */
+/** A checkbox kept in localStorage; the first time it is as the HTML has it. `null`: the page has none. */
 export function rememberSwitch(toggle: HTMLInputElement | null): () => boolean {
   if (!toggle) return () => false
   const kept = read(toggle.id)

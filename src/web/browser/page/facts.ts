@@ -1,8 +1,8 @@
 import type { PageFacts } from '../../pages/page-facts.ts'
 
 /**
- * What the server wrote into the page for its script. A page that tells nothing may still fetch this, in one file with
- * what it uses.
+ * What the server wrote into the page for its script. Scripts of pages without a facts block import this too: then it is
+ * `null`.
  */
 export const pageFacts: PageFacts = JSON.parse(document.getElementById('facts')?.textContent ?? 'null')
 

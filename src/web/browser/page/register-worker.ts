@@ -1,13 +1,8 @@
-/** Under Trusted Types a service worker starts only from an address that a policy vouches for. */
-interface TrustedTypes {
-  createPolicy(
-    name: string,
-    rules: { createScriptURL(url: string): string },
-  ): { createScriptURL(url: string): string }
-}
+import type { TrustedTypes } from '../../../client/worker/browser-host.ts'
 
 const ADDRESS = '/service-worker.js'
 
+/** Under Trusted Types it starts only from an address that a policy vouches for. */
 export function registerWorker(): void {
   if (!('serviceWorker' in navigator)) return
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes }

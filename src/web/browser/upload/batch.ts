@@ -12,7 +12,7 @@ export interface Settled {
 }
 
 export interface Batch {
-  /** `copies`: its link goes to the clipboard by itself, if it stays alone. */
+  /** `copies`: its link goes to the clipboard by itself, if no other file is added before it is done. */
   begin(count: number, copies: boolean): void
   add(settled: Settled): void
   /** Speaks, if something was added since. `onCopy`: copies all that is uploaded. */
