@@ -14,7 +14,9 @@ const say = (text: string) => {
 
 form.addEventListener('submit', async (event) => {
   event.preventDefault()
-  button.disabled = true
+  if (button.ariaDisabled) return
+  // Not `disabled`, which would lose the focus.
+  button.ariaDisabled = 'true'
   say(words.working)
   const part = await import('./history/delete-picture.ts').catch(() => null)
   if (!part) return refuse(words.offline)
@@ -29,8 +31,7 @@ form.addEventListener('submit', async (event) => {
 })
 
 function refuse(reason: string): void {
-  button.disabled = false
-  button.focus()
+  button.ariaDisabled = null
   say(fill(words.failed, { reason }))
 }
 

@@ -194,6 +194,8 @@ export function statesSuite(site: () => Site): void {
     await page.clock.install()
     await page.goto(site().url)
     await page.locator('html[data-live]').waitFor()
+    // From here on time passes only as the test lets it.
+    await page.clock.pauseAt(Date.now() + 3_600_000)
     const status = page.locator('#status')
     const turn = (hidden: boolean) =>
       page.evaluate((hidden) => {
