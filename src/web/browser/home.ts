@@ -58,11 +58,27 @@ function settle(): void {
   showTotals(uploads.items)
 }
 
-async function take(files: File[], copies = false): Promise<void> {
-  if (files.length === 0) return say(words.nothing)
-  if (isFull()) return say(quotaUsedUp())
-  const chosen = editsFirst() ? await edited(files) : files
-  if (chosen.length > 0) await uploads.add(chosen, { copies: copies && copiesItself() })
+/** The last that needs, or may need, the editor. */
+let last: Promise<unknown> = Promise.resolve()
+
+/** There is one editor, and it has the whole page: what comes while it is open waits until it is left. */
+function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  const done = last.then(work)
+  last = done.catch(() => {})
+  return done
+}
+
+/** Resolves with whether any of them is on the list now. */
+function take(files: File[], copies = false): Promise<boolean> {
+  return inTurn(async () => {
+    if (files.length === 0 || isFull()) {
+      say(files.length === 0 ? words.nothing : quotaUsedUp())
+      return false
+    }
+    const chosen = editsFirst() ? await edited(files) : files
+    if (chosen.length > 0) await uploads.add(chosen, { copies: copies && copiesItself() })
+    return chosen.length > 0
+  })
 }
 
 /** None, if the editor can't be had: nothing is sent that somebody wanted to change first. */
@@ -72,9 +88,11 @@ async function edited(files: File[]): Promise<File[]> {
 }
 
 /** A picture that has its card or row already. */
-async function editOne(source: File | Remembered): Promise<File | null> {
-  const editor = await loadEditor()
-  return (await editor?.editAgain(source).catch(() => say(words.unreachable))) ?? null
+function editOne(source: File | Remembered): Promise<File | null> {
+  return inTurn(async () => {
+    const editor = await loadEditor()
+    return (await editor?.editAgain(source).catch(() => say(words.unreachable))) ?? null
+  })
 }
 
 async function loadEditor() {

@@ -5,7 +5,7 @@ import type { CDPSession, Page } from 'playwright-core'
 import sharp from 'sharp'
 import { onlyChromium } from '../support/engines.ts'
 import type { ChosenFile } from '../support/pictures.ts'
-import { gif, photoWithPlace } from '../support/pictures.ts'
+import { gif, photo, photoWithPlace } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
 import {
   card,
@@ -430,6 +430,47 @@ export function editorSuite(site: () => Site): void {
     const { data, info } = await sharp(bytes).raw().toBuffer({ resolveWithObject: true })
     assert.deepEqual([info.width, info.height], [HEIGHT * 0.8, WIDTH * 0.8])
     assert.deepEqual([...data.subarray(0, 3)], [0x30, 0x60, 0xc0], 'a quarter clockwise: left is up')
+    await end()
+  })
+
+  it('is open once: what is pasted meanwhile waits until it is left, with the switch on or off', async (t) => {
+    if (onlyChromium(t, site(), 'in Firefox a ClipboardEvent that a script makes carries nothing')) return
+    const { page, end } = await site().visit()
+    const paste = async (name: string, seed: number) =>
+      page.evaluate(
+        ({ name, bytes }) => {
+          const clipboardData = new DataTransfer()
+          clipboardData.items.add(new File([new Uint8Array(bytes)], name, { type: 'image/jpeg' }))
+          document.activeElement!.dispatchEvent(
+            new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }),
+          )
+        },
+        { name, bytes: [...(await photo(name, seed)).buffer] },
+      )
+    await page.getByLabel('Edit before sending').check()
+    await paste('first.jpg', 61)
+    await page.locator('.editor[open] canvas').waitFor()
+    await paste('second.jpg', 62)
+    await paste('third.jpg', 63)
+    await page.waitForLoadState('networkidle')
+    assert.equal(await page.locator('.editor').count(), 1)
+    await button(page, 'Don’t send').click()
+    await page.locator('.editor[open] canvas').waitFor()
+    assert.equal(await page.locator('.editor').count(), 1)
+    await button(page, 'Send').click()
+    await cardIn(page, 'done', 'second.jpg')
+    await button(page, 'Don’t send').click()
+    assert.equal(await page.locator('.card').count(), 1)
+
+    await page.getByText('Options').click()
+    await page.getByLabel('Edit before sending').uncheck()
+    await press(card(page, 'second.jpg'), 'edit')
+    await page.locator('.editor[open] canvas').waitFor()
+    await paste('fourth.jpg', 64)
+    await page.waitForLoadState('networkidle')
+    assert.equal(await page.locator('.card').count(), 1, 'nothing goes up behind the editor')
+    await button(page, 'Cancel').click()
+    await cardIn(page, 'done', 'fourth.jpg')
     await end()
   })
 
