@@ -168,10 +168,11 @@ else device.addEventListener('toggle', openDevice, { once: true })
 await showEarlier()
 
 if ('caches' in globalThis) {
-  const isShared = location.search === SHARED_QUERY
+  const isShared = location.search.startsWith(SHARED_QUERY)
+  const left = Number(location.search.split('=')[1]) || 0
   if (isShared) window.history.replaceState(null, '', '/')
   if (form && (isShared || (await caches.has('kept-files').catch(() => false)))) {
     const part = await import('./intake/offer.ts').catch(() => null)
-    await part?.offerKept({ isShared, onFiles: (files) => void take(files), onChange: settle })
+    await part?.offerKept({ isShared, left, onFiles: take, onChange: settle })
   }
 }

@@ -3,7 +3,7 @@
  * and no picture of others.
  */
 import { SHARE_PATH, SHARED_QUERY } from '../share-path.ts'
-import { keepFiles } from './intake/kept-files.ts'
+import { keepFiles, SHARED } from './intake/kept-files.ts'
 
 interface WorkerEvent extends Event {
   request: Request
@@ -28,12 +28,13 @@ worker.addEventListener('fetch', (event) => {
 
 async function receive(request: Request): Promise<Response> {
   // A form that is none, or a disk that is full: the page opens all the same, and says that there was nothing.
+  let left = 0
   try {
     const form = await request.formData()
-    await keepFiles(
-      'shared',
+    left = await keepFiles(
+      SHARED,
       form.getAll('file').filter((part) => part instanceof File),
     )
   } catch {}
-  return Response.redirect(`/${SHARED_QUERY}`, 303)
+  return Response.redirect(`/${SHARED_QUERY}=${left}`, 303)
 }

@@ -174,6 +174,7 @@ export const english = {
     pictureAt: 'Picture, {time}',
     shared: { one: 'Upload this picture?', other: 'Upload these {count} pictures?' },
     sharedDetail: 'Shared from another app or page. Nothing has been sent yet.',
+    sharedLeft: { one: '{count} more didn’t fit.', other: '{count} more didn’t fit.' },
     unsent: { one: '{count} upload didn’t finish', other: '{count} uploads didn’t finish' },
     unsentDetail: 'Kept in this browser from an earlier visit. Nothing is sent until you choose Upload.',
     andMore: 'and {count} more',

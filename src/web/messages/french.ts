@@ -188,6 +188,10 @@ export const french: Messages = {
     pictureAt: 'Image, {time}',
     shared: { one: 'Envoyer cette image\u00a0?', other: 'Envoyer ces {count} images\u00a0?' },
     sharedDetail: 'Partage reçu d’une autre application ou d’une autre page. Rien n’a encore été envoyé.',
+    sharedLeft: {
+      one: '{count} autre image n’a pas pu être gardée.',
+      other: '{count} autres images n’ont pas pu être gardées.',
+    },
     unsent: { one: '{count} envoi n’est pas terminé', other: '{count} envois ne sont pas terminés' },
     unsentDetail:
       'Ce navigateur a gardé ce qui restait d’une visite précédente. Rien ne sera envoyé tant que vous n’aurez pas choisi Envoyer.',

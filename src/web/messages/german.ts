@@ -175,6 +175,10 @@ export const german: Messages = {
     pictureAt: 'Bild, {time}',
     shared: { one: 'Dieses Bild hochladen?', other: 'Diese {count} Bilder hochladen?' },
     sharedDetail: 'Aus einer anderen App oder Seite mit Pinhole geteilt. Noch wurde nichts gesendet.',
+    sharedLeft: {
+      one: '{count} weiteres Bild hatte keinen Platz mehr.',
+      other: '{count} weitere Bilder hatten keinen Platz mehr.',
+    },
     unsent: {
       one: '{count} Upload nicht abgeschlossen',
       other: '{count} Uploads nicht abgeschlossen',

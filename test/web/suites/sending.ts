@@ -4,7 +4,7 @@ import { it } from 'node:test'
 import { onlyChromium } from '../support/engines.ts'
 import { gif, largeGif } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
-import { card, cardIn, cardsIn, choose, heard, press, uploadOne } from '../support/steps.ts'
+import { card, cardIn, cardsIn, choose, heard, press, row, uploadOne } from '../support/steps.ts'
 
 const never = new Promise<void>(() => {})
 
@@ -158,6 +158,64 @@ export function sendingSuite(site: () => Site): void {
     await end()
   })
 
+  it('goes on offering what was shared until it is taken, and then what was left unsent', async () => {
+    const { page, end } = await site().visit({ expected: /Failed to load resource/ })
+    page.on('dialog', (dialog) => void dialog.accept())
+    site().proxy.onUpload = () => ({ kind: 'hold', until: never })
+    await choose(page, [await gif('left.gif', 521)])
+    await page.waitForFunction(async () => (await (await caches.open('kept-files')).keys()).length === 1)
+    // As the service worker keeps it.
+    await page.evaluate(
+      async (bytes) => {
+        const headers = { 'Content-Type': 'image/gif', 'X-File-Name': 'shared.gif' }
+        const cache = await caches.open('kept-files')
+        await cache.put('/kept/shared/0', new Response(new Uint8Array(bytes), { headers }))
+      },
+      [...(await gif('x', 522)).buffer],
+    )
+    await page.reload()
+    const shared = page.getByRole('heading', { name: 'Upload this picture?' })
+    await shared.waitFor()
+    site().proxy.onUpload = () => ({ kind: 'none' })
+    site().proxy.onOther = (path) =>
+      path.startsWith('/assets/editor-') ? { kind: 'answer', status: 503 } : { kind: 'none' }
+    await page.getByText('Options').click()
+    await page.getByLabel('Edit before sending').check()
+    await page.click('#offer-send')
+    await heard(page, /Couldn’t reach the service/)
+    assert.equal(await shared.isVisible(), true, 'nothing was taken')
+    await page.getByLabel('Edit before sending').uncheck()
+    await page.click('#offer-send')
+    await cardIn(page, 'done', 'shared.gif')
+    await page.getByRole('heading', { name: '1 upload didn’t finish' }).waitFor()
+    await page.click('#offer-send')
+    await cardIn(page, 'done', 'left.gif')
+    await page.waitForFunction(async () => (await (await caches.open('kept-files')).keys()).length === 0)
+    assert.equal(await page.locator('#offer').isVisible(), false)
+    await end()
+  })
+
+  it('sends what was left once, though two pages offer it', async () => {
+    const { page, end } = await site().visit()
+    page.on('dialog', (dialog) => void dialog.accept())
+    site().proxy.onUpload = () => ({ kind: 'hold', until: never })
+    await choose(page, [await gif('once.gif', 523)])
+    await page.waitForFunction(async () => (await (await caches.open('kept-files')).keys()).length === 1)
+    await page.reload()
+    const other = await page.context().newPage()
+    await other.goto(site().url)
+    for (const each of [page, other])
+      await each.getByRole('heading', { name: '1 upload didn’t finish' }).waitFor()
+    site().proxy.onUpload = () => ({ kind: 'none' })
+    await page.click('#offer-send')
+    await cardIn(page, 'done', 'once.gif')
+    await other.click('#offer-send')
+    await other.locator('#offer').waitFor({ state: 'hidden' })
+    await row(other, 'once.gif').waitFor()
+    assert.equal(await other.locator('.card').count(), 0)
+    await end()
+  })
+
   it('keeps what it says, and the button beside it, on the screen, however long a name is', async () => {
     const { page, end } = await site().visit()
     await page.setViewportSize({ width: 360, height: 640 })
@@ -201,6 +259,7 @@ export function sendingSuite(site: () => Site): void {
     })
     await page.getByRole('heading', { name: 'Upload these 50 pictures?' }).waitFor()
     await page.getByText('and 42 more').waitFor()
+    await page.getByText('30 more didn’t fit.').waitFor()
     await page.click('#offer-discard')
     await page.waitForFunction(async () => (await (await caches.open('kept-files')).keys()).length === 0)
     await end()

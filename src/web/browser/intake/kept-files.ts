@@ -17,18 +17,22 @@ export interface KeptFile {
   file: File
 }
 
-/** A part of an address: `shared`, or one of a page's visits. */
+/** A part of an address: `SHARED`, or one of a page's visits. */
 export type Group = string
 
-/** Keeps what fits, from the first on; the group is replaced. */
-export async function keepFiles(group: Group, files: File[]): Promise<void> {
+/** What the share sheet posted last. */
+export const SHARED: Group = 'shared'
+
+/** Keeps what fits, from the first on; the group is replaced. Resolves with how many did not fit. */
+export async function keepFiles(group: Group, files: File[]): Promise<number> {
   await forgetGroup(group)
   let bytes = 0
-  for (const [index, file] of files.slice(0, MOST_FILES).entries()) {
+  for (const [index, file] of files.entries()) {
     bytes += file.size
-    if (bytes > MOST_BYTES) return
+    if (index >= MOST_FILES || bytes > MOST_BYTES) return files.length - index
     await keepFile(group, `${index}`, file)
   }
+  return 0
 }
 
 /** `name`: of the file, within its group. */

@@ -3,8 +3,7 @@ import '../../style/offer.css'
 import { thumbnailOf } from '../card/thumbnail.ts'
 import { say } from '../page/status.ts'
 import { inWords, words } from '../upload/facts.ts'
-import { isFull, quotaUsedUp } from '../upload/progress.ts'
-import { forgetGroup, type Group, type KeptFile, keptFiles } from './kept-files.ts'
+import { forgetGroup, type Group, type KeptFile, keptFiles, SHARED } from './kept-files.ts'
 import { unsentGroups } from './unsent.ts'
 
 /** Files that are shown; the others are counted. */
@@ -13,46 +12,58 @@ const SHOWN = 8
 export interface OfferOptions {
   /** The share sheet brought the person here. */
   isShared: boolean
-  onFiles(files: File[]): void
+  /** So many shared files did not fit. */
+  left: number
+  /** Resolves with whether any of them was taken. */
+  onFiles(files: File[]): Promise<boolean>
   /** The offer came, or went. */
   onChange(): void
 }
 
-/** Offers what was shared, else what was left unsent; that may take until another page is closed. */
-export async function offerKept({ isShared, onFiles, onChange }: OfferOptions): Promise<void> {
-  const groups = isShared ? ['shared'] : await unsentGroups()
-  const kept = (await Promise.all(groups.map(keptFiles))).flat()
+/** Held by the page that takes kept files: no other page takes the same. */
+const LOCK = 'offer'
+
+/** Offers what was shared, then what was left unsent; that may take until another page is closed. */
+export async function offerKept({ isShared, left, onFiles, onChange }: OfferOptions): Promise<void> {
+  const shared = await keptFiles(SHARED)
+  const groups = shared.length > 0 ? [SHARED] : await unsentGroups()
+  const kept = await keptIn(groups)
   if (kept.length === 0) {
     if (isShared) say(words.nothing)
     return
   }
-  show(kept, isShared)
+  show(kept, shared.length > 0, left)
   onChange()
   // The page may have moved under it. A person who is at something else meanwhile keeps the focus.
   const title = document.getElementById('offer-title')!
   if (document.activeElement === document.body) title.focus()
   else say(title.textContent)
   const find = (id: string) => document.getElementById(id)!
-  find('offer-send').onclick = () => {
-    // What can't be sent today is offered tomorrow.
-    if (isFull()) return say(quotaUsedUp())
-    void close(groups, onChange)
-    onFiles(kept.map(({ file }) => file))
+  const close = async () => {
+    find('offer').hidden = true
+    onChange()
+    document.getElementById('file')?.focus()
+    for (const group of groups) await forgetGroup(group)
+    void offerKept({ isShared: false, left: 0, onFiles, onChange })
   }
-  find('offer-discard').onclick = () => void close(groups, onChange)
+  find('offer-send').onclick = () =>
+    void navigator.locks.request(LOCK, async () => {
+      // Another page may have taken them meanwhile.
+      const files = (await keptIn(groups)).map(({ file }) => file)
+      // What is not taken stays: the editor may not come, or the day's uploads may be used up.
+      if (files.length === 0 || (await onFiles(files))) await close()
+    })
+  find('offer-discard').onclick = () => void close()
 }
 
-async function close(groups: Group[], onChange: () => void): Promise<void> {
-  document.getElementById('offer')!.hidden = true
-  onChange()
-  document.getElementById('file')?.focus()
-  for (const group of groups) await forgetGroup(group)
-}
+const keptIn = async (groups: Group[]) => (await Promise.all(groups.map(keptFiles))).flat()
 
-function show(kept: KeptFile[], isShared: boolean): void {
+function show(kept: KeptFile[], isShared: boolean, left: number): void {
   const heading = document.getElementById('offer-title')!
   heading.textContent = inWords.count(isShared ? words.shared : words.unsent, kept.length)
-  document.getElementById('offer-detail')!.textContent = isShared ? words.sharedDetail : words.unsentDetail
+  document.getElementById('offer-detail')!.textContent = isShared
+    ? [words.sharedDetail, left > 0 && inWords.count(words.sharedLeft, left)].filter(Boolean).join(' ')
+    : words.unsentDetail
   const list = document.getElementById('offer-files')!
   list.replaceChildren(...kept.slice(0, SHOWN).map(({ file }) => entry(file)))
   if (kept.length > SHOWN) {
