@@ -115,6 +115,9 @@ export const english = {
     notRemembered: 'Not saved in this browser. Keep the deletion link if you may want to delete it later.',
     ready1: 'Link ready: {name}',
     copied1: 'Link copied: {name}',
+    firstStays: 'The first version is still online.',
+    /** After the name of a picture. */
+    edited: 'edited',
     failed1: 'Not uploaded: {name}. {reason}',
     allDone: { one: '{count} picture uploaded.', other: '{count} pictures uploaded.' },
     added: { one: '{count} picture added.', other: '{count} pictures added.' },
@@ -203,6 +206,8 @@ export const english = {
     textHint: 'Type your text',
     textDone: 'Done',
     send: 'Send',
+    /** Of one that is online: that one stays there. */
+    sendNew: 'Upload as a new picture',
     asItIs: 'Send without edits',
     cancel: 'Don’t send',
     close: 'Cancel',

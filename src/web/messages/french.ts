@@ -121,6 +121,9 @@ export const french: Messages = {
       'Ce navigateur ne l’a pas mémorisée. Conservez le lien de suppression si vous comptez la supprimer un jour.',
     ready1: 'Lien prêt\u00a0: {name}',
     copied1: 'Lien copié\u00a0: {name}',
+    firstStays: 'La première version reste en ligne.',
+    /** After the name of a picture. */
+    edited: 'retouchée',
     failed1: 'Non envoyée\u00a0: {name}. {reason}',
     allDone: { one: '{count} image envoyée.', other: '{count} images envoyées.' },
     added: { one: '{count} image ajoutée.', other: '{count} images ajoutées.' },
@@ -229,6 +232,8 @@ export const french: Messages = {
     textDone: 'OK',
     send: 'Envoyer',
     asItIs: 'Envoyer sans modification',
+    /** Of one that is online: that one stays there. */
+    sendNew: 'Envoyer comme nouvelle image',
     cancel: 'Ne pas envoyer',
     close: 'Fermer sans modifier',
     leave: 'Abandonner vos modifications\u00a0?',

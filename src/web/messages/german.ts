@@ -118,6 +118,9 @@ export const german: Messages = {
       'Dieser Browser speichert es nicht. Bewahre den Löschlink auf, falls du das Bild später löschen willst.',
     ready1: 'Link bereit: {name}',
     copied1: 'Link kopiert: {name}',
+    firstStays: 'Die erste Fassung ist weiterhin online.',
+    /** After the name of a picture. */
+    edited: 'bearbeitet',
     failed1: 'Nicht hochgeladen: {name}. {reason}',
     allDone: { one: '{count} Bild hochgeladen.', other: '{count} Bilder hochgeladen.' },
     added: { one: '{count} Bild hinzugefügt.', other: '{count} Bilder hinzugefügt.' },
@@ -218,6 +221,8 @@ export const german: Messages = {
     textHint: 'Text eingeben',
     textDone: 'Fertig',
     send: 'Senden',
+    /** Of one that is online: that one stays there. */
+    sendNew: 'Als neues Bild hochladen',
     asItIs: 'Unbearbeitet senden',
     cancel: 'Nicht senden',
     close: 'Abbrechen',

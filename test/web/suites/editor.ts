@@ -12,6 +12,7 @@ import {
   cardIn,
   cardsIn,
   choose,
+  heard,
   idOf,
   idsOf,
   leavingAsks,
@@ -400,8 +401,14 @@ export function editorSuite(site: () => Site): void {
     const id = await idOf(card(page, name))
     await press(card(page, name), 'edit')
     await button(page, 'Rotate').click()
-    await button(page, 'Send').click()
-    await cardsIn(page, 'done', 2)
+    assert.equal(await button(page, 'Send').count(), 0, 'what is online is not sent again, it stays')
+    await button(page, 'Upload as a new picture').click()
+    const edition = await cardIn(page, 'done', `${name}, edited`)
+    await heard(page, /^Link ready: letter\.png, edited\. The first version is still online\.$/)
+    assert.match(
+      (await edition.locator('.card-note').textContent()) ?? '',
+      /^The first version is still online/,
+    )
     const [newest, older] = await idsOf(page)
     assert.equal(older, id, 'the old link stays')
     assert.notEqual(newest, id)
@@ -412,9 +419,56 @@ export function editorSuite(site: () => Site): void {
     await pressInMenu(page.locator('.row').first(), 'edit')
     await page.locator('.editor[open]').waitFor()
     await button(page, 'Rotate').click()
-    await button(page, 'Send').click()
-    await cardIn(page, 'done', name)
+    await button(page, 'Upload as a new picture').click()
+    await cardIn(page, 'done', `${name}, edited`)
     assert.equal(await page.locator('.row').count(), 2)
+    await end()
+  })
+
+  it('keeps for a picture that waits the options it was added with, and its place', async () => {
+    const uploading = Promise.withResolvers<void>()
+    const { page, end } = await site().visit()
+    site().proxy.onOther = (path) =>
+      path.startsWith('/api/upload?') ? { kind: 'hold', until: uploading.promise } : { kind: 'none' }
+    await page.getByLabel('Original').check()
+    await page.locator('#expires').selectOption('1h')
+    const queries: string[] = []
+    page.on('request', (request) => {
+      if (request.method() === 'POST') queries.push(new URL(request.url()).search)
+    })
+    const names = ['a.png', 'b.png', 'c.png']
+    const file = await withSecret('', 'png')
+    await choose(
+      page,
+      names.map((name) => ({ ...file, name })),
+    )
+    await cardIn(page, 'uploading', 'b.png')
+    await page.getByText('Options').click()
+    await page.getByLabel('Best size').check()
+    await page.locator('#expires').selectOption('')
+    queries.length = 0
+    await press(card(page, 'b.png'), 'edit')
+    await button(page, 'Rotate').click()
+    await button(page, 'Send').click()
+    uploading.resolve()
+    await cardsIn(page, 'done', 3)
+    assert.ok(
+      queries.every((query) => query === '?expires=1h'),
+      queries.join(),
+    )
+    assert.deepEqual(await page.locator('.card-name').allTextContents(), names)
+    const ids = await idsOf(page)
+    await page.click('#one-link')
+    const gallery = await page.locator('.card-gallery input').inputValue()
+    const places = ids.map((id) => gallery.indexOf(id))
+    assert.deepEqual(
+      places,
+      places.toSorted((a, b) => a - b),
+      gallery,
+    )
+    await page.reload()
+    await page.locator('.row').nth(2).waitFor()
+    assert.deepEqual(await page.locator('.row .card-name').allTextContents(), names)
     await end()
   })
 

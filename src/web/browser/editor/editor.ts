@@ -8,7 +8,7 @@ import { canvasIsTrue } from '../card/thumbnail.ts'
 import type { Remembered } from '../history/history.ts'
 import { facts } from '../upload/facts.ts'
 import { between, type Edits, fitted, isEdited, type Mark, noEdits, turned } from './edits.ts'
-import { type Action, createFrame, type Frame, type Tool } from './frame.ts'
+import { type Action, createFrame, type Frame, type Tool, type WaysOut } from './frame.ts'
 import { type Drag, takeGestures } from './gestures.ts'
 import { createMarks, type Name } from './marks.ts'
 import { render, textShape } from './render.ts'
@@ -24,12 +24,9 @@ const TEXT_PX = 32
 /** A press of a button zooms by so much. */
 const ZOOM_STEP = 1.6
 
-/**
- * Shows each picture in turn. Gives those that are to be sent, as they are to be sent. `isKept`: leaving loses nothing,
- * because the picture is on the list already.
- */
-export async function edit(files: File[], { isKept = false } = {}): Promise<File[]> {
-  const frame = createFrame(words, isKept ? words.close : words.cancel)
+/** Shows each picture in turn. Gives those that are to be sent, as they are to be sent. */
+export async function edit(files: File[], waysOut: WaysOut = words): Promise<File[]> {
+  const frame = createFrame(words, waysOut)
   const chosen: File[] = []
   try {
     for (const [index, file] of files.entries()) {
@@ -49,8 +46,10 @@ export async function edit(files: File[], { isKept = false } = {}): Promise<File
  * Rejects if its bytes can't be had.
  */
 export async function editAgain(source: File | Remembered): Promise<File | null> {
-  const file = source instanceof File ? source : await fetchFile(source)
-  const [edited] = await edit([file], { isKept: true })
+  const isOnline = !(source instanceof File)
+  const file = isOnline ? await fetchFile(source) : source
+  // Leaving loses nothing: the picture is on the list. One that is online stays there beside what is made of it.
+  const [edited] = await edit([file], { cancel: words.close, send: isOnline ? words.sendNew : words.send })
   return edited && edited !== file ? edited : null
 }
 

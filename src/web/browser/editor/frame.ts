@@ -32,8 +32,10 @@ export interface Frame {
   close(): void
 }
 
-/** `cancel`: what leaving without a result is called. */
-export function createFrame(words: HomeFacts['editor'], cancelWord: string): Frame {
+/** What sending, and leaving without a result, are called. */
+export type WaysOut = Pick<HomeFacts['editor'], 'send' | 'cancel'>
+
+export function createFrame(words: HomeFacts['editor'], waysOut: WaysOut): Frame {
   const dialog = make('dialog', 'editor')
   const heading = make('h2')
   heading.id = 'editor-title'
@@ -42,9 +44,9 @@ export function createFrame(words: HomeFacts['editor'], cancelWord: string): Fra
   dialog.setAttribute('aria-labelledby', heading.id)
   const count = make('p', 'soft')
   const [send, asItIs, cancel] = [
-    button(words.send),
+    button(waysOut.send),
     button(words.asItIs, 'quiet'),
-    button(cancelWord, 'quiet'),
+    button(waysOut.cancel, 'quiet'),
   ]
   const head = make('header', 'editor-head', cancel, make('div', 'editor-name', heading, count), asItIs, send)
 

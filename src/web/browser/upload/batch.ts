@@ -9,6 +9,8 @@ export interface Settled {
   reason?: string
   /** What is copied. */
   link?: string
+  /** What is said after it, if it comes alone. */
+  remark?: string | undefined
 }
 
 export interface Batch {
@@ -40,7 +42,8 @@ export function createBatch(): Batch {
     } else {
       // Only where the person is still looking: what they copied elsewhere meanwhile is theirs.
       const isCopied = byItself && document.hasFocus() && (await copyText(only.link))
-      say(inWords.fill(isCopied ? words.copied1 : words.ready1, { name: only.name }), isCopied ? {} : saying)
+      const sentence = inWords.fill(isCopied ? words.copied1 : words.ready1, { name: only.name })
+      say([sentence, only.remark].filter(Boolean).join('. '), isCopied ? {} : saying)
     }
   }
 

@@ -55,6 +55,10 @@ export interface UploadList {
 interface Entry {
   card: Card
   name: string
+  /** Its place among the others, as the history keeps it. By the clock, in milliseconds. */
+  at: number
+  /** It was made of one that stays online. */
+  isEdition?: boolean | undefined
   thumbnail?: Promise<Blob | null> | undefined
   picture?: Remembered
   /** The history has it. */
@@ -157,20 +161,21 @@ export function createUploadList(options: UploadListOptions): UploadList {
     if (state.at !== 'done' || !compressed) return
     const { id, key, link, remaining } = state.sent
     const { type, bytesOut, width, height } = compressed
-    const at = new Date().toISOString()
-    const { name } = entry
+    const at = new Date(entry.at).toISOString()
+    const { name, isEdition } = entry
     const picture: Remembered = { id, key, link, name, type, bytesIn: file.size, bytesOut, width, height, at }
     entry.picture = picture
     if (remaining !== undefined) showQuota(remaining)
     uploading?.isBack()
-    batch.add({ name, link: codesOf(picture)[format()] })
+    const firstStays = isEdition ? words.firstStays : undefined
+    batch.add({ name, link: codesOf(picture)[format()], remark: firstStays })
     const known = await history
     const shown = (isKept: boolean) => {
       entry.isKept = isKept
       uploading?.showDone(entry.card, picture, {
         history: known,
         status: whatWasDone(compressed),
-        note: uploading?.noteOn(item, isKept && known.lasts),
+        note: [firstStays, uploading?.noteOn(item, isKept && known.lasts)].filter(Boolean).join(' '),
         onEdit: () => void editUploaded(picture),
         onDeleted: () => forget(item, entry),
       })
@@ -213,7 +218,8 @@ export function createUploadList(options: UploadListOptions): UploadList {
     const edited = await edit(item.file)
     if (edited) {
       batch.begin(1, false)
-      begin(edited, entry.card.element)
+      const { at, name, isEdition, card } = entry
+      begin(edited, { ...item, at, before: card.element, name: isEdition ? name : undefined })
       forget(item, entry)
     } else if (wasUnderWay) {
       queue.retry(item)
@@ -224,16 +230,27 @@ export function createUploadList(options: UploadListOptions): UploadList {
   /** The one that is uploaded stays as it is, and the other gets a link of its own. */
   async function editUploaded(picture: Remembered): Promise<void> {
     const edited = await edit(picture)
-    if (edited) await list.add([edited], { copies: false })
+    if (!edited) return
+    const name = picture.name.endsWith(words.edited) ? picture.name : `${picture.name}, ${words.edited}`
+    await add([edited], { copies: false, name })
   }
 
-  function begin(file: File, before: Element | null): void {
-    const name = nameOf(file)
+  interface Beginning {
+    at: number
+    before: Element | null
+    mode: Mode
+    expires: Lifetime | ''
+    /** Set for an edition of one that is uploaded. */
+    name?: string | undefined
+  }
+
+  function begin(file: File, { at, before, mode, expires, name: edition }: Beginning): void {
+    const name = edition ?? nameOf(file)
     const card = createCard(name)
-    const entry: Entry = { card, name }
+    const entry: Entry = { card, name, at, isEdition: edition !== undefined }
     card.format(format())
     cards.insertBefore(card.element, before)
-    const item = queue.add(file, mode(), expires())
+    const item = queue.add(file, mode, expires)
     entries.set(item, entry)
     card.onAction = (action) => {
       if (action === 'cancel') queue.cancel(item)
@@ -268,14 +285,33 @@ export function createUploadList(options: UploadListOptions): UploadList {
       for (const [item, { card }] of entries) if (item.state.at === 'waiting') card.show(viewOf(item))
     })
 
-  const pictures = () => [...entries.values()].flatMap(({ picture }) => picture ?? [])
+  const pictures = () =>
+    [...entries.values()].sort((a, b) => b.at - a.at).flatMap(({ picture }) => picture ?? [])
 
   async function copyAll(): Promise<void> {
     const all = pictures()
     await copyAndSay(codesOfAll(all, format()), { said: inWords.count(words.copiedAll, all.length) })
   }
 
-  const list: UploadList = {
+  /** The place of the uppermost card. */
+  let top = 0
+
+  async function add(files: File[], { copies, name }: { copies: boolean; name?: string }): Promise<void> {
+    batch.begin(files.length, copies)
+    // What comes later stands higher, but files that come together keep their order.
+    const before = cards.firstElementChild
+    const uppermost = Math.max(Date.now(), top + 1) + files.length - 1
+    top = uppermost
+    const chosen = { before, mode: mode(), expires: expires(), name }
+    for (const [index, file] of files.entries()) {
+      if (index % CARDS_AT_ONCE === CARDS_AT_ONCE - 1) await new Promise((resolve) => setTimeout(resolve))
+      begin(file, { ...chosen, at: uppermost - index })
+    }
+    if (files.length > 1) say(inWords.count(words.added, files.length))
+    onChange()
+  }
+
+  return {
     items: queue.items,
     prepare() {
       // What can't be loaded now is loaded for the picture.
@@ -284,17 +320,7 @@ export function createUploadList(options: UploadListOptions): UploadList {
         () => {},
       )
     },
-    async add(files, { copies }) {
-      batch.begin(files.length, copies)
-      // What comes later stands higher, but files that come together keep their order.
-      const before = cards.firstElementChild
-      for (const [index, file] of files.entries()) {
-        if (index % CARDS_AT_ONCE === CARDS_AT_ONCE - 1) await new Promise((resolve) => setTimeout(resolve))
-        begin(file, before)
-      }
-      if (files.length > 1) say(inWords.count(words.added, files.length))
-      onChange()
-    },
+    add,
     pictures,
     showFormat(chosen) {
       for (const { card } of entries.values()) card.format(chosen)
@@ -309,5 +335,4 @@ export function createUploadList(options: UploadListOptions): UploadList {
       }
     },
   }
-  return list
 }
