@@ -207,7 +207,7 @@ export const english = {
     textDone: 'Done',
     send: 'Send',
     /** Of one that is online: that one stays there. */
-    sendNew: 'Upload as a new picture',
+    sendNew: 'Upload as new',
     asItIs: 'Send without edits',
     cancel: 'Don’t send',
     close: 'Cancel',

@@ -233,7 +233,9 @@ export const french: Messages = {
     send: 'Envoyer',
     asItIs: 'Envoyer sans modification',
     /** Of one that is online: that one stays there. */
-    sendNew: 'Envoyer comme nouvelle image',
+    asItIs: 'Envoyer sans modification',
+    /** Of one that is online: that one stays there. */
+    sendNew: 'Envoyer à part',
     cancel: 'Ne pas envoyer',
     close: 'Fermer sans modifier',
     leave: 'Abandonner vos modifications\u00a0?',

@@ -222,7 +222,7 @@ export const german: Messages = {
     textDone: 'Fertig',
     send: 'Senden',
     /** Of one that is online: that one stays there. */
-    sendNew: 'Als neues Bild hochladen',
+    sendNew: 'Neu hochladen',
     asItIs: 'Unbearbeitet senden',
     cancel: 'Nicht senden',
     close: 'Abbrechen',

@@ -402,7 +402,7 @@ export function editorSuite(site: () => Site): void {
     await press(card(page, name), 'edit')
     await button(page, 'Rotate').click()
     assert.equal(await button(page, 'Send').count(), 0, 'what is online is not sent again, it stays')
-    await button(page, 'Upload as a new picture').click()
+    await button(page, 'Upload as new').click()
     const edition = await cardIn(page, 'done', `${name}, edited`)
     await heard(page, /^Link ready: letter\.png, edited\. The first version is still online\.$/)
     assert.match(
@@ -419,7 +419,7 @@ export function editorSuite(site: () => Site): void {
     await pressInMenu(page.locator('.row').first(), 'edit')
     await page.locator('.editor[open]').waitFor()
     await button(page, 'Rotate').click()
-    await button(page, 'Upload as a new picture').click()
+    await button(page, 'Upload as new').click()
     await cardIn(page, 'done', `${name}, edited`)
     assert.equal(await page.locator('.row').count(), 2)
     await end()
