@@ -108,7 +108,7 @@ if (form) {
   // Apple's pickers hand over a JPEG as long as HEIC is not asked for.
   if (facts.convertsHeic && !/^Apple/.test(navigator.vendor)) input.accept += ',.heic,.heif,.hif,.jxl'
   input.addEventListener('change', () => {
-    void take([...input.files!])
+    void take([...input.files!], true)
     input.value = ''
   })
   input.addEventListener('click', uploads.prepare)
@@ -118,6 +118,8 @@ if (form) {
   takeDrops({ onDrag: uploads.prepare, onFiles, onAddressOnly })
   takePastes({ onFiles, onAddressOnly })
   void askQuota()
+  // A timer may have slept with the page.
+  addEventListener('visibilitychange', () => void (isFull() && askQuota()))
 }
 
 format.addEventListener('change', () => uploads.showFormat(formatNow()))

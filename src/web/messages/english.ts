@@ -103,6 +103,7 @@ export const english = {
     waiting: 'Retrying in {seconds}\u00a0s',
     offline: 'You’re offline. Resumes when you’re back online.',
     cancelled: 'Cancelled',
+    staysUntil: 'Available until {time}',
     deleting: 'Deleting',
     failed: 'Not uploaded',
     lossy: 'looks the same',

@@ -108,6 +108,7 @@ export const french: Messages = {
     waiting: 'Nouvel essai dans {seconds}\u00a0s',
     offline: 'Vous êtes hors ligne. L’envoi reprendra dès le retour de la connexion.',
     cancelled: 'Annulée',
+    staysUntil: 'Disponible jusqu’au {time}',
     deleting: 'Suppression',
     failed: 'Non envoyée',
     lossy: 'même rendu',
@@ -123,7 +124,7 @@ export const french: Messages = {
     copied1: 'Lien copié\u00a0: {name}',
     firstStays: 'La première version reste en ligne.',
     /** After the name of a picture. */
-    edited: 'retouchée',
+    edited: 'modifiée',
     failed1: 'Non envoyée\u00a0: {name}. {reason}',
     allDone: { one: '{count} image envoyée.', other: '{count} images envoyées.' },
     added: { one: '{count} image ajoutée.', other: '{count} images ajoutées.' },
@@ -231,8 +232,6 @@ export const french: Messages = {
     textHint: 'Saisissez votre texte',
     textDone: 'OK',
     send: 'Envoyer',
-    asItIs: 'Envoyer sans modification',
-    /** Of one that is online: that one stays there. */
     asItIs: 'Envoyer sans modification',
     /** Of one that is online: that one stays there. */
     sendNew: 'Envoyer à part',

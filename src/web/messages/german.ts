@@ -105,6 +105,7 @@ export const german: Messages = {
     waiting: 'Nächster Versuch in {seconds}\u00a0s',
     offline: 'Du bist offline. Sobald du wieder verbunden bist, geht es weiter.',
     cancelled: 'Abgebrochen',
+    staysUntil: 'Verfügbar bis {time}',
     deleting: 'Wird gelöscht',
     failed: 'Nicht hochgeladen',
     lossy: 'sieht gleich aus',

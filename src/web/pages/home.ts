@@ -38,13 +38,19 @@ ${beam()}
 ${uploadsPaused ? html`<p class="paused">${home.paused}</p>` : uploadForm(messages, limit, keepsAll)}
 </section>
 ${pictureLists(messages)}
-<p class="honesty">${keepsAll ? home.staysUntilDeleted : home.staysForATime} ${home.honesty}${stripsMetadata ? ` ${home.strippedDetail}` : ''}</p>
+<p class="honesty">${stays(messages, keepsAll)} ${home.honesty}${stripsMetadata ? ` ${home.strippedDetail}` : ''}</p>
 ${notice(messages)}
 </main>
 <div class="aperture" aria-hidden="true"><p>${upload.letGo}</p></div>
 ${cardTemplate(messages)}
 ${homeFacts(ctx)}`,
   })
+}
+
+/** How long a picture stays: the style sheet shows the other sentence where the form has a time. */
+function stays({ home }: Messages, keepsAll: boolean): Page {
+  if (!keepsAll) return html`${home.staysForATime}`
+  return html`<span class="stays">${home.staysUntilDeleted}</span> <span>${home.staysForATime}</span>`
 }
 
 /** What scripts add is marked `live`; what only goes without them, `plain`. */

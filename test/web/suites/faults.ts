@@ -186,6 +186,34 @@ export function faultsSuite(site: () => Site): void {
     }
   })
 
+  it('takes pictures again once the day’s count starts anew, in a page that was open all the time', async () => {
+    const { page, end } = await site().visit({ path: null })
+    let remaining = '0'
+    const headers = () => ({
+      'X-RateLimit-Remaining': remaining,
+      RateLimit: `"uploads";r=${remaining};t=3600`,
+    })
+    site().proxy.onOther = (path) =>
+      path === '/api/upload' ? { kind: 'answer', status: 204, headers: headers() } : { kind: 'none' }
+    await page.clock.install()
+    await page.goto(site().url)
+    await page.locator('html[data-full]').waitFor()
+    await page.clock.runFor(3_500_000)
+    assert.equal(await page.locator('html[data-full]').count(), 1)
+    remaining = '50'
+    await page.clock.runFor(102_000)
+    await page.locator('html:not([data-full])').waitFor()
+    assert.equal(await page.locator('#upload').isVisible(), true)
+
+    remaining = '0'
+    await page.reload()
+    await page.locator('html[data-full]').waitFor()
+    remaining = '50'
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange', { bubbles: true })))
+    await page.locator('html:not([data-full])').waitFor()
+    await end()
+  })
+
   it('asks before it sends a place that the service would keep', async () => {
     const keeping = await openSite({ STRIP_METADATA: 'off' }, site().browser)
     try {

@@ -17,7 +17,7 @@ export function sendingSuite(site: () => Site): void {
     )
   }
 
-  it('copies the link of a pasted picture by itself, unless that is switched off', async (t) => {
+  it('copies the link of a picture that comes alone by itself, unless that is switched off', async (t) => {
     if (onlyChromium(t, site(), 'in Firefox a ClipboardEvent that a script makes carries nothing')) return
     const { page, end } = await site().visit({ permissions: ['clipboard-read', 'clipboard-write'] })
     const clipboard = () => page.evaluate(() => navigator.clipboard.readText())
@@ -36,11 +36,17 @@ export function sendingSuite(site: () => Site): void {
     await heard(page, /Link copied: dropped\.gif/)
     const dropped = await clipboard()
     assert.equal(dropped, await card(page, 'dropped.gif').locator('input').inputValue())
+    await choose(page, [await gif('chosen.gif', 511)])
+    await heard(page, /Link copied: chosen\.gif/)
+    const chosen = await clipboard()
+    assert.equal(chosen, await card(page, 'chosen.gif').locator('input').inputValue())
     await page.getByText('Options').click()
     await page.getByLabel('Copy the link automatically').uncheck()
+    await choose(page, [await gif('quiet.gif', 512)])
+    await heard(page, /Link ready: quiet\.gif/)
     await page.evaluate(paste, [...(await gif('x', 502)).buffer])
     await heard(page, /Link ready: Picture, \d/)
-    assert.equal(await clipboard(), dropped)
+    assert.equal(await clipboard(), chosen)
     await page.click('#notice-copy')
     await heard(page, /links copied/)
     await end()
@@ -48,11 +54,20 @@ export function sendingSuite(site: () => Site): void {
 
   it('sends a picture for a day where that is chosen, and chooses it again the next time', async () => {
     const { page, end } = await site().visit()
+    const forever = page.getByText('Your picture stays until you delete it.')
+    const forATime = page.getByText('Your picture’s page says how long it stays')
+    assert.deepEqual([await forever.isVisible(), await forATime.isVisible()], [true, false])
     await page.locator('#expires').selectOption('1d')
+    assert.deepEqual([await forever.isVisible(), await forATime.isVisible()], [false, true])
     await uploadOne(page, await gif('brief.gif', 515))
+    const until = /Available until \w+ \d+, (\d{4}, )?\d+:\d\d/
+    assert.match((await card(page, 'brief.gif').locator('.card-note').textContent()) ?? '', until)
     const link = await card(page, 'brief.gif').locator('input').inputValue()
     await page.reload()
     assert.equal(await page.locator('#expires').inputValue(), '1d')
+    assert.deepEqual([await forever.isVisible(), await forATime.isVisible()], [false, true])
+    await row(page, 'brief.gif').waitFor()
+    assert.match((await row(page, 'brief.gif').locator('.card-state').textContent()) ?? '', until)
     await page.goto(link)
     const time = await page.locator('time').getAttribute('datetime')
     assert.ok(Math.abs(Date.parse(time ?? '') - Date.now() - 86_400_000) < 600_000, `${time}`)

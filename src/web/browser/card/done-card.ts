@@ -1,4 +1,5 @@
 /** Turns a card into that of a picture that is on the service: links, sharing, deletion. */
+import type { Sent } from '../../../client/types.ts'
 import { previewNote } from '../../preview-limits.ts'
 import type { History, Remembered } from '../history/history.ts'
 import { say } from '../page/status.ts'
@@ -7,6 +8,7 @@ import type { Item } from '../upload/queue.ts'
 import { type Action, type Card, canShare } from './card.ts'
 import { act, deleteAndSay } from './deeds.ts'
 import { codesOf } from './picture.ts'
+import { staysUntil } from './stay.ts'
 
 export interface DoneCardOptions {
   history: History
@@ -59,8 +61,29 @@ export function showDone(card: Card, picture: Remembered, options: DoneCardOptio
   void loadMenu()
 }
 
-/** What else has to be said of a picture that is uploaded. */
-export function noteOn({ mode, compressed }: Item, remembered: boolean): string | undefined {
+/** What is remembered of it. */
+export function pictureOf(
+  { file, compressed }: Item,
+  { id, key, link, expires }: Sent,
+  { name, at }: { name: string; at: number },
+): Remembered {
+  const { type, bytesOut, width, height } = compressed!
+  const time = new Date(at).toISOString()
+  return { id, key, link, name, type, bytesIn: file.size, bytesOut, width, height, at: time, expires }
+}
+
+/** What else has to be said of a picture that is uploaded. `isEdition`: it was made of one that stays online. */
+export function notesOn(
+  item: Item,
+  picture: Remembered,
+  { isEdition, isRemembered }: { isEdition: boolean | undefined; isRemembered: boolean },
+): string {
+  const until = staysUntil(picture)
+  const notes = [until && `${until}.`, isEdition && words.firstStays, noteOn(item, isRemembered)]
+  return notes.filter(Boolean).join(' ')
+}
+
+function noteOn({ mode, compressed }: Item, remembered: boolean): string | undefined {
   if (!remembered) return words.notRemembered
   const sentPlace = compressed?.hasLocation && mode === 'original' && compressed.action === 'unchanged'
   if (sentPlace && facts.stripsMetadata && compressed.type !== 'image/gif') return words.placeRemoved

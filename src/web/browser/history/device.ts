@@ -4,7 +4,7 @@ import { saveFile } from '../page/save-file.ts'
 import { say } from '../page/status.ts'
 import { inWords, words } from '../upload/facts.ts'
 import type { History } from './history.ts'
-import { forgetPreferences } from './preferences.ts'
+import { PREFIX, read } from './preferences.ts'
 
 export interface DeviceOptions {
   history: History
@@ -64,4 +64,15 @@ export function enliveDevice({ history, onImported, onForgotten }: DeviceOptions
   })
   // Disabled in the HTML: a click before these listeners were attached would be lost.
   for (const id of ['export', 'import', 'forget']) find<HTMLButtonElement>(id).disabled = false
+}
+
+/** Forgets choices, all but the wish that nothing be remembered. */
+function forgetPreferences(): void {
+  const isKept = (name: string) => name === `${PREFIX}remember` && read('remember') === 'off'
+  try {
+    for (const name of Object.keys(localStorage))
+      if (name.startsWith(PREFIX) && !isKept(name)) localStorage.removeItem(name)
+  } catch {
+    // Where nothing can be kept, nothing was.
+  }
 }

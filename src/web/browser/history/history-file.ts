@@ -36,6 +36,7 @@ function rememberedOf(entry: Partial<Record<keyof Remembered, unknown>> | null):
   const key = text(entry?.key)
   const link = URL.parse(text(entry?.link))
   const at = new Date(text(entry?.at))
+  const expires = text(entry?.expires)
   const isSound =
     ID_PATTERN.test(id) &&
     KEY_PATTERN.test(key) &&
@@ -55,6 +56,7 @@ function rememberedOf(entry: Partial<Record<keyof Remembered, unknown>> | null):
     width: number(entry?.width),
     height: number(entry?.height),
     at: at.toISOString(),
+    expires: Number.isNaN(Date.parse(expires)) ? undefined : expires,
     alt: text(entry?.alt).slice(0, MOST_DESCRIPTION) || undefined,
     thumbnail: blobOf(text(entry?.thumbnail)),
   }

@@ -19,6 +19,8 @@ export interface Remembered {
   height: number
   /** ISO 8601. */
   at: string
+  /** From then on it is gone (ISO 8601). */
+  expires?: string | undefined
   thumbnail?: Blob | undefined
   /** What it shows, in the person's words. It never leaves this device but in what they copy. */
   alt?: string | undefined

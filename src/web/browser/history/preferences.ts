@@ -1,8 +1,8 @@
 /** Choices that outlast the page, where the browser allows it. */
 
-const PREFIX = 'pinhole.'
+export const PREFIX = 'pinhole.'
 
-function read(name: string): string | null {
+export function read(name: string): string | null {
   try {
     return localStorage.getItem(PREFIX + name)
   } catch {
@@ -42,12 +42,4 @@ export function rememberSwitch(toggle: HTMLInputElement | null): () => boolean {
   if (kept) toggle.checked = kept === 'on'
   toggle.addEventListener('change', () => write(toggle.id, toggle.checked ? 'on' : 'off'))
   return () => toggle.checked
-}
-
-export function forgetPreferences(): void {
-  try {
-    for (const name of Object.keys(localStorage)) if (name.startsWith(PREFIX)) localStorage.removeItem(name)
-  } catch {
-    // Where nothing can be kept, nothing was.
-  }
 }

@@ -5,6 +5,7 @@ import { canShare } from '../card/card.ts'
 import { act, deleteAndSay } from '../card/deeds.ts'
 import { openMenu } from '../card/menu.ts'
 import { codesOf } from '../card/picture.ts'
+import { staysUntil } from '../card/stay.ts'
 import { copyAndSay } from '../page/clipboard.ts'
 import { locale, words } from '../upload/facts.ts'
 import type { History, Remembered } from './history.ts'
@@ -13,6 +14,8 @@ export interface Row {
   readonly element: HTMLElement
   readonly picture: Remembered
   picked: boolean
+  /** Another page wrote more of it down. */
+  update(picture: Remembered): void
   remove(): void
 }
 
@@ -53,14 +56,16 @@ export function createRow(picture: Remembered, options: RowOptions): Row {
 
   element.tabIndex = -1
   find('.card-name').textContent = name
-  state.textContent = when
+  state.textContent = [when, staysUntil(picture)].filter(Boolean).join(' · ')
   box.setAttribute('aria-label', name)
   for (const button of [copy, more, confirm, keep])
     button.setAttribute('aria-label', `${button.textContent}: ${name}`)
-  if (picture.thumbnail) {
+  function illustrate(): void {
+    if (!picture.thumbnail || image.src) return
     image.src = URL.createObjectURL(picture.thumbnail)
     image.hidden = false
   }
+  illustrate()
 
   function asking(on: boolean): void {
     copy.hidden = more.hidden = on
@@ -115,6 +120,10 @@ export function createRow(picture: Remembered, options: RowOptions): Row {
     },
     set picked(on) {
       box.checked = on
+    },
+    update(later) {
+      Object.assign(picture, later)
+      illustrate()
     },
     remove() {
       if (image.src) URL.revokeObjectURL(image.src)

@@ -52,7 +52,8 @@ export function takeDrops({ onDrag, onFiles, onAddressOnly }: DropOptions): void
     const entries = [...transfer.items].flatMap((item) => item.webkitGetAsEntry?.() ?? [])
     const files = entries.some((entry) => entry.isDirectory) ? await filesIn(entries) : [...transfer.files]
     if (!files) return say(words.unreachable)
-    const inline = files.length === 0 ? fileOfDataUrl(address) : null
+    const isInline = files.length === 0 && address.startsWith('data:')
+    const inline = isInline && (await loadFolders())?.fileOfDataUrl(address)
     if (inline) onFiles([inline])
     else if (files.length === 0 && address) onAddressOnly()
     else onFiles(files)
@@ -61,15 +62,8 @@ export function takeDrops({ onDrag, onFiles, onAddressOnly }: DropOptions): void
 
 /** `null`: the server, which has the code, can't be reached. */
 async function filesIn(entries: FileSystemEntry[]): Promise<File[] | null> {
-  const folders = await import('./folders.ts').catch(() => null)
+  const folders = await loadFolders()
   return folders?.filesOfEntries(entries) ?? null
 }
 
-/** Some pages carry their pictures in the address itself. */
-function fileOfDataUrl(address: string): File | null {
-  const [, type, base64] = /^data:(image\/[a-z]+);base64,([A-Za-z0-9+/=]+)$/.exec(address) ?? []
-  if (!base64) return null
-  return new File([Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))], '', {
-    type,
-  })
-}
+const loadFolders = () => import('./folders.ts').catch(() => null)

@@ -1,3 +1,5 @@
+/** What is dropped and is no plain file. Fetched when somebody drops such. */
+
 /** Most files that are taken from what is dropped. */
 const MOST_FILES = 1000
 
@@ -36,4 +38,13 @@ async function childrenOf(folder: FileSystemDirectoryEntry): Promise<FileSystemE
     if (some.length === 0) return children.sort((a, b) => a.name.localeCompare(b.name))
     children.push(...some)
   }
+}
+
+/** Some pages carry their pictures in the address itself. */
+export function fileOfDataUrl(address: string): File | null {
+  const [, type, base64] = /^data:(image\/[a-z]+);base64,([A-Za-z0-9+/=]+)$/.exec(address) ?? []
+  if (!base64) return null
+  return new File([Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))], '', {
+    type,
+  })
 }

@@ -10,7 +10,7 @@ export interface Settled {
   /** What is copied. */
   link?: string
   /** What is said after it, if it comes alone. */
-  remark?: string | undefined
+  remark?: string | false | undefined
 }
 
 export interface Batch {

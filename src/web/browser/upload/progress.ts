@@ -1,5 +1,5 @@
 /** How far everything is: in one line, in the tab's title, in the day's quota, and as a question before leaving. */
-import { RATE_REMAINING_HEADER, UPLOAD_PATH } from '../../../protocol.ts'
+import { RATE_FIELD, RATE_REMAINING_HEADER, UPLOAD_PATH } from '../../../protocol.ts'
 import { inWords, locale, words } from './facts.ts'
 import { type Item, isUnfinished } from './queue.ts'
 
@@ -51,9 +51,15 @@ export function quotaUsedUp(seconds?: number): string {
   return inWords.fill(words.quotaReset, { time })
 }
 
-/** Every answer of the upload address says what is left, one that stores nothing too. */
+let askingAgain: ReturnType<typeof setTimeout> | undefined
+
+/** Every answer of the upload address says what is left, one that stores nothing too. Where nothing is, asks again then. */
 export async function askQuota(): Promise<void> {
-  const answer = await fetch(UPLOAD_PATH, { method: 'OPTIONS' }).catch(() => null)
-  const remaining = answer?.headers.get(RATE_REMAINING_HEADER)
-  if (remaining) showQuota(Number(remaining))
+  const { headers } = (await fetch(UPLOAD_PATH, { method: 'OPTIONS' }).catch(() => null)) ?? {}
+  const remaining = headers?.get(RATE_REMAINING_HEADER)
+  if (!remaining) return
+  showQuota(Number(remaining))
+  clearTimeout(askingAgain)
+  const seconds = /;t=(\d+)/.exec(headers?.get(RATE_FIELD) ?? '')?.[1]
+  if (isFull() && seconds) askingAgain = setTimeout(askQuota, 1000 * (Number(seconds) + 1))
 }

@@ -1,7 +1,7 @@
 /** Which picture is compressed when, and which one is uploaded. Knows nothing of the page. */
 import { newIdempotencyKey } from '../../../client/api/idempotency-key.ts'
 import type { Compressed, Lifetime, Mode, Sent } from '../../../client/types.ts'
-import { createLineMeter } from './line.ts'
+import type { LineMeter } from './line.ts'
 
 /** At most this many at once on the way to the server. */
 const UPLOADS = 2
@@ -40,6 +40,7 @@ export interface Item {
 export interface Uploader {
   compress: typeof import('../../../client/browser.ts').compress
   send: typeof import('../../../client/browser.ts').send
+  line: LineMeter
 }
 
 export interface QueueOptions {
@@ -79,7 +80,6 @@ export interface Queue {
 export function createQueue(options: QueueOptions): Queue {
   const { loadUploader, maxBytes, convert, mustAsk, isFinal, onChange } = options
   const items: Item[] = []
-  const line = createLineMeter()
   let count = 0
 
   function change(item: Item, state: State): void {
@@ -118,7 +118,10 @@ export function createQueue(options: QueueOptions): Queue {
     item.compressed ??= await uploader.compress(item.file, {
       mode: item.mode,
       convert,
-      line: { bytesPerSecond: line.bytesPerSecond(), isBusy: at('queued', 'compressing').length > 1 },
+      line: {
+        bytesPerSecond: uploader.line.bytesPerSecond(),
+        isBusy: at('queued', 'compressing').length > 1,
+      },
       signal,
       onProgress(progress) {
         if (signal.aborted || progress.stage !== 'compressing') return
@@ -135,7 +138,7 @@ export function createQueue(options: QueueOptions): Queue {
     const totalBytes = blob.size
     let since = performance.now()
     change(item, { at: 'uploading', percent: 0, sentBytes: 0, totalBytes, since })
-    const { send } = await loadUploader()
+    const { send, line } = await loadUploader()
     const meter = line.begin()
     const sent = await send(blob, {
       ...(preview && { preview }),

@@ -157,25 +157,22 @@ export function createUploadList(options: UploadListOptions): UploadList {
 
   /** The link is there: shows it, and remembers it. */
   async function settle(item: Item, entry: Entry): Promise<void> {
-    const { state, compressed, file } = item
-    if (state.at !== 'done' || !compressed) return
-    const { id, key, link, remaining } = state.sent
-    const { type, bytesOut, width, height } = compressed
-    const at = new Date(entry.at).toISOString()
+    const { state, compressed } = item
+    if (state.at !== 'done' || !compressed || !uploading) return
+    const { remaining } = state.sent
     const { name, isEdition } = entry
-    const picture: Remembered = { id, key, link, name, type, bytesIn: file.size, bytesOut, width, height, at }
+    const picture = uploading.pictureOf(item, state.sent, entry)
     entry.picture = picture
     if (remaining !== undefined) showQuota(remaining)
-    uploading?.isBack()
-    const firstStays = isEdition ? words.firstStays : undefined
-    batch.add({ name, link: codesOf(picture)[format()], remark: firstStays })
+    uploading.isBack()
+    batch.add({ name, link: codesOf(picture)[format()], remark: isEdition && words.firstStays })
     const known = await history
     const shown = (isKept: boolean) => {
       entry.isKept = isKept
       uploading?.showDone(entry.card, picture, {
         history: known,
         status: whatWasDone(compressed),
-        note: [firstStays, uploading?.noteOn(item, isKept && known.lasts)].filter(Boolean).join(' '),
+        note: uploading.notesOn(item, picture, { isEdition, isRemembered: isKept && known.lasts }),
         onEdit: () => void editUploaded(picture),
         onDeleted: () => forget(item, entry),
       })
@@ -185,7 +182,7 @@ export function createUploadList(options: UploadListOptions): UploadList {
     shown(isKept)
     const thumbnail = isKept && (await entry.thumbnail)
     if (thumbnail) picture.thumbnail = thumbnail
-    if (thumbnail && (await known.get(id))) await keep(known, picture)
+    if (thumbnail && (await known.get(picture.id))) await keep(known, picture)
   }
 
   function release({ number }: Item): void {

@@ -1,12 +1,16 @@
 /** The chunk that uploads: client, cards of uploaded pictures, error messages. Loaded when the file picker opens. */
 import { configure } from '../../../client/browser.ts'
+import { createLineMeter } from './line.ts'
 
 export { compress, prepare, send } from '../../../client/browser.ts'
-export { noteOn, showDone } from '../card/done-card.ts'
+export { notesOn, pictureOf, showDone } from '../card/done-card.ts'
 export { thumbnailOf } from '../card/thumbnail.ts'
 export { createUnsent } from '../intake/unsent.ts'
 export { mayPass, reasonOf } from './reasons.ts'
 export { isBack, whenBack } from './return.ts'
+
+/** Of all uploads of this visit. */
+export const line = createLineMeter()
 
 // Without workers a picture still goes up, and its card says that it was not made smaller.
 configure({ withoutWorker: 'scrub' })
