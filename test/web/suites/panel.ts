@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { gif } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
-import { cardsIn, choose, deleteRow, heard, row } from '../support/steps.ts'
+import { cardsIn, choose, deleteRow, heard, press, pressInMenu, row } from '../support/steps.ts'
 
 const GONE = /status of 404/
 
@@ -52,8 +52,52 @@ export function panelSuite(site: () => Site): void {
     const statuses = await Promise.all(links.map(async (link) => (await fetch(link)).status))
     assert.deepEqual(statuses.sort(), [200, 404, 404])
     assert.notEqual(await page.evaluate(() => document.activeElement), null)
+    for (const name of ['beach 1', 'wood 1']) {
+      await page.getByRole('searchbox').fill(name)
+      await page.click('#select-all')
+    }
     await page.getByRole('searchbox').fill('')
     assert.equal(await page.locator('.row').count(), 7)
+    await page.getByText('2 selected').waitFor()
+    assert.deepEqual(
+      [
+        await row(page, 'wood 1.gif').locator('input').isChecked(),
+        await row(page, 'beach 1.gif').locator('input').isChecked(),
+      ],
+      [true, true],
+      'a search loses no pick',
+    )
+    await end()
+  })
+
+  it('keeps picks, questions and the focus while another tab uploads and deletes', async () => {
+    const { page, end } = await site().visit({ expected: GONE })
+    await choose(page, [await gif('stays.gif', 631), await gif('asked.gif', 632), await gif('goes.gif', 633)])
+    await cardsIn(page, 'done', 3)
+    await page.reload()
+    await page.locator('.row').nth(2).waitFor()
+    const other = await page.context().newPage()
+    await other.goto(site().url)
+    await other.locator('.row').nth(2).waitFor()
+
+    await pressInMenu(row(page, 'asked.gif'), 'delete')
+    await choose(other, [await gif('new.gif', 634)])
+    await row(page, 'new.gif').waitFor()
+    await row(page, 'new.gif').locator('img:visible').waitFor()
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
+    assert.equal(await focused(), 'Keep: asked.gif')
+    assert.equal(await page.locator('.row .card-name').first().textContent(), 'new.gif')
+
+    await press(row(page, 'asked.gif'), 'keep')
+    await page.click('#select')
+    await row(page, 'stays.gif').locator('input').check()
+    await page.click('#delete-selected')
+    await deleteRow(row(other, 'goes.gif'))
+    await page.waitForFunction(() => document.querySelectorAll('.row').length === 3)
+    assert.equal(await row(page, 'stays.gif').locator('input').isChecked(), true)
+    await page.getByText('1 selected').waitFor()
+    assert.equal(await page.evaluate(() => document.activeElement?.id), 'delete-keep')
+    assert.equal(await page.locator('#delete-confirm').isVisible(), true)
     await end()
   })
 

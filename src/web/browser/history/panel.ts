@@ -35,54 +35,70 @@ export function createPanel({ history, format, isShown, onEdit, onChange }: Pane
   const rows = new Map<string, Row>()
   const asked = new Set<string>()
   let all: Remembered[] = []
-  let waiting: Remembered[] = []
+  /** So many rows are shown, and so many more would match. */
+  let most = PAGE
+  let waiting = 0
 
   const selection = createSelection({ rows, history, format, onDeleted: drop })
 
   function settle(): void {
     section.hidden = all.length === 0
     search.hidden = all.length <= MANY && search.value === ''
-    more.hidden = waiting.length === 0
-    find('no-match').textContent = rows.size === 0 && search.value !== '' ? words.noMatch : ''
+    more.hidden = waiting === 0
+    find('no-match').textContent = list.childElementCount === 0 && search.value !== '' ? words.noMatch : ''
     selection.settle()
     onChange()
   }
 
-  /** Takes a row off. The focus goes to the row that takes its place. */
   function drop(id: string): void {
-    const row = rows.get(id)
-    const hadFocus = row?.element.contains(document.activeElement)
-    const next = row?.element.nextElementSibling ?? row?.element.previousElementSibling
-    row?.remove()
-    rows.delete(id)
     all = all.filter((picture) => picture.id !== id)
-    settle()
+    show()
+  }
+
+  /** Takes a row off. The focus goes to the row that takes its place. */
+  function takeOff(row: Row): void {
+    const hadFocus = row.element.contains(document.activeElement)
+    const next = row.element.nextElementSibling ?? row.element.previousElementSibling
+    row.remove()
     if (hadFocus)
       (next?.querySelector<HTMLElement>('button:not([hidden])') ?? document.getElementById('file'))?.focus()
   }
 
-  function showMore(): void {
-    for (const picture of waiting.splice(0, PAGE)) {
-      const row = createRow(picture, {
-        history,
-        format,
-        onPicked: selection.settle,
-        onEdit: () => onEdit(picture),
-        onDeleted: () => drop(picture.id),
-      })
-      rows.set(picture.id, row)
-      list.append(row.element)
-    }
-    settle()
-    void dropGone([...rows.keys()])
+  function createRowOf(picture: Remembered): Row {
+    return createRow(picture, {
+      history,
+      format,
+      onPicked: selection.settle,
+      onEdit: () => onEdit(picture),
+      onDeleted: () => drop(picture.id),
+    })
   }
 
-  function showMatching(): void {
-    for (const row of rows.values()) row.remove()
-    rows.clear()
+  /** What is picked, asked or focused in a row that is there already stays so; what a search hides stays picked. */
+  function show(): void {
     const wanted = search.value.trim().toLocaleLowerCase()
-    waiting = all.filter(({ name }) => name.toLocaleLowerCase().includes(wanted))
-    showMore()
+    const matching = all.filter(({ name }) => name.toLocaleLowerCase().includes(wanted))
+    const visible = new Set(matching.slice(0, most))
+    waiting = matching.length - visible.size
+    const before = new Map(rows)
+    rows.clear()
+    for (const picture of all) {
+      const row = before.get(picture.id)
+      row?.update(picture)
+      if (row || visible.has(picture)) rows.set(picture.id, row ?? createRowOf(picture))
+      if (row && !visible.has(picture)) row.element.remove()
+      before.delete(picture.id)
+    }
+    for (const row of before.values()) takeOff(row)
+    let next = list.firstElementChild
+    for (const { id } of visible) {
+      const { element } = rows.get(id)!
+      // An element that is moved loses the focus.
+      if (element === next) next = next.nextElementSibling
+      else list.insertBefore(element, next)
+    }
+    settle()
+    void dropGone([...visible].map(({ id }) => id))
   }
 
   /** Takes off what the service no longer has: deleted from elsewhere, or removed by the operator. */
@@ -99,10 +115,14 @@ export function createPanel({ history, format, isShown, onEdit, onChange }: Pane
     if (gone > 0) say(inWords.count(words.gone, gone))
   }
 
-  search.addEventListener('input', showMatching)
+  search.addEventListener('input', () => {
+    most = PAGE
+    show()
+  })
   more.addEventListener('click', () => {
     const last = list.lastElementChild
-    showMore()
+    most += PAGE
+    show()
     last?.nextElementSibling?.querySelector<HTMLElement>('button:not([hidden])')?.focus()
   })
 
@@ -112,7 +132,7 @@ export function createPanel({ history, format, isShown, onEdit, onChange }: Pane
     },
     async refresh() {
       all = (await history.all()).filter(({ id }) => !isShown(id))
-      showMatching()
+      show()
     },
   }
 }

@@ -29,12 +29,21 @@ export function createSelection({ rows, history, format, onDeleted }: SelectionO
   let isDeleting = false
   const picked = () => [...rows.values()].filter((row) => row.picked)
   const pictures = () => picked().map(({ picture }) => picture)
+  /** The others are hidden by a search, and stay picked. */
+  const visible = () => [...rows.values()].filter(({ element }) => element.isConnected)
+  /** The question is about so many. */
+  let askedFor = 0
 
   function settle(): void {
     const { length } = picked()
     find('selected').textContent = bar.hidden ? '' : inWords.count(words.selected, length)
     for (const button of [copy, link, ask]) button.disabled = length === 0 || isDeleting
-    closeQuestion()
+    if (length !== askedFor) {
+      // Another page may have deleted one of them under the question.
+      const hadFocus = document.activeElement === keep || document.activeElement === confirm
+      closeQuestion()
+      if (hadFocus && !isDeleting) end.focus()
+    }
     start.hidden = !bar.hidden || rows.size < 2
     if (rows.size === 0 && !bar.hidden) selecting(false)
   }
@@ -55,8 +64,8 @@ export function createSelection({ rows, history, format, onDeleted }: SelectionO
     start.focus()
   })
   all.addEventListener('click', () => {
-    const isAll = picked().length === rows.size
-    for (const row of rows.values()) row.picked = !isAll
+    const isAll = visible().every((row) => row.picked)
+    for (const row of visible()) row.picked = !isAll
     settle()
   })
   copy.addEventListener('click', () => {
@@ -65,13 +74,15 @@ export function createSelection({ rows, history, format, onDeleted }: SelectionO
   })
   link.addEventListener('click', () => void makeGallery(pictures()))
   ask.addEventListener('click', () => {
-    confirm.textContent = inWords.count(words.deleteMany, picked().length)
+    askedFor = picked().length
+    confirm.textContent = inWords.count(words.deleteMany, askedFor)
   })
   const closeQuestion = confirming({ ask, confirm, keep, working: words.deleting, run: deletePicked })
 
   async function deletePicked(): Promise<void> {
-    end.focus()
+    askedFor = 0
     isDeleting = true
+    end.focus()
     settle()
     say(await deleteAll(pictures()))
     isDeleting = false
