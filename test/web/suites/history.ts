@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { it } from 'node:test'
+import { picture } from '../../support/images/pictures.ts'
 import { onlyChromium } from '../support/engines.ts'
 import { gif, photo } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
@@ -40,6 +41,20 @@ export function historySuite(site: () => Site): void {
     await page.reload()
     await page.locator('#device').waitFor()
     assert.equal(await page.locator('.row').count(), 0)
+    await end()
+  })
+
+  it('has a square of a panorama for a thumbnail, no strip', async () => {
+    const { page, end } = await site().visit()
+    const wide = await picture({ width: 900, height: 140, seed: 77 }).jpeg().toBuffer()
+    await uploadOne(page, { name: 'wide.jpg', mimeType: 'image/jpeg', buffer: wide })
+    const size = await card(page, 'wide.jpg')
+      .locator('img:visible')
+      .evaluate(async (image: HTMLImageElement) => {
+        await image.decode()
+        return [image.naturalWidth, image.naturalHeight]
+      })
+    assert.deepEqual(size, [176, 176])
     await end()
   })
 
@@ -168,6 +183,21 @@ export function historySuite(site: () => Site): void {
     assert.equal(await page.evaluate(() => localStorage.length), 0)
     assert.equal(await page.locator('input[name="mode"]:checked').getAttribute('value'), 'auto')
     assert.equal((await fetch(`${site().url}/raw/${id}`)).status, 200, 'the picture stays')
+    await end()
+  })
+
+  it('keeps the wish that nothing be remembered, when it forgets all', async () => {
+    const { page, end } = await site().visit()
+    await page.click('#device summary')
+    await page.locator('html[data-device]').waitFor()
+    await page.locator('#remember').uncheck()
+    await page.locator('#expires').selectOption('1d')
+    await page.click('#forget')
+    await page.click('#forget-confirm')
+    await heard(page, /history on this device was cleared/)
+    await page.reload()
+    assert.equal(await page.locator('#remember').isChecked(), false)
+    assert.equal(await page.locator('#expires').inputValue(), '')
     await end()
   })
 

@@ -3,6 +3,9 @@
 /** Unit: pixels. Twice the size at which cards show it. */
 const SIDE = 176
 
+/** Wider ones stay strips: in the height of a thumbnail they would be huge. */
+const MOST_TIMES_WIDER = 16
+
 let last: Promise<unknown> = Promise.resolve()
 
 /** A small picture of `file`, or `null` where this browser can't make a true one. One at a time, in order. */
@@ -15,10 +18,15 @@ export function thumbnailOf(file: Blob): Promise<Blob | null> {
 async function make(file: Blob): Promise<Blob | null> {
   if (!canvasIsTrue()) return null
   // The browser scales while it decodes, off this thread.
-  const picture = await createImageBitmap(file, { resizeWidth: SIDE, resizeQuality: 'medium' })
+  let picture = await createImageBitmap(file, { resizeWidth: SIDE, resizeQuality: 'medium' })
+  // A panorama would be a strip, stretched where the card fills its square: its middle is cut out in full height.
+  if (picture.height < SIDE / 2 && picture.height * MOST_TIMES_WIDER >= SIDE) {
+    picture.close()
+    picture = await createImageBitmap(file, { resizeHeight: SIDE, resizeQuality: 'medium' })
+  }
   const height = Math.min(picture.height, SIDE * 2)
   const canvas = new OffscreenCanvas(SIDE, height)
-  canvas.getContext('2d')!.drawImage(picture, 0, (height - picture.height) / 2)
+  canvas.getContext('2d')!.drawImage(picture, (SIDE - picture.width) / 2, (height - picture.height) / 2)
   picture.close()
   return canvas.convertToBlob({ type: 'image/webp', quality: 0.8 })
 }
