@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { allImports, type Import, importsOf } from './support/imports.ts'
+import { allImports, type Import, importsOf, reachedFrom } from './support/imports.ts'
 
 /** What every layer may import: timing, bytes, JSON, the codes of refusals, the wire. */
 const BASE = ['async.ts', 'bytes.ts', 'errors.ts', 'json.ts', 'protocol.ts']
@@ -182,17 +182,6 @@ function circlesIn(imports: Import[]): string[][] {
     .filter((file) => reached.get(file)!.has(file))
     .map((file) => [...reached.get(file)!].filter((other) => reached.get(other)?.has(file)).sort())
   return [...new Map(circles.map((circle) => [circle.join(), circle])).values()]
-}
-
-/** All that a file imports, and what that imports, but for types. */
-function reachedFrom(start: string, imports: Import[]): Set<string> {
-  const nexts = Map.groupBy(
-    imports.filter(({ typeOnly }) => !typeOnly),
-    ({ from }) => from,
-  )
-  const reached = new Set([start])
-  for (const at of reached) for (const { to } of nexts.get(at) ?? []) reached.add(to)
-  return reached
 }
 
 it('lets no module of Node be reached from the host on Workers', async () => {

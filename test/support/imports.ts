@@ -53,3 +53,14 @@ export async function allImports(): Promise<Import[]> {
   )
   return lists.flat()
 }
+
+/** All that a file imports, and what that imports, but for types. */
+export function reachedFrom(start: string, imports: Import[]): Set<string> {
+  const nexts = Map.groupBy(
+    imports.filter(({ typeOnly }) => !typeOnly),
+    ({ from }) => from,
+  )
+  const reached = new Set([start])
+  for (const at of reached) for (const { to } of nexts.get(at) ?? []) reached.add(to)
+  return reached
+}

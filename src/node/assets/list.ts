@@ -1,7 +1,7 @@
 /** What the bundle of pages' files holds, as the build leaves it for the server. */
 import { createHash } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import type { AssetUrls } from '../../web/pages/page.ts'
 
 export interface AssetList {
@@ -11,25 +11,28 @@ export interface AssetList {
   urls: AssetUrls
 }
 
-/** What ends up in the bundle. */
+/** What may end up in the bundle. */
 const SOURCES = [
   'src/web/**',
   'src/client/**',
   'src/formats/**',
-  'src/errors.ts',
-  'src/protocol.ts',
+  'src/*.ts',
   'vite.config.ts',
   'package-lock.json',
 ]
 
-/** A digest of every source of the bundle: a bundle with another one is stale. `root`: of the repository. */
-export function digestSources(root: string): string {
+/** Every source of the bundle, as a path from `root`, the folder of the repository. */
+export function sourcesOf(root: string): string[] {
   const entries = globSync(SOURCES, { cwd: root, withFileTypes: true }).filter((entry) => entry.isFile())
-  const paths = entries.map(({ parentPath, name }) => join(parentPath, name)).sort()
+  return entries.map(({ parentPath, name }) => relative(root, join(parentPath, name))).sort()
+}
+
+/** A digest of every source: a bundle with another one is stale. */
+export function digestSources(root: string): string {
   const hash = createHash('sha256')
-  for (const path of paths) {
-    hash.update(`${path.slice(root.length)}\n`)
-    hash.update(readFileSync(path))
+  for (const path of sourcesOf(root)) {
+    hash.update(`${path}\n`)
+    hash.update(readFileSync(join(root, path)))
   }
   return hash.digest('hex')
 }
