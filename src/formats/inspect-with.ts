@@ -3,7 +3,7 @@ import { Refusal } from '../errors.ts'
 import type { ImageType } from '../protocol.ts'
 import { checkDimensions } from './damaged.ts'
 import { type ByteSource, type Inspection, type Inspector, PIECE_BYTES, wholeOf } from './image.ts'
-import { nameOfOther, sniff } from './sniff.ts'
+import { sniff, sniffOther } from './sniff.ts'
 
 const ACCEPTED = 'JPEG, PNG, GIF, WebP or AVIF'
 
@@ -16,10 +16,10 @@ export async function inspectWith(
   const head = await source.read(0, Math.min(PIECE_BYTES, source.size))
   const type = sniff(head)
   if (!type) {
-    const name = nameOfOther(head)
+    const other = sniffOther(head)
     throw new Refusal(
       'unsupported-type',
-      `${name ? `This is ${name}` : 'This is not an image of a known type'}. Accepted are ${ACCEPTED}.`,
+      `${other ? `This is ${other.name}` : 'This is not an image of a known type'}. Accepted are ${ACCEPTED}.`,
     )
   }
   const inspector = await inspectorOf(type)

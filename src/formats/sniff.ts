@@ -17,12 +17,20 @@ export function sniff(head: Uint8Array): ImageType | null {
   return isAvif(head) ? 'image/avif' : null
 }
 
-/** Other files that people try to send, each with what it is called. The first that fits counts. */
-const OTHERS: [name: string, at: number, signatures: string[]][] = [
-  ['a HEIC image', 4, [...HEIC_BRANDS, 'mif1', 'msf1'].map((brand) => `ftyp${brand}`)],
-  ['a JPEG XL image', 0, ['\xff\x0a', '\0\0\0\x0cJXL ']],
+/** A file that the service does not take. */
+export interface OtherFile {
+  /** For people: "a HEIC image". */
+  name: string
+  /** Set for those that the client may convert. */
+  type?: 'image/heic' | 'image/jxl' | 'image/tiff' | undefined
+}
+
+/** Other files that people try to send. The first that fits counts. */
+const OTHERS: [name: string, at: number, signatures: string[], type?: OtherFile['type']][] = [
+  ['a HEIC image', 4, [...HEIC_BRANDS, 'mif1', 'msf1'].map((brand) => `ftyp${brand}`), 'image/heic'],
+  ['a JPEG XL image', 0, ['\xff\x0a', '\0\0\0\x0cJXL '], 'image/jxl'],
   ['a JPEG 2000 image', 0, ['\0\0\0\x0cjP  ', '\xff\x4f\xff\x51']],
-  ['a TIFF image or a raw photo', 0, ['II*\0', 'MM\0*', 'II+\0', 'MM\0+']],
+  ['a TIFF image or a raw photo', 0, ['II*\0', 'MM\0*', 'II+\0', 'MM\0+'], 'image/tiff'],
   ['a raw photo', 0, ['FUJIFILMCCD-RAW', 'IIRO', 'IIRS', 'IIU\0', 'FOVb', '\0MRM']],
   ['a raw photo', 4, ['ftypcrx ']],
   ['a BMP image', 0, ['BM']],
@@ -34,13 +42,16 @@ const OTHERS: [name: string, at: number, signatures: string[]][] = [
   ['an archive', 0, ['PK\x03\x04', '7z\xbc\xaf', 'Rar!']],
 ]
 
-/** What an unaccepted file is, for people: "a HEIC image". `null` if nobody knows. */
-export function nameOfOther(head: Uint8Array): string | null {
+/** What an unaccepted file is. `null` if nobody knows. */
+export function sniffOther(head: Uint8Array): OtherFile | null {
   const start = latin1(head.subarray(0, SNIFFED_BYTES))
   const known = OTHERS.find(([, at, signatures]) => signatures.some((text) => start.startsWith(text, at)))
-  if (known) return known[0]
+  if (known) {
+    const [name, , , type] = known
+    return { name, type }
+  }
   const text = start.replace('\xef\xbb\xbf', '').trimStart().toLowerCase()
   if (!text.startsWith('<')) return null
-  if (text.includes('<svg')) return 'an SVG image'
-  return text.startsWith('<!doctype html') || text.startsWith('<html') ? 'a web page' : null
+  if (text.includes('<svg')) return { name: 'an SVG image' }
+  return text.startsWith('<!doctype html') || text.startsWith('<html') ? { name: 'a web page' } : null
 }

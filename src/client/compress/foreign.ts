@@ -5,7 +5,7 @@
 import { Refusal } from '../../errors.ts'
 import { isHdrTransfer } from '../../formats/avif/colour.ts'
 import { PIECE_BYTES } from '../../formats/image.ts'
-import { nameOfOther } from '../../formats/sniff.ts'
+import { sniffOther } from '../../formats/sniff.ts'
 import { PREVIEW_MAX_BYTES } from '../../protocol.ts'
 import { blobSource } from '../blob-source.ts'
 import type { ForeignType } from '../types.ts'
@@ -33,7 +33,6 @@ export interface ForeignPicture {
 
 /** Read from the header, before any pixel is decoded. */
 interface Facts {
-  type: ForeignType
   width: number
   height: number
   hasLocation: boolean
@@ -55,16 +54,11 @@ export async function foreignPicture(
   { webAssembly, maxPixels }: Means,
 ): Promise<ForeignPicture | null> {
   const head = new Uint8Array(await file.slice(0, PIECE_BYTES).arrayBuffer())
-  const name = nameOfOther(head)
-  const facts =
-    name === 'a HEIC image'
-      ? await heicFacts(file, codecs)
-      : name === 'a JPEG XL image'
-        ? await jxlFacts(file, codecs)
-        : null
-  if (facts === null)
-    return name === 'a TIFF image or a raw photo' ? byPlatformAlone(file, codecs, maxPixels) : null
-  const { type, width, height, hasLocation, losesHdr } = facts
+  const type = sniffOther(head)?.type
+  if (type === undefined) return null
+  if (type === 'image/tiff') return byPlatformAlone(file, codecs, maxPixels)
+  const facts = await (type === 'image/heic' ? heicFacts : jxlFacts)(file, codecs)
+  const { width, height, hasLocation, losesHdr } = facts
   if (width * height > maxPixels || !webAssembly) return null
   return {
     type,
@@ -100,7 +94,6 @@ async function heicFacts(file: Blob, codecs: Codecs): Promise<Facts> {
   const kind = profileKindOf(profile)
   const kept = kind === 'rgb' ? profile : null
   return {
-    type: 'image/heic',
     width,
     height,
     hasLocation,
@@ -121,7 +114,6 @@ async function jxlFacts(file: Blob, codecs: Codecs): Promise<Facts> {
     )
   if (isHdr) throw hdr('JPEG XL')
   return {
-    type: 'image/jxl',
     width,
     height,
     hasLocation,
