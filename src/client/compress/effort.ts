@@ -19,7 +19,7 @@ export interface Prospects {
 
 /** Nobody minds a link that comes within two seconds. Fetching and starting the codecs takes the rest of them. */
 const SOON_MS = 1200
-/** Fewer bytes for every later view are worth so much of the first wait. */
+/** How much longer the best way may take than the quick one: its fewer bytes pay off at every later view. */
 const WORTH = 1.03
 
 /**

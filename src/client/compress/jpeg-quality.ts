@@ -95,7 +95,10 @@ export function wasBrowsersWork({ loss, browserLoss }: Sample): boolean {
   return browserLoss.moved < 0.8 * loss.moved
 }
 
-/** What a browser's encoder has less at `BROWSER_QUALITY` than its loss says of ours, of the score; and what a step of it changes. */
+/**
+ * How much lower a browser's encoder scores at `BROWSER_QUALITY` than the loss predicts for ours; and the change of score
+ * for each step.
+ */
 const QUICK_LOSS = 2.3
 const QUICK_SCORE_PER_STEP = 0.55
 const QUICK_BYTES_PER_STEP = 1.03
@@ -105,8 +108,7 @@ const MOST_QUICK_STEPS_UP = 6
 const MOST_QUICK_STEPS_DOWN = 14
 
 /**
- * What a browser's own encoder is asked for, 0 to 1. Of the picture as it encodes it at `BROWSER_QUALITY`: what is lost, and
- * its bytes.
+ * The quality to ask a browser's own encoder for, 0 to 1. `loss`, `bytes`: of the picture encoded at `BROWSER_QUALITY`.
  */
 export function quickQuality(loss: TextureLoss, bytes: number): number {
   const spare = (expectedScoreOf(loss) - QUICK_LOSS - QUICK_SCORE) / QUICK_SCORE_PER_STEP
