@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander'
+import { DEFAULT_RETRIES } from '../client/api/retry.ts'
 import { MODES, type Mode } from '../client/types.ts'
 import { LIFETIMES, lifetimeOf } from '../protocol.ts'
 import { readSettings } from './memory/settings.ts'
@@ -80,5 +81,5 @@ function countOf(text: string): number {
 export function retriesOption(): Option {
   return new Option('--retries <number>', 'tries after the first one, when network or service fail')
     .argParser(countOf)
-    .default(3)
+    .default(DEFAULT_RETRIES)
 }

@@ -61,7 +61,9 @@ export function objectOf(answer: Answer): Record<string, unknown> {
 
 function toProblem({ text }: Answer): Problem | null {
   const value = jsonObject(text)
-  return typeof value?.error === 'string' && typeof value.detail === 'string' ? (value as never) : null
+  return typeof value?.error === 'string' && typeof value.detail === 'string'
+    ? (value as unknown as Problem)
+    : null
 }
 
 /** As the header says, or the problem details. Unit: seconds. */

@@ -6,29 +6,24 @@ import { withRetries } from './retry.ts'
 
 export type RemoveOptions = Pick<SendOptions, 'baseUrl' | 'signal' | 'retries'>
 
-const DEFAULT_RETRIES = 3
-
 /**
  * Deletes an image for good. Takes its key, or the delete address that came with it. Resolves once it is gone.
  * Rejects with a `TypeError` if that is not a key, `ServerRefusal`, `Unreachable`, or the signal's reason.
  */
-export async function remove(key: string, options?: RemoveOptions): Promise<void> {
-  return removeFrom(key, options)
-}
-
-/** `endpoint`: by default that of the options, or of the address. */
-export async function removeFrom(
-  key: string,
-  options: RemoveOptions = {},
-  endpoint?: Endpoint,
-): Promise<void> {
+export async function remove(key: string, options: RemoveOptions = {}): Promise<void> {
   const address = URL.canParse(key) ? new URL(key) : null
   const bareKey = address?.searchParams.get('key') ?? key
   if (!KEY_PATTERN.test(bareKey)) throw new TypeError('this is neither a deletion key nor a delete address')
   const service = address === null ? undefined : address.origin + address.pathname.replace(DELETE_PATH, '')
-  const { transport, clock, address: addressOf } = endpoint ?? endpointOf(options.baseUrl ?? service)
-  const { signal, retries = DEFAULT_RETRIES } = options
-  const url = `${addressOf(DELETE_PATH)}?key=${bareKey}`
+  return removeFrom(bareKey, options, endpointOf(options.baseUrl ?? service))
+}
+
+export async function removeFrom(
+  key: string,
+  { signal, retries }: RemoveOptions,
+  { transport, clock, address }: Endpoint,
+): Promise<void> {
+  const url = `${address(DELETE_PATH)}?key=${key}`
   const attempt = async (number: number) => {
     const answer = await transport({ method: 'DELETE', url, signal })
     if (answer.status === 200 && objectOf(answer).success === true) return

@@ -13,8 +13,8 @@ export class Failing extends Error {
 }
 
 export interface RetryPolicy {
-  /** Tries after the first one. */
-  retries: number
+  /** Tries after the first one. Default: `DEFAULT_RETRIES`. */
+  retries?: number | undefined
   /** Asked after a failure: false if another try would come too late. */
   mayRepeat?: (() => boolean) | undefined
   signal?: AbortSignal | undefined
@@ -33,6 +33,7 @@ export interface Clock {
   online(signal?: AbortSignal): Promise<void>
 }
 
+export const DEFAULT_RETRIES = 3
 const FIRST_DELAY_SECONDS = 1
 
 /**
@@ -42,7 +43,7 @@ const FIRST_DELAY_SECONDS = 1
  */
 export async function withRetries<T>(
   attempt: (number: number) => Promise<T>,
-  { retries, mayRepeat = () => true, signal, onWait }: RetryPolicy,
+  { retries = DEFAULT_RETRIES, mayRepeat = () => true, signal, onWait }: RetryPolicy,
   clock: Clock,
 ): Promise<T> {
   for (let number = 1; ; number++) {

@@ -20,8 +20,6 @@ import { newIdempotencyKey } from './idempotency-key.ts'
 import { withRetries } from './retry.ts'
 import { sentOf } from './sent.ts'
 
-const DEFAULT_RETRIES = 3
-
 /** A second one comes if the first took too long. */
 const MOST_CHALLENGES = 2
 
@@ -41,7 +39,7 @@ export async function send(blob: Blob, options?: SendOptions): Promise<Sent> {
 
 export async function sendTo(blob: Blob, options: SendOptions = {}, endpoint: Endpoint): Promise<Sent> {
   checkArguments(blob, options)
-  const { signal, onProgress, retries = DEFAULT_RETRIES, maxBytes = DEFAULT_MAX_UPLOAD_BYTES } = options
+  const { signal, onProgress, retries, maxBytes = DEFAULT_MAX_UPLOAD_BYTES } = options
   if (blob.size > maxBytes) throw tooLarge(blob.size, maxBytes)
   const { idempotencyKey = newIdempotencyKey(), expires } = options
   const query = expires === undefined ? '' : `?${EXPIRES_PARAMETER}=${expires}`

@@ -13,7 +13,7 @@ import { restoreChroma } from './chroma.ts'
 import { fineColourShows } from './chroma-detail.ts'
 import type { Codecs } from './codecs.ts'
 import { DISPLAY_P3, displayProfile } from './display-profile.ts'
-import { profileKindOf } from './icc.ts'
+import { rgbProfile } from './icc.ts'
 import { isOpaque, type Pixels } from './pixels.ts'
 import { MAX_WEBP_SIDE, type Means } from './plan.ts'
 import { decodedByPlatform } from './platform-decoder.ts'
@@ -90,17 +90,15 @@ async function heicFacts(file: Blob, codecs: Codecs): Promise<Facts> {
   const heic = await readHeic(blobSource(file))
   const { width, height, hasLocation, hasGainMap, halfChroma, colour } = heic
   if (isHdrTransfer(colour.transfer) && colour.profile === null) throw hdr('HEIC')
-  const profile = colour.profile ?? displayProfile(colour.primaries)
-  const kind = profileKindOf(profile)
-  const kept = kind === 'rgb' ? profile : null
+  const profile = rgbProfile(colour.profile ?? displayProfile(colour.primaries))
   return {
     width,
     height,
     hasLocation,
     losesHdr: hasGainMap,
     halfChroma,
-    profile: kept,
-    decode: async () => ({ pixels: await codecs.decodeHeic(await heic.still()), profile: kept }),
+    profile,
+    decode: async () => ({ pixels: await codecs.decodeHeic(await heic.still()), profile }),
   }
 }
 

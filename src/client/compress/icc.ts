@@ -12,6 +12,11 @@ export function profileKindOf(profile: Uint8Array | null): ProfileKind {
   return isSrgb(profile) ? 'srgb' : 'rgb'
 }
 
+/** `null` for all that may be left out: sRGB is what is assumed, and another space fits no pixels of ours. */
+export function rgbProfile(profile: Uint8Array | null): Uint8Array | null {
+  return profileKindOf(profile) === 'rgb' ? profile : null
+}
+
 /** The primaries of IEC 61966-2-1, adapted to D50. */
 const SRGB_PRIMARIES = {
   rXYZ: [0.4361, 0.2225, 0.0139],

@@ -3,7 +3,7 @@ import { isHdrTransfer } from '../../formats/avif/colour.ts'
 import { sourceOf } from '../../formats/image.ts'
 import type { Codecs } from './codecs.ts'
 import { displayProfile } from './display-profile.ts'
-import { profileKindOf } from './icc.ts'
+import { rgbProfile } from './icc.ts'
 import { oriented, type Pixels } from './pixels.ts'
 import type { Facts, JpegFacts, Means, ProfileKind } from './plan.ts'
 import { decodedByPlatform } from './platform-decoder.ts'
@@ -51,20 +51,15 @@ async function decodedAvif(
   const still = await readStill(sourceOf(bytes))
   if (still === null || isHdrTransfer(still.colour.transfer)) return null
   const { colour, orientations } = still
-  const profile = colour.profile ?? displayProfile(colour.primaries)
   return {
     pixels: orientations.reduce(oriented, await decode(bytes)),
-    profile: profileKindOf(profile) === 'rgb' ? profile : null,
+    profile: rgbProfile(colour.profile ?? displayProfile(colour.primaries)),
   }
 }
 
 /** No browser turns a WebP as its Exif says. */
 async function decodedWebp(bytes: Uint8Array, codecs: Codecs): Promise<Decoded> {
-  const profile = webpProfileOf(bytes)
-  return {
-    pixels: await codecs.decodeWebp(bytes),
-    profile: profileKindOf(profile) === 'rgb' ? profile : null,
-  }
+  return { pixels: await codecs.decodeWebp(bytes), profile: rgbProfile(webpProfileOf(bytes)) }
 }
 
 function isDecodedTruly({ components, ordinary, precision, profile }: JpegFacts): boolean {

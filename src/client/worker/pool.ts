@@ -40,8 +40,7 @@ export function createPool(host: EngineHost): Pool {
   let busy = 0
 
   function start(): Member {
-    const member: Member = { handle: undefined as never, started: false, listener: null, megapixels: 0 }
-    member.handle = host.startWorker({
+    const handle = host.startWorker({
       onReply(reply) {
         member.started = true
         member.listener?.(reply)
@@ -51,6 +50,7 @@ export function createPool(host: EngineHost): Pool {
         member.listener?.(null)
       },
     })
+    const member: Member = { handle, started: false, listener: null, megapixels: 0 }
     return member
   }
 

@@ -55,7 +55,7 @@ test('a 404 of somebody else does not mean that it is gone', async () => {
 test('what is no key is never sent', async () => {
   const service = await fakeService()
   for (const word of ['', 'abc', 'https://pics.example/abcdefghijk', `${SENT.key}x`]) {
-    await assert.rejects(removeFrom(word, {}, service.endpoint), TypeError)
+    await assert.rejects(remove(word, { baseUrl: service.url }), TypeError)
   }
   assert.equal(service.requests.length, 0)
 })
