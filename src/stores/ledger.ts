@@ -92,7 +92,7 @@ export interface Rate {
   burst: number
 }
 
-interface Parts
+export interface Ledger
   extends ReportLedger,
     NoticeLedger,
     PurgeLedger,
@@ -102,9 +102,7 @@ interface Parts
     HoldLedger,
     ExpiryLedger,
     ScanLedger,
-    TombstoneLedger {}
-
-export interface Ledger extends Parts {
+    TombstoneLedger {
   /**
    * Reserves one of the `limit` uploads of `bucket` on `day` (YYYY-MM-DD, UTC), in one statement. The number of
    * uploads used after it, or `null` if all are reserved, or if as many refusals or bytes of them are on record as

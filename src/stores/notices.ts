@@ -18,8 +18,6 @@ export interface PendingNotice {
 }
 
 export interface NoticeLedger {
-  /** An event of this kind happened. Its notice is due at `at`, or later if one of this kind was delivered lately. */
-  raiseNotice(kind: string, at: number): Promise<void>
   /** Takes what is due for this process alone until `now + leaseMs`: two processes never hold the same one. */
   claimNotices(now: number, leaseMs: number): Promise<PendingNotice[]>
   /** It was delivered. Events since it was claimed, and later ones, are due from `quietUntil` on, as another notice. */

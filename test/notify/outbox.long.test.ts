@@ -71,6 +71,8 @@ test('a receiver that has a notice does not get it again when another failed', a
       got.push([name, notice])
     },
   })
+  const raise = (kind: string) =>
+    ledger.raiseAlert(crypto.randomUUID(), new Date(now), { raises: kind, pause: null })
   const notices = createNotices({
     ledger,
     notifiers: [receiver('a', false), receiver('b', true)],
@@ -80,7 +82,7 @@ test('a receiver that has a notice does not get it again when another failed', a
     roundMs: 5,
   })
   try {
-    await ledger.raiseNotice('cap.reached', now)
+    await raise('cap.reached')
     notices.start()
     await until('both have it', async () => (await notices.pending()) === 0)
     assert.deepEqual(
@@ -89,8 +91,8 @@ test('a receiver that has a notice does not get it again when another failed', a
     )
     assert.equal(got[0]![1].id, got[1]![1].id)
     assert.deepEqual([got[0]![1].isUrgent, got[0]![1].link], [false, 'https://door.example'])
-    await ledger.raiseNotice('cap.reached', now)
-    await ledger.raiseNotice('uploads.paused', now)
+    await raise('cap.reached')
+    await raise('uploads.paused')
     await until('the pause is told', async () => got.length === 4)
     assert.deepEqual(new Set(got.slice(2).map(([, { kind }]) => kind)), new Set(['uploads.paused']))
     now += QUIET_MS

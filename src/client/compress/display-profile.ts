@@ -3,7 +3,7 @@ import { joined } from '../../bytes.ts'
 import { ascii } from '../../formats/bytes/text.ts'
 
 /** Code points of primaries that are wider than sRGB's. */
-export const BT_2020 = 9
+const BT_2020 = 9
 export const DISPLAY_P3 = 12
 
 /** Red, green and blue, adapted to D50. */

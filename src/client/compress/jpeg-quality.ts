@@ -35,11 +35,11 @@ export interface Sample {
 }
 
 /** SSIMULACRA2 that the whole will have at `USUAL_QUALITY`, to within 2 for two pictures of three. */
-export function expectedScore({ loss }: Sample): number {
+function expectedScore({ loss }: Sample): number {
   return expectedScoreOf(loss)
 }
 
-export function expectedScoreOf(loss: TextureLoss): number {
+function expectedScoreOf(loss: TextureLoss): number {
   return Math.min(95, 75.4 - 2.66 * Math.log(Math.max(loss.worst, 1e-6)) - 114 * loss.faded)
 }
 

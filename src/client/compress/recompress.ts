@@ -157,7 +157,7 @@ const AS_BROWSERS = {
 }
 
 /** Encodes an eighth of the picture twice, to learn what it takes and loses: with this engine's settings, and a browser's. */
-export async function sampleOf(pixels: Pixels, { gray }: { gray: boolean }, codecs: Codecs): Promise<Sample> {
+async function sampleOf(pixels: Pixels, { gray }: { gray: boolean }, codecs: Codecs): Promise<Sample> {
   const sample = sampled(pixels)
   const times = (pixels.width * pixels.height) / (sample.width * sample.height)
   const quality = { luma: USUAL_QUALITY, chroma: USUAL_QUALITY }

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
 const PIECE = 1024 * 1024
 
 /** Begins the name of a file that is being erased. */
-export const ERASED = 'erased-'
+const ERASED = 'erased-'
 
 /**
  * Takes a file away from its name, overwrites it and removes it; each step is on the disk before the next. A file that is

@@ -18,8 +18,6 @@ import type { Transport } from './transport.ts'
 import { parseS3Url } from './url.ts'
 import { commitObject, type DraftBytes, replaceObject } from './write.ts'
 
-export { parseS3Url } from './url.ts'
-
 export interface S3StoreOptions extends Credentials {
   /** `s3://bucket/prefix?endpoint=…&region=…&style=path|virtual` */
   url: string

@@ -11,12 +11,10 @@ const ONCE_MORE = rawSql(`on conflict (kind) do update set
 /** There are far fewer. */
 const MOST_KINDS = 1000
 
-function raise(kind: string, at: number): Statement {
-  return sql`insert into notices (kind, id, count, since_ms, attempts, claim, due_at_ms)
-    values (${kind}, ${crypto.randomUUID()}, 1, ${at}, 0, 0, ${at}) ${ONCE_MORE}`
-}
-
-/** The same if the condition holds. */
+/**
+ * Where the condition holds, an event of this kind happened. Its notice is due at `at`, or later if one of this kind was
+ * delivered lately.
+ */
 export function raiseIf(kind: string, at: number, isSo: Part): Statement {
   return sql`insert into notices (kind, id, count, since_ms, attempts, claim, due_at_ms)
     select ${kind}, ${crypto.randomUUID()}, 1, ${at}, 0, 0, ${at} where ${isSo} ${ONCE_MORE}`
@@ -26,10 +24,6 @@ export function noticesLedger(database: SqlDatabase): NoticeLedger {
   const claims = claimsOf(database, { table: 'notices', key: 'kind', isDue: 'count > 0' })
 
   return {
-    async raiseNotice(kind, at) {
-      await database.write([raise(kind, at)])
-    },
-
     async claimNotices(now, leaseMs) {
       const [claimed] = await database.write([claims(MOST_KINDS, now, leaseMs)])
       return claimed!.rows.map((row) => ({

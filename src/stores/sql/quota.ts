@@ -6,7 +6,6 @@ import { checkedDay, LAST_DAY, type PrivateTables } from './private.ts'
 import { releaseWith, reserveWith, tagStatement } from './reservation.ts'
 import { sql } from './statement.ts'
 
-/** The table is called `places`, and its columns of reservations `held`: servers of 0.1.0 count in it too (docs/decisions/040). */
 type QuotaLedger = Pick<
   Ledger,
   | 'reserveUpload'
@@ -23,6 +22,7 @@ const UNLIMITED: Refusals = { count: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_
 /** A day has few. */
 const KNOWN_SALTS = 8
 
+/** The table is called `places`, and its columns of reservations `held`: servers of 0.1.0 count in it too (docs/decisions/040). */
 export function quotaLedger(tables: PrivateTables): QuotaLedger {
   // Every upload asks for the salts of the day. By their keys in the table.
   const known = new Map<string, Uint8Array>()

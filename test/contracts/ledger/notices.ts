@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
+import type { Ledger } from '../../../src/stores/ledger.ts'
 import type { Harness } from './harness.ts'
 
 const NOW = 1_790_000_000_000
 const LEASE_MS = 30_000
 const QUIET_MS = 600_000
+
+/** By an alert of its own. */
+const raise = (ledger: Ledger, kind: string, at: number) =>
+  ledger.raiseAlert(crypto.randomUUID(), new Date(at), { raises: kind, pause: null })
 
 export function noticesCases({ on, onHooks }: Harness): void {
   on('has nothing to tell at first', async (ledger) => {
@@ -15,7 +20,7 @@ export function noticesCases({ on, onHooks }: Harness): void {
     'hands a notice to one process, and to another when the lease has ended',
     async (ledger, { another }) => {
       const other = await another()
-      await ledger.raiseNotice('a', NOW)
+      await raise(ledger, 'a', NOW)
       assert.deepEqual(await other.claimNotices(NOW - 1, LEASE_MS), [])
       const taken = await Promise.all([ledger, other].map((each) => each.claimNotices(NOW, LEASE_MS)))
       const [first, ...rest] = taken.flat()
@@ -32,11 +37,11 @@ export function noticesCases({ on, onHooks }: Harness): void {
   )
 
   on('tells what arises meanwhile as one more notice, after a while', async (ledger) => {
-    for (let nth = 0; nth < 3; nth++) await ledger.raiseNotice('a', NOW + nth)
+    for (let nth = 0; nth < 3; nth++) await raise(ledger, 'a', NOW + nth)
     const [first] = await ledger.claimNotices(NOW + 5, LEASE_MS)
     assert.deepEqual([first?.count, first?.since], [3, NOW])
-    await ledger.raiseNotice('a', NOW + 6)
-    await ledger.raiseNotice('b', NOW + 6)
+    await raise(ledger, 'a', NOW + 6)
+    await raise(ledger, 'b', NOW + 6)
     await ledger.settleNotice(first!, NOW + 7, NOW + QUIET_MS)
     assert.deepEqual(
       (await ledger.claimNotices(NOW + 8, LEASE_MS)).map(({ kind }) => kind),
@@ -46,7 +51,7 @@ export function noticesCases({ on, onHooks }: Harness): void {
     assert.equal(second?.count, 1)
     assert.notEqual(second?.id, first?.id)
     await ledger.settleNotice(second!, NOW + QUIET_MS, NOW + 2 * QUIET_MS)
-    await ledger.raiseNotice('a', NOW + QUIET_MS + 1)
+    await raise(ledger, 'a', NOW + QUIET_MS + 1)
     const waiting = await ledger.claimNotices(NOW + 2 * QUIET_MS - 1, LEASE_MS)
     assert.deepEqual(
       waiting.map(({ kind }) => kind),
@@ -57,7 +62,7 @@ export function noticesCases({ on, onHooks }: Harness): void {
   })
 
   on('puts off what failed, and counts the failures', async (ledger) => {
-    await ledger.raiseNotice('a', NOW)
+    await raise(ledger, 'a', NOW)
     const [first] = await ledger.claimNotices(NOW, LEASE_MS)
     await ledger.deferNotice(first!, NOW + 500)
     assert.deepEqual(await ledger.claimNotices(NOW + 499, LEASE_MS), [])
@@ -100,7 +105,7 @@ export function noticesCases({ on, onHooks }: Harness): void {
 
   onHooks(['process'], 'keeps what a killed process was about to tell', async (ledger, { process }) => {
     const child = await process()
-    await child.call([['raiseNotice', 'a', NOW]])
+    await child.call([['raiseAlert', 'an alert', new Date(NOW), { raises: 'a', pause: null }]])
     await child.call([['claimNotices', NOW, LEASE_MS]])
     await child.kill()
     assert.equal((await ledger.claimNotices(NOW + LEASE_MS, LEASE_MS))[0]?.kind, 'a')
