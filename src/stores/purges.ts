@@ -4,14 +4,14 @@
 
 /** A purge that no cache has confirmed yet. */
 export interface Purge {
-  /** Number of the claim. What an earlier claim of the same image settles or defers counts no more. */
-  purge: number
   /** What caches know the image by: its id, and its extension if that is known. */
   id: string
   /** Failures so far. */
   attempts: number
   /** A purge that succeeds before this time must be repeated: a fill may have been under way. Epoch milliseconds. */
   fillEndsAt: number
+  /** Token of the claim. What an earlier claim of the same image settles or defers counts no more. */
+  claim: number
 }
 
 export interface PurgeLedger {

@@ -1,7 +1,7 @@
 /** The audit log: what the operator did, to what, when and why. */
 import type { Actor, AuditEntry, AuditedAct, Ledger } from '../ledger.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
-import { type Part, part, sql } from './statement.ts'
+import { ALWAYS, type Part, sql } from './statement.ts'
 
 export interface NewEntry {
   act: AuditedAct
@@ -25,7 +25,7 @@ export function auditRecorder(tick: () => number): { record: RecordEntry; record
     sql`insert into audit_log (number, at_ms, recorded_us, act, subject, reason, who, rule)
       select ${crypto.randomUUID()}, ${at.getTime()}, ${tick()}, ${act}, ${subject}, ${reason}, ${by?.who ?? ''},
         ${by?.rule ?? ''} where ${isSo}`
-  return { recordIf, record: (entry) => recordIf(entry, part`1 = 1`) }
+  return { recordIf, record: (entry) => recordIf(entry, ALWAYS) }
 }
 
 export function auditLedger(database: SqlDatabase): Pick<Ledger, 'auditLog' | 'everyAuditEntry'> {

@@ -1,13 +1,28 @@
 /** What the operator decided and may still undo. */
 import type { Decision, DecisionLedger } from '../decisions.ts'
-import type { SqlDatabase, SqlValue } from './database.ts'
+import type { SqlDatabase, SqlValue, Statement } from './database.ts'
 import { holdRow } from './holds.ts'
-import { claimsOf, randomToken } from './outbox.ts'
-import { part, sql } from './statement.ts'
+import { moveEach } from './moves.ts'
+import { claimsOf, isAnyDue, randomToken } from './outbox.ts'
+import { type Part, part, sql } from './statement.ts'
 import { leaveOfDecisions } from './tombstones.ts'
 
 export function decisionsLedger(database: SqlDatabase, tick: () => number): DecisionLedger {
   const claims = claimsOf(database, { table: 'decisions', key: 'id' })
+
+  /** Hides the images of decisions of which `isOne` holds, or shows them again. `entry`: reason, name and rule for the log. */
+  function move(act: 'hold' | 'release', at: number, isOne: Part, entry: Part): Statement[] {
+    const [wanted, state, decidedAt] =
+      act === 'hold' ? (['held', 'held', at] as const) : (['visible', 'open', 0] as const)
+    return [
+      moveEach(wanted, part`decisions where ${isOne}`),
+      sql`insert into audit_log (number, at_ms, recorded_us, act, subject, reason, who, rule)
+        select ${crypto.randomUUID()} || id, ${at}, ${tick()}, ${act}, id, ${entry} from decisions where ${isOne}`,
+      sql`update cases set state = ${state}, decided_at_ms = ${decidedAt} where state <> 'removed'
+        and id in (select id from decisions where ${isOne})`,
+      leaveOfDecisions(act, at, tick(), isOne),
+    ]
+  }
 
   return {
     async addDecisions({ batch, act, block, reason, who, rule, at, dueAt }, images) {
@@ -27,15 +42,7 @@ export function decisionsLedger(database: SqlDatabase, tick: () => number): Deci
             part`exists (select 1 from decisions where id = ${id} and batch = ${batch} and was_visible = 1)`,
           ),
         ),
-        sql`insert into moves (id, wanted, version, claim, due_at_ms) select id, 'held', ${randomToken()}, 0, 0
-          from decisions where batch = ${batch} and was_visible = 1
-          on conflict (id) do update set wanted = excluded.wanted, version = excluded.version`,
-        sql`insert into audit_log (number, at_ms, recorded_us, act, subject, reason, who, rule)
-          select ${crypto.randomUUID()} || id, ${at}, ${tick()}, 'hold', id, reason, who, rule from decisions
-          where batch = ${batch} and was_visible = 1`,
-        sql`update cases set state = 'held', decided_at_ms = ${at} where state <> 'removed'
-          and id in (select id from decisions where batch = ${batch} and was_visible = 1)`,
-        leaveOfDecisions('hold', at, tick(), part`batch = ${batch} and was_visible = 1`),
+        ...move('hold', at, part`batch = ${batch} and was_visible = 1`, part`reason, who, rule`),
       ])
       return sorted.filter((_, at) => added[at]!.changes > 0).map(({ id }) => id)
     },
@@ -53,24 +60,19 @@ export function decisionsLedger(database: SqlDatabase, tick: () => number): Deci
       const [taken] = await database.write([
         sql`update decisions set claim = ${claim} where batch = ${batch} and claim = 0
           and due_at_ms > ${at.getTime()} returning id`,
-        sql`insert into moves (id, wanted, version, claim, due_at_ms) select id, 'visible', ${randomToken()}, 0, 0
-          from decisions where claim = ${claim} and was_visible = 1
-          on conflict (id) do update set wanted = excluded.wanted, version = excluded.version`,
-        sql`insert into audit_log (number, at_ms, recorded_us, act, subject, reason, who, rule)
-          select ${crypto.randomUUID()} || id, ${at.getTime()}, ${tick()}, 'release', id, ${reason}, ${who}, ''
-          from decisions where claim = ${claim} and was_visible = 1`,
-        sql`update cases set state = 'open', decided_at_ms = 0 where state <> 'removed'
-          and id in (select id from decisions where claim = ${claim} and was_visible = 1)`,
-        leaveOfDecisions('release', at.getTime(), tick(), part`claim = ${claim} and was_visible = 1`),
+        ...move(
+          'release',
+          at.getTime(),
+          part`claim = ${claim} and was_visible = 1`,
+          part`${reason}, ${who}, ''`,
+        ),
         sql`delete from decisions where claim = ${claim}`,
       ])
       return taken!.rows.map(({ id }) => id as string)
     },
 
     async claimDecisions(limit, now, leaseMs) {
-      // Mostly there is none, and a read writes nothing.
-      const due = await database.read(sql`select id from decisions where due_at_ms <= ${now} limit 1`)
-      if (due.rows.length === 0) return []
+      if (!(await isAnyDue(database, 'decisions', now))) return []
       const [claimed] = await database.write([claims(limit, now, leaseMs)])
       return claimed!.rows.map(toDecision)
     },

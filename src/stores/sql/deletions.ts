@@ -1,8 +1,8 @@
 /** What must not come back, whatever a backup holds. */
 import type { Ledger } from '../ledger.ts'
-import type { SqlDatabase, Statement } from './database.ts'
+import type { SqlDatabase } from './database.ts'
 import { markImageGone } from './reports.ts'
-import { rawSql, sql } from './statement.ts'
+import { joined, rawSql, sql } from './statement.ts'
 import type { LeaveTombstone } from './tombstones.ts'
 
 export function deletionsLedger(
@@ -17,8 +17,8 @@ export function deletionsLedger(
         on conflict (id) do nothing`
       const left = leave({ at: at.getTime(), act: 'delete', subject: id })
       const marked = markImageGone(id, at)
-      const changes = [gone, marked, left]
-      await database.write(database.dialect.changesInQueries ? [asOne(changes)] : changes)
+      const isOne = database.dialect.changesInQueries
+      await database.write(isOne ? [joined({ gone, marked }, left)] : [gone, marked, left])
     },
 
     async goneIds(after, limit) {
@@ -33,15 +33,5 @@ export function deletionsLedger(
       const ids = new Set([...removed.rows, ...deleted.rows].map(({ id }) => id as string))
       return [...ids].sort().slice(0, limit)
     },
-  }
-}
-
-/** As one statement (PostgreSQL 18, 7.8.4): a deletion waits for one round trip, not for one each and the transaction's. */
-function asOne(changes: Statement[]): Statement {
-  const last = changes.at(-1)!
-  const before = changes.slice(0, -1).map(({ sql }, nth) => `change_${nth} as (${sql})`)
-  return {
-    sql: `with ${before.join(', ')} ${last.sql}`,
-    parameters: changes.flatMap(({ parameters }) => parameters),
   }
 }

@@ -1,7 +1,7 @@
 /** What the operator holds: the rows of `holds`, and the digests that uploads are compared with. */
 import type { Digests, HoldLedger, WhyAbsent } from '../holds.ts'
 import type { SqlDatabase, Statement } from './database.ts'
-import { list, type Part, part, sql } from './statement.ts'
+import { ALWAYS, list, sql } from './statement.ts'
 
 /** Each is a parameter so many times in the statement that looks for it. */
 const TIMES_NAMED = 3
@@ -9,7 +9,7 @@ const TIMES_NAMED = 3
 /** `isSo`: only if this holds. */
 export function holdRow(
   { id, at, rule, digests }: { id: string; at: number; rule: string; digests: Digests | null },
-  isSo: Part = part`1 = 1`,
+  isSo = ALWAYS,
 ): Statement {
   return sql`insert into holds (id, held_at_ms, rule, sha256, sent_sha256, gone)
     select ${id}, ${at}, ${rule}, ${digests?.sha256 ?? ''}, ${digests?.sentSha256 ?? ''}, 0 where ${isSo}
@@ -19,7 +19,7 @@ export function holdRow(
 }
 
 /** The image is not there. What has digests is held on. */
-export function heldGone(id: string, isSo: Part = part`1 = 1`): Statement[] {
+export function heldGone(id: string, isSo = ALWAYS): Statement[] {
   return [
     sql`update holds set gone = 1 where id = ${id} and sha256 <> '' and ${isSo}`,
     sql`delete from holds where id = ${id} and sha256 = '' and ${isSo}`,

@@ -9,7 +9,7 @@ import type { Outcome, SqlDatabase, Statement } from './database.ts'
 import { heldGone, holdRow } from './holds.ts'
 import { claimsOf, randomToken } from './outbox.ts'
 import { decide } from './reports.ts'
-import { part, sql } from './statement.ts'
+import { ALWAYS, type Part, part, sql } from './statement.ts'
 import type { LeaveTombstone } from './tombstones.ts'
 
 type MovesLedger = Pick<
@@ -24,14 +24,17 @@ type MovesLedger = Pick<
   | 'deferMove'
 >
 
+/**
+ * Makes the statement that wants each image elsewhere whose id `rows` has: what stands behind a `from`, with its `where`. A
+ * process that makes an earlier move keeps its claim, and finds at its end that it has to go on.
+ */
+export function moveEach(to: Move['to'], rows: Part): Statement {
+  return sql`insert into moves (id, wanted, version, claim, due_at_ms) select id, ${to}, ${randomToken()}, 0, 0 from ${rows}
+    on conflict (id) do update set wanted = excluded.wanted, version = excluded.version`
+}
+
 export function movesLedger(database: SqlDatabase, record: RecordEntry, leave: LeaveTombstone): MovesLedger {
   const claims = claimsOf(database, { table: 'moves', key: 'id' })
-
-  /** A process that makes an earlier move keeps its claim, and finds at its end that it has to go on. */
-  function moveTo(to: Move['to'], id: string): Statement {
-    return sql`insert into moves (id, wanted, version, claim, due_at_ms) values (${id}, ${to}, ${randomToken()}, 0, 0)
-      on conflict (id) do update set wanted = excluded.wanted, version = excluded.version`
-  }
 
   const recorder =
     (
@@ -49,7 +52,7 @@ export function movesLedger(database: SqlDatabase, record: RecordEntry, leave: L
     ): Promise<void> => {
       await database.write([
         ...remember(id, at, by?.rule ?? '', digests),
-        moveTo(to, id),
+        moveEach(to, part`(select ${id} as id) as given where ${ALWAYS}`),
         record({ act, subject: id, reason, at, by }),
         decide(id, decided, at),
         leave({ at: at.getTime(), act, subject: id, rule: by?.rule ?? '' }),

@@ -33,6 +33,14 @@ export function claimsOf(
       where ${id} in (select ${rawSql(`due.${key}`)} from due) and ${due} and due_at_ms <= ${now} returning *`
 }
 
+/** Whether `claimsOf` finds a row. Mostly there is none, and a read writes nothing. */
+export async function isAnyDue(database: SqlDatabase, table: string, now: number): Promise<boolean> {
+  const { rows } = await database.read(
+    sql`select 1 as due from ${rawSql(table)} where due_at_ms <= ${now} limit 1`,
+  )
+  return rows.length > 0
+}
+
 /** Ids under their claims, no more at a time than one statement takes beside a few other parameters. */
 export function heldBy(
   { dialect }: SqlDatabase,

@@ -2,7 +2,7 @@
 import type { Ledger } from '../ledger.ts'
 import type { Purge } from '../purges.ts'
 import type { Outcome, SqlDatabase } from './database.ts'
-import { claimsOf, heldBy } from './outbox.ts'
+import { claimsOf, heldBy, isAnyDue } from './outbox.ts'
 import { list, sql } from './statement.ts'
 
 type PurgesLedger = Pick<
@@ -12,11 +12,6 @@ type PurgesLedger = Pick<
 
 export function purgesLedger(database: SqlDatabase): PurgesLedger {
   const claims = claimsOf(database, { table: 'purges', key: 'id' })
-  const held = (purges: readonly Purge[]) =>
-    heldBy(
-      database,
-      purges.map(({ id, purge }) => ({ id, claim: purge })),
-    )
 
   return {
     async enqueuePurge(id, fillEndsAt, now) {
@@ -34,10 +29,7 @@ export function purgesLedger(database: SqlDatabase): PurgesLedger {
       ])
     },
 
-    async isPurgeDue(now) {
-      const { rows } = await database.read(sql`select id from purges where due_at_ms <= ${now} limit 1`)
-      return rows.length > 0
-    },
+    isPurgeDue: (now) => isAnyDue(database, 'purges', now),
 
     async claimPurges(limit, now, leaseMs) {
       const [claimed] = await database.write([claims(limit, now, leaseMs)])
@@ -45,7 +37,7 @@ export function purgesLedger(database: SqlDatabase): PurgesLedger {
     },
 
     async settlePurges(purges, now) {
-      const statements = held(purges).flatMap(({ claim, ids }) => [
+      const statements = heldBy(database, purges).flatMap(({ claim, ids }) => [
         sql`delete from purges where claim = ${claim} and id in ${list(ids)} and fill_ends_at_ms <= ${now}`,
         sql`update purges set claim = 0, due_at_ms = fill_ends_at_ms
           where claim = ${claim} and id in ${list(ids)}`,
@@ -54,7 +46,7 @@ export function purgesLedger(database: SqlDatabase): PurgesLedger {
     },
 
     async deferPurges(purges, retryAt) {
-      const statements = held(purges).map(
+      const statements = heldBy(database, purges).map(
         ({ claim, ids }) => sql`update purges set claim = 0, attempts = attempts + 1, due_at_ms = ${retryAt}
           where claim = ${claim} and id in ${list(ids)}`,
       )
@@ -73,9 +65,9 @@ export function purgesLedger(database: SqlDatabase): PurgesLedger {
 
 function purgesOf({ rows }: Outcome): Purge[] {
   return rows.map(({ id, claim, attempts, fill_ends_at_ms }) => ({
-    purge: claim as number,
     id: id as string,
     attempts: attempts as number,
     fillEndsAt: fill_ends_at_ms as number,
+    claim: claim as number,
   }))
 }

@@ -3,7 +3,7 @@ import { type Case, type CaseState, KEPT_MS, type Report, type ReportLedger } fr
 import type { Row, SqlDatabase, Statement } from './database.ts'
 import { raiseIf } from './notices.ts'
 import type { PrivateTables } from './private.ts'
-import { list, type Part, part, rawSql, sql } from './statement.ts'
+import { ALWAYS, list, type Part, part, rawSql, sql } from './statement.ts'
 
 /** Rows that are read at once where all are wanted. */
 const PAGE_ROWS = 500
@@ -66,7 +66,7 @@ function isNamedBy(number: string, id: string): Part {
 export function reportsLedger(database: SqlDatabase, tables: Pick<PrivateTables, 'ofDay'>): ReportLedger {
   return {
     async spendReportBudgets(day, budgets) {
-      let room = part`1 = 1`
+      let room = ALWAYS
       const statements = budgets.map(({ bucket, limit }) => {
         // One past the limit marks a budget as used up. In this order in every process: address, network, all.
         const spend = sql`insert into report_budgets (day, bucket, used) select ${day}, ${bucket}, 1 where ${room}

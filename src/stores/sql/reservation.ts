@@ -5,7 +5,7 @@
 import type { ReservedWith } from '../ledger.ts'
 import type { UploaderTags } from '../uploader-tags.ts'
 import type { SqlDatabase, Statement } from './database.ts'
-import { type RawSql, rawSql, sql } from './statement.ts'
+import { joined, type RawSql, rawSql, sql } from './statement.ts'
 
 export interface Reserved {
   /** Uploads of the address in the day. `null` if it has none left. */
@@ -23,13 +23,14 @@ export async function reserveWith(
 ): Promise<Reserved> {
   const isOne = database.dialect.changesInQueries
   const from = (name: string) => rawSql(isOne ? `from ${name} where true` : 'where changes() > 0')
-  const inNetwork = network && [
+  const inNetwork =
+    network &&
     sql`insert into shares (day, name, used) select ${day}, ${network.bucket}, 1 ${from('reserved')}
       on conflict (day, name) do update set used = shares.used + 1 where shares.used < ${network.limit}
-      returning used`,
-  ]
-  const withTags = tags && tagged === database && [tagStatement(tags, from(network ? 'shared' : 'reserved'))]
-  const statements = [reserve, ...(inNetwork ?? []), ...(withTags || [])]
+      returning used`
+  const withTags =
+    tags && tagged === database ? tagStatement(tags, from(network ? 'shared' : 'reserved')) : undefined
+  const statements = [reserve, inNetwork, withTags].filter((statement) => statement !== undefined)
   if (!isOne || statements.length === 1) {
     const [mine, shared] = await database.write(statements)
     const used = (mine!.rows[0]?.used as number | undefined) ?? null
@@ -37,12 +38,12 @@ export async function reserveWith(
   }
   const [outcome] = await database.write([
     joined(
-      [
-        ['reserved', reserve],
-        ...(inNetwork ?? []).map((statement) => ['shared', statement] as const),
-        ...(withTags || []).map((statement) => ['tagged', statement] as const),
-      ],
-      `select (select used from reserved) as used, ${network ? '(select used from shared)' : '0'} as network`,
+      {
+        reserved: reserve,
+        ...(inNetwork && { shared: inNetwork }),
+        ...(withTags && { tagged: withTags }),
+      },
+      sql`select (select used from reserved) as used, ${rawSql(network ? '(select used from shared)' : '0')} as network`,
     ),
   ])
   const { used, network: shared } = outcome!.rows[0]!
@@ -77,8 +78,8 @@ export async function releaseWith(
     return
   }
   const returning = { ...release, sql: `${release.sql} returning 1` }
-  const parts = statements.map((statement, nth) => [`also_${nth}`, statement] as const)
-  await database.write([joined([['released', returning], ...parts], 'select 1 as done')])
+  const others = Object.fromEntries(statements.map((statement, nth) => [`also_${nth}`, statement]))
+  await database.write([joined({ released: returning, ...others }, sql`select 1 as done`)])
 }
 
 /** `from`: where it depends on another statement. */
@@ -86,12 +87,4 @@ export function tagStatement(tags: UploaderTags, from = rawSql('')): Statement {
   return sql`insert into links (at_ms, number, id, tag_a, tag_b)
     select cast(${Math.floor(tags.atMs)} as bigint), cast(${tags.number} as bigint), ${tags.id}, ${tags.tagA},
       ${tags.tagB} ${from}`
-}
-
-/** Statements as one (PostgreSQL 18, 7.8.4). Each sees the tables as they were, and what the ones it names return. */
-function joined(parts: readonly (readonly [name: string, statement: Statement])[], last: string): Statement {
-  return {
-    sql: `with ${parts.map(([name, { sql }]) => `${name} as (${sql})`).join(', ')} ${last}`,
-    parameters: parts.flatMap(([, { parameters }]) => parameters),
-  }
 }

@@ -1,19 +1,17 @@
 /** Images that are to be scanned: an outbox that processes here and scanners elsewhere work off. */
 import type { ClaimedScan, ScanLedger } from '../scans.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
-import { claimsOf, randomToken } from './outbox.ts'
-import { type Part, part, sql } from './statement.ts'
+import { moveEach } from './moves.ts'
+import { claimsOf, isAnyDue, randomToken } from './outbox.ts'
+import { ALWAYS, part, sql } from './statement.ts'
 
 /** The operator neither holds nor removed it. */
 const UNDECIDED = part`not exists (select 1 from holds where holds.id = scans.id)
   and not exists (select 1 from removals where removals.id = scans.id)`
 
 /** What the operator decided counts more than a scan. */
-function moveIf(id: string, to: 'held' | 'visible', isSo: Part): Statement {
-  return sql`insert into moves (id, wanted, version, claim, due_at_ms)
-    select id, ${to}, ${randomToken()}, 0, 0 from scans where id = ${id} and is_hidden = 1 and ${isSo}
-      and ${UNDECIDED}
-    on conflict (id) do update set wanted = excluded.wanted, version = excluded.version`
+function moveIf(id: string, to: 'held' | 'visible', isSo = ALWAYS): Statement {
+  return moveEach(to, part`scans where id = ${id} and is_hidden = 1 and ${isSo} and ${UNDECIDED}`)
 }
 
 export function scansLedger(database: SqlDatabase): ScanLedger {
@@ -28,9 +26,7 @@ export function scansLedger(database: SqlDatabase): ScanLedger {
     },
 
     async claimScans(limit, now, leaseMs) {
-      // Mostly there is none, and a read writes nothing.
-      const due = await database.read(sql`select id from scans where due_at_ms <= ${now} limit 1`)
-      if (due.rows.length === 0) return []
+      if (!(await isAnyDue(database, 'scans', now))) return []
       const [claimed] = await database.write([claims(limit, now, leaseMs)])
       return claimed!.rows.map(toScan)
     },
@@ -59,7 +55,7 @@ export function scansLedger(database: SqlDatabase): ScanLedger {
     },
 
     async hideScanned(id) {
-      const [moved] = await database.write([moveIf(id, 'held', part`1 = 1`)])
+      const [moved] = await database.write([moveIf(id, 'held')])
       return moved!.changes > 0
     },
 
@@ -72,10 +68,7 @@ export function scansLedger(database: SqlDatabase): ScanLedger {
     },
 
     async showUnscanned(id) {
-      await database.write([
-        moveIf(id, 'visible', part`1 = 1`),
-        sql`update scans set is_hidden = 0 where id = ${id}`,
-      ])
+      await database.write([moveIf(id, 'visible'), sql`update scans set is_hidden = 0 where id = ${id}`])
     },
 
     async claimOverdueScan(id, before, now, leaseMs) {

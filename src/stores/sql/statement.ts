@@ -54,6 +54,21 @@ export function sql(texts: TemplateStringsArray, ...values: (SqlValue | List | R
   return { sql: text, parameters: values.map(checked) }
 }
 
+/** The condition that always holds. */
+export const ALWAYS = part`1 = 1`
+
+/**
+ * Statements as one (PostgreSQL 18, 7.8.4): one round trip, not one for each and the transaction's. Each sees the tables as
+ * they were, and what the ones it names return.
+ */
+export function joined(parts: Record<string, Statement>, last: Statement): Statement {
+  const named = Object.entries(parts).map(([name, { sql }]) => `${name} as (${sql})`)
+  return {
+    sql: `with ${named.join(', ')} ${last.sql}`,
+    parameters: [...Object.values(parts), last].flatMap(({ parameters }) => parameters),
+  }
+}
+
 function isValue(value: SqlValue | List | RawSql | Part): value is SqlValue {
   return !(value instanceof RawSql || value instanceof Part || value instanceof List)
 }

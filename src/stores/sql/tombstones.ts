@@ -2,9 +2,9 @@
 import { PLACE, type Tombstone, type TombstoneAct, type TombstoneLedger } from '../tombstones.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
 import { heldGone, holdRow } from './holds.ts'
-import { claimsOf, randomToken } from './outbox.ts'
+import { claimsOf, isAnyDue, randomToken } from './outbox.ts'
 import { decide } from './reports.ts'
-import { type Part, part, rawSql, sql } from './statement.ts'
+import { ALWAYS, type Part, part, rawSql, sql } from './statement.ts'
 
 const IS_KEPT = part`exists (select 1 from facts where name = ${PLACE})`
 
@@ -48,14 +48,7 @@ const IS_NOT_ENDING = part`not exists (select 1 from moves where moves.id = hold
 
 /** One of each thing that is so now, with the time since when. */
 function leaveOfAll(isSo: Part, now: number): Statement[] {
-  const of = (
-    act: TombstoneAct,
-    table: string,
-    id: string,
-    at: string,
-    rule: string,
-    isMeant = part`1 = 1`,
-  ) =>
+  const of = (act: TombstoneAct, table: string, id: string, at: string, rule: string, isMeant = ALWAYS) =>
     sql`insert into tombstones (${COLUMNS})
       select ${crypto.randomUUID()} || ${rawSql(id)}, ${rawSql(at)}, 0, ${act}, ${rawSql(id)}, ${rawSql(rule)},
         ${heldDigest('sha256', part`${rawSql(`${table}.${id}`)}`)}, ${heldDigest('sent_sha256', part`${rawSql(`${table}.${id}`)}`)}, ${now}, 0, 0
@@ -93,9 +86,7 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
     },
 
     async claimTombstones(limit, now, leaseMs) {
-      // Mostly there is none, and a read writes nothing.
-      const due = await database.read(sql`select number from tombstones where due_at_ms <= ${now} limit 1`)
-      if (due.rows.length === 0) return null
+      if (!(await isAnyDue(database, 'tombstones', now))) return null
       const claim = randomToken()
       const [claimed] = await database.write([claims(limit, now, leaseMs, claim)])
       if (claimed!.rows.length === 0) return null
