@@ -2,9 +2,15 @@
  * Private tables in D1. Its history keeps what is deleted for thirty days, so salts are elsewhere, where a deletion is for
  * good: without them the HMACs that are left say nothing.
  */
-import { toHex } from '../../bytes.ts'
 import type { SqlDatabase } from '../sql/database.ts'
-import { checkedDay, DAY_TABLES, type PrivateTables } from '../sql/private.ts'
+import {
+  checkedDay,
+  DAY_TABLES,
+  isSaltOver,
+  isTagSaltOver,
+  newSalt,
+  type PrivateTables,
+} from '../sql/private.ts'
 import { rawSql, sql } from '../sql/statement.ts'
 
 /** Salts in hex, by keys that are a day (YYYY-MM-DD, UTC), or a day, a space and a purpose. */
@@ -13,8 +19,6 @@ export interface Salts {
   keep(key: string, salt: string): Promise<string>
   forget(isOver: (key: string) => boolean): Promise<void>
 }
-
-const SALT_BYTES = 32
 
 /** Rows of one statement: D1 gives it thirty seconds. */
 const FORGOTTEN_AT_ONCE = 5000
@@ -40,16 +44,16 @@ export function d1Private(database: SqlDatabase, salts: Salts): PrivateTables {
     ifThere: async () => database,
     tagsAt: async () => database,
     everyTags: async () => [database],
-    salt: (key) => salts.keep(key, toHex(crypto.getRandomValues(new Uint8Array(SALT_BYTES)))),
+    salt: (key) => salts.keep(key, newSalt()),
 
     async forgetDays(before, last) {
       // The salts first: without them the rest says nothing.
-      await salts.forget((key) => (key < before && !key.includes(' ')) || key.slice(0, 10) > last)
+      await salts.forget((key) => isSaltOver(key, before, last))
       for (const table of DAY_TABLES) await forgetRows(table, before, last)
     },
 
     async forgetTags(_atMs, saltDay) {
-      await salts.forget((key) => key.includes(' ') && key.slice(0, 10) < saltDay)
+      await salts.forget((key) => isTagSaltOver(key, saltDay))
     },
 
     close: async () => {},

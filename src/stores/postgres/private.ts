@@ -3,11 +3,19 @@
  * unlogged table and on the servers' machines: after a crash of the database the first server that knows a salt puts it
  * back. Until then no other salt is used, or every address would begin its day anew.
  */
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { LedgerUnavailable } from '../ledger.ts'
 import { saltFiles } from '../private/salt-files.ts'
 import type { SqlDatabase, Statement } from '../sql/database.ts'
-import { checkedDay, DAY_TABLES, type PrivateTables } from '../sql/private.ts'
+import {
+  checkedDay,
+  DAY_MS,
+  DAY_TABLES,
+  isSaltOver,
+  isTagSaltOver,
+  newSalt,
+  type PrivateTables,
+} from '../sql/private.ts'
 import { list, type Part, part, rawSql, sql } from '../sql/statement.ts'
 
 export interface PostgresPrivate extends PrivateTables {
@@ -20,9 +28,6 @@ export interface PostgresPrivate extends PrivateTables {
  * them. Reporters then begin the day's budget anew. What uploads used must survive a crash, so it is logged.
  */
 const UNLOGGED: readonly string[] = ['report_budgets']
-
-const SALT_BYTES = 32
-const DAY_MS = 86_400_000
 
 /** Rows of one transaction. */
 const FORGOTTEN_AT_ONCE = 500
@@ -151,7 +156,7 @@ export function postgresPrivate(database: SqlDatabase, saltFolder: string | null
     async salt(key) {
       const mine = (await local?.read(key)) ?? null
       const [there] = await database.write([
-        sql`insert into salts (day, salt) values (${key}, ${mine ?? randomBytes(SALT_BYTES).toString('hex')})
+        sql`insert into salts (day, salt) values (${key}, ${mine ?? newSalt()})
           on conflict (day) do update set salt = salts.salt returning salt`,
       ])
       const found = there!.rows[0]!.salt as string
@@ -178,7 +183,7 @@ export function postgresPrivate(database: SqlDatabase, saltFolder: string | null
       for (const day of made.keys()) if (day < before || day > last) made.delete(day)
       await forgetSalts(
         part`(day < ${before} and day not like '% links') or substr(day, 1, 10) > ${last}`,
-        (key) => (key < before && !key.includes(' ')) || key.slice(0, 10) > last,
+        (key) => isSaltOver(key, before, last),
       )
       for (const table of DAY_TABLES) await deleteOther(table, before, last)
       await dropParts(DAY_TABLES, (day) => day < before || day > last)
@@ -186,10 +191,7 @@ export function postgresPrivate(database: SqlDatabase, saltFolder: string | null
     },
 
     async forgetTags(atMs, saltDay) {
-      await forgetSalts(
-        part`day like '% links' and day < ${saltDay}`,
-        (key) => key.includes(' ') && key.slice(0, 10) < saltDay,
-      )
+      await forgetSalts(part`day like '% links' and day < ${saltDay}`, (key) => isTagSaltOver(key, saltDay))
       await dropParts(['links'], (day) => Date.parse(day) + DAY_MS <= atMs)
     },
   }

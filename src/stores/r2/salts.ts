@@ -1,18 +1,13 @@
-/** Salts as small objects of a bucket of their own: R2 keeps no history, so one that is deleted is gone. */
+/** Salts as small objects of a bucket of their own: R2 keeps no history, so one that is deleted is gone. For `stores/d1/private.ts`. */
 import { LedgerUnavailable } from '../ledger.ts'
 import type { R2Bucket } from './binding.ts'
 import { openBucket } from './bucket.ts'
-
-export interface R2Salts {
-  keep(key: string, salt: string): Promise<string>
-  forget(isOver: (key: string) => boolean): Promise<void>
-}
 
 const SALT = /^[0-9a-f]{64}$/
 
 const PREFIX = 'salt-'
 
-export function r2Salts(binding: R2Bucket, prefix = ''): R2Salts {
+export function r2Salts(binding: R2Bucket, prefix = '') {
   const bucket = openBucket(binding)
   const start = prefix + PREFIX
   // A day, or a day and a purpose behind a space: a name of an object has none.
@@ -46,8 +41,8 @@ export function r2Salts(binding: R2Bucket, prefix = ''): R2Salts {
   }
 
   return {
-    keep: (key, salt) => keep(key, salt).catch(ledgerFault),
-    forget: (isOver) => forget(isOver).catch(ledgerFault),
+    keep: (key: string, salt: string) => keep(key, salt).catch(ledgerFault),
+    forget: (isOver: (key: string) => boolean) => forget(isOver).catch(ledgerFault),
   }
 }
 

@@ -2,6 +2,7 @@
  * Where the ledger keeps what is derived from addresses: apart from all that is copied or kept, and no longer than the day
  * that it is for (docs/decisions/064). One implementation a technology.
  */
+import { toHex } from '../../bytes.ts'
 import type { SqlDatabase } from './database.ts'
 
 export interface PrivateTables {
@@ -24,12 +25,31 @@ export interface PrivateTables {
 
 export const LAST_DAY = '9999-12-31'
 
+export const DAY_MS = 86_400_000
+
+const SALT_BYTES = 32
+
 const DAY_PATTERN = /^\d{4}-\d{2}-\d{2}$/
 
 /** Days are compared as text. Throws `RangeError`. */
 export function checkedDay(day: string): string {
   if (!DAY_PATTERN.test(day)) throw new RangeError('a day is written YYYY-MM-DD')
   return day
+}
+
+/** In hex. */
+export function newSalt(): string {
+  return toHex(crypto.getRandomValues(new Uint8Array(SALT_BYTES)))
+}
+
+/** Whether `forgetDays` erases the salt of this key. Those of tags have a purpose. */
+export function isSaltOver(key: string, before: string, last: string): boolean {
+  return (key < before && !key.includes(' ')) || key.slice(0, 10) > last
+}
+
+/** Whether `forgetTags` erases the salt of this key. */
+export function isTagSaltOver(key: string, saltDay: string): boolean {
+  return key.includes(' ') && key.slice(0, 10) < saltDay
 }
 
 /** Tables of a day, which are erased with it. `sql/schema.ts` says what is in them. */

@@ -8,7 +8,17 @@ import { dirname, join } from 'node:path'
 import { LedgerUnavailable } from '../ledger.ts'
 import { eraseFile, flushFolder } from '../private/erase.ts'
 import { saltFiles } from '../private/salt-files.ts'
-import { checkedDay, DAY_TABLES, dayOf, type PrivateTables, TAG_TABLES } from '../sql/private.ts'
+import {
+  checkedDay,
+  DAY_MS,
+  DAY_TABLES,
+  dayOf,
+  isSaltOver,
+  isTagSaltOver,
+  newSalt,
+  type PrivateTables,
+  TAG_TABLES,
+} from '../sql/private.ts'
 import { statementsOf } from '../sql/schema.ts'
 import { type Connection, inTransaction } from './connection.ts'
 import { type FileOptions, openAgain, openDatabase, openWaiting } from './database.ts'
@@ -18,8 +28,6 @@ import { type Reopening, reopening } from './reopening.ts'
 type Kind = 'usage' | 'links'
 
 const NAME = /(?:^|-)(usage|links)-(\d{4}-\d{2}-\d{2})\.sqlite(?:-wal|-shm|-journal)?$/
-
-const DAY_MS = 86_400_000
 
 /** `assertUsable`: throws `LedgerUnavailable` while the ledger that this belongs to can't be used. */
 export function sqlitePrivate(folder: string, timeoutMs: number, assertUsable: () => void): PrivateTables {
@@ -109,19 +117,18 @@ export function sqlitePrivate(folder: string, timeoutMs: number, assertUsable: (
         return Promise.all(days.sort().map((day) => fileOf('links', day)))
       }),
 
-    salt: (key) =>
-      passing(() => salts.keep(key, Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex'))),
+    salt: (key) => passing(() => salts.keep(key, newSalt())),
 
     forgetDays: (before, last) =>
       passing(async () => {
         // The salt first: without it the rest says nothing.
-        await salts.forget((key) => (key < before && !key.includes(' ')) || key.slice(0, 10) > last)
+        await salts.forget((key) => isSaltOver(key, before, last))
         await erase((kind, day) => (kind === 'usage' && day < before) || day > last)
       }),
 
     forgetTags: (atMs, saltDay) =>
       passing(async () => {
-        await salts.forget((key) => key.includes(' ') && key.slice(0, 10) < saltDay)
+        await salts.forget((key) => isTagSaltOver(key, saltDay))
         await erase((kind, day) => kind === 'links' && Date.parse(day) + DAY_MS <= atMs)
       }),
 
