@@ -7,7 +7,7 @@
 export const TOMBSTONE_NAME = 'removed'
 
 /** What a tombstone says whose image is held: `held ` and the name of its copy. */
-export const HELD = /^held (.+)$/
+const HELD = /^held (.+)$/
 
 /** What the tombstone of a retired id says, before anything else: it stays. */
 export const RETIRED = 'retired '
@@ -17,6 +17,21 @@ export const UNHELD = 'unheld '
 
 /** The same, and of an image whose id is retired. */
 export const GOING = new RegExp(`^(?:${UNHELD}|${RETIRED})(\\S+\\.\\S+) `)
+
+/** What tombstones are told apart by. */
+interface Marked {
+  /** The text of the tombstone. `null` for an image. */
+  tombstone: string | null
+}
+
+/** The name of the copy, if the image is held and not gone. */
+export function heldCopyOf({ tombstone }: Marked): string | null {
+  return HELD.exec(tombstone ?? '')?.[1] ?? null
+}
+
+export function isRetired({ tombstone }: Marked): boolean {
+  return tombstone?.startsWith(RETIRED) === true
+}
 
 /** Which release brought an image back. */
 export const RELEASE_NAME = 'release'
@@ -30,6 +45,11 @@ export const RETIRED_TOMBSTONE = new TextEncoder().encode('retired')
 /** Where copies of held images are. */
 export function heldFolder(prefix: string): string {
   return `${prefix}held/`
+}
+
+/** Every id that sorts after `after` sorts after this, its longest beginning that an id could have. */
+export function listingStart(after: string): string {
+  return /^[0-9A-Za-z]{0,11}/.exec(after)![0]
 }
 
 /** A copy of this age that no tombstone names has lost its hold, although the clocks of machines differ. */

@@ -1,11 +1,11 @@
 /** Puts an image and its record, as one object. */
 import { lengthOf, PIECE_BYTES, type Segment } from '../../formats/image.ts'
-import { heldFolder, MAX_ROUNDS } from '../bucket/tombstones.ts'
+import { heldCopyOf, heldFolder, MAX_ROUNDS } from '../bucket/tombstones.ts'
 import { IdTaken, type ImageRecord, StoreUnavailable, storedSize } from '../object-store.ts'
 import type { R2Object, R2PutOptions, R2Value } from './binding.ts'
 import type { Bucket } from './bucket.ts'
 import type { Blocks } from './draft.ts'
-import { foundIn, heldCopyOf, optionsOf } from './found.ts'
+import { foundIn, optionsOf } from './found.ts'
 import { putPieces } from './runtime.ts'
 
 export interface NewImage {

@@ -1,6 +1,6 @@
 /** What is under a key, without its bytes. */
 import { cacheControlOf, decodeRecord, encodeRecord, RECORD_NAME } from '../bucket/record.ts'
-import { HELD, RELEASE_NAME, RETIRED, TOMBSTONE_NAME } from '../bucket/tombstones.ts'
+import { RELEASE_NAME, TOMBSTONE_NAME } from '../bucket/tombstones.ts'
 import type { ImageRecord } from '../object-store.ts'
 import type { R2Object, R2PutOptions } from './binding.ts'
 
@@ -30,15 +30,6 @@ export function foundIn({ etag, size, uploaded, customMetadata = {} }: R2Object)
     metadata: customMetadata,
     record: (id) => decodeRecord(id, customMetadata[RECORD_NAME] ?? null),
   }
-}
-
-/** The name of the copy that this tombstone stands for, if its image is held and not gone. */
-export function heldCopyOf({ tombstone }: Found): string | null {
-  return HELD.exec(tombstone ?? '')?.[1] ?? null
-}
-
-export function isRetired({ tombstone }: Found): boolean {
-  return tombstone?.startsWith(RETIRED) === true
 }
 
 /** Options of a put of an image, without its condition. `sha256`: of all that is stored, if it is known. */

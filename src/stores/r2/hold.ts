@@ -6,7 +6,9 @@ import { ID_PATTERN } from '../../protocol.ts'
 import {
   FORSAKEN_COPY_MS,
   GOING,
+  heldCopyOf,
   heldFolder,
+  isRetired,
   MAX_ROUNDS,
   RELEASE_NAME,
   RETIRED,
@@ -17,7 +19,7 @@ import {
 import { type HeldImages, StoreUnavailable } from '../object-store.ts'
 import type { R2ObjectBody } from './binding.ts'
 import type { Bucket } from './bucket.ts'
-import { type Found, foundIn, heldCopyOf, isRetired, optionsOf, tombstoneOptions } from './found.ts'
+import { type Found, foundIn, optionsOf, tombstoneOptions } from './found.ts'
 import { openObject, recordAt } from './read.ts'
 import { putPieces } from './runtime.ts'
 

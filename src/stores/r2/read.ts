@@ -1,5 +1,6 @@
 /** Reads images. */
 import { PIECE_BYTES } from '../../formats/image.ts'
+import { MAX_ROUNDS } from '../bucket/tombstones.ts'
 import {
   type ByteRange,
   DamagedObject,
@@ -22,9 +23,6 @@ export interface Place {
   id: string
   key: string
 }
-
-/** Each round is lost only to somebody who put another object there meanwhile. */
-const MAX_ROUNDS = 5
 
 export async function findAt({ bucket, key }: Place): Promise<Found | null> {
   const object = await bucket.head(key)

@@ -5,6 +5,8 @@
  */
 import {
   FORSAKEN_TOMBSTONE_MS,
+  heldCopyOf,
+  isRetired,
   MAX_ROUNDS,
   RETIRED,
   RETIRED_TOMBSTONE,
@@ -12,7 +14,7 @@ import {
 } from '../bucket/tombstones.ts'
 import { type Removal, StoreUnavailable } from '../object-store.ts'
 import type { Bucket } from './bucket.ts'
-import { foundIn, heldCopyOf, isRetired, tombstoneOptions } from './found.ts'
+import { foundIn, tombstoneOptions } from './found.ts'
 
 /** Removes the object under a key. `false` if there was no image. */
 export async function removeImage(

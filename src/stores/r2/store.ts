@@ -3,13 +3,12 @@
  * objects are those of the S3 adapter, which reads the same bucket from anywhere else. Drafts stay in memory.
  */
 import { ID_PATTERN } from '../../protocol.ts'
-import { TOMBSTONE_NAME } from '../bucket/tombstones.ts'
+import { isRetired, listingStart, TOMBSTONE_NAME } from '../bucket/tombstones.ts'
 import type { Draft, ImageRecord, ObjectStore } from '../object-store.ts'
 import type { R2Bucket } from './binding.ts'
 import { openBucket } from './bucket.ts'
 import { commitObject, replaceObject } from './commit.ts'
 import { receive } from './draft.ts'
-import { isRetired } from './found.ts'
 import { holdObjects } from './hold.ts'
 import { findAt, openObject, recordAt, verifyObject } from './read.ts'
 import { removeImage } from './removal.ts'
@@ -64,9 +63,7 @@ export function openR2Store(options: R2StoreOptions): ObjectStore {
   }
 
   async function* list(after = ''): AsyncGenerator<string> {
-    // Every id that sorts after `after` sorts after its longest beginning that an id could have.
-    const start = /^[0-9A-Za-z]{0,11}/.exec(after)![0]
-    for await (const { key, customMetadata } of bucket.list(prefix, start)) {
+    for await (const { key, customMetadata } of bucket.list(prefix, listingStart(after))) {
       const id = key.slice(prefix.length)
       const isImage = customMetadata?.[TOMBSTONE_NAME] === undefined
       if (ID_PATTERN.test(id) && id > after && isImage) yield id

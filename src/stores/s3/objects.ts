@@ -1,6 +1,6 @@
 /** What is under a key: found, listed, overwritten, removed. */
 import { decodeRecord, RECORD_NAME } from '../bucket/record.ts'
-import { HELD, RELEASE_NAME, RETIRED, TOMBSTONE_NAME } from '../bucket/tombstones.ts'
+import { RELEASE_NAME, TOMBSTONE_NAME } from '../bucket/tombstones.ts'
 import type { ImageRecord } from '../object-store.ts'
 import { elementsOf, errorOf, type Failure, isAbsent, textOf } from './answer.ts'
 import { type RetryPolicy, readAll, type S3Client, type S3Request } from './client.ts'
@@ -70,15 +70,6 @@ function foundIn({ header }: Reply): FoundObject {
     now: Date.parse(header('date') ?? ''),
     record: (id) => decodeRecord(id, header(RECORD_HEADER)),
   }
-}
-
-export function isRetired({ tombstone }: FoundObject): boolean {
-  return tombstone?.startsWith(RETIRED) === true
-}
-
-/** The name of the copy, if the image is held and not gone. */
-export function heldCopyOf({ tombstone }: FoundObject): string | null {
-  return HELD.exec(tombstone ?? '')?.[1] ?? null
 }
 
 export interface ListedObject {

@@ -5,12 +5,13 @@
  * The store must be strongly consistent, honour conditions on puts, and keep no old versions: see `bucket.ts`.
  */
 import { ID_PATTERN } from '../../protocol.ts'
+import { isRetired, listingStart } from '../bucket/tombstones.ts'
 import type { Files } from '../files.ts'
 import { type Draft, type ImageRecord, type ObjectStore, StoreFull } from '../object-store.ts'
 import { errorOf, isAbsent } from './answer.ts'
 import { assertFit, createCheck, sweepProbes } from './bucket.ts'
 import { createS3Client, type RetryPolicy, readAll, type S3Client } from './client.ts'
-import { createOverwrite, headObject, isRetired, listKeys, removeObject } from './objects.ts'
+import { createOverwrite, headObject, listKeys, removeObject } from './objects.ts'
 import { openObject, recordAt, verifyObject, viewOf } from './read.ts'
 import type { Credentials } from './sign.ts'
 import { createRemover, holdObjects, isTombstone } from './tombstones.ts'
@@ -124,10 +125,8 @@ async function* listIds(
   after: string,
   pageKeys: number | undefined,
 ): AsyncGenerator<string> {
-  // Every id that sorts after `after` sorts after its longest beginning that an id could have.
-  const start = /^[0-9A-Za-z]{0,11}/.exec(after)![0]
   let last = after
-  for await (const object of listKeys(client, prefix, { start, pageKeys })) {
+  for await (const object of listKeys(client, prefix, { start: listingStart(after), pageKeys })) {
     const id = object.key.slice(prefix.length)
     if (!ID_PATTERN.test(id) || id <= after) continue
     if (id <= last) throw new Error('the object store does not list keys in order, which Pinhole needs')

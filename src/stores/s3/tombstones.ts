@@ -14,7 +14,9 @@ import {
   FORSAKEN_COPY_MS,
   FORSAKEN_TOMBSTONE_MS,
   GOING,
+  heldCopyOf,
   heldFolder,
+  isRetired,
   MAX_ROUNDS,
   RETIRED,
   RETIRED_TOMBSTONE,
@@ -36,8 +38,6 @@ import type { S3Client } from './client.ts'
 import {
   type FoundObject,
   headObject,
-  heldCopyOf,
-  isRetired,
   type ListedObject,
   listKeys,
   type Overwrite,

@@ -2,11 +2,11 @@
 import { hexToBase64 } from '../../bytes.ts'
 import { type ByteSource, lengthOf, PIECE_BYTES, type Segment } from '../../formats/image.ts'
 import { cacheControlOf, encodeRecord } from '../bucket/record.ts'
-import { heldFolder } from '../bucket/tombstones.ts'
+import { heldCopyOf, heldFolder, MAX_ROUNDS } from '../bucket/tombstones.ts'
 import { IdTaken, type ImageRecord, StoreUnavailable, storedSize } from '../object-store.ts'
 import { errorOf } from './answer.ts'
 import type { RetryPolicy, S3Client } from './client.ts'
-import { headObject, heldCopyOf, type Overwrite, RECORD_HEADER } from './objects.ts'
+import { headObject, type Overwrite, RECORD_HEADER } from './objects.ts'
 
 /** What a draft needs of where it keeps its bytes. `spool.ts` has it on Node. */
 export interface DraftBytes extends ByteSource {
@@ -59,9 +59,6 @@ async function isOurs(
     return false
   }
 }
-
-/** Each round is lost only to another process that moves or removes the same image. */
-const MAX_ROUNDS = 5
 
 /**
  * Puts a sound image in place of a damaged one, on condition that this is still the one that was read. Answers where it
