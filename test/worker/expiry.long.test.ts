@@ -48,7 +48,7 @@ it('shows no image that expired, and removes it with the next trigger, and no ot
   }
   await host.cron()
   const { objects } = await host.bucket.list({ prefix: '', limit: 10, delimiter: '/', include: [] })
-  // What is left of the others is a tombstone of a word.
+  // What is left of the others is a marker of a word.
   assert.deepEqual(
     objects.filter(({ size }) => size > 16).map(({ key }) => key),
     [stays],

@@ -1,6 +1,6 @@
 /** Puts an image and its record, as one object. */
 import { lengthOf, PIECE_BYTES, type Segment } from '../../formats/image.ts'
-import { heldCopyOf, heldFolder, MAX_ROUNDS } from '../bucket/tombstones.ts'
+import { heldCopyOf, heldFolder, MAX_ROUNDS } from '../bucket/markers.ts'
 import { IdTaken, type ImageRecord, StoreUnavailable, storedSize } from '../object-store.ts'
 import type { R2Object, R2PutOptions, R2Value } from './binding.ts'
 import type { Bucket } from './bucket.ts'
@@ -44,11 +44,11 @@ export async function replaceObject(
     const found = foundIn(object)
     const copyName = heldCopyOf(found)
     if (copyName !== null) {
-      // A copy that no tombstone names any more is nobody's image, and is cleared away.
+      // A copy that no marker names any more is nobody's image, and is cleared away.
       await bucket.put({ key: heldFolder(prefix) + copyName, ...more })
       return 'held'
     }
-    if (found.tombstone !== null) return null
+    if (found.marker !== null) return null
     const { isDone, isRepeated } = await bucket.put({ key, onlyIf: { etagMatches: found.etag }, ...more })
     if (isDone) return 'visible'
     // A first attempt may have been carried out: then the next round puts the same once more.
@@ -85,7 +85,7 @@ function assertLength({ record, segments }: NewImage): void {
 /** The hash of the deletion key tells our image from any other, but one that was sent twice at once: the time does. */
 async function isOurs(bucket: Bucket, key: string, record: ImageRecord): Promise<boolean> {
   const object = await bucket.head(key)
-  if (object === null || foundIn(object).tombstone !== null) return false
+  if (object === null || foundIn(object).marker !== null) return false
   const stored = foundIn(object).record(record.id)
   return (
     stored.keySha256 === record.keySha256 &&

@@ -1,6 +1,6 @@
 /** What is under a key, without its bytes. */
+import { MARKER_NAME, RELEASE_NAME } from '../bucket/markers.ts'
 import { cacheControlOf, decodeRecord, encodeRecord, RECORD_NAME } from '../bucket/record.ts'
-import { RELEASE_NAME, TOMBSTONE_NAME } from '../bucket/tombstones.ts'
 import type { ImageRecord } from '../object-store.ts'
 import type { R2Object, R2PutOptions } from './binding.ts'
 
@@ -8,8 +8,8 @@ export interface Found {
   etag: string
   /** Unit: bytes. */
   size: number
-  /** The text of the tombstone. `null` for an image. */
-  tombstone: string | null
+  /** The text of the marker. `null` for an image. */
+  marker: string | null
   /** Which release brought it back. `null` if none did. */
   release: string | null
   /** Epoch milliseconds, by the bucket's clock. */
@@ -24,7 +24,7 @@ export function foundIn({ etag, size, uploaded, customMetadata = {} }: R2Object)
   return {
     etag,
     size,
-    tombstone: customMetadata[TOMBSTONE_NAME] ?? null,
+    marker: customMetadata[MARKER_NAME] ?? null,
     release: customMetadata[RELEASE_NAME] ?? null,
     modifiedAt: uploaded.getTime(),
     metadata: customMetadata,
@@ -48,7 +48,7 @@ export function optionsOf(
   }
 }
 
-/** Options of a put of a tombstone. */
-export function tombstoneOptions(says: string): R2PutOptions {
-  return { httpMetadata: { cacheControl: 'no-store' }, customMetadata: { [TOMBSTONE_NAME]: says } }
+/** Options of a put of a marker. */
+export function markerOptions(says: string): R2PutOptions {
+  return { httpMetadata: { cacheControl: 'no-store' }, customMetadata: { [MARKER_NAME]: says } }
 }

@@ -1,6 +1,6 @@
 /**
- * Images out of sight: a tombstone under the image's own key names a copy, `<prefix>held/<id>.<token>`. See
- * `stores/s3/tombstones.ts`, whose objects these are. The binding copies nothing, so the bytes pass through here.
+ * Images out of sight: a marker under the image's own key names a copy, `<prefix>held/<id>.<token>`. See
+ * `stores/bucket/markers.ts`, whose objects these are. The binding copies nothing, so the bytes pass through here.
  */
 import { ID_PATTERN } from '../../protocol.ts'
 import {
@@ -9,17 +9,17 @@ import {
   heldCopyOf,
   heldFolder,
   isRetired,
+  MARKER,
   MAX_ROUNDS,
   RELEASE_NAME,
   RETIRED,
-  RETIRED_TOMBSTONE,
-  TOMBSTONE,
+  RETIRED_MARKER,
   UNHELD,
-} from '../bucket/tombstones.ts'
+} from '../bucket/markers.ts'
 import { type HeldImages, StoreUnavailable } from '../object-store.ts'
 import type { R2ObjectBody } from './binding.ts'
 import type { Bucket } from './bucket.ts'
-import { type Found, foundIn, optionsOf, tombstoneOptions } from './found.ts'
+import { type Found, foundIn, markerOptions, optionsOf } from './found.ts'
 import { openObject, recordAt } from './read.ts'
 import { putPieces } from './runtime.ts'
 
@@ -32,7 +32,7 @@ export function holdObjects(bucket: Bucket, prefix: string, now: () => number): 
     return object && foundIn(object)
   }
 
-  /** The tombstone of a held image, and its copy's key. */
+  /** The marker of a held image, and its copy's key. */
   async function heldAt(id: string): Promise<{ found: Found; copyKey: string } | null> {
     const found = await find(id)
     const name = found && heldCopyOf(found)
@@ -42,7 +42,7 @@ export function holdObjects(bucket: Bucket, prefix: string, now: () => number): 
   /** Completes the removal of a process that died. */
   async function finishRemoval(id: string): Promise<void> {
     const found = await find(id)
-    const copy = GOING.exec(found?.tombstone ?? '')?.[1]
+    const copy = GOING.exec(found?.marker ?? '')?.[1]
     if (found === null || copy === undefined) return
     await bucket.delete(folder + copy)
     if (!isRetired(found)) await bucket.delete(keyOf(id))
@@ -51,13 +51,13 @@ export function holdObjects(bucket: Bucket, prefix: string, now: () => number): 
   async function hold(id: string): Promise<boolean> {
     if (!ID_PATTERN.test(id)) return false
     const name = `${id}.${crypto.randomUUID()}`
-    // As long as other tombstones, and never twice the same: neither is its ETag.
-    const body = crypto.getRandomValues(new Uint8Array(TOMBSTONE.length))
+    // As long as other markers, and never twice the same: neither is its ETag.
+    const body = crypto.getRandomValues(new Uint8Array(MARKER.length))
     const startedAt = now()
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const found = await find(id)
       if (found !== null && heldCopyOf(found) === name) return true
-      if (found === null || found.tombstone !== null) {
+      if (found === null || found.marker !== null) {
         if (round > 0) await bucket.delete(folder + name)
         return false
       }
@@ -68,7 +68,7 @@ export function holdObjects(bucket: Bucket, prefix: string, now: () => number): 
         key: keyOf(id),
         send: (put) => put(body),
         onlyIf: { etagMatches: found.etag },
-        ...tombstoneOptions(`held ${name}`),
+        ...markerOptions(`held ${name}`),
       })
       if (isDone) return true
     }
@@ -118,12 +118,12 @@ export function holdObjects(bucket: Bucket, prefix: string, now: () => number): 
       const mine = `${retires ? RETIRED : UNHELD}${held.copyKey.slice(folder.length)} ${crypto.randomUUID()}`
       const { isDone, isRepeated } = await bucket.put({
         key: keyOf(id),
-        send: (put) => put(retires ? RETIRED_TOMBSTONE : TOMBSTONE),
+        send: (put) => put(retires ? RETIRED_MARKER : MARKER),
         onlyIf: { etagMatches: held.found.etag },
-        ...tombstoneOptions(mine),
+        ...markerOptions(mine),
       })
       // A first attempt may have been carried out, and its answer lost.
-      if (!isDone && !(isRepeated && (await find(id))?.tombstone === mine)) return false
+      if (!isDone && !(isRepeated && (await find(id))?.marker === mine)) return false
       await bucket.delete(held.copyKey)
       if (!retires) await bucket.delete(keyOf(id)).catch(() => {})
       return true

@@ -1,6 +1,6 @@
 /** Reads images. */
 import { PIECE_BYTES } from '../../formats/image.ts'
-import { MAX_ROUNDS } from '../bucket/tombstones.ts'
+import { MAX_ROUNDS } from '../bucket/markers.ts'
 import {
   type ByteRange,
   DamagedObject,
@@ -29,10 +29,10 @@ export async function findAt({ bucket, key }: Place): Promise<Found | null> {
   return object && foundIn(object)
 }
 
-/** `null` for a tombstone: its image is gone. */
+/** `null` for a marker: its image is gone. */
 export async function recordAt(place: Place): Promise<ImageRecord | null> {
   const found = await findAt(place)
-  return found === null || found.tombstone !== null ? null : found.record(place.id)
+  return found === null || found.marker !== null ? null : found.record(place.id)
 }
 
 export async function openObject(place: Place, selection: Selection = 'all'): Promise<StoredImage | null> {
@@ -40,7 +40,7 @@ export async function openObject(place: Place, selection: Selection = 'all'): Pr
   // A range past the end is answered without the size, so the record is looked at first.
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const found = await findAt(place)
-    if (found === null || found.tombstone !== null) return null
+    if (found === null || found.marker !== null) return null
     const record = found.record(place.id)
     const wanted = typeof selection === 'function' ? selection(record) : selection
     if (wanted === 'all' || wanted === 'stored') return openWhole(place, wanted)
@@ -97,11 +97,11 @@ async function openWhole(
   return record && { record, body: wanted === 'stored' ? object.body : await bodyOf(object, record) }
 }
 
-/** `null` for a tombstone. Lets go of a body that nobody is to read. */
+/** `null` for a marker. Lets go of a body that nobody is to read. */
 async function recordIn(object: R2ObjectBody, id: string): Promise<ImageRecord | null> {
   try {
     const found = foundIn(object)
-    if (found.tombstone === null) {
+    if (found.marker === null) {
       const record = found.record(id)
       assertSize(id, record, object.size)
       return record

@@ -1,20 +1,20 @@
 /**
  * Removes an image so that exactly one remover is told that it was there: a delete does not say whether there was anything
- * to delete. The image is first overwritten by a tombstone, on condition that it is still the one that was read. See
- * `stores/s3/tombstones.ts`, whose objects these are.
+ * to delete. The image is first overwritten by a marker, on condition that it is still the one that was read. See
+ * `stores/bucket/markers.ts`, whose objects these are.
  */
 import {
-  FORSAKEN_TOMBSTONE_MS,
+  FORSAKEN_MARKER_MS,
   heldCopyOf,
   isRetired,
+  MARKER,
   MAX_ROUNDS,
   RETIRED,
-  RETIRED_TOMBSTONE,
-  TOMBSTONE,
-} from '../bucket/tombstones.ts'
+  RETIRED_MARKER,
+} from '../bucket/markers.ts'
 import { type Removal, StoreUnavailable } from '../object-store.ts'
 import type { Bucket } from './bucket.ts'
-import { foundIn, tombstoneOptions } from './found.ts'
+import { foundIn, markerOptions } from './found.ts'
 
 /** Removes the object under a key. `false` if there was no image. */
 export async function removeImage(
@@ -23,8 +23,8 @@ export async function removeImage(
   { removal, now }: { removal: Removal | undefined; now: number },
 ): Promise<boolean> {
   const mine = (removal === undefined ? '' : RETIRED) + crypto.randomUUID()
-  const body = removal === undefined ? TOMBSTONE : RETIRED_TOMBSTONE
-  /** The image is gone already. A tombstone that stays harms nobody. */
+  const body = removal === undefined ? MARKER : RETIRED_MARKER
+  /** The image is gone already. A marker that stays harms nobody. */
   const bury = async () => {
     if (removal === undefined) await bucket.delete(key).catch(() => {})
     return true
@@ -33,9 +33,9 @@ export async function removeImage(
     const object = await bucket.head(key)
     if (object === null) return false
     const found = foundIn(object)
-    if (found.tombstone === mine) return bury()
-    if (found.tombstone !== null) {
-      const isForsaken = now - found.modifiedAt > FORSAKEN_TOMBSTONE_MS
+    if (found.marker === mine) return bury()
+    if (found.marker !== null) {
+      const isForsaken = now - found.modifiedAt > FORSAKEN_MARKER_MS
       if (isForsaken && heldCopyOf(found) === null && !isRetired(found))
         await bucket.delete(key).catch(() => {})
       return false
@@ -44,7 +44,7 @@ export async function removeImage(
       key,
       send: (put) => put(body),
       onlyIf: { etagMatches: found.etag },
-      ...tombstoneOptions(mine),
+      ...markerOptions(mine),
     })
     if (isDone) return bury()
   }

@@ -3,7 +3,7 @@
  * objects are those of the S3 adapter, which reads the same bucket from anywhere else. Drafts stay in memory.
  */
 import { ID_PATTERN } from '../../protocol.ts'
-import { isRetired, listingStart, TOMBSTONE_NAME } from '../bucket/tombstones.ts'
+import { isRetired, listingStart, MARKER_NAME } from '../bucket/markers.ts'
 import type { Draft, ImageRecord, ObjectStore } from '../object-store.ts'
 import type { R2Bucket } from './binding.ts'
 import { openBucket } from './bucket.ts'
@@ -65,7 +65,7 @@ export function openR2Store(options: R2StoreOptions): ObjectStore {
   async function* list(after = ''): AsyncGenerator<string> {
     for await (const { key, customMetadata } of bucket.list(prefix, listingStart(after))) {
       const id = key.slice(prefix.length)
-      const isImage = customMetadata?.[TOMBSTONE_NAME] === undefined
+      const isImage = customMetadata?.[MARKER_NAME] === undefined
       if (ID_PATTERN.test(id) && id > after && isImage) yield id
     }
   }
@@ -77,7 +77,7 @@ export function openR2Store(options: R2StoreOptions): ObjectStore {
     async headDurable(id) {
       const found = ID_PATTERN.test(id) ? await findAt(placeOf(id)) : null
       if (found === null) return null
-      if (found.tombstone === null) return found.record(id)
+      if (found.marker === null) return found.record(id)
       return isRetired(found) ? 'retired' : null
     },
     open: async (id, selection) => (ID_PATTERN.test(id) ? openObject(placeOf(id), selection) : null),

@@ -1,6 +1,6 @@
 /** What is under a key: found, listed, overwritten, removed. */
+import { MARKER_NAME, RELEASE_NAME } from '../bucket/markers.ts'
 import { decodeRecord, RECORD_NAME } from '../bucket/record.ts'
-import { RELEASE_NAME, TOMBSTONE_NAME } from '../bucket/tombstones.ts'
 import type { ImageRecord } from '../object-store.ts'
 import { elementsOf, errorOf, type Failure, isAbsent, textOf } from './answer.ts'
 import { type RetryPolicy, readAll, type S3Client, type S3Request } from './client.ts'
@@ -9,16 +9,16 @@ import type { Reply } from './transport.ts'
 /** The record of an image, in its object's user metadata. */
 export const RECORD_HEADER = `x-amz-meta-${RECORD_NAME}`
 
-/** An object with this header is a tombstone and no image. See `tombstones.ts`. */
-export const TOMBSTONE_HEADER = `x-amz-meta-${TOMBSTONE_NAME}`
+/** An object with this header is a marker and no image. See `bucket/markers.ts`. */
+export const MARKER_HEADER = `x-amz-meta-${MARKER_NAME}`
 
-/** Which release brought a held image back. See `tombstones.ts`. */
+/** Which release brought a held image back. See `bucket/markers.ts`. */
 export const RELEASE_HEADER = `x-amz-meta-${RELEASE_NAME}`
 
 export interface FoundObject {
   etag: string
-  /** The text of the tombstone. `null` for an image. */
-  tombstone: string | null
+  /** The text of the marker. `null` for an image. */
+  marker: string | null
   /** Which release brought it back. `null` if none did. */
   release: string | null
   /** Epoch milliseconds, by the store's clock; and that clock now. */
@@ -64,7 +64,7 @@ async function headEmptyObject(client: S3Client, key: string): Promise<FoundObje
 function foundIn({ header }: Reply): FoundObject {
   return {
     etag: header('etag') ?? '',
-    tombstone: header(TOMBSTONE_HEADER),
+    marker: header(MARKER_HEADER),
     release: header(RELEASE_HEADER),
     modifiedAt: Date.parse(header('last-modified') ?? ''),
     now: Date.parse(header('date') ?? ''),

@@ -16,7 +16,7 @@ import {
 } from '../object-store.ts'
 import { errorOf, isAbsent } from './answer.ts'
 import type { S3Client } from './client.ts'
-import { headObject, RECORD_HEADER, TOMBSTONE_HEADER } from './objects.ts'
+import { headObject, MARKER_HEADER, RECORD_HEADER } from './objects.ts'
 import { afterPollPhase, type Reply } from './transport.ts'
 
 export interface Place {
@@ -34,10 +34,10 @@ export function viewOf(place: Place): Place {
 
 const doing = 'GET an image'
 
-/** `null` for a tombstone: its image is gone. */
+/** `null` for a marker: its image is gone. */
 export async function recordAt({ client, id, key, answerBy }: Place): Promise<ImageRecord | null> {
   const found = await headObject(client, key, undefined, answerBy)
-  return found === null || found.tombstone !== null ? null : found.record(id)
+  return found === null || found.marker !== null ? null : found.record(id)
 }
 
 export async function openObject(place: Place, selection: Selection = 'all'): Promise<StoredImage | null> {
@@ -103,7 +103,7 @@ async function openStored(place: Place): Promise<StoredImage | null> {
   })
 }
 
-/** `null` for a tombstone too. */
+/** `null` for a marker too. */
 async function openReply(
   place: Place,
   range?: ByteRange,
@@ -123,7 +123,7 @@ async function openReply(
     throw errorOf(failure!, doing)
   }
   return letGoOnError(reply, async () => {
-    if (reply.header(TOMBSTONE_HEADER) === null)
+    if (reply.header(MARKER_HEADER) === null)
       return { reply, record: decodeRecord(id, reply.header(RECORD_HEADER)) }
     reply.body.cancel()
     return null

@@ -5,16 +5,17 @@
  * The store must be strongly consistent, honour conditions on puts, and keep no old versions: see `bucket.ts`.
  */
 import { ID_PATTERN } from '../../protocol.ts'
-import { isRetired, listingStart } from '../bucket/tombstones.ts'
+import { isRetired, listingStart } from '../bucket/markers.ts'
 import type { Files } from '../files.ts'
 import { type Draft, type ImageRecord, type ObjectStore, StoreFull } from '../object-store.ts'
 import { errorOf, isAbsent } from './answer.ts'
 import { assertFit, createCheck, sweepProbes } from './bucket.ts'
 import { createS3Client, type RetryPolicy, readAll, type S3Client } from './client.ts'
+import { holdObjects } from './hold.ts'
 import { createOverwrite, headObject, listKeys, removeObject } from './objects.ts'
 import { openObject, recordAt, verifyObject, viewOf } from './read.ts'
+import { createRemover, isMarker } from './removal.ts'
 import type { Credentials } from './sign.ts'
-import { createRemover, holdObjects, isTombstone } from './tombstones.ts'
 import type { Transport } from './transport.ts'
 import { parseS3Url } from './url.ts'
 import { commitObject, type DraftBytes, replaceObject } from './write.ts'
@@ -92,7 +93,7 @@ export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore>
     async headDurable(id) {
       const found = ID_PATTERN.test(id) ? await headObject(client, keyOf(id)) : null
       if (found === null) return null
-      if (found.tombstone === null) return found.record(id)
+      if (found.marker === null) return found.record(id)
       return isRetired(found) ? 'retired' : null
     },
     open: async (id, selection) =>
@@ -131,7 +132,7 @@ async function* listIds(
     if (!ID_PATTERN.test(id) || id <= after) continue
     if (id <= last) throw new Error('the object store does not list keys in order, which Pinhole needs')
     last = id
-    if (!(await isTombstone(client, object))) yield id
+    if (!(await isMarker(client, object))) yield id
   }
 }
 

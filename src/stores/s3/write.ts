@@ -1,8 +1,8 @@
 /** Writes an image and its record in one put. */
 import { hexToBase64 } from '../../bytes.ts'
 import { type ByteSource, lengthOf, PIECE_BYTES, type Segment } from '../../formats/image.ts'
+import { heldCopyOf, heldFolder, MAX_ROUNDS } from '../bucket/markers.ts'
 import { cacheControlOf, encodeRecord } from '../bucket/record.ts'
-import { heldCopyOf, heldFolder, MAX_ROUNDS } from '../bucket/tombstones.ts'
 import { IdTaken, type ImageRecord, StoreUnavailable, storedSize } from '../object-store.ts'
 import { errorOf } from './answer.ts'
 import type { RetryPolicy, S3Client } from './client.ts'
@@ -75,7 +75,7 @@ export async function replaceObject(
     const put = await putOf(image)
     const copyName = heldCopyOf(found)
     if (copyName !== null) {
-      // If no tombstone names the copy any more it is no image, and is cleared away.
+      // If no marker names the copy any more it is no image, and is cleared away.
       const doing = 'PUT a held image anew'
       const { failure } = await client.ask({
         method: 'PUT',
@@ -86,7 +86,7 @@ export async function replaceObject(
       if (failure !== null) throw errorOf(failure, doing)
       return 'held'
     }
-    if (found.tombstone !== null) return null
+    if (found.marker !== null) return null
     const doing = 'PUT an image anew'
     const { outcome, isRepeated } = await overwrite(found.etag, { key, ...put, doing })
     if (outcome === 'done') return 'visible'

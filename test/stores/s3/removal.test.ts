@@ -50,15 +50,12 @@ describe('a removal', () => {
     })
   }
 
-  withStore(
-    'is unavailable, and the image stays, if the store takes no tombstone',
-    async ({ store }, fake) => {
-      const record = await put(store, ID, bytes)
-      fake.faults.add(answer(503, 'SlowDown'), { on: on('PUT'), times: 100 })
-      await assert.rejects(store.remove(ID), StoreUnavailable)
-      await assertHolds(store, record, bytes)
-    },
-  )
+  withStore('is unavailable, and the image stays, if the store takes no marker', async ({ store }, fake) => {
+    const record = await put(store, ID, bytes)
+    fake.faults.add(answer(503, 'SlowDown'), { on: on('PUT'), times: 100 })
+    await assert.rejects(store.remove(ID), StoreUnavailable)
+    await assertHolds(store, record, bytes)
+  })
 
   withStore('works in a full store', async ({ store, prefix }, fake) => {
     await put(store, ID, bytes)
@@ -76,30 +73,27 @@ describe('a removal', () => {
     await assertHolds(store, record, bytes)
   })
 
-  withStore(
-    'that died after its tombstone is done: no reader, no listing, no bytes',
-    async (opened, fake) => {
-      const { store, prefix } = opened
-      await put(store, ID, bytes)
-      fake.faults.add(answer(503, 'SlowDown'), { on: on('DELETE'), times: 100 })
-      assert.equal(await store.remove(ID), true)
-      fake.faults.clear()
-      const tombstone = fake.objects.get(prefix + ID)!
-      assert.ok(tombstone.size < 10, 'the bytes are gone')
-      assert.equal(tombstone.headers['x-amz-meta-record'], undefined, 'so is the record')
-      await assertAbsent(store, ID)
-      assert.equal(await store.open(ID, { first: 5000 }), null)
-      assert.deepEqual(await listOf(store), [])
-      await assert.rejects(put(store, ID, bytes), IdTaken)
-      assert.equal(await store.remove(ID), false)
-      assert.ok(fake.objects.has(prefix + ID), 'its remover may still be at work')
+  withStore('that died after its marker is done: no reader, no listing, no bytes', async (opened, fake) => {
+    const { store, prefix } = opened
+    await put(store, ID, bytes)
+    fake.faults.add(answer(503, 'SlowDown'), { on: on('DELETE'), times: 100 })
+    assert.equal(await store.remove(ID), true)
+    fake.faults.clear()
+    const marker = fake.objects.get(prefix + ID)!
+    assert.ok(marker.size < 10, 'the bytes are gone')
+    assert.equal(marker.headers['x-amz-meta-record'], undefined, 'so is the record')
+    await assertAbsent(store, ID)
+    assert.equal(await store.open(ID, { first: 5000 }), null)
+    assert.deepEqual(await listOf(store), [])
+    await assert.rejects(put(store, ID, bytes), IdTaken)
+    assert.equal(await store.remove(ID), false)
+    assert.ok(fake.objects.has(prefix + ID), 'its remover may still be at work')
 
-      tombstone.modifiedAt = new Date(Date.now() - 61_000)
-      assert.equal(await store.remove(ID), false)
-      assert.ok(!fake.objects.has(prefix + ID), 'a forsaken tombstone is cleared away')
-      await assertHolds(store, await put(store, ID, bytes), bytes)
-    },
-  )
+    marker.modifiedAt = new Date(Date.now() - 61_000)
+    assert.equal(await store.remove(ID), false)
+    assert.ok(!fake.objects.has(prefix + ID), 'a forsaken marker is cleared away')
+    await assertHolds(store, await put(store, ID, bytes), bytes)
+  })
 
   test('finds out how a store spells the ETag of a put', async () => {
     const fake = await startFakeS3({ hasBareEtags: true })
@@ -158,7 +152,7 @@ describe('a listing', () => {
     { pageKeys: undefined },
   )
 
-  withStore('names an image of a tombstone’s size', async ({ store }) => {
+  withStore('names an image of a marker’s size', async ({ store }) => {
     await put(store, ID, new TextEncoder().encode('removed'))
     assert.deepEqual(await listOf(store), [ID])
   })

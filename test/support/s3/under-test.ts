@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { AwsClient } from 'aws4fetch'
 import { ID_PATTERN } from '../../../src/protocol.ts'
 import { createSpool } from '../../../src/stores/drafts/spool.ts'
-import { TOMBSTONE_HEADER } from '../../../src/stores/s3/objects.ts'
+import { MARKER_HEADER } from '../../../src/stores/s3/objects.ts'
 import type { S3StoreOptions } from '../../../src/stores/s3/store.ts'
 import { openS3Store } from '../../../src/stores/s3/store.ts'
 import { createTransport, type ReplyBody, type Transport } from '../../../src/stores/s3/transport.ts'
@@ -96,7 +96,7 @@ export async function openS3UnderTest(
       const left = await readdir(folder)
       for (const key of await plain.list(prefix)) {
         const isIds = ID_PATTERN.test(key.slice(prefix.length))
-        if (!isIds || (await plain.tombstone(key))?.startsWith('retired ') === false) left.push(key)
+        if (!isIds || (await plain.marker(key))?.startsWith('retired ') === false) left.push(key)
       }
       return left
     },
@@ -145,9 +145,9 @@ export function plainRequests(service: S3Service) {
     async remove(key: string) {
       await (await request(addressOf(key), { method: 'DELETE', headers: EMPTY })).text()
     },
-    async tombstone(key: string): Promise<string | null> {
+    async marker(key: string): Promise<string | null> {
       const response = await request(addressOf(key), { method: 'HEAD', headers: EMPTY })
-      return response.headers.get(TOMBSTONE_HEADER)
+      return response.headers.get(MARKER_HEADER)
     },
     async list(prefix: string): Promise<string[]> {
       const keys: string[] = []

@@ -1,6 +1,6 @@
 /** An R2 adapter under a prefix of its own, with hooks that look behind it. */
 import { ID_PATTERN } from '../../../src/protocol.ts'
-import { TOMBSTONE_NAME } from '../../../src/stores/bucket/tombstones.ts'
+import { MARKER_NAME } from '../../../src/stores/bucket/markers.ts'
 import type { R2Bucket, R2Object, R2ObjectBody } from '../../../src/stores/r2/binding.ts'
 import { openR2Store, type R2StoreOptions } from '../../../src/stores/r2/store.ts'
 import type { OpenedStore } from '../../contracts/object-store.ts'
@@ -65,7 +65,7 @@ export function openR2UnderTest(bucket: R2Bucket): OpenedStore {
     },
     async leftovers() {
       const others = (await all()).filter(({ key, customMetadata }) => {
-        const says = customMetadata?.[TOMBSTONE_NAME]
+        const says = customMetadata?.[MARKER_NAME]
         return (
           !ID_PATTERN.test(key.slice(prefix.length)) || (says !== undefined && !says.startsWith('retired '))
         )

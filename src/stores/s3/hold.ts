@@ -1,35 +1,22 @@
-/**
- * Removal, holds and releases. A DELETE does not say whether there was anything to delete, and few stores take a
- * condition on one. So an image is first overwritten, on condition that it is still the one that was read, by a
- * tombstone of seven bytes that reads as absent: only one process can do that. What the tombstone says:
- *
- * - a UUID: removed. Then it is deleted; after a crash, by the next removal of the id.
- * - `retired …`: removed for good. It stays, so that no put that expects nothing succeeds there again.
- * - `held <id>.<uuid>`: the image is the copy `<prefix>held/<id>.<uuid>`. A release overwrites the tombstone by the bytes
- *   of the copy. A copy that no tombstone names was left by a process that died; listing held images clears it away.
- * - `unheld <copy> …`, `retired <copy> …`: a held image that is being removed.
- */
+/** Images out of sight, and their way back. See `bucket/markers.ts`. */
 import { ID_PATTERN } from '../../protocol.ts'
 import {
   FORSAKEN_COPY_MS,
-  FORSAKEN_TOMBSTONE_MS,
   GOING,
   heldCopyOf,
   heldFolder,
   isRetired,
+  MARKER,
   MAX_ROUNDS,
   RETIRED,
-  RETIRED_TOMBSTONE,
-  TOMBSTONE,
   UNHELD,
-} from '../bucket/tombstones.ts'
+} from '../bucket/markers.ts'
 import {
   DamagedObject,
   type HeldImages,
   type ImageRecord,
   isCopyOf,
   piecesOf,
-  type Removal,
   StoreUnavailable,
   storedSize,
 } from '../object-store.ts'
@@ -38,73 +25,15 @@ import type { S3Client } from './client.ts'
 import {
   type FoundObject,
   headObject,
-  type ListedObject,
   listKeys,
   type Overwrite,
   RELEASE_HEADER,
   removeObject,
-  TOMBSTONE_HEADER,
 } from './objects.ts'
 import { openObject, recordAt } from './read.ts'
+import { marker } from './removal.ts'
 import { encodeName, type S3Location } from './url.ts'
 import { type DraftBytes, putOf } from './write.ts'
-
-/** The ETag of a retired id's tombstone, except in stores that encrypt. */
-const RETIRED_MD5 = 'a5597e8979d5ae6e4c58a4bc14cefd05'
-
-/** Whether a listed object is one. The ETag saves a request for each retired id: there are many after years. */
-export async function isTombstone(client: S3Client, { key, size, etag }: ListedObject): Promise<boolean> {
-  if (size !== TOMBSTONE.length) return false
-  if (etag.replaceAll('"', '') === RETIRED_MD5) return true
-  const found = await headObject(client, key)
-  return found === null || found.tombstone !== null
-}
-
-/** Removes the image under a key. `false` if there was none; exactly one of several removers is told `true`. */
-export function createRemover(
-  client: S3Client,
-  overwrite: Overwrite,
-): (key: string, removal?: Removal) => Promise<boolean> {
-  /** `false` if the object is not the one with this ETag: the next round shows what became of it. */
-  async function mark(key: string, etag: string, mine: string, removal?: Removal): Promise<boolean> {
-    const doing = 'PUT a tombstone'
-    const { outcome } = await overwrite(etag, { key, ...tombstone(mine, removal), doing })
-    if (typeof outcome === 'string') return outcome === 'done'
-    // A full store has no room for a tombstone, but images must go. Two removers may then both be told.
-    if (!isFull(outcome) || removal?.retire === 'surely') throw errorOf(outcome, doing)
-    await removeObject(client, key)
-    return true
-  }
-
-  /** The image is gone already, so a tombstone that stays is harmless. */
-  async function bury(key: string, removal?: Removal): Promise<true> {
-    if (removal === undefined) await removeObject(client, key).catch(() => {})
-    return true
-  }
-
-  return async (key, removal) => {
-    const mine = (removal === undefined ? '' : RETIRED) + crypto.randomUUID()
-    for (let round = 0; round < MAX_ROUNDS; round++) {
-      const found = await headObject(client, key)
-      if (found === null) return false
-      if (found.tombstone === mine) return bury(key, removal)
-      if (found.tombstone !== null) {
-        const hasDied = found.now - found.modifiedAt > FORSAKEN_TOMBSTONE_MS
-        if (hasDied && heldCopyOf(found) === null && !isRetired(found)) await bury(key)
-        return false
-      }
-      if (await mark(key, found.etag, mine, removal)) return bury(key, removal)
-    }
-    throw new StoreUnavailable({ cause: new Error('others kept changing the object that was to be removed') })
-  }
-}
-
-function tombstone(text: string, removal?: Removal) {
-  return {
-    headers: { 'cache-control': 'no-store', [TOMBSTONE_HEADER]: text },
-    body: removal === undefined ? TOMBSTONE : RETIRED_TOMBSTONE,
-  }
-}
 
 export function holdObjects(parts: {
   client: S3Client
@@ -129,7 +58,7 @@ export function holdObjects(parts: {
     if (code !== null) throw new StoreUnavailable({ cause: new Error(`S3 answered ${code} (${doing})`) })
   }
 
-  /** The tombstone of a held image, and its copy's key. */
+  /** The marker of a held image, and its copy's key. */
   async function heldAt(id: string): Promise<{ found: FoundObject; copyKey: string } | null> {
     const found = ID_PATTERN.test(id) ? await headObject(client, keyOf(id)) : null
     const name = found && heldCopyOf(found)
@@ -139,7 +68,7 @@ export function holdObjects(parts: {
   /** After a process that died before its end. */
   async function finishRemoval(id: string): Promise<void> {
     const found = ID_PATTERN.test(id) ? await headObject(client, keyOf(id)) : null
-    const name = GOING.exec(found?.tombstone ?? '')?.[1]
+    const name = GOING.exec(found?.marker ?? '')?.[1]
     if (found === null || name === undefined) return
     await removeObject(client, folder + name)
     if (!isRetired(found)) await removeObject(client, keyOf(id))
@@ -148,15 +77,15 @@ export function holdObjects(parts: {
   async function hold(id: string): Promise<boolean> {
     if (!ID_PATTERN.test(id)) return false
     const name = `${id}.${crypto.randomUUID()}`
-    const { headers } = tombstone(`held ${name}`)
-    // As long as a tombstone, and random, so that its ETag never repeats.
-    const body = crypto.getRandomValues(new Uint8Array(TOMBSTONE.length))
-    const doing = 'PUT a held image’s tombstone'
+    const { headers } = marker(`held ${name}`)
+    // As long as a marker, and random, so that its ETag never repeats.
+    const body = crypto.getRandomValues(new Uint8Array(MARKER.length))
+    const doing = 'PUT a held image’s marker'
     const startedAt = performance.now()
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const found = await headObject(client, keyOf(id))
       if (found !== null && heldCopyOf(found) === name) return true
-      if (found === null || found.tombstone !== null) {
+      if (found === null || found.marker !== null) {
         if (round > 0) await removeObject(client, folder + name)
         return false
       }
@@ -226,17 +155,17 @@ export function holdObjects(parts: {
         await finishRemoval(id)
         return false
       }
-      const doing = 'PUT a tombstone over a held one'
+      const doing = 'PUT a marker over a held one'
       const retires = removal !== undefined
       const mine = `${retires ? RETIRED : UNHELD}${held.copyKey.slice(folder.length)} ${crypto.randomUUID()}`
-      const request = { key: keyOf(id), ...tombstone(mine, removal), doing }
+      const request = { key: keyOf(id), ...marker(mine, removal), doing }
       const { outcome, isRepeated } = await overwrite(held.found.etag, request)
-      // A full store has no room for a tombstone, but images must go.
+      // A full store has no room for a marker, but images must go.
       const isLost = typeof outcome !== 'string'
       if (isLost && (!isFull(outcome) || removal?.retire === 'surely')) throw errorOf(outcome, doing)
       if (outcome === 'changed') {
         // A first attempt may have been carried out, and its reply lost.
-        const isOurs = isRepeated && (await headObject(client, request.key))?.tombstone === mine
+        const isOurs = isRepeated && (await headObject(client, request.key))?.marker === mine
         if (!isOurs) return false
       }
       await removeObject(client, held.copyKey)
