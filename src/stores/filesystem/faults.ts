@@ -18,6 +18,14 @@ export function isCode(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(error.code as string)
 }
 
+/** For a `catch`: what is not there counts as `value`. */
+export function unlessAbsent<T>(value: T): (error: unknown) => T {
+  return (error) => {
+    if (isCode(error, 'ENOENT')) return value
+    throw error
+  }
+}
+
 /** Tells a full disk and a disk that can't be used from everything else. */
 export function storeFault(error: unknown): never {
   if (isCode(error, 'ENOSPC', 'EDQUOT', 'EFBIG')) throw new StoreFull({ cause: error })

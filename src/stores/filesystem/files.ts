@@ -2,7 +2,8 @@
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Files } from '../files.ts'
-import { isCode } from './faults.ts'
+import { isCode, unlessAbsent } from './faults.ts'
+import { flushFolder } from './folder-flush.ts'
 
 const OWNER_ONLY = 0o700
 
@@ -15,7 +16,7 @@ export function openFolderFiles(folder: string): Files {
       await mkdir(folder, { mode: OWNER_ONLY }).catch((error) => {
         if (!isCode(error, 'EEXIST')) throw error
       })
-      await flush(join(folder, '..'))
+      await flushFolder(join(folder, '..'))
     },
     async names() {
       const names = await readdir(folder).catch(unlessAbsent([]))
@@ -31,24 +32,12 @@ export function openFolderFiles(folder: string): Files {
         await handle.sync()
       }
       await rename(path + UNFINISHED, path)
-      await flush(folder)
+      await flushFolder(folder)
     },
     async remove(name) {
       await rm(join(folder, name), { force: true })
-      await flush(folder).catch(unlessAbsent(undefined))
+      await flushFolder(folder).catch(unlessAbsent(undefined))
     },
     close: async () => {},
-  }
-}
-
-async function flush(folder: string): Promise<void> {
-  await using handle = await open(folder, 'r')
-  await handle.sync()
-}
-
-function unlessAbsent<T>(value: T): (error: unknown) => T {
-  return (error) => {
-    if (isCode(error, 'ENOENT')) return value
-    throw error
   }
 }

@@ -19,7 +19,8 @@ import { randomUUID } from 'node:crypto'
 import { chmod, link, mkdir, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ID_PATTERN } from '../../protocol.ts'
-import { isCode, isThere } from './faults.ts'
+import { isCode, isThere, unlessAbsent } from './faults.ts'
+import { flushFolder } from './folder-flush.ts'
 
 const LAYOUT = 4
 
@@ -55,7 +56,7 @@ export async function makeFolders(folder: string): Promise<Folders> {
   }
   for (const each of [folder, ...Object.values(folders)]) await makePrivate(each)
   // Every time: the process that made them may have died before it flushed.
-  for (const each of [folder, join(folder, '..')]) await flush(each)
+  for (const each of [folder, join(folder, '..')]) await flushFolder(each)
   return folders
 }
 
@@ -87,13 +88,8 @@ export async function openLayout(folder: string): Promise<Layout> {
 /** `null` if it has none: it is new, or older than this file. */
 export async function readLayout(folder: string): Promise<Layout | null> {
   const path = join(folder, 'layout')
-  let text: string
-  try {
-    text = await readFile(path, 'utf8')
-  } catch (error) {
-    if (isCode(error, 'ENOENT')) return null
-    throw error
-  }
+  const text = await readFile(path, 'utf8').catch(unlessAbsent(null))
+  if (text === null) return null
   try {
     const { layout, folder } = JSON.parse(text) as Partial<Layout>
     if (Number.isSafeInteger(layout) && typeof folder === 'string') return { layout: layout!, folder }
@@ -105,17 +101,14 @@ export async function readLayout(folder: string): Promise<Layout | null> {
 
 /** Layout 1. A rename at a time, so that an image is in one place at every moment. */
 async function leaveSubFolders(objects: string): Promise<void> {
-  const entries = await readdir(objects, { withFileTypes: true }).catch((error) => {
-    if (isCode(error, 'ENOENT')) return []
-    throw error
-  })
+  const entries = await readdir(objects, { withFileTypes: true }).catch(unlessAbsent([]))
   for (const entry of entries) {
     if (!entry.isDirectory() || !SUB_FOLDER.test(entry.name)) continue
     const subFolder = join(objects, entry.name)
-    for (const name of await readdir(subFolder).catch(unlessGone([]))) {
+    for (const name of await readdir(subFolder).catch(unlessAbsent([]))) {
       if (ID_PATTERN.test(name)) await moveTo(join(objects, name), join(subFolder, name))
     }
-    await flush(objects)
+    await flushFolder(objects)
     // What is no image's stays where it is, for `verify` to find.
     await rmdir(subFolder).catch((error) => {
       if (!isCode(error, 'ENOENT', 'ENOTEMPTY', 'EEXIST')) throw error
@@ -129,7 +122,7 @@ async function moveTo(target: string, path: string): Promise<void> {
     if (await isThere(path)) throw new Error(`${path} and ${target} hold the same image: keep one of them`)
     return
   }
-  await rename(path, target).catch(unlessGone(undefined))
+  await rename(path, target).catch(unlessAbsent(undefined))
 }
 
 /** `older`: what it replaces. */
@@ -150,18 +143,6 @@ async function writeLayout(folder: string, older: Layout | null): Promise<Layout
     })
     await rm(temporary)
   } else await rename(temporary, path)
-  await flush(folder)
+  await flushFolder(folder)
   return (await readLayout(folder)) ?? layout
-}
-
-async function flush(folder: string): Promise<void> {
-  await using handle = await open(folder, 'r')
-  await handle.sync()
-}
-
-function unlessGone<T>(value: T): (error: unknown) => T {
-  return (error) => {
-    if (isCode(error, 'ENOENT')) return value
-    throw error
-  }
 }
