@@ -4,7 +4,8 @@ import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
 import { build, defineConfig, type Plugin, type Rolldown } from 'vite'
-import { type AssetList, digestSources } from './src/node/assets/list.ts'
+import { digestSources } from './src/node/assets/list.ts'
+import type { AssetList } from './src/web/assets.ts'
 import type { ScriptName, StyleName } from './src/web/pages/page.ts'
 
 const ROOT = import.meta.dirname

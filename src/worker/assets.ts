@@ -1,16 +1,10 @@
 /** The pages' files, as the build left them, through the binding of static assets. */
-import type { Asset } from '../web/assets.ts'
+import type { Asset, AssetList } from '../web/assets.ts'
 import type { AssetUrls } from '../web/pages.ts'
 
 /** A binding of static assets: any host will do. */
 export interface AssetFetcher {
   fetch(address: string): Promise<Response>
-}
-
-/** As `dist/web/assets.json` has it. */
-interface AssetList {
-  files: { path: string; file: string; type: string; brotli: boolean; immutable: boolean }[]
-  urls: AssetUrls
 }
 
 export interface WorkerAssets {

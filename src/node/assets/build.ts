@@ -2,8 +2,9 @@
 import { mkdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sleep } from '../../async.ts'
+import type { AssetList } from '../../web/assets.ts'
 import { ROOT } from '../manifest.ts'
-import { type AssetList, digestSources } from './list.ts'
+import { digestSources } from './list.ts'
 
 const OUT = join(ROOT, 'dist/web')
 

@@ -1,15 +1,7 @@
-/** What the bundle of pages' files holds, as the build leaves it for the server. */
+/** What the bundle of pages' files is made from. */
 import { createHash } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import type { AssetUrls } from '../../web/pages/page.ts'
-
-export interface AssetList {
-  /** Digest of the sources that it was made from. */
-  sources: string
-  files: { path: string; file: string; type: string; brotli: boolean; immutable: boolean }[]
-  urls: AssetUrls
-}
 
 /** What may end up in the bundle. */
 const SOURCES = [

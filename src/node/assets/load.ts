@@ -3,10 +3,9 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Asset } from '../../web/assets.ts'
+import type { Asset, AssetList } from '../../web/assets.ts'
 import type { AssetUrls } from '../../web/pages/page.ts'
 import { isFresh, readBundle } from './build.ts'
-import type { AssetList } from './list.ts'
 
 /** Node's API for files inside a single executable. Undefined in Bun. */
 const sea = process.getBuiltinModule('node:sea')
