@@ -3,6 +3,7 @@
  * here: the host answers them below the framework.
  */
 import { Hono } from 'hono'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { Refusal } from '../errors.ts'
 import { PROBLEM_TYPE } from '../problems.ts'
 import {
@@ -210,7 +211,7 @@ async function answerError(c: AppContext, parts: AppParts, error: unknown): Prom
   if (wait !== undefined) c.header('Retry-After', `${wait}`)
   const wantsPage = isPage(c) || prefersHtml(c.req.header('Accept'))
   if (wantsPage && !ASKED_EVERYWHERE.test(c.req.path)) {
-    return problemPage(c, parts, told, error instanceof Refusal ? error.rule : '')
+    return problemPage(c, parts, error, told.status as ContentfulStatusCode)
   }
   const success = c.req.path === DELETE_PATH ? { success: false as const } : {}
   return new Response(JSON.stringify({ ...told, ...success }), {

@@ -1,16 +1,19 @@
-/** A problem as a page for people. */
-import type { RefusalCode } from '../../errors.ts'
-import type { Problem } from '../../protocol.ts'
-import { contextFor, errorPage, type Page, type PageContext } from '../../web/pages.ts'
+/** An error as a page for people. */
+import { Refusal } from '../../errors.ts'
+import type { Page, PageContext } from '../../web/pages/page.ts'
+import { contextFor, errorPage } from '../../web/pages.ts'
 import type { Site } from '../context.ts'
+import { toProblem } from '../problem.ts'
 
 /** The server's own faults show the request id, for the operator to find them in the log. */
-export function errorPageOf(context: PageContext, problem: Problem, requestId: string, rule = ''): Page {
+export function errorPageOf(context: PageContext, error: unknown, requestId: string): Page {
+  const { status, title, detail } = toProblem(error)
   return errorPage(context, {
-    ...problem,
-    error: problem.error as RefusalCode,
-    rule,
-    ...(problem.status >= 500 ? { requestId } : {}),
+    status,
+    title,
+    detail,
+    ...(error instanceof Refusal && { error: error.code, rule: error.rule }),
+    ...(status >= 500 && { requestId }),
   })
 }
 
@@ -18,9 +21,8 @@ export function errorPageOf(context: PageContext, problem: Problem, requestId: s
 export function refusedPage(
   { facts }: Site,
   acceptLanguage: string | undefined,
-  problem: Problem,
+  error: unknown,
   requestId: string,
-  rule = '',
 ): Page {
-  return errorPageOf(contextFor(facts, acceptLanguage), problem, requestId, rule)
+  return errorPageOf(contextFor(facts, acceptLanguage), error, requestId)
 }

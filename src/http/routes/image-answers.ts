@@ -51,14 +51,14 @@ export function createImageAnswers(common: string[], site: Site, log: Log): Imag
 
   async function toldByPage(
     { method, header }: RawRequest,
-    problem: Problem,
+    error: unknown,
+    status: number,
     requestId: string,
-    rule: string,
   ): Promise<Answer> {
     // Loaded at its first use: programs and <img> want none.
     const { refusedPage } = await import('./error-page.ts')
-    const page = await refusedPage(site, header('accept-language'), problem, requestId, rule)
-    return bodiless(method, pageAnswer(problem.status, page, requestId, more))
+    const page = await refusedPage(site, header('accept-language'), error, requestId)
+    return bodiless(method, pageAnswer(status, page, requestId, more))
   }
 
   return {
@@ -85,7 +85,7 @@ export function createImageAnswers(common: string[], site: Site, log: Log): Imag
       if ((error as Error).name !== 'AbortError') logFault(log, error, requestId)
       const refusal = toProblem(error)
       if (!prefersHtml(request.header('accept'))) return told(method, refusal, requestId)
-      return toldByPage(request, refusal, requestId, error instanceof Refusal ? error.rule : '')
+      return toldByPage(request, error, refusal.status, requestId)
     },
   }
 }

@@ -1,7 +1,7 @@
 /** Pages: home, viewer, deletion, terms, and errors for people. */
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { Refusal } from '../../errors.ts'
-import { ID_LENGTH, KEY_PATTERN, type Problem } from '../../protocol.ts'
+import { ID_LENGTH, KEY_PATTERN } from '../../protocol.ts'
 import type { Page } from '../../web/pages/page.ts'
 import {
   contextFor,
@@ -116,15 +116,15 @@ export async function deleteByForm(c: AppContext, parts: AppParts): Promise<Resp
   return response
 }
 
-/** An error as a page. `rule`: that an image broke. No cache keeps it: what is missing now may be there soon, and the other way round. */
+/** An error as a page. No cache keeps it: what is missing now may be there soon, and the other way round. */
 export async function problemPage(
   c: AppContext,
   parts: AppParts,
-  problem: Problem,
-  rule = '',
+  error: unknown,
+  status: ContentfulStatusCode,
 ): Promise<Response> {
-  const page = errorPageOf(contextOf(c, parts), problem, c.get('requestId'), rule)
-  const response = await sendCompressed(c, page, problem.status as ContentfulStatusCode)
+  const page = errorPageOf(contextOf(c, parts), error, c.get('requestId'))
+  const response = await sendCompressed(c, page, status)
   response.headers.set('Cache-Control', NO_STORE)
   return response
 }

@@ -86,7 +86,7 @@ export function createUploadAnswers(parts: AppParts): UploadAnswers {
       return problemAnswer(problem, requestId, headers)
     }
     const { refusedPage } = await import('./error-page.ts')
-    const page = await refusedPage(parts.site, request.header('accept-language'), problem, requestId)
+    const page = await refusedPage(parts.site, request.header('accept-language'), error, requestId)
     return pageAnswer(problem.status, page, requestId, headers)
   }
 

@@ -95,9 +95,13 @@ export function goneCases(world: World): void {
     if (!me.host.operator) return t.skip('does not apply: this host has no operator command')
     const name = newName()
     const { id } = (await send(me, gif(), name)).json()
-    await operate(me.host, ['remove', id, '--reason', 'against the terms'])
+    await operate(me.host, ['remove', id, '--reason', 'against the terms', '--rule', 'house-rule-3'])
     checkProblem(await send(me, gif(), name), 410, 'removed')
     checkProblem(await send(me, png(2, 3), name), 410, 'removed')
+    for (const page of [await send(me, gif(), name, { Accept: 'text/html' }), await me.get(`/${id}`)]) {
+      checkPage(page, 410)
+      assert.match(page.text, /<p>house-rule-3<\/p>/, 'the rule that it broke')
+    }
     assert.equal((await me.get(`/raw/${id}`)).status, 410)
     assert.equal(await me.remaining(), 99)
   })
