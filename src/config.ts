@@ -244,7 +244,7 @@ const VARIABLES = {
   unansweredMinutes: variable(
     'UNANSWERED_MINUTES',
     '60',
-    'with NOTIFY: an urgent report without an answer for so long pauses uploads; 0: never',
+    'with NOTIFY: minutes an urgent report may stay unanswered before uploads pause; 0: never',
     integer(0, 1e6),
   ),
   allowedOrigins: variable(
@@ -288,7 +288,7 @@ const VARIABLES = {
   awsRegion: variable('AWS_REGION', '', 'likewise, where the URL names no region', optional(text)),
 }
 
-/** As the table says. */
+/** The configuration. Each member has the type its variable's `parse` returns. */
 export type Config = {
   readonly [Member in keyof typeof VARIABLES]: ReturnType<(typeof VARIABLES)[Member]['parse']>
 }

@@ -1,10 +1,5 @@
 import type { Challenge } from './protocol.ts'
 
-/**
- * Three outcomes exist in this house. *Absent* is `null`. *Refused* is a `Refusal`: the client can do something
- * about it, and `detail` is written for the client. *Broken* is any other `Error`: logged, answered as a bare 5xx.
- */
-
 /** Why a request is refused. Stable: scripts and ShareX print it. `problems.ts` maps each code to its status. */
 export type RefusalCode =
   | 'not-multipart'

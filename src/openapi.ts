@@ -121,7 +121,7 @@ const HEADERS: Record<string, Header> = {
   'Cache-Control.none': always('No cache keeps it.', { const: 'no-store' }),
   'Cache-Control.page': always('A browser asks again each time.', { const: 'private, no-cache' }),
   'Cache-Control.image': always(
-    'The bytes at this address never change. Of an image that expires it is no longer than what is left.',
+    'The bytes at this address never change. For an image that expires, max-age never exceeds the time left.',
     text('^public, max-age=\\d+(, s-maxage=\\d+, must-revalidate)?, immutable$'),
     `public, max-age=${RAW_MAX_AGE_SECONDS}, immutable`,
   ),
@@ -426,6 +426,7 @@ function described(operationId: string, summary: string, type: string, schema: S
   return { operationId, tags: ['Tools'], summary, responses }
 }
 
+/** The interface as one service offers it: its address, its largest file and its quota stand in the text. */
 export function createDocument({ baseUrl, maxUploadBytes, uploadsPerDay }: ApiSettings): ApiDocument {
   const link = `${baseUrl}/${ID}`
   const raw = `${baseUrl}/raw/${ID}`
@@ -663,8 +664,8 @@ print(answer.json()["success"])`,
           tags: ['Images'],
           summary: 'Fetch the bytes of an image',
           description:
-            'Conditions and one range are honoured. The extension may be left out; a wrong one is 404. Who prefers ' +
-            'text/html, as browsers do that open the address, gets a refusal as a page. ' +
+            'Conditions and one range are honoured. The extension may be left out; a wrong one is 404. Clients that prefer ' +
+            'text/html, as browsers do when the address is opened directly, get a refusal as a page. ' +
             'Repr-Digest is always SHA-256: Want-Repr-Digest is ignored (RFC 9530, 4).',
           parameters: RAW_PARAMETERS,
           responses: {
@@ -706,7 +707,7 @@ image = requests.get("${raw}").content`,
           tags: ['Images'],
           summary: 'Fetch a small picture of an image',
           description:
-            'Of at most 1,200 pixels a side and 120 KiB, made by the client that uploaded the image. Conditions and one range are honoured.',
+            'At most 1,200 pixels a side and 120 KiB, made by the client that uploaded the image. Conditions and one range are honoured.',
           parameters: PREVIEW_PARAMETERS,
           responses: {
             ...PREVIEW_ANSWERS,
@@ -819,7 +820,7 @@ image = requests.get("${raw}").content`,
           },
           responses: {
             202: answer(
-              'It is filed, or was before. The receipt shows what becomes of it. Of many reports of one image only the first are kept word for word; the others are counted, and share a receipt.',
+              'It is filed, or was before. The receipt shows what becomes of it. When an image is reported many times, only the first reports are kept word for word; the others are counted, and share a receipt.',
               `${UNCACHED} Location`,
               json(object({ receipt: { type: 'string', format: 'uri' } })),
             ),

@@ -18,7 +18,7 @@ interface ProblemFacts {
   when: string
   /** One sentence: what a client does now. */
   remedy: string
-  /** Of what passes soon: when it is worth another try. Absent of what passes at the end of the day. Unit: seconds. */
+  /** For conditions that pass soon: seconds until a retry makes sense. Absent where the wait lasts until the day ends. */
   retryAfter?: number
 }
 

@@ -52,7 +52,7 @@ import {
 } from './routes/pages.ts'
 import { askReport, reportByForm, reportByProgram, showReceipt } from './routes/report.ts'
 
-/** Pages and pictures say themselves that they are not to be found: who may not look can not read that. */
+/** Pages and images carry their own noindex: a crawler barred from them could not read it. */
 const ROBOTS = 'User-agent: *\nDisallow: /api/\n'
 
 /** What crawlers and browsers ask every site for. None of it is a page. */
@@ -86,6 +86,10 @@ const READ_ONLY_PATHS = [
   ID_PATH,
 ]
 
+/**
+ * All routes except uploads and raw images, which hosts serve below the framework. Never throws: errors become pages or
+ * problem details.
+ */
 export function createApp(parts: AppParts): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   const common = commonHeaders(parts.baseUrl)

@@ -32,7 +32,7 @@ export function healthOf({ objects, ledger, clock, purges }: Stores, log: Log): 
   }
 }
 
-/** Those who ask at one time share a check, and its success holds for a moment. */
+/** Callers at one time share a check, and its success holds for a moment. */
 function shared(check: () => Promise<void>): () => Promise<void> {
   const underWay = createUnderWay()
   let succeededAt = -Infinity

@@ -22,7 +22,7 @@ export interface SettingValues {
   'network-uploads': number
   /** With less free on the disk no upload is taken. 0: only what the store itself needs. Unit: bytes. */
   'min-free-bytes': number
-  /** An urgent report that was told and stays without an answer for so long pauses uploads. 0: never. */
+  /** Minutes that an urgent report may stay unanswered, once somebody was told, before uploads pause. 0: never. */
   'unanswered-minutes': number
 }
 
@@ -84,7 +84,7 @@ export function createSettings(parts: {
 
   async function refresh(): Promise<void> {
     const found = Object.entries(await ledger.settings()).map(([name, text]) => [name, parse(name, text)])
-    // What another version knows, or knew, counts for nothing here.
+    // Settings that only another version knows are ignored.
     changed = Object.fromEntries(found.filter(([, value]) => value !== null))
     current = { ...defaults, ...changed }
     if (current.images === 'private') current.uploads = 'paused'

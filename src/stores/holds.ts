@@ -9,7 +9,7 @@ export interface Digests {
   sentSha256: string
 }
 
-/** From the operator's hold on, until he releases, keeps or removes the image. */
+/** From the operator's hold until the image is released, kept or removed. */
 export interface Hold {
   /** `null`: a server that did not know of them recorded the hold, or the image is damaged. */
   digests: Digests | null

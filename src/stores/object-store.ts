@@ -202,8 +202,8 @@ export interface Draft extends ByteSource {
    */
   commit(record: ImageRecord, segments: Segment[], options?: { isContended: boolean }): Promise<void>
   /**
-   * Puts it in place of a stored image of the same id that is damaged, in one step: whoever dies in the middle leaves the
-   * one or the other. It is visible or held as that was. `null` if there is none: it was removed meanwhile.
+   * Puts it in place of a stored image of the same id that is damaged, in one step: a crash leaves the old one or the
+   * new one. It is visible or held as that was. `null` if there is none: it was removed meanwhile.
    */
   replace(record: ImageRecord, segments: Segment[]): Promise<'visible' | 'held' | null>
   /** Forgets the bytes. Harmless after `commit` or a second time. */

@@ -41,7 +41,7 @@ export function uploadScript(baseUrl: string): string {
 #   upload.sh picture.jpg …        files
 #   grim - | upload.sh             an image from a pipe
 #   PINHOLE_DIRECT=1 upload.sh …   prints the address of the file itself, as editors want it
-#   PINHOLE_EXPIRES=1d upload.sh … gone after 1h, 1d, 7d, 30d or so many seconds
+#   PINHOLE_EXPIRES=1d upload.sh … gone after 1h, 1d, 7d, 30d or a number of seconds
 #   PINHOLE_PASS=… upload.sh …     a pass of ${baseUrl}/pass, where the server asks for one
 # The keys that delete them are kept in PINHOLE_KEYS (default ~/.local/share/pinhole/keys), for your eyes only.
 # It sends files as they are; the service removes location and other metadata, but not from GIF.

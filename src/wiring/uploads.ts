@@ -24,7 +24,7 @@ import type { Ledger } from '../stores/ledger.ts'
 import type { ObjectStore } from '../stores/object-store.ts'
 import { warning } from './warning.ts'
 
-/** What a host has when its stores are open. */
+/** Parts that a host has once its stores are open. */
 export interface Wiring {
   config: Config
   objects: ObjectStore

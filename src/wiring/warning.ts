@@ -1,4 +1,4 @@
-/** What went wrong and stops nobody, as a line of the log. */
+/** A failure that stops nobody, as a line of the log. */
 import type { Log } from '../http/log.ts'
 
 /** `id`: of the image that it is about; `null` if it is about a whole round. */

@@ -1,4 +1,4 @@
-/** What is begun behind an answer, and must not end with it. */
+/** Work that is begun behind an answer, and must not end with it. */
 import { sleep } from '../async.ts'
 
 export interface Background {

@@ -14,7 +14,7 @@ export const LIMITS = {
   /** What depends on uploads in other isolates is tried again after this time, which doubles up to the second. */
   firstRetryMs: 100,
   lastRetryMs: 2000,
-  /** An upload that read nothing for so long was cut off without a word. */
+  /** An upload that read nothing for this long was cut off without a word. */
   lostMs: 120_000,
   /** Without a byte of a body that is waited for. */
   idleMs: 30_000,

@@ -11,7 +11,7 @@ import type { Limits } from './limits.ts'
 
 interface Place {
   readonly address: string
-  /** That its draft may take. */
+  /** Memory that its draft may take. */
   readonly bytes: number
   isReading: boolean
   /** It depends on uploads of its address that have not ended. */

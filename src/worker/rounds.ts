@@ -1,4 +1,4 @@
-/** What a server on Node does at an interval, and a Worker when its cron trigger says so. */
+/** Work that a server on Node does at an interval, and a Worker when its cron trigger fires. */
 import type { Notifier } from '../notify/notifier.ts'
 import { GRACE_MS } from '../service/forgetting.ts'
 import { DAY_MS, utcDayOf } from '../service/utc-day.ts'

@@ -97,7 +97,10 @@ function isDrivenFromElsewhere(c: AppContext): boolean {
   return isFromElsewhere(c) && !isFollowed
 }
 
-/** Browsers say so (Fetch Metadata); who says nothing is no browser of today, and has no cookie of one. */
+/**
+ * Browsers send Sec-Fetch-Site. A request without it comes from no current browser, so it carries no browser's session
+ * cookie.
+ */
 export function isFromElsewhere(c: AppContext): boolean {
   const site = c.req.header('Sec-Fetch-Site')
   return site !== undefined && site !== 'same-origin' && site !== 'none'

@@ -1,4 +1,4 @@
-/** Of the admin server: every route on one screen. Never reachable through the public listener. */
+/** The admin server: every route on one screen. Never reachable through the public listener. */
 import { Hono } from 'hono'
 import { overviewPage } from '../../web/operator/overview.ts'
 import { adminErrorPage, loginPage } from '../../web/operator/page.ts'

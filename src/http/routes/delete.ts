@@ -3,6 +3,7 @@ import { Refusal } from '../../errors.ts'
 import { type DeleteAnswer, ID_LENGTH } from '../../protocol.ts'
 import type { AppContext, AppParts } from '../context.ts'
 
+/** Throws `Refusal`: `missing-key`, `unknown-key`, `unavailable`. */
 export async function remove(c: AppContext, parts: AppParts): Promise<Response> {
   const key = c.req.query('key')
   if (!key) throw new Refusal('missing-key', 'Give the deletion key: DELETE /api/delete?key=…')
@@ -11,7 +12,7 @@ export async function remove(c: AppContext, parts: AppParts): Promise<Response> 
   return c.json(answer)
 }
 
-/** Removes the image that the key belongs to. Throws `Refusal`. */
+/** Removes the image that the key belongs to. Throws `Refusal`: `unknown-key`, `unavailable`. */
 export async function deleteByKey(c: AppContext, parts: AppParts, key: string): Promise<void> {
   const startedAt = performance.now()
   const isRemoved = await parts.images.remove(key)

@@ -75,6 +75,7 @@ export async function gallery(c: AppContext, parts: AppParts): Promise<Response>
   return response
 }
 
+/** Throws `Refusal`: `not-found`, `removed`, `held`, `unavailable`. */
 export async function viewer(c: AppContext, parts: AppParts, id: string): Promise<Response> {
   const record = await parts.images.find(id)
   if (record === null) throw new Refusal('not-found', 'There is no such image. It may have been deleted.')

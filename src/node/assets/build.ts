@@ -11,7 +11,7 @@ const OUT = join(ROOT, 'dist/web')
 /** How often a running build refreshes its lock. Unit: milliseconds. */
 const HEARTBEAT_MS = 2000
 
-/** A lock that was silent for so long was left by a process that died. Unit: milliseconds. */
+/** A lock that was silent for this long was left by a process that died. Unit: milliseconds. */
 const LOCK_LIFETIME_MS = 20_000
 
 /** The folder of the bundle, and its list; `null` if it was never built. */

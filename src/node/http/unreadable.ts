@@ -9,8 +9,8 @@ import { REQUEST_ID_HEADER } from '../../protocol.ts'
 const WORDS: Record<400 | 408 | 417 | 431 | 503, [code: ProblemCode, detail: string]> = {
   400: ['bad-request', 'This is not an HTTP request that the server can read.'],
   408: ['too-slow', 'The request came too slowly and was given up.'],
-  417: ['expectation-failed', 'The request expects what the server does not do: only 100-continue is known.'],
-  503: ['busy', 'So much is asked of the server from your address that it got to nothing of this in time.'],
+  417: ['expectation-failed', 'The server meets no expectation but 100-continue.'],
+  503: ['busy', 'The server is too busy with other requests from your address to answer this one in time.'],
   431: ['headers-too-large', 'The headers of the request are too large.'],
 }
 

@@ -2,7 +2,7 @@
 import type { Metric, Registry } from 'prom-client'
 import { type Counts, DURATION_BUCKETS, refusalsOf } from './counts.ts'
 
-/** Read when somebody asks. What can't be found out then is left out. */
+/** Read when somebody asks. Values that can't be found out then are left out. */
 export interface Gauge {
   name: string
   help: string

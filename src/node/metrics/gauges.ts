@@ -1,4 +1,4 @@
-/** What is found out when somebody asks. The same in every process of a machine. */
+/** Gauges, read when somebody asks. The same in every process of a machine. */
 import { statfs } from 'node:fs/promises'
 import { VERSION } from '../manifest.ts'
 import type { Gauge } from './exposition.ts'

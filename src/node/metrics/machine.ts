@@ -2,7 +2,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { type Counting, type Counts, noCounts, sumOf } from './counts.ts'
 
-/** A worker that says nothing for so long is busy or dying: what it said last is taken. */
+/** A worker that is silent for this long is busy or dying: its last counts are taken. */
 const ANSWER_MS = 1000
 
 type Message =
@@ -11,7 +11,7 @@ type Message =
   | { metrics: 'counts?' }
   | { metrics: 'counts'; counts: Counts }
 
-/** In the supervisor. What dead workers counted stays in the sum: a counter never falls. */
+/** In the supervisor. Counts of dead workers stay in the sum: a counter never falls. */
 export function sumOverWorkers(): void {
   const last = new Map<number, Counts>()
   const waiting: (() => void)[] = []

@@ -33,7 +33,7 @@ export function openEvidenceFiles(url: string, config: Config): Promise<Files> {
   return openS3Files(url, '.evidence/', config)
 }
 
-/** What writes there. `null`: no key, nothing is sealed. Throws an `Error` for a wrong key. */
+/** Writes sealed evidence there. `null`: no key, nothing is sealed. Throws an `Error` for a wrong key. */
 export async function openEvidence(
   config: Config,
   { objects, ledger, clock }: { objects: ObjectStore; ledger: Ledger; clock: Clock },

@@ -92,7 +92,7 @@ export async function runOperator(args: string[]): Promise<number> {
     await program.parseAsync(args, { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (error) {
-    // What commander refuses it has said itself.
+    // Commander has printed its own errors.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
     const lines = error instanceof ConfigError ? error.mistakes : linesOf(error)
     process.stderr.write(`${lines.join('\n')}\n`)

@@ -23,7 +23,7 @@ export function readIds(subject: string, before: string[] = []): string[] {
 }
 
 export function limitOption(): Option {
-  return new Option('--limit <number>', 'at most so many').default(100).argParser((text) => {
+  return new Option('--limit <number>', 'list at most this many').default(100).argParser((text) => {
     if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('A limit is a whole number.')
     return Number(text)
   })

@@ -12,7 +12,7 @@ import type { Ledger } from '../../stores/ledger.ts'
 import { DamagedObject, type ObjectStore, storedSize } from '../../stores/object-store.ts'
 import type { Finding, Verified } from './findings.ts'
 
-/** A draft of a process elsewhere may be under way for so long. */
+/** A draft of a process elsewhere may be under way for this long. */
 const DRAFT_MS = 3_600_000
 
 /** Servers remove what expired within this time, also if they do not know whether their clock is right. */

@@ -86,7 +86,7 @@ export function createExpiring(parts: {
   }
 
   async function removeOne({ id, expiresAt }: ClaimedExpiry, now: number): Promise<Outcome> {
-    // Of one that can't be read any more the ledger alone knows.
+    // Only the ledger knows about an image that can't be read any more.
     const record = await find(id).catch((error) => {
       if (error instanceof DamagedObject)
         return { expiresAt: new Date(expiresAt).toISOString(), type: undefined }

@@ -34,6 +34,10 @@ export interface Images extends Publishing {
 /** How long the ledger is not asked about absent images after it failed. */
 const LEDGER_PAUSE_MS = 1000
 
+/**
+ * Processes share the store and the ledger, and keep nothing of an image themselves. Where the store or the ledger fails, all
+ * methods but `expire` throw `Refusal`: `unavailable` or `storage-full`; `find` and `open` throw `unavailable` while images are private.
+ */
 export function createImages(parts: {
   objects: ObjectStore
   ledger: Ledger

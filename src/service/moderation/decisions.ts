@@ -38,6 +38,10 @@ const SHOWN = 1000
 /** Images that are moved at the same time. */
 const MOVED_AT_ONCE = 8
 
+/**
+ * Decisions are in the ledger, and any process carries out what is due. `decide`, `pending` and `undo` throw what the ledger and
+ * the store throw; a round throws nothing: `onFailure` hears of it.
+ */
 export function createDecisions(parts: {
   objects: ObjectStore
   ledger: Ledger

@@ -98,7 +98,7 @@ export function createMoves(parts: {
     await recordDigests()
   }
 
-  /** Of what servers held that recorded none, and of a ledger that was restored. */
+  /** Records digests that older servers did not record with a hold, or that a restored ledger lacks. */
   async function recordDigests(): Promise<void> {
     for (const id of await ledger.heldWithoutDigests(DIGESTS_AT_ONCE)) {
       const record = await objects.headHeld(id).catch((error) => onFailure(error, id))

@@ -18,7 +18,7 @@ export interface CategoryRules {
   contact: 'required' | 'optional' | 'none'
   /** TAKE IT DOWN Act, sec. 3; 17 USC 512(c)(3)(A)(i). */
   needsSignature: boolean
-  /** Name, address and words of the reporter are forgotten so long after the decision. Unit: days. */
+  /** Name, address and words of the reporter are forgotten this long after the decision. Unit: days. */
   keptDays: number
 }
 

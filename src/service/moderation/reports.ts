@@ -78,6 +78,10 @@ export function unknownImage(): Refusal {
   return new Refusal('not-found', 'There is no such picture here. It may have been deleted.')
 }
 
+/**
+ * Cases, receipts and budgets are in the ledger, which processes share; what an address asked in vain is this process's own.
+ * Where the ledger or the store fails, all methods throw `Refusal('unavailable')`, or `storage-full`.
+ */
 export function createReports(parts: {
   objects: ObjectStore
   ledger: Ledger

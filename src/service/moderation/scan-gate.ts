@@ -103,14 +103,14 @@ export function createScanGate(parts: {
   }
 }
 
-/** What people are to look at is asked about once more when it is stored: so no crash loses the case. */
+/** A verdict that people must look at is asked for once more when the image is stored, so that no crash loses the case. */
 const ADMITTED: Record<'clean' | 'flag' | 'hold', Admission> = {
   clean: 'scanned',
   flag: 'later',
   hold: 'hidden',
 }
 
-/** What a verdict gives as the reason of an act. */
+/** The reason of an act that a verdict led to. */
 export function reasonOf(finding: string): string {
   return finding === '' ? 'a verdict without words' : finding
 }

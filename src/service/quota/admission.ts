@@ -53,7 +53,7 @@ export function createAdmission(parts: {
     const used = async () => {
       const remaining = await quota.remaining(address)
       upload.onRemaining(remaining)
-      // Of one that has none left the quota says so.
+      // An address with no uploads left is refused by the quota.
       return remaining === 0 ? 0 : quota.limit - remaining + free
     }
     await challenges.assertShown(shown, used).catch(refuseFault)
@@ -73,7 +73,7 @@ export function createAdmission(parts: {
     try {
       return await challenges.spend(shown, reservation.used + free).catch(refuseFault)
     } catch (error) {
-      // What is worth nothing was verified all the same.
+      // Verifying a worthless solution took work all the same.
       const isFalse = isRefusal(error, 'challenge-required') && Object.values(shown).some(Boolean)
       await reservation.release(isFalse ? 0 : undefined).catch(refuseFault)
       throw error

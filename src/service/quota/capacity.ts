@@ -34,6 +34,10 @@ const RECOVERED = 1.1
 /** How long a reading of a counter is used before the next upload. Unit: milliseconds. */
 const READ_AGAIN_MS = 1000
 
+/**
+ * The counts are in the ledger, which processes share: together they never exceed a cap. Readings of them are this process's
+ * own, and up to a second old. `stop` waits for releases. Throws what the ledger throws, beside the refusals that `Capacity` names.
+ */
 export function createCapacity(parts: {
   ledger: Ledger
   settings: Settings

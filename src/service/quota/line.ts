@@ -65,7 +65,7 @@ interface Stall {
 const FIRST_LOOK_MS = 100
 const LONGEST_LOOK_MS = 2000
 
-/** What one that waits holds besides its bytes: connection, request and headers. */
+/** What a waiting upload holds besides its bytes: connection, request and headers. */
 const WAITER_BYTES = 8 * 1024
 
 const TOO_LONG = 'This upload waited too long for its turn. Please try again in a moment.'
@@ -169,7 +169,7 @@ export function createLine(limits: LineLimits): Line {
     })
   }
 
-  /** Those of which most waits make room, the last of them first. Throws `Refusal('busy')`. */
+  /** The client with the most waiting uploads makes room, its latest first. Throws `Refusal('busy')`. */
   function makeRoom(address: Address<Waiter>, bytes: number): void {
     if (address.waiting.length >= limits.waitingOfAddress) throw new Refusal('busy', ADDRESS_FULL)
     while (!queue.hasRoom(bytes)) {

@@ -62,6 +62,10 @@ const BUCKET_LENGTH = 32
 /** No upload takes longer: a reservation of this age was left by a process that died. */
 const LONGEST_RESERVED_MS = 15 * 60_000
 
+/**
+ * The counts are in the ledger, which processes share: together they never exceed the quota. `stop` waits for confirmations.
+ * Throws what the ledger throws, beside the refusals that `Quota` names.
+ */
 export function createQuota(
   ledger: Ledger,
   options: {
@@ -174,6 +178,7 @@ export function createQuota(
   }
 }
 
+/** `Refusal('quota-exceeded')`. */
 export function quotaExceeded(perDay: number): Refusal {
   return new Refusal(
     'quota-exceeded',

@@ -30,7 +30,7 @@ const CHECKSUM_DIGITS = 16
 /** Files that are read at once. */
 const READ_AT_ONCE = 16
 
-/** Files are merged when there are so many, and so many at a time: a restore reads each. */
+/** Files are merged once there are this many, and this many at a time: a restore reads each. */
 const MERGED_AT_ONCE = 500
 
 /** What one file of merged lines may have. Unit: bytes. */

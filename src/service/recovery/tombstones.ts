@@ -1,7 +1,7 @@
 /**
  * Deletions, removals, holds and blocks, written to a second place that survives the disk. Each leaves a tombstone in the
- * ledger, in the transaction of the change, and stays there until it is in the second place: whoever dies in between,
- * another process writes it. Nobody who deletes or decides waits for that.
+ * ledger, in the transaction of the change, and stays there until it is in the second place: if a process dies before
+ * that, another writes it. Nobody who deletes or decides waits for that.
  */
 
 import { backoffMs, createIntervalJob } from '../../async.ts'

@@ -8,10 +8,10 @@ import type { Page } from '../pages/page.ts'
 export interface FeedFacts {
   /** Address of the admin server. No trailing slash. */
   url: string
-  /** That are open. */
+  /** Open ones. */
   cases: Case[]
   alerts: ActiveAlert[]
-  /** What Pinhole did by itself. */
+  /** Acts of Pinhole itself. */
   acts: AuditEntry[]
   /** Epoch milliseconds. */
   now: number

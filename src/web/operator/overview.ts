@@ -14,13 +14,13 @@ export interface OverviewFacts {
   settings: { name: string; value: string; isChanged: boolean }[]
   isPaused: boolean
   counts: { name: string; value: number }[]
-  /** That are open, as they should be decided. */
+  /** Open ones, in the order in which they should be decided. */
   cases: Case[]
   /** Epoch milliseconds. */
   now: number
   held: string[]
   acts: AuditEntry[]
-  /** That can be undone. */
+  /** Decisions that can still be undone. */
   pending: Decision[]
 }
 

@@ -20,7 +20,7 @@ export interface EmbedCodes {
   html: string
 }
 
-/** What else a description could do in each of these languages: end its own quotes or brackets. */
+/** Characters that end or break an HTML attribute. */
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
 /** No part of an address or a type needs escaping: ids and extensions are letters and digits. */

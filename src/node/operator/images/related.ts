@@ -78,7 +78,7 @@ export function onSubjects<Options extends SubjectOptions>(
   for (const option of selectionOptions()) command.addOption(option)
   return command.action((ids: string[], options: Options) => {
     if (ids.length > 0 === isSelective(options)) {
-      // Of what an action throws, commander says nothing itself.
+      // Commander prints nothing for an error that an action throws.
       command.error('error: name ids, or conditions; not both')
     }
     return onData(async ({ takedown, stores: { objects } }) => {
