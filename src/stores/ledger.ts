@@ -192,14 +192,7 @@ export interface Ledger
   /** Every entry of the audit log, the oldest first, read in pages. */
   everyAuditEntry(): AsyncIterable<AuditEntry>
   /** How much is in it. Today is the UTC day of this machine's clock. */
-  counts(): Promise<{
-    /** `null`: can't be read now, as on a full disk. */
-    uploadsToday: number | null
-    removals: number
-    blocks: number
-    pendingPurges: number
-    held: number
-  }>
+  counts(): Promise<LedgerCounts>
 
   /** Remembers that the image was deleted by its key, also for its case if it has one. Twice is harmless. */
   recordDeletion(id: string, at: Date): Promise<void>
@@ -246,4 +239,13 @@ export class LedgerFull extends LedgerUnavailable {
     this.message = `the ledger is full: ${remedy}`
     this.name = 'LedgerFull'
   }
+}
+
+export interface LedgerCounts {
+  /** `null`: can't be read now, as on a full disk. */
+  uploadsToday: number | null
+  removals: number
+  blocks: number
+  pendingPurges: number
+  held: number
 }

@@ -38,9 +38,7 @@ export async function factsOf({ settings, ledger, decisions, now }: Parts): Prom
       value: `${settings.current()[name]}`,
       isChanged: name in settings.changed(),
     })),
-    counts: Object.entries(counts).flatMap(([name, value]) =>
-      typeof value === 'number' ? [{ name, value }] : [],
-    ),
+    counts,
     cases,
     now: now(),
     held,

@@ -4,7 +4,7 @@
  */
 import type { Hono } from 'hono'
 import { jsonObject } from '../../json.ts'
-import { verdictOf } from '../../scan/scanner.ts'
+import { type Verdict, verdictOf } from '../../scan/scanner.ts'
 import { isSevere } from '../../service/moderation/scan-gate.ts'
 import type { ScanTask } from '../../service/moderation/scanning.ts'
 import { readText } from '../body.ts'
@@ -51,7 +51,7 @@ export function addScans(app: Hono<AppEnv>, { scanning, sessions, ledger, object
     SCAN_PATH,
     forScanners(async (c) => {
       const given = await bodyOf(c)
-      const verdict = tried(() => verdictOf(given))
+      const verdict = verdictIn(given)
       if (verdict === null || !Number.isSafeInteger(given.claim)) {
         return c.json({ mistake: 'Send {"claim": …, "verdict": "clean", "flag", "hold" or "block"}.' }, 400)
       }
@@ -99,10 +99,12 @@ async function bodyOf(c: AppContext): Promise<Record<string, unknown>> {
   return jsonObject(await readText(c, BODY_MAX_BYTES)) ?? {}
 }
 
-function tried<T>(work: () => T): T | null {
+/** `null` if there is none, or no known one. */
+function verdictIn(given: unknown): Verdict | null {
   try {
-    return work()
-  } catch {
-    return null
+    return verdictOf(given)
+  } catch (error) {
+    if (error instanceof TypeError) return null
+    throw error
   }
 }

@@ -1,6 +1,7 @@
 /** GET and POST /report, POST /api/report, GET /receipt/<secret>: what people report, and what became of it. */
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { Refusal } from '../../errors.ts'
+import { jsonObject } from '../../json.ts'
 import { PROBLEMS } from '../../problems.ts'
 import { ID_PATTERN, receiptPath } from '../../protocol.ts'
 import { CATEGORIES } from '../../service/moderation/report-categories.ts'
@@ -85,12 +86,8 @@ function clientOf(c: AppContext, parts: AppParts): ClientAddress {
 }
 
 function givenIn(text: string): GivenReport {
-  let value: Record<string, unknown>
-  try {
-    value = Object(JSON.parse(text))
-  } catch {
-    throw new Refusal('bad-report', 'The body is not JSON.')
-  }
+  const value = jsonObject(text)
+  if (value === null) throw new Refusal('bad-report', 'The body is not a JSON object.')
   return givenOf((name) => (typeof value[name] === 'string' ? value[name] : ''), value.goodFaith === true)
 }
 

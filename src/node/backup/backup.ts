@@ -18,7 +18,7 @@ export interface BackupResult {
 /** `to`: `file:` and a folder, or `s3://…`. Servers go on meanwhile. */
 export async function backUp(options: {
   config: Config
-  stores: Stores
+  stores: Pick<Stores, 'objects' | 'ledger'> & { clock: Pick<Stores['clock'], 'now'> }
   to: string
   bytesPerSecond: number | null
   onProgress: (transfer: Transfer) => void

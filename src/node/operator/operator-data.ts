@@ -4,11 +4,16 @@ import type { Takedown } from '../../service/moderation/takedown.ts'
 import type { Settings } from '../../service/settings.ts'
 import type { Stores } from '../open/stores.ts'
 
+/** Of a server elsewhere nobody can tell its second place, or what it agreed on with others. */
+type CommandStores = Pick<Stores, 'objects' | 'ledger'> & {
+  clock: Pick<Stores['clock'], 'now'>
+} & Partial<Pick<Stores, 'tombstones' | 'settings'>>
+
 export interface OperatorData {
   config: Config
-  stores: Stores
+  stores: CommandStores
   takedown: Takedown
   settings: Settings
-  /** The address of the server elsewhere: nothing is known of its second place. */
+  /** The address of the server elsewhere. */
   server?: string
 }

@@ -38,7 +38,7 @@ export function remoteData(url: string, token: string | undefined): OperatorData
   }
 
   /** Each method asks for itself. */
-  const port = <Port>(on: string, own: Partial<Port>): Port =>
+  const port = <Port>(on: string, own: Partial<Port> = {}): Port =>
     new Proxy(own as object, {
       get: (target, name) =>
         Reflect.get(target, name) ?? ((...given: unknown[]) => ask(on, String(name), given)),
@@ -62,14 +62,9 @@ export function remoteData(url: string, token: string | undefined): OperatorData
     everyCase: () => each('ledger', 'everyCase'),
   })
   const objects = port<ObjectStore>('objects', { list })
-  const takedown = port<Takedown>('takedown', {
-    async status() {
-      const [counts, acts] = await Promise.all([ledger.counts(), ledger.auditLog(20)])
-      return { ...counts, acts }
-    },
-  })
+  const takedown = port<Takedown>('takedown')
   const config: Config = parseConfig({ OPERATOR_URL: origin })
-  const stores = { ledger, objects, clock: { now: Date.now } } as unknown as OperatorData['stores']
+  const stores = { ledger, objects, clock: { now: Date.now } }
   return { config, stores, takedown, settings: remoteSettings(ask), server: origin }
 }
 

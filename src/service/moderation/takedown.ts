@@ -1,6 +1,6 @@
-/** What the operator does: hold, keep and remove images, block bytes, look at the state. At once effective in every process. */
+/** What the operator does: hold, keep and remove images, block bytes. At once effective in every process. */
 import type { Digests } from '../../stores/holds.ts'
-import type { Actor, AuditEntry, Ledger } from '../../stores/ledger.ts'
+import type { Actor, Ledger } from '../../stores/ledger.ts'
 import { DamagedObject, type ImageRecord, type ObjectStore } from '../../stores/object-store.ts'
 import { type Evidence, SEALED_RULE } from './evidence.ts'
 import type { Moves } from './moves.ts'
@@ -29,22 +29,10 @@ export interface Takedown extends RelatedImages {
   block(sha256: string, reason: string, by?: Actor): Promise<void>
   /** `false` if it was not blocked. */
   unblock(sha256: string, reason: string, by?: Actor): Promise<boolean>
-  status(): Promise<Status>
-}
-
-export interface Status {
-  removals: number
-  blocks: number
-  pendingPurges: number
-  held: number
-  acts: AuditEntry[]
 }
 
 /** An address has fewer uploads in two days, unless the operator allows more; a flood of a network is held in several acts. */
 const MOST_OTHERS = 10_000
-
-/** Acts that `status` shows. */
-const SHOWN_ACTS = 20
 
 export function createTakedown(parts: {
   objects: ObjectStore
@@ -142,13 +130,6 @@ export function createTakedown(parts: {
     sameNetwork: (id) => ledger.sameNetwork(id, MOST_OTHERS),
     block: (sha256, reason, by) => ledger.block([sha256], reason, at(), by),
     unblock: (sha256, reason, by) => ledger.unblock(sha256, reason, at(), by),
-    async status() {
-      const [{ removals, blocks, pendingPurges, held }, acts] = await Promise.all([
-        ledger.counts(),
-        ledger.auditLog(SHOWN_ACTS),
-      ])
-      return { removals, blocks, pendingPurges, held, acts }
-    },
   }
 }
 

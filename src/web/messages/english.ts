@@ -1,4 +1,5 @@
 /** What pages say, in English, which the other languages translate. `{name}` stands for a value. */
+import type { RefusalCode } from '../../errors.ts'
 
 export const english = {
   lang: 'en',
@@ -332,7 +333,7 @@ export const english = {
     fallbackTitle: 'That didn’t work.',
     reason: 'The operator’s reason:',
     appeal: 'If you think this is a mistake, contact the operator: ',
-    titles: {
+    titles: byCode({
       'not-found': 'There’s no picture at this link.',
       held: 'This picture is being reviewed.',
       removed: 'This picture was removed.',
@@ -356,8 +357,8 @@ export const english = {
       'challenge-required': 'This connection has uploaded a lot today.',
       'cross-site': 'This request came from another site.',
       'too-slow': 'That took too long.',
-    } as Record<string, string>,
-    details: {
+    }),
+    details: byCode({
       'not-found': 'The link may be incomplete, or the picture was deleted by the person who uploaded it.',
       removed: 'The operator of this service removed it.',
       'unknown-key': 'It was deleted earlier, or the link is incomplete.',
@@ -382,7 +383,7 @@ export const english = {
         'Each further picture takes a little computing in your browser, which needs JavaScript and an https page.',
       'cross-site': 'Please use the form on this page.',
       'too-slow': 'Please try again on a better connection.',
-    } as Record<string, string>,
+    }),
   },
 
   report: {
@@ -413,7 +414,7 @@ export const english = {
     goodFaith: 'I believe in good faith that this report is accurate and complete.',
     send: 'Send report',
     /** Above the form that was not taken, by code. */
-    refused: { 'not-found': 'There’s no picture at this link.' } as Record<string, string>,
+    refused: byCode({ 'not-found': 'There’s no picture at this link.' }),
     receiptTitle: 'Your report',
     receiptLead: 'Bookmark this page to follow your report.',
     counted:
@@ -491,4 +492,9 @@ export const english = {
       },
     ],
   },
+}
+
+/** A code that no refusal has does not compile; codes without words of their own are told in those of the server. */
+function byCode(words: Partial<Record<RefusalCode, string>>): Partial<Record<RefusalCode, string>> {
+  return words
 }

@@ -1,7 +1,7 @@
 /** The first page of the admin server: what is stored, held and done, and the forms to act. */
 import { html } from 'hono/html'
 import type { Decision } from '../../stores/decisions.ts'
-import type { AuditEntry } from '../../stores/ledger.ts'
+import type { AuditEntry, LedgerCounts } from '../../stores/ledger.ts'
 import type { Case } from '../../stores/reports.ts'
 import type { Page } from '../pages/page.ts'
 import { act, grounds } from './decision.ts'
@@ -13,7 +13,7 @@ export interface OverviewFacts {
   /** Name, value now, and whether the operator changed it. */
   settings: { name: string; value: string; isChanged: boolean }[]
   isPaused: boolean
-  counts: { name: string; value: number }[]
+  counts: LedgerCounts
   /** Open ones, in the order in which they should be decided. */
   cases: Case[]
   /** Epoch milliseconds. */
@@ -84,12 +84,16 @@ ${held.length === 0 ? html`<p>None.</p>` : html`<ul class="held">${held.map((id)
 </form>
 
 <h2>Totals</h2>
-<dl class="facts">${counts.map(({ name, value }) => html`<dt>${COUNTS[name] ?? name}</dt><dd>${new Intl.NumberFormat('en').format(value)}</dd>`)}</dl>
+<dl class="facts">${(Object.keys(COUNTS) as (keyof LedgerCounts)[]).map((name) => count(COUNTS[name], counts[name]))}</dl>
 
 <h2>Recent actions</h2>
 ${acts.length === 0 ? html`<p>Nothing yet.</p>` : ''}<ol class="reports">${acts.map(({ at, act, subject, rule, reason, who }) => html`<li><time>${at.slice(0, 16)}Z</time> ${ACTS[act]} <code>${subject}</code> ${rule} “${reason}” ${who}</li>`)}</ol>`,
     { kind: 'prose queue' },
   )
+}
+
+function count(name: string, value: number | null): Page {
+  return html`${value === null ? '' : html`<dt>${name}</dt><dd>${new Intl.NumberFormat('en').format(value)}</dd>`}`
 }
 
 function waiting(cases: Case[], now: number): string {

@@ -1,5 +1,5 @@
 /** Words that the pages of the admin server share. They are English. */
-import type { AuditedAct } from '../../stores/ledger.ts'
+import type { AuditedAct, LedgerCounts } from '../../stores/ledger.ts'
 import { english } from '../messages/english.ts'
 
 /** As the form for reports has it; another rule as it is. */
@@ -14,8 +14,7 @@ export function dueIn(dueAt: number, now: number): string {
   return dueAt < now ? `overdue by ${span}` : `due in ${span}`
 }
 
-/** What the ledger counts. */
-export const COUNTS: Record<string, string> = {
+export const COUNTS: Record<keyof LedgerCounts, string> = {
   uploadsToday: 'Uploads today',
   removals: 'Removed for good',
   blocks: 'Files that can’t be uploaded again',

@@ -9,7 +9,7 @@ export function agreeCommand(): Command {
     .description('make the settings given here those of all servers on the ledger from now on')
     .action(() =>
       onData(
-        async ({ stores: { ledger, settings } }) => {
+        async ({ stores: { ledger, settings = {} } }) => {
           await agree(ledger, settings)
           for (const [name, value] of Object.entries(settings)) print(`${name}: ${value || 'none'}`)
           return 0

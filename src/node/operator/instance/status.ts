@@ -8,19 +8,21 @@ import { onData } from '../on-data.ts'
 import { print } from '../print.ts'
 import { lineOf } from './audit.ts'
 
+const SHOWN_ACTS = 20
+
 export function statusCommand(): Command {
   return new Command('status')
     .description('what is stored, blocked and queued, and the newest entries of the audit log')
     .action(() =>
       onData(async (data) => {
-        const { config, stores, takedown, settings, server } = data
+        const { config, stores, settings } = data
         const progress = createProgress()
         const images = await countStored(data, (count) => progress(() => `${count} images so far`))
-        const { removals, blocks, pendingPurges, held, acts } = await takedown.status()
+        const { removals, blocks, pendingPurges, held } = await stores.ledger.counts()
         await settings.refresh()
         print(`images ${images}\nheld ${held}\nremovals ${removals}\nblocked digests ${blocks}`)
         print(`purges owed ${pendingPurges}\nuploads ${settings.current().uploads}`)
-        if (server === undefined) {
+        if (stores.tombstones !== undefined) {
           const waiting = await stores.tombstones.pending()
           print(
             waiting === null
@@ -31,7 +33,7 @@ export function statusCommand(): Command {
         if (settings.current().images === 'private') {
           print(`images private, until: ${OPERATOR} confirm-restore`)
         }
-        for (const act of acts) print(lineOf(act))
+        for (const act of await stores.ledger.auditLog(SHOWN_ACTS)) print(lineOf(act))
         return 0
       }),
     )
