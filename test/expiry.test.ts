@@ -189,6 +189,7 @@ class World {
     const images = createImages(parts)
     const raw = createRaw({
       images,
+      isPrivate: () => false,
       hot: this.objects.hot,
       cdn: null,
       baseUrl: 'https://pics.example',

@@ -45,7 +45,7 @@ function process(
     onFailure: () => {},
   }
   const moves = createMoves(given)
-  return { moves, takedown: createTakedown({ ...given, moves }) }
+  return { moves, takedown: createTakedown({ ...given, moves, evidence: null }) }
 }
 
 test('another process finishes a hold, a release and a removal whose process died', async () => {

@@ -42,7 +42,7 @@ export type AppContext = Context<AppEnv>
 export interface AppParts {
   baseUrl: string
   /** The same service as an onion service, without a trailing slash. */
-  onionUrl?: string | null
+  onionUrl: string | null
   maxUploadBytes: number
   /** Changes while the server runs: to be read for each request. */
   readonly uploadsPaused: boolean

@@ -98,7 +98,7 @@ async function begin(folder: string, place: (dataDir: string) => Promise<Env>) {
       }
       const images = createImages(parts)
       const alone = createImages({ ...parts, ledger: away(each.ledger) })
-      const takedown = createTakedown(parts)
+      const takedown = createTakedown({ ...parts, evidence: null })
       return { stores: each, images, alone, takedown, derive: createDerive(each.ledger, nodeHashes) }
     })
   }

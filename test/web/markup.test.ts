@@ -28,7 +28,10 @@ const { assets, urls } = await loadAssets()
 const ctx: PageContext = {
   baseUrl: 'https://pics.example',
   maxUploadBytes: 26_214_400,
-  uploadsPerDay: 100,
+  stripsMetadata: true,
+  convertsHeic: true,
+  resizer: null,
+  keepsAll: true,
   ...pickLanguage('en'),
   assets: urls,
 }

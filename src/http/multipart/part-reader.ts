@@ -152,8 +152,8 @@ function nameIn(headers: Uint8Array): string | null {
 const PARAMETER = /\s*;\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\[\s\S])*)"|([^\s;"]*))/y
 
 /** The name of a form's field, from the Content-Disposition of its part (RFC 7578, 4.2). `null` if it names no field, or two. What else it says, such as a file name, is not looked into. */
-function fieldName(disposition: string | string[] | undefined): string | null {
-  if (typeof disposition !== 'string') return null
+function fieldName(disposition: string | undefined): string | null {
+  if (disposition === undefined) return null
   const kind = /^\s*form-data(?=\s*(;|$))/i.exec(disposition)
   if (kind === null) return null
   let name: string | null = null

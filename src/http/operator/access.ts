@@ -109,10 +109,6 @@ export function isFromElsewhere(c: AppContext): boolean {
 /** The cookie of a session (RFC 6265). */
 const COOKIE = 'pinhole-operator'
 
-export function sessionCookie(session: string, isSecure: boolean): string {
-  return cookieOf(session, isSecure)
-}
-
 export function cookieOf(value: string, isSecure: boolean, maxAgeSeconds?: number): string {
   const parts = [`${COOKIE}=${value}`, 'Path=/', 'HttpOnly', 'SameSite=Strict']
   if (isSecure) parts.push('Secure')

@@ -8,13 +8,16 @@ import { NO_STORE } from '../headers/common.ts'
 import { logFault, toProblem } from '../problem.ts'
 import { sendAsset } from '../routes/assets.ts'
 import type { OperatorParts } from './access.ts'
-import { cookieOf, createAccess, isFromElsewhere, sessionCookie, sessionOf } from './access.ts'
+import { cookieOf, createAccess, isFromElsewhere, sessionOf } from './access.ts'
 import { answerCall, CALLS_PATH } from './calls.ts'
 import { createQueue } from './cases.ts'
 import { sendFeed } from './feed.ts'
 import { actOnImages, changeSetting, factsOf, holdMany, idIn } from './forms.ts'
 import { sendPicture } from './picture.ts'
 import { addScans } from './scans.ts'
+
+/** Of Prometheus' text format. */
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 const CASE_PATH = '/cases/:id{[0-9A-Za-z]{11}}'
 const PICTURE_PATH = '/images/:id{[0-9A-Za-z]{11}}/bytes'
@@ -37,9 +40,7 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
   })
 
   // It has numbers alone, and Prometheus no session.
-  app.get('/metrics', async (c) =>
-    c.body(await parts.metrics.text(), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' }),
-  )
+  app.get('/metrics', async (c) => c.body(await parts.metrics.text(), 200, { 'Content-Type': METRICS_TYPE }))
   app.get('/feed.xml', (c) => sendFeed(c, parts))
 
   // Link previews fetch it before a person does: only the button uses it up.
@@ -49,7 +50,7 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
     if (isFromElsewhere(c)) return refuse(c, 'This form did not come from this page.')
     const session = await sessions.enter(form.get('token') ?? '')
     if (session === null) return refuse(c, 'This link has been used already, or is older than ten minutes.')
-    c.header('Set-Cookie', sessionCookie(session, isSecure))
+    c.header('Set-Cookie', cookieOf(session, isSecure))
     return c.redirect('/', 303)
   })
   app.post(

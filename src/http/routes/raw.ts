@@ -60,13 +60,13 @@ export function createRaw(parts: {
   site: Site
   log: Log
   /** Whether nobody is shown a picture now. */
-  isPrivate?: () => boolean
+  isPrivate: () => boolean
   expiryClock: Pick<ExpiryClock, 'latest'>
 }): Raw {
-  const { isPrivate = () => false, expiryClock } = parts
+  const { isPrivate, expiryClock } = parts
   const common = commonHeaders(parts.baseUrl).flat()
   const answers = createImageAnswers(common, parts.site, parts.log)
-  const previews = createPreviews({ ...parts, common, answers, resizer: parts.site.facts.resizer ?? null })
+  const previews = createPreviews({ ...parts, common, answers, resizer: parts.site.facts.resizer })
   const known = new WeakMap<ImageRecord, ImageHeaders>()
 
   /** Made anew for an image that expires: what is left changes by the second. */

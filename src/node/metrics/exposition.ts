@@ -19,9 +19,6 @@ interface Value {
   metricName?: string
 }
 
-/** The media type of `exposition`. */
-export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
-
 /** The library is loaded by the first who asks: it takes more memory than a server that nobody scrapes should. */
 export async function exposition(counts: Counts, gauges: Gauge[]): Promise<string> {
   const { Registry } = await import('prom-client')

@@ -1,6 +1,6 @@
 /** Counts of all processes of a machine: each worker asks its supervisor, which asks them all. */
 import cluster, { type Worker } from 'node:cluster'
-import { type Counting, type Counts, noCounts, sumOf } from './counts.ts'
+import { type Counting, type Counts, sumOf } from './counts.ts'
 
 /** A worker that is silent for this long is busy or dying: its last counts are taken. */
 const ANSWER_MS = 1000
@@ -72,7 +72,7 @@ export function machineCounts({ counts }: Counting): () => Promise<Counts> {
       asked.set(ticket, resolve)
       process.send?.({ metrics: 'sum?', ticket })
       setTimeout(() => {
-        if (asked.delete(ticket)) resolve(sumOf([noCounts(), counts]))
+        if (asked.delete(ticket)) resolve(counts)
       }, ANSWER_MS * 2)
     })
 }

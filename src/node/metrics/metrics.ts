@@ -13,7 +13,7 @@ export interface ProcessMetrics extends Metrics {
   counted(server: Server, listener: RequestListener): RequestListener
   /** No file descriptor was left. */
   exhausted(): void
-  /** Metrics of all processes of this machine, as Prometheus reads it: `EXPOSITION_TYPE`. */
+  /** Metrics of all processes of this machine, in Prometheus' text format. */
   text(): Promise<string>
 }
 
@@ -22,10 +22,7 @@ export function createMetrics(parts: GaugedParts): ProcessMetrics {
   const counts = machineCounts(counting)
   const gauges = gaugesOf(parts)
   return {
-    upload: counting.upload,
-    removalByKey: counting.removalByKey,
-    report: counting.report,
-    exhausted: counting.exhausted,
+    ...counting,
     counted: (server, listener) => countRequests(server, listener, counting),
     async text() {
       const [sum, removals] = await Promise.all([counts(), removalsByOperator(parts)])

@@ -39,10 +39,10 @@ export function createTakedown(parts: {
   ledger: Ledger
   moves: Moves
   now: () => number
-  /** Default: nothing is sealed. */
-  evidence?: Evidence | null
+  /** `null`: nothing is sealed. */
+  evidence: Evidence | null
 }): Takedown {
-  const { objects, ledger, moves, evidence = null } = parts
+  const { objects, ledger, moves, evidence } = parts
   const at = () => new Date(parts.now())
 
   /** The operator decides about the bytes of a held image also when its uploader deleted it. */

@@ -10,7 +10,7 @@ import { pictureLists } from './picture-lists.ts'
 
 /** The page at `/`: a plain form that works as it is, and comes alive where scripts run. */
 export function homePage(ctx: PageContext, { uploadsPaused }: { uploadsPaused: boolean }): Page {
-  const { messages, baseUrl, stripsMetadata = true, keepsAll = true } = ctx
+  const { messages, baseUrl, stripsMetadata, keepsAll } = ctx
   const { home, upload, lang } = messages
   const limit = limitSize(lang, ctx.maxUploadBytes)
   return page(ctx, {

@@ -44,7 +44,7 @@ export interface PassFacts extends PageFacts {
 }
 
 export function homeFacts(ctx: PageContext): Page {
-  const { messages, maxUploadBytes, stripsMetadata = true, convertsHeic = true } = ctx
+  const { messages, maxUploadBytes, stripsMetadata, convertsHeic } = ctx
   const { noPreviewInWhatsApp, noPreviewAtAll } = messages.result
   return block<HomeFacts>({
     ...common(ctx),

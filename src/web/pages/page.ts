@@ -33,15 +33,14 @@ export interface SiteFacts {
   /** No trailing slash. */
   baseUrl: string
   maxUploadBytes: number
-  uploadsPerDay: number
-  /** False if the operator keeps metadata in what is stored. Default: true. */
-  stripsMetadata?: boolean
-  /** False if HEIC and JPEG XL are refused before the upload, with advice. Default: true. */
-  convertsHeic?: boolean
-  /** `null`, or absent: previews are what clients send. */
-  resizer?: Resizer | null
-  /** False if an image goes after a time although its upload asks for none. Default: true. */
-  keepsAll?: boolean
+  /** False if the operator keeps metadata in what is stored. */
+  stripsMetadata: boolean
+  /** False if HEIC and JPEG XL are refused before the upload, with advice. */
+  convertsHeic: boolean
+  /** `null`: previews are what clients send. */
+  resizer: Resizer | null
+  /** False if an image goes after a time although its upload asks for none. */
+  keepsAll: boolean
   /** Who runs the service, and how to reach them, in their own words. */
   operator?: { name?: string | undefined; contact?: string | undefined }
   assets: AssetUrls

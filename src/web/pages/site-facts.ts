@@ -4,7 +4,6 @@ import type { AssetUrls, SiteFacts } from './page.ts'
 /** The part of the configuration that pages speak of. */
 interface Settings {
   maxUploadBytes: number
-  uploadsPerDay: number
   stripMetadata: boolean
   convertsHeic: boolean
   previewTemplate: string | null
@@ -19,7 +18,6 @@ export function siteFactsOf(settings: Settings, baseUrl: string, assets: AssetUr
   return {
     baseUrl,
     maxUploadBytes: settings.maxUploadBytes,
-    uploadsPerDay: settings.uploadsPerDay,
     stripsMetadata: settings.stripMetadata,
     convertsHeic: settings.convertsHeic,
     resizer: resizerOf(settings.previewTemplate, baseUrl),

@@ -2,7 +2,7 @@
 import { createApp } from '../../../src/http/app.ts'
 import type { AppParts } from '../../../src/http/context.ts'
 import type { OperatorParts } from '../../../src/http/operator/access.ts'
-import { sessionCookie } from '../../../src/http/operator/access.ts'
+import { cookieOf } from '../../../src/http/operator/access.ts'
 import { createOperatorApp } from '../../../src/http/operator/app.ts'
 import { DELETE_PATH, OEMBED_PATH, REPORT_PAGE_PATH, REPORT_PATH } from '../../../src/protocol.ts'
 import type { Stored, Target } from './targets.ts'
@@ -52,7 +52,7 @@ export function operatorRoutes(stored: Stored): Target[] {
   const parts = { site: {}, url: 'http://operator' }
   return routesOf(createOperatorApp(parts as OperatorParts), OPERATOR, stored).map((target) => ({
     ...target,
-    headers: `Cookie: ${sessionCookie(NO_TOKEN, false).split(';')[0]}\r\n`,
+    headers: `Cookie: ${cookieOf(NO_TOKEN, false).split(';')[0]}\r\n`,
     isAtAdmin: true,
   }))
 }
