@@ -181,3 +181,48 @@ export function createSemaphore(permits: number): Semaphore {
     },
   }
 }
+
+/** Runs `work` on each item, at most `width` at a time. Rejects with the first failure. */
+export async function forEachAtOnce<Item>(
+  items: readonly Item[],
+  width: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const left = items.values()
+  const lane = async () => {
+    for (const item of left) await work(item)
+  }
+  await Promise.all(Array.from({ length: width }, lane))
+}
+
+/** What `work` comes to, or the error of `late` if it takes longer than `ms`. Nobody hears of what it comes to then. */
+export function withDeadline<T>(work: Promise<T>, ms: number, late: () => Error): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), ms)
+  })
+  return Promise.race([work, deadline]).finally(() => clearTimeout(timer))
+}
+
+/** Work that nobody waits for until the end. Its failures are nobody's either. */
+export interface Unwaited {
+  add(work: Promise<unknown>): void
+  /** Resolves when all that was added has ended. */
+  settled(): Promise<void>
+}
+
+export function createUnwaited(): Unwaited {
+  const underWay = new Set<Promise<void>>()
+  return {
+    add(work) {
+      const ended: Promise<void> = work.then(
+        () => void underWay.delete(ended),
+        () => void underWay.delete(ended),
+      )
+      underWay.add(ended)
+    },
+    async settled() {
+      await Promise.all(underWay)
+    },
+  }
+}

@@ -4,6 +4,7 @@
  * Source: Cloudflare Workers, "Workers Cache": calls count against the limits of the Free plan whatever the plan is, and an
  * answer can say `success: false`.
  */
+import { withDeadline } from '../async.ts'
 import { RemoteFailure } from '../errors.ts'
 import { type Cdn, cacheTag, LONGEST_PURGE_MS } from './cdn.ts'
 
@@ -35,7 +36,11 @@ export function workersCacheCdn(cache: () => WorkersCache): Cdn {
     }),
     async purge(names) {
       const asking = async () => cache().purge({ tags: names.map(cacheTag) })
-      const answer = await inTime(asking()).catch((cause) => {
+      const answer = await withDeadline(
+        asking(),
+        LONGEST_PURGE_MS,
+        () => new Error('no answer in time'),
+      ).catch((cause) => {
         throw new RemoteFailure('Workers Cache did not answer', RETRY_MS, { cause })
       })
       if (answer?.success === true) return
@@ -43,12 +48,4 @@ export function workersCacheCdn(cache: () => WorkersCache): Cdn {
       throw new RemoteFailure(`Workers Cache answered: ${why}`, RETRY_MS)
     },
   }
-}
-
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), LONGEST_PURGE_MS)
-  })
-  return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }

@@ -5,6 +5,7 @@
  * Source: RFC 5321, and RFC 5322 for what is sent: the Message-ID is the same at each attempt.
  */
 import { createTransport } from 'nodemailer'
+import { withDeadline } from '../async.ts'
 import { RemoteFailure } from '../errors.ts'
 import { LONGEST_DELIVERY_MS, type Notice, type Notifier } from './notifier.ts'
 
@@ -35,11 +36,9 @@ export function smtp(url: URL): Notifier {
     name: `${url.protocol}//${url.host}`,
     async deliver(notice) {
       const transport = createTransport(options)
-      const late = new Promise<never>((_, reject) =>
-        setTimeout(() => reject(new Error('no answer in time')), LONGEST_DELIVERY_MS).unref(),
-      )
+      const sending = transport.sendMail({ from, to, ...messageOf(notice, from) })
       try {
-        await Promise.race([transport.sendMail({ from, to, ...messageOf(notice, from) }), late])
+        await withDeadline(sending, LONGEST_DELIVERY_MS, () => new Error('no answer in time'))
       } catch (cause) {
         throw new RemoteFailure('the mail server did not take the message', undefined, { cause })
       } finally {

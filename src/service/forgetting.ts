@@ -6,7 +6,7 @@
 
 import { createIntervalJob } from '../async.ts'
 import type { Ledger } from '../stores/ledger.ts'
-import { DAY_MS, utcDayOf } from './utc-day.ts'
+import { DAY_MS, HOUR_MS, utcDayOf } from './utc-day.ts'
 
 export interface Forgetting {
   start(): void
@@ -15,7 +15,6 @@ export interface Forgetting {
 }
 
 const ROUND_MS = 5 * 60_000
-const HOUR_MS = 3_600_000
 
 /** Uploads that began before midnight have ended. */
 export const GRACE_MS = HOUR_MS / 2
@@ -26,11 +25,24 @@ export const UNSURE_MS = HOUR_MS
 /** After this time every day is over that was not when the clock jumped. */
 const WATCHED_MS = DAY_MS + HOUR_MS
 
-/** Links are kept this long, salts of links for two days. */
-const LINKED_MS = 2 * DAY_MS
+/** How long tags are kept; their salts are kept for two days. */
+const TAGGED_MS = 2 * DAY_MS
+
+type PrivateTables = Pick<Ledger, 'forgetDaysBefore' | 'forgetTagsBefore'>
+
+/** Once. `earliest`, `latest`: what the time may be, epoch milliseconds. `nextMs`: until it is done again. */
+export async function forget(
+  ledger: PrivateTables,
+  { earliest, latest, nextMs }: { earliest: number; latest: number; nextMs: number },
+): Promise<void> {
+  // Days that are yet to come are of a clock that was ahead.
+  await ledger.forgetDaysBefore(utcDayOf(earliest - GRACE_MS), utcDayOf(latest + DAY_MS))
+  // Tags that would be two days old before the next time go too.
+  await ledger.forgetTagsBefore(earliest - TAGGED_MS + nextMs, utcDayOf(earliest - DAY_MS))
+}
 
 export function createForgetting(parts: {
-  ledger: Pick<Ledger, 'forgetDaysBefore' | 'forgetTagsBefore'>
+  ledger: PrivateTables
   /** By the ledger's clock, epoch milliseconds. */
   now: () => number
   /** Never jumps. Milliseconds. */
@@ -48,10 +60,7 @@ export function createForgetting(parts: {
     if (at - startedAt < UNSURE_MS) return
     const aheads = seen.map(({ ahead }) => ahead)
     const [earliest, latest] = [at + Math.min(...aheads), at + Math.max(...aheads)]
-    // Days that are yet to come are of a clock that was ahead.
-    await ledger.forgetDaysBefore(utcDayOf(earliest - GRACE_MS), utcDayOf(latest + DAY_MS))
-    // Links that would be two days old before the next round go too.
-    await ledger.forgetTagsBefore(earliest - LINKED_MS + ROUND_MS, utcDayOf(earliest - DAY_MS))
+    await forget(ledger, { earliest, latest, nextMs: ROUND_MS })
   }
 
   const job = createIntervalJob(round, ROUND_MS, parts.onFailure)

@@ -49,26 +49,25 @@ export class SettingError extends Error {}
 
 const ROUND_MS = 400
 
-/** What the settings with words may be. */
-const WORDS: Partial<Record<string, string>> = {
-  uploads: 'on or paused',
-  images: 'public or private',
-  challenge: 'off, auto or on',
+/** The words that a setting may be, or that it is an amount. */
+const VALUES: {
+  [Name in SettingName]: SettingValues[Name] extends number ? 'amount' : readonly SettingValues[Name][]
+} = {
+  uploads: ['on', 'paused'],
+  images: ['public', 'private'],
+  challenge: ['off', 'auto', 'on'],
+  'challenge-rate': 'amount',
+  'daily-uploads': 'amount',
+  'daily-bytes': 'amount',
+  'network-uploads': 'amount',
+  'min-free-bytes': 'amount',
+  'unanswered-minutes': 'amount',
 }
 
-const PARSE: { [Name in SettingName]: (text: string) => SettingValues[Name] | null } = {
-  uploads: oneOf('on', 'paused'),
-  images: oneOf('public', 'private'),
-  challenge: oneOf('off', 'auto', 'on'),
-  'challenge-rate': amount,
-  'daily-uploads': amount,
-  'daily-bytes': amount,
-  'network-uploads': amount,
-  'min-free-bytes': amount,
-  'unanswered-minutes': amount,
-}
+export const SETTING_NAMES = Object.keys(VALUES) as SettingName[]
 
-export const SETTING_NAMES = Object.keys(PARSE) as SettingName[]
+/** As in "off, auto or on". */
+const CHOICES = new Intl.ListFormat('en-GB', { type: 'disjunction' })
 
 export function createSettings(parts: {
   ledger: Pick<Ledger, 'settings' | 'changeSettings'>
@@ -98,16 +97,17 @@ export function createSettings(parts: {
     refresh,
     async change(changes, reason, by) {
       for (const [name, text] of Object.entries(changes)) {
-        if (!Object.hasOwn(PARSE, name)) {
+        const values = valuesOf(name)
+        if (values === null) {
           throw new SettingError(
             `there is no setting "${name}"; the settings are ${SETTING_NAMES.join(', ')}`,
           )
         }
         if (text !== null && parse(name, text) === null) {
           throw new SettingError(
-            name in WORDS
-              ? `${name} must be ${WORDS[name]}`
-              : `${name} must be a whole number; 0 means no limit`,
+            values === 'amount'
+              ? `${name} must be a whole number; 0 means no limit`
+              : `${name} must be ${CHOICES.format(values)}`,
           )
         }
       }
@@ -120,13 +120,12 @@ export function createSettings(parts: {
 }
 
 function parse(name: string, text: string): string | number | null {
-  return Object.hasOwn(PARSE, name) ? PARSE[name as SettingName](text) : null
+  const values = valuesOf(name)
+  if (values === 'amount') return /^\d{1,15}$/.test(text) ? Number(text) : null
+  return values?.find((word) => word === text) ?? null
 }
 
-function oneOf<Word extends string>(...words: Word[]): (text: string) => Word | null {
-  return (text) => words.find((word) => word === text) ?? null
-}
-
-function amount(text: string): number | null {
-  return /^\d{1,15}$/.test(text) ? Number(text) : null
+/** `null`: there is no such setting. */
+function valuesOf(name: string): 'amount' | readonly string[] | null {
+  return Object.hasOwn(VALUES, name) ? VALUES[name as SettingName] : null
 }

@@ -1,4 +1,5 @@
 /** Bodies of requests: read by one reader, at no less than the least rate. */
+import { withDeadline } from '../async.ts'
 import { Refusal } from '../errors.ts'
 import type { RequestBody } from '../http/context.ts'
 import type { Limits } from './limits.ts'
@@ -28,12 +29,13 @@ export function readBody(request: Request, limits: Limits, onPiece: () => void):
     last = undefined
     if (isOver) return null
     const since = Date.now()
-    const { done, value } = await inTime(
+    const { done, value } = await withDeadline(
       reader!.read().catch(() => {
         isOver = true
         throw new Refusal('malformed-multipart', LOST)
       }),
       limits.idleMs,
+      tooSlow,
     )
     if (done) {
       isOver = true
@@ -68,18 +70,6 @@ export function readBody(request: Request, limits: Limits, onPiece: () => void):
       }
       if (!isOver) await reader!.cancel().catch(() => {})
     },
-  }
-}
-
-async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooSlow()), ms)
-  })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
   }
 }
 

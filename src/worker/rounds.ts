@@ -1,8 +1,6 @@
 /** Work that a server on Node does at an interval, and a Worker when its cron trigger fires. */
 import type { Notifier } from '../notify/notifier.ts'
-import { GRACE_MS } from '../service/forgetting.ts'
-import { DAY_MS, utcDayOf } from '../service/utc-day.ts'
-import type { Ledger } from '../stores/ledger.ts'
+import { forget } from '../service/forgetting.ts'
 import { wireModeration, wireMoves, wireNotices } from '../wiring/moderation.ts'
 import { warning } from '../wiring/warning.ts'
 
@@ -42,7 +40,8 @@ export async function runRounds(
       .catch(warning(log, 'sealed evidence that is a year old could not be removed'))
   }
   await parts.purge()
-  await forget(ledger, now()).catch(
+  // Cloudflare's clock is right, so a day that is over by it is over.
+  await forget(ledger, { earliest: now(), latest: now(), nextMs: 0 }).catch(
     warning(log, 'what is private of days that are over could not be forgotten'),
   )
 }
@@ -51,10 +50,4 @@ export async function runRounds(
 async function once({ start, stop }: { start(): void; stop(): Promise<void> }): Promise<void> {
   start()
   await stop()
-}
-
-/** Cloudflare's clock is right, so a day that is over by it is over. */
-async function forget(ledger: Ledger, at: number): Promise<void> {
-  await ledger.forgetDaysBefore(utcDayOf(at - GRACE_MS), utcDayOf(at + DAY_MS))
-  await ledger.forgetTagsBefore(at - 2 * DAY_MS, utcDayOf(at - DAY_MS))
 }

@@ -1,3 +1,5 @@
+import { forEachAtOnce } from '../../async.ts'
+
 /**
  * Runs `work` over all items, at most `width` at a time, and hands each result to `emit` in the order of the items,
  * as soon as all before it are there. `work` must not reject.
@@ -9,14 +11,9 @@ export async function inParallel<Item, Result>(
   emit: (result: Result) => void | Promise<void>,
 ): Promise<void> {
   const results = items.map(() => Promise.withResolvers<Result>())
-  let next = 0
-  const lane = async () => {
-    while (next < items.length) {
-      const index = next++
-      results[index]!.resolve(await work(items[index]!))
-    }
-  }
-  const lanes = Array.from({ length: width }, lane)
+  const all = forEachAtOnce([...items.entries()], width, async ([index, item]) => {
+    results[index]!.resolve(await work(item))
+  })
   for (const { promise } of results) await emit(await promise)
-  await Promise.all(lanes)
+  await all
 }

@@ -1,5 +1,6 @@
 /** The admin server: every route on one screen. Never reachable through the public listener. */
 import { Hono } from 'hono'
+import { idIn } from '../../service/images/ids.ts'
 import { overviewPage } from '../../web/operator/overview.ts'
 import { adminErrorPage, loginPage } from '../../web/operator/page.ts'
 import { readForm } from '../body.ts'
@@ -12,7 +13,7 @@ import { cookieOf, createAccess, isFromElsewhere, sessionOf } from './access.ts'
 import { answerCall, CALLS_PATH } from './calls.ts'
 import { createQueue } from './cases.ts'
 import { sendFeed } from './feed.ts'
-import { actOnImages, changeSetting, factsOf, holdMany, idIn } from './forms.ts'
+import { actOnImages, changeSetting, factsOf, holdMany } from './forms.ts'
 import { sendPicture } from './picture.ts'
 import { addScans } from './scans.ts'
 

@@ -1,4 +1,5 @@
 /** SHA-256 of images by their ids, remembered: what an id names never changes. */
+import { forEachAtOnce } from '../../async.ts'
 import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
 
 const REMEMBERED = 10_000
@@ -22,10 +23,7 @@ export function createDigests(objects: ObjectStore): { of(ids: string[]): Promis
   return {
     async of(ids) {
       const unknown = ids.filter((id) => !known.has(id))
-      const reader = async (): Promise<void> => {
-        for (let id = unknown.pop(); id !== undefined; id = unknown.pop()) await look(id)
-      }
-      await Promise.all(Array.from({ length: READ_AT_ONCE }, reader))
+      await forEachAtOnce(unknown, READ_AT_ONCE, look)
       return new Map(ids.flatMap((id) => (known.has(id) ? [[id, known.get(id)!]] : [])))
     },
   }

@@ -1,6 +1,7 @@
 /** What the forms of the admin server do. */
-import { ID_PATTERN } from '../../protocol.ts'
+import { idIn } from '../../service/images/ids.ts'
 import type { Decisions } from '../../service/moderation/decisions.ts'
+import { RULE_PATTERN } from '../../service/moderation/report-categories.ts'
 import { type Takedown, withRelated } from '../../service/moderation/takedown.ts'
 import { SETTING_NAMES, SettingError, type Settings } from '../../service/settings.ts'
 import type { Actor, Ledger } from '../../stores/ledger.ts'
@@ -20,7 +21,6 @@ const SHOWN_HELD = 200
 const COUNTED_CASES = 1000
 /** Images that one form may hold. */
 const MOST_AT_ONCE = 1000
-const RULE_PATTERN = /^[a-z][a-z0-9-]{0,39}$/
 
 export async function factsOf({ settings, ledger, decisions, now }: Parts): Promise<OverviewFacts> {
   const [counts, cases, held, acts, pending] = await Promise.all([
@@ -137,14 +137,4 @@ export function groundsIn(form: URLSearchParams, who: string): { reason: string;
 
 function reasonIn(form: URLSearchParams): string {
   return (form.get('reason') ?? '').replaceAll('\0', '').trim().slice(0, 1000)
-}
-
-/** The id in what a person pasted: an id, or an address that ends with one. */
-export function idIn(text: string): string | null {
-  const id = text
-    .trim()
-    .replace(/[?#].*$/, '')
-    .replace(/^.*\//, '')
-    .replace(/\.\w+$/, '')
-  return ID_PATTERN.test(id) ? id : null
 }

@@ -1,10 +1,10 @@
 /** GET /api/challenge, POST /api/pass, GET /pass: proof of work, where the operator turned it on. */
 import { type Challenge, SOLUTION_HEADER, UNCHALLENGED_UPLOADS } from '../../protocol.ts'
 import { refuseFault } from '../../service/faults.ts'
-import { contextFor, passPage } from '../../web/pages.ts'
+import { passPage } from '../../web/pages.ts'
 import type { AppContext, AppParts } from '../context.ts'
 import { clientAddress } from '../headers/client-address.ts'
-import { sendCompressed } from './pages.ts'
+import { contextOf, sendCompressed } from './pages.ts'
 
 /** 204: the next upload of this address needs none. */
 export async function askChallenge(c: AppContext, parts: AppParts): Promise<Response> {
@@ -26,5 +26,5 @@ export async function givePass(c: AppContext, { origins, challenges }: AppParts)
 }
 
 export function passPageFor(c: AppContext, parts: AppParts): Promise<Response> {
-  return sendCompressed(c, passPage(contextFor(parts.site.facts, c.req.header('Accept-Language'))))
+  return sendCompressed(c, passPage(contextOf(c, parts)))
 }

@@ -1,6 +1,7 @@
 /** DELETE /api/delete?key=<key> */
 import { Refusal } from '../../errors.ts'
-import { type DeleteAnswer, ID_LENGTH } from '../../protocol.ts'
+import type { DeleteAnswer } from '../../protocol.ts'
+import { idOfKey } from '../../service/images/ids.ts'
 import type { AppContext, AppParts } from '../context.ts'
 
 /** Throws `Refusal`: `missing-key`, `unknown-key`, `unavailable`. */
@@ -16,7 +17,7 @@ export async function remove(c: AppContext, parts: AppParts): Promise<Response> 
 export async function deleteByKey(c: AppContext, parts: AppParts, key: string): Promise<void> {
   const startedAt = performance.now()
   const isRemoved = await parts.images.remove(key)
-  const outcome = isRemoved ? { outcome: 'deleted', id: key.slice(0, ID_LENGTH) } : { outcome: 'unknown-key' }
+  const outcome = isRemoved ? { outcome: 'deleted', id: idOfKey(key) } : { outcome: 'unknown-key' }
   const ms = Math.round(performance.now() - startedAt)
   parts.log.info({ requestId: c.get('requestId'), ...outcome, ms }, 'deletion')
   if (!isRemoved) throw unknownKey()

@@ -2,19 +2,16 @@
 import { Refusal } from '../../errors.ts'
 import { DAY_MS } from '../../service/utc-day.ts'
 import { contactUri } from '../../web/pages/contact.ts'
-import { contextFor, transparencyPage } from '../../web/pages.ts'
+import { transparencyPage } from '../../web/pages.ts'
 import type { AppContext, AppParts } from '../context.ts'
-import { sendCompressed } from './pages.ts'
+import { contextOf, sendCompressed } from './pages.ts'
 
 /** RFC 9116, 2.5.5: less than a year is recommended. */
 const SECURITY_DAYS = 180
 
 export async function transparency(c: AppContext, parts: AppParts): Promise<Response> {
   const totals = await parts.reports.totals()
-  return sendCompressed(
-    c,
-    transparencyPage(contextFor(parts.site.facts, c.req.header('Accept-Language')), totals),
-  )
+  return sendCompressed(c, transparencyPage(contextOf(c, parts), totals))
 }
 
 /** The part of the terms that says it. */

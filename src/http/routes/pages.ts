@@ -1,7 +1,8 @@
 /** Pages: home, viewer, deletion, terms, and errors for people. */
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { Refusal } from '../../errors.ts'
-import { ID_LENGTH, KEY_PATTERN } from '../../protocol.ts'
+import { KEY_PATTERN } from '../../protocol.ts'
+import { idOfKey } from '../../service/images/ids.ts'
 import type { Page } from '../../web/pages/page.ts'
 import {
   contextFor,
@@ -20,6 +21,7 @@ import { NO_STORE, PAGE_HEADERS, policyWith, SERVICE_LINKS } from '../headers/co
 import { acceptsCoding } from '../headers/negotiate.ts'
 import { deleteByKey, unknownKey } from './delete.ts'
 import { errorPageOf } from './error-page.ts'
+import { notFound } from './image-answers.ts'
 
 export async function sendPage(
   c: AppContext,
@@ -50,7 +52,13 @@ export async function sendCompressed(
   return new Response(compressed, { status, headers })
 }
 
-function contextOf(c: AppContext, parts: AppParts) {
+/** The same answer, which no cache keeps. */
+export function unkept(response: Response): Response {
+  response.headers.set('Cache-Control', NO_STORE)
+  return response
+}
+
+export function contextOf(c: AppContext, parts: AppParts) {
   return contextFor(parts.site.facts, c.req.header('Accept-Language'))
 }
 
@@ -78,7 +86,7 @@ export async function gallery(c: AppContext, parts: AppParts): Promise<Response>
 /** Throws `Refusal`: `not-found`, `removed`, `held`, `unavailable`. */
 export async function viewer(c: AppContext, parts: AppParts, id: string): Promise<Response> {
   const record = await parts.images.find(id)
-  if (record === null) throw new Refusal('not-found', 'There is no such image. It may have been deleted.')
+  if (record === null) throw notFound()
   const response = await sendCompressed(c, viewerPage(contextOf(c, parts), { record }))
   const resizer = parts.site.facts.resizer?.origin
   if (resizer !== undefined) response.headers.set('Content-Security-Policy', policyWith({ resizer }))
@@ -90,7 +98,7 @@ export async function askDeletion(c: AppContext, parts: AppParts): Promise<Respo
   const key = c.req.query('key')
   if (!key) throw new Refusal('missing-key', 'This address needs the deletion key: ?key=…')
   if (!KEY_PATTERN.test(key)) throw unknownKey()
-  const isThere = await parts.images.find(key.slice(0, ID_LENGTH)).then(
+  const isThere = await parts.images.find(idOfKey(key)).then(
     (record) => record !== null,
     (error) => {
       // Its owner may delete it all the same.
@@ -99,11 +107,11 @@ export async function askDeletion(c: AppContext, parts: AppParts): Promise<Respo
     },
   )
   const context = contextOf(c, parts)
-  const response = isThere
-    ? await sendPage(c, deletePage(context, { key }))
-    : await sendCompressed(c, deletedPage(context, { wasGone: true }), 404)
-  response.headers.set('Cache-Control', NO_STORE)
-  return response
+  return unkept(
+    isThere
+      ? await sendPage(c, deletePage(context, { key }))
+      : await sendCompressed(c, deletedPage(context, { wasGone: true }), 404),
+  )
 }
 
 /** The page's own form, for browsers without scripts. */
@@ -112,9 +120,7 @@ export async function deleteByForm(c: AppContext, parts: AppParts): Promise<Resp
   const key = (await readForm(c)).get('key')
   if (!key) throw new Refusal('missing-key', 'The form has no deletion key.')
   await deleteByKey(c, parts, key)
-  const response = await sendPage(c, deletedPage(contextOf(c, parts)))
-  response.headers.set('Cache-Control', NO_STORE)
-  return response
+  return unkept(await sendPage(c, deletedPage(contextOf(c, parts))))
 }
 
 /** An error as a page. No cache keeps it: what is missing now may be there soon, and the other way round. */
@@ -125,7 +131,5 @@ export async function problemPage(
   status: ContentfulStatusCode,
 ): Promise<Response> {
   const page = errorPageOf(contextOf(c, parts), error, c.get('requestId'))
-  const response = await sendCompressed(c, page, status)
-  response.headers.set('Cache-Control', NO_STORE)
-  return response
+  return unkept(await sendCompressed(c, page, status))
 }

@@ -7,13 +7,13 @@ import { ID_PATTERN, receiptPath } from '../../protocol.ts'
 import { CATEGORIES } from '../../service/moderation/report-categories.ts'
 import { type GivenReport, unknownImage } from '../../service/moderation/reports.ts'
 import type { ClientAddress } from '../../service/quota/quota.ts'
-import { contextFor, receiptPage, reportPage } from '../../web/pages.ts'
+import { receiptPage, reportPage } from '../../web/pages.ts'
 import { readForm, readText } from '../body.ts'
 import type { AppContext, AppParts } from '../context.ts'
 import { clientAddress } from '../headers/client-address.ts'
 import { NO_STORE } from '../headers/common.ts'
 import { prefersHtml } from '../headers/negotiate.ts'
-import { sendCompressed } from './pages.ts'
+import { contextOf, sendCompressed, unkept } from './pages.ts'
 
 /** Text of 2,000 characters, each of which a form may write as 12 bytes. Unit: bytes. */
 export const REPORT_MAX_BYTES = 32 * 1024
@@ -21,7 +21,7 @@ export const REPORT_MAX_BYTES = 32 * 1024
 /** The form, without an id or with one that names an image. */
 export async function askReport(c: AppContext, parts: AppParts): Promise<Response> {
   const id = c.req.query('id') ?? ''
-  const context = contextFor(parts.site.facts, c.req.header('Accept-Language'))
+  const context = contextOf(c, parts)
   const image = ID_PATTERN.test(id) ? `${parts.baseUrl}/${id}` : ''
   const isKnown = id === '' || (image !== '' && (await parts.reports.isKnown(id)))
   if (isKnown) return sendCompressed(c, reportPage(context, CATEGORIES, { image }))
@@ -59,10 +59,7 @@ export async function showReceipt(c: AppContext, parts: AppParts): Promise<Respo
     const decided = decidedAt === null ? null : new Date(decidedAt).toISOString()
     return c.json({ category, reported: new Date(at).toISOString(), state, decided })
   }
-  const context = contextFor(parts.site.facts, c.req.header('Accept-Language'))
-  const page = await sendCompressed(c, receiptPage(context, receipt))
-  page.headers.set('Cache-Control', NO_STORE)
-  return page
+  return unkept(await sendCompressed(c, receiptPage(contextOf(c, parts), receipt)))
 }
 
 /** The form as it was filled in, with what is wrong with it. Nothing is lost, and no cache keeps it. */
@@ -74,11 +71,9 @@ async function sendAgain(
 ): Promise<Response> {
   const { code, detail, retryAfterSeconds } = refusal
   if (retryAfterSeconds !== undefined) c.header('Retry-After', `${retryAfterSeconds}`)
-  const context = contextFor(parts.site.facts, c.req.header('Accept-Language'))
+  const context = contextOf(c, parts)
   const status = PROBLEMS[code].status as ContentfulStatusCode
-  const page = await sendCompressed(c, reportPage(context, CATEGORIES, given, { code, detail }), status)
-  page.headers.set('Cache-Control', NO_STORE)
-  return page
+  return unkept(await sendCompressed(c, reportPage(context, CATEGORIES, given, { code, detail }), status))
 }
 
 function clientOf(c: AppContext, parts: AppParts): ClientAddress {

@@ -19,8 +19,8 @@ export function assertRestored({ dataDir }: Config): void {
 /** For people: without user, password and query. */
 export function describeData({ dataDir, objectsUrl, ledgerUrl }: Config): string[] {
   return [
-    `Images: ${withoutSecrets(objectsUrl) ?? `${resolve(dataDir)}/images`}`,
-    `Ledger: ${withoutSecrets(ledgerUrl) ?? `${resolve(dataDir)}/ledger.sqlite`}`,
+    `Images: ${addressOnly(objectsUrl) ?? `${resolve(dataDir)}/images`}`,
+    `Ledger: ${addressOnly(ledgerUrl) ?? `${resolve(dataDir)}/ledger.sqlite`}`,
   ]
 }
 
@@ -37,7 +37,7 @@ export function assertData({ dataDir, objectsUrl, ledgerUrl }: Config): void {
   )
 }
 
-function withoutSecrets(url: string | null): string | null {
+function addressOnly(url: string | null): string | null {
   if (url === null) return null
   const { protocol, host, pathname } = new URL(url)
   return `${protocol}//${host}${pathname}`

@@ -1,7 +1,8 @@
 /** What commands take: ids, digests, reasons, rules; and who acts. */
 
 import { InvalidArgumentError, Option } from 'commander'
-import { ID_PATTERN } from '../../protocol.ts'
+import { idIn } from '../../service/images/ids.ts'
+import { RULE_PATTERN } from '../../service/moderation/report-categories.ts'
 import type { Actor } from '../../stores/ledger.ts'
 import { accountOf } from './account.ts'
 
@@ -9,11 +10,8 @@ const SHA256_PATTERN = /^[0-9a-f]{64}$/
 
 /** An id, or an address that ends with one. */
 export function readId(subject: string): string {
-  const id = subject
-    .replace(/[?#].*$/, '')
-    .replace(/^.*\//, '')
-    .replace(/\.\w+$/, '')
-  if (!ID_PATTERN.test(id)) throw new InvalidArgumentError(`"${subject}" is no image's id.`)
+  const id = idIn(subject)
+  if (id === null) throw new InvalidArgumentError(`"${subject}" is no image's id.`)
   return id
 }
 
@@ -50,7 +48,7 @@ export function reasonOption(): Option {
 
 export function ruleOption(): Option {
   return new Option('--rule <code>', 'the rule that was broken; it is recorded').argParser((text) => {
-    if (!/^[a-z][a-z0-9-]{0,39}$/.test(text))
+    if (!RULE_PATTERN.test(text))
       throw new InvalidArgumentError('A rule is lower-case letters, digits and hyphens, e.g. copyright.')
     return text
   })

@@ -1,4 +1,5 @@
 /** Proof of work before an upload, and passes that stand for it (docs/decisions/081). */
+import { createUnwaited } from '../../async.ts'
 import { Refusal } from '../../errors.ts'
 import { isSolved } from '../../proof-of-work.ts'
 import {
@@ -12,6 +13,7 @@ import type { Ledger } from '../../stores/ledger.ts'
 import { refuseFault } from '../faults.ts'
 import type { Hashes } from '../hashes.ts'
 import type { Settings } from '../settings.ts'
+import { timeOf } from '../utc-day.ts'
 import { type ChallengeToken, createTokens, type Purpose } from './tokens.ts'
 import type { UploadRate } from './upload-rate.ts'
 
@@ -74,7 +76,7 @@ export function createChallenges(parts: {
 }): Challenges {
   const { ledger, settings, rate, hashes, work = WORK } = parts
   const tokens = createTokens(parts)
-  const releasing = new Set<Promise<void>>()
+  const releasing = createUnwaited()
   const mode = () => settings.current().challenge
 
   async function isOn(): Promise<boolean> {
@@ -121,9 +123,7 @@ export function createChallenges(parts: {
     if (!(await ledger.takeCapacity(name, pass.day, 1, PASS_UPLOADS))) return null
     return {
       release() {
-        const released = ledger.releaseCapacity(name, pass.day, 1).catch(() => {})
-        releasing.add(released)
-        void released.then(() => releasing.delete(released))
+        releasing.add(ledger.releaseCapacity(name, pass.day, 1))
       },
     }
   }
@@ -163,11 +163,7 @@ export function createChallenges(parts: {
       return spent
     },
     async stop() {
-      await Promise.all([...releasing, rate.stop()])
+      await Promise.all([releasing.settled(), rate.stop()])
     },
   }
-}
-
-function timeOf(epochMs: number): string {
-  return new Date(epochMs).toISOString().replace('.000Z', 'Z')
 }

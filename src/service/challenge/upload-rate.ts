@@ -3,6 +3,7 @@
  * challenges are on, for all servers and for a while; then the rate counts again.
  */
 import type { Ledger } from '../../stores/ledger.ts'
+import { HOUR_MS } from '../utc-day.ts'
 
 export interface UploadRate {
   /** Whether there were too many. Throws what the ledger throws. */
@@ -31,8 +32,6 @@ const BUCKET = 'uploads'
 
 /** Other servers know as late as this. */
 const READ_AGAIN_MS = 5000
-
-const HOUR_MS = 3_600_000
 
 /** What may come at once: as much as in a quarter of an hour. */
 const BURST_PART = 0.25

@@ -3,7 +3,7 @@
  * process dies is another's when its claim has ended. Until then nobody is shown the images: their own records say when
  * they expire.
  */
-import { createIntervalJob, createSemaphore } from '../../async.ts'
+import { createIntervalJob, forEachAtOnce } from '../../async.ts'
 import type { ClaimedExpiry } from '../../stores/expiries.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import { DamagedObject, type ImageRecord, type ObjectStore } from '../../stores/object-store.ts'
@@ -65,21 +65,16 @@ export function createExpiring(parts: {
   }
 
   async function work(claimed: ClaimedExpiry[], now: number): Promise<void> {
-    const semaphore = createSemaphore(AT_ONCE)
     const gone: ClaimedExpiry[] = []
     const later = new Map<number, ClaimedExpiry[]>()
-    await Promise.all(
-      claimed.map((expiry) =>
-        semaphore.run(async () => {
-          const outcome = await removeOne(expiry, now).catch((error): Outcome => {
-            onFailure(error, expiry.id)
-            return { retryAt: now + RETRY_MS }
-          })
-          if (outcome === 'gone') gone.push(expiry)
-          else later.set(outcome.retryAt, [...(later.get(outcome.retryAt) ?? []), expiry])
-        }),
-      ),
-    )
+    await forEachAtOnce(claimed, AT_ONCE, async (expiry) => {
+      const outcome = await removeOne(expiry, now).catch((error): Outcome => {
+        onFailure(error, expiry.id)
+        return { retryAt: now + RETRY_MS }
+      })
+      if (outcome === 'gone') gone.push(expiry)
+      else later.set(outcome.retryAt, [...(later.get(outcome.retryAt) ?? []), expiry])
+    })
     purges.flush()
     await ledger.settleExpiries(gone)
     for (const [retryAt, expiries] of later) await ledger.deferExpiries(expiries, retryAt)

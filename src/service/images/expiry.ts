@@ -4,6 +4,7 @@ import { Refusal } from '../../errors.ts'
 import { EXPIRES_PARAMETER, lifetimeOf, MAX_LIFETIME_SECONDS, MIN_LIFETIME_SECONDS } from '../../protocol.ts'
 import type { ImageRecord } from '../../stores/object-store.ts'
 import type { ExpiryClock } from '../expiry-clock.ts'
+import { timeOf } from '../utc-day.ts'
 
 /** The operator's limits. Unit: seconds. `null`: no limit. */
 export interface LifetimeRules {
@@ -35,8 +36,7 @@ function wanted(asked: readonly string[]): number {
 
 /** `now`: epoch milliseconds. Whole seconds, as caches count, and never too early. */
 export function expiryAfter(now: number, lifetimeSeconds: number): string {
-  const at = Math.ceil(now / 1000 + lifetimeSeconds) * 1000
-  return new Date(at).toISOString().replace('.000Z', 'Z')
+  return timeOf(Math.ceil(now / 1000 + lifetimeSeconds) * 1000)
 }
 
 /** Epoch milliseconds. `null`: it does not expire. */

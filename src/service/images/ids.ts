@@ -1,5 +1,5 @@
 /** Ids and deletion keys: random, opaque, of one alphabet. */
-import { ID_LENGTH } from '../../protocol.ts'
+import { ID_LENGTH, ID_PATTERN } from '../../protocol.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 export const KEY_SECRET_LENGTH = 32
@@ -15,6 +15,16 @@ export function newId(): string {
 /** The id, then 32 characters: 190 random bits. The id inside finds the image, so no index of keys is needed. */
 export function newKey(id: string): string {
   return id + randomText(KEY_SECRET_LENGTH)
+}
+
+/** The id in what a person pasted: an id, or an address that ends with one. */
+export function idIn(text: string): string | null {
+  const id = text
+    .trim()
+    .replace(/[?#].*$/, '')
+    .replace(/^.*\//, '')
+    .replace(/\.\w+$/, '')
+  return ID_PATTERN.test(id) ? id : null
 }
 
 export function idOfKey(key: string): string {

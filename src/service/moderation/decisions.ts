@@ -3,7 +3,7 @@
  * and removed when the time is over. The ledger has what is due, so another process carries it out if one dies.
  */
 
-import { createIntervalJob } from '../../async.ts'
+import { createIntervalJob, forEachAtOnce } from '../../async.ts'
 import type { DecidedAct, DecidedImage, Decision } from '../../stores/decisions.ts'
 import type { Actor, Ledger } from '../../stores/ledger.ts'
 import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
@@ -100,12 +100,10 @@ export function createDecisions(parts: {
     soon.add(timeout)
   }
 
-  async function moveAll(ids: string[]): Promise<void> {
-    const left = [...ids]
-    const worker = async (): Promise<void> => {
-      for (let id = left.pop(); id !== undefined; id = left.pop()) await moves.carryOut(id)
-    }
-    await Promise.all(Array.from({ length: MOVED_AT_ONCE }, worker))
+  function moveAll(ids: string[]): Promise<void> {
+    return forEachAtOnce(ids, MOVED_AT_ONCE, async (id) => {
+      await moves.carryOut(id)
+    })
   }
 
   return {

@@ -34,6 +34,9 @@ export const CATEGORIES: Record<ReportCategory, CategoryRules> = {
   other: { severity: 5, dueHours: 168, contact: 'optional', needsSignature: false, keptDays: 30 },
 }
 
+/** A category, or a rule of the operator's own. */
+export const RULE_PATTERN = /^[a-z][a-z0-9-]{0,39}$/
+
 export function isCategory(text: string): text is ReportCategory {
   return Object.hasOwn(CATEGORIES, text)
 }

@@ -11,7 +11,7 @@ import { createSecret } from '../images/identities.ts'
 import { findImage, isOnRecord } from '../images/status.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ClientAddress } from '../quota/quota.ts'
-import { DAY_MS, secondsToNextDay, utcDayOf } from '../utc-day.ts'
+import { DAY_MS, HOUR_MS, secondsToNextDay, utcDayOf } from '../utc-day.ts'
 import { CATEGORIES, isCategory, REPORT_TEXT, type ReportCategory } from './report-categories.ts'
 import { createTokenBuckets } from './token-buckets.ts'
 
@@ -65,8 +65,6 @@ const EMAIL_MOST = 254
 
 const RECEIPT_PATTERN = /^[0-9a-f]{64}$/
 const ID_IN_LINK = /^(?:https?:\/\/[^/?#\s]+)?\/(?:raw\/)?([0-9A-Za-z]{11})(?:\.[a-z]{3,4})?(?:[?#]\S*)?$/
-
-const HOUR_MS = 3_600_000
 
 /** The condition that stands for a flood of reports on one day, told once however many servers see it. */
 export function floodOn(day: string): string {

@@ -1,4 +1,5 @@
 /** Caps of the whole instance for each UTC day, and the room that the disk must keep (docs/decisions/036). */
+import { createUnwaited } from '../../async.ts'
 import { Refusal } from '../../errors.ts'
 import type { NoticeKind } from '../../notify/notifier.ts'
 import type { Ledger } from '../../stores/ledger.ts'
@@ -52,7 +53,7 @@ export function createCapacity(parts: {
   const today = () => utcDayOf(now())
   const limitOf = (cap: Cap) => settings.current()[cap]
   const readings = { 'daily-uploads': NO_READING, 'daily-bytes': NO_READING }
-  const releasing = new Set<Promise<void>>()
+  const releasing = createUnwaited()
   let isLow = false
   const reportedOn = new Map<Cap, string>()
 
@@ -140,9 +141,7 @@ export function createCapacity(parts: {
       const release = () => {
         // What can't be released is lost to the day: a cap is never exceeded.
         for (const [cap, amount] of taken.splice(0)) {
-          const released = ledger.releaseCapacity(cap, day, amount).catch(() => {})
-          releasing.add(released)
-          void released.then(() => releasing.delete(released))
+          releasing.add(ledger.releaseCapacity(cap, day, amount))
         }
       }
       for (const [cap, amount] of [
@@ -165,9 +164,7 @@ export function createCapacity(parts: {
       }
       return { release }
     },
-    async stop() {
-      await Promise.all(releasing)
-    },
+    stop: releasing.settled,
   }
 }
 

@@ -1,4 +1,5 @@
 /** The quota of stored images for each client address and UTC day. It is never exceeded. */
+import { createUnwaited } from '../../async.ts'
 import { Refusal } from '../../errors.ts'
 import type { Ledger, Refusals, ReservedWith } from '../../stores/ledger.ts'
 import type { Hashes } from '../hashes.ts'
@@ -80,7 +81,7 @@ export function createQuota(
 ): Quota {
   const { limits, now, hashes, networkLimit = () => 0, tagger = null } = options
   const { perDay } = limits
-  const confirming = new Set<Promise<void>>()
+  const confirming = createUnwaited()
   /** Reservations of this process that have not ended, by network. */
   const reserved = new Map<string, number>()
 
@@ -158,9 +159,7 @@ export function createQuota(
         confirm() {
           if (!end()) return
           // Lost if the ledger is unavailable: it counts as reserved until it expires.
-          const confirmed = ledger.confirmUpload(bucket, day).catch(() => {})
-          confirming.add(confirmed)
-          void confirmed.then(() => confirming.delete(confirmed))
+          confirming.add(ledger.confirmUpload(bucket, day))
         },
         async release(refusedBytes) {
           if (end()) await ledger.releaseUpload(bucket, day, refusedBytes, reservation)
@@ -172,9 +171,7 @@ export function createQuota(
       return Math.max(0, perDay - (await ledger.usedUploads(await bucketOf(address, day), day)))
     },
     secondsToReset: () => secondsToNextDay(now()),
-    async stop() {
-      await Promise.all(confirming)
-    },
+    stop: confirming.settled,
   }
 }
 

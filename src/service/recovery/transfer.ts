@@ -1,6 +1,6 @@
 /** Brings images from one store into another: each once, whole, and with the digest of its record. */
 
-import { createSemaphore, sleep } from '../../async.ts'
+import { sleep } from '../../async.ts'
 import type { Segment } from '../../formats/image.ts'
 import type { Expiry } from '../../stores/expiries.ts'
 import {
@@ -47,7 +47,6 @@ export async function transferImages(options: {
 }): Promise<Transfer> {
   const { from, to, bytesPerSecond, heal = false, onProgress } = options
   const transfer: Transfer = { copied: 0, bytes: 0, kept: 0, damaged: [], healed: [] }
-  const semaphore = createSemaphore(AT_ONCE)
   const startedAt = performance.now()
   const underWay = new Set<Promise<void>>()
   let failure: { error: unknown } | null = null
@@ -88,10 +87,9 @@ export async function transferImages(options: {
       continue
     }
     if (bytesPerSecond !== null) await sleep((transfer.bytes / bytesPerSecond) * 1000 - sinceMs(startedAt))
-    const work = semaphore.run(() => bring(id, isThere)).finally(() => underWay.delete(work))
+    const work = bring(id, isThere).finally(() => underWay.delete(work))
     underWay.add(work)
-    // This many are under way; the list need not be held.
-    if (underWay.size >= AT_ONCE * 2) await Promise.race(underWay)
+    if (underWay.size >= AT_ONCE) await Promise.race(underWay)
   }
   await Promise.all(underWay)
   // Assigned in a callback.
