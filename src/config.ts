@@ -309,32 +309,6 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
   return Object.fromEntries(entries)
 }
 
-/** Settings as long as the operator changes none. */
-export function defaultSettings(config: Config) {
-  return {
-    uploads: config.uploadsPaused ? 'paused' : 'on',
-    images: 'public',
-    challenge: config.challenge,
-    'challenge-rate': config.challengeRate,
-    'daily-uploads': config.dailyUploads,
-    'daily-bytes': config.dailyBytes,
-    'network-uploads': config.networkUploads,
-    'min-free-bytes': config.minFreeBytes,
-    'unanswered-minutes': config.unansweredMinutes,
-  } as const
-}
-
-export function quotaLimits(config: Config) {
-  return {
-    perDay: config.uploadsPerDay,
-    refusals: { count: config.refusalsPerDay, bytes: config.refusedBytesPerDay },
-  }
-}
-
-export function scanRules({ scan, scanFault, scanSeconds }: Config) {
-  return { when: scan, fault: scanFault, limitMs: scanSeconds * 1000 }
-}
-
 /** The table, for people. */
 export function describeConfig(): string {
   const variables = Object.values<Variable<unknown>>(VARIABLES)

@@ -44,8 +44,8 @@ export interface AppParts {
   /** The same service as an onion service, without a trailing slash. */
   onionUrl: string | null
   maxUploadBytes: number
-  /** Changes while the server runs: to be read for each request. */
-  readonly uploadsPaused: boolean
+  /** Changes while the server runs: to be asked for each request. */
+  uploadsPaused(): boolean
   images: Images
   derive: Derive
   lifetimes: LifetimeRules

@@ -94,9 +94,7 @@ function createRoutes(given: {
     baseUrl,
     onionUrl: config.onionUrl,
     maxUploadBytes: config.maxUploadBytes,
-    get uploadsPaused() {
-      return settings.current().uploads === 'paused'
-    },
+    uploadsPaused: () => settings.current().uploads === 'paused',
     quota: onTime(services.quota, clock),
     derive: createDerive(ledger, nodeHashes),
     lifetimes: { standard: config.defaultLifetime, most: config.longestLifetime },

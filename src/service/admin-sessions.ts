@@ -6,19 +6,19 @@ import { equalInConstantTime } from './images/ids.ts'
 
 export interface AdminSessions {
   /** The token of a link that works once, for ten minutes. */
-  invite(who: string): Promise<string>
+  createLoginToken(who: string): Promise<string>
   /** The token of a session, or `null` if the link was used or is too old. */
-  enter(login: string): Promise<string | null>
+  login(token: string): Promise<string | null>
   /** Whose session it is; `null` if there is none, or nobody used it for half an hour. */
-  session(token: string): Promise<Passed | null>
+  session(token: string): Promise<Principal | null>
   /** A program's bearer token. */
-  program(token: string): Passed | null
+  program(token: string): Principal | null
   /** Whether it is that of a scanner, or of a program that may do everything. */
   isScanner(token: string): boolean
-  leave(session: string): Promise<void>
+  logout(session: string): Promise<void>
 }
 
-export interface Passed {
+export interface Principal {
   who: string
   /** What the forms of a session carry, so that no other site can send them. `null`: a program, whom no site drives. */
   formToken: string | null
@@ -53,10 +53,10 @@ export function createAdminSessions(parts: {
   }
 
   return {
-    invite: (who) => put('login', who, LOGIN_MS, LOGIN_MS),
-    async enter(login) {
-      if (!TOKEN_PATTERN.test(login)) return null
-      const who = await ledger.takeToken(hashes.sha256(login), 'login', now())
+    createLoginToken: (who) => put('login', who, LOGIN_MS, LOGIN_MS),
+    async login(token) {
+      if (!TOKEN_PATTERN.test(token)) return null
+      const who = await ledger.takeToken(hashes.sha256(token), 'login', now())
       return who === null ? null : put('session', who, IDLE_MS, LONGEST_MS)
     },
     async session(token) {
@@ -66,7 +66,7 @@ export function createAdminSessions(parts: {
     },
     program: (token) => (isEqual(token, programToken) ? { who: 'program', formToken: null } : null),
     isScanner: (token) => isEqual(token, scannerToken) || isEqual(token, programToken),
-    async leave(session) {
+    async logout(session) {
       await ledger.takeToken(hashes.sha256(session), 'session', now())
     },
   }

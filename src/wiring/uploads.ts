@@ -3,7 +3,7 @@
  * `moderation.ts`, which a Worker loads when it first needs them.
  */
 import type { Cdn } from '../cdn/cdn.ts'
-import { type Config, defaultSettings, quotaLimits, scanRules } from '../config.ts'
+import type { Config } from '../config.ts'
 import type { Log } from '../http/log.ts'
 import { httpScanner } from '../scan/http-scanner.ts'
 import { createChallenges } from '../service/challenge/challenges.ts'
@@ -22,6 +22,7 @@ import { createUploaderTagger } from '../service/quota/uploader-tags.ts'
 import { createSettings, type Settings } from '../service/settings.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { ObjectStore } from '../stores/object-store.ts'
+import { defaultSettings, quotaLimits, scanRules } from './settings.ts'
 import { warning } from './warning.ts'
 
 /** Parts that a host has once its stores are open. */

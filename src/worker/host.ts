@@ -89,9 +89,7 @@ export function createHost(given: {
     baseUrl,
     onionUrl: config.onionUrl,
     maxUploadBytes,
-    get uploadsPaused() {
-      return settings.current().uploads === 'paused'
-    },
+    uploadsPaused: () => settings.current().uploads === 'paused',
     images,
     quota: uploads.quota(),
     derive: createDerive(ledger, hashes),
@@ -156,8 +154,6 @@ export function createHost(given: {
     const [quota, capacity, challenges] = [uploads.quota(), uploads.capacity(), uploads.challenges()]
     const answering = createUpload({
       ...parts,
-      // A getter is not spread.
-      uploadsPaused: parts.uploadsPaused,
       images: uploads.images(),
       quota,
       capacity,

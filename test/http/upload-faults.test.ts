@@ -28,7 +28,7 @@ function partsOf(fault: unknown, release: () => Promise<void>, asked: string[]):
   return {
     baseUrl: 'https://pics.example',
     maxUploadBytes: 1000,
-    uploadsPaused: false,
+    uploadsPaused: () => false,
     lifetimes: { standard: null, most: null },
     origins: { assertAllowed() {}, corsHeaders: () => [] },
     capacity: { assertOpen: async () => {}, take: async () => ({ release() {} }) },

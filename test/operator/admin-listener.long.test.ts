@@ -85,11 +85,11 @@ test('a link lasts ten minutes, a session half an hour without use and twelve ho
   let now = Date.parse('2026-07-31T12:00:00Z')
   const sessions = createAdminSessions({ ledger, hashes: nodeHashes, now: () => now, programToken: null })
   const enter = async () =>
-    (await sessions.enter(await sessions.invite('ann@host'))) ?? assert.fail('not let in')
+    (await sessions.login(await sessions.createLoginToken('ann@host'))) ?? assert.fail('not let in')
   try {
-    const link = await sessions.invite('ann@host')
+    const link = await sessions.createLoginToken('ann@host')
     now += 10 * MINUTE_MS
-    assert.equal(await sessions.enter(link), null)
+    assert.equal(await sessions.login(link), null)
 
     const idle = await enter()
     now += 30 * MINUTE_MS - 1

@@ -1,5 +1,5 @@
 /** Access to the admin server: sessions, tokens, and the forms that count. */
-import type { AdminSessions, Passed } from '../../service/admin-sessions.ts'
+import type { AdminSessions, Principal } from '../../service/admin-sessions.ts'
 import type { Decisions } from '../../service/moderation/decisions.ts'
 import type { Scanning } from '../../service/moderation/scanning.ts'
 import type { Takedown } from '../../service/moderation/takedown.ts'
@@ -34,14 +34,16 @@ export interface OperatorParts {
 type PageStatus = 200 | 400 | 401 | 403 | 404 | 500
 
 export interface Access {
-  contextOf(passed: Passed | null): AdminContext
+  contextOf(principal: Principal | null): AdminContext
   send(c: AppContext, page: Page, status?: PageStatus): Promise<Response>
   refuse(c: AppContext, detail: string): Promise<Response>
   /** Handles the request of a session or program. Others get 401 and a page that says how to log in. */
-  withPass(handle: (c: AppContext, passed: Passed) => Promise<Response>): (c: AppContext) => Promise<Response>
+  withPrincipal(
+    handle: (c: AppContext, principal: Principal) => Promise<Response>,
+  ): (c: AppContext) => Promise<Response>
   /** A form of a session carries its token; a browser says where it comes from. */
   withForm(
-    handle: (c: AppContext, form: URLSearchParams, passed: Passed) => Promise<Response>,
+    handle: (c: AppContext, form: URLSearchParams, principal: Principal) => Promise<Response>,
   ): (c: AppContext) => Promise<Response>
 }
 
@@ -52,7 +54,7 @@ const FORM_MAX_BYTES = 96 * 1024
 const HEADERS = { ...PAGE_HEADERS, 'Cache-Control': NO_STORE, 'Referrer-Policy': 'no-referrer' }
 
 export function createAccess({ sessions, site }: { sessions: AdminSessions; site: Site }): Access {
-  async function passedBy(c: AppContext): Promise<Passed | null> {
+  async function principalOf(c: AppContext): Promise<Principal | null> {
     const bearer = bearerOf(c.req.header('Authorization'))
     if (bearer !== undefined) return sessions.program(bearer)
     const session = sessionOf(c.req.header('Cookie'))
@@ -60,14 +62,14 @@ export function createAccess({ sessions, site }: { sessions: AdminSessions; site
   }
 
   const access: Access = {
-    contextOf(passed) {
+    contextOf(principal) {
       const { style, styles, scripts, icon } = site.facts.assets
       return {
         styles: [style, styles.operator],
         script: scripts.operator,
         icon,
-        who: passed?.who ?? null,
-        formToken: passed?.formToken ?? '',
+        who: principal?.who ?? null,
+        formToken: principal?.formToken ?? '',
       }
     },
     async send(c, page, status = 200) {
@@ -75,16 +77,18 @@ export function createAccess({ sessions, site }: { sessions: AdminSessions; site
       return c.html(page, status)
     },
     refuse: (c, detail) => access.send(c, adminErrorPage(access.contextOf(null), detail), 403),
-    withPass: (handle) => async (c) => {
+    withPrincipal: (handle) => async (c) => {
       if (isDrivenFromElsewhere(c)) return access.refuse(c, 'Another site sent this request.')
-      const passed = await passedBy(c)
-      return passed === null ? access.send(c, closedPage(access.contextOf(null)), 401) : handle(c, passed)
+      const principal = await principalOf(c)
+      return principal === null
+        ? access.send(c, closedPage(access.contextOf(null)), 401)
+        : handle(c, principal)
     },
     withForm: (handle) =>
-      access.withPass(async (c, passed) => {
+      access.withPrincipal(async (c, principal) => {
         const form = await readForm(c, FORM_MAX_BYTES)
-        const isOurs = passed.formToken === null || form.get('form-token') === passed.formToken
-        if (isOurs && !isFromElsewhere(c)) return handle(c, form, passed)
+        const isOurs = principal.formToken === null || form.get('form-token') === principal.formToken
+        if (isOurs && !isFromElsewhere(c)) return handle(c, form, principal)
         return access.refuse(c, 'This form did not come from this page, or it is too old.')
       }),
   }

@@ -11,7 +11,7 @@ import { sendAsset } from '../routes/assets.ts'
 import type { OperatorParts } from './access.ts'
 import { cookieOf, createAccess, isFromElsewhere, sessionOf } from './access.ts'
 import { answerCall, CALLS_PATH } from './calls.ts'
-import { createQueue } from './cases.ts'
+import { createCasePages } from './cases.ts'
 import { sendFeed } from './feed.ts'
 import { actOnImages, changeSetting, factsOf, holdMany } from './forms.ts'
 import { sendPicture } from './picture.ts'
@@ -28,8 +28,8 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   const { sessions, site } = parts
   const access = createAccess(parts)
-  const { contextOf, send, refuse, withPass, withForm } = access
-  const queue = createQueue(parts, access)
+  const { contextOf, send, refuse, withPrincipal, withForm } = access
+  const cases = createCasePages(parts, access)
   const isSecure = parts.url.startsWith('https:')
   const mistaken = (c: AppContext, mistake: string) => send(c, adminErrorPage(contextOf(null), mistake), 400)
 
@@ -49,7 +49,7 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
   app.post('/login', async (c) => {
     const form = await readForm(c)
     if (isFromElsewhere(c)) return refuse(c, 'This form did not come from this page.')
-    const session = await sessions.enter(form.get('token') ?? '')
+    const session = await sessions.login(form.get('token') ?? '')
     if (session === null) return refuse(c, 'This link has been used already, or is older than ten minutes.')
     c.header('Set-Cookie', cookieOf(session, isSecure))
     return c.redirect('/', 303)
@@ -58,7 +58,7 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
     '/logout',
     withForm(async (c) => {
       const session = sessionOf(c.req.header('Cookie'))
-      if (session !== null) await sessions.leave(session)
+      if (session !== null) await sessions.logout(session)
       c.header('Set-Cookie', cookieOf('', isSecure, 0))
       return c.redirect('/', 303)
     }),
@@ -66,11 +66,11 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
 
   app.get(
     '/',
-    withPass(async (c, passed) => send(c, overviewPage(contextOf(passed), await factsOf(parts)))),
+    withPrincipal(async (c, principal) => send(c, overviewPage(contextOf(principal), await factsOf(parts)))),
   )
   app.get(
     '/acts',
-    withPass(async (c) => c.json(await parts.ledger.auditLog(1000))),
+    withPrincipal(async (c) => c.json(await parts.ledger.auditLog(1000))),
   )
   app.post(
     '/settings',
@@ -98,32 +98,32 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
   app.post(
     CALLS_PATH,
     // A token of a program, never a session: no browser is ever made to send it.
-    withPass((c, { formToken }) =>
+    withPrincipal((c, { formToken }) =>
       formToken === null ? answerCall(c, parts) : refuse(c, 'This is for programs.'),
     ),
   )
 
   addScans(app, parts)
 
-  app.get('/queue', withPass(queue.list))
+  app.get('/queue', withPrincipal(cases.list))
   app.get(
     '/cases',
-    withPass(async (c) => {
+    withPrincipal(async (c) => {
       const id = idIn(c.req.query('image') ?? '')
       return id === null ? mistaken(c, 'This is no image’s id.') : c.redirect(`/cases/${id}`, 303)
     }),
   )
-  app.get(CASE_PATH, withPass(queue.show))
-  app.get(`${CASE_PATH}/others`, withPass(queue.showOthers))
-  app.post(CASE_PATH, withForm(queue.decide))
-  app.post('/undo', withForm(queue.undo))
+  app.get(CASE_PATH, withPrincipal(cases.show))
+  app.get(`${CASE_PATH}/others`, withPrincipal(cases.showOthers))
+  app.post(CASE_PATH, withForm(cases.decide))
+  app.post('/undo', withForm(cases.undo))
   app.get(
     PICTURE_PATH,
-    withPass((c) => sendPicture(c, parts.objects, 'all')),
+    withPrincipal((c) => sendPicture(c, parts.objects, 'all')),
   )
   app.get(
     PREVIEW_PATH,
-    withPass((c) => sendPicture(c, parts.objects, 'preview')),
+    withPrincipal((c) => sendPicture(c, parts.objects, 'preview')),
   )
 
   app.get('*', async (c, next) => (await sendAsset(c, site)) ?? next())

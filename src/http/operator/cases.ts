@@ -1,5 +1,5 @@
 /** The queue of the admin server: what waits, one case at a time, and what is decided. */
-import type { Passed } from '../../service/admin-sessions.ts'
+import type { Principal } from '../../service/admin-sessions.ts'
 import { findImage } from '../../service/images/status.ts'
 import { type RelatedImages, withRelated } from '../../service/moderation/takedown.ts'
 import type { DecidedAct } from '../../stores/decisions.ts'
@@ -28,7 +28,7 @@ const ACTS: Record<string, { act: DecidedAct; block: boolean }> = {
   'remove-and-block': { act: 'remove', block: true },
 }
 
-export function createQueue(parts: OperatorParts, { contextOf, send }: Access) {
+export function createCasePages(parts: OperatorParts, { contextOf, send }: Access) {
   const { ledger, objects, takedown, decisions, now } = parts
   const digests = createDigests(objects)
   const related: RelatedImages = {
@@ -91,18 +91,18 @@ export function createQueue(parts: OperatorParts, { contextOf, send }: Access) {
   const idOf = (c: AppContext): string => c.req.param('id') ?? ''
 
   return {
-    async list(c: AppContext, passed: Passed): Promise<Response> {
+    async list(c: AppContext, principal: Principal): Promise<Response> {
       const isHeld = c.req.query('state') === 'held'
       const [cases, pending] = await Promise.all([listed(isHeld ? 'held' : 'open'), decisions.pending()])
       const known = await digests.of(cases.map(({ id }) => id))
-      return send(c, queuePage(contextOf(passed), { cases, digests: known, isHeld, pending, now: now() }))
+      return send(c, queuePage(contextOf(principal), { cases, digests: known, isHeld, pending, now: now() }))
     },
 
-    async show(c: AppContext, passed: Passed): Promise<Response> {
-      return send(c, casePage(contextOf(passed), await factsOf(idOf(c), stepIn(c))))
+    async show(c: AppContext, principal: Principal): Promise<Response> {
+      return send(c, casePage(contextOf(principal), await factsOf(idOf(c), stepIn(c))))
     },
 
-    async showOthers(c: AppContext, passed: Passed): Promise<Response> {
+    async showOthers(c: AppContext, principal: Principal): Promise<Response> {
       const id = idOf(c)
       const [others, pending, found] = await Promise.all([
         related.sameUploader(id),
@@ -112,11 +112,18 @@ export function createQueue(parts: OperatorParts, { contextOf, send }: Access) {
       const show = stepIn(c) === 'text' ? 'text' : 'mosaic'
       return send(
         c,
-        othersPage(contextOf(passed), { id, isReported: found !== null, others, show, pending, now: now() }),
+        othersPage(contextOf(principal), {
+          id,
+          isReported: found !== null,
+          others,
+          show,
+          pending,
+          now: now(),
+        }),
       )
     },
 
-    async decide(c: AppContext, form: URLSearchParams, { who }: Passed): Promise<Response> {
+    async decide(c: AppContext, form: URLSearchParams, { who }: Principal): Promise<Response> {
       const id = idOf(c)
       const mistaken = (mistake: string) => send(c, adminErrorPage(contextOf(null), mistake), 400)
       const grounds = groundsIn(form, who)
@@ -142,7 +149,7 @@ export function createQueue(parts: OperatorParts, { contextOf, send }: Access) {
       return c.redirect(next === undefined ? '/queue' : `/cases/${next.id}`, 303)
     },
 
-    async undo(c: AppContext, form: URLSearchParams, { who }: Passed): Promise<Response> {
+    async undo(c: AppContext, form: URLSearchParams, { who }: Principal): Promise<Response> {
       const [id] = await decisions.undo(form.get('batch') ?? '', who)
       if (id !== undefined) return c.redirect(`/cases/${id}`, 303)
       return send(

@@ -64,7 +64,7 @@ export function contextOf(c: AppContext, parts: AppParts) {
 
 export function home(c: AppContext, parts: AppParts): Promise<Response> {
   c.header('Link', SERVICE_LINKS)
-  return sendCompressed(c, homePage(contextOf(c, parts), { uploadsPaused: parts.uploadsPaused }))
+  return sendCompressed(c, homePage(contextOf(c, parts), { uploadsPaused: parts.uploadsPaused() }))
 }
 
 export function terms(c: AppContext, parts: AppParts): Promise<Response> {

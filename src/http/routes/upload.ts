@@ -204,7 +204,7 @@ function msSince(startedAt: number): number {
 }
 
 function assertTaken({ uploadsPaused }: Pick<AppParts, 'uploadsPaused'>): void {
-  if (!uploadsPaused) return
+  if (!uploadsPaused()) return
   throw new Refusal('uploads-paused', 'The operator of this server paused uploads. Please try again later.')
 }
 

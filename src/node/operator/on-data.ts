@@ -1,7 +1,8 @@
 /** Opens the data that a command works on. */
-import { type Config, defaultSettings, parseConfig } from '../../config.ts'
+import { type Config, parseConfig } from '../../config.ts'
 import { createTakedown } from '../../service/moderation/takedown.ts'
 import { createSettings } from '../../service/settings.ts'
+import { defaultSettings } from '../../wiring/settings.ts'
 import { createLog } from '../log.ts'
 import { describeData } from '../open/data-folder.ts'
 import { openEvidence } from '../open/files.ts'

@@ -16,11 +16,11 @@ export interface ScanRules {
 }
 
 /** How an image that may be stored is stored. `later`: it is to be scanned. `hidden`: and shown to nobody before. */
-export type Admission = 'scanned' | 'later' | 'hidden'
+export type ScanDecision = 'scanned' | 'later' | 'hidden'
 
 export interface ScanGate {
   /** Before an image is stored. Throws `Refusal`. */
-  admit(pictures: readonly Scanned[], record: ImageRecord): Promise<Admission>
+  admit(pictures: readonly Scanned[], record: ImageRecord): Promise<ScanDecision>
 }
 
 /** In the audit log. */
@@ -74,7 +74,7 @@ export function createScanGate(parts: {
     return Promise.race([asked, late])
   }
 
-  function withoutVerdict(error: unknown): Admission {
+  function withoutVerdict(error: unknown): ScanDecision {
     if (!(error instanceof RemoteFailure)) throw error
     parts.onFailure(error)
     if (rules.fault === 'publish') return 'later'
@@ -104,7 +104,7 @@ export function createScanGate(parts: {
 }
 
 /** A verdict that people must look at is asked for once more when the image is stored, so that no crash loses the case. */
-const ADMITTED: Record<'clean' | 'flag' | 'hold', Admission> = {
+const ADMITTED: Record<'clean' | 'flag' | 'hold', ScanDecision> = {
   clean: 'scanned',
   flag: 'later',
   hold: 'hidden',

@@ -18,7 +18,7 @@ export function loginCommand(): Command {
           now: stores.clock.now,
           programToken: null,
         })
-        const token = await sessions.invite(accountOf())
+        const token = await sessions.createLoginToken(accountOf())
         print(`${adminUrl(config)}/login?token=${token}`)
         if (config.operatorListen.kind === 'socket') {
           process.stderr.write(
