@@ -121,7 +121,7 @@ it('refuses only what still waits: not what had its verdict, or was held, since 
     expiryClock: { latest: now },
     scans: { gate, moves },
   })
-  const takedown = createTakedown({ ...parts, moves })
+  const takedown = createTakedown({ ...parts, moves, evidence: null })
   const scanningOn = (of: typeof ledger) =>
     createScanning({ ...parts, ledger: of, takedown, moves, images, scanner: null, rules, onUnseen() {} })
 

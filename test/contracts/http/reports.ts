@@ -153,7 +153,7 @@ export function reportCases(world: World): void {
     const me = await visit(world, world.main)
     const wrong: [object | string, RegExp][] = [
       ['no JSON', /JSON/],
-      ['null', /picture/],
+      ['null', /JSON object/],
       [{ ...GIVEN, image: 'https://elsewhere.example/a/b/c' }, /picture/],
       [{ ...GIVEN, image: '00000000000', category: 'toString' }, /wrong/],
       [{ ...GIVEN, image: '00000000000', text: ' '.repeat(30) }, /characters/],
