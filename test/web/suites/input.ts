@@ -187,7 +187,7 @@ export function inputSuite(site: () => Site): void {
     assert.match((await says('IMG_0001.HEIC')) ?? '', /Most Compatible/)
     assert.match((await says('clip.mov')) ?? '', /video/)
     assert.match((await says('plan.svg')) ?? '', /SVG/)
-    assert.match((await says('cut.jpg')) ?? '', /cut off/)
+    assert.match((await says('cut.jpg')) ?? '', /damaged/)
     assert.equal(site().proxy.uploads, before)
     assert.equal(await page.locator('[data-action="retry"]:visible').count(), 0, 'nothing would change')
     await end()

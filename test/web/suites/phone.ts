@@ -6,7 +6,7 @@ import { onlyChromium } from '../support/engines.ts'
 import type { Fault } from '../support/fault-proxy.ts'
 import { gif, photo } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
-import { card, cardIn, choose, uploadOne } from '../support/steps.ts'
+import { card, cardIn, choose, copiesNothing, uploadOne } from '../support/steps.ts'
 
 export function phoneSuite(site: () => Site): void {
   for (const viewport of [
@@ -14,7 +14,12 @@ export function phoneSuite(site: () => Site): void {
     { width: 360, height: 640 },
   ]) {
     it(`shows link and Copy without scrolling at ${viewport.width} by ${viewport.height}`, async () => {
-      const { page, end } = await site().visit({ viewport, hasTouch: true, isMobile: true })
+      const { page, end } = await site().visit({
+        viewport,
+        hasTouch: true,
+        isMobile: true,
+        beforeScripts: copiesNothing,
+      })
       await uploadOne(page, await photo('in-sight.jpg'))
       assert.equal(await page.evaluate(() => scrollY), 0)
       const done = card(page, 'in-sight.jpg')

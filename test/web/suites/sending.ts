@@ -4,7 +4,17 @@ import { it } from 'node:test'
 import { onlyChromium } from '../support/engines.ts'
 import { gif, largeGif } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
-import { card, cardIn, cardsIn, choose, heard, press, row, uploadOne } from '../support/steps.ts'
+import {
+  card,
+  cardIn,
+  cardsIn,
+  choose,
+  copiesNothing,
+  heard,
+  press,
+  row,
+  uploadOne,
+} from '../support/steps.ts'
 
 const never = new Promise<void>(() => {})
 
@@ -232,7 +242,7 @@ export function sendingSuite(site: () => Site): void {
   })
 
   it('keeps what it says, and the button beside it, on the screen, however long a name is', async () => {
-    const { page, end } = await site().visit()
+    const { page, end } = await site().visit({ beforeScripts: copiesNothing })
     await page.setViewportSize({ width: 360, height: 640 })
     const file = await gif(`${'n'.repeat(190)}.gif`, 97)
     await choose(page, [file])

@@ -112,3 +112,6 @@ export async function passTime(page: Page, reached: () => Promise<boolean>): Pro
     await page.clock.runFor(1000)
   }
 }
+
+/** Before a visit: the link is not copied by itself, and the button that copies it is shown. */
+export const copiesNothing = () => localStorage.setItem('pinhole.auto-copy', 'off')
