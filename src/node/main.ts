@@ -10,6 +10,9 @@ import { describeData } from './open/data-folder.ts'
 import { startServer } from './server.ts'
 import { type Address, superviseWorkers } from './workers.ts'
 
+/** Only this machine reaches it. */
+const LOOPBACK = /^(127\.|::1$|localhost$)/
+
 const HELP = `Pinhole: anonymous image sharing.
 
 Usage: ${commandFor('bin/serve.mjs', 'npm start --')} [--env-file FILE]
@@ -93,8 +96,6 @@ function announce(config: Config, at: Address): void {
   }
   process.stdout.write(`${lines.join('\n')}\n`)
 }
-
-const LOOPBACK = /^(127\.|::1$|localhost$)/
 
 function hostOf({ host }: Config): string {
   return host.includes(':') ? `[${host}]` : host

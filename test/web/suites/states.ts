@@ -174,7 +174,7 @@ export function statesSuite(site: () => Site): void {
     await choose(page, await Promise.all(names.map((name, index) => gif(name, 460 + index))))
     await cardsIn(page, 'done', names.length)
     await page.click('#copy-all')
-    await heard(page, /The links are selected/)
+    await heard(page, /The links are selected|Touch and hold the links/)
     const field = page.locator('#notice-text')
     const ids = await idsOf(page)
     assert.equal(await field.inputValue(), ids.map((id) => `${site().url}/${id}`).join('\n'))

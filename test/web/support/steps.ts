@@ -114,4 +114,7 @@ export async function passTime(page: Page, reached: () => Promise<boolean>): Pro
 }
 
 /** Before a visit: the link is not copied by itself, and the button that copies it is shown. */
-export const copiesNothing = () => localStorage.setItem('pinhole.auto-copy', 'off')
+export function copiesNothing(): void {
+  // Not in the empty document that a page begins with.
+  if (location.protocol.startsWith('http')) localStorage.setItem('pinhole.auto-copy', 'off')
+}
