@@ -149,7 +149,7 @@ test('an urgent report without an answer for an hour pauses uploads, once, and s
 
 test('what is answered, is not urgent, or was told to nobody pauses nothing', async () => {
   const pausesNot = async (
-    change: (scene: Scene) => Promise<void>,
+    change: (scene: Scene) => Promise<unknown>,
     severity = 0,
     defaults: Partial<SettingValues> = {},
   ) =>

@@ -120,3 +120,43 @@ test('a store that is away for a moment delays an act, and loses none', async ()
     await assertHeld(parts.objects, record, bytes)
   })
 })
+
+test('a removal that is recorded is carried out, whatever others decide meanwhile', async () => {
+  for (const act of ['release', 'hold'] as const)
+    for (const isHeld of [true, false])
+      await withParts(async (parts) => {
+        await put(parts.objects, ID, bytesFor(1, 3000))
+        const other = process(parts)
+        if (isHeld) await other.takedown.hold(ID, 'x')
+        let answer: unknown
+        const recordRemoval: Ledger['recordRemoval'] = async (...given) => {
+          await parts.ledger.recordRemoval(...given)
+          answer = await other.takedown[act](ID, 'y')
+        }
+        const { takedown } = process({ ...parts, ledger: { ...parts.ledger, recordRemoval } })
+        assert.deepEqual(await takedown.remove(ID, 'z', { block: false }), { removed: true, blocked: [] })
+        const which = `${act}, ${isHeld ? 'held' : 'visible'} before`
+        assert.equal(answer, false, which)
+        await assertAbsent(parts.objects, ID)
+        assert.equal(await parts.objects.headHeld(ID), null, which)
+        assert.equal(await parts.ledger.holdOf(ID), null, which)
+        assert.equal(await other.takedown.release(ID, 'later'), false, which)
+      })
+})
+
+test('a removal that the store put off is carried out, although somebody releases the image', async () => {
+  await withParts(async (parts) => {
+    await put(parts.objects, ID, bytesFor(1, 3000))
+    const { moves, takedown } = process(parts)
+    await takedown.hold(ID, 'x')
+    const unlucky = process(parts, { removeHeld: () => Promise.reject(new Error('away')) })
+    await assert.rejects(unlucky.takedown.remove(ID, 'y', { block: false }), /away/)
+    assert.equal(await takedown.release(ID, 'z'), false)
+    await assertAbsent(parts.objects, ID)
+    parts.clock.now += 10_000
+    moves.start()
+    await until('it is gone', async () => (await parts.objects.headHeld(ID)) === null)
+    await moves.stop()
+    await assertAbsent(parts.objects, ID)
+  })
+})

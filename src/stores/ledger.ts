@@ -141,18 +141,21 @@ export interface Ledger
 
   /**
    * Remembers that the operator removed this image, records the act and the move that it needs, and decides the image's
-   * case if it has one. Twice is harmless: both are recorded.
+   * case if it has one. Twice is harmless: both are recorded. It is for good: see `recordHold`.
    */
   recordRemoval(id: string, reason: string, at: Date, by?: Actor): Promise<void>
-  /** The same for an image that is to be held, and for its bytes, if `digests` are known. */
-  recordHold(id: string, reason: string, at: Date, by?: Actor, digests?: Digests | null): Promise<void>
-  /** The same for a held one that is to be visible again. Its case is open again. */
-  recordRelease(id: string, reason: string, at: Date, by?: Actor): Promise<void>
+  /**
+   * The same for an image that is to be held, and for its bytes, if `digests` are known. `false`: the operator removed it,
+   * though the object may be there still. Then no act is recorded and no move.
+   */
+  recordHold(id: string, reason: string, at: Date, by?: Actor, digests?: Digests | null): Promise<boolean>
+  /** The same for a held one that is to be visible again. Its case is open again. `false` as with `recordHold`. */
+  recordRelease(id: string, reason: string, at: Date, by?: Actor): Promise<boolean>
   /**
    * Decides an image's case, and records the act: it stays as it is, as long as its stored bytes have this `sha256`, if that
-   * is known. What was removed stays removed; bytes of an image that is gone are withheld no more.
+   * is known. Bytes of an image that is gone are withheld no more. `false` as with `recordHold`.
    */
-  recordKeep(id: string, reason: string, at: Date, by?: Actor, sha256?: string): Promise<void>
+  recordKeep(id: string, reason: string, at: Date, by?: Actor, sha256?: string): Promise<boolean>
 
   /** Takes the move of an image for this process alone until `now + leaseMs`. `null` if there is none left to make. */
   claimMove(id: string, now: number, leaseMs: number): Promise<Move | 'busy' | null>

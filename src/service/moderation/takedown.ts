@@ -20,9 +20,12 @@ export interface Takedown extends RelatedImages {
     reason: string,
     options: { block: boolean; by?: Actor },
   ): Promise<{ removed: boolean; blocked: string[] }>
-  /** Takes an image out of sight, and its bytes from uploads, until it is released. `false` if there is none to be seen. */
+  /**
+   * Takes an image out of sight, and its bytes from uploads, until it is released. `false` if there is none to be seen, or
+   * it was removed.
+   */
   hold(id: string, reason: string, by?: Actor): Promise<boolean>
-  /** `false` if it is not held. If its uploader deleted it, the bytes may be uploaded again. */
+  /** `false` if it is not held, or was removed. If its uploader deleted it, the bytes may be uploaded again. */
   release(id: string, reason: string, by?: Actor): Promise<boolean>
   /** Decides that a reported image stays; a held one is released. `false` if its case is not there, or it was removed. */
   keep(id: string, reason: string, by?: Actor): Promise<boolean>
@@ -86,7 +89,8 @@ export function createTakedown(parts: {
   async function hold(id: string, reason: string, by?: Actor): Promise<boolean> {
     const found = (await objects.head(id).catch(damagedIsThere)) ?? (await unscanned(id))
     if (found === null) return false
-    await ledger.recordHold(id, reason, at(), by, found === 'damaged' ? null : found)
+    // Somebody has removed it since it was looked at: it is about to go.
+    if (!(await ledger.recordHold(id, reason, at(), by, found === 'damaged' ? null : found))) return false
     const moved = await moves.carryOut(id)
     // A server of the same ledger may have been faster.
     return moved || (await objects.headHeld(id).catch(damagedIsThere)) !== null
@@ -111,7 +115,7 @@ export function createTakedown(parts: {
       const isHeld = (await objects.headHeld(id).catch(damagedIsThere)) !== null
       const isGone = !isHeld && (await ledger.holdOf(id))?.isGone === true
       if (!isHeld && !isGone) return false
-      await ledger.recordRelease(id, reason, at(), by)
+      if (!(await ledger.recordRelease(id, reason, at(), by))) return false
       const moved = await moves.carryOut(id)
       return moved || isGone || (await objects.head(id).catch(damagedIsThere)) !== null
     },
@@ -120,11 +124,10 @@ export function createTakedown(parts: {
       if (state === 'removed') return false
       // First: a process that dies in between leaves an open case, not a kept image that nobody sees.
       if ((await objects.headHeld(id).catch(damagedIsThere)) !== null) {
-        await ledger.recordRelease(id, reason, at(), by)
+        if (!(await ledger.recordRelease(id, reason, at(), by))) return false
         await moves.carryOut(id)
       }
-      await ledger.recordKeep(id, reason, at(), by, (await recordOf(id))?.sha256)
-      return true
+      return ledger.recordKeep(id, reason, at(), by, (await recordOf(id))?.sha256)
     },
     sameUploader: (id) => ledger.sameUploader(id, MOST_OTHERS),
     sameNetwork: (id) => ledger.sameNetwork(id, MOST_OTHERS),

@@ -2,7 +2,7 @@
 import type { Decision, DecisionLedger } from '../decisions.ts'
 import type { SqlDatabase, SqlValue, Statement } from './database.ts'
 import { holdRow } from './holds.ts'
-import { moveEach } from './moves.ts'
+import { isNotRemoved, moveEach } from './moves.ts'
 import { claimsOf, isAnyDue, randomToken } from './outbox.ts'
 import { type Part, part, sql } from './statement.ts'
 import { leaveOfDecisions } from './tombstones.ts'
@@ -39,7 +39,8 @@ export function decisionsLedger(database: SqlDatabase, tick: () => number): Deci
         ...sorted.map(({ id, digests = null }) =>
           holdRow(
             { id, at, rule, digests },
-            part`exists (select 1 from decisions where id = ${id} and batch = ${batch} and was_visible = 1)`,
+            part`exists (select 1 from decisions where id = ${id} and batch = ${batch} and was_visible = 1)
+              and ${isNotRemoved(id)}`,
           ),
         ),
         ...move('hold', at, part`batch = ${batch} and was_visible = 1`, part`reason, who, rule`),

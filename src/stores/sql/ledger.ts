@@ -37,7 +37,7 @@ export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Le
     ...auditLedger(database),
     ...blocksLedger(database, record, leave),
     ...holdsLedger(database),
-    ...movesLedger(database, record, leave),
+    ...movesLedger(database, recordIf, leave),
     ...settingsLedger(database, record),
     ...calls.of(capacityLedger(tables)),
     ...calls.of(uploaderTagsLedger(tables)),

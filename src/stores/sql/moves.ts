@@ -4,7 +4,7 @@ import type { Digests } from '../holds.ts'
 import type { Actor, AuditedAct, Ledger, Move } from '../ledger.ts'
 import type { CaseState } from '../reports.ts'
 import type { TombstoneAct } from '../tombstones.ts'
-import type { RecordEntry } from './audit-log.ts'
+import type { RecordEntryIf } from './audit-log.ts'
 import type { Outcome, SqlDatabase, Statement } from './database.ts'
 import { heldGone, holdRow } from './holds.ts'
 import { claimsOf, randomToken } from './outbox.ts'
@@ -26,22 +26,39 @@ type MovesLedger = Pick<
 
 /**
  * Makes the statement that wants each image elsewhere whose id `rows` has: what stands behind a `from`, with its `where`. A
- * process that makes an earlier move keeps its claim, and finds at its end that it has to go on.
+ * process that makes an earlier move keeps its claim, and finds at its end that it has to go on. What was removed stays so.
  */
 export function moveEach(to: Move['to'], rows: Part): Statement {
-  return sql`insert into moves (id, wanted, version, claim, due_at_ms) select id, ${to}, ${randomToken()}, 0, 0 from ${rows}
-    on conflict (id) do update set wanted = excluded.wanted, version = excluded.version`
+  const mayMove =
+    to === 'removed' ? ALWAYS : part`not exists (select 1 from removals where removals.id = asked.id)`
+  // Twice: Postgres does not see the removal of a transaction that it waited for, but sees what that one wrote to this row.
+  return sql`insert into moves (id, wanted, version, claim, due_at_ms)
+    select asked.id, ${to}, ${randomToken()}, 0, 0 from (select id from ${rows}) as asked where ${mayMove}
+    on conflict (id) do update set wanted = excluded.wanted, version = excluded.version
+    where moves.wanted <> 'removed' or excluded.wanted = 'removed'`
 }
 
-export function movesLedger(database: SqlDatabase, record: RecordEntry, leave: LeaveTombstone): MovesLedger {
+/** The operator did not remove it. */
+export function isNotRemoved(id: string): Part {
+  return part`not exists (select 1 from removals where id = ${id})`
+}
+
+export function movesLedger(
+  database: SqlDatabase,
+  recordIf: RecordEntryIf,
+  leave: LeaveTombstone,
+): MovesLedger {
   const claims = claimsOf(database, { table: 'moves', key: 'id' })
 
+  /**
+   * What `first` makes comes before the move, and what `then` makes after it: a transaction that waited there for a removal
+   * sees it from then on.
+   */
   const recorder =
     (
-      act: AuditedAct & TombstoneAct,
-      to: Move['to'],
-      decided: CaseState,
-      remember: (id: string, at: Date, rule: string, digests: Digests | null) => Statement[],
+      { act, to, decided }: { act: AuditedAct & TombstoneAct; to: Move['to']; decided: CaseState },
+      first: (id: string, at: Date, rule: string) => Statement[],
+      then: (id: string, at: Date, rule: string, digests: Digests | null) => Statement[] = () => [],
     ) =>
     async (
       id: string,
@@ -49,40 +66,50 @@ export function movesLedger(database: SqlDatabase, record: RecordEntry, leave: L
       at: Date,
       by?: Actor,
       digests: Digests | null = null,
-    ): Promise<void> => {
-      await database.write([
-        ...remember(id, at, by?.rule ?? '', digests),
+    ): Promise<boolean> => {
+      const rule = by?.rule ?? ''
+      const before = first(id, at, rule)
+      const outcomes = await database.write([
+        ...before,
         moveEach(to, part`(select ${id} as id) as given where ${ALWAYS}`),
-        record({ act, subject: id, reason, at, by }),
+        ...then(id, at, rule, digests),
+        recordIf({ act, subject: id, reason, at, by }, to === 'removed' ? ALWAYS : isNotRemoved(id)),
         decide(id, decided, at),
-        leave({ at: at.getTime(), act, subject: id, rule: by?.rule ?? '' }),
+        leave({ at: at.getTime(), act, subject: id, rule }),
       ])
+      return outcomes[before.length]!.changes > 0
     }
 
+  const remove = recorder({ act: 'remove', to: 'removed', decided: 'removed' }, (id, at, rule) => [
+    sql`insert into removals (id, removed_at_ms, rule) values (${id}, ${at.getTime()}, ${rule})
+      on conflict (id) do update set rule = excluded.rule`,
+    overrule(id),
+  ])
+
   return {
-    recordRemoval: recorder('remove', 'removed', 'removed', (id, at, rule) => [
-      sql`insert into removals (id, removed_at_ms, rule) values (${id}, ${at.getTime()}, ${rule})
-        on conflict (id) do update set rule = excluded.rule`,
-      overrule(id),
-    ]),
-    recordHold: recorder('hold', 'held', 'held', (id, at, rule, digests) => [
-      holdRow({ id, at: at.getTime(), rule, digests }),
-      overrule(id),
-    ]),
-    recordRelease: recorder('release', 'visible', 'open', (id) => [
+    async recordRemoval(...given) {
+      await remove(...given)
+    },
+    recordHold: recorder(
+      { act: 'hold', to: 'held', decided: 'held' },
+      (id) => [overrule(id, isNotRemoved(id))],
+      (id, at, rule, digests) => [holdRow({ id, at: at.getTime(), rule, digests }, isNotRemoved(id))],
+    ),
+    recordRelease: recorder({ act: 'release', to: 'visible', decided: 'open' }, (id) => [
       // The operator has seen it: no scanner keeps it out of sight any longer.
       sql`update scans set is_hidden = 0 where id = ${id}`,
       // A held image that is to be kept is released first.
-      sql`delete from decisions where id = ${id} and act <> 'keep'`,
+      overrule(id, part`act <> 'keep' and ${isNotRemoved(id)}`),
     ]),
 
     async recordKeep(id, reason, at, by, sha256 = '') {
-      await database.write([
-        overrule(id),
+      const outcomes = await database.write([
+        overrule(id, isNotRemoved(id)),
         sql`delete from holds where id = ${id} and gone = 1`,
-        record({ act: 'keep', subject: id, reason, at, by }),
         decide(id, 'kept', at, sha256),
+        recordIf({ act: 'keep', subject: id, reason, at, by }, isNotRemoved(id)),
       ])
+      return outcomes.at(-1)!.changes > 0
     },
 
     async claimMove(id, now, leaseMs) {
@@ -121,8 +148,8 @@ export function movesLedger(database: SqlDatabase, record: RecordEntry, leave: L
 }
 
 /** The later act counts: what was decided before and is not carried out yet. */
-function overrule(id: string): Statement {
-  return sql`delete from decisions where id = ${id}`
+function overrule(id: string, isSo = ALWAYS): Statement {
+  return sql`delete from decisions where id = ${id} and ${isSo}`
 }
 
 function movesOf({ rows }: Outcome): Move[] {

@@ -157,13 +157,13 @@ export function decisionsCases({ on }: Harness): void {
 
   on('ends with a later act on the image', async (ledger) => {
     const at = new Date(AT)
-    const later: [DecidedAct, () => Promise<void>, boolean][] = [
-      ['keep', () => ledger.recordRemoval(ONE, 'x', at), true],
+    const later: [DecidedAct, () => Promise<unknown>, boolean][] = [
       ['keep', () => ledger.recordHold(ONE, 'x', at), true],
       ['remove', () => ledger.recordKeep(ONE, 'x', at), true],
       ['remove', () => ledger.recordRelease(ONE, 'x', at), true],
       // The first half of keeping what is held.
       ['keep', () => ledger.recordRelease(ONE, 'x', at), false],
+      ['keep', () => ledger.recordRemoval(ONE, 'x', at), true],
     ]
     for (const [act, record, ends] of later) {
       await ledger.addDecisions(decision(`${Math.random()}`, act), [{ id: ONE, isVisible: true }])

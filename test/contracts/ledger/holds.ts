@@ -39,7 +39,7 @@ export function holdsCases({ on }: Harness): void {
   })
 
   on('withholds the bytes of a held image that is gone, until the operator decides', async (ledger) => {
-    const decisions: Record<string, () => Promise<void>> = {
+    const decisions: Record<string, () => Promise<unknown>> = {
       release: async () => {
         await ledger.recordRelease(ID, 'x', AT)
         await finish(ledger, false)

@@ -116,9 +116,9 @@ export function moderationCases({ on }: Harness): void {
     await ledger.block([digest(1)], 'a', AT, by)
     await ledger.unblock(digest(1), 'b', later(1), by)
     await ledger.recordRemoval('AAAAAAAAAAA', 'c', later(2), by)
-    await ledger.recordHold('AAAAAAAAAAA', 'd', later(3), by)
-    await ledger.recordRelease('AAAAAAAAAAA', 'e', later(4), by)
-    await ledger.recordKeep('AAAAAAAAAAA', 'f', later(5), by)
+    await ledger.recordHold('BBBBBBBBBBB', 'd', later(3), by)
+    await ledger.recordRelease('BBBBBBBBBBB', 'e', later(4), by)
+    await ledger.recordKeep('BBBBBBBBBBB', 'f', later(5), by)
     await ledger.changeSettings({ uploads: 'paused' }, 'g', later(6), { who: 'ann@desk' })
     const acts = await (await another()).auditLog(10)
     assert.deepEqual(

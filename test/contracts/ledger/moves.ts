@@ -85,6 +85,62 @@ export function movesCases({ on, onHooks }: Harness): void {
     assert.equal(await ledger.whyAbsent(ID), null)
   })
 
+  on('lets nothing override a removal, carried out or not', async (ledger, { another }) => {
+    const other = await another()
+    const digests = { sha256: 'a'.repeat(64), sentSha256: 'b'.repeat(64) }
+    for (const when of ['before it is carried out', 'after it']) {
+      if (when === 'after it') await finish(ledger, false)
+      else {
+        await ledger.recordHold(ID, 'a report', AT)
+        await ledger.recordRemoval(ID, 'against the law', AT)
+      }
+      assert.equal(await other.recordRelease(ID, 'harmless', AT), false, when)
+      assert.equal(await other.recordHold(ID, 'to look at it', AT, undefined, digests), false, when)
+      assert.equal(await other.recordKeep(ID, 'harmless', AT), false, when)
+      await other.recordScan({ id: ID, at: 0, isHidden: true })
+      assert.equal(await other.hideScanned(ID), false, when)
+      assert.deepEqual(
+        (await other.auditLog(10)).map(({ act }) => act),
+        ['remove', 'hold'],
+        when,
+      )
+    }
+    assert.equal(await other.claimMove(ID, 1000, 100), null)
+    assert.equal(await other.holdOf(ID), null)
+    assert.equal(await other.whyWithheld([digests.sha256]), null)
+    await other.recordRemoval(ID, 'again', AT)
+    assert.equal((await claim(other)).to, 'removed')
+  })
+
+  on('lets nothing override a removal that was decided and may be undone', async (ledger) => {
+    const decision = { batch: 'b', act: 'remove', block: false, reason: 'x', who: 'ann', rule: '' } as const
+    await ledger.addDecisions({ ...decision, at: 0, dueAt: AT.getTime() + 1 }, [{ id: ID, isVisible: true }])
+    await ledger.recordRemoval(ID, 'at once', AT)
+    await ledger.addDecisions({ ...decision, at: 0, dueAt: AT.getTime() + 1 }, [{ id: ID, isVisible: true }])
+    await ledger.undoDecisions('b', 'a mistake', AT, 'ann')
+    assert.equal((await claim(ledger)).to, 'removed')
+  })
+
+  on(
+    'has the removal win over what other processes record in the same moment',
+    async (ledger, { another }) => {
+      const other = await another()
+      for (let nth = 0; nth < 8; nth++) {
+        const id = `${nth}`.padStart(11, '0')
+        const [, isReleased, isHeld] = await Promise.all([
+          ledger.recordRemoval(id, 'against the law', AT),
+          other.recordRelease(id, 'harmless', AT),
+          other.recordHold(id, 'a report', AT),
+        ])
+        const move = await ledger.claimMove(id, 1000, 100)
+        assert.ok(move !== null && move !== 'busy')
+        assert.equal(move.to, 'removed', `released ${isReleased}, held ${isHeld}`)
+        assert.equal(await ledger.finishMove(move, false), true)
+        assert.equal(await ledger.holdOf(id), null)
+      }
+    },
+  )
+
   on('puts off what could not be done', async (ledger) => {
     await ledger.recordHold(ID, 'a report', AT)
     await ledger.deferMove(await claim(ledger), 3000)
