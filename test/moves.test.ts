@@ -160,3 +160,49 @@ test('a removal that the store put off is carried out, although somebody release
     await assertAbsent(parts.objects, ID)
   })
 })
+
+for (const [late, then] of [
+  ['release', 'hold'],
+  ['hold', 'release'],
+] as const)
+  test(`a ${late} that waited behind a slow one undoes no ${then} that came since`, async () => {
+    await withParts(async (parts) => {
+      const ids = ['a', 'b', 'c'].map(idFor)
+      const living = process(parts)
+      for (const id of ids) {
+        await put(parts.objects, id, bytesFor(1, 3000))
+        if (late === 'release') await living.takedown.hold(id, 'x')
+        // The process dies before it moves anything.
+        if (late === 'release') await parts.ledger.recordRelease(id, 'y', new Date(parts.clock.now))
+        else await parts.ledger.recordHold(id, 'y', new Date(parts.clock.now))
+      }
+      const { promise: isSlow, resolve: goOn } = Promise.withResolvers<void>()
+      const begun: string[] = []
+      const slow = process(parts, {
+        [late]: async (id: string) => {
+          begun.push(id)
+          if (begun.length === 1) await isSlow
+          return parts.objects[late](id)
+        },
+      })
+      slow.moves.start()
+      await until('it is at the first', () => begun.length === 1)
+      parts.clock.now += 61_000
+      living.moves.start()
+      const isDone = async (id: string) => (await parts.ledger.claimMove(id, 0, 1)) === null
+      await until('others are done', async () => (await Promise.all(ids.map(isDone))).every(Boolean))
+      await living.moves.stop()
+      for (const id of ids) assert.equal(await living.takedown[then](id, 'z'), true)
+      goOn()
+      await slow.moves.stop()
+      living.moves.start()
+      await until('all are in place', async () => {
+        const seen = await Promise.all(ids.map((id) => parts.objects.head(id)))
+        const done = await Promise.all(ids.map(isDone))
+        return done.every(Boolean) && seen.every((record) => (record === null) === (then === 'hold'))
+      })
+      await living.moves.stop()
+      assert.deepEqual((await parts.ledger.heldIds(10)).sort(), then === 'hold' ? [...ids].sort() : [])
+      assert.deepEqual(begun, ids.slice(0, 1), 'no claim is kept behind a slow move')
+    })
+  })

@@ -163,10 +163,11 @@ export interface Ledger
   claimMoves(limit: number, now: number, leaseMs: number): Promise<Move[]>
   /**
    * The move is done. `isThere`: the image exists; if it was to be held and does not, its digests are withheld on. `false`
-   * if a later act wants it elsewhere: then the move must be claimed again.
+   * if a later act wants it elsewhere, or the claim had ended: then the move must be claimed again. Another process may then
+   * have made a later move before this one: the image is moved once more, to where it should be.
    */
   finishMove(move: Move, isThere: boolean): Promise<boolean>
-  /** The move could not be made: due again at `retryAt`. */
+  /** The move could not be made: due again at `retryAt`, also if the claim had ended. */
   deferMove(move: Move, retryAt: number): Promise<void>
 
   /**

@@ -22,7 +22,7 @@ export interface Moves {
 const LEASE_MS = 60_000
 const RETRY_MS = 5_000
 const ROUND_MS = 5_000
-const AT_ONCE = 20
+const MOST_IN_ROUND = 20
 /** Another process is at it. */
 const LOOK_AGAIN_MS = 50
 /** Between two looks for what dead processes left in the store. */
@@ -87,7 +87,10 @@ export function createMoves(parts: {
   }
 
   async function round(): Promise<void> {
-    for (const move of await ledger.claimMoves(AT_ONCE, now(), LEASE_MS)) {
+    // One at a time: claims of others would end while the first is made.
+    for (let nth = 0; nth < MOST_IN_ROUND; nth++) {
+      const [move] = await ledger.claimMoves(1, now(), LEASE_MS)
+      if (move === undefined) break
       await make(move).catch((error) => onFailure(error, move.id))
     }
     if (now() - tidiedAt < TIDY_MS) return

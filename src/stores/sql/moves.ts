@@ -128,23 +128,46 @@ export function movesLedger(
     },
 
     async finishMove({ id, to, version, claim }, isThere) {
-      // Another act may have come since.
-      const isLast = part`not exists (select 1 from moves where id = ${id})`
+      const [isMine, isLast] = [isClaimed(id, claim), isClaimed(id, claim, version)]
       const held = isThere ? [] : heldGone(id, isLast)
-      const [gone] = await database.write([
-        sql`delete from moves where id = ${id} and claim = ${claim} and version = ${version}`,
-        sql`update moves set claim = 0, due_at_ms = 0 where id = ${id} and claim = ${claim}`,
+      const outcomes = await database.write([
+        // Locks the row, if it is ours: nobody records another act until the end.
+        sql`update moves set claim = ${claim} where id = ${id} and claim = ${claim}`,
+        again(id, 0, part`not ${isMine}`),
         ...(to === 'held' ? held : [sql`delete from holds where id = ${id} and ${isLast}`]),
+        // Another act may have come since.
+        sql`update moves set claim = 0, due_at_ms = 0 where id = ${id} and claim = ${claim} and version <> ${version}`,
+        sql`delete from moves where id = ${id} and claim = ${claim}`,
       ])
-      return gone!.changes > 0
+      return outcomes.at(-1)!.changes > 0
     },
 
     async deferMove({ id, claim }, retryAt) {
       await database.write([
+        again(id, retryAt, part`not ${isClaimed(id, claim)}`),
         sql`update moves set claim = 0, due_at_ms = ${retryAt} where id = ${id} and claim = ${claim}`,
       ])
     },
   }
+}
+
+function isClaimed(id: string, claim: number, version?: number): Part {
+  const isSame = version === undefined ? ALWAYS : part`version = ${version}`
+  return part`exists (select 1 from moves where id = ${id} and claim = ${claim} and ${isSame})`
+}
+
+/**
+ * Has the image moved again to where it should be: a process whose claim had ended moved it, perhaps after another one
+ * made a later move. One that is at it finds at its end that it has to go on.
+ */
+function again(id: string, dueAt: number, isSo: Part): Statement {
+  return sql`insert into moves (id, wanted, version, claim, due_at_ms)
+    select ${id}, case
+        when exists (select 1 from removals where id = ${id}) then 'removed'
+        when exists (select 1 from holds where id = ${id}) then 'held'
+        when exists (select 1 from scans where id = ${id} and is_hidden = 1) then 'held'
+        else 'visible' end, ${randomToken()}, 0, ${dueAt} where ${isSo}
+    on conflict (id) do update set version = excluded.version`
 }
 
 /** The later act counts: what was decided before and is not carried out yet. */

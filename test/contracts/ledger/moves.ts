@@ -69,7 +69,8 @@ export function movesCases({ on, onHooks }: Harness): void {
     assert.equal(taken?.id, ID)
     await ledger.finishMove(moves[0]!, true)
     assert.equal(await ledger.claimMove(ID, 1100, 100), 'busy', 'an old claim finishes nothing')
-    assert.equal(await ledger.finishMove(taken!, true), true)
+    assert.equal(await ledger.finishMove(taken!, true), false, 'the old one may have moved it meanwhile')
+    assert.equal(await ledger.finishMove(await claim(ledger), true), true)
     assert.equal(await ledger.claimMove(ID, 5000, 100), null)
   })
 
@@ -140,6 +141,54 @@ export function movesCases({ on, onHooks }: Harness): void {
       }
     },
   )
+
+  for (const ends of ['finishes', 'puts off'] as const)
+    on(
+      `moves an image again after a process whose claim had ended ${ends} its move`,
+      async (ledger, { another }) => {
+        const other = await another()
+        const end = (stale: Move) =>
+          ends === 'finishes' ? ledger.finishMove(stale, true) : ledger.deferMove(stale, 2000)
+        const acts = {
+          held: () => ledger.recordHold(ID, 'a report', AT, undefined, { sha256: 'a', sentSha256: 'b' }),
+          visible: () => ledger.recordRelease(ID, 'harmless', AT),
+          removed: () => ledger.recordRemoval(ID, 'against the law', AT),
+        }
+        for (const [first, then] of [
+          ['held', 'visible'],
+          ['visible', 'held'],
+          ['visible', 'removed'],
+        ] as const) {
+          await acts[first]()
+          const stale = await claim(ledger)
+          // Its process is slow, or stands still.
+          const [taken] = await other.claimMoves(10, 2000, 100)
+          assert.equal(await other.finishMove(taken!, true), true)
+          await acts[then]()
+          assert.equal(await other.finishMove(await claim(other), then !== 'removed'), true)
+          await end(stale)
+          if (then === 'held') assert.equal((await other.holdOf(ID))?.digests?.sha256, 'a', 'it is held on')
+          else assert.equal(await other.holdOf(ID), null)
+          const [again] = await other.claimMoves(10, 2000, 100)
+          assert.equal(again?.to, then, `${first}, then ${then}`)
+          assert.equal(await other.finishMove(again!, then !== 'removed'), true)
+          assert.equal(await other.claimMove(ID, 5000, 100), null)
+        }
+      },
+    )
+
+  on('leaves hidden what a scanner has yet to see, whoever moves it late', async (ledger) => {
+    await ledger.recordScan({ id: ID, at: 0, isHidden: true })
+    await ledger.hideScanned(ID)
+    const stale = await claim(ledger)
+    const [taken] = await ledger.claimMoves(1, 2000, 100)
+    await ledger.finishMove(taken!, true)
+    await ledger.finishMove(stale, true)
+    const [again] = await ledger.claimMoves(1, 2000, 100)
+    assert.equal(again?.to, 'held')
+    await ledger.finishMove(again!, true)
+    assert.equal(await ledger.holdOf(ID), null, 'the operator holds nothing')
+  })
 
   on('puts off what could not be done', async (ledger) => {
     await ledger.recordHold(ID, 'a report', AT)
