@@ -4,6 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { nodeHashes } from '../src/node/hashes.ts'
+import { createImages } from '../src/service/images/images.ts'
 import { NO_PURGES } from '../src/service/images/purges.ts'
 import { createMoves } from '../src/service/moderation/moves.ts'
 import { createTakedown } from '../src/service/moderation/takedown.ts'
@@ -204,5 +206,48 @@ for (const [late, then] of [
       await living.moves.stop()
       assert.deepEqual((await parts.ledger.heldIds(10)).sort(), then === 'hold' ? [...ids].sort() : [])
       assert.deepEqual(begun, ids.slice(0, 1), 'no claim is kept behind a slow move')
+    })
+  })
+
+/** What deletes by key over these parts. */
+function deleterOf(parts: { ledger: Ledger; objects: ObjectStore }) {
+  return createImages({
+    ...parts,
+    purges: NO_PURGES,
+    maxUploadBytes: 1e6,
+    stripMetadata: false,
+    metrics: { removalByKey: () => {} } as Parameters<typeof createImages>[0]['metrics'],
+    hashes: nodeHashes,
+    now: Date.now,
+    expiryClock: { latest: Date.now },
+  })
+}
+
+for (const seen of ['as it is looked for', 'as it is removed'])
+  test(`deletes by its key what is released ${seen}`, async () => {
+    await withParts(async (parts) => {
+      const key = ID + 'k'.repeat(32)
+      await put(parts.objects, ID, bytesFor(1, 3000), { keySha256: nodeHashes.sha256(key) })
+      const { takedown } = process(parts)
+      await takedown.hold(ID, 'x')
+      let isReleased = false
+      /** Answers first, and then has the image released. */
+      const releasing = <Given extends unknown[], Answer>(act: (...given: Given) => Promise<Answer>) => {
+        return async (...given: Given): Promise<Answer> => {
+          const answer = await act(...given)
+          if (!isReleased) {
+            isReleased = true
+            assert.equal(await takedown.release(ID, 'y'), true)
+          }
+          return answer
+        }
+      }
+      const act = seen === 'as it is looked for' ? 'head' : 'remove'
+      const objects = { ...parts.objects, [act]: releasing<never[], unknown>(parts.objects[act] as never) }
+      assert.equal(await deleterOf({ ...parts, objects }).remove(key), true)
+      assert.equal(isReleased, true)
+      await assertAbsent(parts.objects, ID)
+      assert.equal(await parts.objects.headHeld(ID), null)
+      assert.equal(await deleterOf(parts).remove(key), false)
     })
   })

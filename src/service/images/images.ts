@@ -119,7 +119,11 @@ export function createImages(parts: {
     // Before, so that no crash loses the purge; and again after: a fill that was under way may have put the image back.
     await purges.enqueue(id, type)
     const removal = await remember(id)
-    const removed = (await objects.remove(id, removal)) || (await removeHeld(id, removal))
+    // Once more: it may be released between the two.
+    const removed =
+      (await objects.remove(id, removal)) ||
+      (await removeHeld(id, removal)) ||
+      (await objects.remove(id, removal))
     await purges.enqueue(id, type)
     return removed
   }
@@ -149,7 +153,8 @@ export function createImages(parts: {
       if (!KEY_PATTERN.test(key)) return false
       const id = idOfKey(key)
       try {
-        const record = (await objects.head(id)) ?? (await heldRecord(id))
+        // Once more: it may be released between the two.
+        const record = (await objects.head(id)) ?? (await heldRecord(id)) ?? (await objects.head(id))
         if (record === null || !equalInConstantTime(record.keySha256, hashes.sha256(key))) return false
         const removed = await takeAway(id, record.type)
         purges.flush()
