@@ -51,8 +51,9 @@ export async function transferImages(options: {
   const underWay = new Set<Promise<void>>()
   let failure: { error: unknown } | null = null
   // Few: each is a decision of the operator's.
-  const held = new Set<string>()
-  for await (const id of to.listHeld()) held.add(id)
+  const held = await setOf(to.listHeld())
+  /** One that is released while `from` is listed may be in neither of its lists. */
+  const unseen = await setOf(from.listHeld())
 
   function count(bytes: number | null): void {
     if (bytes === null) transfer.kept++
@@ -80,26 +81,11 @@ export async function transferImages(options: {
     onProgress?.(transfer, id)
   }
 
-  for await (const { id, isThere } of compared(from.list(), to.list())) {
-    if (failure !== null) break
-    if (isThere && !heal) {
-      transfer.kept++
-      continue
-    }
-    if (bytesPerSecond !== null) await sleep((transfer.bytes / bytesPerSecond) * 1000 - sinceMs(startedAt))
-    const work = bring(id, isThere).finally(() => underWay.delete(work))
-    underWay.add(work)
-    if (underWay.size >= AT_ONCE) await Promise.race(underWay)
-  }
-  await Promise.all(underWay)
-  // Assigned in a callback.
-  const failed = failure as { error: unknown } | null
-  if (failed !== null) throw failed.error
-  for await (const id of from.listHeld()) {
+  async function bringHeld(id: string): Promise<void> {
     const source = { open: from.openHeld }
     try {
       await mend(id, source)
-      if (held.has(id)) continue
+      if (held.has(id)) return
       const bytes = await copyImage(id, source, to)
       // It may have been visible when it was brought over first.
       await to.hold(id)
@@ -110,7 +96,65 @@ export async function transferImages(options: {
       transfer.damaged.push(id)
     }
   }
+
+  for await (const { id, isThere } of compared(from.list(), to.list())) {
+    if (failure !== null) break
+    unseen.delete(id)
+    if (isThere && !heal) {
+      transfer.kept++
+      continue
+    }
+    if (bytesPerSecond !== null) await sleep((transfer.bytes / bytesPerSecond) * 1000 - sinceMs(startedAt))
+    const work = bring(id, isThere).finally(() => underWay.delete(work))
+    underWay.add(work)
+    if (underWay.size >= AT_ONCE) await Promise.race(underWay)
+  }
+  await Promise.all(underWay)
+  if (failure === null) {
+    for await (const id of from.listHeld()) {
+      unseen.delete(id)
+      await bringHeld(id)
+    }
+    for (const id of unseen) {
+      if (await isIn(from.head(id))) await bring(id, await isIn(to.head(id)))
+      else if (await isIn(from.headHeld(id))) await bringHeld(id)
+    }
+  }
+  // Assigned in a callback.
+  const failed = failure as { error: unknown } | null
+  if (failed !== null) throw failed.error
   return transfer
+}
+
+/** Removes from `to` what `from` has no more, neither visible nor held. How many. */
+export async function pruneImages(from: ObjectStore, to: ObjectStore): Promise<number> {
+  let pruned = 0
+  for await (const id of to.list()) if (!(await isAnywhere(id, from)) && (await to.remove(id))) pruned++
+  for await (const id of to.listHeld()) {
+    if (!(await isAnywhere(id, from)) && (await to.removeHeld(id))) pruned++
+  }
+  return pruned
+}
+
+/** Also one that is held or released between the questions: it is asked for as visible before and after. */
+async function isAnywhere(id: string, { head, headHeld }: ObjectStore): Promise<boolean> {
+  return (await isIn(head(id))) || (await isIn(headHeld(id))) || (await isIn(head(id)))
+}
+
+/** A damaged one is there. */
+async function isIn(record: Promise<ImageRecord | null>): Promise<boolean> {
+  try {
+    return (await record) !== null
+  } catch (error) {
+    if (isUnreadable(error)) return true
+    throw error
+  }
+}
+
+async function setOf(ids: AsyncIterable<string>): Promise<Set<string>> {
+  const all = new Set<string>()
+  for await (const id of ids) all.add(id)
+  return all
 }
 
 /**

@@ -1,7 +1,7 @@
 /** operator copy */
 import { Command } from 'commander'
 import { parseConfig } from '../../../config.ts'
-import { transferImages, unexpired } from '../../../service/recovery/transfer.ts'
+import { pruneImages, transferImages, unexpired } from '../../../service/recovery/transfer.ts'
 import { openImages } from '../../open/stores.ts'
 import { giveToOwner } from '../ownership.ts'
 import { print } from '../print.ts'
@@ -43,17 +43,7 @@ export function copyCommand(): Command {
           onProgress: (now) =>
             progress(() => `${now.copied} copied (${bytesOf(now.bytes)}), ${now.kept} there`),
         })
-        let pruned = 0
-        if (prune) {
-          for await (const id of to.list()) {
-            const isHere = (await from.head(id).catch(() => 'damaged')) !== null
-            if (!isHere && (await to.remove(id))) pruned++
-          }
-          for await (const id of to.listHeld()) {
-            const isHere = (await from.headHeld(id).catch(() => 'damaged')) !== null
-            if (!isHere && (await to.removeHeld(id))) pruned++
-          }
-        }
+        const pruned = prune ? await pruneImages(from, to) : 0
         if (json) print(JSON.stringify({ copied, bytes, kept, pruned, damaged }))
         else {
           print(`copied ${copied} images (${bytesOf(bytes)}), ${kept} were there, ${pruned} pruned`)
