@@ -4,6 +4,15 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { type Config, parseConfig } from '../src/config.ts'
+import { backUp } from '../src/node/backup/backup.ts'
+import { restore } from '../src/node/backup/restore.ts'
+import { endRestore } from '../src/node/backup/restored-ledger.ts'
+import { createLog } from '../src/node/log.ts'
+import { openStores, type Stores } from '../src/node/open/stores.ts'
+import { repair } from '../src/node/verify/repair.ts'
+import { scan } from '../src/node/verify/scan.ts'
+import { createTakedown } from '../src/service/moderation/takedown.ts'
 import { pruneImages, transferImages } from '../src/service/recovery/transfer.ts'
 import { openFilesystemStore } from '../src/stores/filesystem/store.ts'
 import type { ObjectStore } from '../src/stores/object-store.ts'
@@ -70,6 +79,97 @@ test('a copy keeps what is held or released meanwhile, and drops what is gone', 
   assert.equal(await pruneImages(from, to), 2)
   assert.deepEqual([await listOf(to), await heldOf(to)], [[SEEN], [HIDDEN]])
   // Moved between two questions.
-  const racing = { ...from, headHeld: async (id: string) => (await from.release(id), null) }
+  const headHeld = (id: string) => from.release(id).then(() => null)
+  const racing = { ...from, headHeld }
   assert.equal(await pruneImages(racing, to), 0)
+})
+
+const LOG = createLog('fatal')
+const REASON = 'terms'
+
+const configOf = (folder: string, name: string, env: Record<string, string> = {}) =>
+  parseConfig({ DATA_DIR: join(folder, name), LOG_LEVEL: 'fatal', ...env })
+
+/** The data of a machine, while `work` has it open. */
+async function onMachine<T>(
+  config: Config,
+  work: (stores: Stores & { takedown: ReturnType<typeof takedownOf> }) => Promise<T>,
+): Promise<T> {
+  const stores = await openStores(config, LOG, { as: 'command', mayDisagree: true, isRestoring: true })
+  try {
+    return await work({ ...stores, takedown: takedownOf(stores) })
+  } finally {
+    await stores.close()
+  }
+}
+
+const takedownOf = (stores: Stores) => createTakedown({ ...stores, now: stores.clock.now, evidence: null })
+
+/** A machine with an image that is visible and one that is held, and where its backups go. */
+async function machineFor(t: TestContext, env: Record<string, string> = {}) {
+  const folder = await folderFor(t)
+  const config = configOf(folder, 'one', env)
+  await (await openStores(config, LOG, { as: 'server' })).close()
+  await onMachine(config, async ({ objects, takedown }) => {
+    for (const [nth, id] of [SEEN, HIDDEN].entries()) await put(objects, id, bytesFor(nth, 3000))
+    await takedown.hold(HIDDEN, REASON)
+  })
+  const to = `file:${join(folder, 'backup')}`
+  return {
+    folder,
+    config,
+    to,
+    backUp: () =>
+      onMachine(config, (stores) =>
+        backUp({ config, stores, to, bytesPerSecond: null, onProgress: () => {} }),
+      ),
+  }
+}
+
+const restoreOn = (config: Config, from: string, onProgress = () => {}) =>
+  restore({ config, log: LOG, from, name: undefined, withoutTombstones: false, onProgress })
+
+/** As `verify --repair` does it. */
+async function repairAll(config: Config): Promise<string[]> {
+  const folder = join(config.dataDir, 'images')
+  return onMachine(config, async (stores) => {
+    const found = scan({
+      ...stores,
+      folder,
+      after: '',
+      withHeld: false,
+      bytesPerSecond: null,
+      onProgress: () => {},
+    })
+    const done: string[] = []
+    for await (const finding of found) {
+      done.push(`${finding.kind}: ${await repair(finding, { ...stores, folder, backup: null })}`)
+    }
+    await endRestore(config.dataDir, stores.ledger)
+    return done
+  })
+}
+
+test('a repair holds what is visible and held by the ledger', async (t) => {
+  const { config } = await machineFor(t)
+  // Images of before, beside a newer ledger.
+  await onMachine(config, ({ objects }) => objects.release(HIDDEN))
+  assert.deepEqual(await repairAll(config), ['visible: held'])
+  await onMachine(config, async ({ objects }) => {
+    assert.deepEqual([await listOf(objects), await heldOf(objects)], [[SEEN], [HIDDEN]])
+  })
+  assert.deepEqual(await repairAll(config), [])
+})
+
+test('a restore beside a newer ledger that is given up leaves held what it holds, and images private', async (t) => {
+  const { config, to, backUp } = await machineFor(t)
+  await backUp()
+  await onMachine(config, ({ takedown }) => takedown.hold(SEEN, REASON))
+  const kill = () => {
+    throw new Error('killed')
+  }
+  await assert.rejects(restoreOn(config, to, kill), /killed/)
+  await onMachine(config, async ({ objects }) => assert.deepEqual(await listOf(objects), []))
+  await repairAll(config)
+  await onMachine(config, async ({ ledger }) => assert.equal((await ledger.settings()).images, 'private'))
 })

@@ -79,6 +79,7 @@ export async function restore(options: {
       to: objects,
       bytesPerSecond: null,
       heal: true,
+      staysHeld: new Set(await stores.ledger.heldIds(Number.MAX_SAFE_INTEGER)),
       onProgress,
     })
     await copyEvidence(

@@ -61,6 +61,6 @@ export async function bringLedgerUp(
 /** Gives up a restore. Images that it had yet to remove may still be there, so all images stay private. */
 export async function endRestore(dataDir: string, ledger: Ledger): Promise<void> {
   const mark = await readMark(dataDir)
-  if (mark?.ledger === 'restored') await makePrivate(ledger, mark, dataDir)
+  if (mark !== null) await makePrivate(ledger, mark, dataDir)
   await removeMark(dataDir)
 }

@@ -10,6 +10,8 @@ export type Finding =
   | { kind: 'expired'; id: string }
   /** Removed or deleted by the ledger, and there. */
   | { kind: 'removed'; id: string }
+  /** Held by the ledger, and visible. */
+  | { kind: 'visible'; id: string }
 
 export interface Verified {
   images: number

@@ -1,4 +1,5 @@
 /** Brings the sound copy of a damaged image from a backup, while servers go on. */
+import { isToBeHeld } from '../../service/recovery/reconcile.ts'
 import { copyImage, healImage, type Source } from '../../service/recovery/transfer.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
@@ -32,6 +33,6 @@ export async function heal(
     await objects.removeHeld(id)
     return 'removed'
   }
-  if ((await ledger.whyAbsent(id))?.state === 'held') await objects.hold(id)
+  if (await isToBeHeld(id, ledger)) await objects.hold(id)
   return (await objects.headHeld(id)) === null ? 'healed' : 'healed, and held still'
 }

@@ -2,6 +2,7 @@
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Takedown } from '../../service/moderation/takedown.ts'
+import { isToBeHeld } from '../../service/recovery/reconcile.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
 import type { Finding } from './findings.ts'
@@ -44,6 +45,12 @@ export async function repair(finding: Finding, parts: Repair): Promise<string> {
       await objects.remove(finding.id)
       await objects.removeHeld(finding.id)
       return 'removed'
+    case 'visible':
+      if (await isToBeHeld(finding.id, ledger)) await objects.hold(finding.id)
+      // Released meanwhile, by a server.
+      if (await isToBeHeld(finding.id, ledger)) return 'held'
+      await objects.release(finding.id)
+      return 'released'
     case 'draft':
       await rm(join(folder!, finding.path), { force: true })
       return 'removed'

@@ -36,6 +36,12 @@ export async function removeGone(ledger: Pick<Ledger, 'goneIds'>, objects: Objec
   return removed
 }
 
+/** Held by the operator, or hidden until it is scanned. */
+export async function isToBeHeld(id: string, ledger: Pick<Ledger, 'whyAbsent'>): Promise<boolean> {
+  const state = (await ledger.whyAbsent(id))?.state
+  return state === 'held' || state === 'scanning'
+}
+
 /** Holds what is held by the ledger, and nothing else. Ids that could not be released, because they are damaged. */
 export async function holdAsDecided(
   ledger: Pick<Ledger, 'heldIds'>,

@@ -36,16 +36,18 @@ const AT_ONCE = 16
 /**
  * Brings over what `to` has not. Both are listed in one order, so that nothing is asked for twice and an interrupted
  * transfer goes on where it was. What is held in `from` is held in `to`, and the other way round. `bytesPerSecond`: an
- * upper bound, `null` for none. `heal`: reads what is there already, and replaces what is damaged.
+ * upper bound, `null` for none. `heal`: reads what is there already, and replaces what is damaged. `staysHeld`: ids that are
+ * not released in `to`, since somebody who knows better holds them.
  */
 export async function transferImages(options: {
   from: ObjectStore
   to: ObjectStore
   bytesPerSecond: number | null
   heal?: boolean
+  staysHeld?: ReadonlySet<string>
   onProgress?: (transfer: Transfer, id: string) => void
 }): Promise<Transfer> {
-  const { from, to, bytesPerSecond, heal = false, onProgress } = options
+  const { from, to, bytesPerSecond, heal = false, staysHeld, onProgress } = options
   const transfer: Transfer = { copied: 0, bytes: 0, kept: 0, damaged: [], healed: [] }
   const startedAt = performance.now()
   const underWay = new Set<Promise<void>>()
@@ -72,7 +74,7 @@ export async function transferImages(options: {
       // Released since the last transfer.
       const isHeld = held.delete(id)
       if (isThere || isHeld) await mend(id, from)
-      if (isHeld) await to.release(id)
+      if (isHeld && !staysHeld?.has(id)) await to.release(id)
       count(isThere || isHeld ? null : await copyImage(id, from, to))
     } catch (error) {
       if (error instanceof DamagedObject) transfer.damaged.push(id)

@@ -28,9 +28,13 @@ interface VerifyOptions {
 export function verifyCommand(): Command {
   return new Command('verify')
     .description(
-      'read every image and compare it with its record; find files that are not images, and images that should be gone',
+      'read every image and compare it with its record; find files that are not images, and images that should be gone or held',
     )
-    .option('--repair', 'hold what is damaged, remove what should be gone, put aside the rest', false)
+    .option(
+      '--repair',
+      'hold what is damaged or should be held, remove what should be gone, put aside the rest',
+      false,
+    )
     .option('--from <place>', 'with --repair: heal what is damaged from the backup in this place', readPlace)
     .option('--continue', 'go on where an interrupted run was', false)
     .addOption(rateOption())
