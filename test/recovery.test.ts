@@ -1,6 +1,6 @@
 /** Images and ledgers on their way into copies and backups and back, while operators and uploaders go on. */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -172,4 +172,33 @@ test('a restore beside a newer ledger that is given up leaves held what it holds
   await onMachine(config, async ({ objects }) => assert.deepEqual(await listOf(objects), []))
   await repairAll(config)
   await onMachine(config, async ({ ledger }) => assert.equal((await ledger.settings()).images, 'private'))
+})
+
+test('a restore does not take the ledger of a new machine for the newer one', async (t) => {
+  const { folder, to, backUp } = await machineFor(t)
+  await backUp()
+  const other = configOf(folder, 'two')
+  await (await openStores(other, LOG, { as: 'server' })).close()
+  await onMachine(other, ({ takedown }) => takedown.block('a'.repeat(64), REASON))
+  await assert.rejects(restoreOn(other, to), /not known to be the backup’s.*ledger\.sqlite.*--keep-ledger/)
+  // Nothing was begun.
+  await (await openStores(other, LOG, { as: 'server' })).close()
+  await rm(join(other.dataDir, 'ledger.sqlite'))
+  assert.equal((await restoreOn(other, to)).keptLedger, false)
+  await onMachine(other, async ({ objects }) => assert.deepEqual(await heldOf(objects), [HIDDEN]))
+  assert.equal((await restoreOn(other, to)).keptLedger, true, 'it is the same now')
+})
+
+test('a restore keeps the ledger of the backup if it is newer, and not if it is older', async (t) => {
+  const { config, to, backUp } = await machineFor(t)
+  const older = join(config.dataDir, 'older.sqlite')
+  await cp(join(config.dataDir, 'ledger.sqlite'), older)
+  await backUp()
+  await onMachine(config, ({ takedown }) => takedown.release(HIDDEN, REASON))
+  assert.equal((await restoreOn(config, to)).keptLedger, true)
+  await onMachine(config, async ({ objects }) => assert.deepEqual(await heldOf(objects), []))
+  for (const end of ['', '-wal', '-shm'])
+    await rm(`${join(config.dataDir, 'ledger.sqlite')}${end}`, { force: true })
+  await cp(older, join(config.dataDir, 'ledger.sqlite'))
+  await assert.rejects(restoreOn(config, to), /--keep-ledger/)
 })

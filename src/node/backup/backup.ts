@@ -4,7 +4,7 @@ import { removeGone } from '../../service/recovery/reconcile.ts'
 import { type Transfer, transferImages, unexpired } from '../../service/recovery/transfer.ts'
 import { copyEvidence, openBackupFiles, openEvidenceFiles } from '../open/files.ts'
 import { openImages, type Stores } from '../open/stores.ts'
-import { copyLedger } from './ledger.ts'
+import { copyLedger, markBackup } from './ledger.ts'
 import { type Manifest, nameOf, sha256Of } from './manifest.ts'
 
 export interface BackupResult {
@@ -29,6 +29,7 @@ export async function backUp(options: {
   const files = await openBackupFiles(to, config)
   const target = await openImages(to, config)
   try {
+    const instance = await markBackup(stores.ledger, begunAt.toISOString())
     const transfer = await transferImages({
       from: unexpired(stores.objects, stores.clock.now),
       to: target,
@@ -49,6 +50,7 @@ export async function backUp(options: {
     const manifest: Manifest = {
       begunAt: begunAt.toISOString(),
       images: ids.length,
+      ...(instance !== undefined && { instance }),
       list: { file: `${name}-images.txt`, sha256: sha256Of(list) },
       ledger: { file: ledgerFile, sha256: sha256Of(ledger.bytes), kind: ledger.kind },
     }

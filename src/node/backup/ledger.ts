@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Config } from '../../config.ts'
 import { openFolderFiles } from '../../stores/filesystem/files.ts'
-import { LedgerUnavailable } from '../../stores/ledger.ts'
+import { type Ledger, LedgerUnavailable } from '../../stores/ledger.ts'
 import { openLedger } from '../open/stores.ts'
 
 export type LedgerKind = 'sqlite' | 'postgres'
@@ -47,6 +47,45 @@ export async function hasLedger(config: Config): Promise<boolean> {
   } finally {
     await ledger.close()
   }
+}
+
+/** The facts by which a restore tells whether a ledger is the backup's own, and newer. */
+const INSTANCE = 'backup.instance'
+const LAST = 'backup.last'
+
+/** Tells the ledger that a backup began, so that its copy and the ledger know of each other. The name of the instance. */
+export async function markBackup(
+  ledger: Pick<Ledger, 'facts' | 'writeFacts'>,
+  begunAt: string,
+): Promise<string | undefined> {
+  try {
+    await ledger.writeFacts({ [INSTANCE]: crypto.randomUUID() }, { replace: false })
+    return (await ledger.writeFacts({ [LAST]: begunAt }, { replace: true }))[INSTANCE]
+  } catch (error) {
+    if (!(error instanceof LedgerUnavailable)) throw error
+    // A full disk must not keep anybody from a backup. A restore beside this ledger then asks.
+    return (await ledger.facts())[INSTANCE]
+  }
+}
+
+/**
+ * Throws an `Error` unless the ledger is the one that the backup was made of, as it was then or later: a server that was
+ * started on a new machine made another, which knows nothing of what the backup's holds and blocks.
+ */
+export async function assertNewer(
+  config: Config,
+  { begunAt, instance }: { begunAt: string; instance?: string },
+): Promise<void> {
+  const ledger = await openLedger(config, true)
+  const facts = await ledger.facts().finally(ledger.close)
+  const isSame = instance !== undefined && facts[INSTANCE] === instance
+  if (isSame && (facts[LAST] ?? '') >= begunAt) return
+  const other =
+    config.ledgerUrl === null ? 'move ledger.sqlite out of DATA_DIR' : 'name an empty schema in LEDGER_URL'
+  throw new Error(
+    `the ledger that is here is ${isSame ? 'older than the backup’s' : 'not known to be the backup’s'}. ` +
+      `To restore the backup’s: ${other} and begin again. To keep this one all the same: --keep-ledger`,
+  )
 }
 
 /** Puts it where there is none, or goes on where that was interrupted. */

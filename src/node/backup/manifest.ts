@@ -7,6 +7,8 @@ export interface Manifest {
   /** ISO 8601, UTC: every upload that was acknowledged before is in it. */
   begunAt: string
   images: number
+  /** As its ledger names it. Older versions did not. */
+  instance?: string
   /** Ids, one a line, in order. */
   list: { file: string; sha256: string }
   ledger: { file: string; sha256: string; kind: LedgerKind }

@@ -12,7 +12,7 @@ import { nodeHashes } from '../hashes.ts'
 import { agree } from '../open/agreement.ts'
 import { copyEvidence, openBackupFiles, openEvidenceFiles, openTombstoneFiles } from '../open/files.ts'
 import { openImages, openStores } from '../open/stores.ts'
-import { hasLedger, putLedger } from './ledger.ts'
+import { assertNewer, hasLedger, putLedger } from './ledger.ts'
 import { type Manifest, readBackup } from './manifest.ts'
 import { readMark, removeMark, writeMark } from './mark.ts'
 import { assertPlaceKnown, bringLedgerUp, makePrivate, makePublic } from './restored-ledger.ts'
@@ -20,7 +20,7 @@ import { assertPlaceKnown, bringLedgerUp, makePrivate, makePublic } from './rest
 export interface RestoreResult {
   manifest: Manifest
   transfer: Transfer
-  /** The ledger that was there knows of acts or deletions: it is newer than the backup, and stays. */
+  /** The ledger that was there is newer than the backup's, and stays. */
   keptLedger: boolean
   /** Removed or deleted after the backup was made. */
   gone: string[]
@@ -44,14 +44,17 @@ export async function restore(options: {
   from: string
   name: string | undefined
   withoutTombstones: boolean
+  /** Whatever ledger is there stays. */
+  keepLedger?: boolean
   onProgress: (transfer: Transfer) => void
 }): Promise<RestoreResult> {
-  const { config, log, from, name, withoutTombstones, onProgress } = options
+  const { config, log, from, name, withoutTombstones, keepLedger = false, onProgress } = options
   const { dataDir } = config
   const files = await openBackupFiles(from, config)
   const begun = await readMark(dataDir)
   const keptLedger = begun === null ? await hasLedger(config) : begun.ledger === 'kept'
   const { manifest, ledger, ids, damaged } = await readBackup(files, name, !keptLedger)
+  if (begun === null && keptLedger && !keepLedger) await assertNewer(config, manifest)
   const found = keptLedger || withoutTombstones ? null : await readTombstones(config)
   await mkdir(config.objectsUrl === null ? join(dataDir, 'images', 'objects') : dataDir, {
     recursive: true,

@@ -16,8 +16,9 @@ export function restoreCommand(): Command {
     .argument('<place>', 'the folder or s3://… that backups are in', readPlace)
     .option('--name <name>', 'of one of several backups (default: the newest)')
     .option('--without-tombstones', 'go on although the second place is lost too', false)
+    .option('--keep-ledger', 'keep the ledger that is here, although it is not the backup’s or older', false)
     .option('--json', 'print the result as JSON', false)
-    .action(async (from: string, { name, json, withoutTombstones }: RestoreOptions) => {
+    .action(async (from: string, { name, json, withoutTombstones, keepLedger }: RestoreOptions) => {
       const config = parseConfig(process.env)
       process.stderr.write(`${describeData(config).join('\n')}\n`)
       const progress = createProgress()
@@ -27,6 +28,7 @@ export function restoreCommand(): Command {
         from,
         name,
         withoutTombstones,
+        keepLedger,
         onProgress: ({ copied, bytes }) => progress(() => `${copied} restored (${bytesOf(bytes)})`),
       }).finally(() => giveToOwner(config.dataDir, { images: true }))
       if (json) print(JSON.stringify(asJson(result)))
@@ -40,6 +42,7 @@ interface RestoreOptions {
   name?: string
   json: boolean
   withoutTombstones: boolean
+  keepLedger: boolean
 }
 
 function asJson({ manifest, transfer, gone, ...others }: RestoreResult): object {
