@@ -202,3 +202,22 @@ test('a restore keeps the ledger of the backup if it is newer, and not if it is 
   await cp(older, join(config.dataDir, 'ledger.sqlite'))
   await assert.rejects(restoreOn(config, to), /--keep-ledger/)
 })
+
+test('a backup drops what was deleted while the ledger was away, and tells the ledger', async (t) => {
+  const { folder, config, to, backUp } = await machineFor(t)
+  await backUp()
+  await onMachine(config, async ({ objects }) => {
+    await objects.remove(SEEN, { retire: 'surely' })
+    await objects.removeHeld(HIDDEN, { retire: 'surely' })
+  })
+  const { manifest, removed } = await backUp()
+  assert.deepEqual([manifest.images, removed], [0, 2])
+  await onMachine(config, async ({ ledger }) => {
+    for (const id of [SEEN, HIDDEN]) assert.equal(await ledger.isGone(id), true)
+  })
+  const other = configOf(folder, 'two')
+  await restoreOn(other, to)
+  await onMachine(other, async ({ objects }) => {
+    assert.deepEqual([await listOf(objects), await heldOf(objects)], [[], []])
+  })
+})

@@ -1,6 +1,6 @@
 /** A backup: a store of images that grows by what is new, and beside it ledgers and manifests. */
 import type { Config } from '../../config.ts'
-import { removeGone } from '../../service/recovery/reconcile.ts'
+import { recordRetired, removeGone } from '../../service/recovery/reconcile.ts'
 import { type Transfer, transferImages, unexpired } from '../../service/recovery/transfer.ts'
 import { copyEvidence, openBackupFiles, openEvidenceFiles } from '../open/files.ts'
 import { openImages, type Stores } from '../open/stores.ts'
@@ -37,6 +37,7 @@ export async function backUp(options: {
       onProgress,
     })
     await copySealed(config, to)
+    await recordRetired(stores.ledger, stores.objects, target, stores.clock.now)
     // After the images: what was removed meanwhile is in it, and does not come back.
     const ledger = await copyLedger(config)
     const removed = await removeGone(stores.ledger, target)

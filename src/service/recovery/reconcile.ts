@@ -36,6 +36,34 @@ export async function removeGone(ledger: Pick<Ledger, 'goneIds'>, objects: Objec
   return removed
 }
 
+/**
+ * Records what was deleted while the ledger was away: the store alone remembers, by an id that it retired. `copy`: of the
+ * store, from before; only what it still has matters.
+ */
+export async function recordRetired(
+  ledger: Pick<Ledger, 'isGone' | 'recordDeletion'>,
+  objects: ObjectStore,
+  copy: ObjectStore,
+  now: () => number,
+): Promise<void> {
+  async function record(id: string): Promise<void> {
+    const found = await objects.headDurable(id).catch((error) => {
+      if (!(error instanceof DamagedObject)) throw error
+      return null
+    })
+    if (found === 'retired' && !(await ledger.isGone(id))) await ledger.recordDeletion(id, new Date(now()))
+  }
+
+  const listed = objects.list()[Symbol.asyncIterator]()
+  let there = await listed.next()
+  for await (const id of copy.list()) {
+    while (!there.done && there.value < id) there = await listed.next()
+    if (there.done || there.value !== id) await record(id)
+  }
+  await listed.return?.()
+  for await (const id of copy.listHeld()) await record(id)
+}
+
 /** Held by the operator, or hidden until it is scanned. */
 export async function isToBeHeld(id: string, ledger: Pick<Ledger, 'whyAbsent'>): Promise<boolean> {
   const state = (await ledger.whyAbsent(id))?.state
