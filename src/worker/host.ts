@@ -127,6 +127,7 @@ export function createHost(given: {
       : (name) => (name === 'range' || name === 'if-range' ? undefined : header(name))
   }
 
+  /** Throws if they were never looked up. */
   async function lookUpSettings(): Promise<void> {
     const at = Date.now()
     if (at - settingsAt < SETTINGS_HOLD_MS) return
@@ -136,6 +137,8 @@ export function createHost(given: {
       await settings.refresh()
       settingsAt = at
     } catch (error) {
+      // The configuration’s would show what the operator has made private, and take uploads that are paused.
+      if (settingsAt === 0) throw error
       warning(log, 'settings could not be looked up')(error)
     }
   }

@@ -19,6 +19,7 @@ export const SITE = 'https://pics.example'
 export interface HostHere {
   host: Host
   ledger: Ledger
+  objects: ObjectStore
   /** Answered, and all that is done behind the answer, unless `waitsBehind` is false. */
   ask(method: string, path: string, more?: RequestInit): Promise<Response>
   upload(bytes: Uint8Array, headers?: Record<string, string>): Promise<Response>
@@ -68,6 +69,7 @@ export async function startHostHere(
   return {
     host,
     ledger,
+    objects,
     ask,
     upload(bytes, headers = {}) {
       const { body, contentType } = formOf(Buffer.from(bytes))

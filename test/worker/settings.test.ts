@@ -1,0 +1,34 @@
+/** What the operator changed holds from the first request of an isolate. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import type { Ledger } from '../../src/stores/ledger.ts'
+import type { ObjectStore } from '../../src/stores/object-store.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { startHostHere } from '../support/worker/host-here.ts'
+
+it('shows no image before it knows whether images are private, and goes on with what it knew', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  let isAway = false
+  const between = <Port extends Ledger | ObjectStore>(port: Port): Port => {
+    if (!('settings' in port)) return port
+    const settings = async () => {
+      if (isAway) throw new Error('D1_ERROR: Network connection lost.')
+      return port.settings()
+    }
+    return { ...port, settings }
+  }
+  const first = await startHostHere(t)
+  const { id } = (await (await first.upload(gif())).json()) as { id: string }
+  await first.ledger.changeSettings({ images: 'private' }, 'a leak', new Date())
+
+  const second = await startHostHere(t, { stores: first, between })
+  isAway = true
+  await assert.rejects(second.ask('GET', `/raw/${id}`), /connection lost/)
+  await assert.rejects(second.upload(gif()), /connection lost/)
+  isAway = false
+  const { status } = await second.ask('GET', `/raw/${id}`)
+  assert.notEqual(status, 200)
+  isAway = true
+  t.mock.timers.setTime(Date.now() + 60_000)
+  assert.equal((await second.ask('GET', `/raw/${id}`)).status, status)
+})
