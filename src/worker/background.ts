@@ -2,7 +2,7 @@
 import { sleep } from '../async.ts'
 
 export interface Background {
-  /** The same object; its calls count as under way until they settle. */
+  /** The same object; its calls count as under way until they settle, or for a while. */
   tracked<T extends object>(port: T): T
   /** Resolves when nothing is under way, or after a while. */
   quiet(): Promise<void>
@@ -12,17 +12,27 @@ const LOOK_MS = 20
 const LONGEST_MS = 2000
 
 export function createBackground(): Background {
-  // A number: no request may wait for another's promise, and one that is cut off settles none.
-  let underWay = 0
+  // Of numbers: no request may wait for another's promise, and one that is cut off settles none.
+  const underWay = new Set<{ beganAt: number }>()
 
   function counted(call: unknown): unknown {
     if (!(call instanceof Promise)) return call
-    underWay++
+    const begun = { beganAt: Date.now() }
+    underWay.add(begun)
     const ended = () => {
-      underWay--
+      underWay.delete(begun)
     }
     call.then(ended, ended)
     return call
+  }
+
+  function isQuiet(): boolean {
+    for (const begun of underWay) {
+      if (Date.now() - begun.beganAt < LONGEST_MS) return false
+      // Its request was cut off.
+      underWay.delete(begun)
+    }
+    return true
   }
 
   return {
@@ -34,9 +44,8 @@ export function createBackground(): Background {
         ]),
       ) as typeof port,
     async quiet() {
-      for (const until = Date.now() + LONGEST_MS; underWay > 0 && Date.now() < until; ) {
-        await sleep(LOOK_MS)
-      }
+      const until = Date.now() + LONGEST_MS
+      while (!isQuiet() && Date.now() < until) await sleep(LOOK_MS)
     },
   }
 }
