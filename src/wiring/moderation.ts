@@ -13,7 +13,9 @@ import type { Tombstones } from '../service/recovery/tombstones.ts'
 import type { Wiring, wireUploads } from './uploads.ts'
 import { warning } from './warning.ts'
 
-export function wireMoves(parts: Pick<Wiring, 'objects' | 'ledger' | 'purges' | 'now' | 'log'>): Moves {
+export function wireMoves(
+  parts: Pick<Wiring, 'objects' | 'ledger' | 'purges' | 'now' | 'log'> & { mostTidied?: number },
+): Moves {
   const onFailure = warning(parts.log, 'an image could not be moved and will be tried again')
   return createMoves({ ...parts, onFailure })
 }

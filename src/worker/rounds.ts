@@ -7,11 +7,15 @@ import { warning } from '../wiring/warning.ts'
 /** Each is a dozen requests, of which a trigger has a thousand. */
 const MOST_IN_ROUND = { expired: 64, scanned: 16 }
 
+/** Each is up to four. */
+const MOST_TIDIED = 200
+const TIDY_MINUTES = 15
+
 export type ActingParts = Omit<Parameters<typeof wireModeration>[0], 'moves' | 'mostInRound'>
 
 /** For one request or trigger: timers of another one end with that. */
 export function actingOf(parts: ActingParts) {
-  const moves = wireMoves(parts)
+  const moves = wireMoves({ ...parts, mostTidied: 0 })
   return { moves, ...wireModeration({ ...parts, moves, mostInRound: MOST_IN_ROUND }) }
 }
 
@@ -33,17 +37,20 @@ export async function runRounds(
     hasReceivers: notifiers.length > 0,
   })
   for (const work of [decisions, moves, expiring, scanning, monitor, wireNotices(parts)]) await once(work)
-  // Once an hour: it lists all.
-  if (new Date(now()).getUTCMinutes() === 0) {
-    await evidence
-      ?.forget(now())
-      .catch(warning(log, 'sealed evidence that is a year old could not be removed'))
-  }
   await parts.purge()
   // Cloudflare's clock is right, so a day that is over by it is over.
   await forget(ledger, { earliest: now(), latest: now(), nextMs: 0 }).catch(
     warning(log, 'what is private of days that are over could not be forgotten'),
   )
+  const minute = new Date(now()).getUTCMinutes()
+  // Once an hour: it lists all.
+  if (minute === 0) {
+    await evidence
+      ?.forget(now())
+      .catch(warning(log, 'sealed evidence that is a year old could not be removed'))
+  }
+  // What may take all requests that are left comes last.
+  if (minute % TIDY_MINUTES === 0) await once(wireMoves({ ...parts, mostTidied: MOST_TIDIED }))
 }
 
 /** One round. */

@@ -36,8 +36,10 @@ export function createMoves(parts: {
   now: () => number
   /** Hears of every move that failed. */
   onFailure: (error: unknown, id: string | null) => void
+  /** Held images that are looked at for what dead processes left, where a round must end soon. 0: none. Default: all. */
+  mostTidied?: number
 }): Moves {
-  const { objects, ledger, purges, now, onFailure } = parts
+  const { objects, ledger, purges, now, onFailure, mostTidied = Number.POSITIVE_INFINITY } = parts
   let tidiedAt = 0
 
   async function make(move: Move): Promise<{ moved: boolean; isDone: boolean }> {
@@ -93,17 +95,19 @@ export function createMoves(parts: {
       if (move === undefined) break
       await make(move).catch((error) => onFailure(error, move.id))
     }
-    if (now() - tidiedAt < TIDY_MS) return
+    if (mostTidied === 0 || now() - tidiedAt < TIDY_MS) return
     tidiedAt = now()
+    let looked = 0
     for await (const _ of objects.listHeld()) {
       // Listing clears away.
+      if (++looked >= mostTidied) break
     }
     await recordDigests()
   }
 
   /** Records digests that older servers did not record with a hold, or that a restored ledger lacks. */
   async function recordDigests(): Promise<void> {
-    for (const id of await ledger.heldWithoutDigests(DIGESTS_AT_ONCE)) {
+    for (const id of await ledger.heldWithoutDigests(Math.min(mostTidied, DIGESTS_AT_ONCE))) {
       const record = await objects.headHeld(id).catch((error) => onFailure(error, id))
       if (record) await ledger.recordHeldDigests(id, record)
     }

@@ -1,0 +1,150 @@
+/** R2 and D1 in memory, with the platform's limit of calls in one request: what workerd does not have. */
+import { randomUUID } from 'node:crypto'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import type { D1Binding, D1Result, D1Statement } from '../../../src/stores/d1/binding.ts'
+import { openD1Ledger } from '../../../src/stores/d1/ledger.ts'
+import type { Ledger } from '../../../src/stores/ledger.ts'
+import type { ObjectStore } from '../../../src/stores/object-store.ts'
+import type { R2Bucket, R2ObjectBody, R2Value } from '../../../src/stores/r2/binding.ts'
+import { r2Salts } from '../../../src/stores/r2/salts.ts'
+import { openR2Store } from '../../../src/stores/r2/store.ts'
+import { migrate } from './d1-under-test.ts'
+
+/** Cloudflare Workers, "Limits": subrequests of one invocation. */
+const MOST_CALLS = 1000
+
+export interface CountedStores {
+  objects: ObjectStore
+  ledger: Ledger
+  /** Like one request or trigger: what it comes to, and how many calls were made, of which none is above the limit. */
+  within<T>(work: () => Promise<T>): Promise<{ result: T; calls: number }>
+}
+
+export async function countedStores(): Promise<CountedStores> {
+  let calls = 0
+  let most = Number.POSITIVE_INFINITY
+  const spend = () => {
+    if (++calls > most) throw new Error('Too many subrequests by single Worker invocation.')
+  }
+  const database = d1InMemory(spend)
+  await migrate(database)
+  return {
+    objects: openR2Store({ bucket: r2InMemory(spend) }),
+    ledger: await openD1Ledger({ database, salts: r2Salts(r2InMemory(spend)) }),
+    async within(work) {
+      calls = 0
+      most = MOST_CALLS
+      try {
+        return { result: await work(), calls }
+      } finally {
+        most = Number.POSITIVE_INFINITY
+      }
+    },
+  }
+}
+
+interface Stored {
+  bytes: Buffer<ArrayBuffer>
+  etag: string
+  uploaded: Date
+  customMetadata: Record<string, string>
+}
+
+function r2InMemory(spend: () => void): R2Bucket {
+  const stored = new Map<string, Stored>()
+  const shown = (key: string, { bytes, ...facts }: Stored) => ({ key, size: bytes.length, ...facts })
+  const opened = (key: string, of: Stored, bytes: Buffer<ArrayBuffer>): R2ObjectBody => ({
+    ...shown(key, of),
+    body: new Blob([bytes]).stream(),
+    arrayBuffer: async () => new Uint8Array(bytes).buffer,
+  })
+  return {
+    async head(key) {
+      spend()
+      const found = stored.get(key)
+      return found === undefined ? null : shown(key, found)
+    },
+    async get(key, { onlyIf, range } = {}) {
+      spend()
+      const found = stored.get(key)
+      if (found === undefined) return null
+      if (onlyIf?.etagMatches !== undefined && onlyIf.etagMatches !== found.etag) return shown(key, found)
+      const { offset, length } = range ?? { offset: 0, length: found.bytes.length }
+      return opened(key, found, found.bytes.subarray(offset, offset + length))
+    },
+    async put(key, value, { onlyIf, customMetadata = {} } = {}) {
+      spend()
+      const bytes = await bytesOf(value)
+      const found = stored.get(key)
+      if (onlyIf?.etagMatches !== undefined && onlyIf.etagMatches !== found?.etag) return null
+      if (onlyIf?.etagDoesNotMatch === '*' && found !== undefined) return null
+      const put = { bytes, etag: randomUUID(), uploaded: new Date(), customMetadata }
+      stored.set(key, put)
+      return shown(key, put)
+    },
+    async delete(key) {
+      spend()
+      stored.delete(key)
+    },
+    async list({ prefix, limit, cursor, startAfter }) {
+      spend()
+      const after = cursor ?? startAfter ?? ''
+      const keys = [...stored.keys()]
+        .filter((key) => key.startsWith(prefix) && !key.slice(prefix.length).includes('/') && key > after)
+        .sort()
+      const page = keys.slice(0, limit)
+      return {
+        objects: page.map((key) => shown(key, stored.get(key)!)),
+        truncated: keys.length > limit,
+        cursor: page.at(-1) ?? '',
+      }
+    },
+  }
+}
+
+async function bytesOf(value: R2Value): Promise<Buffer<ArrayBuffer>> {
+  return value instanceof Uint8Array
+    ? Buffer.from(value)
+    : Buffer.from(await new Response(value as ReadableStream<Uint8Array<ArrayBuffer>>).arrayBuffer())
+}
+
+function d1InMemory(spend: () => void): D1Binding {
+  const database = new DatabaseSync(':memory:')
+  const changes = () => Number(database.prepare('select total_changes() as n').get()!.n)
+  const runs = new WeakMap<D1Statement, () => D1Result>()
+
+  function statement(sql: string, values: SQLInputValue[]): D1Statement {
+    const run = (): D1Result => {
+      const before = changes()
+      const prepared = database.prepare(sql)
+      const rows = prepared.columns().length > 0 ? prepared.all(...values) : []
+      if (prepared.columns().length === 0) prepared.run(...values)
+      return { results: rows as D1Result['results'], meta: { changes: changes() - before } }
+    }
+    const made: D1Statement = {
+      bind: (...bound) => statement(sql, bound),
+      async all() {
+        spend()
+        return run()
+      },
+    }
+    runs.set(made, run)
+    return made
+  }
+
+  return {
+    prepare: (sql) => statement(sql, []),
+    async batch(statements) {
+      spend()
+      database.exec('begin')
+      try {
+        const results = statements.map((each) => runs.get(each)!())
+        database.exec('commit')
+        return results
+      } catch (error) {
+        database.exec('rollback')
+        throw error
+      }
+    },
+  }
+}
