@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { deflateSync } from 'node:zlib'
+import { deflateSync, inflateSync } from 'node:zlib'
 import sharp from 'sharp'
 import { Refusal, type RefusalCode } from '../../src/errors.ts'
 import { isWhole, sourceOf } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
-import { type Chunk, pngChunk, pngChunks, pngOf } from '../support/chunks.ts'
+import { pngChunk, pngChunks, pngOf } from '../support/chunks.ts'
 import { madeImages } from '../support/images/images.ts'
 import { exifSegment } from '../support/images/jpeg.ts'
 import { segment, withSegments } from '../support/images/jpeg-coder.ts'
@@ -107,18 +107,45 @@ describe('limits', () => {
   })
 })
 
-test('a profile that deflates to nearly nothing is none', async () => {
+describe('a profile of a PNG', () => {
   const profile = (bytes: number, filled: number) => {
     const body = randomBytes(bytes).fill(0, 132 + filled)
     body.writeUInt32BE(bytes)
     body.write('acsp', 36, 'latin1')
     body.writeUInt32BE(1, 128)
-    return pngChunk('iCCP', Buffer.concat([Buffer.from('mine\0\0'), deflateSync(body)]))
+    return body
   }
-  const [header, ...rest] = pngChunks(await picture().png().toBuffer())
-  const keeps = async (chunk: Chunk) => (await scrub(pngOf([header!, chunk, ...rest]))).file.includes('iCCP')
-  assert.equal(await keeps(profile(100_000, 10_000)), true)
-  assert.equal(await keeps(profile(4_000_000, 10_000)), false)
+  const scrubbed = async (...parts: Uint8Array[]) => {
+    const [header, ...rest] = pngChunks(await picture().png().toBuffer())
+    const chunk = pngChunk('iCCP', Buffer.concat([Buffer.from('mine\0\0'), ...parts]))
+    return scrub(pngOf([header!, chunk, ...rest]))
+  }
+
+  test('that deflates to nearly nothing is none', async () => {
+    const keeps = async (body: Buffer) => (await scrubbed(deflateSync(body))).file.includes('iCCP')
+    assert.equal(await keeps(profile(100_000, 10_000)), true)
+    assert.equal(await keeps(profile(4_000_000, 10_000)), false)
+  })
+
+  test('is deflated anew only where something is behind its end, and then a large one goes', async () => {
+    const large = profile(2_000_000, 1_000_000)
+    const zlib = deflateSync(large, { level: 1 })
+    const { file, segments } = await scrubbed(zlib)
+    const { body } = pngChunks(file).find(({ type }) => type === 'iCCP')!
+    assert.deepEqual(Buffer.from(body), Buffer.concat([Buffer.from('icc\0\0'), zlib]))
+    const literal = segments.filter((segment) => segment instanceof Uint8Array)
+    assert.ok(literal.reduce((sum, { length }) => sum + length, 0) < 100, 'nothing of it is held')
+    assert.equal((await scrub(file)).whole, true)
+
+    for (const [body, isKept] of [
+      [profile(50_000, 40_000), true],
+      [large, false],
+    ] as const) {
+      const mended = await scrubbed(deflateSync(Buffer.concat([body, Buffer.from('more')])))
+      const kept = pngChunks(mended.file).find(({ type }) => type === 'iCCP')
+      assert.deepEqual(kept && inflateSync(kept.body.subarray(5)), isKept ? body : undefined)
+    }
+  })
 })
 
 test('every refusal says in plain words what is wrong', async () => {

@@ -8,14 +8,6 @@ export const PALETTE = 3
 export const GREY_ALPHA = 4
 export const TRUECOLOUR_ALPHA = 6
 
-export interface PngChunk {
-  type: string
-  /** Offset of its length field. Unit: bytes. */
-  at: number
-  /** Length of its body. Unit: bytes. */
-  length: number
-}
-
 export interface PngHeader {
   /** As stored, before orientation. Unit: pixels. */
   width: number

@@ -1,7 +1,11 @@
 /** iCCP (W3C PNG 3, 11.3.2.3): a name for people, and a profile that is deflated. */
 import { joined } from '../../bytes.ts'
+import { crc32 } from '../bytes/crc32.ts'
+import type { Cursor } from '../bytes/cursor.ts'
 import { ascii, latin1 } from '../bytes/text.ts'
+import { PIECE_BYTES, type Segment } from '../image.ts'
 import { ICC_HEADER_BYTES, MOST_PROFILE_BYTES, profileLength } from '../metadata/icc.ts'
+import { chunkOf, type PngChunk } from './chunks.ts'
 
 /** Names that encoders give every profile. Others may say whose screen it was. */
 const ENCODERS_NAMES: ReadonlySet<string> = new Set([
@@ -15,44 +19,109 @@ const ENCODERS_NAMES: ReadonlySet<string> = new Set([
 /** Profiles deflate to a half or a tenth; what deflates to less is made to fill memory. */
 const MOST_INFLATION = 64
 
+/** What is deflated anew is held in memory: the profile of a display or camera. Unit: bytes. */
+const MOST_MENDED_BYTES = PIECE_BYTES
+
+/** Deflated bytes that are inflated at once: where a stream buffers all that comes of them, a megabyte at most. */
+const FED_BYTES = 1024
+
+const MOST_NAME_BYTES = 79
+
+/** Before the deflated bytes: type, a name, and the only method there is. */
+const NEW_START = ascii('iCCPicc\0\0')
+
 /**
- * What is kept of a chunk's `body`: the body itself, one that says the same and nothing else, or `null` if it holds no
- * profile: decoders pass over it then.
+ * What is kept of a chunk: itself, one that says the same and nothing else, or nothing if it holds no profile: decoders pass
+ * over it then.
  */
-export async function keptProfile(body: Uint8Array): Promise<Uint8Array | null> {
-  const nameEnd = body.indexOf(0)
-  // A name, a zero byte, and the only method there is: 0.
-  if (nameEnd < 1 || nameEnd > 79 || body[nameEnd + 1] !== 0) return null
-  const { bytes, isExact } = await inflated(body.slice(nameEnd + 2))
-  const length = profileLength(bytes.subarray(0, ICC_HEADER_BYTES), bytes.length)
-  if (length === null) return null
-  if (isExact && length === bytes.length && ENCODERS_NAMES.has(latin1(body.subarray(0, nameEnd)))) return body
-  return joined(ascii('icc\0\0'), await deflated(bytes.slice(0, length)))
-}
-
-/** No more than a profile takes. `isExact`: the stream ended where `zlib` ends. */
-async function inflated(zlib: Uint8Array<ArrayBuffer>): Promise<{ bytes: Uint8Array; isExact: boolean }> {
-  const most = Math.min(MOST_PROFILE_BYTES, MOST_INFLATION * zlib.length)
-  const pieces: Uint8Array[] = []
-  let length = 0
-  try {
-    // Not every browser can iterate over a stream.
-    const reader = new Blob([zlib]).stream().pipeThrough(new DecompressionStream('deflate')).getReader()
-    for (let read = await reader.read(); !read.done; read = await reader.read()) {
-      pieces.push(read.value)
-      length += read.value.length
-      if (length <= most) continue
-      await reader.cancel()
-      return { bytes: joined(...pieces), isExact: false }
-    }
-    return { bytes: joined(...pieces), isExact: true }
-  } catch {
-    // Cut off, no zlib, or bytes behind its end. Decoders take a profile that came out whole.
-    return { bytes: joined(...pieces), isExact: false }
+export async function keptProfile(cursor: Cursor, chunk: PngChunk): Promise<Segment[]> {
+  const at = chunk.at + 8
+  const end = at + chunk.length
+  const wanted = Math.min(MOST_NAME_BYTES + 2, chunk.length)
+  const start = (cursor.peek(at, wanted) ?? (await cursor.load(at, wanted))).subarray(0, wanted)
+  const nameEnd = start.indexOf(0)
+  if (nameEnd < 1 || nameEnd > MOST_NAME_BYTES || start[nameEnd + 1] !== 0) return []
+  const name = latin1(start.subarray(0, nameEnd))
+  const zlibAt = at + nameEnd + 2
+  const { header, length, isExact, pieces, crc } = await inflated(cursor, zlibAt, end)
+  const stated = profileLength(header, length)
+  if (stated === null) return []
+  if (isExact && stated === length) {
+    if (ENCODERS_NAMES.has(name)) return [{ offset: chunk.at, length: 12 + chunk.length }]
+    const zlib = { offset: zlibAt, length: end - zlibAt }
+    return [joined(be32(NEW_START.length - 4 + zlib.length), NEW_START), zlib, be32(crc)]
   }
+  if (stated > MOST_MENDED_BYTES) return []
+  return [chunkOf('iCCP', joined(NEW_START.subarray(4), await deflated(pieces, stated)))]
 }
 
-async function deflated(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
-  const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream('deflate'))
+interface Inflated {
+  header: Uint8Array
+  /** No more than a profile takes. Unit: bytes. */
+  length: number
+  /** The stream ended where it should. */
+  isExact: boolean
+  /** The first `MOST_MENDED_BYTES`, or all. */
+  pieces: Uint8Array<ArrayBuffer>[]
+  /** Of a chunk that starts with `NEW_START` and goes on with these deflated bytes. */
+  crc: number
+}
+
+/** Keeps little of what passes: a small file holds megabytes, and many are read at once. */
+async function inflated(cursor: Cursor, from: number, to: number): Promise<Inflated> {
+  const most = Math.min(MOST_PROFILE_BYTES, MOST_INFLATION * (to - from))
+  const result: Inflated = {
+    header: new Uint8Array(0),
+    length: 0,
+    isExact: false,
+    pieces: [],
+    crc: crc32(NEW_START),
+  }
+  let fault: { error: unknown } | undefined
+  let at = from
+  const zlib = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller) {
+      const wanted = Math.min(FED_BYTES, to - at)
+      if (wanted === 0) return controller.close()
+      try {
+        const bytes = (cursor.peek(at, wanted) ?? (await cursor.load(at, wanted))).slice(0, wanted)
+        result.crc = crc32(bytes, 0, wanted, result.crc)
+        at += wanted
+        controller.enqueue(bytes)
+      } catch (error) {
+        fault = { error }
+        throw error
+      }
+    },
+  })
+  // Not every browser can iterate over a stream.
+  const reader = zlib.pipeThrough(new DecompressionStream('deflate')).getReader()
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      const { header, length, pieces } = result
+      if (header.length < ICC_HEADER_BYTES) {
+        result.header = joined(header, read.value.subarray(0, ICC_HEADER_BYTES - header.length))
+      }
+      if (length < MOST_MENDED_BYTES) pieces.push(read.value)
+      result.length += read.value.length
+      if (result.length <= most) continue
+      await reader.cancel()
+      return result
+    }
+    result.isExact = true
+  } catch {
+    // The source's own fault is no news about the file.
+    if (fault) throw fault.error
+    // Cut off, no zlib, or bytes behind its end. Decoders take a profile that came out whole.
+  }
+  return result
+}
+
+async function deflated(pieces: Uint8Array<ArrayBuffer>[], length: number): Promise<Uint8Array> {
+  const stream = new Blob(pieces).slice(0, length).stream().pipeThrough(new CompressionStream('deflate'))
   return new Uint8Array(await new Response(stream).arrayBuffer())
+}
+
+function be32(value: number): Uint8Array {
+  return Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value)
 }

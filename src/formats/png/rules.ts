@@ -1,14 +1,7 @@
 /** Which chunks a PNG is shown by (W3C PNG 3, 5.6 and 11.3), and what they must be like for a decoder to read them. */
 
-import {
-  GREY,
-  GREY_ALPHA,
-  PALETTE,
-  type PngChunk,
-  type PngHeader,
-  TRUECOLOUR,
-  TRUECOLOUR_ALPHA,
-} from './header.ts'
+import type { PngChunk } from './chunks.ts'
+import { GREY, GREY_ALPHA, PALETTE, type PngHeader, TRUECOLOUR, TRUECOLOUR_ALPHA } from './header.ts'
 
 type LengthRule = (length: number, header: PngHeader, paletteEntries: number, body: Uint8Array) => boolean
 

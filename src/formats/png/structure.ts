@@ -1,5 +1,5 @@
 /** The chunks of a PNG, one by one: checked against each other (W3C PNG 3, 5.6), and kept or removed. */
-import { crc32 } from '../bytes/crc32.ts'
+import type { Cursor } from '../bytes/cursor.ts'
 import { keptRuns, sameBytes } from '../bytes/kept-runs.ts'
 import { latin1 } from '../bytes/text.ts'
 import { damaged } from '../damaged.ts'
@@ -8,15 +8,8 @@ import { EXIF_PREFIX, type ExifFacts, minimalExif, readExif } from '../metadata/
 import { MOST_PROFILE_BYTES } from '../metadata/icc.ts'
 import { MOST_METADATA_BYTES, namesPlaceInXmp } from '../metadata/xmp.ts'
 import { type PngAnimation, readAnimation } from './animation.ts'
-import {
-  canHold,
-  holdsMore,
-  IHDR_BYTES,
-  PALETTE,
-  type PngChunk,
-  type PngHeader,
-  readPngHeader,
-} from './header.ts'
+import { chunkOf, type PngChunk } from './chunks.ts'
+import { canHold, holdsMore, IHDR_BYTES, PALETTE, type PngHeader, readPngHeader } from './header.ts'
 import { keptProfile } from './profile.ts'
 import { isShownBy } from './rules.ts'
 
@@ -145,17 +138,14 @@ export function pngStructure() {
       return isMetadata ? MOST_METADATA_BYTES : FEW_BYTES
     },
 
-    /** True if this is the profile that decoders go by: `readProfile` wants to see all of it. */
+    /** True if this is the profile that decoders go by: `readProfile` reads all of it. */
     isProfile({ type, length }: PngChunk): boolean {
       return type === 'iCCP' && picture === 'awaited' && !seen.has('iCCP') && length <= MOST_PROFILE_BYTES
     },
 
-    /** Takes in the profile. `body`: all of it. */
-    async readProfile(chunk: PngChunk, body: Uint8Array): Promise<void> {
+    async readProfile(chunk: PngChunk, cursor: Cursor): Promise<void> {
       seen.add('iCCP')
-      const profile = await keptProfile(body)
-      if (profile === body) keep(chunk)
-      else if (profile) kept.put(chunkOf('iCCP', profile))
+      kept.append(await keptProfile(cursor, chunk))
     },
 
     /** Takes in a chunk. `body`: its start. `intact`: its checksum matches. */
@@ -198,14 +188,4 @@ function isCritical(type: string): boolean {
 function startsZlib(body: Uint8Array): boolean {
   const [method = 0, flags = 0] = body
   return (method & 15) === 8 && method >> 4 <= 7 && (flags & 0x20) === 0 && ((method << 8) | flags) % 31 === 0
-}
-
-export function chunkOf(type: string, body: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(12 + body.length)
-  const view = new DataView(bytes.buffer)
-  view.setUint32(0, body.length)
-  for (let index = 0; index < 4; index++) bytes[4 + index] = type.charCodeAt(index)
-  bytes.set(body, 8)
-  view.setUint32(8 + body.length, crc32(bytes, 4, 8 + body.length))
-  return bytes
 }

@@ -37,10 +37,7 @@ export async function walkPng(source: ByteSource): Promise<Png> {
     const chunk = { type, at, length }
     const isIntact = computed === stated
     structure.read(chunk, body, isIntact)
-    if (isIntact && structure.isProfile(chunk)) {
-      const profile = cursor.peek(at + 8, length) ?? (await cursor.load(at + 8, length))
-      await structure.readProfile(chunk, profile.slice(0, length))
-    }
+    if (isIntact && structure.isProfile(chunk)) await structure.readProfile(chunk, cursor)
     at = end
     if (type === 'IEND') return structure.finish()
   }
