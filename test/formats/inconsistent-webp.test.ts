@@ -1,5 +1,8 @@
 /** WebP files that contradict themselves are refused. */
-import { describe } from 'node:test'
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { sourceOf } from '../../src/formats/image.ts'
+import { inspect } from '../../src/formats/inspect.ts'
 import { type Chunk, extendedWebp, webpBody, webpChunks, webpOf } from '../support/chunks.ts'
 import { frames, picture } from '../support/images/pictures.ts'
 import { refuseAll } from './refuse-all.ts'
@@ -74,4 +77,20 @@ describe('WebP', async () => {
     'a frame shorter than its header': webpOf([vp8x!, anim!, { type: 'ANMF', body: Buffer.alloc(8) }]),
     'a frame cut short inside': webpOf([vp8x!, anim!, { type: 'ANMF', body: shot.body.subarray(0, -6) }]),
   })
+})
+
+test('chunks are counted over all frames of a file', async () => {
+  const file = await (await frames(3, { width: 1, height: 1 })).webp({ lossless: true }).toBuffer()
+  const litter = Buffer.alloc(100_000 * 8, Buffer.from('PRVT\0\0\0\0'))
+  const withLitter = (most: number) => {
+    let left = most
+    return webpOf(
+      webpChunks(file).map(({ type, body }) => ({
+        type,
+        body: type === 'ANMF' && left-- > 0 ? Buffer.concat([body, litter]) : body,
+      })),
+    )
+  }
+  assert.equal((await inspect(sourceOf(withLitter(2)))).animated, true)
+  await assert.rejects(inspect(sourceOf(withLitter(3))), { code: 'damaged-image' })
 })

@@ -30,7 +30,7 @@ const ANMF_HEADER_BYTES = 16
 
 const ANMF = Uint8Array.of(0x41, 0x4e, 0x4d, 0x46)
 
-/** An animation has one a frame. A file with millions of empty ones is made to be slow to read. */
+/** An animation has two or three a frame, with the frame's own. A file with millions of empty ones is made to be slow to read. */
 const MAX_CHUNKS = 2 ** 18
 
 /** Blending and disposal. The other bits of their byte are reserved. */
@@ -60,10 +60,10 @@ export async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Web
   let exif: ExifFacts | undefined
   let xmpNamesPlace = false
   let frames = 0
+  const countChunk = chunkCounter()
 
-  let chunks = 0
   for (let at = vp8x.end; at < cursor.end; ) {
-    if (++chunks > MAX_CHUNKS) throw damagedWebp(`it has more than ${MAX_CHUNKS} chunks`)
+    countChunk()
     const start = cursor.peek(at, CHUNK_START_BYTES) ?? (await cursor.load(at, CHUNK_START_BYTES))
     const chunk = readChunk(start, at, cursor.end)
     const { type } = chunk
@@ -71,7 +71,7 @@ export async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Web
     if (type === 'ANMF') {
       if (!seen.has('ANIM')) throw damagedWebp('a frame comes before the ANIM chunk')
       // Viewers of a still picture pass over frames.
-      if (isAnimated) await walkFrame(cursor, chunk, canvas, kept)
+      if (isAnimated) await walkFrame(cursor, chunk, canvas, kept, countChunk)
       frames++
     } else if (type === 'ICCP' || type === 'EXIF' || type === 'XMP ' || type === 'ANIM') {
       if (seen.has(type)) continue
@@ -118,6 +118,14 @@ export async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Web
   }
 }
 
+/** Of the whole file: each of many frames could hold as many as one may. */
+function chunkCounter(): () => void {
+  let chunks = 0
+  return () => {
+    if (++chunks > MAX_CHUNKS) throw damagedWebp(`it has more than ${MAX_CHUNKS} chunks`)
+  }
+}
+
 /** Nothing of what is no profile: decoders pass over it. */
 async function keptProfile(cursor: Cursor, chunk: WebpChunk): Promise<Segment[]> {
   const at = chunk.at + 8
@@ -150,6 +158,7 @@ async function walkFrame(
   frame: WebpChunk,
   canvas: PictureSize,
   kept: KeptRuns,
+  countChunk: () => void,
 ): Promise<void> {
   const { head } = frame
   if (frame.length < ANMF_HEADER_BYTES) throw damagedWebp('an ANMF chunk is too short')
@@ -164,9 +173,8 @@ async function walkFrame(
   const picture = webpPicture(size)
   const runs = keptRuns()
   let bytes = 0
-  let chunks = 0
   for (let at = chunksAt; at < end; ) {
-    if (++chunks > MAX_CHUNKS) throw damagedWebp(`a frame has more than ${MAX_CHUNKS} chunks`)
+    countChunk()
     const start = cursor.peek(at, CHUNK_START_BYTES) ?? (await cursor.load(at, CHUNK_START_BYTES))
     const chunk = readChunk(start, at, end)
     at = chunk.end
