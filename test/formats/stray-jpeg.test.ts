@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import sharp from 'sharp'
+import { cursorOver } from '../../src/formats/bytes/cursor.ts'
+import { sourceOf } from '../../src/formats/image.ts'
+import { nextMarker } from '../../src/formats/jpeg/markers.ts'
 import { EOI, SOI } from '../support/images/jpeg-coder.ts'
 import { picture } from '../support/images/pictures.ts'
 import { scrub } from './subject.ts'
@@ -19,6 +22,8 @@ for (const [what, bytes] of Object.entries({
   'a few': SECRET,
   'more than a window': Buffer.alloc(600_000, SECRET),
   'with a stuffed zero': Buffer.concat([SECRET, Buffer.from([0xff, 0]), SECRET]),
+  'nothing but stuffed zeros': Buffer.alloc(600_000, Buffer.from([0xff, 0])),
+  'stuffed zeros behind fill bytes': Buffer.alloc(600_000, Buffer.from([0xff, 0xff, 0xff, 0])),
   'with fill bytes behind': Buffer.concat([SECRET, Buffer.from([0xff, 0xff])]),
   'of a marker without a length': Buffer.concat([Buffer.from([0xff, 0xd3]), SECRET]),
 })) {
@@ -42,4 +47,17 @@ test('stray bytes start no JPEG, and end none', async () => {
   const tables = plain.subarray(2, plain.indexOf(Buffer.from([0xff, 0xc0])))
   await assert.rejects(scrub(Buffer.concat([SOI, tables, SECRET, EOI])), { code: 'damaged-image' })
   await assert.rejects(scrub(Buffer.concat([SECRET, plain])), { code: 'unsupported-type' })
+})
+
+test('stuffed zeros are passed over a window at a time', async () => {
+  const cursor = cursorOver(sourceOf(before(0xc0, Buffer.alloc(1_000_001, Buffer.from([0xff, 0])))))
+  let looks = 0
+  const peek: typeof cursor.peek = (at, length) => {
+    looks++
+    return cursor.peek(at, length)
+  }
+  const at = plain.indexOf(Buffer.from([0xff, 0xc0]))
+  const { marker, bodyAt } = await nextMarker({ ...cursor, peek }, at, true)
+  assert.deepEqual([marker, bodyAt], [0xc0, at + 1_000_001 + 2])
+  assert.ok(looks < 20, String(looks))
 })

@@ -24,25 +24,36 @@ export async function nextMarker(
   for (let from = at; ; ) {
     const bytes = cursor.peek(from, 2) ?? (await cursor.load(from, 2))
     if (bytes.length < 2) throw cutOff('JPEG')
-    if (bytes[0] !== 0xff) {
-      if (!passing) throw damaged('The JPEG file is damaged: it does not start with a marker.')
-      const stray = bytes.indexOf(0xff)
-      from += stray < 0 ? bytes.length : stray
+    if (bytes[0] !== 0xff && !passing) {
+      throw damaged('The JPEG file is damaged: it does not start with a marker.')
+    }
+    const stray = passing ? strayLength(bytes) : 0
+    if (stray > 0) {
+      from += stray
       markerAt = from
       continue
     }
     let index = 1
     while (bytes[index] === 0xff) index++
     const marker = bytes[index]
-    if (marker === undefined) {
-      from += bytes.length - 1
-    } else if (marker === 0 && passing) {
-      from += index + 1
-      markerAt = from
-    } else {
-      return { marker, markerAt, bodyAt: from + index + 1 }
-    }
+    if (marker !== undefined) return { marker, markerAt, bodyAt: from + index + 1 }
+    from += bytes.length - 1
   }
+}
+
+/**
+ * How many bytes come before the first marker with its fill bytes, or before fill bytes at the end. In one go: a file of
+ * nothing but stuffed zeros has millions.
+ */
+function strayLength(bytes: Uint8Array): number {
+  let fill = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === 0xff) fill++
+    else if (fill > 0 && byte !== 0) return at - fill
+    else fill = 0
+  }
+  return bytes.length - fill
 }
 
 /**
