@@ -1,6 +1,6 @@
 /** The command against a real server. */
 import assert from 'node:assert/strict'
-import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -177,3 +177,45 @@ async function proxyTo(url: string, mayPass: (count: number) => boolean): Promis
   })
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
 }
+
+test('list --prune forgets only what the service itself says is gone', async () => {
+  const me = await site.uploader()
+  await me.run(['upload', 'photo.jpg'])
+  let [type, error] = ['text/html', 'not-found']
+  const other = createServer((_, response) => {
+    response.writeHead(404, { 'Content-Type': type }).end(JSON.stringify({ error }))
+  }).listen(0, '127.0.0.1')
+  after(() => other.close())
+  const folder = join(me.dataHome, 'pinhole/uploads')
+  const file = join(folder, (await readdir(folder))[0]!)
+  const { port } = other.address() as AddressInfo
+  const entry = await readFile(file, 'utf8')
+  await writeFile(file, entry.replaceAll(site.server.baseUrl, `http://127.0.0.1:${port}`))
+  const pruned = async () => (await me.run(['list', '--prune'])).stdout.toString()
+
+  assert.equal(await pruned(), '')
+  type = 'application/problem+json; charset=utf-8'
+  error = 'held'
+  assert.equal(await pruned(), '')
+  error = 'not-found'
+  assert.match(await pruned(), /^forgot http/)
+})
+
+test('JSON holds nothing that a terminal obeys', async () => {
+  const me = await site.uploader()
+  const name = 'a\u202e\u009b\u007fb.gif'
+  const bad = `no picture ${name}`
+  await writeFile(join(me.folder, name), gif())
+  await writeFile(join(me.folder, bad), 'text')
+  for (const words of [
+    ['upload', '--json', name],
+    ['compress', '--json', '-o', 'b.gif', name],
+    ['list', '--json'],
+    ['upload', '--json', bad],
+  ]) {
+    const line = (await me.run(words)).stdout.toString()
+    const { file, name: listed } = JSON.parse(line)
+    assert.equal(file ?? listed, words.at(-1) === bad ? bad : name)
+    assert.match(line, /^[\x20-\x7e]+\n$/)
+  }
+})

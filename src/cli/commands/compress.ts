@@ -7,7 +7,7 @@ import { writeOutput } from '../files/output-file.ts'
 import { convertOption, modeOption } from '../options.ts'
 import { createBars } from '../terminal/bars.ts'
 import { interruptSignal } from '../terminal/interrupt.ts'
-import { printable } from '../terminal/printable.ts'
+import { jsonText, printable } from '../terminal/printable.ts'
 import { describe, LOCATION_WARNING } from '../terminal/wording.ts'
 
 export function compressCommand(): Command {
@@ -47,7 +47,7 @@ async function compressFile(
   if (toStdout) process.stdout.write(bytes)
   const { blob: _, ...facts } = result
   const report = flags.json
-    ? JSON.stringify({ file: input.name, output, ...facts })
+    ? jsonText({ file: input.name, output, ...facts })
     : `${subject}: ${describe(result)}`
   const stream = toStdout ? process.stderr : process.stdout
   stream.write(`${report}\n`)

@@ -1,10 +1,10 @@
 import { Command } from 'commander'
-import { rawPath, viewPath } from '../../protocol.ts'
+import { type Problem, rawPath, viewPath } from '../../protocol.ts'
 import { EXIT, reportError, UsageError } from '../exit.ts'
 import { type Entry, type History, type KeptEntry, openHistory } from '../memory/history.ts'
 import { isNamedBy } from '../memory/named-by.ts'
 import { interruptSignal } from '../terminal/interrupt.ts'
-import { printable } from '../terminal/printable.ts'
+import { jsonText, printable } from '../terminal/printable.ts'
 import { bytesText, localTime } from '../terminal/wording.ts'
 
 interface ListFlags {
@@ -31,7 +31,7 @@ async function list({ json, forget, prune }: ListFlags): Promise<void> {
   if (prune) return forgetGone(history)
   const entries = await history.list()
   for (const { file: _, ...entry } of entries) {
-    process.stdout.write(`${json ? JSON.stringify(entry) : lineOf(entry)}\n`)
+    process.stdout.write(`${json ? jsonText(entry) : lineOf(entry)}\n`)
   }
   if (entries.length === 0 && process.stderr.isTTY) {
     process.stderr.write(`Nothing yet. Uploads from this machine are remembered in ${history.folder}.\n`)
@@ -66,15 +66,28 @@ async function forgetGone(history: History): Promise<void> {
   }
 }
 
-/** Only what the service itself says is gone: an address that leads elsewhere, or fails, proves nothing. */
+/**
+ * Only what the service itself says is gone, in its own words: any server may answer 404 to an address, e.g. a proxy or what
+ * stands there while the service is moved.
+ */
 async function isGone({ id, link }: Entry, signal: AbortSignal): Promise<boolean> {
   const raw = link.slice(0, -viewPath(id).length) + rawPath(id)
   const timed = AbortSignal.any([signal, AbortSignal.timeout(30_000)])
-  const answer = await fetch(raw, { method: 'HEAD', redirect: 'manual', signal: timed }).catch((cause) => {
+  try {
+    // HEAD would tell the status alone. Of a picture that is there one byte comes.
+    const headers = { Accept: 'application/problem+json', Range: 'bytes=0-0' }
+    const answer = await fetch(raw, { headers, redirect: 'manual', signal: timed })
+    const isProblem = answer.headers.get('Content-Type')?.startsWith('application/problem+json')
+    if ((answer.status === 404 || answer.status === 410) && isProblem) {
+      const problem: Partial<Problem> | null = await answer.json()
+      return problem?.error === 'not-found' || problem?.error === 'removed'
+    }
+    await answer.body?.cancel()
+    return false
+  } catch (cause) {
     signal.throwIfAborted()
     throw new Error('Its service cannot be reached now, so it stays in the list.', { cause })
-  })
-  return answer.status === 404 || answer.status === 410
+  }
 }
 
 async function forgetAll(history: History, entries: KeptEntry[]): Promise<void> {

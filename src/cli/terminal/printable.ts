@@ -5,3 +5,11 @@ const UNSAFE = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 export function printable(text: string): string {
   return text.replace(UNSAFE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
 }
+
+/** As JSON that a terminal obeys nothing of either: it may hold all but the first 32 control characters as they are. */
+export function jsonText(value: unknown): string {
+  return JSON.stringify(value).replace(
+    UNSAFE,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}

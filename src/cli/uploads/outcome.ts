@@ -4,7 +4,7 @@ import { EXIT, type ExitCode, explain } from '../exit.ts'
 import type { Entry, History } from '../memory/history.ts'
 import type { UploadFlags } from '../options.ts'
 import type { Bars } from '../terminal/bars.ts'
-import { printable } from '../terminal/printable.ts'
+import { jsonText, printable } from '../terminal/printable.ts'
 import { describe, LOCATION_WARNING, localTime } from '../terminal/wording.ts'
 
 interface Linked {
@@ -71,15 +71,13 @@ export function tell({ name, compressed, sent }: Linked, flags: UploadFlags, bar
     return
   }
   const { bytesIn, bytesOut, type, action, hasLocation } = compressed
-  bars.print(JSON.stringify({ file: name, ...sent, bytesIn, bytesOut, type, action, hasLocation }))
+  bars.print(jsonText({ file: name, ...sent, bytesIn, bytesOut, type, action, hasLocation }))
 }
 
 export function tellKnown({ name, known }: Known, flags: UploadFlags, bars: Bars): void {
   if (process.stderr.isTTY) bars.say(`${printable(name)}: uploaded before; --again uploads it once more`)
   const { id, link, key, delete: deleteLink } = known
-  bars.print(
-    flags.json ? JSON.stringify({ file: name, id, link, key, delete: deleteLink, known: true }) : link,
-  )
+  bars.print(flags.json ? jsonText({ file: name, id, link, key, delete: deleteLink, known: true }) : link)
 }
 
 /** One sentence why the run ended, and what was not sent. `isSingle`: of one file alone, which the sentence names. */
@@ -100,7 +98,7 @@ export function tellUnsent(
   if (flags.json) {
     const { code: error = 'failed' } =
       code === EXIT.interrupted ? { code: 'interrupted' } : (reason as { code?: string })
-    for (const name of names) bars.print(JSON.stringify({ file: name, error, detail: text }))
+    for (const name of names) bars.print(jsonText({ file: name, error, detail: text }))
   }
   return code
 }
@@ -114,7 +112,7 @@ export function tellError(
   bars.say(`${printable(name)}: ${printable(text)}`)
   if (flags.json) {
     const { code: reason } = error as { code?: string }
-    bars.print(JSON.stringify({ file: name, error: reason ?? 'failed', detail: text }))
+    bars.print(jsonText({ file: name, error: reason ?? 'failed', detail: text }))
   }
   return code
 }
