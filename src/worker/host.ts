@@ -39,6 +39,9 @@ export interface Host {
 /** What the operator changes takes effect within this time. Unit: milliseconds. */
 const SETTINGS_HOLD_MS = 1000
 
+/** Each takes ten calls to be hidden, of which a request has a thousand. */
+const MOST_IMAGES = 60
+
 const NO_METRICS = { upload() {}, removalByKey() {}, report() {} }
 
 export function createHost(given: {
@@ -217,6 +220,7 @@ export function createHost(given: {
       }),
       metrics: { text: async () => '' },
       site,
+      mostImages: MOST_IMAGES,
       url: config.operatorUrl!,
     })
     const body = readBody(request, limits, () => {})

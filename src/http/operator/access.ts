@@ -27,6 +27,8 @@ export interface OperatorParts {
   metrics: { text(): Promise<string> }
   site: Site
   log: Log
+  /** That one request looks up or hides, where the calls that it makes are counted. */
+  mostImages?: number
   /** Where people reach it. No trailing slash. */
   url: string
 }

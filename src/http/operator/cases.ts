@@ -30,7 +30,7 @@ const ACTS: Record<string, { act: DecidedAct; block: boolean }> = {
 
 export function createCasePages(parts: OperatorParts, { contextOf, send }: Access) {
   const { ledger, objects, takedown, decisions, now } = parts
-  const digests = createDigests(objects)
+  const digests = createDigests(objects, parts.mostImages)
   const related: RelatedImages = {
     sameUploader: (id) => ledger.sameUploader(id, MOST_OTHERS),
     sameNetwork: (id) => ledger.sameNetwork(id, MOST_OTHERS),
@@ -40,7 +40,7 @@ export function createCasePages(parts: OperatorParts, { contextOf, send }: Acces
   async function doublesOf(id: string, cases: Case[]): Promise<string[]> {
     const known = await digests.of([id, ...cases.map((each) => each.id)])
     const digest = known.get(id)
-    if (digest === undefined) return []
+    if (digest === undefined || digest === null) return []
     return cases.map((each) => each.id).filter((other) => other !== id && known.get(other) === digest)
   }
 

@@ -9,8 +9,8 @@ import { categoryName, dueIn } from './words.ts'
 
 export interface QueueFacts {
   cases: Case[]
-  /** SHA-256 by id. */
-  digests: ReadonlyMap<string, string>
+  /** SHA-256 by id. `null`: the image is not there. */
+  digests: ReadonlyMap<string, string | null>
   /** Held cases, instead of open ones. */
   isHeld: boolean
   pending: Decision[]
@@ -37,7 +37,7 @@ ${
   )
 }
 
-function item(cluster: Case[], digests: ReadonlyMap<string, string>, now: number, isFirst: boolean): Page {
+function item(cluster: Case[], digests: QueueFacts['digests'], now: number, isFirst: boolean): Page {
   const { id, category, severity, dueAt, isCrowded, isImageGone } = cluster[0]!
   const reports = cluster.reduce((sum, each) => sum + each.reports, 0)
   const facts = [
@@ -45,7 +45,7 @@ function item(cluster: Case[], digests: ReadonlyMap<string, string>, now: number
     dueIn(dueAt, now),
     ...(cluster.length > 1 ? [`${cluster.length} images of the same bytes`] : []),
     ...(cluster.every(({ isCrowded }) => isCrowded) ? ['only from crowded networks'] : []),
-    ...(digests.has(id) ? [] : ['not here']),
+    ...(digests.get(id) === null ? ['not here'] : []),
   ]
   return html`<li${severity <= 1 && !isCrowded && !isImageGone ? html` class="urgent"` : ''}><a href="/cases/${id}"${isFirst ? html` data-key="j" aria-keyshortcuts="j"` : ''}>${categoryName(category)}${isFirst ? html` <kbd>j</kbd>` : ''}</a>
 <span>${facts.join(', ')} <code>${id}</code></span></li>`

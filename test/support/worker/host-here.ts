@@ -49,7 +49,7 @@ export async function startHostHere(
     notifiers: [],
     evidence: null,
     // No file of a page is asked for.
-    assets: { urls: {} as never, asset: () => null },
+    assets: { urls: { styles: {}, scripts: {} } as never, asset: () => null },
     log: createLog('silent'),
     ...(options.limits && { limits: options.limits }),
   })
