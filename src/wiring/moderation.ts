@@ -38,7 +38,7 @@ export function wireModeration(
       moves: Moves
       images: Images
       evidence: Evidence | null
-      mostInRound?: { expired: number; scanned: number }
+      mostInRound?: { decided: number; expired: number; scanned: number }
     },
 ) {
   const { expiryClock: clock, log, mostInRound } = parts
@@ -50,6 +50,7 @@ export function wireModeration(
       ...parts,
       takedown,
       onFailure: warn('a decision was not carried out and will be tried again'),
+      mostInRound: mostInRound?.decided,
     }),
     scanning: createScanning({
       ...parts,

@@ -5,7 +5,7 @@ import { wireModeration, wireMoves, wireNotices } from '../wiring/moderation.ts'
 import { warning } from '../wiring/warning.ts'
 
 /** Each is a dozen requests, of which a trigger has a thousand. */
-const MOST_IN_ROUND = { expired: 64, scanned: 16 }
+const MOST_IN_ROUND = { decided: 20, expired: 64, scanned: 16 }
 
 /** Each is up to four. */
 const MOST_TIDIED = 200

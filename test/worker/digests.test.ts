@@ -9,7 +9,7 @@ it('tells of those that were looked up, and leaves out the others', async () => 
     there: () => ({ sha256: 'digest' }) as ImageRecord,
     gone: () => null,
     damaged: () => {
-      throw new DamagedObject('damaged', 'torn')
+      throw new DamagedObject('damaged')
     },
     away: () => {
       throw new StoreUnavailable()

@@ -72,6 +72,42 @@ for (const [state, count] of [
   })
 }
 
+it('holds a flood in several acts, and says of how many each may be', async (t) => {
+  const { objects, ids, operate } = await storeMany(t, 150)
+  const hold = (some: string[]) => operate('/floods', { images: some.join(' '), reason: 'a flood' })
+  const isHeld = async (id: string) => (await objects.headHeld(id)) !== null
+  const { result } = await hold(ids)
+  assert.equal(result.status, 400)
+  assert.match(result.text, /At most 60 are held in one act/)
+  for (let from = 0; from < ids.length; from += 60) {
+    const { result, calls } = await hold(ids.slice(from, from + 60))
+    assert.equal(result.status, 303)
+    assert.ok(calls < 900, `${calls} calls`)
+  }
+  for (const id of ids) assert.ok(await isHeld(id))
+})
+
+it('purges although a hundred removals are due at once, which are carried out by and by', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-07-01T12:01:30Z') })
+  const { ledger, ids, purged, trigger } = await storeMany(t, 100)
+  const at = Date.now()
+  const decision = { batch: 'a', act: 'remove', block: true, reason: 'a flood', who: 'me', rule: '' } as const
+  const images = ids.map((id) => ({ id, isVisible: true }))
+  await ledger.addDecisions({ ...decision, at, dueAt: at }, images)
+  const countGone = async () =>
+    (await Promise.all(ids.map((id) => ledger.whyAbsent(id)))).filter((why) => why?.state === 'removed')
+      .length
+  for (let gone = 0; gone < ids.length; ) {
+    t.mock.timers.setTime(Date.now() + 2 * 60_000)
+    const { calls } = await trigger()
+    assert.ok(calls < 900, `${calls} calls`)
+    const before = gone
+    gone = await countGone()
+    assert.ok(gone > before)
+    assert.ok(purged.length > 0)
+  }
+})
+
 function reportOf(id: string): Report {
   const [at, severity] = [Date.now(), 5]
   const own = { id, receiptSha256: id, sharedReceiptSha256: `shared ${id}` }

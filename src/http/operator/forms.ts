@@ -14,12 +14,13 @@ interface Parts {
   ledger: Ledger
   /** Epoch milliseconds. */
   now: () => number
+  mostImages?: number
 }
 
 const SHOWN_ACTS = 50
 const SHOWN_HELD = 200
 const COUNTED_CASES = 1000
-/** Images that one form may hold. */
+/** Images that one form may hold, where a request may make any number of calls. */
 const MOST_AT_ONCE = 1000
 
 export async function factsOf({ settings, ledger, decisions, now }: Parts): Promise<OverviewFacts> {
@@ -89,7 +90,7 @@ export async function actOnImages(
 
 /** Holds what somebody pasted, or all of a time, and what is related to it. */
 export async function holdMany(
-  { takedown, decisions, ledger, now }: Parts,
+  { takedown, decisions, ledger, now, mostImages = MOST_AT_ONCE }: Parts,
   form: URLSearchParams,
   who: string,
 ): Promise<string | null> {
@@ -108,8 +109,8 @@ export async function holdMany(
   const named = [...(ids as string[]), ...recent]
   if (named.length === 0) return 'Name images or a time. There was no upload in it, or none is on record.'
   const all = await withRelated(takedown, named, relationsIn(form))
-  if (all.length > MOST_AT_ONCE)
-    return `These are ${all.length} images. At most ${MOST_AT_ONCE} are held in one act.`
+  if (all.length > mostImages)
+    return `These are ${all.length} images. At most ${mostImages} are held in one act: name fewer, several times.`
   const { missed } = await decisions.decide(all, 'hold', { block: false, ...grounds })
   return missedOf(missed.length, all.length)
 }

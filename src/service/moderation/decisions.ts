@@ -51,8 +51,11 @@ export function createDecisions(parts: {
   /** Hears of every decision that could not be carried out. It is tried again. */
   onFailure: (error: unknown, id: string | null) => void
   undoMs?: number
+  /** Most decisions of one round. Default: all that are due. */
+  mostInRound?: number
 }): Decisions {
   const { objects, ledger, takedown, moves, now, onFailure, undoMs = UNDO_MS } = parts
+  const { mostInRound = Number.POSITIVE_INFINITY } = parts
   const soon = new Set<ReturnType<typeof setTimeout>>()
 
   async function look(id: string): Promise<DecidedImage> {
@@ -83,10 +86,10 @@ export function createDecisions(parts: {
   }
 
   async function round(): Promise<void> {
-    for (let isMore = true; isMore; ) {
-      const due = await ledger.claimDecisions(AT_ONCE, now(), LEASE_MS)
-      isMore = due.length === AT_ONCE
+    for (let left = mostInRound; left > 0; left -= AT_ONCE) {
+      const due = await ledger.claimDecisions(Math.min(AT_ONCE, left), now(), LEASE_MS)
       await Promise.all(due.map(carryOut))
+      if (due.length < AT_ONCE) return
     }
   }
 
