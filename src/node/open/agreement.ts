@@ -32,12 +32,17 @@ export function settingsOf(config: Config, folder: string | null): Settings {
   }
 }
 
-/** Says that these hold from now on. */
-export async function agree(ledger: Ledger, settings: Settings): Promise<void> {
+/** Whether images are to be in another store than so far. */
+export async function isOtherStore(ledger: Pick<Ledger, 'facts'>, settings: Settings): Promise<boolean> {
   const { [`${PREFIX}OBJECTS_URL`]: before } = await ledger.facts()
   const after = settings.OBJECTS_URL
+  return before !== undefined && after !== undefined && before !== after
+}
+
+/** Says that these hold from now on. */
+export async function agree(ledger: Ledger, settings: Settings): Promise<void> {
   // Another store does not know the retired ids of this one.
-  if (before !== undefined && after !== undefined && before !== after) await renewIdentities(ledger)
+  if (await isOtherStore(ledger, settings)) await renewIdentities(ledger)
   await ledger.writeFacts(prefixed(settings), { replace: true })
 }
 

@@ -95,6 +95,16 @@ export async function applyToAll(
   objects: ObjectStore,
 ): Promise<void> {
   await ledger.applyTombstones(lastOf(tombstones))
-  await removeGone(ledger, objects)
-  for (const id of await ledger.heldIds(Number.MAX_SAFE_INTEGER)) await objects.hold(id)
+  await bringStoreUp(ledger, objects)
+}
+
+/** Removes and holds in a store, which is a copy, what the ledger says. Doing it twice is harmless. How many were visible. */
+export async function bringStoreUp(
+  ledger: Pick<Ledger, 'goneIds' | 'heldIds'>,
+  objects: ObjectStore,
+): Promise<{ removed: number; held: number }> {
+  const removed = await removeGone(ledger, objects)
+  let held = 0
+  for (const id of await ledger.heldIds(Number.MAX_SAFE_INTEGER)) if (await objects.hold(id)) held++
+  return { removed: removed.length, held }
 }

@@ -131,7 +131,9 @@ export async function transferImages(options: {
 /** Removes from `to` what `from` has no more, neither visible nor held. How many. */
 export async function pruneImages(from: ObjectStore, to: ObjectStore): Promise<number> {
   let pruned = 0
-  for await (const id of to.list()) if (!(await isAnywhere(id, from)) && (await to.remove(id))) pruned++
+  for await (const { id, isThere } of compared(to.list(), from.list())) {
+    if (!isThere && !(await isAnywhere(id, from)) && (await to.remove(id))) pruned++
+  }
   for await (const id of to.listHeld()) {
     if (!(await isAnywhere(id, from)) && (await to.removeHeld(id))) pruned++
   }

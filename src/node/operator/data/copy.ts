@@ -17,8 +17,8 @@ interface CopyOptions {
 }
 
 const STEPS = `
-Servers may go on meanwhile. To move to another store: copy, pause uploads, copy again with --prune, run
-\`operator agree\` with the new OBJECTS_URL, and restart the servers with it.`
+Servers may go on meanwhile. To move to another store: copy, stop the servers, copy again with --prune, run
+\`operator agree\` with the new OBJECTS_URL, and start the servers with it.`
 
 export function copyCommand(): Command {
   return new Command('copy')
