@@ -1,6 +1,16 @@
 /** Deletions and decisions on their way to a second place, and from there into another ledger. */
 import assert from 'node:assert/strict'
-import { appendFile, mkdir, mkdtemp, readdir, readFile, rename, rm, truncate } from 'node:fs/promises'
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  truncate,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -155,6 +165,34 @@ test('a ledger that was lost begins anew with what the second place has, and the
   )
   assert.notEqual(await objects.headHeld(idFor(2)), null)
   assert.deepEqual((await found()).damaged, [])
+})
+
+test('a ledger that begins anew while the second place is away keeps what is decided meanwhile', async (t) => {
+  const { place, objects, told, ledger: open, follow } = await sceneFor(t)
+  const old = await open('a')
+  const first = await follow(old)
+  const [id, digest] = [idFor(1), 'a'.repeat(64)]
+  await put(objects, id, bytesFor(1, 1000))
+  await old.recordHold(id, 'r', AT)
+  await old.recordRelease(id, 'r', new Date(NOW + 1))
+  await old.block([digest], 'r', AT)
+  await old.unblock(digest, 'r', new Date(NOW + 1))
+  await until('they are written', none(old))
+  await first.stop()
+  await rename(place, `${place}-away`)
+  // It can't be read.
+  await writeFile(place, '')
+  const ledger = await open('b')
+  await follow(ledger)
+  await until('it is away', () => told.length > 0)
+  await ledger.recordHold(id, 'r', new Date(NOW + 2))
+  await objects.hold(id)
+  await ledger.block([digest], 'r', new Date(NOW + 2))
+  await rm(place)
+  await rename(`${place}-away`, place)
+  await until('it is back', none(ledger))
+  assert.equal((await ledger.whyAbsent(id))?.state, 'held')
+  assert.equal(await ledger.whyWithheld([digest]), 'blocked')
 })
 
 const tombstone = (nth: number): Tombstone => ({

@@ -57,6 +57,8 @@ export interface TombstoneLedger {
   settleTombstones(claim: number): Promise<void>
   /** They could not be written: due again at `retryAt` (epoch milliseconds). */
   deferTombstones(claim: number, retryAt: number): Promise<void>
+  /** Those that are not in the second place yet, also claimed ones. */
+  waitingTombstones(): Promise<Tombstone[]>
   /** How many wait, and since when the oldest (epoch milliseconds). */
   pendingTombstones(): Promise<{ count: number; oldest: number | null }>
   /**

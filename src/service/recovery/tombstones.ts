@@ -8,10 +8,10 @@ import { backoffMs, createIntervalJob } from '../../async.ts'
 import type { Files } from '../../stores/files.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
-import { APPLIED, REACHED } from '../../stores/tombstones.ts'
+import { APPLIED, REACHED, type Tombstone } from '../../stores/tombstones.ts'
 import type { Hashes } from '../hashes.ts'
 import { applyToAll } from './reconcile.ts'
-import { createTombstoneFiles } from './tombstone-files.ts'
+import { createTombstoneFiles, lastOf } from './tombstone-files.ts'
 
 export interface Tombstones {
   /** How many are queued, and the age of the oldest in seconds. `null` if there is no second place. */
@@ -82,7 +82,7 @@ export function createTombstones(parts: {
     const isEmpty = (await files.until()) === null
     if (!(APPLIED in facts)) {
       // A ledger that was lost begins anew.
-      if (!isEmpty) await applyToAll((await files.read()).tombstones, ledger, objects)
+      if (!isEmpty) await applyToAll(await olderChanges(), ledger, objects)
       await ledger.writeFacts({ [APPLIED]: 'yes' }, { replace: true })
     }
     if (isEmpty) {
@@ -91,6 +91,13 @@ export function createTombstones(parts: {
     }
     if (isNew) await ledger.writeFacts({ [REACHED]: parts.place }, { replace: true })
     isPrepared = true
+  }
+
+  /** What the place has, but for what was decided anew while it was away. */
+  async function olderChanges(): Promise<Tombstone[]> {
+    const { tombstones } = await files.read()
+    const since = new Set(await ledger.waitingTombstones())
+    return lastOf([...tombstones, ...since]).filter((tombstone) => !since.has(tombstone))
   }
 
   /** `false` if there was nothing to write. */

@@ -104,6 +104,11 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
       ])
     },
 
+    async waitingTombstones() {
+      const { rows } = await database.read(sql`select ${COLUMNS} from tombstones order by at_ms, recorded_us`)
+      return rows.map(toTombstone)
+    },
+
     async pendingTombstones() {
       const { rows } = await database.read(
         sql`select count(*) as count, min(since_ms) as oldest from tombstones`,
