@@ -40,9 +40,8 @@ export function holdObjects(parts: {
   location: S3Location
   overwrite: Overwrite
   receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<DraftBytes>
-  now: () => number
 }): HeldImages {
-  const { client, location, overwrite, receive, now } = parts
+  const { client, location, overwrite, receive } = parts
   const { bucket, prefix } = location
   const folder = heldFolder(prefix)
   const keyOf = (id: string) => prefix + id
@@ -81,10 +80,12 @@ export function holdObjects(parts: {
     // As long as a marker, and random, so that its ETag never repeats.
     const body = crypto.getRandomValues(new Uint8Array(MARKER.length))
     const doing = 'PUT a held image’s marker'
+    // Nothing is acknowledged that another machine took for forsaken.
+    const isCopied = async () => (await headObject(client, folder + name)) !== null
     const startedAt = performance.now()
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const found = await headObject(client, keyOf(id))
-      if (found !== null && heldCopyOf(found) === name) return true
+      if (found !== null && heldCopyOf(found) === name) return isCopied()
       if (found === null || found.marker !== null) {
         if (round > 0) await removeObject(client, folder + name)
         return false
@@ -93,7 +94,7 @@ export function holdObjects(parts: {
       // Its copy may be cleared away soon.
       if (performance.now() - startedAt > FORSAKEN_COPY_MS / 2) break
       const { outcome } = await overwrite(found.etag, { key: keyOf(id), headers, body, doing })
-      if (outcome === 'done') return true
+      if (outcome === 'done') return isCopied()
       if (outcome !== 'changed') {
         if (isFull(outcome)) await removeObject(client, folder + name).catch(() => {})
         throw errorOf(outcome, doing)
@@ -135,6 +136,12 @@ export function holdObjects(parts: {
     return isOurs
   }
 
+  /** By the store's clock: one that is ahead here must not take a copy for old whose marker is on its way. */
+  async function isForsaken(copyKey: string): Promise<boolean> {
+    const copied = await headObject(client, copyKey)
+    return copied !== null && copied.now - copied.modifiedAt > FORSAKEN_COPY_MS
+  }
+
   return {
     hold,
     release,
@@ -174,12 +181,12 @@ export function holdObjects(parts: {
     },
 
     async *listHeld() {
-      for await (const { key, modifiedAt } of listKeys(client, folder)) {
+      for await (const { key } of listKeys(client, folder)) {
         const name = key.slice(folder.length)
         const id = name.slice(0, name.indexOf('.'))
         const held = await heldAt(id)
         if (held?.copyKey === key) yield id
-        else if (ID_PATTERN.test(id) && now() - modifiedAt > FORSAKEN_COPY_MS) await removeObject(client, key)
+        else if (ID_PATTERN.test(id) && (await isForsaken(key))) await removeObject(client, key)
       }
     },
   }

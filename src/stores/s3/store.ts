@@ -32,7 +32,6 @@ export interface S3StoreOptions extends Credentials {
   /** Keys asked for in one page of a listing. */
   pageKeys?: number
   retryPolicy?: Partial<RetryPolicy>
-  now?: () => number
 }
 
 /** Throws an `Error` that says what to change if the URL is wrong or the bucket unfit, `StoreUnavailable`. */
@@ -105,7 +104,6 @@ export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore>
       location,
       overwrite,
       receive: spool.receive,
-      now: options.now ?? Date.now,
     }),
     list: (after = '') => listIds(client, prefix, after, options.pageKeys),
     check: createCheck(client, prefix),

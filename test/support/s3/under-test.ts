@@ -63,7 +63,7 @@ export async function openS3UnderTest(
     prefix,
     folder,
     reopen: () => open(),
-    reopenLater: () => open({ now: () => Date.now() + 3_600_000 }),
+    reopenLater: () => open({ transport: atAnotherTime(counted.transport, 3_600_000) }),
     async dying(step, act) {
       let left = step
       let isArmed = false
@@ -164,6 +164,19 @@ export function plainRequests(service: S3Service) {
 const EMPTY = { 'x-amz-content-sha256': createHash('sha256').digest('hex') }
 
 /** Counts answers whose body was neither read to its end nor let go: each holds a connection. Closing it does nothing. */
+/** A store whose clock is ahead by so much, or behind; the times of its objects are as they are. */
+export function atAnotherTime(transport: Transport, aheadMs: number): Transport {
+  return {
+    async send(request) {
+      const reply = await transport.send(request)
+      const date = Date.parse(reply.header('date') ?? '') + aheadMs
+      const header = (name: string) => (name === 'date' ? new Date(date).toUTCString() : reply.header(name))
+      return { ...reply, header }
+    },
+    close: () => transport.close(),
+  }
+}
+
 function countBodies(inner: Transport): { transport: Transport; open(): number } {
   const open = new Set<ReplyBody>()
   return {
