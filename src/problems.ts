@@ -213,8 +213,8 @@ export const PROBLEMS: Record<ProblemCode, ProblemFacts> = {
   },
   'expectation-failed': {
     status: 417,
-    when: 'The request expects something other than 100-continue.',
-    remedy: 'Send it without that Expect header.',
+    when: 'The request expects more than 100-continue.',
+    remedy: 'Correct the client.',
   },
   'headers-too-large': {
     status: 431,

@@ -51,7 +51,7 @@ interface ConfigUnit {
 function* unitsIn(fields: Fields): Generator<ConfigUnit> {
   if (fields.left > MAX_BYTES) refuse('an av1C property is too long')
   for (let count = 0; fields.left > 0; count++) {
-    if (count === MAX_UNITS) refuse('an av1C property has too many units')
+    if (count === MAX_UNITS) refuse('an av1C property is too long')
     const { at, left, end } = fields
     const obu = obuFrom(fields.within(at, end).rest(), left)
     const length = obu ? obu.body + obu.size : left

@@ -1,5 +1,7 @@
 /** Chunks of a PNG (W3C PNG 3, 5.3). */
+import { joined } from '../../bytes.ts'
 import { crc32 } from '../bytes/crc32.ts'
+import { ascii } from '../bytes/text.ts'
 
 export interface PngChunk {
   type: string
@@ -10,11 +12,10 @@ export interface PngChunk {
 }
 
 export function chunkOf(type: string, body: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(12 + body.length)
-  const view = new DataView(bytes.buffer)
-  view.setUint32(0, body.length)
-  for (let index = 0; index < 4; index++) bytes[4 + index] = type.charCodeAt(index)
-  bytes.set(body, 8)
-  view.setUint32(8 + body.length, crc32(bytes, 4, 8 + body.length))
-  return bytes
+  const typed = joined(ascii(type), body)
+  return joined(be32(body.length), typed, be32(crc32(typed)))
+}
+
+export function be32(value: number): Uint8Array {
+  return Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value)
 }

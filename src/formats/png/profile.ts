@@ -5,7 +5,7 @@ import type { Cursor } from '../bytes/cursor.ts'
 import { ascii, latin1 } from '../bytes/text.ts'
 import { PIECE_BYTES, type Segment } from '../image.ts'
 import { ICC_HEADER_BYTES, MOST_PROFILE_BYTES, profileLength } from '../metadata/icc.ts'
-import { chunkOf, type PngChunk } from './chunks.ts'
+import { be32, chunkOf, type PngChunk } from './chunks.ts'
 
 /** Names that encoders give every profile. Others may say whose screen it was. */
 const ENCODERS_NAMES: ReadonlySet<string> = new Set([
@@ -120,8 +120,4 @@ async function inflated(cursor: Cursor, from: number, to: number): Promise<Infla
 async function deflated(pieces: Uint8Array<ArrayBuffer>[], length: number): Promise<Uint8Array> {
   const stream = new Blob(pieces).slice(0, length).stream().pipeThrough(new CompressionStream('deflate'))
   return new Uint8Array(await new Response(stream).arrayBuffer())
-}
-
-function be32(value: number): Uint8Array {
-  return Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value)
 }
