@@ -29,10 +29,22 @@ export function enliveZoom(picture: HTMLImageElement, words: ViewerFacts['words'
     settle()
   }
 
+  /** Firefox counts a press of Enter as a click: `detail` alone does not tell. */
+  let isByKey = false
+  link.addEventListener('keydown', () => {
+    isByKey = true
+  })
   link.addEventListener('click', (event) => {
     // From the keyboard it does what its name says: it opens the file.
-    const isKey = event.detail === 0
-    if (isKey || !('zooms' in stage.dataset) || event.ctrlKey || event.metaKey || event.shiftKey) return
+    if (
+      isByKey ||
+      event.detail === 0 ||
+      !('zooms' in stage.dataset) ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.shiftKey
+    )
+      return
     event.preventDefault()
     if (hasDragged) return
     const box = picture.getBoundingClientRect()
@@ -44,7 +56,7 @@ export function enliveZoom(picture: HTMLImageElement, words: ViewerFacts['words'
   let hasDragged = false
   link.draggable = picture.draggable = false
   stage.addEventListener('pointerdown', (down) => {
-    hasDragged = false
+    hasDragged = isByKey = false
     if (down.pointerType !== 'mouse' || down.button !== 0 || !isActual()) return
     const [left, top] = [stage.scrollLeft, stage.scrollTop]
     const move = (event: PointerEvent) => {
