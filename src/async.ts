@@ -195,7 +195,7 @@ export async function forEachAtOnce<Item>(
   await Promise.all(Array.from({ length: width }, lane))
 }
 
-/** What `work` comes to, or the error of `late` if it takes longer than `ms`. Nobody hears of what it comes to then. */
+/** Settles as `work` does, or rejects with `late()` after `ms` milliseconds. What `work` comes to later is dropped. */
 export function withDeadline<T>(work: Promise<T>, ms: number, late: () => Error): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const deadline = new Promise<never>((_, reject) => {
@@ -204,7 +204,7 @@ export function withDeadline<T>(work: Promise<T>, ms: number, late: () => Error)
   return Promise.race([work, deadline]).finally(() => clearTimeout(timer))
 }
 
-/** Work that nobody waits for until the end. Its failures are nobody's either. */
+/** Background work: its failures are ignored, and only a shutdown waits for it. */
 export interface Unwaited {
   add(work: Promise<unknown>): void
   /** Resolves when all that was added has ended. */

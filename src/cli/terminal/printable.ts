@@ -6,7 +6,7 @@ export function printable(text: string): string {
   return text.replace(UNSAFE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
 }
 
-/** As JSON that a terminal obeys nothing of either: it may hold all but the first 32 control characters as they are. */
+/** JSON for a terminal: escapes all of `UNSAFE`. `JSON.stringify` leaves U+007F to U+009F and bidi marks as they are. */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value).replace(
     UNSAFE,

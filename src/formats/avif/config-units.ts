@@ -9,7 +9,7 @@ const HEADER_BYTES = 4
 
 /** Encoders write one or none. Thousands of items may share one property, and each looks at its units. */
 const MAX_UNITS = 16
-/** A sequence header takes some dozen. Unit: bytes. */
+/** Far more than a sequence header takes. Unit: bytes. */
 const MAX_BYTES = 64 * 1024
 
 /** What `av1C` says (AV1 in ISOBMFF, 2.3.3). */
@@ -29,13 +29,16 @@ export function codecSettings(fields: Fields | null): CodecSettings {
   return { sequence: null }
 }
 
-/** Makes padding of every unit but sequence headers, of what is no unit, and of what stands behind a header. The box keeps its length. */
+/** Makes padding of all but the sequence headers, also of what stands behind a header in its unit. The box keeps its length. */
 export function configEdits(fields: Fields, { body, end }: Box): Edit[] {
   const edits: Edit[] = []
   for (const { at, bytes, obu } of unitsIn(fields.within(Math.min(end, body + HEADER_BYTES), end))) {
-    const isHeader = obu?.type === SEQUENCE_HEADER
-    if (isHeader) edits.push(...written(fields, at + obu.body, withoutTail(bytes.subarray(obu.body))))
-    else edits.push(...written(fields, at, paddingOf(bytes, obu)))
+    if (obu?.type === SEQUENCE_HEADER) {
+      const payload = bytes.subarray(obu.body)
+      edits.push(...written(fields, at + obu.body, withoutTail(payload, sequenceHeader(payload))))
+    } else {
+      edits.push(...written(fields, at, paddingOf(bytes, obu)))
+    }
   }
   return edits
 }

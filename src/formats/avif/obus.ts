@@ -75,7 +75,7 @@ export function obuWalk({ source, cursor }: BoxFile, edits: Edit[]): ObuWalk {
           sequenceHeader(payload) ?? refuse('an AV1 unit (OBU) is longer than the data around it')
         if (summary.sequence && !isSameSize(summary.sequence, sequence)) refuse(TWO_SIZES)
         summary.sequence = sequence
-        const clean = withoutTail(payload)
+        const clean = withoutTail(payload, sequence)
         if (clean !== payload) overwriteInto(edits, data, at + obu.body, payload, clean)
       }
       if (PICTURE_TYPES.has(obu.type) && obu.size > 0) summary.hasPicture = true
@@ -153,7 +153,7 @@ function readerOf(cursor: Cursor, runs: Run[]): RunReader {
 
   /** Where in the file a byte is, and how many follow it in the same run. */
   function locate(at: number): { start: number; left: number } {
-    // What was looked ahead at may be in a later run.
+    // Reading ahead may have moved on to a later run.
     while (index > 0 && at < before) before -= lengthOf(runs[--index]!)
     for (let run = runs[index]; run && at >= before + lengthOf(run); run = runs[++index])
       before += lengthOf(run)

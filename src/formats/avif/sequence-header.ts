@@ -41,13 +41,13 @@ export function sequenceHeader(payload: Uint8Array): SequenceHeader | null {
   return { maxWidth, maxHeight, exact: reduced, length: at }
 }
 
-/** So many bytes hold no text, and spare a header that says more than is known here. */
+/** A shorter tail stays: it is too short for text, and may belong to a header of a later version. Unit: bytes. */
 const MAX_TAIL_BYTES = 4
 
-/** The payload with nothing but trailing bits (5.3.4) behind the header. */
-export function withoutTail(payload: Uint8Array): Uint8Array {
-  const { length } = sequenceHeader(payload) ?? { length: 8 * payload.length }
-  const [last, used] = [length >> 3, length & 7]
+/** The payload with nothing but trailing bits (5.3.4) behind its `header`; the payload itself where there is no such tail. */
+export function withoutTail(payload: Uint8Array, header: SequenceHeader | null): Uint8Array {
+  if (header === null) return payload
+  const [last, used] = [header.length >> 3, header.length & 7]
   if (payload.length <= last + 1 + MAX_TAIL_BYTES) return payload
   const clean = payload.slice().fill(0, last + 1)
   clean[last] = (payload[last]! & (0xff00 >> used)) | (TRAILING_BITS >> used)
@@ -58,9 +58,6 @@ export function withoutTail(payload: Uint8Array): Uint8Array {
 export function isSameSize(a: SequenceHeader, b: SequenceHeader): boolean {
   return a.maxWidth === b.maxWidth && a.maxHeight === b.maxHeight
 }
-
-/** Primaries of BT.709, transfer of sRGB, and RGB as it is: then the chroma is whole. */
-const SRGB_CODE = (1 << 16) | (13 << 8)
 
 export const TWO_SIZES = 'an image has sequence headers of two sizes'
 
@@ -100,6 +97,9 @@ function skipTools(bits: (count: number) => number, reduced: boolean): void {
   }
   bits(3)
 }
+
+/** Primaries of BT.709, transfer of sRGB, identity matrix: RGB, whose chroma is not subsampled. */
+const SRGB_CODE = (1 << 16) | (13 << 8)
 
 /** 5.5.2. */
 function skipColours(bits: (count: number) => number, profile: number): void {

@@ -19,7 +19,7 @@ const ENCODERS_NAMES: ReadonlySet<string> = new Set([
 /** Profiles deflate to a half or a tenth; what deflates to less is made to fill memory. */
 const MOST_INFLATION = 64
 
-/** What is deflated anew is held in memory: the profile of a display or camera. Unit: bytes. */
+/** Most of a profile that is deflated again, for which it is held in memory. Those of displays and cameras are smaller. Unit: bytes. */
 const MOST_MENDED_BYTES = PIECE_BYTES
 
 /** Deflated bytes that are inflated at once: where a stream buffers all that comes of them, a megabyte at most. */
@@ -31,8 +31,8 @@ const MOST_NAME_BYTES = 79
 const NEW_START = ascii('iCCPicc\0\0')
 
 /**
- * What is kept of a chunk: itself, one that says the same and nothing else, or nothing if it holds no profile: decoders pass
- * over it then.
+ * What replaces the chunk: itself; one with the same profile, a neutral name and nothing behind the profile; or nothing if it
+ * holds no valid profile, for decoders ignore it then.
  */
 export async function keptProfile(cursor: Cursor, chunk: PngChunk): Promise<Segment[]> {
   const at = chunk.at + 8
@@ -63,7 +63,7 @@ interface Inflated {
   isExact: boolean
   /** The first `MOST_MENDED_BYTES`, or all. */
   pieces: Uint8Array<ArrayBuffer>[]
-  /** Of a chunk that starts with `NEW_START` and goes on with these deflated bytes. */
+  /** CRC of the chunk that is `NEW_START` and these deflated bytes. */
   crc: number
 }
 

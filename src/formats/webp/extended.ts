@@ -30,7 +30,7 @@ const ANMF_HEADER_BYTES = 16
 
 const ANMF = Uint8Array.of(0x41, 0x4e, 0x4d, 0x46)
 
-/** An animation has two or three a frame, with the frame's own. A file with millions of empty ones is made to be slow to read. */
+/** Of a file, with those inside frames: two or three for each frame. Millions of empty ones are meant to be slow to read. */
 const MAX_CHUNKS = 2 ** 18
 
 /** Blending and disposal. The other bits of their byte are reserved. */

@@ -27,7 +27,7 @@ export interface OperatorParts {
   metrics: { text(): Promise<string> }
   site: Site
   log: Log
-  /** That one request looks up or hides, where the calls that it makes are counted. */
+  /** Most images that one request looks up or hides. Absent: no limit, as on Node; Workers limit a request's calls. */
   mostImages?: number
   /** Where people reach it. No trailing slash. */
   url: string

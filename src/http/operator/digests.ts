@@ -5,7 +5,9 @@ import { DamagedObject, type ObjectStore, StoreUnavailable } from '../../stores/
 const REMEMBERED = 10_000
 const READ_AT_ONCE = 16
 
-/** `null`: the image is not there. Those that nobody can tell of are left out. `mostLooked`: images that one call looks up. */
+/**
+ * `null`: the image is not there. Ids past `mostLooked` look-ups, and those that the store does not answer for, are left out.
+ */
 export function createDigests(
   objects: Pick<ObjectStore, 'head' | 'headHeld'>,
   mostLooked = Number.POSITIVE_INFINITY,

@@ -1,4 +1,7 @@
-/** Answers requests that no framework sees: not HTTP, expectations that are not met, headers too slow or too large, connections that waited in vain. */
+/**
+ * Answers requests that never reach the framework: not HTTP, an unknown `Expect`, headers that are too slow or too large,
+ * connections that waited too long.
+ */
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { commonHeaders, NO_STORE } from '../../http/headers/common.ts'

@@ -4,7 +4,7 @@ import type { Takedown } from '../../service/moderation/takedown.ts'
 import type { Settings } from '../../service/settings.ts'
 import type { Stores } from '../open/stores.ts'
 
-/** Of a server elsewhere nobody can tell its second place, or what it agreed on with others. */
+/** `tombstones` and `settings` are unknown for a server that is reached through `--server`. */
 type CommandStores = Pick<Stores, 'objects' | 'ledger'> & {
   clock: Pick<Stores['clock'], 'now'>
 } & Partial<Pick<Stores, 'tombstones' | 'settings'>>

@@ -36,7 +36,8 @@ const LEDGER_PAUSE_MS = 1000
 
 /**
  * Processes share the store and the ledger, and keep nothing of an image themselves. Where the store or the ledger fails, all
- * methods but `expire` throw `Refusal`: `unavailable` or `storage-full`; `find` and `open` throw `unavailable` while images are private.
+ * methods but `expire` throw `Refusal`: `unavailable` or `storage-full`. While images are private, `find` and `open` throw
+ * `unavailable`.
  */
 export function createImages(parts: {
   objects: ObjectStore

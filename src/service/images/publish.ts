@@ -163,7 +163,7 @@ export function createPublishing(parts: {
   async function store(
     draft: Draft,
     { id, key, isDerived }: Identity,
-    { lifetimeSeconds, beforeStored }: Omit<Storing, 'onKept'>,
+    { lifetimeSeconds, beforeStored }: Storing,
   ): Promise<Published> {
     const inTurn = <T>(semaphore: Semaphore, work: () => Promise<T>) =>
       draft.size > PIECE_BYTES ? semaphore.run(work) : work()
@@ -273,7 +273,10 @@ function withheld(why: 'blocked' | 'held'): Refusal {
       )
 }
 
-/** An inspector has a defect, and this file meets it: the server's fault, but whoever sends such files pays for them as for refused ones. */
+/**
+ * An inspector threw something other than a `Refusal`: a defect of the server. It counts as a refused upload all the same, or
+ * a client could send such files without end.
+ */
 export class InspectionFailure extends Error {
   override name = 'InspectionFailure'
 }

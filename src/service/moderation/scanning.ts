@@ -180,8 +180,8 @@ export function createScanning(parts: {
   }
 
   /**
-   * Since it was listed it may have had its verdict, or the operator may hold it. The row goes last: a process that dies before leaves
-   * it to the next round.
+   * Expires an image whose scan is overdue. The claim fails for one that has had its verdict, or is held, since it was listed.
+   * The row is deleted last: if the process dies before, the next round finds it.
    */
   async function refuse(id: string, before: number): Promise<void> {
     const claimed = await ledger.claimOverdueScan(id, before, now(), LEASE_MS)

@@ -3,6 +3,7 @@ import type { Ledger } from '../../stores/ledger.ts'
 import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
 import type { Tombstone } from '../../stores/tombstones.ts'
 import { lastOf } from './tombstone-files.ts'
+import { compared } from './transfer.ts'
 
 /** Ids of one question. */
 const PAGE = 1000
@@ -54,13 +55,9 @@ export async function recordRetired(
     if (found === 'retired' && !(await ledger.isGone(id))) await ledger.recordDeletion(id, new Date(now()))
   }
 
-  const listed = objects.list()[Symbol.asyncIterator]()
-  let there = await listed.next()
-  for await (const id of copy.list()) {
-    while (!there.done && there.value < id) there = await listed.next()
-    if (there.done || there.value !== id) await record(id)
+  for await (const { id, isThere } of compared(copy.list(), objects.list())) {
+    if (!isThere) await record(id)
   }
-  await listed.return?.()
   for await (const id of copy.listHeld()) await record(id)
 }
 

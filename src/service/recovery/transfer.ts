@@ -54,7 +54,7 @@ export async function transferImages(options: {
   let failure: { error: unknown } | null = null
   // Few: each is a decision of the operator's.
   const held = await setOf(to.listHeld())
-  /** One that is released while `from` is listed may be in neither of its lists. */
+  /** Held before `from` is listed, and not listed yet: one that is released meanwhile may be in neither of its lists. */
   const unseen = await setOf(from.listHeld())
 
   function count(bytes: number | null): void {
@@ -276,7 +276,7 @@ function wholeOf({ size }: Draft): Segment[] {
 }
 
 /** Those of `wanted`, and whether `known` has them. Both in ascending order. */
-async function* compared(
+export async function* compared(
   wanted: AsyncIterable<string>,
   known: AsyncIterable<string>,
 ): AsyncGenerator<{ id: string; isThere: boolean }> {

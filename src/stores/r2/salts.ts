@@ -1,4 +1,7 @@
-/** Salts as small objects of a bucket of their own: R2 keeps no history, so one that is deleted is gone. For `stores/d1/private.ts`. */
+/**
+ * Salts as small objects of a bucket of their own, for `stores/d1/private.ts`: R2 keeps no history, so one that is deleted is
+ * gone.
+ */
 import { LedgerUnavailable } from '../ledger.ts'
 import type { R2Bucket } from './binding.ts'
 import { openBucket } from './bucket.ts'

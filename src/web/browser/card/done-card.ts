@@ -61,7 +61,7 @@ export function showDone(card: Card, picture: Remembered, options: DoneCardOptio
   void loadMenu()
 }
 
-/** What is remembered of it. */
+/** The entry of the history for an uploaded picture. */
 export function pictureOf(
   { file, compressed }: Item,
   { id, key, link, expires }: Sent,

@@ -35,8 +35,9 @@ export function createPanel({ history, format, isShown, onEdit, onChange }: Pane
   const rows = new Map<string, Row>()
   const asked = new Set<string>()
   let all: Remembered[] = []
-  /** So many rows are shown, and so many more would match. */
+  /** Most rows that are shown. */
   let most = PAGE
+  /** Matching pictures past those. */
   let waiting = 0
 
   const selection = createSelection({ rows, history, format, onDeleted: drop })
@@ -74,7 +75,7 @@ export function createPanel({ history, format, isShown, onEdit, onChange }: Pane
     })
   }
 
-  /** What is picked, asked or focused in a row that is there already stays so; what a search hides stays picked. */
+  /** Reuses rows, so that picks, open questions and the focus outlast a change. Rows that a search hides stay picked. */
   function show(): void {
     const wanted = search.value.trim().toLocaleLowerCase()
     const matching = all.filter(({ name }) => name.toLocaleLowerCase().includes(wanted))

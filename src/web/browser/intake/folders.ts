@@ -1,4 +1,4 @@
-/** What is dropped and is no plain file. Fetched when somebody drops such. */
+/** Reads dropped folders and `data:` URLs. Loaded at the first such drop. */
 
 /** Most files that are taken from what is dropped. */
 const MOST_FILES = 1000

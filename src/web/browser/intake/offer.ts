@@ -12,7 +12,7 @@ const SHOWN = 8
 export interface OfferOptions {
   /** The share sheet brought the person here. */
   isShared: boolean
-  /** So many shared files did not fit. */
+  /** Number of shared files that did not fit. */
   left: number
   /** Resolves with whether any of them was taken. */
   onFiles(files: File[]): Promise<boolean>
@@ -50,7 +50,7 @@ export async function offerKept({ isShared, left, onFiles, onChange }: OfferOpti
     void navigator.locks.request(LOCK, async () => {
       // Another page may have taken them meanwhile.
       const files = (await keptIn(groups)).map(({ file }) => file)
-      // What is not taken stays: the editor may not come, or the day's uploads may be used up.
+      // Files that are not taken are kept: the editor may fail to load, or no uploads may be left today.
       if (files.length === 0 || (await onFiles(files))) await close()
     })
   find('offer-discard').onclick = () => void close()
