@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MODES } from '../src/client/types.ts'
-import { EXTENSIONS, LIFETIMES } from '../src/protocol.ts'
+import { LIFETIMES } from '../src/lifetimes.ts'
+import { EXTENSIONS } from '../src/protocol.ts'
 import { denoBinary } from './runtimes.ts'
 
 const ROOT = join(import.meta.dirname, '..')

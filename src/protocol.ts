@@ -18,20 +18,6 @@ export const RAW_MAX_AGE_SECONDS = 31_536_000
 /** How long a cache that the operator can purge may keep an image (RFC 9213). Unit: seconds. */
 export const CDN_MAX_AGE_SECONDS = 3600
 
-/** How long an image may be asked to stay. Unit: seconds. */
-export const MIN_LIFETIME_SECONDS = 60
-export const MAX_LIFETIME_SECONDS = 31_536_000
-/** Named lifetimes. Unit: seconds. */
-export const LIFETIMES = { '1h': 3600, '1d': 86_400, '7d': 604_800, '30d': 2_592_000 } as const
-
-/** The lifetime that a text asks for, by name or in whole seconds. `null` if it is none. */
-export function lifetimeOf(text: string): number | null {
-  const seconds = Object.hasOwn(LIFETIMES, text)
-    ? LIFETIMES[text as keyof typeof LIFETIMES]
-    : Number(/^\d{1,9}$/.exec(text)?.[0])
-  return seconds >= MIN_LIFETIME_SECONDS && seconds <= MAX_LIFETIME_SECONDS ? seconds : null
-}
-
 /** Media types that are accepted, with the extension that each one's files carry. */
 export const EXTENSIONS = {
   'image/jpeg': 'jpg',
@@ -87,7 +73,7 @@ export const PASS_PAGE_PATH = '/pass'
 export const UPLOAD_FIELD = 'file'
 /** A time in whole seconds, UTC (RFC 3339). */
 export const TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
-/** Parameter of an upload: see `lifetimeOf`. */
+/** Parameter of an upload: see `lifetimes.ts`. */
 export const EXPIRES_PARAMETER = 'expires'
 
 /** The API as a document (OpenAPI), and as a page that explains every error code under an anchor of its name. */
@@ -195,13 +181,6 @@ export interface Problem {
   challenge?: Challenge
   /** Present on answers of the delete endpoint only. */
   success?: false
-}
-
-/** `Retry-After` (RFC 9110, 10.2.3): seconds or a date. Unit: milliseconds. `undefined` without one that can be read. */
-export function retryAfterMs(header: string | null, now: number = Date.now()): number | undefined {
-  if (header === null) return undefined
-  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms)
 }
 
 export const RATE_LIMIT_HEADER = 'X-RateLimit-Limit'

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { allImports, type Import, importsOf, reachedFrom } from './support/imports.ts'
 
-/** What every layer may import: timing, bytes, JSON, the codes of refusals, the wire. */
-const BASE = ['async.ts', 'bytes.ts', 'errors.ts', 'json.ts', 'protocol.ts']
+/** What every layer may import: timing, bytes, JSON, lifetimes, the codes of refusals, the wire. */
+const BASE = ['async.ts', 'bytes.ts', 'errors.ts', 'json.ts', 'lifetimes.ts', 'protocol.ts', 'retry-after.ts']
 
 /** Ports: an interface, its shapes and its errors. They name no technology. */
 const PORTS = [
@@ -54,6 +54,8 @@ const LAYERS: Record<string, Layer> = {
   'async.ts': { may: [] },
   'bytes.ts': { may: [] },
   'json.ts': { may: [] },
+  'lifetimes.ts': { may: [] },
+  'retry-after.ts': { may: [] },
   'proof-of-work.ts': { may: [], types: ['protocol.ts'] },
   'errors.ts': { may: [], types: ['protocol.ts'] },
   'protocol.ts': { may: [] },

@@ -1,7 +1,7 @@
 /** One call of a provider's API, bounded in time, with its failures told apart. */
 import { askedWaitMs } from '../async.ts'
 import { RemoteFailure } from '../errors.ts'
-import { retryAfterMs } from '../protocol.ts'
+import { retryAfterMs } from '../retry-after.ts'
 import { LONGEST_PURGE_MS } from './cdn.ts'
 
 /** An answer longer than this says nothing that a purge needs. */

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { DEFAULT_RETRIES } from '../client/api/retry.ts'
 import { MODES, type Mode } from '../client/types.ts'
-import { LIFETIMES, lifetimeOf } from '../protocol.ts'
+import { LIFETIMES, lifetimeOf } from '../lifetimes.ts'
 import { readSettings } from './memory/settings.ts'
 import { readServerAddress } from './server-address.ts'
 

@@ -1,5 +1,5 @@
 /** Programs without types get an error message for a wrong argument, not a strange upload. */
-import { LIFETIMES, lifetimeOf, MAX_LIFETIME_SECONDS, MIN_LIFETIME_SECONDS } from '../protocol.ts'
+import { LIFETIMES, lifetimeOf, MAX_LIFETIME_SECONDS, MIN_LIFETIME_SECONDS } from '../lifetimes.ts'
 import { MODES, type UploadOptions } from './types.ts'
 
 /** Throws a `TypeError` that says what is wrong and what to pass instead. */

@@ -1,5 +1,6 @@
 /** The types of the SDK. */
-import type { ImageType, LIFETIMES, UploadAnswer } from '../protocol.ts'
+import type { LIFETIMES } from '../lifetimes.ts'
+import type { ImageType, UploadAnswer } from '../protocol.ts'
 import type { Line } from './compress/effort.ts'
 
 export type { Line } from './compress/effort.ts'

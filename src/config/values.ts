@@ -1,5 +1,5 @@
 /** How the values of variables are read. Each throws an `Error` that says what the value should be. */
-import { lifetimeOf } from '../protocol.ts'
+import { lifetimeOf } from '../lifetimes.ts'
 
 export function text(given: string): string {
   return given

@@ -2,7 +2,7 @@
 
 import { askedWaitMs } from '../async.ts'
 import { RemoteFailure } from '../errors.ts'
-import { retryAfterMs } from '../protocol.ts'
+import { retryAfterMs } from '../retry-after.ts'
 import { LONGEST_DELIVERY_MS } from './notifier.ts'
 
 /** Follows no redirect: what is secret in the headers is for one host. Throws `RemoteFailure` unless it is answered 2xx. */

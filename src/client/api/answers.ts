@@ -1,5 +1,6 @@
 import { jsonObject } from '../../json.ts'
-import { type Problem, retryAfterMs } from '../../protocol.ts'
+import type { Problem } from '../../protocol.ts'
+import { retryAfterMs } from '../../retry-after.ts'
 import { ServerRefusal } from '../errors.ts'
 import { Failing } from './retry.ts'
 import { type Answer, NetworkFault } from './transport.ts'

@@ -1,7 +1,8 @@
 /** When images expire: what an upload asked for, what the operator says, and what an image's own record says of it. */
 
 import { Refusal } from '../../errors.ts'
-import { EXPIRES_PARAMETER, lifetimeOf, MAX_LIFETIME_SECONDS, MIN_LIFETIME_SECONDS } from '../../protocol.ts'
+import { lifetimeOf, MAX_LIFETIME_SECONDS, MIN_LIFETIME_SECONDS } from '../../lifetimes.ts'
+import { EXPIRES_PARAMETER } from '../../protocol.ts'
 import type { ImageRecord } from '../../stores/object-store.ts'
 import type { ExpiryClock } from '../expiry-clock.ts'
 import { timeOf } from '../utc-day.ts'

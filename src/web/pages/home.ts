@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
-import { EXPIRES_PARAMETER, IMAGE_TYPES, LIFETIMES, UPLOAD_FIELD, UPLOAD_PATH } from '../../protocol.ts'
+import { LIFETIMES } from '../../lifetimes.ts'
+import { EXPIRES_PARAMETER, IMAGE_TYPES, UPLOAD_FIELD, UPLOAD_PATH } from '../../protocol.ts'
 import type { Messages } from '../messages/messages.ts'
 import { fill, limitSize } from '../messages/wording.ts'
 import { cardTemplate } from './card-template.ts'

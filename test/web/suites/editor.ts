@@ -442,7 +442,8 @@ export function editorSuite(site: () => Site): void {
       page,
       names.map((name) => ({ ...file, name })),
     )
-    await cardIn(page, 'uploading', 'b.png')
+    // Two of three are sent at once: which ones is open.
+    await cardsIn(page, 'uploading', 2)
     await page.getByText('Options').click()
     await page.getByLabel('Best size').check()
     await page.locator('#expires').selectOption('')
