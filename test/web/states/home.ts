@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { gif, heic, onDisk, photoWithPlace } from '../support/pictures.ts'
 import { grain, photos } from '../support/scene-files.ts'
-import { cardIn, cardsIn, choose, press, uploadOne } from '../support/steps.ts'
+import { cardIn, cardsIn, choose, keptFiles, press, uploadOne } from '../support/steps.ts'
 import { never, type PageState } from './state.ts'
 
 const BLOCKED = JSON.stringify({
@@ -167,7 +167,7 @@ export const homeStates: PageState[] = [
       await choose(page, await photos())
       await cardsIn(page, 'uploading', 2)
       page.on('dialog', (dialog) => void dialog.accept())
-      await page.waitForFunction(async () => (await (await caches.open('kept-files')).keys()).length === 3)
+      await keptFiles(page, 3)
       await page.reload()
       await page.locator('#offer:visible').waitFor()
     },

@@ -4,7 +4,7 @@ import { it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { gif } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
-import { cardsIn, choose, heard } from '../support/steps.ts'
+import { cardsIn, choose, heard, keptFiles } from '../support/steps.ts'
 
 const NAMES = [
   `${'n'.repeat(190)}.gif`,
@@ -32,10 +32,7 @@ export function namesSuite(site: () => Site): void {
     await choose(page, files)
     await cardsIn(page, 'uploading', 2)
     await check(page, 'uploading and waiting')
-    await page.waitForFunction(
-      async (count) => (await (await caches.open('kept-files')).keys()).length === count,
-      NAMES.length,
-    )
+    await keptFiles(page, NAMES.length)
     await page.reload()
     await page.locator('#offer:visible').waitFor()
     await check(page, 'offered')

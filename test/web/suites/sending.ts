@@ -11,6 +11,7 @@ import {
   choose,
   copiesNothing,
   heard,
+  keptFiles,
   press,
   row,
   uploadOne,
@@ -158,10 +159,7 @@ export function sendingSuite(site: () => Site): void {
     const files = [await gif('first.gif', 506), await gif('second.gif', 507)]
     await choose(page, files)
     await cardsIn(page, 'uploading', 2)
-    await page.waitForFunction(async () => {
-      const cache = await caches.open('kept-files')
-      return (await cache.keys()).length === 2
-    })
+    await keptFiles(page, 2)
     const other = await page.context().newPage()
     await other.goto(site().url)
     await other.locator('html[data-live]').waitFor()
@@ -176,7 +174,7 @@ export function sendingSuite(site: () => Site): void {
     assert.equal(site().proxy.uploads, before)
     await page.click('#offer-send')
     await cardsIn(page, 'done', 2)
-    await page.waitForFunction(async () => (await (await caches.open('kept-files')).keys()).length === 0)
+    await keptFiles(page, 0)
     await page.reload()
     await page.locator('.row').nth(1).waitFor()
     assert.equal(await page.locator('#offer').isVisible(), false)
@@ -188,7 +186,7 @@ export function sendingSuite(site: () => Site): void {
     page.on('dialog', (dialog) => void dialog.accept())
     site().proxy.onUpload = () => ({ kind: 'hold', until: never })
     await choose(page, [await gif('left.gif', 521)])
-    await page.waitForFunction(async () => (await (await caches.open('kept-files')).keys()).length === 1)
+    await keptFiles(page, 1)
     // As the service worker keeps it.
     await page.evaluate(
       async (bytes) => {
@@ -215,7 +213,7 @@ export function sendingSuite(site: () => Site): void {
     await page.getByRole('heading', { name: '1 upload didn’t finish' }).waitFor()
     await page.click('#offer-send')
     await cardIn(page, 'done', 'left.gif')
-    await page.waitForFunction(async () => (await (await caches.open('kept-files')).keys()).length === 0)
+    await keptFiles(page, 0)
     assert.equal(await page.locator('#offer').isVisible(), false)
     await end()
   })
@@ -225,7 +223,7 @@ export function sendingSuite(site: () => Site): void {
     page.on('dialog', (dialog) => void dialog.accept())
     site().proxy.onUpload = () => ({ kind: 'hold', until: never })
     await choose(page, [await gif('once.gif', 523)])
-    await page.waitForFunction(async () => (await (await caches.open('kept-files')).keys()).length === 1)
+    await keptFiles(page, 1)
     await page.reload()
     const other = await page.context().newPage()
     await other.goto(site().url)
@@ -286,7 +284,7 @@ export function sendingSuite(site: () => Site): void {
     await page.getByText('and 42 more').waitFor()
     await page.getByText('30 more didn’t fit.').waitFor()
     await page.click('#offer-discard')
-    await page.waitForFunction(async () => (await (await caches.open('kept-files')).keys()).length === 0)
+    await keptFiles(page, 0)
     await end()
   })
 }

@@ -4,10 +4,22 @@ import { it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { LANGUAGES } from '../../../src/web/messages/language.ts'
 import { plural } from '../../../src/web/messages/wording.ts'
+import { until } from '../../support/until.ts'
 import type { Fault } from '../support/fault-proxy.ts'
 import { type ChosenFile, gif, heic, photo, photoWithPlace } from '../support/pictures.ts'
 import { openSite, type Site } from '../support/site.ts'
-import { card, cardIn, choose, deleteRow, heard, keyOf, passTime, press, row } from '../support/steps.ts'
+import {
+  card,
+  cardIn,
+  choose,
+  deleteRow,
+  heard,
+  keptFiles,
+  keyOf,
+  passTime,
+  press,
+  row,
+} from '../support/steps.ts'
 
 interface State {
   name: string
@@ -324,7 +336,7 @@ export function sentencesSuite(site: () => Site): void {
     await other.goto(page.url())
     await other.locator('html[data-live]').waitFor()
     const pending = async () => (await navigator.locks.query()).pending?.length === 1
-    await other.waitForFunction(pending)
+    await until('it waits for the lock', () => other.evaluate(pending))
     assert.equal(await other.locator('#offer').isVisible(), false)
     await other.focus('#file')
     await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pagehide')))
@@ -365,14 +377,9 @@ async function check(site: Site, state: State): Promise<void> {
   page.on('dialog', (dialog) => void dialog.accept())
   const chosen = await (state.file?.() ?? gif('picture.gif', 71))
   await state.before?.(page)
-  const remembers = await page.locator('#remember').isChecked()
-  const kept = Promise.withResolvers<void>()
-  // Whatever comes of it comes when the page has put the file by.
   proxy.onUpload = () => upload
-  proxy.onOther = (path) => (path.includes('uploading') ? { kind: 'hold', until: kept.promise } : other(path))
+  proxy.onOther = other
   await choose(page, [chosen])
-  if (remembers) await keptFiles(page, 1)
-  kept.resolve()
   await state.reach?.(page, chosen.name, site)
   const found = card(page, chosen.name)
   if (state.said === null) assert.equal(await found.count(), 0)
@@ -397,14 +404,6 @@ async function check(site: Site, state: State): Promise<void> {
   assert.equal(await page.locator('.row').count(), state.later === 'earlier' ? 1 : 0)
   if (!state.heardLater) assert.equal(await page.locator('#status').textContent(), '')
   await end()
-}
-
-/** Waits until the page has put so many files by. */
-async function keptFiles(page: Page, count: number): Promise<void> {
-  await page.waitForFunction(
-    async (count) => (await (await caches.open('kept-files')).keys()).length === count,
-    count,
-  )
 }
 
 async function leaveUnsent(page: Page, { proxy }: Site): Promise<void> {

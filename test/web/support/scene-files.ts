@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import sharp from 'sharp'
 import { picture } from '../../support/images/pictures.ts'
+import { until } from '../../support/until.ts'
 import { hills, pears, sea } from '../scenes.ts'
 import { type ChosenFile, gif } from './pictures.ts'
 import { cardsIn, choose } from './steps.ts'
@@ -64,7 +65,7 @@ export async function uploadedBefore(page: Page, count: number): Promise<void> {
   )
   await choose(page, [...(await photos()), ...files])
   await cardsIn(page, 'done', count + 3)
-  await page.waitForFunction(thumbnailsKept, count + 3)
+  await until('the history has all thumbnails', () => page.evaluate(thumbnailsKept, count + 3))
   await page.reload()
   await page.locator('.row').first().waitFor()
 }

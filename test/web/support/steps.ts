@@ -1,6 +1,7 @@
 /** What tests do and look at on the home page. */
 import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
+import { until } from '../../support/until.ts'
 import type { ChosenFile } from './pictures.ts'
 
 export function card(page: Page, name: string): Locator {
@@ -72,6 +73,12 @@ export function row(page: Page, name: string): Locator {
 export async function deleteRow(of: Locator): Promise<void> {
   await pressInMenu(of, 'delete')
   await press(of, 'confirm-delete')
+}
+
+/** Waits until the page keeps so many files that are not sent. `waitForFunction` takes any promise for true. */
+export function keptFiles(page: Page, count: number): Promise<void> {
+  const kept = () => page.evaluate(async () => (await (await caches.open('kept-files')).keys()).length)
+  return until(`${count} files are kept`, async () => (await kept()) === count)
 }
 
 /** The deletion key of a picture, as the history has it. */
