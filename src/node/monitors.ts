@@ -6,7 +6,7 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createIntervalJob } from '../async.ts'
 import type { Log } from '../http/log.ts'
-import { dropKeptBlocks } from '../stores/drafts/blocks.ts'
+import { dropKeptBlocks, keptBlockBytes } from '../stores/drafts/blocks.ts'
 
 /** Free space of a disk, in bytes and inodes, read at an interval: an upload that asks for it does not wait for the disk. */
 export interface DiskMonitor {
@@ -88,6 +88,9 @@ const GROWTH_BYTES = { atRest: 16 * 1024 * 1024, busy: 48 * 1024 * 1024 }
  */
 const GARBAGE_BYTES = 32 * 1024 * 1024
 
+/** Blocks kept for uploads that are worth a thorough collection at rest: 32 MB after a wave, none after one picture. Unit: bytes. */
+const KEPT_BYTES_AT_REST = 4 * 1024 * 1024
+
 type Collect = (options: { type: 'major'; execution: 'sync'; flavor: 'regular' | 'last-resort' }) => void
 
 /**
@@ -133,9 +136,10 @@ export function openMemoryMonitor(isAtRest: () => boolean): { stop(): Promise<vo
     const { utilization } = performance.eventLoopUtilization(loop)
     loop = performance.eventLoopUtilization()
     const isIdle = utilization < IDLE_UTILIZATION && isAtRest()
-    // What requests held at a plain collection is garbage once they have ended.
+    // What requests held at the last collection is garbage, or kept for the next ones, once they have ended.
+    const isMuchLeft = !wasThorough || keptBlockBytes() >= KEPT_BYTES_AT_REST
     const isWorth =
-      now - leastResident >= (isIdle ? GROWTH_BYTES.atRest : GROWTH_BYTES.busy) || (isIdle && !wasThorough)
+      now - leastResident >= (isIdle ? GROWTH_BYTES.atRest : GROWTH_BYTES.busy) || (isIdle && isMuchLeft)
     if (isWorth && performance.now() - thoroughAt >= COLLECTED_EVERY_MS) collect('last-resort')
     else if (usedBytes() - usedAfter >= GARBAGE_BYTES) collect('regular')
   }

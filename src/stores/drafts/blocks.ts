@@ -16,12 +16,17 @@ export interface Blocks {
 /** What a pool keeps for the next to acquire: 64 drafts of 200 kB at once. Unit: bytes. */
 const KEPT_BYTES = 16 * 1024 * 1024
 
-/** Drops what a pool keeps: one for each pool of the process. */
-const dropping: (() => void)[] = []
+/** The pools of the process. */
+const pools: { keptBytes(): number; drop(): void }[] = []
+
+/** Size of all blocks that are kept. */
+export function keptBlockBytes(): number {
+  return pools.reduce((sum, pool) => sum + pool.keptBytes(), 0)
+}
 
 /** Drops all blocks that are kept. */
 export function dropKeptBlocks(): void {
-  for (const drop of dropping) drop()
+  for (const pool of pools) pool.drop()
 }
 
 /** `release` is harmless a second time; what is not released is garbage. */
@@ -57,9 +62,12 @@ export function createBlocks(): Blocks {
   const kept = new Map<number, Buffer<ArrayBuffer>[]>()
   let keptBytes = 0
   let acquired = 0
-  dropping.push(() => {
-    kept.clear()
-    keptBytes = 0
+  pools.push({
+    keptBytes: () => keptBytes,
+    drop() {
+      kept.clear()
+      keptBytes = 0
+    },
   })
 
   function keep(block: Buffer<ArrayBuffer>): void {
