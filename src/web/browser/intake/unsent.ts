@@ -4,7 +4,7 @@ import { forgetFile, type Group, keepFile, keptGroups } from './kept-files.ts'
 /** A page that keeps files holds a lock of its group's name. What no page holds was left behind. */
 const PREFIX = 'unsent-'
 
-/** A page that is loaded again may hold its lock for many seconds more, while a worker of its ends. */
+/** How long a group that is held is waited for: the page that holds it may be about to close. */
 const CLOSING_MS = 60_000
 
 /** How long other free groups are waited for after the first: the browser answers one by one. */
@@ -44,7 +44,7 @@ export function createUnsent(): Unsent {
     })
     void navigator.locks.request(group, () => left)
   }
-  // A worker of this page may outlive it by many seconds, and a lock with it.
+  // A page that holds a lock is not kept for the way back (back/forward cache).
   addEventListener('pagehide', () => {
     unlock?.()
     unlock = null
