@@ -9,7 +9,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { Client } from 'pg'
 import { openPostgresLedger } from '../../src/stores/postgres/ledger.ts'
-import { CREATE_MIGRATIONS, MIGRATIONS } from '../../src/stores/sql/schema.ts'
+import { CREATE_MIGRATIONS, pendingMigrations } from '../../src/stores/sql/schema.ts'
 import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
 import { serversOn } from '../../src/stores/sqlite/servers.ts'
 import { gif } from '../support/images/tiny-images.ts'
@@ -107,11 +107,10 @@ describe('a ledger of version 0.1.0', () => {
     const applied = old
       .prepare('select name from migrations')
       .all()
-      .map(({ name }) => name)
-    for (const { name, statements } of MIGRATIONS.filter(({ name }) => name <= '012-links')) {
-      if (applied.includes(name)) continue
+      .map(({ name }) => String(name))
+    for (const { name, statements } of pendingMigrations(applied, 'sqlite')) {
+      if (name > '012-links') break
       for (const statement of statements) old.exec(statement)
-      old.exec(`insert into migrations (name) values ('${name}')`)
     }
     for (const row of rows()) old.exec(row)
     old.close()
@@ -152,9 +151,9 @@ describe('a ledger of version 0.1.0', () => {
     old.on('error', () => {})
     t.after(() => old.end())
     await old.query(CREATE_MIGRATIONS)
-    for (const { name, statements } of MIGRATIONS.filter(({ name }) => name <= '012-links')) {
+    for (const { name, statements } of pendingMigrations([], 'postgres')) {
+      if (name > '012-links') break
       for (const statement of statements) await old.query(statement)
-      await old.query(`insert into migrations (name) values ('${name}')`)
     }
     for (const row of rows()) await old.query(row)
     const ledger = await openPostgresLedger({ url })

@@ -1,7 +1,7 @@
 /** Adapter: the ledger in D1, through a Worker's binding. */
 import type { Ledger } from '../ledger.ts'
 import { sqlLedger } from '../sql/ledger.ts'
-import { LIST_MIGRATIONS, pendingStatements } from '../sql/schema.ts'
+import { LIST_MIGRATIONS, missingMigrations } from '../sql/migrations.ts'
 import type { D1Binding } from './binding.ts'
 import { d1Database } from './database.ts'
 import { d1Private, type Salts } from './private.ts'
@@ -19,7 +19,7 @@ export async function openD1Ledger(options: { database: D1Binding; salts: Salts 
       if (error instanceof Error && /no such table/.test(error.message)) return []
       throw error
     })
-  if (pendingStatements(applied, 'sqlite').length > 0) {
+  if (missingMigrations(applied).length > 0) {
     throw new Error('the ledger lacks tables: run "npx wrangler d1 migrations apply" (deploy/cloudflare)')
   }
   // Nobody can tell which isolates there are.

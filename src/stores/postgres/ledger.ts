@@ -10,7 +10,8 @@ import {
   type Statement,
 } from '../sql/database.ts'
 import { sqlLedger } from '../sql/ledger.ts'
-import { CREATE_MIGRATIONS, LIST_MIGRATIONS, pendingStatements } from '../sql/schema.ts'
+import { LIST_MIGRATIONS } from '../sql/migrations.ts'
+import { CREATE_MIGRATIONS, pendingStatements } from '../sql/schema.ts'
 import { postgresPrivate } from './private.ts'
 
 export interface PostgresLedgerOptions {

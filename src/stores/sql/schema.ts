@@ -3,9 +3,10 @@
  * is never edited; the next one is added at the end.
  */
 
+import { type MigrationName, missingMigrations } from './migrations.ts'
+
 /** One step of the ledger's tables. */
-export interface Migration {
-  readonly name: string
+interface Migration {
   readonly statements: readonly string[]
   /** What Postgres alone runs, after `statements`. */
   readonly postgres?: readonly string[]
@@ -22,9 +23,8 @@ const inDays = (table: string, key: string) => [
   `alter table ${table} attach partition ${table}_other default`,
 ]
 
-export const MIGRATIONS: readonly Migration[] = [
-  {
-    name: '001-ledger',
+const MIGRATIONS: Record<MigrationName, Migration> = {
+  '001-ledger': {
     statements: [
       // Places taken by one bucket on one day. Days are YYYY-MM-DD, UTC.
       `create table places (
@@ -69,16 +69,14 @@ export const MIGRATIONS: readonly Migration[] = [
       'create index purges_by_due_time on purges (due_at_ms)',
     ],
   },
-  {
-    name: '002-instance',
+  '002-instance': {
     statements: [
       'create table facts (name text not null primary key, value text not null)',
       // `full_at_ms`: when as many turns as ever are free again.
       'create table turns (name text not null primary key, full_at_ms bigint not null)',
     ],
   },
-  {
-    name: '003-operator',
+  '003-operator': {
     statements: [
       // SQLite changes no check: the table is made anew. A server of the version before may write meanwhile: defaults.
       `create table acts_2 (
@@ -117,15 +115,13 @@ export const MIGRATIONS: readonly Migration[] = [
       )`,
     ],
   },
-  {
-    name: '004-refusals',
+  '004-refusals': {
     statements: [
       'alter table places add column refusals bigint not null default 0',
       'alter table places add column refused_bytes bigint not null default 0',
     ],
   },
-  {
-    name: '005-capacity',
+  '005-capacity': {
     statements: [
       // Caps of the instance, and of networks. Days are YYYY-MM-DD, UTC.
       `create table shares (
@@ -148,8 +144,7 @@ export const MIGRATIONS: readonly Migration[] = [
       'create index uploads_by_time on uploads (at_ms)',
     ],
   },
-  {
-    name: '006-reports',
+  '006-reports': {
     statements: [
       // `reporter`: an HMAC under the day's salt, later the report's own number. `receipt_sha256`: of a secret that
       // only the reporter has.
@@ -182,15 +177,13 @@ export const MIGRATIONS: readonly Migration[] = [
       'create index cases_by_state on cases (state, severity, due_at_ms)',
     ],
   },
-  {
-    name: '007-deletions',
+  '007-deletions': {
     statements: [
       // Images that their keys deleted: a backup from before must not bring them back.
       'create table deletions (id text not null primary key, deleted_at_ms bigint not null)',
     ],
   },
-  {
-    name: '008-door',
+  '008-door': {
     statements: [
       `create table door_tokens (
         sha256 text not null primary key,
@@ -201,8 +194,7 @@ export const MIGRATIONS: readonly Migration[] = [
       )`,
     ],
   },
-  {
-    name: '009-notices',
+  '009-notices': {
     statements: [
       // What the operator is to be told: a row a kind. `count`: what arose since the last was told. `claim` and
       // `due_at_ms` as of purges; when all is told, what arises next is told from `due_at_ms` on.
@@ -217,8 +209,7 @@ export const MIGRATIONS: readonly Migration[] = [
       )`,
     ],
   },
-  {
-    name: '010-decisions',
+  '010-decisions': {
     statements: [
       // `was_visible`: it went out of sight with the decision. `claim` and `due_at_ms` as of purges.
       `create table decisions (
@@ -244,16 +235,14 @@ export const MIGRATIONS: readonly Migration[] = [
       'create table conditions (name text not null primary key, since_ms bigint not null, mark text not null)',
     ],
   },
-  {
-    name: '011-held',
+  '011-held': {
     statements: [
       // Part of `used`: reservations not yet confirmed or released; 0 on rows of older versions.
       'alter table places add column held bigint not null default 0',
       'alter table places add column held_at_ms bigint not null default 0',
     ],
   },
-  {
-    name: '012-links',
+  '012-links': {
     statements: [
       // In place of `uploads`, which older servers go on writing to. An index by id or tag would cost each upload a page.
       `create table links (at_ms bigint not null, number bigint not null, id text not null, tag_a text not null,
@@ -261,8 +250,7 @@ export const MIGRATIONS: readonly Migration[] = [
       'create index links_by_time on links (at_ms)',
     ],
   },
-  {
-    name: '013-digests',
+  '013-digests': {
     statements: [
       // What was decided of an image is decided of its bytes. Digests are lower-case hex; empty where an older server wrote the row.
       // Of what is held: of the stored and of the sent bytes. `gone`: 1 when the image is deleted and the case still open.
@@ -275,8 +263,7 @@ export const MIGRATIONS: readonly Migration[] = [
       "alter table cases add column kept_sha256 text not null default ''",
     ],
   },
-  {
-    name: '014-report-budgets',
+  '014-report-budgets': {
     statements: [
       // What each budget of reports has spent of a day. Buckets of addresses and networks are HMACs under the day's salt.
       `create table report_budgets (
@@ -298,8 +285,7 @@ export const MIGRATIONS: readonly Migration[] = [
       'update reports set reporter = number',
     ],
   },
-  {
-    name: '015-private',
+  '015-private': {
     // In SQLite they go to files of their own, which no statement makes: `stores/sqlite/take-out.ts`.
     statements: [],
     postgres: [
@@ -322,8 +308,7 @@ export const MIGRATIONS: readonly Migration[] = [
       'alter table links attach partition links_other default',
     ],
   },
-  {
-    name: '016-tombstones',
+  '016-tombstones': {
     statements: [
       // Changes that are still to be written to the second place, since `since_ms`. `claim` and `due_at_ms` as of purges.
       `create table tombstones (
@@ -342,8 +327,7 @@ export const MIGRATIONS: readonly Migration[] = [
       'create index tombstones_by_due_time on tombstones (due_at_ms)',
     ],
   },
-  {
-    name: '017-names',
+  '017-names': {
     statements: [
       'alter table acts rename to audit_log',
       'drop index acts_by_time',
@@ -358,8 +342,7 @@ export const MIGRATIONS: readonly Migration[] = [
       'create view door_tokens as select * from admin_tokens',
     ],
   },
-  {
-    name: '018-expiries',
+  '018-expiries': {
     statements: [
       // Images that expire. `claim` and `due_at_ms` as of purges; `due_at_ms` is first `expires_at_ms`.
       `create table expiries (
@@ -371,8 +354,7 @@ export const MIGRATIONS: readonly Migration[] = [
       'create index expiries_by_due_time on expiries (due_at_ms)',
     ],
   },
-  {
-    name: '019-scans',
+  '019-scans': {
     statements: [
       // Images that are still to be scanned. `is_hidden`: 1 while nobody is shown it. `claim` and `due_at_ms` as of purges.
       `create table scans (
@@ -386,18 +368,18 @@ export const MIGRATIONS: readonly Migration[] = [
       'create index scans_by_due_time on scans (due_at_ms)',
     ],
   },
-]
+}
 
 /** The statements of all migrations that make these tables, for a file that has no others. */
 export function statementsOf(tables: readonly string[]): string[] {
   const makesOne = new RegExp(`^(create table|alter table|create index \\w+ on) (${tables.join('|')}) `)
-  return MIGRATIONS.flatMap(({ statements }) => statements.filter((statement) => makesOne.test(statement)))
+  return Object.values(MIGRATIONS).flatMap(({ statements }) =>
+    statements.filter((statement) => makesOne.test(statement)),
+  )
 }
 
 /** Run under a lock that keeps other processes from migrating, in the transaction of the migrations themselves. */
 export const CREATE_MIGRATIONS = 'create table if not exists migrations (name text not null primary key)'
-
-export const LIST_MIGRATIONS = 'select name from migrations'
 
 /** What is left to run after the migrations named in `applied`. Throws if a newer Pinhole has written the ledger. */
 export function pendingStatements(applied: readonly string[], technology: 'sqlite' | 'postgres'): string[] {
@@ -409,18 +391,15 @@ export function pendingMigrations(
   applied: readonly string[],
   technology: 'sqlite' | 'postgres',
 ): { name: string; statements: string[] }[] {
-  const unknown = applied.filter((name) => !MIGRATIONS.some((migration) => migration.name === name))
-  if (unknown.length > 0) {
-    throw new Error(`the ledger was written by a newer version: it has ${unknown.join(', ')}`)
-  }
-  return MIGRATIONS.filter(({ name }) => !applied.includes(name)).map(
-    ({ name, statements, postgres = [] }) => ({
+  return missingMigrations(applied).map((name) => {
+    const { statements, postgres = [] } = MIGRATIONS[name]
+    return {
       name,
       statements: [
         ...statements,
         ...(technology === 'postgres' ? postgres : []),
         `insert into migrations (name) values ('${name}')`,
       ],
-    }),
-  )
+    }
+  })
 }

@@ -3,7 +3,8 @@ import type { D1Binding } from '../../../src/stores/d1/binding.ts'
 import { openD1Ledger } from '../../../src/stores/d1/ledger.ts'
 import { r2Salts } from '../../../src/stores/r2/salts.ts'
 
-import { CREATE_MIGRATIONS, LIST_MIGRATIONS, pendingStatements } from '../../../src/stores/sql/schema.ts'
+import { LIST_MIGRATIONS } from '../../../src/stores/sql/migrations.ts'
+import { CREATE_MIGRATIONS, pendingStatements } from '../../../src/stores/sql/schema.ts'
 
 import type { LedgerUnderTest } from '../../contracts/ledger.ts'
 

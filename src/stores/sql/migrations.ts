@@ -1,0 +1,37 @@
+/** Which migrations there are. What each does is in `schema.ts`, which a Worker never needs: it makes no tables. */
+
+/** In order. */
+const MIGRATIONS = [
+  '001-ledger',
+  '002-instance',
+  '003-operator',
+  '004-refusals',
+  '005-capacity',
+  '006-reports',
+  '007-deletions',
+  '008-door',
+  '009-notices',
+  '010-decisions',
+  '011-held',
+  '012-links',
+  '013-digests',
+  '014-report-budgets',
+  '015-private',
+  '016-tombstones',
+  '017-names',
+  '018-expiries',
+  '019-scans',
+] as const
+
+export type MigrationName = (typeof MIGRATIONS)[number]
+
+export const LIST_MIGRATIONS = 'select name from migrations'
+
+/** Those that are left to run after `applied`. Throws if a newer Pinhole has written the ledger. */
+export function missingMigrations(applied: readonly string[]): MigrationName[] {
+  const unknown = applied.filter((name) => !MIGRATIONS.some((known) => known === name))
+  if (unknown.length > 0) {
+    throw new Error(`the ledger was written by a newer version: it has ${unknown.join(', ')}`)
+  }
+  return MIGRATIONS.filter((name) => !applied.includes(name))
+}
