@@ -1,6 +1,6 @@
 /** Restores that meet what is damaged, and that know of no second place. */
 import assert from 'node:assert/strict'
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { assertServed, backedUp, folderFor, operate, rot } from '../support/backed-up.ts'
@@ -8,6 +8,7 @@ import { gif } from '../support/images/tiny-images.ts'
 import type { Env } from '../support/processes/process.ts'
 import { startServer } from '../support/processes/server.ts'
 import { flipBit } from '../support/store-folder.ts'
+import { until } from '../support/until.ts'
 import { fetchRaw, post, remove, type Stored } from '../support/upload.ts'
 
 interface Restored {
@@ -159,6 +160,37 @@ describe('a restore without a second place', () => {
     await assertServed(other, images.slice(1))
     assert.equal((await fetchRaw(other.url, deleted.id)).status, 404)
     assert.equal((await post(other.url, gif())).status, 201)
+  })
+
+  it('knows no more than a second place that stopped long ago', async (t) => {
+    const folder = await folderFor(t)
+    const second = join(folder, 'second')
+    const env = { TOMBSTONES_URL: `file:${second}` }
+    const { backup, server, images } = await backedUp(t, 1, env)
+    const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
+    await until('all is written there', async () => {
+      const text = await readFile(join(second, 'followed.json'), 'utf8').catch(() => '{}')
+      return Date.parse(JSON.parse(text).until) > 0
+    })
+    await server.kill()
+    const names = await readdir(backup, { recursive: true })
+    const manifest = join(backup, names.find((name) => /\d+T\d+Z\.json$/.test(name))!)
+    const made = JSON.parse(await readFile(manifest, 'utf8'))
+    await writeFile(manifest, JSON.stringify({ ...made, begunAt: ago(60) }))
+    for (const [minutes, isPrivate] of [
+      [10, false],
+      [20, true],
+    ] as const) {
+      await writeFile(join(second, 'followed.json'), JSON.stringify({ until: ago(minutes) }))
+      const target = join(folder, `other-${minutes}`)
+      assert.equal((await restore(target, [backup], 0, env)).isPrivate, isPrivate)
+      const other = await startServer(env, { dataDir: target })
+      assert.equal((await fetchRaw(other.url, images[0]!.id)).status, isPrivate ? 503 : 200)
+      if (isPrivate) assert.equal((await other.operator(['confirm-restore'])).code, 0)
+      await other.restart()
+      await assertServed(other, images)
+      await other.stop()
+    }
   })
 
   it('is refused where there was one, unless that is lost too', async (t) => {

@@ -17,6 +17,12 @@ import { type Manifest, readBackup } from './manifest.ts'
 import { readMark, removeMark, writeMark } from './mark.ts'
 import { assertPlaceKnown, bringLedgerUp, makePrivate, makePublic } from './restored-ledger.ts'
 
+/**
+ * A second place that was written to longer ago may have stopped before the disk was lost, and not know what was deleted
+ * meanwhile: only the operator knows when that was. A server writes there every 20 s. Unit: milliseconds.
+ */
+const RECENT_MS = 15 * 60_000
+
 export interface RestoreResult {
   manifest: Manifest
   transfer: Transfer
@@ -100,7 +106,8 @@ export async function restore(options: {
     const lost: string[] = []
     for (const id of missing) if (!(await stores.ledger.isGone(id))) lost.push(id)
     const knownUntil = Math.max(found?.until ?? 0, Date.parse(manifest.begunAt))
-    const isKnown = found !== null && knownUntil === found.until && found.damaged.length === 0
+    const isRecent = stores.clock.now() - knownUntil < RECENT_MS
+    const isKnown = found !== null && knownUntil === found.until && isRecent && found.damaged.length === 0
     if (!keptLedger && isKnown) await makePublic(stores.ledger, mark)
     await removeMark(dataDir)
     return {
