@@ -66,7 +66,8 @@ function linesOf(result: RestoreResult): string[] {
       : [`not known: what was deleted or decided from ${unknownSince} until the disk was lost`]),
     ...(isPrivate
       ? [
-          'uploads are paused and images private. If the disk was lost within a minute of that time, nothing is missing; else look at what came back and remove what must not. Then:',
+          'uploads are paused and images private. If the disk was lost within a minute of that time, nothing is missing.',
+          'Else look at what came back, and remove what must not. Then:',
           `  ${OPERATOR} confirm-restore`,
         ]
       : []),
