@@ -12,7 +12,6 @@ import { openAssets } from './worker/assets.ts'
 import { configOf, type Env } from './worker/env.ts'
 import { createHost, type Host } from './worker/host.ts'
 import { createLog } from './worker/log.ts'
-import { openNotifiers } from './worker/notifiers.ts'
 import type { Execution } from './worker/purging.ts'
 
 /** The host of this isolate, once it has started: a start that failed is tried by the next request. */
@@ -22,10 +21,11 @@ async function start(env: Env): Promise<Host> {
   const config = configOf(env)
   const log = createLog(config.logLevel)
   const { evidenceKey } = config
-  const [ledger, assets, seal] = await Promise.all([
+  const [ledger, assets, seal, notifiers] = await Promise.all([
     openD1Ledger({ database: env.LEDGER, salts: r2Salts(env.PRIVATE) }),
     openAssets(env.ASSETS),
     evidenceKey === null ? null : sealerFor(evidenceKey),
+    notifiersOf(config.notify),
   ])
   const objects = openR2Store({ bucket: env.IMAGES })
   const files = openR2Files(env.IMAGES, '.evidence/')
@@ -36,11 +36,18 @@ async function start(env: Env): Promise<Host> {
     objects,
     ledger,
     evidence: seal && createEvidence({ seal, files, objects, ledger, now: Date.now }),
-    notifiers: openNotifiers(config.notify),
+    notifiers,
     assets,
     log,
   })
   return host
+}
+
+/** Throws if an address is wrong. The ways to tell are loaded where somebody is told: a start has little room for code. */
+async function notifiersOf(addresses: string[]) {
+  if (addresses.length === 0) return []
+  const { openNotifiers } = await import('./worker/notifiers.ts')
+  return openNotifiers(addresses)
 }
 
 export default {
