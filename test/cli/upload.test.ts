@@ -6,8 +6,12 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import sharp from 'sharp'
+import { ID_LENGTH, type Problem } from '../../src/protocol.ts'
 import { GPS } from '../client/pictures.ts'
 import { gif } from '../support/images/tiny-images.ts'
+import { breakLedger } from '../support/processes/broken-ledger.ts'
+import { startServer } from '../support/processes/server.ts'
+import { person } from './command.ts'
 import { uploads } from './uploader.ts'
 
 const site = uploads()
@@ -199,6 +203,30 @@ test('list --prune forgets only what the service itself says is gone', async () 
   assert.equal(await pruned(), '')
   error = 'not-found'
   assert.match(await pruned(), /^forgot http/)
+})
+
+test('list --prune keeps the key of a held image while the ledger is away, which tells what is held', async () => {
+  const server = await startServer()
+  try {
+    const me = await person({ PINHOLE_SERVER: server.url })
+    await writeFile(join(me.folder, 'a.gif'), gif())
+    const link = (await me.run(['a.gif'])).stdout.toString().trim()
+    const id = link.slice(-ID_LENGTH)
+    const problemOf = async (id: string) => {
+      const answer = await fetch(`${server.url}/raw/${id}`)
+      return [answer.status, ((await answer.json()) as Problem).error]
+    }
+    assert.equal((await server.operator(['hold', id, '--reason', 'a report'])).code, 0)
+    await breakLedger(server.dataDir)
+    assert.equal((await fetch(`${server.url}/readyz`)).status, 503)
+
+    assert.equal((await me.run(['list', '--prune'])).stdout.toString(), '')
+    assert.match((await me.run(['list'])).stdout.toString(), new RegExp(link))
+    assert.deepEqual(await problemOf(id), [403, 'held'])
+    assert.deepEqual(await problemOf('k'.repeat(ID_LENGTH)), [404, 'not-found'])
+  } finally {
+    await server.stop()
+  }
 })
 
 test('JSON holds nothing that a terminal obeys', async () => {

@@ -1,6 +1,7 @@
 /** The product's rules for images: publish, find, open, remove. No HTTP, no SQL. */
 import { Refusal } from '../../errors.ts'
 import { type ImageType, KEY_PATTERN } from '../../protocol.ts'
+import type { WhyAbsent } from '../../stores/holds.ts'
 import { type Ledger, LedgerUnavailable } from '../../stores/ledger.ts'
 import {
   dispose,
@@ -57,16 +58,20 @@ export function createImages(parts: {
   const publishing = createPublishing(parts)
   let ledgerFailedAt = -Infinity
 
-  /** `null` also while the ledger is unavailable: a wrong address then answers 404 at once, not 503 after a timeout. */
-  async function askWhyAbsent(id: string) {
-    if (parts.now() - ledgerFailedAt < LEDGER_PAUSE_MS) return null
-    try {
-      return await ledger.whyAbsent(id)
-    } catch (error) {
-      if (!(error instanceof LedgerUnavailable)) throw error
-      ledgerFailedAt = parts.now()
-      return null
+  /**
+   * While the ledger is away the store tells what is held: a 404 would have its owner forget the key. A wrong address then
+   * answers 404 at once, not 503 after a timeout.
+   */
+  async function askWhyAbsent(id: string): Promise<WhyAbsent | null> {
+    if (parts.now() - ledgerFailedAt >= LEDGER_PAUSE_MS) {
+      try {
+        return await ledger.whyAbsent(id)
+      } catch (error) {
+        if (!(error instanceof LedgerUnavailable)) throw error
+        ledgerFailedAt = parts.now()
+      }
     }
+    return (await objects.headHeld(id)) && { state: 'held', rule: '' }
   }
 
   /** The answer for an image that is not there: 404, or the operator's reason. */
