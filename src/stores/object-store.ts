@@ -184,8 +184,11 @@ export interface HeldImages {
   openHeld(id: string, selection?: Selection): Promise<StoredImage | null>
   /** Removes a held image for good. `false` if there was none. */
   removeHeld(id: string, removal?: Removal): Promise<boolean>
-  /** Every id that is held, in no particular order. Also removes what was left by processes killed in the middle of a move. */
-  listHeld(): AsyncIterable<string>
+  /**
+   * Every id that is held after `after`, in ascending order of code units. Also removes what was left there by processes killed
+   * in the middle of a move.
+   */
+  listHeld(after?: string): AsyncIterable<string>
 }
 
 /** `read` gives random access, for `formats/`. */

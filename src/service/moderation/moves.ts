@@ -7,6 +7,7 @@ import { createIntervalJob, sleep } from '../../async.ts'
 import type { ImageType } from '../../protocol.ts'
 import type { Ledger, Move } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
+import { newId } from '../images/ids.ts'
 import type { Purges } from '../images/purges.ts'
 
 export interface Moves {
@@ -97,12 +98,18 @@ export function createMoves(parts: {
     }
     if (mostTidied === 0 || now() - tidiedAt < TIDY_MS) return
     tidiedAt = now()
-    let looked = 0
-    for await (const _ of objects.listHeld()) {
-      // Listing clears away.
-      if (++looked >= mostTidied) break
-    }
+    await tidy()
     await recordDigests()
+  }
+
+  /** Listing clears away. A look that must end soon begins anywhere and goes round: so it comes to all, however many are held. */
+  async function tidy(): Promise<void> {
+    let left = mostTidied
+    for (const after of Number.isFinite(mostTidied) ? [newId(), ''] : ['']) {
+      for await (const _ of objects.listHeld(after)) {
+        if (--left <= 0) return
+      }
+    }
   }
 
   /** Records digests that older servers did not record with a hold, or that a restored ledger lacks. */

@@ -81,6 +81,6 @@ export function holdImages(parts: {
       return wasThere
     },
 
-    listHeld: () => idsAfter(held, ''),
+    listHeld: (after = '') => idsAfter(held, after),
   }
 }

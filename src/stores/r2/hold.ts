@@ -9,6 +9,7 @@ import {
   heldCopyOf,
   heldFolder,
   isRetired,
+  listingStart,
   MARKER,
   MAX_ROUNDS,
   RELEASE_NAME,
@@ -129,10 +130,11 @@ export function holdObjects(bucket: Bucket, prefix: string, now: () => number): 
       return true
     },
 
-    async *listHeld() {
-      for await (const { key, uploaded } of bucket.list(folder)) {
+    async *listHeld(after = '') {
+      for await (const { key, uploaded } of bucket.list(folder, listingStart(after))) {
         const name = key.slice(folder.length)
         const id = name.slice(0, name.indexOf('.'))
+        if (id <= after) continue
         const held = await heldAt(id)
         if (held?.copyKey === key) yield id
         else if (ID_PATTERN.test(id) && now() - uploaded.getTime() > FORSAKEN_COPY_MS)

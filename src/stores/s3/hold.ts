@@ -6,6 +6,7 @@ import {
   heldCopyOf,
   heldFolder,
   isRetired,
+  listingStart,
   MARKER,
   MAX_ROUNDS,
   RETIRED,
@@ -180,10 +181,11 @@ export function holdObjects(parts: {
       return true
     },
 
-    async *listHeld() {
-      for await (const { key } of listKeys(client, folder)) {
+    async *listHeld(after = '') {
+      for await (const { key } of listKeys(client, folder, { start: listingStart(after) })) {
         const name = key.slice(folder.length)
         const id = name.slice(0, name.indexOf('.'))
+        if (id <= after) continue
         const held = await heldAt(id)
         if (held?.copyKey === key) yield id
         else if (ID_PATTERN.test(id) && (await isForsaken(key))) await removeObject(client, key)

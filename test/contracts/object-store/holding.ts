@@ -76,6 +76,27 @@ export function holdingCases({ on, onHooks }: Harness): void {
     assert.deepEqual(await heldOf(store), [])
   })
 
+  on('lists what is held in order, from any id on', async (store) => {
+    const ids = ['0', '9', 'A', 'Z', 'a', 'm', 'z'].map((letter) => letter.repeat(11))
+    for (const id of ids.toReversed()) {
+      await put(store, id, bytesFor(1, 2000))
+      await store.hold(id)
+    }
+    // In sight.
+    await put(store, 'B'.repeat(11), bytesFor(1, 2000))
+    for (const after of ['', ...ids, 'm', 'm_', 'mmmmmmmmmmmmm', '../m', '~']) {
+      const listed: string[] = []
+      for await (const id of store.listHeld(after)) listed.push(id)
+      assert.deepEqual(
+        listed,
+        ids.filter((id) => id > after),
+        after,
+      )
+    }
+    for (const id of ids) await store.removeHeld(id)
+    await store.remove('B'.repeat(11))
+  })
+
   on('tells exactly one of 20 who hold, release or remove it', async (store) => {
     for (const [act, prepare] of [
       ['hold', async () => {}],

@@ -15,6 +15,8 @@ const MOST_CALLS = 1000
 
 export interface CountedStores {
   objects: ObjectStore
+  /** What `objects` keeps its images in. */
+  bucket: R2Bucket
   ledger: Ledger
   /** Like one request or trigger: what it comes to, and how many calls were made, of which none is above the limit. */
   within<T>(work: () => Promise<T>): Promise<{ result: T; calls: number }>
@@ -28,8 +30,10 @@ export async function countedStores(): Promise<CountedStores> {
   }
   const database = d1InMemory(spend)
   await migrate(database)
+  const bucket = r2InMemory(spend)
   return {
-    objects: openR2Store({ bucket: r2InMemory(spend) }),
+    objects: openR2Store({ bucket }),
+    bucket,
     ledger: await openD1Ledger({ database, salts: r2Salts(r2InMemory(spend)) }),
     async within(work) {
       calls = 0
