@@ -13,8 +13,11 @@ export interface Bucket {
   head(key: string): Promise<R2Object | null>
   /** `null` if there is none, or not the one of this ETag. */
   get(key: string, etag?: string, range?: { offset: number; length: number }): Promise<R2ObjectBody | null>
-  /** `isRepeated`: an attempt before may have been carried out, and its answer lost. */
-  put(put: Put): Promise<{ isDone: boolean; isRepeated: boolean }>
+  /**
+   * `isRepeated`: an attempt before may have been carried out, and its answer lost. `stored`: what is there since; `null` if the
+   * condition was not met.
+   */
+  put(put: Put): Promise<{ isDone: boolean; isRepeated: boolean; stored: R2Object | null }>
   delete(key: string): Promise<void>
   /** Objects in ascending order of code units, without those of folders below the prefix. */
   list(prefix: string, after?: string): AsyncGenerator<R2Object>
@@ -67,7 +70,7 @@ export function openBucket(
     put: ({ key, send, ...options }) =>
       trying(async (isRepeated) => {
         const stored = await send((value) => binding.put(key, value, options))
-        return { isDone: stored !== null, isRepeated }
+        return { isDone: stored !== null, isRepeated, stored }
       }),
 
     delete: (key) => trying(() => binding.delete(key)),

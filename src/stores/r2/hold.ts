@@ -24,7 +24,7 @@ import { type Found, foundIn, markerOptions, optionsOf } from './found.ts'
 import { openObject, recordAt } from './read.ts'
 import { putPieces } from './runtime.ts'
 
-export function holdObjects(bucket: Bucket, prefix: string, now: () => number): HeldImages {
+export function holdObjects(bucket: Bucket, prefix: string): HeldImages {
   const folder = heldFolder(prefix)
   const keyOf = (id: string) => prefix + id
 
@@ -54,7 +54,7 @@ export function holdObjects(bucket: Bucket, prefix: string, now: () => number): 
     const name = `${id}.${crypto.randomUUID()}`
     // As long as other markers, and never twice the same: neither is its ETag.
     const body = crypto.getRandomValues(new Uint8Array(MARKER.length))
-    const startedAt = now()
+    const startedAt = performance.now()
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const found = await find(id)
       if (found !== null && heldCopyOf(found) === name) return true
@@ -64,7 +64,7 @@ export function holdObjects(bucket: Bucket, prefix: string, now: () => number): 
       }
       if (!(await copy(bucket, { from: keyOf(id), etag: found.etag, to: folder + name }))) continue
       // Its copy may be cleared away soon.
-      if (now() - startedAt > FORSAKEN_COPY_MS / 2) break
+      if (performance.now() - startedAt > FORSAKEN_COPY_MS / 2) break
       const { isDone } = await bucket.put({
         key: keyOf(id),
         send: (put) => put(body),
@@ -93,6 +93,17 @@ export function holdObjects(bucket: Bucket, prefix: string, now: () => number): 
     const isOurs = isDone || (isRepeated && (await find(id))?.release === mine)
     if (isOurs) await bucket.delete(held.copyKey)
     return isOurs
+  }
+
+  /**
+   * The bucket's clock, which only a write tells. One that is ahead here must not take a copy for old whose marker is on its
+   * way. Unit: epoch milliseconds.
+   */
+  async function bucketTime(): Promise<number> {
+    const key = `${prefix}checks/clock`
+    const { stored } = await bucket.put({ key, send: (put) => put(MARKER) })
+    await bucket.delete(key)
+    return stored!.uploaded.getTime()
   }
 
   return {
@@ -131,14 +142,17 @@ export function holdObjects(bucket: Bucket, prefix: string, now: () => number): 
     },
 
     async *listHeld(after = '') {
+      let time: number | undefined
       for await (const { key, uploaded } of bucket.list(folder, listingStart(after))) {
         const name = key.slice(folder.length)
         const id = name.slice(0, name.indexOf('.'))
         if (id <= after) continue
         const held = await heldAt(id)
         if (held?.copyKey === key) yield id
-        else if (ID_PATTERN.test(id) && now() - uploaded.getTime() > FORSAKEN_COPY_MS)
-          await bucket.delete(key)
+        else if (ID_PATTERN.test(id)) {
+          time ??= await bucketTime()
+          if (time - uploaded.getTime() > FORSAKEN_COPY_MS) await bucket.delete(key)
+        }
       }
     },
   }

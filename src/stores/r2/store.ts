@@ -84,7 +84,7 @@ export function openR2Store(options: R2StoreOptions): ObjectStore {
     verify: async (id) => (ID_PATTERN.test(id) ? verifyObject(placeOf(id)) : null),
     remove: async (id, removal) =>
       ID_PATTERN.test(id) && removeImage(bucket, keyOf(id), { removal, now: now() }),
-    ...holdObjects(bucket, prefix, now),
+    ...holdObjects(bucket, prefix),
     list,
     async check() {
       // One of sixty keys: what a check that is cut off leaves behind is written over by a later one.

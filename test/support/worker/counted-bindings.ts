@@ -54,7 +54,7 @@ interface Stored {
   customMetadata: Record<string, string>
 }
 
-function r2InMemory(spend: () => void): R2Bucket {
+export function r2InMemory(spend: () => void): R2Bucket {
   const stored = new Map<string, Stored>()
   const shown = (key: string, { bytes, ...facts }: Stored) => ({ key, size: bytes.length, ...facts })
   const opened = (key: string, of: Stored, bytes: Buffer<ArrayBuffer>): R2ObjectBody => ({

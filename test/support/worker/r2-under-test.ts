@@ -5,6 +5,8 @@ import type { R2Bucket, R2Object, R2ObjectBody } from '../../../src/stores/r2/bi
 import { openR2Store, type R2StoreOptions } from '../../../src/stores/r2/store.ts'
 import type { OpenedStore } from '../../contracts/object-store.ts'
 
+const HOUR_MS = 3_600_000
+
 let serial = 0
 
 export function openR2UnderTest(bucket: R2Bucket): OpenedStore {
@@ -35,7 +37,7 @@ export function openR2UnderTest(bucket: R2Bucket): OpenedStore {
   return {
     store: open(),
     reopen: async () => open(),
-    reopenLater: async () => open({ now: () => Date.now() + 3_600_000 }),
+    reopenLater: async () => open({ bucket: anHourLater(bucket), now: () => Date.now() + HOUR_MS }),
     async dying(step, act) {
       let left = step
       const dies = () => {
@@ -76,4 +78,15 @@ export function openR2UnderTest(bucket: R2Bucket): OpenedStore {
       for (const { key } of await all()) await bucket.delete(key)
     },
   }
+}
+
+/** A bucket whose clock is an hour ahead, as it tells who writes; the times of its objects are as they are. */
+function anHourLater(bucket: R2Bucket): R2Bucket {
+  const put: R2Bucket['put'] = async (...given) => {
+    const stored = await bucket.put(...given)
+    if (stored === null) return null
+    const { key, size, etag, uploaded } = stored
+    return { key, size, etag, uploaded: new Date(uploaded.getTime() + HOUR_MS) }
+  }
+  return new Proxy(bucket, { get: (target, name) => (name === 'put' ? put : target[name as keyof R2Bucket]) })
 }
