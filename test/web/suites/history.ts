@@ -6,7 +6,18 @@ import { picture } from '../../support/images/pictures.ts'
 import { onlyChromium } from '../support/engines.ts'
 import { gif, photo } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
-import { card, cardIn, choose, deleteRow, heard, keyOf, press, row, uploadOne } from '../support/steps.ts'
+import {
+  card,
+  cardIn,
+  choose,
+  deleteRow,
+  heard,
+  keyOf,
+  press,
+  remembered,
+  row,
+  uploadOne,
+} from '../support/steps.ts'
 
 /** The cache is made to forget a deleted picture by asking for it once more. */
 const GONE = /status of 404/
@@ -38,9 +49,7 @@ export function historySuite(site: () => Site): void {
     await heard(page, /Deleted: kept.jpg/)
     assert.equal(await page.evaluate(() => document.activeElement?.id), 'file')
     assert.equal((await fetch(`${site().url}/raw/${id}`)).status, 404)
-    await page.reload()
-    await page.locator('#device').waitFor()
-    assert.equal(await page.locator('.row').count(), 0)
+    assert.equal(await remembered(page), 0)
     await end()
   })
 
@@ -157,6 +166,7 @@ export function historySuite(site: () => Site): void {
     await heard(page, /isn’t a Pinhole history file/)
     await give('not json')
     await heard(page, /isn’t a Pinhole history file/)
+    assert.equal(await remembered(page), 0)
     assert.equal(await page.locator('.row').count(), 0)
     await end()
   })
@@ -179,7 +189,7 @@ export function historySuite(site: () => Site): void {
     await heard(page, /history on this device was cleared/)
     await page.waitForFunction(() => document.querySelectorAll('.card, .row').length === 0)
     await page.reload()
-    assert.equal(await page.locator('.card, .row').count(), 0)
+    assert.equal(await remembered(page), 0)
     assert.equal(await page.evaluate(() => localStorage.length), 0)
     assert.equal(await page.locator('input[name="mode"]:checked').getAttribute('value'), 'auto')
     assert.equal((await fetch(`${site().url}/raw/${id}`)).status, 200, 'the picture stays')
@@ -213,7 +223,7 @@ export function historySuite(site: () => Site): void {
     await page.reload()
     await page.click('#device summary')
     assert.equal(await page.locator('#remember').isChecked(), false)
-    assert.equal(await page.locator('.card').count(), 0)
+    assert.equal(await remembered(page), 0)
     await end()
   })
 

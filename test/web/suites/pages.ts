@@ -4,7 +4,7 @@ import { it } from 'node:test'
 import { onlyChromium } from '../support/engines.ts'
 import { gif, photo, screenshot } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
-import { heard, pressInMenu, uploadOne } from '../support/steps.ts'
+import { heard, pressInMenu, remembered, uploadOne } from '../support/steps.ts'
 
 /** What Chromium itself writes when an answer is an error. */
 const NOT_FOUND = /status of (400|404|410)/
@@ -68,13 +68,19 @@ export function pagesSuite(site: () => Site): void {
     await page.goto(deleteLink)
     assert.deepEqual(await home.axe(), [], 'asking')
     const deletion = page.waitForRequest((request) => request.method() === 'DELETE')
+    // Asked for once more, both are forgotten by this browser's cache.
+    const forgotten = Promise.all(
+      [`/raw/${id}`, `/preview/${id}`].map((path) =>
+        page.waitForResponse((response) => new URL(response.url()).pathname === path),
+      ),
+    )
     await page.getByRole('button', { name: 'Delete', exact: true }).click()
     await deletion
     await page.getByRole('heading', { name: 'Picture deleted.' }).waitFor()
     assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Picture deleted.')
     assert.deepEqual(await home.axe(), [], 'deleted')
     assert.equal((await fetch(`${site().url}/raw/${id}`)).status, 404)
-    await page.waitForLoadState('networkidle')
+    await forgotten
     await gallery.goto('about:blank')
     await gallery.goto(`${site().url}/g#${id}`)
     await gallery.getByText('Deleted').waitFor()
@@ -90,7 +96,8 @@ export function pagesSuite(site: () => Site): void {
     const owner = await site().visit({ expected: NOT_FOUND })
     const id = await uploadOne(owner.page, await screenshot('mine.png', 83))
     const visitor = await site().visit({ path: `/${id}` })
-    await visitor.page.locator('button[data-copy]:visible').first().waitFor()
+    // It is live when it has looked into the history.
+    await visitor.page.locator('html[data-live]').waitFor()
     assert.equal(await visitor.page.locator('#owner').isVisible(), false)
     assert.deepEqual(await visitor.axe(), [])
     await visitor.end()
@@ -105,8 +112,7 @@ export function pagesSuite(site: () => Site): void {
     await page.getByRole('heading', { name: 'Picture deleted.' }).waitFor()
     assert.equal(await page.title(), 'Picture deleted. · Pinhole')
     assert.equal((await fetch(`${site().url}/${id}`)).status, 404)
-    await page.goto(site().url)
-    assert.equal(await page.locator('.card, .row').count(), 0)
+    assert.equal(await remembered(page), 0)
     await owner.end()
   })
 

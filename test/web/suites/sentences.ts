@@ -18,6 +18,7 @@ import {
   keyOf,
   passTime,
   press,
+  remembered,
   row,
 } from '../support/steps.ts'
 
@@ -401,6 +402,7 @@ async function check(site: Site, state: State): Promise<void> {
   await page.locator('html[data-live]').waitFor()
   await page.waitForLoadState('networkidle')
   assert.equal(await page.locator('#offer').isVisible(), state.later === 'offered')
+  assert.equal(await remembered(page), state.later === 'earlier' ? 1 : 0)
   assert.equal(await page.locator('.row').count(), state.later === 'earlier' ? 1 : 0)
   if (!state.heardLater) assert.equal(await page.locator('#status').textContent(), '')
   await end()

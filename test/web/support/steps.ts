@@ -81,6 +81,28 @@ export function keptFiles(page: Page, count: number): Promise<void> {
   return until(`${count} files are kept`, async () => (await kept()) === count)
 }
 
+/**
+ * How many pictures the history has, once the page has opened it. Its rows come a while after the page is live: that there
+ * are none yet says nothing.
+ */
+export function remembered(page: Page): Promise<number> {
+  return page.evaluate(
+    () =>
+      new Promise<number>((resolve, reject) => {
+        const request = indexedDB.open('pinhole')
+        request.onerror = () => reject(request.error)
+        request.onsuccess = () => {
+          const count = request.result.transaction('pictures').objectStore('pictures').count()
+          count.onerror = () => reject(count.error)
+          count.onsuccess = () => {
+            request.result.close()
+            resolve(count.result)
+          }
+        }
+      }),
+  )
+}
+
 /** The deletion key of a picture, as the history has it. */
 export function keyOf(page: Page, id: string): Promise<string> {
   return page.evaluate(
