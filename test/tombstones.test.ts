@@ -252,7 +252,7 @@ test('whatever was done, another ledger that applies the tombstones says the sam
       fc.nat(2),
       fc.nat(3),
     ),
-    { maxLength: 25 },
+    { maxLength: 25, size: 'max' },
   )
   let run = 0
   await fc.assert(

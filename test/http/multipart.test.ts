@@ -9,7 +9,10 @@ import { multipart } from '../support/multipart.ts'
 /** Short, so that bytes of a file often look like the beginning of a delimiter. */
 const boundary = fc.string({ unit: fc.constantFrom('-', 'a', 'b'), minLength: 1, maxLength: 6 })
 const bytes = fc
-  .array(fc.constantFrom('\r', '\n', '\r\n', '-', '--', '\r\n--', 'a', 'b', 'ab', 'x'), { maxLength: 60 })
+  .array(fc.constantFrom('\r', '\n', '\r\n', '-', '--', '\r\n--', 'a', 'b', 'ab', 'x'), {
+    maxLength: 60,
+    size: 'max',
+  })
   .map((pieces) => Buffer.from(pieces.join('')))
 
 function bodyOf(boundary: string, body: Uint8Array, preamble: string): Buffer {

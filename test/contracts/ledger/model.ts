@@ -54,7 +54,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 export function modelCases({ open }: Harness, runs: number): void {
   test('behaves like its description, whatever the sequence', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async (steps) => {
         const under = await open()
         const handles = [await under.open(), await under.open()]
         try {

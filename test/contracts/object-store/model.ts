@@ -42,7 +42,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 export function modelCases({ open }: Harness, runs: number): void {
   test('behaves like a map, whatever the sequence', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+      fc.asyncProperty(fc.array(step, { maxLength: 25, size: 'max' }), async (steps) => {
         const opened = await open()
         try {
           const model: Model = new Map()
