@@ -35,6 +35,8 @@ const of = (what: Act['what'], name: number, content: number): Act[] => [{ what,
 
 /** What chance finds too seldom: an image that the restored machine never heard of, and one that it knows by an earlier id. */
 export const EXAMPLES: [Step[]][] = [
+  // What is held can't be uploaded under a free name either.
+  [[of('upload', 0, 0), of('hold', 0, 0), of('upload', 1, 0)]],
   ...(['delete', 'deleteAlone', 'remove', 'hold'] as const).map((what): [Step[]] => [
     [of('upload', 1, 0), 'back up', of('upload', 0, 0), of(what, 0, 0), 'restore', of('upload', 0, 1)],
   ]),
