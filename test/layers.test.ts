@@ -101,7 +101,7 @@ const LAYERS: Record<string, Layer> = {
     may: [...BASE, ...PORTS, 'formats/image.ts', 'stores/drafts/', 'xxhash-wasm'],
     node: true,
   },
-  'stores/bucket/': { may: [...BASE, ...PORTS] },
+  'stores/bucket/': { may: [...BASE, ...PORTS, 'formats/image.ts'] },
   'stores/s3/': { may: [...BASE, ...PORTS, 'formats/image.ts', 'stores/bucket/', 'undici'], node: true },
   'stores/r2/': { may: [...BASE, ...PORTS, 'formats/image.ts', 'stores/bucket/'] },
   'stores/sql/': { may: [...BASE, ...PORTS] },

@@ -1,22 +1,15 @@
 /** Puts an image and its record, as one object. */
-import { lengthOf, PIECE_BYTES, type Segment } from '../../formats/image.ts'
+import { PIECE_BYTES } from '../../formats/image.ts'
+import type { NewImage } from '../bucket/draft.ts'
 import { heldCopyOf, heldFolder, MAX_ROUNDS } from '../bucket/markers.ts'
 import { IdTaken, type ImageRecord, StoreUnavailable, storedSize } from '../object-store.ts'
 import type { R2Object, R2PutOptions, R2Value } from './binding.ts'
 import type { Bucket } from './bucket.ts'
-import type { Blocks } from './draft.ts'
 import { foundIn, optionsOf } from './found.ts'
 import { putPieces } from './runtime.ts'
 
-export interface NewImage {
-  record: ImageRecord
-  draft: Blocks
-  segments: Segment[]
-}
-
 export async function commitObject(bucket: Bucket, key: string, image: NewImage): Promise<void> {
   const { record } = image
-  assertLength(image)
   const put = { key, send: sending(image), onlyIf: { etagDoesNotMatch: '*' }, ...(await optionsFor(image)) }
   const { isDone, isRepeated } = await bucket.put(put).catch(async (error) => {
     // The last attempt may have been carried out, and only its answer lost.
@@ -35,7 +28,6 @@ export async function replaceObject(
   prefix: string,
   image: NewImage,
 ): Promise<'visible' | 'held' | null> {
-  assertLength(image)
   const key = prefix + image.record.id
   const more = { send: sending(image), ...(await optionsFor(image)) }
   for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -58,7 +50,7 @@ export async function replaceObject(
 }
 
 async function optionsFor({ record, draft, segments }: NewImage): Promise<R2PutOptions> {
-  return optionsOf(record, record.preview === undefined ? record.sha256 : await draft.digest(segments))
+  return optionsOf(record, record.preview && (await draft.digest(segments)))
 }
 
 /** Few bytes as they are; more of them piece by piece. */
@@ -75,11 +67,6 @@ export function sending({ record, draft, segments }: NewImage) {
     }
     return putPieces(draft.bytes(segments), storedSize(record), put)
   }
-}
-
-function assertLength({ record, segments }: NewImage): void {
-  if (lengthOf(segments) !== storedSize(record))
-    throw new Error('the record’s size is not that of the segments')
 }
 
 /** The hash of the deletion key tells our image from any other, but one that was sent twice at once: the time does. */

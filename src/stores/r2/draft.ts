@@ -1,21 +1,14 @@
 /** A draft in memory, in blocks that grow as its bytes come: no byte is copied a second time. */
 import { Refusal } from '../../errors.ts'
-import { type ByteSource, bytesOf, isWhole, type Segment } from '../../formats/image.ts'
+import { type ByteSource, bytesOf, isWhole } from '../../formats/image.ts'
+import type { DraftBytes } from '../bucket/draft.ts'
 import { digestOf } from './runtime.ts'
 
 /** What the memory of a draft grows by: it holds whole blocks. */
 export const BLOCK_BYTES = 1024 * 1024
 
-export interface Blocks extends ByteSource {
-  /** SHA-256 of what `segments` say, lower-case hex. */
-  digest(segments: Segment[]): Promise<string>
-  /** What `segments` say, in pieces; from the start for every call. */
-  bytes(segments: Segment[]): AsyncIterable<Uint8Array>
-  discard(): void
-}
-
 /** Throws `Refusal('file-too-large')` past `limitBytes`, and what `body` throws. */
-export async function receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Blocks> {
+export async function receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<DraftBytes> {
   const blocks: Uint8Array<ArrayBuffer>[] = []
   let size = 0
   for await (const chunk of body) {
@@ -37,7 +30,7 @@ export async function receive(body: AsyncIterable<Uint8Array>, limitBytes: numbe
   return blocksOf(blocks, size)
 }
 
-function blocksOf(blocks: Uint8Array<ArrayBuffer>[], size: number): Blocks {
+function blocksOf(blocks: Uint8Array<ArrayBuffer>[], size: number): DraftBytes {
   let whole: Promise<string> | undefined
 
   const source: ByteSource = {
@@ -71,7 +64,7 @@ function blocksOf(blocks: Uint8Array<ArrayBuffer>[], size: number): Blocks {
       return whole
     },
     bytes: (segments) => bytesOf(source, segments),
-    discard() {
+    async discard() {
       // Detached it is free at once: garbage of this kind grew past what an isolate may have before V8 looked (bench `workers`).
       for (const { buffer } of blocks) buffer.transfer(0)
       blocks.length = 0

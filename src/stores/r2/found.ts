@@ -32,12 +32,13 @@ export function foundIn({ etag, size, uploaded, customMetadata = {} }: R2Object)
   }
 }
 
-/** Options of a put of an image, without its condition. `sha256`: of all that is stored, if it is known. */
+/** Options of a put of an image, without its condition. `whole`: SHA-256 of image and preview, if it is known. */
 export function optionsOf(
   record: ImageRecord,
-  sha256 = record.preview === undefined ? record.sha256 : undefined,
-  more: Record<string, string> = {},
+  whole: string | undefined,
+  more?: Record<string, string>,
 ): R2PutOptions {
+  const sha256 = record.preview === undefined ? record.sha256 : whole
   return {
     ...(sha256 !== undefined && { sha256 }),
     httpMetadata: {

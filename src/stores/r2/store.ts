@@ -3,6 +3,7 @@
  * objects are those of the S3 adapter, which reads the same bucket from anywhere else. Drafts stay in memory.
  */
 import { ID_PATTERN } from '../../protocol.ts'
+import { draftOf } from '../bucket/draft.ts'
 import { isRetired, listingStart, MARKER_NAME } from '../bucket/markers.ts'
 import type { Draft, ImageRecord, ObjectStore } from '../object-store.ts'
 import type { R2Bucket } from './binding.ts'
@@ -30,36 +31,10 @@ export function openR2Store(options: R2StoreOptions): ObjectStore {
   const placeOf = (id: string) => ({ bucket, id, key: keyOf(id) })
 
   async function draft(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Draft> {
-    const blocks = await receive(body, limitBytes)
-    let isSpent = false
-    return {
-      size: blocks.size,
-      read: blocks.read,
-      digest: blocks.digest,
-      async commit(record, segments) {
-        if (isSpent) throw new Error('the draft was committed or discarded already')
-        isSpent = true
-        try {
-          if (!ID_PATTERN.test(record.id)) throw new Error('not an id')
-          await commitObject(bucket, keyOf(record.id), { record, draft: blocks, segments })
-        } finally {
-          blocks.discard()
-        }
-      },
-      async replace(record, segments) {
-        isSpent = true
-        try {
-          const image = { record, draft: blocks, segments }
-          return ID_PATTERN.test(record.id) ? await replaceObject(bucket, prefix, image) : null
-        } finally {
-          blocks.discard()
-        }
-      },
-      async discard() {
-        isSpent = true
-        blocks.discard()
-      },
-    }
+    return draftOf(await receive(body, limitBytes), {
+      commit: (image) => commitObject(bucket, keyOf(image.record.id), image),
+      replace: (image) => replaceObject(bucket, prefix, image),
+    })
   }
 
   async function* list(after = ''): AsyncGenerator<string> {

@@ -1,5 +1,6 @@
 /** Images out of sight, and their way back. See `bucket/markers.ts`. */
 import { ID_PATTERN } from '../../protocol.ts'
+import type { DraftBytes } from '../bucket/draft.ts'
 import {
   FORSAKEN_COPY_MS,
   GOING,
@@ -34,7 +35,7 @@ import {
 import { openObject, recordAt } from './read.ts'
 import { marker } from './removal.ts'
 import { encodeName, type S3Location } from './url.ts'
-import { type DraftBytes, putOf } from './write.ts'
+import { putOf } from './write.ts'
 
 export function holdObjects(parts: {
   client: S3Client

@@ -5,6 +5,7 @@
  * The store must be strongly consistent, honour conditions on puts, and keep no old versions: see `bucket.ts`.
  */
 import { ID_PATTERN } from '../../protocol.ts'
+import { type DraftBytes, draftOf } from '../bucket/draft.ts'
 import { isRetired, listingStart } from '../bucket/markers.ts'
 import type { Files } from '../files.ts'
 import { type Draft, type ImageRecord, type ObjectStore, StoreFull } from '../object-store.ts'
@@ -18,7 +19,7 @@ import { createRemover, isMarker } from './removal.ts'
 import type { Credentials } from './sign.ts'
 import type { Transport } from './transport.ts'
 import { parseS3Url } from './url.ts'
-import { commitObject, type DraftBytes, replaceObject } from './write.ts'
+import { commitObject, replaceObject } from './write.ts'
 
 export interface S3StoreOptions extends Credentials {
   /** `s3://bucket/prefix?endpoint=…&region=…&style=path|virtual` */
@@ -53,36 +54,10 @@ export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore>
   }
 
   async function draft(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Draft> {
-    const bytes = await spool.receive(body, limitBytes).catch(fullOrThrow)
-    let isSpent = false
-    return {
-      size: bytes.size,
-      read: bytes.read,
-      digest: bytes.digest,
-      async commit(record, segments) {
-        if (isSpent) throw new Error('the draft was committed or discarded already')
-        isSpent = true
-        try {
-          if (!ID_PATTERN.test(record.id)) throw new Error('not an id')
-          await commitObject(client, keyOf(record.id), { record, draft: bytes, segments })
-        } finally {
-          await bytes.discard()
-        }
-      },
-      async replace(record, segments) {
-        isSpent = true
-        try {
-          const image = { record, draft: bytes, segments }
-          return ID_PATTERN.test(record.id) ? await replaceObject({ client, overwrite, prefix }, image) : null
-        } finally {
-          await bytes.discard()
-        }
-      },
-      async discard() {
-        isSpent = true
-        await bytes.discard()
-      },
-    }
+    return draftOf(await spool.receive(body, limitBytes).catch(fullOrThrow), {
+      commit: (image) => commitObject(client, keyOf(image.record.id), image),
+      replace: (image) => replaceObject({ client, overwrite, prefix }, image),
+    })
   }
 
   return {

@@ -1,6 +1,7 @@
 /** Writes an image and its record in one put. */
 import { hexToBase64 } from '../../bytes.ts'
-import { type ByteSource, lengthOf, PIECE_BYTES, type Segment } from '../../formats/image.ts'
+import { lengthOf, PIECE_BYTES } from '../../formats/image.ts'
+import type { NewImage } from '../bucket/draft.ts'
 import { heldCopyOf, heldFolder, MAX_ROUNDS } from '../bucket/markers.ts'
 import { cacheControlOf, encodeRecord } from '../bucket/record.ts'
 import { IdTaken, type ImageRecord, StoreUnavailable, storedSize } from '../object-store.ts'
@@ -8,26 +9,9 @@ import { errorOf } from './answer.ts'
 import type { RetryPolicy, S3Client } from './client.ts'
 import { headObject, type Overwrite, RECORD_HEADER } from './objects.ts'
 
-/** What a draft needs of where it keeps its bytes. `spool.ts` has it on Node. */
-export interface DraftBytes extends ByteSource {
-  /** SHA-256 of what `segments` say, lower-case hex. */
-  digest(segments: Segment[]): Promise<string>
-  /** What `segments` say, in pieces; from the start for every call. */
-  bytes(segments: Segment[]): AsyncIterable<Uint8Array>
-  discard(): Promise<void>
-}
-
-export interface Image {
-  record: ImageRecord
-  draft: DraftBytes
-  segments: Segment[]
-}
-
 /** Throws `IdTaken` if something is under the key, what `S3Client` throws, `StoreFull`. */
-export async function commitObject(client: S3Client, key: string, image: Image): Promise<void> {
-  const { record, segments } = image
-  if (lengthOf(segments) !== storedSize(record))
-    throw new Error('the record’s size is not that of the segments')
+export async function commitObject(client: S3Client, key: string, image: NewImage): Promise<void> {
+  const { record } = image
   const doing = 'PUT an image'
   const { headers, body } = await putOf(image)
   const request = { method: 'PUT', key, headers: { ...headers, 'if-none-match': '*' }, body, doing } as const
@@ -66,7 +50,7 @@ async function isOurs(
  */
 export async function replaceObject(
   { client, overwrite, prefix }: { client: S3Client; overwrite: Overwrite; prefix: string },
-  image: Image,
+  image: NewImage,
 ): Promise<'visible' | 'held' | null> {
   const key = prefix + image.record.id
   for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -98,7 +82,7 @@ export async function replaceObject(
 }
 
 /** Headers and body of a put, without its condition. A small body is bytes, a large one a source for every attempt. */
-export async function putOf({ record, draft, segments }: Image) {
+export async function putOf({ record, draft, segments }: NewImage) {
   const sha256 = record.preview === undefined ? record.sha256 : await draft.digest(segments)
   const headers: Record<string, string> = {
     'content-type': record.type,
