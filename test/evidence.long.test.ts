@@ -1,13 +1,13 @@
 /** What is removed for child abuse is sealed first, for a key that no server has. */
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { before, describe, it, type TestContext } from 'node:test'
+import { before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import { createEvidence, readOpened } from '../src/service/moderation/evidence.ts'
 import { createKeyPair, type KeyPair, open, sealerFor } from '../src/service/moderation/sealing.ts'
 import { openFolderFiles } from '../src/stores/filesystem/files.ts'
+import { folderOf } from './support/folder.ts'
 import { previewed } from './support/images/previewed.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { run } from './support/processes/process.ts'
@@ -16,12 +16,6 @@ import { fetchRaw, store } from './support/upload.ts'
 
 const DAY_MS = 86_400_000
 const REMOVE = ['--reason', 'a hotline', '--rule', 'child-abuse', '--block']
-
-async function folderOf(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-evidence-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
-  return folder
-}
 
 async function* inPieces(bytes: Uint8Array, length: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length)

@@ -1,7 +1,6 @@
 /** Images and ledgers on their way into copies and backups and back, while operators and uploaders go on. */
 import assert from 'node:assert/strict'
-import { cp, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { type Config, parseConfig } from '../src/config.ts'
@@ -16,19 +15,14 @@ import { createTakedown } from '../src/service/moderation/takedown.ts'
 import { pruneImages, transferImages } from '../src/service/recovery/transfer.ts'
 import { openFilesystemStore } from '../src/stores/filesystem/store.ts'
 import type { ObjectStore } from '../src/stores/object-store.ts'
+import { folderOf } from './support/folder.ts'
 import { bytesFor, heldOf, idFor, listOf, put } from './support/stored-images.ts'
 
 const [SEEN, HIDDEN] = [idFor('v'), idFor('h')]
 
-async function folderFor(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-recovery-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
-  return folder
-}
-
 /** Two stores, the first with an image that is visible and one that is held. */
 async function storesFor(t: TestContext): Promise<{ from: ObjectStore; to: ObjectStore }> {
-  const folder = await folderFor(t)
+  const folder = await folderOf(t)
   const [from, to] = await Promise.all(
     ['from', 'to'].map((name) => openFilesystemStore({ folder: join(folder, name), hotSetBytes: 0 })),
   )
@@ -107,7 +101,7 @@ const takedownOf = (stores: Stores) => createTakedown({ ...stores, now: stores.c
 
 /** A machine with an image that is visible and one that is held, and where its backups go. */
 async function machineFor(t: TestContext, env: Record<string, string> = {}) {
-  const folder = await folderFor(t)
+  const folder = await folderOf(t)
   const config = configOf(folder, 'one', env)
   await (await openStores(config, LOG, { as: 'server' })).close()
   await onMachine(config, async ({ objects, takedown }) => {

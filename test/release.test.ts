@@ -1,19 +1,13 @@
 /** What a release is made of: its version, checksums and provenance. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { checksums, provenance } from '../build/release.ts'
 import { FILES, setVersion, versionOf } from '../build/version.ts'
+import { folderOf } from './support/folder.ts'
 import { ROOT } from './support/processes/process.ts'
-
-async function folderOf(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-release-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
-  return folder
-}
 
 test('the version is the first that CHANGELOG.md has', async () => {
   assert.equal(versionOf('# Changelog\n\nWords.\n\n## 1.2.3\n\n- One\n\n## 1.2.2\n'), '1.2.3')

@@ -1,7 +1,5 @@
 /** Scanners that fetch what waits, and one that is asked: see `scanning.long.test.ts` for dead, slow and wrong ones. */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { it } from 'node:test'
 import { nodeHashes } from '../src/node/hashes.ts'
@@ -15,6 +13,7 @@ import { openFilesystemStore } from '../src/stores/filesystem/store.ts'
 import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
 import { pullScanSuite } from './contracts/pull-scans.ts'
 import { verdict } from './support/fake-scanner.ts'
+import { folderOf } from './support/folder.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { freePort } from './support/processes/caches.ts'
 import { startServer } from './support/processes/server.ts'
@@ -100,8 +99,7 @@ it('looks for what waits unseen once while scans are off, and again only as long
 })
 
 it('refuses only what still waits: not what had its verdict, or was held, since it was listed', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'scanning-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = await folderOf(t)
   const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
   const objects = await openFilesystemStore({ folder: join(folder, 'images'), hotSetBytes: 0 })
   t.after(() => objects.close())

@@ -1,12 +1,12 @@
 /** Data that earlier versions wrote, with this one: `releases/` keeps a little of each. */
 import assert from 'node:assert/strict'
-import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
 import { openLayout, readLayout } from '../src/stores/filesystem/layout.ts'
 import { sha256 } from './contracts/http/host.ts'
+import { folderOf } from './support/folder.ts'
 import { fakeIds } from './support/ids.ts'
 import { launch, ROOT } from './support/processes/process.ts'
 import { type RunningServer, startServer } from './support/processes/server.ts'
@@ -19,12 +19,6 @@ interface Kept {
 }
 
 const RELEASES = join(ROOT, 'test/releases')
-
-async function folderOf(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-upgrade-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
-  return folder
-}
 
 async function copyOf(t: TestContext, release: string): Promise<{ dataDir: string; kept: Kept }> {
   const dataDir = await folderOf(t)

@@ -1,11 +1,11 @@
 /** PicGo's own program, with the plugin and the settings that `/tools` names. Long: it takes seconds to load. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import { folderOf } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { startServer } from '../support/processes/server.ts'
 
@@ -17,8 +17,7 @@ test('PicGo uploads by what /tools tells it, and hands out the address of the fi
   const said = (name: string) =>
     new RegExp(`^(?:.*<code>)?${name}: (.*?)(?:</code>.*)?$`, 'm').exec(recipe)?.[1] ?? assert.fail(name)
   const plugin = /<code>(\S*?)<\/code> plugin/.exec(recipe)?.[1]
-  const own = await mkdtemp(join(tmpdir(), 'pinhole-picgo-'))
-  t.after(() => rm(own, { recursive: true, force: true }))
+  const own = await folderOf(t)
   const config = join(own, 'config.json')
   await symlink(resolve('node_modules'), join(own, 'node_modules'))
   await writeFile(

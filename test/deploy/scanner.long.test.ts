@@ -1,12 +1,12 @@
 /** The scanner of deploy/scanner beside a server: what a list has, what it learns, and what it can't decode. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { it } from 'node:test'
 import { crc32 } from 'node:zlib'
 import sharp from 'sharp'
+import { folderOf } from '../support/folder.ts'
 import { png } from '../support/images/tiny-images.ts'
 import { freePort } from '../support/processes/caches.ts'
 import { NODE, ROOT } from '../support/processes/process.ts'
@@ -128,8 +128,7 @@ it('tells near copies from other pictures', async () => {
 })
 
 it('blocks what is listed, and near copies of what was removed for a severe category', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-scanner-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
+  const folder = await folderOf(t)
   const door = `127.0.0.1:${await freePort()}`
   const server = await startServer({ SCAN: 'before', OPERATOR_LISTEN: door, SCANNER_TOKEN })
   t.after(() => server.stop())

@@ -1,7 +1,5 @@
 /** What an upload waits for when the ledger does not answer. */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Refusal } from '../../src/errors.ts'
@@ -17,6 +15,7 @@ import { openFilesystemStore } from '../../src/stores/filesystem/store.ts'
 import { type Ledger, LedgerUnavailable } from '../../src/stores/ledger.ts'
 import { type ObjectStore, StoreUnavailable } from '../../src/stores/object-store.ts'
 import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
+import { folderOf } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { formOf } from '../support/multipart.ts'
 
@@ -75,8 +74,7 @@ function refusalBy(cause: Error): Refusal {
 }
 
 async function opened(t: TestContext) {
-  const folder = await mkdtemp(join(tmpdir(), 'upload-faults-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = await folderOf(t)
   const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
   const objects = await openFilesystemStore({ folder: join(folder, 'images'), hotSetBytes: 0 })
   t.after(() => objects.close())

@@ -1,17 +1,17 @@
 /** What leaves a machine in copies, and what an upgrade leaves of what older versions kept: nothing that an address is in. */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { Client } from 'pg'
 import { openPostgresLedger } from '../../src/stores/postgres/ledger.ts'
 import { CREATE_MIGRATIONS, pendingMigrations } from '../../src/stores/sql/schema.ts'
 import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
 import { serversOn } from '../../src/stores/sqlite/servers.ts'
+import { folderOf } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { startPostgres } from '../support/processes/postgres.ts'
 import { ROOT } from '../support/processes/process.ts'
@@ -22,12 +22,6 @@ import { post, store } from '../support/upload.ts'
 const ADDRESS = '203.0.113.77'
 const today = () => new Date().toISOString().slice(0, 10)
 const hex = (text: string) => createHmac('sha256', 'test').update(text).digest('hex')
-
-async function folderOf(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-private-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
-  return folder
-}
 
 /** All that is derived from the address today, from the salts as they are on the disk. */
 async function derived(dataDir: string): Promise<string[]> {

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { assertServed, backedUp, folderFor, operate, rot } from '../support/backed-up.ts'
+import { assertServed, backedUp, operate, rot } from '../support/backed-up.ts'
+import { folderOf } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import type { Env } from '../support/processes/process.ts'
 import { startServer } from '../support/processes/server.ts'
@@ -194,7 +195,7 @@ describe('a restore without a second place', () => {
   })
 
   it('is refused where there was one, unless that is lost too', async (t) => {
-    const folder = await folderFor(t)
+    const folder = await folderOf(t)
     const env = { TOMBSTONES_URL: `file:${join(folder, 'second')}` }
     const { backup, server } = await backedUp(t, 1, env)
     await server.kill()

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { processesOf } from '../../scripts/test/processes.ts'
 import { type FileResult, LIMITS, type Limits, runFile } from '../../scripts/test/run-file.ts'
 import { endOf } from '../../scripts/test/summary.ts'
+import { folderOf } from '../support/folder.ts'
 import { ROOT } from '../support/processes/process.ts'
 import { until } from '../support/until.ts'
 import { FILES } from './files.ts'
@@ -21,8 +21,7 @@ async function ran(
   limits: Partial<Limits> = {},
   words: string[] = [],
 ): Promise<FileResult> {
-  const place = await mkdtemp(join(tmpdir(), 'pinhole-runner-'))
-  t.after(() => rm(place, { recursive: true, force: true }))
+  const place = await folderOf(t)
   const file = join(place, 'file.mjs')
   await writeFile(file, FILES[name])
   const folder = join(place, 'own')
@@ -101,8 +100,7 @@ test('a file whose process ends before its tests is a failure, even with code 0'
 
 test('a run that is killed leaves no process and no file', { skip: notLinux }, async (t) => {
   for (const signal of ['SIGKILL', 'SIGTERM', 'SIGINT'] as const) {
-    const folder = await mkdtemp(join(tmpdir(), 'pinhole-runner-'))
-    t.after(() => rm(folder, { recursive: true, force: true }))
+    const folder = await folderOf(t)
     await mkdir(join(folder, 'deep/er'), { recursive: true })
     const guardian = join(ROOT, 'scripts/test/guardian.ts')
     // What a run is to its guardian: the writing end of a pipe. Beside it something that is in a session of its own.

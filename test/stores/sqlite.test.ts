@@ -19,9 +19,10 @@ import { after, describe, test } from 'node:test'
 import { LedgerUnavailable } from '../../src/stores/ledger.ts'
 import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
 import { type LedgerUnderTest, ledgerContract } from '../contracts/ledger.ts'
+import { folderOf } from '../support/folder.ts'
 import { startLedgerProcess } from '../support/processes/ledger-process.ts'
 import { tracesIn } from '../support/traces.ts'
-import { folderOf, ledgerOf } from './sqlite/opened.ts'
+import { ledgerOf } from './sqlite/opened.ts'
 
 const DAY = '2026-07-31'
 const AT = new Date('2026-07-31T12:00:00.000Z')

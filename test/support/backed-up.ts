@@ -1,20 +1,14 @@
 /** Images with a backup of them, and commands on copies of the data. */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { folderOf } from './folder.ts'
 import { gif } from './images/tiny-images.ts'
 import { type Env, type Ran, run } from './processes/process.ts'
 import { type RunningServer, serverEnv, startServer } from './processes/server.ts'
 import { flipBit } from './store-folder.ts'
 import { fetchRaw, type Stored, store } from './upload.ts'
-
-export async function folderFor(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-restore-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
-  return folder
-}
 
 export const operate = (dataDir: string, words: string[], env: Env = {}): Promise<Ran> =>
   run(['src/node/operator.ts', ...words], serverEnv(env, dataDir))
@@ -28,7 +22,7 @@ export async function rot(folder: string, { id }: Stored, what: 'record' | 'body
 
 /** Images, a backup of them, and what is done before the restore. */
 export async function backedUp(t: TestContext, count: number, env: Env = {}) {
-  const folder = await folderFor(t)
+  const folder = await folderOf(t)
   const [dataDir, backup] = [join(folder, 'data'), join(folder, 'backup')]
   const server = await startServer(env, { dataDir })
   t.after(() => server.stop())

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { openAsBlob } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import sharp from 'sharp'
@@ -11,6 +10,7 @@ import { compress } from '../../../src/client/node.ts'
 import type { Mode } from '../../../src/client/types.ts'
 import { sourceOf } from '../../../src/formats/image.ts'
 import { inspect } from '../../../src/formats/inspect.ts'
+import { folderOf } from '../../support/folder.ts'
 import {
   animated,
   apng,
@@ -236,8 +236,7 @@ test('stages are reported in order, with what was found', async () => {
 })
 
 test('a file on disk is read as one in memory is', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = await folderOf(t)
   const jpeg = await cameraJpeg()
   await writeFile(join(folder, 'a.jpg'), jpeg)
   const [fromDisk, fromMemory] = [

@@ -1,10 +1,8 @@
 /** Salts in Postgres: in no log, and the same after a crash. */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { LedgerUnavailable } from '../../../src/stores/ledger.ts'
+import { folderOf } from '../../support/folder.ts'
 import type { PostgresServer } from '../../support/processes/postgres.ts'
 import { tracesIn } from '../../support/traces.ts'
 import { until } from '../../support/until.ts'
@@ -81,8 +79,7 @@ export function saltCases(server: () => PostgresServer): void {
 
     test('are known to a machine whose servers died with the database', async (t) => {
       const url = await server().createSchema()
-      const saltFolder = await mkdtemp(join(tmpdir(), 'pinhole-salts-'))
-      t.after(() => rm(saltFolder, { recursive: true }))
+      const saltFolder = await folderOf(t)
       const one = await opened(t, { url, saltFolder })
       const salt = await one.daySalt(DAY)
       await one.close()

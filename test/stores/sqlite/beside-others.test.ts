@@ -8,9 +8,10 @@ import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LedgerUnavailable } from '../../../src/stores/ledger.ts'
 import { openSqliteLedger } from '../../../src/stores/sqlite/ledger.ts'
+import { folderOf } from '../../support/folder.ts'
 import { startLedgerProcess } from '../../support/processes/ledger-process.ts'
 import { until } from '../../support/until.ts'
-import { folderOf, ledgerOf } from './opened.ts'
+import { ledgerOf } from './opened.ts'
 
 const SQLITE_BUSY = 5
 const DAY = '2026-07-31'

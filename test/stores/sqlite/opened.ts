@@ -1,16 +1,9 @@
 /** SQLite ledgers in folders of their own, gone when their test ends. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { TestContext } from 'node:test'
 import { openSqliteLedger } from '../../../src/stores/sqlite/ledger.ts'
-
-export async function folderOf(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-sqlite-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
-  return folder
-}
+import { folderOf } from '../../support/folder.ts'
 
 /** A ledger, and a connection of somebody else on its file. */
 export async function ledgerOf(t: TestContext) {
