@@ -1,11 +1,10 @@
 /** The admin server in real Chromium: a server whose admin server listens on TCP, and a session in a fresh profile. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { launchBrowser } from '../support/browser.ts'
 import { freePort } from '../support/processes/caches.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
+import { axeOn } from '../web/support/axe.ts'
 
 export interface AdminSite {
   readonly server: RunningServer
@@ -28,7 +27,6 @@ export interface AdminVisit {
 }
 
 const PATIENCE_MS = 60_000
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 export async function openAdminSite(env: Record<string, string> = {}): Promise<AdminSite> {
   const port = await freePort()
@@ -81,14 +79,7 @@ async function visit(
     async open(path) {
       await page.goto(url + path)
     },
-    async axe() {
-      if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE)
-      return page.evaluate(async () => {
-        const { axe } = globalThis as unknown as { axe: typeof import('axe-core') }
-        const { violations } = await axe.run()
-        return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
-      })
-    },
+    axe: () => axeOn(page),
     async end() {
       await context.close()
       assert.deepEqual(complaints, [])
