@@ -3,18 +3,19 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { it } from 'node:test'
 import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
-import { digestOf, startFakeScanner } from './support/fake-scanner.ts'
+import { startFakeScanner } from './support/fake-scanner.ts'
 import { previewed } from './support/images/previewed.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { startServer } from './support/processes/server.ts'
 import { becomes, started } from './support/scanned-server.ts'
+import { sha256Of } from './support/sha256.ts'
 import { until } from './support/until.ts'
 import { fetchRaw, post, remove, store } from './support/upload.ts'
 
 it('looks at a preview as at any picture', async (t) => {
   const { scanner, server } = await started(t, { SCAN: 'before' })
   const { file, preview, image } = await previewed()
-  scanner.answers.set(digestOf(preview), 'csam')
+  scanner.answers.set(sha256Of(preview), 'csam')
   assert.equal((await post(server.url, file)).json().error, 'blocked-image')
   assert.equal(scanner.looksAt(preview), 1)
   assert.equal((await post(server.url, image)).status, 201)

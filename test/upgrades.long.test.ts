@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
 import { openLayout, readLayout } from '../src/stores/filesystem/layout.ts'
-import { sha256 } from './contracts/http/host.ts'
 import { folderOf } from './support/folder.ts'
 import { fakeIds } from './support/ids.ts'
 import { launch, ROOT } from './support/processes/process.ts'
 import { type RunningServer, startServer } from './support/processes/server.ts'
+import { sha256Of } from './support/sha256.ts'
 import { fetchRaw, remove, store } from './support/upload.ts'
 
 interface Kept {
@@ -34,7 +34,7 @@ async function checkAll(server: RunningServer, kept: Kept): Promise<void> {
     const answer = await fetchRaw(server.url, id)
     assert.equal(answer.status, 200, id)
     assert.equal(answer.headers.get('Content-Type'), type)
-    assert.equal(sha256(answer.body), digest)
+    assert.equal(sha256Of(answer.body), digest)
   }
   for (const id of kept.removed) assert.equal((await fetchRaw(server.url, id)).status, 410)
 }

@@ -1,8 +1,9 @@
 /** Clients that upload, read and delete, and remember what they were promised. */
-import { createHash } from 'node:crypto'
+
 import { request } from '../support/http.ts'
 import { filledPreviewed } from '../support/images/previewed.ts'
 import { gif } from '../support/images/tiny-images.ts'
+import { sha256Of } from '../support/sha256.ts'
 import { post } from '../support/upload.ts'
 import type { Tally } from './drill.ts'
 
@@ -76,8 +77,8 @@ export function startLoad(urls: () => string[], options: LoadOptions = {}): Load
     if (answer === null) return
     if (answer.status !== 201) return fail(`upload: ${answer.status} ${answer.text.slice(0, 200)}`)
     const { id, key } = answer.json()
-    const preview = previewed && { previewSha256: sha256(previewed.preview) }
-    images.push({ id, key, sha256: sha256(bytes), ...preview, state: 'stored' })
+    const preview = previewed && { previewSha256: sha256Of(previewed.preview) }
+    images.push({ id, key, sha256: sha256Of(bytes), ...preview, state: 'stored' })
     acknowledged++
   }
 
@@ -141,10 +142,10 @@ export function startLoad(urls: () => string[], options: LoadOptions = {}): Load
         if (preview && preview.status !== status) {
           faults.push(`${id} answers ${status}, and its preview ${preview.status}`)
         }
-        if (preview && preview.status === 200 && sha256(preview.body) !== previewSha256) {
+        if (preview && preview.status === 200 && sha256Of(preview.body) !== previewSha256) {
           faults.push(`the preview of ${id} has other bytes`)
         }
-        if (state === 'stored' && (status !== 200 || sha256(body) !== digest)) {
+        if (state === 'stored' && (status !== 200 || sha256Of(body) !== digest)) {
           lost++
           faults.push(`${id} is stored, and answers ${status}`)
         }
@@ -153,7 +154,7 @@ export function startLoad(urls: () => string[], options: LoadOptions = {}): Load
           faults.push(`${id} is deleted, and answers ${status}`)
         }
         // Without an answer either is right, but nothing half.
-        if (state === 'being deleted' && status === 200 && sha256(body) !== digest) {
+        if (state === 'being deleted' && status === 200 && sha256Of(body) !== digest) {
           faults.push(`${id} has other bytes`)
         }
       }
@@ -173,8 +174,4 @@ export function startLoad(urls: () => string[], options: LoadOptions = {}): Load
     errors: () => errors,
     acknowledged: () => acknowledged,
   }
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }

@@ -1,6 +1,5 @@
 /** The commands that look at everything: verify, list, find, and remove by conditions. */
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { cp, mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -10,10 +9,9 @@ import { gif } from '../support/images/tiny-images.ts'
 import { s3Env, serviceOf } from '../support/processes/cluster.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
 import { type FakeS3, startFakeS3 } from '../support/s3/fake-s3.ts'
+import { sha256Of } from '../support/sha256.ts'
 import { until } from '../support/until.ts'
 import { fetchRaw, remove, type Stored, store } from '../support/upload.ts'
-
-const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
 async function linesOf(server: RunningServer, words: string[], code = 0): Promise<Record<string, unknown>[]> {
   const ran = await server.operator([...words, '--json'])
@@ -153,7 +151,7 @@ describe('operator list, find and remove', () => {
     assert.deepEqual(await ids('--max-size', '400'), [early.id])
     assert.deepEqual(await ids('--min-size', '401', '--type', 'gif'), [later.id])
     assert.deepEqual(await ids('--type', 'avif'), [])
-    assert.deepEqual(await ids('--sha256', sha256(later.bytes).toUpperCase()), [later.id])
+    assert.deepEqual(await ids('--sha256', sha256Of(later.bytes).toUpperCase()), [later.id])
     assert.deepEqual((await server.operator(['list'])).stdout, `${both.join('\n')}\n`)
     assert.equal((await server.operator(['list', '--count'])).stdout, '2\n')
     assert.doesNotMatch((await server.operator(['list', '--json'])).stdout, /key/)
@@ -169,11 +167,11 @@ describe('operator list, find and remove', () => {
     ]
     const reason = ['--reason', 'terms']
     assert.equal((await server.operator(['remove', ...reason])).code, 2, 'of all images, none')
-    assert.equal((await server.operator(['remove', '--sha256', sha256(Buffer.of()), ...reason])).code, 1)
+    assert.equal((await server.operator(['remove', '--sha256', sha256Of(Buffer.of()), ...reason])).code, 1)
     assert.equal((await server.operator(['remove', one.id, '--doubles', ...reason])).code, 0)
     for (const { id } of [one, two]) assert.equal((await fetchRaw(server.url, id)).status, 410)
     assert.equal((await fetchRaw(server.url, other.id)).status, 200)
-    const digest = sha256(other.bytes)
+    const digest = sha256Of(other.bytes)
     assert.equal((await server.operator(['remove', '--sha256', digest, ...reason])).code, 0)
     assert.equal((await fetchRaw(server.url, other.id)).status, 410)
   })
@@ -183,7 +181,7 @@ describe('operator list, find and remove', () => {
     const one = await store(server.url, first.file)
     const two = await store(server.url, framed(second.image, first.preview))
     const other = await store(server.url, third.file)
-    const found = await server.operator(['list', '--sha256', sha256(first.preview)])
+    const found = await server.operator(['list', '--sha256', sha256Of(first.preview)])
     const ids = found.stdout.split('\n').flatMap((line) => line.split(' ', 1).filter(Boolean))
     assert.deepEqual(ids.toSorted(), [one.id, two.id].toSorted())
     assert.equal((await server.operator(['remove', one.id, '--doubles', '--reason', 'terms'])).code, 0)

@@ -3,13 +3,13 @@
  * gave against what is there after the restart.
  */
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { filesIn } from './files.ts'
 import { type Answer, request } from './http.ts'
 import { filledPreviewed } from './images/previewed.ts'
 import { gif } from './images/tiny-images.ts'
 import { type RunningServer, startServer } from './processes/server.ts'
+import { sha256Of } from './sha256.ts'
 import { until } from './until.ts'
 import { fetchRaw, post, remove } from './upload.ts'
 
@@ -93,8 +93,8 @@ function startLoad(server: RunningServer, images: Map<string, Known>, figures: C
     figures.cut -= 1
     assert.equal(answer.status, 201, answer.text)
     const { id, key } = answer.json()
-    const previewSha256 = previewed ? sha256(previewed.preview) : undefined
-    images.set(id, { key, sha256: sha256(bytes), previewSha256, state: 'stored', isNews: true })
+    const previewSha256 = previewed ? sha256Of(previewed.preview) : undefined
+    images.set(id, { key, sha256: sha256Of(bytes), previewSha256, state: 'stored', isNews: true })
     figures.uploads += 1
   }
   async function deleteOne(): Promise<void> {
@@ -146,11 +146,11 @@ async function checkImages(server: RunningServer, images: Map<string, Known>, al
       const preview = await request(server.url, 'GET', `/preview/${id}`)
       assert.equal(preview.status, answer.status, `${id} and its preview are there or gone together`)
       if (preview.status === 200)
-        assert.equal(sha256(preview.body), known.previewSha256, `the preview of ${id} is byte-exact`)
+        assert.equal(sha256Of(preview.body), known.previewSha256, `the preview of ${id} is byte-exact`)
     }
     if (known.state === 'stored') {
       assert.equal(answer.status, 200, `${id} was acknowledged`)
-      assert.equal(sha256(answer.body), known.sha256, `${id} is byte-exact`)
+      assert.equal(sha256Of(answer.body), known.sha256, `${id} is byte-exact`)
     } else if (known.state === 'deleted') {
       assert.equal(answer.status, 404, `the deletion of ${id} was acknowledged`)
       assert.ok(!files.images.has(id), `the bytes of ${id} are gone`)
@@ -181,13 +181,14 @@ async function checkStrangers(
 /** The same of its preview: a JPEG of the load may have one, or leads to itself. */
 async function checkPreview(server: RunningServer, id: string): Promise<void> {
   const { status, headers, body } = await request(server.url, 'GET', `/preview/${id}`)
-  if (status !== 307) assert.equal(headers.get('ETag'), `"${sha256(body)}"`, `the preview of ${id} is whole`)
+  if (status !== 307)
+    assert.equal(headers.get('ETag'), `"${sha256Of(body)}"`, `the preview of ${id} is whole`)
 }
 
 /** An image that nobody was told of is whole, or not there. */
 function checkWhole(id: string, answer: Answer): void {
   assert.equal(answer.status, 200, id)
-  assert.equal(answer.headers.get('ETag'), `"${sha256(answer.body)}"`, `${id} is whole`)
+  assert.equal(answer.headers.get('ETag'), `"${sha256Of(answer.body)}"`, `${id} is whole`)
   assert.match(answer.headers.get('Content-Type') ?? '', /^image\/(gif|jpeg)$/)
 }
 
@@ -198,8 +199,4 @@ async function checkQuota(server: RunningServer, figures: CrashFigures): Promise
   const used = PLACES - Number(refused.headers.get('X-RateLimit-Remaining'))
   assert.ok(used >= figures.uploads, `${used} places for ${figures.uploads} uploads`)
   assert.ok(used <= figures.uploads + figures.cut, `${used} places for ${figures.uploads} + ${figures.cut}`)
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }

@@ -3,9 +3,11 @@
  * `{"message": "Image OK"}`, also for every fault of its own, 406 for what must not be here (pictrs_safety_api/apis/v1/base.py).
  * For images that a test names it answers as the test says.
  */
+
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { sha256Of } from './sha256.ts'
 
 export interface Asked {
   sha256: string
@@ -46,10 +48,6 @@ export const verdict = (verdict: string, more: object = {}): Behaviour => ({
   body: JSON.stringify({ verdict, ...more }),
 })
 
-export function digestOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
-}
-
 const SCAN_PATH = '/api/v1/scan/IPADDR'
 /** After this long it is known here which requests their client gave up. */
 const NOTICED_MS = 100
@@ -74,7 +72,7 @@ export async function startFakeScanner(): Promise<FakeScanner> {
     otherwise: 'clean',
     asked: [],
     mostAtOnce: () => most,
-    looksAt: (bytes) => fake.asked.filter(({ sha256 }) => sha256 === digestOf(bytes)).length,
+    looksAt: (bytes) => fake.asked.filter(({ sha256 }) => sha256 === sha256Of(bytes)).length,
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

@@ -21,7 +21,8 @@ import { type Ledger, LedgerUnavailable } from '../../src/stores/ledger.ts'
 import { gif } from './images/tiny-images.ts'
 import { type Act, CONTENTS, EXAMPLES, NAMES, step } from './one-content-steps.ts'
 import type { Env } from './processes/process.ts'
-import { bodyOf, inChunks, sha256Of } from './stored-images.ts'
+import { sha256Of } from './sha256.ts'
+import { bodyOf, inChunks } from './stored-images.ts'
 
 interface Server {
   stores: Stores

@@ -1,8 +1,9 @@
 /** A server with a scanner beside it. */
 import type { TestContext } from 'node:test'
-import { type Behaviour, digestOf, type FakeScanner, startFakeScanner } from './fake-scanner.ts'
+import { type Behaviour, type FakeScanner, startFakeScanner } from './fake-scanner.ts'
 import { gif } from './images/tiny-images.ts'
 import { type RunningServer, startServer } from './processes/server.ts'
+import { sha256Of } from './sha256.ts'
 import { until } from './until.ts'
 import { fetchRaw } from './upload.ts'
 
@@ -20,7 +21,7 @@ export async function started(
 /** A picture that the scanner answers so. */
 export function withAnswer(scanner: FakeScanner, does: Behaviour): Buffer {
   const bytes = gif()
-  scanner.answers.set(digestOf(bytes), does)
+  scanner.answers.set(sha256Of(bytes), does)
   return bytes
 }
 

@@ -1,8 +1,8 @@
 /** Bytes and records to store, and ways to read them back. */
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { ID_LENGTH } from '../../src/protocol.ts'
 import type { ImageRecord, ObjectStore, StoredImage } from '../../src/stores/object-store.ts'
+import { sha256Of } from './sha256.ts'
 
 /** Bytes that repeat nowhere, so that a piece in the wrong place shows. The same seed gives the same bytes. */
 export function bytesFor(seed: number, length: number): Uint8Array {
@@ -18,10 +18,6 @@ export function bytesFor(seed: number, length: number): Uint8Array {
     words[at] = state
   }
   return new Uint8Array(words.buffer, 0, length)
-}
-
-export function sha256Of(bytes: Uint8Array | string): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }
 
 /** A valid id that ends in `name`. */

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { pullScanSuite } from '../contracts/pull-scans.ts'
-import { digestOf, startFakeScanner } from '../support/fake-scanner.ts'
+import { startFakeScanner } from '../support/fake-scanner.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { formOf } from '../support/multipart.ts'
+import { sha256Of } from '../support/sha256.ts'
 import { startWorker } from '../support/worker/worker-host.ts'
 
 pullScanSuite('Workers', async (env) => {
@@ -29,7 +30,7 @@ it('asks the scanner about what was published, with the next trigger', async (t)
     return (await request(worker.url, 'POST', '/api/upload', { headers, body })).json().id
   }
   const [clean, bad] = [gif({ size: 400_000 }), gif()]
-  scanner.answers.set(digestOf(bad), 'csam')
+  scanner.answers.set(sha256Of(bad), 'csam')
   const ids = [await store(clean), await store(bad)]
   const statuses = () =>
     Promise.all(ids.map(async (id) => (await request(worker.url, 'GET', `/raw/${id}`)).status))

@@ -1,6 +1,5 @@
 /** What comes out, against what went in. sharp is the stranger that looks at both. */
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { openAsBlob } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,6 +10,7 @@ import type { Mode } from '../../../src/client/types.ts'
 import { sourceOf } from '../../../src/formats/image.ts'
 import { inspect } from '../../../src/formats/inspect.ts'
 import { folderOf } from '../../support/folder.ts'
+import { sha256Of } from '../../support/sha256.ts'
 import {
   animated,
   apng,
@@ -27,7 +27,6 @@ import { metadata, sameBytes } from './subject.ts'
 
 const MODES: Mode[] = ['auto', 'keep-format', 'lossless', 'original']
 
-const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 /** Red letters on blue before a photograph: what halving the colour would smear. */
 function letteredPhoto() {
   const rows = Array.from(
@@ -41,7 +40,7 @@ test('GIF comes out byte for byte in every mode', async () => {
   const gif = await animated('gif')
   for (const mode of MODES) {
     const { blob, action, type, animated } = await compress(blobOf(gif), { mode })
-    assert.equal(sha256(await blob.bytes()), sha256(gif))
+    assert.equal(sha256Of(await blob.bytes()), sha256Of(gif))
     assert.deepEqual([action, type, blob.type, animated], ['unchanged', 'image/gif', 'image/gif', true])
   }
 })

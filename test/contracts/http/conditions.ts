@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { gif } from '../../support/images/tiny-images.ts'
-import { sha256, visit, type World } from './host.ts'
+import { sha256Of } from '../../support/sha256.ts'
+import { visit, type World } from './host.ts'
 import { checkProblem } from './rules.ts'
 
 const SIZE = 1000
@@ -12,7 +13,7 @@ export function conditionCases(world: World): void {
   const image = async () => {
     const me = await visit(world, world.main)
     const upload = await me.store(gif({ size: SIZE }))
-    return { me, path: `/raw/${upload.id}`, bytes: upload.bytes, etag: `"${sha256(upload.bytes)}"` }
+    return { me, path: `/raw/${upload.id}`, bytes: upload.bytes, etag: `"${sha256Of(upload.bytes)}"` }
   }
 
   it('answers 304 to an If-None-Match that matches, weakly compared', async () => {

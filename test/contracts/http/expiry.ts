@@ -1,12 +1,11 @@
 /** Images that expire: what an upload may ask for, what it is told, and how long caches may keep them. */
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { it } from 'node:test'
 import type { UploadAnswer } from '../../../src/protocol.ts'
 import type { Answer } from '../../support/http.ts'
 import { gif, png } from '../../support/images/tiny-images.ts'
 import { formOf } from '../../support/multipart.ts'
-import { type Visitor, visit, type World } from './host.ts'
+import { namedUploads, type Visitor, visit, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
 /** Clocks of the test and of the host, and the time that an upload takes. Unit: seconds. */
@@ -157,8 +156,7 @@ export function expiryCases(world: World): void {
 
   it('answers a repeat as the first, whatever lifetime it asks for', async () => {
     const me = await visit(world, world.main)
-    const name = randomBytes(16).toString('base64url')
-    world.keys.add(name)
+    const name = namedUploads(world).newName()
     const bytes = gif()
     const first = await send(me, '?expires=1d', bytes, { 'Idempotency-Key': name })
     for (const query of ['?expires=1d', '?expires=1h', '']) {

@@ -1,30 +1,16 @@
 /** What comes of an image, and of its bytes, that was deleted, held or removed: nothing else ever has its id. */
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { it } from 'node:test'
 import sharp from 'sharp'
-import type { Answer } from '../../support/http.ts'
 import { gif, png } from '../../support/images/tiny-images.ts'
-import { type Visitor, visit, type World } from './host.ts'
+import { namedUploads, visit, type World } from './host.ts'
 import { operate } from './operator.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
 const NO_COMMAND = 'does not apply: this host has no operator command'
 
 export function goneCases(world: World): void {
-  function newName(): string {
-    const name = randomBytes(16).toString('base64url')
-    world.keys.add(name)
-    return name
-  }
-
-  async function send(me: Visitor, bytes: Buffer, name: string, headers = {}): Promise<Answer> {
-    const answer = await me.upload(bytes, { 'Idempotency-Key': name, ...headers })
-    if (answer.headers.get('Content-Type') === 'application/json' && answer.status === 201) {
-      world.keys.add(answer.json().key)
-    }
-    return answer
-  }
+  const { newName, send } = namedUploads(world)
 
   it('gives the id of what its owner deleted to nothing else, whatever is sent', async () => {
     const me = await visit(world, world.main)

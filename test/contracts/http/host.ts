@@ -1,6 +1,6 @@
 /** What the HTTP suite needs from a host, and the visitors that it sends there. */
 import assert from 'node:assert/strict'
-import { createHash, randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -280,7 +280,21 @@ export function isRefusedInFront({ direct }: Host, asked: { method?: string; pat
   return asked.method === 'TRACE' || /%(?![0-9a-f]{2})|%00|\.\.%2f|%2e%2e/i.test(asked.path ?? '')
 }
 
-/** SHA-256, lower-case hex. */
-export function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
+/** Uploads that can be repeated. */
+export function namedUploads(world: World) {
+  return {
+    /** 128 random bits. Kept out of logs and files like a deletion key: it leads to one. */
+    newName(): string {
+      const name = randomBytes(16).toString('base64url')
+      world.keys.add(name)
+      return name
+    },
+    async send(me: Visitor, bytes: Buffer, name: string, headers = {}): Promise<Answer> {
+      const answer = await me.upload(bytes, { 'Idempotency-Key': name, ...headers })
+      if (answer.headers.get('Content-Type') === 'application/json' && answer.status === 201) {
+        world.keys.add(answer.json().key)
+      }
+      return answer
+    },
+  }
 }

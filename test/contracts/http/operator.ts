@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import sharp from 'sharp'
 import { gif } from '../../support/images/tiny-images.ts'
-import { type Host, sha256, visit, type World } from './host.ts'
+import { sha256Of } from '../../support/sha256.ts'
+import { type Host, visit, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
 /** What the clock of a ledger elsewhere may differ by. */
@@ -19,7 +20,7 @@ export function operatorCases(world: World): void {
     for (let i = 0; i < 3; i++) assert.equal((await me.get(`/raw/${one.id}`)).status, 200)
     await operate(me.host, ['remove', one.id, two.id, '--reason', 'against the terms'])
     for (const { id, key, bytes } of [one, two]) {
-      const etag = `"${sha256(bytes)}"`
+      const etag = `"${sha256Of(bytes)}"`
       const questions: Record<string, string>[] = [
         {},
         { 'If-None-Match': etag },
@@ -57,7 +58,7 @@ export function operatorCases(world: World): void {
     const before = await me.get(`/raw/${id}`)
     for (let round = 0; round < 2; round++) {
       await operate(me.host, ['hold', id, '--reason', 'a report', '--rule', 'copyright'])
-      const etag = `"${sha256(bytes)}"`
+      const etag = `"${sha256Of(bytes)}"`
       const questions: Record<string, string>[] = [
         {},
         { 'If-None-Match': etag },
@@ -137,7 +138,7 @@ export function operatorCases(world: World): void {
       .toBuffer()
     const { id } = await me.store(sent)
     const stored = (await me.get(`/raw/${id}`)).body
-    assert.notEqual(sha256(stored), sha256(sent))
+    assert.notEqual(sha256Of(stored), sha256Of(sent))
     await operate(me.host, ['remove', id, '--reason', 'against the law', '--block'])
     const left = await me.remaining()
     for (const bytes of [sent, stored]) {
@@ -158,7 +159,7 @@ export function operatorCases(world: World): void {
       .toBuffer()
     const { id } = await me.store(sent)
     const stored = (await me.get(`/raw/${id}`)).body
-    await operate(me.host, ['block', sha256(sent), '--reason', 'known'])
+    await operate(me.host, ['block', sha256Of(sent), '--reason', 'known'])
     checkProblem(await me.upload(sent), 403, 'blocked-image')
     assert.equal((await me.upload(stored)).status, 201, 'what would be stored of it has another digest')
   })
@@ -168,10 +169,10 @@ export function operatorCases(world: World): void {
     if (!me.host.operator) return t.skip(NO_COMMAND)
     const bytes = gif()
     const before = await me.store(bytes)
-    await operate(me.host, ['block', sha256(bytes), '--reason', 'known'])
+    await operate(me.host, ['block', sha256Of(bytes), '--reason', 'known'])
     checkProblem(await me.upload(bytes), 403, 'blocked-image')
     assert.equal((await me.get(`/raw/${before.id}`)).status, 200, 'a block is not a removal')
-    await operate(me.host, ['unblock', sha256(bytes), '--reason', 'a mistake'])
+    await operate(me.host, ['unblock', sha256Of(bytes), '--reason', 'a mistake'])
     assert.equal((await me.upload(bytes)).status, 201)
   })
 

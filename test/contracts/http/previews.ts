@@ -6,7 +6,8 @@ import { request } from '../../support/http.ts'
 import { framed, previewed } from '../../support/images/previewed.ts'
 import { gif } from '../../support/images/tiny-images.ts'
 import { formOf } from '../../support/multipart.ts'
-import { type Host, RESIZER, sha256, type Visitor, visit, type World } from './host.ts'
+import { sha256Of } from '../../support/sha256.ts'
+import { type Host, namedUploads, RESIZER, type Visitor, visit, type World } from './host.ts'
 import { operate } from './operator.ts'
 import { checkProblem } from './rules.ts'
 
@@ -18,16 +19,16 @@ export function previewCases(world: World): void {
       const { id } = await me.store(file)
       const raw = await me.get(`/raw/${id}`)
       assert.deepEqual(raw.body, image, format)
-      assert.equal(raw.headers.get('ETag'), `"${sha256(image)}"`)
+      assert.equal(raw.headers.get('ETag'), `"${sha256Of(image)}"`)
       assert.equal(raw.headers.get('Content-Type'), `image/${format}`)
       for (let reads = 0; reads < 2; reads++) {
         const { status, headers, body } = await me.get(`/preview/${id}`)
         assert.equal(status, 200)
         assert.deepEqual(body, preview, format)
-        assert.equal(headers.get('ETag'), `"${sha256(preview)}"`)
+        assert.equal(headers.get('ETag'), `"${sha256Of(preview)}"`)
         assert.equal(
           headers.get('Repr-Digest'),
-          `sha-256=:${Buffer.from(sha256(preview), 'hex').toString('base64')}:`,
+          `sha-256=:${Buffer.from(sha256Of(preview), 'hex').toString('base64')}:`,
         )
         assert.equal(headers.get('Content-Type'), 'image/jpeg')
         assert.equal(headers.get('Cache-Control'), 'public, max-age=31536000, immutable')
@@ -43,7 +44,7 @@ export function previewCases(world: World): void {
     const { preview, file } = await previewed()
     const { id } = await me.store(file)
     const path = `/preview/${id}`
-    const etag = `"${sha256(preview)}"`
+    const etag = `"${sha256Of(preview)}"`
     const head = await me.request('HEAD', path)
     assert.equal(head.status, 200)
     assert.equal(head.headers.get('ETag'), etag)
@@ -254,11 +255,10 @@ export function previewCases(world: World): void {
   it('repeats an upload with a preview under its name', async () => {
     const me = await visit(world, world.main)
     const { image, preview, file } = await previewed()
-    const name = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('base64url')
-    world.keys.add(name)
-    const first = await me.upload(file, { 'Idempotency-Key': name })
+    const { newName, send } = namedUploads(world)
+    const name = newName()
+    const first = await send(me, file, name)
     assert.equal(first.status, 201, first.text)
-    world.keys.add(first.json().key)
     assert.equal((await me.upload(file, { 'Idempotency-Key': name })).text, first.text)
     checkProblem(await me.upload(image, { 'Idempotency-Key': name }), 422, 'idempotency-key-reused')
     assert.deepEqual((await me.get(`/preview/${first.json().id}`)).body, preview)

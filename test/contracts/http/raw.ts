@@ -2,14 +2,15 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { png } from '../../support/images/tiny-images.ts'
-import { isRefusedInFront, sha256, visit, type World } from './host.ts'
+import { sha256Of } from '../../support/sha256.ts'
+import { isRefusedInFront, visit, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
 export function rawCases(world: World): void {
   it('tells SHA-256 whatever Want-Repr-Digest asks for, also of a part', async () => {
     const me = await visit(world, world.main)
     const { id, bytes } = await me.store()
-    const whole = `sha-256=:${Buffer.from(sha256(bytes), 'hex').toString('base64')}:`
+    const whole = `sha-256=:${Buffer.from(sha256Of(bytes), 'hex').toString('base64')}:`
     for (const wanted of ['sha-256=10', 'sha-512=10, sha-256=1', 'sha-256=0', 'md5=1', 'nonsense']) {
       const headers = { 'Want-Repr-Digest': wanted }
       assert.equal((await me.get(`/raw/${id}`, headers)).headers.get('Repr-Digest'), whole)
@@ -29,8 +30,8 @@ export function rawCases(world: World): void {
       'Content-Type': 'image/gif',
       'Content-Length': String(bytes.length),
       'Cache-Control': 'public, max-age=31536000, immutable',
-      ETag: `"${sha256(bytes)}"`,
-      'Repr-Digest': `sha-256=:${Buffer.from(sha256(bytes), 'hex').toString('base64')}:`,
+      ETag: `"${sha256Of(bytes)}"`,
+      'Repr-Digest': `sha-256=:${Buffer.from(sha256Of(bytes), 'hex').toString('base64')}:`,
       'Accept-Ranges': 'bytes',
       'Content-Disposition': `inline; filename="${id}.gif"`,
       'Content-Security-Policy': "default-src 'none'; sandbox",
@@ -115,7 +116,7 @@ export function rawCases(world: World): void {
     const alias = await me.get(`/raw/${id}.gif`)
     assert.equal(alias.status, 200)
     assert.deepEqual(alias.body, bytes)
-    assert.equal(alias.headers.get('ETag'), `"${sha256(bytes)}"`)
+    assert.equal(alias.headers.get('ETag'), `"${sha256Of(bytes)}"`)
     assert.equal(alias.headers.get('Content-Disposition'), `inline; filename="${id}.gif"`)
     const picture = await me.store(png(9, 5))
     assert.equal((await me.get(`/raw/${picture.id}.png`)).status, 200)
@@ -209,7 +210,7 @@ export function rawCases(world: World): void {
   it('is gone after deletion, whatever is asked and however', async () => {
     const me = await visit(world, world.main)
     const { id, key, bytes } = await me.store()
-    const etag = `"${sha256(bytes)}"`
+    const etag = `"${sha256Of(bytes)}"`
     // Hot before it goes.
     for (let i = 0; i < 3; i++) assert.equal((await me.get(`/raw/${id}`)).status, 200)
     assert.equal((await me.remove(key)).status, 200)

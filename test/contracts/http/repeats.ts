@@ -1,11 +1,10 @@
 /** Idempotency-Key: a repeat of an upload stores nothing twice, whatever was lost on the way. */
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { it } from 'node:test'
 import sharp from 'sharp'
 import type { Answer } from '../../support/http.ts'
 import { gif, png } from '../../support/images/tiny-images.ts'
-import { type Visitor, visit, type World } from './host.ts'
+import { namedUploads, visit, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
 const picture = () => sharp({ create: { width: 9, height: 6, channels: 3, background: '#a75' } })
@@ -13,20 +12,7 @@ const picture = () => sharp({ create: { width: 9, height: 6, channels: 3, backgr
 const remainingOf = (answer: Answer) => Number(answer.headers.get('X-RateLimit-Remaining'))
 
 export function repeatCases(world: World): void {
-  /** 128 random bits. Kept out of logs and files like a deletion key: it leads to one. */
-  function newName(): string {
-    const name = randomBytes(16).toString('base64url')
-    world.keys.add(name)
-    return name
-  }
-
-  async function send(me: Visitor, bytes: Buffer, name: string, headers = {}): Promise<Answer> {
-    const answer = await me.upload(bytes, { 'Idempotency-Key': name, ...headers })
-    if (answer.headers.get('Content-Type') === 'application/json' && answer.status === 201) {
-      world.keys.add(answer.json().key)
-    }
-    return answer
-  }
+  const { newName, send } = namedUploads(world)
 
   const images: [what: string, make: () => Buffer | Promise<Buffer>][] = [
     ['a small image', () => gif()],

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { it } from 'node:test'
-import { type Behaviour, digestOf, verdict } from '../../support/fake-scanner.ts'
+import { type Behaviour, verdict } from '../../support/fake-scanner.ts'
 import { gif } from '../../support/images/tiny-images.ts'
+import { sha256Of } from '../../support/sha256.ts'
 import { type Visitor, visit, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
@@ -13,7 +14,7 @@ export function scanCases(world: World): void {
     const scanner = await world.scanner()
     const me = await visit(world, world.scanned)
     const bytes = gif({ size: 3000 })
-    scanner.answers.set(digestOf(bytes), does)
+    scanner.answers.set(sha256Of(bytes), does)
     const left = await me.remaining()
     const answer = await me.upload(bytes, headers)
     if (answer.status === 201) world.keys.add(answer.json().key)
@@ -31,9 +32,9 @@ export function scanCases(world: World): void {
     const raw = await me.get(`/raw/${answer.json().id}`)
     assert.ok(raw.body.equals(bytes))
     assert.equal(await used(), 1)
-    const [asked] = scanner.asked.filter(({ sha256 }) => sha256 === digestOf(bytes))
+    const [asked] = scanner.asked.filter(({ sha256 }) => sha256 === sha256Of(bytes))
     assert.equal(asked?.type, 'image/gif')
-    assert.equal(asked?.announced, digestOf(bytes))
+    assert.equal(asked?.announced, sha256Of(bytes))
     assert.equal(scanner.looksAt(bytes), 1)
   })
 
@@ -49,7 +50,7 @@ export function scanCases(world: World): void {
   it('blocks the bytes of what is severe, whatever the scanner says later', async () => {
     const { scanner, me, bytes, answer } = await send(verdict('block', { category: 'child-abuse' }))
     checkProblem(answer, 403, 'blocked-image')
-    scanner.answers.set(digestOf(bytes), 'clean')
+    scanner.answers.set(sha256Of(bytes), 'clean')
     await refused(me, bytes)
     assert.equal(scanner.looksAt(bytes), 1)
   })
@@ -57,7 +58,7 @@ export function scanCases(world: World): void {
   it('lets what is not severe be sent again, for another verdict', async () => {
     const { scanner, me, bytes, answer } = await send(verdict('block', { category: 'copyright' }))
     checkProblem(answer, 403, 'blocked-image')
-    scanner.answers.set(digestOf(bytes), 'clean')
+    scanner.answers.set(sha256Of(bytes), 'clean')
     assert.equal((await me.upload(bytes)).status, 201)
   })
 
@@ -75,7 +76,7 @@ export function scanCases(world: World): void {
       checkProblem(answer, 503, 'unavailable')
       assert.match(answer.json().detail, /checked/)
       assert.equal(await used(), 0)
-      scanner.answers.set(digestOf(bytes), 'clean')
+      scanner.answers.set(sha256Of(bytes), 'clean')
       assert.equal((await me.upload(bytes)).status, 201, 'a client that tries again')
     })
 

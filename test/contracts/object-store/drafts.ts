@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { Refusal } from '../../../src/errors.ts'
 import { wholeOf } from '../../../src/formats/image.ts'
+import { sha256Of } from '../../support/sha256.ts'
 import {
   assertAbsent,
   assertHolds,
@@ -10,7 +11,6 @@ import {
   inChunks,
   listOf,
   recordOf,
-  sha256Of,
 } from '../../support/stored-images.ts'
 import type { Harness } from './harness.ts'
 

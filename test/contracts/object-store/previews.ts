@@ -9,6 +9,7 @@ import {
   storedSize,
   UnsatisfiableRange,
 } from '../../../src/stores/object-store.ts'
+import { sha256Of } from '../../support/sha256.ts'
 import {
   assertAbsent,
   assertHeld,
@@ -21,7 +22,6 @@ import {
   letGo,
   listOf,
   recordOf,
-  sha256Of,
 } from '../../support/stored-images.ts'
 import type { Harness } from './harness.ts'
 

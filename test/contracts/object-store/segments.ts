@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { lengthOf, type Segment } from '../../../src/formats/image.ts'
 import { extent } from '../../support/extent.ts'
-import { assertHolds, bytesFor, idFor, inChunks, recordOf, sha256Of } from '../../support/stored-images.ts'
+import { sha256Of } from '../../support/sha256.ts'
+import { assertHolds, bytesFor, idFor, inChunks, recordOf } from '../../support/stored-images.ts'
 import type { Harness } from './harness.ts'
 
 /** What is stored where not all that was sent is kept. */
