@@ -1,6 +1,6 @@
 /** Pictures of every kind that the policy tells apart. */
-import { crc32 } from 'node:zlib'
 import sharp, { type Sharp } from 'sharp'
+import { apngOf, type Chunk, pngChunks, pngOf } from '../support/chunks.ts'
 import { corpus } from '../support/corpus.ts'
 
 /** A file of the corpus: the one of `PINHOLE_CORPUS`, if there is one of that name. */
@@ -75,34 +75,6 @@ export const GPS = {
   },
 }
 
-export interface Chunk {
-  type: string
-  data: Buffer
-}
-
-export function pngChunks(png: Buffer): Chunk[] {
-  const chunks: Chunk[] = []
-  for (let at = 8; at < png.length; at += 12 + png.readUInt32BE(at)) {
-    chunks.push({
-      type: png.toString('latin1', at + 4, at + 8),
-      data: png.subarray(at + 8, at + 8 + png.readUInt32BE(at)),
-    })
-  }
-  return chunks
-}
-
-export function pngOf(chunks: Chunk[]): Buffer {
-  const parts = chunks.map(({ type, data }) => {
-    const out = Buffer.alloc(12 + data.length)
-    out.writeUInt32BE(data.length, 0)
-    out.write(type, 4, 'latin1')
-    data.copy(out, 8)
-    out.writeUInt32BE(crc32(out.subarray(4, 8 + data.length)), 8 + data.length)
-    return out
-  })
-  return Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]), ...parts])
-}
-
 /** Puts chunks between IHDR and what follows it. */
 export function withChunks(png: Buffer, ...chunks: Chunk[]): Buffer {
   const [header, ...others] = pngChunks(png)
@@ -113,53 +85,23 @@ export function withChunks(png: Buffer, ...chunks: Chunk[]): Buffer {
 export async function brokenPng(): Promise<Buffer> {
   const chunks = pngChunks(await screenshot(200, 100).png().toBuffer())
   return pngOf(
-    chunks.map(({ type, data }) => {
-      if (type !== 'IDAT') return { type, data }
-      const start = data.subarray(0, 40)
-      return { type, data: Buffer.concat([start, noise(data.length - start.length)]) }
+    chunks.map(({ type, body }) => {
+      if (type !== 'IDAT') return { type, body }
+      const start = body.subarray(0, 40)
+      return { type, body: Buffer.concat([start, noise(body.length - start.length)]) }
     }),
   )
 }
 
 /** An animated PNG (PNG, third edition, 11.3.6) of frames of one size. */
 export async function apng(frames: number): Promise<Buffer> {
-  const [width, height] = [64, 48]
-  const pictures = await Promise.all(
-    Array.from({ length: frames }, async (_, i) => {
-      const background = { r: 40 * i, g: 90, b: 200 - 30 * i }
-      return pngChunks(
-        await sharp({ create: { width, height, channels: 3, background } })
-          .png()
-          .toBuffer(),
-      )
-    }),
-  )
-  let sequence = 0
-  const control = () => {
-    const data = Buffer.alloc(26)
-    data.writeUInt32BE(sequence++, 0)
-    data.writeUInt32BE(width, 4)
-    data.writeUInt32BE(height, 8)
-    data.writeUInt16BE(1, 20)
-    data.writeUInt16BE(10, 22)
-    return { type: 'fcTL', data }
-  }
-  const header = pictures[0]!.find(({ type }) => type === 'IHDR')!
-  const animation = Buffer.alloc(8)
-  animation.writeUInt32BE(frames, 0)
-  const body = pictures.flatMap((chunks, i) => [
-    control(),
-    ...chunks
-      .filter(({ type }) => type === 'IDAT')
-      .map(({ data }) => {
-        if (i === 0) return { type: 'IDAT', data }
-        const numbered = Buffer.alloc(4 + data.length)
-        numbered.writeUInt32BE(sequence++, 0)
-        data.copy(numbered, 4)
-        return { type: 'fdAT', data: numbered }
-      }),
-  ])
-  return pngOf([header, { type: 'acTL', data: animation }, ...body, { type: 'IEND', data: Buffer.alloc(0) }])
+  const pictures = Array.from({ length: frames }, (_, i) => {
+    const background = { r: 40 * i, g: 90, b: 200 - 30 * i }
+    return sharp({ create: { width: 64, height: 48, channels: 3, background } })
+      .png()
+      .toBuffer()
+  })
+  return apngOf(await Promise.all(pictures))
 }
 
 export async function animated(format: 'gif' | 'webp', frames = 3): Promise<Buffer> {

@@ -9,20 +9,10 @@ import { compress } from '../../../src/client/node.ts'
 import type { Mode } from '../../../src/client/types.ts'
 import { sourceOf } from '../../../src/formats/image.ts'
 import { inspect } from '../../../src/formats/inspect.ts'
+import { pngChunks } from '../../support/chunks.ts'
 import { folderOf } from '../../support/folder.ts'
 import { sha256Of } from '../../support/sha256.ts'
-import {
-  animated,
-  apng,
-  blobOf,
-  cameraJpeg,
-  distance,
-  GPS,
-  photo,
-  pngChunks,
-  rgba,
-  screenshot,
-} from '../pictures.ts'
+import { animated, apng, blobOf, cameraJpeg, distance, GPS, photo, rgba, screenshot } from '../pictures.ts'
 import { metadata, sameBytes } from './subject.ts'
 
 const MODES: Mode[] = ['auto', 'keep-format', 'lossless', 'original']

@@ -4,7 +4,8 @@ import { test } from 'node:test'
 import sharp from 'sharp'
 import { oriented } from '../../../src/client/compress/pixels.ts'
 import { compress } from '../../../src/client/node.ts'
-import { blobOf, distance, noise, photo, pngChunks, rgba, screenshot, withChunks } from '../pictures.ts'
+import { pngChunks } from '../../support/chunks.ts'
+import { blobOf, distance, noise, photo, rgba, screenshot, withChunks } from '../pictures.ts'
 import { metadata, sameBytes } from './subject.ts'
 
 test('the orientation of a PNG is baked into what is no PNG, and kept in what is, exactly', async () => {
@@ -16,7 +17,7 @@ test('the orientation of a PNG is baked into what is no PNG, and kept in what is
   ] as const) {
     const exif = Buffer.from('MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0?\0\0\0\0\0\0', 'latin1')
     exif[exif.indexOf('?')] = orientation
-    const result = await compress(blobOf(withChunks(plain, { type: 'eXIf', data: exif })), { mode })
+    const result = await compress(blobOf(withChunks(plain, { type: 'eXIf', body: exif })), { mode })
     assert.deepEqual([result.type, result.width, result.height], [type, 600, 800])
     sameBytes((await rgba(result.blob)).data, await upright(plain, orientation))
   }
@@ -125,13 +126,13 @@ test('a PNG whose colours WebP could not describe stays PNG', async () => {
   const gamma = Buffer.alloc(4)
   gamma.writeUInt32BE(100_000)
   for (const chunk of [
-    { type: 'gAMA', data: gamma },
-    { type: 'cICP', data: Buffer.from([9, 16, 0, 1]) },
+    { type: 'gAMA', body: gamma },
+    { type: 'cICP', body: Buffer.from([9, 16, 0, 1]) },
   ]) {
     const { blob, type } = await compress(blobOf(withChunks(png, chunk)))
     assert.equal(type, 'image/png')
     const kept = pngChunks(Buffer.from(await blob.bytes())).find(({ type }) => type === chunk.type)
-    assert.deepEqual(kept?.data, chunk.data)
+    assert.deepEqual(kept?.body, chunk.body)
   }
 })
 
