@@ -338,7 +338,7 @@ const RANGE_REFUSALS = {
   ...refusals('problem', ['range-not-satisfiable'], ANY_SITE, { 416: 'Content-Range' }),
 }
 
-const PREVIEW_PARAMETERS: Parameter[] = [
+const ID_PARAMETERS: Parameter[] = [
   {
     name: 'id',
     in: 'path',
@@ -762,7 +762,7 @@ image = requests.get("${raw}").content`,
         summary: 'Fetch a small picture of an image',
         description:
           'At most 1,200 pixels a side and 120 KiB, made by the client that uploaded the image. Conditions and one range are honoured.',
-        parameters: PREVIEW_PARAMETERS,
+        parameters: ID_PARAMETERS,
         responses: {
           ...PREVIEW_ANSWERS,
           206: answer('One range of them.', `${IMAGE} Content-Range`, PREVIEW_BYTES),
@@ -773,7 +773,7 @@ image = requests.get("${raw}").content`,
         operationId: 'headPreview',
         tags: ['Images'],
         summary: 'Fetch the headers of a preview',
-        parameters: PREVIEW_PARAMETERS,
+        parameters: ID_PARAMETERS,
         responses: {
           ...PREVIEW_ANSWERS,
           ...IMAGE_REFUSALS,
@@ -786,16 +786,7 @@ image = requests.get("${raw}").content`,
         tags: ['Images'],
         summary: 'Look at an image',
         description: 'The page that links lead to, with what chats need to show the image beside the link.',
-        parameters: [
-          {
-            name: 'id',
-            in: 'path',
-            description: 'The id of the image.',
-            required: true,
-            schema: text('^[0-9A-Za-z]{11}$'),
-            example: ID,
-          },
-        ],
+        parameters: ID_PARAMETERS,
         responses: {
           200: answer('The page.', PAGE, HTML),
           ...refusals('page', ['unavailable', 'not-found', 'removed', 'held']),

@@ -6,6 +6,7 @@
 
 import { createIntervalJob } from '../async.ts'
 import type { Ledger } from '../stores/ledger.ts'
+import { UNSURE_MS } from './expiry-clock.ts'
 import { DAY_MS, HOUR_MS, utcDayOf } from './utc-day.ts'
 
 export interface Forgetting {
@@ -18,9 +19,6 @@ const ROUND_MS = 5 * 60_000
 
 /** Uploads that began before midnight have ended. */
 export const GRACE_MS = HOUR_MS / 2
-
-/** A process that has just started can't tell whether the clock is right: it waits for somebody to put it right. */
-export const UNSURE_MS = HOUR_MS
 
 /** After this time every day is over that was not when the clock jumped. */
 const WATCHED_MS = DAY_MS + HOUR_MS
@@ -57,6 +55,7 @@ export function createForgetting(parts: {
   async function round(): Promise<void> {
     const at = steady()
     seen = [...seen.filter((each) => at - each.at <= WATCHED_MS), { at, ahead: now() - at }]
+    // A process that has just started can't tell whether the clock is right.
     if (at - startedAt < UNSURE_MS) return
     const aheads = seen.map(({ ahead }) => ahead)
     const [earliest, latest] = [at + Math.min(...aheads), at + Math.max(...aheads)]

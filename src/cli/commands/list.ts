@@ -77,7 +77,7 @@ async function isGone({ id, link }: Entry, signal: AbortSignal): Promise<boolean
     // HEAD would tell the status alone. Of a picture that is there one byte comes.
     const headers = { Accept: 'application/problem+json', Range: 'bytes=0-0' }
     const answer = await fetch(raw, { headers, redirect: 'manual', signal: timed })
-    const isProblem = answer.headers.get('Content-Type')?.startsWith('application/problem+json')
+    const isProblem = answer.headers.get('Content-Type')?.startsWith(headers.Accept)
     if ((answer.status === 404 || answer.status === 410) && isProblem) {
       const problem: Partial<Problem> | null = await answer.json()
       return problem?.error === 'not-found' || problem?.error === 'removed'

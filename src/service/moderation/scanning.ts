@@ -19,7 +19,7 @@ import type { ClaimedScan } from '../../stores/scans.ts'
 import type { Hashes } from '../hashes.ts'
 import { LOST_MS } from '../images/expiring.ts'
 import type { Images } from '../images/images.ts'
-import { utcDayOf } from '../utc-day.ts'
+import { HOUR_MS, utcDayOf } from '../utc-day.ts'
 import type { Moves } from './moves.ts'
 import { CATEGORIES, isCategory } from './report-categories.ts'
 import { KEPT_OF_CATEGORY, URGENT } from './reports.ts'
@@ -59,7 +59,6 @@ const LEASE_MS = 60_000
 /** What a claim of this process lasts beyond the time for a verdict, so that it can be carried out. */
 const MARGIN_MS = 15_000
 const OVERDUE_AT_ONCE = 100
-const HOUR_MS = 3_600_000
 
 export function createScanning(parts: {
   objects: ObjectStore
