@@ -1,8 +1,11 @@
 /** GIF and WebP files, still and animated, with and without private metadata. */
 import { type Chunk, extendedWebp, webpBody, webpChunks, webpOf } from '../chunks.ts'
 import type { MadeImage } from './images.ts'
+import { naming } from './named.ts'
 import { frames, picture } from './pictures.ts'
 import { c2paManifest, cameraExif, editorXmp } from './private-metadata.ts'
+
+const named = naming('WebP', 'image/webp')
 
 export async function gifs(): Promise<MadeImage[]> {
   const still = await picture().gif().toBuffer()
@@ -149,16 +152,4 @@ function withFlags(file: Buffer, flags: number): Buffer {
   const changed = Buffer.from(file)
   changed[20]! |= flags
   return changed
-}
-
-function named(
-  files: Record<string, Buffer>,
-  facts: { clean: boolean; located?: boolean; animated?: boolean },
-): MadeImage[] {
-  return Object.entries(files).map(([name, bytes]) => ({
-    name: `WebP, ${name}`,
-    type: 'image/webp',
-    bytes,
-    ...facts,
-  }))
 }

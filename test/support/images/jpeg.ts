@@ -2,8 +2,11 @@
 import sharp from 'sharp'
 import type { MadeImage } from './images.ts'
 import { arithmeticJpeg, codeJpeg, segment, withSegments } from './jpeg-coder.ts'
+import { naming } from './named.ts'
 import { picture } from './pictures.ts'
 import { c2paManifest, cameraExif, editorXmp, photoshopBlock } from './private-metadata.ts'
+
+const named = naming('JPEG', 'image/jpeg')
 
 const APP = (number: number) => 0xe0 + number
 const COMMENT = 0xfe
@@ -147,15 +150,6 @@ export async function jpegs(): Promise<MadeImage[]> {
     ...named(dirty, { clean: false }),
     ...named(located, { clean: false, located: true }),
   ]
-}
-
-function named(files: Record<string, Buffer>, facts: { clean: boolean; located?: boolean }): MadeImage[] {
-  return Object.entries(files).map(([name, bytes]) => ({
-    name: `JPEG, ${name}`,
-    type: 'image/jpeg',
-    bytes,
-    ...facts,
-  }))
 }
 
 function jfifSegment({ density = 1, thumbnail = false }): Buffer {

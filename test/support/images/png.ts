@@ -2,8 +2,11 @@
 import { deflateSync } from 'node:zlib'
 import { apngOf, type Chunk, pngChunk, pngChunks, pngOf, withPngChunks } from '../chunks.ts'
 import type { MadeImage } from './images.ts'
+import { naming } from './named.ts'
 import { picture } from './pictures.ts'
 import { c2paManifest, cameraExif, editorXmp } from './private-metadata.ts'
+
+const named = naming('PNG', 'image/png')
 
 export async function pngs(): Promise<MadeImage[]> {
   const plain = await picture().png().toBuffer()
@@ -121,18 +124,6 @@ export async function pngs(): Promise<MadeImage[]> {
       { clean: false, animated: true },
     ),
   ]
-}
-
-function named(
-  files: Record<string, Buffer>,
-  facts: { clean: boolean; located?: boolean; animated?: boolean },
-): MadeImage[] {
-  return Object.entries(files).map(([name, bytes]) => ({
-    name: `PNG, ${name}`,
-    type: 'image/png',
-    bytes,
-    ...facts,
-  }))
 }
 
 function xmpChunk(packet: Buffer): Chunk {
