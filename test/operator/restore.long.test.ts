@@ -164,7 +164,7 @@ describe('a restore without a second place', () => {
   })
 
   it('knows no more than a second place that stopped long ago', async (t) => {
-    const folder = await folderFor(t)
+    const folder = await folderOf(t)
     const second = join(folder, 'second')
     const env = { TOMBSTONES_URL: `file:${second}` }
     const { backup, server, images } = await backedUp(t, 1, env)
