@@ -2,7 +2,6 @@
  * The interface as OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.2.html), with the values that an operator sets.
  * The HTTP contract holds every answer of every host against it, and it against every answer.
  */
-
 import { LIFETIMES, MAX_LIFETIME_SECONDS, MIN_LIFETIME_SECONDS } from './lifetimes.ts'
 import { PROBLEMS, type ProblemCode, problemType, titleOf } from './problems.ts'
 import {

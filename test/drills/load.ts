@@ -1,5 +1,4 @@
 /** Clients that upload, read and delete, and remember what they were promised. */
-
 import { request } from '../support/http.ts'
 import { filledPreviewed } from '../support/images/previewed.ts'
 import { gif } from '../support/images/tiny-images.ts'

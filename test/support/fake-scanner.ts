@@ -3,7 +3,6 @@
  * `{"message": "Image OK"}`, also for every fault of its own, 406 for what must not be here (pictrs_safety_api/apis/v1/base.py).
  * For images that a test names it answers as the test says.
  */
-
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -27,13 +27,16 @@ export function draftOf(
 ): Draft {
   let isSpent = false
 
-  async function spend<T>(image: NewImage, put: (image: NewImage) => Promise<T>): Promise<T> {
+  function imageOf(record: ImageRecord, segments: Segment[]): NewImage {
+    if (lengthOf(segments) !== storedSize(record)) throw new Error('the segments are of another size')
+    return { record, draft, segments }
+  }
+
+  /** Whatever comes of `put`, the draft is gone. */
+  async function spend<T>(put: () => Promise<T>): Promise<T> {
     isSpent = true
     try {
-      const { record, segments } = image
-      if (!ID_PATTERN.test(record.id)) throw new Error('not an id')
-      if (lengthOf(segments) !== storedSize(record)) throw new Error('the segments are of another size')
-      return await put(image)
+      return await put()
     } finally {
       await draft.discard()
     }
@@ -43,10 +46,13 @@ export function draftOf(
     ...draft,
     async commit(record, segments) {
       if (isSpent) throw new Error('the draft is gone')
-      await spend({ record, draft, segments }, to.commit)
+      await spend(async () => {
+        if (!ID_PATTERN.test(record.id)) throw new Error('not an id')
+        await to.commit(imageOf(record, segments))
+      })
     },
-    replace: async (record, segments) =>
-      ID_PATTERN.test(record.id) ? spend({ record, draft, segments }, to.replace) : null,
+    replace: (record, segments) =>
+      spend(async () => (ID_PATTERN.test(record.id) ? to.replace(imageOf(record, segments)) : null)),
     discard() {
       isSpent = true
       return draft.discard()

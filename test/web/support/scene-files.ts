@@ -6,7 +6,7 @@ import { picture } from '../../support/images/pictures.ts'
 import { until } from '../../support/until.ts'
 import { hills, pears, sea } from '../scenes.ts'
 import { type ChosenFile, gif } from './pictures.ts'
-import { cardsIn, choose } from './steps.ts'
+import { cardsIn, choose, historyOf } from './steps.ts'
 
 async function file(name: string, buffer: Promise<Buffer>): Promise<ChosenFile> {
   return { name, mimeType: name.endsWith('png') ? 'image/png' : 'image/jpeg', buffer: await buffer }
@@ -65,21 +65,10 @@ export async function uploadedBefore(page: Page, count: number): Promise<void> {
   )
   await choose(page, [...(await photos()), ...files])
   await cardsIn(page, 'done', count + 3)
-  await until('the history has all thumbnails', () => page.evaluate(thumbnailsKept, count + 3))
+  await until('the history has all thumbnails', async () => {
+    const thumbnails = (await historyOf(page)).filter(({ hasThumbnail }) => hasThumbnail)
+    return thumbnails.length === count + 3
+  })
   await page.reload()
   await page.locator('.row').first().waitFor()
-}
-
-/** Runs in the page: whether the history has a thumbnail of so many pictures. */
-function thumbnailsKept(count: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const request = indexedDB.open('pinhole')
-    request.onsuccess = () => {
-      const all = request.result.transaction('pictures').objectStore('pictures').getAll()
-      all.onsuccess = () => {
-        request.result.close()
-        resolve(all.result.filter(({ thumbnail }) => thumbnail).length === count)
-      }
-    }
-  })
 }

@@ -82,43 +82,35 @@ export function keptFiles(page: Page, count: number): Promise<void> {
 }
 
 /**
- * How many pictures the history has, once the page has opened it. Its rows come a while after the page is live: that there
- * are none yet says nothing.
+ * What the history has, once the page has opened it. Rows come a while after the page is live: that there are none yet says
+ * nothing.
  */
-export function remembered(page: Page): Promise<number> {
+export function historyOf(page: Page): Promise<{ id: string; key: string; hasThumbnail: boolean }[]> {
   return page.evaluate(
     () =>
-      new Promise<number>((resolve, reject) => {
+      new Promise((resolve, reject) => {
         const request = indexedDB.open('pinhole')
         request.onerror = () => reject(request.error)
         request.onsuccess = () => {
-          const count = request.result.transaction('pictures').objectStore('pictures').count()
-          count.onerror = () => reject(count.error)
-          count.onsuccess = () => {
+          const all = request.result.transaction('pictures').objectStore('pictures').getAll()
+          all.onerror = () => reject(all.error)
+          all.onsuccess = () => {
             request.result.close()
-            resolve(count.result)
+            resolve(all.result.map(({ id, key, thumbnail }) => ({ id, key, hasThumbnail: !!thumbnail })))
           }
         }
       }),
   )
 }
 
+/** How many pictures the history has. */
+export async function remembered(page: Page): Promise<number> {
+  return (await historyOf(page)).length
+}
+
 /** The deletion key of a picture, as the history has it. */
-export function keyOf(page: Page, id: string): Promise<string> {
-  return page.evaluate(
-    (id) =>
-      new Promise<string>((resolve) => {
-        const request = indexedDB.open('pinhole')
-        request.onsuccess = () => {
-          const get = request.result.transaction('pictures').objectStore('pictures').get(id)
-          get.onsuccess = () => {
-            request.result.close()
-            resolve(get.result.key)
-          }
-        }
-      }),
-    id,
-  )
+export async function keyOf(page: Page, id: string): Promise<string> {
+  return (await historyOf(page)).find((picture) => picture.id === id)!.key
 }
 
 /** Whether the browser would ask before the page is left. */

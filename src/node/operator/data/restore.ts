@@ -63,11 +63,12 @@ function linesOf(result: RestoreResult): string[] {
     ...damagedFiles.map((file) => `damaged file: ${file}`),
     ...(unknownSince === null
       ? []
-      : [`not known: what was deleted or decided from ${unknownSince} until the disk was lost`]),
+      : [
+          `not known: what was deleted or decided from ${unknownSince} until the disk was lost (nothing, if that was within a minute)`,
+        ]),
     ...(isPrivate
       ? [
-          'uploads are paused and images private. If the disk was lost within a minute of that time, nothing is missing.',
-          'Else look at what came back, and remove what must not. Then:',
+          'uploads are paused and images private. Look at what came back, remove what must not, and then:',
           `  ${OPERATOR} confirm-restore`,
         ]
       : []),
