@@ -4,14 +4,12 @@
 // peaks at 260 MB instead of 180.
 export const FLAGS = ['--max-semi-space-size=8']
 
-// Memory that glibc returns to the system after a load (docs/decisions/068). It reads these when the process starts.
+// How glibc gives memory: it reads these when the process starts (docs/decisions/068).
 // glibc gives each thread a heap of its own, and what one frees another can't use: 25 MB after a wave of downloads.
-// Where its heap would have to grow for a buffer of a body, glibc takes pages for that one and returns them with it. In the
-// heap they would stay: what small things lie between them after a wave of uploads keeps 80 MB of it. What is free at the
-// heap's end is kept up to 8 MB, where uploads that come one by one find room; it grows in small steps, which buffers can't fill.
+// Without a threshold glibc moves it, by what was freed last. A buffer up to the first comes from the heap, where the next finds it;
+// a larger one has pages of its own. What is free at the heap's end is kept up to the second.
 export const ENVIRONMENT = {
   MALLOC_ARENA_MAX: '2',
-  MALLOC_MMAP_THRESHOLD_: '49152',
+  MALLOC_MMAP_THRESHOLD_: '131072',
   MALLOC_TRIM_THRESHOLD_: '8388608',
-  MALLOC_TOP_PAD_: '16384',
 }

@@ -2,6 +2,7 @@
 import { close, open } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { performance } from 'node:perf_hooks'
+import { DatabaseSync } from 'node:sqlite'
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createIntervalJob } from '../async.ts'
@@ -105,9 +106,24 @@ function collector(): Collect | null {
 }
 
 /**
+ * Gives the system the free pages of glibc's heap, also those between what is in use (malloc_trim(3)); with another C library it
+ * does nothing. SQLite calls a function of a shared library by its name, which Node has no way to. It passes three pointers: the
+ * first counts as the bytes to be kept at the heap's end, the others are ignored. 1, for memory given back, is an error to SQLite.
+ */
+function trimHeap(): void {
+  try {
+    using database = new DatabaseSync(':memory:', { allowExtension: true })
+    database.loadExtension('libc.so.6', 'malloc_trim')
+  } catch {
+    // What is left is used by the next uploads.
+  }
+}
+
+/**
  * Collects garbage: plainly when much of it may have come together, and thoroughly, so that memory goes back to the system,
  * when the process has grown: much, or a little while it `isAtRest` and nobody waits. Buffers of bodies lie outside V8's heap,
- * and V8 collects garbage when something is allocated: an idle process would keep them for hours (docs/decisions/068).
+ * and V8 collects garbage when something is allocated: an idle process would keep them for hours (docs/decisions/068). What they
+ * leave in glibc's heap goes back at rest.
  */
 export function openMemoryMonitor(isAtRest: () => boolean): { stop(): Promise<void> } {
   const gc = collector()
@@ -117,6 +133,7 @@ export function openMemoryMonitor(isAtRest: () => boolean): { stop(): Promise<vo
   let usedAfter = usedBytes()
   let thoroughAt = performance.now()
   let wasThorough = true
+  let isTrimDue = false
   let loop = performance.eventLoopUtilization()
 
   const collect = (flavor: 'regular' | 'last-resort'): void => {
@@ -128,14 +145,20 @@ export function openMemoryMonitor(isAtRest: () => boolean): { stop(): Promise<vo
     if (!wasThorough) return
     leastResident = resident()
     thoroughAt = performance.now()
+    // Not now: V8 frees buffers on another thread.
+    isTrimDue = true
   }
 
   const check = (): void => {
-    const now = resident()
-    leastResident = Math.min(leastResident, now)
     const { utilization } = performance.eventLoopUtilization(loop)
     loop = performance.eventLoopUtilization()
     const isIdle = utilization < IDLE_UTILIZATION && isAtRest()
+    if (isIdle && isTrimDue) {
+      isTrimDue = false
+      trimHeap()
+    }
+    const now = resident()
+    leastResident = Math.min(leastResident, now)
     // What requests held at the last collection is garbage, or kept for the next ones, once they have ended.
     const isMuchLeft = !wasThorough || keptBlockBytes() >= KEPT_BYTES_AT_REST
     const isWorth =
