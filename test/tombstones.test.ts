@@ -250,7 +250,8 @@ test('whatever was done, another ledger that applies the tombstones says the sam
     fc.tuple(
       fc.constantFrom('delete', 'hold', 'release', 'remove', 'block', 'unblock'),
       fc.nat(2),
-      fc.nat(3),
+      // By any clock.
+      fc.nat(100),
     ),
     { maxLength: 25, size: 'max' },
   )
@@ -261,8 +262,8 @@ test('whatever was done, another ledger that applies the tombstones says the sam
       const [live, restored] = [await open(`live${run}`), await open(`restored${run}`)]
       await live.keepTombstones(place, NOW)
       const left: Tombstone[] = []
-      for (const [nth, [act, which, pause]] of script.entries()) {
-        const [id, digest, at] = [ids[which]!, digests[which % 2]!, new Date(NOW + nth * 4 + pause)]
+      for (const [nth, [act, which, clock]] of script.entries()) {
+        const [id, digest, at] = [ids[which]!, digests[which % 2]!, new Date(NOW + clock)]
         for (const ledger of nth < backupAt ? [live, restored] : [live]) {
           if (act === 'delete') await ledger.recordDeletion(id, AT).then(() => ledger.recordHeldGone(id))
           else if (act === 'hold') await ledger.recordHold(id, 'r', at)

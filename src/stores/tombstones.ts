@@ -15,11 +15,17 @@ export const REACHED = 'tombstones.reached'
 
 import type { Digests } from './holds.ts'
 
+/** The fact that has the time of the last tombstone, but for deletions. */
+export const LAST = 'tombstones.last'
+
 export type TombstoneAct = 'delete' | 'remove' | 'hold' | 'release' | 'block' | 'unblock'
 
 /** One change. It names no key, no address and no reason. */
 export interface Tombstone {
-  /** Epoch milliseconds, by the ledger's clock. */
+  /**
+   * Epoch milliseconds, by the ledger's clock. That of a later act is greater than that of any before it, whatever the clocks
+   * say. A deletion has its own: it counts whenever it was.
+   */
   at: number
   /** Orders the changes of one millisecond that one process made. */
   order: number

@@ -15,21 +15,21 @@ export function blocksLedger(
       // In one order: two that block the same digests must not wait for each other's rows.
       const digests = [...new Set(sha256)].sort()
       if (digests.length === 0) return
-      await database.write(
-        digests.flatMap((digest) => [
+      await database.write([
+        ...digests.flatMap((digest) => [
           sql`insert into blocks (sha256, blocked_at_ms) values (${digest}, ${at.getTime()})
             on conflict (sha256) do nothing`,
           record({ act: 'block', subject: digest, reason, at, by }),
-          leave({ at: at.getTime(), act: 'block', subject: digest }),
         ]),
-      )
+        ...digests.flatMap((digest) => leave({ at: at.getTime(), act: 'block', subject: digest })),
+      ])
     },
 
     async unblock(sha256, reason, at, by) {
       const [gone] = await database.write([
         sql`delete from blocks where sha256 = ${sha256}`,
         record({ act: 'unblock', subject: sha256, reason, at, by }),
-        leave({ at: at.getTime(), act: 'unblock', subject: sha256 }),
+        ...leave({ at: at.getTime(), act: 'unblock', subject: sha256 }),
       ])
       return gone!.changes > 0
     },

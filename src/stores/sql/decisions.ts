@@ -20,7 +20,7 @@ export function decisionsLedger(database: SqlDatabase, tick: () => number): Deci
         select ${crypto.randomUUID()} || id, ${at}, ${tick()}, ${act}, id, ${entry} from decisions where ${isOne}`,
       sql`update cases set state = ${state}, decided_at_ms = ${decidedAt} where state <> 'removed'
         and id in (select id from decisions where ${isOne})`,
-      leaveOfDecisions(act, at, tick(), isOne),
+      ...leaveOfDecisions(act, at, tick(), isOne),
     ]
   }
 

@@ -3,11 +3,11 @@ import type { Ledger } from '../ledger.ts'
 import type { SqlDatabase } from './database.ts'
 import { markImageGone } from './reports.ts'
 import { joined, rawSql, sql } from './statement.ts'
-import type { LeaveTombstone } from './tombstones.ts'
+import type { LeaveDeletion } from './tombstones.ts'
 
 export function deletionsLedger(
   database: SqlDatabase,
-  leave: LeaveTombstone,
+  leave: LeaveDeletion,
 ): Pick<Ledger, 'recordDeletion' | 'goneIds'> {
   const order = rawSql(database.dialect.byCodeUnits)
 
@@ -15,7 +15,7 @@ export function deletionsLedger(
     async recordDeletion(id, at) {
       const gone = sql`insert into deletions (id, deleted_at_ms) values (${id}, ${at.getTime()})
         on conflict (id) do nothing`
-      const left = leave({ at: at.getTime(), act: 'delete', subject: id })
+      const left = leave(id, at.getTime())
       const marked = markImageGone(id, at)
       const isOne = database.dialect.changesInQueries
       await database.write(isOne ? [joined({ gone, marked }, left)] : [gone, marked, left])

@@ -21,7 +21,7 @@ import { reportsLedger } from './reports.ts'
 import { scansLedger } from './scans.ts'
 import { settingsLedger } from './settings.ts'
 import { sql } from './statement.ts'
-import { tombstoneLeaver, tombstonesLedger } from './tombstones.ts'
+import { tombstoneLeavers, tombstonesLedger } from './tombstones.ts'
 import { uploaderTagsLedger } from './uploader-tags.ts'
 
 /** `join`: what the technology knows of other servers. */
@@ -29,7 +29,7 @@ export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Le
   const calls = createCalls()
   const tick = microseconds()
   const { record, recordIf } = auditRecorder(tick)
-  const leave = tombstoneLeaver(tick)
+  const { leave, leaveDeletion } = tombstoneLeavers(tick)
   const reports = reportsLedger(database, tables)
   const instance = instanceLedger(database)
   return {
@@ -43,7 +43,7 @@ export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Le
     ...calls.of(uploaderTagsLedger(tables)),
     ...adminTokenLedger(database),
     ...purgesLedger(database),
-    ...deletionsLedger(database, leave),
+    ...deletionsLedger(database, leaveDeletion),
     ...expiriesLedger(database),
     ...scansLedger(database),
     ...instance,

@@ -1,9 +1,8 @@
 /** Where the operator wants images to be, recorded before they are moved: another process finishes what one left. */
 
 import type { Digests } from '../holds.ts'
-import type { Actor, AuditedAct, Ledger, Move } from '../ledger.ts'
+import type { Actor, Ledger, Move } from '../ledger.ts'
 import type { CaseState } from '../reports.ts'
-import type { TombstoneAct } from '../tombstones.ts'
 import type { RecordEntryIf } from './audit-log.ts'
 import type { Outcome, SqlDatabase, Statement } from './database.ts'
 import { heldGone, holdRow } from './holds.ts'
@@ -56,7 +55,7 @@ export function movesLedger(
    */
   const recorder =
     (
-      { act, to, decided }: { act: AuditedAct & TombstoneAct; to: Move['to']; decided: CaseState },
+      { act, to, decided }: { act: 'hold' | 'release' | 'remove'; to: Move['to']; decided: CaseState },
       first: (id: string, at: Date, rule: string) => Statement[],
       then: (id: string, at: Date, rule: string, digests: Digests | null) => Statement[] = () => [],
     ) =>
@@ -75,7 +74,7 @@ export function movesLedger(
         ...then(id, at, rule, digests),
         recordIf({ act, subject: id, reason, at, by }, to === 'removed' ? ALWAYS : isNotRemoved(id)),
         decide(id, decided, at),
-        leave({ at: at.getTime(), act, subject: id, rule }),
+        ...leave({ at: at.getTime(), act, subject: id, rule }),
       ])
       return outcomes[before.length]!.changes > 0
     }

@@ -1,5 +1,5 @@
 /** Tombstones: an outbox that several processes work off, and the way back from what they wrote. */
-import { PLACE, type Tombstone, type TombstoneAct, type TombstoneLedger } from '../tombstones.ts'
+import { LAST, PLACE, type Tombstone, type TombstoneAct, type TombstoneLedger } from '../tombstones.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
 import { heldGone, holdRow } from './holds.ts'
 import { claimsOf, isAnyDue, randomToken } from './outbox.ts'
@@ -13,9 +13,12 @@ const APPLIED_AT_ONCE = 500
 
 type AppliedTombstone = Omit<Tombstone, 'digests'> & { digests?: Tombstone['digests'] | null }
 
-export type LeaveTombstone = (
-  tombstone: Omit<Tombstone, 'order' | 'rule' | 'digests'> & { rule?: string },
-) => Statement
+type Left = Omit<Tombstone, 'order' | 'rule' | 'digests'> & { rule?: string }
+
+/** In the transaction of the change, and last there: two that wait for the same row hold no other that one of them needs. */
+export type LeaveTombstone = (tombstone: Left & { act: Exclude<TombstoneAct, 'delete'> }) => Statement[]
+
+export type LeaveDeletion = (id: string, at: number) => Statement
 
 const COLUMNS = rawSql(
   'number, at_ms, recorded_us, act, subject, rule, sha256, sent_sha256, since_ms, claim, due_at_ms',
@@ -26,21 +29,43 @@ function heldDigest(column: 'sha256' | 'sent_sha256', id: Part): Part {
   return part`coalesce((select h.${rawSql(column)} from holds h where h.id = ${id}), '')`
 }
 
-/** Makes the statement that leaves a tombstone, for the transaction of the change itself. */
-export function tombstoneLeaver(tick: () => number): LeaveTombstone {
-  return ({ at, act, subject, rule = '' }) =>
+/** The time of the tombstones that come next is `at`, or just after the last one's: clocks differ, and are set back. */
+function nextAt(at: number): Statement {
+  return sql`insert into facts (name, value) select ${LAST}, ${String(at)} where ${IS_KEPT}
+    on conflict (name) do update set value = case when ${IS_BEFORE} then excluded.value
+      else cast(cast(facts.value as bigint) + 1 as text) end`
+}
+
+const IS_BEFORE = part`cast(facts.value as bigint) < cast(excluded.value as bigint)`
+
+const NEXT_AT = part`(select cast(value as bigint) from facts where name = ${LAST})`
+
+/** Makes the statements that leave a tombstone, for the transaction of the change itself. */
+export function tombstoneLeavers(tick: () => number): {
+  leave: LeaveTombstone
+  leaveDeletion: LeaveDeletion
+} {
+  const leaveAt = ({ at, act, subject, rule = '' }: Left, time: Part): Statement =>
     sql`insert into tombstones (${COLUMNS})
-      select ${crypto.randomUUID()}, ${at}, ${tick()}, ${act}, ${subject}, ${rule},
+      select ${crypto.randomUUID()}, ${time}, ${tick()}, ${act}, ${subject}, ${rule},
         ${heldDigest('sha256', part`${subject}`)}, ${heldDigest('sent_sha256', part`${subject}`)}, ${at}, 0, 0 where ${IS_KEPT}`
+  return {
+    leave: (left) => [nextAt(left.at), leaveAt(left, NEXT_AT)],
+    // What is gone stays gone, whenever that was: the many who delete wait for no row that all share.
+    leaveDeletion: (subject, at) => leaveAt({ at, act: 'delete', subject }, part`${at}`),
+  }
 }
 
 /** The same for each decision of which `isOne` holds. */
-export function leaveOfDecisions(act: TombstoneAct, at: number, order: number, isOne: Part): Statement {
+export function leaveOfDecisions(act: TombstoneAct, at: number, order: number, isOne: Part): Statement[] {
   const id = part`decisions.id`
-  return sql`insert into tombstones (${COLUMNS})
-    select ${crypto.randomUUID()} || id, ${at}, ${order}, ${act}, id, rule,
-      ${heldDigest('sha256', id)}, ${heldDigest('sent_sha256', id)}, ${at}, 0, 0 from decisions
-    where ${isOne} and ${IS_KEPT}`
+  return [
+    nextAt(at),
+    sql`insert into tombstones (${COLUMNS})
+      select ${crypto.randomUUID()} || id, ${NEXT_AT}, ${order}, ${act}, id, rule,
+        ${heldDigest('sha256', id)}, ${heldDigest('sent_sha256', id)}, ${at}, 0, 0 from decisions
+      where ${isOne} and ${IS_KEPT}`,
+  ]
 }
 
 /** A hold that a later act ends, whose move is still to be made. */
@@ -121,6 +146,12 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
       for (let at = 0; at < tombstones.length; at += APPLIED_AT_ONCE) {
         await database.write(tombstones.slice(at, at + APPLIED_AT_ONCE).flatMap(applied))
       }
+      // Whatever is decided from now on comes after them.
+      const last = tombstones.reduce((last, { at, act }) => (act === 'delete' ? last : Math.max(last, at)), 0)
+      await database.write([
+        sql`insert into facts (name, value) values (${LAST}, ${String(last)})
+          on conflict (name) do update set value = excluded.value where ${IS_BEFORE}`,
+      ])
     },
 
     async isGone(id) {

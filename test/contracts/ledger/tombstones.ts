@@ -1,7 +1,7 @@
 /** What is deleted and decided, on its way to a second place, and back into an older ledger. */
 import assert from 'node:assert/strict'
 import type { Ledger } from '../../../src/stores/ledger.ts'
-import type { Tombstone } from '../../../src/stores/tombstones.ts'
+import { LAST, type Tombstone } from '../../../src/stores/tombstones.ts'
 import type { Harness } from './harness.ts'
 
 const NOW = 1_790_000_000_000
@@ -11,7 +11,7 @@ const PLACE = 'file:/mnt/other'
 const [A, B, C] = ['AAAAAAAAAAA', 'BBBBBBBBBBB', 'CCCCCCCCCCC'] as const
 const DIGEST = 'd'.repeat(64)
 
-async function drain(ledger: Ledger): Promise<string[]> {
+async function drained(ledger: Ledger): Promise<Tombstone[]> {
   const all: Tombstone[] = []
   for (;;) {
     const claimed = await ledger.claimTombstones(2, NOW, LEASE_MS)
@@ -22,8 +22,14 @@ async function drain(ledger: Ledger): Promise<string[]> {
   }
   assert.deepEqual(await ledger.pendingTombstones(), { count: 0, oldest: null })
   return all
-    .sort((a, b) => a.at - b.at || a.order - b.order)
-    .map(({ act, subject, rule }) => [act, subject, rule].filter(Boolean).join(' '))
+}
+
+function textOf({ act, subject, rule }: Tombstone): string {
+  return [act, subject, rule].filter(Boolean).join(' ')
+}
+
+async function drain(ledger: Ledger): Promise<string[]> {
+  return (await drained(ledger)).sort((a, b) => a.at - b.at || a.order - b.order).map(textOf)
 }
 
 /** One of each change. */
@@ -74,6 +80,52 @@ export function tombstonesCases({ on }: Harness): void {
       assert.deepEqual(await drain(ledger), [`hold ${A} terms`, `release ${A} terms`])
     },
   )
+
+  on('has what was done later come later, whatever the clocks say', async (ledger, { another }) => {
+    await ledger.keepTombstones(PLACE, NOW)
+    const [ahead, right] = [await another(), ledger]
+    const [early, late] = [AT, new Date(NOW + 3_600_000)]
+    const later = (ms: number) => new Date(NOW + ms)
+    await ahead.recordHold(B, 'a reason', late)
+    await ahead.recordRelease(B, 'a reason', late)
+    await ahead.block([DIGEST], 'a reason', late)
+    const left = await drained(ledger)
+    // The place has those before, and none of them waits.
+    await right.recordHold(B, 'a reason', early)
+    await right.unblock(DIGEST, 'a reason', early)
+    await right.recordRelease(B, 'a reason', early)
+    await right.recordHold(B, 'a reason', later(1))
+    const decision = { act: 'remove', block: false, reason: 'r', who: 'w', rule: '' } as const
+    const dueAt = late.getTime() + 10
+    await ahead.addDecisions({ ...decision, batch: 'one', at: late.getTime(), dueAt }, [
+      { id: C, isVisible: true },
+    ])
+    await right.undoDecisions('one', 'undone', later(2), 'w')
+    left.push(...(await drained(ledger)))
+    assert.deepEqual(left.sort((a, b) => a.at - b.at).map(textOf), [
+      `hold ${B}`,
+      `release ${B}`,
+      `block ${DIGEST}`,
+      `hold ${B}`,
+      `unblock ${DIGEST}`,
+      `release ${B}`,
+      `hold ${B}`,
+      `hold ${C}`,
+      `release ${C}`,
+    ])
+    assert.equal(new Set(left.map(({ at }) => at)).size, left.length, 'no two at one time')
+  })
+
+  on('has what is done after tombstones were applied come after them', async (ledger) => {
+    await ledger.keepTombstones(PLACE, NOW)
+    const at = NOW + 3_600_000
+    await ledger.applyTombstones([{ at, order: 0, act: 'hold', subject: B, rule: '' }])
+    await ledger.applyTombstones([])
+    await ledger.recordRelease(B, 'a reason', AT)
+    const [released] = await drained(ledger)
+    assert.ok(released!.at > at)
+    assert.equal((await ledger.facts())[LAST], String(released!.at))
+  })
 
   on('leaves one of all that holds when a place is named, or another one', async (ledger) => {
     await changeAll(ledger)
