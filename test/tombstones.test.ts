@@ -43,6 +43,8 @@ async function sceneFor(t: TestContext) {
   const objects = await openFilesystemStore({ folder: join(folder, 'images'), hotSetBytes: 0 })
   ends.push(objects.close)
   const told: string[] = []
+  /** Unit: milliseconds. */
+  let ahead = 0
   return {
     place,
     objects,
@@ -52,6 +54,10 @@ async function sceneFor(t: TestContext) {
       const ledger = await openSqliteLedger({ file: join(folder, `${name}.sqlite`) })
       ends.push(ledger.close)
       return ledger
+    },
+    /** The next look at what the place is comes now. */
+    wait() {
+      ahead += 60_000
     },
     /** A server's, running. */
     async follow(ledger: Ledger) {
@@ -63,7 +69,7 @@ async function sceneFor(t: TestContext) {
         hashes: nodeHashes,
         place,
         isNew,
-        now: Date.now,
+        now: () => Date.now() + ahead,
         onFailure: () => told.push('failed'),
         onRecovery: () => told.push('recovered'),
         roundMs: 5,
@@ -165,6 +171,48 @@ test('a ledger that was lost begins anew with what the second place has, and the
   )
   assert.notEqual(await objects.headHeld(idFor(2)), null)
   assert.deepEqual((await found()).damaged, [])
+})
+
+test('a disk that is mounted late, or was not for a while, is applied and gets all that was decided', async (t) => {
+  const { place, found, wait, ledger: open, follow } = await sceneFor(t)
+  const old = await open('a')
+  const first = await follow(old)
+  const [held, released, gone, later] = [idFor(1), idFor(2), idFor(3), idFor(4)]
+  await old.recordHold(held, 'r', AT)
+  await old.recordRelease(held, 'r', AT)
+  await old.recordHold(released, 'r', AT)
+  await old.recordDeletion(gone, AT)
+  await until('they are written', none(old))
+  await first.stop()
+  const disk = `${place}-disk`
+  await rename(place, disk)
+  await mkdir(place)
+  const ledger = await open('b')
+  await follow(ledger)
+  await until('it is taken for a place', async () => (await readdir(place)).includes('followed.json'))
+  await ledger.recordHold(held, 'r', new Date(NOW + 100))
+  await ledger.recordRelease(released, 'r', new Date(NOW + 100))
+  await until('they are written', none(ledger))
+  await rename(place, `${place}-mount-point`)
+  await rename(disk, place)
+  wait()
+  await until('it knows', () => ledger.isGone(gone))
+  assert.equal((await ledger.whyAbsent(held))?.state, 'held')
+  assert.equal(await ledger.whyAbsent(released), null)
+  const lastIn = async (subject: string) =>
+    lastOf((await found()).tombstones).find((each) => each.subject === subject)?.act
+  await until('the disk has it too', async () => (await lastIn(held)) === 'hold')
+
+  await rename(place, disk)
+  await rename(`${place}-mount-point`, place)
+  wait()
+  await until('it is taken for a place again', async () => (await lastIn(gone)) === 'delete')
+  await ledger.recordDeletion(later, AT)
+  await until('it is written', none(ledger))
+  await rename(place, `${place}-mount-point`)
+  await rename(disk, place)
+  wait()
+  await until('the disk has it too', async () => (await lastIn(later)) === 'delete')
 })
 
 test('a ledger that begins anew while the second place is away keeps what is decided meanwhile', async (t) => {

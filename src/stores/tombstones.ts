@@ -7,7 +7,10 @@
 /** The fact that says where tombstones go. Without it none is left. */
 export const PLACE = 'tombstones.place'
 
-/** The fact that the ledger has what the second place had before it. */
+/**
+ * The fact that the ledger has what a second place had before it: the id of that place, so that no folder stands for the disk
+ * that was not mounted there. `yes`: one that has no id, by an older version. `none`: a restore went on without.
+ */
 export const APPLIED = 'tombstones.applied'
 
 /** The fact that names the place that was last reached. */

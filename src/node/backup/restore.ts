@@ -81,7 +81,7 @@ export async function restore(options: {
     if (!keptLedger) {
       if (!withoutTombstones) await assertPlaceKnown(config, stores.ledger)
       await makePrivate(stores.ledger, mark, dataDir)
-      await bringLedgerUp(stores, found?.tombstones ?? [], mark, dataDir)
+      await bringLedgerUp(stores, found, mark, dataDir)
     }
     const transfer = await transferImages({
       from: unexpired(source, stores.clock.now, (expiry) => stores.ledger.recordExpiries([expiry])),

@@ -1,6 +1,6 @@
 /** The ledger of a backup is older than what happened since: what is known of that, and what to do about the rest. */
 import type { Config } from '../../config.ts'
-import { lastOf } from '../../service/recovery/tombstone-files.ts'
+import { type FoundTombstones, lastOf } from '../../service/recovery/tombstone-files.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import { APPLIED, PLACE, type Tombstone } from '../../stores/tombstones.ts'
 import type { Stores } from '../open/stores.ts'
@@ -39,13 +39,13 @@ export async function makePublic(ledger: Ledger, mark: RestoreMark): Promise<voi
 /** Applies the tombstones, and holds what is held here and was not released since. */
 export async function bringLedgerUp(
   { ledger, objects }: Stores,
-  tombstones: readonly Tombstone[],
+  found: Pick<FoundTombstones, 'id' | 'tombstones'> | null,
   mark: RestoreMark,
   dataDir: string,
 ): Promise<void> {
-  const last = lastOf(tombstones)
+  const last = lastOf(found?.tombstones ?? [])
   await ledger.applyTombstones(last)
-  await ledger.writeFacts({ [APPLIED]: 'yes' }, { replace: true })
+  await ledger.writeFacts({ [APPLIED]: found === null ? 'none' : (found.id ?? 'yes') }, { replace: true })
   if (mark.hasHolds) return
   // Images that survived may have been held after the backup.
   const acts = new Map(last.map(({ subject, act }) => [subject, act]))

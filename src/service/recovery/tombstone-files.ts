@@ -4,6 +4,7 @@
  *
  *     20261122T194500123Z-3fa9c1d2.jsonl    {"at":1795376700123,"order":1,"act":"delete","subject":"…"} 5d41402abc4b2a76
  *     followed.json                         {"until":"2026-11-22T19:45:50.000Z"}
+ *     place.json                            {"id":"6f1c9a52-…"}
  *
  * Names sort by time. Lines may come twice, and in any order: `at` and `order` say what came last.
  */
@@ -15,6 +16,9 @@ import type { Hashes } from '../hashes.ts'
 /** Every change before its `until` is in the files beside it. */
 const FOLLOWED = 'followed.json'
 
+/** Which place this is: a folder of the same name may be on another disk. */
+const IDENTITY = 'place.json'
+
 const NAME = /^\d{8}T\d{9}Z-[0-9a-f]{8}(-merged)?\.jsonl$/
 
 const ACTS: readonly string[] = [
@@ -25,6 +29,10 @@ const ACTS: readonly string[] = [
   'block',
   'unblock',
 ] satisfies TombstoneAct[]
+
+export function isTombstoneAct(act: string): act is TombstoneAct {
+  return ACTS.includes(act)
+}
 
 const CHECKSUM_DIGITS = 16
 
@@ -41,6 +49,8 @@ const MERGED_BYTES = 8 * 1024 * 1024
 const MERGE_AGE_MS = 60 * 60_000
 
 export interface FoundTombstones {
+  /** Of the place. `null` if it has none. */
+  id: string | null
   tombstones: Tombstone[]
   /** Every change before it is among them. `null` if that is not known. Epoch milliseconds. */
   until: number | null
@@ -53,6 +63,9 @@ export interface TombstoneFiles {
   /** `null` if nobody ever wrote to the place. Epoch milliseconds. */
   until(): Promise<number | null>
   follow(until: number): Promise<void>
+  /** `null` if it has none yet. */
+  id(): Promise<string | null>
+  identify(id: string): Promise<void>
   read(): Promise<FoundTombstones>
   /** Makes one file of many small ones. Killed in the middle, it leaves lines twice. */
   merge(now: number): Promise<void>
@@ -73,7 +86,7 @@ export function createTombstoneFiles(files: Files, hashes: Pick<Hashes, 'sha256'
     if (end < 0 || checksum(text) !== line.slice(end + 1)) return null
     const { at, order, act, subject, rule = '', digests } = JSON.parse(text) as Tombstone & { rule?: string }
     // A newer version may know more.
-    return ACTS.includes(act) ? { at, order, act, subject, rule, ...(digests && { digests }) } : null
+    return isTombstoneAct(act) ? { at, order, act, subject, rule, ...(digests && { digests }) } : null
   }
 
   async function readFile(name: string): Promise<{ tombstones: Tombstone[]; isWhole: boolean }> {
@@ -98,21 +111,34 @@ export function createTombstoneFiles(files: Files, hashes: Pick<Hashes, 'sha256'
     }
   }
 
+  async function id(): Promise<string | null> {
+    const bytes = await files.read(IDENTITY)
+    if (bytes === null) return null
+    try {
+      const { id } = JSON.parse(new TextDecoder().decode(bytes)) as { id: unknown }
+      return typeof id === 'string' ? id : null
+    } catch {
+      return null
+    }
+  }
+
+  const writeJson = (name: string, value: object) =>
+    files.write(name, new TextEncoder().encode(`${JSON.stringify(value)}\n`))
+
   return {
     async write(tombstones, now) {
       await files.write(nameOf(now), new TextEncoder().encode(tombstones.map(lineOf).join('')))
     },
     until,
-    async follow(until) {
-      const text = `${JSON.stringify({ until: new Date(until).toISOString() })}\n`
-      await files.write(FOLLOWED, new TextEncoder().encode(text))
-    },
+    follow: (until) => writeJson(FOLLOWED, { until: new Date(until).toISOString() }),
+    id,
+    identify: (id) => writeJson(IDENTITY, { id }),
 
     async read() {
       // Before the files: what is written meanwhile is more, not less.
       const followed = await until()
       const names = (await files.names()).filter((name) => NAME.test(name))
-      const found: FoundTombstones = { tombstones: [], until: followed || null, damaged: [] }
+      const found: FoundTombstones = { id: await id(), tombstones: [], until: followed || null, damaged: [] }
       await forEachAtOnce(names, READ_AT_ONCE, async (name) => {
         const { tombstones, isWhole } = await readFile(name)
         for (const each of tombstones) found.tombstones.push(each)

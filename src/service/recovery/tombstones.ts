@@ -11,7 +11,7 @@ import type { ObjectStore } from '../../stores/object-store.ts'
 import { APPLIED, REACHED, type Tombstone } from '../../stores/tombstones.ts'
 import type { Hashes } from '../hashes.ts'
 import { applyToAll } from './reconcile.ts'
-import { createTombstoneFiles, lastOf } from './tombstone-files.ts'
+import { createTombstoneFiles, isTombstoneAct, lastOf } from './tombstone-files.ts'
 
 export interface Tombstones {
   /** How many are queued, and the age of the oldest in seconds. `null` if there is no second place. */
@@ -67,6 +67,7 @@ export function createTombstones(parts: {
   const { ledger, objects, now, onFailure, onRecovery } = parts
   const files = createTombstoneFiles(parts.files, parts.hashes)
   let isPrepared = false
+  let { isNew: isNewToLedger } = parts
   let failures = 0
   /** Nothing is tried before. */
   let quietUntil = 0
@@ -77,19 +78,23 @@ export function createTombstones(parts: {
     if (isPrepared) return
     const facts = await ledger.facts()
     // Until it was reached once, also by a server that did not get far. If it is missing later, its disk is not there.
-    const isNew = parts.isNew || facts[REACHED] !== parts.place
+    const isNew = isNewToLedger || facts[REACHED] !== parts.place
     if (isNew) await parts.files.make()
     const isEmpty = (await files.until()) === null
-    if (!(APPLIED in facts)) {
-      // A ledger that was lost begins anew.
-      if (!isEmpty) await applyToAll(await olderChanges(), ledger, objects)
-      await ledger.writeFacts({ [APPLIED]: 'yes' }, { replace: true })
+    const found = await files.id()
+    const isApplied = facts[APPLIED] === (found ?? 'yes')
+    // A ledger that was lost begins anew, or its disk was not mounted so far.
+    if (!isEmpty && !isApplied) await applyToAll(await olderChanges(), ledger, objects)
+    if (isEmpty || !isApplied || found === null) {
+      const id = found ?? crypto.randomUUID()
+      // First, for it throws if the place is away.
+      if (found === null) await files.identify(id)
+      if (!isNew && (isEmpty || !isApplied)) await ledger.repeatTombstones(now())
+      await ledger.writeFacts({ [APPLIED]: id }, { replace: true })
     }
-    if (isEmpty) {
-      if (!isNew) await ledger.repeatTombstones(now())
-      await files.follow(0)
-    }
+    if (isEmpty) await files.follow(0)
     if (isNew) await ledger.writeFacts({ [REACHED]: parts.place }, { replace: true })
+    isNewToLedger = false
     isPrepared = true
   }
 
@@ -97,6 +102,10 @@ export function createTombstones(parts: {
   async function olderChanges(): Promise<Tombstone[]> {
     const { tombstones } = await files.read()
     const since = new Set(await ledger.waitingTombstones())
+    // Of those that wait no more, which went to whatever was in its place.
+    for await (const { at, act, subject, rule } of ledger.everyAuditEntry()) {
+      if (isTombstoneAct(act)) since.add({ at: Date.parse(at), order: Infinity, act, subject, rule })
+    }
     return lastOf([...tombstones, ...since]).filter((tombstone) => !since.has(tombstone))
   }
 
@@ -119,6 +128,12 @@ export function createTombstones(parts: {
     if (Math.abs(lookedAt - followedAt) < FOLLOW_RATE.intervalMs) return
     followedAt = lookedAt
     if ((await ledger.takeTurn('tombstones.follow', lookedAt, FOLLOW_RATE)) > 0) return
+    // A disk was mounted there, or is no more.
+    if ((await files.id()) !== (await ledger.facts())[APPLIED]) {
+      isPrepared = false
+      await prepare()
+      return
+    }
     if ((await ledger.pendingTombstones()).count > 0) return
     await files.follow(lookedAt - COMMITTED_MS)
     if ((await ledger.takeTurn('tombstones.merge', now(), MERGE_RATE)) === 0) await files.merge(now())

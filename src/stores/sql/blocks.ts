@@ -3,12 +3,12 @@ import type { Ledger } from '../ledger.ts'
 import type { RecordEntry } from './audit-log.ts'
 import type { SqlDatabase } from './database.ts'
 import { sql } from './statement.ts'
-import type { LeaveTombstone } from './tombstones.ts'
+import type { LeaveTombstones } from './tombstones.ts'
 
 export function blocksLedger(
   database: SqlDatabase,
   record: RecordEntry,
-  leave: LeaveTombstone,
+  leave: LeaveTombstones,
 ): Pick<Ledger, 'block' | 'unblock'> {
   return {
     async block(sha256, reason, at, by) {
@@ -21,7 +21,7 @@ export function blocksLedger(
             on conflict (sha256) do nothing`,
           record({ act: 'block', subject: digest, reason, at, by }),
         ]),
-        ...digests.flatMap((digest) => leave({ at: at.getTime(), act: 'block', subject: digest })),
+        ...leave(at.getTime(), ...digests.map((subject) => ({ act: 'block' as const, subject }))),
       ])
     },
 
@@ -29,7 +29,7 @@ export function blocksLedger(
       const [gone] = await database.write([
         sql`delete from blocks where sha256 = ${sha256}`,
         record({ act: 'unblock', subject: sha256, reason, at, by }),
-        ...leave({ at: at.getTime(), act: 'unblock', subject: sha256 }),
+        ...leave(at.getTime(), { act: 'unblock', subject: sha256 }),
       ])
       return gone!.changes > 0
     },

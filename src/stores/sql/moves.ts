@@ -9,7 +9,7 @@ import { heldGone, holdRow } from './holds.ts'
 import { claimsOf, randomToken } from './outbox.ts'
 import { decide } from './reports.ts'
 import { ALWAYS, type Part, part, sql } from './statement.ts'
-import type { LeaveTombstone } from './tombstones.ts'
+import type { LeaveTombstones } from './tombstones.ts'
 
 type MovesLedger = Pick<
   Ledger,
@@ -45,7 +45,7 @@ export function isNotRemoved(id: string): Part {
 export function movesLedger(
   database: SqlDatabase,
   recordIf: RecordEntryIf,
-  leave: LeaveTombstone,
+  leave: LeaveTombstones,
 ): MovesLedger {
   const claims = claimsOf(database, { table: 'moves', key: 'id' })
 
@@ -74,7 +74,7 @@ export function movesLedger(
         ...then(id, at, rule, digests),
         recordIf({ act, subject: id, reason, at, by }, to === 'removed' ? ALWAYS : isNotRemoved(id)),
         decide(id, decided, at),
-        ...leave({ at: at.getTime(), act, subject: id, rule }),
+        ...leave(at.getTime(), { act, subject: id, rule }),
       ])
       return outcomes[before.length]!.changes > 0
     }

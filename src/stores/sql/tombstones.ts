@@ -13,10 +13,13 @@ const APPLIED_AT_ONCE = 500
 
 type AppliedTombstone = Omit<Tombstone, 'digests'> & { digests?: Tombstone['digests'] | null }
 
-type Left = Omit<Tombstone, 'order' | 'rule' | 'digests'> & { rule?: string }
+type Left = Pick<Tombstone, 'act' | 'subject'> & { rule?: string }
 
 /** In the transaction of the change, and last there: two that wait for the same row hold no other that one of them needs. */
-export type LeaveTombstone = (tombstone: Left & { act: Exclude<TombstoneAct, 'delete'> }) => Statement[]
+export type LeaveTombstones = (
+  at: number,
+  ...of: (Left & { act: Exclude<TombstoneAct, 'delete'> })[]
+) => Statement[]
 
 export type LeaveDeletion = (id: string, at: number) => Statement
 
@@ -40,19 +43,19 @@ const IS_BEFORE = part`cast(facts.value as bigint) < cast(excluded.value as bigi
 
 const NEXT_AT = part`(select cast(value as bigint) from facts where name = ${LAST})`
 
-/** Makes the statements that leave a tombstone, for the transaction of the change itself. */
+/** Makes the statements that leave tombstones, for the transaction of the change itself. */
 export function tombstoneLeavers(tick: () => number): {
-  leave: LeaveTombstone
+  leave: LeaveTombstones
   leaveDeletion: LeaveDeletion
 } {
-  const leaveAt = ({ at, act, subject, rule = '' }: Left, time: Part): Statement =>
+  const leaveAt = ({ act, subject, rule = '' }: Left, at: number, time: Part): Statement =>
     sql`insert into tombstones (${COLUMNS})
       select ${crypto.randomUUID()}, ${time}, ${tick()}, ${act}, ${subject}, ${rule},
         ${heldDigest('sha256', part`${subject}`)}, ${heldDigest('sent_sha256', part`${subject}`)}, ${at}, 0, 0 where ${IS_KEPT}`
   return {
-    leave: (left) => [nextAt(left.at), leaveAt(left, NEXT_AT)],
+    leave: (at, ...of) => [nextAt(at), ...of.map((left) => leaveAt(left, at, NEXT_AT))],
     // What is gone stays gone, whenever that was: the many who delete wait for no row that all share.
-    leaveDeletion: (subject, at) => leaveAt({ at, act: 'delete', subject }, part`${at}`),
+    leaveDeletion: (subject, at) => leaveAt({ act: 'delete', subject }, at, part`${at}`),
   }
 }
 
