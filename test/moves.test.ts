@@ -1,6 +1,6 @@
 /** What the operator decided happens, whichever process dies in between. */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ import { NO_PURGES } from '../src/service/images/purges.ts'
 import { createMoves } from '../src/service/moderation/moves.ts'
 import { createTakedown } from '../src/service/moderation/takedown.ts'
 import { openFilesystemStore } from '../src/stores/filesystem/store.ts'
-import type { Ledger } from '../src/stores/ledger.ts'
+import { type Ledger, LedgerUnavailable } from '../src/stores/ledger.ts'
 import type { ObjectStore } from '../src/stores/object-store.ts'
 import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
 import { assertAbsent, assertHeld, assertHolds, bytesFor, idFor, put } from './support/stored-images.ts'
@@ -19,7 +19,12 @@ import { until } from './support/until.ts'
 const ID = idFor('a')
 
 async function withParts(
-  run: (parts: { objects: ObjectStore; ledger: Ledger; clock: { now: number } }) => Promise<void>,
+  run: (parts: {
+    folder: string
+    objects: ObjectStore
+    ledger: Ledger
+    clock: { now: number }
+  }) => Promise<void>,
 ): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-moves-'))
   const [objects, ledger] = await Promise.all([
@@ -27,7 +32,7 @@ async function withParts(
     openSqliteLedger({ file: join(folder, 'ledger.sqlite') }),
   ])
   try {
-    await run({ objects, ledger, clock: { now: Date.now() } })
+    await run({ folder, objects, ledger, clock: { now: Date.now() } })
   } finally {
     await objects.close()
     await ledger.close()
@@ -209,8 +214,8 @@ for (const [late, then] of [
     })
   })
 
-/** What deletes by key over these parts. */
-function deleterOf(parts: { ledger: Ledger; objects: ObjectStore }) {
+/** What shows and deletes by key over these parts. */
+function imagesOf(parts: { ledger: Ledger; objects: ObjectStore }) {
   return createImages({
     ...parts,
     purges: NO_PURGES,
@@ -244,10 +249,23 @@ for (const seen of ['as it is looked for', 'as it is removed'])
       }
       const act = seen === 'as it is looked for' ? 'head' : 'remove'
       const objects = { ...parts.objects, [act]: releasing<never[], unknown>(parts.objects[act] as never) }
-      assert.equal(await deleterOf({ ...parts, objects }).remove(key), true)
+      assert.equal(await imagesOf({ ...parts, objects }).remove(key), true)
       assert.equal(isReleased, true)
       await assertAbsent(parts.objects, ID)
       assert.equal(await parts.objects.headHeld(ID), null)
-      assert.equal(await deleterOf(parts).remove(key), false)
+      assert.equal(await imagesOf(parts).remove(key), false)
     })
   })
+
+test('says that a damaged image is held, while the ledger is away', async () => {
+  await withParts(async (parts) => {
+    await put(parts.objects, ID, bytesFor(1, 3000))
+    await process(parts).takedown.hold(ID, 'x')
+    await truncate(join(parts.folder, 'held', ID), 2000)
+    const whyAbsent = () => Promise.reject(new LedgerUnavailable({ cause: new Error('away') }))
+    const images = imagesOf({ ...parts, ledger: { ...parts.ledger, whyAbsent } })
+    await assert.rejects(images.find(ID), { code: 'held' })
+    await assert.rejects(images.open(ID), { code: 'held' })
+    assert.equal(await images.find(idFor('b')), null)
+  })
+})

@@ -4,6 +4,7 @@ import { type ImageType, KEY_PATTERN } from '../../protocol.ts'
 import type { WhyAbsent } from '../../stores/holds.ts'
 import { type Ledger, LedgerUnavailable } from '../../stores/ledger.ts'
 import {
+  DamagedObject,
   dispose,
   type ImageRecord,
   type ObjectStore,
@@ -71,7 +72,17 @@ export function createImages(parts: {
         ledgerFailedAt = parts.now()
       }
     }
-    return (await objects.headHeld(id)) && { state: 'held', rule: '' }
+    return (await isHeld(id)) ? { state: 'held', rule: '' } : null
+  }
+
+  /** A damaged one too. */
+  async function isHeld(id: string): Promise<boolean> {
+    try {
+      return (await objects.headHeld(id)) !== null
+    } catch (error) {
+      if (error instanceof DamagedObject) return true
+      throw error
+    }
   }
 
   /** The answer for an image that is not there: 404, or the operator's reason. */
