@@ -269,3 +269,31 @@ test('says that a damaged image is held, while the ledger is away', async () => 
     assert.equal(await images.find(idFor('b')), null)
   })
 })
+
+test('learns the digests of what is held, however many damaged images come before', async () => {
+  await withParts(async (parts) => {
+    const [damaged, whole] = ['0000000000A', 'zzzzzzzzzzz']
+    for (const id of [damaged, whole]) {
+      await put(parts.objects, id, bytesFor(1, 3000))
+      // By a server that did not know of digests.
+      await parts.ledger.recordHold(id, 'x', new Date(parts.clock.now))
+      await parts.objects.hold(id)
+    }
+    await truncate(join(parts.folder, 'held', damaged), 2000)
+    const round = async () => {
+      const moves = createMoves({
+        ...parts,
+        purges: NO_PURGES,
+        now: () => parts.clock.now,
+        onFailure: () => {},
+        mostTidied: 1,
+      })
+      moves.start()
+      await moves.stop()
+    }
+    // From any id on.
+    for (let nth = 0; nth < 20; nth++) await round()
+    assert.notEqual((await parts.ledger.holdOf(whole))?.digests, null)
+    assert.equal((await parts.ledger.holdOf(damaged))?.digests, null)
+  })
+})

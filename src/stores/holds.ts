@@ -38,8 +38,8 @@ export interface HoldLedger {
   heldIds(limit: number): Promise<string[]>
   /** The held image is gone. Its digests stay withheld until the operator decides; without any the hold ends. */
   recordHeldGone(id: string): Promise<void>
-  /** Ids of held images whose digests are not recorded, at most `limit`. */
-  heldWithoutDigests(limit: number): Promise<string[]>
+  /** Ids of held images whose digests are not recorded, at most `limit`: those behind `after`, then from the first one on. */
+  heldWithoutDigests(limit: number, after?: string): Promise<string[]>
   /** Records the digests of an image, if it is held. */
   recordHeldDigests(id: string, digests: Digests): Promise<void>
 }

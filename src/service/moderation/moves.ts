@@ -112,9 +112,9 @@ export function createMoves(parts: {
     }
   }
 
-  /** Records digests that older servers did not record with a hold, or that a restored ledger lacks. */
+  /** Records digests that older servers did not record with a hold, or that a restored ledger lacks. A damaged image has none. */
   async function recordDigests(): Promise<void> {
-    for (const id of await ledger.heldWithoutDigests(Math.min(mostTidied, DIGESTS_AT_ONCE))) {
+    for (const id of await ledger.heldWithoutDigests(Math.min(mostTidied, DIGESTS_AT_ONCE), newId())) {
       const record = await objects.headHeld(id).catch((error) => onFailure(error, id))
       if (record) await ledger.recordHeldDigests(id, record)
     }

@@ -76,9 +76,10 @@ export function holdsLedger(database: SqlDatabase): HoldLedger {
       await database.write(heldGone(id))
     },
 
-    async heldWithoutDigests(limit) {
+    async heldWithoutDigests(limit, after = '') {
       const { rows } = await database.read(
-        sql`select id from holds where sha256 = '' order by id limit ${Math.max(0, limit)}`,
+        sql`select id from holds where sha256 = ''
+          order by case when id > ${after} then 0 else 1 end, id limit ${Math.max(0, limit)}`,
       )
       return rows.map(({ id }) => id as string)
     },

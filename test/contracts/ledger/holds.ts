@@ -99,6 +99,11 @@ export function holdsCases({ on }: Harness): void {
     await ledger.recordHold(ID, 'a report', AT)
     assert.deepEqual(await ledger.holdOf(ID), { digests: null, isGone: false })
     assert.deepEqual(await ledger.heldWithoutDigests(10), [ID])
+    const others = ['CCCCCCCCCCC', 'DDDDDDDDDDD']
+    for (const id of others) await ledger.recordHold(id, 'damaged', AT)
+    assert.deepEqual(await ledger.heldWithoutDigests(10, ID), [...others, ID], 'goes round')
+    assert.deepEqual(await ledger.heldWithoutDigests(2, 'CCCCCCCCCCC'), ['DDDDDDDDDDD', ID])
+    for (const id of others) await ledger.recordHeldGone(id)
     await ledger.recordHeldDigests(ID, DIGESTS)
     await ledger.recordHeldDigests('BBBBBBBBBBB', DIGESTS)
     assert.equal(await ledger.whyWithheld([digest(2)]), 'held')
