@@ -40,3 +40,16 @@ test('a hold loses nothing to a Worker whose clock is an hour ahead of the bucke
   assert.equal(await holds, true)
   await assertHeld(store, record, bytes)
 })
+
+test('a hold is not done if its copy is gone', async () => {
+  const bucket = r2InMemory(() => {})
+  const stopped = stoppedAtMarker(bucket)
+  const store = openR2Store({ bucket: stopped.bucket })
+  await put(store, ID, bytesFor(1, 3000))
+  const holds = store.hold(ID)
+  await stopped.reached
+  const listed = { prefix: 'held/', limit: 10, delimiter: '/', include: [] }
+  for (const { key } of (await bucket.list(listed)).objects) await bucket.delete(key)
+  stopped.goOn()
+  assert.equal(await holds, false)
+})

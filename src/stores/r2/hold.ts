@@ -54,10 +54,12 @@ export function holdObjects(bucket: Bucket, prefix: string): HeldImages {
     const name = `${id}.${crypto.randomUUID()}`
     // As long as other markers, and never twice the same: neither is its ETag.
     const body = crypto.getRandomValues(new Uint8Array(MARKER.length))
+    // Nothing is acknowledged that another process took for forsaken.
+    const isCopied = async () => (await bucket.head(folder + name)) !== null
     const startedAt = performance.now()
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const found = await find(id)
-      if (found !== null && heldCopyOf(found) === name) return true
+      if (found !== null && heldCopyOf(found) === name) return isCopied()
       if (found === null || found.marker !== null) {
         if (round > 0) await bucket.delete(folder + name)
         return false
@@ -71,7 +73,7 @@ export function holdObjects(bucket: Bucket, prefix: string): HeldImages {
         onlyIf: { etagMatches: found.etag },
         ...markerOptions(`held ${name}`),
       })
-      if (isDone) return true
+      if (isDone) return isCopied()
     }
     throw new StoreUnavailable({ cause: new Error('others kept changing the image that was to be held') })
   }
