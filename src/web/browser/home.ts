@@ -3,7 +3,6 @@ import type { Lifetime, Mode } from '../../client/types.ts'
 import type { EmbedCodes } from '../pages/embed-codes.ts'
 import { SHARED_QUERY } from '../share-path.ts'
 import { makeGallery } from './card/picture.ts'
-import { isHopeless } from './card/upload-card.ts'
 import { openHistory, type Remembered } from './history/history.ts'
 import type { Panel } from './history/panel.ts'
 import { rememberChoice, rememberMode, rememberSwitch } from './history/preferences.ts'
@@ -53,7 +52,7 @@ function settle(): void {
   find('pictures-head').hidden = !hasItems
   const several = uploads.pictures().length > 1
   find('copy-all').hidden = find('one-link').hidden = !several
-  const isWorthIt = ({ state }: Item) => state.at === 'failed' && !isHopeless(state.error)
+  const isWorthIt = ({ state }: Item) => state.at === 'failed' && state.outlook !== 'hopeless'
   find('retry-all').hidden = uploads.items.filter(isWorthIt).length < 2
   showTotals(uploads.items)
 }

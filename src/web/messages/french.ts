@@ -110,7 +110,6 @@ export const french: Messages = {
     cancelled: 'Annulée',
     staysUntil: 'Disponible jusqu’au {time}',
     deleting: 'Suppression',
-    failed: 'Non envoyée',
     lossy: 'même rendu',
     lossless: 'pixels identiques',
     scrubbed: 'données personnelles supprimées',
@@ -126,11 +125,13 @@ export const french: Messages = {
     /** After the name of a picture. */
     edited: 'modifiée',
     failed1: 'Non envoyée\u00a0: {name}. {reason}',
+    resuming1: 'Pas encore envoyée\u00a0: {name}. {reason}',
     allDone: { one: '{count} image envoyée.', other: '{count} images envoyées.' },
     added: { one: '{count} image ajoutée.', other: '{count} images ajoutées.' },
     progress: '{done} sur {all} envoyées',
     saved: '{size} économisés',
     failures: { one: '{count} échec', other: '{count} échecs' },
+    resuming: { one: '{count} en attente d’un nouvel essai', other: '{count} en attente d’un nouvel essai' },
     left: {
       one: 'Encore {count} envoi possible aujourd’hui',
       other: 'Encore {count} envois possibles aujourd’hui',

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { gif, heic, onDisk, photoWithPlace } from '../support/pictures.ts'
 import { grain, photos } from '../support/scene-files.ts'
-import { cardIn, cardsIn, choose, keptFiles, press, uploadOne } from '../support/steps.ts'
+import { cardIn, cardsIn, choose, keptFiles, passTime, press, uploadOne } from '../support/steps.ts'
 import { never, type PageState } from './state.ts'
 
 const BLOCKED = JSON.stringify({
@@ -60,6 +60,17 @@ export const homeStates: PageState[] = [
       await choose(page, (await photos()).slice(0, 2))
       await page.locator('.card[data-state="waiting"]').nth(1).waitFor()
       await page.context().setOffline(true)
+    },
+  },
+  {
+    name: 'home-resuming',
+    async reach(page, site) {
+      await page.clock.install()
+      site.proxy.onUpload = () => ({ kind: 'cut' })
+      site.proxy.onOther = (path) =>
+        path === '/api/upload' ? { kind: 'answer', status: 502 } : { kind: 'none' }
+      await choose(page, [...(await photos()).slice(0, 2), heic()])
+      await passTime(page, async () => (await page.locator('.card[data-state="resuming"]').count()) === 2)
     },
   },
   {

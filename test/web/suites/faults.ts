@@ -89,11 +89,11 @@ export function faultsSuite(site: () => Site): void {
     site().proxy.onUpload = () => ({ kind: 'cut' })
     site().proxy.onOther = away
     await choose(page, [await photo('unlucky.jpg')])
-    await passTime(page, async () => (await page.locator('.card[data-state="failed"]').count()) === 1)
+    await passTime(page, async () => (await page.locator('.card[data-state="resuming"]').count()) === 1)
     assert.match((await card(page, 'unlucky.jpg').textContent()) ?? '', /Couldn’t reach the service/)
-    assert.deepEqual(await axe(), [], 'failed')
+    assert.deepEqual(await axe(), [], 'resuming')
     await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
-    assert.deepEqual(await axe(), [], 'failed, dark')
+    assert.deepEqual(await axe(), [], 'resuming, dark')
     site().proxy.onUpload = () => ({ kind: 'none' })
     await press(card(page, 'unlucky.jpg'), 'retry')
     await cardIn(page, 'done', 'unlucky.jpg')
@@ -107,14 +107,84 @@ export function faultsSuite(site: () => Site): void {
     proxy.onUpload = () => ({ kind: 'cut' })
     proxy.onOther = away
     await choose(page, [await gif('one.gif', 54), await gif('two.gif', 55)])
-    const failed = page.locator('.card[data-state="failed"]')
-    await passTime(page, async () => (await failed.count()) === 2)
-    await page.getByText('Retrying automatically.').first().waitFor()
+    const resuming = page.locator('.card[data-state="resuming"]')
+    await passTime(page, async () => (await resuming.count()) === 2)
     assert.deepEqual(await axe(), [])
     await page.getByRole('button', { name: 'Try all again' }).click()
-    await passTime(page, async () => (await failed.count()) === 2)
+    await passTime(page, async () => (await resuming.count()) === 2)
     proxy.onUpload = proxy.onOther = () => ({ kind: 'none' })
     await passTime(page, async () => (await doneCount(page)) === 2)
+    await end()
+  })
+
+  it('calls no failure what goes on by itself, and says when without a word aloud', async () => {
+    const { page, axe, end } = await site().visit({ expected: FAILED_REQUEST })
+    await page.clock.install()
+    const { proxy } = site()
+    proxy.onUpload = () => ({ kind: 'cut' })
+    proxy.onOther = away
+    const broken = {
+      name: 'broken.gif',
+      mimeType: 'image/gif',
+      buffer: Buffer.from('GIF89a\x01\0', 'latin1'),
+    }
+    await choose(page, [await gif('patient.gif', 56), broken])
+    await passTime(page, async () => (await page.locator('.card[data-state="resuming"]').count()) === 1)
+    await heard(page, /^1 failed · 1 waiting to retry$/)
+    assert.equal(
+      await page.locator('#totals').textContent(),
+      '0 of 2 uploaded · 1 failed · 1 waiting to retry',
+    )
+    await press(await cardIn(page, 'failed', 'broken.gif'), 'dismiss')
+
+    const patient = card(page, 'patient.gif')
+    const said = async () => (await patient.locator('.card-state').textContent()) ?? ''
+    const seconds = async () => Number(/^Retrying in (\d+)\ss$/.exec(await said())?.[1])
+    assert.equal(await patient.locator('.card-note').textContent(), 'Couldn’t reach the service.')
+    const first = await seconds()
+    assert.ok(first > 2 && first <= 5, await said())
+    await page.evaluate(() => {
+      const spoken: string[] = []
+      Object.assign(globalThis, { spoken })
+      for (const region of document.querySelectorAll('[role="status"], [role="alert"], [aria-live], output'))
+        new MutationObserver(() => spoken.push(region.textContent)).observe(region, {
+          subtree: true,
+          childList: true,
+          characterData: true,
+        })
+    })
+    await patient.locator('[data-action="edit"]').focus()
+    await page.clock.runFor(2000)
+    assert.equal(await seconds(), first - 2)
+    assert.equal(await page.evaluate(() => document.activeElement?.ariaLabel), 'Edit: patient.gif')
+
+    const looked = Promise.withResolvers<void>()
+    proxy.onOther = (path) =>
+      path === '/api/upload' ? { kind: 'hold', until: looked.promise } : { kind: 'none' }
+    await page.clock.runFor(4000)
+    assert.equal(await said(), 'Couldn’t reach the service. Retrying automatically.', 'it is looking')
+    await page.context().setOffline(true)
+    looked.resolve()
+    await passTime(page, async () => /offline/.test(await said()))
+    assert.deepEqual(await axe(), [])
+    const spoken = await page.evaluate(() => (globalThis as unknown as { spoken: string[] }).spoken)
+    assert.deepEqual(spoken.filter(Boolean), [])
+
+    proxy.onUpload = proxy.onOther = () => ({ kind: 'none' })
+    await page.context().setOffline(false)
+    await passTime(page, async () => (await doneCount(page)) === 1)
+    await end()
+  })
+
+  it('says of one alone that it is not uploaded yet', async () => {
+    const { page, end } = await site().visit({ expected: FAILED_REQUEST, locale: 'de-DE' })
+    await page.clock.install()
+    site().proxy.onUpload = () => ({ kind: 'cut' })
+    site().proxy.onOther = away
+    await choose(page, [await gif('allein.gif', 57)])
+    await passTime(page, async () => (await page.locator('.card[data-state="resuming"]').count()) === 1)
+    await heard(page, /^Noch nicht hochgeladen: allein\.gif\. Der Dienst ist nicht erreichbar\./)
+    assert.equal(await page.locator('#totals').textContent(), '1 wartet auf den nächsten Versuch')
     await end()
   })
 
@@ -125,7 +195,7 @@ export function faultsSuite(site: () => Site): void {
     site().proxy.onUpload = () => ({ kind: 'lose-answer' })
     site().proxy.onOther = away
     await choose(page, [await gif('lost.gif', 53)])
-    await passTime(page, async () => (await page.locator('.card[data-state="failed"]').count()) === 1)
+    await passTime(page, async () => (await page.locator('.card[data-state="resuming"]').count()) === 1)
     site().proxy.onUpload = () => ({ kind: 'none' })
     await press(card(page, 'lost.gif'), 'retry')
     await cardIn(page, 'done', 'lost.gif')

@@ -114,8 +114,8 @@ const STATES: State[] = [
     upload: { kind: 'cut' },
     before: (page) => page.clock.install(),
     reach: (page, name) =>
-      passTime(page, async () => (await card(page, name).getAttribute('data-state')) === 'failed'),
-    said: /^Couldn’t reach the service\. Retrying automatically\.$/,
+      passTime(page, async () => (await card(page, name).getAttribute('data-state')) === 'resuming'),
+    said: /^Retrying in \d+\ss$/,
     again: true,
     later: 'offered',
   },
@@ -124,8 +124,8 @@ const STATES: State[] = [
     upload: { kind: 'answer', status: 502, body: '<h1>Bad gateway</h1>' },
     before: (page) => page.clock.install(),
     reach: (page, name) =>
-      passTime(page, async () => (await card(page, name).getAttribute('data-state')) === 'failed'),
-    said: /^Couldn’t reach the service\. Retrying automatically\.$/,
+      passTime(page, async () => (await card(page, name).getAttribute('data-state')) === 'resuming'),
+    said: /^Retrying in \d+\ss$/,
     again: true,
     later: 'offered',
   },

@@ -3,14 +3,7 @@ import type { Compressed } from '../../../client/types.ts'
 import { EXTENSIONS, typeName } from '../../../protocol.ts'
 import { inWords, words } from '../upload/facts.ts'
 import type { Item, State } from '../upload/queue.ts'
-import type { Action, CardView } from './card.ts'
-
-/** Refusals of the file itself: another try of the same file ends the same. */
-const HOPELESS = new Set(['unsupported-type', 'damaged-image', 'blocked-image', 'file-too-large'])
-
-export function isHopeless(error: unknown): boolean {
-  return HOPELESS.has(codeOf(error))
-}
+import type { CardView } from './card.ts'
 
 /** Of a refusal; empty for any other error. */
 export function codeOf(error: unknown): string {
@@ -24,8 +17,7 @@ export const LONG_MS = 3000
 const LARGE_BYTES = 1024 * 1024
 const SETTLED_MS = 1500
 
-/** `reason`: why it failed, if it did. */
-export function viewOf({ state, file, mode, compressed }: Item, reason?: string): CardView {
+export function viewOf({ state, file, mode, compressed }: Item): CardView {
   const size = inWords.bytes(file.size)
   const made = compressed ? whatWasDone(compressed) : size
   switch (state.at) {
@@ -60,22 +52,29 @@ export function viewOf({ state, file, mode, compressed }: Item, reason?: string)
       const status = percent < 100 ? inWords.fill(words.uploading, { percent }) : words.arriving
       return { state: 'uploading', status, note: paceOf(state) ?? made, percent, actions: ['edit', 'cancel'] }
     }
-    case 'waiting': {
-      const seconds = Math.max(1, Math.ceil((state.until - performance.now()) / 1000))
-      const status = navigator.onLine ? inWords.fill(words.waiting, { seconds }) : words.offline
-      return { state: 'waiting', status, note: made, percent: 0, actions: ['edit', 'cancel'] }
+    case 'waiting':
+      return {
+        state: 'waiting',
+        status: untilNextTry(state.until),
+        note: made,
+        percent: 0,
+        actions: ['edit', 'cancel'],
+      }
+    // Not even what uploads could be had: that has words for all other failures.
+    case 'failed':
+    case 'cancelled': {
+      const status = state.at === 'failed' ? words.unreachable : words.cancelled
+      return { state: state.at, status, actions: ['retry', 'edit', 'dismiss'] }
     }
-    case 'failed': {
-      const actions: Action[] = isHopeless(state.error) ? ['dismiss'] : ['retry', 'edit', 'dismiss']
-      // What is cut off may make it small enough.
-      if (codeOf(state.error) === 'file-too-large') actions.unshift('edit')
-      return { state: 'failed', status: reason ?? words.failed, actions }
-    }
-    case 'cancelled':
-      return { state: 'cancelled', status: words.cancelled, actions: ['retry', 'edit', 'dismiss'] }
     case 'done':
       return { state: 'done', status: made, actions: [] }
   }
+}
+
+/** The next try comes at `until`, by the page's clock, in milliseconds. */
+export function untilNextTry(until: number): string {
+  const seconds = Math.max(1, Math.ceil((until - performance.now()) / 1000))
+  return navigator.onLine ? inWords.fill(words.waiting, { seconds }) : words.offline
 }
 
 /** "5 MB of 12 MB · 1.3 MB/s · 6 s left", once there is something to go by. */

@@ -2,11 +2,13 @@
 import { copyText } from '../page/clipboard.ts'
 import { say } from '../page/status.ts'
 import { inWords, words } from './facts.ts'
+import type { Outlook } from './queue.ts'
 
 export interface Settled {
   name: string
   /** Why it failed; set if it did. */
   reason?: string
+  outlook?: Outlook | undefined
   /** What is copied. */
   link?: string
   /** What is said after it, if it comes alone. */
@@ -21,6 +23,18 @@ export interface Batch {
   end(onCopy: () => void): void
 }
 
+/** "1 failed · 2 waiting to retry"; empty, if none. */
+export function unsentInWords(failures: { outlook?: Outlook | undefined }[]): string {
+  const resuming = failures.filter(({ outlook }) => outlook === 'resumes').length
+  const failed = failures.length - resuming
+  return [
+    failed > 0 && inWords.count(words.failures, failed),
+    resuming > 0 && inWords.count(words.resuming, resuming),
+  ]
+    .filter(Boolean)
+    .join(' · ')
+}
+
 export function createBatch(): Batch {
   let settled: Settled[] = []
   let count = 0
@@ -31,14 +45,14 @@ export function createBatch(): Batch {
     const done = all.filter(({ link }) => link !== undefined)
     const saying = done.length > 0 ? { onCopy } : {}
     if (all.length > 1) {
-      const failed = all.length - done.length
       const parts = [
         done.length > 0 && inWords.count(words.allDone, done.length),
-        failed > 0 && inWords.count(words.failures, failed),
+        unsentInWords(all.filter(({ link }) => link === undefined)),
       ]
       say(parts.filter(Boolean).join(' '), saying)
     } else if (only?.link === undefined) {
-      say(inWords.fill(words.failed1, { name: only?.name ?? '', reason: only?.reason ?? '' }))
+      const sentence = only?.outlook === 'resumes' ? words.resuming1 : words.failed1
+      say(inWords.fill(sentence, { name: only?.name ?? '', reason: only?.reason ?? '' }))
     } else {
       // Only where the person is still looking: what they copied elsewhere meanwhile is theirs.
       const isCopied = byItself && document.hasFocus() && (await copyText(only.link))

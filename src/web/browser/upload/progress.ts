@@ -1,5 +1,6 @@
 /** How far everything is: in one line, in the tab's title, in the day's quota, and as a question before leaving. */
 import { RATE_FIELD, RATE_REMAINING_HEADER, UPLOAD_PATH } from '../../../protocol.ts'
+import { unsentInWords } from './batch.ts'
 import { inWords, locale, words } from './facts.ts'
 import { type Item, isUnfinished } from './queue.ts'
 
@@ -7,12 +8,12 @@ const title = document.title
 
 export function showTotals(items: readonly Item[]): void {
   const done = items.filter(({ state }) => state.at === 'done')
-  const failed = items.filter(({ state }) => state.at === 'failed').length
+  const failures = items.flatMap(({ state }) => (state.at === 'failed' ? state : []))
   const saved = done.reduce((sum, { compressed }) => sum + compressed!.bytesIn - compressed!.bytesOut, 0)
   const parts = [
     items.length > 1 && inWords.fill(words.progress, { done: done.length, all: items.length }),
     items.length > 1 && saved >= 1000 && inWords.fill(words.saved, { size: inWords.bytes(saved) }),
-    failed > 0 && inWords.count(words.failures, failed),
+    unsentInWords(failures),
   ]
   document.getElementById('totals')!.textContent = parts.filter(Boolean).join(' · ')
   document.title = items.some(isUnfinished) ? `${done.length}/${items.length} · ${title}` : title

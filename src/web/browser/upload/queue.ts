@@ -10,6 +10,9 @@ const UNDER_WAY = UPLOADS + 1
 /** Stages of a compression, as the client counts them: the first fetches what it needs. */
 const STEPS = 3
 
+/** Of one that failed: it goes on by itself once the service is back, or another try of the same file ends the same. */
+export type Outlook = 'resumes' | 'hopeless'
+
 export type State =
   | { at: 'queued' | 'asking' | 'ready' | 'cancelled' }
   /** `since` is by the page's clock, in milliseconds. `step` of `steps` has begun. */
@@ -18,7 +21,7 @@ export type State =
   /** Between two tries; the next one comes at `until`, by the page's clock. */
   | { at: 'waiting'; until: number }
   | { at: 'done'; sent: Sent }
-  | { at: 'failed'; error: unknown }
+  | { at: 'failed'; error: unknown; outlook?: Outlook | undefined }
 
 export interface Item {
   readonly number: number

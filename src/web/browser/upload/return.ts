@@ -7,13 +7,26 @@ const MOST_MS = 5 * 60_000
 
 /** A server that takes no upload, though it answers, is asked ever less often. */
 let next = FIRST_MS
+/** Unset while it looks. */
 let timer: ReturnType<typeof setTimeout> | undefined
+let nextAt = 0
 let then = () => {}
 
 /** Calls `goOn` once the service answers. One wait serves all pictures. */
 export function whenBack(goOn: () => void): void {
   then = goOn
-  timer ??= setTimeout(look, next)
+  lookLater()
+}
+
+/** When the service is looked for next, by the page's clock, in milliseconds. `null`: right now. */
+export function nextLook(): number | null {
+  return timer === undefined ? null : nextAt
+}
+
+function lookLater(): void {
+  if (timer !== undefined) return
+  nextAt = performance.now() + next
+  timer = setTimeout(look, next)
 }
 
 /** An upload arrived: the next failure begins anew. */
@@ -26,7 +39,7 @@ async function look(): Promise<void> {
   next = Math.min(2 * next, MOST_MS)
   const answer = await fetch(UPLOAD_PATH, { method: 'OPTIONS' }).catch(() => null)
   if (answer && answer.status < 500) then()
-  else timer ??= setTimeout(look, next)
+  else lookLater()
 }
 
 addEventListener('online', () => {

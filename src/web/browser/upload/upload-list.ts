@@ -1,9 +1,9 @@
 /** The pictures of this visit: one card each, from the moment they are chosen. */
 import type { Lifetime, Mode } from '../../../client/types.ts'
 import type { EmbedCodes } from '../../pages/embed-codes.ts'
-import { type Card, createCard } from '../card/card.ts'
+import { type Card, type CardView, createCard } from '../card/card.ts'
 import { codesOf, codesOfAll, nameOf } from '../card/picture.ts'
-import { codeOf, isHopeless, LONG_MS, viewOf, whatWasDone } from '../card/upload-card.ts'
+import { codeOf, LONG_MS, viewOf, whatWasDone } from '../card/upload-card.ts'
 import type { History, Remembered } from '../history/history.ts'
 import type { Unsent } from '../intake/unsent.ts'
 import { copyAndSay } from '../page/clipboard.ts'
@@ -11,16 +11,13 @@ import { say } from '../page/status.ts'
 import { createBatch } from './batch.ts'
 import { facts, inWords, words } from './facts.ts'
 import { askQuota, showQuota } from './progress.ts'
-import { createQueue, type Item, isUnfinished } from './queue.ts'
+import { createQueue, type Item, isUnfinished, type Outlook } from './queue.ts'
 
 /** Cards that are made before the page may draw again. */
 const CARDS_AT_ONCE = 8
 
 /** Refusals that every further upload would meet as well. */
 const FINAL = new Set(['quota-exceeded', 'uploads-paused', 'storage-full'])
-
-/** What the operator decided of these bytes: offered again later, they would be told the same. */
-const DECIDED = new Set(['held', 'removed'])
 
 export interface UploadListOptions {
   history: Promise<History>
@@ -121,15 +118,19 @@ export function createUploadList(options: UploadListOptions): UploadList {
       onChange()
       await settled
     } else if (state.at === 'failed') {
-      if (isHopeless(state.error) || DECIDED.has(codeOf(state.error))) release(item)
+      state.outlook = uploading?.outlookOf(state.error)
+      const { outlook } = state
+      if (uploading?.isDecided(state)) release(item)
       unexplained++
       const reason =
         (await uploading?.reasonOf(state.error, item.file, item.compressed?.bytesOut)) ?? words.unreachable
       unexplained--
       if (item.state !== state) return
-      card.show(viewOf(item, reason))
-      batch.add({ name, reason })
-      if (uploading?.mayPass(state.error)) uploading.whenBack(() => retryAll(uploading?.mayPass))
+      batch.add({ name, reason, outlook })
+      if (uploading && outlook === 'resumes') {
+        uploading.whenBack(() => retryAll((outlook) => outlook === 'resumes'))
+        tick(item, entry, state, uploading.viewOfResuming)
+      } else card.show(uploading?.viewOfFailed(state, reason) ?? viewOf(item))
     } else {
       card.show(viewOf(item))
       if (state.at === 'compressing')
@@ -142,10 +143,15 @@ export function createUploadList(options: UploadListOptions): UploadList {
   }
 
   /** Work that takes long, and waiting, are told second by second. */
-  function tick(item: Item, entry: Entry, state: Item['state']): void {
-    if (item.state !== state) return
-    entry.card.show(viewOf(item))
-    setTimeout(() => tick(item, entry, state), 1000)
+  function tick(
+    item: Item,
+    entry: Entry,
+    state: Item['state'],
+    view: (item: Item) => CardView = viewOf,
+  ): void {
+    if (item.state !== state || !entries.has(item)) return
+    entry.card.show(view(item))
+    setTimeout(() => tick(item, entry, state, view), 1000)
   }
 
   /** Once it is compressed: decoding the file for it would hold up the link, and the preview takes a tenth of the time. */
@@ -202,10 +208,10 @@ export function createUploadList(options: UploadListOptions): UploadList {
       (next?.querySelector<HTMLElement>('button:not([hidden])') ?? document.getElementById('file'))?.focus()
   }
 
-  /** All that failed, or those whose failure `isMeant`. */
-  function retryAll(isMeant = (error: unknown) => !isHopeless(error)): void {
+  /** All that failed, or those whose outlook `isMeant`. */
+  function retryAll(isMeant = (outlook?: Outlook) => outlook !== 'hopeless'): void {
     for (const item of [...queue.items])
-      if (item.state.at === 'failed' && isMeant(item.state.error)) queue.retry(item)
+      if (item.state.at === 'failed' && isMeant(item.state.outlook)) queue.retry(item)
   }
 
   /** What is not sent yet waits for the editor; what comes out of it takes its place. */

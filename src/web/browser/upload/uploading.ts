@@ -4,9 +4,10 @@ import { createLineMeter } from './line.ts'
 
 export { compress, prepare, send } from '../../../client/browser.ts'
 export { notesOn, pictureOf, showDone } from '../card/done-card.ts'
+export { isDecided, outlookOf, viewOfFailed, viewOfResuming } from '../card/failed-card.ts'
 export { thumbnailOf } from '../card/thumbnail.ts'
 export { createUnsent } from '../intake/unsent.ts'
-export { mayPass, reasonOf } from './reasons.ts'
+export { reasonOf } from './reasons.ts'
 export { isBack, whenBack } from './return.ts'
 
 /** Of all uploads of this visit. */
