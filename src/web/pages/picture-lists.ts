@@ -4,14 +4,7 @@ import type { Messages } from '../messages/messages.ts'
 import type { Page } from './page.ts'
 
 export function pictureLists(messages: Messages): Page {
-  const { upload, viewer } = messages
-  const formats = [
-    ['page', viewer.page],
-    ['direct', viewer.direct],
-    ['markdown', viewer.markdown],
-    ['bbcode', viewer.bbcode],
-    ['html', viewer.html],
-  ]
+  const { upload } = messages
   return html`<section class="offer" id="offer" aria-labelledby="offer-title" hidden>
 <h2 id="offer-title" tabindex="-1"></h2>
 <p id="offer-detail"></p>
@@ -27,8 +20,7 @@ export function pictureLists(messages: Messages): Page {
 <p class="soft" id="totals"></p>
 <button type="button" class="button quiet" id="retry-all" hidden>${upload.retryAll}</button>
 <div class="copy-as">
-<label for="format">${upload.copyAs}</label>
-<select id="format">${formats.map(([value, name]) => html`<option value="${value}">${name}</option>`)}</select>
+${formatChoice(messages, 'format')}
 <button type="button" class="button quiet" id="copy-all" hidden>${upload.copyAll}</button>
 <button type="button" class="button quiet" id="one-link" hidden>${upload.oneLink}</button>
 </div>
@@ -38,6 +30,19 @@ ${earlier(messages)}
 ${menu(messages)}
 </section>
 ${device(messages)}`
+}
+
+/** Which form of the links is copied. */
+function formatChoice({ upload, viewer }: Messages, id: string): Page {
+  const formats = [
+    ['page', viewer.page],
+    ['direct', viewer.direct],
+    ['markdown', viewer.markdown],
+    ['bbcode', viewer.bbcode],
+    ['html', viewer.html],
+  ]
+  return html`<label for="${id}">${upload.copyAs}</label>
+<select id="${id}">${formats.map(([value, name]) => html`<option value="${value}">${name}</option>`)}</select>`
 }
 
 /** What else can be done with a picture: one menu for all of them. */
@@ -55,11 +60,13 @@ ${action('delete', upload.delete)}
 </div>`
 }
 
-function earlier({ upload }: Messages): Page {
+function earlier(messages: Messages): Page {
+  const { upload } = messages
   return html`<section class="earlier" id="earlier" aria-labelledby="earlier-title" hidden>
 <header class="earlier-head">
 <h2 id="earlier-title" tabindex="-1">${upload.earlier}</h2>
 <input type="search" id="search" placeholder="${upload.search}" aria-label="${upload.search}" autocomplete="off" spellcheck="false" hidden>
+<div class="copy-as">${formatChoice(messages, 'earlier-format')}</div>
 <button type="button" class="button quiet" id="select">${upload.select}</button>
 </header>
 <div class="selection" id="selection" hidden>

@@ -1,9 +1,20 @@
 /** Earlier pictures: search, several at once, other tabs. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { until } from '../../support/until.ts'
 import { gif } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
-import { cardsIn, choose, deleteRow, heard, press, pressInMenu, row } from '../support/steps.ts'
+import {
+  cardIn,
+  cardsIn,
+  choose,
+  deleteRow,
+  heard,
+  press,
+  pressInMenu,
+  row,
+  uploadOne,
+} from '../support/steps.ts'
 
 const GONE = /status of 404/
 
@@ -67,6 +78,39 @@ export function panelSuite(site: () => Site): void {
       [true, true],
       'a search loses no pick',
     )
+    await end()
+  })
+
+  it('copies the links of rows in any form, chosen beside them or beside the cards', async () => {
+    const { page, axe, end } = await site().visit({ permissions: ['clipboard-read', 'clipboard-write'] })
+    const id = await uploadOne(page, await gif('earlier.gif', 641))
+    await page.reload()
+    await row(page, 'earlier.gif').waitFor()
+    const clipboard = () => page.evaluate(() => navigator.clipboard.readText())
+    const choice = page.getByLabel('Copy as').and(page.locator(':visible'))
+    const forms = {
+      markdown: `![](${site().url}/raw/${id}.gif)`,
+      bbcode: `[img]${site().url}/raw/${id}.gif[/img]`,
+      page: `${site().url}/${id}`,
+      direct: `${site().url}/raw/${id}.gif`,
+    }
+    for (const [form, text] of Object.entries(forms)) {
+      await choice.selectOption(form)
+      await press(row(page, 'earlier.gif'), 'copy')
+      await until(`the ${form} is copied`, async () => (await clipboard()) === text)
+    }
+    assert.deepEqual(await axe(), [])
+
+    await choose(page, [await gif('new.gif', 642)])
+    const link = (await cardIn(page, 'done', 'new.gif')).locator('.card-link input')
+    assert.match(await link.inputValue(), /\/raw\/\w+\.gif$/)
+    await page.selectOption('#earlier-format', 'markdown')
+    assert.match(await link.inputValue(), /^!\[\]/, 'cards follow')
+    await page.selectOption('#format', 'bbcode')
+    assert.equal(await page.locator('#earlier-format').inputValue(), 'bbcode', 'and so do rows')
+    await press(row(page, 'earlier.gif'), 'copy')
+    await heard(page, /Copied/)
+    assert.equal(await clipboard(), forms.bbcode)
     await end()
   })
 

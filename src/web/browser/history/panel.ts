@@ -8,6 +8,22 @@ import type { History, Remembered } from './history.ts'
 import { createRow, type Row } from './row.ts'
 import { createSelection } from './selection.ts'
 
+/** One choice in two places: cards and rows copy their links in the same form. */
+function joinFormats(): void {
+  const [ofCards, ofRows] = ['format', 'earlier-format'].map((id) => document.getElementById(id)) as [
+    HTMLSelectElement,
+    HTMLSelectElement,
+  ]
+  ofRows.value = ofCards.value
+  ofCards.addEventListener('change', () => {
+    ofRows.value = ofCards.value
+  })
+  ofRows.addEventListener('change', () => {
+    ofCards.value = ofRows.value
+    ofCards.dispatchEvent(new Event('change'))
+  })
+}
+
 /** Rows that are shown before "show more". */
 const PAGE = 24
 /** From so many on, a search field helps. */
@@ -40,6 +56,7 @@ export function createPanel({ history, format, isShown, onEdit, onChange }: Pane
   /** Matching pictures past those. */
   let waiting = 0
 
+  joinFormats()
   const selection = createSelection({ rows, history, format, onDeleted: drop })
 
   function settle(): void {
