@@ -189,6 +189,7 @@ export const english = {
   editor: {
     title: 'Edit picture',
     progress: '{number} of {count}',
+    progressSoFar: '{number} of {count}. All are sent after the last.',
     toolbar: 'Tools',
     tools: { redact: 'Redact', crop: 'Crop', arrow: 'Arrow', pen: 'Pen', text: 'Text', move: 'Move' },
     actions: {

@@ -206,6 +206,7 @@ export const french: Messages = {
   editor: {
     title: 'Modifier l’image',
     progress: '{number} sur {count}',
+    progressSoFar: '{number} sur {count}. Envoi après la dernière.',
     toolbar: 'Outils',
     tools: {
       redact: 'Masquer',

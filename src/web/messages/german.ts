@@ -199,6 +199,7 @@ export const german: Messages = {
   editor: {
     title: 'Bild bearbeiten',
     progress: '{number} von {count}',
+    progressSoFar: '{number} von {count}. Gesendet wird nach dem letzten.',
     toolbar: 'Werkzeuge',
     tools: {
       redact: 'Schwärzen',

@@ -83,6 +83,14 @@ export const pictureStates: PageState[] = [
     },
   },
   {
+    name: 'editor-several',
+    async reach(page) {
+      await page.locator('#edit-first').check()
+      await choose(page, await photos())
+      await page.locator('.editor[open]').waitFor()
+    },
+  },
+  {
     name: 'editor-unable',
     async reach(page) {
       await page.locator('#edit-first').check()

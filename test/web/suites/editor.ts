@@ -544,11 +544,17 @@ export function editorSuite(site: () => Site): void {
       await gif('moving.gif', 401),
     ]
     await open(page, files)
-    await page.getByText('1 of 3').waitFor()
+    // The focus is on the heading as each picture comes: a screen reader reads how far it is, too.
+    const told = page.getByRole('heading', { name: 'Edit picture' }).and(page.locator(':focus'))
+    const count = page.locator('#editor-count')
+    await page.getByText('1 of 3. All are sent after the last.', { exact: true }).waitFor()
+    assert.equal(await told.getAttribute('aria-describedby'), await count.getAttribute('id'))
     await button(page, 'Send').click()
-    await page.getByText('2 of 3').waitFor()
+    await page.getByText('2 of 3. All are sent after the last.', { exact: true }).waitFor()
+    assert.equal(await page.locator('.card').count(), 0, 'the first waits for the others')
     await button(page, 'Don’t send').click()
     await page.getByText('can’t be edited here').waitFor()
+    assert.equal(await count.textContent(), '3 of 3')
     await button(page, 'Send without edits').click()
     assert.deepEqual(await stored(page, 'letter.png'), files[0]!.buffer)
     assert.deepEqual(await stored(page, 'moving.gif'), files[2]!.buffer)

@@ -30,8 +30,10 @@ export async function edit(files: File[], waysOut: WaysOut = words): Promise<Fil
   const chosen: File[] = []
   try {
     for (const [index, file] of files.entries()) {
-      const progress =
-        files.length > 1 ? fill(words.progress, { number: index + 1, count: files.length }) : ''
+      const count = files.length
+      // What has been through is not sent before the last has: nobody is to leave in between and think that it was.
+      const sentence = index + 1 < count ? words.progressSoFar : words.progress
+      const progress = count > 1 ? fill(sentence, { number: index + 1, count }) : ''
       const edited = await editOne(file, frame, progress)
       if (edited) chosen.push(edited)
     }

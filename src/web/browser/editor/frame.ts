@@ -43,6 +43,8 @@ export function createFrame(words: HomeFacts['editor'], waysOut: WaysOut): Frame
   heading.tabIndex = -1
   dialog.setAttribute('aria-labelledby', heading.id)
   const count = make('p', 'soft')
+  count.id = 'editor-count'
+  heading.setAttribute('aria-describedby', count.id)
   const [send, asItIs, cancel] = [
     button(waysOut.send),
     button(words.asItIs, 'quiet'),
