@@ -83,6 +83,7 @@ export async function benchPreviews({ dir, rounds }: BenchOptions): Promise<Figu
       what: 'server: processor time of an upload with its preview / without',
       values: taking,
       unit: '',
+      areRatios: true,
       atMost: 1.05,
     })
     return { comparisons: [], measures }

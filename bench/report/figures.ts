@@ -17,8 +17,10 @@ export interface Measure {
   what: string
   values: number[]
   unit: string
+  /** Demanded of every value, or of the median where they are ratios of two contestants' turns, which a busy machine scatters. */
   atMost?: number
   atLeast?: number
+  areRatios?: boolean
 }
 
 export interface Figures {
@@ -61,13 +63,14 @@ function comparisonRow(row: Comparison): string[] {
 }
 
 function measureRow(row: Measure): string[] {
-  const { min, median, max }: Summary = summarize(row.values)
-  return [row.what, rounded(min), rounded(median), rounded(max), row.unit, demandOn(row, min, max)]
+  const found = summarize(row.values)
+  const { min, median, max } = found
+  return [row.what, rounded(min), rounded(median), rounded(max), row.unit, demandOn(row, found)]
 }
 
-function demandOn({ atMost, atLeast }: Measure, min: number, max: number): string {
-  if (atLeast !== undefined) return `≥ ${atLeast}: ${verdict(min >= atLeast)}`
-  return atMost === undefined ? '' : `< ${atMost}: ${verdict(max < atMost)}`
+function demandOn({ atMost, atLeast, areRatios }: Measure, { min, median, max }: Summary): string {
+  if (atLeast !== undefined) return `≥ ${atLeast}: ${verdict((areRatios ? median : min) >= atLeast)}`
+  return atMost === undefined ? '' : `< ${atMost}: ${verdict((areRatios ? median : max) < atMost)}`
 }
 
 function verdict(met: boolean): string {
