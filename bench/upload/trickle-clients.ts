@@ -35,13 +35,15 @@ async function send(picture: Buffer, upload: ClientRequest): Promise<void> {
   upload.end(multipartTail)
 }
 
-function client(picture: Buffer): Promise<void> {
+/** `address`: of one client no more than sixteen uploads are read at once. */
+function client(picture: Buffer, address: string): Promise<void> {
   return new Promise((resolve) => {
     const upload = request(`${baseUrl}/api/upload`, {
       method: 'POST',
       agent: false,
       headers: {
         'Content-Type': `multipart/form-data; boundary=${BOUNDARY}`,
+        'X-Forwarded-For': address,
         'Content-Length': multipartHead('large').length + picture.length + multipartTail.length,
       },
     })
@@ -60,7 +62,7 @@ function client(picture: Buffer): Promise<void> {
 
 const clients: Promise<void>[] = []
 for (let i = 0; i < Number(count); i++) {
-  clients.push(client(pictures[i % pictures.length]!))
+  clients.push(client(pictures[i % pictures.length]!, `198.${i >> 8}.${i & 255}.1`))
   // Otherwise all steps fall together.
   await sleep(STEP_MS / 10)
 }
