@@ -115,7 +115,7 @@ function trimHeap(): void {
     using database = new DatabaseSync(':memory:', { allowExtension: true })
     database.loadExtension('libc.so.6', 'malloc_trim')
   } catch {
-    // What is left is used by the next uploads.
+    // Another C library, or the error that its answer 1 is taken for.
   }
 }
 

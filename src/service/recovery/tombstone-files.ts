@@ -100,30 +100,29 @@ export function createTombstoneFiles(files: Files, hashes: Pick<Hashes, 'sha256'
     return { tombstones, isWhole: isEnded && tombstones.length === lines.length }
   }
 
-  async function until(): Promise<number | null> {
-    const bytes = await files.read(FOLLOWED)
+  /** `null` if there is no such file. A damaged one says nothing. */
+  async function readJson(name: string): Promise<Record<string, unknown> | null> {
+    const bytes = await files.read(name)
     if (bytes === null) return null
     try {
-      const time = Date.parse((JSON.parse(new TextDecoder().decode(bytes)) as { until: string }).until)
-      return Number.isNaN(time) ? 0 : time
+      return JSON.parse(new TextDecoder().decode(bytes)) ?? {}
     } catch {
-      return 0
-    }
-  }
-
-  async function id(): Promise<string | null> {
-    const bytes = await files.read(IDENTITY)
-    if (bytes === null) return null
-    try {
-      const { id } = JSON.parse(new TextDecoder().decode(bytes)) as { id: unknown }
-      return typeof id === 'string' ? id : null
-    } catch {
-      return null
+      return {}
     }
   }
 
   const writeJson = (name: string, value: object) =>
     files.write(name, new TextEncoder().encode(`${JSON.stringify(value)}\n`))
+
+  async function until(): Promise<number | null> {
+    const followed = await readJson(FOLLOWED)
+    return followed && (Date.parse(String(followed.until)) || 0)
+  }
+
+  async function id(): Promise<string | null> {
+    const place = await readJson(IDENTITY)
+    return typeof place?.id === 'string' ? place.id : null
+  }
 
   return {
     async write(tombstones, now) {

@@ -102,7 +102,7 @@ export function createTombstones(parts: {
   async function olderChanges(): Promise<Tombstone[]> {
     const { tombstones } = await files.read()
     const since = new Set(await ledger.waitingTombstones())
-    // Of those that wait no more, which went to whatever was in its place.
+    // Those already written too: they went to the folder that stood there while the disk was not mounted.
     for await (const { at, act, subject, rule } of ledger.everyAuditEntry()) {
       if (isTombstoneAct(act)) since.add({ at: Date.parse(at), order: Infinity, act, subject, rule })
     }

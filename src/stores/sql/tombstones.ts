@@ -54,7 +54,7 @@ export function tombstoneLeavers(tick: () => number): {
         ${heldDigest('sha256', part`${subject}`)}, ${heldDigest('sent_sha256', part`${subject}`)}, ${at}, 0, 0 where ${IS_KEPT}`
   return {
     leave: (at, ...of) => [nextAt(at), ...of.map((left) => leaveAt(left, at, NEXT_AT))],
-    // What is gone stays gone, whenever that was: the many who delete wait for no row that all share.
+    // A deletion outranks every other act, whatever its time: so deletions need not contend for the row of the last time.
     leaveDeletion: (subject, at) => leaveAt({ act: 'delete', subject }, at, part`${at}`),
   }
 }

@@ -2,7 +2,16 @@
 import { join } from 'node:path'
 import { gif, heic, onDisk, photoWithPlace } from '../support/pictures.ts'
 import { grain, photos } from '../support/scene-files.ts'
-import { cardIn, cardsIn, choose, keptFiles, passTime, press, uploadOne } from '../support/steps.ts'
+import {
+  cardIn,
+  cardsIn,
+  cardsResume,
+  choose,
+  keptFiles,
+  press,
+  takeServiceAway,
+  uploadOne,
+} from '../support/steps.ts'
 import { never, type PageState } from './state.ts'
 
 const BLOCKED = JSON.stringify({
@@ -65,12 +74,9 @@ export const homeStates: PageState[] = [
   {
     name: 'home-resuming',
     async reach(page, site) {
-      await page.clock.install()
-      site.proxy.onUpload = () => ({ kind: 'cut' })
-      site.proxy.onOther = (path) =>
-        path === '/api/upload' ? { kind: 'answer', status: 502 } : { kind: 'none' }
+      await takeServiceAway(page, site)
       await choose(page, [...(await photos()).slice(0, 2), heic()])
-      await passTime(page, async () => (await page.locator('.card[data-state="resuming"]').count()) === 2)
+      await cardsResume(page, 2)
     },
   },
   {

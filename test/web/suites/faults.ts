@@ -10,7 +10,18 @@ import type { Fault } from '../support/fault-proxy.ts'
 import { gif, photo, photoWithPlace } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
 import { openSite } from '../support/site.ts'
-import { card, cardIn, cardsIn, choose, heard, idOf, passTime, press } from '../support/steps.ts'
+import {
+  card,
+  cardIn,
+  cardsIn,
+  cardsResume,
+  choose,
+  heard,
+  idOf,
+  passTime,
+  press,
+  takeServiceAway,
+} from '../support/steps.ts'
 
 /** What Chromium itself writes when a request fails. */
 const FAILED_REQUEST = /^Failed to load resource: /
@@ -18,10 +29,6 @@ const FAILED_REQUEST = /^Failed to load resource: /
 async function imagesOf({ server }: Site): Promise<number> {
   return (await readdir(join(server.dataDir, 'images/objects'))).length
 }
-
-/** While this answers, nothing that failed goes on by itself, however slowly the test goes. */
-const away = (path: string): Fault =>
-  path === '/api/upload' ? { kind: 'answer', status: 502 } : { kind: 'none' }
 
 export function faultsSuite(site: () => Site): void {
   it('brings 20 pictures through failures, cuts, lost answers, slowness and a time offline', async () => {
@@ -85,11 +92,9 @@ export function faultsSuite(site: () => Site): void {
 
   it('says so when tries run out, and succeeds when asked again', async () => {
     const { page, axe, end } = await site().visit({ expected: FAILED_REQUEST })
-    await page.clock.install()
-    site().proxy.onUpload = () => ({ kind: 'cut' })
-    site().proxy.onOther = away
+    await takeServiceAway(page, site())
     await choose(page, [await photo('unlucky.jpg')])
-    await passTime(page, async () => (await page.locator('.card[data-state="resuming"]').count()) === 1)
+    await cardsResume(page, 1)
     assert.match((await card(page, 'unlucky.jpg').textContent()) ?? '', /Couldn’t reach the service/)
     assert.deepEqual(await axe(), [], 'resuming')
     await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
@@ -102,16 +107,13 @@ export function faultsSuite(site: () => Site): void {
 
   it('goes on by itself when the server is back, and with all at once when asked', async () => {
     const { page, axe, end } = await site().visit({ expected: FAILED_REQUEST })
-    await page.clock.install()
+    await takeServiceAway(page, site())
     const { proxy } = site()
-    proxy.onUpload = () => ({ kind: 'cut' })
-    proxy.onOther = away
     await choose(page, [await gif('one.gif', 54), await gif('two.gif', 55)])
-    const resuming = page.locator('.card[data-state="resuming"]')
-    await passTime(page, async () => (await resuming.count()) === 2)
+    await cardsResume(page, 2)
     assert.deepEqual(await axe(), [])
     await page.getByRole('button', { name: 'Try all again' }).click()
-    await passTime(page, async () => (await resuming.count()) === 2)
+    await cardsResume(page, 2)
     proxy.onUpload = proxy.onOther = () => ({ kind: 'none' })
     await passTime(page, async () => (await doneCount(page)) === 2)
     await end()
@@ -119,17 +121,15 @@ export function faultsSuite(site: () => Site): void {
 
   it('calls no failure what goes on by itself, and says when without a word aloud', async () => {
     const { page, axe, end } = await site().visit({ expected: FAILED_REQUEST })
-    await page.clock.install()
+    await takeServiceAway(page, site())
     const { proxy } = site()
-    proxy.onUpload = () => ({ kind: 'cut' })
-    proxy.onOther = away
     const broken = {
       name: 'broken.gif',
       mimeType: 'image/gif',
       buffer: Buffer.from('GIF89a\x01\0', 'latin1'),
     }
     await choose(page, [await gif('patient.gif', 56), broken])
-    await passTime(page, async () => (await page.locator('.card[data-state="resuming"]').count()) === 1)
+    await cardsResume(page, 1)
     await heard(page, /^1 failed · 1 waiting to retry$/)
     assert.equal(
       await page.locator('#totals').textContent(),
@@ -178,11 +178,9 @@ export function faultsSuite(site: () => Site): void {
 
   it('says of one alone that it is not uploaded yet', async () => {
     const { page, end } = await site().visit({ expected: FAILED_REQUEST, locale: 'de-DE' })
-    await page.clock.install()
-    site().proxy.onUpload = () => ({ kind: 'cut' })
-    site().proxy.onOther = away
+    await takeServiceAway(page, site())
     await choose(page, [await gif('allein.gif', 57)])
-    await passTime(page, async () => (await page.locator('.card[data-state="resuming"]').count()) === 1)
+    await cardsResume(page, 1)
     await heard(page, /^Noch nicht hochgeladen: allein\.gif\. Der Dienst ist nicht erreichbar\./)
     assert.equal(await page.locator('#totals').textContent(), '1 wartet auf den nächsten Versuch')
     await end()
@@ -191,11 +189,9 @@ export function faultsSuite(site: () => Site): void {
   it('stores one image, although every answer is lost and the person asks again', async () => {
     const { page, end } = await site().visit({ expected: FAILED_REQUEST })
     const before = await imagesOf(site())
-    await page.clock.install()
-    site().proxy.onUpload = () => ({ kind: 'lose-answer' })
-    site().proxy.onOther = away
+    await takeServiceAway(page, site(), { kind: 'lose-answer' })
     await choose(page, [await gif('lost.gif', 53)])
-    await passTime(page, async () => (await page.locator('.card[data-state="resuming"]').count()) === 1)
+    await cardsResume(page, 1)
     site().proxy.onUpload = () => ({ kind: 'none' })
     await press(card(page, 'lost.gif'), 'retry')
     await cardIn(page, 'done', 'lost.gif')

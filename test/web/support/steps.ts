@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
 import { until } from '../../support/until.ts'
+import type { Fault, FaultProxy } from './fault-proxy.ts'
 import type { ChosenFile } from './pictures.ts'
 
 export function card(page: Page, name: string): Locator {
@@ -31,6 +32,22 @@ export function cardsIn(page: Page, state: string, count: number): Promise<unkno
     ([state, count]) => document.querySelectorAll(`.card[data-state="${state}"]`).length === count,
     [state, count] as const,
   )
+}
+
+/** By the page's clock from here on: uploads end by `upload`, and no look finds the service back, however slowly the test goes. */
+export async function takeServiceAway(
+  page: Page,
+  { proxy }: { proxy: FaultProxy },
+  upload: Fault = { kind: 'cut' },
+): Promise<void> {
+  await page.clock.install()
+  proxy.onUpload = () => upload
+  proxy.onOther = (path) => (path === '/api/upload' ? { kind: 'answer', status: 502 } : { kind: 'none' })
+}
+
+/** Lets the page's time pass until so many cards wait for a service that is away. */
+export function cardsResume(page: Page, count: number): Promise<void> {
+  return passTime(page, async () => (await page.locator('.card[data-state="resuming"]').count()) === count)
 }
 
 /** Uploads one picture and gives its id. */

@@ -26,7 +26,7 @@ export function isDecided({ error, outlook }: Failed): boolean {
 
 export function viewOfFailed({ error, outlook }: Failed, reason: string): CardView {
   const actions: Action[] = outlook === 'hopeless' ? ['dismiss'] : ['retry', 'edit', 'dismiss']
-  // What is cut off may make it small enough.
+  // Cropped, it may be below the limit.
   if (codeOf(error) === 'file-too-large') actions.unshift('edit')
   return { state: 'failed', status: reason, actions }
 }
