@@ -51,11 +51,6 @@ export const MARKER = new TextEncoder().encode('removed')
 /** As long. What a listing of most stores says of it is its MD5; those that encrypt say something else. */
 export const RETIRED_MARKER = new TextEncoder().encode('retired')
 
-/** Where copies of held images are. */
-export function heldFolder(prefix: string): string {
-  return `${prefix}held/`
-}
-
 /** Every id that sorts after `after` sorts after this, its longest beginning that an id could have. */
 export function listingStart(after: string): string {
   return /^[0-9A-Za-z]{0,11}/.exec(after)![0]

@@ -1,5 +1,8 @@
 /** A bucket whose faults are told apart, and whose passing ones are tried again. */
 import { backoffMs, sleep } from '../../async.ts'
+import { MARKER_NAME, RELEASE_NAME } from '../bucket/markers.ts'
+import { decodeRecord, RECORD_NAME } from '../bucket/record.ts'
+import type { Found, PutOutcome } from '../bucket/store.ts'
 import { StoreUnavailable } from '../object-store.ts'
 import type { R2Bucket, R2Conditional, R2Object, R2ObjectBody, R2PutOptions, R2Value } from './binding.ts'
 
@@ -13,11 +16,8 @@ export interface Bucket {
   head(key: string): Promise<R2Object | null>
   /** `null` if there is none, or not the one of this ETag. */
   get(key: string, etag?: string, range?: { offset: number; length: number }): Promise<R2ObjectBody | null>
-  /**
-   * `isRepeated`: an attempt before may have been carried out, and its answer lost. `stored`: what is there since; `null` if the
-   * condition was not met.
-   */
-  put(put: Put): Promise<{ isDone: boolean; isRepeated: boolean; stored: R2Object | null }>
+  /** `stored`: what is there since; `null` if the condition was not met. */
+  put(put: Put): Promise<PutOutcome & { stored: R2Object | null }>
   delete(key: string): Promise<void>
   /** Objects in ascending order of code units, without those of folders below the prefix. */
   list(prefix: string, after?: string): AsyncGenerator<R2Object>
@@ -86,6 +86,17 @@ export function openBucket(
         cursor = page.truncated ? page.cursor : undefined
       } while (cursor !== undefined)
     },
+  }
+}
+
+/** `now`: epoch milliseconds. */
+export function foundIn({ etag, uploaded, customMetadata = {} }: R2Object, now = Date.now()): Found {
+  return {
+    etag,
+    marker: customMetadata[MARKER_NAME] ?? null,
+    release: customMetadata[RELEASE_NAME] ?? null,
+    ageMs: now - uploaded.getTime(),
+    record: (id) => decodeRecord(id, customMetadata[RECORD_NAME] ?? null),
   }
 }
 

@@ -1,7 +1,7 @@
 /** A draft in memory, in blocks that grow as its bytes come: no byte is copied a second time. */
 import { Refusal } from '../../errors.ts'
 import { type ByteSource, bytesOf, isWhole } from '../../formats/image.ts'
-import type { DraftBytes } from '../bucket/draft.ts'
+import type { DraftBytes } from '../bucket/store.ts'
 import { digestOf } from './runtime.ts'
 
 /** What the memory of a draft grows by: it holds whole blocks. */

@@ -1,8 +1,8 @@
 /** Reads images. */
 import { PIECE_BYTES } from '../../formats/image.ts'
 import { MAX_ROUNDS } from '../bucket/markers.ts'
+import { type Place, recordOf } from '../bucket/store.ts'
 import {
-  type ByteRange,
   DamagedObject,
   type ImageRecord,
   previewRange,
@@ -12,126 +12,76 @@ import {
   StoreUnavailable,
   storedSize,
 } from '../object-store.ts'
-import type { R2ObjectBody } from './binding.ts'
-import type { Bucket } from './bucket.ts'
-import { type Found, foundIn } from './found.ts'
+import type { R2Object, R2ObjectBody } from './binding.ts'
+import { type Bucket, foundIn } from './bucket.ts'
 import { digestOf, runningDigest } from './runtime.ts'
 
-/** Where an image is. */
-export interface Place {
-  bucket: Bucket
-  id: string
-  key: string
-}
-
-export async function findAt({ bucket, key }: Place): Promise<Found | null> {
-  const object = await bucket.head(key)
-  return object && foundIn(object)
-}
-
-/** `null` for a marker: its image is gone. */
-export async function recordAt(place: Place): Promise<ImageRecord | null> {
-  const found = await findAt(place)
-  return found === null || found.marker !== null ? null : found.record(place.id)
-}
-
-export async function openObject(place: Place, selection: Selection = 'all'): Promise<StoredImage | null> {
-  if (selection === 'all' || selection === 'stored') return openWhole(place, selection)
+/** As `ObjectStore.open`. */
+export async function openObject(
+  bucket: Bucket,
+  place: Place,
+  selection: Selection = 'all',
+): Promise<StoredImage | null> {
+  if (selection === 'all' || selection === 'stored') return openWhole(bucket, place, selection)
+  const { id, key } = place
   // A range past the end is answered without the size, so the record is looked at first.
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const found = await findAt(place)
-    if (found === null || found.marker !== null) return null
-    const record = found.record(place.id)
+    const object = await bucket.head(key)
+    const record = object && recordIn(object, id)
+    if (object === null || record === null) return null
     const wanted = typeof selection === 'function' ? selection(record) : selection
-    if (wanted === 'all' || wanted === 'stored') return openWhole(place, wanted)
+    if (wanted === 'all' || wanted === 'stored') return openWhole(bucket, place, wanted)
     const isNone = wanted === 'nothing' || (wanted === 'preview' && record.preview === undefined)
     if (isNone) return { record, body: new Uint8Array() }
-    const image =
-      wanted === 'preview'
-        ? await openPreview(place, found, record)
-        : await openRange(place, found, record, wanted)
-    if (image !== null) return image
+    const range = wanted === 'preview' ? previewRange(record)! : resolveRange(wanted, record.size)
+    assertSize(record, object.size)
+    const length = range.last - range.first + 1
+    const part = await bucket.get(key, object.etag, { offset: range.first, length })
+    // Another image is there by now.
+    if (part === null) continue
+    if (wanted === 'preview') return { record, body: await checkedBytes(part, record, record.preview!) }
+    if (length > PIECE_BYTES) return { record, range, body: part.body }
+    return { record, range, body: new Uint8Array(await part.arrayBuffer()) }
   }
   throw new StoreUnavailable({ cause: new Error('others kept changing the image that was to be read') })
 }
 
-/** `null` if the object is another one by now. */
-async function openRange(
-  { bucket, id, key }: Place,
-  { etag, size }: Found,
-  record: ImageRecord,
-  asked: ByteRange,
-): Promise<StoredImage | null> {
-  const range = resolveRange(asked, record.size)
-  assertSize(id, record, size)
-  const length = range.last - range.first + 1
-  const object = await bucket.get(key, etag, { offset: range.first, length })
-  if (object === null) return null
-  if (length > PIECE_BYTES) return { record, range, body: object.body }
-  return { record, range, body: new Uint8Array(await object.arrayBuffer()) }
-}
-
-/** The preview of a record that has one. `null` if the object has been replaced since. */
-async function openPreview(
-  { bucket, id, key }: Place,
-  { etag, size }: Found,
-  record: ImageRecord,
-): Promise<StoredImage | null> {
-  assertSize(id, record, size)
-  const preview = record.preview!
-  const object = await bucket.get(key, etag, { offset: previewRange(record)!.first, length: preview.size })
-  if (object === null) return null
-  const body = new Uint8Array(await object.arrayBuffer())
-  if ((await digestOf(only(body))) !== preview.sha256) throw new DamagedObject(id)
-  return { record, body }
-}
-
 /** `stored`: whoever copies it compares its digests. */
 async function openWhole(
-  { bucket, id, key }: Place,
-  wanted: 'all' | 'stored' = 'all',
+  bucket: Bucket,
+  { id, key }: Place,
+  wanted: 'all' | 'stored',
 ): Promise<StoredImage | null> {
   const object = await bucket.get(key)
   if (object === null) return null
-  const record = await recordIn(object, id)
-  return record && { record, body: wanted === 'stored' ? object.body : await bodyOf(object, record) }
-}
-
-/** `null` for a marker. Lets go of a body that nobody is to read. */
-async function recordIn(object: R2ObjectBody, id: string): Promise<ImageRecord | null> {
+  let record: ImageRecord | null
   try {
-    const found = foundIn(object)
-    if (found.marker === null) {
-      const record = found.record(id)
-      assertSize(id, record, object.size)
-      return record
-    }
+    record = recordIn(object, id)
+    if (record !== null) assertSize(record, object.size)
   } catch (error) {
     await object.body.cancel().catch(() => {})
     throw error
   }
+  if (record !== null)
+    return { record, body: wanted === 'stored' ? object.body : await bodyOf(object, record) }
   await object.body.cancel().catch(() => {})
   return null
 }
 
-/** A read of all of it checks its digest. */
-export async function verifyObject(place: Place): Promise<ImageRecord | null> {
-  const image = await openWhole(place)
-  if (image?.body instanceof ReadableStream) for await (const _ of image.body);
-  if (image?.record.preview !== undefined) await openObject(place, 'preview')
-  return image?.record ?? null
-}
-
 async function bodyOf(object: R2ObjectBody, record: ImageRecord): Promise<StoredImage['body']> {
   if (record.size > PIECE_BYTES) return checked(object.body, record)
-  const bytes = new Uint8Array(await object.arrayBuffer(), 0, record.size)
-  const digest = await digestOf(only(bytes))
-  if (digest !== record.sha256) throw new DamagedObject(record.id)
-  return bytes
+  return checkedBytes(object, record, record)
 }
 
-async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
+/** The first `size` bytes. */
+async function checkedBytes(
+  object: R2ObjectBody,
+  { id }: ImageRecord,
+  { size, sha256 }: { size: number; sha256: string },
+): Promise<Uint8Array> {
+  const bytes = new Uint8Array(await object.arrayBuffer(), 0, size)
+  if ((await digestOf([bytes])) !== sha256) throw new DamagedObject(id)
+  return bytes
 }
 
 /** Ends in an error before its last bytes unless they are those of the record. */
@@ -167,7 +117,12 @@ function checked(body: ReadableStream<Uint8Array>, record: ImageRecord): Readabl
   )
 }
 
-function assertSize(id: string, record: ImageRecord, size: number): void {
+function assertSize(record: ImageRecord, size: number): void {
   if (storedSize(record) === size) return
-  throw new DamagedObject(id, { cause: new Error(`${size} bytes, expected ${storedSize(record)}`) })
+  throw new DamagedObject(record.id, { cause: new Error(`${size} bytes, expected ${storedSize(record)}`) })
+}
+
+/** `null` for a marker. */
+function recordIn(object: R2Object, id: string): ImageRecord | null {
+  return recordOf(foundIn(object), id)
 }

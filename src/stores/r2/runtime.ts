@@ -43,7 +43,7 @@ export function runningDigest(): RunningDigest {
   }
 }
 
-export async function digestOf(pieces: AsyncIterable<Uint8Array>): Promise<string> {
+export async function digestOf(pieces: AsyncIterable<Uint8Array> | Uint8Array[]): Promise<string> {
   const running = runningDigest()
   for await (const piece of pieces) await running.update(piece)
   return running.end()

@@ -1,18 +1,17 @@
 /**
- * Images in R2, through a Worker's binding: one object an image, `<prefix><id>`, its record in the object's metadata. The
- * objects are those of the S3 adapter, which reads the same bucket from anywhere else. Drafts stay in memory.
+ * Images in R2, through a Worker's binding. The objects are those of the S3 adapter, which reads the same bucket from anywhere
+ * else. Drafts stay in memory.
  */
-import { ID_PATTERN } from '../../protocol.ts'
-import { draftOf } from '../bucket/draft.ts'
-import { isRetired, listingStart, MARKER_NAME } from '../bucket/markers.ts'
-import type { Draft, ImageRecord, ObjectStore } from '../object-store.ts'
-import type { R2Bucket } from './binding.ts'
-import { openBucket } from './bucket.ts'
-import { commitObject, replaceObject } from './commit.ts'
+import { PIECE_BYTES } from '../../formats/image.ts'
+import { MARKER, MARKER_NAME, RELEASE_NAME } from '../bucket/markers.ts'
+import { cacheControlOf, encodeRecord, RECORD_NAME } from '../bucket/record.ts'
+import { type ImageBucket, type NewImage, openBucketStore } from '../bucket/store.ts'
+import { type ImageRecord, type ObjectStore, StoreUnavailable, storedSize } from '../object-store.ts'
+import type { R2Bucket, R2Object, R2ObjectBody, R2PutOptions, R2Value } from './binding.ts'
+import { type Bucket, foundIn, openBucket } from './bucket.ts'
 import { receive } from './draft.ts'
-import { holdObjects } from './hold.ts'
-import { findAt, openObject, recordAt, verifyObject } from './read.ts'
-import { removeImage } from './removal.ts'
+import { openObject } from './read.ts'
+import { putPieces } from './runtime.ts'
 
 export interface R2StoreOptions {
   bucket: R2Bucket
@@ -26,47 +25,128 @@ export interface R2StoreOptions {
 
 export function openR2Store(options: R2StoreOptions): ObjectStore {
   const { prefix = '', now = Date.now } = options
-  const bucket = openBucket(options.bucket, options)
-  const keyOf = (id: string) => prefix + id
-  const placeOf = (id: string) => ({ bucket, id, key: keyOf(id) })
+  return openBucketStore(imagesIn(openBucket(options.bucket, options), prefix, now), { prefix, receive })
+}
 
-  async function draft(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Draft> {
-    return draftOf(await receive(body, limitBytes), {
-      commit: (image) => commitObject(bucket, keyOf(image.record.id), image),
-      replace: (image) => replaceObject(bucket, prefix, image),
-    })
-  }
-
-  async function* list(after = ''): AsyncGenerator<string> {
-    for await (const { key, customMetadata } of bucket.list(prefix, listingStart(after))) {
-      const id = key.slice(prefix.length)
-      const isImage = customMetadata?.[MARKER_NAME] === undefined
-      if (ID_PATTERN.test(id) && id > after && isImage) yield id
-    }
-  }
-
+function imagesIn(bucket: Bucket, prefix: string, now: () => number): ImageBucket {
   return {
-    draft,
-    head: async (id): Promise<ImageRecord | null> => (ID_PATTERN.test(id) ? recordAt(placeOf(id)) : null),
-    // What can be seen is stored.
-    async headDurable(id) {
-      const found = ID_PATTERN.test(id) ? await findAt(placeOf(id)) : null
-      if (found === null) return null
-      if (found.marker === null) return found.record(id)
-      return isRetired(found) ? 'retired' : null
+    async head(key) {
+      const object = await bucket.head(key)
+      return object && foundIn(object, now())
     },
-    open: async (id, selection) => (ID_PATTERN.test(id) ? openObject(placeOf(id), selection) : null),
-    verify: async (id) => (ID_PATTERN.test(id) ? verifyObject(placeOf(id)) : null),
-    remove: async (id, removal) =>
-      ID_PATTERN.test(id) && removeImage(bucket, keyOf(id), { removal, now: now() }),
-    ...holdObjects(bucket, prefix),
-    list,
+
+    open: (place, selection) => openObject(bucket, place, selection),
+
+    async put(key, image, onlyIf) {
+      const { record, draft, segments } = image
+      const whole = record.preview && (await draft.digest(segments))
+      const condition =
+        onlyIf === 'absent' ? { etagDoesNotMatch: '*' } : onlyIf && { etagMatches: onlyIf.etag }
+      return bucket.put({
+        key,
+        send: sending(image),
+        ...(condition && { onlyIf: condition }),
+        ...optionsOf(record, whole),
+      })
+    },
+
+    mark: (key, etag, text, body) =>
+      bucket.put({
+        key,
+        send: (put) => put(body),
+        onlyIf: { etagMatches: etag },
+        httpMetadata: { cacheControl: 'no-store' },
+        customMetadata: { [MARKER_NAME]: text },
+      }),
+
+    // The binding copies nothing, so the bytes pass through here.
+    async copy(from, etag, to) {
+      const object = await bucket.get(from, etag)
+      if (object === null) return false
+      const { customMetadata = {} } = object
+      await bucket.put({ key: to, send: sendingFrom(bucket, object), customMetadata })
+      return true
+    },
+
+    async putBack({ id, key }, over) {
+      const object = await bucket.get(key)
+      if (object === null) return null
+      const { customMetadata, ...options } = optionsOf(foundIn(object).record(id), undefined)
+      return bucket.put({
+        key: over.key,
+        send: sendingFrom(bucket, object),
+        onlyIf: { etagMatches: over.etag },
+        ...options,
+        customMetadata: { ...customMetadata, [RELEASE_NAME]: over.release },
+      })
+    },
+
+    remove: (key) => bucket.delete(key),
+
+    async *list(folder, start) {
+      for await (const { key, uploaded, customMetadata } of bucket.list(folder, start)) {
+        yield {
+          key,
+          modifiedAt: uploaded.getTime(),
+          isMarker: () => customMetadata?.[MARKER_NAME] !== undefined,
+        }
+      }
+    },
+
+    // Only a write tells it.
+    async time() {
+      const key = `${prefix}checks/clock`
+      const { stored } = await bucket.put({ key, send: (put) => put(MARKER) })
+      await bucket.delete(key)
+      return stored!.uploaded.getTime()
+    },
+
     async check() {
       // One of sixty keys: what a check that is cut off leaves behind is written over by a later one.
       const key = `${prefix}checks/${Math.floor(now() / 1000) % 60}`
       await bucket.put({ key, send: (put) => put(new Uint8Array()) })
       await bucket.delete(key)
     },
+
     close: async () => {},
+  }
+}
+
+/** Options of an image's put, without its condition. `whole`: SHA-256 of image and preview, if it is known. */
+function optionsOf(record: ImageRecord, whole: string | undefined): R2PutOptions {
+  const sha256 = record.preview === undefined ? record.sha256 : whole
+  return {
+    ...(sha256 !== undefined && { sha256 }),
+    httpMetadata: { contentType: record.type, cacheControl: cacheControlOf(record) },
+    customMetadata: { [RECORD_NAME]: encodeRecord(record) },
+  }
+}
+
+type Put = (value: R2Value) => Promise<R2Object | null>
+
+/** Few bytes as they are; more of them piece by piece. */
+function sending({ record, draft, segments }: NewImage) {
+  return async (put: Put): Promise<R2Object | null> => {
+    const [only, ...others] = segments
+    if (
+      storedSize(record) <= PIECE_BYTES &&
+      only !== undefined &&
+      others.length === 0 &&
+      !(only instanceof Uint8Array)
+    ) {
+      return put((await draft.read(only.offset, only.length)) as Uint8Array<ArrayBuffer>)
+    }
+    return putPieces(draft.bytes(segments), storedSize(record), put)
+  }
+}
+
+/** The first attempt sends what was opened; a later one opens the same object again. */
+function sendingFrom(bucket: Bucket, first: R2ObjectBody) {
+  let opened: R2ObjectBody | null = first
+  return async (put: Put): Promise<R2Object | null> => {
+    const object = opened ?? (await bucket.get(first.key, first.etag))
+    opened = null
+    if (object === null) throw new StoreUnavailable({ cause: new Error('the object to be copied is gone') })
+    return putPieces(object.body, object.size, put)
   }
 }

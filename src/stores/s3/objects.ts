@@ -1,9 +1,9 @@
-/** What is under a key: found, listed, overwritten, removed. */
+/** What is under a key: found, listed, removed. */
 import { MARKER_NAME, RELEASE_NAME } from '../bucket/markers.ts'
 import { decodeRecord, RECORD_NAME } from '../bucket/record.ts'
-import type { ImageRecord } from '../object-store.ts'
-import { elementsOf, errorOf, type Failure, isAbsent, textOf } from './answer.ts'
-import { type RetryPolicy, readAll, type S3Client, type S3Request } from './client.ts'
+import type { Found } from '../bucket/store.ts'
+import { elementsOf, errorOf, isAbsent, textOf } from './answer.ts'
+import { type RetryPolicy, readAll, type S3Client } from './client.ts'
 import type { Reply } from './transport.ts'
 
 /** The record of an image, in its object's user metadata. */
@@ -15,17 +15,9 @@ export const MARKER_HEADER = `x-amz-meta-${MARKER_NAME}`
 /** Which release brought a held image back. See `bucket/markers.ts`. */
 export const RELEASE_HEADER = `x-amz-meta-${RELEASE_NAME}`
 
-export interface FoundObject {
-  etag: string
-  /** The text of the marker. `null` for an image. */
-  marker: string | null
-  /** Which release brought it back. `null` if none did. */
-  release: string | null
-  /** Epoch milliseconds, by the store's clock; and that clock now. */
-  modifiedAt: number
+interface FoundObject extends Found {
+  /** The store's clock, epoch milliseconds. */
   now: number
-  /** Throws `DamagedObject` if the object carries no sound record of `id`. */
-  record(id: string): ImageRecord
 }
 
 /**
@@ -62,12 +54,13 @@ async function headEmptyObject(client: S3Client, key: string): Promise<FoundObje
 }
 
 function foundIn({ header }: Reply): FoundObject {
+  const now = Date.parse(header('date') ?? '')
   return {
     etag: header('etag') ?? '',
     marker: header(MARKER_HEADER),
     release: header(RELEASE_HEADER),
-    modifiedAt: Date.parse(header('last-modified') ?? ''),
-    now: Date.parse(header('date') ?? ''),
+    ageMs: now - Date.parse(header('last-modified') ?? ''),
+    now,
     record: (id) => decodeRecord(id, header(RECORD_HEADER)),
   }
 }
@@ -117,39 +110,6 @@ export async function* listKeys(
     }
     delete query['start-after']
     query['continuation-token'] = token
-  }
-}
-
-/** `changed`: the object is another one now, or gone. `isRepeated`: as of `S3Answer`. */
-export type Overwritten = { outcome: 'done' | 'changed' | Failure; isRepeated: boolean }
-
-/** Puts an object over another one, on condition that it is still the one that was read. */
-export type Overwrite = (
-  etag: string,
-  request: Pick<S3Request, 'body' | 'doing'> & { key: string; headers: Record<string, string> },
-) => Promise<Overwritten>
-
-export function createOverwrite(client: S3Client): Overwrite {
-  // RFC 9110 quotes an ETag. Ceph RGW 16 compares that of a put with a bare one.
-  let spelling: 'quoted' | 'bare' | null = null
-
-  return async (etag, request) => {
-    let isRepeated = false
-    for (const tried of spelling === null ? (['quoted', 'bare'] as const) : [spelling]) {
-      const match = tried === 'bare' ? etag.replaceAll('"', '') : etag
-      const headers = { ...request.headers, 'if-match': match }
-      const answer = await client.ask({ ...request, headers, method: 'PUT' })
-      const { failure } = answer
-      isRepeated ||= answer.isRepeated
-      if (failure === null) {
-        spelling = tried
-        return { outcome: 'done', isRepeated }
-      }
-      // Amazon answers 404 where there is nothing to match, others 412.
-      if (failure.code === 'NoSuchKey') break
-      if (failure.status !== 412) return { outcome: failure, isRepeated }
-    }
-    return { outcome: 'changed', isRepeated }
   }
 }
 

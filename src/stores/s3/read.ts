@@ -2,6 +2,7 @@
 import { createHash, hash } from 'node:crypto'
 import { PIECE_BYTES } from '../../formats/image.ts'
 import { decodeRecord } from '../bucket/record.ts'
+import { type Place, recordOf } from '../bucket/store.ts'
 import {
   type ByteRange,
   type ContentRange,
@@ -19,28 +20,18 @@ import type { S3Client } from './client.ts'
 import { headObject, MARKER_HEADER, RECORD_HEADER } from './objects.ts'
 import { afterPollPhase, type Reply } from './transport.ts'
 
-export interface Place {
+interface At extends Place {
   client: S3Client
-  id: string
-  key: string
-  /** When an answer must be there, by the clock of `performance`; streams go on after that. By default no limit. */
-  answerBy?: number
-}
-
-/** For a view that begins now. */
-export function viewOf(place: Place): Place {
-  return { ...place, answerBy: performance.now() + place.client.retryPolicy.viewMs }
 }
 
 const doing = 'GET an image'
 
-/** `null` for a marker: its image is gone. */
-export async function recordAt({ client, id, key, answerBy }: Place): Promise<ImageRecord | null> {
-  const found = await headObject(client, key, undefined, answerBy)
-  return found === null || found.marker !== null ? null : found.record(id)
+async function recordAt({ client, id, key, answerBy }: At): Promise<ImageRecord | null> {
+  return recordOf(await headObject(client, key, undefined, answerBy), id)
 }
 
-export async function openObject(place: Place, selection: Selection = 'all'): Promise<StoredImage | null> {
+/** As `ObjectStore.open`. */
+export async function openObject(place: At, selection: Selection = 'all'): Promise<StoredImage | null> {
   if (typeof selection === 'object') return openRange(place, selection)
   if (selection === 'all') return openRange(place)
   if (selection === 'stored') return openStored(place)
@@ -55,7 +46,7 @@ export async function openObject(place: Place, selection: Selection = 'all'): Pr
 }
 
 /** A range of the image's bytes, or all of them. */
-async function openRange(place: Place, range?: ByteRange): Promise<StoredImage | null> {
+async function openRange(place: At, range?: ByteRange): Promise<StoredImage | null> {
   const opened = await openReply(place, range)
   if (opened === null) return null
   const { reply, record } = opened
@@ -77,7 +68,7 @@ async function openRange(place: Place, range?: ByteRange): Promise<StoredImage |
 }
 
 /** `range`: of a record that was read before. */
-async function openPreview(place: Place, range: ContentRange): Promise<StoredImage | null> {
+async function openPreview(place: At, range: ContentRange): Promise<StoredImage | null> {
   const opened = await openReply(place, range)
   if (opened === null) return null
   const { reply, record } = opened
@@ -91,7 +82,7 @@ async function openPreview(place: Place, range: ContentRange): Promise<StoredIma
 }
 
 /** All bytes of the object. Whoever copies them compares their digests. */
-async function openStored(place: Place): Promise<StoredImage | null> {
+async function openStored(place: At): Promise<StoredImage | null> {
   const opened = await openReply(place)
   if (opened === null) return null
   const { reply, record } = opened
@@ -105,7 +96,7 @@ async function openStored(place: Place): Promise<StoredImage | null> {
 
 /** `null` for a marker too. */
 async function openReply(
-  place: Place,
+  place: At,
   range?: ByteRange,
 ): Promise<{ reply: Reply; record: ImageRecord } | null> {
   const { client, id, key, answerBy } = place
@@ -139,16 +130,8 @@ async function letGoOnError<T>(reply: Reply, use: () => Promise<T>): Promise<T> 
   }
 }
 
-/** A read of all of it checks its digest. */
-export async function verifyObject(place: Place): Promise<ImageRecord | null> {
-  const image = await openObject(place)
-  if (image?.body instanceof ReadableStream) for await (const _ of image.body);
-  if (image?.record.preview !== undefined) await openObject(place, 'preview')
-  return image?.record ?? null
-}
-
 /** Throws, or answers `null` if the image is not there. */
-async function unsatisfiable(place: Place, range: ByteRange): Promise<null> {
+async function unsatisfiable(place: At, range: ByteRange): Promise<null> {
   const record = await recordAt(place)
   if (record === null) return null
   resolveRange(range, record.size)
@@ -156,7 +139,7 @@ async function unsatisfiable(place: Place, range: ByteRange): Promise<null> {
 }
 
 async function bodyOf(
-  { id, answerBy }: Place,
+  { id, answerBy }: At,
   reader: BodyReader,
   record: ImageRecord,
   { first, last }: ContentRange,
@@ -178,7 +161,7 @@ async function bodyOf(
 
 /** `surplus`: how many bytes the answer has behind those wanted. Behind an image there is its preview. */
 function readerOf(
-  { client, id, key }: Place,
+  { client, id, key }: At,
   reply: Reply,
   { first, last }: ContentRange,
   surplus = 0,

@@ -1,25 +1,19 @@
 /**
- * Images in an S3-compatible store: one object an image, `<prefix><id>`, its record in the object's user metadata.
- * Where a draft keeps its bytes is up to the host.
+ * Images in an S3-compatible store, and small files there. Where a draft keeps its bytes is up to the host.
  *
  * The store must be strongly consistent, honour conditions on puts, and keep no old versions: see `bucket.ts`.
  */
-import { ID_PATTERN } from '../../protocol.ts'
-import { type DraftBytes, draftOf } from '../bucket/draft.ts'
-import { isRetired, listingStart } from '../bucket/markers.ts'
+import { type DraftBytes, openBucketStore } from '../bucket/store.ts'
 import type { Files } from '../files.ts'
-import { type Draft, type ImageRecord, type ObjectStore, StoreFull } from '../object-store.ts'
+import { type ObjectStore, StoreFull } from '../object-store.ts'
 import { errorOf, isAbsent } from './answer.ts'
-import { assertFit, createCheck, sweepProbes } from './bucket.ts'
-import { createS3Client, type RetryPolicy, readAll, type S3Client } from './client.ts'
-import { holdObjects } from './hold.ts'
-import { createOverwrite, headObject, listKeys, removeObject } from './objects.ts'
-import { openObject, recordAt, verifyObject, viewOf } from './read.ts'
-import { createRemover, isMarker } from './removal.ts'
+import { assertFit, sweepProbes } from './bucket.ts'
+import { createS3Client, type RetryPolicy, readAll } from './client.ts'
+import { imagesIn } from './images.ts'
+import { listKeys, removeObject } from './objects.ts'
 import type { Credentials } from './sign.ts'
 import type { Transport } from './transport.ts'
 import { parseS3Url } from './url.ts'
-import { commitObject, replaceObject } from './write.ts'
 
 export interface S3StoreOptions extends Credentials {
   /** `s3://bucket/prefix?endpoint=…&region=…&style=path|virtual` */
@@ -45,45 +39,10 @@ export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore>
   await assertFit(client, bucket, prefix)
   // The next start tries again.
   await sweepProbes(client, prefix).catch(() => {})
-  const overwrite = createOverwrite(client)
-  const remove = createRemover(client, overwrite)
-  const keyOf = (id: string) => prefix + id
-
-  async function head(id: string): Promise<ImageRecord | null> {
-    return ID_PATTERN.test(id) ? recordAt(viewOf({ client, id, key: keyOf(id) })) : null
-  }
-
-  async function draft(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Draft> {
-    return draftOf(await spool.receive(body, limitBytes).catch(fullOrThrow), {
-      commit: (image) => commitObject(client, keyOf(image.record.id), image),
-      replace: (image) => replaceObject({ client, overwrite, prefix }, image),
-    })
-  }
-
-  return {
-    draft,
-    head,
-    // What is visible is durable.
-    async headDurable(id) {
-      const found = ID_PATTERN.test(id) ? await headObject(client, keyOf(id)) : null
-      if (found === null) return null
-      if (found.marker === null) return found.record(id)
-      return isRetired(found) ? 'retired' : null
-    },
-    open: async (id, selection) =>
-      ID_PATTERN.test(id) ? openObject(viewOf({ client, id, key: keyOf(id) }), selection) : null,
-    verify: async (id) => (ID_PATTERN.test(id) ? verifyObject({ client, id, key: keyOf(id) }) : null),
-    remove: async (id, removal) => ID_PATTERN.test(id) && remove(keyOf(id), removal),
-    ...holdObjects({
-      client,
-      location,
-      overwrite,
-      receive: spool.receive,
-    }),
-    list: (after = '') => listIds(client, prefix, after, options.pageKeys),
-    check: createCheck(client, prefix),
-    close: () => client.close(),
-  }
+  const receive: typeof spool.receive = (body, limitBytes) =>
+    spool.receive(body, limitBytes).catch(fullOrThrow)
+  const images = imagesIn(client, location, { receive, pageKeys: options.pageKeys })
+  return openBucketStore(images, { prefix, receive, viewMs: client.retryPolicy.viewMs })
 }
 
 /** A spool's own disk can be full too. */
@@ -91,22 +50,6 @@ function fullOrThrow(error: unknown): never {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'ENOSPC' || code === 'EDQUOT') throw new StoreFull({ cause: error })
   throw error
-}
-
-async function* listIds(
-  client: S3Client,
-  prefix: string,
-  after: string,
-  pageKeys: number | undefined,
-): AsyncGenerator<string> {
-  let last = after
-  for await (const object of listKeys(client, prefix, { start: listingStart(after), pageKeys })) {
-    const id = object.key.slice(prefix.length)
-    if (!ID_PATTERN.test(id) || id <= after) continue
-    if (id <= last) throw new Error('the object store does not list keys in order, which Pinhole needs')
-    last = id
-    if (!(await isMarker(client, object))) yield id
-  }
 }
 
 /** Ledgers are held in memory on their way. */

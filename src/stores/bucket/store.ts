@@ -1,0 +1,428 @@
+/**
+ * Images in a bucket: one object an image, `<prefix><id>`, its record in the object's user metadata. `markers.ts` tells where
+ * an image is. S3 and R2 differ in how the calls are made: each has an `ImageBucket`.
+ */
+import { type ByteSource, lengthOf, type Segment } from '../../formats/image.ts'
+import { ID_PATTERN } from '../../protocol.ts'
+import {
+  type Draft,
+  IdTaken,
+  type ImageRecord,
+  type ObjectStore,
+  type Removal,
+  type Selection,
+  type StoredImage,
+  StoreFull,
+  StoreUnavailable,
+  storedSize,
+} from '../object-store.ts'
+import {
+  FORSAKEN_COPY_MS,
+  FORSAKEN_MARKER_MS,
+  GOING,
+  heldCopyOf,
+  isRetired,
+  listingStart,
+  MARKER,
+  MAX_ROUNDS,
+  RETIRED,
+  RETIRED_MARKER,
+  UNHELD,
+} from './markers.ts'
+
+/** Where a draft keeps its bytes. */
+export interface DraftBytes extends ByteSource {
+  /** SHA-256 of what `segments` say, lower-case hex. */
+  digest(segments: Segment[]): Promise<string>
+  /** What `segments` say, in pieces; from the start for every call. */
+  bytes(segments: Segment[]): AsyncIterable<Uint8Array>
+  discard(): Promise<void>
+}
+
+export interface NewImage {
+  record: ImageRecord
+  draft: DraftBytes
+  segments: Segment[]
+}
+
+/** What is under a key, without its bytes. */
+export interface Found {
+  etag: string
+  /** The text of the marker. `null` for an image. */
+  marker: string | null
+  /** Which release brought it back. `null` if none did. */
+  release: string | null
+  /** Since it was put. Unit: milliseconds. */
+  ageMs: number
+  /** Throws `DamagedObject` if the object carries no sound record of `id`. */
+  record(id: string): ImageRecord
+}
+
+export interface Listed {
+  key: string
+  /** Epoch milliseconds, by the bucket's clock. */
+  modifiedAt: number
+  isMarker(): boolean | Promise<boolean>
+}
+
+export interface Place {
+  id: string
+  key: string
+  /** When an answer must be there, by the clock of `performance`; streams go on after that. By default no limit. */
+  answerBy?: number | undefined
+}
+
+/** `isRepeated`: an attempt before may have been carried out, and its answer lost. */
+export interface PutOutcome {
+  /** `false`: the condition was not met. */
+  isDone: boolean
+  isRepeated: boolean
+}
+
+/** The calls to a bucket. All throw `StoreUnavailable`; those that put, `StoreFull`. */
+export interface ImageBucket {
+  /** `isQuick`: asks once, and does not wait for long. */
+  head(key: string, options?: { answerBy?: number | undefined; isQuick?: boolean }): Promise<Found | null>
+  /** As `ObjectStore.open`. */
+  open(place: Place, selection?: Selection): Promise<StoredImage | null>
+  /** `onlyIf`: nothing is under the key, or what has this ETag. */
+  put(key: string, image: NewImage, onlyIf?: 'absent' | { etag: string }): Promise<PutOutcome>
+  /** Puts a marker in place of what has this ETag. */
+  mark(key: string, etag: string, text: string, body: Uint8Array<ArrayBuffer>): Promise<PutOutcome>
+  /** Copies an object as it is, damage and all. `false` if `from` has another ETag by now; not all buckets look. */
+  copy(from: string, etag: string, to: string): Promise<boolean>
+  /** Puts the image of a copy in place of the marker that has this ETag. `null` if the copy is gone. */
+  putBack(copy: Place, over: { key: string; etag: string; release: string }): Promise<PutOutcome | null>
+  /** Harmless if nothing is there. */
+  remove(key: string): Promise<void>
+  /** The keys directly below `prefix` that sort after `prefix + start`, in ascending order of code units. */
+  list(prefix: string, start: string): AsyncIterable<Listed>
+  /** The bucket's clock, epoch milliseconds. `undefined` if nothing is under `key`, which may be asked for it. */
+  time(key: string): Promise<number | undefined>
+  check(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface BucketStoreOptions {
+  prefix: string
+  receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<DraftBytes>
+  /** From a view's first request to its answer. By default no limit. Unit: milliseconds. */
+  viewMs?: number
+}
+
+export function openBucketStore(bucket: ImageBucket, options: BucketStoreOptions): ObjectStore {
+  const { prefix, receive, viewMs } = options
+  /** Where copies of held images are. */
+  const folder = `${prefix}held/`
+  const keyOf = (id: string) => prefix + id
+
+  /** Of an image that somebody waits for. */
+  function viewOf(id: string): Place {
+    return { id, key: keyOf(id), answerBy: viewMs && performance.now() + viewMs }
+  }
+
+  async function find(id: string): Promise<Found | null> {
+    return ID_PATTERN.test(id) ? bucket.head(keyOf(id)) : null
+  }
+
+  async function commit(image: NewImage): Promise<void> {
+    const { record } = image
+    const { isDone, isRepeated } = await bucket
+      .put(keyOf(record.id), image, 'absent')
+      .catch(async (error) => {
+        // The last attempt may have been carried out, and only its answer lost. All attempts were waited for, and hosts cut
+        // connections that are idle for 30 s, so this check is quick.
+        const isStored =
+          error instanceof StoreUnavailable && (await isOurs(record, { isQuick: true }).catch(() => false))
+        if (isStored) return { isDone: true, isRepeated: true }
+        throw error
+      })
+    if (isDone || (isRepeated && (await isOurs(record)))) return
+    throw new IdTaken()
+  }
+
+  /** The hash of the deletion key tells our image from any other; the time tells it from a double sent at once. */
+  async function isOurs(record: ImageRecord, options?: { isQuick: boolean }): Promise<boolean> {
+    const found = await bucket.head(keyOf(record.id), options)
+    try {
+      const stored = recordOf(found, record.id)
+      return (
+        stored?.keySha256 === record.keySha256 &&
+        stored.sha256 === record.sha256 &&
+        stored.createdAt === record.createdAt
+      )
+    } catch {
+      return false
+    }
+  }
+
+  /** Puts a sound image in place of a damaged one, on condition that this is still the one that was read. */
+  async function replace(image: NewImage): Promise<'visible' | 'held' | null> {
+    const key = keyOf(image.record.id)
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const found = await bucket.head(key)
+      if (found === null) return null
+      const copyName = heldCopyOf(found)
+      if (copyName !== null) {
+        // If no marker names the copy any more it is no image, and is cleared away.
+        await bucket.put(folder + copyName, image)
+        return 'held'
+      }
+      if (found.marker !== null) return null
+      const { isDone, isRepeated } = await bucket.put(key, image, found)
+      if (isDone) return 'visible'
+      // A first attempt may have been carried out, and its answer lost: then the next round puts the same once more.
+      if (!isRepeated && (await bucket.head(key)) === null) return null
+    }
+    throw contended('replaced')
+  }
+
+  /** `full`: there is no room for a marker, but images must go. Two removers may then both be told that it was there. */
+  async function mark(
+    key: string,
+    etag: string,
+    { text, removal }: { text: string; removal: Removal | undefined },
+  ): Promise<PutOutcome | 'full'> {
+    try {
+      return await bucket.mark(key, etag, text, removal === undefined ? MARKER : RETIRED_MARKER)
+    } catch (error) {
+      if (error instanceof StoreFull && removal?.retire !== 'surely') return 'full'
+      throw error
+    }
+  }
+
+  /** Exactly one of several removers is told `true`. */
+  async function remove(id: string, removal?: Removal): Promise<boolean> {
+    if (!ID_PATTERN.test(id)) return false
+    const key = keyOf(id)
+    const text = (removal === undefined ? '' : RETIRED) + crypto.randomUUID()
+    /** The image is gone already, so a marker that stays is harmless. */
+    const bury = async () => {
+      if (removal === undefined) await bucket.remove(key).catch(() => {})
+      return true
+    }
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const found = await bucket.head(key)
+      if (found === null) return false
+      if (found.marker === text) return bury()
+      if (found.marker !== null) {
+        const isForsaken = found.ageMs > FORSAKEN_MARKER_MS && heldCopyOf(found) === null && !isRetired(found)
+        if (isForsaken) await bucket.remove(key).catch(() => {})
+        return false
+      }
+      const outcome = await mark(key, found.etag, { text, removal })
+      if (outcome === 'full') {
+        await bucket.remove(key)
+        return true
+      }
+      // Otherwise the next round shows what became of it.
+      if (outcome.isDone) return bury()
+    }
+    throw contended('removed')
+  }
+
+  /** The marker of a held image, and where its copy is. */
+  async function heldAt(id: string): Promise<{ etag: string; copy: Place } | null> {
+    const found = await find(id)
+    const name = found && heldCopyOf(found)
+    return found && name ? { etag: found.etag, copy: { id, key: folder + name } } : null
+  }
+
+  async function hold(id: string): Promise<boolean> {
+    if (!ID_PATTERN.test(id)) return false
+    const key = keyOf(id)
+    const name = `${id}.${crypto.randomUUID()}`
+    const copyKey = folder + name
+    // As long as a marker, and random, so that its ETag never repeats.
+    const body = crypto.getRandomValues(new Uint8Array(MARKER.length))
+    // Nothing is acknowledged that another process took for forsaken.
+    const isCopied = async () => (await bucket.head(copyKey)) !== null
+    const startedAt = performance.now()
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const found = await bucket.head(key)
+      if (found !== null && heldCopyOf(found) === name) return isCopied()
+      if (found === null || found.marker !== null) {
+        if (round > 0) await bucket.remove(copyKey)
+        return false
+      }
+      if (!(await bucket.copy(key, found.etag, copyKey))) continue
+      // Its copy may be cleared away soon.
+      if (performance.now() - startedAt > FORSAKEN_COPY_MS / 2) break
+      const { isDone } = await bucket.mark(key, found.etag, `held ${name}`, body).catch(async (error) => {
+        if (error instanceof StoreFull) await bucket.remove(copyKey).catch(() => {})
+        throw error
+      })
+      if (isDone) return isCopied()
+    }
+    throw contended('held')
+  }
+
+  async function release(id: string): Promise<boolean> {
+    const held = await heldAt(id)
+    if (held === null) return false
+    const key = keyOf(id)
+    const mine = crypto.randomUUID()
+    const outcome = await bucket.putBack(held.copy, { key, etag: held.etag, release: mine })
+    // Another process released or removed it since.
+    if (outcome === null) return false
+    // A first attempt may have been carried out, and its answer lost.
+    const isOurs = outcome.isDone || (outcome.isRepeated && (await bucket.head(key))?.release === mine)
+    if (isOurs) await bucket.remove(held.copy.key)
+    return isOurs
+  }
+
+  async function removeHeld(id: string, removal?: Removal): Promise<boolean> {
+    const held = await heldAt(id)
+    if (held === null) {
+      await finishRemoval(id)
+      return false
+    }
+    const key = keyOf(id)
+    const retires = removal !== undefined
+    const copyName = held.copy.key.slice(folder.length)
+    const text = `${retires ? RETIRED : UNHELD}${copyName} ${crypto.randomUUID()}`
+    const outcome = await mark(key, held.etag, { text, removal })
+    if (outcome !== 'full' && !outcome.isDone) {
+      // A first attempt may have been carried out, and its answer lost.
+      const isOurs = outcome.isRepeated && (await bucket.head(key))?.marker === text
+      if (!isOurs) return false
+    }
+    await bucket.remove(held.copy.key)
+    if (outcome === 'full' || !retires) await bucket.remove(key).catch(() => {})
+    return true
+  }
+
+  /** After a process that died before its end. */
+  async function finishRemoval(id: string): Promise<void> {
+    const found = await find(id)
+    const copyName = GOING.exec(found?.marker ?? '')?.[1]
+    if (found === null || copyName === undefined) return
+    await bucket.remove(folder + copyName)
+    if (!isRetired(found)) await bucket.remove(keyOf(id))
+  }
+
+  return {
+    draft: async (body, limitBytes) => draftOf(await receive(body, limitBytes), { commit, replace }),
+
+    async head(id) {
+      if (!ID_PATTERN.test(id)) return null
+      const { key, answerBy } = viewOf(id)
+      return recordOf(await bucket.head(key, { answerBy }), id)
+    },
+
+    // What is visible is durable.
+    async headDurable(id) {
+      const found = await find(id)
+      return found !== null && isRetired(found) ? 'retired' : recordOf(found, id)
+    },
+
+    open: async (id, selection) => (ID_PATTERN.test(id) ? bucket.open(viewOf(id), selection) : null),
+
+    /** A read of all of it checks its digest. */
+    async verify(id) {
+      if (!ID_PATTERN.test(id)) return null
+      const place = { id, key: keyOf(id) }
+      const image = await bucket.open(place)
+      if (image?.body instanceof ReadableStream) for await (const _ of image.body);
+      if (image?.record.preview !== undefined) await bucket.open(place, 'preview')
+      return image?.record ?? null
+    },
+
+    remove,
+
+    async *list(after = '') {
+      let last = after
+      for await (const listed of bucket.list(prefix, listingStart(after))) {
+        const id = listed.key.slice(prefix.length)
+        if (!ID_PATTERN.test(id) || id <= after) continue
+        if (id <= last) throw new Error('the object store does not list keys in order, which Pinhole needs')
+        last = id
+        if (!(await listed.isMarker())) yield id
+      }
+    },
+
+    hold,
+    release,
+
+    async headHeld(id) {
+      const held = await heldAt(id)
+      return held && recordOf(await bucket.head(held.copy.key), id)
+    },
+
+    async openHeld(id, selection) {
+      const held = await heldAt(id)
+      return held && bucket.open(held.copy, selection)
+    },
+
+    removeHeld,
+
+    async *listHeld(after = '') {
+      let now: number | undefined
+      for await (const { key, modifiedAt } of bucket.list(folder, listingStart(after))) {
+        const name = key.slice(folder.length)
+        const id = name.slice(0, name.indexOf('.'))
+        if (id <= after || !ID_PATTERN.test(id)) continue
+        if ((await heldAt(id))?.copy.key === key) yield id
+        else {
+          // This machine's clock may be ahead, and would take for old a copy whose marker is on its way.
+          now ??= await bucket.time(key)
+          if (now !== undefined && now - modifiedAt > FORSAKEN_COPY_MS) await bucket.remove(key)
+        }
+      }
+    },
+
+    check: () => bucket.check(),
+    close: () => bucket.close(),
+  }
+}
+
+/** `null` also for a marker: its image is gone. Throws `DamagedObject`. */
+export function recordOf(found: Pick<Found, 'marker' | 'record'> | null, id: string): ImageRecord | null {
+  return found === null || found.marker !== null ? null : found.record(id)
+}
+
+function contended(done: string): StoreUnavailable {
+  return new StoreUnavailable({ cause: new Error(`others kept changing the image that was to be ${done}`) })
+}
+
+function draftOf(
+  draft: DraftBytes,
+  to: {
+    commit(image: NewImage): Promise<void>
+    replace(image: NewImage): Promise<'visible' | 'held' | null>
+  },
+): Draft {
+  let isSpent = false
+
+  function imageOf(record: ImageRecord, segments: Segment[]): NewImage {
+    if (lengthOf(segments) !== storedSize(record)) throw new Error('the segments are of another size')
+    return { record, draft, segments }
+  }
+
+  /** Whatever comes of `put`, the draft is gone. */
+  async function spend<T>(put: () => Promise<T>): Promise<T> {
+    isSpent = true
+    try {
+      return await put()
+    } finally {
+      await draft.discard()
+    }
+  }
+
+  return {
+    ...draft,
+    async commit(record, segments) {
+      if (isSpent) throw new Error('the draft is gone')
+      await spend(async () => {
+        if (!ID_PATTERN.test(record.id)) throw new Error('not an id')
+        await to.commit(imageOf(record, segments))
+      })
+    },
+    replace: (record, segments) =>
+      spend(async () => (ID_PATTERN.test(record.id) ? to.replace(imageOf(record, segments)) : null)),
+    discard() {
+      isSpent = true
+      return draft.discard()
+    },
+  }
+}
