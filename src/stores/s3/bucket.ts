@@ -1,13 +1,16 @@
 /** What a bucket must be like, found out at start; and whether it can be written now. */
+import type { ImageBucket } from '../bucket/store.ts'
 import { StoreFull, StoreUnavailable } from '../object-store.ts'
 import { errorOf, textOf } from './answer.ts'
 import type { RetryPolicy, S3Client } from './client.ts'
-import { listKeys, removeObject } from './objects.ts'
+import { headObject, listKeys, removeObject } from './objects.ts'
+import type { S3Location } from './url.ts'
 
 /** Throws an `Error` that says what to change if `bucket` can't keep the store's promises. */
-export async function assertFit(client: S3Client, bucket: string, prefix: string): Promise<void> {
+export async function assertFit(client: S3Client, images: ImageBucket, location: S3Location): Promise<void> {
+  const { bucket, prefix } = location
   await assertNoVersions(client, bucket)
-  await assertConditions(client, bucket, prefix)
+  await assertConditions(client, images, location)
   // Without permission to list, Amazon answers 403 where nothing is, and not 404.
   const query = { 'list-type': '2', 'max-keys': '1', prefix }
   const doing = 'LIST one image'
@@ -41,27 +44,34 @@ async function assertNoVersions(client: S3Client, bucket: string): Promise<void>
   )
 }
 
-/** Some stores accept conditions and ignore them: then two images could take one id. */
-async function assertConditions(client: S3Client, bucket: string, prefix: string): Promise<void> {
+/** Puts of one key that a start sends at one moment: some stores check a condition in one step and write in another. */
+const PUTS_AT_ONCE = 10
+
+/** Some stores accept conditions and ignore them: then two images could take one id, or a removal be undone. */
+async function assertConditions(
+  client: S3Client,
+  images: ImageBucket,
+  { bucket, prefix }: S3Location,
+): Promise<void> {
   const probe = createProbe(client, prefix)
+  const unfit = (condition: string) =>
+    new Error(
+      `the object store of "${bucket}" does not honour ${condition} on a put, or not when ${PUTS_AT_ONCE} come at once: ` +
+        'Pinhole needs conditional writes, as Amazon S3, Ceph RGW and Cloudflare R2 have them',
+    )
   try {
-    const created = await probe.put({ 'if-none-match': '*' })
-    // 412 to a repeated first put: the attempt whose reply was lost made the probe.
-    if (created.failure !== null && created.failure.status !== 412)
-      throw errorOf(created.failure, 'PUT a probe')
-    const conditions: Record<string, string>[] = [
-      { 'if-none-match': '*' },
-      { 'if-match': '"00000000000000000000000000000000"' },
-    ]
-    for (const condition of conditions) {
-      const { failure } = await probe.put(condition)
-      if (failure?.status === 412) continue
-      throw new Error(
-        `the object store of "${bucket}" does not honour ${Object.keys(condition)[0]} on a put: ` +
-          'Pinhole needs conditional writes, as Amazon S3, Ceph RGW and Cloudflare R2 have them',
-        { cause: failure === null ? undefined : errorOf(failure, 'PUT a probe') },
-      )
-    }
+    const creations = await atOnce(() => probe.put({ 'if-none-match': '*' }))
+    for (const { failure } of creations)
+      if (failure !== null && failure.status !== 412) throw errorOf(failure, 'PUT a probe')
+    const found = await headObject(client, probe.key)
+    // No success where the reply to the one that made the probe was lost.
+    if (found === null || creations.filter(({ failure }) => failure === null).length > 1)
+      throw unfit('if-none-match')
+
+    const markings = await atOnce(() => images.mark(probe.key, found.etag, 'probe', probeBody()))
+    const done = markings.filter(({ isDone }) => isDone).length
+    const isReplyLost = done === 0 && markings.some(({ isRepeated }) => isRepeated)
+    if (done !== 1 && !isReplyLost) throw unfit('if-match')
     await probe.remove()
   } catch (error) {
     await probe.remove().catch(() => {})
@@ -70,15 +80,27 @@ async function assertConditions(client: S3Client, bucket: string, prefix: string
   }
 }
 
+/** Waits for all, then throws what the first one threw. */
+async function atOnce<T>(put: () => Promise<T>): Promise<T[]> {
+  const settled = await Promise.allSettled(Array.from({ length: PUTS_AT_ONCE }, put))
+  return settled.map((one) => {
+    if (one.status === 'rejected') throw one.reason
+    return one.value
+  })
+}
+
+/** Random, so that no two have one ETag. */
+const probeBody = () => new TextEncoder().encode(crypto.randomUUID())
+
 const PROBE = '.probe-'
 
 /** Not an id, so no listing shows it. Each has a name of its own: some stores take one put a second to a key. */
 function createProbe(client: S3Client, prefix: string, retryPolicy?: Partial<RetryPolicy>) {
   const key = `${prefix}${PROBE}${crypto.randomUUID()}`
-  const body = new TextEncoder().encode('probe')
   return {
+    key,
     put: (headers: Record<string, string> = {}) =>
-      client.ask({ method: 'PUT', key, headers, body, doing: 'PUT a probe' }, retryPolicy),
+      client.ask({ method: 'PUT', key, headers, body: probeBody(), doing: 'PUT a probe' }, retryPolicy),
     remove: () => removeObject(client, key, retryPolicy),
   }
 }

@@ -33,15 +33,15 @@ export interface S3StoreOptions extends Credentials {
 export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore> {
   const { spool } = options
   const location = parseS3Url(options.url, options.region)
-  const { bucket, prefix } = location
+  const { prefix } = location
   const { accessKeyId, secretAccessKey, sessionToken } = options
   const client = createS3Client(location, { accessKeyId, secretAccessKey, sessionToken }, options)
-  await assertFit(client, bucket, prefix)
-  // The next start tries again.
-  await sweepProbes(client, prefix).catch(() => {})
   const receive: typeof spool.receive = (body, limitBytes) =>
     spool.receive(body, limitBytes).catch(fullOrThrow)
   const images = imagesIn(client, location, { receive, pageKeys: options.pageKeys })
+  await assertFit(client, images, location)
+  // The next start tries again.
+  await sweepProbes(client, prefix).catch(() => {})
   return openBucketStore(images, { prefix, receive, viewMs: client.retryPolicy.viewMs })
 }
 

@@ -112,15 +112,22 @@ describe('at start', () => {
     }
   })
 
-  test('a store that ignores If-None-Match is refused', async () => {
-    fake.faults.add({ kind: 'ignore-condition' }, { on: isProbe, times: 3 })
-    await assert.rejects(open(), /does not honour if-none-match/)
-    assert.equal(fake.objects.size, 0)
-  })
+  for (const condition of ['if-none-match', 'if-match']) {
+    const isConditional = (request: RequestFacts) => isProbe(request) && condition in request.headers
+    for (const [what, times] of [
+      ['ignores', Infinity],
+      ['lets two puts at once through', 2],
+    ] as const)
+      test(`a store that ${what}: ${condition} is not honoured, and it is refused`, async () => {
+        fake.faults.add({ kind: 'ignore-condition' }, { on: isConditional, times })
+        await assert.rejects(open(), new RegExp(`does not honour ${condition}`))
+        assert.equal(fake.objects.size, 0)
+      })
+  }
 
-  test('a store that ignores If-Match is refused', async () => {
+  test('a store that refuses every If-Match is refused', async () => {
     const isIfMatch = (request: RequestFacts) => isProbe(request) && 'if-match' in request.headers
-    fake.faults.add({ kind: 'ignore-condition' }, { on: isIfMatch })
+    fake.faults.add(answer(412, 'PreconditionFailed'), { on: isIfMatch, times: Infinity })
     await assert.rejects(open(), /does not honour if-match/)
     assert.equal(fake.objects.size, 0)
   })
