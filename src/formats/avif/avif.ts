@@ -7,12 +7,10 @@ import { concatenated, inOrder, overlap, runsOf } from '../bmff/runs.ts'
 import type { Work } from '../bytes/work.ts'
 import { checkAnimation, checkDimensions } from '../damaged.ts'
 import type { Inspector } from '../image.ts'
-import { displayedSize } from './display.ts'
 import { checkCodedData, checkImages, checkPicture } from './images.ts'
-import type { Item } from './items.ts'
 import { keptItems } from './kept-items.ts'
 import { layoutOf } from './layout.ts'
-import { readMeta } from './meta.ts'
+import { displayedSize, type Item, readMeta } from './meta.ts'
 import { type ObuWalk, obuWalk } from './obus.ts'
 import { namesPlace } from './position.ts'
 import { type Avif, scrubbed } from './scrub.ts'
@@ -58,12 +56,12 @@ async function checkTracks(tracks: Track[], walk: ObuWalk, work: Work): Promise<
   if (work.spend(all.length / 16)) await work.turn()
   let mostFrames = 0
   // Only the first sample of a track must bring the sequence header.
-  for (const { samples, frames, settings, width, height } of tracks) {
+  for (const { samples, frames, sequence, width, height } of tracks) {
     checkDimensions(width, height)
     checkAnimation(width, height, frames)
     mostFrames = Math.max(mostFrames, frames)
     for (const first of runsOf(samples.subarray(0, 2))) {
-      const { maxWidth, maxHeight } = checkCodedData(await walk([first]), settings)
+      const { maxWidth, maxHeight } = checkCodedData(await walk([first]), sequence)
       checkAnimation(maxWidth, maxHeight, frames)
     }
   }

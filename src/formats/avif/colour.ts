@@ -1,6 +1,6 @@
 /** What the properties of a HEIF image say of its colours (ISO/IEC 23008-12, 6.5.5). */
 import { MOST_PROFILE_BYTES } from '../metadata/icc.ts'
-import type { Item } from './items.ts'
+import type { Item } from './meta.ts'
 
 export interface Colour {
   /** An ICC profile. */

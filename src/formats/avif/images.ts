@@ -1,17 +1,12 @@
-/** Checks the images of a file: sizes, settings, tiles, and that their data is whole. */
-
-import { joined } from '../../bytes.ts'
+/** Checks the images of a file: sizes, settings, what they are made of, and that their data is whole. */
+import { MAX_FRAME_PIXELS } from '../../protocol.ts'
 import { type Edit, zeroInto } from '../bmff/edits.ts'
 import { Fields, type Run, refuse } from '../bmff/fields.ts'
-import { type BoxFile, isZeroRun, readRun } from '../bmff/file.ts'
+import { type BoxFile, isZeroRun, readRuns } from '../bmff/file.ts'
 import { checkDimensions } from '../damaged.ts'
-import { type CodecSettings, codecSettings } from './config-units.ts'
-import { descriptionBytes } from './derivation-tails.ts'
-import { checkDerivations } from './derivations.ts'
-import { propertyOf, spatialExtent } from './item-properties.ts'
-import type { Item, Meta } from './items.ts'
 import { AV1 } from './kept-items.ts'
-import type { ObuSummary, ObuWalk } from './obus.ts'
+import { type Item, MAX_ITEMS, type Meta, propertyOf, spatialExtent } from './meta.ts'
+import { configuredSequence, type ObuSummary, type ObuWalk } from './obus.ts'
 import { isSameSize, type SequenceHeader, TWO_SIZES } from './sequence-header.ts'
 
 /** Turns, mirrors and crops. */
@@ -48,16 +43,14 @@ export async function checkImages(
       walked.set(place, data)
       checkCoded(image, data)
     } else if (image.type !== 'iden') {
-      await zeroTail(edits, file, image)
-      if (image.type === 'grid' || image.type === 'iovl') await checkComposed(file, meta, image)
+      await checkDerived(file, meta, image, edits)
     }
   }
 }
 
 function checkCoded(image: Item, data: ObuSummary): void {
   const { width, height } = spatialExtent(image)
-  const settings = codecSettings(propertyOf(image, 'av1C'))
-  const sequence = checkCodedData(data, settings)
+  const sequence = checkCodedData(data, configuredSequence(propertyOf(image, 'av1C')))
   const fits = width <= sequence.maxWidth && height <= sequence.maxHeight
   const exact = width === sequence.maxWidth && height === sequence.maxHeight
   if (!fits || (sequence.exact && !exact)) refuse('an image is not as large as its ispe says')
@@ -69,20 +62,68 @@ export function checkPicture({ hasPicture, sequence }: ObuSummary): void {
   if (sequence) checkDimensions(sequence.maxWidth, sequence.maxHeight)
 }
 
-/** Throws unless the data can start a picture, within the limits. Returns the header by which it is decoded. */
-export function checkCodedData(data: ObuSummary, settings: CodecSettings): SequenceHeader {
+/**
+ * Throws unless the data can start a picture, within the limits. `configured`: the sequence header in the settings. Returns
+ * the one by which it is decoded.
+ */
+export function checkCodedData(data: ObuSummary, configured: SequenceHeader | null): SequenceHeader {
   checkPicture(data)
-  const sequence = data.sequence ?? settings.sequence ?? refuse('an image has no sequence header')
-  if (settings.sequence && !isSameSize(sequence, settings.sequence)) refuse(TWO_SIZES)
+  const sequence = data.sequence ?? configured ?? refuse('an image has no sequence header')
+  if (configured && !isSameSize(sequence, configured)) refuse(TWO_SIZES)
   checkDimensions(sequence.maxWidth, sequence.maxHeight)
   return sequence
 }
 
+/** Reads the description of a derived image. What follows it, no reader looks at. */
+async function checkDerived(file: BoxFile, meta: Meta, image: Item, edits: Edit[]): Promise<void> {
+  const extents = dataOf(image)
+  const bytes = await readRuns(file, extents, MAX_DERIVATION_BYTES + 1)
+  if (bytes.length > MAX_DERIVATION_BYTES) refuse('the description of a grid or overlay is not valid')
+  let left = descriptionBytes(image.type, new Fields(bytes, 0), image.inputs.length)
+  for (const { start, end } of extents) {
+    const from = Math.min(end, start + left)
+    left -= from - start
+    const tail = { start: from, end }
+    if (!(await isZeroRun(file, tail))) zeroInto(edits, tail)
+  }
+  if (image.type === 'grid' || image.type === 'iovl') checkComposed(meta, image, new Fields(bytes, 0))
+}
+
+/** Unit: bytes from the start of the item's data. */
+function descriptionBytes(type: string, fields: Fields, inputs: number): number {
+  if (type === 'tmap') return toneMapBytes(fields)
+  if (type === 'sato') skipExpression(fields)
+  else skipCanvas(type, fields, inputs)
+  return fields.at
+}
+
 /** Grids (23008-12, 6.6.2.3) and overlays (6.6.2.2). */
-async function checkComposed(file: BoxFile, meta: Meta, image: Item): Promise<void> {
+function skipCanvas(type: string, fields: Fields, inputs: number): void {
+  fields.skip(1)
+  const width = fields.u8() & 1 ? 4 : 2
+  fields.skip(type === 'grid' ? 2 + 2 * width : 8 + (2 + 2 * inputs) * width)
+}
+
+/** ISO 21496-1, annex C.2, behind a version of its own (AVIF 1.2, 4.2.2). Of another version nothing is read. */
+function toneMapBytes(fields: Fields): number {
+  const version = fields.u8()
+  const minimumVersion = fields.u16()
+  fields.skip(2)
+  if (version !== 0 || minimumVersion !== 0) return 3
+  const flags = fields.u8()
+  const channels = flags & 0x80 ? 3 : 1
+  return 6 + (flags & 0x08 ? 4 + 8 + 20 * channels : 16 + 40 * channels)
+}
+
+/** A sample transform (AVIF 1.2, 4.2.3.2): tokens, of which constants bring their value along. */
+function skipExpression(fields: Fields): void {
+  const constantBytes = 1 << (fields.u8() & 3)
+  for (let tokens = fields.u8(); tokens > 0; tokens--) if (fields.u8() === 0) fields.skip(constantBytes)
+}
+
+function checkComposed(meta: Meta, image: Item, fields: Fields): void {
   const { inputs } = image
-  const fields = await derivation(file, dataOf(image))
-  const { version, flags } = { version: fields.u8(), flags: fields.u8() }
+  const [version, flags] = [fields.u8(), fields.u8()]
   if (version !== 0) refuse('the description of a grid or overlay is not valid')
   const width = flags & 1 ? 4 : 2
   const declared = spatialExtent(image)
@@ -135,30 +176,76 @@ function codingOf(av1C: Fields | null): string {
   return `${av1C.u8() >> 5}, ${av1C.u8() & 0x7c}`
 }
 
-/** What has to go behind the description of a derived image. */
-async function zeroTail(edits: Edit[], file: BoxFile, image: Item): Promise<void> {
-  const extents = dataOf(image)
-  const fields = await derivation(file, extents)
-  let left = descriptionBytes(image.type, fields.within(0, fields.end), image.inputs.length)
-  for (const { start, end } of extents) {
-    const from = Math.min(end, start + left)
-    left -= from - start
-    const tail = { start: from, end }
-    if (!(await isZeroRun(file, tail))) zeroInto(edits, tail)
-  }
-}
-
-async function derivation(file: BoxFile, extents: Run[]): Promise<Fields> {
-  const parts: Uint8Array[] = []
-  let length = 0
-  for (const extent of extents) {
-    length += extent.end - extent.start
-    if (length > MAX_DERIVATION_BYTES) refuse('the description of a grid or overlay is not valid')
-    parts.push(await readRun(file, extent))
-  }
-  return new Fields(joined(...parts), 0)
-}
-
 function dataOf(image: Item): Run[] {
   return image.extents?.length ? image.extents : refuse('an image has no data')
+}
+
+/**
+ * A chain climbs from coded images to grids, overlays, sample transforms (AVIF 1.2, 4.2.3) and tone maps (4.2.2), and
+ * passes each step once at most. An identity may stand on any step, but on no other identity.
+ */
+const STEPS: Record<string, number> = { av01: 0, grid: 1, iovl: 2, sato: 3, tmap: 4 }
+
+/** How many images each is made of. */
+const INPUTS: Record<string, { least: number; most: number }> = {
+  iden: { least: 1, most: 1 },
+  grid: { least: 1, most: MAX_ITEMS },
+  iovl: { least: 1, most: MAX_ITEMS },
+  // Operands are numbered from 1 to 32 (AVIF 1.2, 4.2.3.3).
+  sato: { least: 1, most: 32 },
+  tmap: { least: 2, most: 2 },
+}
+
+const NO_INPUTS = { least: 0, most: 0 }
+
+/** Coded pixels of one image, each counted as often as a decoder meets it on its way. */
+const MOST_CODED_PIXELS = 4 * MAX_FRAME_PIXELS
+
+/** What one image costs a decoder. */
+interface Effort {
+  /** For an identity derivation, the value of the image that it shows. */
+  step: number
+  pictures: number
+  pixels: number
+}
+
+/**
+ * Throws `Refusal('damaged-image')` unless every chain is as short as MIAF says, has no cycle, and unfolds to no more
+ * coded images than a file may have items. Takes time linear in the number of references.
+ */
+function checkDerivations(images: Map<number, Item>): void {
+  const efforts = new Map<number, Effort>()
+
+  /** `below`: the step of the image that is made of this one. Steps and identities bound the depth of the recursion. */
+  function effortOf(id: number, below: number, onIdentity: boolean): Effort {
+    const item = images.get(id) ?? refuse('it refers to an item that does not exist')
+    const isIdentity = item.type === 'iden'
+    const known = efforts.get(id)
+    const step = known?.step ?? (isIdentity ? -1 : (STEPS[item.type] ?? 0))
+    if (step >= below || (isIdentity && onIdentity)) {
+      refuse('an image is made of images that may not be part of it (dimg)')
+    }
+    if (known) return known
+    const { least, most } = INPUTS[item.type] ?? NO_INPUTS
+    if (item.inputs.length < least) refuse('a derived image has no inputs (dimg)')
+    if (item.inputs.length > most) refuse('an image is made of too many images (dimg)')
+    const effort = item.inputs.length > 0 ? { step, pictures: 0, pixels: 0 } : codedEffort(item)
+    for (const input of item.inputs) {
+      const part = effortOf(input, isIdentity ? below : step, isIdentity)
+      effort.pictures += part.pictures
+      effort.pixels += part.pixels
+      if (isIdentity) effort.step = part.step
+    }
+    if (effort.pictures > MAX_ITEMS || effort.pixels > MOST_CODED_PIXELS) {
+      refuse('an image is made of too many images (dimg)')
+    }
+    efforts.set(id, effort)
+    return effort
+  }
+  for (const id of images.keys()) effortOf(id, Number.POSITIVE_INFINITY, false)
+}
+
+function codedEffort(item: Item): Effort {
+  const { width, height } = spatialExtent(item)
+  return { step: 0, pictures: 1, pixels: width * height }
 }

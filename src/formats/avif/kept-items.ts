@@ -1,8 +1,7 @@
 /** Which items are the picture, and which only describe it. */
 import { Refusal } from '../../errors.ts'
 import { refuse } from '../bmff/fields.ts'
-import { auxiliaryType, propertyOf } from './item-properties.ts'
-import type { Item, Meta } from './items.ts'
+import { auxiliaryType, type Item, type Meta, propertyOf } from './meta.ts'
 
 export const AV1 = 'av01'
 
@@ -17,21 +16,15 @@ const DERIVED_TYPES: ReadonlySet<string> = new Set(['grid', 'iovl', 'iden', 'tma
  */
 export function keptItems(meta: Meta): Map<number, Item> {
   const auxiliaries = auxiliariesOf(meta)
-  const thumbnails = new Set(meta.references.filter(({ type }) => type === 'thmb').map(({ from }) => from))
-  const parts = new Set([...meta.items.values()].flatMap(({ inputs }) => inputs))
-  for (const item of [...auxiliaries.values()].flat()) parts.add(item.id)
-
+  const thumbnails = meta.references.filter(({ box }) => box.type === 'thmb').map(({ from }) => from)
   const completing = new Set([...auxiliaries.values()].flat())
+  const parts = new Set<number | null>(thumbnails)
+  for (const { inputs } of meta.items.values()) for (const input of inputs) parts.add(input)
+  for (const { id } of completing) parts.add(id)
 
   const open = meta.primary === null ? [] : [meta.primary]
   for (const item of meta.items.values()) {
-    if (
-      isImage(item) &&
-      !item.isHidden &&
-      !thumbnails.has(item.id) &&
-      !parts.has(item.id) &&
-      !propertyOf(item, 'auxC')
-    )
+    if (isImage(item) && !item.isHidden && !parts.has(item.id) && !propertyOf(item, 'auxC'))
       open.push(item.id)
   }
   const kept = new Map<number, Item>()
@@ -71,8 +64,8 @@ function auxiliariesOf(meta: Meta): Map<number, Item[]> {
   const known = new Set(
     [...meta.items.values()].filter((item) => isImage(item) && AUXILIARY_TYPES.has(auxiliaryType(item))),
   )
-  for (const { type, from, ids } of meta.references) {
-    const auxiliary = type === 'auxl' && from !== null && meta.items.get(from)
+  for (const { box, from, ids } of meta.references) {
+    const auxiliary = box.type === 'auxl' && from !== null && meta.items.get(from)
     if (!auxiliary || !known.has(auxiliary)) continue
     for (const id of ids) {
       const others = auxiliaries.get(id)

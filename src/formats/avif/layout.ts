@@ -5,14 +5,17 @@ import { type Box, type Run, refuse } from '../bmff/fields.ts'
 import { type BoxFile, boxesIn, readRun } from '../bmff/file.ts'
 import { brandEdits, brandsOf, namesAvif } from './brands.ts'
 
+/** The inside of a box. */
+export interface DataRegion extends Run {
+  box: Box
+}
+
 export interface AvifLayout {
   boxes: Box[]
   meta: Box | null
   moov: Box | null
-  /** Boxes that hold image data, and where in them it may be. */
-  data: { box: Box; inner: Run }[]
-  /** Where the last box ends. What follows it is not part of the image. Unit: bytes. */
-  end: number
+  /** Where image data may be: in `mdat` and `imda` (14496-12, 8.1.1 and 8.1.4). */
+  data: DataRegion[]
   /** What has to go of the file type. */
   edits: Edit[]
 }
@@ -44,8 +47,12 @@ export async function layoutOf(file: BoxFile): Promise<AvifLayout> {
     boxes,
     meta: only(boxes, 'meta'),
     moov: only(boxes, 'moov'),
-    data: boxes.filter(isData).map((box) => ({ box, inner: innerOf(box) })),
-    end: boxes.at(-1)?.end ?? 0,
+    data: boxes.flatMap((box) => {
+      const { type, body, end } = box
+      if (type === 'mdat') return { box, start: body, end }
+      // It starts with a number that names it.
+      return type === 'imda' ? { box, start: Math.min(end, body + 4), end } : []
+    }),
     edits: brandEdits(brands),
   }
 }
@@ -53,14 +60,4 @@ export async function layoutOf(file: BoxFile): Promise<AvifLayout> {
 function only(boxes: Box[], type: string): Box | null {
   const [box, ...others] = boxes.filter((box) => box.type === type)
   return others.length > 0 ? refuse(`it has two ${type} boxes`) : (box ?? null)
-}
-
-/** 14496-12, 8.1.1 and 8.1.4. */
-function isData({ type }: Box): boolean {
-  return type === 'mdat' || type === 'imda'
-}
-
-/** `imda` starts with a number that names it. */
-function innerOf({ type, body, end }: Box): Run {
-  return { start: type === 'imda' ? Math.min(end, body + 4) : body, end }
 }

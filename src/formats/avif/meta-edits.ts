@@ -1,5 +1,4 @@
 /** Takes what is private out of a `meta` box, and leaves every image byte behind it where it was. */
-
 import {
   addInto,
   blankInto,
@@ -9,30 +8,17 @@ import {
   overwrite,
   pad,
   resize,
+  zeroed,
   zeroInto,
 } from '../bmff/edits.ts'
-import type { Box, Fields } from '../bmff/fields.ts'
+import type { Box, Fields, Run } from '../bmff/fields.ts'
 import { type BoxFile, isZeroRun } from '../bmff/file.ts'
-import { dataReferenceEdits, handlerEdits, tailEdits, unnamed, zeroed } from '../bmff/spare.ts'
 import { ICC_HEADER_BYTES, profileLength } from '../metadata/icc.ts'
-import { configEdits } from './config-units.ts'
-import type { IdList, Item, ItemList, Meta, Property } from './items.ts'
-
-/** What a `meta` box keeps. Anything else in it is blanked: XML, `uuid`, boxes that nobody has heard of. */
-const KEPT_CHILDREN: ReadonlySet<string> = new Set('hdlr pitm iloc iinf iref iprp grpl idat dinf'.split(' '))
-
-/** Properties that change how an image looks (23008-12, MIAF, AVIF). */
-const KEPT_PROPERTIES: ReadonlySet<string> = new Set(
-  `ispe pixi pasp colr clap irot imir rloc auxC av1C a1op a1lx lsel iscl clli mdcv cclv amve reve ndwt`.split(
-    /\s+/,
-  ),
-)
+import { KEPT_CHILDREN, nameEdits, spareEdits } from './box-rules.ts'
+import type { Entry, IdList, Item, ItemList, Meta, Property } from './meta.ts'
 
 /** Properties that say who, when or with what, even where a file calls them essential (23008-12, 6.5). */
 const PRIVATE_PROPERTIES: ReadonlySet<string> = new Set('udes altt crtt mdft cmin cmex'.split(' '))
-
-/** Groups that viewers go by (23008-12, 6.8; `altr`: one of several is shown, e.g. with or without its gain map). */
-const KEPT_GROUPS: ReadonlySet<string> = new Set('altr ster eqiv tsyn brst'.split(' '))
 
 /** The header of a free box. Unit: bytes. */
 const LEAST_BOX_BYTES = 8
@@ -52,131 +38,107 @@ export async function metaEdits(
   const edits: Edit[] = []
   let childrenGone = 0
   for (const child of meta.children) {
-    if (KEPT_CHILDREN.has(child.type)) continue
+    if (KEPT_CHILDREN.meta?.has(child.type)) continue
     if (isLast) {
       addInto(edits, cut(child))
       childrenGone += child.end - child.start
     } else if (!(await isEmpty(file, child))) blankInto(edits, child)
   }
   await blankProperties(edits, file, meta, kept)
-  edits.push(...spareEdits(meta, kept))
+  for (const { box, fields } of meta.parts.values()) edits.push(...spareEdits(fields, box))
+  const infos = meta.parts.get('iinf')?.fields
+  for (const { info, nameAt } of kept.values()) if (infos) edits.push(...nameEdits(infos, nameAt, info.end))
+  for (const { box, fields, end } of meta.lists) edits.push(...zeroed(fields, end, box.end))
 
   const isGone = (id: number) => !kept.has(id)
   const isListed = (id: number) => meta.items.has(id) && !kept.has(id)
-  const all = cutsOf(meta, isGone, tracks)
+  let cuts = cutsOf(meta, isGone, tracks)
   // Entries of items that are not there may be shorter than the box that takes their place. Those of items that are
   // there take their `infe` box along.
-  const isRoom = isLast || all.freed >= LEAST_BOX_BYTES || all.freed === 0
-  const cuts = isRoom ? all : cutsOf(meta, isListed, tracks)
-  shrink(cuts, childrenGone, meta.box)
+  const room = isLast ? 0 : freedOf(cuts, meta)
+  if (room > 0 && room < LEAST_BOX_BYTES) cuts = cutsOf(meta, isListed, tracks)
+  const freed = freedOf(cuts, meta)
+  cuts.shrunk.set(meta.box, freed + childrenGone)
   for (const [box, bytes] of cuts.shrunk) if (bytes > 0) edits.push(resize(box, box.end - box.start - bytes))
   // There may be more cuts than a call takes arguments.
-  return [...edits, ...cuts.edits, ...(cuts.freed > 0 && !isLast ? pad(meta.box.end, cuts.freed) : [])]
-}
-
-/** Names, reserved fields, and what stands behind the last field of the boxes that stay. */
-function spareEdits(meta: Meta, kept: Map<number, Item>): Edit[] {
-  const edits: Edit[] = []
-  const [hdlr, pitm, iinf, dinf] = ['hdlr', 'pitm', 'iinf', 'dinf'].map((type) => meta.parts.get(type))
-  if (hdlr) edits.push(...handlerEdits(hdlr.fields, hdlr.box))
-  if (dinf)
-    edits.push(
-      ...(dataReferenceEdits(dinf.fields, dinf.box) ?? zeroed(dinf.fields, dinf.box.body, dinf.box.end)),
-    )
-  if (pitm) {
-    const wide = pitm.fields.bodyOf(pitm.box).versionAndFlags().version > 0
-    edits.push(...zeroed(pitm.fields, pitm.box.body + (wide ? 8 : 6), pitm.box.end))
-  }
-  for (const { info, nameAt } of kept.values()) {
-    if (iinf) edits.push(...unnamed(iinf.fields, nameAt, info.end))
-  }
-  for (const list of meta.lists) {
-    const fields = meta.parts.get(list.parents[0]?.type === 'iprp' ? 'iprp' : list.box.type)?.fields
-    if (fields && list.box.type !== 'iinf') edits.push(...zeroed(fields, list.entriesEnd, list.box.end))
-  }
-  return edits
-}
-
-function cutsOf(
-  meta: Meta,
-  isGone: (id: number) => boolean,
-  tracks: ReadonlySet<number>,
-): Cuts & { freed: number } {
-  const cuts: Cuts = { edits: [], gone: isGone, shrunk: new Map(), fields: undefined }
-  for (const list of meta.lists) cutEntries(cuts, list)
-  cuts.fields = meta.parts.get('iref')?.fields
-  cutLists(cuts, meta.references, meta.box)
-  // A group may hold tracks, too.
-  cuts.gone = (id) => isGone(id) && !tracks.has(id)
-  cuts.fields = meta.parts.get('grpl')?.fields
-  cutLists(cuts, meta.groups, meta.box)
-  return { ...cuts, freed: cuts.shrunk.get(meta.box) ?? 0 }
+  return [...edits, ...cuts.edits, ...(freed > 0 && !isLast ? pad(meta.box.end, freed) : [])]
 }
 
 interface Cuts {
   edits: Edit[]
-  gone(id: number): boolean
   /** How many bytes each box loses. */
   shrunk: Map<Box, number>
-  /** Fields of the box that is being cut. */
-  fields: Fields | undefined
 }
 
-function shrink({ shrunk }: Cuts, bytes: number, ...boxes: Box[]): void {
-  for (const box of boxes) shrunk.set(box, (shrunk.get(box) ?? 0) + bytes)
+/** Unit: bytes. */
+function freedOf({ shrunk }: Cuts, meta: Meta): number {
+  return shrunk.get(meta.box) ?? 0
 }
 
-function cutEntries(cuts: Cuts, list: ItemList): void {
-  const entries = list.entries.filter(({ id }) => cuts.gone(id))
-  if (entries.length === 0) return
+type IsGone = (id: number) => boolean
+
+function cutsOf(meta: Meta, isGone: IsGone, tracks: ReadonlySet<number>): Cuts {
+  const cuts: Cuts = { edits: [], shrunk: new Map() }
+  for (const list of meta.lists) cutEntries(cuts, list, list.entries, list.entries.length, isGone)
+  cutLists(cuts, meta.references, isGone)
+  // A group may hold tracks, too.
+  cutLists(cuts, meta.groups, (id) => isGone(id) && !tracks.has(id))
+  return cuts
+}
+
+function cutOut({ edits, shrunk }: Cuts, run: Run, around: Box[]): void {
+  edits.push(cut(run))
+  for (const box of around) shrunk.set(box, (shrunk.get(box) ?? 0) + run.end - run.start)
+}
+
+function cutEntries(
+  cuts: Cuts,
+  { box, parents, countAt, countWidth }: ItemList | IdList,
+  entries: Iterable<Entry>,
+  count: number,
+  isGone: IsGone,
+): void {
+  const around = [box, ...parents]
+  let stays = count
   for (const entry of entries) {
-    cuts.edits.push(cut(entry))
-    shrink(cuts, entry.end - entry.start, list.box, ...list.parents)
+    if (!isGone(entry.id)) continue
+    cutOut(cuts, entry, around)
+    stays--
   }
-  cuts.edits.push(overwrite(list.countAt, list.countWidth, list.entries.length - entries.length))
+  if (stays < count) cuts.edits.push(overwrite(countAt, countWidth, stays))
 }
 
 /** All lists of one parent. It goes too if nothing stays in it. */
-function cutLists(cuts: Cuts, lists: IdList[], meta: Box): void {
-  const parent = lists[0]?.parent
+function cutLists(cuts: Cuts, lists: IdList[], isGone: IsGone): void {
+  const [parent, ...around] = lists[0]?.parents ?? []
   if (!parent) return
   const goes = lists.map(
-    ({ from, ids, type }) =>
-      (from === null ? !KEPT_GROUPS.has(type) : cuts.gone(from)) || (ids.length > 0 && ids.every(cuts.gone)),
+    ({ from, ids, box }) =>
+      (from === null ? !KEPT_CHILDREN.grpl?.has(box.type) : isGone(from)) ||
+      (ids.length > 0 && ids.every(isGone)),
   )
   if (goes.every(Boolean)) {
-    cuts.edits.push(cut(parent))
-    shrink(cuts, parent.end - parent.start, meta)
+    cutOut(cuts, parent, around)
     return
   }
   for (const [index, list] of lists.entries()) {
-    if (!goes[index]) {
-      cutIds(cuts, list, meta)
+    const { box, parents, fields, from, ids, end } = list
+    if (goes[index]) {
+      cutOut(cuts, box, parents)
       continue
     }
-    cuts.edits.push(cut(list.box))
-    shrink(cuts, list.box.end - list.box.start, parent, meta)
+    cutEntries(cuts, list, entriesOf(list), ids.length, isGone)
+    cuts.edits.push(...zeroed(fields, end, box.end))
+    // Version and flags of a group.
+    if (from === null) cuts.edits.push(...zeroed(fields, box.body, box.body + 4))
   }
 }
 
-function cutIds(
-  cuts: Cuts,
-  { box, parent, from, ids, countAt, countWidth, idsAt, idWidth }: IdList,
-  meta: Box,
-): void {
-  let stays = ids.length
+function* entriesOf({ ids, idWidth, end }: IdList): Generator<Entry> {
   for (const [index, id] of ids.entries()) {
-    if (!cuts.gone(id)) continue
-    const start = idsAt + index * idWidth
-    cuts.edits.push(cut({ start, end: start + idWidth }))
-    shrink(cuts, idWidth, box, parent, meta)
-    stays--
+    const start = end - (ids.length - index) * idWidth
+    yield { id, start, end: start + idWidth }
   }
-  if (stays < ids.length) cuts.edits.push(overwrite(countAt, countWidth, stays))
-  if (!cuts.fields) return
-  cuts.edits.push(...zeroed(cuts.fields, idsAt + ids.length * idWidth, box.end))
-  // Version and flags of a group.
-  if (from === null) cuts.edits.push(...zeroed(cuts.fields, box.body, box.body + 4))
 }
 
 /** Properties keep their numbers: one that goes becomes a free box, which may stand among them (23008-12, 9.3.1). */
@@ -186,43 +148,36 @@ async function blankProperties(
   meta: Meta,
   kept: Map<number, Item>,
 ): Promise<void> {
-  const used = new Set<Property>()
-  const essential = new Set<Property>()
-  for (const { properties } of kept.values()) {
-    for (const one of properties) {
-      used.add(one.property)
-      if (one.essential) essential.add(one.property)
-    }
-  }
+  const associations = [...kept.values()].flatMap(({ properties }) => properties)
+  const used = new Set(associations.map(({ property }) => property))
+  const essential = new Set(associations.flatMap((one) => (one.essential ? one.property : [])))
   for (const child of meta.propertyBoxes) {
-    if (child.type !== 'ipco' && child.type !== 'ipma' && !(await isEmpty(file, child)))
-      blankInto(edits, child)
+    if (!KEPT_CHILDREN.iprp?.has(child.type) && !(await isEmpty(file, child))) blankInto(edits, child)
   }
   const gone = new Set<Property>()
   const { work } = file.cursor
   for (const property of meta.properties) {
     const { box } = property
+    const isKnown = KEPT_CHILDREN.ipco?.has(box.type)
     if (work.spendBytes(box.end - box.start)) await work.turn()
     if (await isEmpty(file, box)) continue
-    if (!KEPT_PROPERTIES.has(box.type) && essential.has(property) && !PRIVATE_PROPERTIES.has(box.type)) {
+    if (!isKnown && essential.has(property) && !PRIVATE_PROPERTIES.has(box.type)) {
       // Readers that do not know it must not show the image, and none knows it: it says that without its contents.
-      if (!(await isZeroRun(file, { start: box.body, end: box.end })))
-        zeroInto(edits, { start: box.body, end: box.end })
+      const contents = { start: box.body, end: box.end }
+      if (!(await isZeroRun(file, contents))) zeroInto(edits, contents)
       continue
     }
-    if (used.has(property) && KEPT_PROPERTIES.has(box.type) && !isUnfit(box.type, property.read())) {
+    if (isKnown && used.has(property) && !isUnfit(box.type, property.read())) {
       const { fields } = meta.parts.get('iprp') ?? {}
-      if (fields) edits.push(...(box.type === 'av1C' ? configEdits(fields, box) : tailEdits(fields, box)))
+      if (fields) edits.push(...spareEdits(fields, box))
       continue
     }
     blankInto(edits, box)
     gone.add(property)
   }
   // No viewer may skip an image because of a property that is gone.
-  for (const { properties } of kept.values()) {
-    for (const { property, essential, at, width, index } of properties) {
-      if (essential && gone.has(property)) edits.push(overwrite(at, width, index))
-    }
+  for (const { property, essential, at, width, index } of associations) {
+    if (essential && gone.has(property)) edits.push(overwrite(at, width, index))
   }
 }
 

@@ -1,28 +1,51 @@
-/** Walks AV1 data by its open bitstream units (AV1 bitstream specification, 5.3). Only their headers are read. */
-
+/** AV1 data as open bitstream units (AV1 bitstream specification, 5.3). Only their headers are read. */
 import { joined } from '../../bytes.ts'
-import { addInto, type Edit, zeroInto } from '../bmff/edits.ts'
-import { isZero, type Run, refuse } from '../bmff/fields.ts'
+import { addInto, type Edit, written, zeroInto } from '../bmff/edits.ts'
+import { type Box, type Fields, isZero, type Run, refuse } from '../bmff/fields.ts'
 import type { BoxFile } from '../bmff/file.ts'
 import type { Cursor } from '../bytes/cursor.ts'
 import { PIECE_BYTES } from '../image.ts'
-import {
-  MAX_HEADER_BYTES,
-  type Obu,
-  obuFrom,
-  PADDING,
-  SEQUENCE_HEADER,
-  TEMPORAL_DELIMITER,
-  TRAILING_BITS,
-} from './obu.ts'
 import {
   isSameSize,
   MAX_SEQUENCE_HEADER_BYTES,
   type SequenceHeader,
   sequenceHeader,
+  TRAILING_BITS,
   TWO_SIZES,
   withoutTail,
 } from './sequence-header.ts'
+
+/** The longest header: two bytes and a size of up to eight (4.10.5). Unit: bytes. */
+const MAX_HEADER_BYTES = 10
+
+const SEQUENCE_HEADER = 1
+const TEMPORAL_DELIMITER = 2
+const PADDING = 15
+
+interface Obu {
+  type: number
+  /** Length of the header. Unit: bytes. */
+  body: number
+  /** Of what follows it. Unit: bytes. */
+  size: number
+}
+
+/** `left`: what the data still holds, for a last unit that does not say its size. */
+function obuFrom(header: Uint8Array, left: number): Obu | null {
+  const [first] = header
+  if (first === undefined || first & 0x80) return null
+  const type = (first >> 3) & 15
+  let body = first & 0x04 ? 2 : 1
+  if (!(first & 0x02)) return { type, body, size: left - body }
+  let size = 0
+  for (let i = 0; i < 8; i++) {
+    const byte = header[body++]
+    if (byte === undefined) return null
+    size += (byte & 0x7f) * 2 ** (7 * i)
+    if (byte < 0x80) return { type, body, size }
+  }
+  return null
+}
 
 /** Most units in one file. Each frame of an animation takes two or three, and one for each tile group. */
 const MAX_OBUS = 2 ** 18
@@ -76,7 +99,8 @@ export function obuWalk({ source, cursor }: BoxFile, edits: Edit[]): ObuWalk {
         if (summary.sequence && !isSameSize(summary.sequence, sequence)) refuse(TWO_SIZES)
         summary.sequence = sequence
         const clean = withoutTail(payload, sequence)
-        if (clean !== payload) overwriteInto(edits, data, at + obu.body, payload, clean)
+        const from = payload.findIndex((byte, index) => byte !== clean[index])
+        if (from >= 0) overwriteInto(edits, data, at + obu.body + from, clean.subarray(from))
       }
       if (PICTURE_TYPES.has(obu.type) && obu.size > 0) summary.hasPicture = true
       if (!isDecoded(obu)) {
@@ -100,38 +124,31 @@ async function blankUnit(
 ): Promise<void> {
   if (type !== PADDING) {
     const [first = 0] = await data.load(at, 1)
-    for (const run of data.runs(at, 1))
-      addInto(edits, { ...run, bytes: Uint8Array.of((first & 0x87) | (PADDING << 3)) })
+    overwriteInto(edits, data, at, paddingType(first))
   }
-  if (size === 0) return
   const end = at + body + size
   for (let from = at + body; from < end; ) {
     const piece = await data.load(from, Math.min(end - from, PIECE_BYTES))
     const isLast = from + piece.length === end
     const zeros = isLast ? piece.subarray(0, -1) : piece
     if (!isZero(zeros)) for (const run of data.runs(from, zeros.length)) zeroInto(edits, run)
-    if (isLast && piece.at(-1) !== TRAILING_BITS) {
-      for (const run of data.runs(end - 1, 1)) addInto(edits, { ...run, bytes: Uint8Array.of(TRAILING_BITS) })
-    }
+    if (isLast && piece.at(-1) !== TRAILING_BITS)
+      overwriteInto(edits, data, end - 1, Uint8Array.of(TRAILING_BITS))
     from += piece.length
   }
 }
 
-/** Writes what differs of `clean` over `payload`, which stands at `at`. */
-function overwriteInto(
-  edits: Edit[],
-  data: RunReader,
-  at: number,
-  payload: Uint8Array,
-  clean: Uint8Array,
-): void {
-  const from = payload.findIndex((byte, index) => byte !== clean[index])
-  if (from < 0) return
-  let next = from
-  for (const run of data.runs(at + from, payload.length - from)) {
-    const bytes = clean.subarray(next, next + lengthOf(run))
-    addInto(edits, { ...run, bytes })
-    next += bytes.length
+/** The first byte of a unit as one of padding; whether it has an extension and a size stays. */
+function paddingType(first: number): Uint8Array {
+  return Uint8Array.of((first & 0x87) | (PADDING << 3))
+}
+
+/** Writes `bytes` over what stands at `at`. */
+function overwriteInto(edits: Edit[], data: RunReader, at: number, bytes: Uint8Array): void {
+  let next = 0
+  for (const run of data.runs(at, bytes.length)) {
+    addInto(edits, { ...run, bytes: bytes.subarray(next, next + lengthOf(run)) })
+    next += lengthOf(run)
   }
 }
 
@@ -202,4 +219,68 @@ function readerOf(cursor: Cursor, runs: Run[]): RunReader {
 
 function lengthOf({ start, end }: Run): number {
   return end - start
+}
+
+/** Of `av1C` (AV1 in ISOBMFF, 2.3.3), before its units. Unit: bytes. */
+const CONFIG_HEADER_BYTES = 4
+
+/** Encoders write one or none. Thousands of items may share one property, and each looks at its units. */
+const MAX_CONFIG_UNITS = 16
+/** Far more than a sequence header takes. Unit: bytes. */
+const MAX_CONFIG_BYTES = 64 * 1024
+
+/**
+ * The sequence header that belongs before the data, if `av1C` has one. `fields`: of that property. Throws
+ * `Refusal('damaged-image')` if it is none.
+ */
+export function configuredSequence(fields: Fields | null): SequenceHeader | null {
+  if (!fields || fields.left < CONFIG_HEADER_BYTES || fields.u8() !== 0x81)
+    return refuse('an image has no valid av1C property')
+  fields.skip(CONFIG_HEADER_BYTES - 1)
+  for (const { bytes, obu } of unitsIn(fields)) {
+    if (obu?.type === SEQUENCE_HEADER) return sequenceHeader(bytes.subarray(obu.body))
+  }
+  return null
+}
+
+/** Makes padding of all but the sequence headers, also of what stands behind a header in its unit. The box keeps its length. */
+export function configEdits(fields: Fields, { body, end }: Box): Edit[] {
+  const edits: Edit[] = []
+  for (const { at, bytes, obu } of unitsIn(fields.within(Math.min(end, body + CONFIG_HEADER_BYTES), end))) {
+    if (obu?.type === SEQUENCE_HEADER) {
+      const payload = bytes.subarray(obu.body)
+      edits.push(...written(fields, at + obu.body, withoutTail(payload, sequenceHeader(payload))))
+    } else {
+      edits.push(...written(fields, at, paddingOf(bytes, obu)))
+    }
+  }
+  return edits
+}
+
+interface ConfigUnit {
+  /** Where it starts in the file. */
+  at: number
+  bytes: Uint8Array
+  /** `null` for what is no unit: all that is left. */
+  obu: Obu | null
+}
+
+function* unitsIn(fields: Fields): Generator<ConfigUnit> {
+  if (fields.left > MAX_CONFIG_BYTES) refuse('an av1C property is too long')
+  for (let count = 0; fields.left > 0; count++) {
+    if (count === MAX_CONFIG_UNITS) refuse('an av1C property is too long')
+    const { at, left, end } = fields
+    const obu = obuFrom(fields.within(at, end).rest(), left)
+    const length = obu ? obu.body + obu.size : left
+    yield length > left ? { at, bytes: fields.rest(), obu: null } : { at, bytes: fields.take(length), obu }
+  }
+}
+
+/** Padding as long as the unit. What is no unit becomes one without a size, which takes what is left. */
+function paddingOf(bytes: Uint8Array, obu: Obu | null): Uint8Array {
+  const body = obu?.body ?? 1
+  const padding = bytes.slice().fill(0, body)
+  padding.set(paddingType(obu ? padding[0]! : 0))
+  if (padding.length > body) padding[padding.length - 1] = TRAILING_BITS
+  return padding
 }

@@ -1,13 +1,12 @@
 /** Does the file name a place? In Exif, in XMP, or as QuickTime writes it. */
 
-import { joined } from '../../bytes.ts'
-import type { Box, Run } from '../bmff/fields.ts'
-import { type BoxFile, readRun } from '../bmff/file.ts'
+import type { Box } from '../bmff/fields.ts'
+import { type BoxFile, readRuns } from '../bmff/file.ts'
 import { sameBytes } from '../bytes/kept-runs.ts'
 import { latin1 } from '../bytes/text.ts'
-import { readExif } from '../metadata/exif.ts'
+import { placeInExifItem } from '../metadata/exif.ts'
 import { MOST_METADATA_BYTES, namesPlaceInXmp } from '../metadata/xmp.ts'
-import type { Item, Meta } from './items.ts'
+import type { Item, Meta } from './meta.ts'
 import type { Movie } from './tracks.ts'
 
 /** Most descriptions that are searched. */
@@ -29,11 +28,11 @@ export async function namesPlace(
 ): Promise<boolean> {
   const descriptions = [...(meta?.items.values() ?? [])].filter((item) => isExif(item) || isXmp(item))
   for (const item of descriptions.slice(0, MAX_SEARCHED)) {
-    const bytes = await start(file, item.extents ?? [])
-    if (isExif(item) ? placeInExif(bytes) : namesPlaceInXmp(latin1(bytes))) return true
+    const bytes = await readRuns(file, item.extents ?? [], MOST_METADATA_BYTES)
+    if (isExif(item) ? placeInExifItem(bytes) : namesPlaceInXmp(latin1(bytes))) return true
   }
   for (const { body, end } of boxes.filter(({ type }) => type === 'uuid').slice(0, MAX_SEARCHED)) {
-    const bytes = await start(file, [{ start: body, end }])
+    const bytes = await readRuns(file, [{ start: body, end }], MOST_METADATA_BYTES)
     if (sameBytes(bytes.subarray(0, 16), XMP_UUID) && namesPlaceInXmp(latin1(bytes))) return true
   }
   return movie !== null && placeInUserData(movie)
@@ -47,13 +46,6 @@ function isXmp({ type, contentType }: Item): boolean {
   return type === 'mime' && contentType === 'application/rdf+xml'
 }
 
-/** An Exif item starts with the distance to its TIFF header (23008-12, A.2.1). */
-function placeInExif(bytes: Uint8Array): boolean {
-  if (bytes.length < 4) return false
-  const tiff = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0)
-  return readExif(bytes.subarray(tiff)).hasLocation
-}
-
 function placeInUserData({ box, fields }: Movie): boolean {
   const children = fields.bodyOf(box).boxes()
   return [box, ...children.filter(({ type }) => type === 'trak')].some((holder) => {
@@ -63,15 +55,4 @@ function placeInUserData({ box, fields }: Movie): boolean {
       return child.type === 'udta' && PLACE_BOX.test(latin1(body.rest().subarray(0, MOST_METADATA_BYTES)))
     })
   })
-}
-
-async function start(file: BoxFile, extents: Run[]): Promise<Uint8Array> {
-  const parts: Uint8Array[] = []
-  let left = MOST_METADATA_BYTES
-  for (const extent of extents) {
-    const length = Math.min(left, extent.end - extent.start)
-    parts.push(await readRun(file, { start: extent.start, end: extent.start + length }))
-    left -= length
-  }
-  return joined(...parts)
 }

@@ -8,8 +8,8 @@ import { type Box, type Run, refuse } from '../bmff/fields.ts'
 import { type BoxFile, isZeroRun } from '../bmff/file.ts'
 import { concatenated, type Runs, union, unused } from '../bmff/runs.ts'
 import type { Segment } from '../image.ts'
-import type { Item, Meta } from './items.ts'
 import type { AvifLayout } from './layout.ts'
+import type { Item, Meta } from './meta.ts'
 import { metaEdits } from './meta-edits.ts'
 import { movieEdits } from './track-edits.ts'
 import type { Movie } from './tracks.ts'
@@ -37,28 +37,25 @@ export async function scrubbed(
   const all = concatenated([places, ...(movie?.tracks.map(({ samples }) => samples) ?? [])])
   if (work.spend(all.length / 16)) await work.turn()
   const used = union(all)
-  const inIdat = meta?.idat ? [{ start: meta.idat.body, end: meta.idat.end }] : []
-  const regions = [...layout.data.map(({ inner }) => inner), ...inIdat].toSorted((a, b) => a.start - b.start)
+  const regions: (Run & { box: Box | null })[] = [
+    ...layout.data,
+    ...(meta?.idat ? [{ start: meta.idat.body, end: meta.idat.end, box: null }] : []),
+  ]
 
   // Data of items that go, and bytes that belong to nothing, such as the Exif of an earlier save.
   const edits: Edit[] = []
   const reach = reachOf(kept, movie)
   const holding = holders(layout, used, meta, movie)
-  let next = 0
-  for (const gap of unused(regions, used)) {
-    while ((layout.data[next]?.inner.end ?? gap.end) < gap.end) next++
-    const { box, inner } = layout.data[next] ?? {}
-    if (!box || !inner || inner.start > gap.start) {
-      // In `idat`.
-      if (!(await isZeroRun(file, gap))) zeroInto(edits, gap)
-      continue
-    }
+  const inOrder = regions.toSorted((a, b) => a.start - b.start)
+  for (const { region, gap } of unused(inOrder, used)) {
+    const { box } = region
+    const isHolding = box !== null && holding.has(box)
     // A box that holds nothing is cut out below, or stays whole with zeros in it.
-    const isCutOut = !holding.has(box) && box.start >= reach
-    const end = isCutOut ? gap.start : holding.has(box) ? clamp(reach, gap) : gap.end
+    if (box && !isHolding && box.start >= reach) continue
+    const end = isHolding ? Math.min(gap.end, Math.max(gap.start, reach)) : gap.end
     const before = { start: gap.start, end }
     if (!(await isZeroRun(file, before))) zeroInto(edits, before)
-    if (isCutOut || end === gap.end) continue
+    if (!isHolding || end === gap.end) continue
     // Nothing that is used follows in this box.
     addInto(edits, cut({ start: end, end: gap.end }))
     addInto(edits, resize(box, box.end - box.start - (gap.end - end)))
@@ -80,10 +77,6 @@ function reachOf(kept: Map<number, Item>, movie: Movie | null): number {
     for (let at = 1; at < samples.length; at += 2) reach = Math.max(reach, samples[at]!)
   }
   return reach
-}
-
-function clamp(value: number, { start, end }: Run): number {
-  return Math.min(end, Math.max(start, value))
 }
 
 /** Items and samples may share data, and so what has to go of it. */

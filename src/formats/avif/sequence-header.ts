@@ -1,6 +1,7 @@
 /** The sequence header of AV1 (AV1 bitstream specification, 5.5): how large its frames may be. */
 
-import { TRAILING_BITS } from './obu.ts'
+/** A payload ends in a one and zeros (5.3.4); decoders check that of padding. */
+export const TRAILING_BITS = 0x80
 
 export interface SequenceHeader {
   /** No frame is larger. Unit: pixels. */

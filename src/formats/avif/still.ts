@@ -2,8 +2,7 @@
 import { boxesIn, boxFileOf } from '../bmff/file.ts'
 import type { ByteSource } from '../image.ts'
 import { type Colour, colourOf } from './colour.ts'
-import type { Item } from './items.ts'
-import { readMeta } from './meta.ts'
+import { type Item, readMeta } from './meta.ts'
 
 export interface Still {
   colour: Colour

@@ -1,22 +1,8 @@
 /** Takes what is private out of a `moov` box: blanks it where it is, or cuts it out if no image byte follows. */
 import { addInto, blankInto, cut, type Edit, isFree, resize, zeroInto } from '../bmff/edits.ts'
 import { type Box, type Fields, isZero } from '../bmff/fields.ts'
-import { configEdits } from './config-units.ts'
-import { fieldEdits } from './track-fields.ts'
+import { KEPT_CHILDREN, spareEdits } from './box-rules.ts'
 import { type Movie, SAMPLE_ENTRY_BYTES, sampleEntries } from './tracks.ts'
-
-/** What a box keeps of its children. Anything else is blanked: `udta`, `meta`, `uuid`, boxes nobody has heard of. */
-const KEPT_CHILDREN: Record<string, ReadonlySet<string>> = {
-  moov: words('mvhd trak'),
-  trak: words('tkhd tref edts mdia'),
-  edts: words('elst'),
-  mdia: words('mdhd hdlr minf'),
-  minf: words('vmhd nmhd dinf stbl'),
-  stbl: words('stsd stts ctts cslg stsc stsz stz2 stco co64 stss'),
-  av01: words(
-    'av1C colr pasp clap clli mdcv cclv amve reve ndwt ccst auxi auxC btrt fiel irot imir CoLL SmDm',
-  ),
-}
 
 /** Edits for a movie of which some track is kept. `isLast`: no image byte follows. */
 export function movieEdits({ box, fields, tracks }: Movie, isLast: boolean): Edit[] {
@@ -43,10 +29,10 @@ export function movieEdits({ box, fields, tracks }: Movie, isLast: boolean): Edi
         remove(child, inside)
         continue
       }
-      edits.push(...fieldEdits(fields, child))
+      edits.push(...spareEdits(fields, child))
       if (type === 'stsd') {
         for (const entry of sampleEntries(fields, child)) {
-          edits.push(...fieldEdits(fields, entry))
+          edits.push(...spareEdits(fields, entry))
           visit([...inside, child], entry)
         }
       } else if (type === 'tref') {
@@ -54,8 +40,6 @@ export function movieEdits({ box, fields, tracks }: Movie, isLast: boolean): Edi
           if (!keepsReference(fields.bodyOf(reference), reference, ids)) blankInto(edits, reference)
           else zeroStrangers(edits, fields, reference, ids)
         }
-      } else if (type === 'av1C') {
-        edits.push(...configEdits(fields, child))
       } else if (type in KEPT_CHILDREN) {
         visit(inside, child)
       }
@@ -80,8 +64,4 @@ function zeroStrangers(edits: Edit[], fields: Fields, box: Box, ids: Set<number>
     const id = body.u32()
     if (id !== 0 && !ids.has(id)) zeroInto(edits, { start: body.at - 4, end: body.at })
   }
-}
-
-function words(text: string): ReadonlySet<string> {
-  return new Set(text.split(' '))
 }

@@ -1,8 +1,9 @@
 /** Changes to a file as a list of edits, and the segments that they leave of it. */
 
-import { keptRuns } from '../bytes/kept-runs.ts'
+import { keptRuns, sameBytes } from '../bytes/kept-runs.ts'
+import { ascii } from '../bytes/text.ts'
 import type { Segment } from '../image.ts'
-import { type Box, type Run, refuse } from './fields.ts'
+import { type Box, type Fields, isZero, type Run, refuse } from './fields.ts'
 import { type BoxFile, isZeroRun } from './file.ts'
 
 /** Puts `bytes` in place of a run; without `bytes`, as many zeros. */
@@ -13,7 +14,7 @@ export interface Edit extends Run {
 /** Zeros are pieces of this one, however many are asked for: a file can't make the process hold them. */
 const ZEROS = new Uint8Array(64 * 1024)
 
-const FREE = new TextEncoder().encode('free')
+const FREE = ascii('free')
 const NOTHING = new Uint8Array(0)
 
 /** Boxes whose contents no reader looks at (14496-12, 8.1.2); `wide` is QuickTime's. */
@@ -26,6 +27,17 @@ export function isFree(box: Box): boolean {
 /** True for a box that readers skip, with nothing in it. */
 export async function isEmpty(file: BoxFile, box: Box): Promise<boolean> {
   return isFree(box) && (await isZeroRun(file, { start: box.body, end: box.end }))
+}
+
+/** Zeros from `start` to `end`, unless there is nothing else already. */
+export function zeroed(fields: Fields, start: number, end: number): Edit[] {
+  return end <= start || isZero(fields.within(start, end).rest()) ? [] : [{ start, end }]
+}
+
+/** `bytes` at `start`, unless they are there already. */
+export function written(fields: Fields, start: number, bytes: Uint8Array): Edit[] {
+  const end = start + bytes.length
+  return sameBytes(bytes, fields.within(start, end).rest()) ? [] : [{ start, end, bytes }]
 }
 
 /** Takes a run out of the file. */
@@ -67,13 +79,15 @@ export function blankInto(edits: Edit[], box: Box): void {
 
 /** Puts an empty box of `length` bytes, at least 8, before the byte at `at`. */
 export function pad(at: number, length: number): Edit[] {
+  return [freeHeader(length), ...zeros(length - 8)].map((bytes) => ({ start: at, end: at, bytes }))
+}
+
+/** `length`: of the whole box. Unit: bytes. */
+export function freeHeader(length: number): Uint8Array {
   const header = new Uint8Array(8)
   new DataView(header.buffer).setUint32(0, length)
   header.set(FREE, 4)
-  return [
-    { start: at, end: at, bytes: header },
-    ...zeros(length - 8).map((bytes) => ({ start: at, end: at, bytes })),
-  ]
+  return header
 }
 
 /** What the edits leave of the first `end` bytes of the source. No two edits may overlap. */

@@ -1,4 +1,5 @@
 /** Reading a box file by random access: a budget, exact reads, and the boxes on its top level. */
+import { joined } from '../../bytes.ts'
 import { type Cursor, cursorOver } from '../bytes/cursor.ts'
 import { type ByteSource, PIECE_BYTES } from '../image.ts'
 import { type Box, boxFrom, fits, isZero, MAX_BOXES_PER_PARENT, type Run, refuse } from './fields.ts'
@@ -37,6 +38,19 @@ export async function readRun({ source, cursor }: BoxFile, { start, end }: Run):
   if (bytes?.length !== end - start) refuse('it is cut off')
   if (cursor.work.spendBytes(bytes.length)) await cursor.work.turn()
   return bytes
+}
+
+/** The bytes of runs one after the other, up to `most`, in memory. */
+export async function readRuns(file: BoxFile, runs: Run[], most: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = []
+  let left = most
+  for (const { start, end } of runs) {
+    const length = Math.min(left, end - start)
+    parts.push(await readRun(file, { start, end: start + length }))
+    left -= length
+    if (left === 0) break
+  }
+  return joined(...parts)
 }
 
 /** True if a run holds nothing but zero bytes. Stops at the first that is not. */

@@ -15,10 +15,7 @@ export function* runsOf(runs: Runs): Generator<Run> {
 }
 
 /** The runs of all lists, one behind the other. */
-export function concatenated(given: Runs[]): Runs {
-  const lists = given.filter(({ length }) => length > 0)
-  const [only] = lists
-  if (only && lists.length === 1) return only
+export function concatenated(lists: Runs[]): Runs {
   const all = new Float64Array(lists.reduce((sum, { length }) => sum + length, 0))
   let at = 0
   for (const list of lists) {
@@ -76,17 +73,17 @@ export function overlap(runs: Runs): boolean {
  * What of `regions` (ascending, apart from each other) `used` (a union) leaves over. Throws if a used run is not
  * inside one region.
  */
-export function* unused(regions: Run[], used: Runs): Generator<Run> {
+export function* unused<R extends Run>(regions: R[], used: Runs): Generator<{ region: R; gap: Run }> {
   let next = 0
   for (const region of regions) {
     let at = region.start
     for (; next < used.length && used[next]! < region.end; next += 2) {
       const [start, end] = [used[next]!, used[next + 1]!]
       if (start < region.start || end > region.end) refuse('image data lies outside mdat, imda and idat')
-      if (start > at) yield { start: at, end: start }
+      if (start > at) yield { region, gap: { start: at, end: start } }
       at = end
     }
-    if (at < region.end) yield { start: at, end: region.end }
+    if (at < region.end) yield { region, gap: { start: at, end: region.end } }
   }
   if (next < used.length) refuse('image data lies outside mdat, imda and idat')
 }

@@ -4,13 +4,18 @@
  */
 import { Refusal } from '../../errors.ts'
 import { type Colour, colourOf } from '../avif/colour.ts'
-import { displayedSize } from '../avif/display.ts'
-import { auxiliaryType, propertyOf, spatialExtent } from '../avif/item-properties.ts'
-import type { Item, Meta } from '../avif/items.ts'
-import { readMeta } from '../avif/meta.ts'
+import {
+  auxiliaryType,
+  displayedSize,
+  type Item,
+  type Meta,
+  propertyOf,
+  readMeta,
+  spatialExtent,
+} from '../avif/meta.ts'
 import { namesPlace } from '../avif/position.ts'
 import { Fields, refuse } from '../bmff/fields.ts'
-import { type BoxFile, boxesIn, boxFileOf, readRun } from '../bmff/file.ts'
+import { type BoxFile, boxesIn, boxFileOf, readRuns } from '../bmff/file.ts'
 import { latin1 } from '../bytes/text.ts'
 import { checkDimensions } from '../damaged.ts'
 import type { ByteSource } from '../image.ts'
@@ -48,9 +53,14 @@ const GAIN_MAP = /hdrgainmap|hdr-gain-map/
  * Throws `Refusal`: `damaged-image`, or `unsupported-type` for a HEIF file whose picture is not in HEVC, or is put together
  * in another way than cameras do.
  */
-export async function readHeic(source: ByteSource): Promise<Heic> {
+export function readHeic(source: ByteSource): Promise<Heic> {
+  return asHeic(() => read(source))
+}
+
+/** What is shared with AVIF names that in its refusals. */
+async function asHeic<T>(read: () => Promise<T>): Promise<T> {
   try {
-    return await read(source)
+    return await read()
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     throw new Refusal(error.code, error.detail.replace('AVIF file', 'HEIC file'))
@@ -78,13 +88,13 @@ async function read(source: ByteSource): Promise<Heic> {
     hasGainMap: hasGainMap(meta),
     halfChroma: settings.chromaFormat === 1,
     colour: colourOf(primary, tiles[0]),
-    still: async () => {
-      const pictures = [primary, ...tiles.filter((tile) => tile !== primary)]
-      const masks = alpha ? [alpha, ...alphaTiles.filter((tile) => tile !== alpha)] : []
-      const items: StillItem[] = []
-      for (const item of [...pictures, ...masks]) items.push(await stillItem(file, item))
-      return stillFile(items, primary.id, alpha?.id ?? null)
-    },
+    still: () =>
+      asHeic(async () => {
+        const items: StillItem[] = []
+        const masks = alpha ? [alpha, ...alphaTiles] : []
+        for (const item of new Set([primary, ...tiles, ...masks])) items.push(await stillItem(file, item))
+        return stillFile(items, primary.id, alpha?.id ?? null)
+      }),
   }
 }
 
@@ -129,7 +139,7 @@ function sizeOf(item: Item): [width: number, height: number] {
 }
 
 function alphaOf(meta: Meta, primary: Item): Item | null {
-  const sources = meta.references.filter(({ type, ids }) => type === 'auxl' && ids.includes(primary.id))
+  const sources = meta.references.filter(({ box, ids }) => box.type === 'auxl' && ids.includes(primary.id))
   const items = sources.flatMap(({ from }) => meta.items.get(from ?? -1) ?? [])
   return items.find((item) => ALPHA.test(auxiliaryType(item))) ?? null
 }
@@ -164,15 +174,8 @@ async function stillItem(file: BoxFile, item: Item): Promise<StillItem> {
 
 async function dataOf(file: BoxFile, { extents }: Item, most: number): Promise<Uint8Array> {
   if (!extents) return refuse('a part of the picture is missing')
-  const length = extents.reduce((sum, { start, end }) => sum + end - start, 0)
-  if (length > most) refuse('a grid is described at too great a length')
-  const data = new Uint8Array(length)
-  let at = 0
-  for (const extent of extents) {
-    data.set(await readRun(file, extent), at)
-    at += extent.end - extent.start
-  }
-  return data
+  const data = await readRuns(file, extents, most + 1)
+  return data.length > most ? refuse('a grid is described at too great a length') : data
 }
 
 function unsupported(what: string): Refusal {

@@ -63,6 +63,13 @@ export function readExif(bytes: Uint8Array): ExifFacts {
   }
 }
 
+/** Whether Exif as HEIF and JPEG XL hold it, behind the distance to its TIFF header (23008-12, A.2.1), names a place. */
+export function placeInExifItem(bytes: Uint8Array): boolean {
+  if (bytes.length < 4) return false
+  const tiffAt = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0)
+  return readExif(bytes.subarray(tiffAt)).hasLocation
+}
+
 function makerNoteOf(tiff: Tiff, directory: IfdEntry | undefined): Uint8Array | undefined {
   if (directory?.type !== LONG || directory.count !== 1) return undefined
   const note = readIfd(tiff, tiff.u32(directory.at)).get(MAKER_NOTE)

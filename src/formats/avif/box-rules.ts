@@ -1,0 +1,261 @@
+/** What is kept of the boxes of an AVIF file: which of their children, and which of their bytes. */
+
+import { type Edit, freeHeader, written, zeroed } from '../bmff/edits.ts'
+import type { Box, Fields } from '../bmff/fields.ts'
+import { ascii, latin1 } from '../bytes/text.ts'
+import { configEdits } from './obus.ts'
+
+/** Anything else is blanked: `udta`, XML, `uuid`, boxes that nobody has heard of. */
+export const KEPT_CHILDREN: Record<string, ReadonlySet<string>> = {
+  meta: words('hdlr pitm iloc iinf iref iprp grpl idat dinf'),
+  iprp: words('ipco ipma'),
+  // Properties that change how an image looks (23008-12, MIAF, AVIF).
+  ipco: words(
+    'ispe pixi pasp colr clap irot imir rloc auxC av1C a1op a1lx lsel iscl clli mdcv cclv amve reve ndwt',
+  ),
+  // Groups that viewers go by (23008-12, 6.8; `altr`: one of several is shown, e.g. with or without its gain map).
+  grpl: words('altr ster eqiv tsyn brst'),
+  moov: words('mvhd trak'),
+  trak: words('tkhd tref edts mdia'),
+  edts: words('elst'),
+  mdia: words('mdhd hdlr minf'),
+  minf: words('vmhd nmhd dinf stbl'),
+  stbl: words('stsd stts ctts cslg stsc stsz stz2 stco co64 stss'),
+  av01: words(
+    'av1C colr pasp clap clli mdcv cclv amve reve ndwt ccst auxi auxC btrt fiel irot imir CoLL SmDm',
+  ),
+}
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(' '))
+}
+
+/** Reads how long the fields of a box are. Unit: bytes from the start of its body. */
+type Length = (body: Fields) => number
+
+const fixed =
+  (bytes: number): Length =>
+  () =>
+    bytes
+
+/** Version 1 has fields of 64 bits. */
+const versioned =
+  (bytes: number, wideBytes: number): Length =>
+  (body) =>
+    body.versionAndFlags().version === 1 ? wideBytes : bytes
+
+/** Version and flags, a count, entries. */
+const table =
+  (entryBytes: number, wideEntryBytes = entryBytes): Length =>
+  (body) => {
+    const { version } = body.versionAndFlags()
+    return 8 + body.u32() * (version === 1 ? wideEntryBytes : entryBytes)
+  }
+
+/** Behind version and flags a text with its zero byte. */
+const text: Length = (body) => {
+  body.skip(Math.min(4, body.left))
+  const start = body.at
+  body.text()
+  return 4 + body.at - start
+}
+
+/** What follows the last field, no reader looks at. */
+const BODY_BYTES = new Map<string, Length>(
+  Object.entries({
+    // Of items.
+    pitm: (body) => (body.versionAndFlags().version > 0 ? 8 : 6),
+    // Properties, and boxes of sample entries.
+    ispe: fixed(12),
+    pixi: (body) => 5 + countAt(body, 4),
+    pasp: fixed(8),
+    clap: fixed(32),
+    irot: fixed(1),
+    imir: fixed(1),
+    rloc: fixed(12),
+    a1op: fixed(1),
+    a1lx: (body) => 1 + (countAt(body, 0) & 1 ? 12 : 6),
+    lsel: fixed(2),
+    iscl: fixed(12),
+    clli: fixed(4),
+    mdcv: fixed(24),
+    cclv: (body) => 1 + colourVolumeBytes(countAt(body, 0)),
+    amve: fixed(8),
+    reve: fixed(16),
+    ndwt: fixed(8),
+    btrt: fixed(12),
+    ccst: fixed(8),
+    fiel: fixed(2),
+    CoLL: fixed(8),
+    SmDm: fixed(28),
+    auxC: text,
+    auxi: text,
+    colr: colourBytes,
+    // Of tracks (14496-12, 8).
+    mvhd: versioned(100, 112),
+    tkhd: versioned(84, 96),
+    mdhd: versioned(24, 36),
+    vmhd: fixed(4),
+    nmhd: fixed(4),
+    elst: table(12, 20),
+    stts: table(8),
+    ctts: table(8),
+    cslg: versioned(24, 44),
+    stsc: table(12),
+    stco: table(4),
+    co64: table(8),
+    stss: table(4),
+    stsz(body) {
+      body.skip(4)
+      const [size, count] = [body.u32(), body.u32()]
+      return 12 + (size === 0 ? 4 * count : 0)
+    },
+    stz2(body) {
+      body.skip(4)
+      const [bits, count] = [body.u32() & 0xff, body.u32()]
+      return 12 + Math.ceil((count * bits) / 8)
+    },
+  } satisfies Record<string, Length>),
+)
+
+/** Fields that hold nothing for a viewer: times, names, what is reserved. */
+const SPARE_FIELDS = new Map<string, (fields: Fields, box: Box) => Edit[]>(
+  Object.entries({
+    mvhd: movieHeaderEdits,
+    tkhd: trackHeaderEdits,
+    mdhd: timeEdits,
+    hdlr: handlerEdits,
+    dinf: dataReferenceEdits,
+    av01: sampleEntryEdits,
+    av1C: configEdits,
+  }),
+)
+
+/** What goes of a box that stays. Not of its children. */
+export function spareEdits(fields: Fields, box: Box): Edit[] {
+  const bytes = BODY_BYTES.get(box.type)?.(fields.bodyOf(box))
+  return [
+    ...(bytes === undefined ? [] : zeroed(fields, Math.min(box.end, box.body + bytes), box.end)),
+    ...(SPARE_FIELDS.get(box.type)?.(fields, box) ?? []),
+  ]
+}
+
+/** Names that encoders give every image and every track. Others may have been typed by people. */
+const ENCODERS_NAMES: ReadonlySet<string> = new Set(['', 'Color', 'Alpha', 'GMap', 'libavif', 'PICT'])
+
+/** A name in UTF-8 and what stands behind it, up to `end`. */
+export function nameEdits(fields: Fields, start: number, end: number): Edit[] {
+  const name = fields.within(start, end).text()
+  return zeroed(fields, ENCODERS_NAMES.has(name) ? Math.min(end, start + name.length) : start, end)
+}
+
+/** `hdlr` (14496-12, 8.4.3): what it handles stays. */
+function handlerEdits(fields: Fields, { body, end }: Box): Edit[] {
+  const nameAt = Math.min(end, body + 24)
+  return [
+    ...zeroed(fields, body + 4, body + 8),
+    ...zeroed(fields, body + 12, nameAt),
+    ...nameEdits(fields, nameAt, end),
+  ]
+}
+
+/** A `dref` that names this file and no other (14496-12, 8.7.2). */
+const OWN_FILE = ascii('\0\0\0\x1cdref\0\0\0\0\0\0\0\x01\0\0\0\x0curl \0\0\0\x01')
+
+/** `dinf`: other files have names, too. */
+function dataReferenceEdits(fields: Fields, { body, end }: Box): Edit[] {
+  const rest = body + OWN_FILE.length
+  if (rest > end) return zeroed(fields, body, end)
+  const own = written(fields, body, OWN_FILE)
+  // What is left must be a box, or less than one.
+  if (end - rest < 8) return [...own, ...zeroed(fields, rest, end)]
+  return [...own, ...written(fields, rest, freeHeader(end - rest)), ...zeroed(fields, rest + 8, end)]
+}
+
+/** Creation and modification time (14496-12, 8.2.2): of zero, they are unknown. */
+function timeEdits(fields: Fields, box: Box): Edit[] {
+  return zeroed(fields, box.body + 4, box.body + 4 + (isWide(fields, box) ? 16 : 8))
+}
+
+function isWide(fields: Fields, box: Box): boolean {
+  return fields.bodyOf(box).versionAndFlags().version === 1
+}
+
+const ONE = 0x10000
+
+function movieHeaderEdits(fields: Fields, box: Box): Edit[] {
+  const rateAt = box.body + (isWide(fields, box) ? 32 : 20)
+  return [
+    ...timeEdits(fields, box),
+    ...zeroed(fields, rateAt + 6, rateAt + 16),
+    ...written(fields, rateAt + 16, matrixOf([ONE, 0, 0, ONE])),
+    ...zeroed(fields, rateAt + 52, rateAt + 76),
+  ]
+}
+
+function trackHeaderEdits(fields: Fields, box: Box): Edit[] {
+  const wide = isWide(fields, box)
+  const restAt = box.body + (wide ? 36 : 24)
+  const idEnd = box.body + (wide ? 24 : 16)
+  return [
+    ...timeEdits(fields, box),
+    ...zeroed(fields, idEnd, idEnd + 4),
+    // Reserved, layer, group and volume.
+    ...zeroed(fields, restAt, restAt + 16),
+    ...written(fields, restAt + 16, keptMatrix(fields.within(restAt + 16, restAt + 52))),
+  ]
+}
+
+/** Quarter turns and mirrors stay; whatever else stands there no viewer of image sequences applies. */
+function keptMatrix(fields: Fields): Uint8Array {
+  const [a = 0, b = 0, , c = 0, d = 0] = Array.from({ length: 9 }, () => fields.u32() | 0)
+  const isUnit = (value: number) => Math.abs(value) === ONE
+  const isTurn =
+    (isUnit(a) && isUnit(d) && b === 0 && c === 0) || (isUnit(b) && isUnit(c) && a === 0 && d === 0)
+  return matrixOf(isTurn ? [a, b, c, d] : [ONE, 0, 0, ONE])
+}
+
+function matrixOf([a, b, c, d]: [a: number, b: number, c: number, d: number]): Uint8Array {
+  const bytes = new Uint8Array(36)
+  const view = new DataView(bytes.buffer)
+  for (const [index, value] of [a, b, 0, c, d, 0, 0, 0, 0x40000000].entries()) view.setInt32(4 * index, value)
+  return bytes
+}
+
+/** 72 dots an inch, as every writer says (14496-12, 12.1.3). */
+const RESOLUTION = Uint8Array.of(0, 0x48, 0, 0, 0, 0x48, 0, 0)
+
+/** What writers of AV1 call themselves, after the length of the text. */
+const COMPRESSOR = '\nAOM Coding'
+
+/** `av01` (14496-12, 12.1.3.2): reserved fields, and the name of the program. */
+function sampleEntryEdits(fields: Fields, { start }: Box): Edit[] {
+  const nameAt = start + 50
+  const name = fields.within(nameAt, nameAt + 32).text()
+  return [
+    ...zeroed(fields, start + 8, start + 14),
+    ...zeroed(fields, start + 16, start + 32),
+    ...written(fields, start + 36, RESOLUTION),
+    ...zeroed(fields, start + 44, start + 48),
+    ...zeroed(fields, name === COMPRESSOR ? nameAt + name.length : nameAt, nameAt + 32),
+  ]
+}
+
+function countAt(body: Fields, skipped: number): number {
+  if (body.left <= skipped) return 0
+  body.skip(skipped)
+  return body.u8()
+}
+
+/** Content colour volume (23008-12, 6.5.x; H.265, D.2.40): primaries, and three luminances, each if its flag is set. */
+function colourVolumeBytes(flags: number): number {
+  return (flags & 0x20 ? 24 : 0) + (flags & 0x10 ? 4 : 0) + (flags & 0x08 ? 4 : 0) + (flags & 0x04 ? 4 : 0)
+}
+
+/** 14496-12, 12.1.5. A profile says its length itself. */
+function colourBytes(body: Fields): number {
+  if (body.left < 8) return 0
+  const kind = latin1(body.take(4))
+  if (kind === 'nclx') return 11
+  return kind === 'rICC' || kind === 'prof' ? 4 + body.u32() : 4
+}
