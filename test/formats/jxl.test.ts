@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sourceOf } from '../../src/formats/image.ts'
-import { readJxl } from '../../src/formats/jxl/jxl.ts'
+import { readJxl } from '../../src/formats/jxl.ts'
 import { box, bytes, u32 } from '../support/images/avif/boxes.ts'
 
 type Field = [value: number, bits: number]

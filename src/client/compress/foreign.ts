@@ -103,7 +103,7 @@ async function heicFacts(file: Blob, codecs: Codecs): Promise<Facts> {
 }
 
 async function jxlFacts(file: Blob, codecs: Codecs): Promise<Facts> {
-  const { readJxl } = await import('../../formats/jxl/jxl.ts')
+  const { readJxl } = await import('../../formats/jxl.ts')
   const { width, height, animated, isHdr, isSrgb, hasLocation } = await readJxl(blobSource(file))
   if (animated)
     throw new Refusal(

@@ -1,8 +1,8 @@
 /** Carries out a plan. Runs in a worker. */
 
 import { sourceOf } from '../../formats/image.ts'
+import { withGainMapOf } from '../../formats/jpeg/gain-map.ts'
 import { walkJpeg } from '../../formats/jpeg/walk.ts'
-import { withGainMapOf } from '../../formats/jpeg/with-gain-map.ts'
 import { type ImageType, PREVIEW_MAX_BYTES } from '../../protocol.ts'
 import type { Action } from '../types.ts'
 import { restoreChroma } from './chroma.ts'

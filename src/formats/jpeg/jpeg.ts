@@ -4,14 +4,13 @@ import { keptRuns } from '../bytes/kept-runs.ts'
 import type { Inspector } from '../image.ts'
 import { turnsSideways } from '../metadata/exif.ts'
 import { namesPlaceInXmp } from '../metadata/xmp.ts'
-import { findGainMap } from './gain-map.ts'
+import { findGainMap, scrubWithGainMap } from './gain-map.ts'
 import { scrubJpeg } from './scrub.ts'
 import { walkJpeg } from './walk.ts'
-import { scrubWithGainMap } from './with-gain-map.ts'
 
 export const inspectJpeg: Inspector = async (source) => {
   const first = await walkJpeg(source)
-  const gainMap = first.end < source.size ? await findGainMap(source, first) : null
+  const gainMap = await findGainMap(source, first)
   const kept = keptRuns()
   const parts = gainMap ? Object.values(scrubWithGainMap(first, gainMap)) : [scrubJpeg(first)]
   for (const part of parts) kept.append(part)

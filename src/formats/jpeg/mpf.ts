@@ -1,5 +1,7 @@
 /** Multi-Picture Format (CIPA DC-007): the list of the images that stand one after the other in a JPEG file. */
-import { LONG, openTiff, readIfd } from '../metadata/tiff.ts'
+import { joined } from '../../bytes.ts'
+import { ascii } from '../bytes/text.ts'
+import { ifdOf, LONG, openTiff, readIfd, TIFF_HEADER, UNDEFINED } from '../metadata/tiff.ts'
 
 export interface MpImage {
   /** Start of the image in the file. 0 for the first. Unit: bytes. */
@@ -9,6 +11,8 @@ export interface MpImage {
   isPreview?: boolean
 }
 
+const VERSION_TAG = 0xb000
+const COUNT_TAG = 0xb001
 const ENTRIES_TAG = 0xb002
 const ENTRY_BYTES = 16
 const PRIMARY_TYPE = 0x030000
@@ -38,36 +42,22 @@ export function readMpf(index: Uint8Array, headerAt: number): MpImage[] {
   return images
 }
 
-/** Length of what `writeMpf` returns. Unit: bytes. */
-export const MPF_BYTES = 8 + 2 + 3 * 12 + 4 + 2 * ENTRY_BYTES
-
 /** An index of two images. `headerAt`: where its first byte will stand in the file. Unit: bytes. */
 export function writeMpf(
   headerAt: number,
   firstLength: number,
   secondLength: number,
 ): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(MPF_BYTES)
-  const view = new DataView(bytes.buffer)
-  view.setUint32(0, 0x4d4d002a)
-  view.setUint32(4, 8)
-  view.setUint16(8, 3)
-  const entriesAt = MPF_BYTES - 2 * ENTRY_BYTES
-  const fields: [tag: number, type: number, count: number, value: number][] = [
-    [0xb000, 7, 4, 0x30313030], // version "0100"
-    [0xb001, LONG, 1, 2],
-    [ENTRIES_TAG, 7, 2 * ENTRY_BYTES, entriesAt],
-  ]
-  for (const [index, [tag, type, count, value]] of fields.entries()) {
-    const at = 10 + index * 12
-    view.setUint16(at, tag)
-    view.setUint16(at + 2, type)
-    view.setUint32(at + 4, count)
-    view.setUint32(at + 8, value)
-  }
-  view.setUint32(entriesAt, PRIMARY_TYPE)
-  view.setUint32(entriesAt + 4, firstLength)
-  view.setUint32(entriesAt + ENTRY_BYTES + 4, secondLength)
-  view.setUint32(entriesAt + ENTRY_BYTES + 8, firstLength - headerAt)
-  return bytes
+  const entries = new Uint8Array(2 * ENTRY_BYTES)
+  const view = new DataView(entries.buffer)
+  view.setUint32(0, PRIMARY_TYPE)
+  view.setUint32(4, firstLength)
+  view.setUint32(ENTRY_BYTES + 4, secondLength)
+  view.setUint32(ENTRY_BYTES + 8, firstLength - headerAt)
+  const directory = ifdOf(TIFF_HEADER.length, [
+    { tag: VERSION_TAG, type: UNDEFINED, value: ascii('0100') },
+    { tag: COUNT_TAG, type: LONG, value: 2 },
+    { tag: ENTRIES_TAG, type: UNDEFINED, value: entries },
+  ])
+  return joined(TIFF_HEADER, directory)
 }

@@ -3,7 +3,7 @@ import { joined } from '../../bytes.ts'
 import { sameBytes } from '../bytes/kept-runs.ts'
 import type { Segment } from '../image.ts'
 import { EXIF_PREFIX, minimalExif } from '../metadata/exif.ts'
-import { keptProfile } from './profile.ts'
+import { ICC_HEADER_BYTES, profileLength } from '../metadata/icc.ts'
 import { APP1, APP2, DAC, type JpegKind, type JpegSegment, nameOfKind, SOI, segmentOf } from './segments.ts'
 import { usedTables } from './tables.ts'
 import type { Jpeg } from './walk.ts'
@@ -68,4 +68,60 @@ function withoutThumbnail(jfif: Uint8Array | undefined): Uint8Array | undefined 
 /** Of Adobe's segment decoders go by the last byte alone: which transform the colours went through (Adobe TN 5116). */
 function plainAdobe(adobe: Uint8Array | undefined): Uint8Array | undefined {
   return adobe && joined(ADOBE_START, adobe.subarray(ADOBE_START.length))
+}
+
+const ICC_NAME = nameOfKind('icc')
+/** The name, the share's own number, and how many there are. */
+const SHARE_HEADER_BYTES = ICC_NAME.length + 2
+
+interface Share {
+  segment: JpegSegment
+  /** Length of the profile. Unit: bytes. */
+  length: number
+}
+
+/**
+ * What is kept of each segment that carries a share of the profile (ICC.1:2022, annex B.4). Nothing of a profile that is incomplete or none: decoders pass over it. A profile that is
+ * followed by something else is kept without it.
+ */
+function keptProfile(segments: JpegSegment[]): Map<JpegSegment, Segment[]> {
+  const kept = new Map<JpegSegment, Segment[]>()
+  const shares = sharesInOrder(segments)
+  const [first] = shares
+  const available = shares.reduce((sum, { length }) => sum + length, 0)
+  const start = first?.segment.body?.subarray(SHARE_HEADER_BYTES, SHARE_HEADER_BYTES + ICC_HEADER_BYTES)
+  const length = start ? profileLength(start, available) : null
+  if (length === null) return kept
+  if (length === available) {
+    for (const { segment } of shares) kept.set(segment, [segment])
+    return kept
+  }
+  let left = length
+  const needed = shares.filter((share) => {
+    const isNeeded = left > 0
+    left -= share.length
+    return isNeeded
+  })
+  left = length
+  for (const [index, share] of needed.entries()) {
+    const bytes = Math.min(left, share.length)
+    left -= bytes
+    const start = joined(ICC_NAME, Uint8Array.of(index + 1, needed.length))
+    const run = { offset: share.segment.bodyAt + SHARE_HEADER_BYTES, length: bytes }
+    kept.set(share.segment, [segmentOf(APP2, start, bytes), run])
+  }
+  return kept
+}
+
+/** Empty unless there is each share once. */
+function sharesInOrder(segments: JpegSegment[]): Share[] {
+  const numbered = new Map<number, Share>()
+  for (const segment of segments) {
+    const { body, offset, length, bodyAt } = segment
+    const [number = 0, count = 0] = body?.subarray(ICC_NAME.length) ?? []
+    if (number < 1 || number > segments.length || count !== segments.length) return []
+    numbered.set(number, { segment, length: offset + length - bodyAt - SHARE_HEADER_BYTES })
+  }
+  if (numbered.size !== segments.length) return []
+  return [...numbered].sort(([a], [b]) => a - b).map(([, share]) => share)
 }

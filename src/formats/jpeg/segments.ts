@@ -1,5 +1,6 @@
 /** What the marker segments of a JPEG are for, as far as keeping and removing needs to know. */
 
+import { joined } from '../../bytes.ts'
 import { sameBytes } from '../bytes/kept-runs.ts'
 import { ascii } from '../bytes/text.ts'
 import { EXIF_PREFIX } from '../metadata/exif.ts'
@@ -78,13 +79,8 @@ export function classify(marker: number, body: Uint8Array): { kind: JpegKind; bo
   return { kind: 'other', bodyBytes: 0 }
 }
 
-/** A whole segment. `body` is at most 65,533 bytes. */
-export function segmentOf(marker: number, body: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(4 + body.length)
-  bytes[0] = 0xff
-  bytes[1] = marker
-  bytes[2] = (body.length + 2) >> 8
-  bytes[3] = (body.length + 2) & 0xff
-  bytes.set(body, 4)
-  return bytes
+/** A segment, whole unless `more` bytes follow. Its body is at most 65,533 bytes. */
+export function segmentOf(marker: number, body: Uint8Array, more = 0): Uint8Array {
+  const length = 2 + body.length + more
+  return joined(Uint8Array.of(0xff, marker, length >> 8, length & 0xff), body)
 }

@@ -2,9 +2,10 @@
  * Apple's gain maps in JPEG: an image in the multi-picture index whose XMP names it as auxiliary image, and the headroom
  * of the scene in two fields of the first picture's maker note (Apple, "Applying Apple HDR effect to your photos").
  */
+import { joined } from '../../bytes.ts'
 import { sameBytes } from '../bytes/kept-runs.ts'
 import { ascii } from '../bytes/text.ts'
-import { readIfd, SRATIONAL, tiffOf } from './tiff.ts'
+import { ifdOf, type Rational, rationalAt, rationalBytes, readIfd, SRATIONAL, tiffOf } from './tiff.ts'
 import { packetOf, propertyIn } from './xmp.ts'
 
 const AUXILIARY_TYPE = 'urn:com:apple:photo:2020:aux:hdrgainmap'
@@ -15,15 +16,11 @@ const MAKER_NOTE_HEADER = ascii('Apple iOS\0\0\x01MM')
 /** Tags 33 and 48 of the maker note. Decoders compute the headroom from both. */
 const HEADROOM_TAGS = [0x21, 0x30]
 
-interface SignedRational {
-  numerator: number
-  denominator: number
-}
-
 export interface AppleGainMap {
   /** Names and values of properties: versions, pixel formats, the headroom. All are numbers. */
   properties: Map<string, string>
-  headroom: Map<number, SignedRational>
+  /** By tag. They are signed, and written as they were read. */
+  headroom: Map<number, Rational>
 }
 
 const PROPERTIES = [
@@ -48,8 +45,8 @@ export function readAppleGainMap(packet: string, makerNote?: Uint8Array): AppleG
   return { properties, headroom: readHeadroom(makerNote) }
 }
 
-function readHeadroom(makerNote: Uint8Array | undefined): Map<number, SignedRational> {
-  const headroom = new Map<number, SignedRational>()
+function readHeadroom(makerNote: Uint8Array | undefined): Map<number, Rational> {
+  const headroom = new Map<number, Rational>()
   const header = makerNote?.subarray(0, MAKER_NOTE_HEADER.length)
   if (!makerNote || !header || !sameBytes(header, MAKER_NOTE_HEADER)) return headroom
   const tiff = tiffOf(makerNote, false, MAKER_NOTE_HEADER.length)
@@ -57,8 +54,8 @@ function readHeadroom(makerNote: Uint8Array | undefined): Map<number, SignedRati
   for (const tag of HEADROOM_TAGS) {
     const entry = ifd.get(tag)
     if (entry?.type !== SRATIONAL || entry.count !== 1) continue
-    const [numerator, denominator] = [tiff.u32(entry.at) | 0, tiff.u32(entry.at + 4) | 0]
-    if (denominator !== 0) headroom.set(tag, { numerator, denominator })
+    const value = rationalAt(tiff, entry.at)
+    if (value.denominator !== 0) headroom.set(tag, value)
   }
   return headroom
 }
@@ -81,20 +78,10 @@ export function appleAttributes({ properties }: AppleGainMap): string {
 /** The two fields and nothing else. `undefined` if there is none of them. */
 export function writeAppleMakerNote({ headroom }: AppleGainMap): Uint8Array | undefined {
   if (headroom.size === 0) return undefined
-  const valuesAt = MAKER_NOTE_HEADER.length + 2 + 12 * headroom.size + 4
-  const note = new Uint8Array(valuesAt + 8 * headroom.size)
-  const view = new DataView(note.buffer)
-  note.set(MAKER_NOTE_HEADER)
-  view.setUint16(MAKER_NOTE_HEADER.length, headroom.size)
-  for (const [index, [tag, { numerator, denominator }]] of [...headroom].entries()) {
-    const at = MAKER_NOTE_HEADER.length + 2 + 12 * index
-    const valueAt = valuesAt + 8 * index
-    view.setUint16(at, tag)
-    view.setUint16(at + 2, SRATIONAL)
-    view.setUint32(at + 4, 1)
-    view.setUint32(at + 8, valueAt)
-    view.setInt32(valueAt, numerator)
-    view.setInt32(valueAt + 4, denominator)
-  }
-  return note
+  const fields = Array.from(headroom, ([tag, value]) => ({
+    tag,
+    type: SRATIONAL,
+    value: rationalBytes(value),
+  }))
+  return joined(MAKER_NOTE_HEADER, ifdOf(MAKER_NOTE_HEADER.length, fields))
 }

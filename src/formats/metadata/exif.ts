@@ -1,5 +1,21 @@
 /** Exif: what a viewer needs of it, whether it names a place, and the little that is written back. */
-import { type IfdEntry, LONG, openTiff, RATIONAL, readIfd, SHORT, type Tiff, UNDEFINED } from './tiff.ts'
+import { joined } from '../../bytes.ts'
+import {
+  type IfdEntry,
+  type IfdField,
+  ifdOf,
+  LONG,
+  openTiff,
+  RATIONAL,
+  type Rational,
+  rationalAt,
+  rationalBytes,
+  readIfd,
+  SHORT,
+  TIFF_HEADER,
+  type Tiff,
+  UNDEFINED,
+} from './tiff.ts'
 
 export interface ExifFacts {
   /** 1 to 8 (TIFF 6.0, tag 0x0112). */
@@ -12,11 +28,6 @@ export interface ExifFacts {
   hasLocation: boolean
   /** The camera's own notes, as they came. They are never written back. */
   makerNote?: Uint8Array
-}
-
-interface Rational {
-  numerator: number
-  denominator: number
 }
 
 const ORIENTATION = 0x0112
@@ -48,7 +59,7 @@ export function readExif(bytes: Uint8Array): ExifFacts {
   const rational = (tag: number): Rational | undefined => {
     const entry = ifd.get(tag)
     if (entry?.type !== RATIONAL || entry.count !== 1) return undefined
-    const value = { numerator: tiff.u32(entry.at), denominator: tiff.u32(entry.at + 4) }
+    const value = rationalAt(tiff, entry.at)
     return value.numerator > 0 && value.denominator > 0 ? value : undefined
   }
 
@@ -91,63 +102,21 @@ function namesPlace(tiff: Tiff, at: number): boolean {
  * say. The same facts give the same bytes.
  */
 export function minimalExif(facts: ExifFacts, makerNote?: Uint8Array): Uint8Array<ArrayBuffer> | null {
-  const fields: Field[] = []
-  if (facts.orientation) fields.push({ tag: ORIENTATION, type: SHORT, value: facts.orientation })
-  if (facts.xResolution) fields.push({ tag: X_RESOLUTION, type: RATIONAL, value: facts.xResolution })
-  if (facts.yResolution) fields.push({ tag: Y_RESOLUTION, type: RATIONAL, value: facts.yResolution })
-  if (facts.resolutionUnit && (facts.xResolution || facts.yResolution)) {
-    fields.push({ tag: RESOLUTION_UNIT, type: SHORT, value: facts.resolutionUnit })
+  const { orientation, xResolution, yResolution, resolutionUnit } = facts
+  const fields: IfdField[] = []
+  if (orientation) fields.push({ tag: ORIENTATION, type: SHORT, value: orientation })
+  if (xResolution) fields.push({ tag: X_RESOLUTION, type: RATIONAL, value: rationalBytes(xResolution) })
+  if (yResolution) fields.push({ tag: Y_RESOLUTION, type: RATIONAL, value: rationalBytes(yResolution) })
+  if (resolutionUnit && (xResolution || yResolution)) {
+    fields.push({ tag: RESOLUTION_UNIT, type: SHORT, value: resolutionUnit })
   }
-  if (fields.length === 0 && !makerNote) return null
-
-  const rationals = fields.filter(({ type }) => type === RATIONAL).length
-  const directoryAt = 8 + ifdBytes(fields.length + (makerNote ? 1 : 0)) + 8 * rationals
-  const noteAt = directoryAt + ifdBytes(1)
-  if (makerNote) fields.push({ tag: EXIF_DIRECTORY, type: LONG, value: directoryAt })
-  const bytes = new Uint8Array(makerNote ? noteAt + makerNote.length : directoryAt)
-  const view = new DataView(bytes.buffer)
-  view.setUint32(0, 0x4d4d002a)
-  view.setUint32(4, 8)
-  writeIfd(view, 8, fields)
-  if (makerNote) {
-    writeIfd(view, directoryAt, [
-      { tag: MAKER_NOTE, type: UNDEFINED, count: makerNote.length, value: noteAt },
-    ])
-    bytes.set(makerNote, noteAt)
-  }
-  return bytes
-}
-
-interface Field {
-  tag: number
-  type: number
-  /** 1 if it is not said. */
-  count?: number
-  /** A rational stands behind the directory. */
-  value: number | Rational
-}
-
-/** Size of a directory without the values behind it (TIFF 6.0, section 2). */
-function ifdBytes(fields: number): number {
-  return 2 + 12 * fields + 4
-}
-
-function writeIfd(view: DataView, start: number, fields: Field[]): void {
-  view.setUint16(start, fields.length)
-  let valueAt = start + ifdBytes(fields.length)
-  for (const [index, { tag, type, count = 1, value }] of fields.entries()) {
-    const at = start + 2 + index * 12
-    view.setUint16(at, tag)
-    view.setUint16(at + 2, type)
-    view.setUint32(at + 4, count)
-    if (typeof value !== 'number') {
-      view.setUint32(at + 8, valueAt)
-      view.setUint32(valueAt, value.numerator)
-      view.setUint32(valueAt + 4, value.denominator)
-      valueAt += 8
-    } else if (type === SHORT) view.setUint16(at + 8, value)
-    else view.setUint32(at + 8, value)
-  }
+  const at = TIFF_HEADER.length
+  if (!makerNote) return fields.length === 0 ? null : joined(TIFF_HEADER, ifdOf(at, fields))
+  const withDirectoryAt = (value: number) =>
+    ifdOf(at, [...fields, { tag: EXIF_DIRECTORY, type: LONG, value }])
+  const directoryAt = at + withDirectoryAt(0).length
+  const directory = ifdOf(directoryAt, [{ tag: MAKER_NOTE, type: UNDEFINED, value: makerNote }])
+  return joined(TIFF_HEADER, withDirectoryAt(directoryAt), directory)
 }
 
 /** True if the orientation turns width into height. */

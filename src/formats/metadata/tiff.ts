@@ -1,4 +1,5 @@
-/** A bounds-checked reader of TIFF structures (TIFF 6.0, section 2): Exif and MPF are made of them. */
+/** TIFF structures (TIFF 6.0, section 2), read within bounds and written: Exif, maker notes and MPF are made of them. */
+import { joined } from '../../bytes.ts'
 
 export interface Tiff {
   readonly bytes: Uint8Array
@@ -70,4 +71,57 @@ export function readIfd(tiff: Tiff, at: number): Map<number, IfdEntry> {
     entries.set(tag, { tag, type, count: valueCount, at: valueAt, size })
   }
   return entries
+}
+
+export interface Rational {
+  numerator: number
+  denominator: number
+}
+
+export function rationalAt({ u32 }: Tiff, at: number): Rational {
+  return { numerator: u32(at), denominator: u32(at + 4) }
+}
+
+export function rationalBytes({ numerator, denominator }: Rational): Uint8Array {
+  const bytes = new Uint8Array(8)
+  const view = new DataView(bytes.buffer)
+  view.setUint32(0, numerator)
+  view.setUint32(4, denominator)
+  return bytes
+}
+
+/** Big-endian, with its first directory right behind. */
+export const TIFF_HEADER = Uint8Array.of(0x4d, 0x4d, 0, 42, 0, 0, 0, HEADER_BYTES)
+
+export interface IfdField {
+  tag: number
+  type: number
+  /** One number, or the bytes of any other value: more than four stand behind the directory. */
+  value: number | Uint8Array
+}
+
+/** A directory that stands at `at`, and the values behind it. */
+export function ifdOf(at: number, fields: IfdField[]): Uint8Array<ArrayBuffer> {
+  const directory = new Uint8Array(2 + ENTRY_BYTES * fields.length + 4)
+  const view = new DataView(directory.buffer)
+  const values: Uint8Array[] = []
+  let valueAt = at + directory.length
+  view.setUint16(0, fields.length)
+  for (const [index, { tag, type, value }] of fields.entries()) {
+    const entryAt = 2 + ENTRY_BYTES * index
+    view.setUint16(entryAt, tag)
+    view.setUint16(entryAt + 2, type)
+    view.setUint32(entryAt + 4, typeof value === 'number' ? 1 : value.length / TYPE_SIZES[type]!)
+    if (typeof value === 'number') {
+      if (type === SHORT) view.setUint16(entryAt + 8, value)
+      else view.setUint32(entryAt + 8, value)
+    } else if (value.length <= 4) {
+      directory.set(value, entryAt + 8)
+    } else {
+      view.setUint32(entryAt + 8, valueAt)
+      values.push(value)
+      valueAt += value.length
+    }
+  }
+  return joined(directory, ...values)
 }

@@ -1,5 +1,6 @@
 /** APNG (W3C PNG 3, 11.3.6): frames are counted, numbered, and lie inside the picture. */
 import { checkAnimation, damaged } from '../damaged.ts'
+import { be32At } from './chunks.ts'
 import { canHold, type PngHeader } from './header.ts'
 
 export interface PngAnimation {
@@ -22,7 +23,7 @@ function damagedApng(what: string): Error {
 /** `body`: of acTL. */
 export function readAnimation(body: Uint8Array, header: PngHeader): PngAnimation {
   if (body.length !== ACTL_BYTES) throw damagedApng(`acTL has ${body.length} bytes instead of ${ACTL_BYTES}`)
-  const frames = u32(body, 0)
+  const frames = be32At(body, 0)
   if (frames < 1) throw damagedApng('acTL announces no frames')
   let controls = 0
   let sequence = 0
@@ -30,7 +31,8 @@ export function readAnimation(body: Uint8Array, header: PngHeader): PngAnimation
   let filling: { width: number; height: number; bytes: number } | null = null
 
   function number(body: Uint8Array): void {
-    if (u32(body, 0) !== sequence++) throw damagedApng('the sequence numbers of its frames are not in order')
+    if (be32At(body, 0) !== sequence++)
+      throw damagedApng('the sequence numbers of its frames are not in order')
   }
 
   function close(): void {
@@ -48,7 +50,7 @@ export function readAnimation(body: Uint8Array, header: PngHeader): PngAnimation
       if (++controls > frames) throw damagedApng('it has more frames than acTL announces')
       number(body)
       close()
-      const [width, height, x, y] = [u32(body, 4), u32(body, 8), u32(body, 12), u32(body, 16)]
+      const [width, height, x, y] = [be32At(body, 4), be32At(body, 8), be32At(body, 12), be32At(body, 16)]
       const inside = width > 0 && height > 0 && x + width <= header.width && y + height <= header.height
       const whole = width === header.width && height === header.height
       if (!inside) throw damagedApng('a frame lies outside the picture')
@@ -70,8 +72,4 @@ export function readAnimation(body: Uint8Array, header: PngHeader): PngAnimation
       checkAnimation(header.width, header.height, frames)
     },
   }
-}
-
-function u32(bytes: Uint8Array, at: number): number {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getUint32(at)
 }

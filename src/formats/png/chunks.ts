@@ -1,7 +1,8 @@
-/** Chunks of a PNG (W3C PNG 3, 5.3). */
+/** Chunks of a PNG (W3C PNG 3, 5.3), and which of them it is shown by (5.6 and 11.3). */
 import { joined } from '../../bytes.ts'
 import { crc32 } from '../bytes/crc32.ts'
 import { ascii } from '../bytes/text.ts'
+import { GREY, GREY_ALPHA, PALETTE, type PngHeader, TRUECOLOUR, TRUECOLOUR_ALPHA } from './header.ts'
 
 export interface PngChunk {
   type: string
@@ -18,4 +19,53 @@ export function chunkOf(type: string, body: Uint8Array): Uint8Array {
 
 export function be32(value: number): Uint8Array {
   return Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value)
+}
+
+export function be32At(bytes: Uint8Array, at: number): number {
+  return ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0
+}
+
+type LengthRule = (length: number, header: PngHeader, paletteEntries: number, body: Uint8Array) => boolean
+
+const exactly =
+  (bytes: number): LengthRule =>
+  (length) =>
+    length === bytes
+
+const byColourType =
+  (bytes: Partial<Record<number, number>>): LengthRule =>
+  (length, { colourType }) =>
+    length === bytes[colourType]
+
+/** Each counts once, before the picture. The rest are texts, times, histograms, and chunks that nobody knows. */
+const SHOWN_BY: Record<string, LengthRule> = {
+  gAMA: exactly(4),
+  cHRM: exactly(32),
+  sRGB: exactly(1),
+  cICP: exactly(4),
+  mDCV: exactly(24),
+  cLLI: exactly(8),
+  pHYs: (length, _header, _entries, body) => length === 9 && isDensity(body),
+  sBIT: byColourType({ [GREY]: 1, [TRUECOLOUR]: 3, [PALETTE]: 3, [GREY_ALPHA]: 2, [TRUECOLOUR_ALPHA]: 4 }),
+  bKGD: byColourType({ [GREY]: 2, [TRUECOLOUR]: 6, [PALETTE]: 1, [GREY_ALPHA]: 2, [TRUECOLOUR_ALPHA]: 6 }),
+  tRNS: (length, { colourType }, entries) =>
+    colourType === PALETTE
+      ? length >= 1 && length <= entries
+      : length === { [GREY]: 2, [TRUECOLOUR]: 6 }[colourType],
+}
+
+/** In metres, or the shape of pixels: two small numbers then. */
+function isDensity(body: Uint8Array): boolean {
+  const [first, second, , , fifth, sixth, , , unit] = body
+  return unit === 1 || (unit === 0 && [first, second, fifth, sixth].every((byte) => byte === 0))
+}
+
+/** True if decoders go by such a chunk. `body`: its start. */
+export function isShownBy(
+  { type, length }: PngChunk,
+  body: Uint8Array,
+  header: PngHeader,
+  paletteEntries: number,
+): boolean {
+  return Object.hasOwn(SHOWN_BY, type) && (SHOWN_BY[type]?.(length, header, paletteEntries, body) ?? false)
 }

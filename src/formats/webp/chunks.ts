@@ -3,15 +3,6 @@ import type { Cursor } from '../bytes/cursor.ts'
 import { ascii, latin1 } from '../bytes/text.ts'
 import { damaged } from '../damaged.ts'
 import type { Segment } from '../image.ts'
-import type { ExifFacts } from '../metadata/exif.ts'
-import { BITSTREAM_HEADER_BYTES, type PictureSize, readLosslessHeader, readLossyHeader } from './bitstream.ts'
-
-export interface Webp extends PictureSize {
-  frames: number
-  exif: ExifFacts
-  hasLocation: boolean
-  segments: Segment[]
-}
 
 export interface WebpChunk {
   type: string
@@ -49,6 +40,12 @@ export function readChunk(start: Uint8Array, at: number, end: number): WebpChunk
     end: Math.min(at + 8 + length + (length & 1), end),
     head: start.subarray(8, Math.min(8 + length, CHUNK_START_BYTES)),
   }
+}
+
+export interface PictureSize {
+  /** Unit: pixels. */
+  width: number
+  height: number
 }
 
 export interface WebpPicture {
@@ -100,6 +97,35 @@ export function webpPicture(declared?: PictureSize): WebpPicture {
       return wholeChunk(chunk)
     },
   }
+}
+
+/** Bytes of a bitstream that are enough for its header. */
+const BITSTREAM_HEADER_BYTES = 10
+
+function badHeader(type: string): Error {
+  return damaged(`The WebP file is damaged: the bitstream header in a ${type} chunk is not valid.`)
+}
+
+/** VP8 (RFC 6386, 9.1). `head`: the start of the chunk's body; `length`: of the whole body. Unit: bytes. */
+function readLossyHeader(head: Uint8Array, length: number): PictureSize {
+  if (head.length < BITSTREAM_HEADER_BYTES) throw badHeader('VP8')
+  const view = new DataView(head.buffer, head.byteOffset, head.length)
+  const tag = view.getUint16(0, true) | (view.getUint8(2) << 16)
+  const isKeyFrame = (tag & 1) === 0
+  const isShown = ((tag >> 4) & 1) === 1
+  const firstPartition = tag >> 5
+  const startCode = head[3] === 0x9d && head[4] === 0x01 && head[5] === 0x2a
+  if (!isKeyFrame || !isShown || ((tag >> 1) & 7) > 3 || !startCode) throw badHeader('VP8')
+  if (firstPartition === 0 || BITSTREAM_HEADER_BYTES + firstPartition > length) throw badHeader('VP8')
+  return { width: view.getUint16(6, true) & 0x3fff, height: view.getUint16(8, true) & 0x3fff }
+}
+
+/** VP8L (RFC 9649, 3.4). `head` as above. */
+function readLosslessHeader(head: Uint8Array): PictureSize {
+  if (head.length < 6 || head[0] !== 0x2f) throw badHeader('VP8L')
+  const bits = new DataView(head.buffer, head.byteOffset, head.length).getUint32(1, true)
+  if (bits >>> 29 !== 0) throw badHeader('VP8L')
+  return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
 }
 
 /** The byte that pads it comes out as zero, whatever it was. */

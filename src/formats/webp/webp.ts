@@ -1,42 +1,40 @@
 /** WebP (RFC 9649), still and animated: walked through every chunk of the RIFF, and what is private left out. */
-
 import { joined } from '../../bytes.ts'
-import { cursorOver } from '../bytes/cursor.ts'
-import { keptRuns } from '../bytes/kept-runs.ts'
+import { type Cursor, cursorOver } from '../bytes/cursor.ts'
+import { type KeptRuns, keptRuns, sameBytes } from '../bytes/kept-runs.ts'
+import { latin1 } from '../bytes/text.ts'
 import { checkAnimation, checkDimensions, cutOff } from '../damaged.ts'
-import { type ByteSource, type Inspector, lengthOf } from '../image.ts'
+import { type Inspector, lengthOf, type Segment } from '../image.ts'
+import { minimalExif, readExif } from '../metadata/exif.ts'
+import { ICC_HEADER_BYTES, profileLength } from '../metadata/icc.ts'
+import { MOST_METADATA_BYTES, namesPlaceInXmp } from '../metadata/xmp.ts'
 import {
   CHUNK_START_BYTES,
+  chunkOf,
   damagedWebp,
+  firstBytes,
   le32,
+  type PictureSize,
   readChunk,
+  u24le,
   u32le,
-  type Webp,
   type WebpChunk,
   webpPicture,
   wholeChunk,
   withPadding,
 } from './chunks.ts'
-import { walkExtended } from './extended.ts'
 
 /** "RIFF", a length, "WEBP". Unit: bytes. */
 const RIFF_BYTES = 12
 
-export const inspectWebp: Inspector = async (source) => {
-  const webp = await walkWebp(source)
-  return {
-    type: 'image/webp',
-    // No browser turns a WebP as its Exif says (Chromium 153 does not either), so it is displayed as it is stored.
-    width: webp.width,
-    height: webp.height,
-    animated: webp.frames > 1,
-    hasLocation: webp.hasLocation,
-    segments: webp.segments,
-  }
+/** What all of its chunks say. */
+interface Webp extends PictureSize {
+  frames: number
+  hasLocation: boolean
+  segments: Segment[]
 }
 
-/** Reads the whole file. Throws `Refusal('damaged-image')`. */
-export async function walkWebp(source: ByteSource): Promise<Webp> {
+export const inspectWebp: Inspector = async (source) => {
   const riff = await source.read(0, RIFF_BYTES)
   if (riff.length < RIFF_BYTES) throw cutOff('WebP')
   const size = u32le(riff, 4)
@@ -57,7 +55,15 @@ export async function walkWebp(source: ByteSource): Promise<Webp> {
   if (RIFF_BYTES + bytes === end) kept.keep(0, RIFF_BYTES)
   else kept.put(joined(riff.subarray(0, 4), le32(RIFF_BYTES - 8 + bytes), riff.subarray(8, RIFF_BYTES)))
   kept.append(webp.segments)
-  return { ...webp, segments: kept.segments }
+  return {
+    type: 'image/webp',
+    // No browser turns a WebP as its Exif says (Chromium 153 does not either), so it is displayed as it is stored.
+    width: webp.width,
+    height: webp.height,
+    animated: webp.frames > 1,
+    hasLocation: webp.hasLocation,
+    segments: kept.segments,
+  }
 }
 
 /** A file of one picture and nothing else; what comes after it, decoders pass over. */
@@ -66,6 +72,166 @@ function walkSimple(chunk: WebpChunk): Webp {
   picture.add(chunk)
   const found = picture.size()
   if (!found) throw damagedWebp('it does not start with a VP8X, VP8 or VP8L chunk')
-  const segments = wholeChunk(chunk)
-  return { ...found, frames: 1, exif: { hasLocation: false }, hasLocation: false, segments }
+  return { ...found, frames: 1, hasLocation: false, segments: wholeChunk(chunk) }
+}
+
+const VP8X_BYTES = 10
+const ANIM_BYTES = 6
+const ANMF_HEADER_BYTES = 16
+
+const ANMF = Uint8Array.of(0x41, 0x4e, 0x4d, 0x46)
+
+/** Of a file, with those inside frames: two or three for each frame. Millions of empty ones are meant to be slow to read. */
+const MAX_CHUNKS = 2 ** 18
+
+/** Blending and disposal. The other bits of their byte are reserved. */
+const KNOWN_FRAME_FLAGS = 0x03
+
+/** Flags of VP8X. The other bits of its first word are reserved. */
+const HAS_PROFILE = 0x20
+const HAS_ALPHA = 0x10
+const HAS_EXIF = 0x08
+const HAS_XMP = 0x04
+const IS_ANIMATED = 0x02
+const KNOWN_FLAGS = HAS_PROFILE | HAS_ALPHA | HAS_EXIF | HAS_XMP | IS_ANIMATED
+
+/** The extended file format (2.7): profile, animation, transparency, metadata. Reads all chunks from VP8X on. */
+async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Webp> {
+  if (vp8x.length !== VP8X_BYTES) throw damagedWebp(`VP8X has ${vp8x.length} bytes instead of ${VP8X_BYTES}`)
+  const header = vp8x.head.slice()
+  const flags = header[0] ?? 0
+  const isAnimated = (flags & IS_ANIMATED) !== 0
+  const canvas = { width: u24le(header, 4) + 1, height: u24le(header, 7) + 1 }
+
+  const kept = keptRuns()
+  const picture = webpPicture(canvas)
+  const seen = new Set<string>()
+  /** Flags whose chunks go. */
+  let gone = 0
+  let hasLocation = false
+  let frames = 0
+  const countChunk = chunkCounter()
+
+  for (let at = vp8x.end; at < cursor.end; ) {
+    countChunk()
+    const start = cursor.peek(at, CHUNK_START_BYTES) ?? (await cursor.load(at, CHUNK_START_BYTES))
+    const chunk = readChunk(start, at, cursor.end)
+    const { type } = chunk
+    at = chunk.end
+    if (type === 'ANMF') {
+      if (!seen.has('ANIM')) throw damagedWebp('a frame comes before the ANIM chunk')
+      // Viewers of a still picture pass over frames.
+      if (isAnimated) await walkFrame(cursor, chunk, canvas, kept, countChunk)
+      frames++
+    } else if (type === 'ICCP' || type === 'EXIF' || type === 'XMP ' || type === 'ANIM') {
+      if (seen.has(type)) continue
+      seen.add(type)
+      if (type === 'ICCP') {
+        const profile = flags & HAS_PROFILE ? await keptProfile(cursor, await withPadding(cursor, chunk)) : []
+        if (profile.length === 0) gone |= HAS_PROFILE
+        kept.append(profile)
+      } else if (type === 'ANIM' && isAnimated) {
+        if (chunk.length < ANIM_BYTES) throw damagedWebp('its ANIM chunk is too short')
+        kept.append(firstBytes(chunk, ANIM_BYTES))
+      } else if (type === 'EXIF' && flags & HAS_EXIF) {
+        const body = await metadata(cursor, chunk)
+        const exif = readExif(body)
+        hasLocation ||= exif.hasLocation
+        const minimal = minimalExif(exif)
+        if (!minimal) gone |= HAS_EXIF
+        else if (chunk.length === minimal.length && sameBytes(minimal, body)) kept.append(wholeChunk(chunk))
+        else kept.put(chunkOf('EXIF', minimal))
+      } else if (type === 'XMP ') {
+        gone |= HAS_XMP
+        const packet = latin1(await metadata(cursor, chunk))
+        hasLocation ||= namesPlaceInXmp(packet)
+      }
+    } else {
+      const parts = picture.add(await withPadding(cursor, chunk))
+      if (!parts) continue
+      if (isAnimated) throw damagedWebp(`a ${type.trim()} chunk lies outside the frames of the animation`)
+      // Alpha that the file does not announce is not shown.
+      if (type !== 'ALPH' || flags & HAS_ALPHA) kept.append(parts)
+    }
+  }
+  if (isAnimated && frames === 0) throw damagedWebp('its frames are missing')
+  if (!isAnimated && !sameSize(picture.size(), canvas))
+    throw damagedWebp('its picture is not as large as VP8X says')
+
+  // A flag goes with its chunk; one that never had a chunk stays as it came.
+  const newHeader = header.fill(0, 1, 4).with(0, flags & KNOWN_FLAGS & ~gone)
+  const all = keptRuns()
+  if (sameBytes(newHeader, vp8x.head)) all.append(wholeChunk(vp8x))
+  else all.put(chunkOf('VP8X', newHeader))
+  all.append(kept.segments)
+  return { ...canvas, frames: isAnimated ? frames : 1, hasLocation, segments: all.segments }
+}
+
+/** Of the whole file: each of many frames could hold as many as one may. */
+function chunkCounter(): () => void {
+  let chunks = 0
+  return () => {
+    if (++chunks > MAX_CHUNKS) throw damagedWebp(`it has more than ${MAX_CHUNKS} chunks`)
+  }
+}
+
+/** Nothing of what is no profile: decoders pass over it. */
+async function keptProfile(cursor: Cursor, chunk: WebpChunk): Promise<Segment[]> {
+  const at = chunk.at + 8
+  const start = cursor.peek(at, ICC_HEADER_BYTES) ?? (await cursor.load(at, ICC_HEADER_BYTES))
+  const length = profileLength(start.subarray(0, Math.min(ICC_HEADER_BYTES, chunk.length)), chunk.length)
+  return length === null ? [] : firstBytes(chunk, length)
+}
+
+function sameSize(a: PictureSize | undefined, b: PictureSize): boolean {
+  return a?.width === b.width && a.height === b.height
+}
+
+async function metadata(cursor: Cursor, { at, length }: WebpChunk): Promise<Uint8Array> {
+  const wanted = Math.min(8 + length, MOST_METADATA_BYTES)
+  return (cursor.peek(at, wanted) ?? (await cursor.load(at, wanted))).subarray(8, wanted)
+}
+
+/** One frame of an animation (RFC 9649, 2.7.1.1): its place, and the chunks of its picture. */
+async function walkFrame(
+  cursor: Cursor,
+  frame: WebpChunk,
+  canvas: PictureSize,
+  kept: KeptRuns,
+  countChunk: () => void,
+): Promise<void> {
+  const { head } = frame
+  if (frame.length < ANMF_HEADER_BYTES) throw damagedWebp('an ANMF chunk is too short')
+  const size = { width: u24le(head, 6) + 1, height: u24le(head, 9) + 1 }
+  if (u24le(head, 0) * 2 + size.width > canvas.width || u24le(head, 3) * 2 + size.height > canvas.height) {
+    throw damagedWebp('a frame lies outside the canvas')
+  }
+  const place = head.slice(0, ANMF_HEADER_BYTES)
+  place[15] = (place[15] ?? 0) & KNOWN_FRAME_FLAGS
+  const chunksAt = frame.at + 8 + ANMF_HEADER_BYTES
+  const end = frame.at + 8 + frame.length
+  const picture = webpPicture(size)
+  const runs = keptRuns()
+  let bytes = 0
+  for (let at = chunksAt; at < end; ) {
+    countChunk()
+    const start = cursor.peek(at, CHUNK_START_BYTES) ?? (await cursor.load(at, CHUNK_START_BYTES))
+    const chunk = readChunk(start, at, end)
+    at = chunk.end
+    const parts = picture.add(await withPadding(cursor, chunk))
+    if (!parts) continue
+    runs.append(parts)
+    bytes += lengthOf(parts)
+  }
+  if (!sameSize(picture.size(), size)) throw damagedWebp('a frame is not as large as its ANMF chunk says')
+  if (chunksAt + bytes === end && sameBytes(place, head.subarray(0, ANMF_HEADER_BYTES))) {
+    kept.keep(frame.at, chunksAt - frame.at)
+  } else {
+    kept.put(joined(ANMF, le32(ANMF_HEADER_BYTES + bytes), place))
+  }
+  kept.append(runs.segments)
+  // Its last chunk may be odd and lack its padding: then the frame has one.
+  if (frame.end === end || (bytes & 1) === 0) return
+  if ((await withPadding(cursor, frame)).isPadded) kept.put(new Uint8Array(1))
+  else kept.keep(end, 1)
 }

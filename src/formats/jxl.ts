@@ -1,15 +1,57 @@
-/** SizeHeader and ImageMetadata (ISO/IEC 18181-1, annex D). */
-import { damaged } from '../damaged.ts'
-import { type Bits, more } from './bits.ts'
+/** JPEG XL (ISO/IEC 18181): what stands before the pixels. The service does not take it; clients decode it. */
+import { type Box, boxFrom, fits } from './bmff/fields.ts'
+import { checkDimensions, cutOff, damaged } from './damaged.ts'
+import type { ByteSource } from './image.ts'
+import { placeInExifItem } from './metadata/exif.ts'
+import { MOST_METADATA_BYTES } from './metadata/xmp.ts'
 
-export interface ImageHeader {
+/** What stands in SizeHeader and ImageMetadata (18181-1, annex D). */
+interface ImageHeader {
   /** As displayed. Unit: pixels. */
   width: number
   height: number
   animated: boolean
+  /** Coded by PQ or HLG: brighter than a JPEG can be. */
   isHdr: boolean
   /** Its colours are sRGB's, or grey. */
   isSrgb: boolean
+}
+
+export interface Jxl extends ImageHeader {
+  hasLocation: boolean
+}
+
+/** Headers of a codestream take some dozen bytes; names of channels may add to that. Unit: bytes. */
+const HEADER_BYTES = 4096
+const MAX_BOXES = 1024
+
+/** Throws `Refusal('damaged-image')`. */
+export async function readJxl(source: ByteSource): Promise<Jxl> {
+  const start = await source.read(0, 2)
+  const isBare = start[0] === 0xff && start[1] === 0x0a
+  const { codestreamAt, exif } = isBare ? { codestreamAt: 0, exif: null } : await readContainer(source)
+  const head = await source.read(codestreamAt, HEADER_BYTES)
+  if (head[0] !== 0xff || head[1] !== 0x0a) throw damaged('The JPEG XL file is damaged: it has no picture.')
+  const header = readImageHeader(createBits(head.subarray(2)))
+  checkDimensions(header.width, header.height)
+  const metadata = exif && (await source.read(exif.body, Math.min(exif.end - exif.body, MOST_METADATA_BYTES)))
+  return { ...header, hasLocation: metadata !== null && placeInExifItem(metadata) }
+}
+
+/** Boxes of the file format (18181-2, 9). The codestream may come in parts: its start is in the first. */
+async function readContainer(source: ByteSource): Promise<{ codestreamAt: number; exif: Box | null }> {
+  let codestreamAt: number | null = null
+  let exif: Box | null = null
+  for (let at = 0, count = 0; at < source.size && count < MAX_BOXES; count++) {
+    const box = boxFrom(await source.read(at, 16), at, source.size)
+    if (!box || !fits(box, source.size)) break
+    if (box.type === 'jxlc') codestreamAt ??= box.body
+    if (box.type === 'jxlp') codestreamAt ??= box.body + 4
+    if (box.type === 'Exif') exif ??= box
+    at = box.end
+  }
+  if (codestreamAt === null) throw cutOff('JPEG XL')
+  return { codestreamAt, exif }
 }
 
 /** Widths in terms of heights, by number (table D.2). */
@@ -22,7 +64,7 @@ const SRGB = 13
 const BT_709 = 1
 
 /** `bits`: behind the signature. Throws `Refusal('damaged-image')`. */
-export function readImageHeader(bits: Bits): ImageHeader {
+function readImageHeader(bits: Bits): ImageHeader {
   const size = readSize(bits)
   let [orientation, animated] = [1, false]
   const isPlain = bits.bool()
@@ -123,4 +165,49 @@ function readColours(bits: Bits): Pick<ImageHeader, 'isHdr' | 'isSrgb'> {
   const hasGamma = bits.bool()
   const transfer = hasGamma ? 0 : bits.enumerated()
   return { isHdr: transfer === PQ || transfer === HLG, isSrgb: primaries === BT_709 && transfer === SRGB }
+}
+
+/** Fields of a codestream, the lowest bit of a byte first (ISO/IEC 18181-1, 5.2 and 9). Every read is bounds-checked. */
+interface Bits {
+  /** `count`: 0 to 32 bits. */
+  u(count: number): number
+  bool(): boolean
+  /** One of four values, by two bits: a number, or so many bits more than a number. */
+  u32(...choices: [Choice, Choice, Choice, Choice]): number
+  enumerated(): number
+  skip(count: number): void
+}
+
+type Choice = number | { bits: number; plus: number }
+
+function createBits(bytes: Uint8Array): Bits {
+  let at = 0
+  const u = (count: number) => {
+    let value = 0
+    for (let bit = 0; bit < count; bit++, at++) {
+      const byte = bytes[at >> 3]
+      if (byte === undefined) throw cutOff('JPEG XL')
+      value += ((byte >> (at & 7)) & 1) * 2 ** bit
+    }
+    return value
+  }
+  const u32: Bits['u32'] = (...choices) => {
+    const choice = choices[u(2)]!
+    return typeof choice === 'number' ? choice : choice.plus + u(choice.bits)
+  }
+  return {
+    u,
+    bool: () => u(1) === 1,
+    u32,
+    enumerated: () => u32(0, 1, { bits: 4, plus: 2 }, { bits: 6, plus: 18 }),
+    skip(count) {
+      at += count
+      if (at > 8 * bytes.length) throw cutOff('JPEG XL')
+    },
+  }
+}
+
+/** `plus` and `bits` bits more. */
+function more(bits: number, plus = 0): Choice {
+  return { bits, plus }
 }
