@@ -5,7 +5,6 @@ import type { Segment } from '../image.ts'
 import { EXIF_PREFIX, minimalExif } from '../metadata/exif.ts'
 import { ICC_HEADER_BYTES, profileLength } from '../metadata/icc.ts'
 import { APP1, APP2, DAC, type JpegKind, type JpegSegment, nameOfKind, SOI, segmentOf } from './segments.ts'
-import { usedTables } from './tables.ts'
 import type { Jpeg } from './walk.ts'
 
 /** The name, version 100, and no flags. */
@@ -48,9 +47,14 @@ export function scrubJpeg(jpeg: Jpeg, { xmp, mpf, iso, makerNote }: GainMapSegme
 
 /** Tables that no scan uses go, and what only arithmetic coding reads. */
 function keptOfPicture(segment: JpegSegment, { frame }: Jpeg): Segment[] {
-  if (segment.marker === DAC && !frame.arithmetic) return []
-  if (!segment.tables || segment.tables.every(({ used }) => used)) return [segment]
-  return usedTables(segment.marker, segment.tables, segment.bodyAt)
+  const { marker, tables, bodyAt } = segment
+  if (marker === DAC && !frame.arithmetic) return []
+  const used = tables?.filter((table) => table.used)
+  if (!used || used.length === tables?.length) return [segment]
+  if (used.length === 0) return []
+  const length = used.reduce((sum, table) => sum + table.length, 0)
+  const header = segmentOf(marker, new Uint8Array(0), length)
+  return [header, ...used.map((table) => ({ offset: bodyAt + table.at, length: table.length }))]
 }
 
 /** `body` in place of the segment's own; the segment itself if that changes nothing. */

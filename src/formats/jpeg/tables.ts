@@ -1,7 +1,5 @@
 /** The tables of a JPEG (ITU-T T.81, B.2.4), and which of them a scan is decoded with. */
-import type { Segment } from '../image.ts'
 import { type JpegFrame, type JpegScan, wrongLength } from './header.ts'
-import { segmentOf } from './segments.ts'
 
 /** One definition in a DQT or DHT segment. */
 export interface JpegTable {
@@ -67,17 +65,6 @@ function hasCodes(definition: Uint8Array, selector: number): boolean {
     if (free < 0) return false
   }
   return (selector & 0x10) !== 0 || definition.subarray(16).every((bits) => bits <= 16)
-}
-
-/** What is kept of a segment whose body starts at `bodyAt` in the file: the tables that are used. */
-export function usedTables(marker: number, tables: JpegTable[], bodyAt: number): Segment[] {
-  const used = tables.filter((table) => table.used)
-  if (used.length === 0) return []
-  const length = used.reduce((sum, table) => sum + table.length, 0)
-  return [
-    segmentOf(marker, new Uint8Array(0), length),
-    ...used.map((table) => ({ offset: bodyAt + table.at, length: table.length })),
-  ]
 }
 
 /** The tables that a scan is decoded with. Refinements of DC coefficients need none (G.1.2.1). */
