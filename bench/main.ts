@@ -4,8 +4,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import type { BenchOptions } from './load/options.ts'
-import type { Figures } from './report/figures.ts'
+import type { BenchOptions, Figures } from './report/figures.ts'
 import { tablesOf } from './report/figures.ts'
 import { machine } from './report/machine.ts'
 import { saveFigures } from './report/readme.ts'
@@ -17,7 +16,7 @@ const benches: Record<
   get: { needs: ['wrk', 'nginx'], load: async () => (await import('./get/get.ts')).benchGet },
   cold: {
     needs: ['wrk', 'nginx', 'caddy', 'taskset'],
-    load: async () => (await import('./get/cold.ts')).benchCold,
+    load: async () => (await import('./get/get.ts')).benchCold,
   },
   s3: { needs: ['wrk'], load: async () => (await import('./get/s3.ts')).benchS3 },
   'first-view': { needs: [], load: async () => (await import('./get/first-view.ts')).benchFirstView },

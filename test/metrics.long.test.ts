@@ -3,9 +3,9 @@ import { after, before, describe, it } from 'node:test'
 import { createCounting, DURATION_BUCKETS, sumOf } from '../src/node/metrics/counts.ts'
 import { exposition } from '../src/node/metrics/exposition.ts'
 import { atAdmin } from './support/at-admin.ts'
+import { childrenOf } from './support/attack/process-costs.ts'
 import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
-import { childrenOf } from './support/processes/children.ts'
 import { type RunningServer, startServer } from './support/processes/server.ts'
 import { until } from './support/until.ts'
 import { fetchRaw, post, remove, store } from './support/upload.ts'
@@ -85,10 +85,10 @@ for (const WORKERS of ['1', '2']) {
     if (WORKERS === '2') {
       it('keep what a dead worker counted', async () => {
         const before = await scrape(server)
-        const [victim] = (await childrenOf(server.pid)) ?? []
+        const [victim] = childrenOf(server.pid) ?? []
         process.kill(victim!, 'SIGKILL')
         await until('it has a successor', async () => {
-          const now = await childrenOf(server.pid)
+          const now = childrenOf(server.pid)
           return now?.length === 2 && !now.includes(victim!)
         })
         const stored = (samples: Samples) => samples.get('pinhole_uploads_total{outcome="stored"}')

@@ -10,7 +10,7 @@ import {
   processorSeconds,
   readMegabytes,
 } from '../../test/support/attack/process-costs.ts'
-import { probe } from '../load/probe.ts'
+import { probe } from '../load/timed-get.ts'
 import type { Order } from './attacker.ts'
 
 export interface Costs {

@@ -9,9 +9,8 @@ import { type Challenge, PASS_UPLOADS, type Problem, UNCHALLENGED_UPLOADS } from
 import { WORK } from '../../src/service/challenge/challenges.ts'
 import { gif } from '../../test/support/images/tiny-images.ts'
 import { startPinhole } from '../contestants/contestants.ts'
-import type { BenchOptions } from '../load/options.ts'
 import { processorTime } from '../load/processors.ts'
-import type { Figures } from '../report/figures.ts'
+import type { BenchOptions, Figures } from '../report/figures.ts'
 
 const ENV = { TRUSTED_PROXIES: '127.0.0.1/32' }
 const AT_ONCE = 8
@@ -118,7 +117,6 @@ export async function benchChallenge({ dir, clients }: BenchOptions): Promise<Fi
     const whole = each(refused.cost) + each(solved.cost)
     const withPass = each(sum(giving)) / PASS_UPLOADS + Math.max(0, each(sum(shown)) - each(plain.cost))
     return {
-      comparisons: [],
       measures: [
         milliseconds('attacker: solving a challenge', solving),
         milliseconds('server: refusing with a challenge', each(refused.cost)),

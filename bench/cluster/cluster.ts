@@ -1,16 +1,13 @@
 /** Three processes on S3 and Postgres behind nginx, against one process that keeps all in a folder. */
-import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { freePort, startNginx } from '../../test/support/processes/caches.ts'
 import { startNginxFront } from '../../test/support/processes/front.ts'
-import { startPinhole } from '../contestants/contestants.ts'
+import { startPinhole, UNLIMITED } from '../contestants/contestants.ts'
 import { type Contestant, interleaved } from '../load/interleaved.ts'
-import { upload, writeBodies } from '../load/multipart.ts'
-import type { BenchOptions } from '../load/options.ts'
-import { noisePictures } from '../load/pictures.ts'
-import { MEDIUM, SMALL } from '../load/sizes.ts'
-import { wrk } from '../load/wrk.ts'
-import type { Comparison, Figures } from '../report/figures.ts'
+import { upload } from '../load/multipart.ts'
+import { MEDIUM, noisePictures, SMALL } from '../load/pictures.ts'
+import { readsOf, uploadsOf, wrk } from '../load/wrk.ts'
+import { type BenchOptions, type Comparison, comparisonOf, type Figures } from '../report/figures.ts'
 import { costs } from './costs.ts'
 import { startClusterServices } from './services.ts'
 
@@ -20,7 +17,6 @@ const READ_CONNECTIONS = 32
 const PICTURES = 64
 const UPLOAD_BYTES = 204_800
 const READ_SIZES = [SMALL, MEDIUM]
-const SERVER_ENV = { TRUSTED_PROXIES: '127.0.0.1/32', UPLOADS_PER_DAY: '1000000000' }
 
 interface Subject {
   name: string
@@ -33,7 +29,7 @@ export async function benchCluster({ dir, rounds, seconds }: BenchOptions): Prom
   const services = await startClusterServices()
   const stops: (() => Promise<void>)[] = [services.stop]
   const start = async (name: string, env: Record<string, string>) => {
-    const server = await startPinhole(path.join(dir, name), { ...SERVER_ENV, ...env })
+    const server = await startPinhole(path.join(dir, name), { ...UNLIMITED, ...env })
     stops.unshift(server.stop)
     return server.url
   }
@@ -47,7 +43,7 @@ export async function benchCluster({ dir, rounds, seconds }: BenchOptions): Prom
       Array.from({ length: PROCESSES }, (_, nth) => start(`server-${nth}`, shared)),
     )
     const ports = servers.map((url) => Number(new URL(url).port))
-    const front = await startNginxFront(await freePort(), ports, [SERVER_ENV.TRUSTED_PROXIES])
+    const front = await startNginxFront(await freePort(), ports, [UNLIMITED.TRUSTED_PROXIES])
     stops.unshift(front.stop)
     const cache = await startNginx(cachePort, ports)
     stops.unshift(cache.stop)
@@ -72,16 +68,12 @@ export async function benchCluster({ dir, rounds, seconds }: BenchOptions): Prom
       reference: Subject,
       { unit, values }: { unit: string; values: Map<string, number[]> },
     ) =>
-      comparisons.push({
-        what: `${what}, ${subject.name}`,
-        reference: reference.name,
-        subjectValues: values.get(subject.name)!,
-        referenceValues: values.get(reference.name)!,
-        unit,
-      })
+      comparisons.push(
+        comparisonOf(values, subject.name, reference.name, { what: `${what}, ${subject.name}`, unit }),
+      )
 
     const pictures = await noisePictures(PICTURES, UPLOAD_BYTES)
-    const bodies = await writeBodies(path.join(dir, 'bodies'), pictures)
+    const script = await uploadsOf(path.join(dir, 'bodies'), pictures)
     const uploads = subjects.map((subject): Contestant => {
       const { name, url, prefix } = subject
       return {
@@ -90,7 +82,6 @@ export async function benchCluster({ dir, rounds, seconds }: BenchOptions): Prom
           if (prefix !== null) await services.empty(prefix)
         },
         measure: async () => {
-          const script = { path: path.join(import.meta.dirname, '../load/upload.lua'), args: bodies }
           const run = { url: `${url}/api/upload`, connections: UPLOAD_CONNECTIONS, seconds, script }
           const { requests, requestsPerSecond } = await wrk(run)
           const stored = prefix === null ? requests : await services.countImages(prefix)
@@ -110,7 +101,7 @@ export async function benchCluster({ dir, rounds, seconds }: BenchOptions): Prom
     for (const { name: size, bytes } of READ_SIZES) {
       const some = await noisePictures(PICTURES, bytes)
       const reads = await Promise.all(
-        [...subjects, cached].map((subject) => readsOf(subject, some, { dir, size, seconds })),
+        [...subjects, cached].map((subject) => reading(subject, some, { dir, size, seconds })),
       )
       const read = { unit: 'req/s', values: await interleaved(reads, rounds) }
       compare(`GET ${size}`, cluster, embedded, read)
@@ -123,18 +114,14 @@ export async function benchCluster({ dir, rounds, seconds }: BenchOptions): Prom
   }
 }
 
-async function readsOf(
+async function reading(
   { name, url }: Subject,
   pictures: Buffer[],
   options: { dir: string; size: string; seconds: number },
 ): Promise<Contestant> {
   const ids: string[] = []
-  for (const picture of pictures) ids.push(await upload(url, new Uint8Array(picture)))
-  const folder = path.join(options.dir, options.size.replace(' ', ''))
-  await mkdir(folder, { recursive: true })
-  const list = path.join(folder, `${name}.paths`)
-  await writeFile(list, ids.map((id) => `/raw/${id}\n`).join(''))
-  const script = { path: path.join(import.meta.dirname, '../load/paths.lua'), args: [list] }
+  for (const picture of pictures) ids.push(await upload(url, picture))
+  const script = await readsOf(path.join(options.dir, options.size.replace(' ', ''), `${name}.paths`), ids)
   const run = { url, connections: READ_CONNECTIONS, seconds: options.seconds, script }
   return { name, measure: async () => (await wrk(run)).requestsPerSecond }
 }

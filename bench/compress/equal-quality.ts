@@ -1,8 +1,23 @@
 /** Bytes at equal quality, between measured points. */
-import type { Point } from './points.ts'
+import type { Difference } from './metrics.ts'
+import type { Half } from './photographs.ts'
+
+/** One setting on one photograph. */
+export interface Point {
+  half: Half
+  name: string
+  /** See `sweep.ts`. */
+  setting: string
+  bytes: number
+  pixels: number
+  /** SSIMULACRA2. */
+  score: number
+  /** Measured for contestants. */
+  butteraugli?: Difference
+}
 
 /** `[score, bytes]` of one picture, by rising score. */
-export type Curve = [score: number, bytes: number][]
+type Curve = [score: number, bytes: number][]
 
 /** Along the straight line of log(bytes) between two points; `null` more than 3 beyond the last one. */
 export function bytesAt(curve: Curve, score: number): number | null {

@@ -1,4 +1,5 @@
 /** What a run says, and whether it is good enough. */
+import { table } from '../report/figures.ts'
 import { percentile } from '../report/statistics.ts'
 import type { Result } from './run.ts'
 
@@ -127,8 +128,4 @@ export function gateTable(gates: Gate[]): string {
     ['gate', 'figure', ''],
     gates.map(({ what, figure, passed }) => [what, figure, passed ? 'passed' : '**missed**']),
   )
-}
-
-export function table(head: string[], rows: string[][]): string {
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }

@@ -9,11 +9,11 @@
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Difference } from './butteraugli.ts'
-import { bytesAt, curvesOf, geometricMean } from './equal-quality.ts'
+import { table } from '../report/figures.ts'
+import { bytesAt, curvesOf, geometricMean, type Point } from './equal-quality.ts'
+import type { Difference } from './metrics.ts'
 import { CACHE } from './photographs.ts'
 import { plot } from './plot.ts'
-import type { Point } from './points.ts'
 
 /** As it comes, and the two of its own tables that took the fewest bytes on the choosing half. */
 const STOCK = ['t3/trellis/plain', 't2/trellis/plain', 't5/trellis/plain'] as const
@@ -73,9 +73,6 @@ const wonBy = (measure: keyof Difference) =>
   }).length
 const better = rivals.filter(({ own, peer }) => own.score >= peer.score)
 const ratio = geometricMean(rivals.map(({ own, peer }) => own.bytes / peer.bytes))
-
-const table = (head: string[], rows: readonly (readonly string[])[]) =>
-  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 
 const figures = [
   `Measured on ${new Date().toISOString().slice(0, 10)}, ${rivals.length} photographs of the judging half.`,

@@ -8,10 +8,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
+import { table } from '../report/figures.ts'
 import { machine } from '../report/machine.ts'
 import { saveFigures } from '../report/readme.ts'
 import { drawings, photographOf } from './drawings.ts'
-import { table } from './figures.ts'
 
 /** As `one-file.ts` prints it. */
 interface Cost {

@@ -1,7 +1,8 @@
 /** `node one-file.ts FILE [FREE]`: compresses one file and prints what it cost. FREE: bytes of memory to presume free. */
-import { openAsBlob, readFileSync } from 'node:fs'
+import { openAsBlob } from 'node:fs'
 import { extname } from 'node:path'
 import { compress } from '../../src/client/node.ts'
+import { peakMegabytes } from '../../test/support/attack/process-costs.ts'
 
 const [path = '', free] = process.argv.slice(2)
 if (free !== undefined) process.availableMemory = () => Number(free)
@@ -17,6 +18,6 @@ const cost = {
   bytesOut: blob.size,
   cpuSeconds: (user + system) / 1e6,
   // Not what `resourceUsage` says: that begins with the memory of the process that started this one.
-  peakMegabytes: Number(/VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) / 1024,
+  peakMegabytes: peakMegabytes(process.pid),
 }
 process.stdout.write(JSON.stringify(cost))

@@ -1,6 +1,5 @@
 /** Quality over bytes, as a picture: a line for stock mozjpeg, a spot for each contestant, over all photographs. */
-import { geometricMean } from './equal-quality.ts'
-import type { Point } from './points.ts'
+import { geometricMean, type Point } from './equal-quality.ts'
 
 const [WIDTH, HEIGHT] = [720, 420]
 const EDGE = { left: 60, right: 20, top: 20, bottom: 50 }

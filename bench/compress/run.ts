@@ -1,7 +1,7 @@
 /** One contestant's work on one input. */
 import type { CDPSession, Page } from 'playwright-core'
 import sharp from 'sharp'
-import { butteraugli, type Difference } from './butteraugli.ts'
+import { butteraugli, type Difference } from './metrics.ts'
 import type { Input } from './photographs.ts'
 
 export interface Result {

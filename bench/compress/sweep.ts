@@ -11,12 +11,12 @@ import { parseArgs } from 'node:util'
 import sharp from 'sharp'
 import { restoreChroma } from '../../src/client/compress/chroma.ts'
 import { compress } from '../../src/client/node.ts'
-import { butteraugli } from './butteraugli.ts'
+import { launchBrowser } from '../../test/support/browser.ts'
+import { serveEnginePage } from '../../test/support/engine-page.ts'
+import type { Point } from './equal-quality.ts'
+import { butteraugli, ssimulacra2 } from './metrics.ts'
 import { mozjpeg } from './mozjpeg.ts'
-import { startPeer } from './peer.ts'
 import { CACHE, type Half, type Input, photographs, type Sampling } from './photographs.ts'
-import type { Point } from './points.ts'
-import { ssimulacra2 } from './ssimulacra2.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -114,4 +114,25 @@ async function readPoints(): Promise<Point[]> {
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Point)
+}
+
+/** What compresses in real Chromium, with the settings that it comes with. */
+async function startPeer() {
+  const site = await serveEnginePage(join(import.meta.dirname, 'contestants.ts'))
+  const browser = await launchBrowser()
+  const page = await (await browser.newContext({ bypassCSP: true })).newPage()
+  await page.goto(site.url)
+  return {
+    async compress(contestant: string, jpeg: Buffer): Promise<Buffer> {
+      const { base64 } = await page.evaluate(
+        ([contestant, input]) => window.run(contestant, input, 'image/jpeg'),
+        [contestant, jpeg.toString('base64')] as const,
+      )
+      return Buffer.from(base64, 'base64')
+    },
+    async stop() {
+      await browser.close()
+      site.close()
+    },
+  }
 }

@@ -2,25 +2,21 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { openSync, readFileSync } from 'node:fs'
 import { get } from 'node:http'
-import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { peakMegabytes, residentMegabytes } from '../../test/support/attack/process-costs.ts'
+import { freePort } from '../../test/support/processes/caches.ts'
 
 export interface Child {
   url: string
   pid: number
   /** From the spawn to the first 200. Unit: milliseconds. */
   startMs: number
-  memory(): Memory
+  /** Unit: MB. */
+  memory(): { resident: number; peak: number }
   stop(): Promise<void>
 }
 
-/** Unit: MB. */
-export interface Memory {
-  resident: number
-  peak: number
-}
-
-export interface ChildOptions {
+interface ChildOptions {
   command: string
   args: (port: number) => string[]
   env?: (port: number) => Record<string, string>
@@ -77,7 +73,7 @@ export async function startChild({
     url,
     pid: child.pid!,
     startMs: performance.now() - startedAt,
-    memory: () => memoryOf(child.pid!),
+    memory: () => ({ resident: residentMegabytes(child.pid!), peak: peakMegabytes(child.pid!) }),
     async stop() {
       isStopping = true
       child.kill('SIGTERM')
@@ -100,19 +96,4 @@ function statusOf(url: string): Promise<number> {
     })
     request.on('error', () => resolve(0))
   })
-}
-
-export function memoryOf(pid: number): Memory {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  const megabytes = (field: string) => Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) / 1024
-  return { resident: megabytes('VmRSS'), peak: megabytes('VmHWM') }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
 }

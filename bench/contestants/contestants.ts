@@ -3,7 +3,6 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { type Child, startChild } from './child.ts'
-import { nginxConfig } from './nginx.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 
@@ -11,6 +10,9 @@ const root = path.resolve(import.meta.dirname, '../..')
 const START: string[] = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
   .scripts.start.split(' ')
   .slice(1)
+
+/** Clients have an address each, or no quota. */
+export const UNLIMITED = { TRUSTED_PROXIES: '127.0.0.1/32', UPLOADS_PER_DAY: '1000000000' }
 
 /** Ours, as `npm start` runs it in `dir`, with `env` beside the defaults: its data are in `<dir>/data`. */
 export async function startPinhole(dir: string, env: Record<string, string> = {}): Promise<Child> {
@@ -74,4 +76,51 @@ export async function startCaddy(dir: string): Promise<Child> {
     readyPath: '/healthz',
     logPath: path.join(dir, 'caddy.log'),
   })
+}
+
+/** Writes nginx's configuration and gives its path. */
+function nginxConfig(dir: string, port: number, headers: [string, string][]): string {
+  const quoted = (value: string) => `"${value.replaceAll(/["\\$]/g, '\\$&')}"`
+  const text = `
+daemon off;
+${process.getuid?.() === 0 ? 'user root;' : ''}
+worker_processes 2;
+pid ${dir}/nginx.pid;
+error_log ${dir}/error.log warn;
+events { worker_connections 1024; }
+http {
+  access_log off;
+  sendfile on;
+  tcp_nopush on;
+  keepalive_timeout 75s;
+  # The default of 1000 would make wrk connect anew all the time.
+  keepalive_requests 100000000;
+  client_body_temp_path ${dir}/body;
+  proxy_temp_path ${dir}/proxy;
+  fastcgi_temp_path ${dir}/fastcgi;
+  uwsgi_temp_path ${dir}/uwsgi;
+  scgi_temp_path ${dir}/scgi;
+  server {
+    listen 127.0.0.1:${port};
+    location = /healthz { return 200; }
+    location /raw/ {
+      alias ${dir}/files/;
+      default_type image/jpeg;
+      etag off;
+      ${headers.map(([name, value]) => `add_header ${name} ${quoted(value)};`).join('\n      ')}
+    }
+  }
+}
+`
+  const file = path.join(dir, 'nginx.conf')
+  writeFileSync(file, text)
+  return file
+}
+
+/** What each server says of itself on its own. */
+const OWN_HEADERS = new Set(['content-type', 'content-length', 'date', 'connection', 'keep-alive'])
+
+/** Headers of our answer that every contestant is to send too. */
+export function sharedHeaders({ headers }: Response): [string, string][] {
+  return [...headers].filter(([name]) => !OWN_HEADERS.has(name))
 }

@@ -5,17 +5,15 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Child } from '../contestants/child.ts'
 import { startCaddy, startPinhole } from '../contestants/contestants.ts'
-import { upload as store } from '../load/multipart.ts'
-import type { BenchOptions } from '../load/options.ts'
-import { noisePictures } from '../load/pictures.ts'
-import { probe } from '../load/probe.ts'
-import { type Figures, table } from '../report/figures.ts'
+import { bodyOf, upload as store } from '../load/multipart.ts'
+import { noisePicture, noisePictures } from '../load/pictures.ts'
+import { probe } from '../load/timed-get.ts'
+import { type BenchOptions, type Figures, table } from '../report/figures.ts'
 import { percentile, summarize } from '../report/statistics.ts'
-import type { Picture } from './browser.ts'
-import type { Order, Seen } from './crowd.ts'
+import type { Order, Picture, Seen } from './crowd.ts'
 import { hangingStoreRow, killedWorkerRow } from './faults.ts'
 import { fullAddressesRow, lineRows } from './line.ts'
-import { ask, bodyOf, type Sender, uploadHead, uploadSlowly } from './uploads.ts'
+import { ask, type Sender, uploadHead, uploadSlowly } from './uploads.ts'
 
 /** A row of the table: the load, the measured result, and whether it meets the demand. */
 export type Row = [client: string, ours: string, caddy: string, demanded: string, isMet: boolean]
@@ -42,7 +40,7 @@ export async function benchCrowds({ dir }: BenchOptions): Promise<Figures> {
   try {
     const gallery: Picture[] = []
     for (const picture of await noisePictures(GALLERY, PICTURE_BYTES)) {
-      const id = await store(pinhole.url, new Uint8Array(picture))
+      const id = await store(pinhole.url, picture)
       const bytes = await (await fetch(`${pinhole.url}/raw/${id}`)).bytes()
       await writeFile(path.join(files, id), bytes)
       gallery.push({ path: `/raw/${id}`, bytes: bytes.length })
@@ -68,8 +66,6 @@ export async function benchCrowds({ dir }: BenchOptions): Promise<Figures> {
     `${demanded}: ${isMet ? 'met' : 'MISSED'}`,
   ])
   return {
-    comparisons: [],
-    measures: [],
     table: table(['honest client', 'ours', 'Caddy', 'demanded'], cells),
   }
 }
@@ -141,11 +137,11 @@ function summaryOf(rounds: CrowdSeen[]): { broken: number; p99: number; peak: nu
 }
 
 async function phoneRow(sender: Sender): Promise<Row> {
-  const [picture] = await noisePictures(1, PHONE_BYTES)
-  const { status, tookMs } = await uploadSlowly(sender, picture!, PHONE_PACE)
+  const picture = await noisePicture(PHONE_BYTES)
+  const { status, tookMs } = await uploadSlowly(sender, picture, PHONE_PACE)
   const ours = `${status} after ${(tookMs / 1000).toFixed(0)} s`
   return [
-    `a picture of ${Math.round(picture!.length / 1000)} kB at ${PHONE_PACE / 1000} kB/s`,
+    `a picture of ${Math.round(picture.length / 1000)} kB at ${PHONE_PACE / 1000} kB/s`,
     ours,
     '',
     '201',

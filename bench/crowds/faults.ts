@@ -3,13 +3,12 @@ import { readFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { descriptors } from '../../test/support/attack/process-costs.ts'
-import { childrenOf } from '../../test/support/processes/children.ts'
+import { childrenOf, descriptors } from '../../test/support/attack/process-costs.ts'
 import { s3Env } from '../../test/support/processes/cluster.ts'
 import { startFakeS3 } from '../../test/support/s3/fake-s3.ts'
 import { startPinhole } from '../contestants/contestants.ts'
 import { upload } from '../load/multipart.ts'
-import { noisePictures } from '../load/pictures.ts'
+import { noisePicture } from '../load/pictures.ts'
 import type { Row } from './crowds.ts'
 
 const CLIENTS = 64
@@ -26,8 +25,8 @@ export async function killedWorkerRow(dir: string): Promise<Row> {
   const log = path.join(dir, 'workers', 'pinhole.log')
   const server = await startPinhole(path.dirname(log), { WORKERS: '2', CONNECTIONS_PER_ADDRESS: '0' })
   try {
-    const [picture] = await noisePictures(1, 10_000)
-    const url = `${server.url}/raw/${await upload(server.url, new Uint8Array(picture!))}`
+    const picture = await noisePicture(10_000)
+    const url = `${server.url}/raw/${await upload(server.url, picture)}`
     // It answers as soon as one worker does, and says where it is when all do.
     while (!readFileSync(log, 'utf8').includes('Pinhole is at')) await sleep(50)
     const spread = await spreadOf(server.pid, url)
@@ -40,7 +39,7 @@ export async function killedWorkerRow(dir: string): Promise<Row> {
     })
     for (let nth = 0; nth < KILLS; nth++) {
       await sleep(APART_MS)
-      process.kill((await childrenOf(server.pid))![0]!, 'SIGKILL')
+      process.kill(childrenOf(server.pid)![0]!, 'SIGKILL')
     }
     await sleep(APART_MS)
     isOver = true
@@ -77,7 +76,7 @@ function outcomeOf(url: string): Promise<'answered' | 'lost' | 'waiting'> {
 
 /** How many of the connections each worker got. */
 async function spreadOf(pid: number, url: string): Promise<number[]> {
-  const workers = (await childrenOf(pid))!
+  const workers = childrenOf(pid)!
   const before = workers.map(descriptors)
   const agents = Array.from({ length: SPREAD_OVER }, () => new Agent({ keepAlive: true }))
   await Promise.all(
@@ -98,8 +97,8 @@ export async function hangingStoreRow(dir: string): Promise<Row> {
   const service = { endpoint: fake.endpoint, bucket: fake.bucket, ...fake.keys }
   const server = await startPinhole(path.join(dir, 's3'), s3Env(service, 'crowds'))
   try {
-    const [picture] = await noisePictures(1, 10_000)
-    const id = await upload(server.url, new Uint8Array(picture!))
+    const picture = await noisePicture(10_000)
+    const id = await upload(server.url, picture)
     fake.faults.add({ kind: 'hang' }, { on: ({ method }) => method === 'GET', times: 1e6 })
     const took: number[] = []
     for (const address of [`/raw/${id}`, `/${id}`]) {

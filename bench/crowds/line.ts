@@ -2,9 +2,10 @@
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startPinhole } from '../contestants/contestants.ts'
-import { noisePictures } from '../load/pictures.ts'
+import { bodyOf } from '../load/multipart.ts'
+import { noisePicture } from '../load/pictures.ts'
 import type { Row } from './crowds.ts'
-import { abort, bodyOf, countsOf, open, type Sender, type Sent, upload, uploadHead } from './uploads.ts'
+import { abort, countsOf, open, type Sender, type Sent, upload, uploadHead } from './uploads.ts'
 
 const AT_ONCE = [20, 60, 100]
 const PER_DAY = 100
@@ -21,7 +22,7 @@ const HOLD_SECONDS = 5
 const REST_SECONDS = 60
 
 export async function lineRows(dir: string): Promise<Row[]> {
-  const [picture] = await noisePictures(1, 20_000)
+  const picture = await noisePicture(20_000)
   const server = await startPinhole(path.join(dir, 'line'))
   const rows: Row[] = []
   let addresses = 0
@@ -31,7 +32,7 @@ export async function lineRows(dir: string): Promise<Row[]> {
   try {
     for (const count of AT_ONCE) {
       const who = sender()
-      const sent = await Promise.all(Array.from({ length: count }, () => upload(who, picture!)))
+      const sent = await Promise.all(Array.from({ length: count }, () => upload(who, picture)))
       const isMet = sent.every(({ status }) => status === 201)
       rows.push([
         `${count} uploads at once of one address`,
@@ -43,8 +44,8 @@ export async function lineRows(dir: string): Promise<Row[]> {
     }
     for (const aborted of [0, ABORTED]) {
       const who = sender()
-      const gone = Promise.all(Array.from({ length: aborted }, () => abort(who, picture!)))
-      const sent = await Promise.all(Array.from({ length: TOO_MANY }, () => upload(who, picture!)))
+      const gone = Promise.all(Array.from({ length: aborted }, () => abort(who, picture)))
+      const sent = await Promise.all(Array.from({ length: TOO_MANY }, () => upload(who, picture)))
       await gone
       const stored = sent.filter(({ status }) => status === 201).length
       const refused = sent.filter(({ status }) => status === 429).length
@@ -64,12 +65,12 @@ export async function lineRows(dir: string): Promise<Row[]> {
 
 /** Uploads that are under way on as many connections as may be, each nearly whole. */
 export async function fullAddressesRow(dir: string): Promise<Row> {
-  const [picture] = await noisePictures(1, HELD_BYTES)
-  const body = bodyOf(picture!)
+  const picture = await noisePicture(HELD_BYTES)
+  const body = bodyOf(picture)
   const head = Buffer.from(uploadHead(body.length))
   const server = await startPinhole(path.join(dir, 'full'))
   try {
-    await upload({ port: Number(new URL(server.url).port), from: '127.0.6.1' }, picture!)
+    await upload({ port: Number(new URL(server.url).port), from: '127.0.6.1' }, picture)
     const before = server.memory().resident
     const port = Number(new URL(server.url).port)
     const sockets = []

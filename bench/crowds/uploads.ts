@@ -1,7 +1,7 @@
 /** Uploads as single clients send them, each over a connection of its own. */
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BOUNDARY, multipartHead, multipartTail } from '../load/multipart.ts'
+import { BOUNDARY, bodyOf } from '../load/multipart.ts'
 
 export interface Sender {
   /** Port of the server. */
@@ -19,10 +19,6 @@ export interface Sent {
 
 /** Longer than anything may wait. */
 const PATIENCE_MS = 180_000
-
-export function bodyOf(picture: Buffer): Buffer {
-  return Buffer.concat([multipartHead('photo.jpg'), picture, multipartTail])
-}
 
 export function uploadHead(bytes: number, more = ''): string {
   const type = `Content-Type: multipart/form-data; boundary=${BOUNDARY}`

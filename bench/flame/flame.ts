@@ -4,12 +4,11 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startClusterServices } from '../cluster/services.ts'
 import type { Child } from '../contestants/child.ts'
-import { startPinhole } from '../contestants/contestants.ts'
-import { upload, writeBodies } from '../load/multipart.ts'
-import type { BenchOptions } from '../load/options.ts'
-import { noisePictures } from '../load/pictures.ts'
-import { wrk } from '../load/wrk.ts'
-import { type Figures, table } from '../report/figures.ts'
+import { startPinhole, UNLIMITED } from '../contestants/contestants.ts'
+import { upload } from '../load/multipart.ts'
+import { noisePicture, noisePictures } from '../load/pictures.ts'
+import { uploadsOf, wrk } from '../load/wrk.ts'
+import { type BenchOptions, type Figures, table } from '../report/figures.ts'
 import { PART_NAMES, timeByPart, treeOf } from './profile.ts'
 import { flameGraph } from './svg.ts'
 
@@ -19,7 +18,6 @@ const WARM_UP_SECONDS = 1
 /** What the profiler needs to begin. */
 const BEGIN_MS = 300
 const GRAPHS = path.join(import.meta.dirname, '../../docs/flames')
-const LUA = path.join(import.meta.dirname, '../load/upload.lua')
 
 interface Case {
   name: string
@@ -35,7 +33,7 @@ export async function benchFlame({ dir, seconds, save }: BenchOptions): Promise<
   try {
     const reads = { load: readOne }
     const cases: Case[] = [
-      { name: 'upload', title: 'one upload of 200 KB', env: UNLIMITED, load: uploadsFrom(dir) },
+      { name: 'upload', title: 'one upload of 200 KB', env: UNLIMITED, load: uploading(dir) },
       { name: 'hot', title: 'one GET of 200 KB from memory', env: {}, ...reads },
       { name: 'cold', title: 'one GET of 200 KB from a file', env: { HOT_SET_BYTES: '0' }, ...reads },
       { name: 's3', title: 'one GET of 200 KB from S3', env: await services.env('flame'), ...reads },
@@ -45,13 +43,11 @@ export async function benchFlame({ dir, seconds, save }: BenchOptions): Promise<
       times.set(each.title, await profileOf(each, path.join(dir, each.name), seconds, save))
     }
     await services.empty('flame')
-    return { comparisons: [], measures: [], table: tableOf(times) }
+    return { table: tableOf(times) }
   } finally {
     await services.stop()
   }
 }
-
-const UNLIMITED = { TRUSTED_PROXIES: '127.0.0.1/32', UPLOADS_PER_DAY: '1000000000' }
 
 async function profileOf(
   { name, title, env, load }: Case,
@@ -94,16 +90,15 @@ function tableOf(times: Map<string, Map<string, number>>): string {
 }
 
 async function readOne(server: Child, seconds: number): Promise<number> {
-  const [picture] = await noisePictures(1, PICTURE_BYTES)
-  const id = await upload(server.url, new Uint8Array(picture!))
+  const picture = await noisePicture(PICTURE_BYTES)
+  const id = await upload(server.url, picture)
   const url = `${server.url}/raw/${id}`
   return (await wrk({ url, connections: CONNECTIONS, seconds })).requests
 }
 
-function uploadsFrom(dir: string): Case['load'] {
+function uploading(dir: string): Case['load'] {
   return async (server, seconds) => {
-    const bodies = await writeBodies(path.join(dir, 'bodies'), await noisePictures(64, PICTURE_BYTES))
-    const script = { path: LUA, args: bodies }
+    const script = await uploadsOf(path.join(dir, 'bodies'), await noisePictures(64, PICTURE_BYTES))
     const url = `${server.url}/api/upload`
     return (await wrk({ url, connections: CONNECTIONS, seconds, script })).requests
   }

@@ -3,11 +3,9 @@ import { Agent } from 'node:http'
 import path from 'node:path'
 import { startPinhole } from '../contestants/contestants.ts'
 import { upload } from '../load/multipart.ts'
-import type { BenchOptions } from '../load/options.ts'
-import { noisePictures } from '../load/pictures.ts'
-import { LARGE, MEDIUM, SMALL } from '../load/sizes.ts'
+import { LARGE, MEDIUM, noisePictures, SMALL } from '../load/pictures.ts'
 import { timedGet } from '../load/timed-get.ts'
-import type { Figures, Measure } from '../report/figures.ts'
+import type { BenchOptions, Figures, Measure } from '../report/figures.ts'
 import { summarize } from '../report/statistics.ts'
 
 const SIZES = [SMALL, MEDIUM, LARGE]
@@ -23,10 +21,10 @@ export async function benchFirstView({ dir, rounds }: BenchOptions): Promise<Fig
       const pictures = await noisePictures(PICTURES, bytes)
       const first: number[] = []
       const hot: number[] = []
-      const known = `${server.url}/raw/${await upload(server.url, new Uint8Array(pictures[0]!))}`
+      const known = `${server.url}/raw/${await upload(server.url, pictures[0]!)}`
       for (let view = 0; view < 100; view++) await timedGet(known, agent)
       for (let turn = 0; turn < rounds * PICTURES; turn++) {
-        const picture = new Uint8Array(pictures[turn % PICTURES]!)
+        const picture = pictures[turn % PICTURES]!
         // Both come after an upload, on a warm connection.
         for (const isFirst of turn % 2 === 0 ? [true, false] : [false, true]) {
           const id = await upload(server.url, picture)
@@ -43,7 +41,7 @@ export async function benchFirstView({ dir, rounds }: BenchOptions): Promise<Fig
         { what: `first / hot, ${name}`, values: [one / other], unit: '', atMost: MOST },
       )
     }
-    return { comparisons: [], measures }
+    return { measures }
   } finally {
     agent.destroy()
     await server.stop()

@@ -1,91 +1,167 @@
-/** GET /raw/<id> against nginx, bare `node:http` and Hono, over the same bytes with the same headers. */
+/** GET /raw/<id> of images in memory and in files, against other servers over the same bytes with the same headers. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import type { Child } from '../contestants/child.ts'
-import { startNginx, startPinhole, startReference } from '../contestants/contestants.ts'
-import { sharedHeaders } from '../contestants/shared-headers.ts'
+import {
+  sharedHeaders,
+  startCaddy,
+  startNginx,
+  startPinhole,
+  startReference,
+} from '../contestants/contestants.ts'
 import { interleaved } from '../load/interleaved.ts'
 import { upload } from '../load/multipart.ts'
-import type { BenchOptions } from '../load/options.ts'
-import { noisePictures } from '../load/pictures.ts'
-import { bind, GENERATOR_CORE, SERVER_CORE } from '../load/processors.ts'
-import { LARGE, MEDIUM, SMALL } from '../load/sizes.ts'
+import { LARGE, largePictures, MEDIUM, noisePicture, SMALL } from '../load/pictures.ts'
+import { bind, GENERATOR_CORE, processorTime, SERVER_CORE } from '../load/processors.ts'
 import { wrk } from '../load/wrk.ts'
-import type { Comparison, Figures } from '../report/figures.ts'
+import {
+  type BenchOptions,
+  type Comparison,
+  comparisonOf,
+  type Figures,
+  type Measure,
+} from '../report/figures.ts'
 
-const CONNECTIONS = 32
-const SIZES = [
-  { ...SMALL, atLeast: 0.8 },
-  { ...MEDIUM, atLeast: 1 },
-  { ...LARGE, atLeast: 1 },
-]
+interface Case {
+  name: string
+  bytes: number
+  range?: string
+  /** Of the rate of nginx, with a core for each of its workers and for us; pinned, both have one. */
+  atLeast?: number
+}
 
-export async function benchGet({ dir, rounds, seconds }: BenchOptions): Promise<Figures> {
+interface Reads {
+  what: string
+  env: Record<string, string>
+  connections: number
+  cases: Case[]
+  /** `headers`: of our answer, and a JSON file of them. */
+  references: Record<
+    string,
+    (dir: string, files: string, headers: [string, string][], headersPath: string) => Promise<Child>
+  >
+  /** Contestants that run a second time, with a core for each of server and load generator. */
+  withCoreEach: string[]
+  /** Of whom the processor time is told. */
+  costsOf: string[]
+  atLeast(reference: string, read: Case, isPinned: boolean): number | undefined
+}
+
+export function benchGet(options: BenchOptions): Promise<Figures> {
+  return benchReads(options, {
+    what: 'GET',
+    env: {},
+    connections: 32,
+    cases: [
+      { ...SMALL, atLeast: 0.8 },
+      { ...MEDIUM, atLeast: 1 },
+      { ...LARGE, atLeast: 1 },
+    ],
+    references: {
+      nginx: (dir, _, headers) => startNginx(dir, headers),
+      'node:http': (dir, files, _, headersPath) => startReference('plain-get', dir, [files, headersPath]),
+      hono: (dir, files, _, headersPath) => startReference('hono-get', dir, [files, headersPath]),
+    },
+    withCoreEach: ['pinhole', 'nginx', 'node:http', 'hono'],
+    costsOf: [],
+    atLeast(reference, read, isPinned) {
+      if (reference === 'nginx') return isPinned ? undefined : read.atLeast
+      return reference === 'node:http' ? 0.95 : undefined
+    },
+  })
+}
+
+/** Images that are in nobody's memory but the page cache: ours without a hot set, against servers of files. */
+export function benchCold(options: BenchOptions): Promise<Figures> {
+  return benchReads(options, {
+    what: 'cold GET',
+    env: { HOT_SET_BYTES: '0' },
+    connections: 16,
+    cases: [
+      SMALL,
+      MEDIUM,
+      LARGE,
+      { name: '25 MB', bytes: 25_600_000 },
+      { name: '10 KB of 25 MB', bytes: 25_600_000, range: 'bytes=12345678-12355917' },
+    ],
+    references: {
+      'node:http, whole': (dir, files, _, headersPath) =>
+        startReference('cold-get', dir, [files, headersPath, 'whole']),
+      'node:http, stream': (dir, files, _, headersPath) =>
+        startReference('cold-get', dir, [files, headersPath, 'stream']),
+      fastify: (dir, files) => startReference('fastify-static', dir, [files]),
+      nginx: (dir, _, headers) => startNginx(dir, headers),
+      caddy: startCaddy,
+    },
+    withCoreEach: ['pinhole', 'node:http, whole', 'nginx'],
+    costsOf: ['pinhole', 'node:http, whole'],
+    atLeast: (reference) => (reference.startsWith('node:http') ? 0.9 : undefined),
+  })
+}
+
+async function benchReads({ dir, rounds, seconds }: BenchOptions, reads: Reads): Promise<Figures> {
   const files = path.join(dir, 'files')
   await mkdir(files, { recursive: true })
-  const pinhole = await startPinhole(path.join(dir, 'pinhole'))
-  const children: Child[] = [pinhole]
+  const pinhole = await startPinhole(path.join(dir, 'pinhole'), reads.env)
+  const servers = new Map<string, Child>([['pinhole', pinhole]])
   try {
+    const ids = new Map<number, string>()
     let headers: [string, string][] = []
-    const paths: { ours: string; theirs: string }[] = []
-    for (const { bytes } of SIZES) {
-      const [picture] = await noisePictures(1, bytes)
-      const id = await upload(pinhole.url, new Uint8Array(picture!))
+    for (const { bytes } of reads.cases) {
+      if (ids.has(bytes)) continue
+      const picture = bytes > 20e6 ? (await largePictures())[1]! : await noisePicture(bytes)
+      const id = await upload(pinhole.url, picture)
       const response = await fetch(`${pinhole.url}/raw/${id}`)
       headers = sharedHeaders(response)
       await writeFile(path.join(files, `${id}.jpg`), await response.bytes())
-      paths.push({ ours: `/raw/${id}`, theirs: `/raw/${id}.jpg` })
+      ids.set(bytes, id)
     }
     const headersPath = path.join(dir, 'headers.json')
     await writeFile(headersPath, JSON.stringify(headers))
-    const nginx = await startNginx(dir, headers)
-    children.push(nginx)
-    const plain = await startReference('plain-get', dir, [files, headersPath])
-    children.push(plain)
-    const hono = await startReference('hono-get', dir, [files, headersPath])
-    children.push(hono)
+    for (const [name, start] of Object.entries(reads.references)) {
+      servers.set(name, await start(dir, files, headers, headersPath))
+    }
 
     const comparisons: Comparison[] = []
+    const measures: Measure[] = []
     for (const isPinned of [false, true]) {
       const all = `0-${availableParallelism() - 1}`
-      for (const { pid } of children) bind(pid, isPinned ? `${SERVER_CORE}` : all)
-      for (const [index, { name, atLeast }] of SIZES.entries()) {
-        const what = `GET ${name}${isPinned ? ', a core each' : ''}`
+      for (const { pid } of servers.values()) bind(pid, isPinned ? `${SERVER_CORE}` : all)
+      const taking = [...servers].filter(([as]) => !isPinned || reads.withCoreEach.includes(as))
+      for (const read of reads.cases) {
+        const what = `${reads.what} ${read.name}${isPinned ? ', a core each' : ''}`
         console.error(`  ${what}`)
-        const { ours, theirs } = paths[index]!
-        const core = isPinned ? GENERATOR_CORE : undefined
-        const contestant = (as: string, url: string) => ({
-          name: as,
-          measure: async () =>
-            (await wrk({ url, connections: CONNECTIONS, seconds, core })).requestsPerSecond,
-        })
-        const values = await interleaved(
-          [
-            contestant('nginx', nginx.url + theirs),
-            contestant('pinhole', pinhole.url + ours),
-            contestant('node:http', plain.url + theirs),
-            contestant('hono', hono.url + theirs),
-          ],
-          rounds,
-        )
-        const compare = (reference: string, demanded?: number) =>
-          comparisons.push({
-            what,
-            reference,
-            subjectValues: values.get('pinhole')!,
-            referenceValues: values.get(reference)!,
-            unit: 'req/s',
-            atLeast: demanded,
-          })
-        // With a core for each of its workers and for us; pinned, both have one.
-        compare('nginx', isPinned ? undefined : atLeast)
-        compare('node:http', 0.95)
-        compare('hono')
+        const costs = new Map<string, number[]>()
+        const contestants = taking.map(([name, server]) => ({
+          name,
+          async measure() {
+            const before = processorTime(server.pid)
+            const run = await wrk({
+              url: `${server.url}/raw/${ids.get(read.bytes)}${name === 'pinhole' ? '' : '.jpg'}`,
+              connections: reads.connections,
+              seconds,
+              headers: read.range === undefined ? {} : { Range: read.range },
+              core: isPinned ? GENERATOR_CORE : undefined,
+            })
+            const cost = (processorTime(server.pid) - before) / run.requests
+            costs.set(name, [...(costs.get(name) ?? []), cost])
+            return run.requestsPerSecond
+          },
+        }))
+        const values = await interleaved(contestants, rounds)
+        for (const [reference] of taking.slice(1)) {
+          const atLeast = reads.atLeast(reference, read, isPinned)
+          comparisons.push(comparisonOf(values, 'pinhole', reference, { what, unit: 'req/s', atLeast }))
+        }
+        for (const name of reads.costsOf) {
+          const values = costs.get(name)!
+          measures.push({ what: `processor time of a ${what}, ${name}`, values, unit: 'µs' })
+        }
       }
     }
-    return { comparisons, measures: [] }
+    return { comparisons, measures }
   } finally {
-    for (const child of children) await child.stop()
+    for (const server of servers.values()) await server.stop()
   }
 }

@@ -5,13 +5,11 @@ import { AwsClient } from 'aws4fetch'
 import { type ClusterServices, startClusterServices } from '../cluster/services.ts'
 import { startPinhole } from '../contestants/contestants.ts'
 import { upload } from '../load/multipart.ts'
-import type { BenchOptions } from '../load/options.ts'
-import { noisePictures } from '../load/pictures.ts'
+import { LARGE, MEDIUM, noisePicture, SMALL } from '../load/pictures.ts'
 import { processorTime } from '../load/processors.ts'
-import { LARGE, MEDIUM, SMALL } from '../load/sizes.ts'
 import { timedGet } from '../load/timed-get.ts'
 import { wrk } from '../load/wrk.ts'
-import type { Figures, Measure } from '../report/figures.ts'
+import type { BenchOptions, Figures, Measure } from '../report/figures.ts'
 import { summarize } from '../report/statistics.ts'
 
 const PREFIX = 'reads'
@@ -28,8 +26,8 @@ export async function benchS3({ dir, rounds, seconds }: BenchOptions): Promise<F
   try {
     let large = ''
     for (const { name, bytes } of SIZES) {
-      const [picture] = await noisePictures(1, bytes)
-      large = await upload(server.url, new Uint8Array(picture!))
+      const picture = await noisePicture(bytes)
+      large = await upload(server.url, picture)
       const costs: number[] = []
       const url = `${server.url}/raw/${large}`
       await wrk({ url, connections: CONNECTIONS, seconds: 1 })
@@ -45,7 +43,7 @@ export async function benchS3({ dir, rounds, seconds }: BenchOptions): Promise<F
       })
     }
     measures.push(...(await firstBytes(services, `${server.url}/raw/${large}`, large, rounds)))
-    return { comparisons: [], measures }
+    return { measures }
   } finally {
     await server.stop()
     await services.empty(PREFIX)

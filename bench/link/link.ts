@@ -11,8 +11,7 @@ import { launchBrowser, launchFirefox } from '../../test/support/browser.ts'
 import { chromiumHere } from '../../test/support/chromium.ts'
 import { serveEnginePage } from '../../test/support/engine-page.ts'
 import { type RunningServer, startServer } from '../../test/support/processes/server.ts'
-import type { BenchOptions } from '../load/options.ts'
-import type { Figures } from '../report/figures.ts'
+import type { BenchOptions, Figures } from '../report/figures.ts'
 import { commit } from '../report/machine.ts'
 import { type Cell, cellsToMeasure, type Engine, type Measured, nameOf, SHARES } from './cells.ts'
 import { type Subject, subjects } from './pictures.ts'
@@ -48,8 +47,6 @@ export async function benchLink({ dir }: BenchOptions): Promise<Figures> {
     await share.close()
   }
   return {
-    comparisons: [],
-    measures: [],
     table: `Shares of a core by ${share.means}.\n\n${tableOf(measured, all)}`,
   }
 }

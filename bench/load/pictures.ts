@@ -1,7 +1,12 @@
 /** JPEGs of noise: real files, all different, of about a given size. */
 import sharp, { type SharpOptions } from 'sharp'
 
-export interface PictureOptions {
+/** Of the sizes that most benches read. */
+export const SMALL = { name: '10 KB', bytes: 10_240 }
+export const MEDIUM = { name: '200 KB', bytes: 204_800 }
+export const LARGE = { name: '2 MB', bytes: 2_097_152 }
+
+interface PictureOptions {
   /** Put in what the server removes: a camera, a place, a comment. */
   withMetadata?: boolean
 }
@@ -24,7 +29,7 @@ export async function noisePictures(
   return pictures
 }
 
-async function noisePicture(bytes: number, { withMetadata }: PictureOptions): Promise<Buffer> {
+export async function noisePicture(bytes: number, { withMetadata }: PictureOptions = {}): Promise<Buffer> {
   const side = Math.max(8, Math.round(Math.sqrt(bytes * PIXELS_PER_BYTE)))
   const picture = sharp(noise(side)).jpeg({ quality: QUALITY })
   if (!withMetadata) return picture.toBuffer()
@@ -51,6 +56,6 @@ function noise(side: number): SharpOptions {
 /** A PNG and a JPEG, each a little under the 25 MB that the service takes. */
 export async function largePictures(): Promise<Buffer[]> {
   const png = await sharp(noise(LARGE_PNG_SIDE)).png({ compressionLevel: 0 }).toBuffer()
-  const jpeg = await noisePicture(LARGE_BYTES, {})
+  const jpeg = await noisePicture(LARGE_BYTES)
   return [png, jpeg]
 }

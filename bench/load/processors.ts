@@ -1,6 +1,7 @@
 /** Which processors a server may use, and how much of them it used. Linux only. */
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
+import { childrenOf } from '../../test/support/attack/process-costs.ts'
 
 /** The server's, and the load generator's, where each has one of its own. */
 export const SERVER_CORE = 0
@@ -26,20 +27,5 @@ export function processorTime(pid: number): number {
 }
 
 function family(pid: number): number[] {
-  const children = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(Number(name)) === pid)
-  return [pid, ...children.flatMap((child) => family(Number(child)))]
-}
-
-function parentOf(pid: number): number | null {
-  try {
-    return Number(statOf(pid).split(' ')[1])
-  } catch {
-    return null
-  }
-}
-
-/** From the state on: the name before it may have blanks. */
-function statOf(pid: number): string {
-  const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  return text.slice(text.lastIndexOf(')') + 2)
+  return [pid, ...childrenOf(pid)!.flatMap(family)]
 }

@@ -1,5 +1,6 @@
-/** One GET after the other on a warm connection, timed. */
-import { type Agent, get } from 'node:http'
+/** GETs that are timed: one after the other, or at a steady pace. */
+import { Agent, get } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** From the request on. Unit: milliseconds. */
 export interface GetTimes {
@@ -7,7 +8,7 @@ export interface GetTimes {
   whole: number
 }
 
-/** Throws for any answer but 200. */
+/** On a warm connection. Throws for any answer but 200. */
 export function timedGet(url: string, agent: Agent, headers: Record<string, string> = {}): Promise<GetTimes> {
   return new Promise((resolve, reject) => {
     const startedAt = performance.now()
@@ -22,4 +23,30 @@ export function timedGet(url: string, agent: Agent, headers: Record<string, stri
       response.on('error', reject)
     }).on('error', reject)
   })
+}
+
+const EVERY_MS = 20
+
+/**
+ * Until `signal`. Unit: milliseconds, ascending. None waits for the one before it, and each is counted from when it
+ * was due: a server that stands still for long makes many slow answers, not one.
+ */
+export async function probe(url: string, signal: AbortSignal, everyMs = EVERY_MS): Promise<number[]> {
+  const agent = new Agent({ keepAlive: true })
+  const requests: Promise<number>[] = []
+  for (let due = performance.now(); !signal.aborted; due += everyMs) {
+    const wait = due - performance.now()
+    if (wait > 0) await sleep(wait)
+    const since = due
+    // One that fails took for ever: a server that stands still lets no more connections in.
+    requests.push(
+      timedGet(url, agent).then(
+        () => performance.now() - since,
+        () => Number.POSITIVE_INFINITY,
+      ),
+    )
+  }
+  const took = await Promise.all(requests)
+  agent.destroy()
+  return took.sort((a, b) => a - b)
 }

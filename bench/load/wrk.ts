@@ -1,6 +1,15 @@
 /** Runs wrk and reads what it prints. */
 import { execFile } from 'node:child_process'
+import { mkdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { promisify } from 'node:util'
+import { BOUNDARY, bodyOf } from './multipart.ts'
+
+/** A Lua file, and what it is called with. */
+interface Script {
+  path: string
+  args: string[]
+}
 
 export interface WrkRun {
   url: string
@@ -9,13 +18,31 @@ export interface WrkRun {
   headers?: Record<string, string>
   /** The one processor that it may use. */
   core?: number | undefined
-  /** A Lua file, and what it is called with. */
-  script?: { path: string; args: string[] }
+  script?: Script
 }
 
 export interface WrkResult {
   requestsPerSecond: number
   requests: number
+}
+
+/** Uploads of the pictures in turn. `folder`: for their bodies, built before the measure. */
+export async function uploadsOf(folder: string, pictures: Buffer[]): Promise<Script> {
+  await mkdir(folder, { recursive: true })
+  for (const [index, picture] of pictures.entries()) {
+    await writeFile(path.join(folder, `${index + 1}.body`), bodyOf(picture))
+  }
+  return {
+    path: path.join(import.meta.dirname, 'upload.lua'),
+    args: [folder, String(pictures.length), BOUNDARY],
+  }
+}
+
+/** Reads of images in random order. `file`: for the list of their paths. */
+export async function readsOf(file: string, ids: string[]): Promise<Script> {
+  await mkdir(path.dirname(file), { recursive: true })
+  await writeFile(file, ids.map((id) => `/raw/${id}\n`).join(''))
+  return { path: path.join(import.meta.dirname, 'paths.lua'), args: [file] }
 }
 
 /** Throws if wrk met an answer that is not 2xx or 3xx, or a broken connection. */

@@ -4,15 +4,19 @@
  */
 import path from 'node:path'
 import type { Child } from '../contestants/child.ts'
-import { startPinhole } from '../contestants/contestants.ts'
+import { startPinhole, UNLIMITED } from '../contestants/contestants.ts'
 import { interleaved } from '../load/interleaved.ts'
-import { upload, writeBodies } from '../load/multipart.ts'
-import type { BenchOptions } from '../load/options.ts'
-import { noisePictures } from '../load/pictures.ts'
+import { upload } from '../load/multipart.ts'
+import { MEDIUM, noisePicture, noisePictures, SMALL } from '../load/pictures.ts'
 import { processorTime } from '../load/processors.ts'
-import { MEDIUM, SMALL } from '../load/sizes.ts'
-import { type WrkRun, wrk } from '../load/wrk.ts'
-import type { Figures } from '../report/figures.ts'
+import { uploadsOf, type WrkRun, wrk } from '../load/wrk.ts'
+import {
+  type BenchOptions,
+  type Comparison,
+  comparisonOf,
+  type Figures,
+  type Measure,
+} from '../report/figures.ts'
 import { ratios, summarize } from '../report/statistics.ts'
 
 const GET_CONNECTIONS = 32
@@ -31,12 +35,13 @@ type Name = keyof typeof SERVERS
 const NAMES = Object.keys(SERVERS) as Name[]
 
 export async function benchOperator({ dir, rounds, seconds }: BenchOptions): Promise<Figures> {
-  const bodies = await writeBodies(path.join(dir, 'bodies'), await noisePictures(PICTURES, MEDIUM.bytes))
+  const script = await uploadsOf(path.join(dir, 'bodies'), await noisePictures(PICTURES, MEDIUM.bytes))
   const servers = new Map<Name, Child>()
-  const figures: Figures = { comparisons: [], measures: [] }
+  const comparisons: Comparison[] = []
+  const measures: Measure[] = []
   try {
     for (const name of NAMES) {
-      const env = { TRUSTED_PROXIES: '127.0.0.1/32', UPLOADS_PER_DAY: '1000000000', ...SERVERS[name] }
+      const env = { ...UNLIMITED, ...SERVERS[name] }
       servers.set(name, await startPinhole(path.join(dir, name.replace(', ', '-')), env))
     }
     const compare = async (what: string, unit: string, loadOf: (server: Child) => Promise<Load>) => {
@@ -59,15 +64,15 @@ export async function benchOperator({ dir, rounds, seconds }: BenchOptions): Pro
       const rates = await interleaved(contestants, Math.max(1, Math.round((rounds * seconds) / TURN_SECONDS)))
       for (const name of ['on', 'off, again'] as const) {
         const isOurs = name === 'on'
-        figures.comparisons.push({
-          what: isOurs ? what : `${what}, features off both times`,
+        comparisons.push({
+          ...comparisonOf(rates, name, 'off', {
+            what: isOurs ? what : `${what}, features off both times`,
+            unit,
+            atLeast: isOurs ? AT_LEAST : undefined,
+          }),
           reference: 'features off',
-          subjectValues: rates.get(name)!,
-          referenceValues: rates.get('off')!,
-          unit,
-          ...(isOurs && { atLeast: AT_LEAST }),
         })
-        figures.measures.push({
+        measures.push({
           what: `processor time of ${what}: features ${name} / features off`,
           values: [summarize(ratios(costs.get(name)!, costs.get('off')!)).median],
           unit: '',
@@ -76,19 +81,18 @@ export async function benchOperator({ dir, rounds, seconds }: BenchOptions): Pro
       }
     }
     for (const { name, bytes } of [SMALL, MEDIUM]) {
-      const [picture] = await noisePictures(1, bytes)
+      const picture = await noisePicture(bytes)
       await compare(`GET ${name}`, 'req/s', async ({ url }) => ({
-        url: `${url}/raw/${await upload(url, new Uint8Array(picture!))}`,
+        url: `${url}/raw/${await upload(url, picture)}`,
         connections: GET_CONNECTIONS,
       }))
     }
-    const script = { path: path.join(import.meta.dirname, '../load/upload.lua'), args: bodies }
     await compare(`upload ${MEDIUM.name}`, 'uploads/s', async ({ url }) => ({
       url: `${url}/api/upload`,
       connections: UPLOAD_CONNECTIONS,
       script,
     }))
-    return figures
+    return { comparisons, measures }
   } finally {
     for (const server of servers.values()) await server.stop()
   }

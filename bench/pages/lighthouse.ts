@@ -8,8 +8,7 @@ import { rawPath } from '../../src/protocol.ts'
 import { photos } from '../../test/web/support/scene-files.ts'
 import { openSite, type Site } from '../../test/web/support/site.ts'
 import { cardsIn, choose, idsOf, keyOf } from '../../test/web/support/steps.ts'
-import type { BenchOptions } from '../load/options.ts'
-import { type Figures, table } from '../report/figures.ts'
+import { type BenchOptions, type Figures, table } from '../report/figures.ts'
 import { summarize } from '../report/statistics.ts'
 
 const PACKAGE = 'lighthouse@12.8.2'
@@ -50,8 +49,6 @@ export async function benchLighthouse({ rounds, dir }: BenchOptions): Promise<Fi
     await site.close()
   }
   return {
-    comparisons: [],
-    measures: [],
     table: table(['page', ...CATEGORIES, 'largest paint, s', 'demanded'], rows),
   }
 }

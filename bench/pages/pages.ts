@@ -6,8 +6,7 @@ import { picture } from '../../test/support/images/pictures.ts'
 import { onDisk } from '../../test/web/support/pictures.ts'
 import { openSite, type Site } from '../../test/web/support/site.ts'
 import { cardsIn } from '../../test/web/support/steps.ts'
-import type { BenchOptions } from '../load/options.ts'
-import type { Figures } from '../report/figures.ts'
+import type { BenchOptions, Figures } from '../report/figures.ts'
 import { pageTasks } from './tasks.ts'
 
 const COUNT = 100
@@ -43,7 +42,6 @@ export async function benchPages({ rounds }: BenchOptions): Promise<Figures> {
   }
   const what = `${COUNT} photographs of ${((WIDTH * WIDTH * 0.75) / 1e6).toFixed(1)} MP`
   return {
-    comparisons: [],
     measures: [
       {
         what: `${what}: longest task, by the clock`,

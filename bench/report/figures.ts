@@ -1,5 +1,19 @@
-/** What the benches find, and how it is printed. */
+/** What a bench is told, what it finds, and how that is printed. */
 import { ratios, type Summary, summarize } from './statistics.ts'
+
+export interface BenchOptions {
+  /** A folder of its own, removed afterwards. */
+  dir: string
+  rounds: number
+  /** Length of one turn. */
+  seconds: number
+  /** Stored images for `store`. */
+  images: number
+  /** Clients for `trickle`. */
+  clients: number
+  /** Whether what is found replaces what is kept. */
+  save: boolean
+}
 
 /** Two contestants, measured alternately. */
 export interface Comparison {
@@ -9,7 +23,22 @@ export interface Comparison {
   referenceValues: number[]
   unit: string
   /** The ratio of medians of turns that is demanded. Without it the row is there for information. */
-  atLeast?: number
+  atLeast?: number | undefined
+}
+
+/** `values`: of contestants that took turns. */
+export function comparisonOf(
+  values: Map<string, number[]>,
+  subject: string,
+  reference: string,
+  more: Pick<Comparison, 'what' | 'unit' | 'atLeast'>,
+): Comparison {
+  return {
+    reference,
+    subjectValues: values.get(subject)!,
+    referenceValues: values.get(reference)!,
+    ...more,
+  }
 }
 
 /** One figure of ours. */
@@ -24,14 +53,14 @@ export interface Measure {
 }
 
 export interface Figures {
-  comparisons: Comparison[]
-  measures: Measure[]
+  comparisons?: Comparison[]
+  measures?: Measure[]
   /** Instead of the tables of both, in Markdown. */
   table?: string
 }
 
 /** As Markdown tables. */
-export function tablesOf({ comparisons, measures, table: own }: Figures): string {
+export function tablesOf({ comparisons = [], measures = [], table: own }: Figures): string {
   if (own !== undefined) return own
   const tables: string[] = []
   if (comparisons.length > 0) {

@@ -1,44 +1,43 @@
-/** Fills a data folder through the store itself, without a server. */
-import { createHash } from 'node:crypto'
-import { wholeOf } from '../../src/formats/image.ts'
+/** Fills a folder of images without a server. */
+import { mkdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { newId } from '../../src/service/images/ids.ts'
+import { blockDigestsOf } from '../../src/stores/filesystem/block-digests.ts'
 import { openFilesystemStore } from '../../src/stores/filesystem/store.ts'
-import { noisePictures } from '../load/pictures.ts'
+import { encodeTrailer } from '../../src/stores/filesystem/trailer.ts'
+import { gif } from '../../test/support/images/tiny-images.ts'
+import { sha256Of } from '../../test/support/sha256.ts'
 
-const AT_ONCE = 64
-const PICTURES = 200
-const MIN_BYTES = 2048
-const MAX_BYTES = 10_240
+const AT_ONCE = 32
 
-/** Stores `count` pictures of 2 to 10 kB; gives their ids. */
-export async function fillStore(folder: string, count: number): Promise<string[]> {
-  const pictures: Buffer[] = []
-  for (let i = 0; i < PICTURES; i++) {
-    const bytes = MIN_BYTES + ((MAX_BYTES - MIN_BYTES) * i) / PICTURES
-    pictures.push(...(await noisePictures(1, bytes)))
-  }
-  const facts = pictures.map((bytes) => ({ bytes, sha256: createHash('sha256').update(bytes).digest('hex') }))
-  const store = await openFilesystemStore({ folder, hotSetBytes: 0 })
+/** 2 to 10 kB. */
+const MIXED_SIZES = Array.from({ length: 200 }, (_, nth) => 2048 + 41 * nth)
+
+/** Writes `count` images as the store writes them, without its flushes, `sizes` in turn; gives their ids. */
+export async function fillStore(folder: string, count: number, sizes = MIXED_SIZES): Promise<string[]> {
+  await mkdir(folder, { recursive: true })
+  await (await openFilesystemStore({ folder, hotSetBytes: 0 })).close()
+  const images = sizes.map((size) => {
+    const bytes = gif({ size })
+    const sha256 = sha256Of(bytes)
+    const facts = { type: 'image/gif', size, width: 3, height: 2, animated: false } as const
+    const digests = { sha256, sentSha256: sha256, keySha256: sha256 }
+    return {
+      bytes,
+      digests: blockDigestsOf(bytes),
+      record: { ...facts, ...digests, createdAt: '2026-07-31T12:00:00.000Z' },
+    }
+  })
   const ids: string[] = []
-  let left = count
-
-  async function fill(): Promise<void> {
-    while (left-- > 0) {
-      const { bytes, sha256 } = facts[left % facts.length]!
-      const draft = await store.draft(once(bytes), bytes.length)
+  const write = async () => {
+    while (ids.length < count) {
+      const { bytes, digests, record } = images[ids.length % images.length]!
       const id = newId()
-      const record = { id, type: 'image/jpeg', size: bytes.length, sha256, sentSha256: sha256 } as const
-      const rest = { width: 100, height: 100, animated: false, keySha256: sha256 }
-      await draft.commit({ ...record, ...rest, createdAt: new Date().toISOString() }, wholeOf(draft))
       ids.push(id)
-      if (ids.length % 10_000 === 0) console.error(`    ${ids.length.toLocaleString('en')} images stored`)
+      const trailer = encodeTrailer({ record: { id, ...record }, digests })
+      await writeFile(path.join(folder, 'objects', id), Buffer.concat([bytes, trailer]))
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, fill))
-  await store.close()
+  await Promise.all(Array.from({ length: AT_ONCE }, write))
   return ids
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
 }

@@ -1,23 +1,18 @@
 /** A folder of many images: disk, start, memory, reads and writes, beside a folder of few. */
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { newId } from '../../src/service/images/ids.ts'
-import { blockDigestsOf } from '../../src/stores/filesystem/block-digests.ts'
-import { openFilesystemStore } from '../../src/stores/filesystem/store.ts'
-import { encodeTrailer } from '../../src/stores/filesystem/trailer.ts'
 import { gif } from '../../test/support/images/tiny-images.ts'
 import type { Child } from '../contestants/child.ts'
 import { startPinhole } from '../contestants/contestants.ts'
 import { upload } from '../load/multipart.ts'
 import type { Measure } from '../report/figures.ts'
 import { percentile } from '../report/statistics.ts'
+import { fillStore } from './fill-store.ts'
 
 const run = promisify(execFile)
 
-const WRITES_AT_ONCE = 32
 const FEW = 1000
 const ROUNDS = 7
 /** Reads of each round. */
@@ -31,10 +26,12 @@ export async function measureImages(dir: string, count: number): Promise<Measure
   const many = await fill(path.join(dir, 'many'), count)
   const seconds = (performance.now() - filledAt) / 1000
   console.error(`    ${count.toLocaleString('en')} images written in ${Math.round(seconds)} s`)
-  const { stdout } = await run('du', ['-s', '-B1', path.join(many.folder, 'data/images/objects')])
+  const objects = path.join(many.folder, 'data/images/objects')
+  const { stdout } = await run('du', ['-s', '-B1', objects])
+  const { size } = await stat(path.join(objects, many.ids[0]!))
   return [
     { what: 'disk an image', values: [Number(stdout.split('\t')[0]) / count], unit: 'bytes' },
-    { what: 'of which image and record', values: [many.bytesEach], unit: 'bytes' },
+    { what: 'of which image and record', values: [size], unit: 'bytes' },
     ...(await measureServers([few, many].map((filled) => ({ ...filled, name: nameOf(filled) })))),
   ]
 }
@@ -42,37 +39,14 @@ export async function measureImages(dir: string, count: number): Promise<Measure
 interface Filled {
   folder: string
   ids: string[]
-  bytesEach: number
 }
 
 function nameOf({ ids }: Filled): string {
   return `${ids.length.toLocaleString('en')} images`
 }
 
-/** Files as the store writes them, without its flushes. */
 async function fill(folder: string, count: number): Promise<Filled> {
-  const images = path.join(folder, 'data/images')
-  await mkdir(images, { recursive: true })
-  await (await openFilesystemStore({ folder: images, hotSetBytes: 0 })).close()
-  const bytes = gif({ size: IMAGE_BYTES })
-  const sha256 = createHash('sha256').update(bytes).digest('hex')
-  const facts = { type: 'image/gif', size: bytes.length, width: 3, height: 2, animated: false } as const
-  const createdAt = '2026-07-31T12:00:00.000Z'
-  const digests = blockDigestsOf(bytes)
-  const ids: string[] = []
-  let bytesEach = 0
-  const write = async () => {
-    while (ids.length < count) {
-      const id = newId()
-      ids.push(id)
-      const record = { id, ...facts, sha256, sentSha256: sha256, keySha256: sha256, createdAt }
-      const file = Buffer.concat([bytes, encodeTrailer({ record, digests })])
-      bytesEach = file.length
-      await writeFile(path.join(images, 'objects', id), file)
-    }
-  }
-  await Promise.all(Array.from({ length: WRITES_AT_ONCE }, write))
-  return { folder, ids, bytesEach }
+  return { folder, ids: await fillStore(path.join(folder, 'data/images'), count, [IMAGE_BYTES]) }
 }
 
 /** Interleaved, so that what slows the machine for a while slows both. */
@@ -102,7 +76,7 @@ async function measureServers(folders: (Filled & { name: string })[]): Promise<M
         reads.push(
           ...(await timed(READS, (nth) => read(server!, ids[((offset + nth) * 7919) % ids.length]!))),
         )
-        uploads.push(...(await timed(UPLOADS, () => upload(server!.url, new Uint8Array(gif())))))
+        uploads.push(...(await timed(UPLOADS, () => upload(server!.url, gif()))))
       }
     }
     return found.flatMap(({ name, starts, memory, reads, uploads, server }) => [

@@ -1,7 +1,7 @@
 /**
  * What a million images and a million rows cost: the measured figures of docs/scale.md.
  *
- *     node bench/scale/main.ts [ledger] [images] [names] [polls] [--count 1000000] [--dir FOLDER]
+ *     node bench/scale/main.ts [ledger] [images] [names] [verify] [polls] [--count 1000000] [--dir FOLDER]
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,12 +9,18 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Measure, tablesOf } from '../report/figures.ts'
 import { machine } from '../report/machine.ts'
+import { measureNames, measureVerify } from './commands.ts'
 import { measureImages } from './images.ts'
 import { measureLedgers } from './ledger.ts'
-import { measureNames } from './names.ts'
 import { measurePolls } from './polls.ts'
 
-const parts = { ledger: measureLedgers, images: measureImages, names: measureNames, polls: measurePolls }
+const parts = {
+  ledger: measureLedgers,
+  images: measureImages,
+  names: measureNames,
+  verify: measureVerify,
+  polls: measurePolls,
+}
 
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
@@ -29,7 +35,7 @@ try {
     if (positionals.length > 0 && !positionals.includes(name)) continue
     measures.push(...(await measure(dir, count)))
   }
-  console.log(`${machine()}\n\n${tablesOf({ comparisons: [], measures })}`)
+  console.log(`${machine()}\n\n${tablesOf({ measures })}`)
 } finally {
   await rm(dir, { recursive: true, force: true })
 }

@@ -4,10 +4,10 @@
  * A statement a second of one server, by how often `src/service` looks: settings each 400 ms, purges each second where a
  * cache is in front, notices each second where somebody is to be told, moves each 5 s, the clock each 30 s.
  */
-import { readFileSync } from 'node:fs'
 import type { Ledger } from '../../src/stores/ledger.ts'
 import { openPostgresLedger } from '../../src/stores/postgres/ledger.ts'
 import { type PostgresServer, startPostgres } from '../../test/support/processes/postgres.ts'
+import { processorTime } from '../load/processors.ts'
 import type { Measure } from '../report/figures.ts'
 
 const TIMES = 10_000
@@ -30,9 +30,9 @@ export async function measurePolls(): Promise<Measure[]> {
   try {
     for (const { name, perSecond, ask } of POLLS) {
       await poll(ledger, ask, 500)
-      const before = await processorTime(postgres)
+      const before = await backendTime(postgres)
       await poll(ledger, ask, TIMES)
-      const microseconds = ((await processorTime(postgres)) - before) / TIMES
+      const microseconds = ((await backendTime(postgres)) - before) / TIMES
       processors += (microseconds * perSecond * SERVERS) / 1e6
       measures.push({
         what: `Postgres, ${name}: processor time of a statement`,
@@ -60,9 +60,7 @@ async function poll(ledger: Ledger, ask: (ledger: Ledger) => Promise<unknown>, t
 }
 
 /** Processor time of the backends of all servers so far. Unit: microseconds. */
-async function processorTime(postgres: PostgresServer): Promise<number> {
+async function backendTime(postgres: PostgresServer): Promise<number> {
   const rows = await postgres.query("select pid from pg_stat_activity where application_name = 'pinhole'")
-  // /proc counts by 10 ms; this by nanoseconds (proc(5), schedstat).
-  const times = rows.map(({ pid }) => Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]))
-  return times.reduce((sum, nanoseconds) => sum + nanoseconds, 0) / 1000
+  return rows.reduce((sum, { pid }) => sum + processorTime(Number(pid)), 0)
 }

@@ -1,11 +1,10 @@
 /** What 100,000 stored images cost: to start, in memory, and to serve. */
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { startPinhole } from '../contestants/contestants.ts'
 import { interleaved } from '../load/interleaved.ts'
-import type { BenchOptions } from '../load/options.ts'
-import { wrk } from '../load/wrk.ts'
-import type { Figures } from '../report/figures.ts'
+import { readsOf, wrk } from '../load/wrk.ts'
+import { type BenchOptions, comparisonOf, type Figures } from '../report/figures.ts'
 import { fillStore } from './fill-store.ts'
 
 const CONNECTIONS = 32
@@ -38,9 +37,7 @@ export async function benchStore({ dir, rounds, seconds, images }: BenchOptions)
   const fewServer = await startPinhole(few)
   try {
     const contestant = async (name: string, url: string, ids: string[]) => {
-      const list = path.join(dir, `${name}.paths`)
-      await writeFile(list, ids.map((id) => `/raw/${id}\n`).join(''))
-      const script = { path: path.join(import.meta.dirname, '../load/paths.lua'), args: [list] }
+      const script = await readsOf(path.join(dir, `${name}.paths`), ids)
       return {
         name,
         measure: async () =>
@@ -56,21 +53,14 @@ export async function benchStore({ dir, rounds, seconds, images }: BenchOptions)
       rounds,
     )
     const stored = `${images.toLocaleString('en')} stored`
-    const get = { referenceValues: values.get('any of few')!, unit: 'req/s' }
+    const get = (what: string, subject: string) => ({
+      ...comparisonOf(values, subject, 'any of few', { what, unit: 'req/s' }),
+      reference: 'GET 100 of 100 stored',
+    })
     return {
       comparisons: [
-        {
-          what: `GET 100 of ${stored}`,
-          reference: 'GET 100 of 100 stored',
-          subjectValues: values.get('few of many')!,
-          ...get,
-        },
-        {
-          what: `GET any of ${stored}`,
-          reference: 'GET 100 of 100 stored',
-          subjectValues: values.get('any of many')!,
-          ...get,
-        },
+        get(`GET 100 of ${stored}`, 'few of many'),
+        get(`GET any of ${stored}`, 'any of many'),
         {
           what: `start with ${stored}`,
           reference: 'start with none',

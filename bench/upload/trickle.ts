@@ -4,12 +4,11 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Child } from '../contestants/child.ts'
-import { startPinhole } from '../contestants/contestants.ts'
+import { startPinhole, UNLIMITED } from '../contestants/contestants.ts'
 import { upload } from '../load/multipart.ts'
-import type { BenchOptions } from '../load/options.ts'
-import { largePictures, noisePictures } from '../load/pictures.ts'
-import { probe } from '../load/probe.ts'
-import type { Figures } from '../report/figures.ts'
+import { largePictures, noisePicture } from '../load/pictures.ts'
+import { probe } from '../load/timed-get.ts'
+import type { BenchOptions, Figures } from '../report/figures.ts'
 import { percentile } from '../report/statistics.ts'
 import type { TrickleReport } from './trickle-clients.ts'
 
@@ -21,13 +20,10 @@ const BYTES_PER_SECOND = 150_000
 const QUIET_SECONDS = 5
 
 export async function benchTrickle({ dir, clients }: BenchOptions): Promise<Figures> {
-  const server = await startPinhole(path.join(dir, 'pinhole'), {
-    TRUSTED_PROXIES: '127.0.0.1/32',
-    UPLOADS_PER_DAY: '1000000000',
-  })
+  const server = await startPinhole(path.join(dir, 'pinhole'), UNLIMITED)
   try {
-    const [picture] = await noisePictures(1, GET_BYTES)
-    const url = `${server.url}/raw/${await upload(server.url, new Uint8Array(picture!))}`
+    const picture = await noisePicture(GET_BYTES)
+    const url = `${server.url}/raw/${await upload(server.url, picture)}`
     const files: string[] = []
     for (const [index, bytes] of (await largePictures()).entries()) {
       files.push(path.join(dir, `large-${index}`))
@@ -77,7 +73,6 @@ export async function benchTrickle({ dir, clients }: BenchOptions): Promise<Figu
     })
     const slowly = `beside ${clients} slow uploads`
     return {
-      comparisons: [],
       measures: [
         megabytes('idle', idle),
         megabytes(`${clients} uploads trickle`, slowPeak, 250),

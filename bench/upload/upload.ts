@@ -1,19 +1,19 @@
 /** Uploads against servers that only write what comes. */
 import { execFile } from 'node:child_process'
+import { hash } from 'node:crypto'
 import { mkdir, readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { sourceOf } from '../../src/formats/image.ts'
+import { inspect } from '../../src/formats/inspect.ts'
 import type { Child } from '../contestants/child.ts'
-import { startPinhole, startReference } from '../contestants/contestants.ts'
+import { startPinhole, startReference, UNLIMITED } from '../contestants/contestants.ts'
 import { type Contestant, interleaved } from '../load/interleaved.ts'
-import { writeBodies } from '../load/multipart.ts'
-import type { BenchOptions } from '../load/options.ts'
 import { noisePictures } from '../load/pictures.ts'
 import { processorTime } from '../load/processors.ts'
-import { type WrkResult, wrk } from '../load/wrk.ts'
-import type { Comparison, Figures } from '../report/figures.ts'
+import { uploadsOf, type WrkResult, type WrkRun, wrk } from '../load/wrk.ts'
+import { type BenchOptions, comparisonOf, type Figures } from '../report/figures.ts'
 import { ratios, summarize } from '../report/statistics.ts'
-import { digestTime, walkTime } from './steps.ts'
 
 const CONNECTIONS = 64
 const PICTURES = 256
@@ -22,8 +22,8 @@ const WARM_UP_SECONDS = 2
 
 export async function benchUpload({ dir, rounds, seconds }: BenchOptions): Promise<Figures> {
   const pictures = await noisePictures(PICTURES, PICTURE_BYTES)
-  const clean = await writeBodies(path.join(dir, 'clean'), pictures)
-  const tagged = await writeBodies(
+  const clean = await uploadsOf(path.join(dir, 'clean'), pictures)
+  const tagged = await uploadsOf(
     path.join(dir, 'tagged'),
     await noisePictures(PICTURES, PICTURE_BYTES, { withMetadata: true }),
   )
@@ -40,21 +40,19 @@ export async function benchUpload({ dir, rounds, seconds }: BenchOptions): Promi
   }
   try {
     const ours = path.join(dir, 'pinhole')
-    const pinhole = await start(
-      startPinhole(ours, { TRUSTED_PROXIES: '127.0.0.1/32', UPLOADS_PER_DAY: '1000000000' }),
-    )
+    const pinhole = await start(startPinhole(ours, UNLIMITED))
     const contestants: Contestant[] = []
     // Processor time of an upload, in the order of the rounds. Unit: microseconds.
     const costs = new Map<string, number[]>()
     const spent = (name: string, cost: number) => costs.set(name, [...(costs.get(name) ?? []), cost])
-    const enter = async (name: string, server: Child, stored: string, bodies: string[]) => {
-      await measureUploads(server, stored, bodies, WARM_UP_SECONDS)
+    const enter = async (name: string, server: Child, stored: string, script: WrkRun['script']) => {
+      await measureUploads(server, stored, script, WARM_UP_SECONDS)
       contestants.push({
         name,
         prepare: settle,
         async measure() {
           const before = processorTime(server.pid)
-          const run = await measureUploads(server, stored, bodies, seconds)
+          const run = await measureUploads(server, stored, script, seconds)
           spent(name, (processorTime(server.pid) - before) / run.requests)
           return run.requestsPerSecond
         },
@@ -75,11 +73,11 @@ export async function benchUpload({ dir, rounds, seconds }: BenchOptions): Promi
     await enter('pinhole, metadata', pinhole, ours, tagged)
 
     const picture = new Uint8Array(pictures[0]!)
-    for (const [name, time] of Object.entries({ 'SHA-256': digestTime, 'walk of its structure': walkTime })) {
+    for (const [name, work] of Object.entries(STEPS)) {
       contestants.push({
         name,
         async measure() {
-          const cost = await time(picture)
+          const cost = await timeOf(() => work(picture))
           spent(name, cost)
           return 1e6 / cost
         },
@@ -93,18 +91,12 @@ export async function benchUpload({ dir, rounds, seconds }: BenchOptions): Promi
         .map((cost, turn) => cost + costs.get('SHA-256')![turn]! + costs.get('walk of its structure')![turn]!)
     const share = (what: string, subject: string, sink: string, atMost: number) => ({
       what: `processor time of ${what} / (${sink} + SHA-256 + walk)`,
-      values: [medianOf(ratios(costs.get(subject)!, least(sink)))],
+      values: [summarize(ratios(costs.get(subject)!, least(sink))).median],
       unit: '',
       atMost,
     })
-    const compare = (what: string, subject: string, reference: string, atLeast?: number): Comparison => ({
-      what: `upload 200 KB${what}`,
-      reference,
-      subjectValues: values.get(subject)!,
-      referenceValues: values.get(reference)!,
-      unit: 'uploads/s',
-      atLeast,
-    })
+    const compare = (what: string, subject: string, reference: string, atLeast?: number) =>
+      comparisonOf(values, subject, reference, { what: `upload 200 KB${what}`, unit: 'uploads/s', atLeast })
     return {
       comparisons: [
         compare('', 'pinhole', 'sink, collect', 0.8),
@@ -126,6 +118,22 @@ export async function benchUpload({ dir, rounds, seconds }: BenchOptions): Promi
   }
 }
 
+/** What an upload needs at the least besides taking and writing it, each measured alone. */
+const STEPS: Record<string, (picture: Uint8Array) => unknown> = {
+  'SHA-256': (picture) => hash('sha256', picture),
+  'walk of its structure': (picture) => inspect(sourceOf(picture), { strip: true }),
+}
+const TIMES = 400
+
+/** Processor time of one. Unit: microseconds. */
+async function timeOf(work: () => unknown): Promise<number> {
+  for (let i = 0; i < TIMES / 4; i++) await work()
+  const before = process.cpuUsage()
+  for (let i = 0; i < TIMES; i++) await work()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / TIMES
+}
+
 /** As many as ours starts with: `bin/serve.mjs`. */
 const THREADS = 4
 
@@ -133,7 +141,7 @@ const THREADS = 4
 async function measureUploads(
   server: Child,
   stored: string,
-  bodies: string[],
+  script: WrkRun['script'],
   seconds: number,
 ): Promise<WrkResult> {
   const before = (await picturesIn(stored)).length
@@ -141,16 +149,12 @@ async function measureUploads(
     url: `${server.url}/api/upload`,
     connections: CONNECTIONS,
     seconds,
-    script: { path: path.join(import.meta.dirname, '../load/upload.lua'), args: bodies },
+    script,
   })
   const written = (await picturesIn(stored)).length - before
   if (written < result.requests)
     throw new Error(`${result.requests} acknowledged, ${written} on disk in ${stored}`)
   return result
-}
-
-function medianOf(values: number[]): number {
-  return summarize(values).median
 }
 
 async function picturesIn(folder: string): Promise<string[]> {

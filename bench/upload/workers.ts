@@ -1,14 +1,18 @@
 /** What a Worker takes of memory while 30 uploads of 25 MB come at once: all of workerd, and the Worker's own isolate. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
+import {
+  childrenOf,
+  forgetPeak,
+  peakMegabytes,
+  residentMegabytes,
+} from '../../test/support/attack/process-costs.ts'
 import { request } from '../../test/support/http.ts'
 import { gif } from '../../test/support/images/tiny-images.ts'
 import { formOf } from '../../test/support/multipart.ts'
 import { freePort } from '../../test/support/processes/caches.ts'
 import { untilSome } from '../../test/support/until.ts'
 import { startWorker } from '../../test/support/worker/worker-host.ts'
-import { memoryOf } from '../contestants/child.ts'
-import type { BenchOptions } from '../load/options.ts'
-import type { Figures } from '../report/figures.ts'
+import type { BenchOptions, Figures } from '../report/figures.ts'
 
 const UPLOADS = 30
 const IMAGE_BYTES = 26_214_400
@@ -43,7 +47,7 @@ export async function benchWorkers({ rounds }: BenchOptions): Promise<Figures> {
     row(`buffers of the isolate, ${UPLOADS} uploads at once`, 'buffersOfAll', 'MB', MOST_BUFFERS_MB),
     row(`of ${UPLOADS} stored, the others told that it is busy`, 'stored', 'uploads'),
   ]
-  return { comparisons: [], measures }
+  return { measures }
 }
 
 async function measure(): Promise<Seen> {
@@ -61,14 +65,13 @@ async function measure(): Promise<Seen> {
     // Code that is loaded at the first use is none of an upload's.
     await request(url, 'GET', '/')
     const pid = await untilSome('workerd runs', async () => workerd())
-    const idle = memoryOf(pid).resident
+    const idle = residentMegabytes(pid)
     await upload(UPLOADS)
-    const [one, buffersOfOne] = [memoryOf(pid).peak, isolate.mostBuffers()]
-    // proc(5): the highest mark begins anew.
-    writeFileSync(`/proc/${pid}/clear_refs`, '5')
+    const [one, buffersOfOne] = [peakMegabytes(pid), isolate.mostBuffers()]
+    forgetPeak(pid)
     const statuses = await Promise.all(Array.from({ length: UPLOADS }, (_, nth) => upload(nth)))
     const stored = statuses.filter((status) => status === 201).length
-    return { idle, one, all: memoryOf(pid).peak, buffersOfOne, buffersOfAll: isolate.mostBuffers(), stored }
+    return { idle, one, all: peakMegabytes(pid), buffersOfOne, buffersOfAll: isolate.mostBuffers(), stored }
   } finally {
     await isolate.close()
     await stop()
@@ -103,14 +106,11 @@ async function inspected(port: number): Promise<{ mostBuffers(): number; close()
 
 /** The only one that this process has started. */
 function workerd(): number | undefined {
-  const children = readdirSync('/proc/self/task').flatMap((thread) =>
-    readFileSync(`/proc/self/task/${thread}/children`, 'utf8').trim().split(' ').filter(Boolean),
-  )
-  const [pid, ...others] = children.filter((child) => nameOf(child) === 'workerd')
-  return pid === undefined || others.length > 0 ? undefined : Number(pid)
+  const [pid, ...others] = childrenOf(process.pid)!.filter((child) => nameOf(child) === 'workerd')
+  return others.length > 0 ? undefined : pid
 }
 
-function nameOf(pid: string): string {
+function nameOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
   } catch {

@@ -23,8 +23,7 @@ import { killGroup, launch, ROOT } from '../../test/support/processes/process.ts
 import { letOthersRead } from '../../test/support/shared-folder.ts'
 import { untilSome } from '../../test/support/until.ts'
 import { post, remove } from '../../test/support/upload.ts'
-import type { BenchOptions } from '../load/options.ts'
-import { type Figures, table } from '../report/figures.ts'
+import { type BenchOptions, type Figures, table } from '../report/figures.ts'
 import { summarize } from '../report/statistics.ts'
 
 const run = promisify(execFile)
@@ -104,7 +103,7 @@ export async function benchWays({ dir, rounds }: BenchOptions): Promise<Figures>
     }
     const rows = [...trials].map(([way, all]) => rowOf(way, all))
     const head = ['way in', 'command', 'fetched', 'on disk', 'first upload after']
-    return { comparisons: [], measures: [], table: table(head, rows) }
+    return { table: table(head, rows) }
   } finally {
     await engine.close()
   }

@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { descriptors } from '../support/attack/process-costs.ts'
+import { childrenOf, descriptors } from '../support/attack/process-costs.ts'
 import { filesIn } from '../support/files.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { childrenOf } from '../support/processes/children.ts'
 import { startServer } from '../support/processes/server.ts'
 import { converse } from '../support/socket.ts'
 import { until } from '../support/until.ts'
@@ -20,7 +19,7 @@ describe('a supervisor', () => {
   it('starts no worker again when it was told to end', async (t) => {
     const server = await startServer({ WORKERS: '2' })
     t.after(() => server.stop())
-    const workers = await childrenOf(server.pid)
+    const workers = childrenOf(server.pid)
     if (workers === null) return t.skip('a worker can be killed alone on Linux only')
     const halves = await Promise.all(
       Array.from({ length: 8 }, (_, i) => sendHalf(server.url, 3000, `198.51.100.${i + 10}`)),
@@ -50,7 +49,7 @@ describe('two workers', () => {
   it('share one quota, see deletions and removals at once, and outlive each other', async (t) => {
     const server = await startServer({ WORKERS: '2' })
     t.after(() => server.stop())
-    const workers = await childrenOf(server.pid)
+    const workers = childrenOf(server.pid)
     if (process.platform === 'linux') assert.equal(workers?.length, 2)
     const { answers, statuses } = await burst([server.url], 300, { from: '198.51.100.1', aborted: 0 })
     const stored = answers.filter(({ status }) => status === 201).map((answer) => answer.json())
@@ -76,7 +75,7 @@ describe('two workers', () => {
     await until('all are drafts on disk', async () => (await drafts()) === halves.length)
     process.kill(workers[0]!, 'SIGKILL')
     await until('the dead worker has a successor', async () => {
-      const now = await childrenOf(server.pid)
+      const now = childrenOf(server.pid)
       return now?.length === 2 && !now.includes(workers[0]!)
     })
     for (const { talk } of halves) talk.close()
@@ -100,7 +99,7 @@ describe('a worker that is killed under load', () => {
   it('leaves no client waiting, and no descriptor in its supervisor', async (t) => {
     const server = await startServer({ WORKERS: '2' })
     t.after(() => server.stop())
-    const before = await childrenOf(server.pid)
+    const before = childrenOf(server.pid)
     if (before === null) return t.skip('a worker can be killed alone on Linux only')
     const { id } = await store(server.url, gif({ size: 3000 }))
     const held = descriptors(server.pid)
@@ -119,12 +118,12 @@ describe('a worker that is killed under load', () => {
       }
     })
     for (let round = 0; round < 4; round++) {
-      const [victim] = (await childrenOf(server.pid))!
+      const [victim] = childrenOf(server.pid)!
       const answered = outcomes.answered
       await until('clients are served', () => outcomes.answered > answered + 200)
       process.kill(victim!, 'SIGKILL')
       await until('the dead worker has a successor', async () => {
-        const now = await childrenOf(server.pid)
+        const now = childrenOf(server.pid)
         return now?.length === 2 && !now.includes(victim!)
       })
     }
@@ -138,7 +137,7 @@ describe('a worker that is killed under load', () => {
   it('is one of two that both serve: neither has all connections', async (t) => {
     const server = await startServer({ WORKERS: '2' })
     t.after(() => server.stop())
-    const workers = await childrenOf(server.pid)
+    const workers = childrenOf(server.pid)
     if (workers === null) return t.skip('only Linux says how many descriptors a process has')
     const before = workers.map(descriptors)
     const talks = await Promise.all(Array.from({ length: 100 }, () => converse(server.url)))

@@ -1,5 +1,5 @@
-/** What a process holds and has spent, from outside. Linux only. */
-import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+/** What a process holds, has spent and has started, from outside. Linux only. */
+import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 
 /** The kernel counts processor time in these (sysconf(_SC_CLK_TCK) is 100 on every Linux in use). */
 const TICKS_A_SECOND = 100
@@ -15,10 +15,35 @@ export function descriptors(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length
 }
 
+/** Processes that it started, but not what those did. `null` where there is no /proc. */
+export function childrenOf(pid: number): number[] | null {
+  if (!existsSync('/proc/self')) return null
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((other) => parentOf(other) === pid)
+}
+
+function parentOf(pid: number): number | null {
+  try {
+    return Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1])
+  } catch {
+    return null
+  }
+}
+
+/** What is resident now. Unit: MB. */
+export function residentMegabytes(pid: number): number {
+  return megabytes(pid, 'VmRSS')
+}
+
 /** The most that was resident since `forgetPeak`. Unit: MB. */
 export function peakMegabytes(pid: number): number {
-  const kilobytes = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-  return Number(kilobytes) / 1024
+  return megabytes(pid, 'VmHWM')
+}
+
+function megabytes(pid: number, field: string): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024
 }
 
 /** proc(5), /proc/pid/clear_refs. */

@@ -1,0 +1,127 @@
+/** What the operator's commands over all images take, beside programs that do the least of it. */
+import { execFileSync } from 'node:child_process'
+import { linkSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { ID_PATTERN } from '../../src/protocol.ts'
+import { newId } from '../../src/service/images/ids.ts'
+import { openFilesystemStore } from '../../src/stores/filesystem/store.ts'
+import { startPinhole } from '../contestants/contestants.ts'
+import type { Measure } from '../report/figures.ts'
+import { ratios } from '../report/statistics.ts'
+import { fillStore } from './fill-store.ts'
+
+const ROUNDS = 5
+
+/** Hard links of one file. ext4 takes 65,000. */
+const MAX_NAMES = 60_000
+
+const SECONDS_DEMANDED = 10
+
+const root = path.resolve(import.meta.dirname, '../..')
+
+/** Listing looks at names alone, so the images are names of a few files. A walk over all ids in order, too. */
+export async function measureNames(dir: string, count: number): Promise<Measure[]> {
+  const folder = path.join(dir, 'names')
+  const dataDir = path.join(folder, 'data')
+  // It makes the folder and the ledger.
+  await (await startPinhole(folder)).stop()
+  fill(path.join(dataDir, 'images/objects'), count)
+  const seconds = await secondsOfWalk(dataDir, count)
+  const images = count.toLocaleString('en')
+  return [
+    ...measureCounts(dataDir, count),
+    { what: `all ids of ${images} images, in order`, values: [seconds], unit: 's' },
+  ]
+}
+
+function fill(objects: string, count: number): void {
+  let source = ''
+  for (let made = 0; made < count; made++) {
+    const name = path.join(objects, newId())
+    if (made % MAX_NAMES !== 0) linkSync(source, name)
+    else {
+      writeFileSync(name, '')
+      source = name
+    }
+  }
+}
+
+function measureCounts(dataDir: string, count: number): Measure[] {
+  const images = count.toLocaleString('en')
+  const [counted, found] = commandsInTurn(
+    dataDir,
+    [
+      [...OPERATOR, 'list', '--count'],
+      ['sh', '-c', `find ${path.join(dataDir, 'images/objects')} -type f | wc -l`],
+    ],
+    (told) => {
+      if (Number(told) !== count) throw new Error(`${told} of ${count} are counted`)
+    },
+  )
+  return [
+    {
+      what: `operator list --count of ${images} images`,
+      values: counted!,
+      unit: 's',
+      atMost: SECONDS_DEMANDED,
+    },
+    { what: 'find and wc -l', values: found!, unit: 's' },
+    { what: 'time of list --count, of find and wc -l', values: ratios(counted!, found!), unit: '' },
+  ]
+}
+
+/** `operator verify` beside `sha256sum` over the same files. */
+export async function measureVerify(dir: string, count: number): Promise<Measure[]> {
+  const folder = path.join(dir, 'verify')
+  const dataDir = path.join(folder, 'data')
+  await (await startPinhole(folder)).stop()
+  await fillStore(path.join(dataDir, 'images'), count)
+  const objects = path.join(dataDir, 'images/objects')
+  const [verified, summed] = commandsInTurn(dataDir, [
+    [...OPERATOR, 'verify'],
+    ['sh', '-c', `find ${objects} -type f -print0 | xargs -0 sha256sum > /dev/null`],
+  ])
+  return [
+    { what: `sha256sum of ${count.toLocaleString('en')} images`, values: summed!, unit: 's' },
+    { what: 'operator verify', values: verified!, unit: 's' },
+    { what: 'speed of verify, of sha256sum (at least 0.7)', values: ratios(summed!, verified!), unit: '' },
+  ]
+}
+
+const OPERATOR = [process.execPath, 'src/node/operator.ts']
+
+/** Seconds that each takes, interleaved. The files are in memory by the second turn: the first one is not counted. */
+function commandsInTurn(
+  dataDir: string,
+  commands: string[][],
+  check: (told: string) => void = () => {},
+): number[][] {
+  const env = { PATH: process.env.PATH ?? '', DATA_DIR: dataDir, LOG_LEVEL: 'warn' }
+  const seconds = commands.map((): number[] => [])
+  for (let round = -1; round < ROUNDS; round++) {
+    for (const [nth, [command, ...words]] of commands.entries()) {
+      const startedAt = performance.now()
+      check(
+        execFileSync(command!, words, {
+          cwd: root,
+          env,
+          encoding: 'utf8',
+          stdio: ['ignore', 'pipe', 'ignore'],
+        }),
+      )
+      if (round >= 0) seconds[nth]!.push((performance.now() - startedAt) / 1000)
+    }
+  }
+  return seconds
+}
+
+async function secondsOfWalk(dataDir: string, count: number): Promise<number> {
+  const store = await openFilesystemStore({ folder: path.join(dataDir, 'images'), hotSetBytes: 0 })
+  const startedAt = performance.now()
+  let listed = 0
+  for await (const id of store.list()) if (ID_PATTERN.test(id)) listed++
+  const seconds = (performance.now() - startedAt) / 1000
+  await store.close()
+  if (listed !== count) throw new Error(`${listed} of ${count} listed`)
+  return seconds
+}
