@@ -108,7 +108,7 @@ export async function startFakeS3(options: FakeS3Options = {}): Promise<FakeS3> 
     isKnownBucket: boolean,
     fault: Fault | null,
   ): Promise<FakeAnswer> {
-    const signature = signatureFault(request, keys)
+    const signature = await signatureFault(request, keys)
     if (signature !== null) {
       request.resume()
       return errorAnswer(signature === 'AuthorizationHeaderMalformed' ? 400 : 403, signature)
