@@ -4,7 +4,7 @@
  * look for their bytes is measured by `compress/sweep.ts` and told by `compress/judge.ts`.
  */
 
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -29,7 +29,8 @@ import { saveFigures } from './report/readme.ts'
 const { values } = parseArgs({
   options: { photos: { type: 'string', default: '8' }, save: { type: 'boolean' } },
 })
-const folder = await mkdtemp(join(tmpdir(), 'pinhole-compress-'))
+await using temporary = await mkdtempDisposable(join(tmpdir(), 'pinhole-compress-'))
+const folder = temporary.path
 const site = await serveEnginePage(join(import.meta.dirname, 'compress/contestants.ts'))
 const browser = await launchBrowser()
 try {
@@ -57,7 +58,6 @@ try {
 } finally {
   await browser.close()
   site.close()
-  await rm(folder, { recursive: true, force: true })
 }
 
 async function screenshots(browser: Browser, photos: Input[]): Promise<Input[]> {

@@ -1,9 +1,9 @@
 /** `npm run bench -- [NAME…] [options]`: see README.md. */
-import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
+import { isInstalled } from '../test/support/processes/caches.ts'
 import type { BenchOptions, Figures } from './report/figures.ts'
 import { tablesOf } from './report/figures.ts'
 import { machine } from './report/machine.ts'
@@ -74,47 +74,35 @@ const { values: flags, positionals } = parseArgs({
 const picked = positionals.length > 0 ? positionals : Object.keys(benches)
 const unknown = picked.filter((name) => !(name in benches))
 if (unknown.length > 0) throw new Error(`no such bench: ${unknown}. There are: ${Object.keys(benches)}`)
-const absent = [...new Set(picked.flatMap((name) => benches[name]!.needs))].filter(
-  (tool) => !isInstalled(tool),
-)
+const absent: string[] = []
+for (const tool of new Set(picked.flatMap((name) => benches[name]!.needs)))
+  if (!(await isInstalled(tool))) absent.push(tool)
 if (absent.length > 0) throw new Error(`install these first, e.g. with apt-get: ${absent.join(' ')}`)
 
 console.error(machine())
 for (const name of picked) {
   console.error(`\n${name}`)
   await mkdir(flags.dir, { recursive: true })
-  const dir = await mkdtemp(path.join(flags.dir, `pinhole-bench-${name}-`))
-  try {
-    const bench = await benches[name]!.load()
-    const tables = tablesOf(
-      await bench({
-        dir,
-        rounds: wholeNumber('rounds'),
-        seconds: wholeNumber('seconds'),
-        images: wholeNumber('images'),
-        clients: wholeNumber('clients'),
-        save: flags.save,
-      }),
-    )
-    console.log(`\n${tables}\n`)
-    if (flags.save)
-      await saveFigures(name, `${machine()}\n\n${tables}`, benches[name]!.page ?? 'bench/README.md')
-  } finally {
-    await rm(dir, { recursive: true, force: true })
-  }
+  await using temporary = await mkdtempDisposable(path.join(flags.dir, `pinhole-bench-${name}-`))
+  const dir = temporary.path
+  const bench = await benches[name]!.load()
+  const tables = tablesOf(
+    await bench({
+      dir,
+      rounds: wholeNumber('rounds'),
+      seconds: wholeNumber('seconds'),
+      images: wholeNumber('images'),
+      clients: wholeNumber('clients'),
+      save: flags.save,
+    }),
+  )
+  console.log(`\n${tables}\n`)
+  if (flags.save)
+    await saveFigures(name, `${machine()}\n\n${tables}`, benches[name]!.page ?? 'bench/README.md')
 }
 
 /** wrk takes whole seconds only. */
 function wholeNumber(name: 'rounds' | 'seconds' | 'images' | 'clients'): number {
   if (!/^[1-9]\d*$/.test(flags[name])) throw new Error(`--${name} is a whole number from 1 on`)
   return Number(flags[name])
-}
-
-function isInstalled(tool: string): boolean {
-  try {
-    execFileSync('sh', ['-c', `command -v ${tool}`], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
 }

@@ -1,6 +1,6 @@
 /** The executable with account, unit and settings as a Debian package. Needs dpkg-deb. */
 import { execFile } from 'node:child_process'
-import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, cp, mkdir, mkdtempDisposable, readdir, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -25,45 +25,42 @@ const SCRIPTS = ['postinst', 'prerm', 'postrm']
 export async function releaseDebian(platform: Platform, out: string, version = ''): Promise<string[]> {
   const debianVersion = version || manifest.version
   const name = `pinhole-server_${debianVersion}_${ARCHITECTURES[platform]}`
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-debian-'))
-  try {
-    const program = join(folder, 'usr/bin/pinhole-server')
-    await mkdir(dirname(program), { recursive: true })
-    const { file, components } = await executableOf(platform)
-    await copyFile(file, program)
-    for (const [from, { to, mode }] of Object.entries(FILES)) {
-      await mkdir(dirname(join(folder, to)), { recursive: true })
-      await cp(join(ROOT, 'deploy', from), join(folder, to))
-      await chmod(join(folder, to), mode)
-    }
-    const docs = join(folder, 'usr/share/doc/pinhole-server')
-    await mkdir(docs, { recursive: true })
-    await writeFile(join(docs, 'copyright'), await licensesOf(components))
-    await mkdir(join(folder, 'DEBIAN'))
-    await writeFile(
-      join(folder, 'DEBIAN/control'),
-      control(debianVersion, ARCHITECTURES[platform], await kilobytesOf(folder), manifest.description),
-    )
-    await writeFile(join(folder, 'DEBIAN/conffiles'), '/etc/pinhole/pinhole.env\n')
-    await cp(join(ROOT, 'deploy/debian/templates'), join(folder, 'DEBIAN/templates'))
-    for (const script of SCRIPTS) {
-      await cp(join(ROOT, 'deploy/debian', script), join(folder, 'DEBIAN', script))
-      await chmod(join(folder, 'DEBIAN', script), 0o755)
-    }
-    await chmodFolders(folder)
-    await mkdir(out, { recursive: true })
-    const env = { ...process.env, SOURCE_DATE_EPOCH: `${await sourceDate(ROOT)}` }
-    await run(
-      'dpkg-deb',
-      ['--root-owner-group', '-Zzstd', '-z12', '--build', folder, join(out, `${name}.deb`)],
-      {
-        env,
-      },
-    )
-    await writeFile(join(out, `${name}.cdx.json`), bomOf('pinhole-server', debianVersion, components))
-  } finally {
-    await rm(folder, { recursive: true, force: true })
+  await using temporary = await mkdtempDisposable(join(tmpdir(), 'pinhole-debian-'))
+  const folder = temporary.path
+  const program = join(folder, 'usr/bin/pinhole-server')
+  await mkdir(dirname(program), { recursive: true })
+  const { file, components } = await executableOf(platform)
+  await copyFile(file, program)
+  for (const [from, { to, mode }] of Object.entries(FILES)) {
+    await mkdir(dirname(join(folder, to)), { recursive: true })
+    await cp(join(ROOT, 'deploy', from), join(folder, to))
+    await chmod(join(folder, to), mode)
   }
+  const docs = join(folder, 'usr/share/doc/pinhole-server')
+  await mkdir(docs, { recursive: true })
+  await writeFile(join(docs, 'copyright'), await licensesOf(components))
+  await mkdir(join(folder, 'DEBIAN'))
+  await writeFile(
+    join(folder, 'DEBIAN/control'),
+    control(debianVersion, ARCHITECTURES[platform], await kilobytesOf(folder), manifest.description),
+  )
+  await writeFile(join(folder, 'DEBIAN/conffiles'), '/etc/pinhole/pinhole.env\n')
+  await cp(join(ROOT, 'deploy/debian/templates'), join(folder, 'DEBIAN/templates'))
+  for (const script of SCRIPTS) {
+    await cp(join(ROOT, 'deploy/debian', script), join(folder, 'DEBIAN', script))
+    await chmod(join(folder, 'DEBIAN', script), 0o755)
+  }
+  await chmodFolders(folder)
+  await mkdir(out, { recursive: true })
+  const env = { ...process.env, SOURCE_DATE_EPOCH: `${await sourceDate(ROOT)}` }
+  await run(
+    'dpkg-deb',
+    ['--root-owner-group', '-Zzstd', '-z12', '--build', folder, join(out, `${name}.deb`)],
+    {
+      env,
+    },
+  )
+  await writeFile(join(out, `${name}.cdx.json`), bomOf('pinhole-server', debianVersion, components))
   return [`${name}.deb`, `${name}.cdx.json`]
 }
 

@@ -1,7 +1,7 @@
 /** The server and the operator's commands as one file that needs no Node. The same sources give the same bytes. */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { chmod, copyFile, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, glob, mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -36,32 +36,29 @@ export async function buildExecutable(
   await buildAssets()
   const node = await nodeBinary(platform)
   const { code, packages } = await bundleServer(preload)
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-executable-'))
-  try {
-    await writeFile(join(folder, 'main.js'), code)
-    await writeFile(
-      join(folder, 'sea.json'),
-      JSON.stringify({
-        // Without the folder: the path is in the executable.
-        main: 'main.js',
-        output: 'sea.blob',
-        disableExperimentalSEAWarning: true,
-        // As bin/operator.mjs has it: nobody who reads the log could do anything about them.
-        execArgv: [...FLAGS, '--disable-warning=ExperimentalWarning'],
-        assets: await pages(),
-      }),
-    )
-    // Of the same version; it holds nothing of the platform that it is made on.
-    const { file: maker } = await nodeBinary(`linux-${process.arch}` as Platform)
-    await run(maker, ['--experimental-sea-config', 'sea.json'], { cwd: folder })
-    await writeFile(file, stripped(await readFile(node.file)))
-    // It warns of names of sections, which are none of ours.
-    const postject = join(ROOT, 'node_modules/postject/dist/cli.js')
-    await run(process.execPath, [postject, file, RESOURCE, join(folder, 'sea.blob'), '--sentinel-fuse', FUSE])
-    await chmod(file, 0o755)
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+  await using temporary = await mkdtempDisposable(join(tmpdir(), 'pinhole-executable-'))
+  const folder = temporary.path
+  await writeFile(join(folder, 'main.js'), code)
+  await writeFile(
+    join(folder, 'sea.json'),
+    JSON.stringify({
+      // Without the folder: the path is in the executable.
+      main: 'main.js',
+      output: 'sea.blob',
+      disableExperimentalSEAWarning: true,
+      // As bin/operator.mjs has it: nobody who reads the log could do anything about them.
+      execArgv: [...FLAGS, '--disable-warning=ExperimentalWarning'],
+      assets: await pages(),
+    }),
+  )
+  // Of the same version; it holds nothing of the platform that it is made on.
+  const { file: maker } = await nodeBinary(`linux-${process.arch}` as Platform)
+  await run(maker, ['--experimental-sea-config', 'sea.json'], { cwd: folder })
+  await writeFile(file, stripped(await readFile(node.file)))
+  // It warns of names of sections, which are none of ours.
+  const postject = join(ROOT, 'node_modules/postject/dist/cli.js')
+  await run(process.execPath, [postject, file, RESOURCE, join(folder, 'sea.blob'), '--sentinel-fuse', FUSE])
+  await chmod(file, 0o755)
   return { file, components: [await nodeComponent(node), ...(await componentsOf(packages))] }
 }
 
@@ -92,17 +89,14 @@ export function executableOf(platform: Platform): Promise<Executable> {
 export async function releaseExecutable(platform: Platform, out: string): Promise<string[]> {
   const { version } = manifest
   const name = `pinhole-server-${version}-${platform}`
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-release-'))
-  try {
-    await mkdir(join(folder, name))
-    const { file, components } = await executableOf(platform)
-    await copyFile(file, join(folder, name, 'pinhole-server'))
-    await writeFile(join(folder, name, 'LICENSES.txt'), await licensesOf(components))
-    await mkdir(out, { recursive: true })
-    await packTar(join(out, `${name}.tar.gz`), folder, [name], await sourceDate(ROOT))
-    await writeFile(join(out, `${name}.cdx.json`), bomOf('pinhole-server', version, components))
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+  await using temporary = await mkdtempDisposable(join(tmpdir(), 'pinhole-release-'))
+  const folder = temporary.path
+  await mkdir(join(folder, name))
+  const { file, components } = await executableOf(platform)
+  await copyFile(file, join(folder, name, 'pinhole-server'))
+  await writeFile(join(folder, name, 'LICENSES.txt'), await licensesOf(components))
+  await mkdir(out, { recursive: true })
+  await packTar(join(out, `${name}.tar.gz`), folder, [name], await sourceDate(ROOT))
+  await writeFile(join(out, `${name}.cdx.json`), bomOf('pinhole-server', version, components))
   return [`${name}.tar.gz`, `${name}.cdx.json`]
 }

@@ -1,7 +1,16 @@
 /** A container image with the executable, the few libraries that Node needs, and no shell. Needs buildah and mmdebstrap. */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmod, copyFile, glob, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  copyFile,
+  glob,
+  mkdir,
+  mkdtempDisposable,
+  readdir,
+  readFile,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -38,60 +47,54 @@ type Buildah = (...words: string[]) => Promise<unknown>
 
 /** Makes the image `tag`. */
 async function buildImage(platform: Platform, tag: string, buildah: Buildah): Promise<Component[]> {
-  const context = await mkdtemp(join(tmpdir(), 'pinhole-image-'))
+  await using temporary = await mkdtempDisposable(join(tmpdir(), 'pinhole-image-'))
+  const context = temporary.path
   const root = join(context, 'root')
   const { version } = manifest
-  try {
-    const { file, components } = await executableOf(platform)
-    const all = [...components, ...(await addLibraries(platform, root))]
-    await mkdir(join(root, 'usr/bin'), { recursive: true })
-    await copyFile(file, join(root, 'usr/bin/pinhole-server'))
-    const docs = join(root, 'usr/share/doc/pinhole-server')
-    await mkdir(docs, { recursive: true })
-    await writeFile(join(docs, 'copyright'), await licensesOf(all))
-    await writeFile(join(docs, 'sbom.cdx.json'), bomOf('pinhole-server', version, all))
-    await mkdir(join(root, 'etc'))
-    await writeFile(join(root, 'etc/passwd'), 'root:x:0:0::/:/\npinhole:x:65532:65532::/data:/\n')
-    await writeFile(join(root, 'etc/group'), 'root:x:0:\npinhole:x:65532:\n')
-    await writeFile(join(root, 'etc/nsswitch.conf'), 'hosts: files dns\n')
-    await mkdir(join(context, 'data'), { mode: 0o700 })
-    await mkdir(join(root, 'tmp'))
-    await chmod(join(root, 'tmp'), 0o1777)
-    const date = await sourceDate(ROOT)
-    await buildah(
-      // Docker's format alone has health checks.
-      ...['build', '--quiet', '--format', 'docker', '--platform', `linux/${ARCHITECTURES[platform]}`],
-      ...['--timestamp', `${date}`, '--build-arg', `VERSION=${version}`, '--isolation', 'chroot'],
-      ...['--file', join(ROOT, 'deploy/docker/Dockerfile'), '--tag', tag, context],
-    )
-    return all
-  } finally {
-    await rm(context, { recursive: true, force: true })
-  }
+  const { file, components } = await executableOf(platform)
+  const all = [...components, ...(await addLibraries(platform, root))]
+  await mkdir(join(root, 'usr/bin'), { recursive: true })
+  await copyFile(file, join(root, 'usr/bin/pinhole-server'))
+  const docs = join(root, 'usr/share/doc/pinhole-server')
+  await mkdir(docs, { recursive: true })
+  await writeFile(join(docs, 'copyright'), await licensesOf(all))
+  await writeFile(join(docs, 'sbom.cdx.json'), bomOf('pinhole-server', version, all))
+  await mkdir(join(root, 'etc'))
+  await writeFile(join(root, 'etc/passwd'), 'root:x:0:0::/:/\npinhole:x:65532:65532::/data:/\n')
+  await writeFile(join(root, 'etc/group'), 'root:x:0:\npinhole:x:65532:\n')
+  await writeFile(join(root, 'etc/nsswitch.conf'), 'hosts: files dns\n')
+  await mkdir(join(context, 'data'), { mode: 0o700 })
+  await mkdir(join(root, 'tmp'))
+  await chmod(join(root, 'tmp'), 0o1777)
+  const date = await sourceDate(ROOT)
+  await buildah(
+    // Docker's format alone has health checks.
+    ...['build', '--quiet', '--format', 'docker', '--platform', `linux/${ARCHITECTURES[platform]}`],
+    ...['--timestamp', `${date}`, '--build-arg', `VERSION=${version}`, '--isolation', 'chroot'],
+    ...['--file', join(ROOT, 'deploy/docker/Dockerfile'), '--tag', tag, context],
+  )
+  return all
 }
 
 /** Puts into `root` what Node is linked with. Nothing of it is run, so that it may be for another processor. */
 export async function addLibraries(platform: Platform, root: string): Promise<Component[]> {
-  const debian = await mkdtemp(join(tmpdir(), 'pinhole-libraries-'))
-  try {
-    await run('mmdebstrap', [
-      ...['--variant=extract', '--mode=root', '--quiet', `--architectures=${ARCHITECTURES[platform]}`],
-      ...[`--include=${LIBRARIES}`, DEBIAN, debian],
-    ])
-    const folder = join('lib', TRIPLES[platform])
-    await mkdir(join(root, folder), { recursive: true })
-    for await (const path of glob(`{usr/,}${folder}/${LIBRARY_FILES}`, { cwd: debian })) {
-      // Of a link, what it leads to.
-      await copyFile(join(debian, path), join(root, folder, basename(path)))
-    }
-    const linker = join(root, LINKERS[platform])
-    await mkdir(dirname(linker), { recursive: true })
-    const source = (await readdir(join(debian, folder))).find((name) => name.startsWith('ld-linux')) ?? ''
-    await copyFile(join(debian, folder, source), linker)
-    return await Promise.all(LIBRARIES.map((name) => libraryComponent(debian, name, ARCHITECTURES[platform])))
-  } finally {
-    await rm(debian, { recursive: true, force: true })
+  await using temporary = await mkdtempDisposable(join(tmpdir(), 'pinhole-libraries-'))
+  const debian = temporary.path
+  await run('mmdebstrap', [
+    ...['--variant=extract', '--mode=root', '--quiet', `--architectures=${ARCHITECTURES[platform]}`],
+    ...[`--include=${LIBRARIES}`, DEBIAN, debian],
+  ])
+  const folder = join('lib', TRIPLES[platform])
+  await mkdir(join(root, folder), { recursive: true })
+  for await (const path of glob(`{usr/,}${folder}/${LIBRARY_FILES}`, { cwd: debian })) {
+    // Of a link, what it leads to.
+    await copyFile(join(debian, path), join(root, folder, basename(path)))
   }
+  const linker = join(root, LINKERS[platform])
+  await mkdir(dirname(linker), { recursive: true })
+  const source = (await readdir(join(debian, folder))).find((name) => name.startsWith('ld-linux')) ?? ''
+  await copyFile(join(debian, folder, source), linker)
+  return await Promise.all(LIBRARIES.map((name) => libraryComponent(debian, name, ARCHITECTURES[platform])))
 }
 
 async function libraryComponent(debian: string, name: string, architecture: string): Promise<Component> {
@@ -134,16 +137,13 @@ export async function releaseImage(platform: Platform, out: string, buildah: Bui
   const { version } = manifest
   const name = `pinhole-server-${version}-image-${platform}`
   const tag = `${NAME}:${version}-${ARCHITECTURES[platform]}`
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-archive-'))
-  try {
-    const components = await buildImage(platform, tag, buildah)
-    await buildah('push', '--quiet', tag, `docker-archive:${join(folder, 'image.tar')}`)
-    await mkdir(out, { recursive: true })
-    await run('tar', ['-xf', 'image.tar'], { cwd: folder })
-    await packTar(join(out, `${name}.tar.gz`), folder, await partsOf(folder), await sourceDate(ROOT))
-    await writeFile(join(out, `${name}.cdx.json`), bomOf('pinhole-server', version, components))
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+  await using temporary = await mkdtempDisposable(join(tmpdir(), 'pinhole-archive-'))
+  const folder = temporary.path
+  const components = await buildImage(platform, tag, buildah)
+  await buildah('push', '--quiet', tag, `docker-archive:${join(folder, 'image.tar')}`)
+  await mkdir(out, { recursive: true })
+  await run('tar', ['-xf', 'image.tar'], { cwd: folder })
+  await packTar(join(out, `${name}.tar.gz`), folder, await partsOf(folder), await sourceDate(ROOT))
+  await writeFile(join(out, `${name}.cdx.json`), bomOf('pinhole-server', version, components))
   return [`${name}.tar.gz`, `${name}.cdx.json`]
 }

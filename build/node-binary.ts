@@ -1,7 +1,7 @@
 /** Node for the machines that a release is for: as the lock file of `runtime/` names it, and by its digest. */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, mkdtempDisposable, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Platform } from './platforms.ts'
@@ -26,29 +26,22 @@ export async function nodeBinary(platform: Platform): Promise<NodeBinary> {
   const binary = { version, file: join(folder, 'bin/node'), license: join(folder, 'LICENSE') }
   if (await readFile(binary.license).catch(() => null)) return binary
   await mkdir(cache, { recursive: true })
-  const fresh = await mkdtemp(join(cache, 'fetching-'))
-  try {
-    const { stdout } = await run(
-      'npm',
-      ['pack', '--json', '--pack-destination', fresh, `${name}@${version}`],
-      {
-        cwd: ROOT,
-      },
-    )
-    const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('[')))
-    const tarball = join(fresh, filename)
-    const [algorithm, digest] = integrity.split('-')
-    const found = createHash(algorithm)
-      .update(await readFile(tarball))
-      .digest('base64')
-    if (found !== digest) throw new Error(`${name} ${version} is not what runtime/package-lock.json says`)
-    await run('tar', ['-xzf', tarball, '-C', fresh, 'package/bin/node', 'package/LICENSE'])
-    await rename(join(fresh, 'package'), folder).catch(async (error) => {
-      // Somebody else brought it in the meantime.
-      if (!(await readFile(binary.license).catch(() => null))) throw error
-    })
-  } finally {
-    await rm(fresh, { recursive: true, force: true })
-  }
+  await using temporary = await mkdtempDisposable(join(cache, 'fetching-'))
+  const fresh = temporary.path
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', fresh, `${name}@${version}`], {
+    cwd: ROOT,
+  })
+  const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('[')))
+  const tarball = join(fresh, filename)
+  const [algorithm, digest] = integrity.split('-')
+  const found = createHash(algorithm)
+    .update(await readFile(tarball))
+    .digest('base64')
+  if (found !== digest) throw new Error(`${name} ${version} is not what runtime/package-lock.json says`)
+  await run('tar', ['-xzf', tarball, '-C', fresh, 'package/bin/node', 'package/LICENSE'])
+  await rename(join(fresh, 'package'), folder).catch(async (error) => {
+    // Somebody else brought it in the meantime.
+    if (!(await readFile(binary.license).catch(() => null))) throw error
+  })
   return binary
 }

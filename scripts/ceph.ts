@@ -1,11 +1,13 @@
 /** A Ceph store on one machine, in memory: monitor, manager, one OSD on `memstore`, and the S3 gateway. For tests. */
 import { execFile } from 'node:child_process'
-import { access, chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { AwsClient } from 'aws4fetch'
+import { listen } from '../test/support/listen.ts'
+import { isInstalled } from '../test/support/processes/caches.ts'
 import { cephConfig } from './ceph-config.ts'
 import { answers, SERVICES_FOLDER, type Services, STATE_FILE } from './services-state.ts'
 
@@ -31,15 +33,7 @@ const GATEWAY_TIMEOUT_MS = 90_000
 const STOP_TIMEOUT_MS = 10_000
 
 export async function missingPrograms(): Promise<string[]> {
-  const folders = (process.env.PATH ?? '').split(delimiter)
-  const found = await Promise.all(
-    PROGRAMS.map((program) =>
-      Promise.any(folders.map((folder) => access(join(folder, program)))).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  )
+  const found = await Promise.all(PROGRAMS.map((program) => isInstalled(program)))
   return PROGRAMS.filter((_, index) => !found[index])
 }
 
@@ -178,21 +172,12 @@ async function isOurs(pid: number): Promise<boolean> {
   return commandLine.includes(SERVICES_FOLDER)
 }
 
+/** All different. */
 async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer()
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-      return server
-    }),
-  )
-  return Promise.all(
-    servers.map((server) => {
-      const address = server.address()
-      if (address === null || typeof address === 'string') throw new Error('no port')
-      return new Promise<number>((resolve) => server.close(() => resolve(address.port)))
-    }),
-  )
+  const servers = Array.from({ length: count }, () => createServer())
+  const ports = await Promise.all(servers.map((server) => listen(server)))
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  return ports
 }
 
 async function endOfLogs(folder: string): Promise<string> {

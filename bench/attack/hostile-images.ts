@@ -2,7 +2,7 @@
  * `node bench/attack/hostile-images.ts [PATTERN] [--megabytes 25]`: what each hostile image costs the process that inspects
  * at it, alone and four at once. The images lie in files, as uploads do.
  */
-import { mkdtemp, open, rm, writeFile } from 'node:fs/promises'
+import { mkdtempDisposable, open, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
@@ -91,32 +91,29 @@ async function honestImages(): Promise<Record<string, () => Promise<Uint8Array>>
   }
 }
 
-const folder = await mkdtemp(path.join(tmpdir(), 'pinhole-hostile-'))
-try {
-  const makers = { ...(await honestImages()), ...(await hostileImages(size)) }
-  const picked = Object.entries(makers).filter(([name]) => positionals.every((word) => name.includes(word)))
-  let over = 0
-  console.log('| image | MB | stall, ms | stall of four, ms | processor, ms a MB | outcome |')
-  console.log('|---|---:|---:|---:|---:|---|')
-  for (const [name, make] of picked) {
-    const file = path.join(folder, 'image')
-    const bytes = await make()
-    await writeFile(file, bytes)
-    const megabytes = bytes.length / 1e6
-    await costOf(file, 1)
-    const one = await costOf(file, 1)
-    const four = await costOf(file, 4)
-    const perMegabyte = one.cpu / Math.max(1, megabytes)
-    const isOver =
-      one.stall > MOST_STALL || four.stall > MOST_STALL_OF_FOUR || perMegabyte > MOST_SECONDS_A_MEGABYTE
-    if (isOver) over++
-    const figures = [megabytes, one.stall, four.stall, perMegabyte * 1000].map((value) => value.toFixed(1))
-    console.log(`| ${name}${isOver ? ' **over**' : ''} | ${figures.join(' | ')} | ${one.outcome} |`)
-  }
-  console.log(
-    `\n${picked.length} images, ${over} beyond ${MOST_STALL} ms, ${MOST_STALL_OF_FOUR} ms or ${MOST_SECONDS_A_MEGABYTE * 1000} ms a MB`,
-  )
-  if (over > 0) process.exitCode = 1
-} finally {
-  await rm(folder, { recursive: true })
+await using temporary = await mkdtempDisposable(path.join(tmpdir(), 'pinhole-hostile-'))
+const folder = temporary.path
+const makers = { ...(await honestImages()), ...(await hostileImages(size)) }
+const picked = Object.entries(makers).filter(([name]) => positionals.every((word) => name.includes(word)))
+let over = 0
+console.log('| image | MB | stall, ms | stall of four, ms | processor, ms a MB | outcome |')
+console.log('|---|---:|---:|---:|---:|---|')
+for (const [name, make] of picked) {
+  const file = path.join(folder, 'image')
+  const bytes = await make()
+  await writeFile(file, bytes)
+  const megabytes = bytes.length / 1e6
+  await costOf(file, 1)
+  const one = await costOf(file, 1)
+  const four = await costOf(file, 4)
+  const perMegabyte = one.cpu / Math.max(1, megabytes)
+  const isOver =
+    one.stall > MOST_STALL || four.stall > MOST_STALL_OF_FOUR || perMegabyte > MOST_SECONDS_A_MEGABYTE
+  if (isOver) over++
+  const figures = [megabytes, one.stall, four.stall, perMegabyte * 1000].map((value) => value.toFixed(1))
+  console.log(`| ${name}${isOver ? ' **over**' : ''} | ${figures.join(' | ')} | ${one.outcome} |`)
 }
+console.log(
+  `\n${picked.length} images, ${over} beyond ${MOST_STALL} ms, ${MOST_STALL_OF_FOUR} ms or ${MOST_SECONDS_A_MEGABYTE * 1000} ms a MB`,
+)
+if (over > 0) process.exitCode = 1

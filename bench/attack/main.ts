@@ -1,5 +1,5 @@
 /** `npm run attack -- [PATTERN] [--seconds 1.5] [--save]`: what each route costs others when it is attacked. See ../attack.md. */
-import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { mkdtempDisposable, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
@@ -56,7 +56,8 @@ const pattern = positionals.join(' ')
 /** Others come from 127.0.0.1. A new one for each attack: each has a quota and budgets of its own. */
 let attackers = 0
 const startedAt = performance.now()
-const dir = await mkdtemp(path.join(tmpdir(), 'pinhole-attack-'))
+await using temporary = await mkdtempDisposable(path.join(tmpdir(), 'pinhole-attack-'))
+const dir = temporary.path
 // One server under all of them: what an attack leaves behind is held against the next.
 const server = await startPinhole(dir, EVERY_ROUTE)
 const attacker = startAttacker()
@@ -110,7 +111,6 @@ try {
 } finally {
   attacker.stop()
   await server.stop()
-  await rm(dir, { recursive: true, force: true })
 }
 
 function movesMegabytes({ takes, path: address }: Target): boolean {

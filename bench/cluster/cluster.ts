@@ -1,7 +1,6 @@
 /** Three processes on S3 and Postgres behind nginx, against one process that keeps all in a folder. */
 import path from 'node:path'
-import { freePort, startNginx } from '../../test/support/processes/caches.ts'
-import { startNginxFront } from '../../test/support/processes/front.ts'
+import { freePort, startNginx, startNginxFront } from '../../test/support/processes/caches.ts'
 import { startPinhole, UNLIMITED } from '../contestants/contestants.ts'
 import { type Contestant, interleaved } from '../load/interleaved.ts'
 import { upload } from '../load/multipart.ts'

@@ -4,7 +4,7 @@
  * A setting is `4:2:0/t3/trellis/restore/84/75`: sampling, quantisation table, trellis or plain, restore, plain or halve (colour),
  * quality of brightness, quality of colour. Or `4:2:0/engine`, Pinhole's own; or `4:2:0/compressorjs` and `4:2:0/quick`, in Chromium.
  */
-import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -34,7 +34,8 @@ const IN_BROWSER: Record<string, string> = { compressorjs: 'compressorjs', quick
 
 await mkdir(CACHE, { recursive: true })
 const known = new Set((await readPoints()).map(({ name, setting }) => `${name} ${setting}`))
-const folder = await mkdtemp(join(tmpdir(), 'pinhole-sweep-'))
+await using temporary = await mkdtempDisposable(join(tmpdir(), 'pinhole-sweep-'))
+const folder = temporary.path
 let left = 0
 let peer: Awaited<ReturnType<typeof startPeer>> | undefined
 try {
@@ -44,7 +45,6 @@ try {
   }
 } finally {
   await peer?.stop()
-  await rm(folder, { recursive: true, force: true })
 }
 process.stdout.write(left > 0 ? `${left} points left\n` : 'done\n')
 process.exitCode = left > 0 ? 1 : 0

@@ -3,7 +3,7 @@
  *
  *     node bench/scale/main.ts [ledger] [images] [names] [verify] [polls] [--count 1000000] [--dir FOLDER]
  */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
@@ -26,16 +26,13 @@ const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
   options: { count: { type: 'string', default: '1000000' }, dir: { type: 'string', default: tmpdir() } },
 })
-const dir = await mkdtemp(path.join(flags.dir, 'pinhole-scale-'))
-try {
-  console.error(machine())
-  const count = Number(flags.count)
-  const measures: Measure[] = []
-  for (const [name, measure] of Object.entries(parts)) {
-    if (positionals.length > 0 && !positionals.includes(name)) continue
-    measures.push(...(await measure(dir, count)))
-  }
-  console.log(`${machine()}\n\n${tablesOf({ measures })}`)
-} finally {
-  await rm(dir, { recursive: true, force: true })
+await using temporary = await mkdtempDisposable(path.join(flags.dir, 'pinhole-scale-'))
+const dir = temporary.path
+console.error(machine())
+const count = Number(flags.count)
+const measures: Measure[] = []
+for (const [name, measure] of Object.entries(parts)) {
+  if (positionals.length > 0 && !positionals.includes(name)) continue
+  measures.push(...(await measure(dir, count)))
 }
+console.log(`${machine()}\n\n${tablesOf({ measures })}`)

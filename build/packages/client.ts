@@ -1,5 +1,5 @@
 /** The client's package: the SDK and the command, compiled. It holds what its entries import, and needs what that imports. */
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { createProgram } from '../../src/cli/program.ts'
@@ -64,17 +64,14 @@ interface Needed {
 
 /** Copies what the entries lead to into the folder `to`. */
 async function compiledTo(to: string): Promise<Needed> {
-  const lib = await mkdtemp(join(tmpdir(), 'pinhole-lib-'))
-  try {
-    await compile(lib)
-    const { modules, ...needed } = await reachable(lib, ENTRIES)
-    for (const file of modules) {
-      for (const path of [file, file.replace(/\.js$/, '.d.ts')]) await copy(join(lib, path), join(to, path))
-    }
-    return needed
-  } finally {
-    await rm(lib, { recursive: true, force: true })
+  await using temporary = await mkdtempDisposable(join(tmpdir(), 'pinhole-lib-'))
+  const lib = temporary.path
+  await compile(lib)
+  const { modules, ...needed } = await reachable(lib, ENTRIES)
+  for (const file of modules) {
+    for (const path of [file, file.replace(/\.js$/, '.d.ts')]) await copy(join(lib, path), join(to, path))
   }
+  return needed
 }
 
 /** Files of `lib` that `entries` lead to, and the packages that they name. */

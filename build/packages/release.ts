@@ -1,6 +1,6 @@
 /** The two packages, as npm publishes them: the client with the command, and the server. Their names stand in package.json. */
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -27,17 +27,14 @@ async function pack(
   out: string,
   build: (folder: string) => Promise<string[]>,
 ): Promise<string[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-package-'))
-  try {
-    const packages = await build(folder)
-    const tarball = tarballOf(name)
-    await run('npm', ['pack', '--silent', '--pack-destination', out], { cwd: folder })
-    const bom = tarball.replace(/tgz$/, 'cdx.json')
-    await writeFile(join(out, bom), bomOf(name, manifest.version, await componentsOf(packages)))
-    return [tarball, bom]
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+  await using temporary = await mkdtempDisposable(join(tmpdir(), 'pinhole-package-'))
+  const folder = temporary.path
+  const packages = await build(folder)
+  const tarball = tarballOf(name)
+  await run('npm', ['pack', '--silent', '--pack-destination', out], { cwd: folder })
+  const bom = tarball.replace(/tgz$/, 'cdx.json')
+  await writeFile(join(out, bom), bomOf(name, manifest.version, await componentsOf(packages)))
+  return [tarball, bom]
 }
 
 /** What npm installs for packages by these names, and for those that they need. */
