@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before } from 'node:test'
 import { httpContract } from './contracts/http.ts'
-import { freePort } from './support/processes/caches.ts'
+import { freePort, hasNginx, startNginxFront } from './support/processes/caches.ts'
 import { type Backends, PROCESSES, startBackends, startCluster } from './support/processes/cluster.ts'
-import { hasNginx, startNginxFront, startPlainFront } from './support/processes/front.ts'
 import { linksTo } from './support/processes/links.ts'
+import { startTcpProxy } from './support/tcp-proxy.ts'
 
 /** What the contract's main host trusts. */
 const PROXIES = ['127.0.0.1/32', '10.0.0.0/8', '2001:db8:ffff::/48']
@@ -31,9 +31,11 @@ httpContract(`${PROCESSES} servers behind ${front}, S3 and Postgres`, async (env
   )
   const { servers } = cluster
   const ports = servers.map((server) => server.port)
-  const before = await (hasNginx ? startNginxFront(port, ports, PROXIES) : startPlainFront(port, ports))
+  const stopFront = hasNginx
+    ? (await startNginxFront(port, ports, PROXIES)).stop
+    : (await startTcpProxy(ports, { port })).close
   return {
-    url: before.url,
+    url: `http://127.0.0.1:${port}`,
     baseUrl: settings.BASE_URL,
     clientHeader: 'X-Forwarded-For',
     direct: !hasNginx,
@@ -43,7 +45,7 @@ httpContract(`${PROCESSES} servers behind ${front}, S3 and Postgres`, async (env
     operator: (words) => servers[0]!.operator(words),
     breakDown: links.cut,
     async stop() {
-      await before.stop()
+      await stopFront()
       await cluster.stop().finally(links.cut)
       await rm(folder, { recursive: true, force: true })
     },

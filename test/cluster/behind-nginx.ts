@@ -6,8 +6,7 @@ import { after, before, describe, it } from 'node:test'
 import { checkProblem } from '../contracts/http/rules.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { freePort } from '../support/processes/caches.ts'
-import { type Front, hasNginx, startNginxFront } from '../support/processes/front.ts'
+import { type Cache, freePort, hasNginx, startNginxFront } from '../support/processes/caches.ts'
 import { until } from '../support/until.ts'
 import { fetchRaw, post, remove, store } from '../support/upload.ts'
 import { cluster } from './servers.ts'
@@ -16,7 +15,7 @@ export function behindNginxCases(): void {
   describe('nginx before servers that die', {
     skip: hasNginx ? false : 'nginx is not on this machine',
   }, () => {
-    let front: Front
+    let front: Cache
     before(async () => {
       const ports = cluster.servers.map((server) => server.port)
       front = await startNginxFront(await freePort(), ports, ['127.0.0.1/32'])
@@ -28,7 +27,7 @@ export function behindNginxCases(): void {
       const { id, key } = await store(front.url, gif(), from)
       assert.equal((await request(front.url, 'GET', `/api/delete?key=${key}`)).status, 200)
       assert.equal((await remove(front.url, key)).status, 200)
-      const logged = (name: string) => readFile(join(front.folder!, name), 'utf8')
+      const logged = (name: string) => readFile(join(front.folder, name), 'utf8')
       await until('the last request is logged', async () => (await logged('access.log')).includes('DELETE'))
       assert.match(await logged('access.log'), / GET \/api\/delete 200 /)
       for (const name of ['access.log', 'error.log']) {

@@ -8,8 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { request } from '../support/http.ts'
-import { freePort, replaced, runNginx, skipWithout } from '../support/processes/caches.ts'
-import { startNginxFront } from '../support/processes/front.ts'
+import { freePort, replaced, runNginx, skipWithout, startNginxFront } from '../support/processes/caches.ts'
 import { ROOT } from '../support/processes/process.ts'
 import { until } from '../support/until.ts'
 
@@ -65,7 +64,7 @@ test('nginx, as shipped', { skip: await skipWithout('nginx') }, async () => {
   const log = await withOrigin(async (originPort) => {
     const front = await startNginxFront(await freePort(), [originPort], ['10.0.0.0/8'])
     stop = front.stop
-    const parts = ['access.log', 'error.log'].map((name) => join(front.folder!, name))
+    const parts = ['access.log', 'error.log'].map((name) => join(front.folder, name))
     const read = async () => (await Promise.all(parts.map((part) => readFile(part, 'utf8')))).join('\n')
     return { url: front.url, log: read }
   })

@@ -1,7 +1,6 @@
 /** Three servers behind nginx are restarted in turn, while clients go on. */
-import { freePort, isInstalled } from '../support/processes/caches.ts'
+import { freePort, isInstalled, startNginxFront } from '../support/processes/caches.ts'
 import { startBackends, startCluster } from '../support/processes/cluster.ts'
-import { startNginxFront } from '../support/processes/front.ts'
 import type { Drill } from './drill.ts'
 import { startLoad } from './load.ts'
 

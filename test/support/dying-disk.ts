@@ -2,10 +2,7 @@
  * A process that dies, as its disk sees it: from one call on, none is carried out any more. In this process, so that a
  * test can try every call of an act.
  */
-import fs from 'node:fs'
-import { syncBuiltinESMExports } from 'node:module'
-
-type Call = (...words: unknown[]) => unknown
+import { meetDiskCalls } from './processes/disk-calls.ts'
 
 let left: number | null = null
 
@@ -22,21 +19,8 @@ export async function dyingAt(step: number, act: () => Promise<unknown>): Promis
   return died
 }
 
-function patch(calls: Record<string, Call>, names: string[]): void {
-  for (const name of names) {
-    const original = calls[name]!
-    calls[name] = async function (this: unknown, ...words: unknown[]) {
-      if (left !== null && left-- <= 0) {
-        left = -1
-        throw new Error('this process died')
-      }
-      return original.apply(this, words)
-    }
-  }
-}
-
-const handle = await fs.promises.open(process.execPath, 'r')
-patch(Object.getPrototypeOf(handle), ['sync'])
-await handle.close()
-patch(fs.promises as unknown as Record<string, Call>, ['rename', 'unlink', 'open'])
-syncBuiltinESMExports()
+await meetDiskCalls({ handles: ['sync'], promises: ['rename', 'unlink', 'open'] }, () => {
+  if (left === null || left-- > 0) return
+  left = -1
+  throw new Error('this process died')
+})

@@ -1,9 +1,9 @@
 /** A page of nothing but the client engine, bundled as for people and served under their Content-Security-Policy. */
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { extname } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { build } from 'vite'
+import { listen } from './listen.ts'
 
 const POLICY = [
   "default-src 'none'",
@@ -92,9 +92,8 @@ export async function serveEnginePage(
       response.end(file)
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    url: `http://127.0.0.1:${await listen(server)}/`,
     downloads,
     close() {
       server.closeAllConnections()

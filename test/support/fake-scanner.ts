@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { end, listen } from './listen.ts'
 import { sha256Of } from './sha256.ts'
 
 export interface Asked {
@@ -72,10 +72,7 @@ export async function startFakeScanner(): Promise<FakeScanner> {
     asked: [],
     mostAtOnce: () => most,
     looksAt: (bytes) => fake.asked.filter(({ sha256 }) => sha256 === sha256Of(bytes)).length,
-    async close() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
+    close: () => end(server),
   }
 
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
@@ -97,8 +94,7 @@ export async function startFakeScanner(): Promise<FakeScanner> {
     else if (does !== 'silent') outgoing.writeHead(does.status, does.headers).end(does.body)
   }
 
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  fake.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${SCAN_PATH}`
+  fake.url = `http://127.0.0.1:${await listen(server)}${SCAN_PATH}`
   return fake
 }
 

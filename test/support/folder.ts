@@ -1,11 +1,21 @@
-/** A folder of a test's own, which goes when it ends. */
-import { mkdtemp, rm } from 'node:fs/promises'
+/** Folders of tests. */
+import { chmod, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 
+/** A folder of a test's own, which goes when it ends. */
 export async function folderOf(t: Pick<TestContext, 'after'>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   return folder
+}
+
+/**
+ * Lets other accounts read `folder`, containers and other users, and takes nothing from anybody: it may be the system's own folder for
+ * temporary files.
+ */
+export async function letOthersRead(folder: string): Promise<void> {
+  const { mode } = await stat(folder)
+  await chmod(folder, mode | 0o055)
 }

@@ -20,19 +20,26 @@ export interface RequestOptions {
   timeoutMs?: number
 }
 
+/** `url`: of a server, or `unix:` and the path of its socket. */
 export function request(
   url: string,
   method: string,
   path: string,
   options: RequestOptions = {},
 ): Promise<Answer> {
-  const { protocol, hostname, port } = new URL(url)
+  const { protocol, hostname, port, pathname } = new URL(url)
   const scheme = protocol === 'https:' ? https : http
   const { headers = {}, body, timeoutMs = PATIENT_MS } = options
   return new Promise((resolve, reject) => {
     const length = body instanceof Uint8Array ? { 'Content-Length': String(body.length) } : {}
     const outgoing = scheme.request(
-      { hostname, port, method, path, headers: { ...length, ...headers }, agent: false },
+      {
+        ...(protocol === 'unix:' ? { socketPath: decodeURIComponent(pathname) } : { hostname, port }),
+        method,
+        path,
+        headers: { ...length, ...headers },
+        agent: false,
+      },
       (incoming) => {
         const pieces: Buffer[] = []
         incoming.on('data', (piece) => pieces.push(piece))

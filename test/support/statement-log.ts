@@ -22,9 +22,11 @@ export async function startStatementLog(postgresPort: number): Promise<Statement
     if (type === 'Q' || type === 'S') roundTrips++
   }
 
-  const proxy = await startTcpProxy(postgresPort, (connection, bytes) => {
-    if (!readers.has(connection)) readers.set(connection, messageReader(hear))
-    readers.get(connection)!(bytes)
+  const proxy = await startTcpProxy(postgresPort, {
+    watch(connection, bytes) {
+      if (!readers.has(connection)) readers.set(connection, messageReader(hear))
+      readers.get(connection)!(bytes)
+    },
   })
   return {
     ...proxy,

@@ -5,7 +5,7 @@ import { inspect } from 'node:util'
 import { LedgerUnavailable } from '../../../src/stores/ledger.ts'
 import { openPostgresLedger } from '../../../src/stores/postgres/ledger.ts'
 import type { PostgresServer } from '../../support/processes/postgres.ts'
-import { startSilentProxy } from '../../support/processes/silent-proxy.ts'
+import { startTcpProxy } from '../../support/tcp-proxy.ts'
 import { until } from '../../support/until.ts'
 import { ledgerOf, opened } from './opened.ts'
 
@@ -68,6 +68,7 @@ export function connectionCases(server: () => PostgresServer): void {
       const failure = assert.rejects(ledger.block([DIGEST], 'spam', AT), LedgerUnavailable)
       await until('it waits', async () => (await blockedOf('doomed-too')) === 1)
       proxy.cut()
+      proxy.restore()
       await failure
       await owner.query('commit')
       await until('the server has seen it', async () => (await connectionsOf('doomed-too')) === 0)
@@ -92,7 +93,7 @@ export function connectionCases(server: () => PostgresServer): void {
       for (const outcome of outcomes) {
         assert.ok(outcome.status === 'rejected' && outcome.reason instanceof LedgerUnavailable)
       }
-      proxy.speak()
+      proxy.restore()
       await until('it is used again', () => succeeds(ledger.check()))
       assert.equal(await ledger.reserveUpload('a', DAY, 10), 2)
       assert.equal(await ledger.whyWithheld([DIGEST]), null)
@@ -159,7 +160,7 @@ export function connectionCases(server: () => PostgresServer): void {
 /** A proxy before the server, and the URL through it. */
 async function proxyOf(t: TestContext, url: string) {
   const through = new URL(url)
-  const proxy = await startSilentProxy(Number(through.port))
+  const proxy = await startTcpProxy(Number(through.port))
   t.after(() => proxy.close())
   through.port = String(proxy.port)
   return { proxy, through: through.href }

@@ -1,8 +1,9 @@
 /** Small images by hand, exact to the byte, each as different as its comment. */
 import { randomUUID } from 'node:crypto'
-import { crc32, deflateSync } from 'node:zlib'
+import { deflateSync } from 'node:zlib'
+import { pngChunk, pngOf } from '../chunks.ts'
 
-export interface GifOptions {
+interface GifOptions {
   width?: number
   height?: number
   comment?: string
@@ -46,22 +47,10 @@ export function png(width: number, height: number, profile?: Buffer): Buffer {
   // One bit a pixel, grey.
   header.writeUInt8(1, 8)
   const rows = Buffer.alloc((1 + Math.ceil(width / 8)) * height)
-  return Buffer.concat([
-    Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]),
-    chunk('IHDR', header),
-    ...(profile === undefined
-      ? []
-      : [chunk('iCCP', Buffer.concat([Buffer.from('x\0\0'), deflateSync(profile)]))]),
-    chunk('IDAT', deflateSync(rows)),
-    chunk('IEND', Buffer.alloc(0)),
+  return pngOf([
+    pngChunk('IHDR', header),
+    ...(profile ? [pngChunk('iCCP', Buffer.concat([Buffer.from('x\0\0'), deflateSync(profile)]))] : []),
+    pngChunk('IDAT', deflateSync(rows)),
+    pngChunk('IEND'),
   ])
-}
-
-function chunk(type: string, data: Buffer): Buffer {
-  const body = Buffer.concat([Buffer.from(type), data])
-  const out = Buffer.alloc(body.length + 8)
-  out.writeUInt32BE(data.length, 0)
-  body.copy(out, 4)
-  out.writeUInt32BE(crc32(body), body.length + 4)
-  return out
 }

@@ -1,23 +1,25 @@
-/** Real caches in front of a real server, with the configurations that `deploy/` ships. */
+/** Real caches and proxies in front of real servers, with the configurations that `deploy/` ships. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { listen } from '../listen.ts'
 import { until } from '../until.ts'
 import { ROOT } from './process.ts'
 
 export interface Cache {
   url: string
+  /** Of its own files, among them its logs. */
+  folder: string
   stop(): Promise<void>
 }
 
 /** A port that nobody listens on now. */
 export async function freePort(): Promise<number> {
   const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
+  const port = await listen(server)
   await new Promise((resolve) => server.close(resolve))
   return port
 }
@@ -51,7 +53,7 @@ export function isInstalled(...needed: string[]): Promise<boolean> {
   )
 }
 
-export async function startVarnish(port: number, originPort: number): Promise<Cache> {
+async function startVarnish(port: number, originPort: number): Promise<Cache> {
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-varnish-'))
   const shipped = await readFile(join(ROOT, 'deploy/varnish/pinhole.vcl'), 'utf8')
   const vcl = join(folder, 'pinhole.vcl')
@@ -78,19 +80,56 @@ export async function startVarnish(port: number, originPort: number): Promise<Ca
   return running(spawn('varnishd', words, { stdio: ['ignore', 'pipe', 'pipe'] }), port, folder)
 }
 
-export async function startNginx(port: number, originPorts: number[]): Promise<Cache> {
+export function startNginx(port: number, originPorts: number[]): Promise<Cache> {
+  return startShippedNginx(port, originPorts, (shipped, folder) => ({
+    site: replaced(shipped, [[/\/var\/cache\/pinhole-nginx/, `${folder}/cache`]]),
+    modules: `load_module ${PURGE_MODULE};`,
+  }))
+}
+
+/** In CI it is there, or its absence fails the tests. */
+export const hasNginx = (await isInstalled('nginx')) || process.env.PINHOLE_CI !== undefined
+
+/** What stands before several servers: without its cache. `trusted`: networks of other proxies before it, as CIDRs. */
+export function startNginxFront(port: number, originPorts: number[], trusted: string[]): Promise<Cache> {
+  const networks = trusted.map((network) => `set_real_ip_from ${network};`).join(' ')
+  return startShippedNginx(port, originPorts, (shipped) => ({
+    site: replaced(withoutCache(shipped), [
+      [/# set_real_ip_from 10\.0\.0\.0\/8;/, networks],
+      [/# real_ip_header/, 'real_ip_header'],
+      [/# real_ip_recursive/, 'real_ip_recursive'],
+    ]),
+  }))
+}
+
+/** As its first lines say: "Without the module, leave out the lines marked CACHE." */
+function withoutCache(site: string): string {
+  const lines = site.split('\n')
+  const kept = lines.filter((line) => !/ # CACHE\b/.test(line))
+  if (kept.length === lines.length) throw new Error('no line is marked CACHE')
+  return kept.join('\n')
+}
+
+async function startShippedNginx(
+  port: number,
+  originPorts: number[],
+  change: (shipped: string, folder: string) => { site: string; modules?: string },
+): Promise<Cache> {
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-nginx-'))
   const shipped = await readFile(join(ROOT, 'deploy/nginx/pinhole.conf'), 'utf8')
   const servers = originPorts.map((originPort) => `server 127.0.0.1:${originPort}$1;`).join(' ')
-  const site = replaced(shipped, [
-    [/listen 80;/, `listen 127.0.0.1:${port};`],
-    [/server 127\.0\.0\.1:3000( [^;]*);/, servers],
-    [/\/var\/cache\/pinhole-nginx/, `${folder}/cache`],
-    [/\/var\/log\/nginx\/pinhole\.log/, `${folder}/access.log`],
-    [/\/var\/log\/nginx\/pinhole-error\.log/, `${folder}/error.log`],
-  ])
-  const modules = `load_module ${PURGE_MODULE};`
-  return runNginx({ port, folder, site, modules })
+  const { site, modules } = change(shipped, folder)
+  return runNginx({
+    port,
+    folder,
+    site: replaced(site, [
+      [/listen 80;/, `listen 127.0.0.1:${port} backlog=1024;`],
+      [/server 127\.0\.0\.1:3000( [^;]*);/, servers],
+      [/\/var\/log\/nginx\/pinhole\.log/, `${folder}/access.log`],
+      [/\/var\/log\/nginx\/pinhole-error\.log/, `${folder}/error.log`],
+    ]),
+    ...(modules !== undefined && { modules }),
+  })
 }
 
 /** nginx over a `site` in its http block. `folder` is removed when it stops. */
@@ -148,7 +187,7 @@ async function running(child: ChildProcess, port: number, folder: string): Promi
     if (child.exitCode !== null) throw new Error(`the cache ended:\n${output}`)
     return listens(port)
   })
-  return { url: `http://127.0.0.1:${port}`, stop }
+  return { url: `http://127.0.0.1:${port}`, folder, stop }
 }
 
 function listens(port: number): Promise<boolean> {

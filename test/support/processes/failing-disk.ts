@@ -4,10 +4,7 @@
  * file is gone.
  */
 import fs from 'node:fs'
-import { syncBuiltinESMExports } from 'node:module'
-
-type Call = (...words: unknown[]) => unknown
-type Calls = Record<string, Call>
+import { meetDiskCalls } from './disk-calls.ts'
 
 const order = process.env.FAILING_DISK!
 let left = new Map<string, number>()
@@ -29,45 +26,12 @@ function meet(call: string): void {
   throw Object.assign(new Error(`${code}: injected, ${call}`), { code, syscall: call })
 }
 
-function failSometimes(calls: Calls, names: string[]): void {
-  for (const name of names) {
-    const original = calls[name]!
-    calls[name] = async function (this: unknown, ...words: unknown[]) {
-      meet(name)
-      return original.apply(this, words)
-    }
-  }
-}
-
-/** The same for calls that take a callback. `names`: of the calls, and what the order calls them. */
-function failCallbacks(calls: Calls, names: Record<string, string>): void {
-  for (const [name, ordered] of Object.entries(names)) {
-    const original = calls[name]!
-    const failing = (...words: unknown[]) => {
-      try {
-        meet(ordered)
-      } catch (error) {
-        process.nextTick(words.at(-1) as Call, error)
-        return
-      }
-      original(...words)
-    }
-    // `promisify` asks for these.
-    calls[name] = Object.defineProperties(failing, Object.getOwnPropertyDescriptors(original))
-  }
-}
-
 // Done before a server has opened anything. Not waited for: a module of a single executable can't.
-fs.promises.open(process.execPath, 'r').then((handle) => {
-  failSometimes(Object.getPrototypeOf(handle) as Calls, ['write', 'writev', 'appendFile', 'sync', 'datasync'])
-  return handle.close()
-})
-failSometimes(fs.promises as unknown as Calls, ['rename', 'open', 'unlink'])
-failCallbacks(fs as unknown as Calls, {
-  open: 'open',
-  write: 'write',
-  writev: 'writev',
-  fsync: 'sync',
-  fdatasync: 'log',
-})
-syncBuiltinESMExports()
+void meetDiskCalls(
+  {
+    handles: ['write', 'writev', 'appendFile', 'sync', 'datasync'],
+    promises: ['rename', 'open', 'unlink'],
+    callbacks: { open: 'open', write: 'write', writev: 'writev', fsync: 'sync', fdatasync: 'log' },
+  },
+  meet,
+)

@@ -1,7 +1,7 @@
 /** A cache provider's API that answers as it is told, and keeps what it was asked. */
 import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import { end, listen } from '../listen.ts'
 
 export interface Asked {
   method: string
@@ -44,16 +44,12 @@ export async function startFakeProvider(): Promise<FakeProvider> {
     outgoing.writeHead(told.status, told.headers)
     outgoing.end(told.body)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
-    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    host: `127.0.0.1:${await listen(server)}`,
     asked,
     answer(next) {
       script = typeof next === 'function' ? next : () => next
     },
-    async stop() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
+    stop: () => end(server),
   }
 }

@@ -1,6 +1,6 @@
 /** What a server keeps elsewhere, reached over links that can be cut. */
+import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts'
 import type { Env } from './process.ts'
-import { type SilentProxy, startSilentProxy } from './silent-proxy.ts'
 
 export interface Links {
   /** The settings that lead over the links, and `NODE_OPTIONS`: to be given after `env`. */
@@ -19,9 +19,9 @@ export async function linksTo(elsewhere: Env, env: Env): Promise<Links> {
     return { place, cut: async () => {} }
   }
   const { LEDGER_URL, OBJECTS_URL, ...others } = elsewhere
-  const links: SilentProxy[] = []
+  const links: TcpProxy[] = []
   const over = async (url: URL): Promise<URL> => {
-    const link = await startSilentProxy(Number(url.port))
+    const link = await startTcpProxy(Number(url.port))
     links.push(link)
     url.port = `${link.port}`
     return url

@@ -1,6 +1,6 @@
 /** Stands between a cache and a server, and can hold back an answer that the server has already given. */
 import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { end, listen } from '../listen.ts'
 
 export interface SlowOrigin {
   readonly port: number
@@ -31,9 +31,8 @@ export async function startSlowOrigin(serverPort: () => number): Promise<SlowOri
     forwarded.on('error', () => outgoing.destroy())
     incoming.pipe(forwarded)
   })
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
   return {
-    port: (proxy.address() as AddressInfo).port,
+    port: await listen(proxy),
     hold(target) {
       heldTarget = target
     },
@@ -43,9 +42,6 @@ export async function startSlowOrigin(serverPort: () => number): Promise<SlowOri
       for (const pass of waiting) pass()
       waiting = []
     },
-    async stop() {
-      proxy.closeAllConnections()
-      await new Promise((resolve) => proxy.close(resolve))
-    },
+    stop: () => end(proxy),
   }
 }
