@@ -1,15 +1,21 @@
 /**
  * The line in which uploads wait, unread, for their turn to be read (docs/decisions/068). It bounds what is read at once,
- * of an address and of all. In memory, of this process alone.
+ * of an address and of all: addresses take turns round robin, the uploads of each in the order of arrival. In memory, of this
+ * process alone.
  */
 import { Refusal } from '../../errors.ts'
-import { type Address, createQueue, type QueueLimits } from './fair-queue.ts'
 
-export interface LineLimits extends QueueLimits {
+export interface LineLimits {
+  /** Uploads of one address that are read at once. */
+  uploadsAtOnce: number
+  /** Uploads of all addresses that are read at once. */
+  uploadsRead: number
   /** How long an upload waits for its turn. Unit: milliseconds. */
   waitMs: number
   /** Uploads of one address that wait. */
   waitingOfAddress: number
+  /** What all that wait may hold in memory. Unit: bytes. */
+  waitingBytes: number
 }
 
 export interface Client {
@@ -39,7 +45,26 @@ export interface Line {
   counts(): { reading: number; waiting: number }
 }
 
+/** With at least one upload. */
+interface Address {
+  readonly name: string
+  readonly network: Network
+  /** Uploads that have their turn. */
+  reading: number
+  /** In the order of arrival. */
+  readonly waiting: Waiter[]
+  /** Its first upload depends on others: to be resolved when one of them may have ended. `null`: it depends on none. */
+  another: PromiseWithResolvers<void> | null
+}
+
+interface Network {
+  readonly name: string
+  reading: number
+  waiting: number
+}
+
 interface Waiter {
+  /** Of arrival. */
   serial: number
   bytes: number
   client: Client
@@ -52,16 +77,7 @@ interface Waiter {
   unwatch: (() => void) | null
 }
 
-/** The first of an address depends on others that have not ended. It is tried again, alone. */
-interface Stall {
-  timer: ReturnType<typeof setTimeout> | undefined
-  delayMs: number
-  isTrying: boolean
-  /** Something ended while it was tried. */
-  isDue: boolean
-}
-
-/** When a stalled one is tried again for what may have ended in other processes. It doubles each time. Unit: milliseconds. */
+/** When one that depends on others tries again, for what may have ended in other processes. It doubles each time. Unit: milliseconds. */
 const FIRST_LOOK_MS = 100
 const LONGEST_LOOK_MS = 2000
 
@@ -71,117 +87,170 @@ const WAITER_BYTES = 8 * 1024
 const TOO_LONG = 'This upload waited too long for its turn. Please try again in a moment.'
 const ADDRESS_FULL = 'This address has as many uploads waiting as it may. Please wait for some to end.'
 const ALL_FULL = 'This server has as many uploads waiting as it can keep. Please try again in a moment.'
+const GONE = 'The connection was lost before the body ended.'
 
 export function createLine(limits: LineLimits): Line {
-  const queue = createQueue<Waiter>(limits)
-  const stalls = new Map<Address<Waiter>, Stall>()
+  const addresses = new Map<string, Address>()
+  const networks = new Map<string, Network>()
+  /** Addresses with uploads that wait. The first one's turn is next. */
+  const round = new Set<Address>()
   let serial = 0
+  let reading = 0
+  let waiting = 0
+  let waitingBytes = 0
+
+  function addressOf({ address: name, network: networkName }: Client): Address {
+    const known = addresses.get(name)
+    if (known !== undefined) return known
+    const network = networks.get(networkName) ?? { name: networkName, reading: 0, waiting: 0 }
+    return { name, network, reading: 0, waiting: [], another: null }
+  }
+
+  /** Remembers an address and its network as long as they have uploads. */
+  function remember(address: Address): void {
+    const { name, network } = address
+    if (address.reading > 0 || address.waiting.length > 0) addresses.set(name, address)
+    else addresses.delete(name)
+    if (network.reading > 0 || network.waiting > 0) networks.set(network.name, network)
+    else networks.delete(network.name)
+  }
+
+  function countReading(address: Address, change: 1 | -1): void {
+    reading += change
+    address.reading += change
+    address.network.reading += change
+    remember(address)
+  }
+
+  function countWaiting(address: Address, { bytes }: Waiter, change: 1 | -1): void {
+    waiting += change
+    waitingBytes += change * bytes
+    address.network.waiting += change
+    remember(address)
+  }
+
+  /**
+   * Half of all turns are anybody's, a quarter is for addresses of which nothing is read, the last quarter for networks of
+   * which nothing is read: a few hundred addresses that send as slowly as they may keep nobody out.
+   */
+  function hasTurn({ reading: ofAddress, network }: Address): boolean {
+    if (ofAddress >= limits.uploadsAtOnce || reading >= limits.uploadsRead) return false
+    if (reading < limits.uploadsRead / 2) return true
+    return reading < limits.uploadsRead * 0.75 ? ofAddress === 0 : network.reading === 0
+  }
+
+  /** The next address in the round with a turn. */
+  function next(): Address | null {
+    if (reading >= limits.uploadsRead) return null
+    for (const address of round) if (address.another === null && hasTurn(address)) return address
+    return null
+  }
 
   function admitNext(): void {
-    for (let address = queue.next(); address !== null; address = queue.next()) {
-      void take(address, queue.takeFirst(address))
-    }
+    for (let address = next(); address !== null; address = next()) void tryFirst(address)
   }
 
-  async function take(address: Address<Waiter>, waiter: Waiter): Promise<boolean> {
-    queue.begin(address)
+  /** Gives the upload that waits longest its turn; that of its address comes last in the round. */
+  function tryFirst(address: Address): Promise<boolean> {
+    const first = address.waiting[0]!
+    remove(address, first)
+    if (round.delete(address)) round.add(address)
+    return tryOne(address, first)
+  }
+
+  /** `false` if nothing came of it, and it waits on. */
+  async function tryOne(address: Address, waiter: Waiter): Promise<boolean> {
+    countReading(address, 1)
     const outcome = await waiter.attempt()
-    const isOver = outcome !== null || waiter.isOver !== null
-    if (isOver) waiter.unwatch?.()
-    else {
-      wait(address, waiter)
-      if (!stalls.has(address)) stall(address)
-    }
+    const waitsOn = outcome === null && waiter.isOver === null
+    if (waitsOn) {
+      insert(address, waiter)
+      if (address.another === null) void tryAgain(address)
+    } else waiter.unwatch?.()
     if (outcome === null && waiter.isOver !== null) waiter.refuse(waiter.isOver)
     if (outcome !== 'admitted') {
-      queue.end(address)
+      countReading(address, -1)
       admitNext()
     }
-    return isOver
+    return !waitsOn
   }
 
-  function end(address: Address<Waiter>): void {
-    queue.end(address)
-    retry(address)
+  /** Lets the first of an address try, alone, until something comes of it. Without a turn it goes on like all others. */
+  async function tryAgain(address: Address): Promise<void> {
+    let isOver = false
+    address.another = Promise.withResolvers()
+    for (let delayMs = FIRST_LOOK_MS; !isOver; delayMs = Math.min(LONGEST_LOOK_MS, delayMs * 2)) {
+      const timer = setTimeout(address.another.resolve, delayMs)
+      await address.another.promise
+      clearTimeout(timer)
+      // Before the attempt: what ends meanwhile is seen.
+      address.another = Promise.withResolvers()
+      isOver = address.waiting.length === 0 || !hasTurn(address) || (await tryFirst(address))
+    }
+    address.another = null
     admitNext()
   }
 
-  function wait(address: Address<Waiter>, waiter: Waiter): void {
-    queue.insert(address, waiter)
-    if (waiter.unwatch !== null) return
+  function end(address: Address): void {
+    countReading(address, -1)
+    address.another?.resolve()
+    admitNext()
+  }
+
+  /** Behind those that came earlier, even if it was tried before. */
+  function insert(address: Address, waiter: Waiter): void {
+    const later = address.waiting.findIndex(({ serial }) => serial > waiter.serial)
+    address.waiting.splice(later < 0 ? address.waiting.length : later, 0, waiter)
+    round.add(address)
+    countWaiting(address, waiter, 1)
+    waiter.unwatch ??= watch(address, waiter)
+  }
+
+  /** `false` if it does not wait: it is being tried. */
+  function remove(address: Address, waiter: Waiter): boolean {
+    const at = address.waiting.indexOf(waiter)
+    if (at < 0) return false
+    address.waiting.splice(at, 1)
+    if (address.waiting.length === 0) round.delete(address)
+    countWaiting(address, waiter, -1)
+    return true
+  }
+
+  function watch(address: Address, waiter: Waiter): () => void {
     const leave = (error: Refusal) => {
       waiter.isOver = error
       drop(address, waiter, error)
     }
     const timer = setTimeout(() => leave(new Refusal('busy', TOO_LONG)), limits.waitMs)
-    const ignore = waiter.client.onGone(() =>
-      leave(new Refusal('malformed-multipart', 'The connection was lost before the body ended.')),
-    )
-    waiter.unwatch = () => {
+    const ignore = waiter.client.onGone(() => leave(new Refusal('malformed-multipart', GONE)))
+    return () => {
       clearTimeout(timer)
       ignore()
     }
   }
 
   /** One that is being tried is told what comes of that. */
-  function drop(address: Address<Waiter>, waiter: Waiter, error: Refusal): void {
-    if (!queue.remove(address, waiter)) return
+  function drop(address: Address, waiter: Waiter, error: Refusal): void {
+    if (!remove(address, waiter)) return
     waiter.unwatch?.()
     waiter.refuse(error)
-    if (address.waiting.length === 0 && stalls.get(address)?.isTrying === false) unstall(address)
+    if (address.waiting.length === 0) address.another?.resolve()
   }
 
-  function stall(address: Address<Waiter>): void {
-    address.isStalled = true
-    const timer = setTimeout(() => retry(address), FIRST_LOOK_MS)
-    stalls.set(address, { timer, delayMs: FIRST_LOOK_MS, isTrying: false, isDue: false })
-  }
-
-  function unstall(address: Address<Waiter>): void {
-    clearTimeout(stalls.get(address)?.timer)
-    stalls.delete(address)
-    address.isStalled = false
-  }
-
-  /** Lets the first of a stalled address try. */
-  function retry(address: Address<Waiter>): void {
-    const stall = stalls.get(address)
-    if (stall === undefined) return
-    stall.isDue = stall.isTrying
-    if (stall.isTrying) return
-    // Without a turn it goes on like all others.
-    if (address.waiting.length === 0 || !queue.hasTurn(address)) {
-      unstall(address)
-      return
-    }
-    clearTimeout(stall.timer)
-    stall.isTrying = true
-    void take(address, queue.takeFirst(address)).then((isOver) => {
-      stall.isTrying = false
-      if (isOver) {
-        unstall(address)
-        admitNext()
-      } else if (stall.isDue) retry(address)
-      else {
-        stall.delayMs = Math.min(LONGEST_LOOK_MS, stall.delayMs * 2)
-        stall.timer = setTimeout(() => retry(address), stall.delayMs)
-      }
-    })
-  }
-
-  /** The client with the most waiting uploads makes room, its latest first. Throws `Refusal('busy')`. */
-  function makeRoom(address: Address<Waiter>, bytes: number): void {
+  /** The network with the most waiting uploads makes room, and of it the address with the most: its latest first. Throws `Refusal('busy')`. */
+  function makeRoom(address: Address, bytes: number): void {
     if (address.waiting.length >= limits.waitingOfAddress) throw new Refusal('busy', ADDRESS_FULL)
-    while (!queue.hasRoom(bytes)) {
-      const longest = queue.longest(address)
-      if (longest === null) throw new Refusal('busy', ALL_FULL)
-      drop(longest, longest.waiting.at(-1)!, new Refusal('busy', ALL_FULL))
+    while (waitingBytes + bytes > limits.waitingBytes) {
+      let most = address
+      for (const other of round) if (waitsMore(other, most)) most = other
+      if (most === address) throw new Refusal('busy', ALL_FULL)
+      drop(most, most.waiting.at(-1)!, new Refusal('busy', ALL_FULL))
     }
   }
 
   return {
     async enter<Admitted>(client: Client, admit: () => Promise<Admitted | null>) {
-      const address = queue.address(client.address, client.network)
+      const address = addressOf(client)
       const { promise, resolve, reject } = Promise.withResolvers<Turn<Admitted>>()
       const bytes = WAITER_BYTES + client.waitingBytes
       const attempt = async () => {
@@ -204,14 +273,20 @@ export function createLine(limits: LineLimits): Line {
         isOver: null,
         unwatch: null,
       }
-      const isNext = address.waiting.length === 0 && !address.isStalled
-      if (isNext && queue.hasTurn(address)) void take(address, waiter)
+      const isFirst = address.waiting.length === 0 && address.another === null
+      if (isFirst && hasTurn(address)) void tryOne(address, waiter)
       else {
         makeRoom(address, bytes)
-        wait(address, waiter)
+        insert(address, waiter)
       }
       return promise
     },
-    counts: queue.counts,
+    counts: () => ({ reading, waiting }),
   }
+}
+
+/** One network may have many addresses. */
+function waitsMore(one: Address, other: Address): boolean {
+  const more = one.network.waiting - other.network.waiting || one.waiting.length - other.waiting.length
+  return more > 0
 }
