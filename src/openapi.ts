@@ -53,7 +53,7 @@ export interface Parameter {
 
 export interface Operation {
   operationId: string
-  tags: [string]
+  tags: string[]
   summary: string
   description?: string
   parameters?: Parameter[]
@@ -191,7 +191,7 @@ const HEADERS: Record<string, Header> = {
   }),
 }
 
-// Groups of headers, by their names in that table.
+// Groups of headers, by their names in that table; and of codes, by theirs in `PROBLEMS`.
 const COMMON = 'X-Content-Type-Options Referrer-Policy Strict-Transport-Security'
 const UNCACHED = `${COMMON} Cache-Control.none X-Request-Id`
 const ON_PAGES =
@@ -215,6 +215,14 @@ const PREVIEW_REDIRECT =
   'CDN-Cache-Control.image Cache-Tag Cloudflare-CDN-Cache-Control Surrogate-Control Surrogate-Key X-Accel-Expires'
 const DOCUMENT = `${COMMON} Cache-Control.document Content-Encoding ETag.document Vary ${ANY_SITE} Link`
 
+const UPLOAD_REFUSALS =
+  'malformed-multipart missing-file unexpected-field not-multipart file-too-large unsupported-type damaged-image ' +
+  'blocked-image capacity-reached network-quota-exceeded cross-site challenge-required quota-exceeded ' +
+  'too-many-refusals busy bad-idempotency-key bad-expires idempotency-key-reused uploads-paused storage-full ' +
+  'unavailable too-slow removed held'
+const REFUSALS_ANYWHERE =
+  'too-slow not-found method-not-allowed bad-request expectation-failed headers-too-large internal-error'
+
 const HTML: Content = { 'text/html': { schema: string } }
 const BYTES: Content = Object.fromEntries(IMAGE_TYPES.map((type) => [type, {}]))
 const json = (schema: Schema, examples?: MediaType['examples']): Content => ({
@@ -230,15 +238,16 @@ function answer(description: string, headers: string, content?: Content): ApiRes
 
 /**
  * What an operation refuses with, by status. `form`: `problem` always as problem details, `page` always for people,
- * `either` as `Accept` asks. `more`: headers besides those of every refusal; of one status, after its number.
+ * `either` as `Accept` asks. `codes`: with spaces between them, as headers are. `more`: headers besides those of every refusal;
+ * of one status, after its number.
  */
 function refusals(
   form: 'problem' | 'page' | 'either',
-  codes: ProblemCode[],
+  codes: string,
   more = '',
   moreOf: Record<number, string> = {},
 ): Record<string, ApiResponse> {
-  const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status)
+  const byStatus = Map.groupBy(codes.split(' ') as ProblemCode[], (code) => PROBLEMS[code].status)
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
       `${status}`,
@@ -270,53 +279,64 @@ function problem(status: number, codes: ProblemCode[]): MediaType {
   }
 }
 
-const KEY_PARAMETER: Parameter = {
-  name: 'key',
-  in: 'query',
-  description: 'The deletion key that the upload returned.',
-  required: true,
-  schema: text('^[0-9A-Za-z]{43}$'),
-  example: KEY,
+function inHeader(name: string, description: string, schema: Schema = string, example?: unknown): Parameter {
+  return { name, in: 'header', description, schema, ...(example !== undefined && { example }) }
 }
 
-const EXPIRES_QUERY: Parameter = {
-  name: EXPIRES_PARAMETER,
-  in: 'query',
-  description:
-    `How long the image stays: ${Object.keys(LIFETIMES).join(', ')}, or seconds from ${MIN_LIFETIME_SECONDS} to ` +
+function inQuery(name: string, description: string, schema: Schema = string, example?: unknown): Parameter {
+  return { ...inHeader(name, description, schema, example), in: 'query' }
+}
+
+function inPath(name: string, description: string, schema: Schema, example?: unknown): Parameter {
+  return { ...inHeader(name, description, schema, example), in: 'path', required: true }
+}
+
+function operation(
+  operationId: string,
+  tag: string,
+  summary: string,
+  more: Omit<Operation, 'operationId' | 'tags' | 'summary'>,
+): Operation {
+  return { operationId, tags: [tag], summary, ...more }
+}
+
+function sample(lang: string, label: string, source: string) {
+  return { lang, label, source }
+}
+
+const KEY_PARAMETER: Parameter = {
+  ...inQuery('key', 'The deletion key that the upload returned.', text('^[0-9A-Za-z]{43}$'), KEY),
+  required: true,
+}
+
+const EXPIRES_QUERY: Parameter = inQuery(
+  EXPIRES_PARAMETER,
+  `How long the image stays: ${Object.keys(LIFETIMES).join(', ')}, or seconds from ${MIN_LIFETIME_SECONDS} to ` +
     `${MAX_LIFETIME_SECONDS}. From then on it is as if it had been deleted. Without it the image stays until its key deletes ` +
     'it, or for as long as the operator says; the member expires of the answer tells.',
-  schema: text(`^(${Object.keys(LIFETIMES).join('|')}|\\d{1,9})$`),
-  example: '1d',
-}
+  text(`^(${Object.keys(LIFETIMES).join('|')}|\\d{1,9})$`),
+  '1d',
+)
 
-const SOLUTION_PARAMETER: Parameter = {
-  name: SOLUTION_HEADER,
-  in: 'header',
-  description:
-    'The solution of a challenge: its token, a colon, and the answers with commas between them. It is accepted once.',
-  schema: text('^[\\w.-]{1,200}:\\d{1,10}(,\\d{1,10}){0,15}$'),
-}
+const SOLUTION_PARAMETER: Parameter = inHeader(
+  SOLUTION_HEADER,
+  'The solution of a challenge: its token, a colon, and the answers with commas between them. It is accepted once.',
+  text('^[\\w.-]{1,200}:\\d{1,10}(,\\d{1,10}){0,15}$'),
+)
 
 const RAW_PARAMETERS: Parameter[] = [
-  {
-    name: 'name',
-    in: 'path',
-    description: 'The id, alone or with the extension of the type.',
-    required: true,
-    schema: text('^[0-9A-Za-z]{11}(\\.(jpg|png|gif|webp|avif))?$'),
-    example: `${ID}.png`,
-  },
-  {
-    name: 'dl',
-    in: 'query',
-    description:
-      '1: to save the image instead of showing it. Any other query is redirected to the address without it.',
-    schema: { const: 1 },
-  },
-  ...['If-Match', 'If-None-Match', 'Range', 'If-Range'].map(
-    (name): Parameter => ({ name, in: 'header', description: 'As RFC 9110 says.', schema: string }),
+  inPath(
+    'name',
+    'The id, alone or with the extension of the type.',
+    text('^[0-9A-Za-z]{11}(\\.(jpg|png|gif|webp|avif))?$'),
+    `${ID}.png`,
   ),
+  inQuery(
+    'dl',
+    '1: to save the image instead of showing it. Any other query is redirected to the address without it.',
+    { const: 1 },
+  ),
+  ...['If-Match', 'If-None-Match', 'Range', 'If-Range'].map((name) => inHeader(name, 'As RFC 9110 says.')),
 ]
 
 const IMAGE_ANSWERS = {
@@ -329,24 +349,15 @@ const IMAGE_ANSWERS = {
 }
 
 const IMAGE_REFUSALS = {
-  ...refusals('either', ['unavailable', 'not-found', 'removed', 'held'], ANY_SITE),
-  ...refusals('problem', ['precondition-failed'], ANY_SITE),
+  ...refusals('either', 'unavailable not-found removed held', ANY_SITE),
+  ...refusals('problem', 'precondition-failed', ANY_SITE),
 }
 const RANGE_REFUSALS = {
   ...IMAGE_REFUSALS,
-  ...refusals('problem', ['range-not-satisfiable'], ANY_SITE, { 416: 'Content-Range' }),
+  ...refusals('problem', 'range-not-satisfiable', ANY_SITE, { 416: 'Content-Range' }),
 }
 
-const ID_PARAMETERS: Parameter[] = [
-  {
-    name: 'id',
-    in: 'path',
-    description: 'The id of the image.',
-    required: true,
-    schema: text('^[0-9A-Za-z]{11}$'),
-    example: ID,
-  },
-]
+const ID_PARAMETERS: Parameter[] = [inPath('id', 'The id of the image.', text('^[0-9A-Za-z]{11}$'), ID)]
 
 const PREVIEW_BYTES: Content = Object.fromEntries(PREVIEW_TYPES.map((type) => [type, {}]))
 
@@ -356,14 +367,6 @@ const PREVIEW_ANSWERS = {
   307: answer('No preview came with the image: the address of its bytes.', PREVIEW_REDIRECT),
   308: IMAGE_ANSWERS[308],
 }
-
-const oembedParameter = (name: string, description: string, required = false): Parameter => ({
-  name,
-  in: 'query',
-  description,
-  required,
-  schema: string,
-})
 
 const CATEGORY = { enum: Object.keys(CATEGORIES) }
 const categoriesWhere = (holds: (rules: (typeof CATEGORIES)[keyof typeof CATEGORIES]) => boolean): string =>
@@ -384,37 +387,26 @@ const READINESS = object(
 
 /** Asked before a browser lets a script of another site send (Fetch, 4.8). */
 function preflight(operationId: string, methods: string, more: string): Operation {
-  return {
-    operationId,
-    tags: ['Images'],
-    summary: `Ask which sites' scripts may ${methods}`,
+  return operation(operationId, 'Images', `Ask which sites' scripts may ${methods}`, {
     responses: { 204: answer('The headers say so.', `${UNCACHED} Allow ${more}`) },
-  }
+  })
 }
 
 function page(operationId: string, summary: string, headers = PAGE): Operation {
-  return { operationId, tags: ['Pages'], summary, responses: { 200: answer('The page.', headers, HTML) } }
+  return operation(operationId, 'Pages', summary, { responses: { 200: answer('The page.', headers, HTML) } })
 }
 
 function moved(operationId: string, summary: string): Operation {
   const responses = { 307: answer('It is a part of the terms.', `${UNCACHED} Location`) }
-  return { operationId, tags: ['Pages'], summary, responses }
+  return operation(operationId, 'Pages', summary, { responses })
 }
 
-function tool(operationId: string, summary: string, type: string, headers = UNCACHED): Operation {
-  const responses = { 200: answer('With the address of this service in it.', headers, { [type]: {} }) }
-  return { operationId, tags: ['Tools'], summary, responses }
-}
+const TOOL = 'With the address of this service in it.'
 
-function shareX(): Operation {
-  const operation = tool(
-    'readShareX',
-    'Settings for ShareX',
-    'application/json',
-    `${UNCACHED} Content-Disposition`,
-  )
-  const responses = { ...operation.responses, ...refusals('problem', ['bad-expires']) }
-  return { ...operation, parameters: [EXPIRES_QUERY], responses }
+function tool(operationId: string, summary: string, type: string): Operation {
+  return operation(operationId, 'Tools', summary, {
+    responses: { 200: answer(TOOL, UNCACHED, { [type]: {} }) },
+  })
 }
 
 /** Cacheable, and revalidated with its ETag. */
@@ -423,12 +415,14 @@ function described(operationId: string, summary: string, type: string, schema: S
     200: answer('The document.', DOCUMENT, { [type]: { schema } }),
     304: answer('What the client has is what is here.', DOCUMENT),
   }
-  return { operationId, tags: ['Tools'], summary, responses }
+  return operation(operationId, 'Tools', summary, { responses })
 }
 
 /** The interface as one service offers it: its address, its largest file and its quota stand in the text. */
-export function createDocument(settings: ApiSettings): ApiDocument {
-  const { baseUrl } = settings
+export function createDocument({ baseUrl, maxUploadBytes, uploadsPerDay }: ApiSettings): ApiDocument {
+  const link = `${baseUrl}/${ID}`
+  const raw = `${baseUrl}/raw/${ID}`
+  const deletion = `${baseUrl}/api/delete?key=${KEY}`
   return {
     openapi: '3.1.2',
     info: {
@@ -451,176 +445,92 @@ export function createDocument(settings: ApiSettings): ApiDocument {
       { name: 'Health', description: 'For load balancers and monitoring.' },
     ],
     paths: {
-      ...uploadingPaths(settings),
-      ...deletionPaths(settings),
-      ...imagesPaths(settings),
-      ...challengesPaths(),
-      ...reportsPaths(),
-      ...pagesPaths(),
-      ...toolsPaths(),
-      ...healthPaths(),
-    },
-    components: {
-      schemas: schemas(settings),
-      headers: HEADERS,
-      responses: Object.fromEntries(
-        Object.entries(
-          refusals(
-            'either',
-            [
-              'too-slow',
-              'not-found',
-              'method-not-allowed',
-              'bad-request',
-              'expectation-failed',
-              'headers-too-large',
-              'internal-error',
-            ],
-            '',
-            { 405: `Allow ${MAYBE_RATE} ${CORS}`, 500: `${MAYBE_RATE} ${CORS}` },
-          ),
-        ).map(([status, response]) => [`anywhere-${status}`, response]),
-      ),
-    },
-  }
-}
-
-/** The address that asks before it deletes the example. */
-function deletionAt(baseUrl: string): string {
-  return `${baseUrl}/api/delete?key=${KEY}`
-}
-
-function uploadingPaths({ baseUrl, maxUploadBytes, uploadsPerDay }: ApiSettings): Paths {
-  const link = `${baseUrl}/${ID}`
-  const deletion = deletionAt(baseUrl)
-  return {
-    '/api/upload': {
-      post: {
-        operationId: 'upload',
-        tags: ['Images'],
-        summary: 'Upload an image',
-        description:
-          'A form with exactly one part, named `file`: JPEG, PNG, GIF, WebP or AVIF of at most ' +
-          `${maxUploadBytes} bytes. The type is read from the bytes; the file name and the declared type are ignored. ` +
-          `An address stores at most ${uploadsPerDay} images in a UTC day; refused uploads do not count. ` +
-          'Metadata that says where, by whom and with what a picture was taken is not stored, unless the operator ' +
-          'turned that off; pixels are never touched, and GIF is stored as it comes.',
-        parameters: [
-          {
-            name: 'Accept',
-            in: 'header',
-            description: 'text/plain for the link alone, text/html for a page; JSON for all others.',
-            schema: string,
-            example: 'application/json',
-          },
-          EXPIRES_QUERY,
-          {
-            name: 'Content-Digest',
-            in: 'header',
-            description:
+      '/api/upload': {
+        post: operation('upload', 'Images', 'Upload an image', {
+          description:
+            'A form with exactly one part, named `file`: JPEG, PNG, GIF, WebP or AVIF of at most ' +
+            `${maxUploadBytes} bytes. The type is read from the bytes; the file name and the declared type are ignored. ` +
+            `An address stores at most ${uploadsPerDay} images in a UTC day; refused uploads do not count. ` +
+            'Metadata that says where, by whom and with what a picture was taken is not stored, unless the operator ' +
+            'turned that off; pixels are never touched, and GIF is stored as it comes.',
+          parameters: [
+            inHeader(
+              'Accept',
+              'text/plain for the link alone, text/html for a page; JSON for all others.',
+              string,
+              'application/json',
+            ),
+            EXPIRES_QUERY,
+            inHeader(
+              'Content-Digest',
               'Of the whole form (RFC 9530): sha-256 or sha-512. Another form than that is refused.',
-            schema: string,
-            example: 'sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:',
-          },
-          {
-            name: 'Idempotency-Key',
-            in: 'header',
-            description:
+              string,
+              'sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:',
+            ),
+            inHeader(
+              'Idempotency-Key',
               'Generate one for each image, of at least 128 random bits, and send it again with each repeat: the same ' +
-              'image gets the same answer and counts once. It is a secret, for it leads to the deletion key. Stop ' +
-              `repeating after ${REPEAT_SECONDS} seconds: a repeat that comes after the image was deleted stores it again.`,
-            schema: text('^[\\x21-\\x7e]{22,255}$'),
-            example: 'c1f0a8de-0f4d-4e0b-9d5b-3a4c7fae2b11',
-          },
-          SOLUTION_PARAMETER,
-          {
-            name: 'Authorization',
-            in: 'header',
-            description:
+                'image gets the same answer and counts once. It is a secret, for it leads to the deletion key. Stop ' +
+                `repeating after ${REPEAT_SECONDS} seconds: a repeat that comes after the image was deleted stores it again.`,
+              text('^[\\x21-\\x7e]{22,255}$'),
+              'c1f0a8de-0f4d-4e0b-9d5b-3a4c7fae2b11',
+            ),
+            SOLUTION_PARAMETER,
+            inHeader(
+              'Authorization',
               `Where challenges are on: Bearer and a pass, which is good for ${PASS_UPLOADS} uploads of one day. It is used ` +
-              `from the upload of the day on that follows the first ${UNCHALLENGED_UPLOADS} of an address.`,
-            schema: string,
-          },
-        ],
-        requestBody: {
-          description: 'The image.',
-          required: true,
-          content: {
-            'multipart/form-data': {
-              // The format is OpenAPI 3.0's: generators still know a file by it.
-              schema: object({ file: { type: 'string', format: 'binary' } }),
-              encoding: { file: { contentType: IMAGE_TYPES.join(', ') } },
+                `from the upload of the day on that follows the first ${UNCHALLENGED_UPLOADS} of an address.`,
+            ),
+          ],
+          requestBody: {
+            description: 'The image.',
+            required: true,
+            content: {
+              'multipart/form-data': {
+                // The format is OpenAPI 3.0's: generators still know a file by it.
+                schema: object({ file: { type: 'string', format: 'binary' } }),
+                encoding: { file: { contentType: IMAGE_TYPES.join(', ') } },
+              },
             },
           },
-        },
-        responses: {
-          201: answer(
-            'The image is stored, and survives a crash of the service.',
-            `${UNCACHED} Location ${RATE} ${CORS} ${ON_PAGES}`,
-            {
-              ...json(
-                { $ref: '#/components/schemas/Upload' },
-                { stored: { value: { id: ID, link, key: KEY, delete: deletion } } },
-              ),
-              'text/plain': { schema: string, examples: { stored: { value: `${link}\n` } } },
-              ...HTML,
-            },
-          ),
-          ...refusals(
-            'either',
-            [
-              'malformed-multipart',
-              'missing-file',
-              'unexpected-field',
-              'not-multipart',
-              'file-too-large',
-              'unsupported-type',
-              'damaged-image',
-              'blocked-image',
-              'capacity-reached',
-              'network-quota-exceeded',
-              'cross-site',
-              'challenge-required',
-              'quota-exceeded',
-              'too-many-refusals',
-              'busy',
-              'bad-idempotency-key',
-              'bad-expires',
-              'idempotency-key-reused',
-              'uploads-paused',
-              'storage-full',
-              'unavailable',
-              'too-slow',
-              'removed',
-              'held',
-            ],
-            `${RATE} ${CORS}`,
-            { 429: 'Retry-After' },
-          ),
-        },
-        'x-codeSamples': [
-          { lang: 'Shell', label: 'curl', source: `curl -F file=@picture.png ${baseUrl}/api/upload` },
-          {
-            lang: 'JavaScript',
-            label: 'fetch',
-            source: `const form = new FormData()
+          responses: {
+            201: answer(
+              'The image is stored, and survives a crash of the service.',
+              `${UNCACHED} Location ${RATE} ${CORS} ${ON_PAGES}`,
+              {
+                ...json(
+                  { $ref: '#/components/schemas/Upload' },
+                  { stored: { value: { id: ID, link, key: KEY, delete: deletion } } },
+                ),
+                'text/plain': { schema: string, examples: { stored: { value: `${link}\n` } } },
+                ...HTML,
+              },
+            ),
+            ...refusals('either', UPLOAD_REFUSALS, `${RATE} ${CORS}`, { 429: 'Retry-After' }),
+          },
+          'x-codeSamples': [
+            sample('Shell', 'curl', `curl -F file=@picture.png ${baseUrl}/api/upload`),
+            sample(
+              'JavaScript',
+              'fetch',
+              `const form = new FormData()
 form.append('file', blob)
 const answer = await fetch('${baseUrl}/api/upload', { method: 'POST', body: form })
 const told = await answer.json()
 if (!answer.ok) throw new Error(told.detail)
 const { link, key } = told`,
-          },
-          {
-            lang: 'JavaScript',
-            label: 'SDK',
-            source: `import { upload } from 'pinhole/client'
+            ),
+            sample(
+              'JavaScript',
+              'SDK',
+              `import { upload } from 'pinhole/client'
 
 const { link, key } = await upload(blob, { baseUrl: '${baseUrl}' })`,
-          },
-          {
-            lang: 'Python',
-            label: 'Python',
-            source: `import requests
+            ),
+            sample(
+              'Python',
+              'Python',
+              `import requests
 
 with open("picture.png", "rb") as image:
     answer = requests.post("${baseUrl}/api/upload", files={"file": image})
@@ -628,535 +538,446 @@ told = answer.json()
 if not answer.ok:
     raise RuntimeError(told["detail"])
 print(told["link"], told["key"])`,
-          },
-          {
-            lang: 'Text',
-            label: 'ShareX',
-            source: `Open ${baseUrl}/sharex.sxcu in a browser, then open the file that it saves.`,
-          },
-        ],
+            ),
+            sample(
+              'Text',
+              'ShareX',
+              `Open ${baseUrl}/sharex.sxcu in a browser, then open the file that it saves.`,
+            ),
+          ],
+        }),
+        options: preflight('uploadOptions', 'POST', `${RATE} ${CORS}`),
       },
-      options: preflight('uploadOptions', 'POST', `${RATE} ${CORS}`),
-    },
-  }
-}
-
-function deletionPaths({ baseUrl }: ApiSettings): Paths {
-  const deletion = deletionAt(baseUrl)
-  return {
-    '/api/delete': {
-      delete: {
-        operationId: 'deleteImage',
-        tags: ['Images'],
-        summary: 'Delete an image',
-        description:
-          'Permanent: when it answers true, this service never serves the image again, and its bytes are gone. ' +
-          'Copies that caches and chats made are not its own; caches that the operator can reach are told.',
-        parameters: [KEY_PARAMETER],
-        responses: {
-          200: answer(
-            'The image is deleted.',
-            `${UNCACHED} ${CORS}`,
-            json({ $ref: '#/components/schemas/Deletion' }, { deleted: { value: { success: true } } }),
-          ),
-          ...refusals('either', ['unavailable', 'missing-key', 'unknown-key'], CORS),
-        },
-        'x-codeSamples': [
-          { lang: 'Shell', label: 'curl', source: `curl -X DELETE '${deletion}'` },
-          {
-            lang: 'JavaScript',
-            label: 'fetch',
-            source: `const answer = await fetch('${deletion}', { method: 'DELETE' })
-const { success } = await answer.json()`,
+      '/api/delete': {
+        delete: operation('deleteImage', 'Images', 'Delete an image', {
+          description:
+            'Permanent: when it answers true, this service never serves the image again, and its bytes are gone. ' +
+            'Copies that caches and chats made are not its own; caches that the operator can reach are told.',
+          parameters: [KEY_PARAMETER],
+          responses: {
+            200: answer(
+              'The image is deleted.',
+              `${UNCACHED} ${CORS}`,
+              json({ $ref: '#/components/schemas/Deletion' }, { deleted: { value: { success: true } } }),
+            ),
+            ...refusals('either', 'unavailable missing-key unknown-key', CORS),
           },
-          {
-            lang: 'JavaScript',
-            label: 'SDK',
-            source: `import { remove } from 'pinhole/client'
+          'x-codeSamples': [
+            sample('Shell', 'curl', `curl -X DELETE '${deletion}'`),
+            sample(
+              'JavaScript',
+              'fetch',
+              `const answer = await fetch('${deletion}', { method: 'DELETE' })
+const { success } = await answer.json()`,
+            ),
+            sample(
+              'JavaScript',
+              'SDK',
+              `import { remove } from 'pinhole/client'
 
 await remove('${KEY}', { baseUrl: '${baseUrl}' })`,
-          },
-          {
-            lang: 'Python',
-            label: 'Python',
-            source: `import requests
+            ),
+            sample(
+              'Python',
+              'Python',
+              `import requests
 
 answer = requests.delete("${baseUrl}/api/delete", params={"key": "${KEY}"})
 print(answer.json()["success"])`,
+            ),
+            sample('Text', 'ShareX', 'Its history has the deletion address of each upload.'),
+          ],
+        }),
+        get: operation('askDeletion', 'Images', 'Ask before deleting', {
+          description:
+            'The `delete` address opened in a browser. It never deletes: previews of links fetch it.',
+          parameters: [KEY_PARAMETER],
+          responses: {
+            200: answer(
+              'A page with a button that deletes, or one that says that it is done.',
+              `${UNCACHED_PAGE} ${CORS}`,
+              HTML,
+            ),
+            ...refusals('page', 'unavailable missing-key unknown-key removed', CORS),
           },
-          { lang: 'Text', label: 'ShareX', source: 'Its history has the deletion address of each upload.' },
-        ],
+        }),
+        options: preflight('deleteOptions', 'DELETE', CORS),
       },
-      get: {
-        operationId: 'askDeletion',
-        tags: ['Images'],
-        summary: 'Ask before deleting',
-        description:
-          'The `delete` address opened in a browser. It never deletes: previews of links fetch it.',
-        parameters: [KEY_PARAMETER],
-        responses: {
-          200: answer(
-            'A page with a button that deletes, or one that says that it is done.',
-            `${UNCACHED_PAGE} ${CORS}`,
-            HTML,
-          ),
-          ...refusals('page', ['unavailable', 'missing-key', 'unknown-key', 'removed'], CORS),
-        },
-      },
-      options: preflight('deleteOptions', 'DELETE', CORS),
-    },
-  }
-}
-
-function imagesPaths({ baseUrl }: ApiSettings): Paths {
-  const raw = `${baseUrl}/raw/${ID}`
-  return {
-    '/raw/{name}': {
-      get: {
-        operationId: 'getImage',
-        tags: ['Images'],
-        summary: 'Fetch the bytes of an image',
-        description:
-          'Conditions and one range are honoured. The extension may be left out; a wrong one is 404. Clients that prefer ' +
-          'text/html, as browsers do when the address is opened directly, get a refusal as a page. ' +
-          'Repr-Digest is always SHA-256: Want-Repr-Digest is ignored (RFC 9530, 4).',
-        parameters: RAW_PARAMETERS,
-        responses: {
-          ...IMAGE_ANSWERS,
-          206: answer('One range of them.', `${IMAGE} Content-Range`, BYTES),
-          ...RANGE_REFUSALS,
-        },
-        'x-codeSamples': [
-          { lang: 'Shell', label: 'curl', source: `curl -OJ '${raw}?dl=1'` },
-          {
-            lang: 'JavaScript',
-            label: 'fetch',
-            source: `const blob = await (await fetch('${raw}')).blob()`,
+      '/raw/{name}': {
+        get: operation('getImage', 'Images', 'Fetch the bytes of an image', {
+          description:
+            'Conditions and one range are honoured. The extension may be left out; a wrong one is 404. Clients that prefer ' +
+            'text/html, as browsers do when the address is opened directly, get a refusal as a page. ' +
+            'Repr-Digest is always SHA-256: Want-Repr-Digest is ignored (RFC 9530, 4).',
+          parameters: RAW_PARAMETERS,
+          responses: {
+            ...IMAGE_ANSWERS,
+            206: answer('One range of them.', `${IMAGE} Content-Range`, BYTES),
+            ...RANGE_REFUSALS,
           },
-          { lang: 'HTML', label: 'HTML', source: `<img src="${raw}.png" alt="">` },
-          {
-            lang: 'Python',
-            label: 'Python',
-            source: `import requests
+          'x-codeSamples': [
+            sample('Shell', 'curl', `curl -OJ '${raw}?dl=1'`),
+            sample('JavaScript', 'fetch', `const blob = await (await fetch('${raw}')).blob()`),
+            sample('HTML', 'HTML', `<img src="${raw}.png" alt="">`),
+            sample(
+              'Python',
+              'Python',
+              `import requests
 
 image = requests.get("${raw}").content`,
-          },
-        ],
-      },
-      head: {
-        operationId: 'headImage',
-        tags: ['Images'],
-        summary: 'Fetch the headers of an image',
-        parameters: RAW_PARAMETERS,
-        responses: {
-          ...IMAGE_ANSWERS,
-          ...IMAGE_REFUSALS,
-        },
-      },
-    },
-    '/preview/{id}': {
-      get: {
-        operationId: 'getPreview',
-        tags: ['Images'],
-        summary: 'Fetch a small picture of an image',
-        description:
-          'At most 1,200 pixels a side and 120 KiB, made by the client that uploaded the image. Conditions and one range are honoured.',
-        parameters: ID_PARAMETERS,
-        responses: {
-          ...PREVIEW_ANSWERS,
-          206: answer('One range of them.', `${IMAGE} Content-Range`, PREVIEW_BYTES),
-          ...RANGE_REFUSALS,
-        },
-      },
-      head: {
-        operationId: 'headPreview',
-        tags: ['Images'],
-        summary: 'Fetch the headers of a preview',
-        parameters: ID_PARAMETERS,
-        responses: {
-          ...PREVIEW_ANSWERS,
-          ...IMAGE_REFUSALS,
-        },
-      },
-    },
-    '/{id}': {
-      get: {
-        operationId: 'viewImage',
-        tags: ['Images'],
-        summary: 'Look at an image',
-        description: 'The page that links lead to, with what chats need to show the image beside the link.',
-        parameters: ID_PARAMETERS,
-        responses: {
-          200: answer('The page.', PAGE, HTML),
-          ...refusals('page', ['unavailable', 'not-found', 'removed', 'held']),
-        },
-      },
-    },
-  }
-}
-
-function challengesPaths(): Paths {
-  return {
-    '/api/challenge': {
-      get: {
-        operationId: 'readChallenge',
-        tags: ['Images'],
-        summary: 'Ask for a challenge ahead of an upload',
-        description: 'Proof of work. Without challenges, as by default, this address is 404.',
-        parameters: [
-          {
-            name: 'for',
-            in: 'query',
-            description: 'pass: a challenge whose solution is a pass. Without it: for the next upload.',
-            schema: { const: 'pass' },
-          },
-        ],
-        responses: {
-          200: answer(
-            'What to solve.',
-            `${UNCACHED} ${CORS}`,
-            json({ $ref: '#/components/schemas/Challenge' }),
-          ),
-          204: answer('The next upload of this address needs none.', `${UNCACHED} ${CORS}`),
-        },
-      },
-    },
-    '/api/pass': {
-      post: {
-        operationId: 'getPass',
-        tags: ['Images'],
-        summary: 'Get a pass for a solved challenge',
-        description:
-          `It stands for the challenges of ${PASS_UPLOADS} uploads within 24 hours, of any address. Without a body. ` +
-          'Without challenges, as by default, this address is 404.',
-        parameters: [{ ...SOLUTION_PARAMETER, required: true }],
-        responses: {
-          201: answer('The pass.', UNCACHED, json({ $ref: '#/components/schemas/Pass' })),
-          ...refusals('either', ['challenge-required', 'cross-site']),
-        },
-      },
-    },
-    '/pass': { get: page('passPage', 'A page that solves a challenge for a pass') },
-  }
-}
-
-function reportsPaths(): Paths {
-  return {
-    '/api/report': {
-      post: {
-        operationId: 'report',
-        tags: ['Reports'],
-        summary: 'Report an image',
-        description:
-          'Somebody looks at it; a report alone removes nothing. Reports have budgets by address, network and severity.',
-        requestBody: {
-          description: 'The report.',
-          required: true,
-          content: json({
-            type: 'object',
-            properties: {
-              image: { ...string, description: 'Link or id of the image.' },
-              category: CATEGORY,
-              text: { ...string, minLength: REPORT_TEXT.least, maxLength: REPORT_TEXT.most },
-              name: {
-                ...string,
-                description: `Required for ${categoriesWhere(({ contact }) => contact === 'required')}.`,
-              },
-              email: { ...string, description: 'Likewise.' },
-              signature: {
-                ...string,
-                description: `The full name. Required for ${categoriesWhere(({ needsSignature }) => needsSignature)}.`,
-              },
-              goodFaith: { const: true, description: 'What is said is believed to be right and complete.' },
-            },
-            required: ['image', 'category', 'text', 'goodFaith'],
-          }),
-        },
-        responses: {
-          202: answer(
-            'It is filed, or was before. The receipt shows what becomes of it. When an image is reported many times, only the first reports are kept word for word; the others are counted, and share a receipt.',
-            `${UNCACHED} Location`,
-            json(object({ receipt: { type: 'string', format: 'uri' } })),
-          ),
-          ...refusals(
-            'either',
-            ['cross-site', 'body-too-large', 'unavailable', 'bad-report', 'too-many-reports', 'not-found'],
-            '',
-            { 429: 'Retry-After' },
-          ),
-        },
-      },
-    },
-    '/report': {
-      get: {
-        ...page('askReport', 'The form for reports'),
-        parameters: [{ name: 'id', in: 'query', description: 'Of the image.', schema: string }],
-        responses: {
-          200: answer('The form.', PAGE, HTML),
-          ...refusals('page', ['unavailable', 'not-found']),
-        },
-      },
-      post: {
-        operationId: 'reportByForm',
-        tags: ['Pages'],
-        summary: 'Report an image by that form',
-        requestBody: {
-          description: 'As in JSON; the confirmation is named good-faith.',
-          required: true,
-          content: { 'application/x-www-form-urlencoded': { schema: { type: 'object' } } },
-        },
-        responses: {
-          303: answer('The receipt is there.', `${UNCACHED} Location`),
-          ...refusals(
-            'either',
-            [
-              'cross-site',
-              'not-a-form',
-              'body-too-large',
-              'unavailable',
-              'bad-report',
-              'too-many-reports',
-              'not-found',
-            ],
-            '',
-            { 429: 'Retry-After' },
-          ),
-        },
-      },
-    },
-    '/receipt/{secret}': {
-      get: {
-        operationId: 'readReceipt',
-        tags: ['Reports'],
-        summary: 'What became of a report',
-        parameters: [
-          {
-            name: 'secret',
-            in: 'path',
-            required: true,
-            description: 'Of the receipt.',
-            schema: text('^[0-9a-f]{64}$'),
-          },
-        ],
-        responses: {
-          200: answer('Its state, as `Accept` asks.', UNCACHED_PAGE, {
-            ...json(
-              object({
-                category: CATEGORY,
-                reported: { type: 'string', format: 'date-time' },
-                state: { enum: ['open', 'held', 'kept', 'removed'] },
-                decided: { type: ['string', 'null'], format: 'date-time' },
-              }),
             ),
-            ...HTML,
-          }),
-          ...refusals('either', ['unavailable']),
-        },
+          ],
+        }),
+        head: operation('headImage', 'Images', 'Fetch the headers of an image', {
+          parameters: RAW_PARAMETERS,
+          responses: {
+            ...IMAGE_ANSWERS,
+            ...IMAGE_REFUSALS,
+          },
+        }),
       },
-    },
-  }
-}
-
-function pagesPaths(): Paths {
-  return {
-    '/': { get: page('home', 'The page to upload from', `${PAGE} Link`) },
-    '/api': { get: page('readApi', 'This reference, for people', `${PAGE} Link`) },
-    '/tools': { get: page('readTools', 'How to upload from elsewhere') },
-    '/terms': { get: page('readTerms', 'The terms') },
-    '/rules': { get: moved('readRules', 'What may be uploaded') },
-    '/contact': { get: moved('readContact', 'Who runs the service') },
-    '/transparency': {
-      get: {
-        ...page('readTransparency', 'What was reported, and what was decided'),
-        responses: { 200: answer('The page.', PAGE, HTML), ...refusals('page', ['unavailable']) },
+      '/preview/{id}': {
+        get: operation('getPreview', 'Images', 'Fetch a small picture of an image', {
+          description:
+            'At most 1,200 pixels a side and 120 KiB, made by the client that uploaded the image. Conditions and one range are honoured.',
+          parameters: ID_PARAMETERS,
+          responses: {
+            ...PREVIEW_ANSWERS,
+            206: answer('One range of them.', `${IMAGE} Content-Range`, PREVIEW_BYTES),
+            ...RANGE_REFUSALS,
+          },
+        }),
+        head: operation('headPreview', 'Images', 'Fetch the headers of a preview', {
+          parameters: ID_PARAMETERS,
+          responses: {
+            ...PREVIEW_ANSWERS,
+            ...IMAGE_REFUSALS,
+          },
+        }),
       },
-    },
-    '/.well-known/security.txt': {
-      get: {
-        operationId: 'readSecurity',
-        tags: ['Pages'],
-        summary: 'How to report a hole (RFC 9116), if the operator says how to be reached',
-        responses: { 200: answer('The file.', UNCACHED, { 'text/plain': {} }) },
+      '/{id}': {
+        get: operation('viewImage', 'Images', 'Look at an image', {
+          description: 'The page that links lead to, with what chats need to show the image beside the link.',
+          parameters: ID_PARAMETERS,
+          responses: {
+            200: answer('The page.', PAGE, HTML),
+            ...refusals('page', 'unavailable not-found removed held'),
+          },
+        }),
       },
-    },
-    '/delete': {
-      post: {
-        operationId: 'deleteByForm',
-        tags: ['Pages'],
-        summary: 'Delete an image by the form of the page that asks',
-        requestBody: {
-          description: 'The key.',
-          required: true,
-          content: {
-            'application/x-www-form-urlencoded': {
-              schema: { type: 'object', properties: { key: string }, required: ['key'] },
-            },
+      '/api/challenge': {
+        get: operation('readChallenge', 'Images', 'Ask for a challenge ahead of an upload', {
+          description: 'Proof of work. Without challenges, as by default, this address is 404.',
+          parameters: [
+            inQuery('for', 'pass: a challenge whose solution is a pass. Without it: for the next upload.', {
+              const: 'pass',
+            }),
+          ],
+          responses: {
+            200: answer(
+              'What to solve.',
+              `${UNCACHED} ${CORS}`,
+              json({ $ref: '#/components/schemas/Challenge' }),
+            ),
+            204: answer('The next upload of this address needs none.', `${UNCACHED} ${CORS}`),
+          },
+        }),
+      },
+      '/api/pass': {
+        post: operation('getPass', 'Images', 'Get a pass for a solved challenge', {
+          description:
+            `It stands for the challenges of ${PASS_UPLOADS} uploads within 24 hours, of any address. Without a body. ` +
+            'Without challenges, as by default, this address is 404.',
+          parameters: [{ ...SOLUTION_PARAMETER, required: true }],
+          responses: {
+            201: answer('The pass.', UNCACHED, json({ $ref: '#/components/schemas/Pass' })),
+            ...refusals('either', 'challenge-required cross-site'),
+          },
+        }),
+      },
+      '/pass': { get: page('passPage', 'A page that solves a challenge for a pass') },
+      '/api/report': {
+        post: operation('report', 'Reports', 'Report an image', {
+          description:
+            'Somebody looks at it; a report alone removes nothing. Reports have budgets by address, network and severity.',
+          requestBody: {
+            description: 'The report.',
+            required: true,
+            content: json({
+              type: 'object',
+              properties: {
+                image: { ...string, description: 'Link or id of the image.' },
+                category: CATEGORY,
+                text: { ...string, minLength: REPORT_TEXT.least, maxLength: REPORT_TEXT.most },
+                name: {
+                  ...string,
+                  description: `Required for ${categoriesWhere(({ contact }) => contact === 'required')}.`,
+                },
+                email: { ...string, description: 'Likewise.' },
+                signature: {
+                  ...string,
+                  description: `The full name. Required for ${categoriesWhere(({ needsSignature }) => needsSignature)}.`,
+                },
+                goodFaith: { const: true, description: 'What is said is believed to be right and complete.' },
+              },
+              required: ['image', 'category', 'text', 'goodFaith'],
+            }),
+          },
+          responses: {
+            202: answer(
+              'It is filed, or was before. The receipt shows what becomes of it. When an image is reported many times, only the first reports are kept word for word; the others are counted, and share a receipt.',
+              `${UNCACHED} Location`,
+              json(object({ receipt: { type: 'string', format: 'uri' } })),
+            ),
+            ...refusals(
+              'either',
+              'cross-site body-too-large unavailable bad-report too-many-reports not-found',
+              '',
+              { 429: 'Retry-After' },
+            ),
+          },
+        }),
+      },
+      '/report': {
+        get: {
+          ...page('askReport', 'The form for reports'),
+          parameters: [{ name: 'id', in: 'query', description: 'Of the image.', schema: string }],
+          responses: {
+            200: answer('The form.', PAGE, HTML),
+            ...refusals('page', 'unavailable not-found'),
           },
         },
-        responses: {
-          200: answer('A page that says so.', UNCACHED_PAGE, HTML),
-          ...refusals('page', [
-            'cross-site',
-            'not-a-form',
-            'body-too-large',
-            'unavailable',
-            'missing-key',
-            'unknown-key',
-          ]),
+        post: operation('reportByForm', 'Pages', 'Report an image by that form', {
+          requestBody: {
+            description: 'As in JSON; the confirmation is named good-faith.',
+            required: true,
+            content: { 'application/x-www-form-urlencoded': { schema: { type: 'object' } } },
+          },
+          responses: {
+            303: answer('The receipt is there.', `${UNCACHED} Location`),
+            ...refusals(
+              'either',
+              'cross-site not-a-form body-too-large unavailable bad-report too-many-reports not-found',
+              '',
+              { 429: 'Retry-After' },
+            ),
+          },
+        }),
+      },
+      '/receipt/{secret}': {
+        get: operation('readReceipt', 'Reports', 'What became of a report', {
+          parameters: [
+            {
+              name: 'secret',
+              in: 'path',
+              required: true,
+              description: 'Of the receipt.',
+              schema: text('^[0-9a-f]{64}$'),
+            },
+          ],
+          responses: {
+            200: answer('Its state, as `Accept` asks.', UNCACHED_PAGE, {
+              ...json(
+                object({
+                  category: CATEGORY,
+                  reported: { type: 'string', format: 'date-time' },
+                  state: { enum: ['open', 'held', 'kept', 'removed'] },
+                  decided: { type: ['string', 'null'], format: 'date-time' },
+                }),
+              ),
+              ...HTML,
+            }),
+            ...refusals('either', 'unavailable'),
+          },
+        }),
+      },
+      '/': { get: page('home', 'The page to upload from', `${PAGE} Link`) },
+      '/api': { get: page('readApi', 'This reference, for people', `${PAGE} Link`) },
+      '/tools': { get: page('readTools', 'How to upload from elsewhere') },
+      '/terms': { get: page('readTerms', 'The terms') },
+      '/rules': { get: moved('readRules', 'What may be uploaded') },
+      '/contact': { get: moved('readContact', 'Who runs the service') },
+      '/transparency': {
+        get: {
+          ...page('readTransparency', 'What was reported, and what was decided'),
+          responses: { 200: answer('The page.', PAGE, HTML), ...refusals('page', 'unavailable') },
         },
       },
-    },
-  }
-}
-
-function toolsPaths(): Paths {
-  return {
-    '/openapi.json': {
-      get: described('readDocument', 'This reference, for programs', 'application/json', {
-        type: 'object',
-      }),
-    },
-    '/.well-known/api-catalog': {
-      get: described(
-        'readCatalog',
-        'Where the reference is (RFC 9727)',
-        'application/linkset+json',
-        object({ linkset: { type: 'array' } }),
-      ),
-    },
-    '/oembed': {
-      get: {
-        operationId: 'oembed',
-        tags: ['Tools'],
-        summary: 'Embed an image (https://oembed.com, type photo)',
-        parameters: [
-          oembedParameter('url', 'The page of the image.', true),
-          oembedParameter('maxwidth', 'Pixels: width and height are told as they fit.'),
-          oembedParameter('maxheight', 'The same.'),
-          oembedParameter('format', 'json, or nothing.'),
-        ],
-        responses: {
-          200: answer(
-            'The image.',
-            `${UNCACHED} ${ANY_SITE}`,
-            json(
-              object(
-                {
-                  version: { const: '1.0' },
-                  type: { const: 'photo' },
-                  provider_name: string,
-                  provider_url: string,
-                  url: { ...string, description: 'Of the bytes.' },
-                  width: whole(1),
-                  height: whole(1),
-                  thumbnail_url: { ...string, description: 'Of the preview, if it has one.' },
-                  thumbnail_width: whole(1),
-                  thumbnail_height: whole(1),
-                  cache_age: { type: 'integer', description: 'Seconds.' },
-                },
-                ['thumbnail_url', 'thumbnail_width', 'thumbnail_height'],
+      '/.well-known/security.txt': {
+        get: operation(
+          'readSecurity',
+          'Pages',
+          'How to report a hole (RFC 9116), if the operator says how to be reached',
+          {
+            responses: { 200: answer('The file.', UNCACHED, { 'text/plain': {} }) },
+          },
+        ),
+      },
+      '/delete': {
+        post: operation('deleteByForm', 'Pages', 'Delete an image by the form of the page that asks', {
+          requestBody: {
+            description: 'The key.',
+            required: true,
+            content: {
+              'application/x-www-form-urlencoded': {
+                schema: { type: 'object', properties: { key: string }, required: ['key'] },
+              },
+            },
+          },
+          responses: {
+            200: answer('A page that says so.', UNCACHED_PAGE, HTML),
+            ...refusals('page', 'cross-site not-a-form body-too-large unavailable missing-key unknown-key'),
+          },
+        }),
+      },
+      '/openapi.json': {
+        get: described('readDocument', 'This reference, for programs', 'application/json', {
+          type: 'object',
+        }),
+      },
+      '/.well-known/api-catalog': {
+        get: described(
+          'readCatalog',
+          'Where the reference is (RFC 9727)',
+          'application/linkset+json',
+          object({ linkset: { type: 'array' } }),
+        ),
+      },
+      '/oembed': {
+        get: operation('oembed', 'Tools', 'Embed an image (https://oembed.com, type photo)', {
+          parameters: [
+            { ...inQuery('url', 'The page of the image.'), required: true },
+            inQuery('maxwidth', 'Pixels: width and height are told as they fit.'),
+            inQuery('maxheight', 'The same.'),
+            inQuery('format', 'json, or nothing.'),
+          ],
+          responses: {
+            200: answer(
+              'The image.',
+              `${UNCACHED} ${ANY_SITE}`,
+              json(
+                object(
+                  {
+                    version: { const: '1.0' },
+                    type: { const: 'photo' },
+                    provider_name: string,
+                    provider_url: string,
+                    url: { ...string, description: 'Of the bytes.' },
+                    width: whole(1),
+                    height: whole(1),
+                    thumbnail_url: { ...string, description: 'Of the preview, if it has one.' },
+                    thumbnail_width: whole(1),
+                    thumbnail_height: whole(1),
+                    cache_age: { type: 'integer', description: 'Seconds.' },
+                  },
+                  ['thumbnail_url', 'thumbnail_width', 'thumbnail_height'],
+                ),
               ),
             ),
-          ),
-          ...refusals(
-            'either',
-            ['unavailable', 'missing-url', 'unsupported-format', 'not-found', 'removed', 'held'],
-            ANY_SITE,
-          ),
-        },
+            ...refusals(
+              'either',
+              'unavailable missing-url unsupported-format not-found removed held',
+              ANY_SITE,
+            ),
+          },
+        }),
+      },
+      '/llms.txt': { get: tool('readLlms', 'How programs that read prose upload', 'text/plain') },
+      '/robots.txt': { get: tool('readRobots', 'What crawlers may look at', 'text/plain') },
+      '/sharex.sxcu': {
+        get: operation('readShareX', 'Tools', 'Settings for ShareX', {
+          parameters: [EXPIRES_QUERY],
+          responses: {
+            200: answer(TOOL, `${UNCACHED} Content-Disposition`, { 'application/json': {} }),
+            ...refusals('problem', 'bad-expires'),
+          },
+        }),
+      },
+      '/upload.sh': { get: tool('readScript', 'A script for the shell', 'text/x-shellscript') },
+      '/healthz': {
+        get: operation('readHealth', 'Health', 'Whether the process is alive', {
+          responses: { 200: answer('It is.', UNCACHED, json(object({ status: { const: 'ok' } }))) },
+        }),
+      },
+      '/readyz': {
+        get: operation('readReadiness', 'Health', 'Whether the service can do its work', {
+          responses: {
+            200: answer('It can.', UNCACHED, json(READINESS)),
+            503: answer('It can not: its parts are named.', UNCACHED, json(READINESS)),
+          },
+        }),
       },
     },
-    '/llms.txt': { get: tool('readLlms', 'How programs that read prose upload', 'text/plain') },
-    '/robots.txt': { get: tool('readRobots', 'What crawlers may look at', 'text/plain') },
-    '/sharex.sxcu': {
-      get: shareX(),
+    components: {
+      schemas: {
+        Upload: object(
+          {
+            id: { ...text('^[0-9A-Za-z]{11}$'), description: 'Identifies the image: 11 letters and digits.' },
+            link: { ...text(`^${baseUrl}/[0-9A-Za-z]{11}$`), description: 'The page that shows the image.' },
+            key: {
+              ...text('^[0-9A-Za-z]{43}$'),
+              description: 'The only credential that deletes the image. It is told once.',
+            },
+            delete: {
+              ...text(`^${baseUrl}/api/delete\\?key=`),
+              description: 'A page that asks before it deletes; DELETE deletes at once.',
+            },
+            expires: {
+              ...text(TIME_PATTERN.source),
+              description:
+                'From then on the image is gone (RFC 3339). Absent if it stays until it is deleted.',
+            },
+          },
+          ['expires'],
+        ),
+        Deletion: object({ success: { const: true } }),
+        Challenge: object({
+          token: { ...text('^[\\w.-]{1,200}$'), description: 'Names it, and is signed by the service.' },
+          algorithm: {
+            const: 'PBKDF2-SHA-256',
+            description:
+              'For each n from 0 to answers - 1 find a whole number c below 2^32, so that PBKDF2-HMAC-SHA-256 of the ' +
+              'password token and the salt "n.c" begins with as many zero bits as bits says.',
+          },
+          iterations: whole(1),
+          bits: whole(1),
+          answers: whole(1),
+          expires: { ...text(TIME_PATTERN.source), description: 'It must be used before that.' },
+        }),
+        Pass: object({
+          pass: { ...text(PASS_PATTERN.source), description: 'For Authorization: Bearer.' },
+          uploads: whole(1),
+          expires: text(TIME_PATTERN.source),
+        }),
+        Problem: object(
+          {
+            type: { ...string, description: 'Where the code is explained, relative to this address.' },
+            title: { ...string, description: 'The phrase of the status.' },
+            status: { type: 'integer', description: 'The status again.' },
+            detail: { ...string, description: 'What is wrong, in a sentence for people.' },
+            error: { ...text('^[a-z]+(-[a-z]+)*$'), description: 'The code: stable, for programs.' },
+            retryAfter: {
+              ...whole(1),
+              description: 'Seconds until it is worth another try, where that is known.',
+            },
+            challenge: {
+              $ref: '#/components/schemas/Challenge',
+              description: 'Of `challenge-required`: what to solve.',
+            },
+            success: { const: false, description: 'On answers to a deletion.' },
+          },
+          ['retryAfter', 'challenge', 'success'],
+        ),
+      },
+      headers: HEADERS,
+      responses: Object.fromEntries(
+        Object.entries(
+          refusals('either', REFUSALS_ANYWHERE, '', {
+            405: `Allow ${MAYBE_RATE} ${CORS}`,
+            500: `${MAYBE_RATE} ${CORS}`,
+          }),
+        ).map(([status, response]) => [`anywhere-${status}`, response]),
+      ),
     },
-    '/upload.sh': { get: tool('readScript', 'A script for the shell', 'text/x-shellscript') },
-  }
-}
-
-function healthPaths(): Paths {
-  return {
-    '/healthz': {
-      get: {
-        operationId: 'readHealth',
-        tags: ['Health'],
-        summary: 'Whether the process is alive',
-        responses: { 200: answer('It is.', UNCACHED, json(object({ status: { const: 'ok' } }))) },
-      },
-    },
-    '/readyz': {
-      get: {
-        operationId: 'readReadiness',
-        tags: ['Health'],
-        summary: 'Whether the service can do its work',
-        responses: {
-          200: answer('It can.', UNCACHED, json(READINESS)),
-          503: answer('It can not: its parts are named.', UNCACHED, json(READINESS)),
-        },
-      },
-    },
-  }
-}
-
-function schemas({ baseUrl }: ApiSettings): Record<string, Schema> {
-  return {
-    Upload: object(
-      {
-        id: { ...text('^[0-9A-Za-z]{11}$'), description: 'Identifies the image: 11 letters and digits.' },
-        link: { ...text(`^${baseUrl}/[0-9A-Za-z]{11}$`), description: 'The page that shows the image.' },
-        key: {
-          ...text('^[0-9A-Za-z]{43}$'),
-          description: 'The only credential that deletes the image. It is told once.',
-        },
-        delete: {
-          ...text(`^${baseUrl}/api/delete\\?key=`),
-          description: 'A page that asks before it deletes; DELETE deletes at once.',
-        },
-        expires: {
-          ...text(TIME_PATTERN.source),
-          description: 'From then on the image is gone (RFC 3339). Absent if it stays until it is deleted.',
-        },
-      },
-      ['expires'],
-    ),
-    Deletion: object({ success: { const: true } }),
-    Challenge: object({
-      token: { ...text('^[\\w.-]{1,200}$'), description: 'Names it, and is signed by the service.' },
-      algorithm: {
-        const: 'PBKDF2-SHA-256',
-        description:
-          'For each n from 0 to answers - 1 find a whole number c below 2^32, so that PBKDF2-HMAC-SHA-256 of the ' +
-          'password token and the salt "n.c" begins with as many zero bits as bits says.',
-      },
-      iterations: whole(1),
-      bits: whole(1),
-      answers: whole(1),
-      expires: { ...text(TIME_PATTERN.source), description: 'It must be used before that.' },
-    }),
-    Pass: object({
-      pass: { ...text(PASS_PATTERN.source), description: 'For Authorization: Bearer.' },
-      uploads: whole(1),
-      expires: text(TIME_PATTERN.source),
-    }),
-    Problem: object(
-      {
-        type: { ...string, description: 'Where the code is explained, relative to this address.' },
-        title: { ...string, description: 'The phrase of the status.' },
-        status: { type: 'integer', description: 'The status again.' },
-        detail: { ...string, description: 'What is wrong, in a sentence for people.' },
-        error: { ...text('^[a-z]+(-[a-z]+)*$'), description: 'The code: stable, for programs.' },
-        retryAfter: {
-          ...whole(1),
-          description: 'Seconds until it is worth another try, where that is known.',
-        },
-        challenge: {
-          $ref: '#/components/schemas/Challenge',
-          description: 'Of `challenge-required`: what to solve.',
-        },
-        success: { const: false, description: 'On answers to a deletion.' },
-      },
-      ['retryAfter', 'challenge', 'success'],
-    ),
   }
 }
