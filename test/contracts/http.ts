@@ -1,7 +1,6 @@
 /** The HTTP contract: every row of the interface and of the contract, over a real socket, against any host. */
 import { after, afterEach, describe, type TestContext } from 'node:test'
 import { documentCases, documentIsWhole } from './http/api.ts'
-import { bodyCases } from './http/bodies.ts'
 import { brokenCases } from './http/broken.ts'
 import { browserCases } from './http/browser.ts'
 import { challengeCases } from './http/challenges.ts'
@@ -59,7 +58,6 @@ const CASES = {
   'links that unfurl': unfurlingCases,
   'the document': documentCases,
   'the transport': transportCases,
-  'bodies and connections': bodyCases,
   'the operator': operatorCases,
   reports: reportCases,
   'who runs it': noticeCases,

@@ -3,10 +3,8 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { ApiDocument } from '../../../src/openapi.ts'
-import { gif } from '../../support/images/tiny-images.ts'
-import { formOf } from '../../support/multipart.ts'
 import { unseen } from './document.ts'
-import { CODED_IN_FRONT, isOneServer, visit, type World } from './host.ts'
+import { isOneServer, needsOwnCoding, visit, visitsTo, type World } from './host.ts'
 import { checkPage } from './rules.ts'
 
 /** What a server in front of the host answers itself: it passes on no request that is broken, or slow. */
@@ -16,6 +14,10 @@ const ANSWERED_IN_FRONT = /^(upload 408|anywhere (400|408|417|431))/
 const OF_ONE_SERVER = 'upload 503 busy'
 
 export function documentCases(world: World): void {
+  const codedHere = visitsTo(world, world.main, needsOwnCoding)
+  const onStrict = visitsTo(world, world.strict)
+  const onMain = visitsTo(world, world.main)
+
   it('serves the document under its own base URL, with a tag, to scripts of any site', async () => {
     for (const hostOf of [world.main, world.strict]) {
       const me = await visit(world, hostOf)
@@ -32,9 +34,7 @@ export function documentCases(world: World): void {
     }
   })
 
-  it('serves the document compressed to whoever takes that, each form with a tag of its own', async (t) => {
-    const me = await visit(world, world.main)
-    if (me.host.isEdge) return t.skip(CODED_IN_FRONT)
+  codedHere('serves the document compressed to whoever takes that, each with its own tag', async (me) => {
     const plain = await me.get('/openapi.json')
     assert.equal(plain.headers.get('Content-Encoding'), null)
     const tags = [plain.headers.get('ETag')]
@@ -59,16 +59,14 @@ export function documentCases(world: World): void {
     assert.equal(none.headers.get('Content-Encoding'), null)
   })
 
-  it('says the limits that the service is set to', async () => {
-    const me = await visit(world, world.strict)
+  onStrict('says the limits that the service is set to', async (me) => {
     const document: ApiDocument = (await me.get('/openapi.json')).json()
     const { description } = document.paths['/api/upload']!.post!
     assert.match(description!, /\b4000 bytes\b/)
     assert.match(description!, /\b2 images in a UTC day\b/)
   })
 
-  it('leads from the home page to the document, the reference and the catalog', async () => {
-    const me = await visit(world, world.main)
+  onMain('leads from the home page to the document, the reference and the catalog', async (me) => {
     for (const path of ['/', '/openapi.json', '/api']) {
       const link = (await me.request('HEAD', path)).headers.get('Link') ?? ''
       assert.match(link, /<\/openapi\.json>; rel="service-desc"/)
@@ -90,8 +88,7 @@ export function documentCases(world: World): void {
     }
   })
 
-  it('explains every operation and every code on the page, and leads there from every refusal', async () => {
-    const me = await visit(world, world.main)
+  onMain('explains every operation and code on the page, and leads there from refusals', async (me) => {
     const document: ApiDocument = (await me.get('/openapi.json')).json()
     const page = await me.get('/api')
     checkPage(page, 200)
@@ -120,8 +117,7 @@ export function documentCases(world: World): void {
     assert.equal(new Set(ids).size, ids.length, 'no anchor stands twice')
   })
 
-  it('offers every way in from the foot of the page', async () => {
-    const me = await visit(world, world.main)
+  onMain('offers every way in from the foot of the page', async (me) => {
     const home = await me.get('/')
     assert.match(home.text, /<footer[\s\S]*<a href="\/tools">[\s\S]*<a href="\/api">[\s\S]*<\/footer>/)
     const page = await me.get('/tools')
@@ -140,48 +136,19 @@ export function documentCases(world: World): void {
     }
   })
 
-  it('tells programs that read prose how to upload, at this instance', async () => {
-    const me = await visit(world, world.main)
+  onMain('tells programs that read prose how to upload, at this instance', async (me) => {
     const guide = await me.get('/llms.txt')
     assert.match(guide.headers.get('Content-Type') ?? '', /^text\/plain/)
     assert.ok(guide.text.includes(`curl -sS -F file=@picture.png ${me.host.baseUrl}/api/upload`))
     assert.match(guide.text, /up to 25 MB/)
   })
-
-  it('takes the form of a shared picture, and of a deletion, as documented', async () => {
-    const me = await visit(world, world.main)
-    const { body, contentType } = formOf(gif())
-    const shared = await me.request('POST', '/share', { headers: { 'Content-Type': contentType }, body })
-    assert.equal(shared.status, 201, shared.text)
-    world.keys.add(shared.json().key)
-    checkPage(await me.get('/terms'), 200)
-    const { key } = await me.store()
-    const form = (text: string, headers = {}) =>
-      me.request('POST', '/delete', {
-        headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...headers },
-        body: Buffer.from(text),
-      })
-    checkPage(await form(''), 400)
-    checkPage(await form(`key=${key}`, { 'Sec-Fetch-Site': 'cross-site' }), 403)
-    checkPage(await form('key=x'), 404)
-    checkPage(await form(`key=${key}`), 200)
-    checkPage(await form(`key=${key}`), 404)
-  })
-
-  it('answers HEAD of an image with the same refusals', async () => {
-    const me = await visit(world, world.main)
-    const { id } = await me.store()
-    const head = (path: string, headers = {}) => me.request('HEAD', path, { headers })
-    assert.equal((await head(`/raw/${id}`, { 'If-Match': '"another"' })).status, 412)
-    assert.equal((await head(`/raw/${id}`, { 'If-None-Match': '*' })).status, 304)
-    assert.equal((await head('/raw/AAAAAAAAAAA')).status, 404)
-  })
 }
 
 /** A last case: everything that the document names was answered. */
 export function documentIsWhole(world: World): void {
-  it('was answered in every way that the document names', async (t) => {
-    const me = await visit(world, world.main)
+  const onMain = visitsTo(world, world.main)
+
+  onMain('was answered in every way that the document names', async (me, t) => {
     if (me.host.operator === undefined) return t.skip('does not apply: no operator’s command')
     if (me.host.isEdge || me.host.isDiskSound) {
       return t.skip('does not apply: no disk fails, so not every answer comes')

@@ -1,19 +1,17 @@
 /** A disk and a ledger that fail under a running host: what each operation answers then. */
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
-import { it } from 'node:test'
 import { gif } from '../../support/images/tiny-images.ts'
-import { visit, type World } from './host.ts'
+import { visitsTo, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
 const GIVEN = { category: 'other', text: 'This picture shows my garden without my leave.', goodFaith: true }
-const reportOf = (image: string) =>
-  `${new URLSearchParams({ image, category: 'other', text: GIVEN.text, 'good-faith': 'yes' })}`
-const FORM = { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'text/html' }
+const PAGE = { Accept: 'text/html' }
 
 export function brokenCases(world: World): void {
-  it('says that it is unavailable, whatever is asked, while disk and ledger fail', async (t) => {
-    const me = await visit(world, world.broken)
+  const onBroken = visitsTo(world, world.broken)
+
+  onBroken('says that it is unavailable, whatever is asked, while disk and ledger fail', async (me, t) => {
     if (me.host.isEdge) return t.skip('does not apply: there is no disk')
     if (me.host.isDiskSound) return t.skip('does not apply: its disk can’t be made to fail')
     const order = world.order
@@ -21,11 +19,8 @@ export function brokenCases(world: World): void {
     const large = gif({ size: 9_000_000 })
     const { id, key } = await me.store(large)
     // Another one: of what was looked at, the file stays open.
-    const report = JSON.stringify({ image: (await me.store()).link, ...GIVEN })
-    const asked = await me.request('POST', '/api/report', {
-      headers: { 'Content-Type': 'application/json' },
-      body: Buffer.from(report),
-    })
+    const report = { image: (await me.store()).link, ...GIVEN }
+    const asked = await me.report(report)
     assert.equal(asked.status, 202, asked.text)
     const receipt = new URL(asked.json().receipt).pathname
 
@@ -43,27 +38,18 @@ export function brokenCases(world: World): void {
     assert.equal((await me.request('HEAD', `/raw/${id}`)).status, 503)
     checkProblem(await me.get(`/preview/${id}`), 503, 'unavailable')
     assert.equal((await me.request('HEAD', `/preview/${id}`)).status, 503)
-    checkPage(await me.get(`/${id}`, { Accept: 'text/html' }), 503)
+    checkPage(await me.get(`/${id}`, PAGE), 503)
     checkProblem(await me.get(`/oembed?url=${me.host.baseUrl}/${id}`), 503, 'unavailable')
     checkProblem(await me.remove(key), 503, 'unavailable')
-    checkPage(await me.get(`/api/delete?key=${key}`, { Accept: 'text/html' }), 503)
-    const form = (path: string, text: string) =>
-      me.request('POST', path, { headers: FORM, body: Buffer.from(text) })
-    checkPage(await form('/delete', `key=${key}`), 503)
-    checkPage(await me.get(`/report?id=${id}`, { Accept: 'text/html' }), 503)
-    checkPage(await form('/report', reportOf(`${me.host.baseUrl}/${id}`)), 503)
-    const asProgram = await me.request('POST', '/report', {
-      headers: { 'Content-Type': FORM['Content-Type'] },
-      body: Buffer.from(reportOf(`${me.host.baseUrl}/${id}`)),
-    })
-    checkProblem(asProgram, 503, 'unavailable')
-    const again = await me.request('POST', '/api/report', {
-      headers: { 'Content-Type': 'application/json' },
-      body: Buffer.from(report),
-    })
-    checkProblem(again, 503, 'unavailable')
+    checkPage(await me.get(`/api/delete?key=${key}`, PAGE), 503)
+    checkPage(await me.submit('/delete', { key }, PAGE), 503)
+    checkPage(await me.get(`/report?id=${id}`, PAGE), 503)
+    const fields = { image: id, category: 'other', text: GIVEN.text, 'good-faith': 'yes' }
+    checkPage(await me.submit('/report', fields, PAGE), 503)
+    checkProblem(await me.submit('/report', fields), 503, 'unavailable')
+    checkProblem(await me.report(report), 503, 'unavailable')
     checkProblem(await me.get(receipt), 503, 'unavailable')
-    checkPage(await me.get('/transparency', { Accept: 'text/html' }), 503)
+    checkPage(await me.get('/transparency', PAGE), 503)
     assert.equal((await me.get('/readyz')).status, 503)
   })
 }

@@ -2,13 +2,16 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { gif } from '../../support/images/tiny-images.ts'
-import { visit, type World } from './host.ts'
+import { visit, visitsTo, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
 const EVIL = 'https://evil.example'
 const FRIEND = 'https://friend.example'
 
 export function browserCases(world: World): void {
+  const onMain = visitsTo(world, world.main)
+  const onStrict = visitsTo(world, world.strict)
+
   const strangers: Record<string, Record<string, string>> = {
     'a script on another site': { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'cors', Origin: EVIL },
     'a form on another site': { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate', Origin: EVIL },
@@ -19,8 +22,7 @@ export function browserCases(world: World): void {
     'an old browser that hides where it is': { Origin: 'null' },
   }
   for (const [name, headers] of Object.entries(strangers)) {
-    it(`refuses ${name}: 403 cross-site`, async () => {
-      const me = await visit(world, world.main)
+    onMain(`refuses ${name}: 403 cross-site`, async (me) => {
       const answer = await me.upload(gif(), headers)
       checkProblem(answer, 403, 'cross-site')
       assert.equal(answer.headers.get('Access-Control-Allow-Origin'), null)
@@ -29,8 +31,7 @@ export function browserCases(world: World): void {
     })
   }
 
-  it('takes uploads from its own pages, and from what is no browser', async () => {
-    const me = await visit(world, world.main)
+  onMain('takes uploads from its own pages, and from what is no browser', async (me) => {
     const own = new URL(me.host.baseUrl).origin
     const friends: Record<string, string>[] = [
       {},
@@ -42,8 +43,7 @@ export function browserCases(world: World): void {
     for (const headers of friends) assert.equal((await me.upload(gif(), headers)).status, 201)
   })
 
-  it('lets an allowed origin upload and read every answer', async () => {
-    const me = await visit(world, world.strict)
+  onStrict('lets an allowed origin upload and read every answer', async (me) => {
     const headers = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'cors', Origin: FRIEND }
     const answers = [
       await me.upload(gif(), headers),
@@ -81,8 +81,7 @@ export function browserCases(world: World): void {
     }
   })
 
-  it('answers the preflight of an allowed origin', async () => {
-    const me = await visit(world, world.strict)
+  onStrict('answers the preflight of an allowed origin', async (me) => {
     const preflight = (origin: string) =>
       me.request('OPTIONS', '/api/upload', {
         headers: {

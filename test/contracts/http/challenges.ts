@@ -9,13 +9,16 @@ import { createTokens } from '../../../src/service/challenge/tokens.ts'
 import { IS_WHOLE } from '../../support/extent.ts'
 import type { Answer } from '../../support/http.ts'
 import { gif } from '../../support/images/tiny-images.ts'
-import { type Visitor, visit, type World } from './host.ts'
+import { type Visitor, visit, visitsTo, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
 const SOLUTION = 'Challenge-Solution'
 const bearer = (pass: string) => ({ Authorization: `Bearer ${pass}` })
 
 export function challengeCases(world: World): void {
+  const onMain = visitsTo(world, world.main)
+  const onChallenging = visitsTo(world, world.challenging)
+
   /** Somebody who has made the uploads that no challenge is asked for. */
   async function visitor(): Promise<Visitor> {
     const me = await visit(world, world.challenging)
@@ -35,8 +38,7 @@ export function challengeCases(world: World): void {
     world.keys.add(answer.json().key)
   }
 
-  it('has none of it where the operator did not turn it on', async () => {
-    const me = await visit(world, world.main)
+  onMain('has none of it where the operator did not turn it on', async (me) => {
     for (const path of ['/api/challenge', '/api/challenge?for=pass', '/api/pass']) {
       checkProblem(await me.get(path), 404, 'not-found')
       checkProblem(await me.request('POST', path), 404, 'not-found')
@@ -47,8 +49,7 @@ export function challengeCases(world: World): void {
     for (const headers of shown) await stored(await me.upload(gif(), headers))
   })
 
-  it('takes the first five uploads of an address, and then a solution for each, once, whoever shows it', async () => {
-    const me = await visit(world, world.challenging)
+  onChallenging('takes five uploads of an address, then a solution for each, once', async (me) => {
     const ask = () => me.get('/api/challenge', { Origin: 'https://friend.example' })
     for (let nth = 0; nth < UNCHALLENGED_UPLOADS; nth++) {
       const ahead = await ask()
@@ -131,8 +132,7 @@ export function challengeCases(world: World): void {
     checkProblem(await me.upload(gif(), bearer('x')), 429, 'too-many-refusals')
   })
 
-  it('takes nothing for a pass but the solution of a challenge for it', async () => {
-    const me = await visit(world, world.challenging)
+  onChallenging('takes nothing for a pass but the solution of a challenge for it', async (me) => {
     const ask = (headers = {}) => me.request('POST', '/api/pass', { headers })
     const challenge = challengeIn(await ask())
     challengeIn(await ask({ [SOLUTION]: `${challenge.token}:0,0,0,0` }))
@@ -145,8 +145,7 @@ export function challengeCases(world: World): void {
     assert.equal((await me.request('POST', '/pass')).status, 405)
   })
 
-  it('gives a pass that is good for uploads of any address', async () => {
-    const me = await visit(world, world.challenging)
+  onChallenging('gives a pass that is good for uploads of any address', async (me) => {
     const solution = await solve((await me.get('/api/challenge?for=pass')).json())
     const answer = await me.request('POST', '/api/pass', { headers: { [SOLUTION]: solution } })
     assert.equal(answer.status, 201, answer.text)
@@ -162,8 +161,7 @@ export function challengeCases(world: World): void {
     }
   })
 
-  it('says what a pass is on a page of its own, in the person’s language', async () => {
-    const me = await visit(world, world.challenging)
+  onChallenging('says what a pass is on a page of its own, in the person’s language', async (me) => {
     for (const [language, title] of [
       ['en', 'A pass for your tools'],
       ['de', 'Ein Pass für deine Programme'],
@@ -175,8 +173,7 @@ export function challengeCases(world: World): void {
     }
   })
 
-  it('counts stored images only among the first five', async () => {
-    const me = await visit(world, world.challenging)
+  onChallenging('counts stored images only among the first five', async (me) => {
     for (let nth = 0; nth <= UNCHALLENGED_UPLOADS; nth++) {
       checkProblem(await me.upload(Buffer.from('no image')), 415, 'unsupported-type')
     }

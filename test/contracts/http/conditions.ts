@@ -3,13 +3,15 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { gif } from '../../support/images/tiny-images.ts'
 import { sha256Of } from '../../support/sha256.ts'
-import { visit, type World } from './host.ts'
+import { visit, visitsTo, type World } from './host.ts'
 import { checkProblem } from './rules.ts'
 
 const SIZE = 1000
 const OTHER = `"${'0'.repeat(64)}"`
 
 export function conditionCases(world: World): void {
+  const onMain = visitsTo(world, world.main)
+
   const image = async () => {
     const me = await visit(world, world.main)
     const upload = await me.store(gif({ size: SIZE }))
@@ -67,6 +69,7 @@ export function conditionCases(world: World): void {
       const answer = await me.get(path, { 'If-Match': value })
       assert.equal(answer.status, 412, value)
       assert.equal(answer.headers.get('Cache-Control'), 'no-store')
+      assert.equal((await me.request('HEAD', path, { headers: { 'If-Match': value } })).status, 412)
     }
     for (const value of [etag, '*', `${OTHER}, ${etag}`]) {
       assert.equal((await me.get(path, { 'If-Match': value })).status, 200, value)
@@ -172,21 +175,21 @@ export function conditionCases(world: World): void {
     }
   })
 
-  it('puts a large image together from ranges', async () => {
-    const me = await visit(world, world.main)
+  onMain('puts a large image together from ranges', async (me) => {
     const { id, bytes } = await me.store(gif({ size: 3_000_000 }))
+    // As Signal asks: each overlaps the one before.
     const pieces: Buffer[] = []
     for (let at = 0; at < bytes.length; at += 700_001) {
-      const part = await me.get(`/raw/${id}`, { Range: `bytes=${at}-${at + 700_000}` })
+      const first = Math.max(0, at - 500)
+      const part = await me.get(`/raw/${id}`, { Range: `bytes=${first}-${at + 700_000}` })
       assert.equal(part.status, 206)
-      pieces.push(part.body)
+      pieces.push(part.body.subarray(at - first))
     }
     assert.ok(Buffer.concat(pieces).equals(bytes))
     assert.ok((await me.get(`/raw/${id}`)).body.equals(bytes))
   })
 
-  it('survives a reader that leaves half-way', async () => {
-    const me = await visit(world, world.main)
+  onMain('survives a reader that leaves half-way', async (me) => {
     const { id, bytes } = await me.store(gif({ size: 5_000_000 }))
     for (let i = 0; i < 10; i++) {
       const answer = await fetch(`${me.host.url}/raw/${id}`, { headers: { Connection: 'close' } })
@@ -195,10 +198,5 @@ export function conditionCases(world: World): void {
       await reader.cancel()
     }
     assert.ok((await me.get(`/raw/${id}`)).body.equals(bytes))
-  })
-
-  it('refuses ranges of what is not there', async () => {
-    const me = await visit(world, world.main)
-    checkProblem(await me.get('/raw/AAAAAAAAAAA', { Range: 'bytes=0-1' }), 404, 'not-found')
   })
 }

@@ -1,16 +1,16 @@
 /** DELETE /api/delete?key=<key>, and the page that asks first. */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
 import { gif } from '../../support/images/tiny-images.ts'
-import { type Visitor, visit, type World } from './host.ts'
+import { type Visitor, visitsTo, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
 /** 43 characters that no key is. */
 const UNKNOWN = 'A'.repeat(43)
 
 export function deleteCases(world: World): void {
-  it('deletes by key, once and for good', async () => {
-    const me = await visit(world, world.main)
+  const onMain = visitsTo(world, world.main)
+
+  onMain('deletes by key, once and for good', async (me) => {
     const { id, key, delete: address } = await me.store()
     const { pathname, search } = new URL(address)
     const answer = await me.request('DELETE', pathname + search)
@@ -23,45 +23,20 @@ export function deleteCases(world: World): void {
     checkRefused(await me.remove(key), 404, 'unknown-key')
   })
 
-  it('refuses a missing key: 400 missing-key', async () => {
-    const me = await visit(world, world.main)
+  onMain('refuses a missing key: 400 missing-key', async (me) => {
     for (const query of ['', '?', '?key', '?key=', '?KEY=x', '?id=x']) {
       checkRefused(await me.request('DELETE', `/api/delete${query}`), 400, 'missing-key')
     }
   })
 
-  it('refuses a key that is not the one: 404 unknown-key, and the image stays', async () => {
-    const me = await visit(world, world.main)
+  onMain('refuses a key that is not the one: 404 unknown-key, and the image stays', async (me) => {
     const { id, key, bytes } = await me.store()
     const other = await me.store()
     const last = key.at(-1) === 'a' ? 'b' : 'a'
-    const wrong = [
-      UNKNOWN,
-      'x',
-      id,
-      `${id}${UNKNOWN.slice(11)}`,
-      key.slice(0, -1),
-      `${key}x`,
-      key.slice(0, -1) + last,
-    ]
-    wrong.push(
-      key.toLowerCase(),
-      id + other.key.slice(11),
-      `${key}%00`,
-      `${key}%0a`,
-      `%20${key}`,
-      '%',
-      '%FF',
-      "'--",
-    )
-    wrong.push(
-      '../../etc/passwd',
-      '..%2f..%2f',
-      '%00',
-      'x'.repeat(4000),
-      `${key},${key}`,
-      `${other.id}${key.slice(11)}`,
-    )
+    const wrong = [UNKNOWN, id, `${id}${UNKNOWN.slice(11)}`, key.slice(0, -1), `${key}x`, 'x'.repeat(4000)]
+    wrong.push(key.slice(0, -1) + last, key.toLowerCase(), id + other.key.slice(11), other.id + key.slice(11))
+    wrong.push(`${key}%00`, `${key}%0a`, `%20${key}`, `${key},${key}`)
+    wrong.push(..."x % %FF '-- ../../etc/passwd ..%2f..%2f %00".split(' '))
     for (const guess of wrong.filter((guess) => guess !== key)) {
       checkRefused(await me.remove(guess), 404, 'unknown-key')
     }
@@ -69,8 +44,7 @@ export function deleteCases(world: World): void {
     assert.deepEqual((await me.get(`/raw/${id}`)).body, bytes)
   })
 
-  it('deletes once when many ask at the same time', async () => {
-    const me = await visit(world, world.main)
+  onMain('deletes once when many ask at the same time', async (me) => {
     const { id, key } = await me.store()
     const answers = await Promise.all(Array.from({ length: 20 }, () => me.remove(key)))
     const done = answers.filter(({ status }) => status === 200)
@@ -79,8 +53,7 @@ export function deleteCases(world: World): void {
     assert.equal((await me.get(`/raw/${id}`)).status, 404)
   })
 
-  it('never deletes by GET or HEAD, and asks on GET', async () => {
-    const me = await visit(world, world.main)
+  onMain('never deletes by GET or HEAD, and asks on GET', async (me) => {
     const { id, key } = await me.store()
     const path = `/api/delete?key=${key}`
     const page = await me.get(path, { Accept: 'text/html' })
@@ -98,8 +71,7 @@ export function deleteCases(world: World): void {
     assert.equal((await me.get(`/raw/${id}`)).status, 200, 'still there')
   })
 
-  it('shows a page for any address of deletion that is opened', async () => {
-    const me = await visit(world, world.main)
+  onMain('shows a page for any address of deletion that is opened', async (me) => {
     for (const query of ['', '?key=', `?key=${UNKNOWN}`, '?key="><script>alert(1)</script>', '?key=%']) {
       const page = await me.get(`/api/delete${query}`, { Accept: 'text/html' })
       assert.ok(page.status < 500)
@@ -108,8 +80,7 @@ export function deleteCases(world: World): void {
     }
   })
 
-  it('deletes while others read, and no answer is cut', async () => {
-    const me = await visit(world, world.main)
+  onMain('deletes while others read, and no answer is cut', async (me) => {
     const upload = await me.store(gif({ size: 2_000_000 }))
     const readers = Array.from({ length: 10 }, () => readWhole(me, upload.id))
     const [deleted, ...read] = await Promise.all([me.remove(upload.key), ...readers])

@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { gif } from '../../support/images/tiny-images.ts'
-import { type Visitor, visit, type World } from './host.ts'
+import { type Visitor, visit, visitsTo, type World } from './host.ts'
 
 export function everyAnswerCases(world: World): void {
+  const onMain = visitsTo(world, world.main)
+
   it('takes absolute links from its base URL alone', async () => {
     for (const hostOf of [world.main, world.strict]) {
       const me = await visit(world, hostOf)
@@ -36,8 +38,7 @@ export function everyAnswerCases(world: World): void {
     }
   })
 
-  it('says that it is alive and ready', async () => {
-    const me = await visit(world, world.main)
+  onMain('says that it is alive and ready', async (me) => {
     for (const path of ['/healthz', '/readyz']) {
       const answer = await me.get(path)
       assert.equal(answer.status, 200, answer.text)
@@ -45,8 +46,7 @@ export function everyAnswerCases(world: World): void {
     }
   })
 
-  it('gives every answer a request id of its own, whatever the client says', async () => {
-    const me = await visit(world, world.main)
+  onMain('gives every answer a request id of its own, whatever the client says', async (me) => {
     const ids = new Set<string | null>()
     for (let i = 0; i < 5; i++) {
       const answer = await me.get('/healthz', { 'X-Request-Id': 'mine-mine-mine' })

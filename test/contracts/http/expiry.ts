@@ -1,30 +1,19 @@
 /** Images that expire: what an upload may ask for, what it is told, and how long caches may keep them. */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
 import type { UploadAnswer } from '../../../src/protocol.ts'
-import type { Answer } from '../../support/http.ts'
 import { gif, png } from '../../support/images/tiny-images.ts'
-import { formOf } from '../../support/multipart.ts'
-import { namedUploads, type Visitor, visit, type World } from './host.ts'
+import { namedUploads, type Visitor, visit, visitsTo, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
 /** Clocks of the test and of the host, and the time that an upload takes. Unit: seconds. */
 const LATE = 30
 
 export function expiryCases(world: World): void {
-  async function send(me: Visitor, query: string, bytes = gif(), headers = {}): Promise<Answer> {
-    const { body, contentType } = formOf(bytes)
-    const answer = await me.request('POST', `/api/upload${query}`, {
-      headers: { 'Content-Type': contentType, ...headers },
-      body,
-    })
-    const isJson = answer.headers.get('Content-Type') === 'application/json'
-    if (answer.status === 201 && isJson) world.keys.add(answer.json().key)
-    return answer
-  }
+  const onMain = visitsTo(world, world.main)
+  const onFleeting = visitsTo(world, world.fleeting)
 
   async function store(me: Visitor, query: string, bytes = gif()): Promise<UploadAnswer> {
-    const answer = await send(me, query, bytes)
+    const answer = await me.upload(bytes, {}, query)
     assert.equal(answer.status, 201, answer.text)
     return answer.json()
   }
@@ -34,8 +23,7 @@ export function expiryCases(world: World): void {
     return (Date.parse(expires!) - Date.now()) / 1000
   }
 
-  it('tells when an image expires, as a fifth member, and of others nothing', async () => {
-    const me = await visit(world, world.main)
+  onMain('tells when an image expires, as a fifth member, and of others nothing', async (me) => {
     for (const [asked, seconds] of [
       ['1h', 3600],
       ['1d', 86_400],
@@ -51,37 +39,18 @@ export function expiryCases(world: World): void {
     assert.deepEqual(Object.keys(await store(me, '?other=1')), ['id', 'link', 'key', 'delete'])
   })
 
-  it('refuses what is no lifetime, before the body', async () => {
-    const me = await visit(world, world.main)
-    const values = [
-      '',
-      '0',
-      '59',
-      '31536001',
-      '-60',
-      '1.5',
-      '60.0',
-      '1e3',
-      '0x60',
-      '2d',
-      '1D',
-      ' 60',
-      '60s',
-      'never',
-      '9'.repeat(400),
-      '%00',
-      '１００',
-    ]
+  onMain('refuses what is no lifetime, before the body', async (me) => {
+    const values = ['', ' 60', '9'.repeat(400), '%00', '１００']
+    values.push(...'0 59 31536001 -60 1.5 60.0 1e3 0x60 2d 1D 60s never'.split(' '))
     for (const value of values) {
-      checkProblem(await send(me, `?expires=${encodeURIComponent(value)}`), 400, 'bad-expires')
+      checkProblem(await me.upload(gif(), {}, `?expires=${encodeURIComponent(value)}`), 400, 'bad-expires')
     }
-    checkProblem(await send(me, '?expires=60&expires=120'), 400, 'bad-expires')
-    checkPage(await send(me, '?expires=soon', gif(), { Accept: 'text/html' }), 400)
+    checkProblem(await me.upload(gif(), {}, '?expires=60&expires=120'), 400, 'bad-expires')
+    checkPage(await me.upload(gif(), { Accept: 'text/html' }, '?expires=soon'), 400)
     assert.equal(await me.remaining(), 100)
   })
 
-  it('lets caches keep it no longer than it stays, whatever they keep of each other', async () => {
-    const me = await visit(world, world.main)
+  onMain('lets caches keep it no longer than it stays, whatever they keep of each other', async (me) => {
     for (const [asked, bytes] of [
       ['60', gif()],
       ['1h', gif({ size: 300_000 })],
@@ -126,12 +95,11 @@ export function expiryCases(world: World): void {
     }
   })
 
-  it('says on its pages when it goes, and lets a form without scripts ask for a day', async () => {
-    const me = await visit(world, world.main)
+  onMain('says on its pages when it goes, and lets a form without scripts ask for a day', async (me) => {
     const home = (await me.get('/')).text
     const action = /formaction="([^"]+)"/.exec(home)?.[1]
     assert.equal(action, '/api/upload?expires=1d')
-    const result = await send(me, '?expires=1d', gif(), { Accept: 'text/html' })
+    const result = await me.upload(gif(), { Accept: 'text/html' }, '?expires=1d')
     assert.equal(result.status, 201, result.text)
     const key = /key=([0-9A-Za-z]{43})/.exec(result.text)![1]!
     world.keys.add(key)
@@ -144,8 +112,7 @@ export function expiryCases(world: World): void {
     assert.doesNotMatch((await fleeting.get('/')).text, /stays until you delete it/)
   })
 
-  it('shows and deletes it like any other until then', async () => {
-    const me = await visit(world, world.main)
+  onMain('shows and deletes it like any other until then', async (me) => {
     const { id, key, link } = await store(me, '?expires=1h')
     assert.equal((await me.get(`/${id}`)).status, 200)
     assert.equal((await me.get(`/oembed?url=${encodeURIComponent(link)}`)).status, 200)
@@ -154,21 +121,19 @@ export function expiryCases(world: World): void {
     checkProblem(await me.remove(key), 404, 'unknown-key')
   })
 
-  it('answers a repeat as the first, whatever lifetime it asks for', async () => {
-    const me = await visit(world, world.main)
+  onMain('answers a repeat as the first, whatever lifetime it asks for', async (me) => {
     const name = namedUploads(world).newName()
     const bytes = gif()
-    const first = await send(me, '?expires=1d', bytes, { 'Idempotency-Key': name })
+    const first = await me.upload(bytes, { 'Idempotency-Key': name }, '?expires=1d')
     for (const query of ['?expires=1d', '?expires=1h', '']) {
-      const again = await send(me, query, bytes, { 'Idempotency-Key': name })
+      const again = await me.upload(bytes, { 'Idempotency-Key': name }, query)
       assert.equal(again.status, 201, again.text)
       assert.equal(again.text, first.text)
     }
     assert.equal(await me.remaining(), 99)
   })
 
-  it('gives ShareX a lifetime to ask for', async () => {
-    const me = await visit(world, world.main)
+  onMain('gives ShareX a lifetime to ask for', async (me) => {
     const plain = (await me.get('/sharex.sxcu')).json()
     const { Parameters, Name, ...others } = (await me.get('/sharex.sxcu?expires=1d')).json()
     assert.deepEqual(Parameters, { expires: '1d' })
@@ -177,8 +142,7 @@ export function expiryCases(world: World): void {
     checkProblem(await me.get('/sharex.sxcu?expires=soon'), 400, 'bad-expires')
   })
 
-  it('lets the operator say how long images stay', async () => {
-    const me = await visit(world, world.fleeting)
+  onFleeting('lets the operator say how long images stay', async (me) => {
     for (const [query, seconds] of [
       ['', 3600],
       ['?expires=60', 60],

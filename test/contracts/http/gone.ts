@@ -3,17 +3,19 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import sharp from 'sharp'
 import { gif, png } from '../../support/images/tiny-images.ts'
-import { namedUploads, visit, type World } from './host.ts'
+import { namedUploads, needsOperator, visit, visitsTo, type World } from './host.ts'
 import { operate } from './operator.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
 const NO_COMMAND = 'does not apply: this host has no operator command'
 
 export function goneCases(world: World): void {
+  const onMain = visitsTo(world, world.main)
+  const operated = visitsTo(world, world.main, needsOperator)
+
   const { newName, send } = namedUploads(world)
 
-  it('gives the id of what its owner deleted to nothing else, whatever is sent', async () => {
-    const me = await visit(world, world.main)
+  onMain('gives the id of what its owner deleted to nothing else, whatever is sent', async (me) => {
     for (const [first, ...later] of [
       [gif(), gif(), png(7, 7)],
       [gif({ size: 700_000 }), gif({ size: 700_000 }), gif({ size: 700_001 })],
@@ -33,9 +35,7 @@ export function goneCases(world: World): void {
     assert.equal(await me.remaining(), 98)
   })
 
-  it('gives the id to nothing else after its owner deleted it while it was held', async (t) => {
-    const me = await visit(world, world.main)
-    if (!me.host.operator) return t.skip('does not apply: this host has no operator command')
+  operated('gives the id to nothing else after its owner deleted it while it was held', async (me) => {
     const name = newName()
     const { id, key } = (await send(me, gif(), name)).json()
     await operate(me.host, ['hold', id, '--reason', 'a report'])
@@ -44,8 +44,7 @@ export function goneCases(world: World): void {
     checkProblem(await send(me, png(4, 4), name), 422, 'idempotency-key-reused')
   })
 
-  it('stores one or none while it is deleted and sent again at once', async () => {
-    const me = await visit(world, world.main)
+  onMain('stores one or none while it is deleted and sent again at once', async (me) => {
     for (let round = 0; round < 5; round++) {
       const name = newName()
       const bytes = gif({ size: 20_000 })
@@ -63,9 +62,7 @@ export function goneCases(world: World): void {
     }
   })
 
-  it('answers 403 while the operator holds it, and the same as before when it is released', async (t) => {
-    const me = await visit(world, world.main)
-    if (!me.host.operator) return t.skip('does not apply: this host has no operator command')
+  operated('answers 403 while the operator holds it, and as before when it is released', async (me) => {
     const [name, bytes] = [newName(), gif()]
     const first = await send(me, bytes, name)
     const { id } = first.json()
@@ -76,9 +73,7 @@ export function goneCases(world: World): void {
     assert.equal(await me.remaining(), 99)
   })
 
-  it('answers 410 after the operator removed it', async (t) => {
-    const me = await visit(world, world.main)
-    if (!me.host.operator) return t.skip('does not apply: this host has no operator command')
+  operated('answers 410 after the operator removed it', async (me) => {
     const name = newName()
     const { id } = (await send(me, gif(), name)).json()
     await operate(me.host, ['remove', id, '--reason', 'against the terms', '--rule', 'house-rule-3'])
@@ -92,9 +87,7 @@ export function goneCases(world: World): void {
     assert.equal(await me.remaining(), 99)
   })
 
-  it('takes no bytes that are held, under no id, until the operator released them', async (t) => {
-    const me = await visit(world, world.main)
-    if (!me.host.operator) return t.skip(NO_COMMAND)
+  operated('takes no bytes that are held, under no id, until the operator released them', async (me) => {
     const bytes = gif({ size: 3000 })
     const { id } = await me.store(bytes)
     await operate(me.host, ['hold', id, '--reason', 'a report'])
@@ -115,9 +108,7 @@ export function goneCases(world: World): void {
     assert.deepEqual((await me.get(`/raw/${id}`)).body, bytes)
   })
 
-  it('takes no bytes that are stored as what is held is, however they were sent', async (t) => {
-    const me = await visit(world, world.main)
-    if (!me.host.operator) return t.skip(NO_COMMAND)
+  operated('takes no bytes that are stored as what is held is, however they were sent', async (me) => {
     const picture = sharp({ create: { width: 9, height: 7, channels: 3, background: '#357' } })
     const sent = await picture
       .withExif({ IFD0: { Artist: 'somebody' } })
@@ -155,27 +146,15 @@ export function goneCases(world: World): void {
     }
   })
 
-  it('takes bytes that are only reported', async () => {
-    const me = await visit(world, world.main)
+  onMain('takes bytes that are only reported', async (me) => {
     const image = await me.store()
-    const report = {
-      image: image.id,
-      category: 'other',
-      text: 'a stranger says so, and nothing more than that',
-      goodFaith: true,
-    }
-    const headers = { 'Content-Type': 'application/json' }
-    const filed = await me.request('POST', '/api/report', {
-      headers,
-      body: Buffer.from(JSON.stringify(report)),
-    })
+    const text = 'a stranger says so, and nothing more than that'
+    const filed = await me.report({ image: image.id, category: 'other', text, goodFaith: true })
     assert.equal(filed.status, 202, filed.text)
     assert.equal((await me.upload(image.bytes)).status, 201)
   })
 
-  it('holds the copies of a held image that are public already, where they are asked for', async (t) => {
-    const me = await visit(world, world.main)
-    if (!me.host.operator) return t.skip(NO_COMMAND)
+  operated('holds the public copies of a held image too, where that is asked for', async (me) => {
     const one = await me.store(gif({ size: 5000 }))
     const two = (await me.upload(one.bytes)).json()
     await operate(me.host, ['hold', one.id, '--reason', 'a report', '--doubles'])

@@ -4,6 +4,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { it, type TestContext } from 'node:test'
 import type { UploadAnswer } from '../../../src/protocol.ts'
 import { IS_WHOLE } from '../../support/extent.ts'
 import { type FakeScanner, startFakeScanner } from '../../support/fake-scanner.ts'
@@ -198,9 +199,13 @@ export interface Visitor {
   /** Checks an answer that came another way. */
   check(answer: Answer, asked: { method: string; path: string }): void
   get(path: string, headers?: RequestOptions['headers']): Promise<Answer>
-  /** Posts a form, whatever it is. */
-  post(form: Form, headers?: RequestOptions['headers']): Promise<Answer>
-  upload(bytes: Uint8Array, headers?: RequestOptions['headers']): Promise<Answer>
+  /** Posts an upload's form, whatever it is. */
+  post(form: Form, headers?: RequestOptions['headers'], query?: string): Promise<Answer>
+  upload(bytes: Uint8Array, headers?: RequestOptions['headers'], query?: string): Promise<Answer>
+  /** Posts the form of a page. */
+  submit(path: string, fields: Record<string, string>, headers?: RequestOptions['headers']): Promise<Answer>
+  /** Reports an image as programs do. */
+  report(given: object | string, headers?: RequestOptions['headers']): Promise<Answer>
   /** Uploads and expects success. */
   store(bytes?: Buffer): Promise<Upload>
   remove(key: string): Promise<Answer>
@@ -239,18 +244,28 @@ export async function visit(
       document.check(answer, asked)
     },
     get: (path, headers = {}) => visitor.request('GET', path, { headers }),
-    post: (form, headers = {}) =>
-      visitor.request('POST', '/api/upload', {
-        headers: { 'Content-Type': form.contentType, ...headers },
-        body: form.body,
+    async post({ body, contentType }, headers = {}, query = '') {
+      const options = { headers: { 'Content-Type': contentType, ...headers }, body }
+      const answer = await visitor.request('POST', `/api/upload${query}`, options)
+      const isJson = answer.headers.get('Content-Type') === 'application/json'
+      if (answer.status === 201 && isJson) world.keys.add(answer.json().key)
+      return answer
+    },
+    upload: (bytes, headers, query) => visitor.post(formOf(bytes), headers, query),
+    submit: (path, fields, headers = {}) =>
+      visitor.request('POST', path, {
+        headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...headers },
+        body: Buffer.from(`${new URLSearchParams(fields)}`),
       }),
-    upload: (bytes, headers) => visitor.post(formOf(bytes), headers),
+    report: (given, headers = {}) =>
+      visitor.request('POST', '/api/report', {
+        headers: { 'Content-Type': 'application/json', ...headers },
+        body: Buffer.from(typeof given === 'string' ? given : JSON.stringify(given)),
+      }),
     async store(bytes = gif()) {
       const answer = await visitor.upload(bytes)
       assert.equal(answer.status, 201, answer.text)
-      const upload: UploadAnswer = answer.json()
-      world.keys.add(upload.key)
-      return { ...upload, bytes }
+      return { ...(answer.json() as UploadAnswer), bytes }
     },
     remove: (key) => visitor.request('DELETE', `/api/delete?key=${key}`),
     async remaining() {
@@ -263,8 +278,27 @@ export async function visit(
   return visitor
 }
 
-/** Why a case that looks at codings is skipped. */
-export const CODED_IN_FRONT = 'does not apply: what is in front compresses answers'
+/** Why a case does not apply to a host; `null`: it does. */
+type Needs = (host: Host) => string | null
+
+/** What defines a case: somebody new visits the host. */
+export function visitsTo(world: World, hostOf: () => Promise<Host>, needs: Needs = () => null) {
+  return (title: string, run: (me: Visitor, t: TestContext) => Promise<unknown>): void => {
+    it(title, async (t: TestContext) => {
+      const me = await visit(world, hostOf)
+      const why = needs(me.host)
+      if (why !== null) t.skip(`does not apply: ${why}`)
+      else await run(me, t)
+    })
+  }
+}
+
+export const needsOperator: Needs = ({ operator }) => (operator ? null : 'this host has no operator command')
+export const needsDirect: Needs = ({ direct }) => (direct ? null : 'another server reads requests first')
+export const needsFiles: Needs = ({ dataDir }) => (dataDir ? null : 'its files cannot be read')
+export const needsOwnCoding: Needs = ({ isEdge }) => (isEdge ? 'what is in front compresses answers' : null)
+export const needsOneLine: Needs = (host) =>
+  isOneServer(host) ? null : 'uploads are sent on when they are whole, or there are several lines'
 
 /** Uploads come to it as they are sent, and all of them to one line. */
 export function isOneServer({ direct, servers = 1 }: Host): boolean {
@@ -280,6 +314,12 @@ export function isRefusedInFront({ direct }: Host, asked: { method?: string; pat
   return asked.method === 'TRACE' || /%(?![0-9a-f]{2})|%00|\.\.%2f|%2e%2e/i.test(asked.path ?? '')
 }
 
+/** The head of an upload, for a bare socket. `fields`: besides those that name host and client, each with its line's end. */
+export function uploadHead({ host, address }: Visitor, fields: string, path = '/api/upload'): string {
+  const who = host.clientHeader ? `${host.clientHeader}: ${address}\r\n` : ''
+  return `POST ${path} HTTP/1.1\r\nHost: x\r\n${who}${fields}\r\n`
+}
+
 /** Uploads that can be repeated. */
 export function namedUploads(world: World) {
   return {
@@ -289,12 +329,7 @@ export function namedUploads(world: World) {
       world.keys.add(name)
       return name
     },
-    async send(me: Visitor, bytes: Buffer, name: string, headers = {}): Promise<Answer> {
-      const answer = await me.upload(bytes, { 'Idempotency-Key': name, ...headers })
-      if (answer.headers.get('Content-Type') === 'application/json' && answer.status === 201) {
-        world.keys.add(answer.json().key)
-      }
-      return answer
-    },
+    send: (me: Visitor, bytes: Buffer, name: string, headers = {}) =>
+      me.upload(bytes, { 'Idempotency-Key': name, ...headers }),
   }
 }

@@ -4,10 +4,12 @@ import { it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { gif } from '../../support/images/tiny-images.ts'
 import { formOf, multipart, type Part } from '../../support/multipart.ts'
-import { visit, type World } from './host.ts'
+import { visit, visitsTo, type World } from './host.ts'
 import { checkProblem } from './rules.ts'
 
 export function malformedCases(world: World): void {
+  const onMain = visitsTo(world, world.main)
+
   const types = [
     'application/json',
     'application/x-www-form-urlencoded',
@@ -20,20 +22,17 @@ export function malformedCases(world: World): void {
     ';',
   ]
   for (const type of types) {
-    it(`refuses a body of type '${type}': 415 not-multipart`, async () => {
-      const me = await visit(world, world.main)
+    onMain(`refuses a body of type '${type}': 415 not-multipart`, async (me) => {
       checkProblem(await me.post({ body: formOf(gif()).body, contentType: type }), 415, 'not-multipart')
     })
   }
 
-  it('refuses a body without a type: 415 not-multipart', async () => {
-    const me = await visit(world, world.main)
+  onMain('refuses a body without a type: 415 not-multipart', async (me) => {
     checkProblem(await me.request('POST', '/api/upload', { body: formOf(gif()).body }), 415, 'not-multipart')
     checkProblem(await me.request('POST', '/api/upload'), 415, 'not-multipart')
   })
 
-  it('refuses a type without a usable boundary: 400 malformed-multipart', async () => {
-    const me = await visit(world, world.main)
+  onMain('refuses a type without a usable boundary: 400 malformed-multipart', async (me) => {
     const { body } = formOf(gif())
     for (const rest of ['', ';', '; boundary', '; boundary=', '; boundary=""', '; boundary="', '; x=y']) {
       const answer = await me.post({ body, contentType: `multipart/form-data${rest}` })
@@ -41,8 +40,7 @@ export function malformedCases(world: World): void {
     }
   })
 
-  it('refuses, or reads, a boundary longer than RFC 2046 allows, and stays up', async () => {
-    const me = await visit(world, world.main)
+  onMain('refuses, or reads, a boundary longer than RFC 2046 allows, and stays up', async (me) => {
     for (const length of [71, 500, 8000]) {
       const answer = await me.post(
         multipart([{ name: 'file', body: gif() }], { boundary: 'b'.repeat(length) }),
@@ -86,8 +84,7 @@ export function malformedCases(world: World): void {
     'an unfinished quoted name': partOf(['Content-Disposition: form-data; name="file']),
   }
   for (const [name, body] of Object.entries(broken)) {
-    it(`refuses ${name}: 400`, async () => {
-      const me = await visit(world, world.main)
+    onMain(`refuses ${name}: 400`, async (me) => {
       const bytes = typeof body === 'string' ? Buffer.from(body, 'latin1') : body
       const answer = await me.post({
         body: bytes,
@@ -97,8 +94,7 @@ export function malformedCases(world: World): void {
     })
   }
 
-  it('refuses part headers that are far too large: 400 malformed-multipart', async () => {
-    const me = await visit(world, world.main)
+  onMain('refuses part headers that are far too large: 400 malformed-multipart', async (me) => {
     const disposition = 'Content-Disposition: form-data; name="file"; filename="a.gif"'
     const heaps: Part['lines'][] = [
       [disposition, `X-Long: ${'x'.repeat(100_000)}`],
@@ -112,16 +108,14 @@ export function malformedCases(world: World): void {
     }
   })
 
-  it('refuses a hundred thousand parts at the second', async () => {
-    const me = await visit(world, world.main)
+  onMain('refuses a hundred thousand parts at the second', async (me) => {
     const part = '--pinhole-test-boundary\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n'
     const body = Buffer.from(`${part.repeat(100_000)}--pinhole-test-boundary--\r\n`)
     const contentType = 'multipart/form-data; boundary=pinhole-test-boundary'
     checkProblem(await me.post({ body, contentType }), 400, /^(unexpected-field|missing-file)$/)
   })
 
-  it('refuses a compressed body, and inflates nothing', async () => {
-    const me = await visit(world, world.main)
+  onMain('refuses a compressed body, and inflates nothing', async (me) => {
     const { body, contentType } = formOf(gif())
     const answer = await me.post({ body: gzipSync(body), contentType }, { 'Content-Encoding': 'gzip' })
     checkProblem(answer, answer.status, /^(not-multipart|malformed-multipart)$/)

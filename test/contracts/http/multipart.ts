@@ -3,12 +3,14 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { gif } from '../../support/images/tiny-images.ts'
 import { type FormOptions, formOf, multipart, type Part } from '../../support/multipart.ts'
-import { type Visitor, visit, type World } from './host.ts'
+import { type Visitor, visit, visitsTo, type World } from './host.ts'
 import { checkProblem } from './rules.ts'
 
 const FILE: Omit<Part, 'body'> = { name: 'file', filename: 'a.gif', type: 'image/gif' }
 
 export function multipartCases(world: World): void {
+  const onMain = visitsTo(world, world.main)
+
   const sound: Record<string, { part?: Partial<Part>; form?: FormOptions }> = {
     'a preamble': { form: { preamble: 'This is a message in MIME format.\r\n' } },
     'an epilogue': { form: { epilogue: 'and this is after it\r\n' } },
@@ -73,15 +75,13 @@ export function multipartCases(world: World): void {
     'an empty filename': { part: { filename: '' } },
   }
   for (const [name, { part, form }] of Object.entries(sound)) {
-    it(`accepts ${name}`, async () => {
-      const me = await visit(world, world.main)
+    onMain(`accepts ${name}`, async (me) => {
       const bytes = gif()
       await checkStored(me, multipart([{ ...FILE, body: bytes, ...part }], form), bytes)
     })
   }
 
-  it('stays up when a filename* is broken, which RFC 7578 forbids anyway', async () => {
-    const me = await visit(world, world.main)
+  onMain('stays up when a filename* is broken, which RFC 7578 forbids anyway', async (me) => {
     for (const value of ["UTF-8''%", "UTF-8''%E0%A4%A", "''", 'x', "UTF-8'en", "nope''%41"]) {
       const lines = [`Content-Disposition: form-data; name="file"; filename="a.gif"; filename*=${value}`]
       const answer = await me.post(multipart([{ lines, body: gif() }]))
@@ -89,22 +89,19 @@ export function multipartCases(world: World): void {
     }
   })
 
-  it('accepts the last boundary without a line end', async () => {
-    const me = await visit(world, world.main)
+  onMain('accepts the last boundary without a line end', async (me) => {
     const bytes = gif()
     const { body, contentType } = formOf(bytes)
     await checkStored(me, { body: body.subarray(0, -2), contentType }, bytes)
   })
 
-  it('reads the media type without regard to case', async () => {
-    const me = await visit(world, world.main)
+  onMain('reads the media type without regard to case', async (me) => {
     const { body } = formOf(gif())
     const contentType = 'Multipart/FORM-Data;BOUNDARY="pinhole-test-boundary"'
     assert.equal((await me.post({ body, contentType })).status, 201)
   })
 
-  it('takes what only looks like a boundary as part of the file', async () => {
-    const me = await visit(world, world.main)
+  onMain('takes what only looks like a boundary as part of the file', async (me) => {
     const comments = [
       '\r\n--pinhole-test-boundar',
       '--pinhole-test-boundary--\r',
@@ -140,8 +137,7 @@ export function multipartCases(world: World): void {
     )
   })
 
-  it('reads a form that comes byte by byte', async () => {
-    const me = await visit(world, world.main)
+  onMain('reads a form that comes byte by byte', async (me) => {
     const bytes = gif({ comment: '\r\n--pinhole' })
     const { body, contentType } = formOf(bytes)
     const answer = await me.request('POST', '/api/upload', {
@@ -152,8 +148,7 @@ export function multipartCases(world: World): void {
     assert.deepEqual((await me.get(`/raw/${answer.json().id}`)).body, bytes)
   })
 
-  it('refuses anything besides the one file: 400 unexpected-field', async () => {
-    const me = await visit(world, world.main)
+  onMain('refuses anything besides the one file: 400 unexpected-field', async (me) => {
     const file: Part = { ...FILE, body: gif() }
     const extras: Part[] = [
       { name: 'title', body: 'Holiday' },
@@ -175,15 +170,13 @@ export function multipartCases(world: World): void {
     assert.equal(await me.remaining(), 100)
   })
 
-  it('refuses a form without a file, or with an empty one: 400 missing-file', async () => {
-    const me = await visit(world, world.main)
+  onMain('refuses a form without a file, or with an empty one: 400 missing-file', async (me) => {
     checkProblem(await me.post(multipart([])), 400, 'missing-file')
     checkProblem(await me.post(multipart([{ ...FILE, body: '' }])), 400, 'missing-file')
     checkProblem(await me.post(multipart([{ name: 'file', body: '' }])), 400, 'missing-file')
   })
 
-  it('refuses a part of another name, also where only case differs', async () => {
-    const me = await visit(world, world.main)
+  onMain('refuses a part of another name, also where only case differs', async (me) => {
     for (const name of ['image', 'FILE', 'file ', 'file[]', 'constructor']) {
       // Two rows of the contract fit: no part named `file`, and a part besides it.
       const answer = await me.post(multipart([{ ...FILE, name, body: gif() }]))

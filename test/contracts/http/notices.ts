@@ -1,12 +1,12 @@
 /** Pages about the operator: terms, transparency, and how to report a hole. */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
-import { visit, type World } from './host.ts'
+import { visit, visitsTo, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
 export function noticeCases(world: World): void {
-  it('says who runs the service and what they decided, and nothing that nobody said', async () => {
-    const me = await visit(world, world.main)
+  const onMain = visitsTo(world, world.main)
+
+  onMain('says who runs the service and what they decided, and nothing that nobody said', async (me) => {
     for (const [path, part] of [
       ['/rules', 'rules'],
       ['/contact', 'contact'],
@@ -29,11 +29,7 @@ export function noticeCases(world: World): void {
     const { link } = await me.store()
     assert.ok((await me.get(new URL(link).pathname)).text.includes(`href="/report?id=${link.slice(-11)}"`))
     const text = 'This picture is a false parcel notice.'
-    const body = Buffer.from(JSON.stringify({ image: link, category: 'malware', text, goodFaith: true }))
-    const filed = await me.request('POST', '/api/report', {
-      headers: { 'Content-Type': 'application/json' },
-      body,
-    })
+    const filed = await me.report({ image: link, category: 'malware', text, goodFaith: true })
     assert.equal(filed.status, 202, filed.text)
     const page = await me.get('/transparency')
     checkPage(page, 200)

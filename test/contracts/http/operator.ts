@@ -1,21 +1,18 @@
 /** The operator's command: at once effective in the running host. */
 import assert from 'node:assert/strict'
-import { it, type TestContext } from 'node:test'
 import sharp from 'sharp'
 import { gif } from '../../support/images/tiny-images.ts'
 import { sha256Of } from '../../support/sha256.ts'
-import { type Host, visit, type World } from './host.ts'
+import { type Host, needsOperator, visitsTo, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
 /** What the clock of a ledger elsewhere may differ by. */
 const CLOCK_MS = 2000
 
-const NO_COMMAND = 'does not apply: this host has no operator command'
-
 export function operatorCases(world: World): void {
-  it('removes images: 410 wherever they were', async (t) => {
-    const me = await visit(world, world.main)
-    if (!me.host.operator) return t.skip(NO_COMMAND)
+  const operated = visitsTo(world, world.main, needsOperator)
+
+  operated('removes images: 410 wherever they were', async (me) => {
     const [one, two, stays] = [await me.store(), await me.store(), await me.store()]
     for (let i = 0; i < 3; i++) assert.equal((await me.get(`/raw/${one.id}`)).status, 200)
     await operate(me.host, ['remove', one.id, two.id, '--reason', 'against the terms'])
@@ -50,9 +47,7 @@ export function operatorCases(world: World): void {
     assert.equal((await me.get(`/raw/${stays.id}`)).status, 200)
   })
 
-  it('holds images: 403 wherever they were, and as before when they are released', async (t) => {
-    const me = await visit(world, world.main)
-    if (!me.host.operator) return t.skip(NO_COMMAND)
+  operated('holds images: 403 wherever they were, and as before when they are released', async (me) => {
     const image = await me.store()
     const { id, bytes } = image
     const before = await me.get(`/raw/${id}`)
@@ -92,9 +87,7 @@ export function operatorCases(world: World): void {
     assert.equal((await me.remove(image.key)).status, 200, 'its key is the same')
   })
 
-  it('lets the uploader’s key delete a held image', async (t) => {
-    const me = await visit(world, world.main)
-    if (!me.host.operator) return t.skip(NO_COMMAND)
+  operated('lets the uploader’s key delete a held image', async (me) => {
     const [mine, other] = [await me.store(), await me.store()]
     await operate(me.host, ['hold', mine.id, other.id, '--reason', 'a report'])
     assert.equal((await me.remove(mine.id + 'A'.repeat(32))).status, 404)
@@ -104,16 +97,14 @@ export function operatorCases(world: World): void {
     checkProblem(await me.get(`/raw/${mine.id}`), 404, 'not-found')
     assert.equal((await me.remove(mine.key)).status, 404)
     const release = ['release', mine.id, '--reason', 'x']
-    assert.equal((await me.host.operator(release)).code, 0, 'of its bytes')
-    assert.equal((await me.host.operator(release)).code, 1)
+    assert.equal((await me.host.operator!(release)).code, 0, 'of its bytes')
+    assert.equal((await me.host.operator!(release)).code, 1)
     await operate(me.host, ['remove', other.id, '--reason', 'x', '--block'])
     checkProblem(await me.get(`/raw/${other.id}`), 410, 'removed')
     checkProblem(await me.upload(other.bytes), 403, 'blocked-image')
   })
 
-  it('records who did what, when, why and under which rule', async (t) => {
-    const me = await visit(world, world.main)
-    if (!me.host.operator) return t.skip(NO_COMMAND)
+  operated('records who did what, when, why and under which rule', async (me) => {
     const { id } = await me.store()
     const since = Date.now()
     await operate(me.host, ['hold', id, '--reason', 'why-as-recorded', '--rule', 'personal-data'])
@@ -129,9 +120,7 @@ export function operatorCases(world: World): void {
     assert.ok(at >= since - CLOCK_MS && at <= Date.now() + CLOCK_MS)
   })
 
-  it('blocks what it removes, by what was sent and by what was stored', async (t) => {
-    const me = await visit(world, world.main)
-    if (!me.host.operator) return t.skip(NO_COMMAND)
+  operated('blocks what it removes, by what was sent and by what was stored', async (me) => {
     const sent = await sharp({ create: { width: 8, height: 6, channels: 3, background: '#c03' } })
       .withExif({ IFD0: { Copyright: 'somebody' } })
       .jpeg()
@@ -150,9 +139,7 @@ export function operatorCases(world: World): void {
     assert.equal(await me.remaining(), left, 'refusals do not count')
   })
 
-  it('blocks by what is sent alone', async (t) => {
-    const me = await visit(world, world.main)
-    if (!me.host.operator) return t.skip(NO_COMMAND)
+  operated('blocks by what is sent alone', async (me) => {
     const sent = await sharp({ create: { width: 7, height: 5, channels: 3, background: '#0c3' } })
       .withExif({ IFD0: { Copyright: 'somebody' } })
       .jpeg()
@@ -164,9 +151,7 @@ export function operatorCases(world: World): void {
     assert.equal((await me.upload(stored)).status, 201, 'what would be stored of it has another digest')
   })
 
-  it('blocks and unblocks by digest', async (t) => {
-    const me = await visit(world, world.main)
-    if (!me.host.operator) return t.skip(NO_COMMAND)
+  operated('blocks and unblocks by digest', async (me) => {
     const bytes = gif()
     const before = await me.store(bytes)
     await operate(me.host, ['block', sha256Of(bytes), '--reason', 'known'])
@@ -176,9 +161,7 @@ export function operatorCases(world: World): void {
     assert.equal((await me.upload(bytes)).status, 201)
   })
 
-  it('says what there is, and what was done and why', async (t) => {
-    const me = await visit(world, world.main)
-    if (!me.host.operator) return t.skip(NO_COMMAND)
+  operated('says what there is, and what was done and why', async (me) => {
     const { id } = await me.store()
     await operate(me.host, ['remove', id, '--reason', 'reason-as-recorded'])
     const { stdout } = await operate(me.host, ['status'])
@@ -187,9 +170,7 @@ export function operatorCases(world: World): void {
     assert.match(stdout, /\d{4}-\d\d-\d\d/)
   })
 
-  it('does nothing when it is not asked properly', async (t: TestContext) => {
-    const me = await visit(world, world.main)
-    if (!me.host.operator) return t.skip(NO_COMMAND)
+  operated('does nothing when it is not asked properly', async (me) => {
     const { id } = await me.store()
     const wrong = [
       ['remove', id],

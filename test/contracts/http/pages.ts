@@ -1,17 +1,17 @@
 /** How pages are sent: compressed, unless a key is in them; and never kept where one is. */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { gif } from '../../support/images/tiny-images.ts'
-import { CODED_IN_FRONT, visit, type World } from './host.ts'
+import { needsOwnCoding, visitsTo, type World } from './host.ts'
 import { checkPage } from './rules.ts'
 
 const UNKNOWN = `Zr4Kq9Lm2Xa${'k'.repeat(32)}`
 
 export function pageCases(world: World): void {
-  it('sends pages compressed to whoever takes gzip, and plain to all others', async (t) => {
-    const me = await visit(world, world.main)
-    if (me.host.isEdge) return t.skip(CODED_IN_FRONT)
+  const codedHere = visitsTo(world, world.main, needsOwnCoding)
+  const onMain = visitsTo(world, world.main)
+
+  codedHere('sends pages compressed to whoever takes gzip, and plain to all others', async (me) => {
     const { id } = await me.store()
     for (const path of ['/', '/terms', `/${id}`, '/AAAAAAAAAAA']) {
       const plain = await me.get(path, { Accept: 'text/html' })
@@ -31,9 +31,7 @@ export function pageCases(world: World): void {
     }
   })
 
-  it('neither compresses a page with a key in it, nor lets anything keep it', async (t) => {
-    const me = await visit(world, world.main)
-    if (me.host.isEdge) return t.skip(CODED_IN_FRONT)
+  codedHere('neither compresses a page with a key in it, nor lets anything keep it', async (me) => {
     const { key } = await me.store()
     const ask = await me.get(`/api/delete?key=${key}`, { Accept: 'text/html', 'Accept-Encoding': 'gzip' })
     const result = await me.upload(gif(), { Accept: 'text/html,*/*;q=0.8', 'Accept-Encoding': 'gzip' })
@@ -44,8 +42,7 @@ export function pageCases(world: World): void {
     }
   })
 
-  it('says at the delete link that the picture is gone, once it is', async () => {
-    const me = await visit(world, world.main)
+  onMain('says at the delete link that the picture is gone, once it is', async (me) => {
     const { key } = await me.store()
     await me.remove(key)
     for (const gone of [key, UNKNOWN]) {

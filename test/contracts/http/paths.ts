@@ -1,41 +1,37 @@
 /** Methods, paths and HEAD. */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
 import { gif } from '../../support/images/tiny-images.ts'
 import { formOf } from '../../support/multipart.ts'
-import { isRefusedInFront, type Upload, visit, type World } from './host.ts'
+import { isRefusedInFront, type Upload, visitsTo, type World } from './host.ts'
 import { steady } from './raw.ts'
 import { checkProblem } from './rules.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'QUERY', 'TRACE']
 
+/** In titles. */
+const SHOWN = { id: '<id>', key: '<key>' } as Upload
+
 export function pathCases(world: World): void {
+  const onMain = visitsTo(world, world.main)
+
+  const read = ['GET', 'HEAD']
   const routes: [path: (upload: Upload) => string, allowed: string[]][] = [
     [() => '/api/upload', ['POST']],
-    [({ key }) => `/api/delete?key=${key}`, ['GET', 'HEAD', 'DELETE']],
-    [() => '/api/delete', ['GET', 'HEAD', 'DELETE']],
-    [({ id }) => `/${id}`, ['GET', 'HEAD']],
-    [({ id }) => `/raw/${id}`, ['GET', 'HEAD']],
-    [({ id }) => `/raw/${id}.gif`, ['GET', 'HEAD']],
-    [() => '/raw/AAAAAAAAAAA', ['GET', 'HEAD']],
-    [() => '/', ['GET', 'HEAD']],
-    [() => '/healthz', ['GET', 'HEAD']],
-    [() => '/readyz', ['GET', 'HEAD']],
-    [() => '/openapi.json', ['GET', 'HEAD']],
-    [() => '/.well-known/api-catalog', ['GET', 'HEAD']],
-    [() => '/api', ['GET', 'HEAD']],
-    [() => '/tools', ['GET', 'HEAD']],
-    [() => '/terms', ['GET', 'HEAD']],
-    [() => '/report', ['GET', 'HEAD', 'POST']],
+    [({ key }) => `/api/delete?key=${key}`, [...read, 'DELETE']],
+    [() => '/api/delete', [...read, 'DELETE']],
+    [({ id }) => `/${id}`, read],
+    [({ id }) => `/raw/${id}`, read],
+    [({ id }) => `/raw/${id}.gif`, read],
+    [() => '/report', [...read, 'POST']],
     [() => '/api/report', ['POST']],
-    [() => `/receipt/${'0'.repeat(64)}`, ['GET', 'HEAD']],
-    [() => '/transparency', ['GET', 'HEAD']],
-    [() => '/rules', ['GET', 'HEAD']],
-    [() => '/.well-known/security.txt', ['GET', 'HEAD']],
+    [() => `/receipt/${'0'.repeat(64)}`, read],
   ]
+  const readOnly =
+    '/ /raw/AAAAAAAAAAA /healthz /readyz /openapi.json /.well-known/api-catalog /api /tools /terms /transparency ' +
+    '/rules /.well-known/security.txt'
+  for (const path of readOnly.split(' ')) routes.push([() => path, read])
   for (const [pathOf, allowed] of routes) {
-    it(`answers 405 with Allow: ${allowed} at ${pathOf({ id: '<id>', key: '<key>' } as Upload)}`, async () => {
-      const me = await visit(world, world.main)
+    onMain(`answers 405 at ${pathOf(SHOWN)}`, async (me) => {
       const upload = await me.store()
       const path = pathOf(upload)
       for (const method of METHODS.filter((method) => !allowed.includes(method))) {
@@ -54,90 +50,33 @@ export function pathCases(world: World): void {
     })
   }
 
-  it('answers HEAD as GET without a body, wherever GET works', async () => {
-    const me = await visit(world, world.main)
+  onMain('answers HEAD as GET without a body, wherever GET works', async (me) => {
     const { id, key } = await me.store()
     const gone = await me.store()
     await me.remove(gone.key)
-    const paths = ['/', `/${id}`, `/raw/${id}`, `/raw/${id}.gif`, `/raw/${id}?dl=1`, `/raw/${id}?x`]
-    paths.push(
-      `/api/delete?key=${key}`,
-      '/api/delete',
-      '/healthz',
-      '/readyz',
-      `/${gone.id}`,
-      `/raw/${gone.id}`,
-      '/a/b',
-    )
-    for (const path of paths) {
+    const images = [`/raw/${id}`, `/raw/${id}.gif`, `/raw/${id}?dl=1`]
+    const pages = ['/', `/${id}`, `/${gone.id}`, '/AAAAAAAAAAA', '/a/b', '/healthz', '/readyz']
+    pages.push(`/api/delete?key=${key}`, '/api/delete', `/raw/${id}?x`, `/raw/${gone.id}`)
+    for (const path of [...images, ...pages]) {
       const [get, head] = [await me.get(path), await me.request('HEAD', path)]
       assert.equal(head.status, get.status, path)
       const [rest, headRest] = [told(get.headers), told(head.headers)]
       assert.deepEqual(headRest.others, rest.others, path)
-      assert.ok(headRest.length === undefined || headRest.length === rest.length, path)
+      const mayBeLeftOut = headRest.length === undefined && !images.includes(path)
+      assert.ok(mayBeLeftOut || headRest.length === rest.length, path)
     }
   })
 
-  it('knows no address but the exact one: 404', async () => {
-    const me = await visit(world, world.main)
+  onMain('knows no address but the exact one: 404', async (me) => {
     const { id } = await me.store()
-    const paths = [
-      `/raw%2F${id}`,
-      `//raw/${id}`,
-      `/raw//${id}`,
-      `/raw/${id}/`,
-      `/${id}/`,
-      `//${id}`,
-      `/RAW/${id}`,
-    ]
-    paths.push(
-      `/Raw/${id}`,
-      `/raw/${id}//`,
-      `/raw/${id}%2F`,
-      `/${id}%2F`,
-      `/raw/./${id}/x`,
-      `/raw/${id}/..%2f`,
-    )
-    paths.push(
-      `/${id}.gif`,
-      `/${id}.html`,
-      `/${id}/raw`,
-      `/raw`,
-      '/raw/',
-      `/raw/${id};x=1`,
-      `/${id};x`,
-      `/${id}.`,
-    )
-    paths.push(
-      '/api/',
-      '/openapi',
-      '/tools/',
-      '/api/Upload',
-      '/API/upload',
-      '/api/upload/',
-      '/api//upload',
-      '/api/upload/x',
-      '/api%2Fupload',
-    )
-    paths.push(
-      '/healthz/',
-      '/HEALTHZ',
-      '/Readyz',
-      '/index.html',
-      '/.env',
-      '/..%2f..%2fetc%2fpasswd',
-      '/%2e%2e/x',
-      '/a/b/c',
-    )
-    paths.push(
-      '/%',
-      '/%E0%A4%A',
-      '/%00',
-      `/${id}%00`,
-      `/${'x'.repeat(4000)}`,
-      '/assets/',
-      '/assets/..%2f..%2fpackage.json',
-    )
+    const ofImage =
+      '/raw%2FID //raw/ID /raw//ID /raw/ID/ /ID/ //ID /RAW/ID /Raw/ID /raw/ID// /raw/ID%2F /ID%2F'
+    const alike = '/raw/./ID/x /raw/ID/..%2f /ID.gif /ID.html /ID/raw /raw/ID;x=1 /ID;x /ID. /ID%00'
+    const others =
+      '/raw /raw/ /api/ /openapi /tools/ /api/Upload /API/upload /api/upload/ /api//upload /api/upload/x ' +
+      '/api%2Fupload /healthz/ /HEALTHZ /Readyz /index.html /.env /..%2f..%2fetc%2fpasswd /%2e%2e/x /a/b/c ' +
+      '/% /%E0%A4%A /%00 /assets/ /assets/..%2f..%2fpackage.json'
+    const paths = `${ofImage} ${alike} ${others} /${'x'.repeat(4000)}`.replaceAll('ID', id).split(' ')
     for (const path of paths) {
       if (isRefusedInFront(me.host, { path })) continue
       const answer = await me.get(path)
@@ -154,8 +93,7 @@ export function pathCases(world: World): void {
     }
   })
 
-  it('makes no further copy of an image under an escaped address', async () => {
-    const me = await visit(world, world.main)
+  onMain('makes no further copy of an image under an escaped address', async (me) => {
     const { id } = await me.store()
     const escaped = `%${id.charCodeAt(0).toString(16)}${id.slice(1)}`
     // One address by then, for caches too.
@@ -166,17 +104,8 @@ export function pathCases(world: World): void {
     }
   })
 
-  it('knows nothing of what is of the admin server', async () => {
-    const me = await visit(world, world.main)
-    for (const path of [
-      '/metrics',
-      '/login',
-      '/login?token=x',
-      '/acts',
-      '/operator',
-      '/settings',
-      '/images',
-    ]) {
+  onMain('knows nothing of what is of the admin server', async (me) => {
+    for (const path of '/metrics /login /login?token=x /acts /operator /settings /images'.split(' ')) {
       assert.equal((await me.get(path)).status, 404, path)
       assert.ok([404, 405].includes((await me.request('POST', path)).status), path)
     }

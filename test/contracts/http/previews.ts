@@ -1,19 +1,30 @@
 /** Previews: sent behind the image in one file, shown under an address of their own. */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
 import sharp from 'sharp'
 import { request } from '../../support/http.ts'
 import { framed, previewed } from '../../support/images/previewed.ts'
 import { gif } from '../../support/images/tiny-images.ts'
 import { formOf } from '../../support/multipart.ts'
 import { sha256Of } from '../../support/sha256.ts'
-import { type Host, namedUploads, RESIZER, type Visitor, visit, type World } from './host.ts'
+import {
+  type Host,
+  namedUploads,
+  needsOperator,
+  RESIZER,
+  type Visitor,
+  visitsTo,
+  type World,
+} from './host.ts'
 import { operate } from './operator.ts'
 import { checkProblem } from './rules.ts'
 
 export function previewCases(world: World): void {
-  it('keeps the preview apart from the image, of every type', async () => {
-    const me = await visit(world, world.main)
+  const onMain = visitsTo(world, world.main)
+  const operated = visitsTo(world, world.main, needsOperator)
+  const onFleeting = visitsTo(world, world.fleeting)
+  const onStrict = visitsTo(world, world.strict)
+
+  onMain('keeps the preview apart from the image, of every type', async (me) => {
     for (const format of ['jpeg', 'png', 'webp', 'avif'] as const) {
       const { image, preview, file } = await previewed(format)
       const { id } = await me.store(file)
@@ -39,8 +50,7 @@ export function previewCases(world: World): void {
     }
   })
 
-  it('answers HEAD, conditions and ranges of the preview', async () => {
-    const me = await visit(world, world.main)
+  onMain('answers HEAD, conditions and ranges of the preview', async (me) => {
     const { preview, file } = await previewed()
     const { id } = await me.store(file)
     const path = `/preview/${id}`
@@ -68,8 +78,7 @@ export function previewCases(world: World): void {
     assert.equal(query.headers.get('Location'), `${me.host.baseUrl}${path}`)
   })
 
-  it('leads to the image where none came along', async () => {
-    const me = await visit(world, world.main)
+  onMain('leads to the image where none came along', async (me) => {
     const moving = await previewed('gif')
     for (const bytes of [gif(), moving.file]) {
       const { id } = await me.store(bytes)
@@ -85,8 +94,7 @@ export function previewCases(world: World): void {
     }
   })
 
-  it('finds no preview of what is not there, or deleted', async () => {
-    const me = await visit(world, world.main)
+  onMain('finds no preview of what is not there, or deleted', async (me) => {
     const { file } = await previewed()
     const { id, key } = await me.store(file)
     assert.equal((await me.get(`/preview/${id}`)).status, 200)
@@ -97,9 +105,7 @@ export function previewCases(world: World): void {
     }
   })
 
-  it('goes out of sight and comes back with the image, and its bytes are blocked with it', async (t) => {
-    const me = await visit(world, world.main)
-    if (!me.host.operator) return t.skip('does not apply: this host has no operator command')
+  operated('goes and comes back with the image, and its bytes are blocked with it', async (me) => {
     const { image, preview, file } = await previewed()
     const { id } = await me.store(file)
     await operate(me.host, ['hold', id, '--reason', 'a report'])
@@ -117,8 +123,7 @@ export function previewCases(world: World): void {
     assert.equal((await me.upload(other.file)).status, 201)
   })
 
-  it('takes what is private out of the preview', async () => {
-    const me = await visit(world, world.main)
+  onMain('takes what is private out of the preview', async (me) => {
     const { image, preview } = await previewed()
     const secret = await sharp(preview)
       .withExif({ IFD0: { Artist: 'SECRET of mine', Copyright: 'SECRET too' } })
@@ -133,8 +138,7 @@ export function previewCases(world: World): void {
     assert.deepEqual((await me.get(`/raw/${id}`)).body, image)
   })
 
-  it('leads to the resizer where there is one, but for what is its own preview; never for what is out of sight', async (t) => {
-    const me = await visit(world, world.fleeting)
+  onFleeting('leads to the resizer where there is one, never for what is out of sight', async (me, t) => {
     const { baseUrl } = me.host
     const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const
     const large = await sharp({
@@ -186,8 +190,7 @@ export function previewCases(world: World): void {
     }
   })
 
-  it('keeps both as they came where nothing is to be scrubbed', async () => {
-    const me = await visit(world, world.strict)
+  onStrict('keeps both as they came where nothing is to be scrubbed', async (me) => {
     const pixels = { create: { width: 40, height: 30, channels: 3, background: '#369' } } as const
     const image = await sharp(pixels).png().toBuffer()
     const preview = Buffer.concat([await sharp(pixels).resize(20).jpeg().toBuffer(), Buffer.from('kept')])
@@ -196,8 +199,7 @@ export function previewCases(world: World): void {
     assert.deepEqual((await me.get(`/raw/${id}`)).body, image)
   })
 
-  it('refuses a preview that is none', async () => {
-    const me = await visit(world, world.main)
+  onMain('refuses a preview that is none', async (me) => {
     const { image, preview } = await previewed()
     const other = await previewed()
     const large = { create: { width: 1204, height: 903, channels: 3, background: '#fff' } } as const
@@ -222,8 +224,7 @@ export function previewCases(world: World): void {
     assert.equal(await me.remaining(), 100)
   })
 
-  it('drops what only looks like a frame, as anything behind an image', async () => {
-    const me = await visit(world, world.main)
+  onMain('drops what only looks like a frame, as anything behind an image', async (me) => {
     const { image, preview, file } = await previewed()
     const changed = (at: number) => {
       const bytes = Buffer.from(file)
@@ -252,8 +253,7 @@ export function previewCases(world: World): void {
     assert.deepEqual((await me.get(`/preview/${twice.id}`)).body, preview)
   })
 
-  it('repeats an upload with a preview under its name', async () => {
-    const me = await visit(world, world.main)
+  onMain('repeats an upload with a preview under its name', async (me) => {
     const { image, preview, file } = await previewed()
     const { newName, send } = namedUploads(world)
     const name = newName()
@@ -264,8 +264,7 @@ export function previewCases(world: World): void {
     assert.deepEqual((await me.get(`/preview/${first.json().id}`)).body, preview)
   })
 
-  it('answers the preview under a large image, and ranges of it', async () => {
-    const me = await visit(world, world.main)
+  onMain('answers the preview under a large image, and ranges of it', async (me) => {
     const { preview } = await previewed()
     const noise = crypto.getRandomValues(new Uint8Array(60_000))
     const tile = await sharp(noise, { raw: { width: 200, height: 100, channels: 3 } })
@@ -288,8 +287,7 @@ export function previewCases(world: World): void {
     }
   })
 
-  it('is kept by caches no longer than an image that expires', async () => {
-    const me = await visit(world, world.main)
+  onMain('is kept by caches no longer than an image that expires', async (me) => {
     const { image, file } = await previewed()
     for (const [bytes, status] of [
       [file, 200],
@@ -309,8 +307,7 @@ export function previewCases(world: World): void {
     }
   })
 
-  it('is what chats and embedding sites are told of', async () => {
-    const me = await visit(world, world.main)
+  onMain('is what chats and embedding sites are told of', async (me) => {
     const { file } = await previewed('png')
     await toldOf(me.host, me, file, { type: 'image/jpeg', width: 80, height: 60, path: 'preview' })
   })

@@ -2,17 +2,18 @@
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { it } from 'node:test'
 import { IS_WHOLE } from '../../support/extent.ts'
 import { gif } from '../../support/images/tiny-images.ts'
 import { until } from '../../support/until.ts'
-import { type Host, visit, type World } from './host.ts'
+import { type Host, needsFiles, visitsTo, type World } from './host.ts'
 
 const END_BYTES = 256 * 1024
 
 export function privacyCases(world: World): void {
-  it('logs no key, no address, no query string, no file name', async (t) => {
-    const me = await visit(world, world.main)
+  const onMain = visitsTo(world, world.main)
+  const withFiles = visitsTo(world, world.main, needsFiles)
+
+  onMain('logs no key, no address, no query string, no file name', async (me, t) => {
     if (!me.host.logs) return t.skip("does not apply: this host's logs cannot be read")
     const { id, key } = await me.store()
     await me.get(`/${id}?marker-of-a-query=1`)
@@ -33,8 +34,7 @@ export function privacyCases(world: World): void {
     assert.doesNotMatch(logs, /marker-of-a-query|[?&](key|dl|x)=|harmless-|\.html"|forwarded/i)
   })
 
-  it('logs lines of JSON with the request id', async (t) => {
-    const me = await visit(world, world.main)
+  onMain('logs lines of JSON with the request id', async (me, t) => {
     const { logs } = me.host
     if (!logs) return t.skip("does not apply: this host's logs cannot be read")
     const answer = await me.upload(gif())
@@ -53,9 +53,7 @@ export function privacyCases(world: World): void {
     )
   })
 
-  it('keeps no key, no address and no file name in its files', async (t) => {
-    const me = await visit(world, world.main)
-    if (!me.host.dataDir) return t.skip("does not apply: this host's files cannot be read")
+  withFiles('keeps no key, no address and no file name in its files', async (me) => {
     const secrets = new Set([...world.keys].map((key) => key.slice(11)))
     for await (const [path, bytes] of filesOf(me.host)) {
       const text = bytes.toString('latin1')
@@ -71,9 +69,7 @@ export function privacyCases(world: World): void {
     }
   })
 
-  it('keeps nothing of what was deleted, refused or broken off', async (t) => {
-    const me = await visit(world, world.main)
-    if (!me.host.dataDir) return t.skip("does not apply: this host's files cannot be read")
+  withFiles('keeps nothing of what was deleted, refused or broken off', async (me) => {
     const comment = 'mark of an image that must not stay;'
     const size = 900_000
     const { key } = await me.store(gif({ comment, size }))

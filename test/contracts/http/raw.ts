@@ -1,14 +1,14 @@
 /** GET /raw/<id>: the bytes, their headers, their other addresses, and their end. */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
 import { png } from '../../support/images/tiny-images.ts'
 import { sha256Of } from '../../support/sha256.ts'
-import { isRefusedInFront, visit, type World } from './host.ts'
+import { isRefusedInFront, visitsTo, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
 export function rawCases(world: World): void {
-  it('tells SHA-256 whatever Want-Repr-Digest asks for, also of a part', async () => {
-    const me = await visit(world, world.main)
+  const onMain = visitsTo(world, world.main)
+
+  onMain('tells SHA-256 whatever Want-Repr-Digest asks for, also of a part', async (me) => {
     const { id, bytes } = await me.store()
     const whole = `sha-256=:${Buffer.from(sha256Of(bytes), 'hex').toString('base64')}:`
     for (const wanted of ['sha-256=10', 'sha-512=10, sha-256=1', 'sha-256=0', 'md5=1', 'nonsense']) {
@@ -20,8 +20,7 @@ export function rawCases(world: World): void {
     }
   })
 
-  it('answers the bytes with every header of the contract', async () => {
-    const me = await visit(world, world.main)
+  onMain('answers the bytes with every header of the contract', async (me) => {
     const { id, bytes } = await me.store()
     const { status, headers, body } = await me.get(`/raw/${id}`)
     assert.equal(status, 200)
@@ -49,8 +48,7 @@ export function rawCases(world: World): void {
     assert.match(headers.get('Cache-Tag') ?? '', new RegExp(id))
   })
 
-  it('tells whoever opens the address of nothing by a page, and everybody else by a problem', async () => {
-    const me = await visit(world, world.main)
+  onMain('tells who opens the address of nothing by a page, and all others by a problem', async (me) => {
     const opened = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8' }
     const shown = { Accept: 'image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5' }
     const pageOf = async (path: string, language: string) => {
@@ -95,8 +93,7 @@ export function rawCases(world: World): void {
     }
   })
 
-  it('answers dl=1 as a download of the same bytes', async () => {
-    const me = await visit(world, world.main)
+  onMain('answers dl=1 as a download of the same bytes', async (me) => {
     const { id, bytes } = await me.store()
     const plain = await me.get(`/raw/${id}`)
     for (const path of [`/raw/${id}?dl=1`, `/raw/${id}.gif?dl=1`]) {
@@ -110,8 +107,7 @@ export function rawCases(world: World): void {
     }
   })
 
-  it('is the same resource under its own extension, and none under another', async () => {
-    const me = await visit(world, world.main)
+  onMain('is the same resource under its own extension, and none under another', async (me) => {
     const { id, bytes } = await me.store()
     const alias = await me.get(`/raw/${id}.gif`)
     assert.equal(alias.status, 200)
@@ -120,19 +116,7 @@ export function rawCases(world: World): void {
     assert.equal(alias.headers.get('Content-Disposition'), `inline; filename="${id}.gif"`)
     const picture = await me.store(png(9, 5))
     assert.equal((await me.get(`/raw/${picture.id}.png`)).status, 200)
-    const wrong = [
-      '.png',
-      '.jpg',
-      '.webp',
-      '.avif',
-      '.GIF',
-      '.Gif',
-      '.giff',
-      '.gif.gif',
-      '.',
-      '.html',
-      '.svg',
-    ]
+    const wrong = '.png .jpg .webp .avif .GIF .Gif .giff .gif.gif . .html .svg'.split(' ')
     for (const suffix of wrong) {
       const answer = await me.get(`/raw/${id}${suffix}`)
       checkProblem(answer, 404, 'not-found')
@@ -140,25 +124,12 @@ export function rawCases(world: World): void {
     }
   })
 
-  it('redirects any other query to the canonical address', async () => {
-    const me = await visit(world, world.main)
+  onMain('redirects any other query to the canonical address', async (me) => {
     const { id } = await me.store()
-    const queries = ['x=1', 'dl', 'dl=', 'dl=0', 'dl=2', 'dl=01', 'dl=1%20', 'DL=1', 'dl=1&dl=1', 'dl=1&dl=2']
-    queries.push(
-      'dl=1&x=2',
-      'x=2&dl=1',
-      'dl=1&',
-      '&dl=1',
-      '%64l=1',
-      'dl=%31',
-
-      '=',
-      '%',
-      '&',
-      'dl=1=',
-    )
+    const queries =
+      'x=1 dl dl= dl=0 dl=2 dl=01 dl=1%20 DL=1 dl=1&dl=1 dl=1&dl=2 dl=1&x=2 x=2&dl=1 dl=1& &dl=1 %64l=1 dl=%31 = % & dl=1='
     for (const path of [`/raw/${id}`, `/raw/${id}.gif`]) {
-      for (const query of queries) {
+      for (const query of queries.split(' ')) {
         const address = `${path}?${query}`
         const { status, headers } = await me.get(address, { 'X-Forwarded-Host': 'evil.example' })
         assert.equal(status, 308, address)
@@ -179,19 +150,7 @@ export function rawCases(world: World): void {
     }
   })
 
-  it('answers HEAD as GET without the bytes', async () => {
-    const me = await visit(world, world.main)
-    const { id } = await me.store()
-    for (const path of [`/raw/${id}`, `/raw/${id}.gif`, `/raw/${id}?dl=1`]) {
-      const get = await me.get(path)
-      const head = await me.request('HEAD', path)
-      assert.equal(head.status, 200)
-      assert.deepEqual(steady(head.headers), steady(get.headers))
-    }
-  })
-
-  it('knows no other ids', async () => {
-    const me = await visit(world, world.main)
+  onMain('knows no other ids', async (me) => {
     const { id, key } = await me.store()
     const flipped = id.replace(/[a-z]/i, (letter) =>
       letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
@@ -207,8 +166,7 @@ export function rawCases(world: World): void {
     }
   })
 
-  it('is gone after deletion, whatever is asked and however', async () => {
-    const me = await visit(world, world.main)
+  onMain('is gone after deletion, whatever is asked and however', async (me) => {
     const { id, key, bytes } = await me.store()
     const etag = `"${sha256Of(bytes)}"`
     // Hot before it goes.
@@ -236,8 +194,7 @@ export function rawCases(world: World): void {
     }
   })
 
-  it('looks the same deleted as never there', async () => {
-    const me = await visit(world, world.main)
+  onMain('looks the same deleted as never there', async (me) => {
     const { id, key } = await me.store()
     await me.remove(key)
     const never = [...id].reverse().join('')

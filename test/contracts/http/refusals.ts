@@ -5,7 +5,7 @@ import { gif } from '../../support/images/tiny-images.ts'
 import { formOf } from '../../support/multipart.ts'
 import { type Conversation, converse } from '../../support/socket.ts'
 import { until } from '../../support/until.ts'
-import { isOneServer, type Visitor, visit, type World } from './host.ts'
+import { isOneServer, needsOneLine, uploadHead, type Visitor, visit, visitsTo, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
 const NOT_ONE_LINE = 'does not apply: uploads are sent on when they are whole, or there are several lines'
@@ -13,6 +13,9 @@ const NOT_ONE_LINE = 'does not apply: uploads are sent on when they are whole, o
 const NO_IMAGE = Buffer.from('no image')
 
 export function refusalCases(world: World): void {
+  const inOneLineOnHasty = visitsTo(world, world.hasty, needsOneLine)
+  const inOneLine = visitsTo(world, world.main, needsOneLine)
+
   const frugal = () => visit(world, world.frugal)
 
   it('refuses three times a day, then answers 429 with Retry-After to whatever comes', async () => {
@@ -85,9 +88,7 @@ export function refusalCases(world: World): void {
     silent[1]!.talk.close()
   })
 
-  it('answers 503 to an upload that waited too long, and takes the next ones', async (t) => {
-    const me = await visit(world, world.hasty)
-    if (!isOneServer(me.host)) return t.skip(NOT_ONE_LINE)
+  inOneLineOnHasty('answers 503 to an upload that waited too long, and takes the next ones', async (me) => {
     const silent = await Promise.all(Array.from({ length: 16 }, () => beginUpload(me)))
     await until('all hold their reservations', async () => (await me.remaining()) === 84)
     checkProblem(await me.upload(gif()), 503, 'busy')
@@ -98,9 +99,7 @@ export function refusalCases(world: World): void {
     for (const { talk } of silent) talk.close()
   })
 
-  it('loses no place to clients that go away while they wait', async (t) => {
-    const me = await visit(world, world.main)
-    if (!isOneServer(me.host)) return t.skip(NOT_ONE_LINE)
+  inOneLine('loses no place to clients that go away while they wait', async (me) => {
     const begun = await Promise.all(Array.from({ length: 16 + 10 }, () => beginUpload(me)))
     await until('those that are read hold their reservations', async () => (await me.remaining()) === 84)
     for (const { talk } of begun) talk.close()
@@ -145,9 +144,11 @@ async function beginUpload(me: Visitor, { awaitsContinue = false } = {}): Promis
   })
   const sent = awaitsContinue ? 0 : 5000
   await talk.write(
-    `POST /api/upload HTTP/1.1\r\nHost: x\r\n${me.host.clientHeader}: ${me.address}\r\n` +
+    uploadHead(
+      me,
       `${awaitsContinue ? 'Expect: 100-continue\r\n' : ''}` +
-      `Content-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n\r\n`,
+        `Content-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n`,
+    ),
   )
   await talk.write(body.subarray(0, sent))
   return { talk, wasAnswered: () => wasAnswered, finish: () => talk.write(body.subarray(sent)) }

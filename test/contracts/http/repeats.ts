@@ -4,7 +4,7 @@ import { it } from 'node:test'
 import sharp from 'sharp'
 import type { Answer } from '../../support/http.ts'
 import { gif, png } from '../../support/images/tiny-images.ts'
-import { namedUploads, visit, type World } from './host.ts'
+import { namedUploads, visit, visitsTo, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
 const picture = () => sharp({ create: { width: 9, height: 6, channels: 3, background: '#a75' } })
@@ -12,6 +12,9 @@ const picture = () => sharp({ create: { width: 9, height: 6, channels: 3, backgr
 const remainingOf = (answer: Answer) => Number(answer.headers.get('X-RateLimit-Remaining'))
 
 export function repeatCases(world: World): void {
+  const onMain = visitsTo(world, world.main)
+  const onStrict = visitsTo(world, world.strict)
+
   const { newName, send } = namedUploads(world)
 
   const images: [what: string, make: () => Buffer | Promise<Buffer>][] = [
@@ -27,8 +30,7 @@ export function repeatCases(world: World): void {
     ],
   ]
   for (const [what, make] of images) {
-    it(`answers a repeat of ${what} with the very same, and counts it once`, async () => {
-      const me = await visit(world, world.main)
+    onMain(`answers a repeat of ${what} with the very same, and counts it once`, async (me) => {
       const bytes = await make()
       const name = newName()
       const first = await send(me, bytes, name)
@@ -60,8 +62,7 @@ export function repeatCases(world: World): void {
     }
   })
 
-  it('stores one of many different images that come at once under one name, and refuses the others', async () => {
-    const me = await visit(world, world.main)
+  onMain('stores one of many images that come at once under one name', async (me) => {
     const name = newName()
     const images = Array.from({ length: 8 }, (_, nth) => gif({ size: 300_000 + nth }))
     const answers = await Promise.all(images.map((bytes) => send(me, bytes, name)))
@@ -73,8 +74,7 @@ export function repeatCases(world: World): void {
     assert.equal(await me.remaining(), 99)
   })
 
-  it('refuses other bytes under a name that was used, and keeps the first', async () => {
-    const me = await visit(world, world.main)
+  onMain('refuses other bytes under a name that was used, and keeps the first', async (me) => {
     const name = newName()
     const bytes = gif()
     const { id } = (await send(me, bytes, name)).json()
@@ -84,8 +84,7 @@ export function repeatCases(world: World): void {
     assert.equal(await me.remaining(), 99)
   })
 
-  it('gives another name another image, also for the same bytes', async () => {
-    const me = await visit(world, world.main)
+  onMain('gives another name another image, also for the same bytes', async (me) => {
     const bytes = gif()
     const name = newName()
     const ids = new Set([
@@ -108,8 +107,7 @@ export function repeatCases(world: World): void {
     assert.equal(await elsewhere.remaining(), 100)
   })
 
-  it('answers the repeat of the last upload of a day, and stores nothing more', async () => {
-    const me = await visit(world, world.strict)
+  onStrict('answers the repeat of the last upload of a day, and stores nothing more', async (me) => {
     await me.store()
     const [name, bytes] = [newName(), gif()]
     const first = await send(me, bytes, name)
@@ -124,8 +122,7 @@ export function repeatCases(world: World): void {
     checkProblem(await send(me, bytes, name), 429, 'quota-exceeded')
   })
 
-  it('answers in each representation', async () => {
-    const me = await visit(world, world.main)
+  onMain('answers in each representation', async (me) => {
     const [name, bytes] = [newName(), gif()]
     const { link } = (await send(me, bytes, name)).json()
     assert.equal((await send(me, bytes, name, { Accept: 'text/plain' })).text, `${link}\n`)
@@ -134,8 +131,7 @@ export function repeatCases(world: World): void {
     assert.ok(page.text.includes(link))
   })
 
-  it('leaves nothing of a refused image under its name', async () => {
-    const me = await visit(world, world.main)
+  onMain('leaves nothing of a refused image under its name', async (me) => {
     const name = newName()
     checkProblem(await send(me, Buffer.from('no image'), name), 415, 'unsupported-type')
     assert.equal((await send(me, gif(), name)).status, 201)
@@ -150,15 +146,13 @@ export function repeatCases(world: World): void {
     'x'.repeat(4000),
   ]
   for (const name of bad) {
-    it(`refuses a name of ${name.length} characters, “${name.slice(0, 8)}…${name.slice(-2)}”`, async () => {
-      const me = await visit(world, world.main)
+    onMain(`refuses a name of ${name.length} characters, ending in “${name.slice(-2)}”`, async (me) => {
       checkProblem(await me.upload(gif(), { 'Idempotency-Key': name }), 400, 'bad-idempotency-key')
       assert.equal(await me.remaining(), 100)
     })
   }
 
-  it('takes names of 22 and 255 characters, and refuses two', async () => {
-    const me = await visit(world, world.main)
+  onMain('takes names of 22 and 255 characters, and refuses two', async (me) => {
     for (const length of [22, 255]) {
       const name = newName().repeat(12).slice(0, length)
       assert.equal((await send(me, gif(), name)).status, 201)

@@ -1,28 +1,23 @@
 /** Reports: a form, a program's way, and a receipt that shows what became of one. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { type Visitor, visit, type World } from './host.ts'
+import { needsOperator, type Visitor, visit, visitsTo, type World } from './host.ts'
 import { operate } from './operator.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
-const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' }
-const JSON_TYPE = { 'Content-Type': 'application/json' }
 const TEXT = 'This picture shows my garden without my leave.'
 
 const GIVEN = { category: 'other', text: TEXT, goodFaith: true }
 
 export function reportCases(world: World): void {
-  const asProgram = (me: Visitor, body: object | string) =>
-    me.request('POST', '/api/report', {
-      headers: JSON_TYPE,
-      body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
-    })
+  const onMain = visitsTo(world, world.main)
+  const operated = visitsTo(world, world.main, needsOperator)
+
   const pathOf = (address: string) => new URL(address).pathname
 
-  it('takes a report from a program, and shows its state on the receipt', async () => {
-    const me = await visit(world, world.main)
+  onMain('takes a report from a program, and shows its state on the receipt', async (me) => {
     const { id, link } = await me.store()
-    const answer = await asProgram(me, { ...GIVEN, image: link })
+    const answer = await me.report({ ...GIVEN, image: link })
     assert.equal(answer.status, 202, answer.text)
     assert.deepEqual(Object.keys(answer.json()), ['receipt'])
     const { receipt } = answer.json()
@@ -32,16 +27,14 @@ export function reportCases(world: World): void {
     const { reported, ...rest } = shown.json()
     assert.deepEqual(rest, { category: 'other', state: 'open', decided: null })
     assert.ok(Math.abs(Date.parse(reported) - Date.now()) < 86_400_000)
-    checkPage(await me.request('GET', pathOf(receipt), { headers: { Accept: 'text/html' } }), 200)
+    checkPage(await me.get(pathOf(receipt), { Accept: 'text/html' }), 200)
     assert.equal((await me.get(`/raw/${id}`)).status, 200, 'a report removes nothing')
   })
 
-  it('shows what the operator decided, on the receipt', async (t) => {
-    const me = await visit(world, world.main)
-    if (!me.host.operator) return t.skip('does not apply: this host has no operator command')
+  operated('shows what the operator decided, on the receipt', async (me) => {
     const { id } = await me.store()
     const unreported = await me.store()
-    const path = pathOf((await asProgram(me, { ...GIVEN, image: id })).json().receipt)
+    const path = pathOf((await me.report({ ...GIVEN, image: id })).json().receipt)
     const decide = async (act: string, state: string, status: number) => {
       await operate(me.host, [act, id, '--reason', 'looked at'])
       const { state: shown, decided } = (await me.get(path)).json()
@@ -51,34 +44,29 @@ export function reportCases(world: World): void {
     await decide('hold', 'held', 403)
     await decide('keep', 'kept', 200)
     await decide('remove', 'removed', 410)
-    const again = await me.host.operator(['keep', id, unreported.id, '--reason', 'x'])
+    const again = await me.host.operator!(['keep', id, unreported.id, '--reason', 'x'])
     assert.equal(again.code, 1, again.stdout)
     assert.equal((await me.get(path)).json().state, 'removed')
   })
 
-  const asForm = (me: Visitor, fields: Record<string, string>, headers: Record<string, string> = {}) =>
-    me.request('POST', '/report', {
-      headers: { ...FORM, ...headers },
-      body: Buffer.from(new URLSearchParams({ 'good-faith': 'yes', ...fields }).toString()),
-    })
+  const asForm = (me: Visitor, fields: Record<string, string>, headers = {}) =>
+    me.submit('/report', { 'good-faith': 'yes', ...fields }, headers)
 
-  it('answers a repeat like the first, and takes another kind of report as another', async () => {
-    const me = await visit(world, world.main)
+  onMain('answers a repeat like the first, and takes another kind of report as another', async (me) => {
     const { id } = await me.store()
-    const first = await asProgram(me, { ...GIVEN, image: id })
-    const again = await asProgram(me, { ...GIVEN, image: `${me.host.baseUrl}/raw/${id}.gif?dl=1` })
-    const other = await asProgram(me, { ...GIVEN, image: id, category: 'child-abuse' })
+    const first = await me.report({ ...GIVEN, image: id })
+    const again = await me.report({ ...GIVEN, image: `${me.host.baseUrl}/raw/${id}.gif?dl=1` })
+    const other = await me.report({ ...GIVEN, image: id, category: 'child-abuse' })
     assert.deepEqual([first.status, again.status, other.status], [202, 202, 202])
     assert.equal(again.json().receipt, first.json().receipt)
     assert.notEqual(other.json().receipt, first.json().receipt)
   })
 
-  it('knows no image that was never given, and none that its key deleted', async () => {
-    const me = await visit(world, world.main)
+  onMain('knows no image that was never given, and none that its key deleted', async (me) => {
     const { id, key } = await me.store()
     assert.equal((await me.remove(key)).status, 200)
     for (const image of ['00000000000', id]) {
-      checkProblem(await asProgram(me, { ...GIVEN, image }), 404, 'not-found')
+      checkProblem(await me.report({ ...GIVEN, image }), 404, 'not-found')
       checkProblem(await asForm(me, { category: 'other', text: TEXT, image }), 404, 'not-found')
       checkPage(await me.get(`/report?id=${image}`), 404)
     }
@@ -98,9 +86,7 @@ export function reportCases(world: World): void {
     checkPage(await asForm(me, { ...typed, text: 'short' }, { Accept: 'text/html' }), 422)
   })
 
-  it('takes reports of what is held or removed, as its view says that it is', async (t) => {
-    const me = await visit(world, world.main)
-    if (!me.host.operator) return t.skip('does not apply: this host has no operator command')
+  operated('takes reports of what is held or removed, as its view says that it is', async (me) => {
     for (const [act, state] of [
       ['hold', 'held'],
       ['remove', 'removed'],
@@ -108,14 +94,13 @@ export function reportCases(world: World): void {
       const { id } = await me.store()
       await operate(me.host, [act, id, '--reason', 'looked at'])
       checkPage(await me.get(`/report?id=${id}`), 200)
-      const answer = await asProgram(me, { ...GIVEN, image: id })
+      const answer = await me.report({ ...GIVEN, image: id })
       assert.equal(answer.status, 202, answer.text)
       assert.equal((await me.get(pathOf(answer.json().receipt))).json().state, state)
     }
   })
 
-  it('takes the form, and leads to the receipt', async () => {
-    const me = await visit(world, world.main)
+  onMain('takes the form, and leads to the receipt', async (me) => {
     const { id, link } = await me.store()
     const page = await me.get(`/report?id=${id}`)
     checkPage(page, 200)
@@ -124,33 +109,17 @@ export function reportCases(world: World): void {
       const asked = await me.get(`/report?id=${encodeURIComponent(strange)}`)
       assert.ok(asked.text.includes('name="image"') && !asked.text.includes(strange))
     }
-    const fields = new URLSearchParams({
-      image: link,
-      category: 'copyright',
-      text: TEXT,
-      name: 'A. Photographer',
-      email: 'a@b.example',
-      signature: 'A. Photographer',
-      'good-faith': 'yes',
-    })
-    const post = (body: URLSearchParams) =>
-      me.request('POST', '/report', {
-        headers: { ...FORM, Accept: 'text/html' },
-        body: Buffer.from(body.toString()),
-      })
-    const sent = await post(fields)
+    const fields = { image: link, category: 'copyright', text: TEXT, name: 'A. Photographer' }
+    const person = { email: 'a@b.example', signature: 'A. Photographer' }
+    const sent = await asForm(me, { ...fields, ...person }, { Accept: 'text/html' })
     assert.equal(sent.status, 303, sent.text)
-    const receipt = await me.request('GET', pathOf(sent.headers.get('Location')!), {
-      headers: { Accept: 'text/html' },
-    })
+    const receipt = await me.get(pathOf(sent.headers.get('Location')!), { Accept: 'text/html' })
     checkPage(receipt, 200)
     assert.doesNotMatch(receipt.text, /Photographer|garden/, 'nothing of the reporter is shown')
-    fields.delete('signature')
-    checkPage(await post(fields), 422)
+    checkPage(await asForm(me, { ...fields, email: person.email }, { Accept: 'text/html' }), 422)
   })
 
-  it('says what is missing', async () => {
-    const me = await visit(world, world.main)
+  onMain('says what is missing', async (me) => {
     const wrong: [object | string, RegExp][] = [
       ['no JSON', /JSON/],
       ['null', /JSON object/],
@@ -163,22 +132,21 @@ export function reportCases(world: World): void {
       [{ ...GIVEN, image: '00000000000', email: 'nobody' }, /e-mail/],
     ]
     for (const [body, detail] of wrong) {
-      const answer = await asProgram(me, body)
+      const answer = await me.report(body)
       checkProblem(answer, 422, 'bad-report')
       assert.match(answer.json().detail, detail)
     }
-    checkProblem(await asProgram(me, { ...GIVEN, image: 'x'.repeat(40_000) }), 413, 'body-too-large')
+    checkProblem(await me.report({ ...GIVEN, image: 'x'.repeat(40_000) }), 413, 'body-too-large')
     checkProblem(await me.get(`/receipt/${'0'.repeat(64)}`), 404, 'not-found')
   })
 
-  it('takes ten reports of a kind and address on a day, and says when it takes more', async () => {
-    const me = await visit(world, world.main)
+  onMain('takes ten reports of a kind and address on a day, and says when it takes more', async (me) => {
     const ids: string[] = []
     while (ids.length < 11) ids.push((await me.store()).id)
     for (const image of ids.slice(0, 10)) {
-      assert.equal((await asProgram(me, { ...GIVEN, image })).status, 202)
+      assert.equal((await me.report({ ...GIVEN, image })).status, 202)
     }
-    const over = await asProgram(me, { ...GIVEN, image: ids[10] })
+    const over = await me.report({ ...GIVEN, image: ids[10] })
     checkProblem(over, 429, 'too-many-reports')
     const seconds = Number(over.headers.get('Retry-After'))
     assert.ok(seconds >= 1 && seconds <= 86_400, `${seconds}`)
@@ -190,40 +158,39 @@ export function reportCases(world: World): void {
     checkPage(asPage, 429)
     assert.match(asPage.headers.get('Retry-After') ?? '', /^[1-9]\d*$/)
     assert.ok(asPage.text.includes(ids[10]!), 'what was typed is kept')
-    assert.equal((await asProgram(me, { ...GIVEN, image: ids[3] })).status, 202, 'a repeat is none')
-    assert.equal((await asProgram(me, { ...GIVEN, image: ids[10], category: 'malware' })).status, 202)
+    assert.equal((await me.report({ ...GIVEN, image: ids[3] })).status, 202, 'a repeat is none')
+    assert.equal((await me.report({ ...GIVEN, image: ids[10], category: 'malware' })).status, 202)
     const neighbour = await visit(world, world.main)
-    assert.equal((await asProgram(neighbour, { ...GIVEN, image: ids[10] })).status, 202)
+    assert.equal((await neighbour.report({ ...GIVEN, image: ids[10] })).status, 202)
   })
 
   it('lets an address ask in vain for a while, at nobody else’s cost', async () => {
     const [me, neighbour] = [await visit(world, world.main), await visit(world, world.main)]
     const { id } = await neighbour.store()
-    let last = await asProgram(me, { ...GIVEN, image: '00000000000' })
+    let last = await me.report({ ...GIVEN, image: '00000000000' })
     // Each of several servers counts for itself.
     for (let nth = 0; nth < 200 && last.status === 404; nth++) {
-      last = await asProgram(me, { ...GIVEN, image: `vain${nth}`.padEnd(11, 'x') })
+      last = await me.report({ ...GIVEN, image: `vain${nth}`.padEnd(11, 'x') })
     }
     checkProblem(last, 429, 'too-many-reports')
     const seconds = Number(last.headers.get('Retry-After'))
     assert.ok(seconds >= 1 && seconds <= 10, `${seconds}`)
-    assert.equal((await asProgram(neighbour, { ...GIVEN, image: id })).status, 202)
+    assert.equal((await neighbour.report({ ...GIVEN, image: id })).status, 202)
   })
 
-  it('takes no report from a page of another site, and none that is no form', async () => {
-    const me = await visit(world, world.main)
+  onMain('takes no report from a page of another site, and none that is no form', async (me) => {
     const { id } = await me.store()
     const form = { image: id, category: 'other', text: TEXT }
-    const byForm = (fields: Record<string, string>, headers: Record<string, string> = FORM) =>
-      me.request('POST', '/report', { headers, body: Buffer.from(new URLSearchParams(fields).toString()) })
-    const other = await me.request('POST', '/api/report', {
-      headers: { ...JSON_TYPE, 'Sec-Fetch-Site': 'cross-site', Origin: 'https://elsewhere.example' },
-      body: Buffer.from(JSON.stringify({ ...GIVEN, image: id })),
-    })
-    checkProblem(other, 403, 'cross-site')
-    checkProblem(await byForm(form, JSON_TYPE), 415, 'not-a-form')
-    checkProblem(await byForm({ ...form, image: 'x'.repeat(40_000) }), 413, 'body-too-large')
-    checkProblem(await byForm({ ...form, category: '' }), 422, 'bad-report')
-    checkProblem(await byForm(form, { ...FORM, 'Sec-Fetch-Site': 'cross-site' }), 403, 'cross-site')
+    const elsewhere = { 'Sec-Fetch-Site': 'cross-site' }
+    const given = { ...GIVEN, image: id }
+    checkProblem(
+      await me.report(given, { ...elsewhere, Origin: 'https://elsewhere.example' }),
+      403,
+      'cross-site',
+    )
+    checkProblem(await me.submit('/report', form, elsewhere), 403, 'cross-site')
+    checkProblem(await me.submit('/report', form, { 'Content-Type': 'application/json' }), 415, 'not-a-form')
+    checkProblem(await me.submit('/report', { ...form, image: 'x'.repeat(40_000) }), 413, 'body-too-large')
+    checkProblem(await me.submit('/report', { ...form, category: '' }), 422, 'bad-report')
   })
 }

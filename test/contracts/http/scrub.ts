@@ -1,10 +1,9 @@
 /** What is stored of an upload: the picture, and nothing private beside it. */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
 import sharp, { type Sharp } from 'sharp'
 import { gif } from '../../support/images/tiny-images.ts'
 import { sha256Of } from '../../support/sha256.ts'
-import { visit, type World } from './host.ts'
+import { visitsTo, type World } from './host.ts'
 
 const OWNER = 'Ada Photographer'
 const CAMERA = 'Testflex 3000'
@@ -36,9 +35,11 @@ const ENCODERS: Record<string, (image: Sharp) => Promise<Buffer>> = {
 }
 
 export function scrubCases(world: World): void {
+  const onMain = visitsTo(world, world.main)
+  const onStrict = visitsTo(world, world.strict)
+
   for (const [format, encode] of Object.entries(ENCODERS)) {
-    it(`removes owner, device and place from ${format}, and leaves every pixel`, async () => {
-      const me = await visit(world, world.main)
+    onMain(`removes owner, device and place from ${format}, and leaves every pixel`, async (me) => {
       const sent = await encode(privatePicture())
       assert.ok(sent.includes(OWNER) && sent.includes(CAMERA), 'the test image carries what is to be removed')
       const { id } = await me.store(sent)
@@ -54,8 +55,7 @@ export function scrubCases(world: World): void {
       assert.equal(after.xmp, undefined)
     })
 
-    it(`drops what follows the end of ${format}`, async () => {
-      const me = await visit(world, world.main)
+    onMain(`drops what follows the end of ${format}`, async (me) => {
       const image = await encode(sharp({ create: { width: 9, height: 7, channels: 3, background: '#a50' } }))
       const tail = Buffer.from('PK\x03\x04 hidden behind the picture')
       const { id } = await me.store(Buffer.concat([image, tail]))
@@ -63,8 +63,7 @@ export function scrubCases(world: World): void {
     })
   }
 
-  it('stores GIF byte for byte, comments and tail and all', async () => {
-    const me = await visit(world, world.main)
+  onMain('stores GIF byte for byte, comments and tail and all', async (me) => {
     const bytes = Buffer.concat([gif({ comment: `made by ${OWNER}` }), Buffer.from('after the end')])
     const { id } = await me.store(bytes)
     const raw = await me.get(`/raw/${id}`)
@@ -72,8 +71,7 @@ export function scrubCases(world: World): void {
     assert.equal(raw.headers.get('Content-Type'), 'image/gif')
   })
 
-  it('keeps every byte with STRIP_METADATA=off', async () => {
-    const me = await visit(world, world.strict)
+  onStrict('keeps every byte with STRIP_METADATA=off', async (me) => {
     const bytes = await privatePicture().jpeg({ quality: 10 }).toBuffer()
     assert.ok(bytes.includes(OWNER))
     const { id } = await me.store(bytes)

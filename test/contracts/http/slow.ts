@@ -1,16 +1,17 @@
 /** Requests that come too slowly, on a host whose limits are short. */
-import { it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gif } from '../../support/images/tiny-images.ts'
 import { formOf } from '../../support/multipart.ts'
 import { type Conversation, converse } from '../../support/socket.ts'
 import { untilSome } from '../../support/until.ts'
-import { type Visitor, visit, type World } from './host.ts'
+import { needsDirect, uploadHead, type Visitor, visitsTo, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
 
 export function slowCases(world: World): void {
+  const directOnHasty = visitsTo(world, world.hasty, needsDirect)
+
   const upload = formOf(gif({ size: 100_000 }))
   const slow: Record<string, { path: string; type: string; body: Uint8Array }> = {
     'an upload': { path: '/api/upload', type: upload.contentType, body: upload.body },
@@ -20,11 +21,8 @@ export function slowCases(world: World): void {
     'a report': { path: '/api/report', type: 'application/json', body: Buffer.alloc(4000, ' ') },
   }
   for (const [name, { path, type, body }] of Object.entries(slow)) {
-    it(`gives up ${name} that comes too slowly, with 408`, async (t) => {
-      const me = await visit(world, world.hasty)
-      if (!me.host.direct) return t.skip('does not apply: another server reads the body first')
-      const who = me.host.clientHeader ? `${me.host.clientHeader}: ${me.address}\r\n` : ''
-      const head = `POST ${path} HTTP/1.1\r\nHost: x\r\n${who}Content-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n`
+    directOnHasty(`gives up ${name} that comes too slowly, with 408`, async (me, t) => {
+      const head = uploadHead(me, `Content-Type: ${type}\r\nContent-Length: ${body.length}\r\n`, path)
       // On a busy machine a connection may be given up before its headers are on their way.
       const talk = await untilSome('the headers are sent in time', async () => {
         const one = await converse(me.host.url)
@@ -38,9 +36,7 @@ export function slowCases(world: World): void {
     })
   }
 
-  it('gives up headers that come too slowly, with 408', async (t) => {
-    const me = await visit(world, world.hasty)
-    if (!me.host.direct) return t.skip('does not apply: another server reads the headers first')
+  directOnHasty('gives up headers that come too slowly, with 408', async (me, t) => {
     const talk = await converse(me.host.url)
     t.after(() => talk.close())
     await talk.write('GET / HTTP/1.1\r\n')

@@ -1,9 +1,8 @@
 /** What chats, forums and crawlers fetch, with the headers that they send. */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
 import sharp from 'sharp'
 import { gif, png } from '../../support/images/tiny-images.ts'
-import { type Upload, type Visitor, visit, type World } from './host.ts'
+import { type Upload, type Visitor, visitsTo, type World } from './host.ts'
 import { operate } from './operator.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
@@ -40,6 +39,8 @@ const BOTS: Record<string, Record<string, string>> = {
 }
 
 export function unfurlingCases(world: World): void {
+  const onMain = visitsTo(world, world.main)
+
   let done: Promise<{ removed: Upload; held: Upload }> | undefined
   /** Images that the operator removed and holds, the same for all who ask. */
   const takenDown = (me: Visitor) => {
@@ -48,8 +49,7 @@ export function unfurlingCases(world: World): void {
   }
 
   for (const [bot, headers] of Object.entries(BOTS)) {
-    it(`tells ${bot} of the image, and of none that is gone`, async (t) => {
-      const me = await visit(world, world.main)
+    onMain(`tells ${bot} of the image, and of none that is gone`, async (me, t) => {
       const { id, key, link } = await me.store(png(1200, 800))
       const plain = { ...headers, 'Accept-Encoding': 'identity' }
       const page = await me.get(`/${id}`, plain)
@@ -61,6 +61,9 @@ export function unfurlingCases(world: World): void {
       const image = meta.get('og:image')!
       assert.equal(image, `${me.host.baseUrl}/raw/${id}.png`)
       assert.equal(meta.get('og:url'), link)
+      assert.deepEqual([meta.get('og:image:width'), meta.get('og:image:height')], ['1200', '800'])
+      assert.equal(meta.get('og:image:type'), 'image/png')
+      assert.ok(meta.get('og:title'))
       assert.match(meta.get('og:description')!, /^PNG, 1,200 × 800, \d+\sbytes$/)
       assert.equal(meta.get('twitter:card'), 'summary_large_image')
       assert.ok(
@@ -89,22 +92,7 @@ export function unfurlingCases(world: World): void {
     })
   }
 
-  it('gives the whole image in ranges that overlap, as Signal asks for them', async () => {
-    const me = await visit(world, world.main)
-    const { id, bytes } = await me.store(gif({ size: 300_000 }))
-    const pieces: Buffer[] = []
-    for (let at = 0; at < bytes.length; at += 100_000) {
-      const answer = await me.get(`/raw/${id}.gif`, {
-        Range: `bytes=${Math.max(0, at - 500)}-${at + 99_999}`,
-      })
-      assert.equal(answer.status, 206)
-      pieces.push(answer.body.subarray(at === 0 ? 0 : 500))
-    }
-    assert.deepEqual(Buffer.concat(pieces), bytes)
-  })
-
-  it('promises no large card where X shows none', async () => {
-    const me = await visit(world, world.main)
+  onMain('promises no large card where X shows none', async (me) => {
     const avif = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#123' } })
       .avif({ effort: 0 })
       .toBuffer()
@@ -116,8 +104,7 @@ export function unfurlingCases(world: World): void {
     }
   })
 
-  it('says on the page of the result which chats will show no preview', async () => {
-    const me = await visit(world, world.main)
+  onMain('says on the page of the result which chats will show no preview', async (me) => {
     const said = async (size: number) => {
       const { text } = await me.upload(gif({ size }), { Accept: 'text/html' })
       return /Too large for a [^<]*/.exec(text)?.[0] ?? null
@@ -127,8 +114,7 @@ export function unfurlingCases(world: World): void {
     assert.match((await said(5_000_001)) ?? '', /preview in WhatsApp and X/)
   })
 
-  it('answers oEmbed as a photo, at the address that the page names', async () => {
-    const me = await visit(world, world.main)
+  onMain('answers oEmbed as a photo, at the address that the page names', async (me) => {
     const { id, link, key } = await me.store(png(1200, 800))
     const { text } = await me.get(`/${id}`)
     const found = /<link rel="alternate" type="application\/json\+oembed" href="([^"]+)"/.exec(text)?.[1]
@@ -170,17 +156,16 @@ export function unfurlingCases(world: World): void {
     checkProblem(await me.get(`/oembed?url=${encodeURIComponent(held.link)}`), 403, 'held')
   })
 
-  it('answers what every crawler asks for with no page', async () => {
-    const me = await visit(world, world.main)
+  onMain('answers what every crawler asks for with no page', async (me) => {
     const robots = await me.get('/robots.txt', { Accept: HTML })
     assert.equal(robots.status, 200)
     assert.match(robots.headers.get('Content-Type') ?? '', /^text\/plain/)
     assert.doesNotMatch(robots.text, /Disallow: \/(raw)?$/m)
     assert.equal((await me.get('/favicon.ico', { Accept: HTML })).headers.get('Content-Type'), 'image/x-icon')
-    const paths = ['/.well-known/change-password', '/.well-known/', '/sitemap.xml']
-    paths.push('/ads.txt', '/humans.txt', '/apple-touch-icon.png', '/apple-touch-icon-precomposed.png')
-    paths.push('/browserconfig.xml', '/wp-login.php', '/.env', '/.git/config.txt')
-    for (const path of paths) checkProblem(await me.get(path, { Accept: HTML }), 404, 'not-found')
+    const paths =
+      '/.well-known/change-password /.well-known/ /sitemap.xml /ads.txt /humans.txt /apple-touch-icon.png ' +
+      '/apple-touch-icon-precomposed.png /browserconfig.xml /wp-login.php /.env /.git/config.txt'
+    for (const path of paths.split(' ')) checkProblem(await me.get(path, { Accept: HTML }), 404, 'not-found')
   })
 }
 

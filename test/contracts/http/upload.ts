@@ -1,11 +1,10 @@
 /** POST /api/upload: success, its answers, the size limit, and bytes that are no sound image. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { it } from 'node:test'
 import sharp, { type Sharp } from 'sharp'
 import { gif, png } from '../../support/images/tiny-images.ts'
 import { formOf, multipart } from '../../support/multipart.ts'
-import { visit, type World } from './host.ts'
+import { visitsTo, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
 const LIMIT = 26_214_400
@@ -29,9 +28,12 @@ const TYPES: Record<string, string> = {
 }
 
 export function uploadCases(world: World): void {
+  const onMain = visitsTo(world, world.main)
+  const onStrict = visitsTo(world, world.strict)
+  const onPaused = visitsTo(world, world.paused)
+
   for (const [extension, encode] of Object.entries(ENCODERS)) {
-    it(`stores ${extension}, whatever name and type it is sent under`, async () => {
-      const me = await visit(world, world.main)
+    onMain(`stores ${extension}, whatever name and type it is sent under`, async (me) => {
       const bytes = await encode(picture())
       const form = multipart([
         { name: 'file', filename: `harmless-${extension}.html`, type: 'text/html', body: bytes },
@@ -46,24 +48,27 @@ export function uploadCases(world: World): void {
     })
   }
 
-  it('answers 201 with a Location and exactly four members', async () => {
-    const me = await visit(world, world.main)
-    const answer = await me.upload(gif())
-    assert.equal(answer.status, 201, answer.text)
-    assert.match(answer.headers.get('Content-Type') ?? '', /^application\/json/)
-    assert.equal(answer.headers.get('Cache-Control'), 'no-store')
-    const upload = answer.json()
-    assert.deepEqual(Object.keys(upload).sort(), ['delete', 'id', 'key', 'link'])
-    assert.match(upload.id, /^[0-9A-Za-z]{11}$/)
-    assert.match(upload.key, /^[0-9A-Za-z]{43}$/)
-    assert.ok(upload.key.startsWith(upload.id))
-    assert.equal(upload.link, `${me.host.baseUrl}/${upload.id}`)
-    assert.equal(upload.delete, `${me.host.baseUrl}/api/delete?key=${upload.key}`)
-    assert.equal(answer.headers.get('Location'), upload.link)
-  })
+  // Where phones share to is the same by another name.
+  for (const path of ['/api/upload', '/share']) {
+    onMain(`answers 201 with a Location and exactly four members: ${path}`, async (me) => {
+      const { body, contentType } = formOf(gif())
+      const answer = await me.request('POST', path, { headers: { 'Content-Type': contentType }, body })
+      assert.equal(answer.status, 201, answer.text)
+      assert.match(answer.headers.get('Content-Type') ?? '', /^application\/json/)
+      assert.equal(answer.headers.get('Cache-Control'), 'no-store')
+      const upload = answer.json()
+      world.keys.add(upload.key)
+      assert.deepEqual(Object.keys(upload).sort(), ['delete', 'id', 'key', 'link'])
+      assert.match(upload.id, /^[0-9A-Za-z]{11}$/)
+      assert.match(upload.key, /^[0-9A-Za-z]{43}$/)
+      assert.ok(upload.key.startsWith(upload.id))
+      assert.equal(upload.link, `${me.host.baseUrl}/${upload.id}`)
+      assert.equal(upload.delete, `${me.host.baseUrl}/api/delete?key=${upload.key}`)
+      assert.equal(answer.headers.get('Location'), upload.link)
+    })
+  }
 
-  it('gives the same bytes a new id and key each time', async () => {
-    const me = await visit(world, world.main)
+  onMain('gives the same bytes a new id and key each time', async (me) => {
     const bytes = gif()
     const uploads = [await me.store(bytes), await me.store(bytes)]
     assert.notEqual(uploads[0]!.id, uploads[1]!.id)
@@ -87,8 +92,7 @@ export function uploadCases(world: World): void {
     ['text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8', 'html'],
   ]
   for (const [accept, kind] of answers) {
-    it(`answers ${kind} to Accept: ${accept ?? '(none)'}`, async () => {
-      const me = await visit(world, world.main)
+    onMain(`answers ${kind} to Accept: ${accept ?? '(none)'}`, async (me) => {
       const answer = await me.upload(gif(), accept === undefined ? {} : { Accept: accept })
       assert.equal(answer.status, 201, answer.text)
       const link = answer.headers.get('Location')!
@@ -108,8 +112,7 @@ export function uploadCases(world: World): void {
     })
   }
 
-  it('answers a refused plain form with a page, and a refused script with a problem', async () => {
-    const me = await visit(world, world.main)
+  onMain('answers a refused plain form with a page, and a refused script with a problem', async (me) => {
     checkPage(await me.upload(Buffer.from('no image'), { Accept: 'text/html,*/*;q=0.8' }), 415)
     checkProblem(await me.upload(Buffer.from('no image'), { Accept: 'text/plain' }), 415, 'unsupported-type')
   })
@@ -117,8 +120,7 @@ export function uploadCases(world: World): void {
   const digestOf = (algorithm: string, bytes: Uint8Array) =>
     `${algorithm}=:${createHash(algorithm.replace('-', '')).update(bytes).digest('base64')}:`
 
-  it('takes a form that is what Content-Digest says, and refuses any other', async () => {
-    const me = await visit(world, world.main)
+  onMain('takes a form that is what Content-Digest says, and refuses any other', async (me) => {
     for (const bytes of [gif(), gif({ size: 300_000 })]) {
       const form = formOf(bytes)
       const other = Buffer.from(form.body)
@@ -150,8 +152,7 @@ export function uploadCases(world: World): void {
 
   for (const chunked of [false, true]) {
     const how = chunked ? 'chunked' : 'with a Content-Length'
-    it(`takes 26,214,400 bytes and not one more, ${how}`, async () => {
-      const me = await visit(world, world.main)
+    onMain(`takes 26,214,400 bytes and not one more, ${how}`, async (me) => {
       const bytes = gif({ size: LIMIT + 1 })
       const post = (file: Buffer) => {
         const { body, contentType } = formOf(file)
@@ -168,8 +169,7 @@ export function uploadCases(world: World): void {
       assert.equal(await me.remaining(), 99)
     })
 
-    it(`takes MAX_UPLOAD_BYTES and not one more, ${how}`, async () => {
-      const me = await visit(world, world.strict)
+    onStrict(`takes MAX_UPLOAD_BYTES and not one more, ${how}`, async (me) => {
       const post = (size: number) => {
         const { body, contentType } = formOf(gif({ size }))
         return me.request('POST', '/api/upload', {
@@ -196,15 +196,13 @@ export function uploadCases(world: World): void {
     'bytes before a GIF': Buffer.concat([Buffer.from(' '), gif()]),
   }
   for (const [name, bytes] of Object.entries(strangers)) {
-    it(`refuses ${name}: 415 unsupported-type`, async () => {
-      const me = await visit(world, world.main)
+    onMain(`refuses ${name}: 415 unsupported-type`, async (me) => {
       checkProblem(await me.upload(bytes, { Accept: 'application/json' }), 415, 'unsupported-type')
     })
   }
 
   for (const [extension, encode] of Object.entries(ENCODERS)) {
-    it(`refuses a cut ${extension}: 422 damaged-image`, async () => {
-      const me = await visit(world, world.main)
+    onMain(`refuses a cut ${extension}: 422 damaged-image`, async (me) => {
       const bytes = await encode(picture())
       for (const length of [bytes.length - 1, bytes.length >> 1, 40]) {
         checkProblem(await me.upload(bytes.subarray(0, length)), 422, 'damaged-image')
@@ -212,8 +210,7 @@ export function uploadCases(world: World): void {
     })
   }
 
-  it('refuses sides over 65,535 pixels and frames over 2^28 pixels', async () => {
-    const me = await visit(world, world.main)
+  onMain('refuses sides over 65,535 pixels and frames over 2^28 pixels', async (me) => {
     checkProblem(await me.upload(png(65_536, 1)), 422, 'damaged-image')
     checkProblem(await me.upload(png(1, 65_536)), 422, 'damaged-image')
     checkProblem(await me.upload(png(16_385, 16_384)), 422, 'damaged-image')
@@ -223,8 +220,7 @@ export function uploadCases(world: World): void {
     }
   })
 
-  it('answers 503 uploads-paused while the operator pauses uploads, and counts nothing', async () => {
-    const me = await visit(world, world.paused)
+  onPaused('answers 503 uploads-paused while the operator pauses uploads, and counts nothing', async (me) => {
     const answer = await me.upload(gif())
     checkProblem(answer, 503, 'uploads-paused')
     assert.equal(answer.headers.get('X-RateLimit-Remaining'), '100')
